@@ -17,18 +17,19 @@
 #include "base/stop.h"
 
 #define MESSAGE_MAX  900
-#define SPEAKERS_MAX 64                 /* ranks that get messages, at most */
-#define OTHERS_NAMED 8                  /* further waits in the message */
-#define GRACE_HERE   0.3                /* for reports to arrive in the table */
-#define GRACE        1.0                /* and as messages */
-#define GRACE_QUIET  0.6                /* for those that get none to hear nothing */
-#define ABORT        5.0                /* for the speaker to end the job */
-#define ALIVE        ALARM_SECOND       /* since the last beat */
-#define WAITING      (ALARM_SECOND / 2) /* since the last look */
-#define STUCK        2.0                /* in a wait while another rank has failed */
-#define LAUNCHER     1.2                /* from a launcher's SIGTERM to its SIGKILL */
-#define WORK         10                 /* deadlines that a rank may work without a wait */
-#define REPORT_TAG   32000              /* in MPI_COMM_WORLD, where nothing else is sent */
+#define SPEAKERS_MAX 64                     /* ranks that get messages, at most */
+#define OTHERS_NAMED 8                      /* further waits in the message */
+#define GRACE_HERE   0.3                    /* for reports to arrive in the table */
+#define GRACE        1.0                    /* and as messages */
+#define GRACE_QUIET  0.6                    /* for those that get none to hear nothing */
+#define ABORT        5.0                    /* for the speaker to end the job */
+#define ALIVE        ALARM_SECOND           /* since the last beat */
+#define LATE         (ALARM_SECOND * 3 / 5) /* since a beat: a thread that runs is sooner */
+#define WAITING      (ALARM_SECOND / 2)     /* since the last look */
+#define STUCK        2.0                    /* in a wait while another rank has failed */
+#define LAUNCHER     1.2                    /* from a launcher's SIGTERM to its SIGKILL */
+#define WORK         10                     /* deadlines that a rank may work without a wait */
+#define REPORT_TAG   32000                  /* in MPI_COMM_WORLD, where nothing else is sent */
 
 static struct {
   struct alarm_table table;
@@ -68,6 +69,18 @@ static int is_alive(const struct alarm_slot *slot, uint64_t now)
   return beat > 0 && (now < beat || now - beat < ALIVE);
 }
 
+int alarm_starves(const struct alarm_slot *slot, uint64_t now)
+{
+  char path[64], state = 0;
+  if (slot->thread == 0 || now < slot->beat || now - slot->beat < LATE) return 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", slot->thread);
+  FILE *file = fopen(path, "re");
+  if (!file) return 0;
+  const int known = fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
+  fclose(file);
+  return known && state == 'R';
+}
+
 /* Whether the rank has waited for its own device alone for half a deadline. */
 static int is_at_device(const struct alarm_slot *slot, uint64_t now)
 {
@@ -86,7 +99,9 @@ static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_
     *report = slot->report;
     return;
   }
-  *heard = slot->state == ALARM_LEFT ? ALARM_UNKNOWN : is_alive(slot, now) ? ALARM_ALIVE : ALARM_SILENT;
+  *heard = slot->state == ALARM_LEFT                         ? ALARM_UNKNOWN
+           : is_alive(slot, now) || alarm_starves(slot, now) ? ALARM_ALIVE
+                                                             : ALARM_SILENT;
   *report = (struct alarm_report){
       .rank = slot->rank, .computing = !slot->blocked, .device = is_at_device(slot, now)};
   if (slot->blocked) snprintf(report->what, sizeof report->what, "%s", slot->call);
@@ -142,6 +157,7 @@ int alarm_others_work(const struct watch_wait *wait)
     if (slot == a->own || slot->state != ALARM_HERE) continue;
     int waits = slot->blocked || now - slot->looked < WAITING;
     if (wait->describe && !is_target(&targets, slot->rank)) continue;
+    if (alarm_starves(slot, now)) return 1;
     const double deadlines = waits || wait->describe ? 1 : WORK;
     if ((double)(int64_t)(now - slot->moved) < a->seconds * deadlines * ALARM_SECOND) return 1;
   }

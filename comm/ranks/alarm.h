@@ -48,6 +48,7 @@ struct alarm_slot {
   _Atomic int blocked;       /**< in a call that comes back only once others have come */
   _Atomic int told;          /**< report is filled in */
   _Atomic int state;         /**< enum alarm_presence */
+  _Atomic int thread;        /**< the kernel's number of its thread; 0: none yet */
   int rank;                  /**< in MPI_COMM_WORLD, as everywhere here */
   char call[ALARM_WHAT_MAX]; /**< the call that blocks */
   struct alarm_report report;
@@ -89,6 +90,10 @@ extern struct alarm alarm_state;
 
 /** \brief The host's clock. */
 uint64_t alarm_clock(void);
+
+/** \brief Whether the rank's thread is late because it is ready to run and gets no processor. If
+ * the rank hung or was stopped, that thread would sleep or be stopped. */
+int alarm_starves(const struct alarm_slot *slot, uint64_t now);
 
 /** \brief Whether others of this host excuse a wait beyond its deadline. One for all ranks:
  * somebody works, or has begun a wait within the deadline. One for named ranks: one of those has,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -95,7 +96,8 @@ static int anyone_silent(uint64_t now)
       h.heard[s].beat = last;
       h.heard[s].since = now;
     }
-    any |= slot->state == ALARM_HERE && is_over(now, h.heard[s].since, fmax(a->seconds, SILENT_SECONDS));
+    any |= slot->state == ALARM_HERE && is_over(now, h.heard[s].since, fmax(a->seconds, SILENT_SECONDS)) &&
+           !alarm_starves(slot, alarm_clock());
   }
   return any;
 }
@@ -126,6 +128,7 @@ static void *run(void *unused)
 {
   struct timespec until;
   (void)unused;
+  a->own->thread = (int)syscall(SYS_gettid);
   pthread_mutex_lock(&h.lock);
   while (!h.ending) {
     uint64_t now = beat();

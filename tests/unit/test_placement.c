@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Which claims of ranks make a job, and what is said of those that do not. */
+/* Which claims of ranks make a job, what is said of the others, and which ranks are only late. */
 #include "tests/unit/unit.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/log.h"
+#include "comm/ranks/alarm.h"
 #include "comm/ranks/placement.h"
 #include "tests/unit/capture.h"
 
@@ -145,6 +150,46 @@ static void another_backend_does_not_replace_a_broken_driver(void **state)
   assert_int_equal(system("rm -r bus.tmp"), 0);
 }
 
+/* A process that computes, sleeps or was stopped. */
+static pid_t process_that(int signal, int computes)
+{
+  const pid_t child = fork();
+  if (child == 0)
+    for (;;)
+      if (!computes) pause();
+  if (signal) kill(child, signal);
+  return child;
+}
+
+static int starves_at_last(struct alarm_slot *slot, pid_t process, int expected)
+{
+  int starves = !expected;
+  slot->thread = process;
+  for (int try = 0; try < 10000 && starves != expected; try++) {
+    starves = alarm_starves(slot, alarm_clock());
+    usleep(1000);
+  }
+  return starves;
+}
+
+static void a_thread_is_late_for_want_of_a_processor_only_if_it_is_ready_to_run(void **state)
+{
+  const pid_t processes[] = {process_that(0, 1), process_that(0, 0), process_that(SIGSTOP, 1)};
+  struct alarm_slot slot = {.beat = alarm_clock() - ALARM_SECOND};
+  (void)state;
+  assert_true(starves_at_last(&slot, processes[0], 1));
+  slot.beat = alarm_clock();
+  assert_false(alarm_starves(&slot, alarm_clock()));
+  slot.beat = 1;
+  assert_false(starves_at_last(&slot, processes[1], 0));
+  assert_false(starves_at_last(&slot, processes[2], 0));
+  for (int p = 0; p < 3; p++) kill(processes[p], SIGKILL);
+  for (int p = 0; p < 3; p++) waitpid(processes[p], NULL, 0);
+  assert_false(alarm_starves(&slot, alarm_clock()));
+  slot.thread = 0;
+  assert_false(alarm_starves(&slot, alarm_clock()));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -152,6 +197,7 @@ int main(void)
       cmocka_unit_test(backends_are_never_mixed),
       cmocka_unit_test(hosts_with_one_reason_share_a_line),
       cmocka_unit_test(another_backend_does_not_replace_a_broken_driver),
+      cmocka_unit_test(a_thread_is_late_for_want_of_a_processor_only_if_it_is_ready_to_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
