@@ -21,7 +21,7 @@
 #define NOISE_DEFAULT           0.003
 #define CEILING_SHARE           0.98 /* of the ceiling that a sweep reaches */
 #define LEAST                   0.05 /* of its usual time, that noise leaves of a block */
-#define BETWEEN_SECONDS         1e-3 /* between two blocks: checks, agreement of the ranks */
+#define BETWEEN_SECONDS         5e-3 /* between two blocks: checks, agreement of the ranks */
 
 static double now; /* of the simulated machine */
 

@@ -314,7 +314,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   measured -t 0.1 --accept default --json before.json
   expect_status 0
   # By the simulated clock, which only blocks move: however busy this computer is, so many fit.
-  [ "$("$PYTHON" -c 'import json; print(json.load(open("before.json"))["result"]["blocks"])')" = 69 ]
+  [ "$("$PYTHON" -c 'import json; print(json.load(open("before.json"))["result"]["blocks"])')" = 19 ]
   measured -t 0.01 --reference before.json
   expect_status 0
   grep -q 'rate over reference.*pass.*differences below [0-9.]*% are noise' <<<"$output"

@@ -8,7 +8,7 @@ setup() {
   export OMP_NUM_THREADS=1 HIMENO_NULL_CLOCK=seed=4
 }
 
-# Seconds are the simulated clock's, which only blocks move: the number of blocks is the same on any computer. A tenth of a second has 10.
+# Seconds are the simulated clock's, which only blocks move: the number of blocks is the same on any computer. Half a second has 10.
 
 soak() { run --separate-stderr on 2 "$himeno" -b null -s 20x20x36 --block 10 --soak "$@"; }
 
@@ -36,10 +36,10 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 }
 
 @test "a clean soak passes, in both data sets, a line a block" {
-  soak 0.1 --json r.json --soak-log log
+  soak 0.5 --json r.json --soak-log log
   expect_status 0
   grep -q 'soak .* 10 blocks in both data sets, 0 of them wrong' <<<"$output"
-  [ "$(value 'len(log), r["result"]["soak"]["blocks"], round(r["result"]["soak"]["seconds"], 3)')" = "(10, 10, 0.102)" ]
+  [ "$(value 'len(log), r["result"]["soak"]["blocks"], round(r["result"]["soak"]["seconds"], 3)')" = "(10, 10, 0.502)" ]
   [ "$(value 'sorted({line["data"] for line in log})')" = "['dense', 'standard']" ]
   [ "$(value '{line["verdict"] for line in log}')" = "{'pass'}" ]
   follows_schema
@@ -52,7 +52,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 }
 
 @test "a flipped bit is wrong, with rank, sweep, array, point and bit" {
-  HIMENO_FLIP="c1 12,7,30 19 14" soak 0.1 --json r.json --soak-log log
+  HIMENO_FLIP="c1 12,7,30 19 14" soak 0.5 --json r.json --soak-log log
   expect_status 4
   grep -q 'CORRUPTED  block 2, standard data, after sweep 4, rank 1 on .*c1 has 1 wrong point, first (12, 7, 30).*1 bit; does not repeat' <<<"$output"
   [ "$(value '[line["block"] for line in log if line["verdict"] == "wrong"]')" = "[2]" ]
@@ -64,7 +64,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 
 @test "a line tells the devices' extremes, who has them, and what changed" {
   HIMENO_NULL_DEVICES=4 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so \
-    FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4 xid-late@0=79" soak 0.1 --json r.json --soak-log log
+    FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4 xid-late@0=79" soak 0.5 --json r.json --soak-log log
   expect_status 0
   [ "$(value '[log[0]["telemetry"]["celsius"][end]["value"] for end in ("low", "high")], log[0]["throttled"]')" = "([55, 55], False)" ]
   [ "$(value '[(log[-1]["telemetry"]["celsius"][end]["value"], log[-1]["telemetry"]["celsius"][end]["rank"]) for end in ("low", "high")]')" = "[(55, 0), (91, 1)]" ]
@@ -82,7 +82,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   echo '{"counted_max": 0, "nvlink_crc_rate_max": 1000}' >policy.json
   for crc in 900 90000; do
     HIMENO_NULL_DEVICES=4 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="link_flits-late@1=$crc" \
-      soak 0.1 --accept policy.json --json r.json
+      soak 0.5 --accept policy.json --json r.json
     [ "$crc" -eq 900 ] && expect_status 0 || expect_status 5
     grep -q "COUNTED .*rank 1 on .*: NVLink CRC errors $crc, since the run began" <<<"$output"
     [ "$(value '[(c["outcome"], c["rank"]) for c in r["result"]["accept"]["checks"] if c["check"] == "errors counted"]')" = "[('pass', None)]" ]
@@ -114,7 +114,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   [ "$(value '[(f["block"], f["sweep"], f["repeats"]) for f in r["result"]["soak"]["found"] if f["array"] == "c2"][:2]')" = \
     "[(1, 1, True), (2, 1, True)]" ]
   for k in 'a3 10,20,30 5 17;' 'a3 10,20,30 5 17; ; a3 1,1,1 1 1' "$(yes 'a3 1,1,1 1 1;' | head -256) a3 1,1,1 1 1"; do
-    HIMENO_FLIP=$k soak 0.1
+    HIMENO_FLIP=$k soak 0.5
     expect_status 2
   done
 }
@@ -129,19 +129,19 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   [ "$(value '[line["verdict"] for line in log][:2]')" = "['pass', 'wrong']" ]
   follows_schema
   for k in 'sm 2 32 1' 'sm 2,3 5 1' 'smx 2 5 1'; do
-    HIMENO_FLIP=$k soak 0.1
+    HIMENO_FLIP=$k soak 0.5
     expect_status 2
   done
 }
 
 @test "a clean soak says how hard it was by the device that was least at its power limit, a wrong one says nothing" {
-  HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="milliwatts=665000 milliwatts@1=637000" soak 0.1 --json r.json
+  HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="milliwatts=665000 milliwatts@1=637000" soak 0.5 --json r.json
   expect_status 0
   [ "$(value 'round(r["result"]["soak"]["power_share"], 6)')" = 0.91 ]
   grep -q 'how hard   0.91 of the power limit$' <<<"$output"
-  FAKE_NVML="milliwatts=665000 milliwatts@1=616000" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so soak 0.1
+  FAKE_NVML="milliwatts=665000 milliwatts@1=616000" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so soak 0.5
   grep -q 'how hard   0.88 of the power limit: NOT STRESSED' <<<"$output"
-  HIMENO_FLIP="c1 12,7,30 19 14" soak 0.1 --json r.json
+  HIMENO_FLIP="c1 12,7,30 19 14" soak 0.5 --json r.json
   expect_status 4
   [ "$(value 'r["result"]["soak"]["excluded_per_1000_device_days"]')" = None ]
   ! grep -q 'excludes\|how hard' <<<"$output" || return 1
@@ -149,7 +149,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 }
 
 @test "devices that tell nothing have no telemetry in the log" {
-  HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent soak 0.1 --soak-log log
+  HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent soak 0.5 --soak-log log
   expect_status 0
   [ "$(value '{line["telemetry"] for line in log}')" = "{None}" ]
   follows_schema
@@ -158,7 +158,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 @test "a fault to plant that is none is refused, in one line" {
   local text
   for text in 'a4 0,0,0 1 1' 'a3 10,20 5 17' 'a3 10,20,30 5 17 x' 'a3 10,20,30 32 17' 'a3 -1,20,30 5 17'; do
-    HIMENO_FLIP=$text soak 0.1
+    HIMENO_FLIP=$text soak 0.5
     expect_status 2
     grep '^himeno-gpu:' <<<"$stderr" >said
     [ "$(grep -c 'HIMENO_FLIP=.* is asked for, as in' said)" = 1 ] && [ "$(wc -l <said)" = 1 ]
@@ -168,7 +168,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 @test "a fault to plant outside of the grid is told, in one line, and spoils nothing" {
   local text
   for text in 'a3 20,0,0 5 17' 'p 0,20,0 5 1' 'older-p 0,0,36 5 1'; do
-    HIMENO_FLIP=$text soak 0.1
+    HIMENO_FLIP=$text soak 0.5
     expect_status 0
     [ "$(grep -c 'HIMENO_FLIP: point .* is not in a grid of 20 x 20 x 36: nothing is planted$' <<<"$stderr")" = 1 ]
   done
@@ -236,18 +236,18 @@ RUNS
   soak forever
   expect_status 2
   grep -q 'as in 90 or 15m' <<<"$stderr"
-  soak 0.1 -n 3
+  soak 0.5 -n 3
   expect_status 2
-  soak 0.1 --data dense
+  soak 0.5 --data dense
   expect_status 2
   run on 1 "$himeno" -b null -s XS --soak-log log
   expect_status 2
-  soak 0.1 --soak-log /dev/null/log
+  soak 0.5 --soak-log /dev/null/log
   expect_status 3
 }
 
 @test "a log on standard output loses nothing, also where that is a file" {
-  "$himeno" -b null -s 20x20x36 --block 10 --soak 0.1 --soak-log /dev/stdout >log
+  "$himeno" -b null -s 20x20x36 --block 10 --soak 0.5 --soak-log /dev/stdout >log
   grep -q PASS log
   grep '^{' log >lines && mv lines log
   [ "$(value '[line["block"] for line in log] == list(range(1, len(log) + 1)) and len(log) > 1')" = True ]
@@ -255,7 +255,7 @@ RUNS
 
 @test "a full disk under the log is said, once" {
   [ -w /dev/full ] || skip "no /dev/full"
-  soak 0.1 --soak-log /dev/full
+  soak 0.5 --soak-log /dev/full
   expect_status 3
   [ "$(grep -c '^himeno-gpu:.*No space' <<<"$stderr")" -eq 1 ]
 }
