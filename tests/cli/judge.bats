@@ -10,7 +10,7 @@ setup() {
 
 # made NAME [OPTION]...: a document of a short run that passes.
 made() {
-  run --separate-stderr "$himeno" -b null -s 18x18x34 --block 5 -t 0.01 --json "$@"
+  run --separate-stderr "$himeno" -b null -s 18x18x34 --block 5 -t 0.1 --json "$@"
   expect_status 0
 }
 
@@ -29,7 +29,7 @@ policy() { printf '%s' "$1" >policy.json; }
   policy '{"devices_per_host": 1}'
   judged good.json --policy policy.json
   expect_status 0
-  grep -q '^good.json: himeno-gpu, 1 rank, [0-9]* blocks in 0.0 s: pass$' <<<"$output"
+  grep -q '^good.json: himeno-gpu, 1 rank, [0-9]* blocks in 0.1 s: pass$' <<<"$output"
   grep -q 'accepted: 1 of 1 checks pass' <<<"$output"
   edited good.json wrong.json 'd["result"]["verdict"] = "wrong"'
   edited good.json slow.json 'd["ranks"][0]["device_sharers"] = 1'
