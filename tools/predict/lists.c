@@ -84,6 +84,6 @@ status_t between_parse(const char *option, const char *text, void *between)
         "%s %s: wanted are two numbers with a comma between, microseconds from 0.001 to 1e6 and GB/s "
         "from 1e-6 to 1e6, such as 5,20",
         option, text);
-  *b = (struct study_between){latency * 1e-6, bandwidth * 1e9};
+  *b = (struct study_between){latency / 1e6, bandwidth * 1e9};
   return STATUS_OK;
 }
