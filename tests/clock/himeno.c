@@ -71,8 +71,8 @@ static double swept_told(int64_t now)
   return told;
 }
 
-/* The machine of the words is the only one: a run ends by its clock, whatever HIMENO_NULL_CLOCK says
- * of blocks. */
+/* The machine of the words is the only one: a run ends by its clock, whatever HIMENO_NULL_CLOCK
+ * says of blocks. */
 double __wrap_clock_seconds(const void *set);
 double __wrap_clock_seconds(const void *set)
 {
