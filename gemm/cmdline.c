@@ -129,9 +129,7 @@ static const struct option_spec options[] = {
     {OPTION_LIST("backends, devices and kernels")},
     {"fragment-map", 0, STUDY, OPTION_FLAG(fragment_map),
      "Show which lane holds which element of each WMMA fragment, as measured, and exit.",
-     .group = "Studies of tensor cores (CUDA)"},
-    {"load-study", 0, STUDY, OPTION_FLAG(load_study),
-     "Time load_matrix_sync against loads written by hand, and exit."},
+     .group = "Tensor cores (CUDA)"},
 };
 
 /* A kernel must exist for the backend that was named with it. */
@@ -198,8 +196,8 @@ static status_t check(void *config)
   RETURN_IF_FAILED(data_check(c));
   RETURN_IF_FAILED(ladder_check(c));
   if (c->ladder && !c->seconds_given) c->seconds = LADDER_SECONDS;
-  if (c->distributed) memset(c->ld, 0, sizeof c->ld);   /* a rank stores its parts as it likes */
-  if (c->fragment_map || c->load_study) c->json = NULL; /* studies write none */
+  if (c->distributed) memset(c->ld, 0, sizeof c->ld); /* each rank chooses its own */
+  if (c->fragment_map) c->json = NULL;                /* it writes no document */
   return c->size_given ? gemm_config_problem(c, c->size, &problem) : STATUS_OK;
 }
 
@@ -225,11 +223,11 @@ const struct option_program gemm_options = {
 
 void gemm_cmdline_ignore(const struct gemm_config *c, int timed)
 {
-  int study = c->fragment_map || c->load_study, run = c->ladder ? LADDER : c->distributed ? CLUSTER : ALONE;
-  option_ignore((unsigned)(study ? STUDY : run | (timed ? TIMED : 0)), c->fragment_map  ? "--fragment-map"
-                                                                       : c->load_study  ? "--load-study"
-                                                                       : !timed         ? "an emulated run"
-                                                                       : c->ladder      ? "--ladder"
-                                                                       : c->distributed ? "--distributed"
-                                                                                        : "a plain run");
+  const int run = c->ladder ? LADDER : c->distributed ? CLUSTER : ALONE;
+  option_ignore((unsigned)(c->fragment_map ? STUDY : run | (timed ? TIMED : 0)),
+                c->fragment_map  ? "--fragment-map"
+                : !timed         ? "an emulated run"
+                : c->ladder      ? "--ladder"
+                : c->distributed ? "--distributed"
+                                 : "a plain run");
 }

@@ -11,8 +11,7 @@ static struct gemm_run run;
 
 static status_t multiply(int *ended)
 {
-  if (run.config.fragment_map || run.config.load_study)
-    return gemm_study_run(&run.placement, &run.config, output_stream());
+  if (run.config.fragment_map) return gemm_study_run(&run.placement, &run.config, output_stream());
   status_t status = gemm_run(&run);
   *ended = status == STATUS_OK || status == STATUS_WRONG || status == STATUS_INCOMPLETE;
   return status;

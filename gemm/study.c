@@ -8,18 +8,14 @@
 #include "suite/ranks.h"
 
 /* Without CUDA there is no device to come here with. */
-static status_t study_here(const struct placement *p, const struct gemm_config *config,
-                           struct gpu_device *device, FILE *out)
+static status_t study_here(const struct placement *p, struct gpu_device *device, FILE *out)
 {
   struct gpu_queue *queue = NULL;
   status_t status;
   TRY(gpu_queue_create(device, GPU_NORMAL, &queue), done);
   fprintf(out, "%s (%s)\n", p->info.name, p->info.arch);
 #if HAVE_CUDA
-  if (config->fragment_map) TRY(gemm_study_fragments(device, queue, out), done);
-  if (config->load_study) TRY(gemm_study_loads(device, queue, out), done);
-#else
-  (void)config;
+  TRY(gemm_study_fragments(device, queue, out), done);
 #endif
 done:
   gpu_queue_destroy(queue);
@@ -36,7 +32,7 @@ status_t gemm_study_run(struct placement *p, const struct gemm_config *config, F
   RETURN_IF_FAILED(agree_status(p->comm, status));
   RETURN_IF_FAILED(
       rank_place(p, &gpu_backend_cuda, config->device, config->binding, config->expect, &device));
-  status = agree_status(p->comm, p->rank == 0 ? study_here(p, config, device, out) : STATUS_OK);
+  status = agree_status(p->comm, p->rank == 0 ? study_here(p, device, out) : STATUS_OK);
   gpu_close(device);
   return status;
 }

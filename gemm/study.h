@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Studies beside the products: fragments of the tensor cores' WMMA interface. */
+ * \brief A study beside the products: fragments of the tensor cores' WMMA interface. */
 #ifndef GEMM_STUDY_H
 #define GEMM_STUDY_H
 
@@ -13,12 +13,7 @@
  * STATUS_WRONG when an element is held by nobody. */
 status_t gemm_study_fragments(struct gpu_device *device, struct gpu_queue *queue, FILE *out);
 
-/** \brief Times load_matrix_sync against hand-written loads. STATUS_WRONG if a load reads other
- * elements than load_matrix_sync. */
-status_t gemm_study_loads(struct gpu_device *device, struct gpu_queue *queue, FILE *out);
-
-/** \brief Collective: the studies that the command line asks for, by rank 0 on its CUDA device. All
- * ranks get the same status. */
+/** \brief Collective: prints the fragments of rank 0's CUDA device. All get the same status. */
 status_t gemm_study_run(struct placement *placement, const struct gemm_config *config, FILE *out);
 
 #endif

@@ -331,7 +331,6 @@ tensor_studies() {
   needs cuda
   [ -x "$build/tests/unit/test_gemm_tensor" ] || skip "tests/unit/test_gemm_tensor was not built"
   "$build/gemm-gpu" --fragment-map
-  "$build/gemm-gpu" --load-study
   export CMOCKA_MESSAGE_OUTPUT=tap
   tap "$build/tests/unit/test_gemm_tensor"
 }

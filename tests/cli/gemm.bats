@@ -298,7 +298,6 @@ worn() {
 @test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json -s 8; }
 @test "a device that is not there" { says 3 '--device 77' --device 77 -s 8; }
 @test "fragments of another backend" { says 2 '--backend cpu: WMMA fragments are CUDA' --fragment-map; }
-@test "loads of another backend" { says 2 '--backend cpu: WMMA fragments are CUDA' --load-study; }
 
 # ---- one product over many ranks ----
 

@@ -41,7 +41,7 @@ ignores() {
   ignores '' '' "$top_builddir/gemm-gpu" "${product[@]}" -s 64 -k naive
   ignores '' '' "$top_builddir/gemm-gpu" "${product[@]}" --ladder --sizes 64
   ignores '--time, --block' 'an emulated run' "$top_builddir/gemm-gpu" -b qpu -s 16 -t 1 --block 1 --json x.json
-  ignores '--size, --ladder, --load-study, --json' --list "$top_builddir/gemm-gpu" --list -s 64 --ladder --load-study --json x.json
+  ignores '--size, --ladder, --json' --list "$top_builddir/gemm-gpu" --list -s 64 --ladder --json x.json
   run --separate-stderr "$top_builddir/gemm-gpu" --fragment-map --ladder -s 64 --verify off --device 0
   [[ $stderr == *"warning: --ladder, --size, --verify: ignored, not read by --fragment-map"* ]]
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief What CUDA's WMMA leaves open, measured on the device: which lane holds which element of a
- * fragment, and how fast fragments are loaded. Plain C interface of fragment.cu. */
+ * fragment. Plain C interface of fragment.cu. */
 #ifndef GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
 #define GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
 
@@ -38,26 +38,6 @@ struct fragment_map {
  * got. \a map is device memory. */
 cudaError_t fragment_map_measure(const struct fragment_kind *kind, struct fragment_map *map,
                                  cudaStream_t stream);
-
-/** Ways to load a 16×16 matrix_a fragment by rows. By elements: a load for each, at the places that
- * the map names. By pairs: two neighbours at once, for maps where they are neighbours. */
-enum fragment_load { FRAGMENT_LOAD_WMMA, FRAGMENT_LOAD_ELEMENTS, FRAGMENT_LOAD_PAIRS, FRAGMENT_LOADS };
-
-struct fragment_load_job {
-  enum fragment_load how;
-  int shared; /**< from shared memory, else from device memory */
-  int blocks, turns;
-  const uint16_t *matrices; /**< FRAGMENT_WINDOW halves, device memory */
-  const struct fragment_map *map;
-  uint32_t *sums; /**< FRAGMENT_THREADS · blocks: what each lane has read, added up */
-};
-
-#define FRAGMENT_THREADS 256
-#define FRAGMENT_WINDOW  (16 * 1024)
-
-/** \brief Every warp loads `turns` fragments, each from another place of the window; each lane adds
- * up the bits that it gets, so no load can be left out. */
-cudaError_t fragment_load_run(const struct fragment_load_job *job, cudaStream_t stream);
 
 #ifdef __cplusplus
 }
