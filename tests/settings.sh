@@ -19,4 +19,6 @@ else
   export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader,tcp
   # Once a rank has ended badly the others are ended at once, and not a second later. The leak sanitizer has use for the second.
   export OMPI_MCA_odls_base_sigkill_timeout=0
+  # Ranks that poll on a busy core sleep between two polls.
+  [ ! -e "${top_builddir-}/tests/nap.so" ] || export LD_PRELOAD=$top_builddir/tests/nap.so
 fi

@@ -57,7 +57,7 @@ class Run:
         environment = dict(os.environ, STOP_AT=f'{victim}:{place}', STOP_NOTE=self.note, STOP_JOB=self.job,
                            HIMENO_TUNE_CACHE=os.path.join(folder, f'tune{self.job}.json'), OMP_NUM_THREADS='1')
         build = os.environ['top_builddir']
-        command = [os.environ['MPIRUN'], '-np', str(RANKS), 'env', f'LD_PRELOAD={build}/tests/fault/stop_at.so',
+        command = [os.environ['MPIRUN'], '-np', str(RANKS), 'env', f'LD_PRELOAD={os.environ.get("LD_PRELOAD", "")}:{build}/tests/fault/stop_at.so',
                    f'{build}/{program}', *options, '--timeout', str(TIMEOUT)]
         self.process = subprocess.Popen(command, env=environment, cwd=folder, text=True, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -198,7 +198,7 @@ short() {
   host=$(uname -n)
   shift 2
   begin=$(date +%s)
-  run on 2 env HIMENO_HOSTS_APART=1 LD_PRELOAD="$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE="$nth:$fewer" "$@" -b null --timeout 4
+  run on 2 env HIMENO_HOSTS_APART=1 LD_PRELOAD="$LD_PRELOAD:$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE="$nth:$fewer" "$@" -b null --timeout 4
   seconds=$(($(date +%s) - begin))
   [ "$status" -eq 4 ] && [ "$(grep -cE '^[a-z]+-gpu: ' <<<"$output")" -eq 1 ] && [[ $output != *NBC* ]] && [ "$seconds" -lt 15 ] &&
     grep -qE "^[a-z]+-gpu: rank 0, host .*: a halo from rank 1 on host ${host%%.*}, face [ij]\+, has .* floats and must have [0-9]+: WRONG" <<<"$output" ||
