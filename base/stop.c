@@ -31,9 +31,12 @@ void stop_within(int seconds)
   if (!seconds) alarm(0);
 }
 
-/* Libraries replace handlers, as LLVM does for SIGUSR1 once OpenCL loads it: put ours back. */
+/* Libraries replace handlers, as LLVM does for all of these once OpenCL loads it: put ours back.
+ * SIGUSR1 shows whether one has. */
 int stop_asked(void)
 {
-  if (catching && !asked) stop_catch();
+  struct sigaction present;
+  if (catching && !asked && sigaction(SIGUSR1, NULL, &present) == 0 && present.sa_handler != note)
+    stop_catch();
   return asked;
 }
