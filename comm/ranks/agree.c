@@ -109,7 +109,7 @@ static status_t texts_print(MPI_Comm comm, status_t status)
 status_t agree_status(MPI_Comm comm, status_t status)
 {
   int rank, n, worst = (int)status;
-  alarm_state.failure++;
+  alarm_monitor()->failure++;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &n);
   for (int d = 1; d < n && worst != STATUS_HANG; d *= 2) {

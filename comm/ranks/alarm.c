@@ -36,9 +36,12 @@ static struct {
   struct alarm_slot slot[1];
 } alone = {.table = {.n = 1}};
 
-struct alarm alarm_state = {.seconds = WATCH_SECONDS, .table = &alone.table, .own = alone.slot};
+static struct alarm monitor = {.seconds = WATCH_SECONDS, .table = &alone.table, .own = alone.slot};
 
-static struct alarm *const a = &alarm_state;
+struct alarm *alarm_monitor(void)
+{
+  return &monitor;
+}
 
 uint64_t alarm_clock(void)
 {
@@ -85,7 +88,7 @@ int alarm_starves(const struct alarm_slot *slot, uint64_t now)
 static int is_at_device(const struct alarm_slot *slot, uint64_t now)
 {
   return now - slot->device < WAITING &&
-         (double)(int64_t)(now - slot->moved) >= a->seconds / 2 * ALARM_SECOND;
+         (double)(int64_t)(now - slot->moved) >= monitor.seconds / 2 * ALARM_SECOND;
 }
 
 /* A rank that lives and says nothing is at work, or in a call that does not let it. */
@@ -110,7 +113,8 @@ static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_
 static void table_read(struct alarm_picture *picture)
 {
   uint64_t now = alarm_clock();
-  for (int s = 0; a->ranks > 1 && s < a->table->n; s++) slot_read(&a->table->slot[s], now, picture);
+  for (int s = 0; monitor.ranks > 1 && s < monitor.table->n; s++)
+    slot_read(&monitor.table->slot[s], now, picture);
 }
 
 /* ---- reports ---- */
@@ -134,7 +138,7 @@ const char *watch_rank_name(MPI_Comm comm, int rank, char text[WATCH_NAME_MAX])
   struct watch_targets one = {.n = 1, .at[0].rank = rank};
   targets_name(comm, &one);
   rank = one.at[0].rank;
-  const char *host = a->hosts && rank >= 0 ? a->hosts[rank] : "";
+  const char *host = monitor.hosts && rank >= 0 ? monitor.hosts[rank] : "";
   snprintf(text, WATCH_NAME_MAX, "rank %d%s%s", rank, host[0] ? " on host " : "", host);
   return text;
 }
@@ -152,14 +156,14 @@ int alarm_others_work(const struct watch_wait *wait)
   struct watch_targets targets = {.n = 0};
   if (wait->describe) wait->describe(wait->of, &targets);
   targets_name(wait->comm, &targets);
-  for (int s = 0; s < a->table->n; s++) {
-    const struct alarm_slot *slot = &a->table->slot[s];
-    if (slot == a->own || slot->state != ALARM_HERE) continue;
+  for (int s = 0; s < monitor.table->n; s++) {
+    const struct alarm_slot *slot = &monitor.table->slot[s];
+    if (slot == monitor.own || slot->state != ALARM_HERE) continue;
     int waits = slot->blocked || now - slot->looked < WAITING;
     if (wait->describe && !is_target(&targets, slot->rank)) continue;
     if (alarm_starves(slot, now)) return 1;
     const double deadlines = waits || wait->describe ? 1 : WORK;
-    if ((double)(int64_t)(now - slot->moved) < a->seconds * deadlines * ALARM_SECOND) return 1;
+    if ((double)(int64_t)(now - slot->moved) < monitor.seconds * deadlines * ALARM_SECOND) return 1;
   }
   return 0;
 }
@@ -167,42 +171,43 @@ int alarm_others_work(const struct watch_wait *wait)
 static void report_fill(const struct watch_wait *wait, struct alarm_report *report)
 {
   memset(report, 0, sizeof *report);
-  report->rank = a->rank;
-  report->sweep = a->sweep;
+  report->rank = monitor.rank;
+  report->sweep = monitor.sweep;
   meta_host(report->host, sizeof report->host);
   snprintf(report->what, sizeof report->what, "%s", wait->what ? wait->what : "");
   if (wait->describe) wait->describe(wait->of, &report->targets);
   targets_name(wait->comm, &report->targets);
   if (report->targets.sweep > 0) report->sweep = report->targets.sweep;
   report->computing = wait->what == NULL && report->targets.n == 0;
-  report->device = report->computing && is_at_device(a->own, alarm_clock());
+  report->device = report->computing && is_at_device(monitor.own, alarm_clock());
 }
 
 static void report_keep(const struct alarm_report *report)
 {
-  a->picture.reports[report->rank] = *report;
-  a->picture.heard[report->rank] = ALARM_TOLD;
-  if (a->hosts[report->rank][0] == '\0') memcpy(a->hosts[report->rank], report->host, ALARM_HOST_MAX);
+  monitor.picture.reports[report->rank] = *report;
+  monitor.picture.heard[report->rank] = ALARM_TOLD;
+  if (monitor.hosts[report->rank][0] == '\0')
+    memcpy(monitor.hosts[report->rank], report->host, ALARM_HOST_MAX);
 }
 
 /* Evenly spaced, so that a host that is cut off does not take all of them. */
 static int may_speak(int rank)
 {
-  int stride = (a->ranks + SPEAKERS_MAX - 1) / SPEAKERS_MAX;
+  int stride = (monitor.ranks + SPEAKERS_MAX - 1) / SPEAKERS_MAX;
   return rank % stride == 0;
 }
 
 /* Nobody waits for the messages: the job ends anyway. */
 static void raise_all(const struct watch_wait *wait)
 {
-  struct alarm_report *mine = &a->own->report;
+  struct alarm_report *mine = &monitor.own->report;
   report_fill(wait, mine);
   report_keep(mine);
-  a->own->told = 1;
-  a->table->raised = 1;
-  for (int r = 0; r < a->ranks; r++) {
+  monitor.own->told = 1;
+  monitor.table->raised = 1;
+  for (int r = 0; r < monitor.ranks; r++) {
     MPI_Request request;
-    if (r == a->rank || !may_speak(r)) continue;
+    if (r == monitor.rank || !may_speak(r)) continue;
     if (MPI_Isend(mine, (int)sizeof *mine, MPI_BYTE, r, REPORT_TAG, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
       MPI_Request_free(&request);
   }
@@ -221,10 +226,10 @@ int alarm_reports_take(void)
                  MPI_STATUS_IGNORE) != MPI_SUCCESS)
       return any;
     if (report.kind == ALARM_FAILED) {
-      a->failed = report;
-      a->failed_at = alarm_clock();
+      monitor.failed = report;
+      monitor.failed_at = alarm_clock();
     } else if (report.kind == ALARM_STUCK) {
-      a->stuck = report.failure;
+      monitor.stuck = report.failure;
     } else {
       report_keep(&report);
       any = 1;
@@ -247,29 +252,30 @@ void alarm_failure_tell(MPI_Comm comm)
   static struct alarm_report note;
   int n;
   MPI_Comm_size(comm, &n);
-  note = (struct alarm_report){.kind = ALARM_FAILED, .failure = a->failure, .rank = a->rank};
+  note = (struct alarm_report){.kind = ALARM_FAILED, .failure = monitor.failure, .rank = monitor.rank};
   for (int r = 0; r < n; r++) {
     struct watch_targets one = {.n = 1, .at[0].rank = r};
     targets_name(comm, &one);
-    if (one.at[0].rank != a->rank) note_send(&note, one.at[0].rank);
+    if (one.at[0].rank != monitor.rank) note_send(&note, one.at[0].rank);
   }
 }
 
 int alarm_is_stuck(void)
 {
-  return a->stuck == a->failure;
+  return monitor.stuck == monitor.failure;
 }
 
 void alarm_failure_answer(const struct watch_wait *wait)
 {
   static struct alarm_report note;
-  const double seconds = fmin(STUCK, a->seconds / 4);
-  const uint64_t begin = wait->begin + a->paused, since = begin > a->failed_at ? begin : a->failed_at;
+  const double seconds = fmin(STUCK, monitor.seconds / 4);
+  const uint64_t begin = wait->begin + monitor.paused,
+                 since = begin > monitor.failed_at ? begin : monitor.failed_at;
   if (!wait->what || wait->what == watch_agreement) return;
   if ((double)alarm_clock() < (double)since + seconds * ALARM_SECOND) return;
-  note = (struct alarm_report){.kind = ALARM_STUCK, .failure = a->failed.failure, .rank = a->rank};
-  note_send(&note, a->failed.rank);
-  a->failed.failure = 0;
+  note = (struct alarm_report){.kind = ALARM_STUCK, .failure = monitor.failed.failure, .rank = monitor.rank};
+  note_send(&note, monitor.failed.rank);
+  monitor.failed.failure = 0;
 }
 
 static void reports_await(double seconds)
@@ -301,7 +307,7 @@ __attribute__((format(printf, 2, 3))) static void add(struct text *text, const c
 static void add_rank(struct text *text, int rank)
 {
   add(text, "rank %d", rank);
-  if (a->hosts[rank][0]) add(text, " on host %s", a->hosts[rank]);
+  if (monitor.hosts[rank][0]) add(text, " on host %s", monitor.hosts[rank]);
 }
 
 static int is_silent(const struct alarm_picture *picture, int rank)
@@ -356,7 +362,7 @@ static void add_wait(struct text *text, const struct alarm_picture *picture,
 static void add_answer(struct text *text, const struct alarm_picture *picture,
                        const struct alarm_report *report)
 {
-  for (int r = 0; report->computing && r < a->ranks; r++) {
+  for (int r = 0; report->computing && r < monitor.ranks; r++) {
     if (!is_silent(picture, r)) continue;
     add(text, ", and waits for ");
     add_rank(text, r);
@@ -368,7 +374,7 @@ static void add_answer(struct text *text, const struct alarm_picture *picture,
 static void add_silent(struct text *text, const struct alarm_picture *picture)
 {
   int n = 0;
-  for (int r = 0; r < a->ranks; r++) {
+  for (int r = 0; r < monitor.ranks; r++) {
     if (!is_silent(picture, r) || n++ >= OTHERS_NAMED) continue;
     add(text, n > 1 ? ", " : "; silent: ");
     add_rank(text, r);
@@ -379,7 +385,7 @@ static void add_silent(struct text *text, const struct alarm_picture *picture)
 static void add_others(struct text *text, const struct alarm_picture *picture, int first)
 {
   int n = 0;
-  for (int r = 0; r < a->ranks; r++) {
+  for (int r = 0; r < monitor.ranks; r++) {
     if (r == first || !is_heard(picture, r) || n++ >= OTHERS_NAMED) continue;
     add(text, n > 1 ? "; " : "; also ");
     add_wait(text, picture, &picture->reports[r]);
@@ -391,15 +397,15 @@ static void add_others(struct text *text, const struct alarm_picture *picture, i
 static void speak(const struct alarm_picture *picture)
 {
   struct text text = {"", 0};
-  int first = a->rank;
-  if (atomic_exchange(&a->table->spoken, 1)) return;
-  for (int r = 0; r < a->ranks; r++)
+  int first = monitor.rank;
+  if (atomic_exchange(&monitor.table->spoken, 1)) return;
+  for (int r = 0; r < monitor.ranks; r++)
     if (is_heard(picture, r) &&
         nearness(picture, &picture->reports[r]) > nearness(picture, &picture->reports[first]))
       first = r;
   add_wait(&text, picture, &picture->reports[first]);
   add_answer(&text, picture, &picture->reports[first]);
-  add(&text, ", for over %g s", a->seconds);
+  add(&text, ", for over %g s", monitor.seconds);
   add_silent(&text, picture);
   add_others(&text, picture, first);
   log_print("", text.at);
@@ -407,7 +413,7 @@ static void speak(const struct alarm_picture *picture)
 
 void alarm_speak_for(struct alarm_picture *picture)
 {
-  memset(picture->heard, ALARM_UNKNOWN, (size_t)a->ranks);
+  memset(picture->heard, ALARM_UNKNOWN, (size_t)monitor.ranks);
   table_read(picture);
   speak(picture);
 }
@@ -417,14 +423,14 @@ void alarm_speak_for(struct alarm_picture *picture)
 /* The lowest that has said something; of those that get no messages none is known but this one. */
 static int speaker(void)
 {
-  for (int r = 0; r < a->ranks; r++)
-    if (a->picture.heard[r] == ALARM_TOLD) return r;
-  return a->rank;
+  for (int r = 0; r < monitor.ranks; r++)
+    if (monitor.picture.heard[r] == ALARM_TOLD) return r;
+  return monitor.rank;
 }
 
 double alarm_launcher_ends(void)
 {
-  uint64_t stopped = a->stopped, now = alarm_clock();
+  uint64_t stopped = monitor.stopped, now = alarm_clock();
   double since = stopped > 0 && stopped < now ? (double)(now - stopped) / ALARM_SECOND : 0;
   return stop_asked() && since < LAUNCHER ? LAUNCHER - since : 0;
 }
@@ -438,22 +444,23 @@ static status_t hang_alone(const struct watch_wait *wait)
   if (wait->describe) wait->describe(wait->of, &targets);
   if (targets.n == 0)
     return log_fail(STATUS_HANG, "rank %d waits for all ranks (%s), for over %g s", rank, wait->what,
-                    a->seconds);
+                    monitor.seconds);
   return log_fail(STATUS_HANG, "rank %d waits for rank %d, face %s, for over %g s", rank, targets.at[0].rank,
-                  targets.at[0].face, a->seconds);
+                  targets.at[0].face, monitor.seconds);
 }
 
 status_t alarm_hang(const struct watch_wait *wait)
 {
-  if (a->ranks < 2) return hang_alone(wait);
-  if (atomic_exchange(&a->hung, 1)) return STATUS_HANG;
+  if (monitor.ranks < 2) return hang_alone(wait);
+  if (atomic_exchange(&monitor.hung, 1)) return STATUS_HANG;
   raise_all(wait);
-  reports_await(a->table->n == a->ranks ? GRACE_HERE : GRACE);
+  reports_await(monitor.table->n == monitor.ranks ? GRACE_HERE : GRACE);
   reports_await(alarm_launcher_ends());
-  table_read(&a->picture);
-  if (!may_speak(a->rank) && a->table->n < a->ranks && speaker() == a->rank) reports_await(GRACE_QUIET);
-  if (speaker() == a->rank)
-    speak(&a->picture);
+  table_read(&monitor.picture);
+  if (!may_speak(monitor.rank) && monitor.table->n < monitor.ranks && speaker() == monitor.rank)
+    reports_await(GRACE_QUIET);
+  if (speaker() == monitor.rank)
+    speak(&monitor.picture);
   else
     reports_await(ABORT);
   return STATUS_HANG;

@@ -86,7 +86,8 @@ struct alarm {
   _Atomic int hung;           /**< the program has come here: all its further waits end at once */
 };
 
-extern struct alarm alarm_state;
+/** \brief The monitor of this process. */
+struct alarm *alarm_monitor(void);
 
 /** \brief The host's clock. */
 uint64_t alarm_clock(void);

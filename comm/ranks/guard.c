@@ -8,7 +8,7 @@
 
 static struct alarm_slot *own(void)
 {
-  return alarm_state.own;
+  return alarm_monitor()->own;
 }
 
 status_t guard_begin(MPI_Comm comm, const char *what)

@@ -27,9 +27,8 @@
 #define SPEAK_LATER  3.0 /* more for hosts behind those, the longer the further */
 #define END_SECONDS  3.5 /* after an alarm, for the job to end */
 
-static struct alarm *const a = &alarm_state;
-
 static struct {
+  struct alarm *monitor;
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t wake;
@@ -74,29 +73,30 @@ static uint64_t beat(void)
   const uint64_t interval = (uint64_t)(BEAT_SECONDS * ALARM_SECOND);
   uint64_t clock = alarm_clock();
   if (clock - h.last > 3 * interval) {
-    a->paused += clock - h.last - interval;
-    a->own->moved += clock - h.last - interval;
+    h.monitor->paused += clock - h.last - interval;
+    h.monitor->own->moved += clock - h.last - interval;
   }
-  if (starved > h.starved) a->own->moved += starved - h.starved;
+  if (starved > h.starved) h.monitor->own->moved += starved - h.starved;
   h.starved = starved;
-  if (gpu_calls) a->own->device = clock;
+  if (gpu_calls) h.monitor->own->device = clock;
   h.last = clock;
-  a->own->beat = clock;
-  if (stop_asked() && a->stopped == 0) a->stopped = clock;
-  return clock - a->paused;
+  h.monitor->own->beat = clock;
+  if (stop_asked() && h.monitor->stopped == 0) h.monitor->stopped = clock;
+  return clock - h.monitor->paused;
 }
 
 static int anyone_silent(uint64_t now)
 {
   int any = 0;
-  for (int s = 0; s < a->table->n; s++) {
-    const struct alarm_slot *slot = &a->table->slot[s];
+  for (int s = 0; s < h.monitor->table->n; s++) {
+    const struct alarm_slot *slot = &h.monitor->table->slot[s];
     uint64_t last = slot->beat;
     if (last != h.heard[s].beat || h.heard[s].since == 0) {
       h.heard[s].beat = last;
       h.heard[s].since = now;
     }
-    any |= slot->state == ALARM_HERE && is_over(now, h.heard[s].since, fmax(a->seconds, SILENT_SECONDS)) &&
+    any |= slot->state == ALARM_HERE &&
+           is_over(now, h.heard[s].since, fmax(h.monitor->seconds, SILENT_SECONDS)) &&
            !alarm_starves(slot, alarm_clock());
   }
   return any;
@@ -104,35 +104,35 @@ static int anyone_silent(uint64_t now)
 
 static int is_stuck(void)
 {
-  return a->own->blocked && is_over(h.last, a->own->moved, a->seconds);
+  return h.monitor->own->blocked && is_over(h.last, h.monitor->own->moved, h.monitor->seconds);
 }
 
 static double patience_now(void)
 {
-  for (int s = 0; a->table->n < a->ranks && s < a->table->n; s++)
-    if (a->table->slot[s].told) return fmax(h.patience, SPEAK_ASKED);
+  for (int s = 0; h.monitor->table->n < h.monitor->ranks && s < h.monitor->table->n; s++)
+    if (h.monitor->table->slot[s].told) return fmax(h.patience, SPEAK_ASKED);
   return h.patience;
 }
 
 /* Whose program answers leaves the word to it, and the end too, for a while. */
 static void heed(uint64_t now)
 {
-  if (!a->table->raised || alarm_launcher_ends() > 0) return;
+  if (!h.monitor->table->raised || alarm_launcher_ends() > 0) return;
   if (h.raised == 0) h.raised = now;
   double patience = patience_now();
-  if (!a->hung && is_over(now, h.raised, patience)) alarm_speak_for(&h.picture);
-  if (is_over(now, h.raised, a->hung ? END_SECONDS : patience + BEAT_SECONDS)) _exit(STATUS_HANG);
+  if (!h.monitor->hung && is_over(now, h.raised, patience)) alarm_speak_for(&h.picture);
+  if (is_over(now, h.raised, h.monitor->hung ? END_SECONDS : patience + BEAT_SECONDS)) _exit(STATUS_HANG);
 }
 
 static void *run(void *unused)
 {
   struct timespec until;
   (void)unused;
-  a->own->thread = (int)syscall(SYS_gettid);
+  h.monitor->own->thread = (int)syscall(SYS_gettid);
   pthread_mutex_lock(&h.lock);
   while (!h.ending) {
     uint64_t now = beat();
-    if (anyone_silent(now) || is_stuck()) a->table->raised = 1;
+    if (anyone_silent(now) || is_stuck()) h.monitor->table->raised = 1;
     heed(now);
     uint64_t next = h.last + (uint64_t)(BEAT_SECONDS * ALARM_SECOND);
     until = (struct timespec){(time_t)(next / ALARM_SECOND), (long)(next % ALARM_SECOND)};
@@ -184,9 +184,9 @@ static struct alarm_table *table_find(const struct gpu_share *offer)
 static void table_take(struct alarm_table *table, int slot)
 {
   struct alarm_slot *own = &table->slot[slot];
-  a->table = table;
-  a->own = own;
-  own->rank = a->rank;
+  h.monitor->table = table;
+  h.monitor->own = own;
+  own->rank = h.monitor->rank;
   own->moved = own->looked = alarm_clock();
   own->state = ALARM_HERE;
 }
@@ -199,16 +199,16 @@ struct place {
 
 static int same_host(int r, int s)
 {
-  return strcmp(a->hosts[r], a->hosts[s]) == 0;
+  return strcmp(h.monitor->hosts[r], h.monitor->hosts[s]) == 0;
 }
 
 static struct place place_find(void)
 {
   struct place place = {.first = -1};
-  for (int r = 0; r < a->ranks; r++) {
-    if (same_host(r, a->rank)) {
+  for (int r = 0; r < h.monitor->ranks; r++) {
+    if (same_host(r, h.monitor->rank)) {
       if (place.first < 0) place.first = r;
-      place.slot += r < a->rank;
+      place.slot += r < h.monitor->rank;
       place.n++;
     } else if (place.first < 0 && (r == 0 || !same_host(r, r - 1))) {
       place.host++;
@@ -225,9 +225,9 @@ static double patience_of(const struct place *place)
 /* A slot counts only once its rank has come: so nobody waits for one that cannot. */
 static status_t table_share(const struct place *place)
 {
-  struct gpu_share mine = {.bytes = 0}, *offers = calloc((size_t)a->ranks, sizeof mine);
+  struct gpu_share mine = {.bytes = 0}, *offers = calloc((size_t)h.monitor->ranks, sizeof mine);
   if (!offers) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
-  if (place->first == a->rank) table_offer(place->n, &mine);
+  if (place->first == h.monitor->rank) table_offer(place->n, &mine);
   status_t status = watch_allgather(MPI_COMM_WORLD, &mine, offers, sizeof mine, "the table of heartbeats");
   struct alarm_table *table = status == STATUS_OK ? table_find(&offers[place->first]) : NULL;
   if (table) table_take(table, place->slot);
@@ -238,12 +238,13 @@ static status_t table_share(const struct place *place)
 status_t heartbeat_open(void)
 {
   char host[ALARM_HOST_MAX];
-  if (a->ranks < 2) return STATUS_OK;
-  memcpy(host, a->hosts[a->rank], sizeof host);
-  RETURN_IF_FAILED(watch_allgather(MPI_COMM_WORLD, host, a->hosts, sizeof host, "names of hosts"));
+  h.monitor = alarm_monitor();
+  if (h.monitor->ranks < 2) return STATUS_OK;
+  memcpy(host, h.monitor->hosts[h.monitor->rank], sizeof host);
+  RETURN_IF_FAILED(watch_allgather(MPI_COMM_WORLD, host, h.monitor->hosts, sizeof host, "names of hosts"));
   struct place place = place_find();
   h.patience = patience_of(&place);
-  RETURN_IF_FAILED(alarm_picture_open(&h.picture, a->ranks));
+  RETURN_IF_FAILED(alarm_picture_open(&h.picture, h.monitor->ranks));
   if (!(h.heard = calloc((size_t)place.n, sizeof *h.heard)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
   RETURN_IF_FAILED(table_share(&place));
@@ -254,9 +255,9 @@ status_t heartbeat_open(void)
 static void others_await(void)
 {
   const struct timespec pause = {0, 500000};
-  a->own->state = ALARM_LEFT;
-  for (int s = 0; s < a->table->n; s++)
-    while (a->table->slot[s].state == ALARM_HERE) nanosleep(&pause, NULL);
+  h.monitor->own->state = ALARM_LEFT;
+  for (int s = 0; s < h.monitor->table->n; s++)
+    while (h.monitor->table->slot[s].state == ALARM_HERE) nanosleep(&pause, NULL);
 }
 
 void heartbeat_close(void)

@@ -14,8 +14,6 @@
 /* a heart that has not beaten for so long: this process stood still */
 #define STALE (ALARM_SECOND / 2)
 
-static struct alarm *const a = &alarm_state;
-
 const char watch_agreement[] = "agreement";
 
 /* Before the ranks have told where they are only the launcher knows, and only whether all are
@@ -33,6 +31,7 @@ static int all_are_here(int ranks)
 
 status_t watch_open(double seconds)
 {
+  struct alarm *const a = alarm_monitor();
   char mine[ALARM_HOST_MAX] = "";
   int ranks;
   a->seconds = seconds;
@@ -53,6 +52,7 @@ status_t watch_open(double seconds)
 
 void watch_close(void)
 {
+  struct alarm *const a = alarm_monitor();
   alarm_picture_close(&a->picture);
   free(a->hosts);
   a->ranks = 0;
@@ -60,12 +60,12 @@ void watch_close(void)
 
 double watch_seconds(void)
 {
-  return a->seconds;
+  return alarm_monitor()->seconds;
 }
 
 void watch_sweep(long sweep)
 {
-  a->sweep = sweep;
+  alarm_monitor()->sweep = sweep;
 }
 
 /* ---- waits ---- */
@@ -73,14 +73,14 @@ void watch_sweep(long sweep)
 /* While this process stood still, as where a whole job is suspended, no time passes. */
 static uint64_t time_of(uint64_t clock)
 {
-  return clock - a->paused;
+  return clock - alarm_monitor()->paused;
 }
 
 void watch_begin(struct watch_wait *wait, MPI_Comm comm, const char *what, watch_describe *describe,
                  const void *of)
 {
   uint64_t clock = alarm_clock();
-  atomic_store_explicit(&a->own->moved, clock, memory_order_relaxed);
+  atomic_store_explicit(&alarm_monitor()->own->moved, clock, memory_order_relaxed);
   *wait = (struct watch_wait){.comm = comm, .what = what, .describe = describe, .of = of};
   wait->begin = wait->served = time_of(clock);
 }
@@ -92,6 +92,7 @@ status_t watch_expired(struct watch_wait *wait)
 
 status_t watch_serve(struct watch_wait *wait)
 {
+  struct alarm *const a = alarm_monitor();
   uint64_t clock = alarm_clock(), now = time_of(clock);
   if (now < wait->served + SERVE) return STATUS_OK;
   wait->served = now;
@@ -104,14 +105,14 @@ status_t watch_serve(struct watch_wait *wait)
 
 static int is_late(const struct watch_wait *wait, uint64_t now)
 {
-  return now > wait->begin && (double)(now - wait->begin) >= a->seconds * ALARM_SECOND;
+  return now > wait->begin && (double)(now - wait->begin) >= watch_seconds() * ALARM_SECOND;
 }
 
 /* Just after a pause the thread has not yet seen how long it was. It tells that before it beats
  * again, so the beat is read first. */
 static int is_paused(const struct watch_wait *wait)
 {
-  uint64_t beat = a->own->beat, clock = alarm_clock();
+  uint64_t beat = alarm_monitor()->own->beat, clock = alarm_clock();
   return (beat > 0 && clock > beat + STALE) || !is_late(wait, time_of(clock));
 }
 
@@ -119,8 +120,7 @@ status_t watch_look(struct watch_wait *wait)
 {
   RETURN_IF_FAILED(watch_serve(wait));
   if (!is_late(wait, wait->served) || is_paused(wait)) return STATUS_OK;
-  if (a->ranks > 1 && alarm_others_work(wait)) return STATUS_OK;
-  return watch_expired(wait);
+  return alarm_others_work(wait) ? STATUS_OK : watch_expired(wait);
 }
 
 static status_t request_await(struct watch_wait *wait, MPI_Request *request)
