@@ -42,7 +42,7 @@ static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median;
   rank->row.gflops = median > 0 ? s->flop * s->launches / median / 1e9 : 0;
   rank->check = s->check;
-  for (int f = 0; f < GEMM_FLIPS_MAX; f++)
+  for (int f = 0; run->flips && f < GEMM_FLIPS_MAX; f++)
     rank->unflipped |= run->flips[f].due && run->flips[f].rank == p->rank;
   rank->starved = run->starved;
   rank_judge(run, rank);
@@ -90,7 +90,7 @@ static status_t product_run(struct gemm_run *run)
 
 status_t gemm_run(struct gemm_run *run)
 {
-  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_flip_read(run->flips)));
+  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_flip_read(&run->flips)));
   RETURN_IF_FAILED(gemm_place(run));
   gemm_cmdline_ignore(&run->config, !run->placement.info.emulated);
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_ceilings_measure(run)));

@@ -80,9 +80,9 @@ struct gemm_run {
   struct gemm_reference *reference;
   struct gemm_series *series; /**< the kernel or the ladder's rungs, then the yardsticks */
   int n_series;
-  struct gemm_ladder *ladder; /**< NULL without --ladder */
-  struct gemm_rank *ranks;    /**< on rank 0 */
-  struct gemm_flip flips[GEMM_FLIPS_MAX];
+  struct gemm_ladder *ladder;  /**< NULL without --ladder */
+  struct gemm_rank *ranks;     /**< on rank 0 */
+  struct gemm_flip *flips;     /**< GEMM_FLIPS_MAX planted faults; NULL in normal runs */
   struct telemetry *telemetry; /**< with --accept; else NULL */
   double starved;              /**< of this rank, as in gemm_rank */
   double *watts;               /**< that it told, now and then */

@@ -24,11 +24,13 @@ struct halo_route {
   struct part main, rest; /* as asked for, and staged */
   struct gpu_event *both; /* after which both have arrived */
   struct gpu_queue *join;
-  int unattended;       /* on all ranks */
-  struct gpu_mem field; /* of the exchange under way */
+  int unattended; /* on all ranks */
   struct gpu_event *idle;
   status_t (*finish)(struct halo_route *route, struct gpu_event **arrived);
-  long corrupt; /* exchanges until the one that a test corrupts, 0 for none */
+  struct {
+    long left;            /* exchanges until the one that is corrupted */
+    struct gpu_mem field; /* of the exchange under way */
+  } planted, *fault;      /* HIMENO_HALO_CORRUPT; NULL in normal runs */
 };
 
 static int has_rest(const struct halo_route *route)
@@ -36,12 +38,15 @@ static int has_rest(const struct halo_route *route)
   return route->rest.plan.n > 0;
 }
 
-/* ---- the end of an exchange, one of three ---- */
+/* ---- the end of an exchange ---- */
 
 /* One event for both parts. */
-static status_t arrivals_join(struct halo_route *route, struct gpu_event **arrived)
+static status_t finish(struct halo_route *route, struct gpu_event **arrived)
 {
   struct gpu_event *rest;
+  *arrived = NULL;
+  RETURN_IF_FAILED(route->main.transport->finish(route->main.exchange, arrived));
+  if (!has_rest(route)) return STATUS_OK;
   RETURN_IF_FAILED(route->rest.transport->finish(route->rest.exchange, &rest));
   if (!*arrived) {
     *arrived = rest;
@@ -54,18 +59,6 @@ static status_t arrivals_join(struct halo_route *route, struct gpu_event **arriv
   return STATUS_OK;
 }
 
-static status_t main_finish(struct halo_route *route, struct gpu_event **arrived)
-{
-  *arrived = NULL;
-  return route->main.transport->finish(route->main.exchange, arrived);
-}
-
-static status_t both_finish(struct halo_route *route, struct gpu_event **arrived)
-{
-  RETURN_IF_FAILED(main_finish(route, arrived));
-  return arrivals_join(route, arrived);
-}
-
 static status_t corrupt(struct halo_route *route, struct gpu_event *arrived)
 {
   const struct layout *layout = route->context.layout;
@@ -74,17 +67,17 @@ static status_t corrupt(struct halo_route *route, struct gpu_event *arrived)
   struct gpu_queue *queue = route->context.compute;
   uint32_t bits;
   if (arrived) RETURN_IF_FAILED(gpu_wait(queue, arrived));
-  RETURN_IF_FAILED(gpu_copy_out(queue, &bits, route->field, at, sizeof bits));
+  RETURN_IF_FAILED(gpu_copy_out(queue, &bits, route->fault->field, at, sizeof bits));
   RETURN_IF_FAILED(gpu_sync(queue));
   bits ^= 1u << 20;
-  RETURN_IF_FAILED(gpu_copy_in(queue, route->field, at, &bits, sizeof bits));
+  RETURN_IF_FAILED(gpu_copy_in(queue, route->fault->field, at, &bits, sizeof bits));
   return gpu_sync(queue);
 }
 
 static status_t corrupt_finish(struct halo_route *route, struct gpu_event **arrived)
 {
-  RETURN_IF_FAILED((has_rest(route) ? both_finish : main_finish)(route, arrived));
-  return --route->corrupt == 0 ? corrupt(route, *arrived) : STATUS_OK;
+  RETURN_IF_FAILED(finish(route, arrived));
+  return --route->fault->left == 0 ? corrupt(route, *arrived) : STATUS_OK;
 }
 
 /* ---- open and close ---- */
@@ -131,18 +124,22 @@ static status_t rest_open(struct halo_route *route)
 
 /* HIMENO_HALO_CORRUPT=R:N is for tests: a bit of what rank R receives in its Nth exchange flips,
  * below anything that could notice. */
-static long corrupt_when(MPI_Comm comm)
+static void fault_plan(struct halo_route *route)
 {
   long long corrupt[2];
   int rank;
-  MPI_Comm_rank(comm, &rank);
-  return switch_pair("HIMENO_HALO_CORRUPT", corrupt) && corrupt[0] == rank ? (long)corrupt[1] : 0;
+  MPI_Comm_rank(route->context.comm, &rank);
+  route->finish = finish;
+  if (!switch_pair("HIMENO_HALO_CORRUPT", corrupt) || corrupt[0] != rank) return;
+  route->finish = corrupt_finish;
+  route->fault = &route->planted;
+  route->fault->left = (long)corrupt[1];
 }
 
 /* Ranks that need their host leave the others no choice: collectives go with every pass then. */
 static status_t unattended_agree(struct halo_route *route)
 {
-  int mine = route->main.transport->unattended && !route->rest.transport && !route->corrupt;
+  int mine = route->main.transport->unattended && !route->rest.transport && !route->fault;
   return watch_allreduce(route->context.comm, &mine, &route->unattended, 1, MPI_INT, MPI_MIN,
                          "agreement on the halos' route");
 }
@@ -158,11 +155,10 @@ status_t halo_route_open(const struct halo_transport *transport, const struct ha
       fail);
   route->context = *context;
   route->plan = route->main.plan = *context->plan;
-  route->corrupt = corrupt_when(context->comm);
+  fault_plan(route);
   for (int m = 0; m < HALO_MESSAGES_MAX; m++) route->reach[m].carried = 1;
   TRY(part_open(route, transport, &route->main, route->reach), fail);
   TRY(rest_open(route), fail);
-  route->finish = route->corrupt ? corrupt_finish : has_rest(route) ? both_finish : main_finish;
   TRY(agree_status(context->comm, gpu_event_create(context->device, &route->idle)), fail);
   TRY(unattended_agree(route), fail);
   *opened = route;
@@ -193,7 +189,7 @@ void halo_route_close(struct halo_route *route)
 status_t halo_route_pass(struct halo_route *route, struct gpu_mem from, struct gpu_mem field,
                          struct gpu_event *computed)
 {
-  route->field = field;
+  if (route->fault) route->fault->field = field;
   RETURN_IF_FAILED(route->main.transport->start(route->main.exchange, from, field, computed));
   if (!has_rest(route)) return STATUS_OK;
   return route->rest.transport->start(route->rest.exchange, from, field, computed);

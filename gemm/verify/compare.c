@@ -56,7 +56,9 @@ static status_t judge(struct gemm_run *run, struct gemm_series *s, status_t stat
 
 static status_t result_fetch(struct gemm_run *run, const struct gemm_series *s, int block)
 {
-  RETURN_IF_FAILED(gemm_flip_plant(run->flips, &run->matrices, run->placement.rank, s->kernel->name, block));
+  if (run->flips)
+    RETURN_IF_FAILED(
+        gemm_flip_plant(run->flips, &run->matrices, run->placement.rank, s->kernel->name, block));
   return gemm_matrices_fetch(&run->matrices, run->matrices.out);
 }
 

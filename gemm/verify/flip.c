@@ -51,10 +51,12 @@ static int parse_all(const char *text, struct gemm_flip flips[GEMM_FLIPS_MAX])
   return !text;
 }
 
-status_t gemm_flip_read(struct gemm_flip flips[GEMM_FLIPS_MAX])
+status_t gemm_flip_read(struct gemm_flip **flips)
 {
+  static struct gemm_flip planned[GEMM_FLIPS_MAX];
   const char *text = switch_text("HIMENO_GEMM_FLIP");
-  if (!text || parse_all(text, flips)) return STATUS_OK;
+  *flips = text ? planned : NULL;
+  if (!text || parse_all(text, planned)) return STATUS_OK;
   return log_fail(
       STATUS_USAGE,
       "HIMENO_GEMM_FLIP=%.200s: \"RANK [A|B|C] ROW,COLUMN BIT LOOK|KERNEL:BLOCK\" is asked for, as in "
@@ -92,7 +94,8 @@ static status_t check_one(const struct gemm_flip *flip, const struct gemm_proble
 status_t gemm_flip_check(const struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_problem *problem,
                          int ranks, int c_alone)
 {
-  for (int f = 0; f < GEMM_FLIPS_MAX; f++) RETURN_IF_FAILED(check_one(&flips[f], problem, ranks, c_alone));
+  for (int f = 0; flips && f < GEMM_FLIPS_MAX; f++)
+    RETURN_IF_FAILED(check_one(&flips[f], problem, ranks, c_alone));
   return STATUS_OK;
 }
 

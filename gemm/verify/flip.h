@@ -32,8 +32,9 @@ struct gemm_flip {
 
 #define GEMM_FLIPS_MAX 64
 
-/** \brief Reads the environment. STATUS_USAGE, with one line, for a text that is no fault. */
-status_t gemm_flip_read(struct gemm_flip flips[GEMM_FLIPS_MAX]);
+/** \brief Reads the environment; NULL in normal runs. STATUS_USAGE, with one line, for a text that
+ * is no fault. */
+status_t gemm_flip_read(struct gemm_flip **flips);
 
 /** \brief STATUS_USAGE, with one line, where there is no such rank, or its matrix has no such
  * place, or with \a c_alone where it is not C. */

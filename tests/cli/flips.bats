@@ -54,6 +54,8 @@ flipped() {
     HIMENO_HALO_CORRUPT=1:5 run on 3 "$himeno" -b null -s XS -n 120 -x $x
     [ "$status" = 4 ]
   done
+  HIMENO_HALO_CORRUPT=3:5 run on 3 "$himeno" -b null -s XS -n 120 -x p2p # of a rank that there is not
+  [ "$status" = 0 ]
 }
 
 @test "a run without a fault says what was checked" {

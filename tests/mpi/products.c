@@ -22,6 +22,7 @@
 
 static const int64_t size[3] = {40, 33, 64};
 static struct gemm_run run;
+static struct gemm_flip flips[GEMM_FLIPS_MAX];
 static uint64_t drawn = 1;
 static int below; /* faults drawn in a library's C that its bounds need not show */
 
@@ -93,6 +94,7 @@ static status_t fault_place(struct fault *f)
     below += again;
     if (again) f->bit = draw(32);
   } while (again);
+  run.flips = flips;
   run.flips[0] = (struct gemm_flip){.due = 1,
                                     .rank = f->rank,
                                     .matrix = f->matrix,

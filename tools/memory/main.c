@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/output.h"
+#include "base/switches.h"
 #include "gpu/select.h"
 #include "suite/program.h"
 #include "suite/progress.h"
@@ -17,6 +18,7 @@ static status_t open_device(void)
   progress_begin("finding devices");
   RETURN_IF_FAILED(gpu_select(run.config.backend, run.config.device, &run.claim, &index));
   const struct gpu_backend *backend = gpu_backends[run.claim.backend];
+  run.corrupt = (uint64_t)switch_number("HIMENO_MEM_CORRUPT", 0);
   run.ops = mem_ops_find(backend->name);
   if (!run.ops) return log_fail(STATUS_ENVIRONMENT, "backend %s has no memory kernels", backend->name);
   RETURN_IF_FAILED(gpu_open(backend, index, &run.device));

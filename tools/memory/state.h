@@ -159,7 +159,8 @@ struct mem_run {
   struct mem_exec *exec;
   struct mem_traits traits;
   struct sampler sampler;
-  uint64_t checks; /**< results that were compared */
+  uint64_t checks;  /**< results that were compared */
+  uint64_t corrupt; /**< HIMENO_MEM_CORRUPT: the comparison that finds a bit flipped; 0: none */
   status_t verdict;
   struct mem_copies copies;
   struct mem_mix_point mixes[MEM_MIXES];
@@ -190,8 +191,7 @@ const struct mem_copy_point *mem_copy_find(const struct mem_copies *copies, cons
  * not pay. */
 int mem_pacing_from(const struct mem_copies *copies, int width);
 
-/* Contents. HIMENO_MEM_CORRUPT=N is for tests: it flips a bit in what is compared for the Nth
- * time. */
+/* Contents. */
 
 /** \brief Counts a comparison; whether it is the one that a test wants to fail. */
 int mem_contents_corrupt(struct mem_run *run);

@@ -93,7 +93,7 @@ static status_t content_make(struct rig *rig, enum direction way, size_t bytes)
 static status_t content_check(struct rig *rig, enum direction way, size_t bytes, int transfers)
 {
   size_t at;
-  int corrupt = pattern_corrupt_now(transfers);
+  const int corrupt = pattern_fault && pattern_fault(transfers);
   if (way != IN) {
     if (corrupt) RETURN_IF_FAILED(flip(rig->host[1]));
     at = pattern_check(rig->host[1], bytes, 2 * rig->version);

@@ -6,6 +6,8 @@
 /* Below this many words threads cost more than they save. */
 #define PARALLEL_WORDS 65536
 
+int (*pattern_fault)(int64_t transfers);
+
 void pattern_fill(void *buffer, size_t bytes, uint64_t version)
 {
   uint32_t *words = buffer;
@@ -24,10 +26,16 @@ size_t pattern_check(const void *buffer, size_t bytes, uint64_t version)
   return first == n ? bytes : (size_t)first * sizeof *words;
 }
 
-int pattern_corrupt_now(int64_t transfers)
+/* Counts the transfers of this process. */
+static int is_corrupt(int64_t transfers)
 {
   static int64_t counted;
-  int64_t before = counted, wanted = switch_number("HIMENO_BENCH_CORRUPT", 0);
+  const int64_t before = counted, wanted = switch_number("HIMENO_BENCH_CORRUPT", 0);
   counted += transfers;
   return before < wanted && wanted <= counted;
+}
+
+void pattern_fault_read(void)
+{
+  if (switch_text("HIMENO_BENCH_CORRUPT")) pattern_fault = is_corrupt;
 }

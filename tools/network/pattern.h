@@ -23,8 +23,9 @@ void pattern_fill(void *buffer, size_t bytes, uint64_t version);
 /** \brief Offset of the first word that differs, or \a bytes when none does. */
 size_t pattern_check(const void *buffer, size_t bytes, uint64_t version);
 
-/** \brief Test hook: counts the transfers of this process; true for the one that
- * HIMENO_BENCH_CORRUPT names (from 1). The caller then flips a bit of what arrived. */
-int pattern_corrupt_now(int64_t transfers);
+/** \brief Whether one of these transfers is the one that HIMENO_BENCH_CORRUPT names (from 1); the
+ * caller then flips a bit of what arrived. NULL in normal runs, and set by pattern_fault_read. */
+extern int (*pattern_fault)(int64_t transfers);
+void pattern_fault_read(void);
 
 #endif

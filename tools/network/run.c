@@ -10,6 +10,7 @@
 #include "comm/ranks/memory.h"
 #include "comm/ranks/watch.h"
 #include "tools/network/cmdline.h"
+#include "tools/network/pattern.h"
 
 #define CPU_MAX_BYTES ((int64_t)16 << 20)
 #define GPU_MAX_BYTES ((int64_t)256 << 20)
@@ -117,6 +118,7 @@ static status_t measure(struct bench *bench, struct cards *before, struct cards 
 status_t bench_run(struct bench *bench)
 {
   bench_cmdline_ignore(&bench->config);
+  pattern_fault_read();
   RETURN_IF_FAILED(choose(bench));
   struct cards *cards = calloc(2, sizeof *cards);
   status_t status = cards ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for network cards");
