@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The environment variables HIMENO_*. Each stands once, in the table of base/switches.c,
- * which doc/switches.md shows; those that are set stand in every document's settings. One that is
- * set to nothing counts as not set. */
+ * \brief The environment variables HIMENO_*. Each is declared once, by a line SWITCH in the file
+ * that reads it. The build collects these lines in a table, which is part of every program; a file
+ * that has one is listed as SWITCHES in its Makefile.am. doc/switches.md shows the table. Variables
+ * that are set are listed in every document's settings. One that is set to nothing counts as not
+ * set. */
 #ifndef BASE_SWITCHES_H
 #define BASE_SWITCHES_H
 
@@ -37,6 +39,11 @@ struct switch_spec {
   struct value_range range;
   const char *meaning;
 };
+
+/** \brief Declares a variable: SWITCH("HIMENO_NAME", kind, scope, values, "meaning"); with enum
+ * switch_kind and switch_scope without their prefix, and as values NUMBER(from, to), COUNT,
+ * CHOICE("a|b"), FREE("what it is") or PAIR("what it is"). A script has it in a comment. */
+#define SWITCH(name, kind, scope, values, meaning) _Static_assert(1, name meaning)
 
 /** \brief The \a n-th of the table, NULL past the last. */
 const struct switch_spec *switch_at(int n);

@@ -12,6 +12,9 @@
 #include "base/hash.h"
 #include "base/switches.h"
 
+SWITCH("HIMENO_SYSFS", TEST, OWN, FREE("a folder"),
+       "stands in for `/sys`, where GPUs, network cards and sensors are listed");
+
 #define PATH_BYTES 1024
 
 /** Where one version of the control groups keeps its memory figures. */

@@ -8,6 +8,8 @@
 #include "base/switches.h"
 #include "gpu/telemetry_sources.h"
 
+SWITCH("HIMENO_NVML", TEST, OWN, FREE("a file"), "a library that stands in for NVML, `libnvidia-ml.so.1`");
+
 #define NVML_SUCCESS            0
 #define NVML_INSUFFICIENT_SIZE  7
 #define NVML_CLOCK_SM           1

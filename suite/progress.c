@@ -10,6 +10,8 @@
 #include "base/stats.h"
 #include "base/switches.h"
 
+SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: as `--quiet`, no progress on standard error");
+
 #define TEXT_MAX 128
 #define WIDTH    78 /* of a terminal's line */
 /* Seconds between two lines: of a terminal, of a log, and of a long run's log as a share of it. */

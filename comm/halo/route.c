@@ -10,6 +10,9 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 
+SWITCH("HIMENO_HALO_CORRUPT", TEST, OWN, PAIR("RANK:NUMBER, as 1:2 is"),
+       "flips a bit of what that rank receives in that exchange of halos");
+
 /* A part of the plan with the transport that carries it. */
 struct part {
   const struct halo_transport *transport; /* NULL: there is no such part */

@@ -19,6 +19,9 @@
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 
+SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
+       "1: transport `mpi` also tries an MPI library that does not say that it takes device memory");
+
 /* Long enough for the ways that MPI takes with long messages. */
 #define TRY_FLOATS 65536
 #define TRY_TAG    128

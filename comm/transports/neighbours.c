@@ -10,6 +10,9 @@
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 
+SWITCH("HIMENO_HOSTS_APART", TEST, AGREED, CHOICE("0|1"),
+       "1: ranks of one host treat each other as on other hosts");
+
 /* Added to a message's tag. */
 #define VERDICT_TAG 96
 

@@ -14,10 +14,15 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/switches.h"
 #include "gpu/host.h"
 #include "gpu/host_share.h"
 #include "gpu/memory.h"
 #include "gpu/range.h"
+
+/* Read by the kernels of both workloads. */
+SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
+       "the instructions of CPU kernels, instead of the widest that the CPU has");
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>

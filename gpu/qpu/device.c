@@ -12,6 +12,9 @@
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/qpu/machine.h"
 
+SWITCH("HIMENO_QPU", USER, AGREED, CHOICE("pi|emulator"),
+       "backend `qpu`: the Raspberry Pi's processors, or the emulator");
+
 /* The machine that there is, or NULL with the reason. */
 static const struct qpu_machine *machine_choose(char reason[GPU_TEXT_MAX])
 {

@@ -12,6 +12,9 @@
 #include "base/switches.h"
 #include "base/values.h"
 
+SWITCH("HIMENO_NULL_CLOCK", TEST, AGREED, FREE("`seed=N noise=X device=RANK:X link=A-B:X`"),
+       "himeno-gpu on backend `null`: times of a simulated machine, with slow devices and links");
+
 /* The simulated machine. */
 #define DEVICE_BYTES_PER_SECOND 2e10
 #define LINK_BYTES_PER_SECOND   2e10

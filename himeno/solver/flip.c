@@ -11,6 +11,9 @@
 #include "himeno/solver/state.h"
 #include "suite/fault.h"
 
+SWITCH("HIMENO_FLIP", TEST, OWN, FREE("`ARRAY[@RANK] I,J,K BIT SWEEP; …`"),
+       "himeno-gpu: flips a bit in device memory before a sweep ([acceptance-soak.md](acceptance-soak.md))");
+
 static struct flip plan[FLIPS_MAX]; /* those that are still to be planted */
 static int n_plan;
 

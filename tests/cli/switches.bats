@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Variables HIMENO_*: the table of base/switches.c, doc/switches.md and the sources name the same ones, and documents have what was set.
+# Variables HIMENO_*: the table that the build makes, doc/switches.md and the sources name the same ones, and documents have what was set.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -9,7 +9,7 @@ rooms=(base judge gpu comm suite himeno gemm tools)
 # The names in what comes in, each once.
 names() { grep -oE 'HIMENO_[A-Z0-9_]+' | sort -u; }
 
-declared() { grep -oE '^ *\{"HIMENO_[A-Z0-9_]+"' base/switches.c | names; }
+declared() { names <"$top_builddir/base/switch_table.h"; }
 
 # same WHAT FOUND: these are the names of the table.
 same() {
@@ -21,6 +21,11 @@ same() {
   same doc/switches.md "$(grep -E '^\| `HIMENO_' doc/switches.md | names)"
 }
 
+@test "the table has every line SWITCH, by kind and name, each once" {
+  same 'the sources' "$(grep -rhoE --include='*.[ch]' --include='*.sbatch' '^(# )?SWITCH\("HIMENO_[A-Z0-9_]+"' "${rooms[@]}" scripts | names)"
+  [ "$(declared | wc -l)" = "$(wc -l <"$top_builddir/base/switch_table.h")" ]
+}
+
 @test "every switch of the table is read, and no other" {
   same 'the sources' "$({
     grep -rhoE --include='*.c' 'switch_(text|number|pair)\("HIMENO_[A-Z0-9_]+"' "${rooms[@]}"
@@ -29,7 +34,7 @@ same() {
 }
 
 @test "no source and no test gets round the table" {
-  ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${rooms[@]}" | grep -vE '^base/switches\.c:|switch_(text|number|pair)\("HIMENO_' || false
+  ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${rooms[@]}" | grep -vE 'SWITCH\("HIMENO_|switch_(text|number|pair)\("HIMENO_' || false
   ! grep -rnE --include='*.c' '(getenv|environment_number)\("HIMENO_' tests || false
   # Scripts and tests set what there is, and Python asks for nothing.
   [ -z "$(comm -13 <(declared) <(grep -rhoE '(^|[^A-Za-z_$])HIMENO_[A-Z0-9_]+=' scripts tests/cli tests/fault tests/mpi tests/clock tests/sites tests/hosts .ci | names))" ]

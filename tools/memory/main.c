@@ -10,6 +10,8 @@
 #include "suite/progress.h"
 #include "tools/memory/state.h"
 
+SWITCH("HIMENO_MEM_CORRUPT", TEST, OWN, COUNT, "mem-gpu: flips a bit in what is compared for that time");
+
 static struct mem_run run;
 
 static status_t open_device(void)

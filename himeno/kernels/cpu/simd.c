@@ -5,6 +5,9 @@
 #include "base/switches.h"
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
+SWITCH("HIMENO_CPU_FETCH", TUNING, AGREED, CHOICE("0|1"),
+       "whether CPU kernels prefetch the next row into the second cache; unset: on all CPUs but Intel's");
+
 static const struct cpu_simd *const simds[] = {
 #ifdef __x86_64__
     &cpu_simd_avx512,

@@ -24,6 +24,9 @@
 #include "base/log.h"
 #include "base/switches.h"
 
+SWITCH("HIMENO_CPU_CACHE", TUNING, AGREED, COUNT,
+       "bytes of the second cache by which `wavefront` kernels cut their tiles");
+
 #define LINE  16 /* floats */
 #define BLOCK 16 /* planes, about: a tile is shared no finer */
 /* How much of a core's second cache what waits may fill, with the plane that is fetched and where
@@ -111,18 +114,14 @@ static int64_t ring_plane(const struct cpu_wavefront *w)
 
 /* ---- open and close ---- */
 
-static double cache_bytes(void)
-{
-  long long bytes = switch_number("HIMENO_CPU_CACHE", sysconf(_SC_LEVEL2_CACHE_SIZE));
-  return bytes > 0 ? (double)bytes : CACHE_BYTES;
-}
-
 /* Rows that a tile writes: as many as let what waits stay near. */
 static int64_t tile_rows(const struct cpu_wavefront *w)
 {
   const int planes = HIMENO_COEFFICIENTS * (w->sweeps + w->fetches) + RING * w->sweeps + 1;
   const double row = (double)(planes * w->layout.pitch) * sizeof(float);
-  const int64_t fit = (int64_t)(cache_bytes() * (w->fetches ? CACHE_SHARE_FETCH : CACHE_SHARE) / row);
+  const long long told = switch_number("HIMENO_CPU_CACHE", sysconf(_SC_LEVEL2_CACHE_SIZE));
+  const double cache = told > 0 ? (double)told : CACHE_BYTES;
+  const int64_t fit = (int64_t)(cache * (w->fetches ? CACHE_SHARE_FETCH : CACHE_SHARE) / row);
   return least(most(fit, ROWS_A_HALO * (w->sweeps - 1)), w->layout.extent[1]);
 }
 

@@ -10,6 +10,8 @@
 #include "himeno/kernels/cuda/resident.h"
 #include "himeno/kernels/cuda/temporal.h"
 
+SWITCH("HIMENO_CUDA_TRAP", TEST, OWN, COUNT, "that sweep on a CUDA device runs into a failing assertion");
+
 /* What a kernel is: its family, and the variant by which it differs there. */
 #define CLASSIC(form)    .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(form)
 #define TEMPORAL(T, all) .class_ = HIMENO_TEMPORAL, .sweeps = (T), .ops = &cuda_temporal_ops, .variant = (all)

@@ -7,6 +7,9 @@
 #include "himeno/kernels/cuda/exec.h"
 #include "himeno/kernels/cuda/temporal.h"
 
+SWITCH("HIMENO_CUDA_BULK", TUNING, AGREED, CHOICE("0|1"),
+       "0: temporal CUDA kernels take the form without the chip's copy engine");
+
 struct state {
   const struct cuda_temporal *form;
   struct cuda_temporal_chip chip;
