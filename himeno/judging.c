@@ -18,10 +18,10 @@ static json_t *draft_make(const struct himeno_config *config, const struct himen
 }
 
 static status_t plan_make(const struct himeno_config *config, const struct himeno_choice *choice,
-                          const struct himeno_result *result, const struct judge_limits *limits,
-                          struct judge_plan *plan)
+                          const struct judge_limits *limits, struct judge_plan *plan)
 {
-  json_t *draft = draft_make(config, choice, result);
+  static const struct himeno_result nothing;
+  json_t *draft = draft_make(config, choice, &nothing);
   status_t status = draft ? judge_plan(limits, draft, plan)
                           : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
   json_decref(draft);
@@ -29,12 +29,10 @@ static status_t plan_make(const struct himeno_config *config, const struct himen
 }
 
 status_t himeno_plan(const struct himeno_config *config, const struct himeno_choice *choice,
-                     const struct himeno_result *result, const struct judge_limits *limits,
-                     struct judge_plan *plan)
+                     const struct judge_limits *limits, struct judge_plan *plan)
 {
   const struct placement *p = &choice->placement;
-  RETURN_IF_FAILED(
-      agree_status(p->comm, p->rank == 0 ? plan_make(config, choice, result, limits, plan) : STATUS_OK));
+  RETURN_IF_FAILED(agree_status(p->comm, p->rank == 0 ? plan_make(config, choice, limits, plan) : STATUS_OK));
   return watch_bcast(p->comm, plan, sizeof *plan, MPI_BYTE, 0, "what has to be measured");
 }
 

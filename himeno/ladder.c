@@ -108,15 +108,15 @@ static status_t value_choose(const struct himeno_config *config, const struct hi
 static status_t rung_add(const struct himeno_choice *choice, const struct himeno_result *r,
                          struct himeno_rung *rung)
 {
-  for (int s = 0; s < r->n_samples; s++)
-    RETURN_IF_FAILED(stats_add(&rung->samples, &rung->n_samples, r->samples[s]));
+  for (int s = 0; s < r->timing.n_samples; s++)
+    RETURN_IF_FAILED(stats_add(&rung->samples, &rung->n_samples, r->timing.samples[s]));
   const struct stats_summary s = stats_summarise(rung->samples, (size_t)rung->n_samples);
   rung->noise = stats_noise(&s);
   rung->gflops = himeno_gflops(himeno_points(choice->global), rung->sweeps, s.median);
   rung->bytes_per_second = himeno_bytes_per_second(rung->gflops);
-  rung->gosa = r->last.gosa;
-  rung->checksum = r->last.checksum;
-  rung->verified = r->verified;
+  rung->gosa = r->timing.last.gosa;
+  rung->checksum = r->timing.last.checksum;
+  rung->verified = r->verification.source;
   rung->counts = r->counts;
   return STATUS_OK;
 }
@@ -135,7 +135,7 @@ static status_t part_measure(struct himeno_config *each, struct himeno_choice *c
   each->block = rung->sweeps;
   status_t status = himeno_measure(m, &value);
   if (status == STATUS_OK) status = solver_resources(m->solver, &rung->resources);
-  if (status == STATUS_OK) status = himeno_counts_gather(comm, m->solver, m->result);
+  if (status == STATUS_OK) status = himeno_counts_gather(comm, m->solver, &m->result->counts);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   rung->status = agree_status(comm, status);
   if (rung->status == STATUS_WRONG && rung->kernel->file)
@@ -152,7 +152,7 @@ static status_t rung_part(struct himeno_config each, struct himeno_choice *choic
   if (rung->status != STATUS_OK) return STATUS_OK;
   m->config = &each;
   himeno_result_free(m->result);
-  *m->result = (struct himeno_result){.seconds = 0};
+  *m->result = (struct himeno_result){.ended = 0};
   choice->kernel = rung->kernel;
   progress_begin("preparing");
   rung->status = agree_status(choice->placement.comm, himeno_refit(&each, choice));
@@ -197,7 +197,8 @@ static status_t round_run(const struct himeno_config *each, struct himeno_choice
     progress_part("rung %d of %d, round %d of %d, %s", r + 1, n, round + 1, ladder->rounds,
                   ladder->rungs[r].kernel->name);
     RETURN_IF_FAILED(rung_part(*each, choice, whole, m, &ladder->rungs[r]));
-    RETURN_IF_FAILED(stop_heed(choice->placement.comm, m->result->partial, last && turn + 1 == n, ladder));
+    RETURN_IF_FAILED(
+        stop_heed(choice->placement.comm, m->result->timing.partial, last && turn + 1 == n, ladder));
     if (ladder->partial && round == 0) ladder->n = r + 1;
     if (last && round > 0 && choice->placement.rank == 0)
       himeno_ladder_rungs_text(each, choice, ladder, r + 1, program_out(each->json));

@@ -92,11 +92,11 @@ static int is_due(const char *json, int n_samples)
 static status_t document_write(const struct himeno_measurement *m)
 {
   const char *path = m->config->json;
-  const int partial = m->result->partial;
-  m->result->partial = 1;
+  const int partial = m->result->timing.partial;
+  m->result->timing.partial = 1;
   status_t status =
       m->solver ? himeno_ranks_gather(&m->choice->placement, m->solver, m->record, m->result) : STATUS_OK;
-  if (status == STATUS_OK && m->choice->placement.rank == 0 && is_due(path, m->result->n_samples)) {
+  if (status == STATUS_OK && m->choice->placement.rank == 0 && is_due(path, m->result->timing.n_samples)) {
     const struct judge_limits none = {.policy_name = NULL};
     struct judged judged = {.asked = 0};
     json_t *document = NULL;
@@ -105,7 +105,7 @@ static status_t document_write(const struct himeno_measurement *m)
     judged_free(&judged);
     json_decref(document);
   }
-  m->result->partial = partial;
+  m->result->timing.partial = partial;
   return status;
 }
 
@@ -118,21 +118,21 @@ status_t himeno_partial_write(const struct himeno_measurement *m)
 
 /* ---- timed blocks ---- */
 
-static status_t sample_add(struct himeno_result *r, const struct solver_block *block)
+static status_t sample_add(struct himeno_timing *t, const struct solver_block *block)
 {
-  RETURN_IF_FAILED(stats_add(&r->samples, &r->n_samples, block->seconds));
-  r->seconds += block->seconds;
-  r->sweeps += block->sweeps;
-  for (int p = 0; p < HIMENO_PHASES; p++) r->phase_sums[p] += block->phases[p];
-  r->waited_sum += block->waited;
+  RETURN_IF_FAILED(stats_add(&t->samples, &t->n_samples, block->seconds));
+  t->seconds += block->seconds;
+  t->sweeps += block->sweeps;
+  for (int p = 0; p < HIMENO_PHASES; p++) t->phase_sums[p] += block->phases[p];
+  t->waited_sum += block->waited;
   return STATUS_OK;
 }
 
-static void progress_show(const struct placement *p, const struct himeno_result *r)
+static void progress_show(const struct placement *p, const struct himeno_timing *t)
 {
   char rate[32] = "";
-  if (!p->info.emulated) snprintf(rate, sizeof rate, ", %.4g GFLOPS", himeno_result_gflops(r));
-  progress_reached("%d block%s%s", r->n_samples, r->n_samples == 1 ? "" : "s", rate);
+  if (!p->info.emulated) snprintf(rate, sizeof rate, ", %.4g GFLOPS", himeno_timing_gflops(t));
+  progress_reached("%d block%s%s", t->n_samples, t->n_samples == 1 ? "" : "s", rate);
 }
 
 double himeno_now(const struct himeno_measurement *m)
@@ -149,10 +149,10 @@ status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wa
   double mine[FACTS] = {first ? himeno_now(m) - begin : 0, stop_asked(), more, m->partial_seconds},
          all[FACTS];
   RETURN_IF_FAILED(watch_allreduce(p->comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
-  progress_show(p, m->result);
+  progress_show(p, &m->result->timing);
   *up = all[ELAPSED] >= wanted && !(all[MORE] > 0);
-  m->result->partial = !*up && all[STOP] > 0;
-  *up |= m->result->partial;
+  m->result->timing.partial = !*up && all[STOP] > 0;
+  *up |= m->result->timing.partial;
   if (*up || all[ELAPSED] < m->next_partial) return STATUS_OK;
   m->next_partial = all[ELAPSED] + fmax(PARTIAL_SECONDS, PARTIAL_SHARE * all[WROTE]);
   const double written = stats_now();
@@ -163,10 +163,10 @@ status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wa
 
 status_t himeno_block_add(struct himeno_measurement *m, const struct solver_block *block)
 {
-  m->result->points = himeno_points(m->choice->global);
-  RETURN_IF_FAILED(sample_add(m->result, block));
+  m->result->timing.points = himeno_points(m->choice->global);
+  RETURN_IF_FAILED(sample_add(&m->result->timing, block));
   if (m->record) RETURN_IF_FAILED(record_add(m->record, block));
-  m->result->last = *block;
+  m->result->timing.last = *block;
   energy_add(&m->result->energy, block);
   return STATUS_OK;
 }
@@ -177,7 +177,8 @@ static int is_noise_known(const struct himeno_measurement *m)
   const struct record *record = m->record;
   double own[RECORDS_MAX];
   for (int b = 0; b < record->n; b++) own[b] = record->blocks[b].compute - record->blocks[b].waited;
-  const struct stats_summary run = stats_summarise(m->result->samples, (size_t)m->result->n_samples),
+  const struct stats_summary run = stats_summarise(m->result->timing.samples,
+                                                   (size_t)m->result->timing.n_samples),
                              device = stats_summarise(own, (size_t)record->n);
   return stats_noise_max(&run) <= m->plan->noise_max && stats_noise_max(&device) <= m->plan->device_noise_max;
 }
@@ -190,7 +191,7 @@ static int needs_more(struct himeno_measurement *m, double begin, double block_s
 {
   const struct judge_plan *plan = m->plan;
   const double asked = m->config->seconds, elapsed = himeno_now(m) - begin;
-  if (m->result->n_samples < plan->blocks_min) return 1;
+  if (m->result->timing.n_samples < plan->blocks_min) return 1;
   if (m->record && m->record->when[m->record->n - 1].end < plan->span_min) return 1;
   if (isinf(plan->noise_max) && isinf(plan->device_noise_max)) return 0;
   if (elapsed < asked - block_seconds / 2) return 1;
@@ -217,7 +218,7 @@ static status_t block_add(struct himeno_measurement *m, const struct verify_valu
 {
   char what[48];
   RETURN_IF_FAILED(himeno_block_add(m, block));
-  snprintf(what, sizeof what, "block %d", m->result->n_samples);
+  snprintf(what, sizeof what, "block %d", m->result->timing.n_samples);
   return block_check(m, value, block, what);
 }
 
@@ -226,7 +227,7 @@ static status_t check_block(struct himeno_measurement *m, const struct verify_va
                             const char *what, struct solver_block *block)
 {
   RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, compares(m->config), block));
-  m->result->check_blocks += compares(m->config);
+  m->result->verification.check_blocks += compares(m->config);
   energy_add(&m->result->energy, block);
   return block_check(m, value, block, what);
 }
@@ -238,29 +239,29 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
 {
   const struct verify_value nothing = {.source = VERIFY_NO};
   int is_short = value->sweeps < sweeps && value->source != VERIFY_NO;
-  struct himeno_result *r = m->result;
+  struct himeno_verification *v = &m->result->verification;
   struct solver_block block;
   progress_begin("verifying");
   if (compares(m->config)) {
     RETURN_IF_FAILED(solver_baseline_begin(m->solver));
-    RETURN_IF_FAILED(verify_coefficients(m->solver, m->choice->placement.comm, value, &r->coefficients));
+    RETURN_IF_FAILED(verify_coefficients(m->solver, m->choice->placement.comm, value, &v->coefficients));
   }
   RETURN_IF_FAILED(check_block(m, value, value->sweeps, is_short ? "check block" : "first block", &block));
-  r->last = block;
-  r->verified = value->source;
+  m->result->timing.last = block;
+  v->source = value->source;
   if (is_short) {
-    r->reference_sweeps = value->sweeps;
+    v->reference_sweeps = value->sweeps;
     RETURN_IF_FAILED(check_block(m, &nothing, sweeps, "first block", &block));
     value->sweeps = sweeps;
     value->gosa = block.gosa;
     value->checksum = block.checksum;
     value->n_checks = 0;
   }
-  r->pauses = compares(m->config) &&
+  v->pauses = compares(m->config) &&
               block.seconds / block.sweeps * solver_check_sweeps(m->choice->kernel) >= PAUSE_SECONDS;
   if (!compares(m->config)) return STATUS_OK;
   RETURN_IF_FAILED(solver_baseline_take(m->solver));
-  r->check_points = solver_baseline_checks(m->solver, &r->n_check_points);
+  v->points = solver_baseline_checks(m->solver, &v->n_points);
   return STATUS_OK;
 }
 
@@ -287,10 +288,11 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
   RETURN_IF_FAILED(timing_begin(m, c->sweeps_given ? -1 : c->seconds));
   double begin = himeno_now(m);
   for (int up = 0; !up;) {
-    RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->pauses, &block));
+    RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->verification.pauses, &block));
     RETURN_IF_FAILED(block_add(m, value, &block));
     if (c->sweeps_given) return STATUS_OK;
-    if (compares(m->config) && !m->result->pauses && m->result->n_samples % CHECK_BLOCK_EVERY == 0)
+    if (compares(m->config) && !m->result->verification.pauses &&
+        m->result->timing.n_samples % CHECK_BLOCK_EVERY == 0)
       RETURN_IF_FAILED(check_block(m, value, sweeps, "check block", &block));
     RETURN_IF_FAILED(himeno_time_is_up(m, begin, c->seconds, needs_more(m, begin, block.seconds), &up));
     if (!up) RETURN_IF_FAILED(ceiling_between(m->solver, ceiling, block.seconds));
@@ -306,7 +308,7 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   struct solver_block block;
   RETURN_IF_FAILED(solver_block_run(m->solver, HIMENO_REHEARSAL_SWEEPS, 1, &block));
   RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
-  m->result->verified = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
+  m->result->verification.source = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
   RETURN_IF_FAILED(timing_begin(m, wanted));
   begin = himeno_now(m);
   for (int up = 0; !up;) {
@@ -331,8 +333,8 @@ static status_t other_ceiling(struct himeno_measurement *m, const struct ceiling
   }
   const struct stats_summary other = stats_summarise(all, (size_t)n),
                              same = stats_summarise(c->rates, (size_t)c->n);
-  m->result->other_ceiling = other.median;
-  m->result->ceilings_noise = hypot(stats_noise(&other), stats_noise(&same));
+  m->result->ceiling.other_data = other.median;
+  m->result->ceiling.noise = hypot(stats_noise(&other), stats_noise(&same));
   free(all);
   return status;
 }
@@ -341,11 +343,11 @@ static status_t other_ceiling(struct himeno_measurement *m, const struct ceiling
 static status_t ceiling_finish(struct himeno_measurement *m, double points, struct ceiling *ceiling)
 {
   RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));
-  if (!m->result->partial) RETURN_IF_FAILED(other_ceiling(m, ceiling));
-  m->result->ceiling = stats_summarise(ceiling->rates, (size_t)ceiling->n).median;
+  if (!m->result->timing.partial) RETURN_IF_FAILED(other_ceiling(m, ceiling));
+  m->result->ceiling.all = stats_summarise(ceiling->rates, (size_t)ceiling->n).median;
   const struct stats_summary mine = stats_summarise(ceiling->mine, (size_t)ceiling->n_mine);
-  m->result->own_ceiling = mine.median;
-  m->result->own_ceiling_noise = stats_noise_max(&mine);
+  m->result->ceiling.mine = mine.median;
+  m->result->ceiling.mine_noise = stats_noise_max(&mine);
   return STATUS_OK;
 }
 

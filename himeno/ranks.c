@@ -11,6 +11,7 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/cards.h"
+#include "himeno/result.h"
 
 /* What its ceiling allows of a sweep, infinite where that is unknown. */
 static double ceiling_seconds(const struct himeno_rank *rank)
@@ -56,7 +57,7 @@ static void cards_fill(struct himeno_rank *mine)
   }
 }
 
-static void paths_fill(const struct solver *solver, const struct himeno_way *ways, struct himeno_rank *rank)
+static void paths_fill(const struct solver *solver, const struct path_probe *probes, struct himeno_rank *rank)
 {
   rank->n_paths = solver_messages(solver);
   for (int m = 0; m < rank->n_paths; m++) {
@@ -64,7 +65,7 @@ static void paths_fill(const struct solver *solver, const struct himeno_way *way
     const struct halo_message *message = solver_message(solver, m, &path);
     struct himeno_path *p = &rank->paths[m];
     p->peer = message->peer;
-    p->way = ways[m];
+    p->probe = probes[m];
     p->bytes = message->count * (int64_t)sizeof(float);
     halo_dir_name(message->dir, p->face);
     snprintf(p->used, sizeof p->used, "%s", path.used->name);
@@ -78,132 +79,129 @@ static void mine_fill(const struct placement *placement, const struct solver *so
                       const struct record *record, const struct himeno_result *result,
                       struct himeno_rank *mine)
 {
+  const struct himeno_timing *timing = &result->timing;
   *mine = (struct himeno_rank){.row = rank_row_of(placement)};
   mine->points = (int64_t)box_points(&solver_decomp(solver)->owned);
   mine->telemetry = record->telemetry;
-  mine->ceiling = result->own_ceiling;
-  mine->ceiling_noise = result->own_ceiling_noise;
+  mine->ceiling = result->ceiling.mine;
+  mine->ceiling_noise = result->ceiling.mine_noise;
   mine->energy = result->energy;
-  for (int p = 0; p < HIMENO_PHASES && result->n_samples > 0; p++)
-    mine->phases[p] = result->phase_sums[p] / result->n_samples;
-  mine->waited = result->n_samples > 0 ? result->waited_sum / result->n_samples : 0;
+  for (int p = 0; p < HIMENO_PHASES && timing->n_samples > 0; p++)
+    mine->phases[p] = timing->phase_sums[p] / timing->n_samples;
+  mine->waited = timing->n_samples > 0 ? timing->waited_sum / timing->n_samples : 0;
   mine->row.gflops = rank_gflops(mine);
-  paths_fill(solver, result->ways, mine);
+  paths_fill(solver, result->probes, mine);
   cards_fill(mine);
 }
 
-static status_t mine_gather(const struct placement *p, const struct solver *solver, struct record *record,
-                            struct himeno_result *result)
+static status_t rows_gather(const struct placement *p, const struct himeno_rank *mine,
+                            struct himeno_ranks *ranks)
 {
-  struct himeno_rank mine;
-  record_finish(record);
-  mine_fill(p, solver, record, result, &mine);
-  if (p->rank == 0 && !result->ranks) result->ranks = calloc((size_t)p->ranks, sizeof mine);
-  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || result->ranks));
-  if (p->rank == 0) result->n_ranks = p->ranks;
-  return watch_gather(p->comm, &mine, result->ranks, sizeof mine, "what the ranks found");
+  if (p->rank == 0 && !ranks->rank) ranks->rank = calloc((size_t)p->ranks, sizeof *mine);
+  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || ranks->rank));
+  if (p->rank == 0) ranks->n = p->ranks;
+  return watch_gather(p->comm, mine, ranks->rank, sizeof *mine, "what the ranks found");
 }
 
-/* All ranks have the same number of blocks. */
-static status_t throttled_gather(const struct placement *p, const struct record *record,
-                                 struct himeno_result *result)
+void himeno_media_find(struct himeno_ranks *ranks)
 {
-  int n = result->n_samples;
-  free(result->throttled);
-  result->throttled = calloc((size_t)n + 1, sizeof *result->throttled);
-  RETURN_IF_FAILED(memory_agree(p->comm, result->throttled != NULL));
-  return watch_allreduce(p->comm, record->throttled, result->throttled, n, MPI_DOUBLE, MPI_MAX,
+  for (int r = 0; r < ranks->n; r++)
+    for (int m = 0; m < ranks->rank[r].n_paths; m++) {
+      struct himeno_path *path = &ranks->rank[r].paths[m];
+      path->medium = path_medium(path, rank_same_host(&ranks->rank[r].row, &ranks->rank[path->peer].row));
+    }
+}
+
+/* All ranks have the same number of blocks, \a n. */
+static status_t throttled_gather(const struct placement *p, const struct record *record, int n,
+                                 struct himeno_ranks *ranks)
+{
+  free(ranks->throttled);
+  ranks->throttled = calloc((size_t)n + 1, sizeof *ranks->throttled);
+  RETURN_IF_FAILED(memory_agree(p->comm, ranks->throttled != NULL));
+  return watch_allreduce(p->comm, record->throttled, ranks->throttled, n, MPI_DOUBLE, MPI_MAX,
                          "throttled blocks");
 }
 
-static status_t series_gather(const struct placement *p, const struct record *record,
-                              struct himeno_result *result)
+static status_t series_gather(const struct placement *p, const struct series *mine,
+                              struct himeno_ranks *ranks)
 {
-  const struct series *mine = &record->series;
   size_t bytes = (size_t)series_rows(mine) * sizeof *mine->rows;
-  free(result->series);
-  result->series = p->rank == 0 ? malloc(bytes * (size_t)p->ranks + 1) : NULL;
-  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || result->series));
-  return watch_gather(p->comm, mine->rows, result->series, bytes, "devices' samples");
+  free(ranks->series);
+  ranks->series = p->rank == 0 ? malloc(bytes * (size_t)p->ranks + 1) : NULL;
+  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || ranks->series));
+  return watch_gather(p->comm, mine->rows, ranks->series, bytes, "devices' samples");
 }
 
 /* ---- blocks ---- */
 
-/* times: [rank · blocks + block]. The median, since one interrupted block is no slow device. */
-static status_t compute_fill(int n, struct himeno_result *result, const struct record_block *times)
+/* Times of all kept blocks. A rank that waits for a slow one takes as long as that: its times
+ * become its own. The median counts, since one interrupted block is no slow device. */
+static status_t blocks_take(const struct record *record, struct himeno_ranks *ranks)
 {
+  const int n = ranks->kept_blocks = record->n;
   double *compute = malloc(((size_t)n + 1) * sizeof *compute);
   if (!compute) return log_fail(STATUS_ENVIRONMENT, "out of host memory for times of blocks");
-  for (int r = 0; r < result->n_ranks; r++) {
-    for (int b = 0; b < n; b++) compute[b] = times[r * n + b].compute;
+  memcpy(ranks->when, record->when, sizeof ranks->when);
+  for (int r = 0; r < ranks->n; r++) {
+    struct himeno_rank *rank = &ranks->rank[r];
+    for (int b = 0; b < n; b++) {
+      struct record_block *block = &ranks->times[r * n + b];
+      compute[b] = block->compute = himeno_own_seconds(rank, block->compute, block->waited);
+      block->waited = 0;
+    }
     struct stats_summary s = stats_summarise(compute, (size_t)n);
-    result->ranks[r].compute = s.median;
-    result->ranks[r].noise = himeno_own_noise(&result->ranks[r], &s);
+    rank->compute = s.median;
+    rank->noise = himeno_own_noise(rank, &s);
   }
   free(compute);
   return STATUS_OK;
 }
 
-/* Whoever waits for a slow rank takes as long as that: from here on its times are its own. */
-static void waits_take(struct himeno_result *result, int n)
-{
-  for (int b = 0; b < n * result->n_ranks; b++) {
-    struct record_block *block = &result->times[b];
-    block->compute = himeno_own_seconds(&result->ranks[b / n], block->compute, block->waited);
-    block->waited = 0;
-  }
-}
-
-static status_t blocks_take(const struct record *record, struct himeno_result *result)
-{
-  result->kept_blocks = record->n;
-  waits_take(result, record->n);
-  memcpy(result->when, record->when, sizeof result->when);
-  return compute_fill(record->n, result, result->times);
-}
-
 static status_t blocks_gather(const struct placement *p, const struct record *record,
-                              struct himeno_result *result)
+                              struct himeno_ranks *ranks)
 {
   int bytes = record->n * (int)sizeof(struct record_block);
-  free(result->times);
-  result->times = p->rank == 0 ? malloc((size_t)bytes * (size_t)p->ranks + 1) : NULL;
-  status_t status = memory_agree(p->comm, p->rank != 0 || result->times);
-  if (status == STATUS_OK)
-    status = watch_gather(p->comm, record->blocks, result->times, bytes, "times of blocks");
-  if (status == STATUS_OK)
-    status = agree_status(p->comm, p->rank == 0 ? blocks_take(record, result) : STATUS_OK);
-  return status;
+  free(ranks->times);
+  ranks->times = p->rank == 0 ? malloc((size_t)bytes * (size_t)p->ranks + 1) : NULL;
+  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || ranks->times));
+  RETURN_IF_FAILED(watch_gather(p->comm, record->blocks, ranks->times, bytes, "times of blocks"));
+  return agree_status(p->comm, p->rank == 0 ? blocks_take(record, ranks) : STATUS_OK);
 }
 
 status_t himeno_ranks_gather(const struct placement *p, const struct solver *solver, struct record *record,
                              struct himeno_result *result)
 {
-  RETURN_IF_FAILED(mine_gather(p, solver, record, result));
-  RETURN_IF_FAILED(throttled_gather(p, record, result));
-  RETURN_IF_FAILED(series_gather(p, record, result));
-  return p->info.emulated ? STATUS_OK : blocks_gather(p, record, result);
+  struct himeno_ranks *ranks = &result->ranks;
+  struct himeno_rank mine;
+  record_finish(record);
+  mine_fill(p, solver, record, result, &mine);
+  RETURN_IF_FAILED(rows_gather(p, &mine, ranks));
+  himeno_media_find(ranks);
+  RETURN_IF_FAILED(throttled_gather(p, record, result->timing.n_samples, ranks));
+  RETURN_IF_FAILED(series_gather(p, &record->series, ranks));
+  return p->info.emulated ? STATUS_OK : blocks_gather(p, record, ranks);
 }
 
-status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct himeno_result *result)
+status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct himeno_counts *sum)
 {
   enum { COUNTS = sizeof(struct himeno_counts) / sizeof(uint64_t) };
   struct himeno_counts mine = solver_counts(solver);
-  return watch_allreduce(comm, &mine, &result->counts, COUNTS, MPI_UINT64_T, MPI_SUM, "counts");
+  return watch_allreduce(comm, &mine, sum, COUNTS, MPI_UINT64_T, MPI_SUM, "counts");
 }
 
 /* ---- the result ---- */
 
 void himeno_result_free(struct himeno_result *result)
 {
-  free(result->samples);
-  free(result->throttled);
-  free(result->series);
-  free(result->times);
-  free(result->ranks);
+  free(result->timing.samples);
+  free(result->ranks.throttled);
+  free(result->ranks.series);
+  free(result->ranks.times);
+  free(result->ranks.rank);
 }
 
-double himeno_result_gflops(const struct himeno_result *result)
+double himeno_timing_gflops(const struct himeno_timing *timing)
 {
-  return himeno_gflops(result->points, (double)result->sweeps, result->seconds);
+  return himeno_gflops(timing->points, (double)timing->sweeps, timing->seconds);
 }

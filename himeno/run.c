@@ -10,7 +10,6 @@
 #include "himeno/solver/clock.h"
 #include "himeno/solver/flip.h"
 #include "himeno/tune/choose.h"
-#include "himeno/ways.h"
 #include "himeno/wrong.h"
 #include "suite/progress.h"
 
@@ -75,11 +74,11 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
   RETURN_IF_FAILED(himeno_partial_write(m));
   status_t status = run->config.soak_given ? himeno_soak(m) : himeno_measure(m, value);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
-  r->verdict = status_worst(agree_status(p->comm, status), r->partial ? STATUS_INCOMPLETE : STATUS_OK);
+  r->verdict = status_worst(agree_status(p->comm, status), r->timing.partial ? STATUS_INCOMPLETE : STATUS_OK);
   if (r->verdict == STATUS_WRONG && run->choice.kernel->file)
     RETURN_IF_FAILED(wrong_explain(&run->config, &run->choice, run->solver));
   RETURN_IF_FAILED(himeno_ranks_gather(p, run->solver, run->record, r));
-  RETURN_IF_FAILED(himeno_counts_gather(p->comm, run->solver, r));
+  RETURN_IF_FAILED(himeno_counts_gather(p->comm, run->solver, &r->counts));
   status = agree_status(p->comm, p->rank == 0 ? judge(run) : STATUS_OK);
   r->verdict = status_worst(r->verdict, status);
   r->ended = status != STATUS_FAULT && status != STATUS_HANG;
@@ -97,12 +96,12 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
                                          : STATUS_OK));
   RETURN_IF_FAILED(choose(config, choice));
   RETURN_IF_FAILED(agree_status(p->comm, flip_check(choice->global, p->ranks)));
-  RETURN_IF_FAILED(himeno_plan(config, choice, &run->result, &run->limits, &run->plan));
+  RETURN_IF_FAILED(himeno_plan(config, choice, &run->limits, &run->plan));
   struct himeno_measurement m = {
       .config = config, .choice = choice, .plan = &run->plan, .result = &run->result};
   if (config->accept && p->ranks > 1 && !p->info.emulated) {
     progress_begin("measuring the ways to neighbours");
-    RETURN_IF_FAILED(ways_measure(choice, &run->result));
+    RETURN_IF_FAILED(paths_probe(choice, run->result.probes));
   }
   RETURN_IF_FAILED(himeno_partial_write(&m));
   if (!config->soak_given) RETURN_IF_FAILED(value_prepare(config, choice, value));

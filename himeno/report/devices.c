@@ -112,9 +112,9 @@ static void changes_document(struct doc *d, const struct record_telemetry *t)
 
 /* ---- all of it ---- */
 
-void himeno_telemetry_document(struct doc *d, const struct himeno_result *result, int rank)
+void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, int rank)
 {
-  const struct himeno_rank *of = doc_at(d, result->ranks, rank);
+  const struct himeno_rank *of = doc_at(d, ranks->rank, rank);
   const struct record_telemetry *t = &of->telemetry;
   if (!doc_object(d, "telemetry", DOC_OPTIONAL | DOC_NULLABLE,
                   "What the device reports of itself; null if nothing answers. Unknown values are null.",
@@ -133,7 +133,7 @@ void himeno_telemetry_document(struct doc *d, const struct himeno_result *result
            "CRC errors per second of all its NVLinks: the most over a minute of the run; those of a shorter "
            "run over a minute.",
            t->crc_rate);
-  blocks_document(d, t, doc_at(d, result->series, (size_t)rank * (size_t)t->rows));
+  blocks_document(d, t, doc_at(d, ranks->series, (size_t)rank * (size_t)t->rows));
   changes_document(d, t);
   doc_whole(d, "changes_seen", DOC_OPTIONAL, "", t->n_changes);
   doc_end(d);
@@ -159,14 +159,14 @@ void himeno_counted_document(struct doc *d, const struct record_telemetry *t)
 
 /* ---- each rank's blocks ---- */
 
-static void times_document(struct doc *d, const struct himeno_result *r, enum judge_of of)
+static void times_document(struct doc *d, const struct himeno_ranks *r, enum judge_of of)
 {
   static const char *const about[] = {
       "Of each rank, of each block: seconds per sweep of interior and boundary, without what it waited for "
       "neighbours within them.",
       "Seconds per sweep of packing, copies and transfer, without waiting for a late neighbour."};
   if (!doc_list(d, judge_of_names[of], 0, about[of], 1)) return;
-  for (int rank = 0; doc_each(d, rank, r->n_ranks); rank++) {
+  for (int rank = 0; doc_each(d, rank, r->n); rank++) {
     const struct record_block *blocks = doc_at(d, r->times, (size_t)rank * (size_t)r->kept_blocks);
     if (!doc_list(d, NULL, 0, "", 1)) continue;
     for (int b = 0; doc_each(d, b, r->kept_blocks); b++)
@@ -176,7 +176,7 @@ static void times_document(struct doc *d, const struct himeno_result *r, enum ju
   doc_end(d);
 }
 
-void himeno_series_document(struct doc *d, const struct himeno_result *r)
+void himeno_series_document(struct doc *d, const struct himeno_ranks *r, int n_samples)
 {
   if (!doc_object(d, "series", DOC_OPTIONAL | DOC_NULLABLE,
                   "Each rank's timed blocks; null if nothing is timed. At most 256, evenly over the run; "
@@ -184,7 +184,7 @@ void himeno_series_document(struct doc *d, const struct himeno_result *r)
                   "earlier builds have fewer of more than 64 ranks.",
                   r->kept_blocks > 0))
     return;
-  doc_flag(d, "capped", 0, "Some timed blocks are left out.", r->kept_blocks < r->n_samples);
+  doc_flag(d, "capped", 0, "Some timed blocks are left out.", r->kept_blocks < n_samples);
   if (doc_list(d, "blocks", 0, "Which of the samples each is, from 0.", 1)) {
     for (int b = 0; doc_each(d, b, r->kept_blocks); b++) doc_whole(d, NULL, 0, "", r->when[b].block);
     doc_end(d);

@@ -35,11 +35,10 @@ static double instruction_gflops(const struct himeno_counts *counts)
   return each > 0 ? INSTRUCTIONS_PER_SECOND * LANES / each * HIMENO_FLOP_PER_POINT / 1e9 : 0;
 }
 
-void himeno_counts_text(const struct himeno_result *r, FILE *out)
+void himeno_counts_text(const struct himeno_counts *c, const struct himeno_timing *t, FILE *out)
 {
-  const struct himeno_counts *c = &r->counts;
   fprintf(out, "\n  emulated   no speed: the emulator took %.3f s for %lld sweeps in %d block%s\n",
-          r->seconds, (long long)r->sweeps, r->n_samples, r->n_samples == 1 ? "" : "s");
+          t->seconds, (long long)t->sweeps, t->n_samples, t->n_samples == 1 ? "" : "s");
   fprintf(out,
           "  counts     %.1f instructions issued for 16 points of a sweep, %.1f%% of them with float "
           "arithmetic\n",

@@ -22,12 +22,12 @@ struct energy_sum {
   enum note note; /* why nothing is told */
 };
 
-static struct energy_sum sum_of(const struct himeno_result *r)
+static struct energy_sum sum_of(const struct himeno_ranks *r)
 {
   struct energy_sum s = {.note = NOTE_NONE};
   int shared = 0, untold = 0, paused = 0, is_short = 0;
-  for (int n = 0; n < r->n_ranks; n++) {
-    const struct himeno_rank *rank = &r->ranks[n];
+  for (int n = 0; n < r->n; n++) {
+    const struct himeno_rank *rank = &r->rank[n];
     const struct energy *e = &rank->energy;
     const double joules = energy_of_sweeps(e);
     shared |= rank->row.shared;
@@ -41,20 +41,20 @@ static struct energy_sum sum_of(const struct himeno_result *r)
     s.flop += (double)rank->points * HIMENO_FLOP_PER_POINT * (double)e->sweeps;
     s.idle_watts = e->idle_watts < 0 || s.idle_watts < 0 ? -1 : s.idle_watts + e->idle_watts;
   }
-  s.note = shared                    ? NOTE_SHARED
-           : s.counters < r->n_ranks ? NOTE_COUNTERS
-           : is_short                ? NOTE_SHORT
-           : paused                  ? NOTE_PAUSES
-           : untold                  ? NOTE_BACK
-                                     : NOTE_NONE;
+  s.note = shared              ? NOTE_SHARED
+           : s.counters < r->n ? NOTE_COUNTERS
+           : is_short          ? NOTE_SHORT
+           : paused            ? NOTE_PAUSES
+           : untold            ? NOTE_BACK
+                               : NOTE_NONE;
   return s;
 }
 
-void himeno_energy_text(const struct himeno_result *r, FILE *out)
+void himeno_energy_text(const struct himeno_ranks *r, FILE *out)
 {
   const struct energy_sum s = sum_of(r);
   if (s.counters == 0) return;
-  const char *scope = r->ranks[0].energy.scope;
+  const char *scope = r->rank[0].energy.scope;
   if (s.note) {
     fprintf(out, "  energy     not told: %s", notes[s.note]);
     if (s.seconds < ENERGY_SECONDS_MIN) fprintf(out, ": %.1f s of %.0f", s.seconds, ENERGY_SECONDS_MIN);
@@ -91,7 +91,7 @@ void himeno_rank_energy_document(struct doc *d, const struct himeno_rank *rank)
   doc_end(d);
 }
 
-void himeno_energy_document(struct doc *d, const struct himeno_result *r)
+void himeno_energy_document(struct doc *d, const struct himeno_ranks *r)
 {
   const struct energy_sum s = sum_of(r);
   if (!doc_object(d, "energy", DOC_OPTIONAL | DOC_NULLABLE,

@@ -5,7 +5,7 @@
 #include "base/stats.h"
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
-#include "himeno/ways.h"
+#include "himeno/paths.h"
 #include "suite/progress.h"
 
 /* What is judged comes later: himeno_judge. */
@@ -56,34 +56,28 @@ static void config_document(struct doc *d, const struct himeno_config *c, const 
   doc_end(d);
 }
 
-static void samples_document(struct doc *d, const struct himeno_result *r)
+static void samples_document(struct doc *d, const struct himeno_timing *t)
 {
   if (!doc_list(d, "samples", 0, "Seconds of each block.", 1)) return;
-  for (int s = 0; doc_each(d, s, r->n_samples); s++) doc_real(d, NULL, 0, "s", "", r->samples[s]);
+  for (int s = 0; doc_each(d, s, t->n_samples); s++) doc_real(d, NULL, 0, "s", "", t->samples[s]);
   doc_end(d);
 }
 
-static void throttled_document(struct doc *d, const struct himeno_result *r)
+static void throttled_document(struct doc *d, const double *throttled, int n_samples)
 {
   if (!doc_list(d, "throttled", DOC_OPTIONAL, "Samples, counted from 0, after which a device was throttled.",
                 1))
     return;
-  for (int s = 0; doc_each(d, s, r->n_samples); s++)
-    if (d->schema || r->throttled[s] > 0) doc_whole(d, NULL, 0, "", s);
+  for (int s = 0; doc_each(d, s, n_samples); s++)
+    if (d->schema || throttled[s] > 0) doc_whole(d, NULL, 0, "", s);
   doc_end(d);
 }
 
-/* Nothing passes before it has ended. */
-static const char *verdict_word(const struct himeno_result *r)
-{
-  return status_verdict(status_worst(r->verdict, r->partial ? STATUS_INCOMPLETE : STATUS_OK));
-}
-
-static void check_points_document(struct doc *d, const struct himeno_result *r)
+static void check_points_document(struct doc *d, const struct himeno_verification *v)
 {
   if (!doc_list(d, "points", 0, "The first block's values there; the last one is its end.", 1)) return;
-  for (int c = 0; doc_each(d, c, r->n_check_points); c++) {
-    const struct solver_check *check = doc_at(d, r->check_points, c);
+  for (int c = 0; doc_each(d, c, v->n_points); c++) {
+    const struct solver_check *check = doc_at(d, v->points, c);
     if (!doc_object(d, NULL, 0, "", 1)) continue;
     doc_whole(d, "sweeps", DOC_POSITIVE, "", check->sweeps);
     doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "", check->gosa);
@@ -93,30 +87,31 @@ static void check_points_document(struct doc *d, const struct himeno_result *r)
   doc_end(d);
 }
 
-static void checks_document(struct doc *d, const struct himeno_kernel *kernel, const struct himeno_result *r)
+static void checks_document(struct doc *d, const struct himeno_kernel *kernel,
+                            const struct himeno_verification *v)
 {
   if (!doc_object(d, "checks", DOC_OPTIONAL | DOC_NULLABLE,
                   "Comparisons within blocks, beyond those at their ends; null if there were none: with "
                   "--verify off, --official and --soak.",
-                  r->n_check_points > 0))
+                  v->n_points > 0))
     return;
   doc_whole(d, "every", DOC_POSITIVE, "Sweeps between check points.", solver_check_sweeps(kernel));
-  doc_flag(d, "timed", 0, "Timed blocks pause at the check points.", r->pauses);
-  doc_whole(d, "untimed", 0, "Untimed blocks that paused at them.", r->check_blocks);
-  doc_hex(d, "coefficients", 0, 16, "Sum of the checksums of the twelve constant arrays.", r->coefficients);
-  check_points_document(d, r);
+  doc_flag(d, "timed", 0, "Timed blocks pause at the check points.", v->pauses);
+  doc_whole(d, "untimed", 0, "Untimed blocks that paused at them.", v->check_blocks);
+  doc_hex(d, "coefficients", 0, 16, "Sum of the checksums of the twelve constant arrays.", v->coefficients);
+  check_points_document(d, v);
   doc_end(d);
 }
 
-static void ceilings_document(struct doc *d, const struct himeno_config *c, const struct himeno_result *r)
+static void ceilings_document(struct doc *d, int first, const struct himeno_ceiling *c)
 {
-  const double gbps[2] = {r->ceiling / 1e9, r->other_ceiling / 1e9};
+  const double gbps[2] = {c->all / 1e9, c->other_data / 1e9};
   if (!doc_object(d, "ceilings", DOC_OPTIONAL | DOC_NULLABLE,
                   "Of all devices, by the data in memory; null if not both were measured.",
-                  r->ceiling > 0 && r->other_ceiling > 0))
+                  c->all > 0 && c->other_data > 0))
     return;
   for (int data = 0; data < HIMENO_DATA_SETS; data++)
-    doc_real(d, himeno_data_names[data], 0, "GB/s", "", gbps[data != c->data]);
+    doc_real(d, himeno_data_names[data], 0, "GB/s", "", gbps[data != first]);
   doc_end(d);
 }
 
@@ -154,31 +149,35 @@ static void result_document(struct doc *d, const struct himeno_config *c, const 
                             const struct himeno_result *r)
 {
   const int emulated = choice->placement.info.emulated;
-  const double gflops = emulated ? NAN : himeno_result_gflops(r),
-               rate = himeno_bytes_per_second(himeno_result_gflops(r));
+  const struct himeno_timing *t = &r->timing;
+  const double gflops = emulated ? NAN : himeno_timing_gflops(t), ceiling = r->ceiling.all,
+               rate = himeno_bytes_per_second(himeno_timing_gflops(t));
+  const struct worth worth = soak_worth(&r->soak, &r->ranks, t->seconds);
   if (!doc_object(d, "result", 0, "", 1)) return;
-  doc_real(d, "seconds", 0, "s", "Of all timed sweeps, by the slowest rank's clock.", r->seconds);
+  doc_real(d, "seconds", 0, "s", "Of all timed sweeps, by the slowest rank's clock.", t->seconds);
   wall_document(d);
   doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "null on an emulator, which has no speed, as is gbps.",
            gflops);
   doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Nominal if class is temporal.", emulated ? NAN : rate / 1e9);
   doc_real(d, "ceiling_gbps", DOC_NULLABLE, "GB/s", "Of all devices; one that ranks share counts once.",
-           r->ceiling > 0 ? r->ceiling / 1e9 : NAN);
+           ceiling > 0 ? ceiling / 1e9 : NAN);
   doc_real(d, "ceiling_share", DOC_NULLABLE, "", "Of the whole run, exchanges included.",
-           r->ceiling > 0 ? rate / r->ceiling : NAN);
-  ceilings_document(d, c, r);
+           ceiling > 0 ? rate / ceiling : NAN);
+  ceilings_document(d, c->data, &r->ceiling);
   memory_document(d, choice);
   doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Sum of squared residuals of the last sweep.",
-           r->last.gosa);
-  doc_hex(d, "checksum", 0, 16, "", r->last.checksum);
-  doc_whole(d, "blocks", 0, "", r->n_samples);
-  doc_enum(d, "verified", 0, DOC_WORDS(verify_source_names), "", verify_source_names[r->verified]);
-  doc_enum(d, "verdict", 0, DOC_COLUMN(status_words, verdict), "", verdict_word(r));
-  himeno_energy_document(d, r);
-  samples_document(d, r);
-  checks_document(d, choice->kernel, r);
-  throttled_document(d, r);
-  soak_document(d, r, c->soak_every);
+           t->last.gosa);
+  doc_hex(d, "checksum", 0, 16, "", t->last.checksum);
+  doc_whole(d, "blocks", 0, "", t->n_samples);
+  doc_enum(d, "verified", 0, DOC_WORDS(verify_source_names), "", verify_source_names[r->verification.source]);
+  /* Nothing passes before it has ended. */
+  doc_enum(d, "verdict", 0, DOC_COLUMN(status_words, verdict), "",
+           status_verdict(status_worst(r->verdict, t->partial ? STATUS_INCOMPLETE : STATUS_OK)));
+  himeno_energy_document(d, &r->ranks);
+  samples_document(d, t);
+  checks_document(d, choice->kernel, &r->verification);
+  throttled_document(d, r->ranks.throttled, t->n_samples);
+  soak_document(d, &r->soak, &worth, c->soak_every);
   judge_accept_document(d, &unjudged);
   himeno_counts_document(d, emulated ? &r->counts : NULL);
   himeno_bound_document(d, d->schema || choice->kernel->toward_zero ? &r->counts : NULL);
@@ -187,40 +186,38 @@ static void result_document(struct doc *d, const struct himeno_config *c, const 
   doc_end(d);
 }
 
-static void phases_document(struct doc *d, const struct himeno_result *result)
+static void phases_document(struct doc *d, const struct himeno_ranks *ranks)
 {
-  const int n = result->n_ranks;
+  const int n = ranks->n;
   double values[n + 1];
   if (!doc_object(d, "phases", 0, "Over ranks, seconds per sweep.", 1)) return;
   for (int p = 0; p < HIMENO_PHASES; p++) {
-    for (int r = 0; r < n; r++) values[r] = result->ranks[r].phases[p];
+    for (int r = 0; r < n; r++) values[r] = ranks->rank[r].phases[p];
     doc_spread(d, himeno_phase_names[p], stats_summarise(values, (size_t)n));
   }
   doc_end(d);
 }
 
 /* What went through a pair in its measurement, and what the device counted of it. */
-static void sent_document(struct doc *d, const struct himeno_result *result, int rank,
-                          const struct himeno_path *p)
+static void sent_document(struct doc *d, const struct himeno_path *p)
 {
   if (!doc_object(d, "sent", DOC_OPTIONAL,
                   "With --accept, on devices: what this rank sent in exchanges of 4 MiB, and what its device "
                   "counted meanwhile.",
-                  p->way.sent > 0))
+                  p->probe.sent > 0))
     return;
-  doc_real(d, "bytes", 0, "B", "", p->way.sent);
-  doc_whole(d, "nvlink", DOC_NULLABLE, "", p->way.counted.nvlink);
-  doc_whole(d, "pcie", DOC_NULLABLE, "", p->way.counted.pcie);
-  doc_enum(d, "went", DOC_NULLABLE, DOC_WORDS(ways_went_names),
+  doc_real(d, "bytes", 0, "B", "", p->probe.sent);
+  doc_whole(d, "nvlink", DOC_NULLABLE, "", p->probe.counted.nvlink);
+  doc_whole(d, "pcie", DOC_NULLABLE, "", p->probe.counted.pcie);
+  doc_enum(d, "went", DOC_NULLABLE, DOC_WORDS(path_medium_names),
            "Where at least nine tenths of the bytes were counted; null: nowhere, or to another host. \"by "
            "PCIe\" is to the neighbour or through the host, which the counters cannot distinguish; \"in "
            "disguise\" is PCIe although there are NVLinks and the transport bypasses the host.",
-           ways_went_names[ways_went(result, rank, p)]);
+           path_medium_names[p->medium]);
   doc_end(d);
 }
 
-static void path_document(struct doc *d, const struct himeno_choice *choice,
-                          const struct himeno_result *result, int rank, const struct himeno_path *p)
+static void path_document(struct doc *d, const char *usual, int rank, const struct himeno_path *p)
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_whole(d, "rank", 0, "", rank);
@@ -230,26 +227,25 @@ static void path_document(struct doc *d, const struct himeno_choice *choice,
   doc_text(d, "used", 0, "", p->used);
   doc_real(d, "latency", DOC_OPTIONAL, "s",
            "With --accept: of an exchange of one float between the two, with nothing else running on them.",
-           p->way.seconds > 0 ? p->way.seconds : NAN);
-  if (d->schema || p->way.seconds > 0)
+           p->probe.seconds > 0 ? p->probe.seconds : NAN);
+  if (d->schema || p->probe.seconds > 0)
     doc_real(d, "gbps", DOC_OPTIONAL | DOC_NULLABLE, "GB/s",
              "With --accept: each way, of exchanges of 4 MiB both ways at once, beyond the latency.",
-             p->way.bytes_per_second / 1e9);
-  sent_document(d, result, rank, p);
-  doc_text(d, "why", 0, "", p->why[0] ? p->why : choice_words[choice->transport_origin].of_transport);
+             p->probe.bytes_per_second / 1e9);
+  sent_document(d, p);
+  doc_text(d, "why", 0, "", p->why[0] ? p->why : usual);
   doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers), "How ranks hand staged halos over.",
            p->handover[0] ? p->handover : NULL);
   doc_text(d, "handover_why", DOC_OPTIONAL, "", p->handover[0] ? p->handover_why : NULL);
   doc_end(d);
 }
 
-static void paths_document(struct doc *d, const struct himeno_choice *choice,
-                           const struct himeno_result *result)
+static void paths_document(struct doc *d, const char *usual, const struct himeno_ranks *ranks)
 {
   if (!doc_list(d, "paths", 0, "", 1)) return;
-  for (int r = 0; doc_each(d, r, result->n_ranks); r++) {
-    const struct himeno_rank *rank = doc_at(d, result->ranks, r);
-    for (int m = 0; doc_each(d, m, rank->n_paths); m++) path_document(d, choice, result, r, &rank->paths[m]);
+  for (int r = 0; doc_each(d, r, ranks->n); r++) {
+    const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
+    for (int m = 0; doc_each(d, m, rank->n_paths); m++) path_document(d, usual, r, &rank->paths[m]);
   }
   doc_end(d);
 }
@@ -279,16 +275,15 @@ static void theory_document(struct doc *d, const struct himeno_rank *rank)
 }
 
 /* Figures of a rank that judging needs. */
-static void judged_rank_document(struct doc *d, const struct himeno_choice *choice,
-                                 const struct himeno_result *result, const struct himeno_rank *rank)
+static void judged_rank_document(struct doc *d, const struct gpu_backend *backend,
+                                 const struct himeno_rank *rank, int timed)
 {
-  const int timed = result->kept_blocks > 0;
   doc_whole(d, "host_first", DOC_OPTIONAL, "Lowest rank of the host.", rank->row.host_first);
   doc_whole(d, "device_sharers", DOC_OPTIONAL, "Other ranks on the device.", rank->row.shared);
   doc_whole(d, "device_numa", DOC_OPTIONAL | DOC_NULLABLE, "NUMA node of the device.", rank->row.info.numa);
   doc_flag(d, "is_cpu", DOC_OPTIONAL, "The device is a CPU.", rank->row.info.is_cpu);
   doc_flag(d, "takes_cores", DOC_OPTIONAL, "The device's own work takes the host's cores.",
-           gpu_takes_cores(choice->placement.backend, &rank->row.info));
+           gpu_takes_cores(backend, &rank->row.info));
   doc_whole(d, "points", DOC_OPTIONAL, "That the rank owns.", rank->points);
   doc_whole(d, "sweep_bytes", DOC_OPTIONAL, "That its sweeps move.", rank->points * HIMENO_BYTES_PER_POINT);
   doc_whole(d, "cache_bytes", DOC_OPTIONAL, "Of the device's largest cache; 0: unknown.",
@@ -307,10 +302,10 @@ static void judged_rank_document(struct doc *d, const struct himeno_choice *choi
            rank->cards_gbps > 0 ? rank->cards_gbps : NAN);
 }
 
-static void rank_document(struct doc *d, const struct himeno_choice *choice,
-                          const struct himeno_result *result, int r)
+static void rank_document(struct doc *d, const struct gpu_backend *backend, const struct himeno_ranks *ranks,
+                          int r)
 {
-  const struct himeno_rank *rank = doc_at(d, result->ranks, r);
+  const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
   if (!doc_object(d, NULL, 0, "", 1)) return;
   rank_row_document(d, &rank->row, r, 1);
   if (doc_object(d, "phases", 0, "", 1)) {
@@ -330,8 +325,8 @@ static void rank_document(struct doc *d, const struct himeno_choice *choice,
            "Share of the timed part in which a busy thread of the rank was ready but had no core, or the "
            "hypervisor took a CPU away; null if the kernel does not count it.",
            rank->telemetry.starved);
-  judged_rank_document(d, choice, result, rank);
-  himeno_telemetry_document(d, result, r);
+  judged_rank_document(d, backend, rank, ranks->kept_blocks > 0);
+  himeno_telemetry_document(d, ranks, r);
   himeno_counted_document(d, &rank->telemetry);
   doc_end(d);
 }
@@ -339,23 +334,24 @@ static void rank_document(struct doc *d, const struct himeno_choice *choice,
 void himeno_document(struct doc *d, const struct himeno_config *config, const struct himeno_choice *choice,
                      const struct himeno_result *result)
 {
+  const struct himeno_ranks *ranks = &result->ranks;
   doc_frame(
       d, "himeno-gpu/2", "himeno-gpu", "Result of himeno-gpu",
       "One run. Rates count 34 flop and 56 bytes per point and sweep; phases are seconds per sweep and may "
       "overlap. A field that is not required is missing in documents of earlier builds, or its description "
       "says when it is present.");
-  config_document(d, config, choice, result->sweeps);
+  config_document(d, config, choice, result->timing.sweeps);
   doc_flag(d, "partial", DOC_OPTIONAL,
            "A signal ended the run, or it had not ended: the document has what was "
            "measured.",
-           result->partial);
+           result->timing.partial);
   result_document(d, config, choice, result);
-  phases_document(d, result);
-  paths_document(d, choice, result);
+  phases_document(d, ranks);
+  paths_document(d, choice_words[choice->transport_origin].of_transport, ranks);
   if (doc_list(d, "ranks", 0, "None only in a partial document of a run that had not begun.", 1)) {
-    for (int r = 0; doc_each(d, r, result->n_ranks); r++) rank_document(d, choice, result, r);
+    for (int r = 0; doc_each(d, r, ranks->n); r++) rank_document(d, choice->placement.backend, ranks, r);
     doc_end(d);
   }
   judge_found_document(d, &unjudged);
-  himeno_series_document(d, result);
+  himeno_series_document(d, ranks, result->timing.n_samples);
 }

@@ -36,18 +36,18 @@ void himeno_ladder_rungs_text(const struct himeno_config *config, const struct h
                               struct himeno_ladder *ladder, int n, FILE *out);
 
 /* Parts of the document of a run, each a field. */
-void himeno_telemetry_document(struct doc *d, const struct himeno_result *result, int rank);
+void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, int rank);
 void himeno_counted_document(struct doc *d, const struct record_telemetry *telemetry);
-void himeno_series_document(struct doc *d, const struct himeno_result *result);
+void himeno_series_document(struct doc *d, const struct himeno_ranks *ranks, int n_samples);
 
 /** \brief What sweeps cost by devices' energy counters; nothing, or null, without any. */
-void himeno_energy_text(const struct himeno_result *result, FILE *out);
-void himeno_energy_document(struct doc *d, const struct himeno_result *result);
+void himeno_energy_text(const struct himeno_ranks *ranks, FILE *out);
+void himeno_energy_document(struct doc *d, const struct himeno_ranks *ranks);
 void himeno_rank_energy_document(struct doc *d, const struct himeno_rank *rank);
 
 /** \brief Counts of an emulator, which stand in for speed, and what bounds the part that it stands
  * for; no field for NULL. */
-void himeno_counts_text(const struct himeno_result *result, FILE *out);
+void himeno_counts_text(const struct himeno_counts *counts, const struct himeno_timing *timing, FILE *out);
 void himeno_counts_document(struct doc *d, const struct himeno_counts *counts);
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out);
 void himeno_bound_document(struct doc *d, const struct himeno_counts *counts);

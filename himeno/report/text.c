@@ -9,7 +9,6 @@
 #include "comm/halo/grid.h"
 #include "himeno/report/report.h"
 #include "himeno/soak/report.h"
-#include "himeno/ways.h"
 #include "judge/parts.h"
 #include "suite/list.h"
 #include "suite/progress.h"
@@ -23,11 +22,11 @@
 #define NOISE_SIGMAS 3
 
 /* Pairs of ranks whose halos cannot take the run's transport, each once. */
-static void print_detours(const struct himeno_result *result, FILE *out)
+static void print_detours(const struct himeno_ranks *ranks, FILE *out)
 {
   int n = 0;
-  for (int r = 0; r < result->n_ranks; r++) {
-    const struct himeno_rank *rank = &result->ranks[r];
+  for (int r = 0; r < ranks->n; r++) {
+    const struct himeno_rank *rank = &ranks->rank[r];
     for (int m = 0; m < rank->n_paths; m++) {
       const struct himeno_path *p = &rank->paths[m];
       if (!p->why[0] || p->peer < r) continue;
@@ -41,13 +40,13 @@ static void print_detours(const struct himeno_result *result, FILE *out)
 }
 
 /* Of pairs whose halos are staged, each once: through what, and why not through shared memory. */
-static void print_handovers(const struct himeno_result *result, FILE *out)
+static void print_handovers(const struct himeno_ranks *ranks, FILE *out)
 {
   int n[2] = {0, 0}, others = 0;
   const char *why = NULL;
-  for (int r = 0; r < result->n_ranks; r++)
-    for (int m = 0; m < result->ranks[r].n_paths; m++) {
-      const struct himeno_path *p = &result->ranks[r].paths[m];
+  for (int r = 0; r < ranks->n; r++)
+    for (int m = 0; m < ranks->rank[r].n_paths; m++) {
+      const struct himeno_path *p = &ranks->rank[r].paths[m];
       if (!p->handover[0] || p->peer < r) continue;
       int by_mpi = strcmp(p->handover, "MPI") == 0;
       n[by_mpi]++;
@@ -61,42 +60,42 @@ static void print_handovers(const struct himeno_result *result, FILE *out)
 }
 
 static void print_what(const struct himeno_config *config, const struct himeno_choice *choice,
-                       const struct himeno_result *result, FILE *out)
+                       const struct himeno_ranks *ranks, FILE *out)
 {
-  int ranks = result->n_ranks, hosts = ranks_hosts(result->ranks, sizeof *result->ranks, ranks);
+  int n = ranks->n, hosts = ranks_hosts(ranks->rank, sizeof *ranks->rank, n);
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
   fprintf(out, "  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
           config->weak ? "weak" : choice->size.name, choice->global[0], choice->global[1], choice->global[2],
           himeno_data_names[config->data]);
-  fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", ranks, ranks > 1 ? "s" : "",
-          hosts, hosts > 1 ? "s" : "", choice->placement.backend->name, choice->procs[0], choice->procs[1],
+  fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", n, n > 1 ? "s" : "", hosts,
+          hosts > 1 ? "s" : "", choice->placement.backend->name, choice->procs[0], choice->procs[1],
           choice->procs[2]);
-  ranks_print_backend(result->ranks, sizeof *result->ranks, ranks, out);
+  ranks_print_backend(ranks->rank, sizeof *ranks->rank, n, out);
   fprintf(out, "  kernel     %s (%s), %s\n", choice->kernel->name, himeno_class_names[choice->kernel->class_],
           choice_words[choice->kernel_origin].of_kernel);
   if (config->fill_given && !choice->placement.info.emulated)
     fprintf(out, "  memory     %s of %s on each device, %.1f%%, every byte of it read\n",
             report_bytes(choice->bytes), report_bytes(choice->placement.info.memory_bytes),
             100.0 * (double)choice->bytes / (double)choice->placement.info.memory_bytes);
-  if (ranks > 1) {
+  if (n > 1) {
     fprintf(out, "  transport  %s (%s), %s\n", choice->transport->name,
             choice_words[choice->transport_origin].of_transport,
             config->no_overlap ? "not overlapped" : "overlapped with the interior");
-    print_detours(result, out);
-    print_handovers(result, out);
+    print_detours(ranks, out);
+    print_handovers(ranks, out);
   }
 }
 
 /* Median over ranks, the bar against the whole sweep. */
-static void print_phases(const struct himeno_result *result, FILE *out)
+static void print_phases(double sweep, const struct himeno_ranks *ranks, FILE *out)
 {
-  int n = result->n_ranks;
-  double sweep = result->seconds / (double)result->sweeps, values[n];
+  int n = ranks->n;
+  double values[n];
   fprintf(out, "\n  time a sweep  %.3f us; phases may overlap; median (min ... max) over ranks\n",
           sweep * 1e6);
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
-    for (int r = 0; r < n; r++) values[r] = result->ranks[r].phases[p];
+    for (int r = 0; r < n; r++) values[r] = ranks->rank[r].phases[p];
     struct stats_summary s = stats_summarise(values, (size_t)n);
     if (n == 1 && p != PHASE_INTERIOR && p != PHASE_EXPOSED) continue;
     report_bar(bar, sizeof bar, s.median / sweep, BAR_CELLS);
@@ -114,16 +113,16 @@ static void print_range(const char *what, int low, int high, const char *unit, F
 }
 
 /* Over all ranks' devices. */
-static void print_telemetry(const struct himeno_result *result, FILE *out)
+static void print_telemetry(const struct himeno_ranks *ranks, int blocks, FILE *out)
 {
   struct record_telemetry all = {.samples = 0};
-  int reasons = 0, throttled = 0, blocks = result->n_samples;
+  int reasons = 0, throttled = 0;
   char text[120];
-  for (int r = 0; r < result->n_ranks; r++) {
-    record_merge(&all, &result->ranks[r].telemetry);
-    reasons |= record_reasons(&result->ranks[r].telemetry);
+  for (int r = 0; r < ranks->n; r++) {
+    record_merge(&all, &ranks->rank[r].telemetry);
+    reasons |= record_reasons(&ranks->rank[r].telemetry);
   }
-  for (int b = 0; b < blocks; b++) throttled += result->throttled[b] > 0;
+  for (int b = 0; b < blocks; b++) throttled += ranks->throttled[b] > 0;
   if (all.samples == 0) return;
   fprintf(out, "  devices    by %s:", all.source);
   if (all.low.watts >= 0) fprintf(out, " %.0f to %.0f W", all.low.watts, all.high.watts);
@@ -136,33 +135,30 @@ static void print_telemetry(const struct himeno_result *result, FILE *out)
 }
 
 /* Memory that compresses, as that of hosts does not: rates then depend on what is in it. */
-static void print_data(const struct himeno_config *config, const struct himeno_result *r, FILE *out)
+static void print_data(int data, const struct himeno_ceiling *c, FILE *out)
 {
-  const double apart = r->ceiling > 0 ? fabs(r->other_ceiling / r->ceiling - 1) : 0;
-  if (r->ranks[0].row.info.is_cpu || !(r->other_ceiling > 0) ||
-      apart <= fmax(COMPRESSES, NOISE_SIGMAS * r->ceilings_noise))
-    return;
+  const double apart = c->all > 0 ? fabs(c->other_data / c->all - 1) : 0;
+  if (!(c->other_data > 0) || apart <= fmax(COMPRESSES, NOISE_SIGMAS * c->noise)) return;
   fprintf(out, "  WARNING    memory compresses: the ceiling is %.2f GB/s of %s data and %.2f of %s data\n",
-          r->ceiling / 1e9, himeno_data_names[config->data], r->other_ceiling / 1e9,
-          himeno_data_names[!config->data]);
+          c->all / 1e9, himeno_data_names[data], c->other_data / 1e9, himeno_data_names[!data]);
 }
 
 /* Of the device whose ceiling is the smallest part of it. */
-static void print_theory(const struct himeno_result *r, FILE *out)
+static void print_theory(const struct himeno_ranks *r, FILE *out)
 {
   const struct himeno_rank *least = NULL;
   double share = INFINITY;
-  for (int n = 0; n < r->n_ranks; n++) {
-    const double peak = telemetry_peak_bytes(&r->ranks[n].telemetry.after);
-    if (!(peak > 0 && r->ranks[n].ceiling / peak < share)) continue;
-    share = r->ranks[n].ceiling / peak;
-    least = &r->ranks[n];
+  for (int n = 0; n < r->n; n++) {
+    const double peak = telemetry_peak_bytes(&r->rank[n].telemetry.after);
+    if (!(peak > 0 && r->rank[n].ceiling / peak < share)) continue;
+    share = r->rank[n].ceiling / peak;
+    least = &r->rank[n];
   }
   if (!least || !(share > 0)) return;
   const struct telemetry_state *s = &least->telemetry.after;
   fprintf(out, "  theory     %.2f GB/s a device by %d MHz x %d bits x 2: the ceiling reaches %.1f%%%s",
           telemetry_peak_bytes(s) / 1e9, s->memory_mhz_max, s->memory_bits, 100 * share,
-          r->n_ranks > 1 ? " or more" : "");
+          r->n > 1 ? " or more" : "");
   if (telemetry_peak_flops(s) > 0)
     fprintf(out, "; %.2f TFLOPS by %d lanes", telemetry_peak_flops(s) / 1e12, s->cores);
   fprintf(out, "\n");
@@ -185,46 +181,48 @@ static void print_wall(FILE *out)
 }
 
 /* Other processes took the cores. */
-static void print_starved(const struct himeno_result *r, FILE *out)
+static void print_starved(const struct himeno_ranks *r, FILE *out)
 {
   int rank = 0;
-  for (int n = 1; n < r->n_ranks; n++)
-    if (r->ranks[n].telemetry.starved > r->ranks[rank].telemetry.starved) rank = n;
-  const double share = r->ranks[rank].telemetry.starved;
+  for (int n = 1; n < r->n; n++)
+    if (r->rank[n].telemetry.starved > r->rank[rank].telemetry.starved) rank = n;
+  const double share = r->rank[rank].telemetry.starved;
   if (share > STATS_NOISY)
     fprintf(out, "  WARNING    the host was busy: rank %d on %s waited for a core for %.1f%% of its time\n",
-            rank, r->ranks[rank].row.host, 100 * share);
+            rank, r->rank[rank].row.host, 100 * share);
 }
 
 static void print_speed(const struct himeno_config *config, const struct himeno_kernel *kernel,
                         const struct himeno_result *r, FILE *out)
 {
-  struct stats_summary s = stats_summarise(r->samples, (size_t)r->n_samples);
-  double gflops = himeno_result_gflops(r), rate = himeno_bytes_per_second(gflops),
+  const struct himeno_timing *t = &r->timing;
+  struct stats_summary s = stats_summarise(t->samples, (size_t)t->n_samples);
+  const double ceiling = r->ceiling.all;
+  double gflops = himeno_timing_gflops(t), rate = himeno_bytes_per_second(gflops),
          noise = stats_noise_max(&s);
   int temporal = kernel->class_ == HIMENO_TEMPORAL;
   fprintf(out, "\n  speed      %.2f GFLOPS (34 flop a point), %.2f GB/s%s (56 bytes a point)\n", gflops,
           rate / 1e9, temporal ? " nominal" : "");
-  if (r->ceiling > 0)
+  if (ceiling > 0)
     fprintf(
         out,
         "  ceiling    %.2f GB/s reading 13 arrays and writing one, in this run: the sweep reaches %.1f%%\n",
-        r->ceiling / 1e9, 100 * rate / r->ceiling);
-  print_data(config, r, out);
-  print_theory(r, out);
-  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s, slowest rank's clock", r->sweeps,
-          r->n_samples, r->n_samples > 1 ? "s" : "", r->seconds);
-  if (r->n_samples > 2) fprintf(out, "; blocks vary by at most %.1f%%", 100 * noise);
+        ceiling / 1e9, 100 * rate / ceiling);
+  if (!r->ranks.rank[0].row.info.is_cpu) print_data(config->data, &r->ceiling, out);
+  print_theory(&r->ranks, out);
+  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s, slowest rank's clock", t->sweeps,
+          t->n_samples, t->n_samples > 1 ? "s" : "", t->seconds);
+  if (t->n_samples > 2) fprintf(out, "; blocks vary by at most %.1f%%", 100 * noise);
   fprintf(out, "\n");
   print_wall(out);
-  if (r->n_samples > 2 && noise > STATS_NOISY)
+  if (t->n_samples > 2 && noise > STATS_NOISY)
     fprintf(out, "  WARNING    this run was noisy or short: differences below %.1f%% mean nothing\n",
             100 * noise);
-  print_starved(r, out);
+  print_starved(&r->ranks, out);
   if (config->official)
     fprintf(out, "  official   %.2f MFLOPS, score %.2f against 82.84 MFLOPS (Pentium III 600 MHz)\n",
             gflops * 1e3, gflops * 1e3 / HIMENO_OFFICIAL_MFLOPS);
-  himeno_energy_text(r, out);
+  himeno_energy_text(&r->ranks, out);
 }
 
 /* How fast a right run was is told by the lines of its acceptance. */
@@ -235,7 +233,8 @@ static const char *verdict_word(status_t verdict)
 }
 
 /* A run that was compared with nothing does not pass: it only ran. */
-static void print_verdict(const struct himeno_result *r, FILE *out)
+static void print_verdict(status_t verdict, const struct himeno_timing *t,
+                          const struct himeno_verification *v, FILE *out)
 {
   static const char *const compared[] = {
       [VERIFY_NO] = "the result was compared with nothing",
@@ -243,33 +242,33 @@ static void print_verdict(const struct himeno_result *r, FILE *out)
       [VERIFY_REFERENCE] = "every block equals the reference kernel's value",
       [VERIFY_MODEL] = "every block equals the model that rounds toward zero, bit for bit",
       [VERIFY_REHEARSAL] = "the rehearsal equals its value; the timed sweeps cannot be compared"};
-  if (r->verdict == STATUS_WRONG)
+  if (verdict == STATUS_WRONG)
     fprintf(out, "  verdict    WRONG: a block differs from what it must be\n");
-  else if (r->partial)
-    fprintf(out, "  verdict    INCOMPLETE: a signal ended the run early; its %d block%s %s\n", r->n_samples,
-            r->n_samples == 1 ? "" : "s",
-            r->verified == VERIFY_NO ? "were compared with nothing" : "passed verification");
-  else if (r->verified == VERIFY_NO)
+  else if (t->partial)
+    fprintf(out, "  verdict    INCOMPLETE: a signal ended the run early; its %d block%s %s\n", t->n_samples,
+            t->n_samples == 1 ? "" : "s",
+            v->source == VERIFY_NO ? "were compared with nothing" : "passed verification");
+  else if (v->source == VERIFY_NO)
     fprintf(out, "  verdict    NOT VERIFIED: %s\n", compared[VERIFY_NO]);
-  else if (r->reference_sweeps > 0)
+  else if (v->reference_sweeps > 0)
     fprintf(out,
             "  verdict    %s: the first %d sweeps equal the reference kernel's value, and every block equals "
             "the first\n",
-            verdict_word(r->verdict), r->reference_sweeps);
+            verdict_word(verdict), v->reference_sweeps);
   else
-    fprintf(out, "  verdict    %s: %s\n", verdict_word(r->verdict), compared[r->verified]);
+    fprintf(out, "  verdict    %s: %s\n", verdict_word(verdict), compared[v->source]);
 }
 
 /* What a verdict is about. */
-static void print_checks(const struct himeno_kernel *kernel, const struct himeno_result *r, FILE *out)
+static void print_checks(const struct himeno_kernel *kernel, const struct himeno_verification *v, FILE *out)
 {
-  if (r->n_check_points == 0) return;
+  if (v->n_points == 0) return;
   fprintf(out, "  checked    p at the end of every block and each %d sweeps of ",
           solver_check_sweeps(kernel));
-  if (r->pauses)
+  if (v->pauses)
     fprintf(out, "it");
   else
-    fprintf(out, "%d untimed block%s", r->check_blocks, r->check_blocks > 1 ? "s" : "");
+    fprintf(out, "%d untimed block%s", v->check_blocks, v->check_blocks > 1 ? "s" : "");
   fprintf(out, "; gosa of every sweep on each rank; all 12 constant arrays\n");
 }
 
@@ -277,24 +276,25 @@ static void print_disguise(const struct judge_run *run, int rank, const struct h
 {
   char who[200];
   fprintf(out, "  WARNING    %s, to rank %d by %s: %s, %.0f MB of %.0f by PCIe and %.0f by NVLink\n",
-          suspect_name(run, rank, who, sizeof who), p->peer, p->used, ways_went_names[WAYS_DISGUISED],
-          (double)p->way.counted.pcie / 1e6, p->way.sent / 1e6, fmax(0, (double)p->way.counted.nvlink) / 1e6);
+          suspect_name(run, rank, who, sizeof who), p->peer, p->used, path_medium_names[MEDIUM_DISGUISED],
+          (double)p->probe.counted.pcie / 1e6, p->probe.sent / 1e6,
+          fmax(0, (double)p->probe.counted.nvlink) / 1e6);
 }
 
 /* The paths that bytes took between neighbours, by the devices' counters. */
-static void print_ways(const struct himeno_result *r, const struct judge_run *run, FILE *out)
+static void print_media(const struct himeno_ranks *r, const struct judge_run *run, FILE *out)
 {
-  int n[WAYS_WENT] = {0}, told = 0;
-  for (int rank = 0; rank < r->n_ranks; rank++)
-    for (int m = 0; m < r->ranks[rank].n_paths; m++) {
-      const enum ways_went went = ways_went(r, rank, &r->ranks[rank].paths[m]);
-      if (n[went]++ < DISGUISES_SHOWN && went == WAYS_DISGUISED)
-        print_disguise(run, rank, &r->ranks[rank].paths[m], out);
+  int n[PATH_MEDIA] = {0}, told = 0;
+  for (int rank = 0; rank < r->n; rank++)
+    for (int m = 0; m < r->rank[rank].n_paths; m++) {
+      const struct himeno_path *path = &r->rank[rank].paths[m];
+      if (n[path->medium]++ < DISGUISES_SHOWN && path->medium == MEDIUM_DISGUISED)
+        print_disguise(run, rank, path, out);
     }
-  for (int w = WAYS_UNTOLD + 1; w < WAYS_WENT; w++)
+  for (int w = MEDIUM_UNKNOWN + 1; w < PATH_MEDIA; w++)
     if (n[w] > 0)
       fprintf(out, "%s%d %s", told++ ? ", " : "  ways       of halos, by what devices counted: ", n[w],
-              ways_went_names[w]);
+              path_medium_names[w]);
   if (told) fprintf(out, "\n");
 }
 
@@ -302,23 +302,26 @@ void himeno_report_text(const struct himeno_config *config, const struct himeno_
                         const struct himeno_result *result, const struct judged *judged, FILE *out)
 {
   const struct himeno_kernel *kernel = choice->kernel;
-  print_what(config, choice, result, out);
-  ranks_print(result->ranks, sizeof *result->ranks, result->n_ranks, out);
-  if (result->sweeps > 0 && choice->placement.info.emulated) {
-    himeno_counts_text(result, out);
-  } else if (result->sweeps > 0) {
-    print_phases(result, out);
+  const struct himeno_ranks *ranks = &result->ranks;
+  const struct himeno_timing *timing = &result->timing;
+  const struct worth worth = soak_worth(&result->soak, ranks, timing->seconds);
+  print_what(config, choice, ranks, out);
+  ranks_print(ranks->rank, sizeof *ranks->rank, ranks->n, out);
+  if (timing->sweeps > 0 && choice->placement.info.emulated) {
+    himeno_counts_text(&result->counts, timing, out);
+  } else if (timing->sweeps > 0) {
+    print_phases(timing->seconds / (double)timing->sweeps, ranks, out);
     print_speed(config, kernel, result, out);
   }
   if (kernel->toward_zero) himeno_bound_text(&result->counts, out);
-  fprintf(out, "\n  gosa       %.12e\n  checksum   %016" PRIx64 "\n", result->last.gosa,
-          result->last.checksum);
-  print_checks(kernel, result, out);
-  print_verdict(result, out);
-  soak_text(result, out);
-  ranks_print_sharing(result->ranks, sizeof *result->ranks, result->n_ranks, out);
-  print_telemetry(result, out);
-  print_ways(result, &judged->run, out);
+  fprintf(out, "\n  gosa       %.12e\n  checksum   %016" PRIx64 "\n", timing->last.gosa,
+          timing->last.checksum);
+  print_checks(kernel, &result->verification, out);
+  print_verdict(result->verdict, timing, &result->verification, out);
+  soak_text(&result->soak, &worth, ranks, out);
+  ranks_print_sharing(ranks->rank, sizeof *ranks->rank, ranks->n, out);
+  print_telemetry(ranks, timing->n_samples, out);
+  print_media(ranks, &judged->run, out);
   judged_text(judged, out);
 }
 

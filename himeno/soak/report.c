@@ -56,58 +56,55 @@ void soak_found_document(struct doc *d, const char *name, const struct soak_foun
 }
 
 /* Ranks that share a device take turns. */
-static double device_days(const struct himeno_result *result)
+static double device_days(const struct himeno_ranks *ranks, double seconds)
 {
   double devices = 0;
-  for (int r = 0; r < result->n_ranks; r++) devices += 1.0 / (1 + result->ranks[r].row.shared);
-  return devices * result->seconds / DAY;
+  for (int r = 0; r < ranks->n; r++) devices += 1.0 / (1 + ranks->rank[r].row.shared);
+  return devices * seconds / DAY;
 }
 
-static double share_of(const struct himeno_result *result, int rank)
+static double share_of(const struct himeno_ranks *ranks, int rank)
 {
-  const struct record_telemetry *t = &result->ranks[rank].telemetry;
+  const struct record_telemetry *t = &ranks->rank[rank].telemetry;
   double watts[SERIES_ROWS_MAX];
   int n = 0;
   for (int row = 0; row < t->rows; row++) {
-    const double one = result->series[(size_t)rank * (size_t)t->rows + (size_t)row].watts;
+    const double one = ranks->series[(size_t)rank * (size_t)t->rows + (size_t)row].watts;
     if (one >= 0) watts[n++] = one;
   }
   return worth_share(watts, n, t->after.watts_limit);
 }
 
-struct worth soak_worth(const struct himeno_result *result)
+struct worth soak_worth(const struct soak_result *r, const struct himeno_ranks *ranks, double seconds)
 {
-  struct worth w = {device_days(result), INFINITY, result->soak.wrong_blocks};
-  for (int r = 0; r < result->n_ranks; r++) worth_add(&w, share_of(result, r));
+  struct worth w = {device_days(ranks, seconds), INFINITY, r->wrong_blocks};
+  for (int n = 0; n < ranks->n; n++) worth_add(&w, share_of(ranks, n));
   return w;
 }
 
-void soak_document(struct doc *d, const struct himeno_result *result, int64_t every)
+void soak_document(struct doc *d, const struct soak_result *r, const struct worth *worth, int64_t every)
 {
-  const struct soak_result *r = &result->soak;
-  const struct worth worth = soak_worth(result);
   if (!doc_object(d, "soak", DOC_OPTIONAL, "Only with --soak.", r->blocks > 0)) return;
   doc_real(d, "seconds", 0, "s", "Wall clock.", r->seconds);
   doc_whole(d, "blocks", DOC_POSITIVE, "", r->blocks);
   doc_whole(d, "wrong_blocks", 0, "", r->wrong_blocks);
   doc_whole(d, "corruptions", 0, "Incorrect arrays of ranks, over all blocks.", r->corruptions);
   doc_whole(d, "every", DOC_POSITIVE, "Passes from check to check of the field.", every);
-  worth_document(d, DOC_OPTIONAL, &worth);
+  worth_document(d, DOC_OPTIONAL, worth);
   soak_found_document(d, "found", r->found, r->n);
   doc_end(d);
 }
 
-void soak_text(const struct himeno_result *result, FILE *out)
+void soak_text(const struct soak_result *r, const struct worth *worth, const struct himeno_ranks *ranks,
+               FILE *out)
 {
-  const struct soak_result *r = &result->soak;
-  const struct worth worth = soak_worth(result);
   char text[256];
   if (r->blocks == 0) return;
   fprintf(out, "  soak       %.0f s, %d block%s, %d of them wrong\n", r->seconds, r->blocks,
           r->blocks < SOAK_DATA_SETS ? " in dense data alone" : "s in both data sets", r->wrong_blocks);
   for (int f = 0; f < r->n; f++) {
     const struct soak_found *found = &r->found[f];
-    const struct himeno_rank *rank = &result->ranks[found->corruption.rank];
+    const struct himeno_rank *rank = &ranks->rank[found->corruption.rank];
     fprintf(out, "  CORRUPTED  block %d, %s data, after sweep %d, rank %d on %s, %s: %s; %s\n", found->block,
             himeno_data_names[found->data], found->sweep, found->corruption.rank, rank->row.host,
             rank_device(&rank->row), soak_corruption_text(&found->corruption, text, sizeof text),
@@ -115,5 +112,5 @@ void soak_text(const struct himeno_result *result, FILE *out)
   }
   if (r->corruptions > r->n)
     fprintf(out, "  ... and %lld more: --soak-log has them all\n", (long long)(r->corruptions - r->n));
-  worth_text(&worth, "swept", out);
+  worth_text(worth, "swept", out);
 }

@@ -18,10 +18,11 @@ const char *soak_corruption_text(const struct soak_corruption *corruption, char 
 void soak_found_document(struct doc *d, const char *name, const struct soak_found *found, int n);
 
 /** \brief The soak's part of the report; fields were checked every \a every passes. Rank 0. */
-void soak_text(const struct himeno_result *result, FILE *out);
-void soak_document(struct doc *d, const struct himeno_result *result, int64_t every);
+void soak_text(const struct soak_result *result, const struct worth *worth, const struct himeno_ranks *ranks,
+               FILE *out);
+void soak_document(struct doc *d, const struct soak_result *result, const struct worth *worth, int64_t every);
 
-/** \brief What it is worth where nothing was found. */
-struct worth soak_worth(const struct himeno_result *result);
+/** \brief What it is worth if nothing was found in so many \a seconds of sweeps. */
+struct worth soak_worth(const struct soak_result *result, const struct himeno_ranks *ranks, double seconds);
 
 #endif

@@ -80,7 +80,7 @@ static void found_say(const struct soak_found *f)
 static void found_add(struct soak *s, enum himeno_data data, const struct soak_corruption *c)
 {
   struct soak_result *r = &s->m->result->soak;
-  struct soak_found f = {s->m->result->n_samples, s->block.sweep, s->block.first, data, *c};
+  struct soak_found f = {s->m->result->timing.n_samples, s->block.sweep, s->block.first, data, *c};
   found_say(&f);
   r->corruptions++;
   if (r->n < SOAK_FOUND_MAX) r->found[r->n++] = f;
@@ -110,12 +110,12 @@ static void line_document(struct doc *d, const struct soak *s, enum himeno_data 
       "what no device reports.");
   doc_time(d);
   doc_whole(d, "block", DOC_POSITIVE, "Of this run; in a log that several runs append to, each begins at 1.",
-            s->m->result->n_samples);
+            s->m->result->timing.n_samples);
   doc_enum(d, "data", 0, DOC_WORDS(himeno_data_names), "", himeno_data_names[data]);
   doc_whole(d, "sweeps", DOC_POSITIVE, "", b->sweeps);
   doc_real(d, "seconds", 0, "s", "Of its sweeps, the slowest rank's.", b->seconds);
   doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "",
-           b->seconds > 0 ? himeno_gflops(s->m->result->points, b->sweeps, b->seconds) : NAN);
+           b->seconds > 0 ? himeno_gflops(s->m->result->timing.points, b->sweeps, b->seconds) : NAN);
   doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "", verdicts[b->wrong > 0]);
   doc_flag(d, "throttled", 0, "A device of any rank was.", soak_devices_throttled(&s->devices));
   soak_devices_document(d, &s->devices);
@@ -217,7 +217,7 @@ status_t himeno_soak(struct himeno_measurement *m)
   s.begin = himeno_now(m);
   record_begin(m->record);
   if (status == STATUS_OK) status = blocks_run(&s);
-  if (status == STATUS_OK) m->result->verified = s.known.reference.source;
+  if (status == STATUS_OK) m->result->verification.source = s.known.reference.source;
   soak_close(&s);
   if (status != STATUS_OK || m->result->soak.wrong_blocks == 0) return status;
   return log_fail(STATUS_WRONG, "%d of %d blocks were wrong", m->result->soak.wrong_blocks,

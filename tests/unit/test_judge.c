@@ -266,16 +266,19 @@ static void run_fill(int ranks, struct himeno_result *result)
   static const int side[][3] = {{8, 4, 4}, {8, 8, 8}};
   const int *procs = side[ranks == RANKS_MAX];
   const int64_t global[3] = {62 * procs[0] + 2, 62 * procs[1] + 2, 126 * procs[2] + 2};
-  *result = (struct himeno_result){.n_ranks = ranks, .verified = VERIFY_KNOWN, .kept_blocks = BLOCKS};
-  result->ranks = calloc((size_t)ranks, sizeof *result->ranks);
-  result->times = calloc((size_t)ranks * BLOCKS, sizeof *result->times);
-  result->throttled = calloc(BLOCKS, sizeof *result->throttled);
+  *result = (struct himeno_result){.verification.source = VERIFY_KNOWN,
+                                   .ranks = {.n = ranks, .kept_blocks = BLOCKS}};
+  struct himeno_ranks *all = &result->ranks;
+  struct himeno_timing *timing = &result->timing;
+  all->rank = calloc((size_t)ranks, sizeof *all->rank);
+  all->times = calloc((size_t)ranks * BLOCKS, sizeof *all->times);
+  all->throttled = calloc(BLOCKS, sizeof *all->throttled);
   for (int b = 0; b < BLOCKS; b++) {
-    result->when[b] = (struct record_when){3.0 * (b + 1), b};
-    assert_int_equal(stats_add(&result->samples, &result->n_samples, 3), STATUS_OK);
+    all->when[b] = (struct record_when){3.0 * (b + 1), b};
+    assert_int_equal(stats_add(&timing->samples, &timing->n_samples, 3), STATUS_OK);
   }
   for (int r = 0; r < ranks; r++) {
-    struct himeno_rank *rank = &result->ranks[r];
+    struct himeno_rank *rank = &all->rank[r];
     struct decomp decomp;
     struct layout layout;
     struct halo_plan plan;
@@ -293,7 +296,7 @@ static void run_fill(int ranks, struct himeno_result *result)
       const struct clock_block block = {r, 120, b, (double)rank->points, &plan};
       double phases[HIMENO_PHASES], seconds;
       clock_block(&block, phases, &seconds);
-      struct record_block *times = &result->times[r * BLOCKS + b];
+      struct record_block *times = &all->times[r * BLOCKS + b];
       times->compute = (phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY]) / 120;
       times->exchange = phases[PHASE_TRANSFER] / 120;
       if (r == TRANSIENT && b >= 100 && b < 120) times->compute *= 1.2;
@@ -342,7 +345,7 @@ static void many_ranks_are_judged_alike_live_and_stored(void **state)
     assert_found(&live);
     for (int r = 0; r < many[n]; r++)
       for (int b = 0; b < BLOCKS; b++) {
-        const struct record_block *was = &result.times[r * BLOCKS + b];
+        const struct record_block *was = &result.ranks.times[r * BLOCKS + b];
         const struct judge_block *is = &live.run.blocks[r * BLOCKS + b];
         assert_true(is->compute == was->compute && is->exchange == was->exchange);
       }

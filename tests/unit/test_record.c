@@ -8,7 +8,7 @@
 #include "base/stats.h"
 #include "himeno/record.h"
 #include "himeno/report/report.h"
-#include "himeno/ways.h"
+#include "himeno/paths.h"
 
 static struct telemetry_sample cool(void)
 {
@@ -321,25 +321,30 @@ static void how_bytes_went_is_told_by_what_was_counted(void **state)
     const char *used, *handover;
     int64_t nvlink, pcie;
     int nvlinks;
-    enum ways_went went;
-  } cases[] = {{"p2p", "", 101, 3, 18, WAYS_NVLINK},      {"p2p", "", 90, 100, 18, WAYS_NVLINK},
-               {"nccl", "", 50, 104, 18, WAYS_DISGUISED}, {"nccl", "", 50, 50, 18, WAYS_UNTOLD},
-               {"ipc", "", -1, 104, 0, WAYS_PCIE},        {"p2p", "", -1, 104, -1, WAYS_PCIE},
-               {"p2p", "", -1, -1, 18, WAYS_UNTOLD},      {"staged", "shared memory", 0, 104, 18, WAYS_HOST},
-               {"pageable", "", 0, 104, 18, WAYS_HOST}};
-  struct himeno_rank rank[2] = {{.row.host = "n1"}, {.row.host = "n1"}};
-  struct himeno_result run = {.n_ranks = 2, .ranks = rank};
+    enum path_medium medium;
+  } cases[] = {
+      {"p2p", "", 101, 3, 18, MEDIUM_NVLINK},      {"p2p", "", 90, 100, 18, MEDIUM_NVLINK},
+      {"nccl", "", 50, 104, 18, MEDIUM_DISGUISED}, {"nccl", "", 50, 50, 18, MEDIUM_UNKNOWN},
+      {"ipc", "", -1, 104, 0, MEDIUM_PCIE},        {"p2p", "", -1, 104, -1, MEDIUM_PCIE},
+      {"p2p", "", -1, -1, 18, MEDIUM_UNKNOWN},     {"staged", "shared memory", 0, 104, 18, MEDIUM_HOST},
+      {"pageable", "", 0, 104, 18, MEDIUM_HOST}};
   (void)state;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-    struct himeno_path path = {.way = {1e-6, 1e9, 100, {cases[c].nvlink, cases[c].pcie}, cases[c].nvlinks}};
-    snprintf(path.used, sizeof path.used, "%s", cases[c].used);
-    snprintf(path.handover, sizeof path.handover, "%s", cases[c].handover);
-    assert_int_equal(ways_went(&run, 1, &path), cases[c].went);
+    struct himeno_rank rank[2] = {{.row.host = "n1"}, {.row.host = "n1", .n_paths = 1}};
+    struct himeno_ranks ranks = {.n = 2, .rank = rank};
+    struct himeno_path *path = &rank[1].paths[0];
+    path->probe = (struct path_probe){1e-6, 1e9, 100, {cases[c].nvlink, cases[c].pcie}, cases[c].nvlinks};
+    snprintf(path->used, sizeof path->used, "%s", cases[c].used);
+    snprintf(path->handover, sizeof path->handover, "%s", cases[c].handover);
+    himeno_media_find(&ranks);
+    assert_int_equal(path->medium, cases[c].medium);
     rank[0].row.host_first = 1;
-    assert_int_equal(ways_went(&run, 1, &path), WAYS_UNTOLD);
+    himeno_media_find(&ranks);
+    assert_int_equal(path->medium, MEDIUM_UNKNOWN);
     rank[0].row.host_first = 0;
-    path.way.sent = 0;
-    assert_int_equal(ways_went(&run, 1, &path), WAYS_UNTOLD);
+    path->probe.sent = 0;
+    himeno_media_find(&ranks);
+    assert_int_equal(path->medium, MEDIUM_UNKNOWN);
   }
 }
 

@@ -335,21 +335,22 @@ static void a_clean_soak_says_what_it_excludes_and_how_hard_it_was(void **state)
 {
   static struct himeno_rank ranks[3];
   struct telemetry_sample rows[6] = {[0] = {.watts = 690}, {.watts = 660}, {.watts = 630}, {.watts = -1}};
-  struct himeno_result run = {.n_ranks = 3, .ranks = ranks, .series = rows, .seconds = 43200};
+  const struct himeno_ranks run = {.n = 3, .rank = ranks, .series = rows};
+  struct soak_result result = {.blocks = 1};
   (void)state;
   ranks[1].row.shared = ranks[2].row.shared = 1;
   for (int r = 0; r < 3; r++) ranks[r].telemetry.rows = 2;
   for (int r = 0; r < 3; r++) ranks[r].telemetry.after.watts_limit = 700;
   rows[4].watts = rows[5].watts = 644;
-  struct worth worth = soak_worth(&run);
+  struct worth worth = soak_worth(&result, &run, 43200);
   assert_true(fabs(worth_excluded(&worth) - 2995.732273554) < 1e-6);
   assert_true(fabs(worth.share - 0.9) < 1e-9); /* of 700, in a row with watts */
   rows[2].watts = 692;
-  assert_true(fabs(soak_worth(&run).share - 0.92) < 1e-9);
+  assert_true(fabs(soak_worth(&result, &run, 43200).share - 0.92) < 1e-9);
   ranks[0].telemetry.after.watts_limit = -1;
-  assert_true(isnan(soak_worth(&run).share));
-  run.soak.wrong_blocks = 1;
-  worth = soak_worth(&run);
+  assert_true(isnan(soak_worth(&result, &run, 43200).share));
+  result.wrong_blocks = 1;
+  worth = soak_worth(&result, &run, 43200);
   assert_true(isinf(worth_excluded(&worth)));
 }
 

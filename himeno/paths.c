@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/ways.h"
+#include "himeno/paths.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static status_t pair_time(const struct himeno_choice *choice, MPI_Comm pair, int
 }
 
 static status_t pair_measure(const struct himeno_choice *choice, struct telemetry *device, MPI_Comm pair,
-                             struct himeno_way *way)
+                             struct path_probe *probe)
 {
   const double bytes = WIDE_SIDE * WIDE_SIDE * FLOAT_BYTES;
   double least, wide;
@@ -44,16 +44,17 @@ static status_t pair_measure(const struct himeno_choice *choice, struct telemetr
   telemetry_sent(device, &before);
   RETURN_IF_FAILED(pair_time(choice, pair, WIDE_SIDE, &wide));
   telemetry_sent(device, &after);
-  *way = (struct himeno_way){least, wide > least ? bytes / (wide - least) : INFINITY, TRIAL_EXCHANGES * bytes,
-                             telemetry_sent_between(&before, &after), state.nvlinks_active};
+  *probe =
+      (struct path_probe){least, wide > least ? bytes / (wide - least) : INFINITY, TRIAL_EXCHANGES * bytes,
+                          telemetry_sent_between(&before, &after), state.nvlinks_active};
   return STATUS_OK;
 }
 
-static void pair_simulate(int rank, int peer, struct himeno_way *way)
+static void pair_simulate(int rank, int peer, struct path_probe *probe)
 {
   const double bytes = WIDE_SIDE * WIDE_SIDE * FLOAT_BYTES, least = clock_message(rank, peer, 0);
-  *way = (struct himeno_way){.seconds = least,
-                             .bytes_per_second = bytes / (clock_message(rank, peer, bytes) - least)};
+  *probe = (struct path_probe){.seconds = least,
+                               .bytes_per_second = bytes / (clock_message(rank, peer, bytes) - least)};
 }
 
 /* The nth direction of which the first number that is not 0 is 1. */
@@ -78,7 +79,7 @@ static int partner_of(const struct decomp *decomp, const struct halo_plan *plan,
 
 /* Where no rank has a partner there is nothing to do. */
 static status_t half_round(const struct himeno_choice *choice, struct telemetry *device, int m, int peer,
-                           struct himeno_way *ways)
+                           struct path_probe *probes)
 {
   const struct placement *p = &choice->placement;
   MPI_Comm pair;
@@ -90,7 +91,7 @@ static status_t half_round(const struct himeno_choice *choice, struct telemetry 
   status_t status = STATUS_OK;
   if (m >= 0) {
     MPI_Comm_set_errhandler(pair, MPI_ERRORS_RETURN);
-    status = pair_measure(choice, device, pair, &ways[m]);
+    status = pair_measure(choice, device, pair, &probes[m]);
     MPI_Comm_free(&pair);
   }
   return agree_status(p->comm, status);
@@ -98,18 +99,18 @@ static status_t half_round(const struct himeno_choice *choice, struct telemetry 
 
 static status_t pairs_measure(const struct himeno_choice *choice, struct telemetry *device,
                               const struct decomp *decomp, const struct halo_plan *plan,
-                              struct himeno_way *ways)
+                              struct path_probe *probes)
 {
   for (int round = 0; round < 2 * DIRECTIONS; round++) {
     int dir[3];
     direction_of(round / 2, dir);
     const int m = partner_of(decomp, plan, dir, round % 2);
-    RETURN_IF_FAILED(half_round(choice, device, m, m < 0 ? -1 : plan->messages[m].peer, ways));
+    RETURN_IF_FAILED(half_round(choice, device, m, m < 0 ? -1 : plan->messages[m].peer, probes));
   }
   return STATUS_OK;
 }
 
-status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *result)
+status_t paths_probe(const struct himeno_choice *choice, struct path_probe probes[HALO_MESSAGES_MAX])
 {
   const struct placement *p = &choice->placement;
   const int simulated = clock_simulates(himeno_kernels_find(p->backend->name));
@@ -119,13 +120,12 @@ status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *
   decomp_init(&decomp, choice->global, choice->procs, p->rank);
   RETURN_IF_FAILED(agree_status(p->comm, layout_init(&layout, &decomp, choice->kernel->sweeps, 0)));
   halo_plan_init(&plan, &decomp, &layout, choice->kernel->sweeps);
-  for (int m = 0; simulated && m < plan.n; m++)
-    pair_simulate(p->rank, plan.messages[m].peer, &result->ways[m]);
+  for (int m = 0; simulated && m < plan.n; m++) pair_simulate(p->rank, plan.messages[m].peer, &probes[m]);
   if (simulated) return STATUS_OK;
   struct telemetry *device = telemetry_open(p->info.pci);
   status_t status = agree_status(
       p->comm, device ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for telemetry"));
-  if (status == STATUS_OK) status = pairs_measure(choice, device, &decomp, &plan, result->ways);
+  if (status == STATUS_OK) status = pairs_measure(choice, device, &decomp, &plan, probes);
   telemetry_close(device);
   return status;
 }
@@ -134,20 +134,15 @@ status_t ways_measure(const struct himeno_choice *choice, struct himeno_result *
 
 #define MOST 0.9 /* of what was sent */
 
-const char *const ways_went_names[WAYS_WENT] = {NULL, "direct by NVLink", "by PCIe", "through the host",
-                                                "through the host in disguise"};
+const char *const path_medium_names[PATH_MEDIA] = {NULL, "direct by NVLink", "by PCIe", "through the host",
+                                                   "through the host in disguise"};
 
-static int within_host(const struct himeno_result *r, int rank, int peer)
+enum path_medium path_medium(const struct himeno_path *path, int within_host)
 {
-  return rank_same_host(&r->ranks[rank].row, &r->ranks[peer].row);
-}
-
-enum ways_went ways_went(const struct himeno_result *result, int rank, const struct himeno_path *path)
-{
-  const struct himeno_way *way = &path->way;
-  if (!(way->sent > 0) || !within_host(result, rank, path->peer)) return WAYS_UNTOLD;
-  if ((double)way->counted.nvlink >= MOST * way->sent) return WAYS_NVLINK;
-  if ((double)way->counted.pcie < MOST * way->sent) return WAYS_UNTOLD;
-  if (path->handover[0] || strcmp(path->used, halo_transport_pageable.name) == 0) return WAYS_HOST;
-  return way->nvlinks > 0 ? WAYS_DISGUISED : WAYS_PCIE;
+  const struct path_probe *probe = &path->probe;
+  if (!(probe->sent > 0) || !within_host) return MEDIUM_UNKNOWN;
+  if ((double)probe->counted.nvlink >= MOST * probe->sent) return MEDIUM_NVLINK;
+  if ((double)probe->counted.pcie < MOST * probe->sent) return MEDIUM_UNKNOWN;
+  if (path->handover[0] || strcmp(path->used, halo_transport_pageable.name) == 0) return MEDIUM_HOST;
+  return probe->nvlinks > 0 ? MEDIUM_DISGUISED : MEDIUM_PCIE;
 }
