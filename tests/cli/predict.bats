@@ -209,42 +209,6 @@ END
   follows_schema eight.json
 }
 
-@test "each run that is further off than is hoped for is told with what sets it apart" {
-  needs_results
-  local recorded=$top_srcdir/doc/results/h200-x8-2026-11
-  mkdir runs
-  recorded h200-x8-2026-11/runs.jsonl '*' runs/
-  "$PYTHON" - <<'END'
-import json
-def changed(name, samples):
-    with open(f"runs/{name}-r1.json") as file:
-        d = json.load(file)
-    d["result"]["samples"] = [one * d["config"]["block"] for one in samples]
-    with open(f"runs/{name}-r1.json", "w") as file:
-        json.dump(d, file)
-changed("strong-L-2-stream-p2p-2x1x1", [3e-4, 1e-4, 4e-4])
-changed("strong-L-1-stream-none-1x1x1", [8e-4] * 3)
-END
-  run "$predict" --study runs --comm "$recorded/paths.json" --keep unverified,machines,outliers -s L -n 2 --json p.json
-  expect_status 0
-  [[ $output == *"L      strong 2x1x1 p2p "*": noisy: its blocks differ by"* ]]
-  [[ $output == *"XL     strong 8x1x1 staged +4"*": full host: its host's ranks send 29.2 MB at once, and "* ]]
-  [[ $output == *"M      weak   2x1x1 staged "*": a twin differs: strong-M-2-stream-staged-2x1x1-r1.json took 112.5 us, with the same messages"* ]]
-  [[ $output == *"L      strong 1x1x1 one rank "*": not explained: "*"by cause: "* ]]
-  follows_schema p.json
-  recorded=$top_srcdir/doc/results/h200-x4-2026-11/repeated # where some are outside and near
-  "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --keep unverified,machines,outliers -s L -n 2 --json q.json >/dev/null
-  "$PYTHON" - <<'END'
-import json
-for p in [p for name in "pq" for p in json.load(open(name + ".json"))["validation"]["pairs"]]:
-    if p["predicted"]:
-        goal = 0.08 if (p["ranks"] == 1 or p["transport"] == "p2p") and p["kind"] != "size" else 0.12
-        assert (p["cause"] is not None) == (not p["inside"] or abs(p["error"]) > goal) == (p["why"] is not None), p
-END
-  run "$predict" --model q.json --against "$recorded/runs.jsonl" -s L -n 2 # a model alone does not know what it was fitted to
-  [[ $output == *"beyond their intervals"* && $output != *"in the runs fitted"* && $output != *"of the runs fitted"* ]]
-}
-
 @test "one GPU predicts two, as sealed: with what its paths let guess, which the report tells, and of the kernel that was sealed" {
   needs_results
   local sealed=$top_srcdir/doc/results/two-sealed-2026-11 results=$top_srcdir/doc/results kernel
@@ -281,7 +245,7 @@ END
   follows_schema old.json
 }
 
-@test "two GPUs from one, measured later: the log's table is what the seals say, and what errs is told" {
+@test "two GPUs from one, measured later: the log's table is what the seals say" {
   needs_results
   local sealed=$top_srcdir/doc/results/two-sealed-2026-11 kernel
   grep '"name": "seal-' "$top_srcdir/doc/results/h100-x2-2026-11-later/runs.jsonl" >later.jsonl
@@ -289,7 +253,6 @@ END
     "$predict" --check "$sealed/h100-$kernel.json" --against later.jsonl >$kernel
     run ! grep outside $kernel
   done
-  grep -q 'M  *strong 2x1x1 p2p .*: end of the range: fewer points a rank than any run fitted: 2.0' stream
   "$PYTHON" - "$top_srcdir/doc/prediction-log.md" <<'END'
 import re, sys
 log = open(sys.argv[1]).read()

@@ -388,7 +388,6 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                          .synchronisation = parts.synchronisation,
                          .reduction = parts.reduction,
                          .exposed = model_parts_exposed(&parts),
-                         .overlap = parts.overlap,
                          .extrapolated = beyond(model, g, way)};
   t.limit = limit_name(&t);
   *time = t;

@@ -139,7 +139,6 @@ struct model_time {
   double seconds, low, high; /**< low and high: 90% of runs lie between; 0 without an interval */
   double interior, latency, bytes, boundary, synchronisation, reduction;
   double exposed;    /**< of the exchange, not beside the interior */
-  double overlap;    /**< as in struct model_parts */
   const char *limit; /**< the term that costs most */
   int extrapolated;  /**< enum model_beyond, or-ed */
 };

@@ -85,17 +85,6 @@ struct predict_beyond {
 #define PREDICT_BEYONDS 7
 extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 
-/** What sets a run apart that is outside its interval, or further off than is hoped for. */
-struct explained {
-  /** NULL: as near as is hoped for; "not explained" where the data tell nothing */
-  const char *cause;
-  char why[STUDY_WHY];
-};
-
-/** \brief That of a pair of one of the tables of \a predict. */
-struct explained predict_explain(const struct predict *predict, const struct validate_table *table,
-                                 const struct validate_pair *pair);
-
 /** \brief The report for people. */
 void predict_report_text(const struct predict *predict, FILE *out);
 

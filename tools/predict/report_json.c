@@ -158,7 +158,6 @@ static json_t *pair_json(const struct predict *p, const struct validate_table *t
                          const struct validate_pair *pair)
 {
   const struct study_run *run = &pair->run;
-  const struct explained e = predict_explain(p, table, pair);
   json_t *json = json_object();
   object_text(json, "size", run->size);
   object_text(json, "scaling", run->weak ? "weak" : "strong");
@@ -172,8 +171,6 @@ static json_t *pair_json(const struct predict *p, const struct validate_table *t
   object_set(json, "error", pair->predicted ? report_json_real(pair->error) : json_null());
   object_set(json, "inside",
              pair->predicted && pair->time.low > 0 ? json_boolean(!validate_is_outside(pair)) : json_null());
-  object_set(json, "cause", text_or_null(e.cause));
-  object_set(json, "why", text_or_null(e.cause ? e.why : NULL));
   if (table == &p->validation) {
     object_text(json, "left_out", pair->left);
     object_text(json, "kind", model_kind_names[pair->kind]);

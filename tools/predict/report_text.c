@@ -204,41 +204,11 @@ static void print_table(const struct validate_table *table, FILE *out)
   fprintf(out, "\n");
 }
 
-/* Those outside of their intervals or further off than is hoped for, and how often what set them
- * apart. */
-static void print_explained(const struct predict *p, const struct validate_table *table, FILE *out)
-{
-  const char *causes[PAIRS_SHOWN];
-  int n = 0, kinds = 0, count[PAIRS_SHOWN] = {0};
-  for (int i = 0; i < table->n; i++) {
-    const struct validate_pair *pair = &table->pairs[i];
-    const struct explained e = predict_explain(p, table, pair);
-    char cut[STUDY_TEXT];
-    int kind = 0;
-    if (!e.cause) continue;
-    if (n++ == 0)
-      fprintf(out, "    beyond their intervals, or off by more than 8%% (p2p, one rank) or 12%% (others, and "
-                   "sizes left out):\n");
-    if (n <= PAIRS_SHOWN)
-      fprintf(out, "    %-12s %-6s %-6s %s %s %+.1f%%: %s: %s\n", pair->left, pair->run.size,
-              pair->run.weak ? "weak" : "strong", study_cut_text(pair->run.procs, cut),
-              pair->run.ranks > 1 ? pair->run.transport : "one rank", 100 * pair->error, e.cause, e.why);
-    while (kind < kinds && strcmp(causes[kind], e.cause) != 0) kind++;
-    if (kind == kinds) causes[kinds++] = e.cause;
-    count[kind]++;
-  }
-  if (n > PAIRS_SHOWN) fprintf(out, "    ... and %d more: --json has them all\n", n - PAIRS_SHOWN);
-  for (int kind = 0; kind < kinds; kind++)
-    fprintf(out, "%s %s %d%s", kind ? "," : "    by cause:", causes[kind], count[kind],
-            kind == kinds - 1 ? "\n" : "");
-}
-
 void predict_report_against(const struct predict *p, FILE *out)
 {
   fprintf(out, "\n  Beside the runs\n");
   print_left(&p->beside, out);
   print_table(&p->against, out);
-  print_explained(p, &p->against, out);
 }
 
 void predict_report_text(const struct predict *p, FILE *out)
@@ -252,7 +222,6 @@ void predict_report_text(const struct predict *p, FILE *out)
   if (p->validation.n > 0) {
     fprintf(out, "\n  Left out in turn, fitted without, predicted\n");
     print_table(&p->validation, out);
-    print_explained(p, &p->validation, out);
   }
   if (p->config.against) predict_report_against(p, out);
 }

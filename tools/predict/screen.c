@@ -73,11 +73,6 @@ static int same_device(const struct study_run *a, const struct study_run *b)
   return same_slot(a, b) && strcmp(a->uuid, b->uuid) == 0;
 }
 
-int study_other_machine(const struct study_run *a, const struct study_run *b)
-{
-  return !same_machine(a, b) || (same_slot(a, b) && !same_device(a, b));
-}
-
 static int same_grid(const struct study_run *a, const struct study_run *b)
 {
   return memcmp(a->global, b->global, sizeof a->global) == 0;
@@ -88,15 +83,10 @@ static int same_way(const struct study_run *a, const struct study_run *b)
   return memcmp(a->procs, b->procs, sizeof a->procs) == 0 && strcmp(a->transport, b->transport) == 0;
 }
 
-int study_same_cut(const struct study_run *a, const struct study_run *b)
-{
-  return memcmp(a->procs, b->procs, sizeof a->procs) == 0 && a->hosts == b->hosts &&
-         (a->ranks == 1 || strcmp(a->transport, b->transport) == 0);
-}
-
 int study_same_configuration(const struct study_run *a, const struct study_run *b)
 {
-  return same_grid(a, b) && study_same_cut(a, b);
+  return same_grid(a, b) && memcmp(a->procs, b->procs, sizeof a->procs) == 0 && a->hosts == b->hosts &&
+         (a->ranks == 1 || strcmp(a->transport, b->transport) == 0);
 }
 
 static int same_run(const struct study_run *a, const struct study_run *b)

@@ -21,19 +21,6 @@ static int is_of_run(const json_t *point, const struct study_run *run)
   return transport && (run->ranks == 1 || strcmp(transport, run->transport) == 0);
 }
 
-/* What a stored point extrapolates. */
-static int beyond_of(const json_t *point)
-{
-  const json_t *told = json_object_get(point, "extrapolated");
-  int beyond = 0;
-  for (size_t t = 0; t < json_array_size(told); t++) {
-    const char *name = json_string_value(json_array_get(told, t));
-    for (int b = 0; b < PREDICT_BEYONDS; b++)
-      if (name && strcmp(name, predict_beyonds[b].name) == 0) beyond |= (int)predict_beyonds[b].what;
-  }
-  return beyond;
-}
-
 static void pair_fill(const json_t *document, struct validate_pair *pair)
 {
   const json_t *points = json_object_get(document, "predictions");
@@ -45,8 +32,6 @@ static void pair_fill(const json_t *document, struct validate_pair *pair)
     pair->time.high = json_number_value(json_object_get(point, "high"));
     pair->predicted = pair->time.seconds > 0;
     pair->error = pair->time.seconds / pair->run.seconds - 1;
-    if (workload_geometry(&pair->run, study_per_host(&pair->run), &pair->geometry) == STATUS_OK)
-      pair->time.extrapolated = beyond_of(point);
   }
 }
 

@@ -120,13 +120,8 @@ status_t study_select(struct study *study, const char *kernel, int ranks);
  * and those whose bits nothing confirms. */
 status_t study_screen(struct study *study, unsigned keep);
 
-/** \brief Whether two runs have the same ranks, hosts and transport; and the same grid too. */
-int study_same_cut(const struct study_run *a, const struct study_run *b);
+/** \brief Whether two runs have the same grid, cut, hosts and transport. */
 int study_same_configuration(const struct study_run *a, const struct study_run *b);
-
-/** \brief Whether two runs began on different hosts, with different drivers, or with different
- * devices in one slot. */
-int study_other_machine(const struct study_run *a, const struct study_run *b);
 
 /** \brief Leaves out runs whose halos were staged otherwise than \a handover tells (−1: none). */
 status_t study_staging_select(struct study *study, int handover);

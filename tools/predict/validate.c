@@ -20,7 +20,7 @@ static void label(enum model_kind kind, const struct study_run *run, char text[S
   if (kind == KIND_CUT) snprintf(text, STUDY_TEXT, "cut %.50s", study_cut_text(run->procs, cut));
 }
 
-int validate_is_left(enum model_kind kind, const struct study_run *run, const char *left)
+static int is_left(enum model_kind kind, const struct study_run *run, const char *left)
 {
   char text[STUDY_TEXT];
   label(kind, run, text);
@@ -60,7 +60,7 @@ static status_t rest_fit(const struct study *study, const struct study_paths *pa
   *rest = (struct study){.program = study->program, .runs = calloc((size_t)study->n + 1, sizeof *rest->runs)};
   if (!rest->runs) return log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
   for (int r = 0; r < study->n; r++)
-    if (!validate_is_left(kind, &study->runs[r], left)) rest->runs[rest->n++] = study->runs[r];
+    if (!is_left(kind, &study->runs[r], left)) rest->runs[rest->n++] = study->runs[r];
   log_mute(1);
   *fits = model_fit(rest, paths, from, replicates, model) == STATUS_OK;
   log_mute(0);
@@ -88,7 +88,7 @@ static status_t leave_out(const struct study *study, const struct study_paths *p
   }
   for (int r = 0; r < study->n; r++) {
     struct validate_pair *pair = &table->pairs[table->n];
-    if (!validate_is_left(kind, &study->runs[r], left)) continue;
+    if (!is_left(kind, &study->runs[r], left)) continue;
     *pair = (struct validate_pair){.kind = kind, .run = study->runs[r]};
     snprintf(pair->left, sizeof pair->left, "%s", left);
     if (fits) run_predict(model, &pair->run, pair);
@@ -113,7 +113,7 @@ static int begins_group(const struct study *study, enum model_kind kind, int r)
   if (kind == KIND_CUT && run->ranks == 1) return 0;
   label(kind, run, text);
   for (int s = 0; s < r; s++)
-    if (validate_is_left(kind, &study->runs[s], text)) return 0;
+    if (is_left(kind, &study->runs[s], text)) return 0;
   return 1;
 }
 

@@ -45,8 +45,7 @@ status_t validate_against(const struct model *model, const struct study *study, 
  * by transport and by number of hosts. */
 void validate_cover(const struct validate_table *table, struct model *model);
 
-/** \brief Whether a run belongs to what was left out; whether it is outside of its interval. */
-int validate_is_left(enum model_kind kind, const struct study_run *run, const char *left);
+/** \brief Whether a run is outside of its interval. */
 int validate_is_outside(const struct validate_pair *pair);
 
 /** \brief Median and largest |error| of the predicted pairs; n is their number. */
