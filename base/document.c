@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/document.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/options.h"
-#include "base/report.h"
+#include "base/values.h"
 
 #define SCHEMA_COLUMNS 140 /* of a property on one line */
+/** Each number is read back as the same double. */
+#define JSON_FORMAT (JSON_INDENT(2) | JSON_REAL_PRECISION(17))
 
 /* ---- with data ---- */
 
@@ -59,7 +63,7 @@ int doc_put_whole(struct doc *d, const char *name, int rules, int64_t value)
 int doc_put_text(struct doc *d, const char *name, int rules, const char *value)
 {
   if (!value && rules & (DOC_NULLABLE | DOC_OPTIONAL)) return doc_put_unknown(d, name, rules);
-  return put(d, name, report_json_text(value));
+  return put(d, name, document_text(value));
 }
 
 int doc_put_flag(struct doc *d, const char *name, int rules, int value)
@@ -86,7 +90,8 @@ int doc_put_reals(struct doc *d, const char *name, int rules, size_t n, const do
 
 int doc_put_wholes(struct doc *d, const char *name, int rules, size_t n, const int64_t *values)
 {
-  (void)rules;
+  for (size_t i = 0; i < n && rules & DOC_NULLABLE; i++)
+    if (is_unknown(rules, (double)values[i])) return doc_put_unknown(d, name, rules);
   if (!doc_put_list(d, name)) return 0;
   for (size_t i = 0; i < n; i++) doc_put_whole(d, NULL, 0, values[i]);
   doc_end(d);
@@ -117,9 +122,10 @@ static int keyword(struct doc *d, json_t *node, const char *name, json_t *value)
 static int declare(struct doc *d, const char *name, int rules, json_t *node)
 {
   json_t *in = d->open[d->depth - 1], *properties = json_object_get(in, "properties"),
-         *required = json_object_get(in, "required");
+         *cases = json_object_get(in, "oneOf"), *last = json_array_get(cases, json_array_size(cases) - 1),
+         *required = json_object_get(cases ? last : in, "required");
   if (!properties) return keyword(d, in, name ? "additionalProperties" : "items", node);
-  if (!(rules & DOC_OPTIONAL) && !json_object_get(properties, name))
+  if (!(rules & DOC_OPTIONAL) && (cases || !json_object_get(properties, name)))
     d->lost |= json_array_append_new(required, json_string(name));
   return keyword(d, properties, name, node);
 }
@@ -243,6 +249,14 @@ int doc_declare_map(struct doc *d, const char *name, int rules, const char *abou
   return declare(d, name, rules, node) && enter(d, node);
 }
 
+int doc_declare_case(struct doc *d)
+{
+  json_t *in = d->open[d->depth - 1];
+  if (!json_object_get(in, "oneOf")) keyword(d, in, "oneOf", json_array());
+  d->lost |= json_array_append_new(json_object_get(in, "oneOf"), json_pack("{s:[]}", "required"));
+  return !d->lost;
+}
+
 const void *doc_nothing(size_t bytes)
 {
   static _Alignas(max_align_t) char zeros[1 << 20];
@@ -321,8 +335,75 @@ status_t doc_write(struct doc *d, const char *path)
 {
   json_t *document = doc_close(d);
   if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
-  status_t status = report_json_write(document, path);
+  status_t status = document_write(document, path);
   json_decref(document);
+  return status;
+}
+
+/* ---- whole documents ---- */
+
+/* Of bytes that are not UTF-8, as names of files may be, each becomes a replacement character. */
+static json_t *valid_text(const char *bytes)
+{
+  static const char replacement[] = "\xef\xbf\xbd";
+  char *valid = malloc(strlen(bytes) * (sizeof replacement - 1) + 1);
+  size_t used = 0;
+  while (valid && *bytes) {
+    const size_t good = value_utf8(bytes), length = good ? good : sizeof replacement - 1;
+    memcpy(valid + used, good ? bytes : replacement, length);
+    used += length;
+    bytes += good ? good : 1;
+  }
+  json_t *text = valid ? json_stringn(valid, used) : NULL;
+  free(valid);
+  return text;
+}
+
+json_t *document_text(const char *bytes)
+{
+  json_t *text = bytes ? json_string(bytes) : NULL;
+  return text || !bytes ? text : valid_text(bytes);
+}
+
+status_t document_read(const char *path, json_t **document)
+{
+  json_error_t error;
+  FILE *file = file_open_text(path);
+  if (!file) return log_fail(STATUS_ENVIRONMENT, "cannot read \"%s\": %s", path, strerror(errno));
+  json_t *read = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+  fclose(file);
+  if (!read)
+    return log_fail(STATUS_ENVIRONMENT, "%s: not a JSON document: %s, line %d", path, error.text, error.line);
+  *document = read;
+  return STATUS_OK;
+}
+
+static status_t text_of(const json_t *document, char **text)
+{
+  *text = document ? json_dumps(document, JSON_FORMAT) : NULL;
+  return *text ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+}
+
+status_t document_reread(const json_t *document, json_t **copy)
+{
+  char *text;
+  json_error_t error;
+  RETURN_IF_FAILED(text_of(document, &text));
+  json_t *read = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+  free(text);
+  if (!read) return log_fail(STATUS_ENVIRONMENT, "the JSON document cannot be read again: %s", error.text);
+  *copy = read;
+  return STATUS_OK;
+}
+
+status_t document_write(const json_t *document, const char *path)
+{
+  char *text;
+  RETURN_IF_FAILED(text_of(document, &text));
+  size_t length = strlen(text);
+  text[length] = '\n'; /* a file of text ends so, and bytes need no zero at their end */
+  status_t status = file_write(path, text, length + 1);
+  free(text);
   return status;
 }
 

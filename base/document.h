@@ -77,7 +77,7 @@ struct doc_words {
 #define doc_one_of(d, name, about, value, ...)                                                               \
   ((d)->schema ? doc_declare_one_of(d, name, about, DOC_COUNT_(__VA_ARGS__), (int64_t[]){__VA_ARGS__})       \
                : doc_put_whole(d, name, 0, value))
-/** A list of as many numbers as stand at the end; unknown if one of them is. */
+/** A list of as many numbers as stand at the end; unknown if it may be null and one of them is. */
 #define doc_reals(d, name, rules, unit, about, ...)                                                          \
   ((d)->schema ? doc_declare_numbers(d, name, rules, "number", unit, about, DOC_COUNT_(__VA_ARGS__))         \
                : doc_put_reals(d, name, rules, DOC_COUNT_(__VA_ARGS__), (double[]){__VA_ARGS__}))
@@ -101,6 +101,11 @@ struct doc_words {
 #define doc_map(d, name, rules, about)                                                                       \
   ((d)->schema ? doc_declare_map(d, name, rules, about) : doc_put_object(d, name))
 void doc_end(struct doc *d);
+
+/** Begins one of the alternatives that an object ends with: exactly one of them applies, and the
+ * fields from here on that are not optional are required in it alone. Returns whether to visit
+ * them: not if it does not \a apply. */
+#define doc_case(d, apply) ((d)->schema ? doc_declare_case(d) : (apply))
 
 /** Whether element \a i of a list or map of \a n is to be visited. */
 #define doc_each(d, i, n) ((d)->schema ? (i) < 1 : (i) < (n))
@@ -134,6 +139,24 @@ status_t doc_write(struct doc *d, const char *path);
 /** \brief Ends a schema and prints it. */
 status_t doc_print(struct doc *d, FILE *out);
 
+/* Whole documents. */
+
+/** \brief Reads a document whose keys do not repeat. STATUS_ENVIRONMENT, with the place, if it is
+ * not one. */
+status_t document_read(const char *path, json_t **document);
+
+/** \brief Writes \a document by file_write, or to standard output for "-". STATUS_ENVIRONMENT also
+ * if it is NULL. */
+status_t document_write(const json_t *document, const char *path);
+
+/** \brief A copy of \a document that went through its text, as a stored one does.
+ * STATUS_ENVIRONMENT if it is NULL, or memory ran out. */
+status_t document_reread(const json_t *document, json_t **copy);
+
+/** \brief A JSON string of any bytes; those that are not UTF-8 become U+FFFD. NULL for NULL, and if
+ * memory ran out. */
+json_t *document_text(const char *bytes);
+
 /* What the calls above are made of. */
 
 int doc_declare_number(struct doc *d, const char *name, int rules, const char *type, const char *unit,
@@ -148,6 +171,7 @@ int doc_declare_one_of(struct doc *d, const char *name, const char *about, size_
 int doc_declare_object(struct doc *d, const char *name, int rules, const char *about);
 int doc_declare_list(struct doc *d, const char *name, int rules, const char *about);
 int doc_declare_map(struct doc *d, const char *name, int rules, const char *about);
+int doc_declare_case(struct doc *d);
 int doc_put_real(struct doc *d, const char *name, int rules, double value);
 int doc_put_whole(struct doc *d, const char *name, int rules, int64_t value);
 int doc_put_text(struct doc *d, const char *name, int rules, const char *value);

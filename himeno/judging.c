@@ -2,7 +2,6 @@
 #include "himeno/judging.h"
 
 #include "base/log.h"
-#include "base/report.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/report/report.h"
@@ -41,7 +40,7 @@ status_t himeno_judge(const struct himeno_config *config, const struct himeno_ch
                       struct judged *judged, json_t **document)
 {
   json_t *draft = draft_make(config, choice, result), *made = NULL;
-  status_t status = report_json_reread(draft, &made);
+  status_t status = document_reread(draft, &made);
   json_decref(draft);
   if (status == STATUS_OK) status = judge_document(limits, made, "this run", judged);
   if (status == STATUS_OK)

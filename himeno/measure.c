@@ -10,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/log.h"
-#include "base/report.h"
 #include "base/stats.h"
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
@@ -89,7 +88,7 @@ static int is_due(const char *json, int n_samples)
 }
 
 /* The result as it stands. */
-static status_t document_write(const struct himeno_measurement *m)
+static status_t result_write(const struct himeno_measurement *m)
 {
   const char *path = m->config->json;
   const int partial = m->result->timing.partial;
@@ -101,7 +100,7 @@ static status_t document_write(const struct himeno_measurement *m)
     struct judged judged = {.asked = 0};
     json_t *document = NULL;
     status = himeno_judge(m->config, m->choice, m->result, &none, &judged, &document);
-    if (status == STATUS_OK) status = report_json_write(document, path);
+    if (status == STATUS_OK) status = document_write(document, path);
     judged_free(&judged);
     json_decref(document);
   }
@@ -113,7 +112,7 @@ status_t himeno_partial_write(const struct himeno_measurement *m)
 {
   const char *json = m->config->json;
   if (!json || strcmp(json, "-") == 0 || m->config->ladder) return STATUS_OK;
-  return agree_status(m->choice->placement.comm, document_write(m));
+  return agree_status(m->choice->placement.comm, result_write(m));
 }
 
 /* ---- timed blocks ---- */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/report.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/known.h"

@@ -8,7 +8,6 @@
 #include "base/meta.h"
 #include "base/options.h"
 #include "base/output.h"
-#include "base/report.h"
 #include "base/start.h"
 #include "judge/judge.h"
 #include "judge/documents.h"
@@ -97,7 +96,7 @@ static status_t judge(json_t *document, const char *name, void *context)
   RETURN_IF_FAILED(judge_document(&judging->limits, document, name, &judged));
   text(&judged, name, judging->out);
   status_t status = judged.verdict;
-  if (json) status = status_worst(status, report_json_write(document, json));
+  if (json) status = status_worst(status, document_write(document, json));
   judged_free(&judged);
   return status;
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/document.h"
 #include "base/log.h"
-#include "base/report.h"
 #include "base/stats.h"
 #include "judge/policy.h"
 #include "judge/view.h"
@@ -140,7 +140,7 @@ static double digits(double value, int up)
 static void put(json_t *policy, const char *key, json_t *value, const char *from)
 {
   json_object_set_new(policy, key, value);
-  json_object_set_new(json_object_get(policy, "from"), key, report_json_text(from));
+  json_object_set_new(json_object_get(policy, "from"), key, document_text(from));
 }
 
 /* The median, less or more five spreads, and a least share of it. */
@@ -186,7 +186,7 @@ static json_t *policy_of(const struct good *g)
   json_t *p = json_object();
   snprintf(name, sizeof name, "%.50s, %d", g->device, g->devices);
   snprintf(ways, sizeof ways, "ends of ways by %s", g->used);
-  json_object_set_new(p, "name", report_json_text(name));
+  json_object_set_new(p, "name", document_text(name));
   json_object_set_new(p, "from", json_object());
   put_usual(p, "device_gflops_min", &g->of[GFLOPS], "devices", LEAST_RATE, 0);
   put_usual(p, "ceiling_share_min", &g->of[CEILING_SHARE], "devices", LEAST_RATE, 0);

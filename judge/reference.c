@@ -76,7 +76,7 @@ static status_t verdict_check(const json_t *document, const char *where, size_t 
   return STATUS_OK;
 }
 
-static status_t document_read(const json_t *document, const char *where, struct reference *r)
+static status_t reference_fill(const json_t *document, const char *where, struct reference *r)
 {
   const size_t p = program_find(document);
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
@@ -105,7 +105,7 @@ status_t reference_parse(const char *text, size_t bytes, const char *where, stru
   json_error_t error;
   json_t *document = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
   if (!document) return log_fail(STATUS_USAGE, "reference %s: line %d: %s", where, error.line, error.text);
-  status_t status = document_read(document, where, &r);
+  status_t status = reference_fill(document, where, &r);
   json_decref(document);
   if (status == STATUS_OK) *reference = r;
   return status;

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/output.h"
-#include "base/report.h"
 #include "base/start.h"
 #include "base/stats.h"
 #include "suite/progress.h"
@@ -35,7 +34,6 @@ void program_tell(const struct program *p, enum option_request request)
 int program_schema(const struct program *p)
 {
   struct doc d;
-  if (!p->fields) return status_exit_code(log_fail(STATUS_USAGE, "--schema: see doc/ for the schema"));
   doc_open(&d, 1);
   p->fields(&d);
   status_t status = doc_print(&d, output_stream());
@@ -54,14 +52,13 @@ status_t program_report(const struct program *p)
   if (p->report) p->report(program_out(json));
   if (!json) return STATUS_OK;
   json_t *document = p->document ? p->document() : NULL;
-  if (!document && p->fields) {
+  if (!document) {
     struct doc d;
     doc_open(&d, 0);
     p->fields(&d);
-    return doc_write(&d, json);
+    document = doc_close(&d);
   }
-  if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
-  status_t status = report_json_write(document, json);
+  status_t status = document_write(document, json);
   json_decref(document);
   return status;
 }

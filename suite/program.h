@@ -27,8 +27,7 @@ struct program {
   void (*report)(FILE *out);
   /** The document: of a run, and in schema mode of what the options before --schema ask for. */
   void (*fields)(struct doc *d);
-  /** The same, written rather than `fields` if that is NULL, or if it is not NULL; without `fields`
-   * NULL when memory ran out. */
+  /** A document that was made already and is written instead. NULL, or returns NULL: none was. */
   json_t *(*document)(void);
   void (*print_list)(FILE *out);
   void (*close)(void);

@@ -12,10 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/document.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/meta.h"
-#include "base/report.h"
 #include "base/switches.h"
 
 #define SCHEMA      "himeno-tune/1"
@@ -96,16 +95,17 @@ static int lock_take(const char *path)
 /* With the lock held, if there could be one. */
 static const char *choice_add(const char *path, const char *key, const char *kernel, double gflops)
 {
-  char now[32];
+  struct doc choice;
   const char *trouble;
   json_t *document = cache_read(path, &trouble);
   if (!document) return trouble;
-  meta_time(now);
-  json_t *choice =
-      json_pack("{s:s, s:o, s:s}", "kernel", kernel, "gflops", report_json_real(gflops), "time", now);
+  doc_open(&choice, 0);
+  doc_text(&choice, "kernel", 0, "", kernel);
+  doc_real(&choice, "gflops", 0, "GFLOPS", "", gflops);
+  doc_time(&choice);
   int muted = log_mute(1),
-      stored = json_object_set_new(json_object_get(document, "choices"), key, choice) == 0;
-  stored = stored && report_json_write(document, path) == STATUS_OK;
+      stored = json_object_set_new(json_object_get(document, "choices"), key, doc_close(&choice)) == 0;
+  stored = stored && document_write(document, path) == STATUS_OK;
   log_mute(muted);
   json_decref(document);
   return stored ? NULL : "it cannot be written";

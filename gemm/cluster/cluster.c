@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/report.h"
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "gemm/tune/tune.h"

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/meta.h"
-#include "base/report.h"
 #include "base/stats.h"
 #include "gemm/report/report.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/report.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/mpi_check.h"
 #include "himeno/solver/flip.h"

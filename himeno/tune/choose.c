@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/report.h"
 #include "comm/halo/grid.h"
 #include "comm/ranks/agree.h"
 #include "himeno/solver/flip.h"

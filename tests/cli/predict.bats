@@ -643,8 +643,8 @@ m["paths"][0]["transport"] = 5|paths\[0\]\.transport is no name
 del m["paths"]|paths is missing
 m["T"] = 0|T is 0
 m["T"] = 1.5|T is 1\.5: allowed are whole numbers from 1 to 1024
-m["tile_points"] = 0.5|tile_points is 0\.5: allowed are 0 and whole numbers from 1 to 1e\+18
-m["tile_points"] = 1e-320|tile_points is 9\.99989e-321: allowed are 0 and whole numbers from 1 to 1e\+18
+m["tile_points"] = 0.5|tile_points is 0\.5: allowed are whole numbers from 0 to 1e\+18
+m["tile_points"] = 1e-320|tile_points is 9\.99989e-321: allowed are whole numbers from 0 to 1e\+18
 m["ranks_most"] = 2.5|ranks_most is 2\.5: allowed are whole numbers from 1
 m["overlap"] = "yes"|overlap is neither
 m["ranks_most"] = -3|ranks_most is -3

@@ -24,7 +24,7 @@ try:
     import jsonschema
 except ImportError:
     sys.exit()
-for name, (_, whole, _) in roots.items():
+for name, (_, whole) in roots.items():
     assert "$id" not in whole  # Debian 12's jsonschema looks for it on the net
     jsonschema.Draft202012Validator.check_schema(whole)
     jsonschema.Draft202012Validator(whole).validate(found[name.replace("/", "-")])

@@ -15,15 +15,13 @@ LINE_OF_A_LOG = "soak-log"  # its lines name no schema
 
 
 def roots_of(source):
-    """{schema of a document: (kind, whole file, node)}."""
+    """{schema of a document: (kind, whole file)}."""
     roots = {}
     for path in sorted(source.glob("doc/*.schema.json")):
         whole = json.loads(path.read_text())
-        for node in resolved(whole, [{"oneOf": whole["oneOf"]} if "oneOf" in whole else whole]):
-            if "properties" in node:
-                schema = node["properties"].get("schema", {})
-                for name in schema.get("enum", [schema.get("const", LINE_OF_A_LOG)]):
-                    roots[name] = path.name.split(".")[0], whole, node
+        schema = whole["properties"].get("schema", {})
+        for name in schema.get("enum", [schema.get("const", LINE_OF_A_LOG)]):
+            roots[name] = path.name.split(".")[0], whole
     return roots
 
 
@@ -31,7 +29,7 @@ def resolved(whole, nodes):
     """All nodes that say something of one value."""
     for node in nodes:
         yield node
-        more = [part for word in ("anyOf", "oneOf", "allOf") for part in node.get(word, [])]
+        more = [part for word in ("anyOf", "allOf") for part in node.get(word, [])]
         if "$ref" in node:
             more.append(whole["$defs"][node["$ref"].split("/")[-1]])
         yield from resolved(whole, more)
@@ -92,14 +90,14 @@ def differences(source, documents, skipped):
     for kind, document in ((kind, one) for kind, files in documents.items() for file in files for one in file):
         name = document.get("schema", kind.split()[0])
         if name in roots:
-            _, whole, node = roots[name]
-            stray.update(dict.fromkeys(unknown(whole, [node], document, name, written)))
+            _, whole = roots[name]
+            stray.update(dict.fromkeys(unknown(whole, [whole], document, name, written)))
     yield from (f"{path} is written and stands in no schema" for path in stray)
     excused = {row.split()[0] for row in UNWRITTEN.read_text().splitlines() if not row.startswith("#")}
-    for name, (kind, whole, node) in roots.items():
-        newest = node["properties"].get("schema", {}).get("enum", [name])[0]
+    for name, (kind, whole) in roots.items():
+        newest = whole["properties"].get("schema", {}).get("enum", [name])[0]
         if kind in skipped or name != newest or re.search(r"-[0-9]+$", kind):
             continue
-        found = set(silent(whole, [node], name, written))
+        found = set(silent(whole, [whole], name, written))
         yield from (f"{path} stands in a schema and is written by no document" for path in sorted(found - excused))
         yield from (f"{path} stands in tests/golden/unwritten and is written" for path in sorted(excused - found) if path.startswith(name + "."))

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/document.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/report.h"
 #include "base/stats.h"
 #include "comm/halo/grid.h"
 #include "himeno/problem.h"
@@ -103,22 +103,24 @@ static status_t size_measure(const char *name, double *rate, size_t *bytes)
 int main(int argc, char **argv)
 {
   struct cudaDeviceProp device;
-  json_t *document = report_json_frame(SCHEMA, "copy_rate"), *copies = json_array();
+  struct doc d;
+  doc_open(&d, 0);
+  doc_frame(&d, SCHEMA, "copy_rate", "", "");
   log_set_program("copy_rate");
   status_t status = check(cudaGetDeviceProperties(&device, 0), "reading the CUDA device's properties");
+  if (status != STATUS_OK) return (int)status;
+  doc_text(&d, "device", 0, "", device.name);
+  doc_list(&d, "copies", 0, "", 1);
   for (int a = 1; a < argc && status == STATUS_OK; a++) {
     double rate = 0;
     size_t bytes = 0;
     status = size_measure(argv[a], &rate, &bytes);
-    json_array_append_new(copies, json_pack("{s:s, s:I, s:o}", "size", argv[a], "bytes", (json_int_t)bytes,
-                                            "gbps", report_json_real(rate / 1e9)));
+    doc_object(&d, NULL, 0, "", 1);
+    doc_text(&d, "size", 0, "", argv[a]);
+    doc_whole(&d, "bytes", 0, "", bytes);
+    doc_real(&d, "gbps", 0, "GB/s", "", rate / 1e9);
+    doc_end(&d);
   }
-  if (status == STATUS_OK) {
-    json_object_set_new(document, "device", json_string(device.name));
-    json_object_set(document, "copies", copies);
-    status = report_json_write(document, "-");
-  }
-  json_decref(copies);
-  json_decref(document);
-  return (int)status;
+  doc_end(&d);
+  return (int)(status == STATUS_OK ? doc_write(&d, "-") : status);
 }

@@ -38,6 +38,12 @@ static void part(struct doc *d, const struct state *s)
   if (!doc_object(d, "part", DOC_OPTIONAL | DOC_NULLABLE, "A part.", s->has_part)) return;
   doc_wholes(d, "procs", DOC_POSITIVE, "", 1, 2, s->number);
   doc_reals(d, "range", DOC_NULLABLE, "W", "", s->rate, 2);
+  doc_wholes(d, "slots", DOC_NULLABLE | DOC_POSITIVE, "", s->number - 1, 5);
+  if (doc_case(d, !s->is_on)) doc_text(d, "why_off", 0, "", "asked");
+  if (doc_case(d, s->is_on)) {
+    doc_real(d, "load", 0, "", "", s->rate);
+    doc_text(d, "note", DOC_OPTIONAL, "", s->name);
+  }
   doc_end(d);
 }
 
@@ -91,7 +97,8 @@ static void each_field_has_its_name_type_and_place(void **state)
                   "{\"name\":\"n\",\"rate\":1.5,\"offset\":1.5,\"number\":3,\"on\":true,\"sum\":\"000000ab\","
                   "\"colour\":\"green\",\"origin\":null,\"width\":4,\"kind\":\"test\",\"part\":{\"procs\":[1,"
                   "2,3],\"range\":"
-                  "[1.5,2.0]},\"rows\":[{\"seconds\":0.5},{\"seconds\":1.0}],\"settings\":{\"red\":\"\","
+                  "[1.5,2.0],\"slots\":[2,5],\"load\":1.5,\"note\":\"n\"},\"rows\":[{\"seconds\":0.5},{"
+                  "\"seconds\":1.0}],\"settings\":{\"red\":\"\","
                   "\"green\":\"\"}}");
 }
 
@@ -109,7 +116,7 @@ static void unknown_values_are_absent_or_null(void **state)
       "{\"name\":\"n\",\"rate\":null,\"offset\":null,\"number\":1,\"on\":false,\"sum\":\"000000ab\","
       "\"colour\":\"green\",\"origin\":null,\"width\":4,\"kind\":\"test\",\"part\":{\"procs\":[1,2,1],"
       "\"range\":"
-      "null},\"rows\":[],\"settings\":{}}");
+      "null,\"slots\":null,\"why_off\":\"asked\"},\"rows\":[],\"settings\":{}}");
 }
 
 static json_t *schema_of(void (*document)(struct doc *d, const struct state *s))
@@ -156,11 +163,18 @@ static void the_same_calls_make_the_schema(void **state)
   assert_property(schema, "kind", "{\"const\":\"test\"}");
   assert_property(
       schema, "part",
-      "{\"type\":[\"object\",\"null\"],\"description\":\"A part.\",\"required\":[\"procs\",\"range\"],"
+      "{\"type\":[\"object\",\"null\"],\"description\":\"A "
+      "part.\",\"required\":[\"procs\",\"range\",\"slots\"],"
       "\"additionalProperties\":false,\"properties\":{\"procs\":{\"type\":\"array\",\"items\":{\"type\":"
       "\"integer\",\"minimum\":1},\"minItems\":3,\"maxItems\":3},\"range\":{\"type\":[\"array\",\"null\"],"
       "\"description\":\"[W]\",\"items\":{\"type\":\"number\",\"minimum\":0},\"minItems\":2,\"maxItems\":"
-      "2}}}");
+      "2},\"slots\":{\"type\":[\"array\",\"null\"],\"items\":{\"type\":\"integer\",\"minimum\":1},"
+      "\"minItems\":2,"
+      "\"maxItems\":2},\"why_off\":{\"type\":\"string\",\"minLength\":1},\"load\":{\"type\":\"number\","
+      "\"minimum\":"
+      "0},\"note\":{\"type\":\"string\",\"minLength\":1}},\"oneOf\":[{\"required\":[\"why_off\"]},{"
+      "\"required\":"
+      "[\"load\"]}]}");
   assert_property(
       schema, "rows",
       "{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":\"object\",\"required\":[\"seconds\"],"

@@ -8,7 +8,6 @@
 #include "himeno/judging.h"
 #include "himeno/kernels/kernels.h"
 #include "himeno/solver/clock.h"
-#include "base/report.h"
 #include "base/stats.h"
 #include "judge/parts.h"
 #include "tests/unit/capture.h"
@@ -349,7 +348,7 @@ static void many_ranks_are_judged_alike_live_and_stored(void **state)
         const struct judge_block *is = &live.run.blocks[r * BLOCKS + b];
         assert_true(is->compute == was->compute && is->exchange == was->exchange);
       }
-    assert_int_equal(report_json_reread(document, &again), STATUS_OK);
+    assert_int_equal(document_reread(document, &again), STATUS_OK);
     assert_int_equal(judge_document(found_limits(), again, "test", &stored), STATUS_OK);
     assert_found(&stored);
     assert_true(json_equal(document, again));

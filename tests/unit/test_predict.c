@@ -142,7 +142,7 @@ static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
   assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
   struct model_time time = predict(model, &small);
   assert_near(time.latency, 1.1 * LATENCY, 0.04); /* and a little for each message */
-  assert_string_equal(time.limit, "exchange latency");
+  assert_int_equal(time.limit, LIMIT_LATENCY);
   assert_true(time.extrapolated & BEYOND_SMALL);
   study_free(&study);
   free(model);
@@ -249,8 +249,8 @@ static void the_limiting_term_is_named(void **state)
   struct model *model = fit_made(&plain, 4);
   struct study_run large = run_of(&plain, "L", sizes[3].extent, 2, 0),
                    small = run_of(&plain, "S", sizes[0].extent, 4, 0);
-  assert_string_equal(predict(model, &large).limit, "interior");
-  assert_string_equal(predict(model, &small).limit, "exchange latency");
+  assert_int_equal(predict(model, &large).limit, LIMIT_INTERIOR);
+  assert_int_equal(predict(model, &small).limit, LIMIT_LATENCY);
   struct study_run beyond = run_of(&plain, "S", sizes[0].extent, 16, 0);
   assert_int_equal(predict(model, &beyond).extrapolated, BEYOND_RANKS | BEYOND_HOST | BEYOND_SMALL);
   assert_int_equal(predict(model, &large).extrapolated, 0);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* himeno-predict: how himeno-gpu scales, from a measured study and the paths of comm-gpu. */
 #include "base/file.h"
-#include "base/log.h"
 #include "base/meta.h"
 #include "base/output.h"
-#include "base/report.h"
 #include "suite/program.h"
 #include "suite/progress.h"
 #include "tools/predict/predict.h"
 
 static struct predict p;
 
-static status_t document_write(void)
+static void document(struct doc *d)
 {
-  if (!p.config.json) return STATUS_OK;
-  json_t *document = predict_report_json(&p);
-  if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
-  status_t status = report_json_write(document, p.config.json);
-  json_decref(document);
-  return status;
+  predict_document(d, &p);
+}
+
+static status_t written(void)
+{
+  struct doc d;
+  doc_open(&d, 0);
+  document(&d);
+  return doc_write(&d, p.config.json);
 }
 
 static status_t predict(FILE *out)
@@ -27,7 +28,7 @@ static status_t predict(FILE *out)
   RETURN_IF_FAILED(predict_run(&p));
   progress_clear();
   predict_report_text(&p, out);
-  RETURN_IF_FAILED(document_write());
+  if (p.config.json) RETURN_IF_FAILED(written());
   return predict_within(&p);
 }
 
@@ -56,6 +57,7 @@ static const struct program program = {.options = &predict_options,
                                        .config = &p.config,
                                        .quiet = &p.config.quiet,
                                        .run = run,
+                                       .fields = document,
                                        .close = close_all};
 
 OUTPUT_KEEP_EARLY;

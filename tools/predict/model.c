@@ -15,7 +15,10 @@
 #define QUANTILE 0.95
 
 const char *const model_program_names[STUDY_PROGRAMS] = {"himeno-gpu", "gemm-gpu"};
+const char *const study_where_names[STUDY_WHERES] = {"same_host", "other_host"};
 const char *const model_kind_names[KINDS] = {"ranks", "size", "cut"};
+const char *const model_limit_names[MODEL_LIMITS] = {"interior", "exchange latency", "exchange bandwidth",
+                                                     "boundary", "synchronisation",  "reduction"};
 
 const char *model_term_name(const struct model *model, int column, char text[96])
 {
@@ -31,6 +34,15 @@ const char *model_term_name(const struct model *model, int column, char text[96]
     snprintf(text, 96, "%s %s", model->paths.ways[(column - TERMS) / WAY_TERMS].name,
              way_names[(column - TERMS) % WAY_TERMS]);
   return text;
+}
+
+const char *model_term_unit(int column)
+{
+  static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/point", "s/point",
+                                           "s/point", "s/point", "s",       "s"};
+  static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1",          "1",
+                                                   "1", "s/launch",  "s/point^0.5"};
+  return column < TERMS ? units[column] : way_units[(column - TERMS) % WAY_TERMS];
 }
 
 int model_at_once(const char *transport)
@@ -246,16 +258,16 @@ status_t model_paths_check(const struct model *model, const struct geometry *g, 
   return STATUS_OK;
 }
 
-static const char *limit_name(const struct model_time *t)
+static enum model_limit limit_of(const struct model_time *t)
 {
-  double exchange = t->latency + t->bytes, largest = t->boundary;
-  const char *name = "boundary";
-  if (t->interior >= exchange && t->interior >= largest) largest = t->interior, name = "interior";
+  const double exchange = t->latency + t->bytes;
+  double largest = t->boundary;
+  enum model_limit limit = LIMIT_BOUNDARY;
+  if (t->interior >= exchange && t->interior >= largest) largest = t->interior, limit = LIMIT_INTERIOR;
   if (t->interior < exchange && exchange >= largest)
-    largest = exchange, name = t->latency > t->bytes ? "exchange latency" : "exchange bandwidth";
-  if (t->synchronisation > largest) largest = t->synchronisation, name = "synchronisation";
-  if (t->reduction > largest) name = "reduction";
-  return name;
+    largest = exchange, limit = t->latency > t->bytes ? LIMIT_LATENCY : LIMIT_BANDWIDTH;
+  if (t->synchronisation > largest) largest = t->synchronisation, limit = LIMIT_SYNCHRONISATION;
+  return t->reduction > largest ? LIMIT_REDUCTION : limit;
 }
 
 /* ---- intervals ---- */
@@ -389,7 +401,7 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                          .reduction = parts.reduction,
                          .exposed = model_parts_exposed(&parts),
                          .extrapolated = beyond(model, g, way)};
-  t.limit = limit_name(&t);
+  t.limit = limit_of(&t);
   *time = t;
   return STATUS_OK;
 }

@@ -70,6 +70,18 @@ enum model_kind { KIND_RANKS, KIND_SIZE, KIND_CUT, KINDS };
 extern const char *const model_program_names[STUDY_PROGRAMS];
 extern const char *const model_kind_names[KINDS]; /**< "ranks", "size", "cut" */
 
+/** Terms of which one costs most. */
+enum model_limit {
+  LIMIT_INTERIOR,
+  LIMIT_LATENCY,
+  LIMIT_BANDWIDTH,
+  LIMIT_BOUNDARY,
+  LIMIT_SYNCHRONISATION,
+  LIMIT_REDUCTION,
+  MODEL_LIMITS
+};
+extern const char *const model_limit_names[MODEL_LIMITS];
+
 /** The terms' values in one replicate, and C. */
 struct model_values {
   double value[MODEL_COLUMNS_MAX];
@@ -138,9 +150,9 @@ struct model_scale {
 struct model_time {
   double seconds, low, high; /**< low and high: 90% of runs lie between; 0 without an interval */
   double interior, latency, bytes, boundary, synchronisation, reduction;
-  double exposed;    /**< of the exchange, not beside the interior */
-  const char *limit; /**< the term that costs most */
-  int extrapolated;  /**< enum model_beyond, or-ed */
+  double exposed; /**< of the exchange, not beside the interior */
+  enum model_limit limit;
+  int extrapolated; /**< enum model_beyond, or-ed */
 };
 
 /** What a prediction goes beyond. */
@@ -187,6 +199,9 @@ void model_beyonds(const struct model *model, const struct geometry *geometry, c
 
 /** \brief "pass", "point", …; for columns of ways "staged synchronisation" and so on. */
 const char *model_term_name(const struct model *model, int column, char text[96]);
+
+/** \brief The unit of a term, for readers. */
+const char *model_term_unit(int column);
 
 static inline int model_way_column(int way, enum model_way_term term)
 {
@@ -251,9 +266,6 @@ status_t model_paths_check(const struct model *model, const struct geometry *geo
 
 /** What carries a model. */
 #define MODEL_SCHEMA "himeno-predict/1"
-
-/** \brief The object `model` of doc/predict.schema.json; NULL when memory ran out. */
-json_t *model_json(const struct model *model);
 
 /** \brief Its `covered`, of the document at \a path. STATUS_USAGE, naming what is wrong. */
 status_t model_covered_read(const char *path, const json_t *json, struct model *model);

@@ -5,177 +5,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/document.h"
 #include "base/log.h"
-#include "base/report.h"
 #include "gemm/types.h"
 
-static const char *const where_names[STUDY_WHERES] = {"same_host", "other_host"};
+/* No machine has a sweep, a message or a point that takes an hour, nor a path of an exabyte per
+ * second. */
+#define SECONDS_MOST   3600
+#define BANDWIDTH_MOST 1e18
+#define POINTS_MOST    1e18
+#define COUNT_MOST     1e9
+#define SPREAD_MOST    10
+#define FACTOR_MOST    1e4
 
-/* Unit of a term, for readers. */
-static const char *term_unit(int column)
-{
-  static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/point", "s/point",
-                                           "s/point", "s/point", "s",       "s"};
-  static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1",          "1",
-                                                   "1", "s/launch",  "s/point^0.5"};
-  return column < TERMS ? units[column] : way_units[(column - TERMS) % WAY_TERMS];
-}
-
-/* ---- writing ---- */
-
-static json_t *terms_json(const struct model *model)
-{
-  char name[96];
-  json_t *terms = json_array();
-  for (int c = 0; c < model->columns; c++)
-    json_array_append_new(
-        terms, json_pack("{s:s, s:o, s:o, s:s, s:b}", "name", model_term_name(model, c, name), "value",
-                         report_json_real(model->value[c]), "error", report_json_real(model->error[c]),
-                         "unit", term_unit(c), "seen", model->seen[c]));
-  return terms;
-}
-
-static json_t *off_json(const double off[KINDS])
-{
-  json_t *o = json_object();
-  for (int kind = 0; kind < KINDS; kind++) object_real(o, model_kind_names[kind], off[kind]);
-  return o;
-}
-
-static json_t *paths_json(const struct model *model)
-{
-  json_t *paths = json_array();
-  for (int w = 0; w < model->paths.n; w++) {
-    const struct study_way *way = &model->paths.ways[w];
-    json_t *path = json_pack(
-        "{s:s, s:o, s:o, s:o}", "transport", way->name, "spread", report_json_real(model->way_spread[w]),
-        "far_spread", report_json_real(model->way_off[w][KIND_RANKS]), "off", off_json(model->way_off[w]));
-    object_set(path, "staging",
-               way->handover < 0 ? json_null() : report_json_text(study_staging(way->handover)));
-    for (int where = 0; where < STUDY_WHERES; where++)
-      object_set(path, where_names[where],
-                 way->known[where]
-                     ? json_pack("{s:o, s:o, s:o}", "latency_seconds", report_json_real(way->latency[where]),
-                                 "bytes_per_second", report_json_real(way->bandwidth[where]), "residual",
-                                 report_json_real(way->residual[where]))
-                     : json_null());
-    json_array_append_new(paths, path);
-  }
-  return paths;
-}
-
-/* Of each replicate the values in the order of the terms, then C. */
-static json_t *replicates_json(const struct model *model)
-{
-  json_t *rows = json_array();
-  for (int r = 0; r < model->n_replicates; r++) {
-    json_t *row = json_array();
-    for (int c = 0; c < model->columns; c++)
-      json_array_append_new(row, report_json_real(model->replicate[r].value[c]));
-    json_array_append_new(row, report_json_real(model->replicate[r].cache_points));
-    json_array_append_new(rows, row);
-  }
-  return rows;
-}
-
-static json_t *names_json(const struct model_names *names)
-{
-  json_t *texts = json_array();
-  for (int n = 0; n < names->n; n++) json_array_append_new(texts, report_json_text(names->name[n]));
-  return texts;
-}
-
-static json_t *covered_json(const struct model *model)
-{
-  json_t *list = json_array();
-  for (int c = 0; c < model->n_covered; c++) {
-    const struct model_covered *covered = &model->covered[c];
-    json_array_append_new(
-        list, json_pack("{s:s, s:i, s:i}", "of", covered->of, "inside", covered->inside, "runs", covered->n));
-  }
-  return list;
-}
-
-json_t *model_json(const struct model *model)
-{
-  json_t *o = json_object();
-  object_text(o, "program", model_program_names[model->program]);
-  if (model->program == STUDY_GEMM)
-    object_set(o, "product",
-               json_pack("{s:s, s:I, s:b}", "type", gemm_types[model->product.type].name, "panel",
-                         (json_int_t)model->product.panel, "on_cpu", model->product.on_cpu));
-  object_set(o, "terms", terms_json(model));
-  object_set(o, "paths", paths_json(model));
-  object_real(o, "cache_points", model->cache_points);
-  object_real(o, "tile_points", model->tile_points);
-  object_set(o, "covariance", json_null());
-  object_set(o, "replicates", replicates_json(model));
-  object_real(o, "spread", model->spread);
-  object_real(o, "freedom", model->freedom);
-  object_real(o, "far_spread", model->off[KIND_RANKS]);
-  object_set(o, "off", off_json(model->off));
-  object_set(o, "covered", covered_json(model));
-  object_whole(o, "runs", model->runs);
-  object_whole(o, "ranks_most", model->ranks_most);
-  object_whole(o, "hosts_most", model->hosts_most);
-  object_whole(o, "per_host", model->per_host);
-  object_whole(o, "T", model->depth);
-  object_flag(o, "overlap", model->overlap);
-  object_flag(o, "slabs_hidden", model->slabs_hidden);
-  object_flag(o, "steps_hidden", model->steps_hidden);
-  object_set(o, "sizes", names_json(&model->sizes));
-  object_set(o, "cuts", names_json(&model->cuts));
-  object_set(o, "points",
-             json_pack("[o,o]", report_json_real(model->points_least), report_json_real(model->points_most)));
-  object_real(o, "bytes_most", model->bytes_most);
-  return o;
-}
-
-/* ---- reading ---- */
-
-enum number_kind {
-  TERM_IN_SECONDS,
-  TERM_FACTOR,
-  SPREAD,
-  LATENCY,
-  BANDWIDTH,
-  RESIDUAL,
-  FREEDOM,
-  GRID_POINTS,
-  CACHED_POINTS,
-  TILE_POINTS,
-  MESSAGE_BYTES,
-  RUN_COUNT,
-  RANK_COUNT,
-  HOST_RANKS,
-  SWEEPS_PER_PASS,
-  PANEL_ROWS
-};
-
-/* What a model's numbers may be: no machine has a sweep, a message or a point that takes an hour,
- * nor a path of an exabyte per second. */
-static const struct number_range {
-  double least, most;
-  int or_zero; /**< 0 too, for none */
-  int whole;
-} ranges[] = {[TERM_IN_SECONDS] = {0, 3600, 0, 0},
-              [TERM_FACTOR] = {0, 1e4, 0, 0},
-              [SPREAD] = {0, 10, 0, 0},
-              [LATENCY] = {0, 3600, 0, 0},
-              [BANDWIDTH] = {1, 1e18, 0, 0},
-              [RESIDUAL] = {0, 1e9, 0, 0},
-              [FREEDOM] = {0, 1e9, 0, 0},
-              [GRID_POINTS] = {1, 1e18, 0, 0},
-              [CACHED_POINTS] = {0, 1e18, 0, 0},
-              [TILE_POINTS] = {1, 1e18, 1, 1},
-              [MESSAGE_BYTES] = {0, 1e18, 0, 0},
-              [RUN_COUNT] = {0, 1e9, 0, 1},
-              [RANK_COUNT] = {1, 1e9, 0, 1},
-              [HOST_RANKS] = {0, 1e9, 0, 1},
-              [SWEEPS_PER_PASS] = {1, 1024, 0, 1},
-              [PANEL_ROWS] = {0, 1e9, 0, 1}};
-
-/** A document being read: the first thing that is wrong with it is told, once. */
+/** A document being read: its first fault is logged. */
 struct reader {
   const char *path;
   status_t status;
@@ -188,33 +31,34 @@ static void wrong(struct reader *reader, const char *where, const char *key, con
                               where, *where && *key ? "." : "", key, what);
 }
 
-static int is_allowed(const struct number_range *range, double value)
-{
-  return (range->or_zero && value == 0) ||
-         (value >= range->least && value <= range->most && (!range->whole || value == floor(value)));
-}
-
-/* A number of \a object within a range. */
+/* A number of \a object, or itself if \a key is empty. */
 static double number_within(struct reader *reader, const char *where, const json_t *object, const char *key,
-                            const struct number_range *range)
+                            int is_whole, double least, double most)
 {
   const json_t *found = *key ? json_object_get(object, key) : object;
   const double value = json_number_value(found);
   char what[128];
-  if (json_is_number(found) && is_allowed(range, value)) return value;
+  if (json_is_number(found) && value >= least && value <= most && (!is_whole || value == floor(value)))
+    return value;
   if (json_is_number(found))
-    snprintf(what, sizeof what, "is %g: allowed are %s%s%g to %g", value, range->or_zero ? "0 and " : "",
-             range->whole ? "whole numbers from " : "", range->least, range->most);
+    snprintf(what, sizeof what, "is %g: allowed are %s%g to %g", value, is_whole ? "whole numbers from " : "",
+             least, most);
   else
     snprintf(what, sizeof what, "%s", found ? "is no number" : "is missing");
   wrong(reader, where, key, what);
-  return range->least;
+  return least;
 }
 
 static double number(struct reader *reader, const char *where, const json_t *object, const char *key,
-                     enum number_kind kind)
+                     double least, double most)
 {
-  return number_within(reader, where, object, key, &ranges[kind]);
+  return number_within(reader, where, object, key, 0, least, most);
+}
+
+static int whole(struct reader *reader, const char *where, const json_t *object, const char *key,
+                 double least, double most)
+{
+  return (int)number_within(reader, where, object, key, 1, least, most);
 }
 
 static int flag(struct reader *reader, const char *where, const json_t *object, const char *key)
@@ -245,7 +89,7 @@ static void off_read(struct reader *reader, const json_t *object, double off[KIN
 {
   const json_t *told = json_object_get(object, "off");
   for (int kind = 0; kind < KINDS && told; kind++)
-    off[kind] = number(reader, "off", told, model_kind_names[kind], SPREAD);
+    off[kind] = number(reader, "off", told, model_kind_names[kind], 0, SPREAD_MOST);
 }
 
 static void path_read(struct reader *reader, const json_t *path, size_t p, struct model *model)
@@ -265,16 +109,16 @@ static void path_read(struct reader *reader, const json_t *path, size_t p, struc
   if (way->handover < 0 && json_object_get(path, "staging") &&
       !json_is_null(json_object_get(path, "staging")))
     wrong(reader, where, "staging", "is none that is known");
-  model->way_spread[p] = number(reader, where, path, "spread", SPREAD);
+  model->way_spread[p] = number(reader, where, path, "spread", 0, SPREAD_MOST);
   off_read(reader, path, model->way_off[p]);
   for (int w = 0; w < STUDY_WHERES; w++) {
-    const json_t *fit = json_object_get(path, where_names[w]);
+    const json_t *fit = json_object_get(path, study_where_names[w]);
     if (!fit || json_is_null(fit)) continue;
-    snprintf(where, sizeof where, "paths[%zu].%s", p, where_names[w]);
+    snprintf(where, sizeof where, "paths[%zu].%s", p, study_where_names[w]);
     way->known[w] = 1;
-    way->latency[w] = number(reader, where, fit, "latency_seconds", LATENCY);
-    way->bandwidth[w] = number(reader, where, fit, "bytes_per_second", BANDWIDTH);
-    way->residual[w] = number(reader, where, fit, "residual", RESIDUAL);
+    way->latency[w] = number(reader, where, fit, "latency_seconds", 0, SECONDS_MOST);
+    way->bandwidth[w] = number(reader, where, fit, "bytes_per_second", 1, BANDWIDTH_MOST);
+    way->residual[w] = number(reader, where, fit, "residual", 0, COUNT_MOST);
   }
   if (!way->known[0] && !way->known[1]) wrong(reader, where, "", "has neither path");
 }
@@ -289,9 +133,9 @@ static void paths_read(struct reader *reader, const json_t *paths, struct model 
   for (size_t p = 0; p < n; p++) path_read(reader, json_array_get(paths, p), p, model);
 }
 
-static enum number_kind term_kind(int column)
+static double term_most(int column)
 {
-  return term_unit(column)[0] == 's' ? TERM_IN_SECONDS : TERM_FACTOR;
+  return model_term_unit(column)[0] == 's' ? SECONDS_MOST : FACTOR_MOST;
 }
 
 static void terms_read(struct reader *reader, const json_t *terms, struct model *model)
@@ -312,8 +156,8 @@ static void terms_read(struct reader *reader, const json_t *terms, struct model 
       return;
     }
     snprintf(where, sizeof where, "terms[%zu] (%.40s)", next - 1, name);
-    model->value[c] = number(reader, where, term, "value", term_kind(c));
-    model->error[c] = number(reader, where, term, "error", term_kind(c));
+    model->value[c] = number(reader, where, term, "value", 0, term_most(c));
+    model->error[c] = number(reader, where, term, "error", 0, term_most(c));
     model->seen[c] = flag(reader, where, term, "seen");
   }
   if (json_array_size(terms) != next) wrong(reader, "terms", "", "are more than the paths have");
@@ -331,8 +175,8 @@ static void replicates_read(struct reader *reader, const json_t *rows, struct mo
     for (int c = 0; c <= model->columns; c++) {
       const int last = c == model->columns;
       snprintf(where, sizeof where, "replicates[%zu][%d]", r, c);
-      double value = number(reader, where, json_array_get(json_array_get(rows, r), (size_t)c), "",
-                            last ? CACHED_POINTS : term_kind(c));
+      double value = number(reader, where, json_array_get(json_array_get(rows, r), (size_t)c), "", 0,
+                            last ? POINTS_MOST : term_most(c));
       *(last ? &model->replicate[r].cache_points : &model->replicate[r].value[c]) = value;
     }
   model->n_replicates = (int)n;
@@ -343,7 +187,7 @@ static void interval_read(struct reader *reader, const json_t *json, struct mode
 {
   const json_t *replicates = list(reader, json, "replicates");
   if (json_array_size(replicates) == 0) return;
-  model->freedom = number(reader, "", json, "freedom", FREEDOM);
+  model->freedom = number(reader, "", json, "freedom", 0, COUNT_MOST);
   replicates_read(reader, replicates, model);
 }
 
@@ -362,9 +206,8 @@ static void covered_read(struct reader *reader, const json_t *json, struct model
     snprintf(where, sizeof where, "covered[%zu]", c);
     if (!of) wrong(reader, where, "of", "is no text");
     snprintf(covered->of, sizeof covered->of, "%s", of ? of : "");
-    covered->n = (int)number(reader, where, one, "runs", RUN_COUNT);
-    covered->inside = (int)number_within(reader, where, one, "inside",
-                                         &(struct number_range){.most = covered->n, .whole = 1});
+    covered->n = whole(reader, where, one, "runs", 0, COUNT_MOST);
+    covered->inside = whole(reader, where, one, "inside", 0, covered->n);
   }
 }
 
@@ -398,30 +241,29 @@ static void program_read(struct reader *reader, const json_t *json, struct model
   while (model->product.type < GEMM_TYPES && (!type || strcmp(type, gemm_types[model->product.type].name)))
     model->product.type++;
   if (model->product.type == GEMM_TYPES) wrong(reader, "product", "type", "is none that is known");
-  model->product.panel = (int64_t)number(reader, "product", product, "panel", PANEL_ROWS);
+  model->product.panel = whole(reader, "product", product, "panel", 0, COUNT_MOST);
   model->product.on_cpu = flag(reader, "product", product, "on_cpu");
 }
 
 static void range_read(struct reader *reader, const json_t *json, struct model *model)
 {
   const json_t *points = json_object_get(json, "points");
-  model->cache_points = number(reader, "", json, "cache_points", CACHED_POINTS);
-  model->tile_points = number(reader, "", json, "tile_points", TILE_POINTS);
-  model->spread = number(reader, "", json, "spread", SPREAD);
+  model->cache_points = number(reader, "", json, "cache_points", 0, POINTS_MOST);
+  model->tile_points = number_within(reader, "", json, "tile_points", 1, 0, POINTS_MOST);
+  model->spread = number(reader, "", json, "spread", 0, SPREAD_MOST);
   off_read(reader, json, model->off);
-  model->runs = (int)number(reader, "", json, "runs", RUN_COUNT);
-  model->ranks_most = (int)number(reader, "", json, "ranks_most", RANK_COUNT);
-  model->hosts_most = (int)number(reader, "", json, "hosts_most", RANK_COUNT);
-  model->per_host = (int)number(reader, "", json, "per_host", HOST_RANKS);
-  model->depth = (int)number(reader, "", json, "T", SWEEPS_PER_PASS);
+  model->runs = whole(reader, "", json, "runs", 0, COUNT_MOST);
+  model->ranks_most = whole(reader, "", json, "ranks_most", 1, COUNT_MOST);
+  model->hosts_most = whole(reader, "", json, "hosts_most", 1, COUNT_MOST);
+  model->per_host = whole(reader, "", json, "per_host", 0, COUNT_MOST);
+  model->depth = whole(reader, "", json, "T", 1, 1024);
   model->overlap = flag(reader, "", json, "overlap");
   names_read(reader, json, "sizes", &model->sizes);
   names_read(reader, json, "cuts", &model->cuts);
-  model->points_least = number(reader, "points[0]", json_array_get(points, 0), "", GRID_POINTS);
+  model->points_least = number(reader, "points[0]", json_array_get(points, 0), "", 1, POINTS_MOST);
   model->points_most =
-      number_within(reader, "points[1]", json_array_get(points, 1), "",
-                    &(struct number_range){model->points_least, ranges[GRID_POINTS].most, 0, 0});
-  model->bytes_most = number(reader, "", json, "bytes_most", MESSAGE_BYTES);
+      number(reader, "points[1]", json_array_get(points, 1), "", model->points_least, POINTS_MOST);
+  model->bytes_most = number(reader, "", json, "bytes_most", 0, POINTS_MOST);
 }
 
 static status_t schema_check(const char *path, const json_t *document)
@@ -446,7 +288,7 @@ static status_t kernel_check(const char *path, const json_t *document, const cha
 status_t model_json_read(const char *path, const char *kernel, struct model *model)
 {
   json_t *document;
-  RETURN_IF_FAILED(report_json_read(path, &document));
+  RETURN_IF_FAILED(document_read(path, &document));
   struct reader reader = {path, schema_check(path, document)};
   const json_t *json = json_object_get(document, "model");
   memset(model, 0, sizeof *model);

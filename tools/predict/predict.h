@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "base/document.h"
 #include "base/options.h"
 #include "tools/predict/lists.h"
 #include "tools/predict/validate.h"
@@ -82,7 +83,7 @@ struct predict_beyond {
   enum model_beyond what;
   const char *name, *text;
 };
-#define PREDICT_BEYONDS 7
+#define PREDICT_BEYONDS 8
 extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 
 /** \brief The report for people. */
@@ -95,7 +96,7 @@ void predict_report_covered(const struct model *model, FILE *out);
 /** \brief The table of predictions beside runs, with median and worst error. */
 void predict_report_against(const struct predict *predict, FILE *out);
 
-/** \brief The document of doc/predict.schema.json; NULL when memory ran out. */
-json_t *predict_report_json(const struct predict *predict);
+/** \brief The document. */
+void predict_document(struct doc *d, const struct predict *predict);
 
 #endif

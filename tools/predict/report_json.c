@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "base/report.h"
-#include "tools/predict/model.h"
+#include "gemm/types.h"
 #include "tools/predict/predict.h"
 #include "tools/predict/workload.h"
 
@@ -14,190 +13,375 @@ const struct predict_beyond predict_beyonds[PREDICT_BEYONDS] = {
     {BEYOND_BYTES, "bytes", "more bytes in an exchange than any run"},
     {BEYOND_PASS, "sweeps a pass", "another number of sweeps a pass than the runs'"},
     {BEYOND_HOST, "one host",
-     "the study has one host; one that holds so many ranks is imagined (--per-host)"}};
+     "the study has one host; one that holds so many ranks is imagined (--per-host)"},
+    {0, "path between hosts", "only in earlier documents"}};
 
-static json_t *beyond_json(int what)
-{
-  json_t *list = json_array();
-  for (int b = 0; b < PREDICT_BEYONDS; b++)
-    if (what & (int)predict_beyonds[b].what)
-      json_array_append_new(list, report_json_text(predict_beyonds[b].name));
-  return list;
-}
+static const char *const scaling_words[] = {"strong", "weak"};
 
-static json_t *text_or_null(const char *text)
+static void left_document(struct doc *d, const struct study *study)
 {
-  return text ? report_json_text(text) : json_null();
-}
-
-/* An end of the interval; null without one. */
-static json_t *bound(double value)
-{
-  return value > 0 ? report_json_real(value) : json_null();
-}
-
-static json_t *left_json(const struct study *study)
-{
-  json_t *list = json_array();
-  for (int l = 0; l < study->n_left; l++) {
-    json_t *one = json_object();
-    object_text(one, "file", study->left[l].file);
-    object_text(one, "as", study_reason_names[study->left[l].reason]);
-    object_text(one, "why", study->left[l].why);
-    json_array_append_new(list, one);
+  if (!doc_list(d, "left_out", DOC_OPTIONAL, "Documents that were not fitted, and why.", 1)) return;
+  for (int l = 0; doc_each(d, l, study->n_left); l++) {
+    const struct study_left *left = doc_at(d, study->left, l);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_text(d, "file", 0, "", left->file);
+    doc_enum(d, "as", 0, DOC_WORDS(study_reason_names), "", study_reason_names[left->reason]);
+    doc_text(d, "why", 0, "", left->why);
+    doc_end(d);
   }
-  return list;
+  doc_end(d);
 }
 
-static json_t *config_json(const struct predict *p)
+static void config_document(struct doc *d, const struct predict *p)
 {
   const struct predict_config *c = &p->config;
   const struct study_run *run = p->study.n > 0 ? &p->study.runs[0] : NULL;
-  json_t *o = json_object();
-  object_set(o, "study", text_or_null(c->study));
-  object_set(o, "comm", text_or_null(c->comm));
-  object_set(o, "model", text_or_null(c->model));
-  object_text(o, "program", model_program_names[p->model.program]);
-  object_set(o, "kernel", text_or_null(run ? run->kernel : NULL));
-  object_set(o, "backend", text_or_null(run ? run->backend : NULL));
-  object_set(o, "device", text_or_null(run ? run->device : NULL));
-  object_whole(o, "fit_ranks", c->fit_ranks);
-  object_whole(o, "runs", p->study.n);
-  object_whole(o, "left_aside", p->study.n_left);
-  object_set(o, "left_out", left_json(&p->study));
-  object_whole(o, "per_host", c->per_host > 0 ? c->per_host : p->model.per_host);
-  object_set(o, "between",
-             c->between.bandwidth > 0
-                 ? json_pack("{s:o, s:o}", "latency_seconds", report_json_real(c->between.latency),
-                             "bytes_per_second", report_json_real(c->between.bandwidth))
-                 : json_null());
-  object_whole(o, "sweeps_a_pass", c->sweeps_a_pass > 0 ? c->sweeps_a_pass : p->model.depth);
-  object_real(o, "compute_time", c->scale.compute);
-  object_real(o, "exchange_time", c->scale.exchange);
-  return o;
+  const int maybe = DOC_NULLABLE | DOC_ANY;
+  if (!doc_object(d, "config", 0, "", 1)) return;
+  doc_text(d, "study", maybe, "", c->study);
+  doc_text(d, "comm", maybe, "", c->comm);
+  doc_text(d, "model", maybe, "", c->model);
+  doc_enum(d, "program", DOC_OPTIONAL, DOC_WORDS(model_program_names),
+           "Program of the runs; documents of earlier builds, all of himeno-gpu, lack it.",
+           model_program_names[p->model.program]);
+  doc_text(d, "kernel", maybe, "", run ? run->kernel : NULL);
+  doc_text(d, "backend", maybe, "", run ? run->backend : NULL);
+  doc_text(d, "device", maybe, "", run ? run->device : NULL);
+  doc_whole(d, "fit_ranks", 0, "Only runs of at most so many ranks were fitted; 0: all.", c->fit_ranks);
+  doc_whole(d, "runs", 0, "", p->study.n);
+  doc_whole(d, "left_aside", 0, "Number of documents that were not fitted.", p->study.n_left);
+  left_document(d, &p->study);
+  doc_whole(d, "per_host", 0, "Ranks per host; 0: all on one host.",
+            c->per_host > 0 ? c->per_host : p->model.per_host);
+  if (doc_object(d, "between", DOC_OPTIONAL | DOC_NULLABLE, "Path between hosts, if --between gave it.",
+                 c->between.bandwidth > 0)) {
+    doc_real(d, "latency_seconds", DOC_ANY, "s", "", c->between.latency);
+    doc_real(d, "bytes_per_second", DOC_ANY, "B/s", "", c->between.bandwidth);
+    doc_end(d);
+  }
+  doc_whole(d, "sweeps_a_pass", DOC_OPTIONAL | DOC_POSITIVE, "",
+            c->sweeps_a_pass > 0 ? c->sweeps_a_pass : p->model.depth);
+  doc_real(d, "compute_time", 0, "", "What-if factor of computing.", c->scale.compute);
+  doc_real(d, "exchange_time", 0, "", "What-if factor of latencies and bytes.", c->scale.exchange);
+  doc_end(d);
 }
 
-static json_t *terms_json(const struct model_time *t)
+/* ---- the model ---- */
+
+static void model_terms_document(struct doc *d, const struct model *model)
 {
-  json_t *o = json_object();
-  object_real(o, "interior", t->interior);
-  object_real(o, "exchange_latency", t->latency);
-  object_real(o, "exchange_bytes", t->bytes);
-  object_real(o, "boundary", t->boundary);
-  object_real(o, "synchronisation", t->synchronisation);
-  object_real(o, "reduction", t->reduction);
-  object_real(o, "exposed_exchange", t->exposed);
-  return o;
+  char name[96];
+  if (!doc_list(d, "terms", 0, "", 1)) return;
+  for (int c = 0; doc_each(d, c, model->columns); c++) {
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_text(d, "name", 0, "", model_term_name(model, c, name));
+    doc_real(d, "value", 0, "", "", model->value[c]);
+    doc_real(d, "error", 0, "", "Standard error.", model->error[c]);
+    doc_text(d, "unit", 0, "", model_term_unit(c));
+    doc_flag(d, "seen", 0, "At least one run depends on it.", model->seen[c]);
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
-static json_t *procs_json(const int procs[3])
+static void off_document(struct doc *d, const double off[KINDS], const char *about)
 {
-  return procs[2] > 0 ? json_pack("[i,i,i]", procs[0], procs[1], procs[2])
-                      : json_pack("[i,i]", procs[0], procs[1]);
+  if (!doc_object(d, "off", DOC_OPTIONAL, about, 1)) return;
+  for (int kind = 0; kind < KINDS; kind++) doc_real(d, model_kind_names[kind], 0, "", "", off[kind]);
+  doc_end(d);
 }
 
-static json_t *point_json(const struct predict_point *point, const struct workload *of)
+static void path_document(struct doc *d, const struct study_way *way, double spread, const double off[KINDS])
+{
+  if (!doc_object(d, NULL, 0, "As comm-gpu fitted it.", 1)) return;
+  doc_text(d, "transport", 0, "", way->name);
+  doc_real(d, "spread", DOC_OPTIONAL, "", "Relative error of a run by this transport about the model.",
+           spread);
+  doc_real(d, "far_spread", DOC_OPTIONAL, "", "off.ranks.", off[KIND_RANKS]);
+  off_document(d, off, "As the model's, of runs by this transport.");
+  doc_text(d, "staging", DOC_OPTIONAL | DOC_NULLABLE,
+           "How halos were staged; null if none were, or it is unknown.",
+           way->handover < 0 ? NULL : study_staging(way->handover));
+  for (int where = 0; where < STUDY_WHERES; where++) {
+    if (!doc_object(d, study_where_names[where], DOC_NULLABLE, "", way->known[where])) continue;
+    doc_real(d, "latency_seconds", 0, "s", "", way->latency[where]);
+    doc_real(d, "bytes_per_second", DOC_POSITIVE, "B/s", "", way->bandwidth[where]);
+    doc_real(d, "residual", 0, "", "", way->residual[where]);
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
+static void replicates_document(struct doc *d, const struct model *model)
+{
+  if (!doc_list(d, "replicates", DOC_OPTIONAL,
+                "The fit repeated with configurations drawn at random and scattered guesses: the values of "
+                "the terms in their order, then cache_points.",
+                1))
+    return;
+  for (int r = 0; doc_each(d, r, model->n_replicates); r++) {
+    if (!doc_list(d, NULL, 0, "", 1)) continue;
+    for (int c = 0; c < model->columns; c++) doc_real(d, NULL, 0, "", "", model->replicate[r].value[c]);
+    doc_real(d, NULL, 0, "", "", model->replicate[r].cache_points);
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
+static void names_document(struct doc *d, const char *key, const struct model_names *names)
+{
+  if (!doc_list(d, key, DOC_OPTIONAL, "Of the runs.", 1)) return;
+  for (int n = 0; doc_each(d, n, names->n); n++) doc_text(d, NULL, 0, "", names->name[n]);
+  doc_end(d);
+}
+
+static void covered_document(struct doc *d, const struct model *model)
+{
+  if (!doc_list(d, "covered", DOC_OPTIONAL,
+                "Number of held-out runs that 90% intervals contained: of all, and by what was left out, "
+                "transport and hosts.",
+                1))
+    return;
+  for (int c = 0; doc_each(d, c, model->n_covered); c++) {
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_text(d, "of", 0, "", model->covered[c].of);
+    doc_whole(d, "inside", 0, "", model->covered[c].inside);
+    doc_whole(d, "runs", 0, "", model->covered[c].n);
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
+static void product_document(struct doc *d, const struct model *model)
+{
+  if (!doc_object(d, "product", DOC_OPTIONAL, "Of gemm-gpu alone: how its products are made.",
+                  model->program == STUDY_GEMM))
+    return;
+  doc_text(d, "type", 0, "", gemm_types[model->product.type].name);
+  doc_whole(d, "panel", 0, "k of a panel; 0: gemm-gpu's own choice.", model->product.panel);
+  doc_flag(d, "on_cpu", 0, "That choice is the one for a CPU.", model->product.on_cpu);
+  doc_end(d);
+}
+
+/* Earlier models have one. */
+static void covariance_document(struct doc *d)
+{
+  if (!doc_list(d, "covariance", DOC_NULLABLE, "Only in earlier documents, and not read.", 0)) return;
+  if (doc_list(d, NULL, 0, "", 1)) {
+    doc_real(d, NULL, DOC_ANY, "", "", 0);
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
+static void model_document(struct doc *d, const struct model *model)
+{
+  if (!doc_object(d, "model", 0, "Optional fields are missing in earlier documents.", 1)) return;
+  doc_enum(d, "program", DOC_OPTIONAL, DOC_WORDS(model_program_names),
+           "Program of the runs. Of gemm-gpu points are multiply-adds, passes panels, and a sweep is a "
+           "product.",
+           model_program_names[model->program]);
+  product_document(d, model);
+  model_terms_document(d, model);
+  if (doc_list(d, "paths", 0, "", 1)) {
+    for (int w = 0; doc_each(d, w, model->paths.n); w++)
+      path_document(d, &model->paths.ways[w], model->way_spread[w], model->way_off[w]);
+    doc_end(d);
+  }
+  doc_real(d, "cache_points", 0, "", "Points of a rank that stay in its cache; 0: no such regime.",
+           model->cache_points);
+  doc_real(d, "tile_points", DOC_OPTIONAL, "",
+           "Points of a row that a kernel sweeps in one tile; 0: unknown.", model->tile_points);
+  covariance_document(d);
+  replicates_document(d, model);
+  doc_real(d, "spread", 0, "", "Relative error of a run about the model.", model->spread);
+  doc_real(d, "freedom", 0, "", "Degrees of freedom.", model->freedom);
+  doc_real(d, "far_spread", 0, "", "off.ranks.", model->off[KIND_RANKS]);
+  off_document(d, model->off,
+               "Extra width of the interval beyond what was measured, as a logarithm: per doubling of ranks, "
+               "for a size and for a cut that no run had.");
+  covered_document(d, model);
+  doc_whole(d, "runs", 0, "", model->runs);
+  doc_whole(d, "ranks_most", 0, "", model->ranks_most);
+  doc_whole(d, "hosts_most", 0, "", model->hosts_most);
+  doc_whole(d, "per_host", 0, "", model->per_host);
+  doc_whole(d, "T", DOC_POSITIVE, "", model->depth);
+  doc_flag(d, "overlap", 0, "", model->overlap);
+  doc_flag(d, "slabs_hidden", DOC_OPTIONAL, "Slabs are swept with the interior, not before it.",
+           model->slabs_hidden);
+  doc_flag(d, "steps_hidden", DOC_OPTIONAL,
+           "With several sweeps a pass: interior is the root of the squares of pass and points, and with "
+           "transports that a host attends slabs go first.",
+           model->steps_hidden);
+  names_document(d, "sizes", &model->sizes);
+  names_document(d, "cuts", &model->cuts);
+  doc_reals(d, "points", 0, "", "Least and most points of a rank.", model->points_least, model->points_most);
+  doc_real(d, "bytes_most", 0, "B", "", model->bytes_most);
+  doc_end(d);
+}
+
+/* ---- predictions ---- */
+
+static void procs_document(struct doc *d, const int procs[3])
+{
+  if (!doc_list(d, "procs", DOC_POSITIVE, "Ranks along each dimension: three, of gemm-gpu two.", 1)) return;
+  for (int n = 0; doc_each(d, n, procs[2] > 0 ? 3 : 2); n++) doc_whole(d, NULL, DOC_POSITIVE, "", procs[n]);
+  doc_end(d);
+}
+
+static void terms_document(struct doc *d, const struct model_time *t)
+{
+  if (!doc_object(d, "terms", 0, "Seconds per sweep.", 1)) return;
+  doc_real(d, "interior", 0, "s", "", t->interior);
+  doc_real(d, "exchange_latency", 0, "s", "", t->latency);
+  doc_real(d, "exchange_bytes", 0, "s", "", t->bytes);
+  doc_real(d, "boundary", 0, "s", "", t->boundary);
+  doc_real(d, "synchronisation", 0, "s", "", t->synchronisation);
+  doc_real(d, "reduction", 0, "s", "", t->reduction);
+  doc_real(d, "exposed_exchange", 0, "s", "Part of the exchange that the interior does not hide.",
+           t->exposed);
+  doc_end(d);
+}
+
+static void predicted_document(struct doc *d, const struct predict_point *point, const struct workload *of)
 {
   const struct geometry *g = &point->geometry;
   const struct model_time *t = &point->time;
-  json_t *json =
-      json_pack("{s:s, s:s, s:i, s:s}", "size", point->size.name, "scaling", point->weak ? "weak" : "strong",
-                "ranks", point->ranks, "transport", point->transport);
-  if (!point->predicted) {
-    object_text(json, "why_not", point->why);
-    return json;
+  const int bound = DOC_NULLABLE | DOC_POSITIVE;
+  for (int n = 0; n < 3; n++)
+    doc_whole(d, of->extents[n], DOC_POSITIVE, "Extents of all ranks' grid or product.", g->global[n]);
+  procs_document(d, g->procs);
+  doc_whole(d, "hosts", DOC_POSITIVE, "", g->hosts);
+  doc_real(d, "seconds", 0, "s", "Per sweep, or per product.", t->seconds);
+  doc_real(d, "low", bound, "s", "90% of runs take between low and high; null without an interval.", t->low);
+  doc_real(d, "high", bound, "s", "", t->high);
+  doc_real(d, "gflops", 0, "GFLOPS", "", point->gflops);
+  doc_real(d, "gflops_low", bound, "GFLOPS", "", point->gflops_low);
+  doc_real(d, "gflops_high", bound, "GFLOPS", "", point->gflops_high);
+  doc_real(d, "efficiency", 0, "",
+           "Of one rank with the same grid over the ranks; in weak scaling, of one rank with its own part.",
+           point->efficiency);
+  doc_enum(d, "limit", 0, DOC_WORDS(model_limit_names), "The longest term.", model_limit_names[t->limit]);
+  terms_document(d, t);
+  if (doc_object(d, "twice_network", 0, "With half the latency and twice the bandwidth.", 1)) {
+    doc_real(d, "seconds", 0, "s", "", point->twice_network);
+    doc_real(d, "gain", DOC_ANY, "", "Share by which a sweep would be faster.",
+             t->seconds / point->twice_network - 1);
+    doc_end(d);
   }
-  json_t *rest = json_object();
-  for (int d = 0; d < 3; d++) object_whole(rest, of->extents[d], g->global[d]);
-  object_set(rest, "procs", procs_json(g->procs));
-  object_whole(rest, "hosts", g->hosts);
-  object_real(rest, "seconds", t->seconds);
-  object_set(rest, "low", bound(t->low));
-  object_set(rest, "high", bound(t->high));
-  object_real(rest, "gflops", point->gflops);
-  object_set(rest, "gflops_low", bound(point->gflops_low));
-  object_set(rest, "gflops_high", bound(point->gflops_high));
-  object_real(rest, "efficiency", point->efficiency);
-  object_text(rest, "limit", t->limit);
-  object_set(rest, "terms", terms_json(t));
-  object_set(rest, "twice_network",
-             json_pack("{s:o, s:o}", "seconds", report_json_real(point->twice_network), "gain",
-                       report_json_real(t->seconds / point->twice_network - 1)));
-  object_set(rest, "extrapolated", beyond_json(t->extrapolated));
-  json_object_update(json, rest);
-  json_decref(rest);
-  return json;
-}
-
-static json_t *points_json(const struct predict *p)
-{
-  json_t *list = json_array();
-  for (int n = 0; n < p->n; n++)
-    json_array_append_new(list, point_json(&p->points[n], &workloads[p->model.program]));
-  return list;
-}
-
-static json_t *ends_json(const struct predict *p)
-{
-  json_t *list = json_array();
-  for (int n = 0; n < p->n_ends; n++) {
-    const struct predict_end *end = &p->ends[n];
-    json_t *one = json_object();
-    object_text(one, "size", end->size.name);
-    object_text(one, "transport", end->transport);
-    object_whole(one, "fastest_ranks", end->fastest_ranks);
-    object_real(one, "fastest_seconds", end->fastest_seconds);
-    object_whole(one, "half_efficiency_ranks", end->efficient_ranks);
-    object_whole(one, "searched_ranks", end->searched_ranks);
-    json_array_append_new(list, one);
+  if (doc_list(d, "extrapolated", 0,
+               "What goes beyond all runs. one host: the study has one, and a host of so many ranks is "
+               "imagined.",
+               1)) {
+    for (int b = 0; doc_each(d, b, PREDICT_BEYONDS); b++)
+      if (d->schema || t->extrapolated & (int)predict_beyonds[b].what)
+        doc_enum(d, NULL, 0, DOC_COLUMN(predict_beyonds, name), "", predict_beyonds[b].name);
+    doc_end(d);
   }
-  return list;
 }
 
-static json_t *pair_json(const struct predict *p, const struct validate_table *table,
-                         const struct validate_pair *pair)
+static void point_document(struct doc *d, const struct predict_point *point, enum study_program program)
+{
+  if (!doc_object(d, NULL, 0, "One prediction; with why_not it could not be made.", 1)) return;
+  doc_text(d, "size", 0, "", point->size.name);
+  doc_enum(d, "scaling", 0, DOC_WORDS(scaling_words), "weak: SIZE is of one rank.",
+           scaling_words[point->weak]);
+  doc_whole(d, "ranks", DOC_POSITIVE, "", point->ranks);
+  doc_text(d, "transport", 0, "", point->transport);
+  if (doc_case(d, !point->predicted)) doc_text(d, "why_not", 0, "", point->why);
+  for (int of = 0; of < STUDY_PROGRAMS; of++)
+    if (doc_case(d, point->predicted && of == (int)program)) predicted_document(d, point, &workloads[of]);
+  doc_end(d);
+}
+
+static void end_document(struct doc *d, const struct predict_end *end)
+{
+  if (!doc_object(d, NULL, 0, "Of strong scaling.", 1)) return;
+  doc_text(d, "size", 0, "", end->size.name);
+  doc_text(d, "transport", 0, "", end->transport);
+  doc_whole(d, "fastest_ranks", 0, "With more ranks a sweep takes longer.", end->fastest_ranks);
+  doc_real(d, "fastest_seconds", 0, "s", "", end->fastest_seconds);
+  doc_whole(d, "half_efficiency_ranks", 0, "The most, of powers of two, with an efficiency of one half.",
+            end->efficient_ranks);
+  doc_whole(d, "searched_ranks", 0, "The most that could be searched.", end->searched_ranks);
+  doc_end(d);
+}
+
+/* ---- predicted and measured ---- */
+
+static void pair_document(struct doc *d, const struct validate_pair *pair, int left_out)
 {
   const struct study_run *run = &pair->run;
-  json_t *json = json_object();
-  object_text(json, "size", run->size);
-  object_text(json, "scaling", run->weak ? "weak" : "strong");
-  object_whole(json, "ranks", run->ranks);
-  object_set(json, "procs", procs_json(run->procs));
-  object_text(json, "transport", run->transport);
-  object_real(json, "measured", run->seconds);
-  object_set(json, "predicted", pair->predicted ? report_json_real(pair->time.seconds) : json_null());
-  object_set(json, "low", bound(pair->time.low));
-  object_set(json, "high", bound(pair->time.high));
-  object_set(json, "error", pair->predicted ? report_json_real(pair->error) : json_null());
-  object_set(json, "inside",
-             pair->predicted && pair->time.low > 0 ? json_boolean(!validate_is_outside(pair)) : json_null());
-  if (table == &p->validation) {
-    object_text(json, "left_out", pair->left);
-    object_text(json, "kind", model_kind_names[pair->kind]);
+  const int bound = DOC_NULLABLE | DOC_POSITIVE;
+  if (!doc_object(d, NULL, 0, "", 1)) return;
+  doc_text(d, "size", 0, "", run->size);
+  doc_enum(d, "scaling", 0, DOC_WORDS(scaling_words), "", scaling_words[run->weak]);
+  doc_whole(d, "ranks", DOC_POSITIVE, "", run->ranks);
+  procs_document(d, run->procs);
+  doc_text(d, "transport", 0, "", run->transport);
+  doc_real(d, "measured", 0, "s", "Per sweep, or per product.", run->seconds);
+  doc_real(d, "predicted", bound, "s", "null: too few runs are left to fit.",
+           pair->predicted ? pair->time.seconds : NAN);
+  doc_real(d, "low", bound, "s", "", pair->time.low);
+  doc_real(d, "high", bound, "s", "", pair->time.high);
+  doc_real(d, "error", DOC_NULLABLE | DOC_ANY, "", "predicted / measured − 1",
+           pair->predicted ? pair->error : NAN);
+  doc_flag(d, "inside", DOC_NULLABLE, "The measured time lies in the interval.",
+           pair->predicted && pair->time.low > 0 ? !validate_is_outside(pair) : -1);
+  if (d->schema) {
+    doc_text(d, "cause", DOC_OPTIONAL | DOC_NULLABLE, "Only in earlier documents.", NULL);
+    doc_text(d, "why", DOC_OPTIONAL | DOC_NULLABLE, "Only in earlier documents.", NULL);
   }
-  return json;
+  if (left_out) {
+    doc_text(d, "left_out", 0, "", pair->left);
+    doc_enum(d, "kind", 0, DOC_WORDS(model_kind_names), "", model_kind_names[pair->kind]);
+  }
+  doc_end(d);
 }
 
-static json_t *table_json(const struct predict *p, const struct validate_table *table)
+static void table_document(struct doc *d, const struct validate_table *table, int left_out)
 {
   double median, worst;
   int predicted;
-  json_t *pairs = json_array();
   validate_summary(table, &median, &worst, &predicted);
-  for (int n = 0; n < table->n; n++) json_array_append_new(pairs, pair_json(p, table, &table->pairs[n]));
-  return json_pack("{s:i, s:o, s:o, s:o}", "predicted", predicted, "median_error",
-                   predicted > 0 ? report_json_real(median) : json_null(), "worst_error",
-                   predicted > 0 ? report_json_real(worst) : json_null(), "pairs", pairs);
+  doc_whole(d, "predicted", 0, "", predicted);
+  doc_real(d, "median_error", DOC_NULLABLE, "", "", predicted > 0 ? median : NAN);
+  doc_real(d, "worst_error", DOC_NULLABLE, "", "", predicted > 0 ? worst : NAN);
+  if (doc_list(d, "pairs", 0, "", 1)) {
+    for (int n = 0; doc_each(d, n, table->n); n++) pair_document(d, doc_at(d, table->pairs, n), left_out);
+    doc_end(d);
+  }
+  doc_end(d);
 }
 
-json_t *predict_report_json(const struct predict *p)
+/* Earlier documents were sealed. */
+static void seal_document(struct doc *d)
 {
-  json_t *document = report_json_frame(MODEL_SCHEMA, "himeno-predict");
-  object_set(document, "config", config_json(p));
-  object_set(document, "model", model_json(&p->model));
-  object_set(document, "predictions", points_json(p));
-  object_set(document, "scaling_ends", ends_json(p));
-  object_set(document, "validation", table_json(p, &p->validation));
-  if (p->config.against) object_set(document, "against", table_json(p, &p->against));
-  return document;
+  if (!doc_object(d, "seal", DOC_OPTIONAL, "Only in earlier documents, and not read.", 0)) return;
+  doc_const(d, "algorithm", "sha256");
+  doc_pattern(d, "hash", 0, "^[0-9a-f]{64}$", "", NULL);
+  doc_end(d);
+}
+
+void predict_document(struct doc *d, const struct predict *p)
+{
+  doc_frame(d, MODEL_SCHEMA, "himeno-predict", "Predictions of himeno-predict",
+            "A model of a sweep, fitted to a study, and what it predicts. The model is described in "
+            "doc/prediction.md.");
+  config_document(d, p);
+  model_document(d, &p->model);
+  if (doc_list(d, "predictions", 0, "", 1)) {
+    for (int n = 0; doc_each(d, n, p->n); n++) point_document(d, doc_at(d, p->points, n), p->model.program);
+    doc_end(d);
+  }
+  if (doc_list(d, "scaling_ends", 0, "", 1)) {
+    for (int n = 0; doc_each(d, n, p->n_ends); n++) end_document(d, doc_at(d, p->ends, n));
+    doc_end(d);
+  }
+  if (doc_object(d, "validation", 0,
+                 "The most ranks, each size and each cut in turn: left out, fitted without, predicted.", 1))
+    table_document(d, &p->validation, 1);
+  if (doc_object(d, "against", DOC_OPTIONAL, "The runs of --against.", p->config.against != NULL))
+    table_document(d, &p->against, 0);
+  seal_document(d);
 }

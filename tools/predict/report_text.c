@@ -124,7 +124,8 @@ static void print_point(const struct predict_point *point, FILE *out)
           study_cut_text(point->geometry.procs, cut), t->seconds * 1e6);
   if (t->low > 0) fprintf(out, " (%.2f ... %.2f)", t->low * 1e6, t->high * 1e6);
   fprintf(out, "  %9.1f  %5.1f%%  %+5.1f%%  %s%s\n", point->gflops, 100 * point->efficiency,
-          100 * (t->seconds / point->twice_network - 1), t->limit, t->extrapolated ? " *" : "");
+          100 * (t->seconds / point->twice_network - 1), model_limit_names[t->limit],
+          t->extrapolated ? " *" : "");
 }
 
 static void print_points(const struct predict *p, FILE *out)

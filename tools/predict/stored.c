@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/report.h"
 #include "tools/predict/predict.h"
 #include "tools/predict/workload.h"
 
@@ -66,7 +65,7 @@ static int staging_of(const json_t *document)
 status_t predict_check(struct predict *p)
 {
   json_t *document;
-  RETURN_IF_FAILED(report_json_read(p->config.check, &document));
+  RETURN_IF_FAILED(document_read(p->config.check, &document));
   const char *of = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
   status_t status = json_is_array(json_object_get(document, "predictions"))
                         ? study_read(p->config.against, &p->beside)

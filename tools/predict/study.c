@@ -9,10 +9,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/document.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/report.h"
 #include "base/stats.h"
 #include "gemm/problem.h"
 #include "tools/predict/model.h"
@@ -251,7 +251,7 @@ static status_t run_add(struct study *study, const json_t *document, const char 
 static status_t file_add(struct study *study, const char *path)
 {
   json_t *document;
-  RETURN_IF_FAILED(report_json_read(path, &document));
+  RETURN_IF_FAILED(document_read(path, &document));
   int before = study->n;
   status_t status = run_add(study, document, path);
   if (study->n > before) file_is_input(path);
@@ -458,7 +458,7 @@ static status_t paths_fill(const json_t *document, const char *path, struct stud
 status_t study_paths_read(const char *path, struct study_paths *paths)
 {
   json_t *document;
-  RETURN_IF_FAILED(report_json_read(path, &document));
+  RETURN_IF_FAILED(document_read(path, &document));
   status_t status = paths_fill(document, path, paths);
   json_decref(document);
   return status;

@@ -79,6 +79,7 @@ struct study {
 status_t study_keep_parse(const char *option, const char *text, void *keep);
 
 enum study_where { STUDY_SAME_HOST, STUDY_OTHER_HOST, STUDY_WHERES };
+extern const char *const study_where_names[STUDY_WHERES]; /**< in documents */
 
 /** A way between neighbours, as comm-gpu fitted it. */
 struct study_way {

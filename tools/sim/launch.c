@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/document.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/report.h"
 #include "base/stats.h"
 #include "tools/sim/sim.h"
 
@@ -155,24 +155,18 @@ static status_t plan_write(const struct sim_config *c, const struct model *model
                            const struct sim_point *p, const struct files *f)
 {
   RETURN_IF_FAILED(file_link(f, MODEL, c->model));
-  json_t *plan = json_object();
-  object_text(plan, "model", file_names[MODEL]);
-  object_text(plan, "transport", model->paths.ways[way].name);
-  object_text(plan, "result", file_names[RESULT]);
-  object_set(
-      plan, "global",
-      json_pack("[I,I,I]", (json_int_t)p->global[0], (json_int_t)p->global[1], (json_int_t)p->global[2]));
-  object_set(plan, "procs", json_pack("[i,i,i]", p->procs[0], p->procs[1], p->procs[2]));
-  object_set(
-      plan, "between",
-      json_pack("[o,o]", report_json_real(c->between.latency), report_json_real(c->between.bandwidth)));
-  object_whole(plan, "per_host", (int)c->per_host);
-  object_whole(plan, "passes", (int)c->passes);
-  object_flag(plan, "platform", c->platform != NULL);
-  if (!plan) return log_fail(STATUS_ENVIRONMENT, "out of memory for a plan");
-  status_t status = report_json_write(plan, f->at[PLAN]);
-  json_decref(plan);
-  return status;
+  struct doc plan;
+  doc_open(&plan, 0);
+  doc_text(&plan, "model", 0, "", file_names[MODEL]);
+  doc_text(&plan, "transport", 0, "", model->paths.ways[way].name);
+  doc_text(&plan, "result", 0, "", file_names[RESULT]);
+  doc_wholes(&plan, "global", 0, "", p->global[0], p->global[1], p->global[2]);
+  doc_wholes(&plan, "procs", 0, "", p->procs[0], p->procs[1], p->procs[2]);
+  doc_reals(&plan, "between", 0, "", "", c->between.latency, c->between.bandwidth);
+  doc_whole(&plan, "per_host", 0, "", c->per_host);
+  doc_whole(&plan, "passes", 0, "", c->passes);
+  doc_flag(&plan, "platform", 0, "", c->platform != NULL);
+  return doc_write(&plan, f->at[PLAN]);
 }
 
 /* Beside this program, as in the build folder, or where it was installed. */
@@ -312,7 +306,7 @@ status_t sim_point_run(const struct sim_config *config, const struct model *mode
   TRY(smpirun(&f, config, point->ranks), done);
   *outcome = json_load_file(f.at[RESULT], 0, &error);
   if (!*outcome) TRY(log_fail(STATUS_FAULT, "the simulation's outcome is no JSON: %s", error.text), done);
-  object_real(*outcome, "simulated_in", stats_now() - begin);
+  json_object_set_new(*outcome, "simulated_in", json_real(stats_now() - begin));
 done:
   if (config->keep) status = status_worst(status, files_keep(&f, config->keep));
   files_close(&f);

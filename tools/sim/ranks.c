@@ -2,13 +2,12 @@
 /* himeno-sim-ranks: all ranks of a simulated run, in one process, started by smpirun. Solver, halo
  * plan, routes and transports are himeno-gpu's own; devices, kernels and messages take simulated
  * time. */
-#include <jansson.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/document.h"
 #include "base/log.h"
-#include "base/report.h"
 #include "base/start.h"
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
@@ -79,7 +78,7 @@ static status_t plan_fill(const json_t *document)
 static status_t plan_read(const char *path)
 {
   json_t *document;
-  RETURN_IF_FAILED(report_json_read(path, &document));
+  RETURN_IF_FAILED(document_read(path, &document));
   const status_t status = plan_fill(document);
   json_decref(document);
   for (int p = 0; p < PHASES && status == STATUS_OK; p++)
@@ -146,7 +145,7 @@ static status_t rank_run(int rank, struct gpu_device *device)
 
 /* ---- the outcome ---- */
 
-static json_t *sent_json(int ranks)
+static void sent_document(struct doc *d, int ranks)
 {
   double messages = 0, tokens = 0, bytes = 0, most = 0;
   for (int r = 0; r < ranks; r++) {
@@ -156,30 +155,25 @@ static json_t *sent_json(int ranks)
     bytes += sent->bytes;
     if (sent->bytes > most) most = sent->bytes;
   }
-  return json_pack("{s:o, s:o, s:o, s:o}", "messages", report_json_real(messages / sim.passes), "tokens",
-                   report_json_real(tokens / sim.passes), "bytes", report_json_real(bytes / sim.passes),
-                   "bytes_most", report_json_real(most / sim.passes));
-}
-
-static json_t *phases_json(int ranks)
-{
-  json_t *phases = json_object();
-  for (int p = 0; p < PHASES; p++) {
-    struct stats_summary s = stats_summarise(plan.times[p], (size_t)ranks);
-    json_object_set_new(phases, phase_names[p],
-                        json_pack("{s:o, s:o, s:o}", "min", report_json_real(s.min), "median",
-                                  report_json_real(s.median), "max", report_json_real(s.max)));
-  }
-  return phases;
+  if (!doc_object(d, "exchange", 0, "", 1)) return;
+  doc_real(d, "messages", 0, "", "", messages / sim.passes);
+  doc_real(d, "tokens", 0, "", "", tokens / sim.passes);
+  doc_real(d, "bytes", 0, "B", "", bytes / sim.passes);
+  doc_real(d, "bytes_most", 0, "B", "", most / sim.passes);
+  doc_end(d);
 }
 
 static status_t outcome_write(int ranks)
 {
-  json_t *document = json_pack("{s:o, s:o}", "phases", phases_json(ranks), "exchange", sent_json(ranks));
-  if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the outcome");
-  status_t status = report_json_write(document, plan.result);
-  json_decref(document);
-  return status;
+  struct doc d;
+  doc_open(&d, 0);
+  if (doc_object(&d, "phases", 0, "", 1)) {
+    for (int p = 0; p < PHASES; p++)
+      doc_spread(&d, phase_names[p], stats_summarise(plan.times[p], (size_t)ranks));
+    doc_end(&d);
+  }
+  sent_document(&d, ranks);
+  return doc_write(&d, plan.result);
 }
 
 static status_t simulate(int rank, const char *path)
