@@ -113,6 +113,11 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
   return STATUS_OK;
 }
 
+static int is_named(const char *word, size_t length, const char *name)
+{
+  return strlen(name) == length && strncmp(name, word, length) == 0;
+}
+
 /** The option that a word names, NULL if none; *attached is the value in the same word, NULL if
  * there is none. */
 static const struct option_spec *find(const struct option_program *program, const char *word,
@@ -122,7 +127,9 @@ static const struct option_spec *find(const struct option_program *program, cons
   size_t length = strcspn(word, "=");
   for (size_t i = 0; i < program->n_options; i++) {
     const struct option_spec *option = &program->options[i];
-    if (is_long && strlen(option->name) == length - 2 && strncmp(option->name, word + 2, length - 2) == 0) {
+    const int is_old = is_long && option->old && is_named(word + 2, length - 2, option->old);
+    if (is_old || (is_long && is_named(word + 2, length - 2, option->name))) {
+      if (is_old) log_warn("--%s is deprecated: use --%s", option->old, option->name);
       *attached = word[length] ? word + length + 1 : NULL;
       return option;
     }
@@ -362,8 +369,8 @@ void option_print_help(const struct option_program *program, FILE *out)
     print_option(out, option->letter, option->name, option->value.metavar, option->help);
   }
   fprintf(out, "\nOther:\n");
-  print_option(out, 'h', "help", NULL, "show this help and exit");
-  print_option(out, 'V', "version", NULL, "show the version and exit");
+  print_option(out, 'h', "help", NULL, "Show this help and exit.");
+  print_option(out, 'V', "version", NULL, "Show the version and exit.");
   if (program->epilogue) fprintf(out, "\n%s", program->epilogue);
   if (program->exits)
     fprintf(

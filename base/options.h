@@ -24,8 +24,8 @@ enum option_type {
  * STATUS_USAGE. */
 typedef status_t (*option_parse)(const char *option, const char *text, void *field);
 
-/** What an option takes, and which field of the configuration gets it: one of OPTION_FLAG() and its
- * like, whose field the compiler checks to be of the type that is written. */
+/** The value of an option and the field of the configuration that receives it. OPTION_FLAG() and
+ * the other macros make one; the compiler checks the type of the field. */
 struct option_value {
   enum option_type type;
   size_t offset;            /**< of the field in the configuration struct */
@@ -39,22 +39,23 @@ struct option_spec {
   char letter;      /**< short name, 0 for none */
   unsigned readers; /**< modes and parts that read it, as bits of the program's own; never 0 */
   struct option_value value;
-  const char *help;    /**< one or two sentences */
+  const char *help;    /**< a sentence that begins with a verb, with the default and its unit */
   const char *group;   /**< heading in --help, on the first option of a group */
   const char *missing; /**< its value where none stands behind it; NULL: one must */
   size_t given;        /**< OPTION_GIVEN() of a field that is set to 1 with it; 0 for none */
+  const char *old;     /**< previous name, accepted with a warning for one release; NULL: none */
 };
 
-/** Of an option that is read whatever is asked for. */
+/** Readers of an option that every mode reads. */
 #define OPTION_ALWAYS (1u << 31)
 
-/** Of an option that --list reads too. */
+/** Reader bit of an option that --list reads too. */
 #define OPTION_LISTED (1u << 30)
 
 /** A reader bit of options that may differ between the ranks of a job. */
 #define OPTION_OWN (1u << 29)
 
-/* What stands in a table, whose program defines CONFIG as the type of its configuration. */
+/* Entries of option tables. The program defines CONFIG as the type of its configuration. */
 
 #define OPTION_FIELD(type, field) _Generic(((CONFIG *)0)->field, type : offsetof(CONFIG, field))
 #define OPTION_GIVEN(field)       (OPTION_FIELD(int, field) + 1)
@@ -81,22 +82,21 @@ struct option_spec {
 #define OPTION_CUSTOM(field, parse, metavar)                                                                 \
   .value = {OPTION_TYPE_CUSTOM, offsetof(CONFIG, field), metavar, {0}, parse}
 
-/** \brief The option of every program that writes a document; \a more is said behind the usual
- * help. */
+/** \brief The option of every program that writes a document; \a more follows the usual help. */
 #define OPTION_JSON(readers, heading, more)                                                                  \
   "json", 0, readers, OPTION_OUTPUT(json, "FILE|-"),                                                         \
-      "Write one JSON document, whole or not at all; - is standard output, and the report goes to standard " \
-      "error." more,                                                                                         \
+      "Write one JSON document to FILE, completely or not at all. With -, write it to standard output and "  \
+      "the report to standard error." more,                                                                  \
       heading
 
-/** \brief The option of every program that shows \a what there is. */
+/** \brief The option of every program that lists \a what is available. */
 #define OPTION_LIST(what)                                                                                    \
   "list", 0, OPTION_ALWAYS, OPTION_FLAG(list),                                                               \
-      "Show " what ", with the reason where one is missing, and end; with --backend that one alone."
+      "List " what                                                                                           \
+      ", with the reason for each unavailable one, and exit. With --backend, list only that one."
 
-/** \brief The option of every program that says what it is at. */
-#define OPTION_QUIET                                                                                         \
-  "quiet", 'q', OPTION_ALWAYS, OPTION_FLAG(quiet), "Do not say on standard error what the run is at."
+/** \brief The option of every program that prints progress. */
+#define OPTION_QUIET "quiet", 'q', OPTION_ALWAYS, OPTION_FLAG(quiet), "Do not print progress."
 
 /** Names without dashes; auto counts as not given. */
 struct option_pair {
@@ -115,14 +115,14 @@ struct option_program {
   const struct option_spec *operands; /**< words that are not options; NULL: none */
   const void *defaults; /**< the configuration where nothing is given; NULL: as the caller set it */
   size_t config_bytes;  /**< of it */
-  /** What no single option tells, and what follows from several; STATUS_USAGE. NULL: nothing. Not
-   * for --help and --version. */
+  /** Checks combinations of options and sets what follows from them; returns STATUS_USAGE. NULL: no
+   * check. It is not called for --help and --version. */
   status_t (*check)(void *config);
   const struct option_pair *exclusive; /**< what excludes each other, ends with {NULL} */
   const struct option_pair *joined;    /**< one is useless without the other; ends with {NULL} */
 };
 
-/** What the command line asked for besides the configuration. */
+/** What the program does after parsing. */
 enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION, OPTION_SHOW_SCHEMA };
 
 /** \brief Parses and checks all of argv into \a config. --help, --version and --schema are known to

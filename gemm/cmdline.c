@@ -19,7 +19,7 @@
 
 #define CONFIG struct gemm_config
 
-/* What reads an option. */
+/* Modes that read an option. */
 enum {
   ALONE = 1,
   LADDER = 2,
@@ -70,60 +70,68 @@ static status_t parse_transport(const char *option, const char *text, void *fiel
 
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, gemm_size_parse, "N|MxNxK"),
-     "C is MxN and K the length of the dot products. Default: 4096 on a GPU, 1024 on a CPU.",
+     "Set the sizes: C is MxN, and K is the length of the dot products. Default: 4096 on a GPU, 1024 on a "
+     "CPU.",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"type", 0, RUN, OPTION_CHOICE_AS(type, "f32|tf32|f16|f16-f16|bf16", "TYPE"),
-     "Operands: f32, tf32, f16, f16-f16 (half sums and result too) or bf16. Default f32."},
+     "Select the type of the operands: f32, tf32, f16, f16-f16 (sums and result in half precision too) or "
+     "bf16. Default: f32."},
     {"trans", 0, RUN, OPTION_CHOICE(trans, "NN|NT|TN|TT"),
-     "Which of A and B are stored transposed. All matrices are row-major."},
+     "Select which of A and B are stored transposed. All matrices are row-major."},
     {"alpha", 0, RUN, OPTION_REAL(alpha, -FACTOR_MAX, FACTOR_MAX, "REAL"),
-     "Factor of the product (default 1)."},
+     "Multiply the product by REAL (default 1)."},
     {"beta", 0, RUN, OPTION_REAL(beta, -FACTOR_MAX, FACTOR_MAX, "REAL"),
-     "Factor of C as it was (default 0: C is not read)."},
+     "Multiply the previous C by REAL and add it (default 0: C is not read)."},
     {"lda", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_A], 1, GEMM_EXTENT_MAX, "N"),
-     "Elements from one stored row of A to the next. Default: a row's length."},
-    {"ldb", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_B], 1, GEMM_EXTENT_MAX, "N"), "The same of B."},
-    {"ldc", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_C], 1, GEMM_EXTENT_MAX, "N"), "The same of C."},
+     "Set the elements from one stored row of A to the next. Default: the length of a row."},
+    {"ldb", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_B], 1, GEMM_EXTENT_MAX, "N"),
+     "Set the elements from one stored row of B to the next. Default: the length of a row."},
+    {"ldc", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_C], 1, GEMM_EXTENT_MAX, "N"),
+     "Set the elements from one stored row of C to the next. Default: the length of a row."},
     {"data", 0, RUN, OPTION_CHOICE(data, "random|wide|special"),
-     "Even in [-1, 1); over many magnitudes; or with NaN and infinities, which must come through."},
+     "Select the input: uniform in [-1, 1), of many magnitudes, or with NaN and infinities, which must "
+     "appear in the result."},
     {"distributed", 0, RUN, OPTION_FLAG(distributed),
-     "One product over all ranks, each of which makes a block of C, instead of one on each."},
+     "Compute one product over all ranks, a block of C per rank, instead of one product per rank."},
     {"procs", 'p', CLUSTER, OPTION_CUSTOM(procs, gemm_procs_parse, "auto|PxQ"),
-     "With --distributed: ranks along m and n. auto takes the fastest by model."},
+     "With --distributed: set the ranks along m and n. auto takes the fastest by a model."},
     {"weak", 'w', CLUSTER, OPTION_FLAG(weak),
-     "With --distributed: SIZE's C is each rank's; all of it is MP x NQ, with the same K."},
+     "With --distributed: SIZE's C is that of each rank. The whole C is MP x NQ, with the same K."},
     {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, parse_transport, "auto|TRANSPORT"),
-     "With --distributed: how panels of A and B travel; --list shows the ways. auto measures a product by "
-     "each and takes the fastest."},
+     "With --distributed: select the transport for panels of A and B; see --list. auto times a product per "
+     "transport and takes the fastest."},
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
-     "With --distributed: k that is broadcast at a time. Default: even parts of at most 32768 of half types "
-     "and 8192 of others on a GPU, 256 on a CPU."},
+     "With --distributed: broadcast panels of N along k. Default: equal parts of at most 32768 for half "
+     "types and 8192 for others on a GPU, 256 on a CPU."},
     {DEVICE_OPTION_BACKEND(RUN | STUDY)},
     {DEVICE_OPTION_DEVICE(RUN | STUDY)},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, parse_kernel, "auto|KERNEL"),
-     "Kernel; --list shows them. auto takes the highest rung that can do the problem."},
+     "Select the kernel; see --list. auto takes the highest rung that supports the problem."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
-     "Climb the backend's ladder instead: every rung over several sizes, with the model's prediction."},
+     "Run every rung of the backend's ladder over several sizes, with the model's prediction."},
     {"sizes", 0, LADDER, OPTION_CUSTOM(sizes, parse_sizes, "N,N,..."),
-     "Sizes for --ladder, each N or MxNxK. Default: 1024 to 8192 by 1024 on a GPU; 256, 512, 1024 on a CPU."},
-    {"no-yardstick", 0, ALONE | LADDER, OPTION_FLAG(no_yardstick), "Measure no library beside the kernel."},
+     "Set the sizes for --ladder, each N or MxNxK. Default: 1024 to 8192 in steps of 1024 on a GPU; 256, 512 "
+     "and 1024 on a CPU."},
+    {"no-reference", 0, ALONE | LADDER, OPTION_FLAG(no_reference),
+     "Do not measure the reference library alongside the kernel.", .old = "no-yardstick"},
     {DEVICE_OPTION_BIND(RUN | STUDY)},
     {DEVICE_OPTION_EXPECT(RUN | STUDY)},
     {RANKS_OPTION_TIMEOUT(RUN | STUDY)},
     {"time", 't', TIMED, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
-     "Repeat blocks of products for about this long a kernel (90, 15m, 8h; default 2, with --ladder 0.2).",
+     "Repeat blocks of products for about this long per kernel: 90, 15m or 8h (default 2 s, with --ladder "
+     "0.2 s).",
      .group = "How long", .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, TIMED, OPTION_TIME(block, 0.001, 60, "DURATION"),
-     "How long a block is, after which the result is checked and the next kernel has its turn. Default: "
-     "0.005 on a GPU, 0.05 on a CPU. Long ones, of 10000 products at most, show what a GPU sustains at its "
+     "Set the duration of a block. After it, the result is checked and the next kernel runs. Default: 0.005 "
+     "s on a GPU, 0.05 s on a CPU. Long blocks, of at most 10000 products, show what a GPU sustains at its "
      "power limit."},
     {"verify", 0, RUN, OPTION_CHOICE(verify, "auto|full|off"),
-     "Compare with a float64 product: auto computes rows, columns and random vectors of a large one, full "
-     "every element.",
+     "Compare with a float64 product: for a large product, auto computes rows, columns and random vectors; "
+     "full computes every element.",
      .group = "Result"},
     {"accept", 0, RUN, OPTION_FLAG(accept),
-     "This run accepts devices: a wrong result of a library counts as the device's, exit status 4, and not "
-     "as a warning."},
+     "Treat an incorrect result of the reference library as the device's fault: exit status 4 instead of a "
+     "warning."},
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
     {OPTION_LIST("backends, devices and kernels")},
@@ -161,7 +169,7 @@ static status_t data_check(const struct gemm_config *c)
 {
   if (c->data != GEMM_SPECIAL) return STATUS_OK;
   if (c->alpha == 0)
-    return log_fail(STATUS_USAGE, "--data special: with --alpha 0 nobody has to read what is special");
+    return log_fail(STATUS_USAGE, "--data special: with --alpha 0 the special values are not read");
   return STATUS_OK;
 }
 
@@ -205,13 +213,13 @@ static const struct option_pair exclusive[] = {{"sizes", "size"}, {"ladder", "ke
 
 const struct option_program gemm_options = {
     .name = "gemm-gpu",
-    .summary = "matrix products on GPU clusters, step by step to the peak",
+    .summary = "Matrix products on GPU clusters: correctness and share of the peak, kernel by kernel",
     .epilogue = "Examples:\n"
-                "  mpirun -np 8 gemm-gpu                    a verified product on each of eight devices\n"
+                "  mpirun -np 8 gemm-gpu                    one product on each of eight devices, verified\n"
                 "  mpirun -np 4 gemm-gpu --distributed -s 16384   one product over four devices\n"
                 "  gemm-gpu -s 1000x2000x3000 --trans NT    other shapes\n"
-                "  gemm-gpu --ladder -s 4096                every step from the naive loop up\n"
-                "  gemm-gpu --list                          what is here\n",
+                "  gemm-gpu --ladder -s 4096                all kernels from the simplest to the fastest\n"
+                "  gemm-gpu --list                          available backends, devices and kernels\n",
     .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault, 8 incomplete (ended by a signal).",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

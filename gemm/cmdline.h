@@ -41,7 +41,7 @@ struct gemm_config {
   int seconds_given;
   double timeout; /**< seconds that a rank waits for another */
   double block;   /**< seconds; 0: by default */
-  int no_yardstick;
+  int no_reference;
   int verify; /**< enum gemm_verify */
   int accept; /**< a library's wrong result is the device's */
   const char *json;

@@ -14,7 +14,7 @@
 
 #define CONFIG struct himeno_config
 
-/* What reads an option: the modes, and trials of kernels or of transports too. */
+/* Readers of an option: the modes, and the trials of kernels or transports. */
 enum {
   PLAIN = 1,
   OFFICIAL = 2,
@@ -50,71 +50,72 @@ static status_t parse_transport(const char *option, const char *text, void *fiel
 
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
-     "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU, XS on an emulator, smaller "
-     "where memory is.",
+     "Set the grid: XS, S, M, L, XL or IxJxK points. Default: L on a GPU, M on a CPU, XS on an emulator, or "
+     "a smaller one that fits in memory.",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
-     "Take the largest grid within this share of each device's free memory that can be allocated, and read "
-     "every byte of it.",
+     "Use the largest grid that fits in PERCENT of each device's free memory, and read all of it.",
      .given = OPTION_GIVEN(fill_given)},
-    {"weak", 'w', RUN, OPTION_FLAG(weak), "Weak scaling: every rank gets the interior of SIZE."},
+    {"weak", 'w', RUN, OPTION_FLAG(weak), "Weak scaling: give each rank the interior of SIZE."},
     {"data", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(data, "standard|dense"),
-     "Standard Himeno data, or dense data in which every term of the stencil counts."},
+     "Select the input: standard is the benchmark's own data; in dense data every term of the stencil "
+     "counts."},
     {DEVICE_OPTION_BACKEND(RUN)},
     {DEVICE_OPTION_DEVICE(RUN)},
     {"kernel", 'k', PLAIN | OFFICIAL | SOAK, OPTION_CUSTOM(kernel, parse_kernel, "auto|KERNEL"),
-     "Kernel variant; --list shows them. auto tries a few on this device, size and data, and remembers the "
+     "Select the kernel; see --list. auto times several on this device, size and data, and remembers the "
      "fastest."},
     {"kernel-file", 0, RUN, OPTION_INPUT(kernel_file, "FILE"),
-     "Your own kernel: OpenCL source, or CUDA where NVRTC is found; doc/kernel-file.md has a template. With "
-     "--ladder it is the last rung."},
-    {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune), "Try the kernels again even if a choice is remembered."},
+     "Run your own kernel: OpenCL source, or CUDA source if NVRTC is installed. doc/kernel-file.md has a "
+     "template. With --ladder it is the last rung."},
+    {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune), "Time the kernels again even if a choice is remembered."},
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
-     "Try nothing and remember nothing: kernel stream, transport staged."},
+     "Time and remember nothing: use kernel stream and transport staged."},
     {"transport", 'x', RUN, OPTION_CUSTOM(transport, parse_transport, "auto|TRANSPORT"),
-     "How halos travel; --list shows the ways. auto measures a few exchanges by each and takes the fastest."},
-    {RANKS_OPTION_PROCS(RUN, "takes the cheapest exchange by model.")},
+     "Select the transport for halo exchange; see --list. auto times a few exchanges per transport and takes "
+     "the fastest."},
+    {RANKS_OPTION_PROCS(RUN, "takes the cheapest exchange by a model.")},
     {"no-overlap", 0, RUN, OPTION_FLAG(no_overlap),
-     "Compute everything, then exchange halos, instead of both at once."},
+     "Finish computing before exchanging halos, instead of doing both at once."},
     {"pad", 0, RUN, OPTION_INT(pad, 0, 65536, "FLOATS"),
-     "Lengthen each row in memory by at least this much (in steps of 32 floats)."},
+     "Lengthen each row in memory by at least FLOATS elements, in steps of 32."},
     {DEVICE_OPTION_BIND(RUN)},
     {DEVICE_OPTION_EXPECT(RUN)},
     {RANKS_OPTION_TIMEOUT(RUN)},
     {"sweeps", 'n', PLAIN | LADDER, OPTION_INT(sweeps, 1, 10000000, "SWEEPS"),
-     "One block of this many sweeps.", .group = "How long", .given = OPTION_GIVEN(sweeps_given)},
+     "Run one block of SWEEPS sweeps.", .group = "How long", .given = OPTION_GIVEN(sweeps_given)},
     {"time", 't', PLAIN | LADDER | OFFICIAL, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
-     "Repeat blocks for about this long (90, 15m, 8h; default 10).", .given = OPTION_GIVEN(seconds_given)},
+     "Repeat blocks for about this long: 90, 15m or 8h (default 10 s).",
+     .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, PLAIN | LADDER | SOAK, OPTION_INT(block, 1, 10000000, "SWEEPS"),
-     "Sweeps a block (default 120). Each block starts from the initial field.",
+     "Set the number of sweeps per block (default 120). Each block starts from the initial field.",
      .given = OPTION_GIVEN(block_given)},
     {"official", 0, RUN, OPTION_FLAG(official),
-     "The original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and its score. "
-     "Only the rehearsal is verified."},
+     "Run the original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and print "
+     "its score. Only the rehearsal is verified."},
     {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
-     "Blocks in both data sets for so long (90, 15m, 8h, 2d), every bit of the field checked after every "
-     "sweep and of the coefficients after every block. Nothing is tuned.",
+     "Run blocks of both data sets for this long: 90, 15m, 8h or 2d. Check every bit of the field after each "
+     "sweep, and of the coefficients after each block. Nothing is tuned.",
      .given = OPTION_GIVEN(soak_given)},
     {"soak-log", 0, SOAK, OPTION_OUTPUT(soak_log, "FILE"),
-     "Append one JSON line a block, on the disk before the next block begins."},
+     "Append one JSON line per block to FILE. Each is on the disk before the next block begins."},
     {"soak-every", 0, SOAK, OPTION_INT(soak_every, 1, 10000000, "PASSES"),
-     "Check the field after so many passes instead of each: less checking, more memory traffic."},
+     "Check the field after every PASSES passes instead of after each: fewer checks, more memory traffic."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
-     "Run the kernels from the simplest up, in three rounds of about a second each in all (--time), and show "
-     "what "
-     "each step gains."},
+     "Run the kernels from the simplest to the fastest and show what each step gains. Each kernel runs for "
+     "about one second (--time), in three rounds."},
     {"verify", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(verify, "auto|full|off"),
-     "Compare every block with the known value, or with one that the CPUs compute: in auto for at most about "
-     "a minute, in full to the end of a block.",
+     "Compare every block with the known value, or with one computed on the CPUs: auto computes for at most "
+     "about one minute, full to the end of a block.",
      .group = "Result"},
     {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "[POLICY]"),
-     "Hold the run against a policy: default, h100, h200, or a JSON file of limits (doc/acceptance.md). "
-     "Nothing is tuned. Exit status 5 when a check fails, 3 when the run is too noisy to be judged, 2 when "
-     "it was not verified or nothing could be checked.",
+     "Judge the run by a policy: default, h100, h200, or a JSON file of limits (doc/acceptance.md). Nothing "
+     "is tuned. Exit status 5: a check failed. 3: too noisy to judge. 2: not verified, or nothing could be "
+     "checked.",
      .missing = "default"},
     {"reference", 0, PLAIN | SOAK, OPTION_INPUT(reference, "FILE"),
-     "Compare with an earlier run's JSON, no finer than the noise of both. Exit status 5 when slower, 3 when "
-     "too noisy to tell."},
+     "Compare with the JSON document of an earlier run, within the noise of both. Exit status 5: slower. 3: "
+     "too noisy to compare."},
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
     {OPTION_LIST("backends, devices, kernels and transports")},
@@ -156,11 +157,12 @@ static const struct option_pair joined[] = {{"soak-log", "soak"}, {"soak-every",
 
 const struct option_program himeno_options = {
     .name = "himeno-gpu",
-    .summary = "Himeno benchmark for GPU clusters: right bits, right speed, right scale",
-    .epilogue = "Examples:\n"
-                "  mpirun -np 8 himeno-gpu                  ten verified seconds on eight devices\n"
-                "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
-                "  himeno-gpu --list                        what is here\n",
+    .summary = "Himeno benchmark for GPU clusters: correctness, speed and scaling",
+    .epilogue =
+        "Examples:\n"
+        "  mpirun -np 8 himeno-gpu                  ten seconds on eight devices, verified\n"
+        "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
+        "  himeno-gpu --list                        available backends, devices, kernels, transports\n",
     .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault, 8 incomplete (ended by a signal).",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

@@ -28,16 +28,14 @@ static const struct option_spec documents = {"DOCUMENT", 0, JUDGE | MAKE,
 
 static const struct option_spec options[] = {
     {"policy", 0, JUDGE, OPTION_INPUT(policy, "POLICY"),
-     "Judge by this policy: default, h100, h200, or a JSON file of limits (doc/acceptance.md). The default "
-     "is "
-     "default, or none with --against."},
+     "Judge by this policy: default, h100, h200, or a JSON file of limits (doc/acceptance.md). Default: "
+     "default; none with --against."},
     {"against", 0, JUDGE, OPTION_INPUT(against, "DOCUMENT"),
-     "Compare the rate with that of an earlier run, no finer than the noise of both."},
+     "Compare the rate with that of an earlier run, within the noise of both."},
     {"make-policy", 0, MAKE, OPTION_FLAG(make),
-     "Write a policy on standard output instead, from documents of runs on at least three good devices of "
-     "one "
-     "type, with the source of each limit."},
-    {OPTION_JSON(JUDGE, NULL, " It is the judged DOCUMENT, of which there must be only one.")},
+     "Write a policy with the source of each limit to standard output. It needs documents of at least three "
+     "good devices of one type."},
+    {OPTION_JSON(JUDGE, NULL, " It is the judged DOCUMENT; only one may be given.")},
 };
 
 static status_t check(void *config)
@@ -53,14 +51,14 @@ static const struct option_pair exclusive[] = {{"make-policy", "policy|against|j
 
 static const struct option_program about = {
     .name = "himeno-judge",
-    .summary = "judge stored documents of himeno-gpu, gemm-gpu and comm-gpu by a policy",
+    .summary = "Judge stored documents of himeno-gpu, gemm-gpu and comm-gpu by a policy",
     .usage = "DOCUMENT... [OPTION]...",
     .epilogue =
-        "A DOCUMENT is a file that --json wrote, or runs.jsonl of a study.\n"
+        "A DOCUMENT is a file written by --json, or runs.jsonl of a study.\n"
         "\nExamples:\n"
-        "  himeno-judge run.json                            by the default policy\n"
-        "  himeno-judge monday.json --policy site.json      by a site's own\n"
-        "  himeno-judge tuesday.json --against monday.json  is it as fast?\n"
+        "  himeno-judge run.json                            with the default policy\n"
+        "  himeno-judge monday.json --policy site.json      with the site's own policy\n"
+        "  himeno-judge tuesday.json --against monday.json  compared with an earlier run\n"
         "\nExit status: 0 pass, 2 usage, or nothing could be checked, 3 unreadable or too noisy to judge,\n"
         "4 wrong result, 5 below threshold, 6 hang, 7 runtime fault, 8 incomplete.\n",
     .options = options,

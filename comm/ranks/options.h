@@ -9,11 +9,11 @@
 
 #define RANKS_OPTION_PROCS(readers, auto_does)                                                               \
   "procs", 'p', readers, OPTION_CUSTOM(procs, grid_procs_parse, "auto|PxQxR"),                               \
-      "Ranks along i, j and k. auto " auto_does
+      "Set the ranks along i, j and k. auto " auto_does
 
 #define RANKS_OPTION_TIMEOUT(readers)                                                                        \
   "timeout", 0, readers, OPTION_TIME(timeout, 0.1, 1e6, "DURATION"),                                         \
-      "Longest wait for another rank (default 60). Past it the job ends with exit status 6 and says who "    \
-      "waits for whom."
+      "Set the longest wait for another rank (default 60 s). After it, the job ends with exit status 6 and " \
+      "reports which rank waits for which."
 
 #endif

@@ -141,7 +141,7 @@ static status_t series_choose(struct gemm_run *run)
     for (int k = 0; k < set->n; k++)
       if (set->kernels[k]->rung == rung && !set->kernels[k]->yardstick) series_add(run, set->kernels[k]);
   if (!run->config.ladder) series_add(run, kernel);
-  for (int k = 0; k < set->n && !run->config.no_yardstick && !run->cluster; k++)
+  for (int k = 0; k < set->n && !run->config.no_reference && !run->cluster; k++)
     if (set->kernels[k]->yardstick && set->kernels[k] != kernel &&
         gemm_kernel_fits(set->kernels[k], run->device, &run->problem, why))
       series_add(run, set->kernels[k]);

@@ -205,7 +205,7 @@ def products(run, names, prefix="products"):
     """Where gemm-gpu is built: right products on each host, and devices no slower than the others'."""
     if not run.has("gemm-gpu"):
         return names
-    options = ["--accept", "-t", str(run.a.seconds), "--no-yardstick", *backend_of(run.a.options), *run.a.gemm_options]
+    options = ["--accept", "-t", str(run.a.seconds), "--no-reference", *backend_of(run.a.options), *run.a.gemm_options]
     steps = by_themselves(run, names, prefix, program="gemm-gpu", options=options)
     good = sort_out(run, "gemm-gpu", steps)
     rates = {}

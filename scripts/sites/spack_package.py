@@ -6,7 +6,7 @@ from spack.package import *
 
 
 class HimenoGpu(AutotoolsPackage, CudaPackage):
-    """Himeno benchmark for GPU clusters: right bits, right speed, right scale."""
+    """Himeno benchmark for GPU clusters: correctness, speed and scaling."""
 
     git = "file:///path/to/himeno-gpu"  # your copy, a clone
 

@@ -16,7 +16,7 @@ setup() {
 commands() {
   local b=$top_builddir
   echo "$b/himeno-gpu -b null -k reference -s XS -n 1 --verify off --json"
-  echo "$b/gemm-gpu -b null -s 16 -t 0.01 --no-yardstick --verify off --json"
+  echo "$b/gemm-gpu -b null -s 16 -t 0.01 --no-reference --verify off --json"
   echo "$b/comm-gpu -b null --samples 1 --max 1K -s XS --json"
   alone
 }

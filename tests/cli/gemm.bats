@@ -4,7 +4,7 @@ load ../helper
 bats_require_minimum_version 1.5.0
 
 gemm=$top_builddir/gemm-gpu
-quick="-t 0.01 --no-yardstick"
+quick="-t 0.01 --no-reference"
 
 json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
 
@@ -183,7 +183,7 @@ worn() {
 @test "a sampled product finds no fault in a large one" {
   local kernel=()
   [ "${SANITIZERS:-no}" = no ] || ! "$gemm" --list | grep -q 'yardstick  cblas' || kernel=(-k cblas) # ours takes twenty seconds then
-  run "$gemm" -b cpu -s 1400 "${kernel[@]}" -t 0.01 --no-yardstick --json "$document"
+  run "$gemm" -b cpu -s 1400 "${kernel[@]}" -t 0.01 --no-reference --json "$document"
   expect_status 0
   [ "$(json "$document" 'd["result"]["check"]["how"]')" = sampled ]
 }
@@ -214,7 +214,7 @@ worn() {
 }
 
 @test "the ladder of OpenCL" {
-  run "$gemm" -b opencl --device 0 --ladder -s 96x64x40 --lda 41 --ldb 65 -t 0.01 --no-yardstick --json "$document"
+  run "$gemm" -b opencl --device 0 --ladder -s 96x64x40 --lda 41 --ldb 65 -t 0.01 --no-reference --json "$document"
   [ "$status" -ne 3 ] || skip "no OpenCL device"
   expect_status 0
   [ "$(json "$document" '{r["verdict"] for r in d["sizes"][0]["rungs"] if r["kernel"] != "panel"}')" = "{'pass'}" ]
@@ -315,9 +315,9 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
   valid "$document" 'd["phases"]["packing"] = d["phases"]["pack"]' 'd["paths"][0]["face"] = "k+"' 'd["config"]["distributed"]["procs"] = [4]' 'del d["config"]["distributed"]["panel"]'
 }
 
-@test "--help and the page tell the widest panels that are taken" {
+@test "--help and the page have the widest panels" {
   local half float cpu page
-  read -r half float cpu <<<"$("$gemm" --help | tr -s ' \n' ' ' | sed -n 's/.*even parts of at most \([0-9]*\) of half types and \([0-9]*\) of others on a GPU, \([0-9]*\) on a CPU.*/\1 \2 \3/p')"
+  read -r half float cpu <<<"$("$gemm" --help | tr -s ' \n' ' ' | sed -n 's/.*equal parts of at most \([0-9]*\) for half types and \([0-9]*\) for others on a GPU, \([0-9]*\) on a CPU.*/\1 \2 \3/p')"
   page=$(tr -s ' \n' ' ' <"$top_srcdir/doc/gemm-distributed.md")
   [[ $page == *"else even ones of at most $half of half types and $float of others on a GPU, $cpu on a CPU)"* ]]
   widest null "$float"

@@ -36,7 +36,7 @@ ignores() {
 }
 
 @test "gemm-gpu: every mode names what it does not read" {
-  product=(-b cpu --type f32 --trans NT --alpha 2 --beta 1 --lda 64 --ldb 64 --ldc 64 --data wide --no-yardstick --bind keep --expect 1 -t 0.01
+  product=(-b cpu --type f32 --trans NT --alpha 2 --beta 1 --lda 64 --ldb 64 --ldc 64 --data wide --no-reference --bind keep --expect 1 -t 0.01
     --block 0.01 --verify full --json x.json)
   ignores '' '' "$top_builddir/gemm-gpu" "${product[@]}" -s 64 -k naive
   ignores '' '' "$top_builddir/gemm-gpu" "${product[@]}" --ladder --sizes 64
@@ -44,6 +44,18 @@ ignores() {
   ignores '--size, --ladder, --json' --list "$top_builddir/gemm-gpu" --list -s 64 --ladder --json x.json
   run --separate-stderr "$top_builddir/gemm-gpu" --fragment-map --ladder -s 64 --verify off --device 0
   [[ $stderr == *"warning: --ladder, --size, --verify: ignored, not read by --fragment-map"* ]]
+}
+
+@test "a previous name of an option still works, with a warning that has the new one" {
+  local old
+  for old in 'gemm-gpu --no-yardstick --no-reference -b cpu -s 16 -t 0.01' 'himeno-predict --sweeps-a-pass=2 --sweeps-per-pass' \
+    'himeno-predict --between=5,20 --network' 'himeno-predict --keep=outliers --include' 'himeno-sim --between=5,20 --network' \
+    'himeno-sim --keep=folder --keep-files'; do
+    read -r program name new more <<<"$old"
+    [ -x "$top_builddir/$program" ] || continue
+    run --separate-stderr "$top_builddir/$program" $name $more
+    [[ $stderr == *"$program: warning: ${name%%=*} is deprecated: use $new"* && $stderr != *"unknown option"* ]]
+  done
 }
 
 @test "comm-gpu: every part names what it does not read" {

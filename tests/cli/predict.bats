@@ -156,7 +156,7 @@ assert a["predictions"] == b["predictions"] and len(a["against"]["pairs"]) == le
 
 # errors_of STUDY TRANSPORTS WHAT: of the errors beside the runs on four, in order.
 errors_of() {
-  run "$predict" --study "$1/runs.jsonl" --comm "$1/paths.json" --keep unverified --fit-ranks 3 -n 4 -p 4x1x1 --against "$1/runs.jsonl" --json four.json
+  run "$predict" --study "$1/runs.jsonl" --comm "$1/paths.json" --include unverified --fit-ranks 3 -n 4 -p 4x1x1 --against "$1/runs.jsonl" --json four.json
   expect_status 0
   json four.json "(lambda e: $3)(sorted(abs(q['error']) for q in d['against']['pairs'] if q['ranks'] == 4 and q['predicted'] and q['transport'] in $2))"
 }
@@ -199,7 +199,7 @@ END
   needs_results
   for_figures
   recorded=$top_srcdir/doc/results/h200-x8-2026-11
-  run "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --keep unverified --fit-ranks 4 -n 8 -p 8x1x1 --against "$recorded/runs.jsonl" --json eight.json
+  run "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --include unverified --fit-ranks 4 -n 8 -p 8x1x1 --against "$recorded/runs.jsonl" --json eight.json
   expect_status 0
   errors() { json eight.json "(lambda e: ($2))(sorted(abs(q['error']) for q in d['against']['pairs'] if q['ranks'] == 8 and q['predicted'] and q['transport'] == '$1'))"; }
   [ "$(errors p2p 'len(e), e[7] < 0.02, e[15] < 0.06')" = "(16, True, True)" ]
@@ -271,7 +271,7 @@ END
   for_figures
   local results=$top_srcdir/doc/results name of keep n=0
   while read -r name of; do
-    for keep in "" "--keep unverified,machines"; do
+    for keep in "" "--include unverified,machines"; do
       "$predict" --study "$results/$of/runs.jsonl" --comm "$results/$of/paths.json" $keep -s L -n 1 --scaling strong --json "$name-$((n++ % 2)).json" >/dev/null
     done
   done <<'END'
@@ -390,7 +390,7 @@ strong-L-1-none-1x1x1|the same run as runs/strong-L-1-again.json
 END
   [ "$(json p.json 'd["config"]["left_aside"], d["config"]["runs"], [path["staging"] for path in d["model"]["paths"]]')" = "13 43 [None, 'by MPI alone, as before shared memory']" ]
   follows_schema p.json
-  "$predict" --study runs --comm "$recorded/paths.json" -s L -n 2 --keep unverified,machines,duplicates,outliers --json p.json >/dev/null
+  "$predict" --study runs --comm "$recorded/paths.json" -s L -n 2 --include unverified,machines,duplicates,outliers --json p.json >/dev/null
   [ "$(json p.json 'sorted(l["as"] for l in d["config"]["left_out"])')" = "['kind', 'staging']" ]
 }
 
@@ -409,7 +409,7 @@ END
   sed -i 's/"host": "vm"/"host": "other"/' few/*-2-*.json
   run "$predict" --study few --comm "$recorded/paths.json" -s S -n 2
   expect_status 3
-  [[ $output == *"too little to predict from: 3 runs"*"warning: 1 run was left out (machines), few/strong-S-2-p2p-2x1x1.json: began on host other"*"--keep machines"* ]]
+  [[ $output == *"too little to predict from: 3 runs"*"warning: 1 run was left out (machines), few/strong-S-2-p2p-2x1x1.json: began on host other"*"--include machines"* ]]
 }
 
 @test "paths and runs staged in different ways are no one study, nor is a model set beside the others" {
@@ -441,16 +441,16 @@ END
 @test "ranks beyond a host need a path between hosts: measured, or given" {
   needs_results
   local eight=$top_srcdir/doc/results/h200-x8-2026-11
-  eight() { "$predict" --study "$eight/runs.jsonl" --comm "$eight/paths.json" --keep machines -s XL --scaling strong "$@"; }
+  eight() { "$predict" --study "$eight/runs.jsonl" --comm "$eight/paths.json" --include machines -s XL --scaling strong "$@"; }
   run eight -x p2p -n 4096
   expect_status 3
   [[ $output == *"256 hosts, and the path between hosts by staged was never measured"* ]]
-  eight -n 8,512 --per-host 8 --between 5,20 --json given.json >/dev/null
+  eight -n 8,512 --per-host 8 --network 5,20 --json given.json >/dev/null
   follows_schema given.json
   [ "$(json given.json 'd["config"]["between"]')" = "{'latency_seconds': 5e-06, 'bytes_per_second': 20000000000.0}" ]
   # by p2p a sweep between hosts has the latency of staged, and is never as short as within one host
   [ "$(json given.json '[q["seconds"] > 2e-5 for q in d["predictions"] if q["ranks"] == 512]')" = "[True, True]" ]
-  "$predict" --model given.json -s XL -n 512 --scaling strong --per-host 8 --between 500,20 --json far.json >/dev/null
+  "$predict" --model given.json -s XL -n 512 --scaling strong --per-host 8 --network 500,20 --json far.json >/dev/null
   [ "$(json far.json 'min(q["seconds"] for q in d["predictions"]) > 3e-4')" = True ]
 }
 
@@ -479,7 +479,7 @@ for block in page.split("\n\n"):
             shown += 1
 assert shown == 34, shown
 for row in re.findall(r"^\| (\d) GPUs, (\S+) \| (\S+) \| (\S+), (\S+)% \|", page, re.M):
-    words = f"--model cluster.json --per-host 8 -s XL -x p2p --scaling strong -n {row[0]} -p {row[1]} --sweeps-a-pass 4 --compute-time 0.452".split()
+    words = f"--model cluster.json --per-host 8 -s XL -x p2p --scaling strong -n {row[0]} -p {row[1]} --sweeps-per-pass 4 --compute-time 0.452".split()
     printed = subprocess.run([sys.argv[1], *words], check=True, capture_output=True, text=True).stdout
     seconds = float(re.search(r"^  XL +\d +\S+ +(\S+)", printed, re.M)[1])
     assert abs(seconds / float(row[3]) - 1) < 0.01 and abs(float(row[3]) / float(row[2]) - 1 - float(row[4].replace("−", "-")) / 100) < 0.001, row
@@ -574,7 +574,7 @@ END
   [ "$("$PYTHON" -c 'import json; a, b = (json.load(open(f))["predictions"] for f in ("p.json", "again.json")); print(len(a), all(abs(x["high"] / y["high"] - 1) < 1e-6 for x, y in zip(a, b)))')" = "12 True" ]
   says 2 '--procs 2x2x2: gemm-gpu cuts 2 dimensions' --model p.json -n 8 -p 2x2x2
   says 2 '--size L: allowed are N, or MxNxK' --model p.json -s L
-  says 2 '--sweeps-a-pass 2: gemm-gpu makes no sweeps' --model p.json --sweeps-a-pass 2
+  says 2 '--sweeps-per-pass 2: gemm-gpu makes no sweeps' --model p.json --sweeps-per-pass 2
   says 2 '--procs 2x4: himeno-gpu cuts 3 dimensions' --model "$top_srcdir/tests/golden/model.json" -n 8 -p 2x4
   says 2 '--size 512: allowed are ' --model "$top_srcdir/tests/golden/model.json" -s 512
   says 2 "--against .*: runs of himeno-gpu, and the model is one of gemm-gpu" --model p.json --against "$measured/study"

@@ -90,12 +90,12 @@ PY
   "$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); d["model"]["paths"][0]["other_host"] = None; json.dump(d, sys.stdout)' "$model" >one.json
   run "$sim" --model one.json -s S -n 16
   expect_status 3
-  [[ $output == *"2 hosts, and the path between hosts by staged was never measured: run comm-gpu on two hosts, or give it by --between"* ]]
+  [[ $output == *"2 hosts, and the path between hosts by staged was never measured: run comm-gpu on two hosts, or give it by --network"* ]]
   "$sim" --model one.json -s S -n 8 >/dev/null
-  "$sim" --model one.json -s S -n 16 --between 8,20 --json given.json >/dev/null
+  "$sim" --model one.json -s S -n 16 --network 8,20 --json given.json >/dev/null
   "$sim" --model "$model" -s S -n 16 --json s.json >/dev/null
   [ "$(json given.json 'd["runs"][0]["phases"]["sweep"]["max"]')" = "$(json s.json 'd["runs"][0]["phases"]["sweep"]["max"]')" ]
-  "$sim" --model one.json -s S -n 16 --between 80,20 --json far.json >/dev/null
+  "$sim" --model one.json -s S -n 16 --network 80,20 --json far.json >/dev/null
   [ "$(json far.json 'd["runs"][0]["phases"]["sweep"]["max"] > 6e-5')" = True ]
 }
 
@@ -169,7 +169,7 @@ PY
   for how in 's/a/a/' '/"staged host_bytes_factor"/{n;s/: [^,]*/: 0.5/}'; do
     sed "$how" "$model" >host.json
     for each in 1 4; do
-      "$sim" --model host.json -s M -n 4 -p 2x2x1 --per-host $each --between 6,12 --json s.json >/dev/null
+      "$sim" --model host.json -s M -n 4 -p 2x2x1 --per-host $each --network 6,12 --json s.json >/dev/null
       json s.json 'd["runs"][0]["phases"]["sweep"]["max"]'
     done
   done >times
@@ -241,7 +241,7 @@ PY
 }
 
 @test "platform files can be kept, with links as fitted" {
-  "$sim" --model "$model" -s S -n 12 --keep files >/dev/null
+  "$sim" --model "$model" -s S -n 12 --keep-files files >/dev/null
   grep -q '<cluster .* radical="0-11" .* bw="20000000000Bps" lat="4e-07s"' files/platform.xml
 }
 
@@ -352,7 +352,7 @@ simulations() {
   for folder in "$PWD/two words" "$PWD/"$'\xff' "$PWD/$part/$part/$part"; do
     mkdir -p "$folder"
     cp "$model" "$folder/model.json"
-    TMPDIR=$folder "$sim" --model "$folder/model.json" -s XS -n 2 --passes 1 --keep "$folder/kept" --json r.json >/dev/null
+    TMPDIR=$folder "$sim" --model "$folder/model.json" -s XS -n 2 --passes 1 --keep-files "$folder/kept" --json r.json >/dev/null
     "$PYTHON" -c 'import json; json.load(open("r.json", encoding="utf-8"))'
     [ "$(ls -A "$folder" | tr '\n' ' ')" = 'kept model.json ' ]
     TMPDIR=$folder "$sim" --model "$folder/model.json" -s XS -n 2 --passes 1 --platform "$folder/kept/platform.xml" >/dev/null
@@ -364,7 +364,7 @@ simulations() {
   echo mine >keep/result.json
   echo theirs >theirs
   ln theirs keep/platform.xml
-  "$sim" --model "$model" -s S -n 12 --keep keep >/dev/null
+  "$sim" --model "$model" -s S -n 12 --keep-files keep >/dev/null
   [ "$(cat keep/result.json)" = mine ] && [ "$(cat theirs)" = theirs ]
   grep -q 'radical="0-11"' keep/platform.xml
   [ "$(ls keep | tr '\n' ' ')" = 'log plan.json platform.xml result.json ' ]
@@ -381,9 +381,9 @@ simulations() {
   says 2 '--model is missing'
   says 2 'has no transport pigeon' --model "$model" -x pigeon
   says 2 '--ranks 0: allowed' --model "$model" -n 0
-  says 2 '--between 5: wanted are two numbers' --model "$model" --between 5
-  says 2 '--between 5,0: wanted are two numbers' --model "$model" --between 5,0
-  says 2 '--between 5,20,3: wanted are two numbers' --model "$model" --between 5,20,3
+  says 2 '--network 5: wanted are two numbers' --model "$model" --network 5
+  says 2 '--network 5,0: wanted are two numbers' --model "$model" --network 5,0
+  says 2 '--network 5,20,3: wanted are two numbers' --model "$model" --network 5,20,3
   says 2 'himeno-sim: .*[Rr]ank' --model "$model" -s 8x8x8 -n 4096
   says 3 'none"?: ' --model none
   says 3 'no/such.json' --model "$model" --json no/such.json

@@ -66,7 +66,7 @@ assert {k: v for k, v in s.items() if k.startswith('HIMENO_')} == {
   document himeno-gpu -b cpu -s XS -n 1 -k reference
   document himeno-gpu -b null -s XS --ladder -n 1 --verify off
   document himeno-gpu -b null -s XS --soak 0.01 --block 2
-  document gemm-gpu -b cpu -s 16 -t 0.01 -k naive --no-yardstick
+  document gemm-gpu -b cpu -s 16 -t 0.01 -k naive --no-reference
   document gemm-gpu -b cpu --ladder --sizes 16 -t 0.01
   document mem-gpu -b cpu --mixes -t 0.02 --sizes 64K
   document comm-gpu -b cpu --parts host --max 64 --samples 3

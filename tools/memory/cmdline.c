@@ -10,7 +10,7 @@
 #define CONFIG struct mem_config
 #define MOST   ((uint64_t)1 << 52)
 
-/* What reads an option: the sections, and copies on a device that has thread blocks. */
+/* Readers of an option: the sections, and copies on a device with thread blocks. */
 enum {
   COPIES = 1,
   MIXES = 2,
@@ -77,55 +77,54 @@ static status_t parse_footprint(const char *option, const char *text, void *fiel
 
 static const struct option_spec options[] = {
     {"copies", 0, SECTIONS, OPTION_FLAG(sections.copies),
-     "Copies of several streams at once over sizes, with and without pacing, beside the library's own copy "
-     "and BabelStream's.",
+     "Measure copies of several streams at once over sizes, with and without pacing, compared with the "
+     "library's own copy and BabelStream's.",
      .group = "What to measure (default: copies, mixes, latency and host)"},
     {"mixes", 0, SECTIONS, OPTION_FLAG(sections.mixes),
-     "Reading alone, writing alone, and 1, 3 and 13 reads for each write."},
+     "Measure reads only, writes only, and 1, 3 and 13 reads per write."},
     {"latency", 0, SECTIONS, OPTION_FLAG(sections.latency),
-     "A pointer chase in random order over strides and footprints; finds the caches, the memory and the "
-     "TLBs."},
+     "Measure latency by a pointer chase in random order over strides and footprints. It finds the caches, "
+     "the memory and the TLBs."},
     {"host", 0, SECTIONS, OPTION_FLAG(sections.host),
-     "The host's own memory: COPY, TRIADD, READ, MEMCPY, and stores past the caches."},
+     "Measure the host's memory: COPY, TRIADD, READ, MEMCPY, and stores that bypass the caches."},
     {"roofline", 0, SECTIONS, OPTION_FLAG(sections.roofline),
-     "Measured ceilings, and kernels from 1/16 to 512 operations a byte."},
+     "Measure the ceilings, and kernels from 1/16 to 512 operations per byte."},
     {"pairs", 0, SECTIONS, OPTION_FLAG(sections.pairs),
-     "Kernels before and after their addresses were made cheaper; scripts/isa-report counts their "
-     "instructions."},
+     "Measure kernels before and after an optimisation of their address computations. scripts/isa-report "
+     "counts their instructions."},
     {"backend", 'b', OPTION_LISTED | SECTIONS, OPTION_CUSTOM(backend, parse_backend, "NAME"),
-     "auto, cuda, opencl or cpu. auto takes CUDA, then a GPU by OpenCL, then the CPU.",
+     "Select the backend: auto, cuda, opencl or cpu. auto takes CUDA, then a GPU by OpenCL, then the CPU.",
      .group = "Where and how"},
     {"device", 0, SECTIONS, OPTION_TEXT(device, "N|UUID|NAME"),
-     "The first device with this position, UUID or part of a name."},
+     "Use the first device with this position, UUID or part of a name."},
     {"streams", 0, COPIES, OPTION_CUSTOM(streams, parse_streams, "LIST"),
-     "Copies at once, of 1,2,4,8,16 (default: each of them)."},
+     "Set the numbers of concurrent copies, of 1,2,4,8,16. Default: all of them."},
     {"sizes", 0, COPIES | MIXES | HOST | ROOFLINE, OPTION_CUSTOM(sizes, parse_sizes, "LIST"),
-     "Bytes to copy, in steps of 64K; as many are read as written. Default: from under the last cache to "
-     "most of a GPU's memory; of the host's arrays four times the last cache. The mixes take the largest "
-     "that fits 14 times, at most 1G, the roofline the first."},
+     "Set the bytes to copy, in steps of 64K; as many are read as written. Default: from below the last "
+     "cache to most of a GPU's memory; on the host four times the last cache. The mixes use the largest of "
+     "which 14 fit, at most 1G; the roofline uses the first."},
     {"pace", 0, COPIES, OPTION_CHOICE(pace, "both|free|paced"),
-     "Without and with a barrier of the block before each element."},
+     "Copy without a barrier of the thread block before each element, with one, or both."},
     {"assign", 0, COPIES, OPTION_CHOICE(deal, "all|cyclic|block|group"),
-     "Neighbouring threads take neighbouring elements; or each thread, or each thread block, has a run of "
-     "its own."},
+     "Assign elements to threads: adjacent threads take adjacent elements (cyclic), each thread has a "
+     "contiguous run (block), or each thread block has one (group)."},
     {"widths", 0, GPU_COPIES, OPTION_CUSTOM(widths, parse_widths, "LIST"),
-     "Bytes a thread moves at once, of 4,16 (GPUs)."},
+     "Set the bytes that a thread moves at once, of 4,16 (GPUs)."},
     {"threads", 0, COPIES | HOST, OPTION_CUSTOM(threads, parse_counts, "LIST"),
-     "Threads a block; of the CPU, threads in all. Those of --host are in all too (default: 1 and all "
-     "cores), where no GPU's copies are measured beside it."},
+     "Set the threads per block; on a CPU and for --host the threads in total (default: 1 and all cores). "
+     "With the copies of a GPU, --host uses the default."},
     {"blocks", 0, GPU_COPIES, OPTION_CUSTOM(blocks, parse_counts, "LIST"),
-     "Thread blocks for each compute unit (GPUs)."},
+     "Set the thread blocks per compute unit (GPUs)."},
     {"strides", 0, LATENCY, OPTION_CUSTOM(strides, parse_strides, "LIST"),
-     "Of the pointer chase, bytes (default: a line, a page, a large page)."},
+     "Set the strides of the pointer chase in bytes. Default: a line, a page and a large page."},
     {"footprint", 0, LATENCY, OPTION_CUSTOM(footprint, parse_footprint, "SIZE"),
-     "Largest of the pointer chase (default: most of a GPU's memory, 1G on a CPU)."},
+     "Set the largest footprint of the pointer chase. Default: most of a GPU's memory, 1G on a CPU."},
     {"kernels", 0, ROOFLINE, OPTION_INPUT(kernels, "FILE,..."),
-     "JSON documents of himeno-gpu, gemm-gpu and their ladders: their kernels are placed on the roofline, "
-     "sweeps by the traffic that scripts/dram-traffic measured where its document is among them."},
+     "Place kernels on the roofline: JSON documents of himeno-gpu, gemm-gpu and their ladders. A sweep is "
+     "placed by the traffic in a document of scripts/dram-traffic, if one is listed."},
     {"time", 't', SECTIONS, OPTION_TIME(seconds, 0.001, 1e5, "DURATION"),
-     "Of samples in each section (30, 5m; default 10); it stops earlier when the medians are known to 0.25%, "
-     "and "
-     "takes longer where three samples of each need more.",
+     "Take samples for about this long per section: 30 or 5m (default 10 s). A section ends earlier once its "
+     "medians are known to 0.25%, and later if three samples of each need more.",
      .group = "How long"},
     {OPTION_JSON(SECTIONS, "Result", "")},
     {OPTION_QUIET},
@@ -147,13 +146,14 @@ static const struct option_pair joined[] = {{"kernels", "roofline"}, {NULL}};
 
 const struct option_program mem_options = {
     .name = "mem-gpu",
-    .summary = "what a device's memory can do: streams and pacing, latency, host memory, roofline",
+    .summary = "Memory bandwidth and latency of a device and its host, and the roofline",
     .epilogue = "Examples:\n"
-                "  mem-gpu                                       what is known of this memory, in a minute\n"
-                "  mem-gpu --copies --streams 8 --sizes 1G       eight copies of 128 MiB at once\n"
-                "  mem-gpu --roofline --kernels L.json,gemm.json where these kernels stand under the roof\n"
+                "  mem-gpu                                        copies, mixes, latency and host memory, in "
+                "a minute\n"
+                "  mem-gpu --copies --streams 8 --sizes 1G        eight concurrent copies of 128 MiB\n"
+                "  mem-gpu --roofline --kernels L.json,gemm.json  these kernels on the roofline\n"
                 "\n"
-                "For tests: HIMENO_MEM_CORRUPT=N flips a bit in what is compared for the Nth time.\n",
+                "For tests: HIMENO_MEM_CORRUPT=N flips a bit before the Nth comparison.\n",
     .exits = "4 wrong contents,\n7 runtime fault.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

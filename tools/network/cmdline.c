@@ -52,32 +52,35 @@ static status_t parse_transport(const char *option, const char *text, void *fiel
 
 static const struct option_spec options[] = {
     {"parts", 0, BENCH_ALL, OPTION_CUSTOM(parts, parse_parts, "LIST"),
-     "Any of host, pairs, halo, allreduce, with commas between. Default: all.", .group = "What"},
+     "Select the parts: host, pairs, halo and allreduce, separated by commas. Default: all.",
+     .group = "What"},
     {"transport", 'x', BENCH_PAIRS | BENCH_HALO, OPTION_CUSTOM(transport, parse_transport, "all|TRANSPORT"),
-     "Only this way between devices; --list shows them."},
+     "Measure only this transport between devices; see --list."},
     {"min", 0, BENCH_HOST | BENCH_PAIRS, OPTION_CUSTOM(min_bytes, parse_bytes, "BYTES"),
-     "Smallest transfer (default 8)."},
+     "Set the smallest transfer (default 8 bytes)."},
     {"max", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE, OPTION_CUSTOM(max_bytes, parse_bytes, "BYTES"),
-     "Largest transfer, with K, M or G. Default: 256M on a GPU, 16M on a CPU, less where memory is.",
+     "Set the largest transfer, with K, M or G. Default: 256M on a GPU, 16M on a CPU, less if memory is "
+     "short.",
      .given = OPTION_GIVEN(max_given)},
     {"step", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE, OPTION_INT(step, 2, 1024, "N"),
-     "From one size to the next (default 4)."},
+     "Multiply the size by N from one transfer to the next (default 4)."},
     {"samples", 0, BENCH_ALL, OPTION_INT(samples, 1, BENCH_SAMPLES_MAX, "N"),
-     "Batches a point (default 7); their median counts."},
+     "Set the number of batches per size (default 7). Their median counts."},
     {"size", 's', BENCH_HALO, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
-     "XS, S, M, L, XL or IxJxK valid extents. Default: L on a GPU, M on a CPU.", .group = "The halo part",
-     .given = OPTION_GIVEN(size_given)},
-    {"weak", 'w', BENCH_HALO, OPTION_FLAG(weak), "Every rank gets the interior of SIZE."},
-    {RANKS_OPTION_PROCS(BENCH_HALO, "takes the cheapest exchange by model.")},
+     "Set the grid: XS, S, M, L, XL or IxJxK points. Default: L on a GPU, M on a CPU.",
+     .group = "The halo part", .given = OPTION_GIVEN(size_given)},
+    {"weak", 'w', BENCH_HALO, OPTION_FLAG(weak), "Give each rank the interior of SIZE."},
+    {RANKS_OPTION_PROCS(BENCH_HALO, "takes the cheapest exchange by a model.")},
     {"depth", 0, BENCH_HALO, OPTION_INT(depth, 1, 8, "T"),
-     "Layers of a halo: the T of a temporal kernel (default 1)."},
+     "Set the layers of a halo: the T of a temporal kernel (default 1)."},
     {"backend", 'b', OPTION_LISTED | BENCH_ALL, OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),
-     "auto, cuda, opencl, cpu, or null (a test device). auto takes CUDA, then a GPU by OpenCL, then the CPU.",
+     "Select the backend: auto, cuda, opencl, cpu or null (a test device). auto takes CUDA, then a GPU by "
+     "OpenCL, then the CPU.",
      .group = "Where"},
     {DEVICE_OPTION_DEVICE(BENCH_ALL)},
     {DEVICE_OPTION_BIND(BENCH_ALL)},
     {RANKS_OPTION_TIMEOUT(BENCH_ALL)},
-    {OPTION_JSON(BENCH_ALL, "Result", " himeno-predict reads it, and scripts/plot draws it.")},
+    {OPTION_JSON(BENCH_ALL, "Result", " himeno-predict and scripts/plot read it.")},
     {OPTION_QUIET},
     {OPTION_LIST("devices, transports and network cards")},
 };
@@ -99,17 +102,17 @@ static status_t check(void *config)
 
 const struct option_program bench_options = {
     .name = "comm-gpu",
-    .summary = "Latency and bandwidth of every path between GPUs: host, neighbours, halos, sums",
+    .summary = "Latency and bandwidth between GPUs and host, pairs of GPUs, of halo exchange and allreduce",
     .epilogue = "Examples:\n"
-                "  mpirun -np 8 comm-gpu --json paths.json      every path of eight devices\n"
-                "  mpirun -np 4 comm-gpu --parts halo -s XL     the halo exchange of XL over four\n"
-                "  comm-gpu --parts host                        host and device only\n"
+                "  mpirun -np 8 comm-gpu --json paths.json      all parts on eight devices\n"
+                "  mpirun -np 4 comm-gpu --parts halo -s XL     the halo exchange of XL on four devices\n"
+                "  comm-gpu --parts host                        between the host and one device\n"
                 "\n"
                 "Environment, for tests:\n"
-                "  HIMENO_SYSFS=FOLDER        network cards are read from there and not from /sys\n"
-                "  HIMENO_BENCH_CORRUPT=N     each rank damages what arrives in its Nth "
+                "  HIMENO_SYSFS=FOLDER        read network cards from FOLDER instead of /sys\n"
+                "  HIMENO_BENCH_CORRUPT=N     corrupt what each rank receives in its Nth "
                 "transfer\n",
-    .exits = "4 content that arrived changed,\n6 hang, 7 runtime fault.",
+    .exits = "4 corrupted data received,\n6 hang, 7 runtime fault.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

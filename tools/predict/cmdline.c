@@ -7,54 +7,60 @@
 
 #define CONFIG struct predict_config
 
-/* What reads an option. */
+/* Modes that read an option. */
 enum { STUDY = 1, MODEL = 2, PREDICTION = STUDY | MODEL, CHECK = 4 };
 
 static const struct option_spec options[] = {
     {"study", 0, PREDICTION, OPTION_INPUT(study, "FOLDER"),
-     "JSON documents of himeno-gpu, or of gemm-gpu with one product over all ranks, a run each: one rank "
-     "and more, small and large sizes. Or a FILE.jsonl of them: lines with \"name\" and \"document\".",
+     "Read the measured runs: a folder of JSON documents of himeno-gpu, or of gemm-gpu --distributed, one "
+     "per run, with one rank and more, small and large sizes. Or a FILE.jsonl whose lines have \"name\" and "
+     "\"document\".",
      .group = "What was measured"},
-    {"comm", 0, PREDICTION, OPTION_INPUT(comm, "FILE"), "The JSON document of comm-gpu."},
+    {"comm", 0, PREDICTION, OPTION_INPUT(comm, "FILE"), "Read the JSON document of comm-gpu."},
     {"model", 0, PREDICTION, OPTION_INPUT(model, "FILE"),
-     "Instead of both: the model in an earlier document of himeno-predict."},
+     "Read the model from an earlier document of himeno-predict, instead of --study and --comm."},
     {"kernel", 'k', OPTION_ALWAYS, OPTION_TEXT(kernel, "KERNEL"),
-     "Runs of this kernel. Default: the kernel, backend and device of most runs."},
+     "Fit runs of this kernel. Default: the most frequent kernel, backend and device."},
     {"fit-ranks", 0, STUDY, OPTION_INT(fit_ranks, 1, LIST_RANKS_TOP, "N"),
      "Fit only runs of at most N ranks."},
-    {"keep", 0, STUDY, OPTION_CUSTOM(keep, study_keep_parse, "WHAT[,WHAT]"),
-     "Fit also what is left out: duplicates, runs on other machines than most, unverified ones, outliers "
-     "(duplicates|machines|unverified|outliers)."},
+    {"include", 0, STUDY, OPTION_CUSTOM(keep, study_keep_parse, "WHAT[,WHAT]"),
+     "Also fit runs that are normally excluded: duplicates, runs on other machines than most (machines), "
+     "unverified runs, outliers.",
+     .old = "keep"},
     {"size", 's', PREDICTION, OPTION_CUSTOM(sizes, any_size_list_parse, "SIZE[,SIZE]"),
-     "XS, S, M, L, XL or IxJxK; of gemm-gpu N or MxNxK. Default: the sizes of the study.",
+     "Predict these sizes: XS, S, M, L, XL or IxJxK; for gemm-gpu N or MxNxK. Default: the sizes of the "
+     "study.",
      .group = "What is predicted"},
     {"ranks", 'n', PREDICTION, OPTION_CUSTOM(ranks, rank_list_parse, "N[,N]"),
-     "Numbers of ranks. Default: 1, 2, 4 and so on, up to twice the study's most."},
+     "Predict these numbers of ranks. Default: 1, 2, 4 and so on, up to twice the largest of the study."},
     {"scaling", 0, PREDICTION, OPTION_CHOICE(scaling, "both|strong|weak"),
-     "Strong: SIZE is the whole. Weak: SIZE is a rank's."},
+     "Select the scaling. Strong: SIZE is the whole problem. Weak: SIZE is that of each rank."},
     {"transport", 'x', PREDICTION, OPTION_TEXT(transport, "TRANSPORT"),
-     "Only this way between neighbours. Default: all of the study."},
+     "Predict only this transport between neighbours. Default: all of the study."},
     {"procs", 'p', PREDICTION, OPTION_CUSTOM(procs, any_cut_parse, "auto|PxQxR|PxQ"),
-     "Ranks along each dimension, of gemm-gpu along m and n; auto is the program's own choice."},
+     "Set the ranks along each dimension, for gemm-gpu along m and n. auto is the program's own choice."},
     {"per-host", 0, PREDICTION, OPTION_INT(per_host, 1, LIST_RANKS_TOP, "N"),
-     "Ranks of a host. Default: as in the study; where that has one host, twice the study's most."},
-    {"between", 0, PREDICTION, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
-     "A message's latency and the bandwidth each way between two GPUs of different hosts, in place of what "
-     "comm-gpu measured."},
-    {"sweeps-a-pass", 0, PREDICTION, OPTION_INT(sweeps_a_pass, 1, 64, "N"),
-     "What if a kernel made N sweeps a pass, with halos N deep; what it gains on one rank is "
-     "--compute-time."},
+     "Set the ranks per host. Default: as in the study, or twice its largest number of ranks if it has one "
+     "host."},
+    {"network", 0, PREDICTION, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
+     "Set the latency of a message and the bandwidth in each direction between two GPUs on different hosts, "
+     "instead of what comm-gpu measured.",
+     .old = "between"},
+    {"sweeps-per-pass", 0, PREDICTION, OPTION_INT(sweeps_a_pass, 1, 64, "N"),
+     "Assume a kernel with N sweeps per pass and halos of N layers. Give its gain on one rank by "
+     "--compute-time.",
+     .old = "sweeps-a-pass"},
     {"compute-time", 0, PREDICTION, OPTION_REAL(scale.compute, 1e-6, 1e6, "FACTOR"),
-     "What if computing took this many times as long (0.1: ten times as fast)."},
+     "Multiply the time for computing by FACTOR (0.1: ten times as fast)."},
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),
-     "What if latencies and bytes took this many times as long."},
+     "Multiply latencies and the time per byte by FACTOR."},
     {"against", 0, OPTION_ALWAYS, OPTION_INPUT(against, "PATH"),
-     "Set the model against these runs too, of a folder or a file: measured, or simulated by himeno-sim.",
+     "Compare the model with the runs in this folder or file, measured or simulated by himeno-sim.",
      .group = "Prediction and measurement"},
     {"within", 0, OPTION_ALWAYS, OPTION_REAL(within, 0.01, 1000, "PERCENT"),
-     "Exit status 5 when an error against them is larger."},
+     "End with exit status 5 if an error of that comparison is larger than PERCENT."},
     {"check", 0, CHECK, OPTION_INPUT(check, "FILE"),
-     "Compare the predictions in an earlier document of --json with the runs of --against."},
+     "Compare the predictions in an earlier document of himeno-predict with the runs of --against."},
     {OPTION_JSON(PREDICTION, "Result", "")},
     {OPTION_QUIET},
 };
@@ -92,19 +98,18 @@ static const struct option_pair exclusive[] = {
 
 const struct option_program predict_options = {
     .name = "himeno-predict",
-    .summary = "Predicts how himeno-gpu, or one product of gemm-gpu, scales, with an interval, from a "
-               "measured study",
+    .summary = "Predict, with intervals, how himeno-gpu or gemm-gpu --distributed scales, from measured runs",
     .usage = "--study FOLDER --comm FILE [OPTION]...",
-    .epilogue = "Examples:\n"
-                "  himeno-predict --study runs --comm paths.json               what the study says of twice "
-                "the ranks\n"
-                "  himeno-predict --study runs --comm paths.json -s XL -n 64 --per-host 8 --between 5,20\n"
-                "  himeno-predict --study runs --comm paths.json --fit-ranks 4 -n 8 --json eight.json\n"
-                "  himeno-predict --check eight.json --against later --within 10\n"
-                "\n"
-                "Exit status: 0 done, 2 usage, 3 environment (files, or too little to predict from: the "
-                "message says what to measure),\n"
-                "5 an error beyond --within, 7 runtime fault.\n",
+    .epilogue =
+        "Examples:\n"
+        "  himeno-predict --study runs --comm paths.json               up to twice the measured ranks\n"
+        "  himeno-predict --study runs --comm paths.json -s XL -n 64 --per-host 8 --network 5,20\n"
+        "  himeno-predict --study runs --comm paths.json --fit-ranks 4 -n 8 --json eight.json\n"
+        "  himeno-predict --check eight.json --against later --within 10\n"
+        "\n"
+        "Exit status: 0 done, 2 usage, 3 environment (files, or too few runs: the message names "
+        "what to measure),\n"
+        "5 error above --within, 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

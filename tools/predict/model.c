@@ -252,7 +252,7 @@ status_t model_paths_check(const struct model *model, const struct geometry *g, 
                     g->hosts, where == STUDY_OTHER_HOST ? "between hosts" : "within a host",
                     model->paths.ways[route.way[where]].name,
                     where == STUDY_OTHER_HOST
-                        ? "run comm-gpu on two hosts, or give it by --between MICROSECONDS,GB/S"
+                        ? "run comm-gpu on two hosts, or give it by --network MICROSECONDS,GB/S"
                         : "run comm-gpu on two ranks of a host");
   }
   return STATUS_OK;

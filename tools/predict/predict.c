@@ -115,7 +115,7 @@ static status_t asked_check(struct predict *p)
     return log_fail(STATUS_USAGE, "--procs %s: %s cuts %d dimensions", study_cut_text(c->procs, cut), program,
                     of->dimensions);
   if (c->sweeps_a_pass > 0 && p->model.program != STUDY_HIMENO)
-    return log_fail(STATUS_USAGE, "--sweeps-a-pass %d: %s makes no sweeps", (int)c->sweeps_a_pass, program);
+    return log_fail(STATUS_USAGE, "--sweeps-per-pass %d: %s makes no sweeps", (int)c->sweeps_a_pass, program);
   for (int s = 0; s < c->sizes.n; s++)
     RETURN_IF_FAILED(of->size_parse("--size", c->sizes.list[s].name, &c->sizes.list[s]));
   return STATUS_OK;
@@ -205,7 +205,7 @@ static void left_warn(const struct study *study)
     if (n > 0)
       log_warn("%d run%s left out (%s), %s%s: %s%s%s", n, n == 1 ? " was" : "s were",
                study_reason_names[reason], n == 1 ? "" : "the last ", study->left[last].file,
-               study->left[last].why, reason >= LEFT_DUPLICATE ? "; to fit them: --keep " : "",
+               study->left[last].why, reason >= LEFT_DUPLICATE ? "; to fit them: --include " : "",
                reason >= LEFT_DUPLICATE ? study_reason_names[reason] : "");
   }
 }

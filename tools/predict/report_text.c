@@ -21,7 +21,7 @@ static void print_left(const struct study *study, FILE *out)
     }
     if (n > LEFT_SHOWN) fprintf(out, "             and %d more so; --json names them\n", n - LEFT_SHOWN);
     if (n > 0 && reason >= LEFT_DUPLICATE)
-      fprintf(out, "             %d in all; --keep %s fits them too\n", n, study_reason_names[reason]);
+      fprintf(out, "             %d in all; --include %s fits them too\n", n, study_reason_names[reason]);
   }
 }
 

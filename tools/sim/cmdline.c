@@ -9,31 +9,34 @@
 
 static const struct option_spec options[] = {
     {"model", 0, OPTION_ALWAYS, OPTION_INPUT(model, "FILE"),
-     "A document of himeno-predict: its fitted kernel times, latencies and bandwidths.",
-     .group = "What is simulated"},
+     "Read a document of himeno-predict: its fitted kernel times, latencies and bandwidths.",
+     .group = "Problem"},
     {"size", 's', OPTION_ALWAYS, OPTION_CUSTOM(sizes, size_list_parse, "SIZE[,SIZE]"),
-     "XS, S, M, L, XL or IxJxK. Default: L."},
+     "Simulate these sizes: XS, S, M, L, XL or IxJxK. Default: L."},
     {"ranks", 'n', OPTION_ALWAYS, OPTION_CUSTOM(ranks, rank_list_parse, "N[,N]"),
-     "Numbers of ranks. Default: 1,8,64."},
-    {"weak", 'w', OPTION_ALWAYS, OPTION_FLAG(weak), "Weak scaling: every rank gets the interior of SIZE."},
+     "Simulate these numbers of ranks. Default: 1,8,64."},
+    {"weak", 'w', OPTION_ALWAYS, OPTION_FLAG(weak), "Weak scaling: give each rank the interior of SIZE."},
     {"transport", 'x', OPTION_ALWAYS, OPTION_TEXT(transport, "TRANSPORT"),
-     "Whose latency and bandwidth messages have. Default: the model's first."},
+     "Use this transport's latency and bandwidth. Default: the first of the model."},
     {RANKS_OPTION_PROCS(OPTION_ALWAYS, "is himeno-gpu's own choice.")},
-    {"per-host", 0, OPTION_ALWAYS, OPTION_INT(per_host, 1, 64, "N"), "GPUs of a host (default 8).",
-     .group = "The machine"},
-    {"between", 0, SIM_MADE, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
-     "A message's latency and the bandwidth each way between two GPUs of different hosts, in place of the "
-     "model's."},
+    {"per-host", 0, OPTION_ALWAYS, OPTION_INT(per_host, 1, 64, "N"), "Set the GPUs per host (default 8).",
+     .group = "Machine"},
+    {"network", 0, SIM_MADE, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
+     "Set the latency of a message and the bandwidth in each direction between two GPUs on different hosts, "
+     "instead of the model's.",
+     .old = "between"},
     {"platform", 0, SIM_GIVEN, OPTION_INPUT(platform, "FILE"),
-     "The hosts and the network between them, as SimGrid's own XML; each host holds --per-host GPUs. In "
-     "place of what --between, --leaf and --taper say."},
+     "Read the hosts and their network from a SimGrid XML file, instead of --network, --leaf and --taper. "
+     "Each host has --per-host GPUs."},
     {"leaf", 0, SIM_MADE, OPTION_INT(leaf, 1, 256, "N"),
-     "Hosts at a switch of the fat tree between them (default 16)."},
+     "Set the hosts per switch of the fat tree (default 16)."},
     {"taper", 0, SIM_MADE, OPTION_REAL(taper, 0.1, 100, "FACTOR"),
-     "Links between switches have so many times less bandwidth than all hosts below (default 1)."},
-    {"passes", 0, OPTION_ALWAYS, OPTION_INT(passes, 1, 10000, "N"), "Timed passes (default 20)."},
-    {"keep", 0, OPTION_ALWAYS, OPTION_TEXT(keep, "FOLDER"), "Keep the files of the simulation there.",
-     .group = "Result"},
+     "Divide the bandwidth of the links between switches by FACTOR: 1 is that of all hosts below (default "
+     "1)."},
+    {"passes", 0, OPTION_ALWAYS, OPTION_INT(passes, 1, 10000, "N"),
+     "Set the number of timed passes (default 20)."},
+    {"keep-files", 0, OPTION_ALWAYS, OPTION_TEXT(keep, "FOLDER"),
+     "Keep the files of the simulation in FOLDER.", .old = "keep", .group = "Result"},
     {OPTION_JSON(OPTION_ALWAYS, NULL, " himeno-predict --against reads it.")},
 };
 
@@ -50,7 +53,7 @@ static status_t check(void *config)
 
 const struct option_program sim_options = {
     .name = "himeno-sim",
-    .summary = "himeno-gpu's halo exchange at thousands of ranks, simulated by SimGrid",
+    .summary = "Simulate himeno-gpu's halo exchange on thousands of ranks with SimGrid",
     .usage = "--model FILE [OPTION]...",
     .epilogue = "Examples:\n"
                 "  himeno-predict --study runs --comm paths.json --json model.json\n"

@@ -20,10 +20,11 @@ struct config {
 #define CONFIG struct config
 
 static const struct option_spec options[] = {
-    {"input", 'i', OPTION_ALWAYS, OPTION_INPUT(input, "FILE"), "Source of the program."},
+    {"input", 'i', OPTION_ALWAYS, OPTION_INPUT(input, "FILE"), "Read the source of the program from FILE."},
     {"output", 'o', OPTION_ALWAYS, OPTION_OUTPUT(output, "FILE|-"),
-     "Where the result goes, whole or not at all (default: standard output)."},
-    {"name", 'n', OPTION_ALWAYS, OPTION_TEXT(name, "NAME"), "Name of the C array (default: program)."},
+     "Write the result to FILE, completely or not at all (default: standard output)."},
+    {"name", 'n', OPTION_ALWAYS, OPTION_TEXT(name, "NAME"),
+     "Set the name of the C array (default: program)."},
 };
 
 static const struct option_program about = {
