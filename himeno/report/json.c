@@ -4,8 +4,7 @@
 
 #include "base/stats.h"
 #include "himeno/report/report.h"
-#include "himeno/soak/report.h"
-#include "himeno/paths.h"
+#include "himeno/result/paths.h"
 #include "suite/progress.h"
 
 /* What is judged comes later: himeno_judge. */

@@ -7,11 +7,10 @@
 #include <stdio.h>
 
 #include "base/document.h"
-#include "himeno/choice.h"
-#include "himeno/result.h"
+#include "himeno/config/choice.h"
+#include "himeno/result/ladder.h"
 #include "judge/judge.h"
-
-struct himeno_ladder;
+#include "suite/worth.h"
 
 /** \brief The report for people. */
 void himeno_report_text(const struct himeno_config *config, const struct himeno_choice *choice,
@@ -54,6 +53,23 @@ void himeno_bound_document(struct doc *d, const struct himeno_counts *counts);
 
 /** \brief A rung's counts, in the columns of the ladder's table. */
 void himeno_rung_counts_text(const struct himeno_counts *counts, FILE *out);
+
+/* ---- a soak ---- */
+
+/** \brief "a3 has 3 wrong points, first (10, 20, 30): … must be …, 1 bit" into \a text. Returns
+ * it. */
+const char *soak_corruption_text(const struct soak_corruption *corruption, char *text, size_t size);
+
+/** \brief The list \a name of \a n corruptions. */
+void soak_found_document(struct doc *d, const char *name, const struct soak_found *found, int n);
+
+/** \brief The soak's part of the report; fields were checked every \a every passes. */
+void soak_text(const struct soak_result *result, const struct worth *worth, const struct himeno_ranks *ranks,
+               FILE *out);
+void soak_document(struct doc *d, const struct soak_result *result, const struct worth *worth, int64_t every);
+
+/** \brief What it is worth if nothing was found in so many \a seconds of sweeps. */
+struct worth soak_worth(const struct soak_result *result, const struct himeno_ranks *ranks, double seconds);
 
 /** \brief --list: backends, devices, kernels and transports, with reasons. */
 void himeno_report_list(const struct gpu_backend *asked, FILE *out);

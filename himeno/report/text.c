@@ -8,7 +8,6 @@
 #include "base/stats.h"
 #include "comm/halo/grid.h"
 #include "himeno/report/report.h"
-#include "himeno/soak/report.h"
 #include "judge/parts.h"
 #include "suite/list.h"
 #include "suite/progress.h"

@@ -14,9 +14,8 @@
 #ifndef HIMENO_SOAK_CHECK_H
 #define HIMENO_SOAK_CHECK_H
 
-#include "himeno/verify.h"
-
-#define SOAK_DATA_SETS 2
+#include "himeno/result/soak.h"
+#include "himeno/verify/verify.h"
 
 struct soak_known {
   struct verify_reference reference;
@@ -29,15 +28,6 @@ struct soak_known {
  * of its kernel. STATUS_ENVIRONMENT where the hosts' memory is too small. */
 status_t soak_known_open(const struct solver_config *config, int passes, struct soak_known *known);
 void soak_known_close(struct soak_known *known);
-
-/** A rank's wrong array, or multiprocessor. */
-struct soak_corruption {
-  int rank, array; /**< SOLVER_ARRAYS: a multiprocessor */
-  int processor;
-  int64_t points;   /**< wrong ones */
-  int64_t first[3]; /**< global */
-  uint32_t is, must_be;
-};
 
 #define SOAK_CORRUPTIONS_MAX (SOLVER_ARRAYS + 1)
 
@@ -52,24 +42,6 @@ struct soak_block {
   int first; /**< the first wrong sweep when it was run again; 0 where it was right then */
   int n;     /**< of this rank */
   struct soak_corruption corruption[SOAK_CORRUPTIONS_MAX];
-};
-
-/** Corruptions kept for the report; all stand in the log. */
-#define SOAK_FOUND_MAX 32
-
-/** One rank's wrong array in one block. */
-struct soak_found {
-  int block, sweep, first;
-  enum himeno_data data;
-  struct soak_corruption corruption;
-};
-
-struct soak_result {
-  double seconds; /**< wall clock */
-  int blocks, wrong_blocks;
-  int64_t corruptions;
-  int n;
-  struct soak_found found[SOAK_FOUND_MAX]; /**< on rank 0 */
 };
 
 /** \brief Collective: fills the solver with \a data and runs a block; fields are checked every \a

@@ -8,7 +8,7 @@
 #include <mpi.h>
 
 #include "base/document.h"
-#include "himeno/record.h"
+#include "himeno/result/record.h"
 
 /** One rank's. */
 struct soak_device {

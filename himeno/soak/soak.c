@@ -13,8 +13,9 @@
 #include "base/document.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
+#include "himeno/soak/check.h"
 #include "himeno/soak/devices.h"
-#include "himeno/soak/report.h"
+#include "himeno/report/report.h"
 #include "suite/progress.h"
 
 struct soak {

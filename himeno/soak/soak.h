@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/document.h"
-#include "himeno/measure.h"
+#include "himeno/measure/measure.h"
 
 /** \brief Collective, in place of himeno_measure: STATUS_WRONG when a bit was wrong. */
 status_t himeno_soak(struct himeno_measurement *measurement);

@@ -10,7 +10,7 @@
 #include "comm/halo/grid.h"
 #include "comm/ranks/agree.h"
 #include "himeno/solver/flip.h"
-#include "himeno/verify.h"
+#include "himeno/verify/verify.h"
 #include "suite/progress.h"
 
 /* --fill tries so much less each time. */

@@ -5,7 +5,7 @@
 #ifndef HIMENO_TUNE_CHOOSE_H
 #define HIMENO_TUNE_CHOOSE_H
 
-#include "himeno/choice.h"
+#include "himeno/config/choice.h"
 
 /** \brief Fills kernel, transport, size, global extents and cut of \a choice, whose device is open.
  * Collective; ranks agree. */

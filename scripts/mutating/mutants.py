@@ -36,8 +36,8 @@ ROOMS = (
     ("himeno/*", "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler tests/unit/test_accept tests/unit/test_checks tests/unit/test_report "
                  "tests/clock/himeno.bats tests/cli/flips.bats tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats"),
     ("himeno/*kernels*", "tests/unit/test_kernels_*"),
-    ("himeno/pattern.*", "tests/unit/test_pattern"),
-    ("himeno/wrong.*", "tests/unit/test_pattern tests/cli/kernel-file.bats"),
+    ("himeno/verify/pattern.*", "tests/unit/test_pattern"),
+    ("himeno/verify/wrong.*", "tests/unit/test_pattern tests/cli/kernel-file.bats"),
     ("himeno/*ladder*", "tests/clock/himeno.bats tests/cli/ladder.bats"),
     ("himeno/tune/*", "tests/clock/himeno.bats tests/cli/tune.bats tests/cli/run.bats tests/cli/errors.bats"),
     ("himeno/kernels/cpu/*", "tests/unit/test_kernels_cpu"),

@@ -4,7 +4,7 @@
  * message. */
 #include <string.h>
 
-#include "himeno/cmdline.h"
+#include "himeno/config/cmdline.h"
 #include "tests/fuzz/reader.h"
 
 #define WORDS_MAX 32

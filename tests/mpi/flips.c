@@ -17,7 +17,7 @@
 #include "comm/ranks/agree.h"
 #include "himeno/solver/flip.h"
 #include "himeno/solver/state.h"
-#include "himeno/verify.h"
+#include "himeno/verify/verify.h"
 
 #define SWEEPS    120
 #define BIT_LEAST 10

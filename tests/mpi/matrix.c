@@ -17,7 +17,7 @@
 #include "comm/halo/grid.h"
 #include "comm/ranks/agree.h"
 #include "himeno/solver/solver.h"
-#include "himeno/verify.h"
+#include "himeno/verify/verify.h"
 
 #define VALUES_MAX 64
 

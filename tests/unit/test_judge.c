@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "himeno/judging.h"
+#include "himeno/measure/judging.h"
 #include "himeno/kernels/kernels.h"
 #include "himeno/solver/clock.h"
 #include "base/stats.h"

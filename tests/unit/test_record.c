@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "base/stats.h"
-#include "himeno/record.h"
+#include "himeno/result/record.h"
 #include "himeno/report/report.h"
-#include "himeno/paths.h"
+#include "himeno/result/paths.h"
 
 static struct telemetry_sample cool(void)
 {

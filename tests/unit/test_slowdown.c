@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "judge/slowdown.h"
-#include "himeno/ranks.h"
+#include "himeno/result/ranks.h"
 
 #define BLOCKS 200
 #define RANKS  8

@@ -15,7 +15,7 @@
 #include "himeno/soak/check.h"
 #include "himeno/soak/devices.h"
 #include "himeno/soak/soak.h"
-#include "himeno/soak/report.h"
+#include "himeno/report/report.h"
 #include "himeno/solver/flip.h"
 #include "himeno/solver/state.h"
 

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "himeno/config/cmdline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "comm/halo/grid.h"
+#include "comm/halo/transport.h"
+#include "comm/ranks/options.h"
+#include "comm/ranks/watch.h"
+#include "gpu/device_options.h"
+#include "himeno/kernels/kernels.h"
+
+#define CONFIG struct himeno_config
+
+/* Readers of an option: the modes, and the trials of kernels or transports. */
+enum {
+  PLAIN = 1,
+  OFFICIAL = 2,
+  LADDER = 4,
+  SOAK = 8,
+  RUN = PLAIN | OFFICIAL | LADDER | SOAK,
+  TRIALS = 16,
+  KERNEL_TRIALS = 32
+};
+
+static status_t parse_kernel(const char *option, const char *text, void *field)
+{
+  const char **kernel = field;
+  *kernel = strcmp(text, "auto") == 0 ? NULL : text;
+  struct value_guess guess = {.text = text};
+  char meant[VALUE_TEXT_MAX];
+  for (int b = 0; *kernel && gpu_backends[b]; b++) {
+    const struct himeno_kernel_set *set = himeno_kernels_find(gpu_backends[b]->name);
+    if (set && himeno_kernel_find(set, text)) return STATUS_OK;
+    for (int k = 0; set && k < set->n; k++) value_guess(&guess, set->kernels[k].name);
+  }
+  return *kernel ? log_fail(STATUS_USAGE, "%s %s: no backend has such a kernel%s", option, text,
+                            value_guess_text(&guess, "; --list shows them", meant))
+                 : STATUS_OK;
+}
+
+static status_t parse_transport(const char *option, const char *text, void *field)
+{
+  const char **transport = field;
+  *transport = strcmp(text, "auto") == 0 ? NULL : text;
+  return *transport ? halo_transport_check(option, text) : STATUS_OK;
+}
+
+static const struct option_spec options[] = {
+    {"size", 's', RUN, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
+     "Set the grid: XS, S, M, L, XL or IxJxK points. Default: L on a GPU, M on a CPU, XS on an emulator, or "
+     "a smaller one that fits in memory.",
+     .group = "Problem", .given = OPTION_GIVEN(size_given)},
+    {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
+     "Use the largest grid that fits in PERCENT of each device's free memory, and read all of it.",
+     .given = OPTION_GIVEN(fill_given)},
+    {"weak", 'w', RUN, OPTION_FLAG(weak), "Weak scaling: give each rank the interior of SIZE."},
+    {"data", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(data, "standard|dense"),
+     "Select the input: standard is the benchmark's own data; in dense data every term of the stencil "
+     "counts."},
+    {DEVICE_OPTION_BACKEND(RUN)},
+    {DEVICE_OPTION_DEVICE(RUN)},
+    {"kernel", 'k', PLAIN | OFFICIAL | SOAK, OPTION_CUSTOM(kernel, parse_kernel, "auto|KERNEL"),
+     "Select the kernel; see --list. auto times several on this device, size and data, and remembers the "
+     "fastest."},
+    {"kernel-file", 0, RUN, OPTION_INPUT(kernel_file, "FILE"),
+     "Run your own kernel: OpenCL source, or CUDA source if NVRTC is installed. doc/kernel-file.md has a "
+     "template. With --ladder it is the last rung."},
+    {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune), "Time the kernels again even if a choice is remembered."},
+    {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
+     "Time and remember nothing: use kernel stream and transport staged."},
+    {"transport", 'x', RUN, OPTION_CUSTOM(transport, parse_transport, "auto|TRANSPORT"),
+     "Select the transport for halo exchange; see --list. auto times a few exchanges per transport and takes "
+     "the fastest."},
+    {RANKS_OPTION_PROCS(RUN, "takes the cheapest exchange by a model.")},
+    {"no-overlap", 0, RUN, OPTION_FLAG(no_overlap),
+     "Finish computing before exchanging halos, instead of doing both at once."},
+    {"pad", 0, RUN, OPTION_INT(pad, 0, 65536, "FLOATS"),
+     "Lengthen each row in memory by at least FLOATS elements, in steps of 32."},
+    {DEVICE_OPTION_BIND(RUN)},
+    {DEVICE_OPTION_EXPECT(RUN)},
+    {RANKS_OPTION_TIMEOUT(RUN)},
+    {"sweeps", 'n', PLAIN | LADDER, OPTION_INT(sweeps, 1, 10000000, "SWEEPS"),
+     "Run one block of SWEEPS sweeps.", .group = "How long", .given = OPTION_GIVEN(sweeps_given)},
+    {"time", 't', PLAIN | LADDER | OFFICIAL, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
+     "Repeat blocks for about this long: 90, 15m or 8h (default 10 s).",
+     .given = OPTION_GIVEN(seconds_given)},
+    {"block", 0, PLAIN | LADDER | SOAK, OPTION_INT(block, 1, 10000000, "SWEEPS"),
+     "Set the number of sweeps per block (default 120). Each block starts from the initial field.",
+     .given = OPTION_GIVEN(block_given)},
+    {"official", 0, RUN, OPTION_FLAG(official),
+     "Run the original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and print "
+     "its score. Only the rehearsal is verified."},
+    {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
+     "Run blocks of both data sets for this long: 90, 15m, 8h or 2d. Check every bit of the field after each "
+     "sweep, and of the coefficients after each block. Nothing is tuned.",
+     .given = OPTION_GIVEN(soak_given)},
+    {"soak-log", 0, SOAK, OPTION_OUTPUT(soak_log, "FILE"),
+     "Append one JSON line per block to FILE. Each is on the disk before the next block begins."},
+    {"soak-every", 0, SOAK, OPTION_INT(soak_every, 1, 10000000, "PASSES"),
+     "Check the field after every PASSES passes instead of after each: fewer checks, more memory traffic."},
+    {"ladder", 0, RUN, OPTION_FLAG(ladder),
+     "Run the kernels from the simplest to the fastest and show what each step gains. Each kernel runs for "
+     "about one second (--time), in three rounds."},
+    {"verify", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(verify, "auto|full|off"),
+     "Compare every block with the known value, or with one computed on the CPUs: auto computes for at most "
+     "about one minute, full to the end of a block.",
+     .group = "Result"},
+    {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "[POLICY]"),
+     "Judge the run by a policy: default, h100, h200, or a JSON file of limits (doc/acceptance.md). Nothing "
+     "is tuned. Exit status 5: a check failed. 3: too noisy to judge. 2: not verified, or nothing could be "
+     "checked.",
+     .missing = "default"},
+    {"reference", 0, PLAIN | SOAK, OPTION_INPUT(reference, "FILE"),
+     "Compare with the JSON document of an earlier run, within the noise of both. Exit status 5: slower. 3: "
+     "too noisy to compare."},
+    {OPTION_JSON(RUN, NULL, "")},
+    {OPTION_QUIET},
+    {OPTION_LIST("backends, devices, kernels and transports")},
+};
+
+/* A kernel must exist for the backend that was named with it. */
+static status_t kernel_check(const struct himeno_config *c)
+{
+  if (!c->backend || !c->kernel) return STATUS_OK;
+  const struct himeno_kernel_set *set = himeno_kernels_find(c->backend->name);
+  if (!set || himeno_kernel_find(set, c->kernel)) return STATUS_OK;
+  return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", c->kernel,
+                  c->backend->name);
+}
+
+static const struct himeno_config defaults = {
+    .block = HIMENO_BLOCK_SWEEPS, .soak_every = 1, .seconds = HIMENO_BLOCK_SECONDS, .timeout = WATCH_SECONDS};
+
+static status_t check(void *config)
+{
+  struct himeno_config *c = config;
+  RETURN_IF_FAILED(kernel_check(c));
+  c->no_tune |= c->accept || c->soak_given;
+  return STATUS_OK;
+}
+
+static const struct option_pair exclusive[] = {{"sweeps", "time|block"},
+                                               {"size", "fill"},
+                                               {"official", "sweeps|block|weak|verify full"},
+                                               {"soak", "sweeps|time|official|ladder|data|tune"},
+                                               {"accept", "tune|ladder|official"},
+                                               {"reference", "ladder|official"},
+                                               {"tune", "no-tune"},
+                                               {"kernel", "tune|kernel-file"},
+                                               {"ladder", "kernel|tune|official"},
+                                               {NULL}};
+
+static const struct option_pair joined[] = {{"soak-log", "soak"}, {"soak-every", "soak"}, {NULL}};
+
+const struct option_program himeno_options = {
+    .name = "himeno-gpu",
+    .summary = "Himeno benchmark for GPU clusters: correctness, speed and scaling",
+    .epilogue =
+        "Examples:\n"
+        "  mpirun -np 8 himeno-gpu                  ten seconds on eight devices, verified\n"
+        "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
+        "  himeno-gpu --list                        available backends, devices, kernels, transports\n",
+    .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault, 8 incomplete (ended by a signal).",
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .defaults = &defaults,
+    .config_bytes = sizeof defaults,
+    .check = check,
+    .exclusive = exclusive,
+    .joined = joined,
+};
+
+static int readers_of(const struct himeno_config *c, const struct gpu_backend *backend)
+{
+  if (c->soak_given) return SOAK;
+  int mode = c->official ? OFFICIAL : c->ladder ? LADDER : PLAIN;
+  int tried = mode != LADDER && !c->kernel && !c->kernel_file &&
+              himeno_kernel_trials(himeno_kernels_find(backend->name)) > 1;
+  return mode | (c->accept ? 0 : TRIALS | (tried ? KERNEL_TRIALS : 0));
+}
+
+void himeno_cmdline_ignore(const struct himeno_config *c, const struct gpu_backend *backend)
+{
+  char asked[64];
+  snprintf(asked, sizeof asked, "%s on backend %s",
+           c->soak_given    ? "--soak"
+           : c->official    ? "--official"
+           : c->ladder      ? "--ladder"
+           : c->accept      ? "--accept"
+           : c->kernel_file ? "--kernel-file"
+                            : "a plain run",
+           backend->name);
+  option_ignore((unsigned)readers_of(c, backend), asked);
+}
+
+int himeno_block_sweeps(const struct himeno_config *config)
+{
+  return (int)(config->sweeps_given ? config->sweeps : config->block);
+}

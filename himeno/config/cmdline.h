@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The command line of himeno-gpu. */
+#ifndef HIMENO_CONFIG_CMDLINE_H
+#define HIMENO_CONFIG_CMDLINE_H
+
+#include <stdint.h>
+
+#include "base/options.h"
+#include "comm/halo/grid.h"
+#include "gpu/binding.h"
+#include "gpu/gpu.h"
+#include "himeno/problem.h"
+
+#define HIMENO_BLOCK_SWEEPS  120
+#define HIMENO_BLOCK_SECONDS 10.0
+/** Sweeps before the timed part of the original protocol. */
+#define HIMENO_REHEARSAL_SWEEPS 3
+
+struct himeno_config {
+  struct grid_size size;
+  int size_given, weak;
+  double fill; /**< percent of the device's memory */
+  int fill_given;
+  int data;                                /**< enum himeno_data */
+  const struct gpu_backend *backend;       /**< NULL: auto */
+  const char *device, *kernel, *transport; /**< NULL: auto */
+  int procs[3];                            /**< the first 0: auto */
+  int binding;                             /**< enum binding_policy */
+  int64_t expect, pad;
+  double timeout; /**< seconds that a rank waits for another */
+  int no_overlap;
+  int64_t sweeps, block;
+  int sweeps_given, block_given, seconds_given;
+  double seconds;
+  int verify; /**< enum himeno_verify */
+  int official;
+  const char *kernel_file;
+  int tune, no_tune;
+  int ladder;
+  const char *accept, *reference; /**< NULL: not asked for */
+  double soak;                    /**< seconds */
+  int soak_given;
+  int64_t soak_every; /**< passes from check to check */
+  const char *soak_log;
+  const char *json;
+  int list, quiet;
+};
+
+/** Options into struct himeno_config. */
+extern const struct option_program himeno_options;
+
+/** \brief Names the options that nothing reads on \a backend. */
+void himeno_cmdline_ignore(const struct himeno_config *config, const struct gpu_backend *backend);
+
+/** \brief Sweeps of a timed block. */
+int himeno_block_sweeps(const struct himeno_config *config);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* The timed part of a run: the ceiling, the blocks, the original protocol, the partial document. */
+#include "himeno/measure/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/stop.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "himeno/measure/judging.h"
+#include "himeno/result/ranks.h"
+#include "himeno/solver/clock.h"
+#include "suite/progress.h"
+
+#define CEILING_BATCH_SECONDS 0.02
+#define CEILING_BATCHES       5
+#define CEILING_PASSES_MAX    100
+#define CEILING_EVERY_SECONDS 0.5
+#define OFFICIAL_SECONDS      60.0
+#define PARTIAL_SECONDS       1.0  /* from one partial document to the next, at least */
+#define PARTIAL_SHARE         20.0 /* and so many times as long as the last one took */
+/* Sweeps between check points that last so long are paused behind in timed blocks too: a pause
+ * costs some 30 us, untimed, and as much in the first launches after it. Else every so many timed
+ * blocks one with pauses runs between them. */
+#define PAUSE_SECONDS     0.02
+#define CHECK_BLOCK_EVERY 20
+#define NOISE_SECONDS     10.0 /* of further blocks, until their noise is known */
+
+/* ---- ceiling ---- */
+
+/* Rates of batches of passes, of all ranks and of this one's device. */
+struct ceiling {
+  double *rates, *mine, since;    /* seconds of blocks since the last batch */
+  int n, n_mine, passes, between; /* blocks as well as before and after them */
+};
+
+static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
+{
+  struct solver_rates rates;
+  RETURN_IF_FAILED(solver_ceiling(solver, c->passes, &rates));
+  c->since = 0;
+  RETURN_IF_FAILED(stats_add(&c->mine, &c->n_mine, rates.mine));
+  return stats_add(&c->rates, &c->n, rates.all);
+}
+
+/* Before and after the timed blocks, so that the yardstick and the measured thing share the
+ * machine's mood. */
+static status_t ceiling_measure(struct solver *solver, double points, struct ceiling *c)
+{
+  struct solver_rates rates;
+  progress_begin("measuring the ceiling");
+  RETURN_IF_FAILED(solver_ceiling(solver, 1, &rates));
+  RETURN_IF_FAILED(solver_ceiling(solver, 3, &rates));
+  c->passes = rates.all > 0
+                  ? (int)fmin(CEILING_PASSES_MAX,
+                              ceil(CEILING_BATCH_SECONDS * rates.all / (points * HIMENO_BYTES_PER_POINT)))
+                  : 1;
+  for (int b = 0; b < CEILING_BATCHES; b++) RETURN_IF_FAILED(ceiling_batch(solver, c));
+  return STATUS_OK;
+}
+
+/* CPUs share their memory with whatever else runs there, and it changes within seconds: there it is
+ * measured between blocks too. A GPU's clocks are those of the kernel before, which stays the
+ * sweep. All ranks have the same seconds of a block. */
+static status_t ceiling_between(struct solver *solver, struct ceiling *c, double block_seconds)
+{
+  if (!c->between) return STATUS_OK;
+  c->since += block_seconds;
+  return c->since < CEILING_EVERY_SECONDS ? STATUS_OK : ceiling_batch(solver, c);
+}
+
+/* ---- the partial document ---- */
+
+/* What has measured nothing yet replaces no document of an earlier run, and what is no file takes
+ * one document, the last. */
+static int is_due(const char *json, int n_samples)
+{
+  static int ours;
+  if (!ours && n_samples == 0 && access(json, F_OK) == 0) return 0;
+  return ours = file_is_plain(json);
+}
+
+/* The result as it stands. */
+static status_t result_write(const struct himeno_measurement *m)
+{
+  const char *path = m->config->json;
+  const int partial = m->result->timing.partial;
+  m->result->timing.partial = 1;
+  status_t status =
+      m->solver ? himeno_ranks_gather(&m->choice->placement, m->solver, m->record, m->result) : STATUS_OK;
+  if (status == STATUS_OK && m->choice->placement.rank == 0 && is_due(path, m->result->timing.n_samples)) {
+    const struct judge_limits none = {.policy_name = NULL};
+    struct judged judged = {.asked = 0};
+    json_t *document = NULL;
+    status = himeno_judge(m->config, m->choice, m->result, &none, &judged, &document);
+    if (status == STATUS_OK) status = document_write(document, path);
+    judged_free(&judged);
+    json_decref(document);
+  }
+  m->result->timing.partial = partial;
+  return status;
+}
+
+status_t himeno_partial_write(const struct himeno_measurement *m)
+{
+  const char *json = m->config->json;
+  if (!json || strcmp(json, "-") == 0 || m->config->ladder) return STATUS_OK;
+  return agree_status(m->choice->placement.comm, result_write(m));
+}
+
+/* ---- timed blocks ---- */
+
+static status_t sample_add(struct himeno_timing *t, const struct solver_block *block)
+{
+  RETURN_IF_FAILED(stats_add(&t->samples, &t->n_samples, block->seconds));
+  t->seconds += block->seconds;
+  t->sweeps += block->sweeps;
+  for (int p = 0; p < HIMENO_PHASES; p++) t->phase_sums[p] += block->phases[p];
+  t->waited_sum += block->waited;
+  return STATUS_OK;
+}
+
+static void progress_show(const struct placement *p, const struct himeno_timing *t)
+{
+  char rate[32] = "";
+  if (!p->info.emulated) snprintf(rate, sizeof rate, ", %.4g GFLOPS", himeno_timing_gflops(t));
+  progress_reached("%d block%s%s", t->n_samples, t->n_samples == 1 ? "" : "s", rate);
+}
+
+double himeno_now(const struct himeno_measurement *m)
+{
+  return clock_seconds(himeno_kernels_find(m->choice->placement.backend->name));
+}
+
+/* Rank 0's clock decides for all; any rank's signal and any rank's need do. */
+status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
+{
+  enum { ELAPSED, STOP, MORE, WROTE, FACTS };
+  const struct placement *p = &m->choice->placement;
+  int first = p->rank == 0;
+  double mine[FACTS] = {first ? himeno_now(m) - begin : 0, stop_asked(), more, m->partial_seconds},
+         all[FACTS];
+  RETURN_IF_FAILED(watch_allreduce(p->comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
+  progress_show(p, &m->result->timing);
+  *up = all[ELAPSED] >= wanted && !(all[MORE] > 0);
+  m->result->timing.partial = !*up && all[STOP] > 0;
+  *up |= m->result->timing.partial;
+  if (*up || all[ELAPSED] < m->next_partial) return STATUS_OK;
+  m->next_partial = all[ELAPSED] + fmax(PARTIAL_SECONDS, PARTIAL_SHARE * all[WROTE]);
+  const double written = stats_now();
+  RETURN_IF_FAILED(himeno_partial_write(m));
+  m->partial_seconds = stats_now() - written;
+  return STATUS_OK;
+}
+
+status_t himeno_block_add(struct himeno_measurement *m, const struct solver_block *block)
+{
+  m->result->timing.points = himeno_points(m->choice->global);
+  RETURN_IF_FAILED(sample_add(&m->result->timing, block));
+  if (m->record) RETURN_IF_FAILED(record_add(m->record, block));
+  m->result->timing.last = *block;
+  energy_add(&m->result->energy, block);
+  return STATUS_OK;
+}
+
+/* Of the blocks' times and of this rank's own computing in them, unless no check needs to know. */
+static int is_noise_known(const struct himeno_measurement *m)
+{
+  const struct record *record = m->record;
+  double own[RECORDS_MAX];
+  for (int b = 0; b < record->n; b++) own[b] = record->blocks[b].compute - record->blocks[b].waited;
+  const struct stats_summary run = stats_summarise(m->result->timing.samples,
+                                                   (size_t)m->result->timing.n_samples),
+                             device = stats_summarise(own, (size_t)record->n);
+  return stats_noise_max(&run) <= m->plan->noise_max && stats_noise_max(&device) <= m->plan->device_noise_max;
+}
+
+/* Whether this rank needs another block once the seconds asked for are over: for the number of
+ * blocks, for their span, or because their noise is still unknown. The latter ends after ten times
+ * the time asked for or ten seconds, but not before the run has doubled. Time between blocks counts
+ * too: a run must end within the limit of its launcher. */
+static int needs_more(struct himeno_measurement *m, double begin, double block_seconds)
+{
+  const struct judge_plan *plan = m->plan;
+  const double asked = m->config->seconds, elapsed = himeno_now(m) - begin;
+  if (m->result->timing.n_samples < plan->blocks_min) return 1;
+  if (m->record && m->record->when[m->record->n - 1].end < plan->span_min) return 1;
+  if (isinf(plan->noise_max) && isinf(plan->device_noise_max)) return 0;
+  if (elapsed < asked - block_seconds / 2) return 1;
+  if (m->noise_until == 0) m->noise_until = elapsed + fmax(elapsed, fmin(10 * asked, NOISE_SECONDS));
+  return elapsed < m->noise_until && !is_noise_known(m);
+}
+
+/* Without a reference blocks are still held against each other. */
+static int compares(const struct himeno_config *config)
+{
+  return config->verify != HIMENO_VERIFY_OFF;
+}
+
+/* The value that all ranks know, and what each of them keeps for itself. */
+static status_t block_check(struct himeno_measurement *m, const struct verify_value *value,
+                            const struct solver_block *block, const char *what)
+{
+  status_t status = verify_block(value, block, what);
+  return compares(m->config) ? status_worst(status, solver_baseline_compare(m->solver, what)) : status;
+}
+
+static status_t block_add(struct himeno_measurement *m, const struct verify_value *value,
+                          const struct solver_block *block)
+{
+  char what[48];
+  RETURN_IF_FAILED(himeno_block_add(m, block));
+  snprintf(what, sizeof what, "block %d", m->result->timing.n_samples);
+  return block_check(m, value, block, what);
+}
+
+/* An untimed block that pauses at its check points. */
+static status_t check_block(struct himeno_measurement *m, const struct verify_value *value, int sweeps,
+                            const char *what, struct solver_block *block)
+{
+  RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, compares(m->config), block));
+  m->result->verification.check_blocks += compares(m->config);
+  energy_add(&m->result->energy, block);
+  return block_check(m, value, block, what);
+}
+
+/* The value that timed blocks are held against: as prepared, or of the first block where the
+ * reference is shorter; then that shorter block is compared, untimed. Tells whether timed blocks
+ * pause at check points. */
+static status_t value_settle(struct himeno_measurement *m, int sweeps, struct verify_value *value)
+{
+  const struct verify_value nothing = {.source = VERIFY_NO};
+  int is_short = value->sweeps < sweeps && value->source != VERIFY_NO;
+  struct himeno_verification *v = &m->result->verification;
+  struct solver_block block;
+  progress_begin("verifying");
+  if (compares(m->config)) {
+    RETURN_IF_FAILED(solver_baseline_begin(m->solver));
+    RETURN_IF_FAILED(verify_coefficients(m->solver, m->choice->placement.comm, value, &v->coefficients));
+  }
+  RETURN_IF_FAILED(check_block(m, value, value->sweeps, is_short ? "check block" : "first block", &block));
+  m->result->timing.last = block;
+  v->source = value->source;
+  if (is_short) {
+    v->reference_sweeps = value->sweeps;
+    RETURN_IF_FAILED(check_block(m, &nothing, sweeps, "first block", &block));
+    value->sweeps = sweeps;
+    value->gosa = block.gosa;
+    value->checksum = block.checksum;
+    value->n_checks = 0;
+  }
+  v->pauses = compares(m->config) &&
+              block.seconds / block.sweeps * solver_check_sweeps(m->choice->kernel) >= PAUSE_SECONDS;
+  if (!compares(m->config)) return STATUS_OK;
+  RETURN_IF_FAILED(solver_baseline_take(m->solver));
+  v->points = solver_baseline_checks(m->solver, &v->n_points);
+  return STATUS_OK;
+}
+
+/* Blocks begin once each rank's window has, so that none is shorter than what was asked for.
+ * \a wanted is negative where nobody knows it. */
+static status_t timing_begin(struct himeno_measurement *m, double wanted)
+{
+  progress_begin("measuring idle power");
+  if (m->record) {
+    energy_begin(m->record->device, wanted, &m->result->energy);
+    RETURN_IF_FAILED(watch_barrier(m->choice->placement.comm, "idle power"));
+    record_begin(m->record);
+  }
+  progress_begin_timed("timing", fmax(wanted, 0));
+  return STATUS_OK;
+}
+
+static status_t blocks_run(struct himeno_measurement *m, struct verify_value *value, struct ceiling *ceiling)
+{
+  const struct himeno_config *c = m->config;
+  int sweeps = himeno_block_sweeps(c);
+  struct solver_block block;
+  RETURN_IF_FAILED(value_settle(m, sweeps, value));
+  RETURN_IF_FAILED(timing_begin(m, c->sweeps_given ? -1 : c->seconds));
+  double begin = himeno_now(m);
+  for (int up = 0; !up;) {
+    RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->verification.pauses, &block));
+    RETURN_IF_FAILED(block_add(m, value, &block));
+    if (c->sweeps_given) return STATUS_OK;
+    if (compares(m->config) && !m->result->verification.pauses &&
+        m->result->timing.n_samples % CHECK_BLOCK_EVERY == 0)
+      RETURN_IF_FAILED(check_block(m, value, sweeps, "check block", &block));
+    RETURN_IF_FAILED(himeno_time_is_up(m, begin, c->seconds, needs_more(m, begin, block.seconds), &up));
+    if (!up) RETURN_IF_FAILED(ceiling_between(m->solver, ceiling, block.seconds));
+  }
+  return STATUS_OK;
+}
+
+/* The original protocol: the field is never reset, so nothing after the rehearsal can be
+ * compared. */
+static status_t official_run(struct himeno_measurement *m, struct verify_value *value)
+{
+  double begin, wanted = m->config->seconds_given ? m->config->seconds : OFFICIAL_SECONDS;
+  struct solver_block block;
+  RETURN_IF_FAILED(solver_block_run(m->solver, HIMENO_REHEARSAL_SWEEPS, 1, &block));
+  RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
+  m->result->verification.source = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
+  RETURN_IF_FAILED(timing_begin(m, wanted));
+  begin = himeno_now(m);
+  for (int up = 0; !up;) {
+    RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->config->block, &block));
+    RETURN_IF_FAILED(himeno_block_add(m, &block));
+    RETURN_IF_FAILED(himeno_time_is_up(m, begin, wanted, 0, &up));
+  }
+  return STATUS_OK;
+}
+
+/* With the other data set, at the very end: memory that compresses moves one value faster than
+ * many. */
+static status_t other_ceiling(struct himeno_measurement *m, const struct ceiling *c)
+{
+  struct solver_rates rates;
+  double *all = NULL;
+  int n = 0;
+  status_t status = solver_fill(m->solver, m->config->data == HIMENO_DENSE ? HIMENO_STANDARD : HIMENO_DENSE);
+  for (int b = 0; b < CEILING_BATCHES && status == STATUS_OK; b++) {
+    status = solver_ceiling(m->solver, c->passes, &rates);
+    if (status == STATUS_OK) status = stats_add(&all, &n, rates.all);
+  }
+  const struct stats_summary other = stats_summarise(all, (size_t)n),
+                             same = stats_summarise(c->rates, (size_t)c->n);
+  m->result->ceiling.other_data = other.median;
+  m->result->ceiling.noise = hypot(stats_noise(&other), stats_noise(&same));
+  free(all);
+  return status;
+}
+
+/* Behind the blocks too, and with the other data. */
+static status_t ceiling_finish(struct himeno_measurement *m, double points, struct ceiling *ceiling)
+{
+  RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));
+  if (!m->result->timing.partial) RETURN_IF_FAILED(other_ceiling(m, ceiling));
+  m->result->ceiling.all = stats_summarise(ceiling->rates, (size_t)ceiling->n).median;
+  const struct stats_summary mine = stats_summarise(ceiling->mine, (size_t)ceiling->n_mine);
+  m->result->ceiling.mine = mine.median;
+  m->result->ceiling.mine_noise = stats_noise_max(&mine);
+  return STATUS_OK;
+}
+
+static status_t measure(struct himeno_measurement *m, struct verify_value *value, struct ceiling *ceiling)
+{
+  const struct placement *p = &m->choice->placement;
+  const double points = himeno_points(m->choice->global);
+  int with_ceiling = !p->info.emulated && (!m->is_rung || m->ceilings), on_cpu = p->info.is_cpu;
+  if (with_ceiling) {
+    RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));
+    RETURN_IF_FAILED(
+        watch_allreduce(p->comm, &on_cpu, &ceiling->between, 1, MPI_INT, MPI_MIN, "the ceiling's times"));
+  }
+  status_t status = m->config->official ? official_run(m, value) : blocks_run(m, value, ceiling);
+  if (m->record) energy_end(m->record->device, &m->result->energy);
+  if (status != STATUS_OK || !with_ceiling || m->is_rung) return status;
+  return ceiling_finish(m, points, ceiling);
+}
+
+status_t himeno_measure(struct himeno_measurement *m, struct verify_value *value)
+{
+  struct ceiling ceiling = {.n = 0};
+  status_t status = measure(m, value, &ceiling);
+  for (int b = 0; m->ceilings && b < ceiling.n && status == STATUS_OK; b++)
+    status = stats_add(&m->ceilings->rates, &m->ceilings->n, ceiling.rates[b]);
+  free(ceiling.rates);
+  free(ceiling.mine);
+  return status;
+}

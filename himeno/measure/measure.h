@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief The timed part of a run, and the document of a run that has not ended.
+ *
+ * That document is whole, valid, and marked as partial, so that a signal, even one that cannot be
+ * caught, leaves what was measured. */
+#ifndef HIMENO_MEASURE_MEASURE_H
+#define HIMENO_MEASURE_MEASURE_H
+
+#include "himeno/config/choice.h"
+#include "himeno/result/result.h"
+#include "judge/judge.h"
+
+/** What is measured, with what, and into what. */
+struct himeno_measurement {
+  const struct himeno_config *config;
+  const struct himeno_choice *choice;
+  const struct judge_plan *plan;
+  struct solver *solver; /**< NULL before it is made */
+  struct record *record; /**< NULL in a ladder */
+  struct himeno_result *result;
+  int is_rung;                      /**< of a ladder: the ceiling is the ladder's affair */
+  struct himeno_ceilings *ceilings; /**< of a rung: where its batches go; NULL: none are wanted */
+  /** seconds since timing began, after which the next partial document is due */
+  double next_partial;
+  /** that the last one took */
+  double partial_seconds;
+  double noise_until; /**< seconds since timing began, until which noise adds blocks; 0: not yet */
+};
+
+/** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and
+ * after them, and fills the result. Collective. STATUS_WRONG when a block differs from \a value,
+ * which may be sharpened on the way. */
+status_t himeno_measure(struct himeno_measurement *measurement, struct verify_value *value);
+
+/** \brief Seconds on the clock that ends the run: clock_seconds() of its backend. */
+double himeno_now(const struct himeno_measurement *measurement);
+
+/** \brief Counts a timed block: its time, phases and telemetry, and its values as the last ones. */
+status_t himeno_block_add(struct himeno_measurement *measurement, const struct solver_block *block);
+
+/** \brief Collective, after each block: whether \a wanted seconds have passed since \a begin on
+ * rank 0's clock, himeno_now(), and no rank needs \a more blocks, or a signal asked a rank to end.
+ * In the latter case the result is partial. Writes the partial document about once per second. */
+status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin, double wanted, int more,
+                           int *up);
+
+/** \brief Collective: gathers the ranks, once there is a solver, and writes the partial document
+ * where there is a file to keep up to date. */
+status_t himeno_partial_write(const struct himeno_measurement *measurement);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "himeno/result/energy.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/stats.h"
+
+/* Idle power is that of two windows in turn which agree, since a counter may lag behind; else that
+ * of the last one. A window is a step of NVML's counter, a tenth of a second, at least. */
+#define IDLE_SECONDS     0.08
+#define IDLE_SECONDS_MAX 1.0
+#define IDLE_AGREES      0.04
+/* A counter that stands as long as this many looks, a second or more, does not count. */
+#define LOOKS        1000
+#define LOOK_SECONDS 1e-3
+
+/* What it counts right after its next step, and when. */
+static int step_await(struct telemetry *telemetry, double *joules, double *when)
+{
+  const struct timespec pause = {.tv_nsec = (long)(1e9 * LOOK_SECONDS)};
+  double before, now;
+  if (!telemetry_joules(telemetry, &before)) return 0;
+  for (int look = 0; look < LOOKS; look++) {
+    nanosleep(&pause, NULL);
+    if (!telemetry_joules(telemetry, &now)) return 0;
+    if (now == before) continue;
+    *joules = now;
+    *when = stats_now();
+    return 1;
+  }
+  return 0;
+}
+
+/* From a step on; at the last one the window of the sweeps begins. */
+static int idle_measure(struct telemetry *telemetry, struct energy *e, double *joules, double *when)
+{
+  const double end = *when + IDLE_SECONDS_MAX;
+  double before = -1, watts = -1;
+  for (int agree = 0; !agree && *when < end; before = watts) {
+    const double first = *joules, begin = *when;
+    while (*when - begin < IDLE_SECONDS)
+      if (!step_await(telemetry, joules, when)) return 0;
+    watts = (*joules - first) / (*when - begin);
+    agree = before > 0 && fabs(watts - before) <= IDLE_AGREES * before;
+    e->idle_watts = agree ? (watts + before) / 2 : watts;
+  }
+  return 1;
+}
+
+void energy_begin(struct telemetry *telemetry, double wanted, struct energy *energy)
+{
+  struct energy e = {.idle_watts = -1, .counted = -1};
+  double joules = 0;
+  const char *scope = telemetry_joules(telemetry, &joules);
+  if (scope) snprintf(e.scope, sizeof e.scope, "%s", scope);
+  e.begin = stats_now();
+  if (scope && (wanted < 0 || wanted >= ENERGY_SECONDS_MIN)) {
+    int steps = step_await(telemetry, &joules, &e.begin);
+    if (steps && wanted >= 0) steps = idle_measure(telemetry, &e, &joules, &e.begin);
+    if (!steps) e.scope[0] = 0;
+    e.counted = joules;
+  }
+  *energy = e;
+}
+
+void energy_add(struct energy *energy, const struct solver_block *block)
+{
+  energy->sweeping += block->seconds;
+  energy->sweeps += block->sweeps;
+}
+
+void energy_end(struct telemetry *telemetry, struct energy *e)
+{
+  double joules = 0, when = stats_now();
+  const int counted = e->scope[0] && e->counted >= 0;
+  if (counted && !step_await(telemetry, &joules, &when)) e->scope[0] = 0;
+  e->joules = counted && e->scope[0] ? joules - e->counted : 0;
+  e->seconds = when - e->begin;
+}
+
+double energy_of_sweeps(const struct energy *e)
+{
+  if (!e->scope[0] || e->seconds < ENERGY_SECONDS_MIN || e->sweeps == 0 || !(e->joules > 0)) return 0;
+  return e->idle_watts > 0 ? e->joules - e->idle_watts * (e->seconds - e->sweeping) : e->joules;
+}

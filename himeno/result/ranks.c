@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "himeno/result/ranks.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/cards.h"
+#include "himeno/result/result.h"
+
+/* What its ceiling allows of a sweep, infinite where that is unknown. */
+static double ceiling_seconds(const struct himeno_rank *rank)
+{
+  return HIMENO_BYTES_PER_POINT * (double)rank->points / rank->ceiling;
+}
+
+double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited)
+{
+  if (!(rank->ceiling > 0)) return compute;
+  return fmax(compute - waited, fmin(compute, ceiling_seconds(rank)));
+}
+
+double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds)
+{
+  const double noise = stats_noise_max(seconds);
+  return rank->row.info.is_cpu && seconds->median == ceiling_seconds(rank) ? fmax(noise, rank->ceiling_noise)
+                                                                           : noise;
+}
+
+/* By the rank's own compute time: a slow device shows, whoever it waits for. 0 where that is
+ * unknown. */
+static double rank_gflops(const struct himeno_rank *rank)
+{
+  const double compute = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
+  return himeno_gflops((double)rank->points, 1, himeno_own_seconds(rank, compute, rank->waited));
+}
+
+static status_t memory_agree(MPI_Comm comm, int have)
+{
+  return agree_status(comm, have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks"));
+}
+
+static void cards_fill(struct himeno_rank *mine)
+{
+  struct cards cards;
+  cards_read(mine->row.info.pci, &cards);
+  for (int c = 0; c < cards.n; c++) {
+    const struct card *card = &cards.card[c];
+    if (strcasecmp(card->state, "active") != 0 && strcasecmp(card->state, "up") != 0) continue;
+    mine->cards++;
+    if (mine->cards_gbps == 0 || card->gbps < mine->cards_gbps) mine->cards_gbps = card->gbps;
+  }
+}
+
+static void paths_fill(const struct solver *solver, const struct path_probe *probes, struct himeno_rank *rank)
+{
+  rank->n_paths = solver_messages(solver);
+  for (int m = 0; m < rank->n_paths; m++) {
+    struct halo_path path;
+    const struct halo_message *message = solver_message(solver, m, &path);
+    struct himeno_path *p = &rank->paths[m];
+    p->peer = message->peer;
+    p->probe = probes[m];
+    p->bytes = message->count * (int64_t)sizeof(float);
+    halo_dir_name(message->dir, p->face);
+    snprintf(p->used, sizeof p->used, "%s", path.used->name);
+    snprintf(p->why, sizeof p->why, "%s", path.why);
+    snprintf(p->handover, sizeof p->handover, "%s", path.handover);
+    snprintf(p->handover_why, sizeof p->handover_why, "%s", path.handover_why);
+  }
+}
+
+static void mine_fill(const struct placement *placement, const struct solver *solver,
+                      const struct record *record, const struct himeno_result *result,
+                      struct himeno_rank *mine)
+{
+  const struct himeno_timing *timing = &result->timing;
+  *mine = (struct himeno_rank){.row = rank_row_of(placement)};
+  mine->points = (int64_t)box_points(&solver_decomp(solver)->owned);
+  mine->telemetry = record->telemetry;
+  mine->ceiling = result->ceiling.mine;
+  mine->ceiling_noise = result->ceiling.mine_noise;
+  mine->energy = result->energy;
+  for (int p = 0; p < HIMENO_PHASES && timing->n_samples > 0; p++)
+    mine->phases[p] = timing->phase_sums[p] / timing->n_samples;
+  mine->waited = timing->n_samples > 0 ? timing->waited_sum / timing->n_samples : 0;
+  mine->row.gflops = rank_gflops(mine);
+  paths_fill(solver, result->probes, mine);
+  cards_fill(mine);
+}
+
+static status_t rows_gather(const struct placement *p, const struct himeno_rank *mine,
+                            struct himeno_ranks *ranks)
+{
+  if (p->rank == 0 && !ranks->rank) ranks->rank = calloc((size_t)p->ranks, sizeof *mine);
+  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || ranks->rank));
+  if (p->rank == 0) ranks->n = p->ranks;
+  return watch_gather(p->comm, mine, ranks->rank, sizeof *mine, "what the ranks found");
+}
+
+void himeno_media_find(struct himeno_ranks *ranks)
+{
+  for (int r = 0; r < ranks->n; r++)
+    for (int m = 0; m < ranks->rank[r].n_paths; m++) {
+      struct himeno_path *path = &ranks->rank[r].paths[m];
+      path->medium = path_medium(path, rank_same_host(&ranks->rank[r].row, &ranks->rank[path->peer].row));
+    }
+}
+
+/* All ranks have the same number of blocks, \a n. */
+static status_t throttled_gather(const struct placement *p, const struct record *record, int n,
+                                 struct himeno_ranks *ranks)
+{
+  free(ranks->throttled);
+  ranks->throttled = calloc((size_t)n + 1, sizeof *ranks->throttled);
+  RETURN_IF_FAILED(memory_agree(p->comm, ranks->throttled != NULL));
+  return watch_allreduce(p->comm, record->throttled, ranks->throttled, n, MPI_DOUBLE, MPI_MAX,
+                         "throttled blocks");
+}
+
+static status_t series_gather(const struct placement *p, const struct series *mine,
+                              struct himeno_ranks *ranks)
+{
+  size_t bytes = (size_t)series_rows(mine) * sizeof *mine->rows;
+  free(ranks->series);
+  ranks->series = p->rank == 0 ? malloc(bytes * (size_t)p->ranks + 1) : NULL;
+  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || ranks->series));
+  return watch_gather(p->comm, mine->rows, ranks->series, bytes, "devices' samples");
+}
+
+/* ---- blocks ---- */
+
+/* Times of all kept blocks. A rank that waits for a slow one takes as long as that: its times
+ * become its own. The median counts, since one interrupted block is no slow device. */
+static status_t blocks_take(const struct record *record, struct himeno_ranks *ranks)
+{
+  const int n = ranks->kept_blocks = record->n;
+  double *compute = malloc(((size_t)n + 1) * sizeof *compute);
+  if (!compute) return log_fail(STATUS_ENVIRONMENT, "out of host memory for times of blocks");
+  memcpy(ranks->when, record->when, sizeof ranks->when);
+  for (int r = 0; r < ranks->n; r++) {
+    struct himeno_rank *rank = &ranks->rank[r];
+    for (int b = 0; b < n; b++) {
+      struct record_block *block = &ranks->times[r * n + b];
+      compute[b] = block->compute = himeno_own_seconds(rank, block->compute, block->waited);
+      block->waited = 0;
+    }
+    struct stats_summary s = stats_summarise(compute, (size_t)n);
+    rank->compute = s.median;
+    rank->noise = himeno_own_noise(rank, &s);
+  }
+  free(compute);
+  return STATUS_OK;
+}
+
+static status_t blocks_gather(const struct placement *p, const struct record *record,
+                              struct himeno_ranks *ranks)
+{
+  int bytes = record->n * (int)sizeof(struct record_block);
+  free(ranks->times);
+  ranks->times = p->rank == 0 ? malloc((size_t)bytes * (size_t)p->ranks + 1) : NULL;
+  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || ranks->times));
+  RETURN_IF_FAILED(watch_gather(p->comm, record->blocks, ranks->times, bytes, "times of blocks"));
+  return agree_status(p->comm, p->rank == 0 ? blocks_take(record, ranks) : STATUS_OK);
+}
+
+status_t himeno_ranks_gather(const struct placement *p, const struct solver *solver, struct record *record,
+                             struct himeno_result *result)
+{
+  struct himeno_ranks *ranks = &result->ranks;
+  struct himeno_rank mine;
+  record_finish(record);
+  mine_fill(p, solver, record, result, &mine);
+  RETURN_IF_FAILED(rows_gather(p, &mine, ranks));
+  himeno_media_find(ranks);
+  RETURN_IF_FAILED(throttled_gather(p, record, result->timing.n_samples, ranks));
+  RETURN_IF_FAILED(series_gather(p, &record->series, ranks));
+  return p->info.emulated ? STATUS_OK : blocks_gather(p, record, ranks);
+}
+
+status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct himeno_counts *sum)
+{
+  enum { COUNTS = sizeof(struct himeno_counts) / sizeof(uint64_t) };
+  struct himeno_counts mine = solver_counts(solver);
+  return watch_allreduce(comm, &mine, sum, COUNTS, MPI_UINT64_T, MPI_SUM, "counts");
+}
+
+/* ---- the result ---- */
+
+void himeno_result_free(struct himeno_result *result)
+{
+  free(result->timing.samples);
+  free(result->ranks.throttled);
+  free(result->ranks.series);
+  free(result->ranks.times);
+  free(result->ranks.rank);
+}
+
+double himeno_timing_gflops(const struct himeno_timing *timing)
+{
+  return himeno_gflops(timing->points, (double)timing->sweeps, timing->seconds);
+}

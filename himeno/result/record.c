@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "himeno/result/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "himeno/solver/clock.h"
+
+/* Looking at the state takes at most this share of the time. */
+#define LOOK_SHARE 0.05
+
+/* A card that was not there before has counted nothing meanwhile; what has no place on the PCI is
+ * made of software. */
+static void cards_look(struct record *r, const struct telemetry_state *before, struct telemetry_state *state)
+{
+  struct cards now;
+  int64_t most = 0;
+  cards_read("", &now);
+  state->card_errors = before->card_errors;
+  memcpy(state->card, before->card, sizeof state->card);
+  for (int n = 0; n < now.n; n++) {
+    const struct card *card = &now.card[n], *was = cards_find(r->cards, card->name);
+    const int64_t rise = was ? card->errors - was->errors : 0;
+    if (!card->pci[0]) continue;
+    state->card_errors = (state->card_errors < 0 ? 0 : state->card_errors) + (rise > 0 ? rise : 0);
+    if (rise <= most) continue;
+    most = rise;
+    snprintf(state->card, sizeof state->card, "%s", card->name);
+  }
+  *r->cards = now;
+}
+
+static double state_read(struct record *r, struct telemetry_state *state)
+{
+  const struct telemetry_state before = *state;
+  double begin = clock_seconds(r->set);
+  telemetry_state(r->device, state);
+  if (r->cards) cards_look(r, &before, state);
+  r->telemetry.starved = starvation_share(r->starvation);
+  r->looked = clock_seconds(r->set);
+  return r->looked - begin;
+}
+
+status_t record_open(const struct placement *placement, struct record **record)
+{
+  struct record *r = calloc(1, sizeof *r);
+  const int with_cards = placement->host_rank == 0;
+  if (r) r->device = telemetry_open(placement->info.pci);
+  if (r && with_cards) r->cards = calloc(1, sizeof *r->cards);
+  if (!r || !r->device || (with_cards && !r->cards)) {
+    record_close(r);
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for records of blocks");
+  }
+  r->stride = 1;
+  r->set = himeno_kernels_find(placement->backend->name);
+  snprintf(r->telemetry.source, sizeof r->telemetry.source, "%s", telemetry_source(r->device));
+  r->telemetry.before.card_errors = TELEMETRY_UNKNOWN;
+  r->look_seconds = state_read(r, &r->telemetry.before);
+  r->telemetry.after = r->telemetry.before;
+  r->telemetry.crc_rate = TELEMETRY_UNKNOWN;
+  r->before_last = r->last = (struct record_crc){r->looked, r->telemetry.before.nvlink_crc};
+  series_open(&r->series, placement->ranks);
+  *record = r;
+  return STATUS_OK;
+}
+
+void record_begin(struct record *record)
+{
+  starvation_end(record->starvation);
+  record->starvation = clock_simulates(record->set) ? NULL : starvation_begin();
+}
+
+void record_close(struct record *record)
+{
+  if (!record) return;
+  starvation_end(record->starvation);
+  telemetry_close(record->device);
+  free(record->throttled);
+  free(record->cards);
+  free(record);
+}
+
+static void widen(double value, double *low, double *high)
+{
+  if (value < 0) return;
+  if (*low < 0 || value < *low) *low = value;
+  if (value > *high) *high = value;
+}
+
+static void widen_int(int value, int *low, int *high)
+{
+  double l = *low, h = *high;
+  widen(value, &l, &h);
+  *low = (int)l, *high = (int)h;
+}
+
+static void range_widen(struct record_telemetry *t, const struct telemetry_sample *by)
+{
+  widen(by->watts, &t->low.watts, &t->high.watts);
+  widen_int(by->sm_mhz, &t->low.sm_mhz, &t->high.sm_mhz);
+  widen_int(by->memory_mhz, &t->low.memory_mhz, &t->high.memory_mhz);
+  widen_int(by->celsius, &t->low.celsius, &t->high.celsius);
+}
+
+static void telemetry_add(struct record_telemetry *t, const struct telemetry_sample *now)
+{
+  if (now->watts < 0 && now->sm_mhz < 0 && now->celsius < 0 && now->throttle < 0) return;
+  if (t->samples++ == 0) t->low = t->high = *now;
+  range_widen(t, now);
+  if (now->throttle <= 0) return;
+  t->throttled++;
+  for (int b = 0; b < THROTTLE_BITS; b++) t->by_reason[b] += now->throttle >> b & 1;
+}
+
+static void block_add(struct record *r, const struct solver_block *block)
+{
+  const double *p = block->phases;
+  const double now = clock_seconds(r->set);
+  if (r->n_throttled == 0) r->began = now - block->seconds;
+  if (++r->skipped < r->stride) return;
+  r->skipped = 0;
+  if (r->n == RECORDS_MAX) {
+    for (int b = 0; b < RECORDS_MAX / 2; b++) {
+      r->blocks[b] = r->blocks[2 * b + 1];
+      r->when[b] = r->when[2 * b + 1];
+    }
+    r->n = RECORDS_MAX / 2;
+    r->stride *= 2;
+  }
+  r->when[r->n] = (struct record_when){now - r->began, r->n_throttled};
+  r->blocks[r->n++] = (struct record_block){
+      p[PHASE_INTERIOR] + p[PHASE_BOUNDARY],
+      p[PHASE_PACK] + p[PHASE_D2H] + p[PHASE_TRANSFER] + p[PHASE_H2D] + p[PHASE_UNPACK], block->waited};
+}
+
+static void change_add(struct record_telemetry *t, const struct record_change *change)
+{
+  if (t->n_changes++ < RECORD_CHANGES_MAX) t->changes[t->n_changes - 1] = *change;
+}
+
+static void look(struct record *r)
+{
+  struct record_telemetry *t = &r->telemetry;
+  struct telemetry_state before = t->after;
+  r->look_seconds = state_read(r, &t->after);
+  for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++) {
+    int64_t from = telemetry_fact(&before, f), to = telemetry_fact(&t->after, f);
+    int block = r->series.blocks > 0 ? r->series.blocks - 1 : 0;
+    struct record_change change = {block, f, from, to, ""};
+    telemetry_fact_detail(&t->after, f, change.detail);
+    if (from != to) change_add(t, &change);
+  }
+}
+
+static void rate_add(struct record *r, const struct record_crc *since)
+{
+  const double seconds = fmax(RECORD_RATE_SECONDS, r->looked - since->when);
+  const int64_t errors = r->telemetry.after.nvlink_crc;
+  if (since->errors < 0 || errors < since->errors) return;
+  r->telemetry.crc_rate = fmax(r->telemetry.crc_rate, (double)(errors - since->errors) / seconds);
+}
+
+/* A stretch ends with the first reading after its time. */
+static void rate_heed(struct record *r)
+{
+  if (r->looked - r->last.when < RECORD_RATE_SECONDS) return;
+  rate_add(r, &r->last);
+  r->before_last = r->last;
+  r->last = (struct record_crc){r->looked, r->telemetry.after.nvlink_crc};
+}
+
+status_t record_add(struct record *record, const struct solver_block *block)
+{
+  telemetry_read(record->device, &record->now);
+  telemetry_add(&record->telemetry, &record->now);
+  series_add(&record->series, &record->now);
+  if ((clock_seconds(record->set) - record->looked) * LOOK_SHARE >= record->look_seconds) {
+    look(record);
+    rate_heed(record);
+  }
+  block_add(record, block);
+  return stats_add(&record->throttled, &record->n_throttled, record->now.throttle > 0);
+}
+
+/* What is left of a run is too short to tell a rate: the last whole stretch is told with it. */
+void record_finish(struct record *record)
+{
+  look(record);
+  rate_add(record, &record->before_last);
+  record->telemetry.each = record->series.each;
+  record->telemetry.rows = series_rows(&record->series);
+}
+
+void record_merge(struct record_telemetry *all, const struct record_telemetry *other)
+{
+  if (other->samples == 0) return;
+  if (all->samples == 0) *all = *other;
+  all->samples += other->samples;
+  range_widen(all, &other->low);
+  range_widen(all, &other->high);
+}
+
+int64_t record_rise(const struct record_telemetry *telemetry, enum telemetry_fact counter)
+{
+  const int64_t from = telemetry_fact(&telemetry->before, counter),
+                to = telemetry_fact(&telemetry->after, counter);
+  return from < 0 || to < 0 ? TELEMETRY_UNKNOWN : to > from ? to - from : 0;
+}
+
+int record_reasons(const struct record_telemetry *telemetry)
+{
+  int reasons = 0;
+  for (int b = 0; b < THROTTLE_BITS; b++)
+    if (telemetry->by_reason[b]) reasons |= 1 << b;
+  return reasons;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What each rank saw beside each timed block: compute and exchange apart, and the device's
+ * own state. */
+#ifndef HIMENO_RESULT_RECORD_H
+#define HIMENO_RESULT_RECORD_H
+
+#include "base/starvation.h"
+#include "comm/ranks/cards.h"
+#include "comm/ranks/placement.h"
+#include "gpu/telemetry.h"
+#include "himeno/solver/solver.h"
+#include "suite/series.h"
+
+/** At most this many blocks of a rank are kept: when there are more, every second is dropped, again
+ * and again. */
+#define RECORDS_MAX 256
+
+struct record_block {
+  double compute;  /**< seconds a sweep of interior and boundary */
+  double exchange; /**< of packing, copies and transfer; not of waiting for a late neighbour */
+  double waited;   /**< for neighbours, within `compute`, at most */
+};
+
+/** When a kept block ended, which of the timed ones it is, from 0. */
+struct record_when {
+  double end; /**< seconds since the first one began */
+  int block;
+};
+
+/** Changes of a rank's device that are kept, the first ones; all are counted. */
+#define RECORD_CHANGES_MAX 32
+
+/** NVLink CRC errors are told as a rate over this long at least, as DCGM does: sound links have had
+ * more in one second. */
+#define RECORD_RATE_SECONDS 60.0
+
+/** A fact that was another one after an earlier block. */
+struct record_change {
+  int block; /**< from 0, after which it was seen */
+  enum telemetry_fact of;
+  int64_t from, to;
+  char detail[TELEMETRY_DETAIL_BYTES];
+};
+
+/** A rank's telemetry over all timed blocks. */
+struct record_telemetry {
+  char source[8];                    /**< "NVML", "sysfs", "" */
+  int samples;                       /**< that told anything */
+  int throttled;                     /**< blocks at whose end the device was throttled */
+  int by_reason[THROTTLE_BITS];      /**< the same, by bit of enum telemetry_throttle */
+  struct telemetry_sample low, high; /**< least and largest of each value */
+  struct telemetry_state before, after;
+  int each, rows; /**< blocks a row, and rows, of the series; the same on all ranks */
+  int n_changes;
+  struct record_change changes[RECORD_CHANGES_MAX];
+  /** NVLink CRC errors a second: the most over stretches of RECORD_RATE_SECONDS; −1 where they
+   * cannot be read */
+  double crc_rate;
+  double starved; /**< share of the timed part that a busy thread waited for a core; −1 unknown */
+};
+
+/** A reading of a device's NVLink CRC errors. */
+struct record_crc {
+  double when;
+  int64_t errors;
+};
+
+struct record {
+  struct telemetry *device;
+  const struct himeno_kernel_set *set; /**< of whose clock times are */
+  struct starvation *starvation;       /**< since the timed part began */
+  struct cards *cards;                 /**< the host's, as last read; NULL: not by this rank */
+  struct record_telemetry telemetry;
+  struct telemetry_sample now; /**< after the last block */
+  struct series series;
+  double looked, look_seconds;         /**< when the state was read last, and how long that took */
+  struct record_crc before_last, last; /**< where the last two stretches of a rate ended */
+  double began;                        /**< the first block */
+  struct record_block blocks[RECORDS_MAX];
+  struct record_when when[RECORDS_MAX];
+  int n, stride, skipped;
+  double *throttled; /**< one a timed block: whether the device was throttled at its end */
+  int n_throttled;
+};
+
+/** \brief Starts to watch this rank's device, and the network cards on the first rank of a host. */
+status_t record_open(const struct placement *placement, struct record **record);
+void record_close(struct record *record);
+
+/** \brief The timed part begins. */
+void record_begin(struct record *record);
+
+/** \brief A timed block has ended: takes the sample of it, and looks at the device's state unless
+ * that would take more than a twentieth of the time; then a later block does. STATUS_ENVIRONMENT
+ * when memory ran out. */
+status_t record_add(struct record *record, const struct solver_block *block);
+
+/** \brief All timed blocks have ended. */
+void record_finish(struct record *record);
+
+/** \brief Widens \a all by what another device did. */
+void record_merge(struct record_telemetry *all, const struct record_telemetry *other);
+
+/** \brief How much the counter rose, from before the first block to after the last; −1 where it
+ * cannot be read. */
+int64_t record_rise(const struct record_telemetry *telemetry, enum telemetry_fact counter);
+
+/** \brief Why the device was throttled, over all blocks: enum telemetry_throttle, or-ed. */
+int record_reasons(const struct record_telemetry *telemetry);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "himeno/run/run.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/stop.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "himeno/measure/measure.h"
+#include "himeno/result/ranks.h"
+#include "himeno/report/report.h"
+#include "himeno/tune/choose.h"
+#include "himeno/verify/wrong.h"
+#include "suite/program.h"
+#include "suite/progress.h"
+
+#define RUNG_SECONDS 1.0
+/* In each of them every rung has its turn. */
+#define ROUNDS 3
+
+/* The kernels of the ladder in the order of their rungs, and the user's own; the caller frees the
+ * ladder. */
+static status_t ladder_make(const char *kernel_file, struct himeno_choice *choice,
+                            struct himeno_ladder **ladder)
+{
+  const struct himeno_kernel_set *set = himeno_kernels_find(choice->placement.backend->name);
+  struct himeno_ladder *l = calloc(1, sizeof *l);
+  struct himeno_rung *rungs = calloc((size_t)set->n + 1, sizeof *rungs);
+  if (!l || !rungs) {
+    free(rungs);
+    free(l);
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the ladder");
+  }
+  l->rungs = rungs;
+  for (int rung = 1; rung <= set->n; rung++)
+    for (int k = 0; k < set->n; k++)
+      if (set->kernels[k].rung == rung) l->rungs[l->n++].kernel = &set->kernels[k];
+  if (kernel_file) l->rungs[l->n++].kernel = himeno_own_kernel(kernel_file, choice);
+  l->made = l->n;
+  *ladder = l;
+  return STATUS_OK;
+}
+
+/* ---- how long a block is ---- */
+
+/* A first sweep may pay for what later ones do not. */
+static status_t sweep_time(struct solver *solver, int deep, double share, double *seconds)
+{
+  struct solver_block first, second;
+  RETURN_IF_FAILED(solver_block_run(solver, deep, 0, &first));
+  *seconds = first.seconds / deep;
+  if (first.seconds > share) return STATUS_OK;
+  RETURN_IF_FAILED(solver_block_run(solver, deep, 0, &second));
+  *seconds = fmin(*seconds, second.seconds / deep);
+  return STATUS_OK;
+}
+
+/* As many sweeps as fit into a round's share, at check points where there is one among them. */
+static status_t block_choose(const struct himeno_config *config, struct solver *solver,
+                             struct himeno_rung *rung)
+{
+  const int deep = rung->kernel->sweeps, every = solver_check_sweeps(rung->kernel);
+  double seconds;
+  rung->sweeps = himeno_block_sweeps(config);
+  if (config->sweeps_given || config->block_given) return STATUS_OK;
+  RETURN_IF_FAILED(sweep_time(solver, deep, config->seconds, &seconds));
+  if (!(config->seconds < seconds * rung->sweeps)) return STATUS_OK;
+  const int fit = (int)fmax(deep, config->seconds / seconds), step = fit < every ? deep : every;
+  rung->sweeps = fit / step * step;
+  return STATUS_OK;
+}
+
+/* What such a block must give: by what is known on the way to a whole one, or by values of its
+ * own. */
+static status_t value_choose(const struct himeno_config *config, const struct himeno_choice *choice,
+                             const struct verify_value *whole, struct himeno_rung *rung)
+{
+  const struct solver_config solver = himeno_solver_config(config, choice);
+  const bool shorter = whole->source != VERIFY_NO && rung->sweeps < whole->sweeps;
+  int at = 0;
+  const struct solver_check *check = NULL;
+  if (shorter) check = solver_check_seek(whole->checks, whole->n_checks, rung->sweeps, &at);
+  rung->value = *whole;
+  rung->value.checks = NULL;
+  if (shorter && !check)
+    return verify_prepare(&solver, (enum himeno_verify)config->verify, rung->sweeps, &rung->value);
+  rung->value.n_checks = check ? at + 1 : whole->n_checks;
+  if (check) {
+    rung->value.sweeps = check->sweeps;
+    rung->value.gosa = check->gosa;
+    rung->value.checksum = check->checksum;
+  }
+  rung->value.checks = malloc((size_t)rung->value.n_checks * sizeof *rung->value.checks + 1);
+  if (!rung->value.checks) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the ladder");
+  if (rung->value.n_checks > 0)
+    memcpy(rung->value.checks, whole->checks, (size_t)rung->value.n_checks * sizeof *rung->value.checks);
+  return STATUS_OK;
+}
+
+/* ---- rounds ---- */
+
+/* What this round has added. */
+static status_t rung_add(const struct himeno_choice *choice, const struct himeno_result *r,
+                         struct himeno_rung *rung)
+{
+  for (int s = 0; s < r->timing.n_samples; s++)
+    RETURN_IF_FAILED(stats_add(&rung->samples, &rung->n_samples, r->timing.samples[s]));
+  const struct stats_summary s = stats_summarise(rung->samples, (size_t)rung->n_samples);
+  rung->noise = stats_noise(&s);
+  rung->gflops = himeno_gflops(himeno_points(choice->global), rung->sweeps, s.median);
+  rung->bytes_per_second = himeno_bytes_per_second(rung->gflops);
+  rung->gosa = r->timing.last.gosa;
+  rung->checksum = r->timing.last.checksum;
+  rung->verified = r->verification.source;
+  rung->counts = r->counts;
+  return STATUS_OK;
+}
+
+/* One round's blocks of an open solver. */
+static status_t part_measure(struct himeno_config *each, struct himeno_choice *choice,
+                             const struct verify_value *whole, struct himeno_measurement *m,
+                             struct himeno_rung *rung)
+{
+  MPI_Comm comm = choice->placement.comm;
+  if (!rung->sweeps) {
+    RETURN_IF_FAILED(block_choose(each, m->solver, rung));
+    RETURN_IF_FAILED(agree_status(comm, value_choose(each, choice, whole, rung)));
+  }
+  struct verify_value value = rung->value;
+  each->block = rung->sweeps;
+  status_t status = himeno_measure(m, &value);
+  if (status == STATUS_OK) status = solver_resources(m->solver, &rung->resources);
+  if (status == STATUS_OK) status = himeno_counts_gather(comm, m->solver, &m->result->counts);
+  if (status != STATUS_OK && status != STATUS_WRONG) return status;
+  rung->status = agree_status(comm, status);
+  if (rung->status == STATUS_WRONG && rung->kernel->file) {
+    const struct solver_config solver = himeno_solver_config(each, choice);
+    RETURN_IF_FAILED(wrong_explain(&solver, &choice->placement, m->solver));
+  }
+  return rung_add(choice, m->result, rung);
+}
+
+/* A kernel of the suite that does not fit this device leaves its rung empty; anything else that
+ * fails ends the run. */
+static status_t rung_part(struct himeno_config each, struct himeno_choice *choice,
+                          const struct verify_value *whole, struct himeno_measurement *m,
+                          struct himeno_rung *rung)
+{
+  if (rung->status != STATUS_OK) return STATUS_OK;
+  m->config = &each;
+  himeno_result_free(m->result);
+  *m->result = (struct himeno_result){.ended = 0};
+  choice->kernel = rung->kernel;
+  progress_begin("preparing");
+  rung->status = agree_status(choice->placement.comm, himeno_refit(&each, choice));
+  const struct solver_config wanted = himeno_solver_config(&each, choice);
+  if (rung->status == STATUS_OK) rung->status = solver_open(&wanted, &m->solver);
+  if (rung->status != STATUS_OK)
+    return rung->kernel->file || !status_is_unfit(rung->status) ? rung->status : STATUS_OK;
+  status_t status = part_measure(&each, choice, whole, m, rung);
+  solver_close(m->solver);
+  return status;
+}
+
+/* A signal to any rank ends the ladder after its rung. It is complete if that rung was the last one
+ * and was not cut short. */
+static status_t stop_heed(MPI_Comm comm, int rung_partial, int is_last, struct himeno_ladder *ladder)
+{
+  int mine = rung_partial || (stop_asked() && !is_last);
+  return watch_allreduce(comm, &mine, &ladder->partial, 1, MPI_INT, MPI_MAX, "the ladder");
+}
+
+static void ceiling_settle(struct himeno_ladder *ladder)
+{
+  const struct stats_summary s = stats_summarise(ladder->ceilings.rates, (size_t)ladder->ceilings.n);
+  ladder->ceiling = s.median;
+  ladder->ceiling_noise = stats_noise(&s);
+}
+
+/* To and fro, so that none always comes after the same one; the last round goes up, and shows each
+ * rung as it ends. */
+static status_t round_run(const struct himeno_config *each, struct himeno_choice *choice,
+                          const struct verify_value *whole, struct himeno_measurement *m,
+                          struct himeno_ladder *ladder, int round)
+{
+  const int n = ladder->n, last = round + 1 == ladder->rounds;
+  m->ceilings = &ladder->ceilings;
+  if (last && round > 0) {
+    ceiling_settle(ladder);
+    m->ceilings = NULL;
+  }
+  for (int turn = 0; turn < n && !ladder->partial; turn++) {
+    const int r = round % 2 ? n - 1 - turn : turn;
+    progress_part("rung %d of %d, round %d of %d, %s", r + 1, n, round + 1, ladder->rounds,
+                  ladder->rungs[r].kernel->name);
+    RETURN_IF_FAILED(rung_part(*each, choice, whole, m, &ladder->rungs[r]));
+    RETURN_IF_FAILED(
+        stop_heed(choice->placement.comm, m->result->timing.partial, last && turn + 1 == n, ladder));
+    if (ladder->partial && round == 0) ladder->n = r + 1;
+    if (last && round > 0 && choice->placement.rank == 0)
+      himeno_ladder_rungs_text(each, choice, ladder, r + 1, program_out(each->json));
+  }
+  return STATUS_OK;
+}
+
+status_t himeno_ladder(const struct himeno_config *config, struct himeno_choice *choice,
+                       const struct verify_value *value, struct himeno_result *result,
+                       struct himeno_ladder **ladder)
+{
+  struct himeno_config each = *config;
+  const struct judge_plan one = {.blocks_min = 1, .noise_max = INFINITY, .device_noise_max = INFINITY};
+  struct himeno_measurement m = {.choice = choice, .plan = &one, .result = result, .is_rung = 1};
+  status_t worst = STATUS_OK;
+  RETURN_IF_FAILED(agree_status(choice->placement.comm, ladder_make(config->kernel_file, choice, ladder)));
+  struct himeno_ladder *l = *ladder;
+  l->rounds = choice->placement.info.emulated ? 1 : ROUNDS;
+  each.seconds = (each.seconds_given ? each.seconds : RUNG_SECONDS) / l->rounds;
+  for (int round = 0; round < l->rounds && !l->partial; round++)
+    RETURN_IF_FAILED(round_run(&each, choice, value, &m, l, round));
+  if (l->ceiling == 0) ceiling_settle(l);
+  progress_part("%s", "");
+  for (int r = 0; r < l->n; r++)
+    if (l->rungs[r].status == STATUS_WRONG) worst = STATUS_WRONG;
+  if (l->partial) worst = status_worst(worst, STATUS_INCOMPLETE);
+  result->verdict = worst;
+  result->ended = 1;
+  return worst;
+}
+
+void himeno_ladder_free(struct himeno_ladder *ladder)
+{
+  if (!ladder) return;
+  for (int r = 0; r < ladder->made; r++) {
+    free(ladder->rungs[r].samples);
+    verify_value_free(&ladder->rungs[r].value);
+  }
+  free(ladder->ceilings.rates);
+  free(ladder->rungs);
+  free(ladder);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* One run: place the ranks, choose, prepare, verify, measure. */
+#include "himeno/run/run.h"
+
+#include "base/log.h"
+#include "comm/ranks/agree.h"
+#include "himeno/measure/measure.h"
+#include "himeno/result/ranks.h"
+#include "himeno/soak/soak.h"
+#include "himeno/solver/clock.h"
+#include "himeno/solver/flip.h"
+#include "himeno/tune/choose.h"
+#include "himeno/verify/wrong.h"
+#include "suite/progress.h"
+
+#define EMULATED_SWEEPS 10
+
+/* A block that an emulator does in seconds, where nothing was asked for. */
+static void emulated_default(struct himeno_config *c)
+{
+  if (c->sweeps_given || c->seconds_given || c->block_given || c->official) return;
+  c->sweeps = EMULATED_SWEEPS;
+  c->sweeps_given = 1;
+}
+
+/* Devices are judged by as much work each, however many there are. */
+static void accept_default(struct himeno_config *c, int ranks)
+{
+  if (c->accept && !c->soak_given && !c->size_given && !c->fill_given && ranks > 1) c->weak = 1;
+}
+
+/* Without -k the kernel is measured, unless the run is for comparison with itself only. */
+static status_t choose(struct himeno_config *config, struct himeno_choice *choice)
+{
+  RETURN_IF_FAILED(rank_place(&choice->placement, config->backend, config->device, config->binding,
+                              config->expect, &choice->device));
+  himeno_cmdline_ignore(config, choice->placement.backend);
+  if (choice->placement.info.emulated) emulated_default(config);
+  accept_default(config, choice->placement.ranks);
+  RETURN_IF_FAILED(himeno_choose(config, choice));
+  RETURN_IF_FAILED(himeno_turns(choice));
+  RETURN_IF_FAILED(config->accept ? himeno_transport_rule(config, choice)
+                                  : himeno_transport_tune(config, choice));
+  return config->kernel || config->kernel_file || config->ladder ? STATUS_OK : himeno_tune(config, choice);
+}
+
+static status_t value_prepare(const struct himeno_config *c, const struct himeno_choice *choice,
+                              struct verify_value *value)
+{
+  const struct solver_config solver = himeno_solver_config(c, choice);
+  int sweeps = c->official ? HIMENO_REHEARSAL_SWEEPS : himeno_block_sweeps(c);
+  return verify_prepare(&solver, (enum himeno_verify)c->verify, sweeps, value);
+}
+
+/* The verdict of the document. Policy and reference were read at the start, so nothing here fails
+ * for a bad file. */
+static status_t judge(struct himeno_run *run)
+{
+  RETURN_IF_FAILED(
+      himeno_judge(&run->config, &run->choice, &run->result, &run->limits, &run->judged, &run->document));
+  return run->judged.verdict;
+}
+
+static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m, struct verify_value *value)
+{
+  const struct placement *p = &run->choice.placement;
+  const struct solver_config solver = himeno_solver_config(&run->config, &run->choice);
+  struct himeno_result *r = &run->result;
+  progress_begin("preparing, kernel %s", solver.kernel->name);
+  RETURN_IF_FAILED(solver_open(&solver, &run->solver));
+  RETURN_IF_FAILED(agree_status(p->comm, record_open(p, &run->record)));
+  m->solver = run->solver;
+  m->record = run->record;
+  RETURN_IF_FAILED(himeno_partial_write(m));
+  status_t status = run->config.soak_given ? himeno_soak(m) : himeno_measure(m, value);
+  if (status != STATUS_OK && status != STATUS_WRONG) return status;
+  r->verdict = status_worst(agree_status(p->comm, status), r->timing.partial ? STATUS_INCOMPLETE : STATUS_OK);
+  if (r->verdict == STATUS_WRONG && run->choice.kernel->file)
+    RETURN_IF_FAILED(wrong_explain(&solver, p, run->solver));
+  RETURN_IF_FAILED(himeno_ranks_gather(p, run->solver, run->record, r));
+  RETURN_IF_FAILED(himeno_counts_gather(p->comm, run->solver, &r->counts));
+  status = agree_status(p->comm, p->rank == 0 ? judge(run) : STATUS_OK);
+  r->verdict = status_worst(r->verdict, status);
+  r->ended = status != STATUS_FAULT && status != STATUS_HANG;
+  return r->verdict;
+}
+
+static status_t run_with(struct himeno_run *run, struct verify_value *value)
+{
+  struct himeno_config *config = &run->config;
+  struct himeno_choice *choice = &run->choice;
+  const struct placement *p = &choice->placement;
+  RETURN_IF_FAILED(agree_status(p->comm, status_worst(flip_read(), clock_check())));
+  RETURN_IF_FAILED(
+      agree_status(p->comm, p->rank == 0 ? judge_limits_read(config->accept, config->reference, &run->limits)
+                                         : STATUS_OK));
+  RETURN_IF_FAILED(choose(config, choice));
+  RETURN_IF_FAILED(agree_status(p->comm, flip_check(choice->global, p->ranks)));
+  RETURN_IF_FAILED(himeno_plan(config, choice, &run->limits, &run->plan));
+  struct himeno_measurement m = {
+      .config = config, .choice = choice, .plan = &run->plan, .result = &run->result};
+  if (config->accept && p->ranks > 1 && !p->info.emulated) {
+    progress_begin("measuring the ways to neighbours");
+    RETURN_IF_FAILED(paths_probe(choice, run->result.probes));
+  }
+  RETURN_IF_FAILED(himeno_partial_write(&m));
+  if (!config->soak_given) RETURN_IF_FAILED(value_prepare(config, choice, value));
+  return config->ladder ? himeno_ladder(config, choice, value, &run->result, &run->ladder)
+                        : one_kernel(run, &m, value);
+}
+
+status_t himeno_run(struct himeno_run *run)
+{
+  struct verify_value value = {.source = VERIFY_NO};
+  status_t status = run_with(run, &value);
+  verify_value_free(&value);
+  return status;
+}
+
+void himeno_run_close(struct himeno_run *run)
+{
+  solver_close(run->solver);
+  record_close(run->record);
+  gpu_close(run->choice.device);
+  himeno_ladder_free(run->ladder);
+  judged_free(&run->judged);
+  judge_limits_free(&run->limits);
+  json_decref(run->document);
+  himeno_result_free(&run->result);
+}

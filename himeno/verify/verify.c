@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+#include "himeno/verify/verify.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/watch.h"
+#include "himeno/verify/known.h"
+#include "suite/progress.h"
+
+#define REFERENCE_SECONDS 60.0
+
+const char *const verify_source_names[] = {"no", "known", "reference", "model", "rehearsal"};
+
+const char *verify_source_name(enum verify_source source)
+{
+  return verify_source_names[source];
+}
+
+static status_t coefficients_sum(struct solver *solver, MPI_Comm comm, uint64_t *sum)
+{
+  uint64_t mine;
+  RETURN_IF_FAILED(solver_coefficients_checksum(solver, &mine));
+  return watch_allreduce(comm, &mine, sum, 1, MPI_UINT64_T, MPI_SUM, "the coefficients' checksum");
+}
+
+/* One sweep tells how long a block would take; the time is the slowest rank's, so all ranks choose
+ * alike. */
+static status_t reference_run(struct verify_reference *reference, MPI_Comm comm, enum himeno_verify mode,
+                              int sweeps, struct verify_value *value)
+{
+  struct solver_block block;
+  progress_begin("computing what must come out, %d sweep%s on the CPUs", sweeps, sweeps == 1 ? "" : "s");
+  RETURN_IF_FAILED(solver_block_run(reference->solver, 1, 1, &block));
+  int affordable = sweeps;
+  if (mode != HIMENO_VERIFY_FULL && block.seconds * sweeps > REFERENCE_SECONDS)
+    affordable = (int)fmax(1, REFERENCE_SECONDS / block.seconds);
+  if (affordable > 1) RETURN_IF_FAILED(solver_block_run(reference->solver, affordable, 1, &block));
+  *value = (struct verify_value){reference->source, affordable, block.gosa, block.checksum,
+                                 .n_checks = block.n_checks};
+  if (!(value->checks = malloc((size_t)block.n_checks * sizeof *value->checks)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the reference's values");
+  memcpy(value->checks, block.checks, (size_t)block.n_checks * sizeof *value->checks);
+  return coefficients_sum(reference->solver, comm, &value->coefficients);
+}
+
+void verify_value_free(struct verify_value *value)
+{
+  free(value->checks);
+  value->checks = NULL;
+  value->n_checks = 0;
+}
+
+/* That of a problem, but for its device. */
+static struct solver_config reference_config(const struct solver_config *config, int max_sweeps)
+{
+  struct solver_config c = *config;
+  c.kernel = config->kernel->toward_zero ? &himeno_kernel_toward_zero : himeno_kernel_reference;
+  c.transport = &halo_transport_staged;
+  c.check_sweeps = solver_check_sweeps(config->kernel);
+  c.max_sweeps = max_sweeps;
+  c.overlap = 1;
+  c.pad = 0;
+  c.faults = NULL;
+  return c;
+}
+
+status_t verify_reference_bytes(const struct solver_config *config, uint64_t *bytes)
+{
+  const struct solver_config c = reference_config(config, config->max_sweeps);
+  return solver_bytes(&c, bytes);
+}
+
+status_t verify_reference_open(const struct solver_config *config, int max_sweeps,
+                               struct verify_reference *reference)
+{
+  struct verify_reference r = {.source = config->kernel->toward_zero ? VERIFY_MODEL : VERIFY_REFERENCE};
+  struct solver_config c = reference_config(config, max_sweeps);
+  RETURN_IF_FAILED(agree_status(c.comm, gpu_open(&gpu_backend_cpu, 0, &r.cpu)));
+  c.device = r.cpu;
+  status_t status = solver_bytes(&c, &r.bytes);
+  if (status == STATUS_OK) status = memory_measure(c.comm, r.cpu, 1, &r.memory);
+  if (status == STATUS_OK && r.bytes <= r.memory.usable_least) status = solver_open(&c, &r.solver);
+  if (status != STATUS_OK)
+    verify_reference_close(&r);
+  else
+    *reference = r;
+  return status;
+}
+
+void verify_reference_close(struct verify_reference *reference)
+{
+  solver_close(reference->solver);
+  gpu_close(reference->cpu);
+}
+
+static status_t reference_value(const struct solver_config *config, enum himeno_verify mode, int sweeps,
+                                struct verify_value *value)
+{
+  struct verify_reference reference;
+  status_t status = STATUS_OK;
+  RETURN_IF_FAILED(verify_reference_open(config, sweeps, &reference));
+  *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
+  if (reference.solver)
+    status = reference_run(&reference, config->comm, mode, sweeps, value);
+  else
+    log_warn("not verified: the hosts' memory is too small for the reference on the CPU");
+  verify_reference_close(&reference);
+  return status;
+}
+
+/* From the table where it has all check points of the block; else \a value stays as it is. */
+static status_t known_value(const struct solver_config *config, int sweeps, struct verify_value *value)
+{
+  int every = solver_check_sweeps(config->kernel), n = (sweeps + every - 1) / every;
+  const struct himeno_known *known = himeno_known_find(config->global, config->data);
+  if (!known) return STATUS_OK;
+  struct verify_value v = {VERIFY_KNOWN, sweeps, .n_checks = n, .coefficients = known->coefficients};
+  if (!(v.checks = malloc((size_t)n * sizeof *v.checks)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the known values");
+  for (int c = 0, k = 0; c < n; c++) {
+    const struct solver_check *check =
+        solver_check_seek(known->checks, KNOWN_CHECKS, c + 1 < n ? (c + 1) * every : sweeps, &k);
+    if (!check) {
+      free(v.checks);
+      return STATUS_OK;
+    }
+    v.checks[c] = *check;
+  }
+  v.gosa = v.checks[n - 1].gosa;
+  v.checksum = v.checks[n - 1].checksum;
+  *value = v;
+  return STATUS_OK;
+}
+
+status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
+                        struct verify_value *value)
+{
+  *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
+  if (mode == HIMENO_VERIFY_OFF) return STATUS_OK;
+  if (!config->kernel->toward_zero) RETURN_IF_FAILED(known_value(config, sweeps, value));
+  return value->source == VERIFY_KNOWN ? STATUS_OK : reference_value(config, mode, sweeps, value);
+}
+
+/* Also one of a block on the way. */
+static status_t check_verify(const struct verify_value *value, int sweeps, const struct solver_check *is,
+                             const struct solver_check *must_be, const char *what)
+{
+  double tolerance = value->source == VERIFY_MODEL ? SOLVER_GOSA_TOLERANCE_SINGLE : VERIFY_GOSA_TOLERANCE;
+  const char *source = verify_source_name(value->source);
+  if (is->checksum != must_be->checksum)
+    return log_fail(STATUS_WRONG,
+                    "%s: checksum %016" PRIx64 " after %d sweeps, must be %016" PRIx64 " (%s value)", what,
+                    is->checksum, sweeps, must_be->checksum, source);
+  if (!solver_gosa_agrees(is->gosa, must_be->gosa, tolerance))
+    return log_fail(STATUS_WRONG, "%s: gosa %.12e after %d sweeps, must be %.12e (%s value)", what, is->gosa,
+                    sweeps, must_be->gosa, source);
+  return STATUS_OK;
+}
+
+status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what)
+{
+  const struct solver_check is = {block->sweeps, block->gosa, block->checksum},
+                            must_be = {value->sweeps, value->gosa, value->checksum};
+  if (value->source == VERIFY_NO) return STATUS_OK;
+  for (int c = 0, v = 0; c + 1 < block->n_checks; c++) {
+    const struct solver_check *check = &block->checks[c],
+                              *known = solver_check_seek(value->checks, value->n_checks, check->sweeps, &v);
+    if (known) RETURN_IF_FAILED(check_verify(value, check->sweeps, check, known, what));
+  }
+  return check_verify(value, block->sweeps, &is, &must_be, what);
+}
+
+status_t verify_coefficients(struct solver *solver, MPI_Comm comm, const struct verify_value *value,
+                             uint64_t *sum)
+{
+  RETURN_IF_FAILED(coefficients_sum(solver, comm, sum));
+  if (value->source == VERIFY_NO || *sum == value->coefficients) return STATUS_OK;
+  return log_fail(STATUS_WRONG,
+                  "the constant arrays' checksum is %016" PRIx64 ", must be %016" PRIx64 " (%s value)", *sum,
+                  value->coefficients, verify_source_name(value->source));
+}

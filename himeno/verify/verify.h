@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What a block must give, and whether it did. */
+#ifndef HIMENO_VERIFY_VERIFY_H
+#define HIMENO_VERIFY_VERIFY_H
+
+#include "comm/ranks/memory.h"
+#include "himeno/solver/solver.h"
+
+/** gosa agrees between runs to this, relative: the order of a double sum differs. */
+#define VERIFY_GOSA_TOLERANCE 1e-9
+
+/** --verify: auto bounds the time of the reference. */
+enum himeno_verify { HIMENO_VERIFY_AUTO, HIMENO_VERIFY_FULL, HIMENO_VERIFY_OFF };
+
+enum verify_source {
+  VERIFY_NO,        /**< nothing to compare with */
+  VERIFY_KNOWN,     /**< the table of himeno/verify/known.c */
+  VERIFY_REFERENCE, /**< the reference kernel, on the ranks' CPUs */
+  VERIFY_MODEL,     /**< the same expression rounded toward zero, on the ranks' CPUs */
+  VERIFY_REHEARSAL  /**< only the rehearsal of --official was compared */
+};
+
+struct verify_value {
+  enum verify_source source;
+  int sweeps; /**< the value is for a block of this many; may be fewer than a timed block's */
+  double gosa;
+  uint64_t checksum;
+  struct solver_check *checks; /**< on the way, the last one at the end; NULL: none */
+  int n_checks;
+  uint64_t coefficients; /**< sum of the twelve constant arrays' checksums */
+};
+
+/** \brief Frees what verify_prepare allocated. */
+void verify_value_free(struct verify_value *value);
+
+extern const char *const verify_source_names[VERIFY_REHEARSAL + 1];
+const char *verify_source_name(enum verify_source source);
+
+/** \brief Collective: the value for a block of \a sweeps of the solver's problem, from the table or
+ * computed by the reference kernel (in HIMENO_VERIFY_AUTO a shorter block where that would take
+ * over a minute); for a kernel that rounds toward zero by its model. */
+status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
+                        struct verify_value *value);
+
+/** A solver on the ranks' CPUs, cut like another, whose values are right. */
+struct verify_reference {
+  struct gpu_device *cpu;
+  struct solver *solver; /**< NULL if a host's memory is too small for it */
+  struct memory_budget memory;
+  uint64_t bytes; /**< of host memory that a rank needs for it */
+  enum verify_source source;
+};
+
+/** \brief Bytes of host memory that the fullest rank needs for the reference of \a config's
+ * problem. */
+status_t verify_reference_bytes(const struct solver_config *config, uint64_t *bytes);
+
+/** \brief Collective: the reference of \a config's problem, for blocks of at most \a max_sweeps. */
+status_t verify_reference_open(const struct solver_config *config, int max_sweeps,
+                               struct verify_reference *reference);
+void verify_reference_close(struct verify_reference *reference);
+
+/** \brief Collective: the checksum of the solver's coefficients; STATUS_WRONG, with both, when \a
+ * value has another. */
+status_t verify_coefficients(struct solver *solver, MPI_Comm comm, const struct verify_value *value,
+                             uint64_t *sum);
+
+/** \brief STATUS_WRONG, with both values, when the block differs from \a value at its end or at a
+ * check point that both have. */
+status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what);
+
+#endif
