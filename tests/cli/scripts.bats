@@ -257,6 +257,20 @@ base/inside.c:2: a comment beyond column 100
 base/one.c:1: a comment beyond column 100" ]
 }
 
+@test "the style check names directories that include each other, through others too, and no chain of them" {
+  a_tree_of_its_own
+  mkdir himeno/run himeno/soak
+  printf '#include "himeno/soak/a.h"\n' >himeno/run/a.c
+  printf '#include "base/b.h"\n' >himeno/soak/a.h
+  run scripts/check-style includes
+  expect_status 0
+  printf '#include "himeno/run/a.h"\n' >base/b.h
+  run scripts/check-style includes
+  expect_status 1
+  [[ $output == "directories that include each other: "* ]] && [ "$(wc -w <<<"$output")" = 8 ]
+  for folder in base himeno/run himeno/soak; do [[ " $output " == *" $folder "* ]]; done
+}
+
 @test "the style check names a file without a licence, and one that no release would have" {
   a_tree_of_its_own
   echo 'int x;' >base/bare.c
