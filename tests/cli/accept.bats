@@ -287,7 +287,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
   for fault in class/infiniband/mlx5_0/ports/1/counters/symbol_error class/net/eno1/statistics/tx_dropped; do
     rm -f r.json
-    HIMENO_SYSFS=$PWD/sysfs "$himeno" -b null -s 18x18x34 --block 5 -t 4 --accept policy.json --json r.json >out 2>&1 3>&- &
+    HIMENO_SYSFS=$PWD/sysfs "$himeno" -b null -s 18x18x34 --block 5 -t 8 --accept policy.json --json r.json >out 2>&1 3>&- &
     run=$!
     until grep -qs '"blocks": [1-9]' r.json; do sleep 0.02; done
     echo 1000 >now && mv now "sysfs/$fault" # a reader finds either, whole
@@ -380,7 +380,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   expect_status 2
   grep -q 'stragglers not looked for: 1 timed block, 4 ranks need 6' <<<"$output"
   policy '{"ceiling_share_min": 0.5}'
-  run --separate-stderr timeout 60 "$himeno" -b null -s XS --block 5 --soak 1h --accept policy.json
+  run --separate-stderr timeout $((60 * SLOWNESS)) "$himeno" -b null -s XS --block 5 --soak 1h --accept policy.json
   expect_status 2
   grep -q 'nothing in it can be checked in such a soak' <<<"$stderr"
 }
@@ -469,13 +469,13 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   accept 2 missing.json
   expect_status 3
   mkfifo pipe
-  run --separate-stderr timeout 20 "$himeno" -b null -s XS -n 1 --accept pipe
+  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b null -s XS -n 1 --accept pipe
   expect_status 2
   grep -q 'a plain file' <<<"$stderr"
-  run --separate-stderr timeout 20 "$himeno" -b null -s XS -n 1 --reference pipe
+  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b null -s XS -n 1 --reference pipe
   expect_status 2
   [ "$(grep '^himeno-gpu:' <<<"$stderr")" = "himeno-gpu: reference pipe: a reference is a plain file" ]
-  run --separate-stderr timeout 20 "$himeno" -b null -s XS -n 1 --reference missing.json
+  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b null -s XS -n 1 --reference missing.json
   expect_status 3
   run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --reference policy.json
   expect_status 2

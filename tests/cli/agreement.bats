@@ -15,7 +15,7 @@ apart() {
     command+=("$word")
     [ "$word" != : ] || command+=(-np 1)
   done
-  run timeout 60 "${command[@]}"
+  run timeout $((60 * SLOWNESS)) "${command[@]}"
 }
 
 # refused NAME FIRST SECOND: the last run ended with 2, and its only message names these values.

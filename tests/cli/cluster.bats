@@ -15,7 +15,7 @@ cluster() {
   local hosts=$1
   shift
   run --separate-stderr "$top_srcdir/scripts/accept" out --hosts "$hosts" --per-host "${per_host:-2}" --program "$himeno" --size 18x18x34 --seconds 0.05 \
-    --options "-b null --block 5" --policy site.json --parallel 2 --limit 60 --rounds 3 --gemm-options '-s 64' \
+    --options "-b null --block 5" --policy site.json --parallel 2 --limit $((60 * SLOWNESS)) --rounds 3 --gemm-options '-s 64' \
     --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
 }
 
@@ -135,7 +135,7 @@ PY
 @test "a slow device, a bad link, and hosts that do not start or hang: all named, nothing else" {
   site
   printf '%s\n' 'dead n3' 'hang n4' 'slow n5 1 1.1' 'link n6 n7 60' >faults
-  cluster 'n[1-7]' --limit 20 --stages alone,pairs,all,devices
+  cluster 'n[1-7]' --limit $((20 * SLOWNESS)) --stages alone,pairs,all,devices
   expect_status 7
   [ "$(verdict 'sorted(r["drain"]), sorted(r["run_again"])')" = "(['n5'], ['n3', 'n4'])" ]
   [ "$(verdict '[f["hosts"] for f in r["findings"] if f["kind"] == "path"]')" = "[['n6', 'n7']]" ]
@@ -290,7 +290,7 @@ END
   SECONDS=0
   cluster 'n[1-2]' --stages alone --budget 8s
   expect_status 5
-  [ "$SECONDS" -lt 40 ]
+  [ "$SECONDS" -lt $((40 * SLOWNESS)) ]
   [ "$(verdict 'r["findings"], r["left_out"]')" = "([], ['alone-n2'])" ]
   grep -q 'n2 *not tested: out of time' <<<"$output"
 }
@@ -314,7 +314,7 @@ END
   site
   echo 'hang n2' >faults
   cluster 'n[1-2]' --limit 300 --stages alone &
-  for _ in $(seq 600); do [ -s out/steps/alone-n1.json ] && break; sleep 0.1; done
+  for _ in $(seq $((600 * SLOWNESS))); do [ -s out/steps/alone-n1.json ] && break; sleep 0.1; done
   [ ! -e out/steps/alone-n2.json ]
   kill -KILL "$(pgrep -f "[s]cripts/accept out .*--launcher $top_srcdir")"
   wait $! || true
@@ -620,7 +620,7 @@ TEXT
   SECONDS=0
   cluster 'n[1-2]' --level 1 --limit 8 --budget 20s
   expect_status 6
-  [ "$SECONDS" -lt 45 ]
+  [ "$SECONDS" -lt $((45 * SLOWNESS)) ]
   [ "$(ls out/steps/*.json | wc -l)" = 2 ]
   grep -q -- ' -w --timeout 10 -t 0.05 .*--block 5 ' out/steps/alone-n1.log
   [ "$(verdict 'r["drain_list"], r["run_again_list"], [row["verdict"] for row in r["measured"]]')" = "('', 'n2', ['pass', 'hang'])" ]

@@ -90,9 +90,9 @@ refused() {
   local command
   mkfifo pipe
   while read -r -u 4 command; do
-    refused 3 'cannot write "pipe": no process reads this pipe' timeout 60 $command pipe
+    refused 3 'cannot write "pipe": no process reads this pipe' timeout $((60 * SLOWNESS)) $command pipe
     cat pipe >read 3>&- &
-    timeout 60 $command pipe >/dev/null
+    timeout $((60 * SLOWNESS)) $command pipe >/dev/null
     wait $!
     [ "$(wc -c <read)" -gt 30 ] && [ -p pipe ]
   done 4< <(commands)
@@ -166,7 +166,7 @@ refused() {
 @test "a pipe without a writer is empty, and a byte order mark no mistake" {
   [ "$HAVE_CMINPACK" = 1 ] || skip "no himeno-predict"
   mkfifo pipe
-  refused 3 'pipe: not a JSON document' timeout 60 "$top_builddir/himeno-predict" --model pipe -s L -n 2
+  refused 3 'pipe: not a JSON document' timeout $((60 * SLOWNESS)) "$top_builddir/himeno-predict" --model pipe -s L -n 2
   { printf '\xef\xbb\xbf'; cat "$model"; } >marked
   "$top_builddir/himeno-predict" --model marked -s L -n 2 >/dev/null
   "$top_builddir/himeno-predict" --model <(sleep 3; cat marked) -s L -n 2 >/dev/null

@@ -68,7 +68,7 @@ spoilt() {
 @test "a library beside the kernel: ours_share is the kernel's rate over the library's" {
   "$gemm" --list | grep -q 'yardstick  cblas' || skip "no CBLAS was found"
   "$gemm" -b cpu -k naive -s 256 -t 0.05 --json "$document" >/dev/null
-  [ "$(json "$document" '[abs(y["ours_share"] * y["gflops"] / d["result"]["gflops"] - 1) < 1e-9 and y["ours_share"] < 1 for y in d["yardsticks"]]')" = "[True]" ]
+  [ "$(json "$document" '[abs(y["ours_share"] * y["gflops"] / d["result"]["gflops"] - 1) < 1e-9 for y in d["yardsticks"]]')" = "[True]" ]
 }
 
 # worn FLIP OPTION...: two ranks on the CPU with the library beside the kernel, and a bit flipped in one's memory.

@@ -91,13 +91,13 @@ warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
 
 @test "what was remembered is not lost where it cannot be read, and a pipe or a lock in its place is not waited for" {
   mkfifo tune.json
-  run --separate-stderr timeout 20 "$himeno" -b cpu -s XS -n 1
+  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b cpu -s XS -n 1
   expect_status 0
   warned 'tune.json: Invalid argument: no choice of kernel is remembered'
   rm tune.json
   exec {held}>tune.json.lock
   flock "$held"
-  run --separate-stderr timeout 20 "$himeno" -b cpu -s XS -n 1
+  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b cpu -s XS -n 1
   exec {held}>&-
   expect_status 0
   warned 'not remembered: .*tune.json: Resource temporarily unavailable'
@@ -120,7 +120,7 @@ json.dump(document, open("tune.json", "w"))'
 
 # An acceptance of two hosts that this machine plays.
 acceptance() {
-  printf '%s\n' "$top_srcdir/scripts/accept" "$1" --hosts n1,n2 --program "$himeno" --size 18x18x34 --seconds 0.05 --parallel 2 --limit 20 \
+  printf '%s\n' "$top_srcdir/scripts/accept" "$1" --hosts n1,n2 --program "$himeno" --size 18x18x34 --seconds 0.05 --parallel 2 --limit $((20 * SLOWNESS)) \
     --stages alone --options "-b null --block 5" --launcher "${2:-$top_srcdir/tests/sites/fake-cluster {list\} {per_host\}}"
 }
 

@@ -82,12 +82,12 @@ with_plots() {
   # A click on the table's fourth column, then what the page is.
   sed 's#</body>#<script>document.querySelectorAll("table.sorts th button")[2].click()</script></body>#' report.html >clicked.html
   export HOME=$PWD
-  timeout 50 $browser --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --dump-dom "file://$PWD/clicked.html" >dom.html 2>browser.log ||
+  timeout $((50 * SLOWNESS)) $browser --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --dump-dom "file://$PWD/clicked.html" >dom.html 2>browser.log ||
     { cat browser.log; return 1; }
   grep -q 'data-pictures="8"' dom.html
   grep -q 'aria-sort="ascending"><button>ranks</button>' dom.html
   grep -q '<td>+2.0%</td>' dom.html
-  timeout 50 $browser --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --window-size=1300,2000 --screenshot="$PWD/page.png" \
+  timeout $((50 * SLOWNESS)) $browser --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --window-size=1300,2000 --screenshot="$PWD/page.png" \
     "file://$PWD/report.html" 2>browser.log || { cat browser.log; return 1; }
   [ "$(wc -c <page.png)" -gt 60000 ]
 }

@@ -178,7 +178,7 @@ END
   unset HIMENO_QUIET OMPI_MCA_ess_singleton_isolated
   "$himeno" -b null -s XS -t 60 >/dev/null 2>"$document.told" &
   local run=$! tries=0
-  until grep -q timing "$document.told" || [ $((++tries)) -gt 600 ]; do sleep 0.1; done
+  until grep -q timing "$document.told" || [ $((++tries)) -gt $((600 * SLOWNESS)) ]; do sleep 0.1; done
   run pgrep -P "$run"
   kill "$run"
   [ -z "$output" ] && grep -q timing "$document.told"

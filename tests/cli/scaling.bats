@@ -74,7 +74,7 @@ PY
 @test "a study killed at any time goes on, and runs no finished point twice" {
   "$scaling" run study "${plan[@]}" --repeat 2 >/dev/null 2>&1 3>&- &
   pid=$!
-  for _ in $(seq 600); do
+  for _ in $(seq $((600 * SLOWNESS))); do
     [ "$(ls study/runs/*.json 2>/dev/null | wc -l)" -ge 3 ] && break
     sleep 0.1
   done
@@ -95,7 +95,7 @@ PY
 @test "a study that a signal ends is incomplete, exit 8; a point that one ended is run again" {
   "$scaling" run study "${plan[@]}" >/dev/null 2>said 3>&- &
   pid=$!
-  for _ in $(seq 600); do [ -e study/runs ] && [ -n "$(ls study/runs/*.json 2>/dev/null)" ] && break; sleep 0.1; done
+  for _ in $(seq $((600 * SLOWNESS))); do [ -e study/runs ] && [ -n "$(ls study/runs/*.json 2>/dev/null)" ] && break; sleep 0.1; done
   kill -TERM $pid
   code=0
   wait $pid || code=$?
@@ -131,7 +131,7 @@ PY
   chmod +x slow
   "$scaling" run study "${plan[@]}" --launcher "$PWD/slow {ranks}" >/dev/null 2>&1 3>&- &
   pid=$!
-  for _ in $(seq 600); do [ -e begun ] && break; sleep 0.1; done
+  for _ in $(seq $((600 * SLOWNESS))); do [ -e begun ] && break; sleep 0.1; done
   run "$scaling" run study
   kill $pid
   wait $pid || true
@@ -259,6 +259,7 @@ SH
   cat >bin/squeue <<'SH'
 #!/bin/bash
 for number in "$FAKE"/queue/*; do [ -s "$number" ] || basename "$number"; done
+touch "$FAKE/asked"
 SH
   cat >bin/srun <<'SH'
 #!/bin/bash
@@ -292,7 +293,8 @@ SH
   rm study/runs/strong-*-2-*.json
   touch queue/77
   "$PYTHON" -c 'import json; json.dump({"strong-8x8x16-2-stream-staged-auto-r1": "77"}, open("study/jobs.json", "w"))'
-  (sleep 1; echo done >queue/77) 3>&- &
+  rm asked
+  (until [ -e asked ]; do sleep 0.1; done; echo done >queue/77) 3>&- &
   run "$scaling" run study --poll 0.1
   expect_status 7
   [ "$(wc -l <submitted)" -eq 3 ]

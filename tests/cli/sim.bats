@@ -302,12 +302,12 @@ simulates() {
   mkdir -p files
   "$sim" --model "$model" -s L -n 512 --passes 1000 >/dev/null 2>said 3>&- &
   pid=$!
-  for _ in $(seq 600); do [ -e files/*/log ] && break; sleep 0.1; done
+  for _ in $(seq $((600 * SLOWNESS))); do [ -e files/*/log ] && break; sleep 0.1; done
   sleep 0.5
   kill -"$1" $pid
   code=0
   wait $pid || code=$?
-  for _ in $(seq 100); do [ -z "$(ls files)" ] && ! simulations >/dev/null && return; sleep 0.1; done
+  for _ in $(seq $((100 * SLOWNESS))); do [ -z "$(ls files)" ] && ! simulations >/dev/null && return; sleep 0.1; done
   echo "left after $1: $(ls files) $(simulations)"
   return 1
 }
@@ -339,7 +339,7 @@ simulations() {
   mkdir files
   TMPDIR=$PWD/files bash -c 'trap "" HUP; exec "$@"' ignores "$sim" --model "$model" -s S -n 64 --passes 300 --json s.json >/dev/null 3>&- &
   pid=$!
-  for _ in $(seq 600); do [ -e files/*/log ] && break; sleep 0.1; done
+  for _ in $(seq $((600 * SLOWNESS))); do [ -e files/*/log ] && break; sleep 0.1; done
   kill -HUP $pid
   wait $pid
   [ -s s.json ] && [ -z "$(ls files)" ]

@@ -9,7 +9,7 @@ setup() {
   cd "$BATS_TEST_TMPDIR"
   export MPIRUN HIMENO_SOURCE=$top_srcdir OMP_NUM_THREADS=1
   echo '{"name": "site", "noise_max": 100}' >site.json
-  options=(--per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --limit 20)
+  options=(--per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --limit $((20 * SLOWNESS)))
 }
 
 # in_slurm NODES SCRIPT: runs the shell script under a Slurm of that many nodes; skips where there is none.
@@ -68,7 +68,7 @@ in_slurm() {
       HIMENO_ACCEPT_OPTIONS='--options \"-x p2p\"' HIMENO_SCALING_OPTIONS='--options \"-x p2p\"' \
         sbatch -N 2 -o \$recipe.words \"a tree/scripts/sites/\$recipe.sbatch\" --kernels 'two words' ''
     done
-    for n in \$(seq 100); do [ -z \"\$(squeue -h)\" ] && break; sleep 0.1; done
+    for n in \$(seq $((100 * SLOWNESS))); do [ -z \"\$(squeue -h)\" ] && break; sleep 0.1; done
     cat accept.out
     exit \$code"
   expect_status 0

@@ -40,7 +40,7 @@ two_ranks() {
   shift
   export HIMENO_NULL_RANK=1
   for n in "$@"; do
-    run --separate-stderr env HIMENO_NULL_FAIL="$n" timeout 60 "$MPIRUN" -np 2 "$himeno" -b null -s 6x5x4 -n 4 -x "$transport" --verify off
+    run --separate-stderr env HIMENO_NULL_FAIL="$n" timeout $((60 * SLOWNESS)) "$MPIRUN" -np 2 "$himeno" -b null -s 6x5x4 -n 4 -x "$transport" --verify off
     [ "$status" -eq 0 ] && break
     [ "$status" -eq 3 ] || [ "$status" -eq 7 ] || { printf 'call %s: %s\n%s\n' "$n" "$status" "$stderr"; return 1; }
     [[ $stderr == *"rank 1"* ]] || { printf 'call %s does not name the rank:\n%s\n' "$n" "$stderr"; return 1; }

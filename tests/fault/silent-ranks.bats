@@ -22,13 +22,14 @@ pid_of() {
 # their sweeps, once more after a longer while.
 in_mid_run() {
   local lead
-  for lead in 1.5 6 20; do
+  for lead in 1.5 6; do
     signal_sent "$lead" "$@"
     grep -q 'waits for all ranks' <<<"$text" || return 0
   done
 }
 
-# signal_sent SECONDS RANKS SIGNAL RANK PROGRAM OPTION...: starts the job, sends the signal to the rank so long after all ranks are there, and
+# signal_sent SECONDS RANKS SIGNAL RANK PROGRAM OPTION...: starts the job, sends the signal to the rank so long after all ranks are there (on an
+# idle machine), and
 # waits for the end. Sets code, text, spoken and gone: milliseconds from the signal to the program's line, and to the end; and stall, for how long
 # of these the processors stood still. The function after_stop, if there is one, is called then.
 signal_sent() {
@@ -37,12 +38,12 @@ signal_sent() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   "$MPIRUN" -np "$n" "$@" --json "$mark" > >(stamp >"$BATS_TEST_TMPDIR/out") 2>&1 3>&- &
   job=$!
-  for _ in $(seq 600); do
+  for _ in $(seq $((600 * SLOWNESS))); do
     [ "$(ranks | wc -l)" -eq "$n" ] && pid_of "$victim" >/dev/null && break
     sleep 0.1
   done
   pid_of "$victim" >/dev/null || skip "this launcher does not tell the ranks of its processes"
-  sleep "$lead"
+  for _ in $(seq "$SLOWNESS"); do sleep "$lead"; done
   local begin
   stalls_watched
   begin=$(now)
@@ -63,13 +64,13 @@ now() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }
 stamp() { local line; while read -r line; do echo "$(now) $line"; done; }
 
 # one_message PATTERN DEADLINE: exit code 6 and one line of the program's, which matches and stands within two seconds of the deadline, and no
-# rank is left three seconds later: of seconds in which the processors went on.
+# rank is left three seconds later: of seconds of an idle machine, in which the processors went on.
 one_message() {
   echo "exit code $code, the line after $spoken ms, gone after $gone ms, stalled for $stall ms"
   echo "$text"
   [ "$code" -eq 6 ] && [ "$(grep -cE '^[a-z]+-gpu: rank' <<<"$text")" -eq 1 ] && grep -qE "^[a-z]+-gpu: $1" <<<"$text"
-  [ "$spoken" -ge $(($2 * 1000 - 500)) ] && [ "$spoken" -le $(($2 * 1000 + 2000 + stall)) ]
-  [ "$gone" -le $(($2 * 1000 + 5000 + stall)) ] && [ -z "$(ranks)" ]
+  [ "$spoken" -ge $(($2 * 1000 - 500)) ] && [ "$spoken" -le $(($2 * 1000 + 2000 * SLOWNESS + stall)) ]
+  [ "$gone" -le $(($2 * 1000 + 5000 * SLOWNESS + stall)) ] && [ -z "$(ranks)" ]
 }
 
 host=$(uname -n)

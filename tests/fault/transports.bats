@@ -141,7 +141,7 @@ with_little_shm() {
   local after=$((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] * 100)) stall
   stall=$(stalled)
   echo "after $after ms, stalled for $stall ms"
-  [ $after -ge 2000 ] && [ $after -lt $((4000 + stall)) ]
+  [ $after -ge 2000 ] && [ $after -lt $((2000 + 2000 * SLOWNESS + stall)) ]
 }
 
 @test "a rank that only sends waits for who takes its time: nothing is written over" {
@@ -200,7 +200,7 @@ short() {
   begin=$(date +%s)
   run on 2 env HIMENO_HOSTS_APART=1 LD_PRELOAD="$LD_PRELOAD:$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE="$nth:$fewer" "$@" -b null --timeout 4
   seconds=$(($(date +%s) - begin))
-  [ "$status" -eq 4 ] && [ "$(grep -cE '^[a-z]+-gpu: ' <<<"$output")" -eq 1 ] && [[ $output != *NBC* ]] && [ "$seconds" -lt 15 ] &&
+  [ "$status" -eq 4 ] && [ "$(grep -cE '^[a-z]+-gpu: ' <<<"$output")" -eq 1 ] && [[ $output != *NBC* ]] && [ "$seconds" -lt $((15 * SLOWNESS)) ] &&
     grep -qE "^[a-z]+-gpu: rank 0, host .*: a halo from rank 1 on host ${host%%.*}, face [ij]\+, has .* floats and must have [0-9]+: WRONG" <<<"$output" ||
     { echo "$*, message $nth: exit code $status after $seconds s: $output"; return 1; }
 }
@@ -239,7 +239,7 @@ short() {
   local busy=() one
   [ -r /proc/self/schedstat ] || skip "the kernel does not report it"
   for one in $(seq $((3 * $(nproc)))); do
-    timeout 60 bash -c 'while :; do :; done' 3>&- &
+    timeout $((60 * SLOWNESS)) bash -c 'while :; do :; done' 3>&- &
     busy+=($!)
   done
   run on 2 "$top_builddir/tests/mpi/silent" null staged starve

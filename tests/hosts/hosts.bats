@@ -25,7 +25,7 @@ setup() {
 over() {
   local all=10.77.1.2:1,10.77.2.2:1,10.77.3.2:1 n=$1
   shift
-  timeout -k 5 60 "$BATS_TEST_DIRNAME/network" exec "$NETWORK" a "$(command -v "$MPIRUN")" -np "$n" --host "$(cut -d, "-f1-$n" <<<"$all")" "$@"
+  timeout -k 5 $((60 * SLOWNESS)) "$BATS_TEST_DIRNAME/network" exec "$NETWORK" a "$(command -v "$MPIRUN")" -np "$n" --host "$(cut -d, "-f1-$n" <<<"$all")" "$@"
 }
 
 @test "three hosts: right bits over TCP; p2p gives way to staged between hosts, and says so" {
@@ -89,13 +89,13 @@ END
       ! grep -qzx OMPI_COMM_WORLD_RANK=2 "/proc/$pid/environ" || stopped=$pid
     done
   done
-  sleep 1.5
+  for _ in $(seq "$SLOWNESS"); do sleep 1.5; done
   kill -STOP "$stopped"
   begin=$SECONDS
   wait "$job" || code=$?
   cat "$BATS_TEST_TMPDIR/out"
   [ "$code" -eq 6 ]
-  [ $((SECONDS - begin)) -le 15 ] # each ends its curve first
+  [ $((SECONDS - begin)) -le $((15 * SLOWNESS)) ] # each ends its curve first
   [ "$(grep -c '^comm-gpu: rank' "$BATS_TEST_TMPDIR/out")" -eq 1 ]
   grep -qE "^comm-gpu: rank [01] on host $NETWORK-[ab] waits .*, for over 2 s; silent: rank 2 on host $NETWORK-c" "$BATS_TEST_TMPDIR/out"
 }
@@ -104,11 +104,11 @@ END
   # mpirun itself finds out by these while its connections are idle, and not before five minutes without: long after the program, also where
   # the processors stand still for a while, or the job would end by mpirun and not with exit 6.
   export OMPI_MCA_oob_tcp_keepalive_time=1 OMPI_MCA_oob_tcp_keepalive_intvl=1 OMPI_MCA_oob_tcp_keepalive_probes=12
-  over 3 timeout -k 1 50 "$himeno" -b null -s XS -t 60 -p 3x1x1 -x staged --verify off --timeout 2 \
+  over 3 timeout -k 1 $((50 * SLOWNESS)) "$himeno" -b null -s XS -t 1000 -p 3x1x1 -x staged --verify off --timeout 2 \
     --json "$BATS_TEST_TMPDIR/run.json" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
   local job=$! code=0 begin n
   # The document of a run under way has the blocks that were measured.
-  for n in {1..100}; do
+  for n in $(seq $((100 * SLOWNESS))); do
     ! grep -qE '"blocks": [1-9]' "$BATS_TEST_TMPDIR/run.json" 2>/dev/null || break
     sleep 0.2
   done
@@ -120,7 +120,7 @@ END
   wait "$job" || code=$?
   cat "$BATS_TEST_TMPDIR/out"
   [ "$code" -eq 6 ]
-  [ $((SECONDS - begin)) -le $((20 + $(stalled) / 1000)) ] # mpirun's probes take a dozen of them
+  [ $((SECONDS - begin)) -le $((20 * SLOWNESS + $(stalled) / 1000)) ] # mpirun's probes take a dozen of them
   # Whichever wait it is that the others were in.
   grep -qE "^himeno-gpu: rank [01] on host $NETWORK-[ab] waits (in sweep [0-9]+ for .*|for all ranks \\(a barrier\\)), for over 2 s; silent: rank 2 on host $NETWORK-c" "$BATS_TEST_TMPDIR/out"
 }

@@ -13,7 +13,7 @@ import tempfile
 source = pathlib.Path(__file__).resolve().parents[2]
 build = pathlib.Path(os.environ.get("top_builddir") or source / "build").resolve()
 himeno = f"{build}/himeno-gpu"
-ONE_DEVICE = ["-s", "18x18x34", "--block", "5", "-t", "0.05"]
+SLOWNESS = int(os.environ.get("SLOWNESS") or 1)  # tests/settings.sh
 SITE = '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2, "stragglers_max": 0}'
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -46,7 +46,7 @@ def accept(hosts, *options, per_host=2, stages="alone,all", policy=SITE, words="
     launcher = launcher or f"{source}/tests/sites/fake-cluster {{list}} {{per_host}}"
     more["files"] = {"site.json": policy, **more.get("files", {})}
     return Play([f"{source}/scripts/accept", "out", *given, "--program", himeno, "--size",
-        "18x18x34", "--seconds", "0.05", "--limit", "30",
+        "18x18x34", "--seconds", "0.05", "--limit", str(30 * SLOWNESS),
                  "--rounds", "3", "--parallel", "2", "--gemm-options", "-s 64", "--policy",
                      "site.json", "--stages", stages,
                  "--options", words, "--launcher", launcher, *options], faults=tuple(faults),
@@ -225,7 +225,7 @@ def run(play):
             process = subprocess.Popen(play.words, cwd=folder, env=env, stdin=subprocess.DEVNULL,
                 stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
             try:
-                code = process.wait(play.limit)
+                code = process.wait(play.limit * SLOWNESS)
             except subprocess.TimeoutExpired:
                 code = None
                 os.killpg(process.pid, signal.SIGTERM)
