@@ -13,7 +13,7 @@ NOT_ROOMS = ("tests", "doc", "m4", "autom4te.cache", "build*", ".*")
 
 # The tests that a file belongs to: of all lines whose pattern matches its path, the last one.
 ROOMS = (
-    ("base/*", "tests/unit/test_stats tests/unit/test_log tests/unit/test_meta tests/unit/test_options tests/unit/test_report tests/unit/test_file "
+    ("base/*", "tests/unit/test_stats tests/unit/test_log tests/unit/test_meta tests/unit/test_options tests/unit/test_document tests/unit/test_report tests/unit/test_file "
                "tests/unit/test_hash tests/unit/test_status tests/unit/test_stop tests/unit/test_switches tests/clock/himeno.bats "
                "tests/cli/files.bats tests/cli/errors.bats tests/cli/run.bats tests/cli/switches.bats"),
     ("gpu/*", "tests/unit/test_backend_* tests/unit/test_binding_* tests/unit/test_telemetry tests/clock/himeno.bats tests/cli/errors.bats "
