@@ -102,7 +102,6 @@ struct himeno_kernel_set {
   const char *backend;
   const struct himeno_kernel *kernels;
   int n;
-  int simulated; /**< HIMENO_NULL_CLOCK may put a simulated machine's times in place of its own */
   /** a user's, without its name, step and file; NULL: none is taken */
   const struct himeno_kernel *own;
 

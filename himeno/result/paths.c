@@ -113,7 +113,7 @@ static status_t pairs_measure(const struct himeno_choice *choice, struct telemet
 status_t paths_probe(const struct himeno_choice *choice, struct path_probe probes[HALO_MESSAGES_MAX])
 {
   const struct placement *p = &choice->placement;
-  const int simulated = clock_simulates(himeno_kernels_find(p->backend->name));
+  const int simulated = clock_of(p->backend) != NULL;
   struct decomp decomp;
   struct layout layout;
   struct halo_plan plan;

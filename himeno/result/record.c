@@ -37,11 +37,11 @@ static void cards_look(struct record *r, const struct telemetry_state *before, s
 static double state_read(struct record *r, struct telemetry_state *state)
 {
   const struct telemetry_state before = *state;
-  double begin = clock_seconds(r->set);
+  double begin = clock_seconds(r->backend);
   telemetry_state(r->device, state);
   if (r->cards) cards_look(r, &before, state);
   r->telemetry.starved = starvation_share(r->starvation);
-  r->looked = clock_seconds(r->set);
+  r->looked = clock_seconds(r->backend);
   return r->looked - begin;
 }
 
@@ -56,7 +56,7 @@ status_t record_open(const struct placement *placement, struct record **record)
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for records of blocks");
   }
   r->stride = 1;
-  r->set = himeno_kernels_find(placement->backend->name);
+  r->backend = placement->backend;
   snprintf(r->telemetry.source, sizeof r->telemetry.source, "%s", telemetry_source(r->device));
   r->telemetry.before.card_errors = TELEMETRY_UNKNOWN;
   r->look_seconds = state_read(r, &r->telemetry.before);
@@ -71,7 +71,7 @@ status_t record_open(const struct placement *placement, struct record **record)
 void record_begin(struct record *record)
 {
   starvation_end(record->starvation);
-  record->starvation = clock_simulates(record->set) ? NULL : starvation_begin();
+  record->starvation = clock_of(record->backend) ? NULL : starvation_begin();
 }
 
 void record_close(struct record *record)
@@ -119,7 +119,7 @@ static void telemetry_add(struct record_telemetry *t, const struct telemetry_sam
 static void block_add(struct record *r, const struct solver_block *block)
 {
   const double *p = block->phases;
-  const double now = clock_seconds(r->set);
+  const double now = clock_seconds(r->backend);
   if (r->n_throttled == 0) r->began = now - block->seconds;
   if (++r->skipped < r->stride) return;
   r->skipped = 0;
@@ -178,7 +178,7 @@ status_t record_add(struct record *record, const struct solver_block *block)
   telemetry_read(record->device, &record->now);
   telemetry_add(&record->telemetry, &record->now);
   series_add(&record->series, &record->now);
-  if ((clock_seconds(record->set) - record->looked) * LOOK_SHARE >= record->look_seconds) {
+  if ((clock_seconds(record->backend) - record->looked) * LOOK_SHARE >= record->look_seconds) {
     look(record);
     rate_heed(record);
   }

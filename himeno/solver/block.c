@@ -131,7 +131,7 @@ static void simulate(struct solver *s, int sweeps, double *mine)
 {
   struct clock_block block = {decomp_rank(&s->decomp), sweeps, s->blocks++, box_points(&s->decomp.owned),
                               &s->plan};
-  clock_block(&block, s->block_sums, mine);
+  s->config.clock->block(&block, s->block_sums, mine);
 }
 
 /* ---- the parts of a block ---- */
@@ -216,13 +216,13 @@ static status_t times_finish(struct solver *s, struct solver_block *b, int n)
 {
   double *mine = s->seconds, *all = s->seconds + n, sum = 0;
   for (int p = 0; p < n; p++) sum += mine[p];
-  if (clock_simulates(s->set)) {
+  if (s->config.clock) {
     simulate(s, b->sweeps, &sum);
     for (int p = 0; p < n; p++) mine[p] = p ? 0 : sum;
   }
   RETURN_IF_FAILED(slowest(s, mine, all, n));
   for (int p = 0; p < n; p++) b->seconds += all[p];
-  clock_advance(b->seconds);
+  if (s->config.clock) s->config.clock->advance(b->seconds);
   phases_finish(s->block_sums, sum, b);
   b->waited = s->unattended && s->overlap ? b->phases[PHASE_WAIT] : 0;
   return STATUS_OK;
@@ -266,7 +266,7 @@ static status_t ceiling_turn(struct solver *s, int passes, double bytes, double 
   RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
   RETURN_IF_FAILED(gpu_sync(s->compute));
   RETURN_IF_FAILED(gpu_elapsed(s->block_begin, s->block_end, mine));
-  if (clock_simulates(s->set)) *mine = clock_ceiling(decomp_rank(&s->decomp), bytes);
+  if (s->config.clock) *mine = s->config.clock->ceiling(decomp_rank(&s->decomp), bytes);
   return STATUS_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "base/stats.h"
 #include "base/switches.h"
 #include "base/values.h"
+#include "gpu/null/null_device.h"
 
 SWITCH("HIMENO_NULL_CLOCK", TEST, AGREED, FREE("`seed=N noise=X device=RANK:X link=A-B:X`"),
        "himeno-gpu on backend `null`: times of a simulated machine, with slow devices and links");
@@ -26,17 +27,10 @@ SWITCH("HIMENO_NULL_CLOCK", TEST, AGREED, FREE("`seed=N noise=X device=RANK:X li
 #define LEAST                   0.05 /* of its usual time, that noise leaves of a block */
 #define BETWEEN_SECONDS         5e-3 /* between two blocks: checks, agreement of the ranks */
 
-static double now; /* of the simulated machine */
-
 static const char *words(void)
 {
   const char *text = switch_text("HIMENO_NULL_CLOCK");
   return text ? text : "";
-}
-
-int clock_simulates(const struct himeno_kernel_set *set)
-{
-  return set->simulated && words()[0];
 }
 
 /* One of seed=N, noise=X, device=RANK:X and link=LOWER-HIGHER:X, written as it is looked for. */
@@ -127,17 +121,23 @@ void clock_block(const struct clock_block *b, double phases[HIMENO_PHASES], doub
   *seconds = phases[PHASE_BOUNDARY] + fmax(phases[PHASE_INTERIOR], transfer) + phases[PHASE_REDUCE];
 }
 
-double clock_seconds(const struct himeno_kernel_set *set)
+static void clock_advance(double seconds)
 {
-  return clock_simulates(set) ? now : stats_now();
-}
-
-void clock_advance(double seconds)
-{
-  now += seconds + BETWEEN_SECONDS;
+  null_clock_spend((int64_t)(1e9 * (seconds + BETWEEN_SECONDS)));
 }
 
 double clock_ceiling(int rank, double bytes)
 {
   return CEILING_SHARE * bytes / DEVICE_BYTES_PER_SECOND * factor("device=%d:", rank, 0);
+}
+
+const struct solver_clock *clock_of(const struct gpu_backend *backend)
+{
+  static const struct solver_clock simulated = {clock_block, clock_advance, clock_ceiling};
+  return backend->for_tests && words()[0] ? &simulated : NULL;
+}
+
+double clock_seconds(const struct gpu_backend *backend)
+{
+  return clock_of(backend) ? 1e-9 * (double)null_clock_now() : stats_now();
 }

@@ -28,20 +28,25 @@ struct clock_block {
 /** \brief STATUS_USAGE, logged, if the variable holds a word that is none of these. */
 status_t clock_check(void);
 
-/** \brief Whether the times of \a set are simulated. */
-int clock_simulates(const struct himeno_kernel_set *set);
+/** What replaces the times of a solver. */
+struct solver_clock {
+  void (*block)(const struct clock_block *block, double phases[HIMENO_PHASES], double *seconds);
+  /** \brief Moves the clock past a block that took \a seconds on the slowest rank. */
+  void (*advance)(double seconds);
+  double (*ceiling)(int rank, double bytes);
+};
+
+/** \brief That of the backend's devices; NULL: their times are real. */
+const struct solver_clock *clock_of(const struct gpu_backend *backend);
 
 /** \brief Overwrites this rank's times of a block: \a phases in seconds over all its sweeps, \a
  * seconds by its own clock. */
 void clock_block(const struct clock_block *block, double phases[HIMENO_PHASES], double *seconds);
 
-/** \brief Seconds on the clock that ends a run and dates its records: the monotonic one, or the
- * simulated machine's. Only blocks move the latter, by equal amounts on all ranks, so that their
- * number does not depend on the computer that simulates. */
-double clock_seconds(const struct himeno_kernel_set *set);
-
-/** \brief Moves the simulated clock past a block that took \a seconds on the slowest rank. */
-void clock_advance(double seconds);
+/** \brief Seconds on the clock that ends a run and dates its records: the monotonic one, or that of
+ * null devices (gpu/null/null_device.h). Only blocks move the latter, by equal amounts on all
+ * ranks, so that their number does not depend on the computer that simulates. */
+double clock_seconds(const struct gpu_backend *backend);
 
 /** \brief Seconds of a message of so many \a bytes between two ranks. */
 double clock_message(int a, int b, double bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A virtual clock, linked into programs under test in place of the system's: literals can be
- * expected of whole runs.
+ * \brief The virtual clock of null devices (gpu/null/null_device.h), in place of the system's in
+ * programs under test: literals can be expected of whole runs.
  *
  * Nothing but work moves it, by what CLOCK_MACHINE says, words apart by spaces: NAME=VALUE for all
  * ranks, NAME\@RANK=VALUE for one. Each rank has its own. Who waits for a message or for all ranks

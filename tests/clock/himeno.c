@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "clock.h"
-#include "base/stats.h"
 #include "gpu/telemetry.h"
 #include "himeno/kernels/kernels.h"
 
@@ -69,15 +68,6 @@ static double swept_told(int64_t now)
   told += (swept - told) * (lag > 0 ? 1 - exp(-(double)(now - last) / lag) : 1);
   last = now;
   return told;
-}
-
-/* The machine of the words is the only one: a run ends by its clock, whatever HIMENO_NULL_CLOCK
- * says of blocks. */
-double __wrap_clock_seconds(const void *set);
-double __wrap_clock_seconds(const void *set)
-{
-  (void)set;
-  return stats_now();
 }
 
 /* What it was at the first look after a step, until there is one after the next. */

@@ -81,7 +81,6 @@ static status_t null_repeat(struct himeno_exec *exec, struct gpu_queue *queue,
 
 const struct himeno_kernel_set himeno_kernels_null = {
     .backend = "null",
-    .simulated = 1,
     .kernels = kernels,
     .n = sizeof kernels / sizeof *kernels,
     .open = null_open,
