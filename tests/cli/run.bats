@@ -120,6 +120,13 @@ PY
   [[ $output != *"this run was noisy"* ]]
 }
 
+@test "a simulated machine has null devices alone" {
+  HIMENO_NULL_CLOCK="device=0:1e6" on 1 "$himeno" -b null -s 16x16x32 -n 5 --json "$document" >/dev/null
+  [ "$(json "$document" 'd["result"]["gflops"] < 0.0001')" = True ]
+  HIMENO_NULL_CLOCK="device=0:1e6" on 1 "$himeno" -b cpu -k reference -s 16x16x32 -n 5 --json "$document" >/dev/null
+  [ "$(json "$document" 'd["result"]["gflops"] > 0.001')" = True ]
+}
+
 @test "every neighbour pair's path is in the document" {
   on 8 "$himeno" -b cpu -k stream -s XS -p 2x2x2 -n 1 --json "$document" >/dev/null
   [ "$(json "$document" 'len(d["paths"]), sum(p["bytes"] for p in d["paths"])')" = "48 $((8 * 4 * (15*15 + 2*15*31 + 2*15 + 31)))" ]
