@@ -13,6 +13,7 @@
 enum choice_origin { CHOICE_DEFAULT, CHOICE_ASKED, CHOICE_TRIAL, CHOICE_REMEMBERED, CHOICE_RULE };
 
 struct himeno_choice {
+  const struct himeno_config *config; /**< what was asked for */
   struct placement placement;
   struct gpu_device *device;
   const struct himeno_kernel *kernel;
@@ -34,7 +35,6 @@ extern const struct choice_words {
 } choice_words[];
 
 /** \brief Configuration and choice as the solver takes them. */
-struct solver_config himeno_solver_config(const struct himeno_config *config,
-                                          const struct himeno_choice *choice);
+struct solver_config himeno_solver_config(const struct himeno_choice *choice);
 
 #endif

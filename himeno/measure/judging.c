@@ -7,39 +7,37 @@
 #include "himeno/report/report.h"
 
 /* NULL if memory ran out. */
-static json_t *draft_make(const struct himeno_config *config, const struct himeno_choice *choice,
-                          const struct himeno_result *result)
+static json_t *draft_make(const struct himeno_choice *choice, const struct himeno_result *result)
 {
   struct doc d;
   doc_open(&d, 0);
-  himeno_document(&d, config, choice, result);
+  himeno_document(&d, choice, result);
   return doc_close(&d);
 }
 
-static status_t plan_make(const struct himeno_config *config, const struct himeno_choice *choice,
-                          const struct judge_limits *limits, struct judge_plan *plan)
+static status_t plan_make(const struct himeno_choice *choice, const struct judge_limits *limits,
+                          struct judge_plan *plan)
 {
   static const struct himeno_result nothing;
-  json_t *draft = draft_make(config, choice, &nothing);
+  json_t *draft = draft_make(choice, &nothing);
   status_t status = draft ? judge_plan(limits, draft, plan)
                           : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
   json_decref(draft);
   return status;
 }
 
-status_t himeno_plan(const struct himeno_config *config, const struct himeno_choice *choice,
-                     const struct judge_limits *limits, struct judge_plan *plan)
+status_t himeno_plan(const struct himeno_choice *choice, const struct judge_limits *limits,
+                     struct judge_plan *plan)
 {
   const struct placement *p = &choice->placement;
-  RETURN_IF_FAILED(agree_status(p->comm, p->rank == 0 ? plan_make(config, choice, limits, plan) : STATUS_OK));
+  RETURN_IF_FAILED(agree_status(p->comm, p->rank == 0 ? plan_make(choice, limits, plan) : STATUS_OK));
   return watch_bcast(p->comm, plan, sizeof *plan, MPI_BYTE, 0, "what has to be measured");
 }
 
-status_t himeno_judge(const struct himeno_config *config, const struct himeno_choice *choice,
-                      const struct himeno_result *result, const struct judge_limits *limits,
-                      struct judged *judged, json_t **document)
+status_t himeno_judge(const struct himeno_choice *choice, const struct himeno_result *result,
+                      const struct judge_limits *limits, struct judged *judged, json_t **document)
 {
-  json_t *draft = draft_make(config, choice, result), *made = NULL;
+  json_t *draft = draft_make(choice, result), *made = NULL;
   status_t status = document_reread(draft, &made);
   json_decref(draft);
   if (status == STATUS_OK) status = judge_document(limits, made, "this run", judged);

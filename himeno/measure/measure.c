@@ -90,7 +90,7 @@ static int is_due(const char *json, int n_samples)
 /* The result as it stands. */
 static status_t result_write(const struct himeno_measurement *m)
 {
-  const char *path = m->config->json;
+  const char *path = m->choice->config->json;
   const int partial = m->result->timing.partial;
   m->result->timing.partial = 1;
   status_t status =
@@ -99,7 +99,7 @@ static status_t result_write(const struct himeno_measurement *m)
     const struct judge_limits none = {.policy_name = NULL};
     struct judged judged = {.asked = 0};
     json_t *document = NULL;
-    status = himeno_judge(m->config, m->choice, m->result, &none, &judged, &document);
+    status = himeno_judge(m->choice, m->result, &none, &judged, &document);
     if (status == STATUS_OK) status = document_write(document, path);
     judged_free(&judged);
     json_decref(document);
@@ -110,8 +110,8 @@ static status_t result_write(const struct himeno_measurement *m)
 
 status_t himeno_partial_write(const struct himeno_measurement *m)
 {
-  const char *json = m->config->json;
-  if (!json || strcmp(json, "-") == 0 || m->config->ladder) return STATUS_OK;
+  const char *json = m->choice->config->json;
+  if (!json || strcmp(json, "-") == 0 || m->choice->config->ladder) return STATUS_OK;
   return agree_status(m->choice->placement.comm, result_write(m));
 }
 
@@ -189,7 +189,7 @@ static int is_noise_known(const struct himeno_measurement *m)
 static int needs_more(struct himeno_measurement *m, double begin, double block_seconds)
 {
   const struct judge_plan *plan = m->plan;
-  const double asked = m->config->seconds, elapsed = himeno_now(m) - begin;
+  const double asked = m->choice->config->seconds, elapsed = himeno_now(m) - begin;
   if (m->result->timing.n_samples < plan->blocks_min) return 1;
   if (m->record && m->record->when[m->record->n - 1].end < plan->span_min) return 1;
   if (isinf(plan->noise_max) && isinf(plan->device_noise_max)) return 0;
@@ -209,7 +209,8 @@ static status_t block_check(struct himeno_measurement *m, const struct verify_va
                             const struct solver_block *block, const char *what)
 {
   status_t status = verify_block(value, block, what);
-  return compares(m->config) ? status_worst(status, solver_baseline_compare(m->solver, what)) : status;
+  return compares(m->choice->config) ? status_worst(status, solver_baseline_compare(m->solver, what))
+                                     : status;
 }
 
 static status_t block_add(struct himeno_measurement *m, const struct verify_value *value,
@@ -225,8 +226,8 @@ static status_t block_add(struct himeno_measurement *m, const struct verify_valu
 static status_t check_block(struct himeno_measurement *m, const struct verify_value *value, int sweeps,
                             const char *what, struct solver_block *block)
 {
-  RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, compares(m->config), block));
-  m->result->verification.check_blocks += compares(m->config);
+  RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, compares(m->choice->config), block));
+  m->result->verification.check_blocks += compares(m->choice->config);
   energy_add(&m->result->energy, block);
   return block_check(m, value, block, what);
 }
@@ -241,7 +242,7 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
   struct himeno_verification *v = &m->result->verification;
   struct solver_block block;
   progress_begin("verifying");
-  if (compares(m->config)) {
+  if (compares(m->choice->config)) {
     RETURN_IF_FAILED(solver_baseline_begin(m->solver));
     RETURN_IF_FAILED(verify_coefficients(m->solver, m->choice->placement.comm, value, &v->coefficients));
   }
@@ -256,9 +257,9 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
     value->checksum = block.checksum;
     value->n_checks = 0;
   }
-  v->pauses = compares(m->config) &&
+  v->pauses = compares(m->choice->config) &&
               block.seconds / block.sweeps * solver_check_sweeps(m->choice->kernel) >= PAUSE_SECONDS;
-  if (!compares(m->config)) return STATUS_OK;
+  if (!compares(m->choice->config)) return STATUS_OK;
   RETURN_IF_FAILED(solver_baseline_take(m->solver));
   v->points = solver_baseline_checks(m->solver, &v->n_points);
   return STATUS_OK;
@@ -280,7 +281,7 @@ static status_t timing_begin(struct himeno_measurement *m, double wanted)
 
 static status_t blocks_run(struct himeno_measurement *m, struct verify_value *value, struct ceiling *ceiling)
 {
-  const struct himeno_config *c = m->config;
+  const struct himeno_config *c = m->choice->config;
   int sweeps = himeno_block_sweeps(c);
   struct solver_block block;
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
@@ -290,7 +291,7 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
     RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->verification.pauses, &block));
     RETURN_IF_FAILED(block_add(m, value, &block));
     if (c->sweeps_given) return STATUS_OK;
-    if (compares(m->config) && !m->result->verification.pauses &&
+    if (compares(m->choice->config) && !m->result->verification.pauses &&
         m->result->timing.n_samples % CHECK_BLOCK_EVERY == 0)
       RETURN_IF_FAILED(check_block(m, value, sweeps, "check block", &block));
     RETURN_IF_FAILED(himeno_time_is_up(m, begin, c->seconds, needs_more(m, begin, block.seconds), &up));
@@ -303,7 +304,7 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
  * compared. */
 static status_t official_run(struct himeno_measurement *m, struct verify_value *value)
 {
-  double begin, wanted = m->config->seconds_given ? m->config->seconds : OFFICIAL_SECONDS;
+  double begin, wanted = m->choice->config->seconds_given ? m->choice->config->seconds : OFFICIAL_SECONDS;
   struct solver_block block;
   RETURN_IF_FAILED(solver_block_run(m->solver, HIMENO_REHEARSAL_SWEEPS, 1, &block));
   RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
@@ -311,7 +312,7 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   RETURN_IF_FAILED(timing_begin(m, wanted));
   begin = himeno_now(m);
   for (int up = 0; !up;) {
-    RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->config->block, &block));
+    RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->choice->config->block, &block));
     RETURN_IF_FAILED(himeno_block_add(m, &block));
     RETURN_IF_FAILED(himeno_time_is_up(m, begin, wanted, 0, &up));
   }
@@ -325,7 +326,8 @@ static status_t other_ceiling(struct himeno_measurement *m, const struct ceiling
   struct solver_rates rates;
   double *all = NULL;
   int n = 0;
-  status_t status = solver_fill(m->solver, m->config->data == HIMENO_DENSE ? HIMENO_STANDARD : HIMENO_DENSE);
+  status_t status =
+      solver_fill(m->solver, m->choice->config->data == HIMENO_DENSE ? HIMENO_STANDARD : HIMENO_DENSE);
   for (int b = 0; b < CEILING_BATCHES && status == STATUS_OK; b++) {
     status = solver_ceiling(m->solver, c->passes, &rates);
     if (status == STATUS_OK) status = stats_add(&all, &n, rates.all);
@@ -360,7 +362,7 @@ static status_t measure(struct himeno_measurement *m, struct verify_value *value
     RETURN_IF_FAILED(
         watch_allreduce(p->comm, &on_cpu, &ceiling->between, 1, MPI_INT, MPI_MIN, "the ceiling's times"));
   }
-  status_t status = m->config->official ? official_run(m, value) : blocks_run(m, value, ceiling);
+  status_t status = m->choice->config->official ? official_run(m, value) : blocks_run(m, value, ceiling);
   if (m->record) energy_end(m->record->device, &m->result->energy);
   if (status != STATUS_OK || !with_ceiling || m->is_rung) return status;
   return ceiling_finish(m, points, ceiling);

@@ -13,7 +13,6 @@
 
 /** What is measured, with what, and into what. */
 struct himeno_measurement {
-  const struct himeno_config *config;
   const struct himeno_choice *choice;
   const struct judge_plan *plan;
   struct solver *solver; /**< NULL before it is made */

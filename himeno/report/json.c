@@ -29,9 +29,9 @@ void himeno_kernel_document(struct doc *d, const struct himeno_kernel *kernel)
   doc_whole(d, "T", DOC_POSITIVE, "", kernel->sweeps);
 }
 
-static void config_document(struct doc *d, const struct himeno_config *c, const struct himeno_choice *choice,
-                            int64_t sweeps)
+static void config_document(struct doc *d, const struct himeno_choice *choice, int64_t sweeps)
 {
+  const struct himeno_config *c = choice->config;
   const struct doc_words origins = {&choice_words->name, CHOICE_RULE, sizeof *choice_words};
   if (!doc_object(d, "config", 0, "", 1)) return;
   himeno_grid_document(d, choice);
@@ -144,9 +144,9 @@ static void wall_document(struct doc *d)
   doc_end(d);
 }
 
-static void result_document(struct doc *d, const struct himeno_config *c, const struct himeno_choice *choice,
-                            const struct himeno_result *r)
+static void result_document(struct doc *d, const struct himeno_choice *choice, const struct himeno_result *r)
 {
+  const struct himeno_config *c = choice->config;
   const int emulated = choice->placement.info.emulated;
   const struct himeno_timing *t = &r->timing;
   const double gflops = emulated ? NAN : himeno_timing_gflops(t), ceiling = r->ceiling.all,
@@ -330,8 +330,7 @@ static void rank_document(struct doc *d, const struct gpu_backend *backend, cons
   doc_end(d);
 }
 
-void himeno_document(struct doc *d, const struct himeno_config *config, const struct himeno_choice *choice,
-                     const struct himeno_result *result)
+void himeno_document(struct doc *d, const struct himeno_choice *choice, const struct himeno_result *result)
 {
   const struct himeno_ranks *ranks = &result->ranks;
   doc_frame(
@@ -339,12 +338,12 @@ void himeno_document(struct doc *d, const struct himeno_config *config, const st
       "One run. Rates count 34 flop and 56 bytes per point and sweep; phases are seconds per sweep and may "
       "overlap. A field that is not required is missing in documents of earlier builds, or its description "
       "says when it is present.");
-  config_document(d, config, choice, result->timing.sweeps);
+  config_document(d, choice, result->timing.sweeps);
   doc_flag(d, "partial", DOC_OPTIONAL,
            "A signal ended the run, or it had not ended: the document has what was "
            "measured.",
            result->timing.partial);
-  result_document(d, config, choice, result);
+  result_document(d, choice, result);
   phases_document(d, ranks);
   paths_document(d, choice_words[choice->transport_origin].of_transport, ranks);
   if (doc_list(d, "ranks", 0, "None only in a partial document of a run that had not begun.", 1)) {

@@ -44,15 +44,14 @@ static void emulated_text(const struct himeno_ladder *ladder, FILE *out)
   if (ladder->n > 0) himeno_bound_text(&ladder->rungs[ladder->n - 1].counts, out);
 }
 
-static void head_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                      const struct himeno_ladder *ladder, FILE *out)
+static void head_text(const struct himeno_choice *choice, const struct himeno_ladder *ladder, FILE *out)
 {
   const struct placement *p = &choice->placement;
   char spread[REPORT_SPREAD_BYTES];
   fprintf(out, "himeno-gpu %s, ladder of backend %s on %s\n", meta_version(), p->backend->name, p->info.name);
   fprintf(out, "  %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data, %d rank%s%s\n", choice->size.name,
-          choice->global[0], choice->global[1], choice->global[2], himeno_data_names[config->data], p->ranks,
-          p->ranks > 1 ? "s" : "", p->info.emulated ? ", emulated: no speed\n" : "");
+          choice->global[0], choice->global[1], choice->global[2], himeno_data_names[choice->config->data],
+          p->ranks, p->ranks > 1 ? "s" : "", p->info.emulated ? ", emulated: no speed\n" : "");
   if (p->reason[0]) fprintf(out, "  backend    %s\n", p->reason);
   if (p->info.emulated) return;
   fprintf(out, "  ceiling    %.2f GB/s %s of all rungs, from %d batches between them\n\n",
@@ -63,11 +62,11 @@ static void head_text(const struct himeno_config *config, const struct himeno_ch
       "      kernel            GFLOPS  spread      GB/s  ceiling   regs   shared threads   occ.  result\n");
 }
 
-void himeno_ladder_rungs_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                              struct himeno_ladder *ladder, int n, FILE *out)
+void himeno_ladder_rungs_text(const struct himeno_choice *choice, struct himeno_ladder *ladder, int n,
+                              FILE *out)
 {
   progress_clear();
-  if (ladder->shown == 0) head_text(config, choice, ladder, out);
+  if (ladder->shown == 0) head_text(choice, ladder, out);
   for (; ladder->shown < n; ladder->shown++) rung_text(ladder, ladder->shown, out);
   fflush(out);
 }
@@ -88,14 +87,13 @@ static void noise_text(const struct himeno_ladder *ladder, FILE *out)
             100 * ladder->ceiling_noise);
 }
 
-void himeno_ladder_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                        struct himeno_ladder *ladder, FILE *out)
+void himeno_ladder_text(const struct himeno_choice *choice, struct himeno_ladder *ladder, FILE *out)
 {
   if (choice->placement.info.emulated) {
-    head_text(config, choice, ladder, out);
+    head_text(choice, ladder, out);
     emulated_text(ladder, out);
   } else {
-    himeno_ladder_rungs_text(config, choice, ladder, ladder->n, out);
+    himeno_ladder_rungs_text(choice, ladder, ladder->n, out);
     noise_text(ladder, out);
   }
   if (ladder->partial)
@@ -150,9 +148,9 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
   doc_end(d);
 }
 
-static void config_document(struct doc *d, const struct himeno_config *config,
-                            const struct himeno_choice *choice)
+static void config_document(struct doc *d, const struct himeno_choice *choice)
 {
+  const struct himeno_config *config = choice->config;
   const struct placement *p = &choice->placement;
   if (!doc_object(d, "config", 0, "", 1)) return;
   himeno_grid_document(d, choice);
@@ -167,14 +165,14 @@ static void config_document(struct doc *d, const struct himeno_config *config,
   doc_end(d);
 }
 
-void himeno_ladder_document(struct doc *d, const struct himeno_config *config,
-                            const struct himeno_choice *choice, const struct himeno_ladder *ladder)
+void himeno_ladder_document(struct doc *d, const struct himeno_choice *choice,
+                            const struct himeno_ladder *ladder)
 {
   doc_frame(
       d, "himeno-ladder/1", "himeno-gpu", "Ladder of himeno-gpu",
       "One run with --ladder: the kernels of one backend, one after the other, from the simplest up. Rates "
       "count 34 flop and 56 bytes per point and sweep.");
-  config_document(d, config, choice);
+  config_document(d, choice);
   doc_flag(d, "partial", DOC_OPTIONAL,
            "A signal ended the ladder: higher rungs or later rounds are missing, and the last may be short.",
            ladder->partial);

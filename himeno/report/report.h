@@ -13,26 +13,24 @@
 #include "suite/worth.h"
 
 /** \brief The report for people. */
-void himeno_report_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                        const struct himeno_result *result, const struct judged *judged, FILE *out);
+void himeno_report_text(const struct himeno_choice *choice, const struct himeno_result *result,
+                        const struct judged *judged, FILE *out);
 
 /** \brief The document of doc/result.schema.json, before it is judged. */
-void himeno_document(struct doc *d, const struct himeno_config *config, const struct himeno_choice *choice,
-                     const struct himeno_result *result);
+void himeno_document(struct doc *d, const struct himeno_choice *choice, const struct himeno_result *result);
 
 /** \brief A ladder's table, or the rest of it, and the document of doc/ladder.schema.json. */
-void himeno_ladder_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                        struct himeno_ladder *ladder, FILE *out);
-void himeno_ladder_document(struct doc *d, const struct himeno_config *config,
-                            const struct himeno_choice *choice, const struct himeno_ladder *ladder);
+void himeno_ladder_text(const struct himeno_choice *choice, struct himeno_ladder *ladder, FILE *out);
+void himeno_ladder_document(struct doc *d, const struct himeno_choice *choice,
+                            const struct himeno_ladder *ladder);
 
 /* Fields of both documents: of the grid, and of a kernel. */
 void himeno_grid_document(struct doc *d, const struct himeno_choice *choice);
 void himeno_kernel_document(struct doc *d, const struct himeno_kernel *kernel);
 
 /** \brief The lines of the first \a n rungs that have not been shown yet. */
-void himeno_ladder_rungs_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                              struct himeno_ladder *ladder, int n, FILE *out);
+void himeno_ladder_rungs_text(const struct himeno_choice *choice, struct himeno_ladder *ladder, int n,
+                              FILE *out);
 
 /* Parts of the document of a run, each a field. */
 void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, int rank);

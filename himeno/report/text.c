@@ -58,9 +58,9 @@ static void print_handovers(const struct himeno_ranks *ranks, FILE *out)
             others ? ", and others" : "");
 }
 
-static void print_what(const struct himeno_config *config, const struct himeno_choice *choice,
-                       const struct himeno_ranks *ranks, FILE *out)
+static void print_what(const struct himeno_choice *choice, const struct himeno_ranks *ranks, FILE *out)
 {
+  const struct himeno_config *config = choice->config;
   int n = ranks->n, hosts = ranks_hosts(ranks->rank, sizeof *ranks->rank, n);
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
   fprintf(out, "  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
@@ -297,20 +297,20 @@ static void print_media(const struct himeno_ranks *r, const struct judge_run *ru
   if (told) fprintf(out, "\n");
 }
 
-void himeno_report_text(const struct himeno_config *config, const struct himeno_choice *choice,
-                        const struct himeno_result *result, const struct judged *judged, FILE *out)
+void himeno_report_text(const struct himeno_choice *choice, const struct himeno_result *result,
+                        const struct judged *judged, FILE *out)
 {
   const struct himeno_kernel *kernel = choice->kernel;
   const struct himeno_ranks *ranks = &result->ranks;
   const struct himeno_timing *timing = &result->timing;
   const struct worth worth = soak_worth(&result->soak, ranks, timing->seconds);
-  print_what(config, choice, ranks, out);
+  print_what(choice, ranks, out);
   ranks_print(ranks->rank, sizeof *ranks->rank, ranks->n, out);
   if (timing->sweeps > 0 && choice->placement.info.emulated) {
     himeno_counts_text(&result->counts, timing, out);
   } else if (timing->sweeps > 0) {
     print_phases(timing->seconds / (double)timing->sweeps, ranks, out);
-    print_speed(config, kernel, result, out);
+    print_speed(choice->config, kernel, result, out);
   }
   if (kernel->toward_zero) himeno_bound_text(&result->counts, out);
   fprintf(out, "\n  gosa       %.12e\n  checksum   %016" PRIx64 "\n", timing->last.gosa,

@@ -77,10 +77,10 @@ static status_t block_choose(const struct himeno_config *config, struct solver *
 
 /* What such a block must give: by what is known on the way to a whole one, or by values of its
  * own. */
-static status_t value_choose(const struct himeno_config *config, const struct himeno_choice *choice,
-                             const struct verify_value *whole, struct himeno_rung *rung)
+static status_t value_choose(const struct himeno_choice *choice, const struct verify_value *whole,
+                             struct himeno_rung *rung)
 {
-  const struct solver_config solver = himeno_solver_config(config, choice);
+  const struct solver_config solver = himeno_solver_config(choice);
   const bool shorter = whole->source != VERIFY_NO && rung->sweeps < whole->sweeps;
   int at = 0;
   const struct solver_check *check = NULL;
@@ -88,7 +88,7 @@ static status_t value_choose(const struct himeno_config *config, const struct hi
   rung->value = *whole;
   rung->value.checks = NULL;
   if (shorter && !check)
-    return verify_prepare(&solver, (enum himeno_verify)config->verify, rung->sweeps, &rung->value);
+    return verify_prepare(&solver, (enum himeno_verify)choice->config->verify, rung->sweeps, &rung->value);
   rung->value.n_checks = check ? at + 1 : whole->n_checks;
   if (check) {
     rung->value.sweeps = check->sweeps;
@@ -122,24 +122,24 @@ static status_t rung_add(const struct himeno_choice *choice, const struct himeno
 }
 
 /* One round's blocks of an open solver. */
-static status_t part_measure(struct himeno_config *each, struct himeno_choice *choice,
+static status_t part_measure(struct himeno_config *own, struct himeno_choice *choice,
                              const struct verify_value *whole, struct himeno_measurement *m,
                              struct himeno_rung *rung)
 {
   MPI_Comm comm = choice->placement.comm;
   if (!rung->sweeps) {
-    RETURN_IF_FAILED(block_choose(each, m->solver, rung));
-    RETURN_IF_FAILED(agree_status(comm, value_choose(each, choice, whole, rung)));
+    RETURN_IF_FAILED(block_choose(own, m->solver, rung));
+    RETURN_IF_FAILED(agree_status(comm, value_choose(choice, whole, rung)));
   }
   struct verify_value value = rung->value;
-  each->block = rung->sweeps;
+  own->block = rung->sweeps;
   status_t status = himeno_measure(m, &value);
   if (status == STATUS_OK) status = solver_resources(m->solver, &rung->resources);
   if (status == STATUS_OK) status = himeno_counts_gather(comm, m->solver, &m->result->counts);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   rung->status = agree_status(comm, status);
   if (rung->status == STATUS_WRONG && rung->kernel->file) {
-    const struct solver_config solver = himeno_solver_config(each, choice);
+    const struct solver_config solver = himeno_solver_config(choice);
     RETURN_IF_FAILED(wrong_explain(&solver, &choice->placement, m->solver));
   }
   return rung_add(choice, m->result, rung);
@@ -147,23 +147,34 @@ static status_t part_measure(struct himeno_config *each, struct himeno_choice *c
 
 /* A kernel of the suite that does not fit this device leaves its rung empty; anything else that
  * fails ends the run. */
-static status_t rung_part(struct himeno_config each, struct himeno_choice *choice,
-                          const struct verify_value *whole, struct himeno_measurement *m,
-                          struct himeno_rung *rung)
+static status_t rung_try(struct himeno_config *own, struct himeno_choice *choice,
+                         const struct verify_value *whole, struct himeno_measurement *m,
+                         struct himeno_rung *rung)
 {
-  if (rung->status != STATUS_OK) return STATUS_OK;
-  m->config = &each;
   himeno_result_free(m->result);
   *m->result = (struct himeno_result){.ended = 0};
   choice->kernel = rung->kernel;
   progress_begin("preparing");
-  rung->status = agree_status(choice->placement.comm, himeno_refit(&each, choice));
-  const struct solver_config wanted = himeno_solver_config(&each, choice);
+  rung->status = agree_status(choice->placement.comm, himeno_refit(choice));
+  const struct solver_config wanted = himeno_solver_config(choice);
   if (rung->status == STATUS_OK) rung->status = solver_open(&wanted, &m->solver);
   if (rung->status != STATUS_OK)
     return rung->kernel->file || !status_is_unfit(rung->status) ? rung->status : STATUS_OK;
-  status_t status = part_measure(&each, choice, whole, m, rung);
+  status_t status = part_measure(own, choice, whole, m, rung);
   solver_close(m->solver);
+  return status;
+}
+
+/* With a configuration of its own: the rung's blocks, and its share of the time. */
+static status_t rung_part(struct himeno_choice *choice, const struct verify_value *whole,
+                          struct himeno_measurement *m, int rounds, struct himeno_rung *rung)
+{
+  const struct himeno_config *shared = choice->config;
+  struct himeno_config own = *shared;
+  own.seconds = (own.seconds_given ? own.seconds : RUNG_SECONDS) / rounds;
+  choice->config = &own;
+  status_t status = rung->status == STATUS_OK ? rung_try(&own, choice, whole, m, rung) : STATUS_OK;
+  choice->config = shared;
   return status;
 }
 
@@ -184,9 +195,8 @@ static void ceiling_settle(struct himeno_ladder *ladder)
 
 /* To and fro, so that none always comes after the same one; the last round goes up, and shows each
  * rung as it ends. */
-static status_t round_run(const struct himeno_config *each, struct himeno_choice *choice,
-                          const struct verify_value *whole, struct himeno_measurement *m,
-                          struct himeno_ladder *ladder, int round)
+static status_t round_run(struct himeno_choice *choice, const struct verify_value *whole,
+                          struct himeno_measurement *m, struct himeno_ladder *ladder, int round)
 {
   const int n = ladder->n, last = round + 1 == ladder->rounds;
   m->ceilings = &ladder->ceilings;
@@ -198,30 +208,28 @@ static status_t round_run(const struct himeno_config *each, struct himeno_choice
     const int r = round % 2 ? n - 1 - turn : turn;
     progress_part("rung %d of %d, round %d of %d, %s", r + 1, n, round + 1, ladder->rounds,
                   ladder->rungs[r].kernel->name);
-    RETURN_IF_FAILED(rung_part(*each, choice, whole, m, &ladder->rungs[r]));
+    RETURN_IF_FAILED(rung_part(choice, whole, m, ladder->rounds, &ladder->rungs[r]));
     RETURN_IF_FAILED(
         stop_heed(choice->placement.comm, m->result->timing.partial, last && turn + 1 == n, ladder));
     if (ladder->partial && round == 0) ladder->n = r + 1;
     if (last && round > 0 && choice->placement.rank == 0)
-      himeno_ladder_rungs_text(each, choice, ladder, r + 1, program_out(each->json));
+      himeno_ladder_rungs_text(choice, ladder, r + 1, program_out(choice->config->json));
   }
   return STATUS_OK;
 }
 
-status_t himeno_ladder(const struct himeno_config *config, struct himeno_choice *choice,
-                       const struct verify_value *value, struct himeno_result *result,
-                       struct himeno_ladder **ladder)
+status_t himeno_ladder(struct himeno_choice *choice, const struct verify_value *value,
+                       struct himeno_result *result, struct himeno_ladder **ladder)
 {
-  struct himeno_config each = *config;
   const struct judge_plan one = {.blocks_min = 1, .noise_max = INFINITY, .device_noise_max = INFINITY};
   struct himeno_measurement m = {.choice = choice, .plan = &one, .result = result, .is_rung = 1};
   status_t worst = STATUS_OK;
-  RETURN_IF_FAILED(agree_status(choice->placement.comm, ladder_make(config->kernel_file, choice, ladder)));
+  RETURN_IF_FAILED(
+      agree_status(choice->placement.comm, ladder_make(choice->config->kernel_file, choice, ladder)));
   struct himeno_ladder *l = *ladder;
   l->rounds = choice->placement.info.emulated ? 1 : ROUNDS;
-  each.seconds = (each.seconds_given ? each.seconds : RUNG_SECONDS) / l->rounds;
   for (int round = 0; round < l->rounds && !l->partial; round++)
-    RETURN_IF_FAILED(round_run(&each, choice, value, &m, l, round));
+    RETURN_IF_FAILED(round_run(choice, value, &m, l, round));
   if (l->ceiling == 0) ceiling_settle(l);
   progress_part("%s", "");
   for (int r = 0; r < l->n; r++)

@@ -7,7 +7,7 @@
 #include "himeno/soak/soak.h"
 #include "suite/program.h"
 
-static struct himeno_run run;
+static struct himeno_run run = {.choice.config = &run.config};
 
 static status_t solve(int *ended)
 {
@@ -19,9 +19,9 @@ static status_t solve(int *ended)
 static void report(FILE *out)
 {
   if (run.ladder)
-    himeno_ladder_text(&run.config, &run.choice, run.ladder, out);
+    himeno_ladder_text(&run.choice, run.ladder, out);
   else
-    himeno_report_text(&run.config, &run.choice, &run.result, &run.judged, out);
+    himeno_report_text(&run.choice, &run.result, &run.judged, out);
 }
 
 static void fields(struct doc *d)
@@ -29,9 +29,9 @@ static void fields(struct doc *d)
   if (d->schema && run.config.soak_log)
     himeno_soak_schema(d);
   else if (run.config.ladder)
-    himeno_ladder_document(d, &run.config, &run.choice, run.ladder);
+    himeno_ladder_document(d, &run.choice, run.ladder);
   else
-    himeno_document(d, &run.config, &run.choice, &run.result);
+    himeno_document(d, &run.choice, &run.result);
 }
 
 /* A run's was judged. */

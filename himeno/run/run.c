@@ -37,17 +37,16 @@ static status_t choose(struct himeno_config *config, struct himeno_choice *choic
   himeno_cmdline_ignore(config, choice->placement.backend);
   if (choice->placement.info.emulated) emulated_default(config);
   accept_default(config, choice->placement.ranks);
-  RETURN_IF_FAILED(himeno_choose(config, choice));
+  RETURN_IF_FAILED(himeno_choose(choice));
   RETURN_IF_FAILED(himeno_turns(choice));
-  RETURN_IF_FAILED(config->accept ? himeno_transport_rule(config, choice)
-                                  : himeno_transport_tune(config, choice));
-  return config->kernel || config->kernel_file || config->ladder ? STATUS_OK : himeno_tune(config, choice);
+  RETURN_IF_FAILED(config->accept ? himeno_transport_rule(choice) : himeno_transport_tune(choice));
+  return config->kernel || config->kernel_file || config->ladder ? STATUS_OK : himeno_tune(choice);
 }
 
-static status_t value_prepare(const struct himeno_config *c, const struct himeno_choice *choice,
-                              struct verify_value *value)
+static status_t value_prepare(const struct himeno_choice *choice, struct verify_value *value)
 {
-  const struct solver_config solver = himeno_solver_config(c, choice);
+  const struct himeno_config *c = choice->config;
+  const struct solver_config solver = himeno_solver_config(choice);
   int sweeps = c->official ? HIMENO_REHEARSAL_SWEEPS : himeno_block_sweeps(c);
   return verify_prepare(&solver, (enum himeno_verify)c->verify, sweeps, value);
 }
@@ -56,15 +55,14 @@ static status_t value_prepare(const struct himeno_config *c, const struct himeno
  * for a bad file. */
 static status_t judge(struct himeno_run *run)
 {
-  RETURN_IF_FAILED(
-      himeno_judge(&run->config, &run->choice, &run->result, &run->limits, &run->judged, &run->document));
+  RETURN_IF_FAILED(himeno_judge(&run->choice, &run->result, &run->limits, &run->judged, &run->document));
   return run->judged.verdict;
 }
 
 static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m, struct verify_value *value)
 {
   const struct placement *p = &run->choice.placement;
-  const struct solver_config solver = himeno_solver_config(&run->config, &run->choice);
+  const struct solver_config solver = himeno_solver_config(&run->choice);
   struct himeno_result *r = &run->result;
   progress_begin("preparing, kernel %s", solver.kernel->name);
   RETURN_IF_FAILED(solver_open(&solver, &run->solver));
@@ -96,16 +94,15 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
                                          : STATUS_OK));
   RETURN_IF_FAILED(choose(config, choice));
   RETURN_IF_FAILED(agree_status(p->comm, flip_check(choice->global, p->ranks)));
-  RETURN_IF_FAILED(himeno_plan(config, choice, &run->limits, &run->plan));
-  struct himeno_measurement m = {
-      .config = config, .choice = choice, .plan = &run->plan, .result = &run->result};
+  RETURN_IF_FAILED(himeno_plan(choice, &run->limits, &run->plan));
+  struct himeno_measurement m = {.choice = choice, .plan = &run->plan, .result = &run->result};
   if (config->accept && p->ranks > 1 && !p->info.emulated) {
     progress_begin("measuring the ways to neighbours");
     RETURN_IF_FAILED(paths_probe(choice, run->result.probes));
   }
   RETURN_IF_FAILED(himeno_partial_write(&m));
-  if (!config->soak_given) RETURN_IF_FAILED(value_prepare(config, choice, value));
-  return config->ladder ? himeno_ladder(config, choice, value, &run->result, &run->ladder)
+  if (!config->soak_given) RETURN_IF_FAILED(value_prepare(choice, value));
+  return config->ladder ? himeno_ladder(choice, value, &run->result, &run->ladder)
                         : one_kernel(run, &m, value);
 }
 

@@ -28,9 +28,8 @@ struct himeno_run {
  *
  * Collective. STATUS_WRONG when a rung's result is wrong; a rung that cannot run here is passed
  * over and says so. The caller frees \a ladder, also when this fails. */
-status_t himeno_ladder(const struct himeno_config *config, struct himeno_choice *choice,
-                       const struct verify_value *value, struct himeno_result *result,
-                       struct himeno_ladder **ladder);
+status_t himeno_ladder(struct himeno_choice *choice, const struct verify_value *value,
+                       struct himeno_result *result, struct himeno_ladder **ladder);
 void himeno_ladder_free(struct himeno_ladder *ladder);
 
 /* ---- the run ---- */

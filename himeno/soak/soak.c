@@ -134,7 +134,7 @@ static status_t line_add(struct soak *s, enum himeno_data data)
   struct doc d;
   doc_open(&d, 0);
   line_document(&d, s, data);
-  return soak_log_add(s->log, doc_close(&d), s->m->config->soak_log);
+  return soak_log_add(s->log, doc_close(&d), s->m->choice->config->soak_log);
 }
 
 /* A wrong block's time is that of the fewer sweeps that it ran. */
@@ -149,7 +149,7 @@ static status_t block_add(struct soak *s)
 
 static status_t block_run(struct soak *s, enum himeno_data data)
 {
-  const struct himeno_config *config = s->m->config;
+  const struct himeno_config *config = s->m->choice->config;
   struct soak_result *r = &s->m->result->soak;
   MPI_Comm comm = s->m->choice->placement.comm;
   s->n_found = 0;
@@ -171,7 +171,7 @@ static status_t blocks_run(struct soak *s)
   for (int up = 0, n = 0; !up; n++) {
     RETURN_IF_FAILED(block_run(s, n % 2 ? HIMENO_STANDARD : HIMENO_DENSE));
     const int more = n + 1 < SOAK_DATA_SETS || n + 1 < m->plan->blocks_min;
-    RETURN_IF_FAILED(himeno_time_is_up(m, s->begin, m->config->soak, more, &up));
+    RETURN_IF_FAILED(himeno_time_is_up(m, s->begin, m->choice->config->soak, more, &up));
   }
   m->result->soak.seconds = himeno_now(m) - s->begin;
   return STATUS_OK;
@@ -179,7 +179,7 @@ static status_t blocks_run(struct soak *s)
 
 static status_t soak_open(struct soak *s, const struct solver_config *config)
 {
-  const struct himeno_config *c = s->m->config;
+  const struct himeno_config *c = s->m->choice->config;
   const struct placement *p = &s->m->choice->placement;
   int passes = himeno_block_sweeps(c) / config->kernel->sweeps;
   status_t status = STATUS_OK;
@@ -212,9 +212,9 @@ static void soak_close(struct soak *s)
 status_t himeno_soak(struct himeno_measurement *m)
 {
   struct soak s = {.m = m};
-  struct solver_config config = himeno_solver_config(m->config, m->choice);
+  struct solver_config config = himeno_solver_config(m->choice);
   status_t status = soak_open(&s, &config);
-  progress_begin_timed("soaking", m->config->soak);
+  progress_begin_timed("soaking", m->choice->config->soak);
   s.begin = himeno_now(m);
   record_begin(m->record);
   if (status == STATUS_OK) status = blocks_run(&s);

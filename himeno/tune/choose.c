@@ -25,9 +25,9 @@ const struct choice_words choice_words[] = {
     [CHOICE_RULE] = {"rule", NULL, "by rule, without a trial"},
 };
 
-struct solver_config himeno_solver_config(const struct himeno_config *config,
-                                          const struct himeno_choice *choice)
+struct solver_config himeno_solver_config(const struct himeno_choice *choice)
 {
+  const struct himeno_config *config = choice->config;
   struct solver_config c = {
       .comm = choice->placement.comm,
       .device = choice->device,
@@ -60,8 +60,9 @@ const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_ch
   return &choice->own;
 }
 
-static status_t kernel_choose(const struct himeno_config *config, struct himeno_choice *choice)
+static status_t kernel_choose(struct himeno_choice *choice)
 {
+  const struct himeno_config *config = choice->config;
   const char *backend = choice->placement.backend->name, *name = config->kernel, *file = config->kernel_file;
   const struct himeno_kernel_set *set = himeno_kernels_find(backend);
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", backend);
@@ -77,8 +78,9 @@ static status_t kernel_choose(const struct himeno_config *config, struct himeno_
                   backend);
 }
 
-static status_t transport_choose(const struct himeno_config *config, struct himeno_choice *choice)
+static status_t transport_choose(struct himeno_choice *choice)
 {
+  const struct himeno_config *config = choice->config;
   char reason[GPU_TEXT_MAX] = "";
   choice->transport_origin = config->transport ? CHOICE_ASKED : CHOICE_DEFAULT;
   choice->transport = config->transport ? halo_transport_find(config->transport) : &halo_transport_staged;
@@ -86,9 +88,9 @@ static status_t transport_choose(const struct himeno_config *config, struct hime
   return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", choice->transport->name, reason);
 }
 
-static status_t cut_choose(const struct himeno_config *config, struct himeno_choice *choice,
-                           const int64_t extent[3])
+static status_t cut_choose(struct himeno_choice *choice, const int64_t extent[3])
 {
+  const struct himeno_config *config = choice->config;
   const struct decomp_rules rules = {.depth = choice->kernel->sweeps,
                                      .whole_planes = choice->kernel->whole_planes,
                                      .whole_rows = choice->kernel->resident};
@@ -98,43 +100,42 @@ static status_t cut_choose(const struct himeno_config *config, struct himeno_cho
 
 /* Bytes that the fullest rank needs for a grid of \a extent; fails like cut_choose. A soak keeps
  * its reference, which on CPUs is in the same memory. */
-static status_t bytes_needed(const struct himeno_config *config, struct himeno_choice *choice,
-                             const int64_t extent[3], uint64_t *bytes)
+static status_t bytes_needed(struct himeno_choice *choice, const int64_t extent[3], uint64_t *bytes)
 {
   uint64_t reference = 0;
-  RETURN_IF_FAILED(cut_choose(config, choice, extent));
-  const struct solver_config solver = himeno_solver_config(config, choice);
+  RETURN_IF_FAILED(cut_choose(choice, extent));
+  const struct solver_config solver = himeno_solver_config(choice);
   RETURN_IF_FAILED(solver_bytes(&solver, &choice->bytes));
-  if (config->soak_given && solver.device->info.is_cpu)
+  if (choice->config->soak_given && solver.device->info.is_cpu)
     RETURN_IF_FAILED(verify_reference_bytes(&solver, &reference));
   *bytes = choice->bytes + reference;
   return STATUS_OK;
 }
 
-static status_t size_check(const struct himeno_config *config, struct himeno_choice *choice)
+static status_t size_check(struct himeno_choice *choice)
 {
   char what[sizeof choice->size.name + 8];
   uint64_t need;
-  RETURN_IF_FAILED(bytes_needed(config, choice, choice->size.extent, &need));
+  RETURN_IF_FAILED(bytes_needed(choice, choice->size.extent, &need));
   snprintf(what, sizeof what, "size %s", choice->size.name);
   return memory_check(&choice->memory, need, what, "; use a smaller --size, --fill or more ranks");
 }
 
 /* The default size, or the largest named one below it that every rank can hold and that can be
  * cut. */
-static status_t size_default(const struct himeno_config *config, struct himeno_choice *choice)
+static status_t size_default(struct himeno_choice *choice)
 {
   int n = choice->placement.info.emulated ? 0 : choice->placement.info.is_cpu ? 2 : 3;
   for (; n > 0; n--) {
     uint64_t need;
     choice->size = *grid_size_named(n);
     log_hold(1);
-    status_t status = bytes_needed(config, choice, choice->size.extent, &need);
+    status_t status = bytes_needed(choice, choice->size.extent, &need);
     if (status == STATUS_OK && need <= choice->memory.usable_least) return STATUS_OK;
     log_drop();
   }
   choice->size = *grid_size_named(0);
-  return size_check(config, choice);
+  return size_check(choice);
 }
 
 /* ---- --fill ---- */
@@ -163,16 +164,15 @@ static void size_name(struct grid_size *size)
 }
 
 /* Planes of \a size until a rank has as much as \a wanted; size has at least one less. */
-static status_t planes_add(const struct himeno_config *config, struct himeno_choice *choice, double wanted,
-                           struct grid_size *size)
+static status_t planes_add(struct himeno_choice *choice, double wanted, struct grid_size *size)
 {
   uint64_t need;
-  RETURN_IF_FAILED(bytes_needed(config, choice, size->extent, &need));
+  RETURN_IF_FAILED(bytes_needed(choice, size->extent, &need));
   const int64_t least = size->extent[0];
   size->extent[0] = (int64_t)((double)least * wanted / (double)need) + 1;
   do {
     size->extent[0]--;
-    RETURN_IF_FAILED(bytes_needed(config, choice, size->extent, &need));
+    RETURN_IF_FAILED(bytes_needed(choice, size->extent, &need));
   } while ((double)need > wanted && size->extent[0] > least);
   size_name(size);
   return STATUS_OK;
@@ -180,51 +180,52 @@ static status_t planes_add(const struct himeno_config *config, struct himeno_cho
 
 /* Grids of 1:1:2 like the named ones, k a multiple of 32, with as many more planes as there is room
  * for; the largest that takes no more than \a wanted. */
-static status_t size_within(const struct himeno_config *config, struct himeno_choice *choice, double wanted,
-                            struct grid_size *size)
+static status_t size_within(struct himeno_choice *choice, double wanted, struct grid_size *size)
 {
+  const struct himeno_config *config = choice->config;
   double points = wanted / (14 * sizeof(float)) * (config->weak ? 1 : choice->placement.ranks);
   for (int64_t k = (int64_t)cbrt(points * 4) / 32 * 32; k >= 32; k -= 32) {
     uint64_t need;
     *size = (struct grid_size){.extent = {k / 2, k / 2, k}};
-    RETURN_IF_FAILED(bytes_needed(config, choice, size->extent, &need));
-    if ((double)need <= wanted) return planes_add(config, choice, wanted, size);
+    RETURN_IF_FAILED(bytes_needed(choice, size->extent, &need));
+    if ((double)need <= wanted) return planes_add(choice, wanted, size);
   }
   return log_fail(STATUS_ENVIRONMENT, "--fill %g: that share of the free memory holds no grid", config->fill);
 }
 
 /* What is free cannot always be allocated. */
-static status_t size_fill(const struct himeno_config *config, struct himeno_choice *choice)
+static status_t size_fill(struct himeno_choice *choice)
 {
   int all = 0;
   const struct memory_budget *memory = &choice->memory;
   const double share = (double)memory->share_least, usable = (double)memory->usable_least;
-  for (double wanted = fmin(share * config->fill / 100, usable); !all; wanted *= FILL_STEP) {
-    RETURN_IF_FAILED(size_within(config, choice, wanted, &choice->size));
+  for (double wanted = fmin(share * choice->config->fill / 100, usable); !all; wanted *= FILL_STEP) {
+    RETURN_IF_FAILED(size_within(choice, wanted, &choice->size));
     RETURN_IF_FAILED(allocatable(choice, choice->bytes + (uint64_t)(share - usable), &all));
   }
   return STATUS_OK;
 }
 
-static status_t size_choose(const struct himeno_config *config, struct himeno_choice *choice)
+static status_t size_choose(struct himeno_choice *choice)
 {
+  const struct himeno_config *config = choice->config;
   progress_begin("choosing the grid");
   choice->size = config->size;
-  if (config->fill_given) return size_fill(config, choice);
-  return config->size_given ? size_check(config, choice) : size_default(config, choice);
+  if (config->fill_given) return size_fill(choice);
+  return config->size_given ? size_check(choice) : size_default(choice);
 }
 
-status_t himeno_refit(const struct himeno_config *config, struct himeno_choice *choice)
+status_t himeno_refit(struct himeno_choice *choice)
 {
-  return size_check(config, choice);
+  return size_check(choice);
 }
 
-status_t himeno_choose(const struct himeno_config *config, struct himeno_choice *choice)
+status_t himeno_choose(struct himeno_choice *choice)
 {
   MPI_Comm comm = choice->placement.comm;
-  status_t status = kernel_choose(config, choice);
-  if (status == STATUS_OK) status = transport_choose(config, choice);
+  status_t status = kernel_choose(choice);
+  if (status == STATUS_OK) status = transport_choose(choice);
   RETURN_IF_FAILED(agree_status(comm, status));
   RETURN_IF_FAILED(memory_measure(comm, choice->device, choice->placement.shared + 1, &choice->memory));
-  return agree_status(comm, size_choose(config, choice));
+  return agree_status(comm, size_choose(choice));
 }

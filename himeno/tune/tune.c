@@ -21,9 +21,9 @@
 #define KEY_MAX    512
 
 /* What the choice depends on. Ranks are taken to have devices like rank 0's. */
-static void key_make(const struct himeno_config *config, const struct himeno_choice *choice,
-                     char key[KEY_MAX])
+static void key_make(const struct himeno_choice *choice, char key[KEY_MAX])
 {
+  const struct himeno_config *config = choice->config;
   const struct gpu_device_info *info = &choice->placement.info;
   int n = 0;
   snprintf(key, KEY_MAX,
@@ -41,14 +41,13 @@ static void key_make(const struct himeno_config *config, const struct himeno_cho
 
 /* Makes \a kernel the choice, with a cut that suits it; 0 where it cannot be. Says nothing: the
  * next one may. */
-static int kernel_fits(const struct himeno_config *config, struct himeno_choice *choice,
-                       const struct himeno_kernel *kernel)
+static int kernel_fits(struct himeno_choice *choice, const struct himeno_kernel *kernel)
 {
   const double points = himeno_points(choice->global) / choice->placement.ranks;
   if (kernel->points_max && points > (double)kernel->points_max) return 0;
   choice->kernel = kernel;
   log_mute(1);
-  int fits = agree_status(choice->placement.comm, himeno_refit(config, choice)) == STATUS_OK;
+  int fits = agree_status(choice->placement.comm, himeno_refit(choice)) == STATUS_OK;
   log_mute(0);
   return fits;
 }
@@ -73,13 +72,13 @@ static status_t solver_time(struct solver *solver, int deep, double least, doubl
 
 /* Time a sweep of \a kernel, infinite where this device cannot run it. A fault is a fault here
  * too. */
-static status_t trial(const struct himeno_config *config, struct himeno_choice *choice,
-                      const struct himeno_kernel *kernel, double least, double *seconds)
+static status_t trial(struct himeno_choice *choice, const struct himeno_kernel *kernel, double least,
+                      double *seconds)
 {
   struct solver *solver;
   *seconds = INFINITY;
-  if (!kernel_fits(config, choice, kernel)) return STATUS_OK;
-  struct solver_config wanted = himeno_solver_config(config, choice);
+  if (!kernel_fits(choice, kernel)) return STATUS_OK;
+  struct solver_config wanted = himeno_solver_config(choice);
   wanted.max_sweeps = TRIAL_SWEEPS_MAX;
   log_mute(LOG_UNFIT);
   status_t status = solver_open(&wanted, &solver);
@@ -90,15 +89,14 @@ static status_t trial(const struct himeno_config *config, struct himeno_choice *
   return status;
 }
 
-static status_t trials_of(const struct himeno_config *config, struct himeno_choice *choice,
-                          const struct himeno_kernel_set *set, int deep, int *n,
+static status_t trials_of(struct himeno_choice *choice, const struct himeno_kernel_set *set, int deep, int *n,
                           const struct himeno_kernel **best, double *least)
 {
   for (int k = 0; k < set->n; k++) {
     double seconds;
     if (!set->kernels[k].trial || set->kernels[k].sweeps != deep) continue;
     progress_begin("trying kernels, %d of %d: %s", ++*n, himeno_kernel_trials(set), set->kernels[k].name);
-    RETURN_IF_FAILED(trial(config, choice, &set->kernels[k], *least, &seconds));
+    RETURN_IF_FAILED(trial(choice, &set->kernels[k], *least, &seconds));
     if (seconds >= *least) continue;
     *least = seconds;
     *best = &set->kernels[k];
@@ -107,49 +105,47 @@ static status_t trials_of(const struct himeno_config *config, struct himeno_choi
 }
 
 /* With most sweeps a pass first: the likeliest to be the best, which spares others their blocks. */
-static status_t trials(const struct himeno_config *config, struct himeno_choice *choice,
-                       const struct himeno_kernel_set *set, const struct himeno_kernel **best, double *least)
+static status_t trials(struct himeno_choice *choice, const struct himeno_kernel_set *set,
+                       const struct himeno_kernel **best, double *least)
 {
   int deepest = 1, n = 0;
   for (int k = 0; k < set->n; k++)
     if (set->kernels[k].sweeps > deepest) deepest = set->kernels[k].sweeps;
   *least = INFINITY;
-  for (int deep = deepest; deep > 0; deep--)
-    RETURN_IF_FAILED(trials_of(config, choice, set, deep, &n, best, least));
+  for (int deep = deepest; deep > 0; deep--) RETURN_IF_FAILED(trials_of(choice, set, deep, &n, best, least));
   return STATUS_OK;
 }
 
 /* Rank 0 reads the cache; all follow. NULL where nothing fitting is remembered. */
-static status_t remembered(const struct himeno_config *config, struct himeno_choice *choice,
-                           const struct himeno_kernel_set *set, const char *key,
+static status_t remembered(struct himeno_choice *choice, const struct himeno_kernel_set *set, const char *key,
                            const struct himeno_kernel **kernel)
 {
   char name[64] = "";
-  if (choice->placement.rank == 0 && !config->tune) tune_cache_find(key, name, sizeof name);
+  if (choice->placement.rank == 0 && !choice->config->tune) tune_cache_find(key, name, sizeof name);
   RETURN_IF_FAILED(
       watch_bcast(choice->placement.comm, name, sizeof name, MPI_CHAR, 0, "a remembered kernel"));
   *kernel = himeno_kernel_find(set, name);
   return STATUS_OK;
 }
 
-status_t himeno_tune(const struct himeno_config *config, struct himeno_choice *choice)
+status_t himeno_tune(struct himeno_choice *choice)
 {
   char key[KEY_MAX];
   const struct himeno_kernel_set *set = himeno_kernels_find(choice->placement.backend->name);
   const struct himeno_kernel *plain = choice->kernel, *kernel = NULL;
   double seconds;
-  if (config->no_tune || himeno_kernel_trials(set) < 2) return STATUS_OK;
-  key_make(config, choice, key);
-  RETURN_IF_FAILED(remembered(config, choice, set, key, &kernel));
-  if (kernel && kernel_fits(config, choice, kernel)) {
+  if (choice->config->no_tune || himeno_kernel_trials(set) < 2) return STATUS_OK;
+  key_make(choice, key);
+  RETURN_IF_FAILED(remembered(choice, set, key, &kernel));
+  if (kernel && kernel_fits(choice, kernel)) {
     choice->kernel_origin = CHOICE_REMEMBERED;
     return STATUS_OK;
   }
   kernel = plain;
-  RETURN_IF_FAILED(trials(config, choice, set, &kernel, &seconds));
+  RETURN_IF_FAILED(trials(choice, set, &kernel, &seconds));
   double gflops = himeno_gflops(himeno_points(choice->global), 1, seconds);
   if (choice->placement.rank == 0 && isfinite(seconds)) tune_cache_store(key, kernel->name, gflops);
   choice->kernel_origin = isfinite(seconds) ? CHOICE_TRIAL : CHOICE_DEFAULT;
   choice->kernel = kernel;
-  return agree_status(choice->placement.comm, himeno_refit(config, choice));
+  return agree_status(choice->placement.comm, himeno_refit(choice));
 }

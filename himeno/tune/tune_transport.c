@@ -13,24 +13,24 @@
 #include "himeno/tune/trial.h"
 #include "suite/progress.h"
 
-static struct trial_config trial_of(const struct himeno_config *config, const struct himeno_choice *choice,
+static struct trial_config trial_of(const struct himeno_choice *choice,
                                     const struct halo_transport *transport)
 {
   struct trial_config c = {.comm = choice->placement.comm,
                            .device = choice->device,
                            .transport = transport,
                            .depth = choice->kernel->sweeps,
-                           .pad = (int)config->pad};
+                           .pad = (int)choice->config->pad};
   memcpy(c.global, choice->global, sizeof c.global);
   memcpy(c.procs, choice->procs, sizeof c.procs);
   return c;
 }
 
 /* Whether it is of use here; a transport that does not fit this job is of none. */
-static status_t trial_begin(const struct himeno_config *config, const struct himeno_choice *choice,
-                            const struct halo_transport *transport, struct trial **trial, int *any)
+static status_t trial_begin(const struct himeno_choice *choice, const struct halo_transport *transport,
+                            struct trial **trial, int *any)
 {
-  const struct trial_config c = trial_of(config, choice, transport);
+  const struct trial_config c = trial_of(choice, transport);
   *any = 0;
   *trial = NULL;
   log_mute(LOG_UNFIT);
@@ -41,21 +41,22 @@ static status_t trial_begin(const struct himeno_config *config, const struct him
 }
 
 /* The slowest rank's; infinite where the transport is of no use. */
-static status_t trial_run(const struct himeno_config *config, const struct himeno_choice *choice,
-                          const struct halo_transport *transport, double *seconds, int *links)
+static status_t trial_run(const struct himeno_choice *choice, const struct halo_transport *transport,
+                          double *seconds, int *links)
 {
   struct trial *trial;
   int any;
   *seconds = INFINITY;
-  status_t status = trial_begin(config, choice, transport, &trial, &any);
+  status_t status = trial_begin(choice, transport, &trial, &any);
   if (status == STATUS_OK && any) status = trial_time(trial, seconds);
   *links |= trial_links(trial);
   trial_close(trial);
   return status;
 }
 
-status_t himeno_transport_tune(const struct himeno_config *config, struct himeno_choice *choice)
+status_t himeno_transport_tune(struct himeno_choice *choice)
 {
+  const struct himeno_config *config = choice->config;
   double best = INFINITY;
   int tried = 0, links = 0;
   if (config->transport || config->no_tune || choice->placement.ranks == 1) return STATUS_OK;
@@ -66,7 +67,7 @@ status_t himeno_transport_tune(const struct himeno_config *config, struct himeno
         !halo_transports[t]->available(choice->placement.backend, reason))
       continue;
     progress_begin("trying transports, %s", halo_transports[t]->name);
-    RETURN_IF_FAILED(trial_run(config, choice, halo_transports[t], &seconds, &links));
+    RETURN_IF_FAILED(trial_run(choice, halo_transports[t], &seconds, &links));
     tried++;
     if (seconds >= best) continue;
     best = seconds;
@@ -87,14 +88,14 @@ static const struct halo_transport *rule_of(const struct himeno_choice *choice)
                                                                                   : &halo_transport_staged;
 }
 
-status_t himeno_transport_rule(const struct himeno_config *config, struct himeno_choice *choice)
+status_t himeno_transport_rule(struct himeno_choice *choice)
 {
   const struct halo_transport *best = rule_of(choice);
   struct trial *trial;
   int any = 1;
-  if (config->transport || choice->placement.ranks == 1) return STATUS_OK;
+  if (choice->config->transport || choice->placement.ranks == 1) return STATUS_OK;
   if (best != &halo_transport_staged) {
-    status_t status = trial_begin(config, choice, best, &trial, &any);
+    status_t status = trial_begin(choice, best, &trial, &any);
     trial_close(trial);
     RETURN_IF_FAILED(status);
   }

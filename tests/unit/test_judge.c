@@ -333,14 +333,15 @@ static void many_ranks_are_judged_alike_live_and_stored(void **state)
   (void)state;
   setenv("HIMENO_NULL_CLOCK", "seed=3 device=77:1.05", 1);
   for (int n = 0; n < 2; n++) {
-    const struct himeno_choice choice = {.placement = {.ranks = many[n], .backend = gpu_backend_find("null")},
+    const struct himeno_choice choice = {.config = &config,
+                                         .placement = {.ranks = many[n], .backend = gpu_backend_find("null")},
                                          .kernel = &set->kernels[0],
                                          .transport = halo_transports[0],
                                          .size.name = "test"};
     struct judged live, stored;
     json_t *document, *again;
     run_fill(many[n], &result);
-    assert_int_equal(himeno_judge(&config, &choice, &result, found_limits(), &live, &document), STATUS_OK);
+    assert_int_equal(himeno_judge(&choice, &result, found_limits(), &live, &document), STATUS_OK);
     assert_found(&live);
     for (int r = 0; r < many[n]; r++)
       for (int b = 0; b < BLOCKS; b++) {
