@@ -1,51 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* himeno-predict: how himeno-gpu scales, from a measured study and the paths of comm-gpu. */
-#include "base/file.h"
 #include "base/meta.h"
 #include "base/output.h"
 #include "suite/program.h"
-#include "suite/progress.h"
 #include "tools/predict/predict.h"
 
 static struct predict p;
 
-static void document(struct doc *d)
+static status_t run(int *ended)
 {
-  predict_document(d, &p);
-}
-
-static status_t written(void)
-{
-  struct doc d;
-  doc_open(&d, 0);
-  document(&d);
-  return doc_write(&d, p.config.json);
-}
-
-static status_t predict(FILE *out)
-{
-  if (p.config.json) RETURN_IF_FAILED(file_check(p.config.json));
-  RETURN_IF_FAILED(predict_run(&p));
-  progress_clear();
-  predict_report_text(&p, out);
-  if (p.config.json) RETURN_IF_FAILED(written());
+  RETURN_IF_FAILED((p.config.check ? predict_check : predict_run)(&p));
+  *ended = 1;
   return predict_within(&p);
 }
 
-static status_t check(FILE *out)
+static void report(FILE *out)
 {
-  RETURN_IF_FAILED(predict_check(&p));
+  if (!p.config.check) {
+    predict_report_text(&p, out);
+    return;
+  }
   fprintf(out, "himeno-predict %s\n\n  predicted  %s\n", meta_version(), p.config.check);
   predict_report_covered(&p.model, out);
   predict_report_against(&p, out);
-  return predict_within(&p);
 }
 
-static status_t run(int *ended)
+static void document(struct doc *d)
 {
-  const struct predict_config *c = &p.config;
-  (void)ended;
-  return (c->check ? check : predict)(program_out(c->json));
+  predict_document(d, &p);
 }
 
 static void close_all(void)
@@ -55,8 +37,10 @@ static void close_all(void)
 
 static const struct program program = {.options = &predict_options,
                                        .config = &p.config,
+                                       .json = &p.config.json,
                                        .quiet = &p.config.quiet,
                                        .run = run,
+                                       .report = report,
                                        .fields = document,
                                        .close = close_all};
 
