@@ -112,3 +112,15 @@ expect_status() {
   printf 'exit code %s, not %s:\n%s\n' "$status" "$1" "$output"
   return 1
 }
+
+# one_line CODE PATTERN [PREFIX]: the last `run --separate-stderr` ended with that exit code and one line on standard error, of those that begin
+# with PREFIX, which matches.
+one_line() {
+  local lines
+  expect_status "$1" || return
+  lines=$(grep "^${3-}" <<<"$stderr")
+  [ "$(wc -l <<<"$lines")" -eq 1 ] && grep -Eq -- "$2" <<<"$lines" || { printf 'not one line with %s:\n%s\n' "$2" "$lines"; return 1; }
+}
+
+# json FILE EXPRESSION: its value, of the document as d.
+json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }

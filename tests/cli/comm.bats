@@ -18,8 +18,6 @@ quick() {
 # follows_schema FILE
 follows_schema() { has_jsonschema && follows comm "$1"; }
 
-json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
-
 @test "two ranks on CPUs: a report with every part, and a document that follows its schema" {
   run --separate-stderr quick 2 -b cpu --json two.json
   expect_status 0
@@ -110,11 +108,7 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr on 2 "$comm" -b cpu "$@"
-  expect_status "$code"
-  local lines
-  lines=$(grep '^comm-gpu:' <<<"$stderr")
-  [ "$(wc -l <<<"$lines")" -eq 1 ] || { printf 'not one line:\n%s\n' "$lines"; return 1; }
-  grep -Eq -- "$pattern" <<<"$lines" || { printf '%s\ndoes not match %s\n' "$lines" "$pattern"; return 1; }
+  one_line "$code" "$pattern" comm-gpu:
 }
 
 @test "an unknown part" { says 2 '--parts host,tail: allowed are host, pairs, halo, allreduce' --parts host,tail; }

@@ -7,11 +7,7 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr on 2 "$himeno" -b cpu "$@"
-  expect_status "$code"
-  local lines
-  lines=$(grep '^himeno-gpu:' <<<"$stderr")
-  [ "$(wc -l <<<"$lines")" -eq 1 ] || { printf 'not one line:\n%s\n' "$lines"; return 1; }
-  grep -Eq -- "$pattern" <<<"$lines" || { printf '%s\ndoes not match %s\n' "$lines" "$pattern"; return 1; }
+  one_line "$code" "$pattern" himeno-gpu:
   [ -z "$output" ]
 }
 

@@ -6,8 +6,6 @@ bats_require_minimum_version 1.5.0
 gemm=$top_builddir/gemm-gpu
 quick="-t 0.01 --no-reference"
 
-json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
-
 valid() {
   local schema=gemm
   ! grep -q '"schema": "gemm-ladder/' "$1" || schema=gemm-ladder
@@ -19,11 +17,7 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr ${ranks:+on "$ranks"} "$gemm" -b cpu "$@"
-  expect_status "$code"
-  local lines
-  lines=$(grep '^gemm-gpu:' <<<"$stderr")
-  [ "$(wc -l <<<"$lines")" -eq 1 ] || { printf 'not one line:\n%s\n' "$lines"; return 1; }
-  grep -Eq -- "$pattern" <<<"$lines" || { printf '%s\ndoes not match %s\n' "$lines" "$pattern"; return 1; }
+  one_line "$code" "$pattern" gemm-gpu:
   [ -z "$output" ]
 }
 

@@ -3,11 +3,6 @@
 load ../helper
 bats_require_minimum_version 1.5.0
 
-json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
-
-# valid DOCUMENT: it follows the ladder's schema.
-valid() { follows ladder "$1"; }
-
 setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
 
 @test "each rung gives the known value, and the text shows it" {
@@ -48,19 +43,15 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
     run on 2 "$himeno" $options -s XS --ladder -t 0.01 --block 3 --json "$document"
     [ "$status" -eq 3 ] && [[ $options == *opencl* ]] && continue
     expect_status 0
-    valid "$document"
+    follows ladder "$document"
   done
 }
 
 @test "the schema refuses what is no ladder" {
   has_jsonschema
   on 1 "$himeno" -b cpu -s XS --ladder -t 0.01 --block 3 --json "$document" >/dev/null
-  for edit in 'd["rungs"] = []' 'del d["rungs"][0]["step"]' 'd["rungs"][0]["gflops"] = -1' 'd["rungs"][1]["checksum"] = "9"' \
-    'd["extra"] = 1' 'd["config"]["ranks"] = "2"' 'd["rungs"][0]["class"] = "other"' 'd["schema"] = "himeno-gpu/1"'; do
-    "$PYTHON" -c "import json,sys; d = json.load(open(sys.argv[1])); $edit; json.dump(d, open(sys.argv[2], 'w'))" \
-      "$document" "$BATS_TEST_TMPDIR/edited.json"
-    run ! valid "$BATS_TEST_TMPDIR/edited.json"
-  done
+  follows ladder "$document" 'd["rungs"] = []' 'del d["rungs"][0]["step"]' 'd["rungs"][0]["gflops"] = -1' 'd["rungs"][1]["checksum"] = "9"' \
+    'd["extra"] = 1' 'd["config"]["ranks"] = "2"' 'd["rungs"][0]["class"] = "other"' 'd["schema"] = "himeno-gpu/1"'
 }
 
 @test "--ladder takes no kernel, no trial and no official protocol" {

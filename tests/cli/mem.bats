@@ -14,8 +14,6 @@ quick() { "$mem" -t 0.02 "$@"; }
 # follows_schema FILE
 follows_schema() { has_jsonschema && follows mem "$1"; }
 
-json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
-
 @test "copies, mixes, latency and host of the CPU: a report with every part, and a document that follows its schema" {
   run --separate-stderr quick -b cpu --copies --mixes --latency --host --sizes 64K,1M --footprint 1M --json cpu.json
   expect_status 0
@@ -114,9 +112,7 @@ damaged() {
   local n=$1 pattern=$2
   shift 2
   HIMENO_MEM_CORRUPT=$n run --separate-stderr quick -b cpu "$@"
-  expect_status 4
-  [ "$(wc -l <<<"$stderr")" -eq 1 ]
-  grep -Eq -- "$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
+  one_line 4 "$pattern"
   [[ $output == *WRONG* ]]
 }
 
@@ -172,10 +168,8 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr quick "$@"
-  expect_status "$code"
+  one_line "$code" "^mem-gpu: .*$pattern"
   [ -z "$output" ]
-  [ "$(wc -l <<<"$stderr")" -eq 1 ] || { printf 'not one line:\n%s\n' "$stderr"; return 1; }
-  grep -Eq -- "^mem-gpu: .*$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
 }
 
 @test "a footprint or a copy larger than the memory" {

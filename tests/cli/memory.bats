@@ -9,8 +9,6 @@ setup() {
   host=$(uname -n)
 }
 
-json() { "$PYTHON" -c "import json, sys; d = json.load(open(sys.argv[1])); print($2)" "$1"; }
-
 teardown() {
   [ -z "${group-}" ] || rmdir "$group"
 }

@@ -36,8 +36,6 @@ from_study() { "$predict" --study "$measured/study" --comm "$measured/paths.json
 # Of recorded runs the figures count, and not what else runs for them.
 for_figures() { without_sanitizers "figures are the same without sanitizers"; }
 
-json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
-
 follows_schema() { has_jsonschema && follows predict "$1"; }
 
 @test "a real study becomes predictions with interval, limit, ends and validation" {
@@ -605,9 +603,7 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr "$predict" "$@"
-  expect_status "$code"
-  [ "$(wc -l <<<"$stderr")" -eq 1 ] || { printf 'not one line:\n%s\n' "$stderr"; return 1; }
-  grep -Eq -- "$pattern" <<<"$stderr" || { printf '%s\ndoes not match %s\n' "$stderr" "$pattern"; return 1; }
+  one_line "$code" "$pattern"
 }
 
 @test "a model is read strictly: what is missing, of another schema or absurd is named" {

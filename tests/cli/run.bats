@@ -3,8 +3,6 @@
 load ../helper
 bats_require_minimum_version 1.5.0
 
-json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
-
 setup() { document=$BATS_TEST_TMPDIR/result.json; }
 
 @test "a run gives the known checksum and says PASS" {

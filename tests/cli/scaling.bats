@@ -26,7 +26,6 @@ SH
         --repeat 1 --seconds 0.01 --no-paths)
 }
 
-json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
 points() { ls "$1"/runs/*.json | wc -l; }
 launched() { grep -c "$1" launched || true; }
 

@@ -11,7 +11,6 @@ setup() {
   cd "$BATS_TEST_TMPDIR"
 }
 
-json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
 simulate() { "$sim" --model "$model" "$@" --json s.json >/dev/null; }
 
 # exchanged: messages, tokens and bytes of an exchange, over all ranks.
