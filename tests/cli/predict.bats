@@ -302,27 +302,14 @@ assert len(runs) > 30, len(runs)
 END
 }
 
-@test "eight H200 beside what was predicted before: as recorded" {
+@test "four and eight H200 beside what was predicted before: as recorded" {
   needs_results
   for_figures
-  local cut recorded=$top_srcdir/doc/results/h200-x8-2026-11
-  for cut in 8x1x1 2x2x2; do
-    run "$predict" --check "$recorded/sealed/$cut.json" --against "$recorded/runs.jsonl"
+  local sealed results=$top_srcdir/doc/results
+  for sealed in "$results"/h200-x8-2026-11/sealed/{8x1x1,2x2x2} "$results"/h200-x4-2026-11{,/repeated}/sealed/{4x1x1,2x2x1}; do
+    run "$predict" --check "$sealed.json" --against "${sealed%/sealed/*}/runs.jsonl"
     expect_status 0
-    [[ $output == *"$(grep "median error" "$recorded/sealed/$cut.txt")"* ]]
-  done
-}
-
-@test "four H200 beside what was predicted before: as recorded" {
-  needs_results
-  for_figures
-  local cut recorded
-  for recorded in "$top_srcdir/doc/results/h200-x4-2026-11" "$top_srcdir/doc/results/h200-x4-2026-11/repeated"; do
-    for cut in 4x1x1 2x2x1; do
-      run "$predict" --check "$recorded/sealed/$cut.json" --against "$recorded/runs.jsonl"
-      expect_status 0
-      [[ $output == *"$(grep "median error" "$recorded/sealed/$cut.txt")"* ]]
-    done
+    [[ $output == *"$(grep "median error" "$sealed.txt")"* ]]
   done
 }
 
