@@ -113,13 +113,11 @@ expect_status() {
   return 1
 }
 
-# one_line CODE PATTERN [PREFIX]: the last `run --separate-stderr` ended with that exit code and one line on standard error, of those that begin
-# with PREFIX, which matches.
-one_line() {
+# said PATTERN [PROGRAM]: the last `run --separate-stderr` printed one error alone, or one line of that program, warnings included, and it matches.
+said() {
   local lines
-  expect_status "$1" || return
-  lines=$(grep "^${3-}" <<<"$stderr")
-  [ "$(wc -l <<<"$lines")" -eq 1 ] && grep -Eq -- "$2" <<<"$lines" || { printf 'not one line with %s:\n%s\n' "$2" "$lines"; return 1; }
+  lines=$(if [ $# -gt 1 ]; then grep -E "^$2"; else grep -E '^([a-z]+-gpu|accept|scaling):' | grep -v ': warning: '; fi <<<"$stderr")
+  [ "$(wc -l <<<"$lines")" -eq 1 ] && grep -Eq -- "$1" <<<"$lines" || { printf 'not one line with %s:\n%s\n' "$1" "$stderr"; return 1; }
 }
 
 # json FILE EXPRESSION: its value, of the document as d.

@@ -108,7 +108,8 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr on 2 "$comm" -b cpu "$@"
-  one_line "$code" "$pattern" comm-gpu:
+  expect_status "$code"
+  said "$pattern" comm-gpu:
 }
 
 @test "an unknown part" { says 2 '--parts host,tail: allowed are host, pairs, halo, allreduce' --parts host,tail; }

@@ -7,7 +7,8 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr on 2 "$himeno" -b cpu "$@"
-  one_line "$code" "$pattern" himeno-gpu:
+  expect_status "$code"
+  said "$pattern" himeno-gpu:
   [ -z "$output" ]
 }
 

@@ -17,7 +17,8 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr ${ranks:+on "$ranks"} "$gemm" -b cpu "$@"
-  one_line "$code" "$pattern" gemm-gpu:
+  expect_status "$code"
+  said "$pattern" gemm-gpu:
   [ -z "$output" ]
 }
 

@@ -33,13 +33,6 @@ on_disk() {
   [ "$status" -ne 77 ] || skip "no file system can be mounted here"
 }
 
-# said PATTERN: the suite's programs and scripts said one line alone, and it matches.
-said() {
-  local lines
-  lines=$(grep -E '^(himeno-gpu|comm-gpu|accept|scaling):' <<<"$stderr" | grep -v ': warning: ')
-  [ "$(wc -l <<<"$lines")" -eq 1 ] && grep -Eq -- "$1" <<<"$lines" || { printf 'not one line with %s:\n%s\n' "$1" "$stderr"; return 1; }
-}
-
 warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
 
 @test "no core file, no locked memory, few files: a run needs none of them" {

@@ -112,7 +112,8 @@ damaged() {
   local n=$1 pattern=$2
   shift 2
   HIMENO_MEM_CORRUPT=$n run --separate-stderr quick -b cpu "$@"
-  one_line 4 "$pattern"
+  expect_status 4
+  said "$pattern" .
   [[ $output == *WRONG* ]]
 }
 
@@ -168,7 +169,8 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr quick "$@"
-  one_line "$code" "^mem-gpu: .*$pattern"
+  expect_status "$code"
+  said "^mem-gpu: .*$pattern" .
   [ -z "$output" ]
 }
 

@@ -32,13 +32,6 @@ in_group() {
   [ "$status" -ne 77 ] || skip "no file system can be mounted here"
 }
 
-# said PATTERN: one line of a program alone, and it matches.
-said() {
-  local lines
-  lines=$(grep -E '^[a-z]+-gpu:' <<<"$stderr" | grep -v ': warning: ')
-  [ "$(wc -l <<<"$lines")" -eq 1 ] && grep -Eq -- "$1" <<<"$lines" || { printf 'not one line with %s:\n%s\n' "$1" "$stderr"; return 1; }
-}
-
 @test "--fill takes a grid that the ranks of a control group hold, whatever is tried meanwhile" {
   without_sanitizers "the address sanitizer needs memory of its own"
   for fill in 90 100; do

@@ -590,7 +590,8 @@ says() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr "$predict" "$@"
-  one_line "$code" "$pattern"
+  expect_status "$code"
+  said "$pattern" .
 }
 
 @test "a model is read strictly: what is missing, of another schema or absurd is named" {
