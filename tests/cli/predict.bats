@@ -14,9 +14,9 @@ setup_file() {
   local CLOCK_MACHINE="sweep=1 jitter=0.002 fill=1000 checksum=1000 latency=2000 link=0.3 reduce=1000 barrier=1000"
   export CLOCK_MACHINE
   mkdir "$measured/study"
-  for size in XS 40x40x80 S 80x80x160; do
+  for size in 28x28x56 XS 40x40x80 S; do
     for ranks in 1 2 3; do
-      on $ranks "$top_builddir/tests/clock/himeno-gpu" -b cpu -k stream -x staged -s $size -t 0.05 --block 10 -p ${ranks}x1x1 \
+      on $ranks "$top_builddir/tests/clock/himeno-gpu" -b cpu -k stream -x staged -s $size -t 0.02 --block 10 -p ${ranks}x1x1 \
         --json "$measured/study/$size-$ranks.json" >/dev/null
     done
   done
