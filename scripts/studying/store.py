@@ -177,7 +177,7 @@ def row_of(path, point, found, tried):
             {rank[name] for name in ("host", "device", "uuid", "driver")}  # which a report tells
         found["system"].items()
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
-        raise BadInput(f"{path}: not as its schema says: {type(error).__name__} {error}") from error
+        raise BadInput(f"{path}: does not conform to its schema: {type(error).__name__} {error}") from error
     return one
 
 
