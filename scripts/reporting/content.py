@@ -117,7 +117,7 @@ def entries(study):
 
 
 def measurements(study):
-    """One row per configuration. Columns without any value are left out."""
+    """One row per configuration. The last three columns are left out if they have no value."""
     head = ["scaling", "size", "ranks", "cut", "transport", "kernel", "runs", scaling.unit(study.drawn), "spread", "GFLOPS", "efficiency",
             "of peak" if study.products else "of ceiling",
             "verified", "predicted µs", "off", "simulated µs"]
@@ -131,7 +131,7 @@ def measurements(study):
                       microseconds(expected["seconds"]) if expected else "–",
                       f"{100 * (expected['seconds'] / one['seconds'] - 1):+.1f}%" if expected else "–",
                       microseconds(simulated["seconds"]) if simulated else "–"])
-    kept = [column for column in range(len(head)) if any(row[column] != "–" for row in table)]
+    kept = [column for column in range(len(head)) if column < len(head) - 3 or any(row[column] != "–" for row in table)]
     return [head[column] for column in kept], [[row[column] for column in kept] for row in table]
 
 
