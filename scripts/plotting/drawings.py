@@ -96,13 +96,11 @@ def merged(points, sizes):
 
 
 def draw_line(axes, found, look, label):
-    middles = [statistics.median(one["gflops"]) for one in found]
-    below = [middle - min(one["gflops"]) for middle, one in zip(middles, found)]
-    above = [max(one["gflops"]) - middle for middle, one in zip(middles, found)]
-    places = [one["place"] for one in found]
+    middles, places = [statistics.median(one["gflops"]) for one in found], [one["place"] for one in found]
     axes[0].plot(places, middles, label=label, **look)
-    if any(below + above):
-        axes[0].errorbar(places, middles, yerr=[below, above], capsize=3, fmt="none", ecolor=look["color"])
+    for place, one in zip(places, found):
+        if len(one["gflops"]) > 1:
+            axes[0].plot([place] * 2, [min(one["gflops"]), max(one["gflops"])], color=look["color"], marker="_", linewidth=1)
     shared = [one for one in found if one["share"] is not None]
     axes[1].plot([one["place"] for one in shared], [one["share"] for one in shared], **look)
 

@@ -12,15 +12,16 @@ ABREAST = 4
 HALVES = ((lambda row, column: row < column, "Oranges"), (lambda row, column: row > column, "Blues"))
 
 
-def fitted(path, size):
-    return path["fit"]["latency_seconds"] + size / path["fit"]["bytes_per_second"]
+def fitted(path):
+    """(bytes, seconds) along the fit, or None."""
+    low, high = path["points"][0]["bytes"], path["points"][-1]["bytes"]
+    sizes = [low * (high / low) ** (step / 60) for step in range(61)]
+    return path["fit"] and [(size, path["fit"]["latency_seconds"] + size / path["fit"]["bytes_per_second"]) for size in sizes]
 
 
 def curve(path, name, kind):
-    return {"name": name, "kind": kind, "series": name if kind == "host" else path["way"], "bytes": [one["bytes"] for one in path["points"]],
-            "seconds": [one["seconds"] for one in path["points"]], "fit": path["fit"] and {
-                "ends": [path["points"][0]["bytes"], path["points"][-1]["bytes"]],
-                "seconds": [fitted(path, path["points"][0]["bytes"]), fitted(path, path["points"][-1]["bytes"])]}}
+    return {"name": name, "kind": kind, "series": name if kind == "host" else path["way"], "fit": fitted(path),
+            "bytes": [one["bytes"] for one in path["points"]], "seconds": [one["seconds"] for one in path["points"]]}
 
 
 def pair_name(path):
@@ -97,7 +98,9 @@ def draw_curves(axes, found, looks, style):
         axes[0].plot(one["bytes"], [1e6 * value for value in one["seconds"]], label=one["name"], **look)
         axes[1].plot(one["bytes"], [size / value / 1e9 for size, value in zip(one["bytes"], one["seconds"])], **look)
         if one["fit"]:
-            draw_fit(axes, one["fit"], look)
+            thin = {"color": look["color"], "linewidth": 0.9}
+            axes[0].plot(*zip(*((size, 1e6 * seconds) for size, seconds in one["fit"])), **thin)
+            axes[1].plot(*zip(*((size, size / seconds / 1e9) for size, seconds in one["fit"])), **thin)
     for panel, label in zip(axes, ("µs per transfer", "GB/s per direction")):
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
@@ -107,16 +110,6 @@ def draw_curves(axes, found, looks, style):
         style.plain_ticks(panel.yaxis)
         style.whole_markers(panel)
     axes[0].legend(loc="upper left")
-
-
-def draw_fit(axes, fit, look):
-    low, high = fit["ends"]
-    slope = (fit["seconds"][1] - fit["seconds"][0]) / max(high - low, 1)
-    sizes = [low * (high / low) ** (step / 60) for step in range(61)]
-    seconds = [fit["seconds"][0] + slope * (size - low) for size in sizes]
-    thin = {"color": look["color"], "linewidth": 0.9}
-    axes[0].plot(sizes, [1e6 * value for value in seconds], **thin)
-    axes[1].plot(sizes, [size / value / 1e9 for size, value in zip(sizes, seconds)], **thin)
 
 
 def rows_of(curves):

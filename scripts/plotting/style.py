@@ -63,10 +63,7 @@ def legend(figure, handles):
 
 def labelled(*axes):
     """Handles of all labels on these axes, without duplicates."""
-    found = {}
-    for one in axes:
-        for handle, label in zip(*one.get_legend_handles_labels()):
-            found.setdefault(label, handle)
+    found = {label: handle for one in reversed(axes) for handle, label in zip(*one.get_legend_handles_labels())}
     for label, handle in found.items():
         handle.set_label(label)
     return list(found.values())

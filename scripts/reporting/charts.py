@@ -58,23 +58,15 @@ def inline(figure, prefix, label):
     return tree.tostring(root, encoding="unicode")
 
 
-def panel(draw_into, prefix, label):
-    figure, axes = pyplot.subplots(figsize=PANEL)
-    axes.set_facecolor("none")
-    draw_into(axes)
-    figure.tight_layout(pad=0.4)
-    return inline(figure, prefix, label)
-
-
-def pair(draw_into, prefix, labels):
-    """Two panels drawn by one call, as one SVG each; an empty one is left out."""
-    first, second = (pyplot.subplots(figsize=PANEL) for _ in labels)
-    draw_into(first[1], second[1])
-    for (figure, axes), label in zip((first, second), labels):
+def panels(draw_into, prefix, labels):
+    """The panels drawn by one call, as one SVG each, titled by what follows the colon in a label; an empty one is left out."""
+    made = [pyplot.subplots(figsize=PANEL) for _ in labels]
+    draw_into(*(axes for _, axes in made))
+    for (figure, axes), label in zip(made, labels):
         axes.set_title(label.partition(": ")[2], loc="left")
         axes.set_facecolor("none")
         figure.tight_layout(pad=0.4)
-    return [inline(figure, f"{prefix}{place}-", label) for place, ((figure, _), label) in enumerate(zip((first, second), labels)) if "titles" in vars(figure)]
+    return [inline(figure, f"{prefix}{place}-", label) for place, ((figure, _), label) in enumerate(zip(made, labels)) if "titles" in vars(figure)]
 
 
 def swatch(handle):
@@ -101,11 +93,13 @@ def groups(points):
         mine = [point for point in points if any(scaling.fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1) for key in keys)]
         legend = "".join(swatch(handle) for handle in scaling.legend(mine, keys, style, scaling.looks_of(points, style)))
         title = f"{mode} scaling, {name}"
-        pictures = pair(lambda time, efficiency, group=group: scaling.draw_curves(time, efficiency, points, group, style), f"g{number}c",
+        drawn = panels(lambda time, efficiency, group=group: scaling.draw_curves(time, efficiency, points, group, style), f"g{number}c",
                         (f"{title}: time per {scaling.step(points)}", f"{title}: efficiency"))
-        phases = [panel(lambda axes, key=key, mode=mode: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}-",
-                        f"phases of a {scaling.step(points)} over ranks: {key[0]}, {title}") for place, key in enumerate(scaling.with_phases(points, group))]
-        yield title, f"<ul class=legend>{legend}</ul>", parts(mine) if phases else "", pictures + phases
+        keys = scaling.with_phases(points, group)
+        for place, key in enumerate(keys):
+            drawn += panels(lambda axes, key=key, mode=mode: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}-",
+                            [f"phases of a {scaling.step(points)} over ranks: {key[0]}, {title}"])
+        yield title, f"<ul class=legend>{legend}</ul>", parts(mine) if keys else "", drawn
 
 
 def picture(points, group, colours):

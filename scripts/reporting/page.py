@@ -3,14 +3,13 @@
 import html
 
 # Light and dark. Least contrast: text 4.5 to 1 against its background, lines 2.3.
-LIGHT = {"ink": "#1a1f26", "dim": "#5b6672", "line": "#d9dee4", "good": "#2f7d4f", "bad": "#b3392a", "mark": "#1b3a5c", "flag": "#fbe3c8", "page": "#ffffff",
-         "band": "#f5f7f9", "line0": "#1b3a5c", "line1": "#c8562d", "line2": "#4f8f6b", "line3": "#8a6fb0", "line4": "#c9a227", "line5": "#6f7b85",
-         "line6": "#2a8fbd", "line7": "#9c3b58", "line8": "#7a4b21", "line9": "#d0659a", "line10": "#0f6e6e", "line11": "#8a9a2b",
-         "part0": "#8d99a6", "part1": "#56636f", "part2": "#b8336a", "part3": "#e9a1c1"}
-DARK = {"ink": "#e4e8ec", "dim": "#a4afba", "line": "#3a434d", "good": "#5fbf86", "bad": "#ef7f6f", "mark": "#8fb8e8", "flag": "#5c3f17", "page": "#14181d",
-        "band": "#1d232a", "line0": "#8fb8e8", "line1": "#f0946c", "line2": "#7cc79b", "line3": "#bfa3e6", "line4": "#e6c552", "line5": "#a7b3bd",
-        "line6": "#5fb4e0", "line7": "#e58aa3", "line8": "#c99a6b", "line9": "#f09cc6", "line10": "#4fbdbd", "line11": "#c3d36a",
-        "part0": "#6f7b87", "part1": "#aab5c0", "part2": "#e0609a", "part3": "#8f4a6c"}
+NAMES = [*"ink dim line good bad mark flag page band".split(), *(f"line{n}" for n in range(12)), *(f"part{n}" for n in range(4))]
+LIGHT = dict(zip(NAMES, (
+    "#1a1f26 #5b6672 #d9dee4 #2f7d4f #b3392a #1b3a5c #fbe3c8 #ffffff #f5f7f9 "
+    "#1b3a5c #c8562d #4f8f6b #8a6fb0 #c9a227 #6f7b85 #2a8fbd #9c3b58 #7a4b21 #d0659a #0f6e6e #8a9a2b #8d99a6 #56636f #b8336a #e9a1c1").split()))
+DARK = dict(zip(NAMES, (
+    "#e4e8ec #a4afba #3a434d #5fbf86 #ef7f6f #8fb8e8 #5c3f17 #14181d #1d232a "
+    "#8fb8e8 #f0946c #7cc79b #bfa3e6 #e6c552 #a7b3bd #5fb4e0 #e58aa3 #c99a6b #f09cc6 #4fbdbd #c3d36a #6f7b87 #aab5c0 #e0609a #8f4a6c").split()))
 
 
 def scheme(colours):
