@@ -152,7 +152,7 @@ def documents(starved, samples=(1, 1, 1)):
 for rates, slow in (((100, 100, 100.1, 99.9, 94), {"e"}), ((100, 100, 100.1, 99.9, 96), set()), ((100, 110, 120, 90, 80), set()), ((100, 101, 80), set())):
     assert stages.slow_at_products(Run(documents=documents(0.05)), {(name, "gpu"): rate for name, rate in zip("abcde", rates)}, steps) == slow, rates
 for kind, why, document in (("slow", "limit 95.0", documents(0.05)), ("noisy", "a rank waited 6.0% for a core", documents(0.06)),
-                            ("noisy", "its blocks are too few to tell", documents(0, [1, 1])), ("noisy", "its blocks vary by up to 75.6%", documents(0, [1, 1.1, 0.9]))):
+                            ("noisy", "too few blocks to judge", documents(0, [1, 1])), ("noisy", "its blocks vary by up to 75.6%", documents(0, [1, 1.1, 0.9]))):
     run = Run(documents=document)
     assert stages.slow_at_products(run, {(name, "gpu"): rate for name, rate in zip("abcde", (100, 100, 100, 100, 94))}, steps) == {"e"}
     assert run.found() == [(kind, "e")] and run.findings[0]["why"].endswith(why), run.findings
@@ -490,8 +490,8 @@ head, table = content.measurements(Study(row(1, 8e-6), row(1, 8e-6), row(2, 5e-6
 assert [line[head.index("spread")] for line in table] == ["0.0%", "–"] and [line[head.index("of ceiling")] for line in table] == ["90.0%", "–"], table
 def good(*rows):
     return {name: verdict for name, verdict, _ in content.verdicts(Study(*rows))}
-assert good(row(1, 1.0), row(1, 1.04)) == {"finished": True, "right bits": True, "quiet": True}
-assert good(row(1, 1.0), row(1, 1.06), row(2, 1.0, "no")) == {"finished": True, "right bits": None, "quiet": False}
+assert good(row(1, 1.0), row(1, 1.04)) == {"complete": True, "correct": True, "repeatable": True}
+assert good(row(1, 1.0), row(1, 1.06), row(2, 1.0, "no")) == {"complete": True, "correct": None, "repeatable": False}
 PY
 }
 
