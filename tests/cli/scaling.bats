@@ -341,8 +341,8 @@ SH
   says 2 'options --json: the study gives that' run new --program "$himeno" --options "-b cpu --json a.json"
   says 2 '\{where\}' run new --launcher 'go {where}' --program "$himeno"
   says 3 'none/himeno-gpu was not found' run new --program none/himeno-gpu
-  says 2 'holds no study' status new
-  says 2 'holds no study' compare new newer
+  says 2 'no study in it' status new
+  says 2 'no study in it' compare new newer
   "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null
   says 2 'has a study already, with other sizes' run study "${plan[@]}"
 }
