@@ -97,7 +97,7 @@ def groups(points):
                         (f"{title}: time per {scaling.step(points)}", f"{title}: efficiency"))
         keys = scaling.with_phases(points, group)
         for place, key in enumerate(keys):
-            drawn += panels(lambda axes, key=key, mode=mode: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}-",
+            drawn += panels(lambda axes, key=key, mode=mode: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}",
                             [f"phases of a {scaling.step(points)} over ranks: {key[0]}, {title}"])
         yield title, f"<ul class=legend>{legend}</ul>", parts(mine) if keys else "", drawn
 
