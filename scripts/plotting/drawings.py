@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The plots of scripts/plot."""
+import collections
 import statistics
 
 from matplotlib import lines, patches, pyplot
@@ -32,9 +33,7 @@ def draw_panel(axes, panel):
     ceiling = statistics.median(rung["ceiling"] for rung in rungs)
     for place, rung in enumerate(rungs):
         axes.barh(place, rung["gflops"], height=0.66, **bar_style(rung, best))
-        if rung["ends"]:
-            low, high = rung["ends"]
-            axes.errorbar(rung["gflops"], place, xerr=[[rung["gflops"] - low], [high - rung["gflops"]]], **style.ERROR)
+        style.range_bar(axes, place, rung["ends"])
     if ceiling:
         axes.axvline(ceiling, **style.CEILING)
     axes.set_xlim(0, 1.04 * max([ceiling] + [max((rung["gflops"], *rung["ends"])) for rung in rungs]))
@@ -45,12 +44,8 @@ def draw_panel(axes, panel):
 
 def panel_grid(panels):
     """Rows and columns: one row per backend if all backends have the same number of panels."""
-    backends = {}
-    for panel in panels:
-        backends.setdefault(panel["order"][:2], []).append(panel)
-    widths = {len(row) for row in backends.values()}
-    columns = widths.pop() if len(widths) == 1 else min(3, len(panels))
-    columns = min(columns, 4)
+    widths = set(collections.Counter(panel["order"][:2] for panel in panels).values())
+    columns = min(4, widths.pop() if len(widths) == 1 else min(3, len(panels)))
     return -(-len(panels) // columns), columns
 
 
@@ -99,8 +94,7 @@ def draw_line(axes, found, look, label):
     middles, places = [statistics.median(one["gflops"]) for one in found], [one["place"] for one in found]
     axes[0].plot(places, middles, label=label, **look)
     for place, one in zip(places, found):
-        if len(one["gflops"]) > 1:
-            axes[0].plot([place] * 2, [min(one["gflops"]), max(one["gflops"])], color=look["color"], marker="_", linewidth=1)
+        style.range_bar(axes[0], place, (min(one["gflops"]), max(one["gflops"])) if len(one["gflops"]) > 1 else (), False, look["color"])
     shared = [one for one in found if one["share"] is not None]
     axes[1].plot([one["place"] for one in shared], [one["share"] for one in shared], **look)
 

@@ -140,11 +140,6 @@ def draw_copies(data, style):
 
 # ---- latency ----
 
-def nearest(curve, footprint):
-    """The curve's latency at a footprint."""
-    return min(zip(curve["bytes"], curve["ns"]), key=lambda point: abs(math.log(point[0] / footprint)))[1]
-
-
 def draw_level(axes, level, greatest, last_end, curve):
     """Marks a level: a cache ends at a dotted line, with its name on the free side; a TLB ends at a line up from the curve."""
     kind, name, ns, end = level
@@ -159,7 +154,8 @@ def draw_level(axes, level, greatest, last_end, curve):
                       textcoords="offset points", ha="left" if side > 0 else "right", va="top", fontsize=8.5)
         return
     across = axes.transAxes.inverted().transform(axes.transData.transform((end, ns)))[0]
-    axes.plot([end, end], [nearest(curve, end), greatest * 2], color="#606060", linewidth=0.9)
+    at_end = min(zip(curve["bytes"], curve["ns"]), key=lambda point: abs(math.log(point[0] / end)))[1]
+    axes.plot([end, end], [at_end, greatest * 2], color="#606060", linewidth=0.9)
     axes.annotate(f"{name} +{ns:.2g} ns\nbeyond {bytes_text(end)}", (end, greatest * 2), xytext=(-4 if across > 0.8 else 4, 0), textcoords="offset points",
                   ha="right" if across > 0.8 else "left", va="top", fontsize=8.5, zorder=4, bbox=PLAIN)
 

@@ -51,7 +51,8 @@ def draw_lines(axes, one, style, looks):
         look = looks[line["kernel"]]
         places = [one["sizes"].index(spot["size"]) for spot in line["points"]]
         axes.plot(places, [spot["measured"] for spot in line["points"]], **look)
-        errors(axes, places, line["points"], "y", {**style.ERROR, "ecolor": look["color"]})
+        for place, spot in zip(places, line["points"]):
+            style.range_bar(axes, place, spot["ends"], False, look["color"])
         predicted = [(place, spot["predicted"]) for place, spot in zip(places, line["points"]) if spot["predicted"]]
         axes.plot([place for place, _ in predicted], [value for _, value in predicted], color=look["color"], linestyle=(0, (2, 2)), linewidth=1)
     axes.set_xticks(range(len(one["sizes"])), one["sizes"])
@@ -61,22 +62,14 @@ def draw_lines(axes, one, style, looks):
     axes.set_ylim(bottom=0)
 
 
-def errors(axes, places, points, axis, look):
-    """The range of 90% of the timed blocks, where it is known."""
-    for place, one in zip(places, points):
-        if one["ends"]:
-            at = (place, one["measured"]) if axis == "y" else (one["measured"], place)
-            axes.errorbar(*at, **{f"{axis}err": [[one["measured"] - one["ends"][0]], [one["ends"][1] - one["measured"]]]}, **look)
-
-
 def draw_bars(axes, one, style):
     """One size: a bar per kernel, and a tick at the model's prediction."""
     spots = [line["points"][0] for line in one["lines"]]
     for place, (line, spot) in enumerate(zip(one["lines"], spots)):
         axes.barh(place, spot["measured"], height=0.62, **(style.LIBRARY if line["yardstick"] else style.CLASSIC))
+        style.range_bar(axes, place, spot["ends"])
         if spot["predicted"]:
             axes.plot([spot["predicted"]] * 2, [place - 0.42, place + 0.42], color="black", linewidth=1.8)
-    errors(axes, range(len(spots)), spots, "x", style.ERROR)
     axes.set_xlim(0, max(105, axes.get_xlim()[1]))
     axes.set_xlabel("share of peak, %")
     style.bar_axis(axes, [line["kernel"] for line in one["lines"]], [f"{spot['measured']:.1f}%" for spot in spots], "of peak")

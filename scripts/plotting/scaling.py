@@ -322,14 +322,9 @@ def legend(points, keys, style, looks):
     return handles
 
 
-def parts_legend(points, style):
-    from matplotlib import patches
-    return [patches.Patch(color=style.PARTS[index], label=label) for index, _, label in parts(points)]
-
-
 def draw(points, title, name):
     """One column per panel group: time, efficiency, and the phases of each line."""
-    from matplotlib import pyplot
+    from matplotlib import patches, pyplot
     import style
     shown = groups(points)
     if not shown:
@@ -345,7 +340,8 @@ def draw(points, title, name):
             for row, key in enumerate(with_phases(points, group), top + 2):
                 draw_phases(figure.add_subplot(grid[row, column]), points, group[0], key, style)
     phased = any(with_phases(points, group) for group in shown)
-    legend_rows = style.legend(figure, legend(points, names(points), style, looks_of(points, style)) + (parts_legend(points, style) if phased else []))
+    bars = [patches.Patch(color=style.PARTS[index], label=label) for index, _, label in parts(points) if phased]
+    legend_rows = style.legend(figure, legend(points, names(points), style, looks_of(points, style)) + bars)
     origins = [point["origin"] for point in points if point["kind"] == MEASURED]
     text = style.caption(origins) if origins else "predicted" + (" and simulated" if any(p["kind"] == SIMULATED for p in points) else "")
     hatched = " · hatched: predicted" if phased and any(p["kind"] == PREDICTED for p in points) else ""

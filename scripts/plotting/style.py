@@ -20,7 +20,6 @@ BEST = {"facecolor": "#1b3a5c", "edgecolor": "#1b3a5c", "linewidth": 0.8}
 TEMPORAL = {"facecolor": "#f4d9cc", "edgecolor": "#c8562d", "linewidth": 0.8, "hatch": "///"}
 LIBRARY = {"facecolor": "#e4e4e4", "edgecolor": "#606060", "linewidth": 0.8}
 CEILING = {"color": "black", "linestyle": (0, (4, 2)), "linewidth": 1.2}
-ERROR = {"fmt": "none", "ecolor": "black", "elinewidth": 1, "capsize": 2.5}
 
 pyplot.rcParams.update({
     "font.size": 9, "axes.titlesize": 10, "axes.titleweight": "bold", "figure.titlesize": 12,
@@ -50,6 +49,12 @@ def bar_axis(axes, names, values, head):
     right.grid(visible=False)
     right.annotate(head, (1, 1), xytext=(4, 4), xycoords="axes fraction", textcoords="offset points", fontsize=8, color="#404040")
     return right
+
+
+def range_bar(axes, place, ends, across=True, color="black"):
+    """Marks a range of values at a place, along x or across; nothing if `ends` is empty."""
+    if ends:
+        axes.plot(*((ends, [place] * 2) if across else ([place] * 2, ends)), color=color, marker="|" if across else "_", linewidth=1)
 
 
 def legend(figure, handles):

@@ -12,8 +12,8 @@ from files import write_whole
 from naming import NO_OVERLAP
 
 # Size L in the report of 2009, in seconds and GFLOPS: one measured and one predicted row (doc/prediction-log.md).
-REPORT = [{"what": "2009, four PCs by MPI", "compute": 43e-3, "communicate": 1.0e-3, "gflops": 25.5},
-          {"what": "2009, four GPUs, predicted", "compute": 4.3e-3, "communicate": 2.3e-3, "gflops": 170}]
+REPORT = [{"size": "L", "class": "classic", "transport": "2009, four PCs by MPI", "compute": 43e-3, "communicate": 1.0e-3, "gflops": 25.5},
+          {"size": "L", "class": "classic", "transport": "2009, four GPUs, predicted", "compute": 4.3e-3, "communicate": 2.3e-3, "gflops": 170}]
 COLUMNS = ("size", "kernel", "class", "transport", "moved by", "runs", "us per sweep", "computing us", "communication us", "share", "GFLOPS",
            "of p2p", "not run because")
 AGAINST = "p2p"
@@ -96,8 +96,7 @@ def cells(one):
 
 
 def table(data):
-    report = [{**one, "size": "L", "class": "classic", "transport": one["what"]} for one in data["report"]]
-    return [cells(one) for one in report + data["entries"]]
+    return [cells(one) for one in data["report"] + data["entries"]]
 
 
 def write_tables(data, name):
@@ -121,10 +120,6 @@ def digits(value):
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
 
 
-def name_of(one):
-    return one.get("what") or one["transport"].replace(NO_OVERLAP, ",\nno overlap")
-
-
 def label_of(one, scale):
     if "gflops" not in one:
         return "not run"
@@ -142,12 +137,10 @@ def draw_bars(axes, entries, scale, style):
         compute, communicate = scale * one["compute"], scale * one["communicate"]
         axes.barh(place, compute, height=0.64, color=style.PARTS[0])
         axes.barh(place, communicate, left=compute, height=0.64, color=style.PARTS[2])
-        if one.get("runs", 1) > 1:
-            low, high = (scale * end for end in one["ends"])
-            axes.errorbar(compute + communicate, place, xerr=[[compute + communicate - low], [high - compute - communicate]], **style.ERROR)
+        style.range_bar(axes, place, [scale * end for end in one["ends"]] if one.get("runs", 1) > 1 else ())
     axes.set_xlim(left=0)
     axes.set_xlabel(f"{'ms' if scale == 1e3 else 'µs'} per sweep")
-    style.bar_axis(axes, [name_of(one) for one in entries], [label_of(one, scale) for one in entries], "computing + communication (its share), GFLOPS")
+    style.bar_axis(axes, [one["transport"].replace(NO_OVERLAP, ",\nno overlap") for one in entries], [label_of(one, scale) for one in entries], "computing + communication (its share), GFLOPS")
 
 
 def panels_of(entries):

@@ -20,14 +20,11 @@ VARIABLES = {**{colour: f"var(--line{index})" for index, colour in enumerate(sty
 PANEL = (3.7, 2.6)
 
 
-def coloured(text):
-    """A style attribute with the page's colours and font."""
+def adapted(text, prefix):
+    """An attribute with the page's colours and font, and prefixed references."""
+    text = text.replace("url(#", f"url(#{prefix}")
     text = re.sub(r"#[0-9a-f]{6}", lambda found: VARIABLES.get(found[0], found[0]), text)
     return re.sub(r"'DejaVu Sans',[^;]*", "system-ui, 'DejaVu Sans', sans-serif", text)
-
-
-def referring(text, prefix):
-    return re.sub(r"url\(#", f"url(#{prefix}", text)
 
 
 def inline(figure, prefix, label):
@@ -51,7 +48,7 @@ def inline(figure, prefix, label):
             elif name == LINK:
                 parent.set(name, value.replace("#", f"#{prefix}", 1))
             elif name in ("style", "clip-path", "fill", "stroke"):
-                parent.set(name, referring(coloured(value), prefix))
+                parent.set(name, adapted(value, prefix))
     for name in ("width", "height", "version"):
         del root.attrib[name]
     root.attrib |= {"role": "img", "aria-label": label}

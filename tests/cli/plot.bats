@@ -77,11 +77,9 @@ assert abs(low - 2000 / 29) < 1e-9 and abs(high - 2000 / 11) < 1e-9'
 
 @test "temporal kernels are labelled wherever they are drawn" {
   draws ladder "$documents/temporal.json"
-  grep -q 'temporal: T sweeps per pass' picture.svg
-  grep -q '(temporal, T=3)' picture.svg
+  grep -q 'temporal: T sweeps per pass' picture.svg && grep -q '(temporal, T=3)' picture.svg
   draws sizes "$documents/temporal.json"
-  grep -q 'cpu deep, temporal, T=3' picture.svg
-  grep -q '(temporal: nominal)' picture.svg
+  grep -q 'cpu deep, temporal, T=3' picture.svg && grep -q '(temporal: nominal)' picture.svg
   draws ladder "$documents/ladder.json"
   run ! grep -q temporal picture.svg
 }
@@ -161,14 +159,11 @@ PY
 
 @test "copies, latency and roofline are drawn from one document of mem-gpu, levels and kernels by name" {
   draws copies "$documents/mem.json"
-  grep -q '16 streams, 4096 B per thread' picture.svg
-  grep -q '>paced' picture.svg
+  grep -q '16 streams, 4096 B per thread' picture.svg && grep -q '>paced' picture.svg
   draws latency "$documents/mem.json"
-  grep -q 'DRAM' picture.svg
-  grep -q 'stride 64 B' picture.svg
+  grep -q 'DRAM' picture.svg && grep -q 'stride 64 B' picture.svg
   draws roofline "$documents/mem.json"
-  grep -q 'flop per byte' picture.svg
-  grep -q 'naive XS\|stream XS' picture.svg
+  grep -q 'flop per byte' picture.svg && grep -q 'naive XS\|stream XS' picture.svg
 }
 
 @test "levels reach to where their labels say" {
@@ -282,6 +277,9 @@ PY
   refuses 'nan.json: not a JSON document: NaN' sizes nan.json
   refuses 'list.json: not a document of this suite' ladder list.json
   refuses 'other.json: schema other/1: sizes needs ' sizes other.json
+  refuses 'other.json: schema other/1: scaling needs ' scaling other.json
+  mkdir none
+  refuses 'none: no JSON document in it' scaling none
   refuses 'binary.json: not a JSON document' sizes binary.json
   refuses 'none.json: No such file' sizes none.json
   refuses 'XS.json: schema himeno-gpu/2: ladder needs himeno-ladder/1' ladder "$documents/XS.json"
@@ -297,12 +295,10 @@ PY
 }
 
 @test "wrong options are refused, and --help helps" {
-  run "$plot"
-  expect_status 2
-  run "$plot" pie x.json
-  expect_status 2
-  run "$plot" ladder
-  expect_status 2
+  for words in "" "pie x.json" ladder; do
+    run "$plot" $words
+    expect_status 2
+  done
   run "$plot" --help
   expect_status 0
   [[ $output == *"scripts/plot sizes"*"Exit status"* ]]
