@@ -129,8 +129,7 @@ def run_point(document):
     if result["verdict"] not in ("pass", "slow"):
         return []
     chosen = config["kernel_choice"] in ("trial", "remembered")
-    return [point(document, "auto" if chosen else config["kernel"], config, result, len(document["ranks"]),
-                  document["ranks"][0]["device"])]
+    return [point(document, "auto" if chosen else config["kernel"], config, result, len(document["ranks"]), document["ranks"][0]["device"])]
 
 
 def ladder_points(document):

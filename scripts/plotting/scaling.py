@@ -17,8 +17,7 @@ SERIES_MAX = 4
 ABREAST = 4
 IDEAL = (0, (4, 2))
 # Parts of a sweep, from the bottom of a bar to its top.
-PARTS = (("interior", "interior"), ("boundary", "boundary"), ("exchange", "exposed exchange"),
-         ("rest", "synchronisation and reduction"))
+PARTS = (("interior", "interior"), ("boundary", "boundary"), ("exchange", "exposed exchange"), ("rest", "synchronisation and reduction"))
 WORDS_OF_PRODUCTS = {"interior": "multiplying", "boundary": None, "exchange": "exposed broadcast"}
 
 
