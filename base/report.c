@@ -51,6 +51,15 @@ const char *report_spread(double share, int known, int width, char text[REPORT_S
   return text;
 }
 
+const char *report_number(double value, int width, int decimals, char text[REPORT_NUMBER_BYTES])
+{
+  if (value > 0)
+    snprintf(text, REPORT_NUMBER_BYTES, "%*.*f", width, decimals, value);
+  else
+    snprintf(text, REPORT_NUMBER_BYTES, "%*s%s", width > 0 ? width - 1 : 0, "", locale_is_utf8() ? "–" : "-");
+  return text;
+}
+
 const char *report_bytes(uint64_t bytes)
 {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -12,9 +12,13 @@
 void report_bar(char *text, size_t size, double share, int width);
 
 #define REPORT_SPREAD_BYTES 24
-/** \brief What samples differ by, "±1.2%", in at least \a width columns; a dash where that is not
- * \a known, as of one sample. */
+/** \brief The spread of samples, "±1.2%", in at least \a width columns; a dash if it is not
+ * \a known, as with one sample. */
 const char *report_spread(double share, int known, int width, char text[REPORT_SPREAD_BYTES]);
+
+#define REPORT_NUMBER_BYTES 48
+/** \brief \a value in at least \a width columns; a dash if it is not positive: unknown is not 0. */
+const char *report_number(double value, int width, int decimals, char text[REPORT_NUMBER_BYTES]);
 
 /** \brief Bytes with a binary unit ("24.0 GiB"), in a static ring of buffers. */
 const char *report_bytes(uint64_t bytes);

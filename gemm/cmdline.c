@@ -134,6 +134,8 @@ static const struct option_spec options[] = {
      "warning."},
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
+    {"verbose", 'v', RUN, OPTION_FLAG(verbose),
+     "Print all lines of the report: devices' UUIDs, phases that took no time, the wall time of each part."},
     {OPTION_LIST("backends, devices and kernels")},
     {"fragment-map", 0, STUDY, OPTION_FLAG(fragment_map),
      "Show which lane holds which element of each WMMA fragment, as measured, and exit.",

@@ -45,7 +45,7 @@ struct gemm_config {
   int verify; /**< enum gemm_verify */
   int accept; /**< a library's wrong result is the device's */
   const char *json;
-  int list, quiet;
+  int list, quiet, verbose;
   int fragment_map;
 };
 

@@ -29,7 +29,7 @@ static void rank_judge(const struct gemm_run *run, struct gemm_rank *rank)
     const struct gemm_series *s = &run->series[y];
     char *text = gemm_compare_counts(run, s) ? rank->fault : rank->warning;
     if (s->fault[0] && !text[0])
-      snprintf(text, sizeof rank->fault, "yardstick %s: %.200s", s->kernel->name, s->fault);
+      snprintf(text, sizeof rank->fault, "reference %s: %.200s", s->kernel->name, s->fault);
   }
 }
 

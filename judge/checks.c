@@ -317,8 +317,8 @@ static void excuse(const struct judge_run *run, enum check_of of, struct check *
   if (other)
     snprintf(check->why, sizeof check->why, "documents of %.20s have no such value", run->program);
   else
-    snprintf(check->why, sizeof check->why, "no device tells %s",
-             of == OF_THEORY ? "its clocks and widths" : "what it counts");
+    snprintf(check->why, sizeof check->why, "no device reports %s",
+             of == OF_THEORY ? "its memory clock and bus width" : "error counters");
 }
 
 static void kind_judge(const struct judge_run *run, const struct policy *policy, int key, struct check *check)

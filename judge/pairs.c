@@ -118,7 +118,7 @@ static double ratio(const struct judge_run *run, int rate, struct check *check)
   free(scratch);
   if (worst.rank < 0 && run->has_pairs) {
     check->outcome = CHECK_INAPPLICABLE;
-    snprintf(check->why, sizeof check->why, "needs %d pairs of ranks by one way", PAIRS_ALIKE_MIN);
+    snprintf(check->why, sizeof check->why, "needs %d pairs of ranks with one transport", PAIRS_ALIKE_MIN);
   }
   return worst_tell(run, &worst, check);
 }

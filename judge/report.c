@@ -7,6 +7,7 @@
 #include "judge/judge.h"
 #include "judge/parts.h"
 
+#define LINE_COLUMNS    100
 #define LINE_MAX_BYTES  800
 #define SLOWDOWNS_SHOWN 10
 #define COUNTED_SHOWN   64
@@ -51,7 +52,7 @@ static void slowdowns_text(const struct judge_run *run, FILE *out)
   for (int s = 0; s < run->n_slowdowns && s < SLOWDOWNS_SHOWN; s++)
     fprintf(out, "  SLOW ONCE  %s\n", suspect_slowdown(run, &run->slowdowns[s], line, sizeof line));
   if (run->n_slowdowns > SLOWDOWNS_SHOWN)
-    fprintf(out, "  ... and slow %d times more: --json has them\n", run->n_slowdowns - SLOWDOWNS_SHOWN);
+    fprintf(out, "  ... and slow %d times more: see --json\n", run->n_slowdowns - SLOWDOWNS_SHOWN);
 }
 
 /* Counted errors are shown whether a policy limits them or not. */
@@ -78,13 +79,17 @@ static const char *refusal(const struct judged *j)
   return NULL;
 }
 
-/* The checks that an accepted run was not held against. */
-static void unchecked_text(const struct checks *checks, FILE *out)
+/* Lists the checks that were unknown or did not apply; \a column is where the line ends so far. */
+static void unchecked_text(const struct checks *checks, int column, FILE *out)
 {
   int n = 0;
-  for (int c = 0; c < checks->n; c++)
-    if (checks->check[c].outcome == CHECK_UNKNOWN || checks->check[c].outcome == CHECK_INAPPLICABLE)
-      fprintf(out, "%s%s", n++ ? ", " : "; not checked: ", checks->check[c].name);
+  for (int c = 0; c < checks->n; c++) {
+    const struct check *check = &checks->check[c];
+    if (check->outcome != CHECK_UNKNOWN && check->outcome != CHECK_INAPPLICABLE) continue;
+    column += fprintf(out, "%s", n++ ? "," : "; not checked:");
+    if (column + (int)strlen(check->name) + 2 > LINE_COLUMNS) column = fprintf(out, "\n   ") - 1;
+    column += fprintf(out, " %s", check->name);
+  }
 }
 
 static void conclusion_text(const struct judged *j, FILE *out)
@@ -99,9 +104,11 @@ static void conclusion_text(const struct judged *j, FILE *out)
   else if (j->verdict == STATUS_SLOW)
     fprintf(out, "  NOT ACCEPTED: %d of %d checks fail\n", failures, checks->n);
   else {
-    fprintf(out, "  accepted%s: %d of %d checks pass, none fails", j->compared ? "" : ", though NOT VERIFIED",
-            checks_count(checks, CHECK_PASS), checks->n);
-    unchecked_text(checks, out);
+    unchecked_text(checks,
+                   fprintf(out, "  accepted%s: %d of %d checks pass, none fails",
+                           j->compared ? "" : ", though NOT VERIFIED", checks_count(checks, CHECK_PASS),
+                           checks->n),
+                   out);
     fprintf(out, "\n");
   }
 }

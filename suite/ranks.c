@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/report.h"
 #include "comm/ranks/agree.h"
 #include "suite/progress.h"
 
@@ -72,23 +73,27 @@ void ranks_print_backend(const void *rows, size_t size, int n, FILE *out)
   if (hosts > 0) fprintf(out, "\n");
 }
 
-void ranks_print(const void *rows, size_t size, int n, FILE *out)
+void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
 {
   int width = HOST_WIDTH;
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const int length = (int)strlen(row_at(rows, size, r)->host);
     if (length > width) width = length;
   }
-  fprintf(out, "\n  rank  %-*s   GFLOPS  cores       NUMA  PCI           device, UUID\n", width, "host");
+  fprintf(out, "\n  rank  %-*s   GFLOPS  cores       NUMA  PCI           device%s\n", width, "host",
+          verbose ? ", UUID" : "");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct rank_row *row = row_at(rows, size, r);
-    char gflops[16] = "-";
-    if (!row->info.emulated) snprintf(gflops, sizeof gflops, "%.1f", row->gflops);
-    fprintf(out, "  %4d  %-*s %8s  %-10.40s  %4d  %-12s  %s, %s\n", r, width, row->host, gflops, row->cpus,
-            row->numa, row->info.pci[0] ? row->info.pci : "-", row->info.name,
-            row->info.uuid[0] ? row->info.uuid : "no UUID");
+    char gflops[REPORT_NUMBER_BYTES], numa[REPORT_NUMBER_BYTES];
+    report_number(row->info.emulated ? 0 : row->gflops, 8, 1, gflops);
+    report_number(0, 4, 0, numa);
+    if (row->numa >= 0) snprintf(numa, sizeof numa, "%4d", row->numa);
+    fprintf(out, "  %4d  %-*s %s  %-10.40s  %s  %-12s  %s", r, width, row->host, gflops, row->cpus, numa,
+            row->info.pci[0] ? row->info.pci : "-", row->info.name);
+    if (verbose) fprintf(out, ", %s", row->info.uuid[0] ? row->info.uuid : "no UUID");
+    fprintf(out, "\n");
   }
-  if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", n - RANKS_SHOWN);
+  if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: see --json\n", n - RANKS_SHOWN);
 }
 
 void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out)
@@ -107,7 +112,7 @@ void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out)
               row->cpus);
   }
   if (warnings > RANKS_SHOWN)
-    fprintf(out, "  ... and %d more warnings: --json has them all\n", warnings - RANKS_SHOWN);
+    fprintf(out, "  ... and %d more warnings: see --json\n", warnings - RANKS_SHOWN);
 }
 
 void rank_row_document(struct doc *d, const struct rank_row *row, int rank, int timed)

@@ -42,8 +42,8 @@ int ranks_hosts(const void *rows, size_t size, int n);
 /** \brief Prints why the backend is no GPU, and which hosts have devices that no rank uses. */
 void ranks_print_backend(const void *rows, size_t size, int n, FILE *out);
 
-/** \brief The table of such rows. */
-void ranks_print(const void *rows, size_t size, int n, FILE *out);
+/** \brief Prints one line per row; with \a verbose also the UUIDs. */
+void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out);
 
 /** \brief Warns of devices or cores that ranks share, in no more lines than the table has. */
 void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out);

@@ -32,7 +32,7 @@ static void print_paths(const struct gemm_run *run, FILE *out)
     for (int m = 0; m < run->ranks[r].n_paths; m++) {
       const struct gemm_path *p = &run->ranks[r].paths[m];
       if (p->why[0])
-        fprintf(out, "  path       ranks %d and %d, face %s: %s, since: %s\n", r, p->peer, p->face, p->used,
+        fprintf(out, "  path       ranks %d and %d, face %s: %s, because: %s\n", r, p->peer, p->face, p->used,
                 p->why);
       if (!p->handover[0]) continue;
       int by_mpi = strcmp(p->handover, "MPI") == 0;
@@ -42,7 +42,7 @@ static void print_paths(const struct gemm_run *run, FILE *out)
     }
   if (shared > 0)
     fprintf(out, "  staging    %d path%s through shared memory\n", shared, shared > 1 ? "s" : "");
-  if (sent > 0) fprintf(out, "  staging    %d path%s by MPI, since: %s\n", sent, sent > 1 ? "s" : "", why);
+  if (sent > 0) fprintf(out, "  staging    %d path%s by MPI, because: %s\n", sent, sent > 1 ? "s" : "", why);
 }
 
 void gemm_cluster_text(const struct gemm_run *run, FILE *out)

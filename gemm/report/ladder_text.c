@@ -8,7 +8,7 @@
 #include "gemm/report/report.h"
 #include "suite/progress.h"
 
-/* Sizes side by side in a table. */
+/* Sizes in one table. */
 #define COLUMNS_MAX 8
 
 static const char *verdict_of(const struct gemm_series *s)
@@ -16,7 +16,7 @@ static const char *verdict_of(const struct gemm_series *s)
   if (s->status == STATUS_OK && s->n_samples == 0) return "not timed";
   if (s->status == STATUS_ENVIRONMENT) return "cannot run here";
   if (s->status != STATUS_OK) return "WRONG";
-  return s->check.how == GEMM_NOT_VERIFIED ? "not verified" : "right";
+  return s->check.how == GEMM_NOT_VERIFIED ? "not verified" : "correct";
 }
 
 /* Predicted GFLOPS of all ranks. */
@@ -25,11 +25,11 @@ static double predicted_gflops(const struct gemm_run *run, const struct gemm_ser
   return s->predicted.seconds > 0 ? s->flop * run->placement.ranks / s->predicted.seconds / 1e9 : 0;
 }
 
-/* "12.3%", or "-" where there is nothing to say. */
-static const char *percent(double share, char text[16])
+/* "12.3%", or a dash if unknown. */
+static const char *percent(double share, int width, char text[REPORT_NUMBER_BYTES])
 {
-  snprintf(text, 16, share > 0 ? "%.1f%%" : "-", 100 * share);
-  return text;
+  return share > 0 ? (snprintf(text, REPORT_NUMBER_BYTES, "%*.1f%%", width - 1, 100 * share), text)
+                   : report_number(0, width, 0, text);
 }
 
 static const char *tile_text(const struct gemm_blocks *b, char text[48])
@@ -43,20 +43,25 @@ static const char *tile_text(const struct gemm_blocks *b, char text[48])
 static void print_rung(const struct gemm_run *run, const struct gemm_series *s, double best, FILE *out)
 {
   double peak = run->ceilings.flops * run->placement.ranks / 1e9, gflops = gemm_series_gflops(run, s);
-  char spread[REPORT_SPREAD_BYTES], measured[16], predicted[16], tile[48], bar[64], place[8] = "-";
+  char spread[REPORT_SPREAD_BYTES], bar[64], place[8] = "-", numbers[6][REPORT_NUMBER_BYTES], tile[48];
   if (!s->kernel->yardstick) snprintf(place, sizeof place, "%d", s->kernel->rung);
   const struct stats_summary samples = stats_summarise(s->samples, (size_t)s->n_samples);
   report_bar(bar, sizeof bar, best > 0 ? gflops / best : 0, 12);
-  fprintf(out, "  %2s  %-13s %9.1f %s %7s %9s  %-13s  %-22s %7d %5d %6d  %-12s %s\n", place, s->kernel->name,
-          gflops, report_spread(stats_noise(&samples), samples.n > 2, 7, spread),
-          percent(gemm_series_share(run, s), measured),
-          percent(peak > 0 ? predicted_gflops(run, s) / peak : 0, predicted),
-          s->predicted.seconds > 0 ? gemm_bound_names[s->predicted.bound] : "-", tile_text(&s->blocks, tile),
-          s->resources.threads, s->resources.registers, s->resources.local_bytes, verdict_of(s), bar);
+  fprintf(out, "  %2s  %-13s %s %s %s %s  %-13s  %-12s %s\n", place, s->kernel->name,
+          report_number(gflops, 9, 1, numbers[0]),
+          report_spread(stats_noise(&samples), samples.n > 2, 7, spread),
+          percent(gemm_series_share(run, s), 7, numbers[1]),
+          percent(peak > 0 ? predicted_gflops(run, s) / peak : 0, 9, numbers[2]),
+          s->predicted.seconds > 0 ? gemm_bound_names[s->predicted.bound] : "-", verdict_of(s), bar);
+  if (run->config.verbose)
+    fprintf(out, "      tile %s; %s threads, %s registers, %s bytes of local memory\n",
+            tile_text(&s->blocks, tile), report_number(s->resources.threads, 0, 0, numbers[3]),
+            report_number(s->resources.registers, 0, 0, numbers[4]),
+            report_number(s->resources.local_bytes, 0, 0, numbers[5]));
   if (s->status != STATUS_OK) fprintf(out, "      %s\n", s->why);
 }
 
-/* What a rung shows is said once, in the first table. */
+/* The first table explains the rungs. */
 static void print_size(const struct gemm_run *run, const struct gemm_ladder_size *size, int first, FILE *out)
 {
   const struct gemm_problem *p = &size->problem;
@@ -64,10 +69,7 @@ static void print_size(const struct gemm_run *run, const struct gemm_ladder_size
   for (int s = 0; s < size->n_series; s++)
     if (gemm_series_gflops(run, &size->series[s]) > best) best = gemm_series_gflops(run, &size->series[s]);
   fprintf(out, "\n  %" PRId64 " x %" PRId64 " x %" PRId64 " (m x n x k)\n", p->m, p->n, p->k);
-  fprintf(out,
-          "      kernel           GFLOPS  spread    peak predicted  bound by       tile, an item's       "
-          "threads  regs  local  "
-          "result\n");
+  fprintf(out, "      kernel           GFLOPS  spread    peak predicted  bound by       result\n");
   for (int s = 0; s < size->n_series; s++) {
     print_rung(run, &size->series[s], best, out);
     if (first) fprintf(out, "      %s\n", size->series[s].kernel->step);
@@ -118,28 +120,27 @@ static void print_ceilings(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_ceilings *c = &run->ceilings;
   if (c->flops <= 0) return;
-  fprintf(out,
-          "  peak       %.1f GFLOPS of multiply-adds in registers, measured in this run; memory %.1f GB/s",
+  fprintf(out, "  peak       %.1f GFLOPS in this run, by multiply-adds in registers; memory %.1f GB/s",
           c->flops / 1e9, c->bytes_per_second / 1e9);
   if (c->local_bytes_per_second > 0)
     fprintf(out, ", local memory %.0f GB/s", c->local_bytes_per_second / 1e9);
   fprintf(out, "\n");
 }
 
-/* A rung of ours is the verdict. */
+/* A library's incorrect result is a warning; the verdict is about the suite's kernels. */
 static void print_warnings(const struct gemm_ladder *l, FILE *out)
 {
   for (int n = 0; n < l->n; n++)
     for (int s = 0; s < l->sizes[n].n_series; s++) {
       const struct gemm_series *one = &l->sizes[n].series[s];
       if (one->kernel->yardstick && one->status == STATUS_WRONG)
-        fprintf(out, "  WARNING    yardstick %s at %" PRId64 " x %" PRId64 " x %" PRId64 " %s\n",
+        fprintf(out, "  WARNING    reference %s at %" PRId64 " x %" PRId64 " x %" PRId64 " %s\n",
                 one->kernel->name, l->sizes[n].problem.m, l->sizes[n].problem.n, l->sizes[n].problem.k,
                 one->why);
     }
 }
 
-/* Of ours, whose blocks differ most. */
+/* Warns of the suite's kernel whose blocks vary most. */
 static void print_noise(const struct gemm_ladder *l, FILE *out)
 {
   const struct gemm_ladder_size *size = NULL;
@@ -157,7 +158,7 @@ static void print_noise(const struct gemm_ladder *l, FILE *out)
   if (kernel)
     fprintf(out,
             "  WARNING    this ladder was noisy: blocks of %s at m = %" PRId64
-            " vary by %.1f%%, and steps below that mean nothing\n",
+            " vary by %.1f%%, smaller steps are noise\n",
             kernel->name, size->problem.m, 100 * most);
 }
 

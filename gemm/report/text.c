@@ -12,9 +12,8 @@ static void print_what(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_problem *p = run->cluster ? &run->cluster->whole : &run->problem;
   int ranks = run->placement.ranks, hosts = ranks_hosts(run->ranks, sizeof *run->ranks, ranks);
-  fprintf(out, "gemm-gpu %s\n\n", meta_version());
   fprintf(out,
-          "  problem    %" PRId64 " x %" PRId64 " x %" PRId64
+          "\n  problem    %" PRId64 " x %" PRId64 " x %" PRId64
           " (m x n x k), %s, %s, alpha %g, beta %g, %s data\n",
           p->m, p->n, p->k, gemm_types[p->type].name, gemm_trans_name(p), (double)p->alpha, (double)p->beta,
           gemm_data_names[run->config.data]);
@@ -38,7 +37,7 @@ static void print_warnings(const struct gemm_run *run, FILE *out)
       fprintf(out, "  WARNING    WRONG on rank %d on %s, device %s: %s\n", r, rank->row.host,
               rank_device(&rank->row), rank->warning);
   }
-  if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", wrong - WRONG_SHOWN);
+  if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: see --json\n", wrong - WRONG_SHOWN);
   ranks_print_sharing(run->ranks, sizeof *run->ranks, run->placement.ranks, out);
 }
 
@@ -46,63 +45,69 @@ static void print_yardstick(const struct gemm_run *run, const struct gemm_series
 {
   double rate = gemm_series_gflops(run, s), ours = gemm_series_gflops(run, &run->series[0]);
   if (rate > 0)
-    fprintf(out, "  yardstick  %s %.2f GFLOPS%s, measured in turns: the kernel reaches %.3f of it\n",
+    fprintf(out, "  reference  %s %.2f GFLOPS%s, interleaved: the kernel reaches %.3f of it\n",
             s->kernel->name, rate, s->status == STATUS_WRONG ? " with a WRONG result" : "", ours / rate);
   else
-    fprintf(out, "  yardstick  %s %s\n", s->kernel->name, s->why[0] ? s->why : "was not timed");
+    fprintf(out, "  reference  %s %s\n", s->kernel->name, s->why[0] ? s->why : "was not timed");
 }
 
-/* An emulator has no speed. 12 QPUs can do a sum and a product of 16 lanes an instruction. */
+/* An emulator has no speed. A QPU can issue a sum and a product of 16 lanes per instruction. */
 static void print_counts(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->series[0];
   double instructions = s->counts.instructions ? (double)s->counts.instructions : 1;
-  fprintf(out, "\n  emulated   no speed: the emulator took %.3f s for a product\n", s->seconds);
+  fprintf(out, "\n  emulated   no speed: the emulator took %.3f s per product\n", s->seconds);
   fprintf(out,
           "  counts     %" PRIu64
-          " instructions issued, %.1f%% of them with float arithmetic; 2 m n k are %.1f%% of "
-          "what both ALUs could do\n",
+          " instructions issued, %.1f%% with float arithmetic; 2 m n k are %.1f%% of both ALUs' peak\n",
           s->counts.instructions, 100 * (double)s->counts.arithmetic / instructions,
           100 * s->flop / (32 * instructions));
   if (s->counts.estimate_seconds > 0)
     fprintf(out,
-            "  estimate   %.3f ms for a product on a Raspberry Pi at 250 MHz, by a model and not measured: "
-            "doc/qpu-time.md\n",
+            "  estimate   %.3f ms for a product on a Raspberry Pi at 250 MHz, by a model and not measured\n"
+            "             (doc/qpu-time.md)\n",
             s->counts.estimate_seconds * 1e3);
-}
-
-static void print_peak(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
-{
-  double share = gemm_series_share(run, s), seconds = s->predicted.seconds;
-  if (share <= 0) return;
-  fprintf(out,
-          "  peak       %.2f GFLOPS%s of multiply-adds in registers, in this run: the kernel reaches %.1f%%",
-          run->ceilings.flops / 1e9, run->placement.ranks > 1 ? " a device" : "", 100 * share);
-  if (seconds > 0)
-    fprintf(out, "; the model says %.1f%%, by %s", 100 * s->flop / seconds / run->ceilings.flops,
-            gemm_bound_names[s->predicted.bound]);
-  fprintf(out, "\n");
 }
 
 static void print_speed(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->series[0];
+  const double share = gemm_series_share(run, s);
+  fprintf(out, "  speed      %.2f GFLOPS", gemm_series_gflops(run, s));
+  if (share > 0) fprintf(out, ", %.1f%% of the peak", 100 * share);
+  fprintf(out, "\n");
+}
+
+static void print_peak(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
+{
+  const double seconds = s->predicted.seconds;
+  if (gemm_series_share(run, s) <= 0) return;
+  fprintf(out, "  peak       %.2f GFLOPS%s in this run, by multiply-adds in registers\n",
+          run->ceilings.flops / 1e9, run->placement.ranks > 1 ? " per device" : "");
+  if (seconds > 0)
+    fprintf(out, "  model      %.1f%% of the peak, limited by %s\n",
+            100 * s->flop / seconds / run->ceilings.flops, gemm_bound_names[s->predicted.bound]);
+}
+
+static void print_timing(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_series *s = &run->series[0];
   struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
   double noise = stats_noise_max(&summary);
-  fprintf(out, "\n  speed      %.2f GFLOPS (2 m n k), the slowest rank's clock\n",
-          gemm_series_gflops(run, s));
+  fprintf(out, "\n");
   print_peak(run, s, out);
   for (int y = 1; y < run->n_series; y++) print_yardstick(run, &run->series[y], out);
-  fprintf(out, "  timed      %d block%s of %d product%s, %.3f s", s->n_samples, s->n_samples == 1 ? "" : "s",
-          s->launches, s->launches > 1 ? "s" : "", summary.mean * (double)s->n_samples);
+  fprintf(out, "  timed      %d block%s of %d product%s, %.3f s, slowest rank's clock", s->n_samples,
+          s->n_samples == 1 ? "" : "s", s->launches, s->launches > 1 ? "s" : "",
+          summary.mean * (double)s->n_samples);
   if (s->n_samples > 2) fprintf(out, "; blocks vary by at most %.1f%%", 100 * noise);
   fprintf(out, "\n");
   if (s->n_samples > 2 && noise > STATS_NOISY)
-    fprintf(out, "  WARNING    this run was noisy or short: differences below %.1f%% mean nothing\n",
+    fprintf(out, "  WARNING    this run was noisy or short: differences below %.1f%% are noise\n",
             100 * noise);
 }
 
-/* What a library makes of the same product. */
+/* The error of a library's result for the same product. */
 static void print_yardstick_error(const struct gemm_series *s, FILE *out)
 {
   if (s->n_samples == 0 || s->check.how == GEMM_NOT_VERIFIED) return;
@@ -110,40 +115,46 @@ static void print_yardstick_error(const struct gemm_series *s, FILE *out)
           s->kernel->name);
 }
 
-/* Each rank that is wrong, with its device, so that nobody has to try them all. */
+/* Names each rank with an incorrect result and its device. */
 static void print_wrong(const struct gemm_run *run, FILE *out)
 {
   int n = run->placement.ranks, wrong = 0;
-  for (int r = 0; r < n; r++) {
+  for (int r = 0; r < n; r++) wrong += run->ranks[r].fault[0] != 0;
+  fprintf(out, "  verdict    WRONG: %d of %d rank%s: the product differs from the reference result\n", wrong,
+          n, n > 1 ? "s" : "");
+  for (int r = 0, shown = 0; r < n && shown < WRONG_SHOWN; r++) {
     const struct gemm_rank *rank = &run->ranks[r];
-    if (!rank->fault[0] || ++wrong > WRONG_SHOWN) continue;
+    if (!rank->fault[0]) continue;
+    shown++;
     fprintf(out, "  wrong      rank %d on %s, device %s: %s\n", r, rank->row.host, rank_device(&rank->row),
             rank->fault);
   }
-  if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: --json has them all\n", wrong - WRONG_SHOWN);
-  fprintf(out, "  verdict    WRONG: %d of %d rank%s made a product that differs from what it must be\n",
-          wrong, n, n > 1 ? "s" : "");
+  if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: see --json\n", wrong - WRONG_SHOWN);
 }
 
-/* A run that was compared with nothing does not pass: it only ran. */
+static void print_error(const struct gemm_run *run, FILE *out)
+{
+  const struct gemm_check *c = &run->series[0].check;
+  if (c->how == GEMM_NOT_VERIFIED) return;
+  fprintf(out, "\n  error      %.3g of |A||B| in the worst element of %" PRId64 " (bound %.3g)\n",
+          c->element_error, c->compared, c->bounds.element);
+  fprintf(out, "             %.3g of the result in norm%s (bound %.3g)\n", c->norm_error,
+          c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
+  for (int y = 1; y < run->n_series; y++) print_yardstick_error(&run->series[y], out);
+}
+
+/* A run that was not verified does not pass. */
 static void print_verdict(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_check *c = &run->series[0].check;
-  if (c->how != GEMM_NOT_VERIFIED) {
-    fprintf(out, "\n  error      %.3g of |A||B| in the worst element of %" PRId64 " (bound %.3g)\n",
-            c->element_error, c->compared, c->bounds.element);
-    fprintf(out, "             %.3g of the result in norm%s (bound %.3g)\n", c->norm_error,
-            c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
-    for (int y = 1; y < run->n_series; y++) print_yardstick_error(&run->series[y], out);
-  }
   if (run->verdict != STATUS_OK)
     print_wrong(run, out);
   else if (run->partial)
     fprintf(out, "  verdict    INCOMPLETE: a signal ended the run early; its %d block%s %s\n",
             run->series[0].n_samples, run->series[0].n_samples == 1 ? "" : "s",
-            c->how == GEMM_NOT_VERIFIED ? "were compared with nothing" : "passed verification");
+            c->how == GEMM_NOT_VERIFIED ? "were not compared" : "passed verification");
   else if (c->how == GEMM_NOT_VERIFIED)
-    fprintf(out, "  verdict    NOT VERIFIED: the result was compared with nothing\n");
+    fprintf(out, "  verdict    NOT VERIFIED: the result was not compared\n");
   else
     fprintf(out, "  verdict    PASS: %s agree with float64, and all blocks with each other\n",
             c->how == GEMM_VERIFIED_FULL ? "all elements" : "sampled rows, columns and random vectors");
@@ -151,12 +162,16 @@ static void print_verdict(const struct gemm_run *run, FILE *out)
 
 void gemm_report_text(const struct gemm_run *run, FILE *out)
 {
-  print_what(run, out);
-  ranks_print(run->ranks, sizeof *run->ranks, run->placement.ranks, out);
-  if (run->series[0].n_samples > 0) (run->placement.info.emulated ? print_counts : print_speed)(run, out);
-  if (run->cluster && run->series[0].seconds > 0) gemm_cluster_phases_text(run, out);
+  const int timed = run->series[0].n_samples > 0, emulated = run->placement.info.emulated;
+  fprintf(out, "gemm-gpu %s\n\n", meta_version());
   print_verdict(run, out);
-  if (run->config.accept && !run->placement.info.emulated) {
+  if (timed && !emulated) print_speed(run, out);
+  print_what(run, out);
+  ranks_print(run->ranks, sizeof *run->ranks, run->placement.ranks, run->config.verbose, out);
+  if (timed) (emulated ? print_counts : print_timing)(run, out);
+  if (run->cluster && run->series[0].seconds > 0) gemm_cluster_phases_text(run, out);
+  print_error(run, out);
+  if (run->config.accept && !emulated) {
     const struct worth worth = gemm_worth(run);
     worth_text(&worth, "of products that were compared", out);
   }

@@ -118,6 +118,8 @@ static const struct option_spec options[] = {
      "too noisy to compare."},
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
+    {"verbose", 'v', RUN, OPTION_FLAG(verbose),
+     "Print all lines of the report: devices' UUIDs, phases that took no time, the wall time of each part."},
     {OPTION_LIST("backends, devices, kernels and transports")},
 };
 

@@ -44,7 +44,7 @@ struct himeno_config {
   int64_t soak_every; /**< passes from check to check */
   const char *soak_log;
   const char *json;
-  int list, quiet;
+  int list, quiet, verbose;
 };
 
 /** Options into struct himeno_config. */

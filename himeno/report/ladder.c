@@ -12,20 +12,28 @@ static const char *rung_verdict(const struct himeno_rung *rung)
 {
   if (rung->status == STATUS_ENVIRONMENT || rung->status == STATUS_USAGE) return "cannot run here";
   if (rung->status != STATUS_OK) return "WRONG";
-  return rung->verified == VERIFY_NO ? "not verified" : "right";
+  return rung->verified == VERIFY_NO ? "not verified" : "correct";
 }
 
-/* The bar is of the ceiling: the best of the rungs may not have run yet. */
-static void rung_text(const struct himeno_ladder *ladder, int r, FILE *out)
+/* The bar is the share of the ceiling, since later rungs may be faster. */
+static void rung_text(const struct himeno_ladder *ladder, int r, int verbose, FILE *out)
 {
   const struct himeno_rung *rung = &ladder->rungs[r];
-  char bar[64], spread[REPORT_SPREAD_BYTES];
+  char bar[64], spread[REPORT_SPREAD_BYTES], numbers[7][REPORT_NUMBER_BYTES];
   const double share = ladder->ceiling > 0 ? rung->bytes_per_second / ladder->ceiling : 0;
+  const struct himeno_resources *used = &rung->resources;
   report_bar(bar, sizeof bar, share, 12);
-  fprintf(out, "  %2d  %-14s %9.1f %s %9.1f %7.1f%%  %5d %8d %7d %6.0f%%  %-15s %s\n", r + 1,
-          rung->kernel->name, rung->gflops, report_spread(rung->noise, rung->n_samples > 2, 7, spread),
-          rung->bytes_per_second / 1e9, 100 * share, rung->resources.registers, rung->resources.local_bytes,
-          rung->resources.threads, 100 * rung->resources.occupancy, rung_verdict(rung), bar);
+  fprintf(out, "  %2d  %-14s %s %s %s %s%%  %-15s %s\n", r + 1, rung->kernel->name,
+          report_number(rung->gflops, 9, 1, numbers[0]),
+          report_spread(rung->noise, rung->n_samples > 2, 7, spread),
+          report_number(rung->bytes_per_second / 1e9, 9, 1, numbers[1]),
+          report_number(100 * share, 7, 1, numbers[2]), rung_verdict(rung), bar);
+  if (verbose && used->threads > 0)
+    fprintf(out, "      %s registers, %s bytes of shared memory, %s threads, occupancy %s%%\n",
+            report_number(used->registers, 0, 0, numbers[3]),
+            report_number(used->local_bytes, 0, 0, numbers[4]),
+            report_number(used->threads, 0, 0, numbers[5]),
+            report_number(100 * used->occupancy, 0, 0, numbers[6]));
   fprintf(out, "      %s%s\n", rung->kernel->step,
           rung->kernel->class_ == HIMENO_TEMPORAL ? " (temporal: nominal GB/s)" : "");
 }
@@ -54,12 +62,10 @@ static void head_text(const struct himeno_choice *choice, const struct himeno_la
           p->ranks, p->ranks > 1 ? "s" : "", p->info.emulated ? ", emulated: no speed\n" : "");
   if (p->reason[0]) fprintf(out, "  backend    %s\n", p->reason);
   if (p->info.emulated) return;
-  fprintf(out, "  ceiling    %.2f GB/s %s of all rungs, from %d batches between them\n\n",
+  fprintf(out, "  ceiling    %.2f GB/s %s for all rungs, from %d batches between them\n\n",
           ladder->ceiling / 1e9, report_spread(ladder->ceiling_noise, ladder->ceilings.n > 2, 0, spread),
           ladder->ceilings.n);
-  fprintf(
-      out,
-      "      kernel            GFLOPS  spread      GB/s  ceiling   regs   shared threads   occ.  result\n");
+  fprintf(out, "      kernel            GFLOPS  spread      GB/s  ceiling  result\n");
 }
 
 void himeno_ladder_rungs_text(const struct himeno_choice *choice, struct himeno_ladder *ladder, int n,
@@ -67,20 +73,18 @@ void himeno_ladder_rungs_text(const struct himeno_choice *choice, struct himeno_
 {
   progress_clear();
   if (ladder->shown == 0) head_text(choice, ladder, out);
-  for (; ladder->shown < n; ladder->shown++) rung_text(ladder, ladder->shown, out);
+  for (; ladder->shown < n; ladder->shown++) rung_text(ladder, ladder->shown, choice->config->verbose, out);
   fflush(out);
 }
 
-/* Of the rung whose blocks differ most, and of the ceiling's batches. */
+/* Warns of the rung whose blocks vary most, and of noise in the ceiling. */
 static void noise_text(const struct himeno_ladder *ladder, FILE *out)
 {
   const struct himeno_rung *most = &ladder->rungs[0];
   for (int r = 1; r < ladder->n; r++)
     if (ladder->rungs[r].noise > most->noise) most = &ladder->rungs[r];
   if (most->noise > STATS_NOISY)
-    fprintf(out,
-            "  WARNING    this ladder was noisy: blocks of %s vary by %.1f%%, and steps below that mean "
-            "nothing\n",
+    fprintf(out, "  WARNING    this ladder was noisy: blocks of %s vary by %.1f%%, smaller steps are noise\n",
             most->kernel->name, 100 * most->noise);
   if (ladder->ceiling_noise > STATS_NOISY)
     fprintf(out, "  WARNING    the ceiling was noisy: its batches vary by %.1f%%\n",

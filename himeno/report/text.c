@@ -15,12 +15,12 @@
 #define BAR_CELLS       32
 #define DETOURS_SHOWN   8
 #define DISGUISES_SHOWN 8
-/* Phases that took less of the wall time are told together. */
+/* Phases with a smaller share of the wall time are summed as "other". */
 #define WALL_SHARE   0.02
 #define COMPRESSES   0.02
 #define NOISE_SIGMAS 3
 
-/* Pairs of ranks whose halos cannot take the run's transport, each once. */
+/* Lists each pair of ranks that uses another transport than the run's, once. */
 static void print_detours(const struct himeno_ranks *ranks, FILE *out)
 {
   int n = 0;
@@ -30,15 +30,14 @@ static void print_detours(const struct himeno_ranks *ranks, FILE *out)
       const struct himeno_path *p = &rank->paths[m];
       if (!p->why[0] || p->peer < r) continue;
       if (n++ < DETOURS_SHOWN)
-        fprintf(out, "  path       ranks %d and %d, face %s: %s, since: %s\n", r, p->peer, p->face, p->used,
+        fprintf(out, "  path       ranks %d and %d, face %s: %s, because: %s\n", r, p->peer, p->face, p->used,
                 p->why);
     }
   }
-  if (n > DETOURS_SHOWN)
-    fprintf(out, "  path       ... and %d more: --json has them all\n", n - DETOURS_SHOWN);
+  if (n > DETOURS_SHOWN) fprintf(out, "  path       ... and %d more: see --json\n", n - DETOURS_SHOWN);
 }
 
-/* Of pairs whose halos are staged, each once: through what, and why not through shared memory. */
+/* Counts the pairs of ranks with staged halos, by what carries them. */
 static void print_handovers(const struct himeno_ranks *ranks, FILE *out)
 {
   int n[2] = {0, 0}, others = 0;
@@ -54,7 +53,7 @@ static void print_handovers(const struct himeno_ranks *ranks, FILE *out)
     }
   if (n[0] > 0) fprintf(out, "  staging    %d pair%s through shared memory\n", n[0], n[0] > 1 ? "s" : "");
   if (n[1] > 0)
-    fprintf(out, "  staging    %d pair%s by MPI, since: %s%s\n", n[1], n[1] > 1 ? "s" : "", why,
+    fprintf(out, "  staging    %d pair%s by MPI, because: %s%s\n", n[1], n[1] > 1 ? "s" : "", why,
             others ? ", and others" : "");
 }
 
@@ -62,8 +61,7 @@ static void print_what(const struct himeno_choice *choice, const struct himeno_r
 {
   const struct himeno_config *config = choice->config;
   int n = ranks->n, hosts = ranks_hosts(ranks->rank, sizeof *ranks->rank, n);
-  fprintf(out, "himeno-gpu %s\n\n", meta_version());
-  fprintf(out, "  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
+  fprintf(out, "\n  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
           config->weak ? "weak" : choice->size.name, choice->global[0], choice->global[1], choice->global[2],
           himeno_data_names[config->data]);
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", n, n > 1 ? "s" : "", hosts,
@@ -73,7 +71,7 @@ static void print_what(const struct himeno_choice *choice, const struct himeno_r
   fprintf(out, "  kernel     %s (%s), %s\n", choice->kernel->name, himeno_class_names[choice->kernel->class_],
           choice_words[choice->kernel_origin].of_kernel);
   if (config->fill_given && !choice->placement.info.emulated)
-    fprintf(out, "  memory     %s of %s on each device, %.1f%%, every byte of it read\n",
+    fprintf(out, "  memory     %s of %s on each device, %.1f%%, all of it read\n",
             report_bytes(choice->bytes), report_bytes(choice->placement.info.memory_bytes),
             100.0 * (double)choice->bytes / (double)choice->placement.info.memory_bytes);
   if (n > 1) {
@@ -85,18 +83,18 @@ static void print_what(const struct himeno_choice *choice, const struct himeno_r
   }
 }
 
-/* Median over ranks, the bar against the whole sweep. */
-static void print_phases(double sweep, const struct himeno_ranks *ranks, FILE *out)
+/* The bar is the median's share of the sweep. A phase that took no time on any rank is left out. */
+static void print_phases(double sweep, const struct himeno_ranks *ranks, int verbose, FILE *out)
 {
   int n = ranks->n;
   double values[n];
-  fprintf(out, "\n  time a sweep  %.3f us; phases may overlap; median (min ... max) over ranks\n",
+  fprintf(out, "\n  time per sweep %.3f us; phases may overlap; median (min ... max) over ranks\n",
           sweep * 1e6);
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
     for (int r = 0; r < n; r++) values[r] = ranks->rank[r].phases[p];
     struct stats_summary s = stats_summarise(values, (size_t)n);
-    if (n == 1 && p != PHASE_INTERIOR && p != PHASE_EXPOSED) continue;
+    if (!verbose && p != PHASE_INTERIOR && !(s.max > 0)) continue;
     report_bar(bar, sizeof bar, s.median / sweep, BAR_CELLS);
     fprintf(out, "    %-9s %11.3f us  (%.3f ... %.3f)  %s\n", himeno_phase_names[p], s.median * 1e6,
             s.min * 1e6, s.max * 1e6, bar);
@@ -163,7 +161,7 @@ static void print_theory(const struct himeno_ranks *r, FILE *out)
   fprintf(out, "\n");
 }
 
-/* What the run took beside its timed blocks. */
+/* Wall time of each part of the run. */
 static void print_wall(FILE *out)
 {
   const struct progress_phase *phases;
@@ -191,31 +189,35 @@ static void print_starved(const struct himeno_ranks *r, FILE *out)
             rank, r->rank[rank].row.host, 100 * share);
 }
 
-static void print_speed(const struct himeno_config *config, const struct himeno_kernel *kernel,
-                        const struct himeno_result *r, FILE *out)
+static void print_speed(const struct himeno_kernel *kernel, const struct himeno_result *r, FILE *out)
+{
+  const double gflops = himeno_timing_gflops(&r->timing), rate = himeno_bytes_per_second(gflops),
+               ceiling = r->ceiling.all;
+  fprintf(out, "  speed      %.2f GFLOPS, %.2f GB/s%s", gflops, rate / 1e9,
+          kernel->class_ == HIMENO_TEMPORAL ? " nominal" : "");
+  if (ceiling > 0) fprintf(out, ", %.1f%% of the ceiling", 100 * rate / ceiling);
+  fprintf(out, "\n");
+}
+
+/* How the speed was measured. */
+static void print_timing(const struct himeno_config *config, const struct himeno_result *r, FILE *out)
 {
   const struct himeno_timing *t = &r->timing;
-  struct stats_summary s = stats_summarise(t->samples, (size_t)t->n_samples);
-  const double ceiling = r->ceiling.all;
-  double gflops = himeno_timing_gflops(t), rate = himeno_bytes_per_second(gflops),
-         noise = stats_noise_max(&s);
-  int temporal = kernel->class_ == HIMENO_TEMPORAL;
-  fprintf(out, "\n  speed      %.2f GFLOPS (34 flop a point), %.2f GB/s%s (56 bytes a point)\n", gflops,
-          rate / 1e9, temporal ? " nominal" : "");
-  if (ceiling > 0)
-    fprintf(
-        out,
-        "  ceiling    %.2f GB/s reading 13 arrays and writing one, in this run: the sweep reaches %.1f%%\n",
-        ceiling / 1e9, 100 * rate / ceiling);
+  const struct stats_summary s = stats_summarise(t->samples, (size_t)t->n_samples);
+  const double gflops = himeno_timing_gflops(t), noise = stats_noise_max(&s);
+  fprintf(out, "\n");
+  if (r->ceiling.all > 0)
+    fprintf(out, "  ceiling    %.2f GB/s in this run, by a kernel that reads 13 arrays and writes one\n",
+            r->ceiling.all / 1e9);
   if (!r->ranks.rank[0].row.info.is_cpu) print_data(config->data, &r->ceiling, out);
-  print_theory(&r->ranks, out);
+  if (config->verbose) print_theory(&r->ranks, out);
   fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s, slowest rank's clock", t->sweeps,
           t->n_samples, t->n_samples > 1 ? "s" : "", t->seconds);
   if (t->n_samples > 2) fprintf(out, "; blocks vary by at most %.1f%%", 100 * noise);
   fprintf(out, "\n");
-  print_wall(out);
+  if (config->verbose) print_wall(out);
   if (t->n_samples > 2 && noise > STATS_NOISY)
-    fprintf(out, "  WARNING    this run was noisy or short: differences below %.1f%% mean nothing\n",
+    fprintf(out, "  WARNING    this run was noisy or short: differences below %.1f%% are noise\n",
             100 * noise);
   print_starved(&r->ranks, out);
   if (config->official)
@@ -224,51 +226,51 @@ static void print_speed(const struct himeno_config *config, const struct himeno_
   himeno_energy_text(&r->ranks, out);
 }
 
-/* How fast a right run was is told by the lines of its acceptance. */
 static const char *verdict_word(status_t verdict)
 {
-  if (verdict == STATUS_NOISY) return "NOISY";
-  return verdict == STATUS_SLOW ? "SLOW" : verdict == STATUS_OK ? "PASS" : "NOT JUDGED";
+  return verdict == STATUS_NOISY ? "NOISY" : verdict == STATUS_OK ? "PASS" : "NOT JUDGED";
 }
 
-/* A run that was compared with nothing does not pass: it only ran. */
-static void print_verdict(status_t verdict, const struct himeno_timing *t,
-                          const struct himeno_verification *v, FILE *out)
+/* A run that was not verified does not pass. */
+static void print_verdict(const struct himeno_timing *t, const struct himeno_verification *v,
+                          status_t verdict, const struct judged *j, FILE *out)
 {
   static const char *const compared[] = {
-      [VERIFY_NO] = "the result was compared with nothing",
+      [VERIFY_NO] = "the result was not compared",
       [VERIFY_KNOWN] = "every block equals the known value",
       [VERIFY_REFERENCE] = "every block equals the reference kernel's value",
       [VERIFY_MODEL] = "every block equals the model that rounds toward zero, bit for bit",
-      [VERIFY_REHEARSAL] = "the rehearsal equals its value; the timed sweeps cannot be compared"};
+      [VERIFY_REHEARSAL] = "the rehearsal equals the known value; the timed sweeps cannot be compared"};
   if (verdict == STATUS_WRONG)
-    fprintf(out, "  verdict    WRONG: a block differs from what it must be\n");
+    fprintf(out, "  verdict    WRONG: a block differs from the reference result\n");
   else if (t->partial)
     fprintf(out, "  verdict    INCOMPLETE: a signal ended the run early; its %d block%s %s\n", t->n_samples,
             t->n_samples == 1 ? "" : "s",
-            v->source == VERIFY_NO ? "were compared with nothing" : "passed verification");
+            v->source == VERIFY_NO ? "were not compared" : "passed verification");
+  else if (verdict == STATUS_SLOW)
+    fprintf(out, "  verdict    SLOW: results correct, %d of %d checks failed\n",
+            checks_count(&j->checks, CHECK_FAIL), j->checks.n);
   else if (v->source == VERIFY_NO)
     fprintf(out, "  verdict    NOT VERIFIED: %s\n", compared[VERIFY_NO]);
   else if (v->reference_sweeps > 0)
     fprintf(out,
-            "  verdict    %s: the first %d sweeps equal the reference kernel's value, and every block equals "
-            "the first\n",
+            "  verdict    %s: the first %d sweeps equal the reference kernel's value, all blocks the first\n",
             verdict_word(verdict), v->reference_sweeps);
   else
     fprintf(out, "  verdict    %s: %s\n", verdict_word(verdict), compared[v->source]);
 }
 
-/* What a verdict is about. */
+/* What the verification covered. */
 static void print_checks(const struct himeno_kernel *kernel, const struct himeno_verification *v, FILE *out)
 {
   if (v->n_points == 0) return;
-  fprintf(out, "  checked    p at the end of every block and each %d sweeps of ",
+  fprintf(out, "  checked    p at the end of every block and every %d sweeps of ",
           solver_check_sweeps(kernel));
   if (v->pauses)
     fprintf(out, "it");
   else
     fprintf(out, "%d untimed block%s", v->check_blocks, v->check_blocks > 1 ? "s" : "");
-  fprintf(out, "; gosa of every sweep on each rank; all 12 constant arrays\n");
+  fprintf(out, ";\n             gosa of every sweep on each rank; all 12 constant arrays\n");
 }
 
 static void print_disguise(const struct judge_run *run, int rank, const struct himeno_path *p, FILE *out)
@@ -283,7 +285,7 @@ static void print_disguise(const struct judge_run *run, int rank, const struct h
 /* The paths that bytes took between neighbours, by the devices' counters. */
 static void print_media(const struct himeno_ranks *r, const struct judge_run *run, FILE *out)
 {
-  int n[PATH_MEDIA] = {0}, told = 0;
+  int n[PATH_MEDIA] = {0}, printed = 0;
   for (int rank = 0; rank < r->n; rank++)
     for (int m = 0; m < r->rank[rank].n_paths; m++) {
       const struct himeno_path *path = &r->rank[rank].paths[m];
@@ -292,9 +294,9 @@ static void print_media(const struct himeno_ranks *r, const struct judge_run *ru
     }
   for (int w = MEDIUM_UNKNOWN + 1; w < PATH_MEDIA; w++)
     if (n[w] > 0)
-      fprintf(out, "%s%d %s", told++ ? ", " : "  ways       of halos, by what devices counted: ", n[w],
+      fprintf(out, "%s%d %s", printed++ ? ", " : "  paths      of halos, by the devices' counters: ", n[w],
               path_medium_names[w]);
-  if (told) fprintf(out, "\n");
+  if (printed) fprintf(out, "\n");
 }
 
 void himeno_report_text(const struct himeno_choice *choice, const struct himeno_result *result,
@@ -304,19 +306,25 @@ void himeno_report_text(const struct himeno_choice *choice, const struct himeno_
   const struct himeno_ranks *ranks = &result->ranks;
   const struct himeno_timing *timing = &result->timing;
   const struct worth worth = soak_worth(&result->soak, ranks, timing->seconds);
+  const int timed = timing->sweeps > 0 && !choice->placement.info.emulated;
+  fprintf(out, "himeno-gpu %s\n\n", meta_version());
+  print_verdict(timing, &result->verification, result->verdict, judged, out);
+  if (timed) print_speed(kernel, result, out);
   print_what(choice, ranks, out);
-  ranks_print(ranks->rank, sizeof *ranks->rank, ranks->n, out);
-  if (timing->sweeps > 0 && choice->placement.info.emulated) {
-    himeno_counts_text(&result->counts, timing, out);
+  ranks_print(ranks->rank, sizeof *ranks->rank, ranks->n, choice->config->verbose, out);
+  if (timed) {
+    print_phases(timing->seconds / (double)timing->sweeps, ranks, choice->config->verbose, out);
+    print_timing(choice->config, result, out);
   } else if (timing->sweeps > 0) {
-    print_phases(timing->seconds / (double)timing->sweeps, ranks, out);
-    print_speed(choice->config, kernel, result, out);
+    himeno_counts_text(&result->counts, timing, out);
   }
   if (kernel->toward_zero) himeno_bound_text(&result->counts, out);
-  fprintf(out, "\n  gosa       %.12e\n  checksum   %016" PRIx64 "\n", timing->last.gosa,
-          timing->last.checksum);
+  if (timing->sweeps > 0)
+    fprintf(out, "\n  gosa       %.12e\n  checksum   %016" PRIx64 "\n", timing->last.gosa,
+            timing->last.checksum);
+  else
+    fprintf(out, "\n  gosa       unknown\n  checksum   unknown\n");
   print_checks(kernel, &result->verification, out);
-  print_verdict(result->verdict, timing, &result->verification, out);
   soak_text(&result->soak, &worth, ranks, out);
   ranks_print_sharing(ranks->rank, sizeof *ranks->rank, ranks->n, out);
   print_telemetry(ranks, timing->n_samples, out);

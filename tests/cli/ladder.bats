@@ -8,13 +8,13 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
 @test "each rung gives the known value, and the text shows it" {
   run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder -t 0.02 --block 10 --json "$document"
   expect_status 0
-  [ "$(grep -cE '^ +[12]  (reference|stream) .*% +right' <<<"$output")" = 2 ]
+  [ "$(grep -cE '^ +[12]  (reference|stream) .*% +correct' <<<"$output")" = 2 ]
   [ "$(json "$document" '[r["kernel"] for r in d["rungs"]]')" = "['reference', 'stream', 'wavefront', 'wavefront3', 'wavefront4']" ]
   [ "$(json "$document" '{(r["verdict"], r["verified"], r["checksum"]) for r in d["rungs"]}')" = "{('pass', 'known', 'eedfdcdacafead9a')}" ]
   [ "$(json "$document" 'all(r["ceiling_gbps"] > 0 and r["blocks"] > 0 for r in d["rungs"])')" = True ]
 }
 
-@test "a rung that was compared with nothing is not right, and a wrong one is the ladder's exit code" {
+@test "a rung that was not verified is not correct, and a wrong one is the ladder's exit code" {
   run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder -t 0.02 --block 10 --verify off
   expect_status 0
   [ "$(grep -cE '^ +[1-5]  .*% +not verified' <<<"$output")" = 5 ]

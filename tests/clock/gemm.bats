@@ -14,8 +14,8 @@ d.result.peak_share = 0.05
 [r.gflops for r in d.ranks] = [0.5, 0.4]
 d.ceilings.gflops = 8.0
 FIGURES
-  says "speed      0.80 GFLOPS (2 m n k), the slowest rank's clock" "the kernel reaches 5.0%" \
-    "timed      5 blocks of 1 product, 0.005 s; blocks vary by at most 7.2%"
+  says "speed      0.80 GFLOPS, 5.0% of the peak" \
+    "timed      5 blocks of 1 product, 0.005 s, slowest rank's clock; blocks vary by at most 7.2%"
 }
 
 @test "a block has as many short products as fill --block, and the document holds it" {
@@ -91,7 +91,7 @@ FIGURES
 @test "a ladder whose blocks differ is called noisy, and says what it is at" {
   export CLOCK_MACHINE="product=4000 jitter=0.03" LC_ALL=C
   clocked 1 gemm-gpu -b null --ladder --sizes 16,64 -t 8
-  says "1  naive               0.0  +-4.4%" "WARNING    this ladder was noisy: blocks of naive at m = 64 vary by 6.6%, and steps below that mean nothing"
+  says "1  naive               0.0  +-4.4%" "WARNING    this ladder was noisy: blocks of naive at m = 64 vary by 6.6%, smaller steps are noise"
   grep -qx " *size 1 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
   grep -qx " *size 2 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
 }

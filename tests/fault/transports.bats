@@ -17,7 +17,7 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
 @test "each pair takes the way that it can: p2p where memory is reached, staged elsewhere, and the report says why" {
   HIMENO_NULL_APART=3 run on 4 "$himeno" -b null -s XS -n 3 -p 4x1x1 -x p2p --json "$json"
   expect_status 0
-  [[ $output == *"path       ranks 2 and 3, face i+: staged, since: no peer access between the devices, on demand"* ]]
+  [[ $output == *"path       ranks 2 and 3, face i+: staged, because: no peer access between the devices, on demand"* ]]
   [[ $output != *"ranks 0 and 1"* ]]
   [[ $output == *"PASS"* ]]
   [ "$(paths "$json")" = "0-1 p2p: asked for
@@ -40,14 +40,14 @@ END
   [ "$(handovers "$json")" = "shared memory, on one host" ]
   HIMENO_HOSTS_APART=1 run on 2 "$himeno" -b null -s XS -n 3 -p 2x1x1 -x p2p --json "$json"
   expect_status 0
-  [[ $output == *"staging    1 pair by MPI, since: on another host"* ]]
+  [[ $output == *"staging    1 pair by MPI, because: on another host"* ]]
   [ "$(handovers "$json")" = "MPI, on another host" ]
 }
 
 @test "no memory to share: staged halos go by MPI, and the report says so" {
   run on 2 bash -c 'ulimit -f 7168; exec "$@"' - "$himeno" -b null -s 6x1024x1026 -n 1 -p 2x1x1 -x staged
   expect_status 0
-  [[ $output == *"staging    1 pair by MPI, since: the host has no "*" to share"* ]]
+  [[ $output == *"staging    1 pair by MPI, because: the host has no "*" to share"* ]]
   [[ $output == *"PASS"* ]]
 }
 
@@ -92,7 +92,7 @@ with_little_shm() {
   for x in staged p2p; do
     OMPI_MCA_btl=tcp,self run on 2 unshare -Urpf --mount-proc setarch -R "$himeno" -b null -s XS -n 3 -p 2x1x1 -x $x
     expect_status 0
-    [[ $output == *"staging    1 pair by MPI, since: the neighbour's memory "* ]]
+    [[ $output == *"staging    1 pair by MPI, because: the neighbour's memory "* ]]
   done
 }
 

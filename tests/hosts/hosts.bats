@@ -32,13 +32,13 @@ over() {
   run over 3 "$himeno" -b null -s XS -n 3 -p 3x1x1 -x p2p --json "$json"
   expect_status 0
   [[ $output == *"3 ranks on 3 hosts"* && $output == *PASS* ]]
-  [[ $output == *"path       ranks 0 and 1, face i+: staged, since: on another host"* ]]
+  [[ $output == *"path       ranks 0 and 1, face i+: staged, because: on another host"* ]]
 }
 
 @test "hosts are told apart by the memory that their ranks share, not by their names" {
   SLURMD_NODENAME=rack1.same run over 3 -x SLURMD_NODENAME "$himeno" -b null -s XS -n 3 -p 3x1x1 -x p2p
   expect_status 0
-  [[ $output == *"3 ranks on 3 hosts"* && $output == *" rack1.same "* && $output == *"staged, since: on another host"* ]]
+  [[ $output == *"3 ranks on 3 hosts"* && $output == *" rack1.same "* && $output == *"staged, because: on another host"* ]]
 }
 
 @test "a wire of limited rate: right bits, and the time shows in transfer or wait" {
