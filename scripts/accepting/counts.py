@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How many devices each host has: by --per-host, the hostfile or Slurm, else by the hosts' own word; and which hosts have fewer."""
+"""Number of devices per host, from --per-host, the hostfile, Slurm or the hosts themselves; and which hosts have fewer."""
 import collections
 import os
 import re
@@ -62,7 +62,7 @@ def most_common(counts):
 def count(a):
     """Sets a.devices, {host: ranks}, None where the hosts must be asked, and a.listed, {host: devices} of a hostfile or Slurm, whose are GPUs."""
     if a.per_host is not None and a.per_host < 1:
-        raise BadInput(f"--per-host {a.per_host}: 1 is the least")
+        raise BadInput(f"--per-host {a.per_host}: must be at least 1")
     a.listed = {} if a.per_host else a.slots or by_slurm(a.names)
     a.are_gpus = bool(a.listed) and not a.slots
     tasks = os.environ.get("SLURM_NTASKS_PER_NODE", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which hosts there are, how they are reached, and which switch they hang on."""
+"""The hosts, their launcher and their leaf switches."""
 import argparse
 import itertools
 import math
@@ -16,7 +16,7 @@ def duration(text):
     """Seconds of 90, 15m, 8h or 2d."""
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text)
     if not match or float(match[1]) <= 0:
-        raise argparse.ArgumentTypeError(f"{text}: a number with s, m, h or d, as in 15m or 8h")
+        raise argparse.ArgumentTypeError(f"{text}: must be a positive number with s, m, h or d, such as 15m or 8h")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
 
 
@@ -29,7 +29,7 @@ def numbers(part, text):
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", piece)
         first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
         if not first <= last < first + HOSTS_MAX:
-            raise BadInput(f"{part}: {piece} is no range")
+            raise BadInput(f"{part}: {piece} is not a range")
         found += [f"{n:0{len(ends[1])}d}" for n in range(first, last + 1)]
     return found
 
@@ -49,10 +49,10 @@ def expand(text):
         pieces = re.split(r"\[([\d,-]+)\]", part)
         if not re.fullmatch(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?", pieces[0]) or not all(re.fullmatch(r"[A-Za-z0-9._-]*", one) for one in pieces[2::2]) \
                 or pieces == [""]:
-            raise BadInput(f"{part}: is no host name, nor a list such as n[01-16] or rack[1-4]n[01-16]")
+            raise BadInput(f"{part}: is not a host name or a list such as n[01-16] or rack[1-4]n[01-16]")
         choices = [numbers(part, one) if at % 2 else [one] for at, one in enumerate(pieces)]
         if len(found) + math.prod(map(len, choices)) > HOSTS_MAX:
-            raise BadInput(f"{part}: are more than {HOSTS_MAX} hosts")
+            raise BadInput(f"{part}: more than {HOSTS_MAX} hosts")
         found += map("".join, itertools.product(*choices))
     return found
 
@@ -103,7 +103,7 @@ def from_file(path):
         if match and not is_ipv6(name):
             name, slots = match[1], int(match[2])
         if slots == 0:
-            raise BadInput(f"{path}: {words[0]} has no slot: a host has 1 at least")
+            raise BadInput(f"{path}: {words[0]} has 0 slots: must be at least 1")
         found += [(one, slots) for one in expand(name)]
     return found
 
@@ -121,7 +121,7 @@ def names(a):
     given = os.environ.get("SLURM_JOB_NODELIST")
     found = [name for name, _ in listed] if a.hostfile is not None else expand(a.hosts if a.hosts is not None else given or "")
     if not found:
-        raise BadInput("no hosts: name them with --hosts or --hostfile, or run inside of a Slurm allocation")
+        raise BadInput("no hosts: give --hosts or --hostfile, or run inside a Slurm allocation")
     return list(dict.fromkeys(found))
 
 
@@ -133,7 +133,7 @@ def launcher(a):
              if in_slurm else f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}")
     given = checked_launcher(usual if a.launcher is None else a.launcher, ("ranks", "hosts", "list", "slots", "per_host"))
     for name in filter(is_ipv6, a.names if "{slots}" in given else []):
-        raise BadInput(f"{name}: mpirun --host takes no IPv6 address: name the host, or give a --launcher with {{list}}")
+        raise BadInput(f"{name}: mpirun --host takes no IPv6 address: use the host name, or a --launcher with {{list}}")
     return given
 
 

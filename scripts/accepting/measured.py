@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: MIT
-"""What the steps measured of each host, a row each, and which values lie apart from the other hosts'."""
+"""One row of measurements per host, and its outliers."""
 import statistics
 
 import stages
 from steps import rows_by_host
 
 LOW, HIGH, EITHER = -1, 1, 0
-WHERE_TOLD = ("theory_share", "pair_seconds", "gflops_per_watt")  # the other columns stand in every table
-# Key, head, what it is, factor and form for readers, the bad side, and the least distance that counts: a share of the median, or so much.
+WHERE_KNOWN = ("theory_share", "pair_seconds", "gflops_per_watt")  # the other columns are in every table
+# Key, head, description, factor and format for readers, bad side (LOW, HIGH), least relative and absolute distance of an outlier.
 COLUMNS = (
-    ("gflops", "GFLOPS", "of the slowest device by its own compute time", 1, "{:#.5g}", LOW, 0.03, 0),
-    ("ceiling_share", "share", "of the ceiling, in the same run", 100, "{:.1f}%", LOW, 0.03, 0),
-    ("theory_share", "of theory", "the ceiling's share of what the data sheet says", 100, "{:.1f}%", LOW, 0.03, 0),
-    ("exchange_seconds", "exchange µs", "a sweep, among the host's own devices", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
-    ("pair_seconds", "pairs µs", "a sweep, of exchange with other hosts, the median of its pairs", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
-    ("celsius", "°C", "the hottest device after a block", 1, "{:.0f}", HIGH, 0, 8),
-    ("watts", "W", "the most of a device", 1, "{:.0f}", EITHER, 0.10, 0),
-    ("gflops_per_watt", "GFLOPS/W", "of all devices, idle power apart", 1, "{:#.3g}", LOW, 0.10, 0),
-    ("sm_mhz", "MHz", "the lowest clock after a block", 1, "{:.0f}", LOW, 0.03, 0),
-    ("errors", "errors", "of ECC and retired memory, all devices", 1, "{:.0f}", HIGH, 0, 0),
+    ("gflops", "GFLOPS", "compute rate of the slowest device", 1, "{:#.5g}", LOW, 0.03, 0),
+    ("ceiling_share", "share", "rate relative to the ceiling measured in the same run", 100, "{:.1f}%", LOW, 0.03, 0),
+    ("theory_share", "of theory", "ceiling relative to the memory bandwidth in the data sheet", 100, "{:.1f}%", LOW, 0.03, 0),
+    ("exchange_seconds", "exchange µs", "halo exchange per sweep among the host's own devices", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
+    ("pair_seconds", "pairs µs", "halo exchange per sweep with other hosts, median of its pairs", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
+    ("celsius", "°C", "highest temperature of a device after a block", 1, "{:.0f}", HIGH, 0, 8),
+    ("watts", "W", "highest power of a device", 1, "{:.0f}", EITHER, 0.10, 0),
+    ("gflops_per_watt", "GFLOPS/W", "rate per power of all devices, without idle power", 1, "{:#.3g}", LOW, 0.10, 0),
+    ("sm_mhz", "MHz", "lowest clock of a device after a block", 1, "{:.0f}", LOW, 0.03, 0),
+    ("errors", "errors", "ECC errors and retired pages of all devices", 1, "{:.0f}", HIGH, 0, 0),
 )
-RULE = (f"on the bad side of the median by more than {stages.SIGMAS} times 1.4826 MAD of the hosts, and by more than 3% (GFLOPS, shares, MHz), 25% (exchange), "
-        f"10% (GFLOPS/W; W, either way) or 8 °C; of errors any more; from {stages.PAIRS_MIN} hosts on")
+RULE = (f"worse than the median of the hosts by more than {stages.SIGMAS} × 1.4826 MAD and by more than 3% (GFLOPS, shares, MHz), 25% (exchange), "
+        f"10% (GFLOPS/W; W in either direction) or 8 °C; for errors, more than the median; needs at least {stages.PAIRS_MIN} hosts")
 
 
 def shown(key, value):
@@ -29,7 +29,7 @@ def shown(key, value):
     return "–" if value is None else form.format(scale * value).rstrip(".")
 
 
-# ---- what the documents say of a host ----
+# ---- measurements of a host ----
 
 def most(values, best=max):
     known = [value for value in values if value is not None]
@@ -37,14 +37,14 @@ def most(values, best=max):
 
 
 def errors_of(ranks):
-    """Of all devices of a host; None where no device tells."""
-    told = [(rank.get("telemetry") or {}).get("ecc") or {} for rank in ranks]
-    counts = [ecc[key] for ecc in told for key in ("corrected", "uncorrected", "retired") if ecc.get(key) is not None]
+    """Errors of all devices of a host; None if no device reports them."""
+    reported = [(rank.get("telemetry") or {}).get("ecc") or {} for rank in ranks]
+    counts = [ecc[key] for ecc in reported for key in ("corrected", "uncorrected", "retired") if ecc.get(key) is not None]
     return sum(counts) if counts else None
 
 
 def share_of(document):
-    """The least of the devices', where each was told one."""
+    """The lowest of the devices' shares, if each has one."""
     return most((rank.get("ceiling_share") for rank in document.get("ranks", [])), min) or document.get("result", {}).get("ceiling_share")
 
 
@@ -81,10 +81,10 @@ def row_of(name, document, telemetry, errors, pairs):
     }
 
 
-# ---- what lies apart ----
+# ---- outliers ----
 
 def outliers(rows):
-    """Adds to each row the keys of those of its values that lie apart from the other hosts'."""
+    """Adds to each row the keys of its outliers."""
     for row in rows:
         row["outliers"] = []
     for key, *_, side, share, least in COLUMNS:

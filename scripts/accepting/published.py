@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""accept.json for a browser, and for node_exporter's textfile collector."""
+"""accept.json as a page, and as metrics for node_exporter's textfile collector."""
 import os
 import time
 
@@ -10,10 +10,10 @@ from hosts import fold
 from stages import PAIRS_POLICY
 
 METHOD = (
-    "Each host runs himeno-gpu by itself, one rank a device: blocks of sweeps whose field is compared, bit for bit, after each. Then matrix products, "
-    "pairs of hosts in rounds, leaf switches and all hosts, as far as those stages were asked for; what fails is left out of the later ones.",
-    f"A value is marked where it lies {measured.RULE}. A mark is a hint where to look, and drains nobody.",
-    "What every host fails is put down to policy or set-up, and drains nobody.")
+    "First each host runs himeno-gpu alone, with one rank per device. It runs blocks of sweeps and compares the field bit for bit after each block. The later "
+    "stages are matrix products, pairs of hosts in rounds, leaf switches and all hosts, if selected. Hosts that fail are left out of the later stages.",
+    f"Outliers are marked: {measured.RULE}. A mark never drains a host.",
+    "A check that every host fails points to the policy or the set-up, and drains no host.")
 
 
 # ---- a page ----
@@ -29,7 +29,7 @@ def figures(document):
 
 
 def checks(run):
-    """Each check of the policy: its limit, and the host that is nearest to it, or beyond."""
+    """Each check of the policy: its limit, and the step with the smallest margin."""
     worst = {}
     for name, step in run.done.items():
         accept = (run.document(name) or {}).get("result", {}).get("accept") or {}
@@ -48,10 +48,11 @@ def html(document, run):
                     for name in one["hosts"]} for is_wrong in (True, False))
     right = len(set(tested) - wrong - untold)
     verdicts = [("accepted", document["accepted"], document["conclusion"]),
-                ("right bits", False if wrong else None if right < len(tested) or not tested else True, f"{right} of {len(tested)} hosts"),
-                ("nothing to drain", not document["drain"], document["drain_list"] or "no host is to blame"),
-                ("nothing to run again", not document["run_again"] and not document["left_out"], document["run_again_list"] or
-                 (f"{len(document['left_out'])} steps had no time" if document["left_out"] else "every step told something"))]
+                ("correct", False if wrong else None if right < len(tested) or not tested else True, f"{right} of {len(tested)} hosts"),
+                ("drain", not document["drain"], "hosts with evidence of a fault", document["drain_list"] or "none"),
+                ("run again", not document["run_again"] and not document["left_out"],
+                 f"hosts with inconclusive steps; {len(document['left_out'])} steps left out",
+                 document["run_again_list"] or ("left-out steps" if document["left_out"] else "none"))]
     parts = [page.verdicts(verdicts), page.section("Hosts", *figures(document))]
     if document["set_up"]:
         parts.append(page.section("Policy or set-up?", *(page.paragraph(line) for line in document["set_up"])))
@@ -60,7 +61,7 @@ def html(document, run):
             [", ".join(one["hosts"]), one["device"] or "–", one["kind"], one["why"]] for one in document["findings"]], wraps=True, texts=(0, 1))))
     limits = checks(run)
     if limits:
-        parts.append(page.section(f"Policy {document['policy']}: the nearest to each limit", page.table(["check", "limit", "value", "outcome", "hosts", "limit from"], limits, wraps=True, texts=(4, 5))))
+        parts.append(page.section(f"Policy {document['policy']}: smallest margin of each check", page.table(["check", "limit", "value", "outcome", "hosts", "limit from"], limits, wraps=True, texts=(4, 5))))
     if document["unchecked"]:
         parts.append(page.section("Not checked", page.facts((check, ", ".join(hosts)) for check, hosts in document["unchecked"].items())))
     parts.append(page.section("Method", *(page.paragraph(text) for text in METHOD)))
@@ -71,17 +72,10 @@ def html(document, run):
 
 # ---- metrics ----
 
-# Name behind himeno_accept_host_, key of a row, factor to the base unit, help.
-METRICS = (("flops_per_second", "gflops", 1e9, "Floating-point rate of the slowest device by its own compute time."),
-           ("ceiling_ratio", "ceiling_share", 1, "Share of what the memory allows."),
-           ("ceiling_of_theory_ratio", "theory_share", 1, "Share of the data sheet's memory rate that the ceiling reaches."),
-           ("exchange_seconds", "exchange_seconds", 1, "Halo exchange a sweep among the host's own devices."),
-           ("pair_exchange_seconds", "pair_seconds", 1, "Halo exchange a sweep with other hosts."),
-           ("temperature_celsius", "celsius", 1, "The hottest device after a block."),
-           ("power_watts", "watts", 1, "The most of a device."),
-           ("flops_per_joule", "gflops_per_watt", 1e9, "Floating-point operations a joule of all devices, idle power apart."),
-           ("clock_hertz", "sm_mhz", 1e6, "The lowest clock of a device after a block."),
-           ("errors", "errors", 1, "Errors of ECC and retired memory of all devices."))
+# Suffix of himeno_accept_host_, key of a row, factor to the base unit.
+METRICS = (("flops_per_second", "gflops", 1e9), ("ceiling_ratio", "ceiling_share", 1), ("ceiling_of_theory_ratio", "theory_share", 1),
+           ("exchange_seconds", "exchange_seconds", 1), ("pair_exchange_seconds", "pair_seconds", 1), ("temperature_celsius", "celsius", 1),
+           ("power_watts", "watts", 1), ("flops_per_joule", "gflops_per_watt", 1e9), ("clock_hertz", "sm_mhz", 1e6), ("errors", "errors", 1))
 
 
 def escaped(text):
@@ -89,7 +83,7 @@ def escaped(text):
 
 
 def prometheus(document, ended):
-    """The text format, one family after the other."""
+    """Prometheus' text format."""
     lines = []
 
     def family(name, about, samples):
@@ -102,10 +96,11 @@ def prometheus(document, ended):
     family("duration_seconds", "How long it took.", [("", document["seconds"])])
     family("host_passed", "Whether the host passed.", [(f'{{host="{escaped(row["host"])}"}}', row["verdict"] == "pass") for row in rows])
     family("host_drain", "Whether the host is to be drained.", [(f'{{host="{escaped(row["host"])}"}}', row["host"] in document["drain"]) for row in rows])
-    for name, key, factor, about in METRICS:
-        family(f"host_{name}", about, [(f'{{host="{escaped(row["host"])}"}}', factor * row[key]) for row in rows if row[key] is not None])
-    family("host_outlier", "Whether a value lies apart from the other hosts'.",
-           [(f'{{host="{escaped(row["host"])}",of="{name}"}}', key in row["outliers"]) for row in rows for name, key, _, _ in METRICS if row[key] is not None])
+    about = {column[0]: f"{column[2][0].upper()}{column[2][1:]}." for column in measured.COLUMNS}
+    for name, key, factor in METRICS:
+        family(f"host_{name}", about[key], [(f'{{host="{escaped(row["host"])}"}}', factor * row[key]) for row in rows if row[key] is not None])
+    family("host_outlier", "Whether a value is an outlier among the hosts.",
+           [(f'{{host="{escaped(row["host"])}",of="{name}"}}', key in row["outliers"]) for row in rows for name, key, _ in METRICS if row[key] is not None])
     return "".join(line + "\n" for line in lines)
 
 

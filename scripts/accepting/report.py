@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The verdict: a table, a host list to drain, a reason each, and the commands that repeat each finding."""
+"""The verdict: a table, the hosts to drain, reasons, and the commands that repeat each finding."""
 import os
 import textwrap
 import time
@@ -20,7 +20,7 @@ CHECKED = ("pass", "fail", "noisy")
 
 
 def drained(run, shared):
-    """{host: reasons} of findings that are evidence against one host, unless every host fails alike."""
+    """{host: findings} that are evidence against one host, unless every host fails the same check."""
     found = {}
     for finding in run.findings:
         if finding["kind"] in DRAINS and len(finding["hosts"]) == 1 and not is_set_up(finding, shared):
@@ -29,7 +29,7 @@ def drained(run, shared):
 
 
 def to_run_again(run, drain):
-    """{host: reasons} of those with steps that did not start, read, write or finish, or that showed nothing."""
+    """{host: findings} of steps that did not start, read, write or finish, or were inconclusive."""
     found = {}
     for finding in run.findings:
         if finding["kind"] in DRAINS + SHOWN or EVERYONE in finding["checks"] and finding["kind"] in ("usage", "environment"):
@@ -46,7 +46,7 @@ def suspected(run, drain):
 
 
 def unchecked(run):
-    """{check of the policy: hosts of which no step could tell it}; None where no step was held against the policy."""
+    """{check of the policy: hosts for which no step could judge it}; None if no step was judged by the policy."""
     named, told = {}, set()
     for name, step in list(run.done.items()):
         accept = (run.document(name) or {}).get("result", {}).get("accept", {})
@@ -65,18 +65,18 @@ def unchecked(run):
 
 
 def set_up(run, shared):
-    """What every host fails, a line for each reason: the values differ from host to host, the checks do not."""
+    """One line per set of checks that every host fails."""
     found = {}
     for finding in run.findings:
         if is_set_up(finding, shared):
             found.setdefault(tuple(sorted(finding["checks"])), []).append(finding)
     return [f"{fold({name for one in alike for name in one['hosts']})}: "
-            + (alike[0]["why"] if len(alike) == 1 else f"every host fails alike, as {alike[0]['hosts'][0]}: {alike[0]['why']}") for alike in found.values()]
+            + (alike[0]["why"] if len(alike) == 1 else f"every host fails this check, for example {alike[0]['hosts'][0]}: {alike[0]['why']}") for alike in found.values()]
 
 
 def figures(rows):
-    """What was measured, a line a host, with a star at what lies apart."""
-    columns = [column[0] for column in measured.COLUMNS if column[0] not in measured.WHERE_TOLD or any(row[column[0]] is not None for row in rows)]
+    """Print the measurements, one line per host, with a star at each outlier."""
+    columns = [column[0] for column in measured.COLUMNS if column[0] not in measured.WHERE_KNOWN or any(row[column[0]] is not None for row in rows)]
     lines = [["host", *(column[1] for column in measured.COLUMNS if column[0] in columns), "verdict"]]
     lines += [[row["host"], *(measured.shown(key, row[key]) + ("*" if key in row["outliers"] else " ") for key in columns), row["verdict"]] for row in rows]
     widths = [max(len(line[at].rstrip()) for line in lines) for at in range(len(lines[0]))]
@@ -85,11 +85,11 @@ def figures(rows):
         say(f"  {line[0]:<{widths[0]}}  " + "  ".join(f"{text if text.endswith('*') else text.rstrip() + ' ':>{width + 1}}" for text, width in
                                                        zip(line[1:-1], widths[1:-1])) + f" {line[-1]}")
     if any(row["outliers"] for row in rows):
-        say(textwrap.fill(f"* apart from the others: {measured.RULE}", 110, initial_indent="  ", subsequent_indent="    "))
+        say(textwrap.fill(f"* outlier: {measured.RULE}", 110, initial_indent="  ", subsequent_indent="    "))
 
 
 def verdict_of(run, name, drain, again, alike):
-    """Of one host, in a word."""
+    """The verdict of one host in one word."""
     if name not in run.tested:
         return "not tested"
     suspects = [finding for finding in suspected(run, drain) if name in finding["hosts"]]
@@ -122,26 +122,26 @@ def table(run, drain, again, alike):
 
 
 def notes(run):
-    """What was not judged or not tested, although nothing is wrong with it."""
+    """What was not judged or not tested, without a finding."""
     left = counts.untested(run)
     return [*run.notes, *([f"devices not tested: {', '.join(f'{count} of {name}' for name, count in left.items())}"] if left else [])]
 
 
 def conclusion(run, alike, missing):
-    """The last line's words."""
+    """The last line."""
     if any(alike):
-        words = "NOT ACCEPTED: policy or set-up? What every host fails is no host's fault"
+        words = "NOT ACCEPTED: policy or set-up? A check that every host fails points to the policy or the set-up"
     elif run.findings:
         words = "NOT ACCEPTED"
     elif run.left_out:
-        words = "nothing found, but not all was tested"
+        words = "nothing found, but not everything was tested"
     else:
-        words = "ACCEPTED" if missing is not None else "nothing found, but these stages hold nothing against the policy"
+        words = "ACCEPTED" if missing is not None else "nothing found, but these stages check nothing against the policy"
     return "; ".join([words, *notes(run)])
 
 
 def advice(run, drain, again):
-    """What to do with which host, a line each."""
+    """Print what to do with each host."""
     if drain or again or suspected(run, drain):
         say("")
     if drain:
@@ -173,7 +173,7 @@ def write(run):
     for check, hosts in (missing or {}).items():
         say(f"  not checked: {check}: {fold(hosts)}")
     if run.left_out:
-        say(f"  left out for want of time: {', '.join(run.left_out[:8])}{' ...' if len(run.left_out) > 8 else ''}")
+        say(f"  left out, no time: {', '.join(run.left_out[:8])}{' ...' if len(run.left_out) > 8 else ''}")
     if run.findings:
         say("\n  to repeat:")
         for command in dict.fromkeys(finding["command"] for finding in run.findings):

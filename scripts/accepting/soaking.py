@@ -18,7 +18,7 @@ def soak(run):
     length = run.a.soak / max(1, round(run.a.soak / run.a.slice))
     kinds = ["memory", "compute"] if run.has("gemm-gpu") else ["memory"]
     if len(kinds) == 1:
-        say("gemm-gpu is not beside himeno-gpu: memory-bound work alone")
+        say("gemm-gpu is not installed alongside himeno-gpu: the soak is memory-bound only")
     names, left, number = stages.alone(run, run.a.names), run.a.soak, 0
     clean, kernels = {kind: [] for kind in kinds}, KERNELS_MOST
     while names and left > SHORTEST * length:
@@ -112,8 +112,8 @@ def after_failure(run, step, names):
     if len(run.findings) == before:
         each_by_itself(run, step, names)
     if len(run.findings) == before:
-        why = "there was no time to find out who it was" if len(run.left_out) > untested else \
-            "it passes a step by itself" if len(names) == 1 else "each passes by itself: no host is to blame"
+        why = "no time was left to find the cause" if len(run.left_out) > untested else \
+            "the host passes alone" if len(names) == 1 else "each host passes alone: no host is to blame"
         run.find(step["outcome"], names, f"the soak ended early, {why}: {step['why']}", step)
         return []
     blamed = {name for finding in run.findings[before:] for name in finding["hosts"]}

@@ -36,7 +36,7 @@ def chosen(text):
     words = text.split(",")
     for word in words:
         if word not in NAMES:
-            raise argparse.ArgumentTypeError(f"{word}: the stages are {', '.join(NAMES)}")
+            raise argparse.ArgumentTypeError(f"{word}: must be one of {', '.join(NAMES)}")
     return [name for name in NAMES if name in words]
 
 
@@ -140,7 +140,7 @@ def sort_out(run, program, steps):
     kinds = {steps[name]["outcome"] for name in bad}
     if len(kinds) == 1 and kinds <= NOT_BEGUN and len(bad) == len(steps) and (len(bad) > 1 or kinds == {"usage"}):
         first = steps[bad[0]]
-        run.find(first["outcome"], bad, f"no host can begin, look at launcher, program and options: {program}: {first['why']}", first, checks=[EVERYONE])
+        run.find(first["outcome"], bad, f"no host can start, check launcher, program and options: {program}: {first['why']}", first, checks=[EVERYONE])
     else:
         prefix = "" if program == "himeno-gpu" else f"{program}: "
         for name in bad:
@@ -229,8 +229,8 @@ def slow_at_products(run, rates, steps):
             noise = noise_of(document["result"]["samples"])
             starved = max(rank.get("starved") or 0 for rank in document["ranks"])
             steady = noise is not None and max(noise, starved) <= PRODUCTS_LEAST
-            run.find("slow" if steady else "noisy", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, the usual is {usual:.1f}, limit {limit:.1f}"
-                     + ("" if steady else "; its blocks are too few to tell" if noise is None else f"; a rank waited {starved:.1%} for a core" if starved > PRODUCTS_LEAST
+            run.find("slow" if steady else "noisy", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, median {usual:.1f}, limit {limit:.1f}"
+                     + ("" if steady else "; too few blocks to judge" if noise is None else f"; a rank waited {starved:.1%} for a core" if starved > PRODUCTS_LEAST
                         else f"; its blocks vary by up to {noise:.1%}"),
                      steps[name], device=device, checks=["rate of products"])
     return bad
@@ -338,11 +338,11 @@ def accuse(run, slow, limit, met):
     for name in sorted(bad):
         pair = next(pair for pair in slow if name in pair)
         run.find("slow", [name], f"exchange is slow with each of {met[name]} partners ({', '.join(partners[name])}): "
-                 f"{slow[pair][0] * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}{path_told(run, pair)}", slow[pair][1],
+                 f"{slow[pair][0] * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}{path_told(run, pair)}", slow[pair][1],
                  checks=["exchange with other hosts"])
     for pair, (time, step) in slow.items():
         if not bad.intersection(pair):
-            run.find("path", list(pair), f"the way between them is slow: {time * 1e6:.0f} us a sweep, limit {limit * 1e6:.0f}; neither is slow "
+            run.find("path", list(pair), f"the path between them is slow: {time * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}; neither is slow "
                      f"with its other partners{path_told(run, pair)}", step)
     return bad
 
@@ -354,7 +354,7 @@ def broken(run, done, pairs_):
     count = collections.Counter(name for pair in failed for name in pair)
     if len(failed) > 1 and len(failed) == len(done):
         pair, step = next(iter(failed.items()))
-        run.find(step["outcome"], sorted(count), f"no two hosts work together, look at transport and network: with {pair[0]} and {pair[1]}: {step['why']}", step,
+        run.find(step["outcome"], sorted(count), f"no two hosts work together, check transport and network: with {pair[0]} and {pair[1]}: {step['why']}", step,
                  checks=[EVERYONE])
         return set(count)
     bad = {name for name, n in count.items() if n >= 2}

@@ -95,7 +95,7 @@ class Run:
                 return
             except OSError as error:
                 if not tenths:
-                    raise Trouble(f"{self.a.folder}: is in use by another run") from error
+                    raise Trouble(f"{self.a.folder}: in use by another run") from error
                 time.sleep(0.1)
 
     def plan_check(self):
@@ -112,7 +112,7 @@ class Run:
             write_document(path, plan)
         elif before != plan:
             other = ", ".join(key.replace("_", " ") for key in plan if before.get(key) != plan[key])
-            raise BadInput(f"{self.a.folder} has another acceptance in it ({other} differ): take another folder")
+            raise BadInput(f"{self.a.folder}: another acceptance in it ({other} differ): use another folder")
 
     def time_left(self):
         return math.inf if self.a.budget is None else self.begin + self.a.budget - time.time()
@@ -196,7 +196,7 @@ class Run:
                 why = f"ranks of {other} and of {name} ran on {min(own)}"
             else:
                 continue
-            done.update(outcome="environment", why=f"the launcher placed ranks otherwise than asked for: {why}")
+            done.update(outcome="environment", why=f"the launcher placed ranks on other hosts than requested: {why}")
             return
         if len(reported) == 1:
             self.own_names.update(reported)
@@ -241,9 +241,9 @@ def judge(code, document, log, unverified_passes=False):
     if code in (6, STOPPED) and DEVICE_HANG.search(said):
         return "device hang", said
     if code == STOPPED:
-        return "hang", "did not end within its time" + (f": {said}" if said else "")
+        return "hang", "exceeded its time limit" + (f": {said}" if said else "")
     if document and document.get("partial") and code in PARTIAL_CODES:
-        return "partial", "a signal ended it before its time"
+        return "partial", "ended early by a signal"
     if document is None or document.get("partial"):
         if code == 3 and LOST.search(said):
             return "lost", said
@@ -252,11 +252,11 @@ def judge(code, document, log, unverified_passes=False):
         return "not started", said or f"exit status {code}"
     verdict = document.get("result", {}).get("verdict", WORDS.get(code, "fault"))
     if code in (0, 2, 3, 5) and is_unverified(document) and not unverified_passes:
-        return "unverified", "its result was compared with nothing"
+        return "unverified", "its result was not verified"
     if (code, verdict) == (3, "noisy"):
         return "noisy", reason(document) or said
     if (code, verdict) == (2, "usage") and not is_unverified(document):
-        return "pass", "nothing of the policy can be checked here"
+        return "pass", "no check of the policy applies here"
     outcome = WORDS.get(code, "fault") if code not in (0, 1) else verdict
     return ("pass", "") if outcome == "pass" and code == 0 else (outcome if outcome != "pass" else "fault", reason(document) or said)
 

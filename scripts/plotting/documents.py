@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Reads the suite's JSON documents for scripts/plot and sorts them into what is drawn."""
+"""Reads the suite's JSON documents for scripts/plot and converts them to series and panels."""
+import statistics
+
 from endings import BadInput
 from files import open_input, parsed, read_parsed
 
-# What a document that is not as its schema says ends in, wherever it is looked at.
+# Errors from reading a document that does not conform to its schema.
 UNFIT = (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError, RecursionError)
-# Versions of a run's document.
 RUNS = ("himeno-gpu/1", "himeno-gpu/2")
 BACKENDS = ("cuda", "opencl", "cpu", "qpu", "null")
-# A sweep's operations and bytes a point: what turns the ceiling's bytes into operations.
+# Operations and bytes per point of a sweep: converts the ceiling from bytes to operations.
 FLOP_PER_BYTE = 34 / 56
 
 
@@ -20,12 +21,12 @@ def read(path):
     except ValueError as error:
         raise BadInput(f"{path}: not a JSON document: {str(error).splitlines()[0]}") from error
     if not isinstance(document, dict) or not isinstance(document.get("schema"), str):
-        raise BadInput(f"{path}: not a document of this suite: it names no schema")
+        raise BadInput(f"{path}: not a document of this suite: it has no schema")
     return path, document
 
 
 def read_all(path):
-    """The documents of a file: its one, or of *.jsonl a line each, with their names."""
+    """(name, document) of a JSON file, or of each line of a *.jsonl file."""
     if not path.endswith(".jsonl"):
         return [read(path)]
     found = []
@@ -40,44 +41,48 @@ def read_all(path):
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from error
     except ValueError as error:
-        raise BadInput(f"{path}: line {number} is no JSON document: {str(error).splitlines()[0]}") from error
+        raise BadInput(f"{path}: line {number} is not a JSON document: {str(error).splitlines()[0]}") from error
     return found
 
 
 def passed(path, points):
-    """What there is to draw of points that passed: emulators count instructions and have no speed."""
+    """The points that have a speed: an emulator counts instructions and has none."""
     found = [point for point in points if point["gflops"] is not None]
     if not found:
-        raise BadInput(f"{path}: " + ("it is of an emulator, so there is no speed to draw" if points else "it did not pass, so there is no speed to draw"))
+        raise BadInput(f"{path}: " + ("an emulator has no speed to draw" if points else "no run passed, so there is no speed to draw"))
     return found
 
 
 def size_rank(config):
-    """Sizes, named or not, stand in the order of their points."""
+    """Orders sizes, named or not, by their number of points."""
     return config["imax"] * config["jmax"] * config["kmax"]
 
 
 def class_name(one):
-    """Classic and temporal kernels are never compared without saying so."""
+    """Names the class of a temporal kernel, so that it is never mixed with classic ones."""
     return "" if one["class"] == "classic" else f"temporal, T={one['T']}"
 
 
 def described(path, document, build):
-    """What `build` makes of a document, or of several with their paths in one text."""
+    """build(document); BadInput if the document does not conform to its schema. `path` names it, or several."""
     try:
         return build(document)
     except UNFIT as error:
-        raise BadInput(f"{path}: not as its schema says: {type(error).__name__} {error}") from error
+        raise BadInput(f"{path}: does not conform to its schema: {type(error).__name__} {error}") from error
 
 
-def only(read_documents, program, drawn):
-    """Path and document of what is drawn of one document of a program; drawn: "paths are"."""
+def only(read_documents, program, kind):
+    """Path and document if exactly one document of the program is given; `kind` is that of scripts/plot."""
     if len(read_documents) != 1:
-        raise BadInput(f"{drawn} drawn from one document of {program} at a time")
+        raise BadInput(f"{kind}: give exactly one document of {program}")
     path, document = read_documents[0]
     if document["schema"] != f"{program}/1":
-        raise BadInput(f"{path}: of schema {document['schema']}: {drawn} drawn from {program}/1")
+        raise wrong_schema(path, document, kind, [f"{program}/1"])
     return path, document
+
+
+def wrong_schema(path, document, kind, wanted):
+    return BadInput(f"{path}: schema {document['schema']}: {kind} needs {' or '.join(wanted)}")
 
 
 def origin(document, device):
@@ -86,10 +91,19 @@ def origin(document, device):
 
 # ---- ladders ----
 
+def ends(rung):
+    """Rates between which 90% of the timed blocks are; none if there are fewer than two blocks."""
+    samples = rung["gflops"] is not None and rung.get("samples") or []
+    if len(samples) < 2:
+        return ()
+    slow, *_, fast = (rung["gflops"] * statistics.median(samples) / one for one in reversed(statistics.quantiles(samples, n=20, method="inclusive")))
+    return min(slow, rung["gflops"]), max(fast, rung["gflops"])
+
+
 def ladder(document):
     config = document["config"]
     rungs = [{"kernel": rung["kernel"], "class": class_name(rung), "gflops": rung["gflops"], "share": rung["ceiling_share"],
-              "ceiling": rung["ceiling_gbps"] * FLOP_PER_BYTE, "verified": rung["verified"] != "no"}
+              "ceiling": rung["ceiling_gbps"] * FLOP_PER_BYTE, "ends": ends(rung), "verified": rung["verified"] != "no"}
              for rung in document["rungs"] if rung["verdict"] == "pass"]
     ranks = f", {config['ranks']} ranks" if config["ranks"] > 1 else ""
     return {"name": f"{config['backend']}, {config['size']}{ranks}, {config['data']} data", "rungs": rungs,
@@ -98,11 +112,11 @@ def ladder(document):
 
 
 def ladders(read_documents):
-    """One panel a document, backend by backend, small sizes first."""
+    """One panel per document, by backend, small sizes first."""
     panels = []
     for path, document in read_documents:
         if document["schema"] != "himeno-ladder/1":
-            raise BadInput(f"{path}: of schema {document['schema']}, not himeno-ladder/1: draw it with plot sizes")
+            raise wrong_schema(path, document, "ladder", ["himeno-ladder/1"])
         panel = described(path, document, ladder)
         panels.append({**panel, "rungs": passed(path, panel["rungs"])})
     return sorted(panels, key=lambda panel: panel["order"])
@@ -115,8 +129,7 @@ def run_point(document):
     if result["verdict"] not in ("pass", "slow"):
         return []
     chosen = config["kernel_choice"] in ("trial", "remembered")
-    return [point(document, "auto" if chosen else config["kernel"], config, result, len(document["ranks"]),
-                  document["ranks"][0]["device"])]
+    return [point(document, "auto" if chosen else config["kernel"], config, result, len(document["ranks"]), document["ranks"][0]["device"])]
 
 
 def ladder_points(document):
@@ -127,9 +140,9 @@ def ladder_points(document):
 
 def point(document, kernel, classed, rates, ranks, device):
     config = document["config"]
-    words = [f"{config['backend']} {kernel}", class_name(classed), f"{ranks} ranks" if ranks > 1 else "",
-             "dense data" if config["data"] == "dense" else ""]
-    return {"series": ", ".join(word for word in words if word), "order": BACKENDS.index(config["backend"]),
+    more = [f"{ranks} ranks" if ranks > 1 else "", "dense data" if config["data"] == "dense" else ""]
+    words = [f"{config['backend']} {kernel}", class_name(classed), *more]
+    return {"series": ", ".join(word for word in words if word), "kernel": kernel, "group": (config["backend"], *more), "order": BACKENDS.index(config["backend"]),
             "temporal": classed["class"] == "temporal", "size": config["size"], "rank": size_rank(config),
             "gflops": rates["gflops"], "share": rates["ceiling_share"], "verified": rates["verified"] != "no",
             "origin": origin(document, device)}
@@ -139,10 +152,10 @@ READERS = {**dict.fromkeys(RUNS, run_point), "himeno-ladder/1": ladder_points}
 
 
 def series(read_documents):
-    """All points; those of one series and size are merged when they are drawn."""
+    """All points. Drawing merges those of one series and size."""
     points = []
     for path, document in read_documents:
         if document["schema"] not in READERS:
-            raise BadInput(f"{path}: of schema {document['schema']}: sizes are drawn from {' and '.join(READERS)}")
+            raise wrong_schema(path, document, "sizes", READERS)
         points += passed(path, described(path, document, READERS[document["schema"]]))
     return points

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""Copies between host and device of comm-gpu's documents, for scripts/plot host."""
+"""Draws the copies between host and device of a comm-gpu document, for scripts/plot host."""
 import documents
 import memory
 
 COMPANIES = {"alone": "one device at a time", "all": "all devices at once"}
-DIRECTIONS = {"in": "to the device", "out": "from the device", "both": "both at once, each way"}
+DIRECTIONS = {"in": "host to device", "out": "device to host", "both": "both directions at once"}
 
 
 def spread(paths):
-    """Least and greatest rate over ranks at each size."""
+    """Lowest and highest rate over the ranks at each size."""
     sizes = [point["bytes"] for point in paths[0]["points"]]
     rates = [[point["gbps"] for point in path["points"]] for path in paths]
     return {"bytes": sizes, "least": [min(at) for at in zip(*rates)], "most": [max(at) for at in zip(*rates)]}
 
 
 def panels(document):
-    """{company: {(memory, direction): rates}} of what was measured."""
+    """{company: {(memory, direction): rates}}"""
     found = {}
     for path in document["host"]:
         found.setdefault(path["company"], {}).setdefault((path["way"], path["direction"]), []).append(path)
@@ -25,9 +25,9 @@ def panels(document):
 
 
 def read(read_documents):
-    path, document = documents.only(read_documents, "comm-gpu", "host is")
+    path, document = documents.only(read_documents, "comm-gpu", "host")
     if not document.get("host"):
-        raise documents.BadInput(f"{path}: it has no host part: run comm-gpu --parts host")
+        raise documents.BadInput(f"{path}: no host copies in it: run comm-gpu --parts host")
     return documents.described(path, document, panels)
 
 
@@ -41,7 +41,7 @@ def draw_panel(axes, lines, style):
         axes.fill_between(found["bytes"], found["least"], found["most"], color=look["color"], alpha=0.15, linewidth=0)
     style.whole_markers(axes)
     axes.set_xscale("log", base=2)
-    axes.set_xlabel("bytes of a copy")
+    axes.set_xlabel("size of a copy")
     memory.label_bytes(axes)
 
 
@@ -49,12 +49,12 @@ def draw(data, title, name):
     from matplotlib import pyplot
     import style
     companies = [company for company in COMPANIES if company in data["panels"]]
-    figure, grid = pyplot.subplots(1, len(companies), figsize=(5.6 * max(len(companies), 1.3), 4.6), squeeze=False, sharey=True)
+    figure, grid = pyplot.subplots(1, len(companies), figsize=(5.6 * max(len(companies), 1.3), 4.9), squeeze=False, sharey=True)
     for axes, company in zip(grid[0], companies):
         draw_panel(axes, data["panels"][company], style)
         axes.set_title(COMPANIES[company], loc="left")
     grid[0, 0].set_ylim(bottom=0)
-    grid[0, 0].set_ylabel("GB/s one way" + (", slowest rank" if data["ranks"] > 1 else ""))
+    grid[0, 0].set_ylabel("GB/s per direction" + (", slowest rank" if data["ranks"] > 1 else ""))
     rows = style.legend(figure, style.labelled(*grid[0]))
-    extra = f" · {data['ranks']} ranks, bands reach to the fastest" if data["ranks"] > 1 else ""
+    extra = f" · {data['ranks']} ranks; bands: up to the fastest" if data["ranks"] > 1 else ""
     style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']}{extra}"), title, legend_rows=rows)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Copies, latency and roofline of mem-gpu's documents, for scripts/plot."""
+"""Draws the copies, latency and roofline of a mem-gpu document, for scripts/plot."""
 import math
 
 import documents
 
 PLAIN = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 PREFIXES = ("", "Ki", "Mi", "Gi", "Ti")
-# What two labels of kernels need, in pixels; and two peaks' on their axis, as a factor.
+# Least distance of two labels: of kernels in pixels, of peaks as a factor.
 LABEL_SPACE = 16
 PEAK_SPACE = 1.4
 
@@ -19,10 +19,10 @@ def bytes_text(value):
     return f"{value:.3g} {PREFIXES[place]}B"
 
 
-# ---- what is drawn ----
+# ---- reading ----
 
 def copies(document):
-    """Of the copies that every size has: the cyclic ones of the first threads and blocks."""
+    """The copies that were measured at every size: cyclic, with the first number of threads and blocks."""
     section = document["copies"]
     points, first = section["points"], section["points"][0]
     same = [point for point in points if point["assign"] == "cyclic" and point["threads"] == first["threads"]
@@ -33,7 +33,7 @@ def copies(document):
     return {"curves": {key: sorted(found) for key, found in curves.items()}, "widths": sorted({key[0] for key in curves}),
             "ways": [(way["bytes"], way["native_gbps"]["median"], way["tuned_gbps"]["median"]) for way in section["ways"]],
             "native": section["ways"][0]["native"], "pacing": section["pacing"],
-            "shape": f"{first['threads']} threads, {first['blocks']} blocks a unit", "cache": document["device"]["cache_bytes"]}
+            "shape": f"{first['threads']} threads, {first['blocks']} blocks per unit", "cache": document["device"]["cache_bytes"]}
 
 
 def latency(document):
@@ -60,10 +60,10 @@ BUILDERS = {"copies": copies, "latency": latency, "roofline": roofline}
 
 
 def read(kind, read_documents):
-    """What is drawn of one document."""
-    path, document = documents.only(read_documents, "mem-gpu", f"{kind} is")
+    """The data of one document."""
+    path, document = documents.only(read_documents, "mem-gpu", kind)
     if not document.get(kind):
-        raise documents.BadInput(f"{path}: it has no {kind}: run mem-gpu --{kind}")
+        raise documents.BadInput(f"{path}: no {kind} in it: run mem-gpu --{kind}")
     return documents.described(path, document, lambda document: {
         **BUILDERS[kind](document), "backend": document["config"]["backend"], "origin": documents.origin(document, document["device"]["name"])})
 
@@ -71,21 +71,21 @@ def read(kind, read_documents):
 # ---- copies ----
 
 def draw_copy_panel(axes, data, width, n, style):
-    """A number of streams: paced and not, beside one copy of the driver's and the program's own."""
+    """One number of streams, paced and unpaced, compared with a copy by the driver and the program's own copy."""
     for paced, look in ((False, {**style.line(0), "markersize": 4}), (True, {**style.line(1), "markersize": 4, "markerfacecolor": "white"})):
         points = data["curves"].get((width, n, paced))
         if points:
-            axes.plot(*zip(*points), label="streams, paced" if paced else "streams at once", **look)
+            axes.plot(*zip(*points), label="paced" if paced else "unpaced", **look)
     only = "." if len(data["ways"]) == 1 else ""
-    for place, (label, look) in enumerate(((data["native"], style.CEILING), ("mem-gpu's own copy", {**style.CEILING, "linestyle": ":"})), 1):
+    for place, (label, look) in enumerate(((data["native"], style.CEILING), ("copy kernel of mem-gpu", {**style.CEILING, "linestyle": ":"})), 1):
         axes.plot([way[0] for way in data["ways"]], [way[place] for way in data["ways"]], label=label, marker=only, **look)
     axes.set_xscale("log", base=2)
-    axes.set_title(f"{n} stream{'s' if n > 1 else ''}, {width or 4096} B a thread", loc="left", fontsize=9)
+    axes.set_title(f"{n} stream{'s' if n > 1 else ''}, {width or 4096} B per thread", loc="left", fontsize=9)
     label_bytes(axes)
 
 
 def label_bytes(axes):
-    """Powers of two, every few octaves."""
+    """Labels an axis at powers of two, several octaves apart."""
     low, high = (math.log2(limit) for limit in axes.get_xlim())
     step = max(2, 2 * math.ceil((high - low) / 14))
     ticks = [2 ** power for power in range(math.ceil(low / 2) * 2, math.floor(high) + 1, step)]
@@ -100,16 +100,16 @@ def draw_pacing(axes, data, style):
             continue
         places = [place + 0.06 * (2 * index - 1) for place in range(len(mine))]
         middles = [100 * one["ratio"] for one in mine]
-        look = style.line(index)
+        look = style.line(2 + index)  # the panels above have the first two
         axes.errorbar(places, middles, yerr=[[m - 100 * one["min"] for m, one in zip(middles, mine)],
                                              [100 * one["max"] - m for m, one in zip(middles, mine)]],
-                      capsize=4, label=f"{width or 4096} bytes a thread at once", **look)
+                      capsize=4, label=f"{width or 4096} B per thread", **look)
         axes.set_xticks(range(len(mine)), [one["streams"] for one in mine])
     axes.set_xlim(-0.5, axes.get_xlim()[1] + 0.3)
     axes.axhline(100, **style.CEILING)
-    axes.set_xlabel("streams at once")
-    axes.set_ylabel("paced, % of unpaced")
-    axes.set_title("What pacing gains beyond the caches: median, least and greatest over sizes", loc="left")
+    axes.set_xlabel("streams")
+    axes.set_ylabel("paced rate, % of unpaced")
+    axes.set_title("Gain by pacing for sizes beyond the caches: median, minimum and maximum over sizes", loc="left")
     axes.margins(y=0.3)
     axes.legend(loc="lower right", ncols=2)
 
@@ -119,16 +119,16 @@ def draw_copies(data, style):
     shapes = sorted({key[:2] for key in data["curves"]})
     columns = max(2, min(5, max(sum(shape[0] == width for shape in shapes) for width in data["widths"])))
     rows = -(-len(shapes) // columns)
-    figure = pyplot.figure(figsize=(2.6 * columns + 0.6, 2.5 * rows + (2.9 if data["pacing"] else 0) + 0.4))
+    figure = pyplot.figure(figsize=(2.6 * columns + 0.6, 2.5 * rows + (2.9 if data["pacing"] else 0) + 0.7))
     grid = figure.add_gridspec(rows + bool(data["pacing"]), columns)
     first = None
     for place, shape in enumerate(shapes):
         first = figure.add_subplot(grid[place // columns, place % columns], sharey=first)
         draw_copy_panel(first, data, *shape, style)
         if place % columns == 0:
-            first.set_ylabel("GB/s read and written")
+            first.set_ylabel("GB/s, read + written")
         if place + columns >= len(shapes):
-            first.set_xlabel("bytes copied")
+            first.set_xlabel("size of the copy")
     first.set_ylim(0, first.get_ylim()[1])
     for panel in figure.axes:
         style.whole_markers(panel)
@@ -140,13 +140,8 @@ def draw_copies(data, style):
 
 # ---- latency ----
 
-def nearest(curve, footprint):
-    """The curve's latency at a footprint."""
-    return min(zip(curve["bytes"], curve["ns"]), key=lambda point: abs(math.log(point[0] / footprint)))[1]
-
-
 def draw_level(axes, level, greatest, last_end, curve):
-    """A cache reaches to a dotted line, its name on the side that has room; a line from its curve up tells a TLB's reach, in a row below."""
+    """Marks a level: a cache ends at a dotted line, with its name on the free side; a TLB ends at a line up from the curve."""
     kind, name, ns, end = level
     if kind == "memory":
         axes.annotate(f"{name} {ns:.0f} ns", (axes.get_xlim()[1], ns), xytext=(-4, 7), textcoords="offset points", ha="right", fontsize=8.5,
@@ -159,14 +154,15 @@ def draw_level(axes, level, greatest, last_end, curve):
                       textcoords="offset points", ha="left" if side > 0 else "right", va="top", fontsize=8.5)
         return
     across = axes.transAxes.inverted().transform(axes.transData.transform((end, ns)))[0]
-    axes.plot([end, end], [nearest(curve, end), greatest * 2], color="#606060", linewidth=0.9)
+    at_end = min(zip(curve["bytes"], curve["ns"]), key=lambda point: abs(math.log(point[0] / end)))[1]
+    axes.plot([end, end], [at_end, greatest * 2], color="#606060", linewidth=0.9)
     axes.annotate(f"{name} +{ns:.2g} ns\nbeyond {bytes_text(end)}", (end, greatest * 2), xytext=(-4 if across > 0.8 else 4, 0), textcoords="offset points",
                   ha="right" if across > 0.8 else "left", va="top", fontsize=8.5, zorder=4, bbox=PLAIN)
 
 
 def draw_latency(data, style):
     from matplotlib import pyplot
-    figure, axes = pyplot.subplots(figsize=(8, 5))
+    figure, axes = pyplot.subplots(figsize=(8, 5.3))
     for index, curve in enumerate(data["curves"]):
         look = dict(style.line(index), markersize=3.2, linewidth=1.1, markevery=2)
         axes.plot(curve["bytes"], curve["ns"], label=f"stride {bytes_text(curve['stride'])}", **look)
@@ -183,15 +179,15 @@ def draw_latency(data, style):
     axes.get_yaxis().set_major_formatter("{x:g}")
     axes.get_yaxis().set_minor_formatter("")
     label_bytes(axes)
-    axes.set_xlabel("footprint of the chase")
-    axes.set_ylabel("ns a load")
-    return figure, style.legend(figure, style.labelled(axes)), "pointer chase in random order"
+    axes.set_xlabel("footprint of the pointer chase")
+    axes.set_ylabel("latency, ns per load")
+    return figure, style.legend(figure, style.labelled(axes)), "random order"
 
 
 # ---- roofline ----
 
 def label_kernels(axes, kernels):
-    """Numbers kernels from left to right and top to bottom; those that stand on each other share a label below them."""
+    """Numbers kernels from left to right and top to bottom; those close to each other share a label below them."""
     kernels.sort(key=lambda one: (one["x"], -one["y"]))
     groups = []
     for number, one in enumerate(kernels, 1):
@@ -214,7 +210,7 @@ def rate_text(rate, unit):
 
 
 def merged_peaks(peaks):
-    """Types whose peaks are nearly one share a label: [(rate, text)]."""
+    """[(rate, text)]: types with nearly the same peak share a label."""
     found = []
     for name, rate in sorted(peaks, key=lambda peak: -peak[1]):
         if found and rate * PEAK_SPACE > found[-1][0]:
@@ -225,7 +221,7 @@ def merged_peaks(peaks):
 
 
 def draw_ceilings(axes, data, low, high):
-    """Slopes of the levels and flat peaks. The axes' limits are set, so that names can lie along their slopes."""
+    """Draws the levels' slopes and the flat peaks. The axes' limits must be set: names are written along their slopes."""
     peak = max(rate for _, rate in data["peaks"])
     (x0, y0), (x1, y1) = axes.transData.transform([(low, low), (high, high)])
     angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
@@ -246,7 +242,7 @@ def draw_roofline(data, style):
     from matplotlib import pyplot
     kernels = data["kernels"]
     rows = -(-len(kernels) // 4)
-    height = 6.2 + 0.2 * rows
+    height = 6.5 + 0.2 * rows
     figure, axes = pyplot.subplots(figsize=(8, height))
     every = [point for points in data["points"].values() for point in points] + [(one["x"], one["y"]) for one in kernels]
     low, high = min(x for x, _ in every) / 1.4, max(x for x, _ in every) * 1.6
@@ -254,7 +250,7 @@ def draw_roofline(data, style):
     axes.set_yscale("log")
     axes.set_xlim(low, high)
     axes.set_ylim(0.45 * min(y for _, y in every), 2.6 * max([rate for _, rate in data["peaks"]] + [y for _, y in every]))
-    figure.tight_layout(rect=(0, (0.3 + 0.22 * rows * 0.82) / height, 1, 1))
+    figure.tight_layout(rect=(0, (0.3 + 0.22 * rows * 0.82) / height, 1, 1 - 0.32 / height))
     draw_ceilings(axes, data, low, high)
     for index, (name, points) in enumerate(data["points"].items()):
         look = dict(style.line(index), linestyle="none", markersize=5, markerfacecolor="white", zorder=3)
@@ -265,14 +261,14 @@ def draw_roofline(data, style):
     ticks = [2.0 ** power for power in range(-4, 10)]
     axes.set_xticks([tick for tick in ticks if low <= tick <= high], [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in ticks if low <= tick <= high])
     axes.minorticks_off()
-    axes.set_xlabel("operations a byte of device memory")
+    axes.set_xlabel("arithmetic intensity, flop per byte of device memory")
     axes.set_ylabel("GFLOPS")
     axes.legend(loc="upper left")
     text = [f"{one['number']} {one['name']}{' +' if one['counted'] else ''}" for one in kernels]
     for column in range(4):
         part = text[column * rows:(column + 1) * rows]
         figure.text(0.06 + 0.235 * column, 0.34 / height, "\n".join(part + [""] * (rows - len(part))), fontsize=8, va="bottom", linespacing=1.3)
-    extra = " · * kernels of the suite" + (" · + traffic by hardware counters" if any(one["counted"] for one in kernels) else "")
+    extra = " · ★ kernels of the suite" + (" · + traffic measured by hardware counters" if any(one["counted"] for one in kernels) else "")
     return figure, rows * 0.82, extra[len(" · "):] if kernels else ""
 
 

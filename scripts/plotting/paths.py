@@ -1,36 +1,38 @@
 # SPDX-License-Identifier: MIT
-"""Pair matrices and size curves of comm-gpu's documents, for scripts/plot paths."""
+"""Draws the pair matrices and size curves of a comm-gpu document, for scripts/plot paths."""
 import documents
+import host
 import memory
 
-# A curve is drawn with at least so many sizes.
+# Least number of sizes of a curve.
 CURVE_POINTS = 4
 CURVES_MAX = 4
-# Matrices beside each other, and their halves: latencies above the diagonal, bandwidths below.
+# Matrices per row, and their halves: latencies above the diagonal, bandwidths below.
 ABREAST = 4
 HALVES = ((lambda row, column: row < column, "Oranges"), (lambda row, column: row > column, "Blues"))
 
 
-def fitted(path, size):
-    return path["fit"]["latency_seconds"] + size / path["fit"]["bytes_per_second"]
+def fitted(path):
+    """(bytes, seconds) along the fit, or None."""
+    low, high = path["points"][0]["bytes"], path["points"][-1]["bytes"]
+    sizes = [low * (high / low) ** (step / 60) for step in range(61)]
+    return path["fit"] and [(size, path["fit"]["latency_seconds"] + size / path["fit"]["bytes_per_second"]) for size in sizes]
 
 
 def curve(path, name, kind):
-    return {"name": name, "kind": kind, "bytes": [one["bytes"] for one in path["points"]],
-            "seconds": [one["seconds"] for one in path["points"]], "fit": path["fit"] and {
-                "ends": [path["points"][0]["bytes"], path["points"][-1]["bytes"]],
-                "seconds": [fitted(path, path["points"][0]["bytes"]), fitted(path, path["points"][-1]["bytes"])]}}
+    return {"name": name, "kind": kind, "series": name if kind == "host" else path["way"], "fit": fitted(path),
+            "bytes": [one["bytes"] for one in path["points"]], "seconds": [one["seconds"] for one in path["points"]]}
 
 
 def pair_name(path):
     company = "" if path["company"] == "alone" else ", all pairs at once"
-    way = ", one way" if path["direction"] == "one" else ""
-    return f"{path['way']} {path['rank']}–{path['peer']}{way}{company}"
+    direction = ", one direction" if path["direction"] == "one" else ""
+    return f"{path['way']}, ranks {path['rank']}–{path['peer']}{direction}{company}"
 
 
 def curves(document):
-    """Rank 0's host paths alone, then each transport's fullest pairs."""
-    found = [curve(path, f"{path['way']} host memory, {path['direction']}", "host") for path in document["host"]
+    """Rank 0's isolated host copies, then, per transport, a pair with most sizes."""
+    found = [curve(path, f"{path['way']} host memory, {host.DIRECTIONS[path['direction']]}", "host") for path in document["host"]
              if path["rank"] == 0 and path["company"] == "alone" and path["direction"] != "both"]
     seen = set()
     most = max((len(path["points"]) for path in document["pairs"]), default=0)
@@ -43,7 +45,7 @@ def curves(document):
 
 
 def matrix(document, way):
-    """Microseconds of the smallest transfer above the diagonal, GB/s of the largest below."""
+    """Latency of the smallest transfer in µs above the diagonal, GB/s of the largest below."""
     ranks = len(document["ranks"])
     cells = {}
     for path in document["pairs"]:
@@ -65,16 +67,16 @@ def one(document):
 
 
 def read(read_documents):
-    """What is drawn of one document."""
-    path, document = documents.only(read_documents, "comm-gpu", "paths are")
+    """The data of one document."""
+    path, document = documents.only(read_documents, "comm-gpu", "paths")
     data = documents.described(path, document, one)
     if not data["curves"]:
-        raise documents.BadInput(f"{path}: it measured no path between host and device or between devices")
+        raise documents.BadInput(f"{path}: no path between host and device or between devices was measured")
     return data
 
 
 def draw_matrix(axes, matrix_data, limits):
-    """Each half in a colour of its own, the darker the greater; pairs that were not measured stay empty."""
+    """One colour map per half, darker for larger values; pairs that were not measured stay empty."""
     n, cells = matrix_data["ranks"], matrix_data["cells"]
     for (is_half, colours), limit in zip(HALVES, limits):
         shown = [[cells.get((row, column), float("nan")) if is_half(row, column) else float("nan") for column in range(n)] for row in range(n)]
@@ -84,21 +86,25 @@ def draw_matrix(axes, matrix_data, limits):
     axes.set_xticks(range(n))
     axes.set_yticks(range(n))
     axes.grid(visible=False)
-    axes.set_title(matrix_data["way"], fontsize=9)
+    axes.set_title(f"{matrix_data['way']}: µs \\ GB/s", fontsize=9)
+    axes.set_xlabel("rank")
+    axes.set_ylabel("rank")
 
 
-def draw_curves(axes, found, style):
-    """At most CURVES_MAX of them: time on the left, rate on the right."""
-    for index, one in enumerate(found):
-        look = dict(style.line(index), markersize=4, linestyle="none")
+def draw_curves(axes, found, looks, style):
+    """Draws at most CURVES_MAX curves: time on the left, rate on the right."""
+    for one in found:
+        look = dict(looks[one["series"]], markersize=4, linestyle="none")
         axes[0].plot(one["bytes"], [1e6 * value for value in one["seconds"]], label=one["name"], **look)
         axes[1].plot(one["bytes"], [size / value / 1e9 for size, value in zip(one["bytes"], one["seconds"])], **look)
         if one["fit"]:
-            draw_fit(axes, one["fit"], style.line(index))
-    for panel, label in zip(axes, ("µs a transfer", "GB/s one way")):
+            thin = {"color": look["color"], "linewidth": 0.9}
+            axes[0].plot(*zip(*((size, 1e6 * seconds) for size, seconds in one["fit"])), **thin)
+            axes[1].plot(*zip(*((size, size / seconds / 1e9) for size, seconds in one["fit"])), **thin)
+    for panel, label in zip(axes, ("µs per transfer", "GB/s per direction")):
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
-        panel.set_xlabel("bytes that each rank sends")
+        panel.set_xlabel("message size per rank")
         panel.set_ylabel(label)
         memory.label_bytes(panel)
         style.plain_ticks(panel.yaxis)
@@ -106,18 +112,8 @@ def draw_curves(axes, found, style):
     axes[0].legend(loc="upper left")
 
 
-def draw_fit(axes, fit, look):
-    low, high = fit["ends"]
-    slope = (fit["seconds"][1] - fit["seconds"][0]) / max(high - low, 1)
-    sizes = [low * (high / low) ** (step / 60) for step in range(61)]
-    seconds = [fit["seconds"][0] + slope * (size - low) for size in sizes]
-    thin = {"color": look["color"], "linewidth": 0.9}
-    axes[0].plot(sizes, [1e6 * value for value in seconds], **thin)
-    axes[1].plot(sizes, [size / value / 1e9 for size, value in zip(sizes, seconds)], **thin)
-
-
 def rows_of(curves):
-    """At most so many curves a panel, those of one kind together."""
+    """At most CURVES_MAX curves per panel, all of one kind."""
     kinds = {}
     for one in curves:
         kinds.setdefault(one["kind"], []).append(one)
@@ -130,14 +126,15 @@ def draw(data, title, name):
     matrices = [one for one in data["matrices"] if one["cells"] and one["ranks"] > 2]
     bands = [matrices[first:first + ABREAST] for first in range(0, len(matrices), ABREAST)]
     rows = rows_of(data["curves"])
+    looks = {name: style.line(index) for index, name in enumerate(dict.fromkeys(one["series"] for one in data["curves"]))}
     heights = [2.9] * len(bands) + [3.4] * len(rows)
-    figure = pyplot.figure(figsize=(11, sum(heights) + 0.5))
+    figure = pyplot.figure(figsize=(11, sum(heights) + 0.8))
     grid = figure.add_gridspec(len(heights), 12, height_ratios=heights)
     limits = [max((value for one in matrices for cell, value in one["cells"].items() if is_half(*cell)), default=1) for is_half, _ in HALVES]
     for line, band in enumerate(bands):
         for place, one in enumerate(band):
             draw_matrix(figure.add_subplot(grid[line, 3 * place:3 * place + 3]), one, limits)
     for line, some in enumerate(rows, len(bands)):
-        draw_curves([figure.add_subplot(grid[line, :6]), figure.add_subplot(grid[line, 6:])], some, style)
-    told = "" if not bands else " · matrices: µs of the smallest transfer above the diagonal, GB/s of the largest below"
-    style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']} · lines: latency + bytes / bandwidth{told}"), title, legend_rows=0)
+        draw_curves([figure.add_subplot(grid[line, :6]), figure.add_subplot(grid[line, 6:])], some, looks, style)
+    matrices = "" if not bands else " · matrices: µs of the smallest message above the diagonal, GB/s of the largest below"
+    style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']} · lines: latency + size / bandwidth{matrices}"), title, legend_rows=0)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Share of peak of gemm-gpu's ladders, measured and predicted, for scripts/plot products."""
+"""Draws the share of peak of gemm-gpu's ladders, measured and predicted, for scripts/plot products."""
 import documents
+import memory
 
 SCHEMAS = ("gemm-ladder/2", "gemm-ladder/1")
-# A bar's label takes so much of its axis, which is in percent.
-LABEL_WIDTH = 12
 
 
 def share(value):
@@ -12,14 +11,15 @@ def share(value):
 
 
 def point(size, rung):
-    """Sizes that are no cubes have their whole name."""
+    """A point of a kernel's line; a size that is no cube is named in full."""
     name = str(size["m"]) if size["m"] == size["n"] == size["k"] else f"{size['m']}x{size['n']}x{size['k']}"
     predicted = rung["predicted"] and share(rung["predicted"]["peak_share"])
-    return {"size": name, "measured": share(rung["peak_share"]), "predicted": predicted}
+    return {"size": name, "measured": share(rung["peak_share"]), "predicted": predicted,
+            "ends": [share(rate / rung["gflops"] * rung["peak_share"]) for rate in documents.ends(rung)]}
 
 
 def panel(document):
-    """Kernels with their points, in the order of the ladder."""
+    """The kernels and their points, in the order of the ladder."""
     config, lines = document["config"], {}
     for size in document["sizes"]:
         for rung in size["rungs"]:
@@ -33,55 +33,62 @@ def panel(document):
 
 
 def read(read_documents):
-    """A panel a document."""
+    """One panel per document."""
     panels = []
     for path, document in read_documents:
         if document["schema"] not in SCHEMAS:
-            raise documents.BadInput(f"{path}: of schema {document['schema']}: products are drawn from {' and '.join(SCHEMAS)}")
+            raise documents.wrong_schema(path, document, "products", SCHEMAS)
         found = documents.described(path, document, panel)
         if not found["lines"]:
-            raise documents.BadInput(f"{path}: no rung of it has a share of peak to draw")
+            raise documents.BadInput(f"{path}: no kernel in it has a share of peak")
         panels.append(found)
     return panels
 
 
 def draw_lines(axes, one, style, looks):
-    """Measured: markers on full lines; predicted: thin dashes of the same colour."""
+    """Measured values are markers on full lines, predicted ones thin dashes of the same colour."""
     for line in one["lines"]:
         look = looks[line["kernel"]]
         places = [one["sizes"].index(spot["size"]) for spot in line["points"]]
         axes.plot(places, [spot["measured"] for spot in line["points"]], **look)
-        said = [(place, spot["predicted"]) for place, spot in zip(places, line["points"]) if spot["predicted"]]
-        axes.plot([place for place, _ in said], [value for _, value in said], color=look["color"], linestyle=(0, (2, 2)), linewidth=1)
+        for place, spot in zip(places, line["points"]):
+            style.range_bar(axes, place, spot["ends"], False, look["color"])
+        predicted = [(place, spot["predicted"]) for place, spot in zip(places, line["points"]) if spot["predicted"]]
+        axes.plot([place for place, _ in predicted], [value for _, value in predicted], color=look["color"], linestyle=(0, (2, 2)), linewidth=1)
     axes.set_xticks(range(len(one["sizes"])), one["sizes"])
     axes.set_xlim(-0.4, len(one["sizes"]) - 0.3)
-    axes.set_xlabel("m = n = k")
+    axes.set_xlabel("size, m = n = k" if all(size.isdigit() for size in one["sizes"]) else "size, m×n×k")
     axes.set_ylabel("share of peak, %")
     axes.set_ylim(bottom=0)
 
 
 def draw_bars(axes, one, style):
-    """One size: a bar a kernel, and a tick where the model puts it."""
-    for place, line in enumerate(one["lines"]):
-        spot = line["points"][0]
-        axes.barh(place, spot["measured"], height=0.62, **(style.YARDSTICK if line["yardstick"] else style.CLASSIC))
-        ends = [end for end in (spot["measured"], spot["predicted"]) if end]
-        beyond = max(ends) if max(ends) - min(ends) < LABEL_WIDTH else spot["measured"]
-        axes.annotate(f"{spot['measured']:.1f}", (beyond, place), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8.5)
+    """One size: a bar per kernel, and a tick at the model's prediction."""
+    spots = [line["points"][0] for line in one["lines"]]
+    for place, (line, spot) in enumerate(zip(one["lines"], spots)):
+        axes.barh(place, spot["measured"], height=0.62, **(style.LIBRARY if line["yardstick"] else style.CLASSIC))
+        style.range_bar(axes, place, spot["ends"])
         if spot["predicted"]:
             axes.plot([spot["predicted"]] * 2, [place - 0.42, place + 0.42], color="black", linewidth=1.8)
-    axes.set_yticks(range(len(one["lines"])), [line["kernel"] for line in one["lines"]])
-    axes.grid(axis="y", visible=False)
     axes.set_xlim(0, max(105, axes.get_xlim()[1]))
-    axes.set_xlabel(f"share of peak, %, {one['sizes'][0]}; black ticks: the model")
+    axes.set_xlabel("share of peak, %")
+    style.bar_axis(axes, [line["kernel"] for line in one["lines"]], [f"{spot['measured']:.1f}%" for spot in spots], "of peak")
 
 
-def legend(panels, lines, looks):
-    """Of the panels with lines; bars have their names beside them."""
-    kernels = dict.fromkeys(line["kernel"] for one in panels if len(one["sizes"]) > 1 for line in one["lines"])
-    handles = [lines.Line2D([], [], label=kernel, **looks[kernel]) for kernel in kernels]
-    if handles:
+def legend(panels, lines, looks, style):
+    """Names the kernels of line panels, and what bars and ticks are."""
+    from matplotlib import patches
+    bars, curves = ([line for one in panels if (len(one["sizes"]) == 1) == is_bar for line in one["lines"]] for is_bar in (True, False))
+    handles = [lines.Line2D([], [], label=kernel, **looks[kernel]) for kernel in dict.fromkeys(line["kernel"] for line in curves)]
+    if curves:
         handles.append(lines.Line2D([], [], label="predicted", color="#606060", linestyle=(0, (2, 2)), linewidth=1))
+    for is_library, label in ((False, "kernels of the suite"), (True, "reference library")):
+        if any(line["yardstick"] == is_library for line in bars):
+            handles.append(patches.Patch(label=label, **(style.LIBRARY if is_library else style.CLASSIC)))
+    if any(line["points"][0]["predicted"] for line in bars):
+        handles.append(lines.Line2D([], [], label="predicted by the model", color="black", linestyle="none", marker="|", markersize=11, markeredgewidth=1.8))
+    if any(point["ends"] for line in bars + curves for point in line["points"]):
+        handles.append(lines.Line2D([], [], label="90% of the timed blocks", color="black", marker="|", linewidth=1))
     return handles
 
 
@@ -92,9 +99,9 @@ def draw(panels, title, name):
     black = {"color": "black", "marker": "x", "linestyle": "-", "linewidth": 1, "markersize": 6}
     looks = {kernel: black if yardstick else style.line(index) for index, (kernel, yardstick) in enumerate(kernels)}
     columns = min(2, len(panels))
-    handles = legend(panels, lines, looks)
+    handles = legend(panels, lines, looks, style)
     figure, grid = pyplot.subplots(-(-len(panels) // columns), columns, squeeze=False,
-                                   figsize=(5.2 * columns, 3.9 * -(-len(panels) // columns) + 0.4 + 0.1 * len(handles) / columns))
+                                   figsize=(5.2 * columns, 3.9 * -(-len(panels) // columns) + 0.7 + 0.1 * len(handles) / columns))
     for axes in grid.flat[len(panels):]:
         axes.set_visible(False)
     for axes, one in zip(grid.flat, panels):
@@ -103,6 +110,6 @@ def draw(panels, title, name):
         else:
             draw_lines(axes, one, style, looks)
             style.whole_markers(axes)
-        axes.set_title(f"{one['name']}\npeak {one['peak'] / 1000:.1f} TFLOPS", loc="left", fontsize=9)
-    rows = style.legend(figure, handles) if handles else 0
-    style.save(figure, name, style.caption([one["origin"] for one in panels]), title, legend_rows=rows)
+        size = f", size {one['sizes'][0]}" if len(one["sizes"]) == 1 else ""
+        axes.set_title(f"{one['name']}{size}: peak {memory.rate_text(one['peak'], 'FLOPS')}", loc="left", fontsize=9)
+    style.save(figure, name, style.caption([one["origin"] for one in panels]), title, legend_rows=style.legend(figure, handles))

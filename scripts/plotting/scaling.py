@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Scaling studies for scripts/plot scaling: time, efficiency and phases over ranks, measured, predicted and simulated."""
+"""Draws scaling studies for scripts/plot scaling: time, efficiency and phases over ranks, measured, predicted and simulated."""
 import itertools
 import os
 import statistics
@@ -12,19 +12,17 @@ MODES = ("strong", "weak")
 MEASURED = "himeno-gpu"
 PREDICTED = "himeno-predict/1"
 SIMULATED = "himeno-sim/1"
-# Lines in one panel.
+# Lines per panel, and panels per row.
 SERIES_MAX = 4
-# Groups of them beside each other.
 ABREAST = 4
 IDEAL = (0, (4, 2))
 # Parts of a sweep, from the bottom of a bar to its top.
-PARTS = (("interior", "interior"), ("boundary", "boundary"), ("exchange", "exchange that was not hidden"),
-         ("rest", "synchronisation and reduction"))
-WORDS_OF_PRODUCTS = {"interior": "multiplying", "boundary": None, "exchange": "broadcast that was not hidden"}
+PARTS = (("interior", "interior"), ("boundary", "boundary"), ("exchange", "exposed exchange"), ("rest", "synchronisation and reduction"))
+WORDS_OF_PRODUCTS = {"interior": "multiplying", "boundary": None, "exchange": "exposed broadcast"}
 
 
 def expand(paths):
-    """A folder stands for the runs of the study in it."""
+    """Replaces a folder by the documents of its study."""
     for path in paths:
         if not os.path.isdir(path):
             yield path
@@ -36,7 +34,7 @@ def expand(paths):
             continue
         found = sorted(name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith("."))
         if not found:
-            raise documents.BadInput(f"{path}: holds no JSON document")
+            raise documents.BadInput(f"{path}: no JSON document in it")
         yield from (os.path.join(folder, name) for name in found)
 
 
@@ -49,7 +47,7 @@ def median_block(document):
 # ---- documents to points ----
 
 def series_key(config, kernel, ranks):
-    """Size, kernel and transport; of one rank the transport says nothing, and a model without a kernel's name is of any."""
+    """Size, kernel and transport. One rank has no transport; a model that names no kernel fits any."""
     return config["size"], kernel, transport_of(config) if ranks > 1 else None
 
 
@@ -95,33 +93,33 @@ READERS = {**dict.fromkeys(documents.RUNS, measured), distributed.SCHEMA: produc
 
 
 def read(read_documents):
-    """All points. One rank's stand in both modes and for all transports."""
+    """All points. Those of one rank belong to both modes and all transports."""
     points = []
     for path, document in read_documents:
         if document["schema"] == "comm-gpu/1":
             continue
         if document["schema"] not in READERS:
-            raise documents.BadInput(f"{path}: of schema {document['schema']}: scaling is drawn from {', '.join(READERS)}")
+            raise documents.wrong_schema(path, document, "scaling", READERS)
         if document["schema"] == distributed.SCHEMA and not document["config"].get("distributed"):
-            raise documents.BadInput(f"{path}: products of each rank's own, without --distributed, have no scaling")
+            raise documents.BadInput(f"{path}: run without --distributed, so its ranks do not scale one product")
         points += documents.described(path, document, READERS[document["schema"]])
     if not points:
-        raise documents.BadInput("there is no run that passed, and no prediction")
+        raise documents.BadInput("no run that passed and no prediction in the documents")
     return points
 
 
 def step(points):
-    return f"a {next((point['of'] for point in points if 'of' in point), 'sweep')}"
+    return next((point["of"] for point in points if "of" in point), "sweep")
 
 
 def parts(points):
-    """(place of the colour, part, its words) of what a bar is made of."""
-    words = WORDS_OF_PRODUCTS if step(points) == "a product" else {}
+    """(index of the colour, part, label) of each part of a bar."""
+    words = WORDS_OF_PRODUCTS if step(points) == "product" else {}
     return [(index, part, words.get(part, name)) for index, (part, name) in enumerate(PARTS) if words.get(part, name)]
 
 
 def unit(points):
-    return f"µs {step(points)}"
+    return f"µs per {step(points)}"
 
 
 # ---- series ----
@@ -131,7 +129,7 @@ def fits(point, size, kernel, transport):
 
 
 def of_series(points, kind, mode, key):
-    """Points of a line by ranks; of several cuts of as many ranks the fastest."""
+    """A line's points by ranks; of several cuts into the same number of ranks, the fastest."""
     found = {}
     for point in points:
         if point["kind"] == kind and fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1):
@@ -144,7 +142,7 @@ def of_series(points, kind, mode, key):
 
 
 def names(points):
-    """Sizes, kernels and transports of all lines, small sizes first."""
+    """Size, kernel and transport of each line, small sizes first."""
     found = {point["key"] for point in points if point["key"][2] and point["key"][1]}
     found |= {point["key"] for point in points if point["key"][2] and not any(fits(point, *key) for key in found)}
     size_order = {}
@@ -155,7 +153,7 @@ def names(points):
 
 
 def groups(points):
-    """What stands in one panel: (mode, transport and kernel, keys of at most SERIES_MAX lines)."""
+    """The panels: (mode, transport and kernel, keys of at most SERIES_MAX lines)."""
     keys = names(points)
     kernels = {key[1] for key in keys}
     found = []
@@ -174,7 +172,7 @@ def middle(some):
 
 
 def efficiencies(line, mode, instead=None):
-    """One rank's time by ranks times theirs, or in weak scaling by theirs; one rank's of another line where this has none."""
+    """Efficiency by ranks, relative to one rank of this line or, if it has none, of line `instead`."""
     first = line.get(1) or (instead or {}).get(1)
     if not first:
         return {}
@@ -185,12 +183,12 @@ def efficiencies(line, mode, instead=None):
 # ---- drawing ----
 
 def looks_of(points, style):
-    """How each size is drawn, the same in all panels."""
+    """Each size's colour and marker, the same in all panels."""
     return {size: style.line(index) for index, size in enumerate(dict.fromkeys(key[0] for key in names(points)))}
 
 
 def told(mode, key, some, share):
-    """A measured point in words."""
+    """A measured point's tooltip."""
     point = some[0]
     time, rate = middle(some), statistics.median(one["gflops"] for one in some)
     ceiling = [one["share"] for one in some if one["share"] is not None]
@@ -202,7 +200,7 @@ def told(mode, key, some, share):
 
 
 def draw_measured(time, efficiency, points, mode, key, look, style):
-    """Medians, joined, with the least and the greatest; dashed the ideal."""
+    """Draws joined medians, minimum to maximum, and the dashed ideal."""
     line = of_series(points, MEASURED, mode, key)
     if not set(line) - {1}:
         return
@@ -225,12 +223,12 @@ def draw_measured(time, efficiency, points, mode, key, look, style):
 
 
 def draw_predicted(time, efficiency, points, mode, key, look, style):
-    """A line with its band, or where there is but one number of ranks a diamond. One rank alone is no scaling."""
+    """Draws diamonds, their line and band. A prediction for one rank alone is no scaling."""
     line = of_series(points, PREDICTED, mode, key)
     if not set(line) - {1}:
         return
     ranks, one = list(line), [some[0] for some in line.values()]
-    plain = {"color": look["color"], "linewidth": 0.9, "linestyle": "-.", "marker": "D" if len(ranks) == 1 else None, "markersize": 5, "markerfacecolor": "none"}
+    plain = {"color": look["color"], "linewidth": 0.9, "linestyle": "-.", "marker": "D", "markersize": 4, "markerfacecolor": "none"}
     text = f"{key[0]}, {mode}, {key[2]}: predicted"
     style.titled(*time.plot(ranks, [1e6 * point["seconds"] for point in one], **plain), text)
     style.titled(*efficiency.plot(ranks, [100 * point["efficiency"] for point in one], **plain), text)
@@ -245,7 +243,7 @@ def draw_simulated(time, efficiency, points, mode, key, look, style):
     share = efficiencies(line, mode, of_series(points, PREDICTED, mode, key) or of_series(points, MEASURED, mode, key))
     mark = {"color": look["color"], "marker": "x", "markersize": 7, "zorder": 4}
     for ranks in sorted(set(line) - {1}):
-        text = f"{key[0]}, {mode}, {key[2]}, {ranks} ranks: simulated {1e6 * middle(line[ranks]):.4g} µs a sweep"
+        text = f"{key[0]}, {mode}, {key[2]}, {ranks} ranks: simulated {1e6 * middle(line[ranks]):.4g} µs per sweep"
         style.titled(*time.plot([ranks], [1e6 * middle(line[ranks])], **mark), text)
         if ranks in share:
             style.titled(*efficiency.plot([ranks], [100 * share[ranks]], **mark), text)
@@ -276,7 +274,7 @@ def draw_curves(time, efficiency, points, group, style):
 
 
 def draw_phases(axes, points, mode, key, style):
-    """Bars of a line by ranks: measured, and beside it hatched what the model says."""
+    """Bars of a line by ranks: measured, and next to it hatched the prediction."""
     lines = [of_series(points, kind, mode, key) for kind in (MEASURED, PREDICTED)]
     ranks = sorted(set(lines[0]) | {number for number in lines[1] if not lines[0] or number <= 4 * max(lines[0])})
     both = bool(lines[0] and lines[1])
@@ -288,7 +286,7 @@ def draw_phases(axes, points, mode, key, style):
             bottom = 0
             for index, part, name in parts(points):
                 value = 1e6 * statistics.median(point["parts"][part] for point in line[number])
-                bar, = axes.bar(place + offset, value, 0.36 if both else 0.6, bottom=bottom, color=style.COLOURS[index],
+                bar, = axes.bar(place + offset, value, 0.36 if both else 0.6, bottom=bottom, color=style.PARTS[index],
                                 hatch="///" if kind == "predicted" else None, edgecolor="white", linewidth=0.4)
                 if value:
                     style.titled(bar, f"{key[0]}, {mode}, {key[2]}, {number} rank{'s' * (number > 1)}, {kind}: {name} {value:.4g} µs")
@@ -308,37 +306,32 @@ def with_phases(points, group):
 
 
 def legend(points, keys, style, looks):
-    """Handles: the sizes, and what is drawn of them."""
+    """Handles: one per size and one per kind of point."""
     from matplotlib import lines
     kinds = {point["kind"] for point in points}
     gray = {"color": "#505050", "xdata": [], "ydata": []}
     handles = [lines.Line2D([], [], color=looks[size]["color"], marker=looks[size]["marker"], label=size) for size in dict.fromkeys(key[0] for key in keys)]
     if MEASURED in kinds:
-        handles.append(lines.Line2D(marker="o", label="measured: median, least, greatest", **gray))
+        handles.append(lines.Line2D(marker="o", label="measured: median, min to max", **gray))
         handles.append(lines.Line2D(linestyle=IDEAL, linewidth=0.9, label="ideal", **gray))
     if PREDICTED in kinds:
-        handles.append(lines.Line2D(linestyle="-.", linewidth=0.9, label="predicted; band: 90% of runs", **gray))
+        handles.append(lines.Line2D(linestyle="-.", linewidth=0.9, marker="D", markersize=4, markerfacecolor="none", label="predicted; band: 90% of runs", **gray))
     if SIMULATED in kinds:
         handles.append(lines.Line2D(marker="x", linestyle="none", markersize=7, label="simulated", **gray))
     return handles
 
 
-def parts_legend(points, style):
-    from matplotlib import patches
-    return [patches.Patch(color=style.COLOURS[index], label=label) for index, _, label in parts(points)]
-
-
 def draw(points, title, name):
-    """A column a group: time, efficiency, and the phases of each of its lines."""
-    from matplotlib import pyplot
+    """One column per panel group: time, efficiency, and the phases of each line."""
+    from matplotlib import patches, pyplot
     import style
     shown = groups(points)
     if not shown:
-        raise documents.BadInput("there is no run of two ranks or more, and no prediction of one")
+        raise documents.BadInput("no run or prediction of two ranks or more")
     bands = [shown[first:first + ABREAST] for first in range(0, len(shown), ABREAST)]
     rows = [2 + max(len(with_phases(points, group)) for group in band) for band in bands]
     columns = max(len(band) for band in bands)
-    figure = pyplot.figure(figsize=(max(5.5, 3.5 * columns), 2.5 * sum(rows) + 0.7))
+    figure = pyplot.figure(figsize=(max(5.5, 3.5 * columns), 2.5 * sum(rows) + 1))
     grid = figure.add_gridspec(sum(rows), columns)
     for band, top in zip(bands, itertools.accumulate(rows, initial=0)):
         for column, group in enumerate(band):
@@ -346,7 +339,8 @@ def draw(points, title, name):
             for row, key in enumerate(with_phases(points, group), top + 2):
                 draw_phases(figure.add_subplot(grid[row, column]), points, group[0], key, style)
     phased = any(with_phases(points, group) for group in shown)
-    legend_rows = style.legend(figure, legend(points, names(points), style, looks_of(points, style)) + (parts_legend(points, style) if phased else []))
+    bars = [patches.Patch(color=style.PARTS[index], label=label) for index, _, label in parts(points) if phased]
+    legend_rows = style.legend(figure, legend(points, names(points), style, looks_of(points, style)) + bars)
     origins = [point["origin"] for point in points if point["kind"] == MEASURED]
     text = style.caption(origins) if origins else "predicted" + (" and simulated" if any(p["kind"] == SIMULATED for p in points) else "")
     hatched = " · hatched: predicted" if phased and any(p["kind"] == PREDICTED for p in points) else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plots of scripts/plot scaling for a page: a picture each, in the page's colours, with words at every point."""
+"""The panels of scripts/plot scaling as SVG for a page: in the page's colours, with a tooltip at every point."""
 import html
 import io
 import re
@@ -12,25 +12,23 @@ from matplotlib import pyplot
 SVG, LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 tree.register_namespace("", SVG)
 tree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
-# Colours of plots by the page's names for them; page.py has both schemes.
-VARIABLES = {**{colour: f"var(--line{index})" for index, colour in enumerate(style.COLOURS)}, "#ffffff": "var(--page)", "#000000": "var(--ink)",
+# The page's variable for each colour of a plot; page.py defines both schemes.
+VARIABLES = {**{colour: f"var(--line{index})" for index, colour in enumerate(style.COLOURS)},
+             **{colour: f"var(--part{index})" for index, colour in enumerate(style.PARTS)}, "#ffffff": "var(--page)", "#000000": "var(--ink)",
              "#d8d8d8": "var(--line)", "#505050": "var(--ink)", "#404040": "var(--ink)"}
-# Of a panel, in inches: as wide as a phone's screen shows it readable.
+# Size of a panel in inches: readable at the width of a phone.
 PANEL = (3.7, 2.6)
 
 
-def coloured(text):
-    """A style attribute with the page's colours; its font is the page's too."""
+def adapted(text, prefix):
+    """An attribute with the page's colours and font, and prefixed references."""
+    text = text.replace("url(#", f"url(#{prefix}")
     text = re.sub(r"#[0-9a-f]{6}", lambda found: VARIABLES.get(found[0], found[0]), text)
     return re.sub(r"'DejaVu Sans',[^;]*", "system-ui, 'DejaVu Sans', sans-serif", text)
 
 
-def referring(text, prefix):
-    return re.sub(r"url\(#", f"url(#{prefix}", text)
-
-
 def inline(figure, prefix, label):
-    """The picture as SVG of a page: names begin with a prefix of its own, and titles stand at what they tell of."""
+    """The figure as inline SVG: ids get a prefix, and artists their tooltips."""
     file = io.BytesIO()
     figure.patch.set_visible(False)
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
@@ -39,10 +37,10 @@ def inline(figure, prefix, label):
     for parent in root.iter():
         for child in [child for child in parent if child.tag.endswith("metadata")]:
             parent.remove(child)
-        said = titles.get(parent.get("id"))
-        if said:
+        text = titles.get(parent.get("id"))
+        if text:
             title = tree.Element(f"{{{SVG}}}title")
-            title.text = said
+            title.text = text
             parent.insert(0, title)
         for name, value in list(parent.items()):
             if name == "id":
@@ -50,36 +48,28 @@ def inline(figure, prefix, label):
             elif name == LINK:
                 parent.set(name, value.replace("#", f"#{prefix}", 1))
             elif name in ("style", "clip-path", "fill", "stroke"):
-                parent.set(name, referring(coloured(value), prefix))
+                parent.set(name, adapted(value, prefix))
     for name in ("width", "height", "version"):
         del root.attrib[name]
     root.attrib |= {"role": "img", "aria-label": label}
     return tree.tostring(root, encoding="unicode")
 
 
-def panel(draw_into, prefix, label):
-    figure, axes = pyplot.subplots(figsize=PANEL)
-    axes.set_facecolor("none")
-    draw_into(axes)
-    figure.tight_layout(pad=0.4)
-    return inline(figure, prefix, label)
-
-
-def pair(draw_into, prefix, labels):
-    """Two panels that are drawn together, each a picture of its own; one in which nothing stands is left out."""
-    first, second = (pyplot.subplots(figsize=PANEL) for _ in labels)
-    draw_into(first[1], second[1])
-    for (figure, axes), label in zip((first, second), labels):
+def panels(draw_into, prefix, labels):
+    """The panels drawn by one call, as one SVG each, titled by what follows the colon in a label; an empty one is left out."""
+    made = [pyplot.subplots(figsize=PANEL) for _ in labels]
+    draw_into(*(axes for _, axes in made))
+    for (figure, axes), label in zip(made, labels):
         axes.set_title(label.partition(": ")[2], loc="left")
         axes.set_facecolor("none")
         figure.tight_layout(pad=0.4)
-    return [inline(figure, f"{prefix}{place}-", label) for place, ((figure, _), label) in enumerate(zip((first, second), labels)) if "titles" in vars(figure)]
+    return [inline(figure, f"{prefix}{place}-", label) for place, ((figure, _), label) in enumerate(zip(made, labels)) if "titles" in vars(figure)]
 
 
 def swatch(handle):
-    """A legend's entry: colour and mark, by the page's means."""
+    """A legend's entry in HTML: line, marker and label."""
     colour = VARIABLES.get(handle.get_color() if hasattr(handle, "get_color") else None) or VARIABLES["#505050"]
-    mark = {"o": "●", "s": "■", "^": "▲", "D": "◆", "v": "▼", "P": "✚", "X": "✖", "*": "★", "x": "×"}.get(handle.get_marker(), "")
+    mark = {"o": "●", "s": "■", "^": "▲", "v": "▼", "<": "◀", ">": "▶", "P": "✚", "X": "✖", "D": "◇", "x": "×"}.get(handle.get_marker(), "")
     stroke = {"-": "", "None": "none", "-.": "2 2 6 2"}.get(handle.get_linestyle(), "4 2")
     line = f'<path d="M0 6H28" stroke="{colour}" stroke-width="2" stroke-dasharray="{stroke}"/>' if stroke != "none" else ""
     return (f'<li><svg viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">{line}<text x="14" y="10" text-anchor="middle" font-size="11" '
@@ -87,28 +77,30 @@ def swatch(handle):
 
 
 def parts(points):
-    """What the colours of bars are; hatched ones are predicted."""
-    items = "".join(f'<li><i style="background: var(--line{index})"></i>{html.escape(label)}</li>' for index, _, label in scaling.parts(points))
+    """The legend of the bars' colours; hatched bars are predicted."""
+    items = "".join(f'<li><i style="background: var(--part{index})"></i>{html.escape(label)}</li>' for index, _, label in scaling.parts(points))
     hatched = "<li>hatched: predicted</li>" if any(point["kind"] == scaling.PREDICTED for point in points) else ""
     return f"<ul class=legend>{items}{hatched}</ul>"
 
 
 def groups(points):
-    """A block a group: its legend, time and efficiency, and the phases of each of its lines."""
+    """Per group of lines: title, legends, and the panels: time, efficiency and the phases of each line."""
     for number, group in enumerate(scaling.groups(points)):
         mode, name, keys = group
         mine = [point for point in points if any(scaling.fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1) for key in keys)]
         legend = "".join(swatch(handle) for handle in scaling.legend(mine, keys, style, scaling.looks_of(points, style)))
         title = f"{mode} scaling, {name}"
-        pictures = pair(lambda time, efficiency, group=group: scaling.draw_curves(time, efficiency, points, group, style), f"g{number}c",
-                        (f"{title}: time of {scaling.step(points)}", f"{title}: efficiency"))
-        phases = [panel(lambda axes, key=key, mode=mode: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}-",
-                        f"phases of {scaling.step(points)} over ranks: {key[0]}, {title}") for place, key in enumerate(scaling.with_phases(points, group))]
-        yield title, f"<ul class=legend>{legend}</ul>", pictures, parts(mine), phases
+        drawn = panels(lambda time, efficiency, group=group: scaling.draw_curves(time, efficiency, points, group, style), f"g{number}c",
+                        (f"{title}: time per {scaling.step(points)}", f"{title}: efficiency"))
+        keys = scaling.with_phases(points, group)
+        for place, key in enumerate(keys):
+            drawn += panels(lambda axes, key=key, mode=mode: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}",
+                            [f"phases of a {scaling.step(points)} over ranks: {key[0]}, {title}"])
+        yield title, f"<ul class=legend>{legend}</ul>", parts(mine) if keys else "", drawn
 
 
 def picture(points, group, colours):
-    """Measured time and efficiency of a group as one picture that stands alone."""
+    """Measured time and efficiency of a group as one figure of its own."""
     points = [point for point in points if point["kind"] == scaling.MEASURED]
     figure, (time, efficiency) = pyplot.subplots(1, 2, figsize=(8.4, 3.3))
     scaling.draw_curves(time, efficiency, points, group, style)
@@ -118,6 +110,6 @@ def picture(points, group, colours):
     mine = [point for point in points if point["mode"] == mode or point["ranks"] == 1]
     rows = style.legend(figure, scaling.legend(mine, keys, style, scaling.looks_of(points, style)))
     figure.tight_layout(rect=(0, (0.2 + 0.22 * rows) / 3.3, 1, 1))
-    text = inline(figure, "", f"{mode} scaling, {group[1]}: time of {scaling.step(points)} and efficiency over ranks")
+    text = inline(figure, "", f"{mode} scaling, {group[1]}: time per {scaling.step(points)} and efficiency over ranks")
     start = text.index(">") + 1
     return f'{text[:start]}<style>{colours} svg {{ background: var(--page); }} text {{ fill: var(--ink); }}</style>{text[start:]}\n'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What scripts/report tells of a study: tables as lists of rows, from the study's documents."""
+"""The content of a report: tables as lists of rows, from the study's documents."""
 import os
 import re
 import statistics
@@ -11,14 +11,14 @@ import scaling
 import store
 
 
-# Exit statuses by verdict, of documents alone.
+# Exit statuses by verdict, for documents without a study.
 EXIT = {"wrong": 4, "hang": 6, "environment": 3, "usage": 2, "noisy": 3}
-# What intervals of 90% must have held at least.
+# Least share of runs in the intervals of 90%.
 HELD = 0.85
 
 
 def loose(folder):
-    """Points and documents of a folder that no study was planned for: what himeno-gpu wrote there, in its runs/ or its runs.jsonl."""
+    """Points and documents of a folder without a study: himeno-gpu's documents in it, in its runs/ or in its runs.jsonl."""
     found = []
     files = scaling.expand([folder]) if os.path.isdir(folder) else ()
     for path, document in (one for file in files for one in documents.read_all(file)):
@@ -35,7 +35,7 @@ def point_of(document, path):
 
 
 class Study:
-    """A folder of scripts/scaling, or of documents of himeno-gpu alone, with what himeno-predict and himeno-sim say of it."""
+    """A folder of scripts/scaling, or of himeno-gpu's documents, with documents of himeno-predict and himeno-sim."""
 
     def __init__(self, folder, extra):
         self.folder = folder
@@ -52,7 +52,7 @@ class Study:
             self.rows = [store.row_of(path, point, document, {}) for path, point, document in passed]
             self.documents = [document for _, _, document in passed]
         if not self.rows:
-            raise plan.BadInput(f"{folder}: " + ("no point of the study is finished" if self.study else "holds no study of scripts/scaling, and no run of himeno-gpu"))
+            raise plan.BadInput(f"{folder}: " + ("no point of the study is finished" if self.study else "no study of scripts/scaling and no run of himeno-gpu in it"))
         self.attempts = store.attempts(folder)
         self.sessions = store.sessions(folder)
         self.predictions = None
@@ -64,15 +64,15 @@ class Study:
         self.drawn = scaling.read([(folder, document) for document in self.documents] + extra)
 
     def unfinished(self):
-        """What was asked for and is not there, or ran and did not pass: (point, its last attempt or none)."""
+        """Points without a document that passed: (point, its last attempt or None)."""
         if self.study:
             return [(point, self.attempts.get(point["name"])) for point in self.points if not store.finished(self.folder, point)]
-        return [(point, {"exit": EXIT.get(point["verdict"], 7), "why": f"its verdict is {point['verdict']}"}) for point in self.points
+        return [(point, {"exit": EXIT.get(point["verdict"], 7), "why": f"verdict {point['verdict']}"}) for point in self.points
                 if point["verdict"] not in ("pass", "slow")]
 
 
 def groups(study):
-    """Runs by configuration, in the order of a reader: scaling, size, transport, ranks."""
+    """Runs by configuration, ordered by scaling, size, transport and ranks."""
     found = {}
     for row in study.rows:
         found.setdefault(compare.key(row), []).append(row)
@@ -88,7 +88,7 @@ def alone(found, size, kernel):
     return next((seconds(rows) for key, rows in found.items() if key[1] == size and key[2] == 1 and key[3] == kernel), None)
 
 
-def beside(study, kind, key):
+def counterpart(study, kind, key):
     mode, size, ranks, kernel, transport, procs = key
     return next((point for point in study.drawn if point["kind"] == kind and point["ranks"] == ranks and scaling.fits(point, size, kernel, transport)
                  and (ranks == 1 or (point["mode"] == mode and point["procs"] == procs))), None)
@@ -104,7 +104,7 @@ def percent(value, digits=1):
 
 
 def entries(study):
-    """Of each configuration the key and the figures; what is not known is None."""
+    """Key and figures of each configuration; an unknown figure is None."""
     found = groups(study)
     for key, rows in found.items():
         mode, size, ranks, kernel, _, _ = key
@@ -117,21 +117,22 @@ def entries(study):
 
 
 def measurements(study):
-    """A row a configuration."""
+    """One row per configuration. The last three columns are left out if they have no value."""
     head = ["scaling", "size", "ranks", "cut", "transport", "kernel", "runs", scaling.unit(study.drawn), "spread", "GFLOPS", "efficiency",
             "of peak" if study.products else "of ceiling",
             "verified", "predicted µs", "off", "simulated µs"]
     table = []
     for one in entries(study):
         mode, size, ranks, kernel, transport, procs = one["key"]
-        expected, simulated = (beside(study, kind, one["key"]) for kind in (scaling.PREDICTED, scaling.SIMULATED))
+        expected, simulated = (counterpart(study, kind, one["key"]) for kind in (scaling.PREDICTED, scaling.SIMULATED))
         table.append([mode if ranks > 1 else "–", size, ranks, procs, transport if ranks > 1 else "–", kernel, len(one["rows"]), microseconds(one["seconds"]),
                       percent(one["spread"]), f"{one['gflops']:.5g}", percent(one["efficiency"]), percent(one["share"]),
                       ", ".join(sorted({row["verified"] for row in one["rows"]})),
                       microseconds(expected["seconds"]) if expected else "–",
                       f"{100 * (expected['seconds'] / one['seconds'] - 1):+.1f}%" if expected else "–",
                       microseconds(simulated["seconds"]) if simulated else "–"])
-    return head, table
+    kept = [column for column in range(len(head)) if column < len(head) - 3 or any(row[column] != "–" for row in table)]
+    return [head[column] for column in kept], [[row[column] for column in kept] for row in table]
 
 
 def where(key):
@@ -140,47 +141,46 @@ def where(key):
 
 
 def wrong(study):
-    """Attempts that ended with a wrong result, and whose point no later attempt made good."""
+    """Points whose last attempt ended with a wrong result."""
     return [point["name"] for point, tried in study.unfinished() if tried and tried["exit"] == 4]
 
 
 def best_efficiencies(study):
-    """By mode the best on the most ranks, of the largest size that has an efficiency there."""
-    told = [one for one in entries(study) if one["efficiency"] is not None and one["key"][2] > 1]
+    """By mode, the best on most ranks of the largest size; and the lowest of all."""
+    known = [one for one in entries(study) if one["efficiency"] is not None and one["key"][2] > 1]
     found = {}
     for mode in scaling.MODES:
-        mine = [one for one in told if one["key"][0] == mode]
+        mine = [one for one in known if one["key"][0] == mode]
         most = [one for one in mine if one["key"][2] == max(other["key"][2] for other in mine)]
         largest = max((int(row["imax"]) * int(row["jmax"]) * int(row["kmax"]) for one in most for row in one["rows"]), default=0)
         most = [one for one in most if any(int(row["imax"]) * int(row["jmax"]) * int(row["kmax"]) > 0.8 * largest for row in one["rows"])]
         if most:
             found[mode] = max(most, key=lambda one: one["efficiency"])
-    return found, min(told, key=lambda one: one["efficiency"], default=None)
+    return found, min(known, key=lambda one: one["efficiency"], default=None)
 
 
 def headline(study):
-    """Speed and share, scaling, bits: name, figure and what it is of. Temporal kernels stand there where no other ran."""
+    """(name, figure, explanation) of speed, scaling and correctness. Temporal kernels count only if no classic one ran."""
     classic = [one for one in entries(study) if one["rows"][0]["class"] != "temporal"]
     fastest = max(classic or entries(study), key=lambda one: one["gflops"])
     kind = "" if classic else " (temporal: nominal)"
-    ceiling = "peak arithmetic" if study.products else "the memory's ceiling"
+    ceiling = "peak arithmetic" if study.products else "the memory ceiling"
     figures = [("Speed", f"{fastest['gflops']:,.0f} GFLOPS".replace(",", " ") if fastest["gflops"] >= 100 else f"{fastest['gflops']:.3g} GFLOPS",
                 (f"{percent(fastest['share'])} of {ceiling}{kind}: " if fastest["share"] is not None else "the ceiling was not measured: ")
                 + where(fastest["key"]))]
     best, least = best_efficiencies(study)
     if best:
-        told = "; ".join(where(one["key"]) for one in best.values())
-        figures.append(("Scaling", " · ".join(f"{percent(one['efficiency'])} {mode}" for mode, one in best.items()),
-                        f"of one rank's speed a rank: {told}"
-                        + (f". The least of all: {percent(least['efficiency'])} ({where(least['key'])})" if least not in best.values() else "")))
+        configurations = "; ".join(where(one["key"]) for one in best.values())
+        figures.append(("Efficiency", " · ".join(f"{percent(one['efficiency'])} {mode}" for mode, one in best.items()),
+                        f"{configurations}" + (f". Lowest: {percent(least['efficiency'])} ({where(least['key'])})" if least not in best.values() else "")))
     else:
-        figures.append(("Scaling", "–", "no run of two ranks or more has one of one rank beside it"))
+        figures.append(("Efficiency", "–", "no configuration was run on one rank and on several"))
     bad = wrong(study)
     compared = len(bad) + sum(row["verified"] != "no" for row in study.rows)
     rest = len(bad) + len(study.rows) - compared
-    figures.append(("Bits", f"{len(bad)} wrong of {compared} runs" if compared else "nothing was compared",
-                    (f"wrong: {', '.join(bad)}" if bad else ("whose product was compared with float64" if study.products else "whose checksum was compared, bit for bit, with the known value or a reference")) * bool(compared)
-                    + (f". {rest} more had nothing to be compared with" if rest and compared else "")))
+    figures.append(("Correctness", f"{len(bad)} of {compared} runs wrong" if compared else "–",
+                    (f"wrong: {', '.join(bad)}" if bad else f"compared with {'float64' if study.products else 'the reference checksum, bit for bit'}") * bool(compared)
+                    + (f"{'; ' if compared else ''}{rest} runs were not verified" if rest else "")))
     return figures
 
 
@@ -190,14 +190,14 @@ def left_over(study):
 
 
 def machine(study):
-    """Name and value; what differs between runs is listed with commas."""
+    """(name, value); values that differ between runs are separated by commas."""
     def listed(values):
         return ", ".join(sorted({str(value) for value in values if value not in (None, "")})) or "unknown"
     ranks = [rank for document in study.documents for rank in document["ranks"]]
     systems = [document["system"] for document in study.documents]
     facts = [("devices", listed(rank["device"] for rank in ranks)), ("UUIDs", listed(rank["uuid"] for rank in ranks)),
              ("driver", listed(rank["driver"] for rank in ranks)), ("hosts", listed(rank["host"] for rank in ranks)),
-             ("most ranks", max(len(document["ranks"]) for document in study.documents)),
+             ("maximum ranks", max(len(document["ranks"]) for document in study.documents)),
              ("version", listed(document["version"] for document in study.documents))]
     for key in sorted({key for system in systems for key in system}):
         values = [system.get(key) for system in systems]
@@ -209,20 +209,20 @@ def machine(study):
 def settings(study):
     facts = []
     for session in study.sessions:
-        told = session["settings"]
+        used = session["settings"]
         facts.append((f"session {session['session']}, {session['time']}",
-                      ", ".join(f"{key} {told[key]}" for key in ("program", "launcher", "ucx", "gpu_driver") if told.get(key))))
-        facts += [(name, value) for name, value in told["environment"].items()]
+                      ", ".join(f"{key} {used[key]}" for key in ("program", "launcher", "ucx", "gpu_driver") if used.get(key))))
+        facts += [(name, value) for name, value in used["environment"].items()]
     return facts
 
 
 def validation(study):
-    """Head and rows, and the line below; None without a prediction."""
+    """Head and rows; None without a prediction."""
     return validation_of(study.predictions) if study.predictions and study.predictions.get("validation") else None
 
 
 def covered_of(predictions):
-    """How many runs intervals held that had no part in their widths: of all, then by group; none in older documents."""
+    """Held-out runs covered by the intervals: of all, then by group; empty for older documents."""
     return (predictions.get("model") or {}).get("covered") or []
 
 
@@ -234,10 +234,10 @@ def validation_of(predictions):
     for covered in covered_of(predictions):
         covered["inside"] + covered["runs"], covered["of"] + ""
     for pair in checked["pairs"]:
-        told = pair["predicted"] is not None
+        known = pair["predicted"] is not None
         table.append([pair["left_out"], pair["scaling"], pair["size"], pair["ranks"], "x".join(map(str, pair["procs"])), pair["transport"],
-                      microseconds(pair["measured"]), microseconds(pair["predicted"]) if told else "too little is known",
-                      f"{100 * pair['error']:+.1f}%" if told else "–"])
+                      microseconds(pair["measured"]), microseconds(pair["predicted"]) if known else "–",
+                      f"{100 * pair['error']:+.1f}%" if known else "–"])
     return ["left out", "scaling", "size", "ranks", "cut", "transport", "measured µs", "predicted µs", "error"], table
 
 
@@ -249,44 +249,44 @@ def commands(study):
                 first = file.readline().strip()
         except OSError:
             continue
-        if first.startswith("$ "):
-            found.append(first[2:])
+        if first.startswith("$ "):  # its document was renamed when it was complete
+            found.append(first[2:].replace(f"runs/.{point['name']}.draft", "paths.json" if point["kind"] == "paths" else f"runs/{point['name']}.json"))
     return found
 
 
 def verdicts(study):
-    """Name, whether it is good (None: neither), and what it is."""
+    """(name, whether it is good or None, what was found[, a word]) as page.verdicts takes it."""
     left, bad = len(study.unfinished()), wrong(study)
     unverified = sum(row["verified"] == "no" for row in study.rows)
-    checks = [("finished", left == 0, f"{len(study.points) - left} of {len(study.points)} runs and measurements of paths that were asked for") if study.study else
-              ("finished", None, f"{len(study.rows)} runs; without a study.json nobody knows what was asked for"),
-              ("right bits", False if bad else True if not unverified else None,
-               f"{len(bad)} ended with a wrong result" if bad else
-               f"every run's {'product' if study.products else 'checksum'} was compared" if not unverified else f"{unverified} of {len(study.rows)} runs were not compared")]
+    checks = [("complete", left == 0, f"{len(study.points) - left} of {len(study.points)} runs and path measurements finished") if study.study else
+              ("complete", None, f"{len(study.rows)} runs; without study.json the planned runs are unknown"),
+              ("correct", False if bad else True if not unverified else None,
+               f"{len(bad)} runs had a wrong result" if bad else
+               f"every run's {'product' if study.products else 'checksum'} was verified" if not unverified else f"{unverified} of {len(study.rows)} runs were not verified")]
     noisy = [max(times) / min(times) - 1 for times in ([row["seconds_a_sweep"] for row in rows] for rows in groups(study).values()) if len(times) > 1]
     if noisy:
-        checks.append(("quiet", max(noisy) < 0.05, f"repeats differ by {100 * statistics.median(noisy):.1f}% (median), {100 * max(noisy):.1f}% at most"))
+        checks.append(("repeatable", max(noisy) < 0.05, f"repeats differ by {100 * statistics.median(noisy):.1f}% (median), {100 * max(noisy):.1f}% at most"))
     else:
-        checks.append(("quiet", None, "every configuration ran once, so nothing tells its noise"))
+        checks.append(("repeatable", None, "every configuration ran once, so the noise is unknown"))
     devices = {rank["uuid"] for document in study.documents for rank in document["ranks"] if rank["uuid"]}
     most = max(len(document["ranks"]) for document in study.documents)
     if len(devices) > most:
-        checks.append(("same devices", None, f"the runs are of {len(devices)} devices, {most} at most in one: efficiency compares different ones"))
+        checks.append(("same devices", None, f"the runs used {len(devices)} devices, at most {most} at once: efficiency compares different devices", "no"))
     checked = study.predictions and study.predictions.get("validation")
     if checked and checked["predicted"]:
-        checks.append(("predictable", checked["worst_error"] <= 0.1, f"runs that were left out are predicted to {100 * checked['median_error']:.1f}% "
+        checks.append(("predictable", checked["worst_error"] <= 0.1, f"held-out runs are predicted within {100 * checked['median_error']:.1f}% "
                        f"(median), {100 * checked['worst_error']:.1f}% at worst ({checked['predicted']} runs)"))
     covered = covered_of(study.predictions) if study.predictions else []
     if covered:
         every, *groups_of = covered
-        checks.append(("intervals", every["inside"] >= HELD * every["runs"], f"of 90% held {every['inside']} of {every['runs']} runs that had no part in their "
-                       "widths: " + ", ".join(f"{one['of']} {one['inside']} of {one['runs']}" for one in groups_of)))
+        checks.append(("intervals", every["inside"] >= HELD * every["runs"], f"the 90% intervals covered {every['inside']} of {every['runs']} held-out runs: "
+                       + ", ".join(f"{one['of']} {one['inside']} of {one['runs']}" for one in groups_of)))
     return checks
 
 
 def conditions(study):
     if not study.study:
-        return "The folder has no study.json: in which order the runs were made, and by which commands, is not known."
+        return "The folder has no study.json, so the order of the runs and their commands are unknown."
     options = study.study["options"]
-    return (f"{options['repeat']} run{'s' * (options['repeat'] != 1)} of each point, {options['seconds']:g} s timed each, in a random order (seed {options['seed']}), "
-            f"launched by \"{options['launcher']}\", through {'Slurm, ' + options['slurm'] if options['slurm'] else 'mpirun'}.")
+    return (f"{options['repeat']} run{'s' * (options['repeat'] != 1)} per point, {options['seconds']:g} s timed per run, in random order (seed {options['seed']}), "
+            f"launched by \"{options['launcher']}\"{' through Slurm, ' + options['slurm'] if options['slurm'] else ''}.")

@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""One HTML file that needs nothing else: style, pictures and the tables' sorting are inside."""
+"""One self-contained HTML file: style, figures and the sorting of tables are inside."""
 import html
 
-# Light and dark: of text at least 4.5 to 1 against what it stands on, of lines 2.3.
-LIGHT = {"ink": "#1a1f26", "dim": "#5b6672", "line": "#d9dee4", "good": "#2f7d4f", "bad": "#b3392a", "mark": "#1b3a5c", "flag": "#fbe3c8", "page": "#ffffff",
-         "band": "#f5f7f9", "line0": "#1b3a5c", "line1": "#c8562d", "line2": "#4f8f6b", "line3": "#8a6fb0", "line4": "#c9a227", "line5": "#6f7b85",
-         "line6": "#2a8fbd", "line7": "#9c3b58"}
-DARK = {"ink": "#e4e8ec", "dim": "#a4afba", "line": "#3a434d", "good": "#5fbf86", "bad": "#ef7f6f", "mark": "#8fb8e8", "flag": "#5c3f17", "page": "#14181d",
-        "band": "#1d232a", "line0": "#8fb8e8", "line1": "#f0946c", "line2": "#7cc79b", "line3": "#bfa3e6", "line4": "#e6c552", "line5": "#a7b3bd",
-        "line6": "#5fb4e0", "line7": "#e58aa3"}
+# Light and dark. Least contrast: text 4.5 to 1 against its background, lines 2.3.
+NAMES = [*"ink dim line good bad mark flag page band".split(), *(f"line{n}" for n in range(12)), *(f"part{n}" for n in range(4))]
+LIGHT = dict(zip(NAMES, (
+    "#1a1f26 #5b6672 #d9dee4 #2f7d4f #b3392a #1b3a5c #fbe3c8 #ffffff #f5f7f9 "
+    "#1b3a5c #c8562d #4f8f6b #8a6fb0 #c9a227 #6f7b85 #2a8fbd #9c3b58 #7a4b21 #d0659a #0f6e6e #8a9a2b #8d99a6 #56636f #b8336a #e9a1c1").split()))
+DARK = dict(zip(NAMES, (
+    "#e4e8ec #a4afba #3a434d #5fbf86 #ef7f6f #8fb8e8 #5c3f17 #14181d #1d232a "
+    "#8fb8e8 #f0946c #7cc79b #bfa3e6 #e6c552 #a7b3bd #5fb4e0 #e58aa3 #c99a6b #f09cc6 #4fbdbd #c3d36a #6f7b87 #aab5c0 #e0609a #8f4a6c").split()))
 
 
 def scheme(colours):
     return ":root { " + " ".join(f"--{name}: {colour};" for name, colour in colours.items()) + " }"
 
 
-# Paper is white whatever the screen is.
+# Paper is white in both schemes.
 SCHEMES = f"{scheme(LIGHT)}\n@media screen and (prefers-color-scheme: dark) {{ {scheme(DARK)} }}\n"
 STYLE = SCHEMES + """
 :root { color-scheme: light dark; } * { box-sizing: border-box; }
@@ -32,19 +33,23 @@ ul.verdicts li.good { border-left-color: var(--good); } ul.verdicts li.bad { bor
 ul.verdicts b { display: block; }
 ul.legend { gap: .2rem 1.2rem; margin: .2rem 0; font-size: .85rem; } ul.legend svg { vertical-align: -1px; margin-right: .4rem; }
 ul.legend i { display: inline-block; width: 1.6em; height: .8em; margin-right: .4rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 16rem), 1fr)); gap: .8rem; } .charts svg { width: 100%; max-width: 32rem; height: auto; }
+.charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: .8rem; } .charts svg { width: 100%; height: auto; }
 svg text { fill: var(--ink); } svg g:has(> title):hover { opacity: .6; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .88rem; }
-th, td { padding: .28rem .65rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th { text-align: right; background: var(--band); position: sticky; top: 0; } tbody tr:hover { background: var(--band); }
+.wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .85rem; }
+th, td { padding: .28rem .5rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th { text-align: right; white-space: normal; vertical-align: bottom; background: var(--band); position: sticky; top: 0; } tbody tr:hover { background: var(--band); }
 td.text, th.text { text-align: left; } td.mark { background: var(--flag); font-weight: 600; } td.long { white-space: normal; overflow-wrap: break-word; }
 th button { all: unset; cursor: pointer; } th button:focus-visible { outline: 2px solid var(--mark); }
 th[aria-sort=ascending] button::after { content: " \\2191"; } th[aria-sort=descending] button::after { content: " \\2193"; }
 pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; overflow: auto; max-height: 28rem; font-size: .8rem; }
-@page { size: A4 landscape; margin: 12mm; }
-@media print { body { max-width: none; padding: 0; font-size: 10pt; } pre { max-height: none; white-space: pre-wrap; overflow-wrap: anywhere; } h2, h3 { break-after: avoid; }
-  .wide { overflow: visible; } table { font-size: 7pt; width: 100%; } th { position: static; } th button { display: contents; } th, td { padding: 1.5pt 3pt; white-space: normal; }
-  tr, .together, ul.headline li, ul.verdicts li { break-inside: avoid; } .charts { grid-template-columns: repeat(4, 1fr); } * { print-color-adjust: exact; } }
+@media screen and (max-width: 48rem) { table.sorts, table.sorts tbody, table.sorts td { display: block; } table.sorts thead { display: none; }
+  table.sorts tr { display: grid; grid-template-columns: 1fr 1fr; border-bottom: 2px solid var(--mark); } table.sorts td { text-align: right; white-space: normal; overflow-wrap: anywhere; }
+  table.sorts td::before { content: attr(data-head); float: left; margin-right: 1rem; color: var(--dim); font-weight: normal; } body { padding: 1rem .8rem 3rem; } }
+@page { size: A4; margin: 12mm; }
+@media print { body { max-width: none; padding: 0; font-size: 10pt; } pre { max-height: none; white-space: pre-wrap; overflow-wrap: anywhere; } h2, h3, ul.legend { break-after: avoid; }
+  .wide { overflow: visible; } table { font-size: 6.5pt; width: 100%; } th { position: static; } th button { display: contents; } th, td { padding: 1.5pt 3pt; white-space: normal; }
+  tr, svg, ul, ul li { break-inside: avoid; } .charts { display: block; orphans: 1; widows: 1; } .charts svg { width: 49%; } ul.headline li { flex-basis: 11rem; } ul.headline strong { font-size: 1.15rem; }
+  ul.headline, ul.verdicts { gap: .4rem; margin: .4rem 0; } ul.headline li, ul.verdicts li { flex-grow: 1; padding: .3rem .6rem; font-size: 9pt; } h2 { margin-top: 1.2rem; } * { print-color-adjust: exact; } }
 """
 
 SCRIPT = """
@@ -81,11 +86,11 @@ def is_text(value):
 
 
 def table(head, rows, sorts=True, marks=(), wraps=False, texts=()):
-    """Cells (row, column) of `marks` stand out; texts are broken into lines where it wraps, and stand left, as the columns `texts` do."""
+    """Cells (row, column) of `marks` are highlighted. Text columns and the columns `texts` are left-aligned; with `wraps` text is broken into lines."""
     left = [column in texts or all(is_text(row[column]) for row in rows) for column in range(len(head))]
     def cell(tag, value, column, marked=False):
         classes = " ".join(name for name, on in (("text", left[column]), ("long", wraps and left[column]), ("mark", marked)) if on)
-        given = f' class="{classes}"' if classes else ""
+        given = (f' class="{classes}"' if classes else "") + (f' data-head="{escaped(head[column])}"' if tag == "td" and sorts else "")
         return f"<{tag}{given}>{escaped(value)}</{tag}>"
     heads = "".join(cell("th", value, column) for column, value in enumerate(head))
     body = "\n".join("<tr>" + "".join(cell("td", value, column, (place, column) in marks) for column, value in enumerate(row)) + "</tr>"
@@ -99,14 +104,15 @@ def facts(pairs):
 
 
 def verdicts(checks):
-    classes = {True: "good", False: "bad", None: "open"}
-    marks = {True: "yes", False: "no", None: "not shown"}
-    items = "\n".join(f"<li class={classes[good]}><b>{escaped(name)}: {marks[good]}</b>{escaped(what)}</li>" for name, good, what in checks)
+    """(name, whether it is good or None, what was found[, a word instead of yes, no or unknown])."""
+    classes = {True: ("good", "yes"), False: ("bad", "no"), None: ("open", "unknown")}
+    items = "\n".join(f"<li class={classes[good][0]}><b>{escaped(name)}: {escaped([*word, classes[good][1]][0])}</b>{escaped(what)}</li>"
+                      for name, good, what, *word in checks)
     return f"<ul class=verdicts>\n{items}\n</ul>"
 
 
 def headline(figures):
-    """Name, the figure, and what it is of."""
+    """(name, figure, explanation)"""
     items = "\n".join(f"<li><b>{escaped(name)}</b><strong>{escaped(figure)}</strong><span>{escaped(what)}</span></li>" for name, figure, what in figures)
     return f"<ul class=headline>\n{items}\n</ul>"
 
@@ -115,9 +121,8 @@ def charts(pictures):
     return "<div class=charts>\n" + "\n".join(pictures) + "\n</div>"
 
 
-def together(*parts):
-    """On one sheet of paper."""
-    return "<div class=together>\n" + "\n".join(parts) + "\n</div>"
+def group(*parts):
+    return "<div class=group>\n" + "\n".join(parts) + "\n</div>"
 
 
 def heading(text):

@@ -15,7 +15,7 @@ for stream in filter(None, (sys.stdout, sys.stderr)):
 
 
 class BadInput(Exception):
-    """What was asked for cannot be, or is not done: its text is one line for the user; exit status 2."""
+    """A wrong option or input. Its text is one line for the user; exit status 2."""
 
 
 class Trouble(Exception):

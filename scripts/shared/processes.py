@@ -30,7 +30,7 @@ def himeno_gpu(given):
     for path in beside if given is None else [given, shutil.which(given) or ""]:
         if path and os.access(path, os.X_OK) and os.path.isfile(path):
             return os.path.abspath(path)
-    raise Trouble(f"{'himeno-gpu' if given is None else given} was not found: name it with --program")
+    raise Trouble(f"{'himeno-gpu' if given is None else given} was not found: give its path with --program")
 
 
 def checked_launcher(given, names, here=True):
@@ -39,9 +39,9 @@ def checked_launcher(given, names, here=True):
         first = shlex.split(given.format(**dict.fromkeys(names, 1)))[0]
     except (KeyError, IndexError, ValueError) as error:
         held = ", ".join(f"{{{name}}}" for name in names[:-1])
-        raise BadInput(f"--launcher {given}: {held} and {{{names[-1]}}} are what it can hold") from error
+        raise BadInput(f"--launcher {given}: may contain only {held} and {{{names[-1]}}}") from error
     if here and not shutil.which(first):
-        raise Trouble(f"{first} was not found: name a launcher with --launcher")
+        raise Trouble(f"{first} was not found: give a launcher with --launcher")
     return given
 
 

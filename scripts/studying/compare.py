@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Two studies beside each other: what got slower, or faster, beyond the noise of both."""
+"""Compares two studies: the points that became slower or faster, beyond the noise of both."""
 import math
 import statistics
 
 # A difference counts when chance alone would make it less often than this, over all points that are compared.
 CHANCE = 0.05
-# How often a change of the size that is told would be found.
+# Probability of finding a change of the printed size.
 POWER = 0.9
 # A run is taken to vary so much at least, whatever few repeats say.
 NOISE_LEAST = 0.002
@@ -101,11 +101,11 @@ def noise_told(transport, noise, entries):
     mine = [entry["found"] for entry in entries if entry["key"][TRANSPORT] == transport and entry["found"] is not None]
     where = f"by {transport}" if transport != "none" else "on one rank"
     if not noise:
-        return f"{where} no configuration was run twice: its noise is unknown, and nothing of it is judged (--repeat)"
+        return f"{where} no configuration was repeated: the noise is unknown and nothing is judged; use --repeat"
     varies = " and ".join("unknown" if one is None else f"{100 * one:.2f}%" for one in noise["measured"])
-    floor = f", taken for {100 * NOISE_LEAST:g}% at least" if min(one or 0 for one in noise["measured"]) < NOISE_LEAST else ""
-    return (f"{where} a run varies by {varies} ({'repeats' if None in noise['measured'] else 'before and after'}{floor}); of changes by "
-            f"{size_of(min(mine))} to {size_of(max(mine))}, by the number of repeats, {round(10 * POWER)} of 10 would be found")
+    floor = f", taken as at least {100 * NOISE_LEAST:g}%" if min(one or 0 for one in noise["measured"]) < NOISE_LEAST else ""
+    return (f"{where} runs vary by {varies} ({'repeats' if None in noise['measured'] else 'before and after'}{floor}); changes of "
+            f"{size_of(min(mine))} to {size_of(max(mine))}, depending on the repeats, would be found with {100 * POWER:g}% probability")
 
 
 def show(found, least):
@@ -124,6 +124,6 @@ def show(found, least):
         print(noise_told(transport, noise, entries))
     counts = {verdict: sum(entry["verdict"] == verdict for entry in entries) for verdict in ("slower", "faster", "same", "not judged")}
     print(f"{counts['slower']} slower, {counts['faster']} faster, {counts['same']} the same within noise"
-          f"{', ' + str(counts['not judged']) + ' not judged' if counts['not judged'] else ''} (a change counts from "
-          f"{100 * least:g}% on, and where chance makes one such in all points less than 1 time in {1 / CHANCE:.0f})")
+          f"{', ' + str(counts['not judged']) + ' not judged' if counts['not judged'] else ''} (a change counts if it is "
+          f"at least {100 * least:g}% and the chance of one false finding among all points is below {100 * CHANCE:g}%)")
     return 5 if counts["slower"] else 0

@@ -119,7 +119,7 @@ def session_begin(folder, study):
     entry = {"session": len(before) + 1, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "settings": now}
     store.log_add(folder, entry)
     for text in settings.differences(before[-1]["settings"], now) if before else []:
-        say(f"other than in the session before: {text}")
+        say(f"changed since the previous session: {text}")
     return entry["session"]
 
 
@@ -157,5 +157,5 @@ def verdict(folder, study):
     codes = {tried.get(point["name"], {}).get("exit", 3) for point in missing}
     if missing:
         print(f"scaling: {len(missing)} of {len(study['points'])} points are not finished"
-              f"{'; --retry runs those again that failed' if tried else ''}", file=sys.stderr)
+              f"{'; --retry runs failed points again' if tried else ''}", file=sys.stderr)
     return next((code for code in GRAVEST if code in codes), 7 if codes else 0)

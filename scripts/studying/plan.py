@@ -23,7 +23,7 @@ def words(option, text, allowed=None):
     """A list with commas between, none twice."""
     found = list(dict.fromkeys(word for word in text.split(",") if word))
     if not found:
-        raise BadInput(f"{option} is empty")
+        raise BadInput(f"{option}: empty list")
     for word in found:
         if allowed and not re.fullmatch(allowed, word):
             raise BadInput(f"{option} {text}: {word!r} is not allowed")
@@ -82,7 +82,7 @@ def make(options):
     """The points times the repeats, shuffled together, so that a slow hour falls on all alike."""
     single = points_of(options)
     if not single:
-        raise BadInput("--procs: none of the cuts fits one of --ranks")
+        raise BadInput("--procs: none of the cuts fits any of --ranks")
     runs = [{"name": f"{name}-r{repeat}", "kind": "run", "repeat": repeat, **point}
             for name, point in single.items() for repeat in range(1, options["repeat"] + 1)]
     random.Random(options["seed"]).shuffle(runs)

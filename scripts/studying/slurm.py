@@ -77,15 +77,15 @@ def follow(folder, study, todo, jobs, poll):
 def run(folder, study, retry, poll):
     for program in ("sbatch", "squeue"):
         if not shutil.which(program):
-            raise Trouble(f"{program} was not found: without Slurm leave --slurm away")
+            raise Trouble(f"{program} not found: omit --slurm if there is no Slurm")
     todo = launch.unfinished(folder, study, retry)
     if todo:
         jobs = submit_all(folder, study, todo)
-        launch.say(f"{len(set(jobs.values()))} job(s) are in the queue; this command can be stopped and given again")
+        launch.say(f"{len(set(jobs.values()))} job(s) are in the queue; this command can be interrupted and repeated")
         try:
             follow(folder, study, todo, jobs, poll)
         except KeyboardInterrupt:
-            launch.say("jobs go on; the same command shows what became of them")
+            launch.say("the jobs continue; the same command shows their results")
             return 8
     store.csv_write(folder, study)
     return launch.verdict(folder, study)

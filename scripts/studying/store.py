@@ -1,11 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The folder of a study: which points are finished, the log of attempts, the CSV.
-
-    study.json   options and points, in their order
-    runs/        a document of himeno-gpu or gemm-gpu for each finished point, and what its run said (.log)
-    paths.json   comm-gpu's document
-    log.jsonl    a line a session and a line an attempt
-    study.csv    a row a finished point"""
+"""The folder of a study, whose files `scripts/scaling --help` lists: finished points, log of attempts, CSV."""
 import csv
 import fcntl
 import functools
@@ -95,7 +89,7 @@ def log_read(folder):
     except FileNotFoundError:
         return []
     if None in found:
-        say_once(f"{path}: {found.count(None)} of {len(found)} lines are torn, or no entries of this log: left out")
+        say_once(f"{path}: {found.count(None)} of {len(found)} lines are torn or are not entries of this log: ignored")
     return [entry for entry in found if entry]
 
 
@@ -123,7 +117,7 @@ def lock(folder, say):
             if holder.isdigit() and os.path.exists(f"/proc/{holder}/stat") and "scaling" in command_of(holder):
                 raise Trouble(f"{folder}: the study is running already, in process {holder}") from None
             if attempt == 0:
-                say("a run that a killed study left behind is still going on; waiting for its end")
+                say("a run of an interrupted study is still running; waiting for its end")
             time.sleep(0.2)
         except OSError as error:
             raise Trouble(f"{folder}: cannot be locked: {error.strerror}") from error
@@ -177,7 +171,7 @@ def row_of(path, point, found, tried):
             {rank[name] for name in ("host", "device", "uuid", "driver")}  # which a report tells
         found["system"].items()
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
-        raise BadInput(f"{path}: not as its schema says: {type(error).__name__} {error}") from error
+        raise BadInput(f"{path}: does not conform to its schema: {type(error).__name__} {error}") from error
     return one
 
 

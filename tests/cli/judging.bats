@@ -152,7 +152,7 @@ def documents(starved, samples=(1, 1, 1)):
 for rates, slow in (((100, 100, 100.1, 99.9, 94), {"e"}), ((100, 100, 100.1, 99.9, 96), set()), ((100, 110, 120, 90, 80), set()), ((100, 101, 80), set())):
     assert stages.slow_at_products(Run(documents=documents(0.05)), {(name, "gpu"): rate for name, rate in zip("abcde", rates)}, steps) == slow, rates
 for kind, why, document in (("slow", "limit 95.0", documents(0.05)), ("noisy", "a rank waited 6.0% for a core", documents(0.06)),
-                            ("noisy", "its blocks are too few to tell", documents(0, [1, 1])), ("noisy", "its blocks vary by up to 75.6%", documents(0, [1, 1.1, 0.9]))):
+                            ("noisy", "too few blocks to judge", documents(0, [1, 1])), ("noisy", "its blocks vary by up to 75.6%", documents(0, [1, 1.1, 0.9]))):
     run = Run(documents=document)
     assert stages.slow_at_products(run, {(name, "gpu"): rate for name, rate in zip("abcde", (100, 100, 100, 100, 94))}, steps) == {"e"}
     assert run.found() == [(kind, "e")] and run.findings[0]["why"].endswith(why), run.findings
@@ -392,16 +392,16 @@ quiet, noisy = [(1.0, 1.001, 0.999)] * 18, [(0.9, 1.0, 1.1)] * 18
 slower = [tuple(1.05 * time for time in group) for group in quiet]
 found, text, code = shown({"p2p": quiet, "staged": noisy}, {"p2p": slower, "staged": noisy})
 assert [entry["verdict"] for entry in found["entries"]].count("slower") == 18 and code == 5, text
-assert "by p2p a run varies by 0.10% and 0.10% (before and after, taken for 0.2% at least)" in text, text
-assert "by staged a run varies by 10.0" in text
+assert "by p2p runs vary by 0.10% and 0.10% (before and after, taken as at least 0.2%)" in text, text
+assert "by staged runs vary by 10.0" in text
 # Once each: a floor is no measurement.
 once = [(1.0,)] * 3
 found, text, code = shown({"p2p": once}, {"p2p": [(1.5,)] * 3})
 assert [entry["verdict"] for entry in found["entries"]] == ["not judged"] * 3 and code == 0
-assert "by p2p no configuration was run twice" in text and "3 not judged" in text
+assert "by p2p no configuration was repeated" in text and "3 not judged" in text
 # What one study knows stands for the other.
 found, text, code = shown({"p2p": quiet[:3]}, {"p2p": [(1.05,)] * 3})
-assert "varies by 0.10% and unknown" in text and code == 5
+assert "vary by 0.10% and unknown" in text and code == 5
 # The table of Student's t, and of the power of a test: nine of ten such changes are found.
 for chance, freedom, value in ((0.05, 1, 12.7062), (0.05, 2, 4.3027), (0.005, 3, 7.4533), (0.001, 5, 6.8688), (0.05, 30, 2.0423)):
     assert abs(compare.student(chance, freedom) / value - 1) < 1e-4
@@ -490,8 +490,8 @@ head, table = content.measurements(Study(row(1, 8e-6), row(1, 8e-6), row(2, 5e-6
 assert [line[head.index("spread")] for line in table] == ["0.0%", "–"] and [line[head.index("of ceiling")] for line in table] == ["90.0%", "–"], table
 def good(*rows):
     return {name: verdict for name, verdict, _ in content.verdicts(Study(*rows))}
-assert good(row(1, 1.0), row(1, 1.04)) == {"finished": True, "right bits": True, "quiet": True}
-assert good(row(1, 1.0), row(1, 1.06), row(2, 1.0, "no")) == {"finished": True, "right bits": None, "quiet": False}
+assert good(row(1, 1.0), row(1, 1.04)) == {"complete": True, "correct": True, "repeatable": True}
+assert good(row(1, 1.0), row(1, 1.06), row(2, 1.0, "no")) == {"complete": True, "correct": None, "repeatable": False}
 PY
 }
 

@@ -238,7 +238,7 @@ PY
   { cat study/log.jsonl; "$PYTHON" -c 'print("[" * 100000)'; } | damaged log.jsonl 0 'log.jsonl: 1 of [0-9]+ lines are torn'
   local one=runs/strong-8x8x16-1-stream-none-1x1x1-r1.json
   for change in 'd["result"]["samples"] = ["a"]' 'd["result"]["samples"] = [0, 0, 0]' 'del d["version"]' 'd["ranks"][0] = {}' 'd["result"]["gflops"] = -1' 'd["system"] = 3'; do
-    "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); $change; json.dump(d, sys.stdout)" study/$one | damaged $one 2 'r1.json: not as its schema says'
+    "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); $change; json.dump(d, sys.stdout)" study/$one | damaged $one 2 'r1.json: does not conform to its schema'
   done
 }
 
@@ -341,8 +341,8 @@ SH
   says 2 'options --json: the study gives that' run new --program "$himeno" --options "-b cpu --json a.json"
   says 2 '\{where\}' run new --launcher 'go {where}' --program "$himeno"
   says 3 'none/himeno-gpu was not found' run new --program none/himeno-gpu
-  says 2 'holds no study' status new
-  says 2 'holds no study' compare new newer
+  says 2 'no study in it' status new
+  says 2 'no study in it' compare new newer
   "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null
   says 2 'has a study already, with other sizes' run study "${plan[@]}"
 }
@@ -370,13 +370,13 @@ PY
   [ "$(points products)" -eq 10 ]
   run "$top_srcdir/scripts/report" products -o products.html
   expect_status 0
-  grep -q 'Scaling of gemm-gpu' products.html && grep -q '2·m·n·k' products.html && grep -q 'µs a product' products.html
+  grep -q 'Scaling of gemm-gpu' products.html && grep -q '2·m·n·k' products.html && grep -q 'µs per product' products.html
   ! grep -qE 'sweep|interior|boundary' products.html || return 1
-  grep -q '</i>multiplying</li>' products.html && grep -q '</i>broadcast that was not hidden</li>' products.html && grep -q 'measured: multiplying ' products.html
+  grep -q '</i>multiplying</li>' products.html && grep -q '</i>exposed broadcast</li>' products.html && grep -q 'measured: multiplying ' products.html
   run "$top_srcdir/scripts/plot" scaling products -o picture
   expect_status 0
   ! grep -qE 'interior|boundary' picture.svg || return 1
-  grep -q 'µs a product' picture.svg && grep -q '>multiplying<' picture.svg && grep -q 'strong scaling, staged' picture.svg
+  grep -q 'µs per product' picture.svg && grep -q '>multiplying<' picture.svg && grep -q 'strong scaling, staged' picture.svg
 }
 
 @test "what is no study of gemm-gpu is one line" {

@@ -145,7 +145,7 @@ PY
   run "$top_srcdir/scripts/report" study -o report.html
   [ "$status" -ne 3 ] || skip "$output"
   expect_status 0
-  for word in 'finished: yes' 'right bits: yes' 'Null device 1' 'himeno-gpu -s 18x18x34 -k reference' '22.45'; do
+  for word in 'complete: yes' 'correct: yes' 'Null device 1' 'himeno-gpu -s 18x18x34 -k reference' '22.45'; do
     grep -qF -- "$word" report.html || { echo "no $word"; return 1; }
   done
 }

@@ -29,7 +29,7 @@ head, table = content.measurements(study)
 lines = {mode: scaling.of_series(points, scaling.MEASURED, mode, next(key for key in scaling.names(points) if key[2] == "staged-no-overlap")) for mode in ("strong", "weak")}
 json.dump({"rows": sorted(([row["scaling"], int(row["ranks"]), float(row["seconds_a_sweep"]), float(row["gflops"]), float(row["ceiling_share"])]
                            for row in csv.DictReader(open("study/study.csv"))), key=str),
-           "table": [[row[head.index(name)] for name in ("scaling", "ranks", "µs a sweep", "GFLOPS", "efficiency", "of ceiling")] for row in table],
+           "table": [[row[head.index(name)] for name in ("scaling", "ranks", "µs per sweep", "GFLOPS", "efficiency", "of ceiling")] for row in table],
            "plot": {mode: {str(ranks): share for ranks, share in scaling.efficiencies(line, mode).items()} for mode, line in lines.items()}}, sys.stdout)
 PY
   figures <<'FIGURES'
@@ -44,12 +44,12 @@ FIGURES
 import json, sys
 sys.path[:0] = [f"{sys.argv[1]}/{folder}" for folder in ("studying", "plotting", "shared")]
 import transports
-json.dump(transports.table(transports.read(["ways"])), sys.stdout)
+json.dump(transports.table({**transports.read(["ways"]), "report": transports.REPORT}), sys.stdout)
 PY
   figures <<'FIGURES'
-[(row.transport, row["us a sweep"], row["computing us"], row["communication us"], row.share, row.GFLOPS, row["of p2p"]) for row in d] = [("2009, four PCs by MPI", "44000", "43000", "1000", "0.0227", "25.5", ""), ("2009, four GPUs, predicted", "6600", "4300", "2300", "0.3485", "170", ""), ("pageable-no-overlap", "363.453", "348.75", "14.7", "0.0405", "5.2199", "0.9612"), ("staged", "361.021", "348.75", "12.27", "0.0340", "5.2551", "0.9677"), ("nccl", "", "", "", "", "", ""), ("p2p", "349.351", "348.75", "0.601", "0.0017", "5.4306", "1.0000")]
+[(row.transport, row["us per sweep"], row["computing us"], row["communication us"], row.share, row.GFLOPS, row["of p2p"]) for row in d] = [("2009, four PCs by MPI", "44000", "43000", "1000", "0.0227", "25.5", ""), ("2009, four GPUs, predicted", "6600", "4300", "2300", "0.3485", "170", ""), ("pageable-no-overlap", "363.453", "348.75", "14.7", "0.0405", "5.2199", "0.9612"), ("staged", "361.021", "348.75", "12.27", "0.0340", "5.2551", "0.9677"), ("nccl", "", "", "", "", "", ""), ("p2p", "349.351", "348.75", "0.601", "0.0017", "5.4306", "1.0000")]
 [row["moved by"] for row in d] = ["", "", "pageable", "staged, MPI", "", "p2p"]
-[row["why not"][:28] for row in d if row["why not"]] = ["himeno-gpu: --transport nccl"]
+[row["not run because"][:28] for row in d if row["not run because"]] = ["himeno-gpu: --transport nccl"]
 FIGURES
 }
 
