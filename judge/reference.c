@@ -187,7 +187,7 @@ static void compare(const struct judge_run *run, const struct reference *r, stru
       check->value < 1 + tolerance - REFERENCE_NOISY)
     check->outcome = CHECK_NOISY;
   if (tolerance > REFERENCE_NOISY)
-    snprintf(check->why, sizeof check->why, "noisy: nothing below %.1f%% can be told from %.2f GFLOPS",
+    snprintf(check->why, sizeof check->why, "noisy: differences below %.1f%% of %.2f GFLOPS are noise",
              100 * tolerance, r->gflops);
   else
     snprintf(check->why, sizeof check->why, "%.2f GFLOPS then; differences below %.1f%% are noise", r->gflops,

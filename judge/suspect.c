@@ -101,7 +101,7 @@ const char *suspect_differs(const struct judge_run *run, int rank, char *text, s
     append(text, size, "%scores on NUMA node %.0f, device on %.0f", text[0] ? ", " : "", cores, device);
   if (r->sharers > 0) append(text, size, "%sdevice shared with other ranks", text[0] ? ", " : "");
   if (r->cpus_shared) append(text, size, "%scores shared with other ranks", text[0] ? ", " : "");
-  if (!text[0]) append(text, size, "nothing that its device tells differs");
+  if (!text[0]) append(text, size, "its device reports no difference");
   return text;
 }
 
@@ -329,7 +329,7 @@ static void meanwhile_text(const struct meanwhile *m, char *text, size_t size)
            policy_reasons_text(m->throttle, reasons, sizeof reasons));
   for (size_t f = 0; f < FACTS; f++)
     if (m->changed >> f & 1) append(text, size, ", %s changed", facts[f].name);
-  if (!text[0]) append(text, size, ", nothing that its device tells was different");
+  if (!text[0]) append(text, size, ", its device reported no difference");
 }
 
 void suspect_meanwhile_document(struct doc *d, const struct judge_run *run, const struct slowdown *slowdown)

@@ -27,7 +27,7 @@ void worth_text(const struct worth *w, const char *what, FILE *out)
   fprintf(out, "  excludes   %.3g wrong blocks or more in 1000 device-days, at 95%% (%.3g device-days %s)\n",
           excluded, w->days, what);
   if (isnan(w->share))
-    fprintf(out, "  how hard   not known: a device tells no power, or no limit of it\n");
+    fprintf(out, "  how hard   unknown: a device reports no power or no power limit\n");
   else
     fprintf(out, "  how hard   %.2f of the power limit%s\n", w->share,
             w->share < WORTH_STRESSED ? ": NOT STRESSED, a fault that needs heat or power may have slept"

@@ -309,7 +309,7 @@ static status_t verdict(const struct gemm_reference *r, const void *out, const c
                     (double)gemm_result_get(p->type, out, c->row * p->ld[GEMM_C] + c->column));
   if (c->overwritten)
     return log_fail(STATUS_WRONG,
-                    "kernel %s: WRONG, %" PRId64 " elements behind the rows of C were written to", who,
+                    "kernel %s: WRONG, %" PRId64 " elements past the rows of C were overwritten", who,
                     c->overwritten);
   if (c->norm_wrong)
     return log_fail(STATUS_WRONG,

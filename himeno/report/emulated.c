@@ -53,11 +53,12 @@ void himeno_counts_text(const struct himeno_counts *c, const struct himeno_timin
 
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out)
 {
-  fprintf(out,
-          "  model      not measured: a Raspberry Pi 1 to 3 is bound by its memory; 56 bytes a point at 1 to "
-          "2 GB/s\n"
-          "             are %.2f to %.2f GFLOPS",
-          memory_gflops(LEAST_BYTES_PER_SECOND), memory_gflops(MOST_BYTES_PER_SECOND));
+  fprintf(
+      out,
+      "  model      not measured: a Raspberry Pi 1 to 3 is bound by its memory; 56 bytes per point at 1 to "
+      "2 GB/s\n"
+      "             are %.2f to %.2f GFLOPS",
+      memory_gflops(LEAST_BYTES_PER_SECOND), memory_gflops(MOST_BYTES_PER_SECOND));
   if (counts->instructions)
     fprintf(out, ", where the instructions alone would allow %.1f", instruction_gflops(counts));
   fprintf(out, "\n");

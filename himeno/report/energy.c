@@ -56,12 +56,12 @@ void himeno_energy_text(const struct himeno_ranks *r, FILE *out)
   if (s.counters == 0) return;
   const char *scope = r->rank[0].energy.scope;
   if (s.note) {
-    fprintf(out, "  energy     not told: %s", notes[s.note]);
+    fprintf(out, "  energy     unknown: %s", notes[s.note]);
     if (s.seconds < ENERGY_SECONDS_MIN) fprintf(out, ": %.1f s of %.0f", s.seconds, ENERGY_SECONDS_MIN);
     fprintf(out, "\n");
     return;
   }
-  fprintf(out, "  energy     %.4f J a sweep, %.2f GFLOPS/W, %d device%s: %s; ", s.joules / (double)s.sweeps,
+  fprintf(out, "  energy     %.4f J per sweep, %.2f GFLOPS/W, %d device%s: %s; ", s.joules / (double)s.sweeps,
           s.flop / s.joules / 1e9, s.counters, s.counters > 1 ? "s" : "", scope);
   if (s.idle_watts >= 0)
     fprintf(out, "without the pauses, at %.1f W idle\n", s.idle_watts);

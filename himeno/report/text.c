@@ -153,7 +153,7 @@ static void print_theory(const struct himeno_ranks *r, FILE *out)
   }
   if (!least || !(share > 0)) return;
   const struct telemetry_state *s = &least->telemetry.after;
-  fprintf(out, "  theory     %.2f GB/s a device by %d MHz x %d bits x 2: the ceiling reaches %.1f%%%s",
+  fprintf(out, "  theory     %.2f GB/s per device by %d MHz x %d bits x 2: the ceiling reaches %.1f%%%s",
           telemetry_peak_bytes(s) / 1e9, s->memory_mhz_max, s->memory_bits, 100 * share,
           r->n > 1 ? " or more" : "");
   if (telemetry_peak_flops(s) > 0)

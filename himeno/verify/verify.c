@@ -34,7 +34,7 @@ static status_t reference_run(struct verify_reference *reference, MPI_Comm comm,
                               int sweeps, struct verify_value *value)
 {
   struct solver_block block;
-  progress_begin("computing what must come out, %d sweep%s on the CPUs", sweeps, sweeps == 1 ? "" : "s");
+  progress_begin("computing the reference result, %d sweep%s on the CPUs", sweeps, sweeps == 1 ? "" : "s");
   RETURN_IF_FAILED(solver_block_run(reference->solver, 1, 1, &block));
   int affordable = sweeps;
   if (mode != HIMENO_VERIFY_FULL && block.seconds * sweeps > REFERENCE_SECONDS)

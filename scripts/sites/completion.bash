@@ -3,10 +3,10 @@
 # where bash looks; in a source tree:
 #     . scripts/sites/completion.bash
 
-_himeno_gpu_options() { "$1" --help 2>/dev/null | grep -oE -- '^ +(-[A-Za-z]( [A-Z.]+)?, )?--[a-z][a-z-]*' | grep -o -- '--.*' | sort -u; }
+_himeno_gpu_options() { "$1" --help 2>/dev/null | grep -oE -- '^ {2,6}(-[A-Za-z]( [A-Z.]+)?, )?--[a-z][a-z-]*' | grep -o -- '--.*' | sort -u; }
 
 # Whether --help shows a file or a folder behind the option.
-_himeno_gpu_takes_file() { "$1" --help 2>/dev/null | grep -qE -- "^ +(-[a-z]( [A-Z.]+)?, )?$2[= ](FILE|FOLDER|PATH)"; }
+_himeno_gpu_takes_file() { "$1" --help 2>/dev/null | grep -qE -- "^ {2,6}(-[a-z]( [A-Z.]+)?, )?$2[= ](FILE|FOLDER|PATH)"; }
 
 # What --list shows below a heading such as "kernel" or "device".
 _himeno_gpu_listed() { "$1" --list 2>/dev/null | awk -v what="$2" '$1 == what { print $2 }' | sort -u; }

@@ -57,7 +57,7 @@ follows_schema() { has_jsonschema && follows mem "$1"; }
   recorded h100-2026-11-check/runs.jsonl ladder-cuda-L >ladder-cuda-L.json
   quick -b cpu --roofline --sizes 1M --kernels traffic.json,ladder-cuda-L.json --json roof.json >/dev/null
   [ "$(json roof.json '[(k["intensity"], k["traffic"]) for k in d["roofline"]["kernels"] if k["name"] == "temporal3 L"]')" = \
-    "[(1.5, '68.0 bytes a point for each pass, by hardware counters')]" ]
+    "[(1.5, '68.0 bytes per point and pass, by hardware counters')]" ]
 }
 
 @test "dram-traffic without ncu, and without a program" {

@@ -64,10 +64,10 @@ FIGURES
 @test "chunks of a message between hosts are what was fastest, and the report says so" {
   for machine in "in=0.25 messages whole" "in=2 in chunks of 256 KiB"; do
     CLOCK_MACHINE="${machine%% *} $CLOCK_MACHINE" clocked 2 himeno-gpu -b null -s 4x514x514 -n 2 -x staged -p 2x1x1
-    says "by MPI, since: by the clock; ${machine#* }"
+    says "by MPI, because: by the clock; ${machine#* }"
   done
   clocked 2 himeno-gpu -b null -s 4x130x258 -n 2 -x staged -p 2x1x1
-  says "by MPI, since: by the clock"
+  says "by MPI, because: by the clock"
   [[ $output != *chunk* && $output != *whole* ]] # too short to be tried
 }
 

@@ -72,7 +72,7 @@ FIGURES
     [ "$(grep -c 'NOT STRESSED' <<<"$output")" = $beta ]
   done
   HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent clocked 2 gemm-gpu -b null -s 16 -t 0.1 --accept
-  says "how hard   not known: a device tells no power, or no limit of it"
+  says "how hard   unknown: a device reports no power or no power limit"
   clocked 2 gemm-gpu -b null -s 16 -t 0.1
   ! grep -q 'excludes\|how hard\|worth' <<<"$output$(cat d.json)" || return 1
 }

@@ -49,7 +49,7 @@ FIGURES
     run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 2 -t 60 -x $transport --accept policy.json --json d.json
     expect_status 5
     replayed --accept policy.json --json d.json
-    says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "nothing that its device tells was different" "NOT ACCEPTED: 1 of 1 checks fail"
+    says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "its device reported no difference" "NOT ACCEPTED: 1 of 1 checks fail"
     figures <<'FIGURES'
 [(e.rank, e.of, round(e.slowness, 2)) for e in d.episodes] = [(1, "compute", 1.25)]
 [e for e in d.episodes if not 14 < e.end - e.begin < 16] = []
@@ -163,7 +163,7 @@ d.result.soak.power_share = None
 round(d.result.soak.device_days * 86400 / d.result.seconds, 9) = 2.0
 round(d.result.soak.excluded_per_1000_device_days * d.result.seconds / 129415634.21753241, 9) = 1.0
 FIGURES
-  says "how hard   not known: a device tells no power, or no limit of it"
+  says "how hard   unknown: a device reports no power or no power limit"
 }
 
 @test "pauses at check points, where 12 sweeps last 20 ms, are in no sample" {
@@ -416,19 +416,19 @@ abs(d.ranks[0].energy.sweeping - d.ranks[0].energy.sweeps * 5.58e-3) < 1e-9 = Tr
 d.ranks[0].energy.sweeps - d.config.sweeps = 120 * (d.result.blocks // 20)
 abs(d.ranks[0].energy.joules - 100 * d.ranks[0].energy.seconds - 500 * d.ranks[0].energy.sweeping) < 1e-6 = True
 FIGURES
-  says "energy     3.3480 J a sweep, 0.00 GFLOPS/W, 1 device: a device by the clock; without the pauses, at 100.0 W idle"
+  says "energy     3.3480 J per sweep, 0.00 GFLOPS/W, 1 device: a device by the clock; without the pauses, at 100.0 W idle"
   clocked 1 himeno-gpu -b null -s XS -t 9.9
   figures <<'FIGURES'
 d.result.energy = {"joules_per_sweep": None, "gflops_per_watt": None, "idle_watts": None, "devices": 1, "note": "too short"}
 FIGURES
-  says "energy     not told: too short"
+  says "energy     unknown: too short"
   # A counter that still tells of the sweeps before: not before it has told all of them.
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=20000000 look=1000000 lag=100000000" clocked 1 himeno-gpu -b null -s XS -t 10
   figures <<'FIGURES'
 100 < d.result.energy.idle_watts < 105 = True
 FIGURES
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=800000000 $power" clocked 1 himeno-gpu -b null -s XS -t 10
-  says "energy     not told: mostly pauses"
+  says "energy     unknown: mostly pauses"
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=20000000 load@1=300 $power" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -n 4000 --verify off
   figures <<'FIGURES'
 d.result.energy.idle_watts = None
@@ -641,7 +641,7 @@ tells() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
   tells "verifying, for 6 s" "timing, 6 of 20 s" "timing, 11 of 20 s, 1 block, 0.0034 GFLOPS" \
     "timing, 17 of 20 s, 2 blocks, 0.0034 GFLOPS" "timing, 22 of 20 s, 3 blocks, 0.0034 GFLOPS"
   clocked 2 himeno-gpu -b null -s 34x35x66 -p 2x1x1 -x staged -n 24
-  grep -qx " *computing what must come out, 24 sweeps on the CPUs, for [0-9]* s" <<<"$stderr"
+  grep -qx " *computing the reference result, 24 sweeps on the CPUs, for [0-9]* s" <<<"$stderr"
   grep -qx "  verifying, for [0-9]* s" <<<"$stderr"
   [ "$(sort <<<"$stderr" | uniq -d)" = "" ]
   for options in "-n 1" "--block 10 -t 20 --quiet"; do

@@ -26,7 +26,7 @@ static void the_lowest_clock_of_a_device_is_what_differs(void **state)
     put_rank(document, r, "telemetry.sm_mhz", json_pack("[i, i]", r == 1 ? 1500 : 1980, 1980));
   struct judge_run run = viewed(document);
   assert_string_equal(suspect_differs(&run, 1, text, sizeof text), "clock in MHz 1500 where 1980 is usual");
-  assert_string_equal(suspect_differs(&run, 2, text, sizeof text), "nothing that its device tells differs");
+  assert_string_equal(suspect_differs(&run, 2, text, sizeof text), "its device reports no difference");
   judge_run_free(&run);
   put_rank(document, 2, "numa", json_integer(0));
   put_rank(document, 2, "device_numa", json_integer(1));
@@ -113,7 +113,7 @@ static void what_a_device_told_in_a_slowdown_alone_is_told(void **state)
   put_rank(document, 0, "telemetry.changes", json_array());
   run = viewed(document);
   assert_non_null(strstr(suspect_slowdown(&run, &s, text, sizeof text),
-                         "blocks 8 to 15, nothing that its device tells was different"));
+                         "blocks 8 to 15, its device reported no difference"));
   judge_run_free(&run);
   json_decref(document);
 }

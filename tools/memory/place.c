@@ -56,9 +56,9 @@ static status_t place_sweep(struct mem_run *run, const char *path, const char *k
   snprintf(p->name, sizeof p->name, "%.40s %.30s", kernel, text(config, "size"));
   if (temporal)
     snprintf(p->traffic, sizeof p->traffic,
-             "56 bytes a point for each pass of %.0f sweeps; halos of tiles not counted", sweeps);
+             "56 bytes per point and pass of %.0f sweeps; halos of tiles not counted", sweeps);
   else
-    snprintf(p->traffic, sizeof p->traffic, "56 bytes a point");
+    snprintf(p->traffic, sizeof p->traffic, "56 bytes per point");
   return STATUS_OK;
 }
 
@@ -165,7 +165,7 @@ static status_t read_traffic(struct mem_run *run, const char *path, const json_t
     if (r->n_traffic == MEM_TRAFFIC_MAX) return no_document(path, "there are too many kernels");
     struct mem_traffic *t = &r->traffic[r->n_traffic];
     t->bytes = number(one, "bytes_a_point", NULL);
-    if (t->bytes <= 0) return no_document(path, "it has no bytes a point of a kernel");
+    if (t->bytes <= 0) return no_document(path, "it has no bytes per point of a kernel");
     snprintf(t->name, sizeof t->name, "%.40s %.30s", text(one, "kernel"), text(one, "size"));
     r->n_traffic++;
   }
@@ -179,8 +179,8 @@ static void traffic_apply(struct mem_roofline *r)
       struct mem_placed *placed = &r->placed[p];
       if (placed->sweeps <= 0 || strcmp(placed->name, r->traffic[t].name)) continue;
       placed->intensity = SWEEP_FLOP * placed->sweeps / r->traffic[t].bytes;
-      snprintf(placed->traffic, sizeof placed->traffic,
-               "%.1f bytes a point for each pass, by hardware counters", r->traffic[t].bytes);
+      snprintf(placed->traffic, sizeof placed->traffic, "%.1f bytes per point and pass, by hardware counters",
+               r->traffic[t].bytes);
     }
 }
 

@@ -51,8 +51,8 @@ static void print_what(const struct bench *bench, FILE *out)
 static void print_host(const struct bench *bench, FILE *out)
 {
   if (bench->n_host == 0) return;
-  fprintf(out, "\n  Host and device: in is to the device, both counts the bytes of one way\n");
-  fprintf(out, "  rank  memory    way   company   smallest us    largest GB/s  fit\n");
+  fprintf(out, "\n  Host and device: \"in\" is to the device, \"both\" counts the bytes of one direction\n");
+  fprintf(out, "  rank  memory    dir.  company   smallest us    largest GB/s  fit\n");
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
@@ -101,7 +101,7 @@ static void print_host_sizes(const struct bench *bench, FILE *out)
   struct column columns[COLUMNS_MAX];
   int n = columns_list(bench, columns);
   if (n == 0) return;
-  fprintf(out, "\n  GB/s one way by size, the slowest rank's\n            ");
+  fprintf(out, "\n  GB/s in one direction by size, the slowest rank's\n            ");
   for (int c = 0; c < n; c += 3)
     fprintf(out, "%*s%s, %s",
             c ? 24 - (int)strlen(columns[c - 3].way) - (int)strlen(columns[c - 3].company) : 2, "",
@@ -144,7 +144,7 @@ static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
   fprintf(out,
-          "\n  %s, both ways at once: us of the smallest transfer above the diagonal, GB/s each way of the "
+          "\n  %s, both directions at once: us of the smallest transfer above the diagonal, GB/s per direction of the "
           "largest below\n      ",
           way);
   for (int b = 0; b < n; b++) fprintf(out, " %8d", b);
@@ -163,7 +163,7 @@ static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 
 static void print_curves(const struct bench *bench, FILE *out)
 {
-  fprintf(out, "\n  Fits of pairs\n  transport   pair       ways  company  fit\n");
+  fprintf(out, "\n  Fits of pairs\n  transport   pair       dir.  company  fit\n");
   for (int p = 0; p < bench->n_pairs; p++) {
     const struct bench_path *path = &bench->pairs[p];
     if (path->rank >= RANKS_SHOWN || path->peer >= RANKS_SHOWN) continue;
@@ -193,7 +193,7 @@ static void print_halo(const struct bench *bench, FILE *out)
           bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,
           (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages);
   fprintf(out,
-          "  transport   us an exchange   GB/s a rank   pack    d2h   wait  transfer    h2d  unpack us\n");
+          "  transport   us/exchange      GB/s/rank    pack    d2h   wait  transfer    h2d  unpack us\n");
   for (int h = 0; h < bench->n_halo; h++) {
     const struct bench_halo *halo = &bench->halo[h];
     fprintf(out, "  %-10s  %15.2f  %12.2f", halo->way, halo->point.seconds * 1e6, rate(&halo->point));
@@ -296,7 +296,7 @@ static void print_cards(const struct bench *bench, FILE *out)
   for (int c = 0; c < table->n; c++)
     if (table->rows[c].idle)
       fprintf(out,
-              "  WARNING    card %s of %s is active and IDLE: the bytes between hosts took another way\n",
+              "  WARNING    card %s of %s is active and IDLE: the bytes between hosts took another path\n",
               table->rows[c].card.name, table->rows[c].card.host);
 }
 

@@ -119,7 +119,7 @@ status_t fit_enough_check(const struct fitting *f, const struct model *model)
     return log_fail(STATUS_ENVIRONMENT,
                     "too little to predict from: all runs have about %.3g %ss a rank, so that the fixed "
                     "cost of a %s and "
-                    "that of a %s cannot be told apart; measure a smaller and a larger --size",
+                    "that of a %s cannot be distinguished; measure a smaller and a larger --size",
                     model->points_most, point, work, point);
   return STATUS_OK;
 }

@@ -86,7 +86,7 @@ static void print_model(const struct model *m, FILE *out)
   if (m->freedom > 0)
     fprintf(out, "    a run is off by %.1f%% (%.1f degrees of freedom)", 100 * m->spread, m->freedom);
   else
-    fprintf(out, "    no interval: the model tells nothing of its errors");
+    fprintf(out, "    no interval: the model has no errors");
   for (int w = 0; w < m->paths.n && m->freedom > 0; w++)
     fprintf(out, "%s by %s %.1f%%", w ? "," : ":", m->paths.ways[w].name, 100 * m->way_spread[w]);
   fprintf(out, "\n");
@@ -185,7 +185,7 @@ static void print_pair(const struct validate_pair *pair, FILE *out)
           run->weak ? "weak" : "strong", run->ranks, study_cut_text(run->procs, cut), run->transport,
           run->seconds * 1e6);
   if (!pair->predicted)
-    fprintf(out, "  the rest tells too little\n");
+    fprintf(out, "  too few runs left to fit\n");
   else
     fprintf(out, " %11.2f  %+6.1f%%%s\n", pair->time.seconds * 1e6, 100 * pair->error,
             validate_is_outside(pair) ? "  outside" : "");

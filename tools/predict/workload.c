@@ -166,7 +166,7 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                     .point = "multiply-add",
                     .extents = {"m", "n", "k"},
                     .dimensions = 2,
-                    .formula = "interior + what of the exchange is not beside it + reduction",
+                    .formula = "interior + exchange that does not overlap + reduction",
                     .flop = 2,
                     /* no study has told it yet: it holds nothing as well as the most */
                     .host_guess = 0.02,

@@ -180,7 +180,7 @@ static status_t ranks_program(char path[PATH_MAX])
   }
   snprintf(path, PATH_MAX, "%s/%s", LIBEXECDIR, RANKS_PROGRAM);
   if (access(path, R_OK) == 0) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "%s was not found: it belongs beside himeno-sim or in " LIBEXECDIR,
+  return log_fail(STATUS_ENVIRONMENT, "%s was not found: it belongs next to himeno-sim or in " LIBEXECDIR,
                   RANKS_PROGRAM);
 }
 

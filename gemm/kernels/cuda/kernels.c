@@ -10,7 +10,7 @@
 
 static const struct gemm_kernel naive = {
     .name = "naive",
-    .step = "a thread an element",
+    .step = "one thread per element",
     .rung = 1,
     FP32(fp32_naive),
     GEMM_BLOCKS({.group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1}),
@@ -18,7 +18,7 @@ static const struct gemm_kernel naive = {
 
 static const struct gemm_kernel regblock = {
     .name = "regblock",
-    .step = "8x8 elements a thread, in registers",
+    .step = "8x8 elements per thread, in registers",
     .rung = 2,
     FP32(fp32_regblock),
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .item_m = 8, .item_n = 8, .stages = 1}),
@@ -26,7 +26,7 @@ static const struct gemm_kernel regblock = {
 
 static const struct gemm_kernel local = {
     .name = "local",
-    .step = "128x128 a block through shared memory, one step of k at a time",
+    .step = "128x128 per block through shared memory, one step of k at a time",
     .rung = 3,
     FP32(fp32_local),
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 1, .item_m = 8, .item_n = 8, .stages = 1}),
@@ -77,7 +77,7 @@ static const struct gemm_kernel warptile = {
 
 static const struct gemm_kernel f16x2 = {
     .name = "f16x2",
-    .step = "half without tensor cores: two products an instruction, sums in half",
+    .step = "half without tensor cores: two products per instruction, sums in half",
     .rung = 8,
     .types = GEMM_BIT(GEMM_F16_F16),
     .ops = &gemm_cuda_tensor_ops,
