@@ -144,7 +144,8 @@ static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
   fprintf(out,
-          "\n  %s, both directions at once: us of the smallest transfer above the diagonal, GB/s per direction of the "
+          "\n  %s, both directions at once: us of the smallest transfer above the diagonal, GB/s per "
+          "direction of the "
           "largest below\n      ",
           way);
   for (int b = 0; b < n; b++) fprintf(out, " %8d", b);

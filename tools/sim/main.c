@@ -177,8 +177,8 @@ static void path_print(const struct sim *s, enum study_where where)
   if (where == STUDY_OTHER_HOST && s->config.platform)
     fprintf(s->out, ", between hosts as %s says", s->config.platform);
   else if (bandwidth > 0)
-    fprintf(s->out, ", %.3g us per message and %.3g GB/s %s%s", 1e6 * sim_latency_of(&s->model, s->way, where),
-            bandwidth / 1e9, place,
+    fprintf(s->out, ", %.3g us per message and %.3g GB/s %s%s",
+            1e6 * sim_latency_of(&s->model, s->way, where), bandwidth / 1e9, place,
             where == STUDY_OTHER_HOST && model_within_hosts(s->model.paths.ways[s->way].name) ? ", by staged"
                                                                                               : "");
   else
