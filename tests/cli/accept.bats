@@ -324,7 +324,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   [ "$(verdict)" = "slow False" ]
   HIMENO_NULL_CLOCK="seed=4 noise=0.5 device=1:2" measured -t 0.01 --reference before.json --json r.json
   expect_status 3
-  grep -q 'noisy: nothing below' <<<"$output"
+  grep -q 'noisy: differences below' <<<"$output"
   grep -q 'verdict    NOISY: every block equals' <<<"$output"
   grep -q 'NOT ACCEPTED: too noisy to be judged, run again' <<<"$output"
   [ "$(verdict)" = "noisy False" ]

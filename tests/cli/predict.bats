@@ -526,7 +526,7 @@ END
   products_made
   run --separate-stderr "$predict" --study study --comm paths.json -s 512,1536 -n 1,4,8 --against later --json p.json
   expect_status 0
-  for word in '55 products of kernel simd' 'multiply-adds a rank' 'seconds a product = interior + what of the exchange is not beside it' 'us a product (90%)' ' 2x2 ' 'us a product)'; do
+  for word in '55 products of kernel simd' 'multiply-adds a rank' 'seconds a product = interior + exchange that does not overlap' 'us a product (90%)' ' 2x2 ' 'us a product)'; do
     [[ $output == *"$word"* ]] || { echo "no $word in: $output"; return 1; }
   done
   follows_schema p.json
