@@ -21,8 +21,8 @@
 
 #define DEVICE_OPTION_BIND(readers)                                                                          \
   "bind", 0, readers, OPTION_CHOICE(binding, "auto|keep|share"),                                             \
-      "Bind ranks to cores: keep the launcher's binding, share the host's cores among its ranks, or (auto) " \
-      "share them only if the launcher bound each rank to one core or several ranks to the same cores."
+      "Bind ranks to cores. keep: the launcher's binding. share: divide the host's cores among its ranks. "  \
+      "auto: share if the launcher bound each rank to one core or several ranks to the same cores."
 
 #define DEVICE_OPTION_EXPECT(readers)                                                                        \
   "expect", 0, readers, OPTION_INT(expect, 1, 1024, "N"),                                                    \

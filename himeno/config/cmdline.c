@@ -54,9 +54,10 @@ static const struct option_spec options[] = {
      "a smaller one that fits in memory.",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
-     "Use the largest grid that fits in PERCENT of each device's free memory, and read all of it.",
+     "Use the largest grid that fits in PERCENT of each device's free memory, and sweep over all of it.",
      .given = OPTION_GIVEN(fill_given)},
-    {"weak", 'w', RUN, OPTION_FLAG(weak), "Weak scaling: give each rank the interior of SIZE."},
+    {"weak", 'w', RUN, OPTION_FLAG(weak),
+     "Weak scaling: give each rank as many points as SIZE has without its boundary."},
     {"data", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(data, "standard|dense"),
      "Select the input: standard is the benchmark's own data; in dense data every term of the stencil "
      "counts."},
@@ -70,7 +71,7 @@ static const struct option_spec options[] = {
      "template. With --ladder it is the last rung."},
     {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune), "Time the kernels again even if a choice is remembered."},
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
-     "Time and remember nothing: use kernel stream and transport staged."},
+     "Skip all trials and ignore remembered choices: use the backend's default kernel and transport staged."},
     {"transport", 'x', RUN, OPTION_CUSTOM(transport, parse_transport, "auto|TRANSPORT"),
      "Select the transport for halo exchange; see --list. auto times a few exchanges per transport and takes "
      "the fastest."},
@@ -85,7 +86,7 @@ static const struct option_spec options[] = {
     {"sweeps", 'n', PLAIN | LADDER, OPTION_INT(sweeps, 1, 10000000, "SWEEPS"),
      "Run one block of SWEEPS sweeps.", .group = "How long", .given = OPTION_GIVEN(sweeps_given)},
     {"time", 't', PLAIN | LADDER | OFFICIAL, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
-     "Repeat blocks for about this long: 90, 15m or 8h (default 10 s).",
+     "Repeat blocks for about this long: 90 (seconds), 15m or 8h (default 10 s).",
      .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, PLAIN | LADDER | SOAK, OPTION_INT(block, 1, 10000000, "SWEEPS"),
      "Set the number of sweeps per block (default 120). Each block starts from the initial field.",
@@ -103,7 +104,7 @@ static const struct option_spec options[] = {
      "Check the field after every PASSES passes instead of after each: fewer checks, more memory traffic."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
      "Run the kernels from the simplest to the fastest and show what each step gains. Each kernel runs for "
-     "about one second (--time), in three rounds."},
+     "about one second (--time) in all, spread over three rounds."},
     {"verify", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(verify, "auto|full|off"),
      "Compare every block with the known value, or with one computed on the CPUs: auto computes for at most "
      "about one minute, full to the end of a block.",

@@ -306,8 +306,8 @@ static void help_shows_each_option_in_its_group(void **state)
       "      --overlap           compute meanwhile\n"
       "\n"
       "Other:\n"
-      "  -h, --help              show this help and exit\n"
-      "  -V, --version           show the version and exit\n"
+      "  -h, --help              Show this help and exit.\n"
+      "  -V, --version           Show the version and exit.\n"
       "\n"
       "Examples:\n"
       "  prog -n 3\n";

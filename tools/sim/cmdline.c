@@ -15,7 +15,8 @@ static const struct option_spec options[] = {
      "Simulate these sizes: XS, S, M, L, XL or IxJxK. Default: L."},
     {"ranks", 'n', OPTION_ALWAYS, OPTION_CUSTOM(ranks, rank_list_parse, "N[,N]"),
      "Simulate these numbers of ranks. Default: 1,8,64."},
-    {"weak", 'w', OPTION_ALWAYS, OPTION_FLAG(weak), "Weak scaling: give each rank the interior of SIZE."},
+    {"weak", 'w', OPTION_ALWAYS, OPTION_FLAG(weak),
+     "Weak scaling: give each rank as many points as SIZE has without its boundary."},
     {"transport", 'x', OPTION_ALWAYS, OPTION_TEXT(transport, "TRANSPORT"),
      "Use this transport's latency and bandwidth. Default: the first of the model."},
     {RANKS_OPTION_PROCS(OPTION_ALWAYS, "is himeno-gpu's own choice.")},
@@ -31,8 +32,8 @@ static const struct option_spec options[] = {
     {"leaf", 0, SIM_MADE, OPTION_INT(leaf, 1, 256, "N"),
      "Set the hosts per switch of the fat tree (default 16)."},
     {"taper", 0, SIM_MADE, OPTION_REAL(taper, 0.1, 100, "FACTOR"),
-     "Divide the bandwidth of the links between switches by FACTOR: 1 is that of all hosts below (default "
-     "1)."},
+     "Divide each leaf switch's uplink bandwidth by FACTOR. 1: no oversubscription (default); 4: a 4:1 "
+     "tree."},
     {"passes", 0, OPTION_ALWAYS, OPTION_INT(passes, 1, 10000, "N"),
      "Set the number of timed passes (default 20)."},
     {"keep-files", 0, OPTION_ALWAYS, OPTION_TEXT(keep, "FOLDER"),
