@@ -43,7 +43,7 @@ static const char *tile_text(const struct gemm_blocks *b, char text[48])
 static void print_rung(const struct gemm_run *run, const struct gemm_series *s, double best, FILE *out)
 {
   double peak = run->ceilings.flops * run->placement.ranks / 1e9, gflops = gemm_series_gflops(run, s);
-  char spread[REPORT_SPREAD_BYTES], bar[64], place[8] = "-", numbers[6][REPORT_NUMBER_BYTES], tile[48];
+  char spread[REPORT_SPREAD_BYTES], bar[64], place[8] = "-", numbers[5][REPORT_NUMBER_BYTES], tile[48];
   if (!s->kernel->yardstick) snprintf(place, sizeof place, "%d", s->kernel->rung);
   const struct stats_summary samples = stats_summarise(s->samples, (size_t)s->n_samples);
   report_bar(bar, sizeof bar, best > 0 ? gflops / best : 0, 12);
@@ -53,11 +53,13 @@ static void print_rung(const struct gemm_run *run, const struct gemm_series *s, 
           percent(gemm_series_share(run, s), 7, numbers[1]),
           percent(peak > 0 ? predicted_gflops(run, s) / peak : 0, 9, numbers[2]),
           s->predicted.seconds > 0 ? gemm_bound_names[s->predicted.bound] : "-", verdict_of(s), bar);
-  if (run->config.verbose)
-    fprintf(out, "      tile %s; %s threads, %s registers, %s bytes of local memory\n",
-            tile_text(&s->blocks, tile), report_number(s->resources.threads, 0, 0, numbers[3]),
-            report_number(s->resources.registers, 0, 0, numbers[4]),
-            report_number(s->resources.local_bytes, 0, 0, numbers[5]));
+  if (run->config.verbose) {
+    fprintf(out, "      tile %s; %s threads, %s registers", tile_text(&s->blocks, tile),
+            report_number(s->resources.threads, 0, 0, numbers[3]),
+            report_number(s->resources.registers, 0, 0, numbers[4]));
+    if (s->resources.registers > 0) fprintf(out, ", %d bytes of local memory", s->resources.local_bytes);
+    fprintf(out, "\n");
+  }
   if (s->status != STATUS_OK) fprintf(out, "      %s\n", s->why);
 }
 

@@ -19,7 +19,7 @@ static const char *rung_verdict(const struct himeno_rung *rung)
 static void rung_text(const struct himeno_ladder *ladder, int r, int verbose, FILE *out)
 {
   const struct himeno_rung *rung = &ladder->rungs[r];
-  char bar[64], spread[REPORT_SPREAD_BYTES], numbers[7][REPORT_NUMBER_BYTES];
+  char bar[64], spread[REPORT_SPREAD_BYTES], numbers[6][REPORT_NUMBER_BYTES];
   const double share = ladder->ceiling > 0 ? rung->bytes_per_second / ladder->ceiling : 0;
   const struct himeno_resources *used = &rung->resources;
   report_bar(bar, sizeof bar, share, 12);
@@ -29,11 +29,10 @@ static void rung_text(const struct himeno_ladder *ladder, int r, int verbose, FI
           report_number(rung->bytes_per_second / 1e9, 9, 1, numbers[1]),
           report_number(100 * share, 7, 1, numbers[2]), rung_verdict(rung), bar);
   if (verbose && used->threads > 0)
-    fprintf(out, "      %s registers, %s bytes of shared memory, %s threads, occupancy %s%%\n",
-            report_number(used->registers, 0, 0, numbers[3]),
-            report_number(used->local_bytes, 0, 0, numbers[4]),
-            report_number(used->threads, 0, 0, numbers[5]),
-            report_number(100 * used->occupancy, 0, 0, numbers[6]));
+    fprintf(out, "      %s registers, %d bytes of shared memory, %s threads, occupancy %s%%\n",
+            report_number(used->registers, 0, 0, numbers[3]), used->local_bytes,
+            report_number(used->threads, 0, 0, numbers[4]),
+            report_number(100 * used->occupancy, 0, 0, numbers[5]));
   fprintf(out, "      %s%s\n", rung->kernel->step,
           rung->kernel->class_ == HIMENO_TEMPORAL ? " (temporal: nominal GB/s)" : "");
 }
