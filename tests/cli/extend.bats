@@ -40,7 +40,7 @@ edit() {
   edit backend 12
   # It is the null backend by another name, which forwards to the CPU's, and whose halos are the CPU's.
   mkdir "$tree"/gpu/dummy "$tree"/himeno/kernels/dummy "$tree"/gemm/kernels/dummy "$tree"/comm/halo/dummy
-  for file in gpu/null/null_device.c gpu/null/null_device.h himeno/kernels/null/kernels.c gemm/kernels/null/kernels.c; do
+  for file in gpu/null/null_device.c gpu/null/null_device.h himeno/kernels/null/null_sweep_set.c gemm/kernels/null/null_product_set.c; do
     sed 's/null/dummy/g; s/NULL_DEVICE_H/DUMMY_DEVICE_H/' "$tree/$file" > "$tree/${file//null/dummy}"
   done
   cp "$parts/pack.c" "$tree/comm/halo/dummy/pack.c"

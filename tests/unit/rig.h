@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_RIG_H
 #define TESTS_UNIT_RIG_H
 
-#include "tests/unit/kernels.h"
+#include "tests/unit/kernel_checks.h"
 
 #define RIG_SLOTS  8
 #define RIG_POISON 0x7fc0dead /**< a NaN that no kernel makes */

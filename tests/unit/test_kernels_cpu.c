@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/log.h"
 #include "himeno/kernels/cpu/cpu_sweep.h"
-#include "tests/unit/kernels.h"
+#include "tests/unit/kernel_checks.h"
 
 #define SETTING "HIMENO_CPU_SIMD"
 #define MAX     20

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Every CUDA kernel of the set on the first device; temporal ones also as chips before Hopper run
  * them. */
-#include "tests/unit/kernels.h"
+#include "tests/unit/kernel_checks.h"
 
 #define SUBJECTS_MAX 64
 

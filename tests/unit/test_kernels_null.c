@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tests/unit/kernels.h"
+#include "tests/unit/kernel_checks.h"
 
 int main(void)
 {

@@ -3,7 +3,7 @@
  * atomics, and once more with sums in two floats, as without doubles. Temporal ones also in the
  * shapes that NVIDIA's devices take, and stream with several sweeps in a launch. */
 #include "config.h"
-#include "tests/unit/kernels.h"
+#include "tests/unit/kernel_checks.h"
 
 int main(void)
 {

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/report.h"
 #include "gpu/host.h"
-#include "tools/memory/cpu/kernels.h"
+#include "tools/memory/cpu/mem_cpu.h"
 #include "tools/memory/state.h"
 
 #define LEAST_BYTES ((uint64_t)64 << 20)

@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "base/report.h"
-#include "tools/memory/cpu/kernels.h"
+#include "tools/memory/cpu/mem_cpu.h"
 #include "tools/memory/state.h"
 
 #define GPU_BYTES   ((uint64_t)1 << 30)

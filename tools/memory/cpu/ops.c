@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "gpu/host.h"
-#include "tools/memory/cpu/kernels.h"
+#include "tools/memory/cpu/mem_cpu.h"
 #include "tools/memory/mem_ops.h"
 
 #define PIECE ((uint64_t)4096)

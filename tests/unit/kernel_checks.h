@@ -2,8 +2,8 @@
 /** \file
  * \brief What himeno/kernels/kernels.h promises, checked in the same way on the kernels of every
  * backend. */
-#ifndef TESTS_UNIT_KERNELS_H
-#define TESTS_UNIT_KERNELS_H
+#ifndef TESTS_UNIT_KERNEL_CHECKS_H
+#define TESTS_UNIT_KERNEL_CHECKS_H
 
 #include "himeno/kernels/kernels.h"
 #include "tests/unit/unit.h"

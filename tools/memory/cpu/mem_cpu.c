@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tools/memory/cpu/kernels.h"
+#include "tools/memory/cpu/mem_cpu.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief One thread's share of mem-gpu's work on the CPU, and host memory's four ways of access. */
-#ifndef TOOLS_MEMORY_CPU_KERNELS_H
-#define TOOLS_MEMORY_CPU_KERNELS_H
+#ifndef TOOLS_MEMORY_CPU_MEM_CPU_H
+#define TOOLS_MEMORY_CPU_MEM_CPU_H
 
 #include <stddef.h>
 #include <stdint.h>
