@@ -104,7 +104,7 @@ class Tree:
             paths = sorted(self.root.glob(pattern)) + sorted(self.root.glob(pattern + ".c"))
             if not paths:
                 raise NotFound(f"there is no test \"{pattern}\"")
-            found += [str(path.relative_to(self.root).with_suffix("")) for path in paths]
+            found += [re.sub(r"\.c$", "", str(path.relative_to(self.root))) for path in paths]
         return list(dict.fromkeys(found))
 
 

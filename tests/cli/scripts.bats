@@ -360,15 +360,16 @@ a_tree_to_mutate() {
   : >tests/settings.sh
   cat >configure <<'SH'
 #!/bin/sh
-mkdir -p tests/unit && : >tests/env.sh
+mkdir -p tests/unit && echo "BATS=$BATS" >tests/env.sh
 printf 'check_PROGRAMS = tests/unit/test_one\nall: $(check_PROGRAMS)\ntests/unit/test_one: ../tree/base/one.c ../tree/tests/unit/test_one.c\n' >Makefile
 printf '\tcc -o $@ $^ && printf "#!/bin/sh\\n./$@.bin && echo ok 1 || echo not ok 1 - one\\n" >$@.sh && mv $@ $@.bin && mv $@.sh $@ && chmod +x $@\n' >>Makefile
 SH
   chmod +x configure
+  export BATS
 }
 
-# mutant NAME TO: in one(), tried by its test alone.
-mutant() { printf '%s: a lie\n  in one\n  from x+1\n  to %s\n  tests tests/unit/test_one\n\n' "$1" "$2" >>tests/mutants/one.txt; }
+# mutant NAME TO [TEST]: in one(), tried by that test alone.
+mutant() { printf '%s: a lie\n  in one\n  from x+1\n  to %s\n  tests %s\n\n' "$1" "$2" "${3-tests/unit/test_one}" >>tests/mutants/one.txt; }
 
 @test "mutate tells what is killed, hangs, survives and is not built, and leaves the tree alone" {
   a_tree_to_mutate
@@ -378,13 +379,17 @@ mutant() { printf '%s: a lie\n  in one\n  from x+1\n  to %s\n  tests tests/unit/
   mutant same '1 + x'
   mutant broken 'x +'
   mutant endless '({ for (;;); x; })'
+  mkdir tests/cli
+  printf '@test "it adds" {\n  tests/unit/test_one | grep -q "^ok"\n}\n' >tests/cli/one.bats
+  mutant shown 'x + 3' tests/cli/one.bats
   run scripts/mutate --patience 5
   expect_status 1
   [[ $output == *"killed "*changed*"tests/unit/test_one: 1 - one"* ]]
   [[ $output == *"survived: same: a lie (base/one.c, one)"* ]]
   [[ $output == *"not built: broken"* ]]
   [[ $output == *"killed "*endless*"tests/unit/test_one: took over "* ]]
-  [[ $output == *"2 killed, 1 survived, 1 not built, 0 not tried, 66.7% killed" ]]
+  [[ $output == *"killed "*shown*"tests/cli/one.bats: 1 it adds"* ]]
+  [[ $output == *"3 killed, 1 survived, 1 not built, 0 not tried, 75.0% killed" ]]
   cmp base/one.c before.c
   run scripts/mutate --resume changed
   expect_status 0
