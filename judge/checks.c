@@ -135,51 +135,73 @@ static double throttled(const json_t *row, const struct policy *policy)
 /* ---- the table ---- */
 
 enum { LEAST, MOST };
-#define RUN(key, values, name, unit, of, at, ranks, value)                                                   \
+#define RUN(key, values, name, title, unit, of, at, ranks, value)                                            \
   {                                                                                                          \
-    key, CHECK_##values, name, unit, OF_##of, at, ranks, .of_run = value                                     \
+    key, CHECK_##values, name, title, unit, OF_##of, at, ranks, .of_run = value                              \
   }
-#define RANK(key, values, name, unit, of, at, value)                                                         \
+#define RANK(key, values, name, title, unit, of, at, value)                                                  \
   {                                                                                                          \
-    key, CHECK_##values, name, unit, OF_##of, at, 1, value                                                   \
+    key, CHECK_##values, name, title, unit, OF_##of, at, 1, value                                            \
   }
 
 const struct check_kind check_kinds[CHECK_KINDS] = {
-    RUN("efficiency_min", NUMBER, "efficiency", "", RUN, LEAST, 1, efficiency),
-    RUN("device_spread_max", NUMBER, "spread of devices", "", DEVICE, MOST, 2, spread),
-    RUN("noise_max", NUMBER, "noise of blocks", "", NOISE, MOST, 1, noise),
-    RUN("exchange_us_max", NUMBER, "exchange latency", "us", PAIRS, MOST, 2, pairs_us),
-    RUN("exchange_gbps_min", NUMBER, "exchange rate", "GB/s", PAIRS, LEAST, 2, pairs_gbps),
-    RUN("exchange_us_ratio_max", NUMBER, "latency over its like", "", PAIRS, MOST, 2, pairs_us_ratio),
-    RUN("exchange_gbps_ratio_min", NUMBER, "rate over its like", "", PAIRS, LEAST, 2, pairs_gbps_ratio),
-    RUN("stragglers_max", COUNT, "stragglers", "", STRAGGLERS, MOST, STRAGGLER_RANKS_MIN, stragglers),
-    RUN("episodes_max", COUNT, "slow for a while", "", SLOWDOWNS, MOST, 1, slowdowns),
-    RUN("counted_max", COUNT, "errors counted", "", COUNTERS, MOST, 1, counted),
-    RUN("devices_per_host", COUNT, "devices a host", "", STATE, LEAST, 1, devices_per_host),
-    RANK("ceiling_share_min", NUMBER, "share of ceiling", "", CEILING, LEAST, .path = "ceiling_share"),
-    RANK("theory_share_min", NUMBER, "ceiling of theory", "", THEORY, LEAST, .path = "theory.share"),
-    RANK("device_gflops_min", NUMBER, "device", "GFLOPS", RATE, LEAST, .path = "compute_gflops"),
-    RANK("device_noise_max", NUMBER, "noise of devices", "", DEVICE_NOISE, MOST, .path = "noise"),
-    RANK("binding", FLAG, "device and cores unshared", "", STATE, LEAST, .of_rank = unshared),
-    RANK("devices_unshared", FLAG, "device unshared", "", STATE, LEAST, .of_rank = device_unshared),
-    RANK("ecc", FLAG, "ECC on", "", STATE, LEAST, .path = "telemetry.ecc.on"),
-    RANK("ecc_corrected_max", COUNT, "ECC corrected", "errors", STATE, MOST,
+    RUN("efficiency_min", NUMBER, "efficiency", "parallel efficiency", "", RUN, LEAST, 1, efficiency),
+    RUN("device_spread_max", NUMBER, "spread of devices", "devices: (fastest - slowest) / median", "", DEVICE,
+        MOST, 2, spread),
+    RUN("noise_max", NUMBER, "noise of blocks", "noise of block times", "", NOISE, MOST, 1, noise),
+    RUN("exchange_us_max", NUMBER, "exchange latency", "worst link: latency in us", "us", PAIRS, MOST, 2,
+        pairs_us),
+    RUN("exchange_gbps_min", NUMBER, "exchange rate", "worst link: bandwidth in GB/s", "GB/s", PAIRS, LEAST,
+        2, pairs_gbps),
+    RUN("exchange_us_ratio_max", NUMBER, "latency over its like",
+        "worst link: latency / median of similar links", "", PAIRS, MOST, 2, pairs_us_ratio),
+    RUN("exchange_gbps_ratio_min", NUMBER, "rate over its like", "worst link: bandwidth / median", "", PAIRS,
+        LEAST, 2, pairs_gbps_ratio),
+    RUN("stragglers_max", COUNT, "stragglers", "ranks that are always slow (stragglers)", "", STRAGGLERS,
+        MOST, STRAGGLER_RANKS_MIN, stragglers),
+    RUN("episodes_max", COUNT, "slow for a while", "temporary slowdowns", "", SLOWDOWNS, MOST, 1, slowdowns),
+    RUN("counted_max", COUNT, "errors counted", "errors counted during the run", "", COUNTERS, MOST, 1,
+        counted),
+    RUN("devices_per_host", COUNT, "devices a host", "devices per host", "", STATE, LEAST, 1,
+        devices_per_host),
+    RANK("ceiling_share_min", NUMBER, "share of ceiling", "worst device: computing / ceiling", "", CEILING,
+         LEAST, .path = "ceiling_share"),
+    RANK("theory_share_min", NUMBER, "ceiling of theory", "worst device: ceiling / theoretical bandwidth", "",
+         THEORY, LEAST, .path = "theory.share"),
+    RANK("device_gflops_min", NUMBER, "device", "slowest device: GFLOPS of computing", "GFLOPS", RATE, LEAST,
+         .path = "compute_gflops"),
+    RANK("device_noise_max", NUMBER, "noise of devices", "worst device: noise of compute times", "",
+         DEVICE_NOISE, MOST, .path = "noise"),
+    RANK("binding", FLAG, "device and cores unshared", "one rank per device and core", "", STATE, LEAST,
+         .of_rank = unshared),
+    RANK("devices_unshared", FLAG, "device unshared", "one rank per device", "", STATE, LEAST,
+         .of_rank = device_unshared),
+    RANK("ecc", FLAG, "ECC on", "ECC enabled", "", STATE, LEAST, .path = "telemetry.ecc.on"),
+    RANK("ecc_corrected_max", COUNT, "ECC corrected", "ECC errors, corrected", "errors", STATE, MOST,
          .path = "telemetry.ecc.corrected"),
-    RANK("ecc_uncorrected_max", COUNT, "ECC uncorrected", "errors", STATE, MOST,
+    RANK("ecc_uncorrected_max", COUNT, "ECC uncorrected", "ECC errors, uncorrected", "errors", STATE, MOST,
          .path = "telemetry.ecc.uncorrected"),
-    RANK("retired_max", COUNT, "retired memory", "pages", STATE, MOST, .path = "telemetry.ecc.retired"),
-    RANK("pcie_gen_min", COUNT, "PCIe generation", "", STATE, LEAST, .path = "telemetry.link.pcie_gen"),
-    RANK("pcie_width_min", COUNT, "PCIe lanes", "", STATE, LEAST, .path = "telemetry.link.pcie_width"),
-    RANK("pcie_full", FLAG, "all PCIe lanes in use", "", STATE, LEAST, .of_rank = pcie_full),
-    RANK("nvlinks_min", COUNT, "NVLinks active", "", STATE, LEAST, .path = "telemetry.link.nvlinks_active"),
-    RANK("nvlink_crc_rate_max", NUMBER, "NVLink CRC errors", "1/s", COUNTERS, MOST,
-         .path = "telemetry.nvlink_crc_rate"),
-    RANK("sm_mhz_min", NUMBER, "clock", "MHz", STATE, LEAST, .path = "telemetry.sm_mhz.0"),
-    RANK("celsius_max", NUMBER, "temperature", "C", STATE, MOST, .path = "telemetry.celsius.1"),
-    RANK("throttled_max", SHARE, "throttled blocks", "", STATE, MOST,
+    RANK("retired_max", COUNT, "retired memory", "retired memory pages", "pages", STATE, MOST,
+         .path = "telemetry.ecc.retired"),
+    RANK("pcie_gen_min", COUNT, "PCIe generation", "PCIe generation", "", STATE, LEAST,
+         .path = "telemetry.link.pcie_gen"),
+    RANK("pcie_width_min", COUNT, "PCIe lanes", "PCIe lanes in use", "", STATE, LEAST,
+         .path = "telemetry.link.pcie_width"),
+    RANK("pcie_full", FLAG, "all PCIe lanes in use", "all PCIe lanes in use", "", STATE, LEAST,
+         .of_rank = pcie_full),
+    RANK("nvlinks_min", COUNT, "NVLinks active", "NVLinks active", "", STATE, LEAST,
+         .path = "telemetry.link.nvlinks_active"),
+    RANK("nvlink_crc_rate_max", NUMBER, "NVLink CRC errors", "NVLink CRC errors per second", "1/s", COUNTERS,
+         MOST, .path = "telemetry.nvlink_crc_rate"),
+    RANK("sm_mhz_min", NUMBER, "clock", "lowest clock in MHz", "MHz", STATE, LEAST,
+         .path = "telemetry.sm_mhz.0"),
+    RANK("celsius_max", NUMBER, "temperature", "highest temperature in C", "C", STATE, MOST,
+         .path = "telemetry.celsius.1"),
+    RANK("throttled_max", SHARE, "throttled blocks", "share of blocks with throttling", "", STATE, MOST,
          .path = NULL), /* by the policy: throttled() */
-    RANK("cards_min", COUNT, "network cards up", "", STATE, LEAST, .path = "cards"),
-    RANK("card_gbps_min", NUMBER, "slowest network card", "Gbit/s", STATE, LEAST, .path = "card_gbps"),
+    RANK("cards_min", COUNT, "network cards up", "network cards up", "", STATE, LEAST, .path = "cards"),
+    RANK("card_gbps_min", NUMBER, "slowest network card", "slowest network card in Gbit/s", "Gbit/s", STATE,
+         LEAST, .path = "card_gbps"),
     {.key = "unknown_fails", .values = CHECK_FLAG},
     {.key = "unverified_passes", .values = CHECK_FLAG},
 };
@@ -201,11 +223,11 @@ static int applies(const struct judge_draft *draft, const struct check_kind *kin
   if (!emulated && draft->ranks >= kind->ranks_min && !(with_ceiling && draft->soak)) return 1;
   check->outcome = CHECK_INAPPLICABLE;
   if (emulated)
-    snprintf(check->why, sizeof check->why, "an emulator has no speed");
+    snprintf(check->why, sizeof check->why, "emulated, so no speed");
   else if (draft->ranks < kind->ranks_min)
     snprintf(check->why, sizeof check->why, "needs %d ranks", kind->ranks_min);
   else
-    snprintf(check->why, sizeof check->why, "no ceiling is measured in a run of this kind");
+    snprintf(check->why, sizeof check->why, "a soak measures no ceiling");
   return 0;
 }
 
@@ -237,7 +259,7 @@ static int in_scope(const struct judge_run *run, const struct policy *policy, en
   if (!policy->built_in || !(of == OF_CEILING || of == OF_RATE) || !(cores || cached)) return 1;
   check->outcome = CHECK_INAPPLICABLE;
   snprintf(check->why, sizeof check->why, "%s",
-           cores ? "its limit is one of GPUs" : "needs more points a device: caches hold much of these");
+           cores ? "the limit is for GPUs" : "much of the grid is in cache");
   return 0;
 }
 
@@ -246,7 +268,7 @@ static int long_enough(const struct judge_run *run, enum check_of of, struct che
 {
   if (of != OF_SLOWDOWNS || run->n_blocks == 0 || run->ends[run->n_blocks - 1].end >= SLOWDOWN_SPAN) return 1;
   check->outcome = CHECK_INAPPLICABLE;
-  snprintf(check->why, sizeof check->why, "needs %.0f s from first to last block", SLOWDOWN_SPAN);
+  snprintf(check->why, sizeof check->why, "needs blocks over %.0f s", SLOWDOWN_SPAN);
   return 0;
 }
 
@@ -292,7 +314,7 @@ static void worst_rank(const struct judge_run *run, int key, int unknown_fails, 
     check->rank = r;
   }
   if (unknowns > 0 && unknowns < run->n_ranks)
-    snprintf(check->why, sizeof check->why, "not known of %d of %d ranks", unknowns, run->n_ranks);
+    snprintf(check->why, sizeof check->why, "unknown on %d of %d ranks", unknowns, run->n_ranks);
   if (unknown < 0 || (check->rank >= 0 && !unknown_fails)) return;
   check->value = NAN;
   check->rank = unknown;
@@ -315,10 +337,10 @@ static void excuse(const struct judge_run *run, enum check_of of, struct check *
   check->outcome = CHECK_INAPPLICABLE;
   check->rank = -1;
   if (other)
-    snprintf(check->why, sizeof check->why, "documents of %.20s have no such value", run->program);
+    snprintf(check->why, sizeof check->why, "%.20s does not measure it", run->program);
   else
-    snprintf(check->why, sizeof check->why, "no device reports %s",
-             of == OF_THEORY ? "its memory clock and bus width" : "error counters");
+    snprintf(check->why, sizeof check->why, "%s",
+             of == OF_THEORY ? "clock or bus width is unknown" : "no device reports error counters");
 }
 
 static void kind_judge(const struct judge_run *run, const struct policy *policy, int key, struct check *check)
@@ -326,6 +348,8 @@ static void kind_judge(const struct judge_run *run, const struct policy *policy,
   const struct check_kind *kind = &check_kinds[key];
   const int unknown_fails = policy_limit(policy, "unknown_fails") > 0;
   *check = (struct check){.name = kind->name,
+                          .title = kind->title,
+                          .is_flag = kind->values == CHECK_FLAG,
                           .unit = kind->unit,
                           .value = NAN,
                           .limit = policy->limit[key],

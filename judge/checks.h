@@ -42,7 +42,8 @@ enum check_of {
 struct check_kind {
   const char *key;
   enum check_values values;
-  const char *name, *unit; /**< NULL: the key changes other checks */
+  const char *name;         /**< in documents; NULL: the key changes other checks */
+  const char *title, *unit; /**< in reports, with the unit; in documents */
   enum check_of of;
   int at_most;   /**< the limit is the largest value that passes, not the smallest */
   int ranks_min; /**< with fewer there is no value */
@@ -66,7 +67,8 @@ enum check_outcome {
 
 /** One check: of the rank that is worst in it, or of the whole run. */
 struct check {
-  const char *name, *unit;
+  const char *name, *title, *unit; /**< as in check_kind */
+  int is_flag;
   double value; /**< NAN if unknown or inapplicable */
   double limit;
   int at_most;

@@ -190,14 +190,15 @@ static void compare(const struct judge_run *run, const struct reference *r, stru
     snprintf(check->why, sizeof check->why, "noisy: differences below %.1f%% of %.2f GFLOPS are noise",
              100 * tolerance, r->gflops);
   else
-    snprintf(check->why, sizeof check->why, "%.2f GFLOPS then; differences below %.1f%% are noise", r->gflops,
-             100 * tolerance);
+    snprintf(check->why, sizeof check->why, "reference %.2f GFLOPS; differences below %.1f%% are noise",
+             r->gflops, 100 * tolerance);
 }
 
 void reference_check(const json_t *document, const struct judge_run *run, const struct reference *r,
                      struct check *check)
 {
   *check = (struct check){.name = "rate over reference",
+                          .title = "speed / speed of the reference run",
                           .unit = "",
                           .value = NAN,
                           .limit = 1 - REFERENCE_LEAST,
@@ -206,7 +207,7 @@ void reference_check(const json_t *document, const struct judge_run *run, const 
   others_warn(document, r);
   if (run->emulated) {
     check->outcome = CHECK_INAPPLICABLE;
-    snprintf(check->why, sizeof check->why, "an emulator has no speed");
+    snprintf(check->why, sizeof check->why, "emulated, so no speed");
   } else if (run->n_samples < POLICY_BLOCKS_MIN) {
     check->outcome = CHECK_UNKNOWN;
     snprintf(check->why, sizeof check->why, "fewer than %d blocks: this run's noise is unknown",

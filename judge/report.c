@@ -14,23 +14,38 @@
 
 /* ---- text ---- */
 
-static const char *number(double value, char text[24])
+/* The dash of an unknown value has two bytes more than columns. */
+static const char *number(double value, int is_flag, char text[24])
 {
   snprintf(text, 24, fabs(value) >= 100 || value == floor(value) ? "%.0f" : "%.4f", value);
-  return isnan(value) ? "unknown" : text;
+  if (isnan(value)) return "–";
+  return !is_flag ? text : value > 0 ? "yes" : "no";
 }
 
+static const char *outcome_text(const struct check *c)
+{
+  if (c->outcome == CHECK_INAPPLICABLE) return "does not apply";
+  if (isnan(c->value)) return c->outcome == CHECK_FAIL ? "FAIL, not readable" : "not readable";
+  return c->outcome == CHECK_FAIL ? "FAIL" : check_outcome_names[c->outcome];
+}
+
+/* The reason is on the check's line if that has room for it. */
 static void check_text(const struct check *c, FILE *out)
 {
   char value[24], limit[24], margin[24];
-  const int inapplicable = c->outcome == CHECK_INAPPLICABLE;
-  const char *outcome = c->outcome == CHECK_FAIL ? "FAIL"
-                        : inapplicable           ? "n/a"
-                                                 : check_outcome_names[c->outcome];
-  fprintf(out, "    %-26s %10s  %s %8s  %9s %-7s %-8s%s\n", c->name,
-          inapplicable ? "" : number(c->value, value), c->at_most ? "<=" : ">=", number(c->limit, limit),
-          isnan(c->value) ? "" : number(check_margin(c), margin), c->unit, outcome, c->why);
-  if (c->outcome == CHECK_FAIL && c->from[0]) fprintf(out, "      its limit: %s\n", c->from);
+  int column = fprintf(out, "    %-45s", c->title);
+  if (c->outcome != CHECK_INAPPLICABLE) {
+    const char *relation = c->at_most ? "<=" : ">=";
+    fprintf(out, "%*s  %-2s %8s  %8s", isnan(c->value) ? 10 : 8, number(c->value, c->is_flag, value),
+            c->is_flag ? "" : relation, number(c->limit, c->is_flag, limit),
+            c->is_flag || isnan(c->value) ? "" : number(check_margin(c), 0, margin));
+    column += 31;
+  }
+  column += fprintf(out, "  %s", outcome_text(c));
+  if (c->why[0])
+    fprintf(out, column + 2 + (int)strlen(c->why) > LINE_COLUMNS ? ":\n      %s" : ": %s", c->why);
+  fprintf(out, "\n");
+  if (c->outcome == CHECK_FAIL && c->from[0]) fprintf(out, "      limit from: %s\n", c->from);
 }
 
 static void stragglers_text(const struct judge_run *run, FILE *out)
@@ -38,7 +53,7 @@ static void stragglers_text(const struct judge_run *run, FILE *out)
   const int had = run->n_blocks, need = straggler_blocks_min(run->n_ranks);
   char line[LINE_MAX_BYTES];
   if (run->n_ranks >= STRAGGLER_RANKS_MIN && had > 0 && had < need)
-    fprintf(out, "  stragglers not looked for: %d timed block%s, %d ranks need %d\n", had,
+    fprintf(out, "  stragglers: not checked, %d timed block%s, and %d ranks need %d\n", had,
             had == 1 ? "" : "s", run->n_ranks, need);
   for (int s = 0; s < run->n_stragglers && s < JUDGE_FOUND_MAX; s++)
     fprintf(out, "  STRAGGLER  %s\n", suspect_straggler(run, &run->stragglers[s], line, sizeof line));
@@ -62,7 +77,7 @@ static void counted_text(const struct judge_run *run, FILE *out)
   int ranks = 0;
   for (int r = 0; r < run->n_ranks; r++)
     if (suspect_counted(run, r, what, sizeof what)[0] && ranks++ < COUNTED_SHOWN)
-      fprintf(out, "  COUNTED    %s: %s, since the run began\n", suspect_name(run, r, who, sizeof who), what);
+      fprintf(out, "  ERRORS     %s: %s, since the run began\n", suspect_name(run, r, who, sizeof who), what);
   if (ranks > COUNTED_SHOWN)
     fprintf(out, "  ... and %d more ranks: --json has them all\n", ranks - COUNTED_SHOWN);
 }
@@ -87,8 +102,8 @@ static void unchecked_text(const struct checks *checks, int column, FILE *out)
     const struct check *check = &checks->check[c];
     if (check->outcome != CHECK_UNKNOWN && check->outcome != CHECK_INAPPLICABLE) continue;
     column += fprintf(out, "%s", n++ ? "," : "; not checked:");
-    if (column + (int)strlen(check->name) + 2 > LINE_COLUMNS) column = fprintf(out, "\n   ") - 1;
-    column += fprintf(out, " %s", check->name);
+    if (column + (int)strlen(check->title) + 2 > LINE_COLUMNS) column = fprintf(out, "\n   ") - 1;
+    column += fprintf(out, " %s", check->title);
   }
 }
 
@@ -120,7 +135,7 @@ void judged_text(const struct judged *j, FILE *out)
   counted_text(&j->run, out);
   if (!j->asked) return;
   fprintf(out, "\n  acceptance %s%s\n", j->policy[0] ? "by policy " : "by reference alone", j->policy);
-  fprintf(out, "    %-26s %10s  %11s  %9s %-7s\n", "check", "value", "limit", "margin", "");
+  fprintf(out, "    %-45s%8s  %11s  %8s  result\n", "check", "value", "limit", "margin");
   for (int c = 0; c < j->checks.n; c++) check_text(&j->checks.check[c], out);
   conclusion_text(j, out);
 }
@@ -131,6 +146,7 @@ static void check_document(struct doc *d, const struct check *c)
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_text(d, "check", 0, "", c->name);
+  doc_text(d, "title", DOC_OPTIONAL, "The name in reports; `check` is the same in all versions.", c->title);
   doc_text(d, "unit", DOC_ANY, "", c->unit);
   doc_real(d, "value", DOC_NULLABLE | DOC_ANY, "", "null: unknown.", c->value);
   doc_real(d, "limit", DOC_ANY, "", "", c->limit);

@@ -8,6 +8,7 @@ import page
 from files import write_whole
 from hosts import fold
 from stages import PAIRS_POLICY
+from steps import title, titles
 
 METHOD = (
     "First each host runs himeno-gpu alone, with one rank per device. It runs blocks of sweeps and compares the field bit for bit after each block. The later "
@@ -37,9 +38,9 @@ def checks(run):
             margin = check["margin"] if check["margin"] is not None else float("inf")
             if check["check"] not in worst or margin < worst[check["check"]][0]:
                 worst[check["check"]] = margin, check, step
-    return [[name, f"{'at most' if check['at_most'] else 'at least'} {check['limit']:.4g} {check['unit']}".strip(),
+    return [[title(check), f"{'at most' if check['at_most'] else 'at least'} {check['limit']:.4g} {check['unit']}".strip(),
              "unknown" if check["value"] is None else f"{check['value']:.4g}", check["outcome"], fold(step["hosts"]), check.get("from") or "–"]
-            for name, (_, check, step) in worst.items()]
+            for _, check, step in worst.values()]
 
 
 def html(document, run):
@@ -63,7 +64,7 @@ def html(document, run):
     if limits:
         parts.append(page.section(f"Policy {document['policy']}: smallest margin of each check", page.table(["check", "limit", "value", "outcome", "hosts", "limit from"], limits, wraps=True, texts=(4, 5))))
     if document["unchecked"]:
-        parts.append(page.section("Not checked", page.facts((check, ", ".join(hosts)) for check, hosts in document["unchecked"].items())))
+        parts.append(page.section("Not checked", page.facts((titles(run)[check], ", ".join(hosts)) for check, hosts in document["unchecked"].items())))
     parts.append(page.section("Method", *(page.paragraph(text) for text in METHOD)))
     commands = list(dict.fromkeys(one["command"] for one in document["findings"])) or list(dict.fromkeys(step["command"] for step in run.done.values()))
     parts.append(page.section("Commands that repeat each finding" if document["findings"] else "Commands", page.preformatted(commands)))

@@ -10,7 +10,7 @@ import published
 from endings import GRAVEST
 from hosts import fold
 from stages import EVERYONE, PAIRS_POLICY, is_set_up, shared_checks
-from steps import say, write_document
+from steps import say, titles, write_document
 
 EXIT = {"not started": 7, "fault": 7, "hang": 6, "device hang": 6, "wrong": 4, "environment": 3, "lost": 3, "noisy": 3, "unverified": 3, "usage": 2,
         "duplicate": 2, "partial": 8, "slow": 5, "path": 5, "suspect": 5}
@@ -171,7 +171,7 @@ def write(run):
     for line in reasons:
         say(f"  policy or set-up? {line}")
     for check, hosts in (missing or {}).items():
-        say(f"  not checked: {check}: {fold(hosts)}")
+        say(f"  not checked: {titles(run)[check]}: {fold(hosts)}")
     if run.left_out:
         say(f"  left out, no time: {', '.join(run.left_out[:8])}{' ...' if len(run.left_out) > 8 else ''}")
     if run.findings:

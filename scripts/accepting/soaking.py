@@ -60,7 +60,7 @@ def noticed(step, document):
     for at, rank in enumerate(ranks):
         told = [f"{name} {count}" for name, count in (rank.get("counted") or {}).items() if count]
         if told:
-            yield f"COUNTED    {place(step, ranks, at)}: {', '.join(told)}"
+            yield f"ERRORS     {place(step, ranks, at)}: {', '.join(told)}"
 
 
 def place(step, ranks, at):

@@ -270,13 +270,22 @@ def checks_of(document):
     return (document or {}).get("result", {}).get("accept", {}).get("checks", [])
 
 
+def titles(run):
+    return {check["check"]: title(check) for name in list(run.done) for check in checks_of(run.document(name))}
+
+
 def failed_checks(document):
     return [check["check"] for check in checks_of(document) if check["outcome"] == "fail"]
 
 
+def title(check):
+    """The name in reports; documents of earlier versions have the key alone."""
+    return check.get("title", check["check"])
+
+
 def reason(document):
     failed = [check for check in checks_of(document) if check["outcome"] in ("fail", "noisy")]
-    return "; ".join(f"{check['check']} {shown(check['value'])}, limit {shown(check['limit'])}{' (' + check['why'] + ')' if check['why'] else ''}"
+    return "; ".join(f"{title(check)} {shown(check['value'])}, limit {shown(check['limit'])}{' (' + check['why'] + ')' if check['why'] else ''}"
                      for check in failed)
 
 

@@ -52,16 +52,16 @@ policy() { printf '%s' "$1" >policy.json; }
 @test "limits of the built-in policies that were measured on GPUs with large grids hold for these alone" {
   run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept default
   expect_status 0
-  grep -q 'share of ceiling .*n/a *needs more points a device' <<<"$output"
+  grep -q 'worst device: computing / ceiling .*does not apply: much of the grid is in cache' <<<"$output"
   policy '{"ceiling_share_min": 0.5, "device_gflops_min": 0.001}'
   run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept policy.json
   expect_status 0
-  grep -q 'share of ceiling .*pass' <<<"$output"
+  grep -q 'worst device: computing / ceiling .*pass' <<<"$output"
   run "$himeno" -b cpu -k stream -s S -t 0.1 --accept h200
-  grep -q 'share of ceiling .*n/a *its limit is one of GPUs' <<<"$output"
-  grep -q 'device .*n/a *its limit is one of GPUs' <<<"$output"
+  grep -q 'worst device: computing / ceiling .*does not apply: the limit is for GPUs' <<<"$output"
+  grep -q 'slowest device: GFLOPS .*does not apply: the limit is for GPUs' <<<"$output"
   run "$himeno" -b cpu -k stream -s S -t 0.1 --accept policy.json
-  grep -q 'share of ceiling *[0-9.]* ' <<<"$output"
+  grep -q 'worst device: computing / ceiling *[0-9.]* ' <<<"$output"
 }
 
 @test "a slow device is slow, not wrong, and named with what differs" {
@@ -121,7 +121,7 @@ True True" ]
   expect_status 0
   HIMENO_NULL_CLOCK="seed=7 device=2:1.05" FAKE_NVML="bits=32" accept 4 site.json -w
   expect_status 5
-  grep -q 'its limit: 4 devices: median 12.1' <<<"$output"
+  grep -q 'limit from: 4 devices: median 12.1' <<<"$output"
   HIMENO_NULL_CLOCK="seed=7 link=1-2:2.2" FAKE_NVML="bits=32" accept 4 site.json -w --json r.json
   expect_status 5
   [ "$(check 'exchange rate' rank) $(check 'exchange rate' outcome)" = "1 fail" ]
@@ -228,8 +228,8 @@ PY
   policy '{"ecc": true, "devices_per_host": 1}'
   accept 1 policy.json
   expect_status 0
-  grep -q 'ECC on .*unknown' <<<"$output"
-  grep -q 'accepted: 1 of 2 checks pass, none fails; not checked: ECC on$' <<<"$output"
+  grep -q 'ECC enabled .*not readable' <<<"$output"
+  grep -q 'accepted: 1 of 2 checks pass, none fails; not checked: ECC enabled$' <<<"$output"
   policy '{"ecc": true}'
   accept 1 policy.json
   expect_status 2
@@ -263,13 +263,13 @@ print(eval(sys.argv[1]))' "$1"
   expect_status 5
   [ "$(check 'errors counted' rank) $(check 'errors counted' value)" = "1 1.0" ]
   [ "$(check 'NVLink CRC errors' outcome)" = pass ]
-  grep -q 'COUNTED .*rank 1 on .*: NVLink CRC errors 7, Xid events 1 (the last: Xid 79), since the run began' <<<"$output"
+  grep -q 'ERRORS .*rank 1 on .*: NVLink CRC errors 7, Xid events 1 (the last: Xid 79), since the run began' <<<"$output"
   [ "$("$PYTHON" -c 'import json
 r = json.load(open("r.json"))["ranks"]
 print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["counted"][of] for of in ("corrected", "pcie_replays")])')" = \
     "[{}, {'nvlink_crc': 7, 'xids': 1}] [0, 0]" ]
   [ "$(told '[c["detail"] for c in t[1]["changes"]]')" = "['', 'Xid 79']" ]
-  grep -q 'errors counted .*FAIL.*Xid 79' <<<"$output"
+  grep -A1 'errors counted .*FAIL' <<<"$output" | grep -q 'Xid 79'
   follows_schema
 }
 
@@ -280,8 +280,8 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     "link_replays=NVLink replays 3" "link_recoveries=NVLink recoveries 3" "xid=Xid events 1 (the last: Xid 3)"; do
     FAKE_NVML="${fault%%=*}-late@1=3" accept 2 policy.json
     expect_status 5
-    grep '^  COUNTED  *rank 1 on ' <<<"$output" | grep -qF ": ${fault#*=}, since the run began"
-    grep '^    errors counted .* FAIL ' <<<"$output" | grep -qF " ${fault#*=}; rank 1 on "
+    grep '^  ERRORS  *rank 1 on ' <<<"$output" | grep -qF ": ${fault#*=}, since the run began"
+    grep -A1 '^    errors counted .* FAIL' <<<"$output" | grep -qF " ${fault#*=}; rank 1 on "
   done
   # A port's symbol errors and an Ethernet card's discards, once the run goes on.
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
@@ -295,7 +295,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     wait $run || status=$?
     output=$(cat out) expect_status 5
     replayed --accept policy.json --json r.json
-    grep -q "^  COUNTED  *rank 0 on .*: errors of network cards [0-9]* (the last: $(cut -d/ -f3 <<<"$fault").*), since the run began" out
+    grep -q "^  ERRORS  *rank 0 on .*: errors of network cards [0-9]* (the last: $(cut -d/ -f3 <<<"$fault").*), since the run began" out
   done
 }
 
@@ -317,7 +317,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   [ "$("$PYTHON" -c 'import json; print(json.load(open("before.json"))["result"]["blocks"])')" = 19 ]
   measured -t 0.01 --reference before.json
   expect_status 0
-  grep -q 'rate over reference.*pass.*differences below [0-9.]*% are noise' <<<"$output"
+  grep -A1 'speed / speed of the reference run .*pass' <<<"$output" | grep -q 'differences below [0-9.]*% are noise'
   HIMENO_NULL_CLOCK="seed=4 device=1:2" measured -t 0.01 --reference before.json --json r.json
   expect_status 5
   grep -q 'verdict    SLOW: results correct, [12] of' <<<"$output"
@@ -374,11 +374,11 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   follows_schema
   accept 2 policy.json
   expect_status 0
-  grep -q 'accepted: 1 of 2 checks pass, none fails; not checked: stragglers$' <<<"$output"
+  grep -q 'accepted: 1 of 2 checks pass, none fails; not checked: ranks that are always slow (stragglers)$' <<<"$output"
   policy '{"device_gflops_min": 0.001, "stragglers_max": 0, "noise_max": 1}'
   run --separate-stderr on 4 "$himeno" -b null -s 34x34x66 -n 5 --accept policy.json
   expect_status 2
-  grep -q 'stragglers not looked for: 1 timed block, 4 ranks need 6' <<<"$output"
+  grep -q 'stragglers: not checked, 1 timed block, and 4 ranks need 6' <<<"$output"
   policy '{"ceiling_share_min": 0.5}'
   run --separate-stderr timeout $((60 * SLOWNESS)) "$himeno" -b null -s XS --block 5 --soak 1h --accept policy.json
   expect_status 2
@@ -451,7 +451,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json --json r.json
   expect_status 0
   replayed --accept policy.json --json r.json
-  grep -q 'share of ceiling .*n/a' <<<"$output"
+  grep -q 'worst device: computing / ceiling .*does not apply' <<<"$output"
 }
 
 @test "bad policies and references: one line, the right code" {

@@ -75,7 +75,7 @@ policy() { printf '%s' "$1" >policy.json; }
     judged $program.json --policy policy.json
     expect_status 0
     grep -q "^$program.json: $program-gpu, 1 rank, .*: pass" <<<"$output"
-    grep -q "ECC on .* n/a .*documents of $program-gpu have no such value" <<<"$output"
+    grep -q "ECC enabled .*does not apply: $program-gpu does not measure it" <<<"$output"
     grep -q 'accepted: [12] of 4 checks pass' <<<"$output"
   done
   edited gemm.json wrong.json 'd["result"]["verdict"] = "wrong"'
@@ -115,7 +115,7 @@ policy() { printf '%s' "$1" >policy.json; }
   policy '{"cards_min": 99}'
   judged evil.json --policy policy.json
   expect_status 5
-  grep -q 'FAIL .*rank 0 on ?\[2Jn1, a?b$' <<<"$output"
+  grep -A1 '  FAIL:$' <<<"$output" | grep -q '^      rank 0 on ?\[2Jn1, a?b$'
 }
 
 @test "bad words and files: one line, the right code" {

@@ -74,7 +74,7 @@ documents["soak-0002-memory"].update(episodes=[{"rank": 1, "of": "compute", "slo
     {"host": "n1", "uuid": "GPU-0", "counted": {"xids": 0, "pcie_replays": None}}, {"host": "n2", "uuid": "", "counted": {"xids": 1, "nvlink_crc": 7}}])
 lines = [line for line in told({}, documents).splitlines() if line.startswith("  soak-")]
 assert lines == ["  soak-0002-memory: SLOW ONCE  rank 1 on b, device without a UUID: compute was 1.25 times its usual from second 20.0 to 35.0",
-                 "  soak-0002-memory: COUNTED    rank 1 on b, device without a UUID: xids 1, nvlink_crc 7"], lines
+                 "  soak-0002-memory: ERRORS     rank 1 on b, device without a UUID: xids 1, nvlink_crc 7"], lines
 run = Run()
 assert soaking.hotter(run, 600) == ["--block", "1", "--beta", "1"] and soaking.hotter(run, 5) == ["--block", "0.25", "--beta", "1"]
 run.a.gemm_options = ["--block=2", "--beta", "0"]

@@ -70,12 +70,12 @@ FIGURES
   recorded h200-x2-2026-11/runs.jsonl accept-slow >accept-slow.json
   run --separate-stderr "$judge" accept-slow.json --policy policy.json
   expect_status 2
-  grep -q 'slow for a while .* unknown .*needs 3 timed blocks' <<<"$output"
+  grep -A1 'temporary slowdowns .* not readable:' <<<"$output" | grep -q 'needs 3 timed blocks'
   echo '{"episodes_max": 0, "device_noise_max": 0.5}' >policy.json
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 2 -t 6 -x p2p --accept policy.json
   figures <<'FIGURES'
 d.episodes = []
-[c.why for c in d.result.accept.checks if c.check == "slow for a while"] = ["needs 10 s from first to last block"]
+[c.why for c in d.result.accept.checks if c.check == "slow for a while"] = ["needs blocks over 10 s"]
 FIGURES
   replayed --accept policy.json --json d.json
 }
@@ -278,7 +278,7 @@ d.phases.exposed = {"min": 20.7409e-6, "median": 67.4335e-6, "max": 76.6521e-6}
 {c.check: c.value for c in d.result.accept.checks} = {"share of ceiling": 0.6153846154, "efficiency": 0.7806307852, "spread of devices": 0.2423076923, "noise of blocks": 0.04339954542, "device": 2.615384615}
 FIGURES
   says "time per sweep 263.124 us;" "wait          183.347 us  (0.000 ... 197.108)" "exposed        67.43" \
-    "speed      7.21 GFLOPS, 11.88 GB/s, 56.6% of the ceiling" "efficiency                     0.7806"
+    "speed      7.21 GFLOPS, 11.88 GB/s, 56.6% of the ceiling" "parallel efficiency                            0.7806"
 }
 
 @test "a busy host makes no rank slow: run again, unless the policy allows as much noise" {
@@ -552,7 +552,7 @@ FIGURES
   export CLOCK_MACHINE="sweep=10 $together" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so
   export FAKE_NVML="celsius-late@1=91 throttle-late@1=32 fixed-late@1=4 link_data-late@1=7"
   clocked 2 himeno-gpu -b null -s XS --block 10 -t 0.03
-  says "COUNTED    rank 1"
+  says "ERRORS     rank 1"
   figures <<'FIGURES'
 [len(r.telemetry.blocks[of]) for r in d.ranks for of in ("watts", "sm_mhz", "memory_mhz", "celsius")] = [d.result.blocks] * 8
 d.result.blocks = 11

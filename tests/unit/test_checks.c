@@ -351,7 +351,7 @@ static void a_ceiling_is_held_against_theory_where_devices_tell_it(void **state)
   for (int r = 1; r < 4; r++) put_rank(run, r, "theory.share", json_real(r == 2 ? 0.8135478 : 0.9));
   struct check some = checked(run, "{\"theory_share_min\": 0.813, \"unknown_fails\": true}");
   assert_true(some.outcome == CHECK_PASS && some.rank == 2 && some.value == 0.8135478);
-  assert_string_equal(some.why, "not known of 1 of 4 ranks");
+  assert_string_equal(some.why, "unknown on 1 of 4 ranks");
   assert_int_equal(checked(run, "{\"theory_share_min\": 0.814}").outcome, CHECK_FAIL);
   json_decref(run);
 }
@@ -421,7 +421,7 @@ static void nvlink_crc_errors_are_held_against_their_rate(void **state)
   for (int r = 0; r < 3; r++) put_rank(run, r, "telemetry.nvlink_crc_rate", json_real(r == 2 ? 99.5 : 20));
   check = checked(run, "{\"nvlink_crc_rate_max\": 99.5, \"unknown_fails\": true}");
   assert_true(check.outcome == CHECK_PASS && check.value == 99.5 && check.rank == 2);
-  assert_string_equal(check.why, "not known of 1 of 4 ranks");
+  assert_string_equal(check.why, "unknown on 1 of 4 ranks");
   check = checked(run, "{\"nvlink_crc_rate_max\": 99}");
   assert_true(check.outcome == CHECK_FAIL && check.value == 99.5 && check.rank == 2);
   assert_non_null(strstr(check.why, "; rank 2 on "));
@@ -441,7 +441,7 @@ static void what_only_some_ranks_tell_is_said(void **state)
   for (int r = 0; r < 4; r++) put_rank(run, r, "telemetry.ecc.on", r == 2 ? json_null() : json_true());
   struct check check = checked(run, "{\"ecc\": true}");
   assert_int_equal(check.outcome, CHECK_PASS);
-  assert_string_equal(check.why, "not known of 1 of 4 ranks");
+  assert_string_equal(check.why, "unknown on 1 of 4 ranks");
   assert_int_equal(checked(run, "{\"ecc\": true, \"unknown_fails\": true}").outcome, CHECK_FAIL);
   json_decref(run);
 }
