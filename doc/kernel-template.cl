@@ -12,7 +12,8 @@
 //   coefficient    twelve arrays, by the names HIMENO_A0 … HIMENO_WRK1
 //   plane, pitch   distances in memory from i to i + 1, from j to j + 1: point (i, j, k) stands at
 //                  i * plane + j * pitch + k, and pitch is a multiple of 4
-// lo, hi the box of points to compute, in the order i, j, k; hi is outside. Write no others.
+//   lo, hi         the box of points to compute, in the order i, j, k; hi is outside. Write no
+//                  others.
 //   first_k        a multiple of 32 at or below lo[2]: from there on, loads are aligned
 //   backward       1 in every other sweep, which may run through the box from its end
 //
@@ -21,8 +22,9 @@
 //   stencil_at        gathers the nineteen neighbours, from global or local memory
 //   coefficients_at   the twelve coefficients of a point
 //   relax             the new value, with the roundings that the checksum expects
-// sum_square, sum_add, gosa_add sum up the residuals; all work-items of the group must call
-// gosa_add
+//   sum_square        the square of a point's residual
+//   sum_add           the sum of two
+//   gosa_add          adds them up; all work-items of the group must call it
 
 // Work-items of a group along x, y, z, and how many points along i, j, k a group computes. There
 // are as many groups as cover the box: get_group_id(0) counts them along k, (1) along j, (2) along

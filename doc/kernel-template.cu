@@ -12,7 +12,8 @@
 //   gosa           where the squares of the residuals are added up
 //   plane, pitch   distances in memory from i to i + 1, from j to j + 1: point (i, j, k) stands at
 //                  i * plane + j * pitch + k, and pitch is a multiple of 4
-// lo, hi the box of points to compute, in the order i, j, k; hi is outside. Write no others.
+//   lo, hi         the box of points to compute, in the order i, j, k; hi is outside. Write no
+//                  others.
 //   first_k        a multiple of 32 at or below lo[2]: from there on, loads are aligned
 //
 // What helps (himeno/kernels/cuda/point.cuh):
@@ -20,7 +21,8 @@
 //   stencil_at        gathers the nineteen neighbours, from global or shared memory
 //   coefficients_at   the twelve coefficients of a point
 //   relax             the new value, with the roundings that the checksum expects
-// squared, gosa_add sum up the residuals; all threads of the block must call gosa_add
+//   squared           the square of a point's residual
+//   gosa_add          adds them up; all threads of the block must call it
 #include "himeno/kernels/cuda/point.cuh"
 
 // Threads of a block along x, y, z, and how many points along i, j, k a block computes. There are

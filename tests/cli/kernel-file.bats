@@ -33,6 +33,17 @@ refused() {
   grep -Eq -e "$2" <<<"$stderr" || { printf 'not %s:\n%s\n' "$2" "$stderr"; return 1; }
 }
 
+@test "in the templates, every line of a list has both columns where the others have them" {
+  for one in "$top_srcdir"/doc/kernel-template.{cl,cu}; do
+    awk '/^\/\/ What/ { list = 1; at = 0; lists++; next }
+         !/^\/\/ +[^ ]/ { list = 0 }
+         list && match($0, /^\/\/   [^ ]+(, [^ ]+)*   *[^ ]/) { if (!at) at = RLENGTH; whole = RLENGTH == at; rows++ }
+         list && !RSTART { whole = at && match($0, /^\/\/ +[^ ]/) && RLENGTH == at } # goes on
+         list && !whole { print FILENAME ": " $0; bad = 1 }
+         END { exit bad || lists != 2 || rows < 10 }' "$one"
+  done
+}
+
 @test "the template is right, with both data sets" {
   for data in standard dense; do
     sweeps "$template" --data $data
