@@ -344,6 +344,7 @@ warns() {
 }
 
 @test "every lie of tests/mutants is found exactly once in the tree, and has tests" {
+  [ -z "${MUTATE_TRIAL-}" ] || skip "the one that is planted is not found"
   run "$top_srcdir/scripts/mutate" --check
   expect_status 0
   [[ $output == *" mutants, 0 not found" ]]
