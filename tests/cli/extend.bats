@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
-# CONTRIBUTING's lists of what a new backend, transport and field of a document touch: by exactly these edits a copy of the tree gets them.
+# doc/extending.md, followed to the letter in a copy of the tree: the edits come from the page, each finds its place, the copy is built, and
+# what was added is listed, runs and is verified. It is really used: once it is made to compute something else, the run fails.
 load ../helper
-
-parts=$top_srcdir/tests/extend
 
 setup_file() {
   command -v automake > /dev/null || skip "automake writes the copy's Makefile"
   export tree=$BATS_FILE_TMPDIR/tree
   mkdir "$tree"
-  # Build folders stay behind.
+  # Build folders are not copied.
   for entry in "$top_srcdir"/*; do
-    [ -e "$entry/config.status" ] || cp -R "$entry" "$tree"
+    [ -e "$entry/config.status" ] || [ -e "$entry/build/config.status" ] || cp -R "$entry" "$tree"
   done
   chmod -R u+w "$tree"
   rm -f "$tree"/config.status "$tree"/config.h
@@ -22,61 +21,110 @@ fail() {
   return 1
 }
 
-# edit KIND MOST: makes the edits of a kind, and counts the files.
-edit() {
-  local file expression
-  while read -r file expression; do
-    [ "${file#\#}" = "$file" ] || continue
-    cp "$tree/$file" "$tree/before"
-    sed -i "$expression" "$tree/$file"
-    ! cmp -s "$tree/$file" "$tree/before" || fail "$1: nothing in $file to edit"
-    grep -q "^\*.*\`$file\`" "$top_srcdir/CONTRIBUTING.md" || fail "$1: CONTRIBUTING.md does not list $file"
-    echo "$file" >> "$tree/$1.files"
-  done < "$parts/$1.edits"
-  [ "$(sort -u "$tree/$1.files" | wc -l)" -le "$2" ]
+# extend SECTION MOST: makes the edits of a section of the page, and counts the files that were there before.
+extend() {
+  run "$PYTHON" "$top_srcdir/tests/cli/guide.py" "$top_srcdir/doc/extending.md" "$tree" "$1"
+  expect_status 0
+  [ "${#lines[@]}" -le "$2" ] || fail "$1: ${#lines[@]} files"
 }
 
-@test "a backend touches at most 12 files" {
-  edit backend 12
-  # It is the null backend by another name, which forwards to the CPU's, and whose halos are the CPU's.
-  mkdir "$tree"/gpu/dummy "$tree"/himeno/kernels/dummy "$tree"/gemm/kernels/dummy "$tree"/comm/halo/dummy
-  for file in gpu/null/null_device.c gpu/null/null_device.h himeno/kernels/null/null_sweep_set.c gemm/kernels/null/null_product_set.c; do
-    sed 's/null/dummy/g; s/NULL_DEVICE_H/DUMMY_DEVICE_H/' "$tree/$file" > "$tree/${file//null/dummy}"
-  done
-  cp "$parts/pack.c" "$tree/comm/halo/dummy/pack.c"
-}
-
-@test "a transport touches at most 4 files" {
-  edit transport 4
-  cp "$parts/transport.c" "$tree/comm/transports/dummy.c"
-}
+@test "a backend touches at most 12 files" { extend "A backend" 12; }
+@test "a transport touches at most 4 files" { extend "A transport" 4; }
+@test "a CUDA kernel touches at most 3 files" { extend "A Himeno kernel" 3; }
+@test "a GEMM kernel touches at most 3 files" { extend "A GEMM kernel" 3; }
+@test "a memory kernel touches one file" { extend "A memory kernel" 1; }
 
 @test "a field of a document touches one line" {
-  [ "$(grep -vc '^#' "$parts/field.edits")" = 1 ]
   cp "$tree/himeno/report/json.c" "$tree/json.c"
-  edit field 1
+  extend "A field of a document" 1
   [ "$(diff "$tree/json.c" "$tree/himeno/report/json.c" | grep -c '^[<>]')" = 1 ]
 }
 
-@test "both run, the result is correct, and the document has the field, as its schema says" {
+@test "the copy is built" {
   cd "$tree"
   automake
   mkdir build
   cd build
-  ../configure --without-cuda --without-opencl CFLAGS=-O0 > configure.log
-  make -s -j"$(nproc)" himeno-gpu
-  run on 2 ./himeno-gpu -b dummy -x dummy -s XS -n 4 --data dense --json result.json
+  ../configure --without-cuda --without-opencl CFLAGS=-O0 >configure.log
+  make -s -j"$(nproc)" himeno-gpu gemm-gpu mem-gpu
+}
+
+himeno_mine() { run on 2 ./himeno-gpu -b mine -x mine -s XS -n 4 --data dense --json result.json; }
+gemm_mine() { run ./gemm-gpu -b cpu -k mine -s 64 -t 0.1 --json gemm.json; }
+mem_mine() { run ./mem-gpu -b cpu --copies --streams 1 --sizes 64K -t 0.05 --json mem.json; }
+
+@test "backend, transport and field: the result is correct, and the document has the field, as its schema says" {
+  cd "$tree/build"
+  himeno_mine
   expect_status 0
   run "$PYTHON" -c 'import json, sys
 document = json.load(open("result.json"))
 print(document["config"]["backend"], document["config"]["transport"], document["paths"][0]["used"],
-      document["result"]["verdict"], document["result"]["verified"], document["config"]["dummy"])'
-  [ "$output" = "dummy dummy dummy pass reference 120" ] || fail "$output"
+      document["result"]["verdict"], document["result"]["verified"], document["config"]["mine"])'
+  [ "$output" = "mine mine mine pass reference 120" ] || fail "$output"
   ../scripts/schemas .
   run diff "$top_srcdir/doc/result.schema.json" ../doc/result.schema.json
-  [ "$(grep '^[<>]' <<<"$output" | grep -v '"backend": {"enum"')" = '>     "dummy": {"type": "integer", "description": "Planted.", "minimum": 0},' ] || fail "$output"
+  [ "$(grep '^[<>]' <<<"$output" | grep -v '"backend": {"enum"')" = '>     "mine": {"type": "integer", "description": "What it is.", "minimum": 0},' ] || fail "$output"
   top_srcdir=$tree follows result result.json
-  run ./himeno-gpu --list -b dummy # a backend for tests is listed when it is named
-  [[ "$output" == *"dummy: host memory"* ]]
-  [[ "$output" == *"dummy      staged, between fields in memory of its own"* ]]
+  run ./himeno-gpu --list -b mine # a backend for tests is listed when it is named
+  [[ "$output" == *"mine: host memory"* ]]
+  [[ "$output" == *"mine       packed faces copied"* ]]
+}
+
+@test "the GEMM kernel is listed, and is a rung that is verified" {
+  cd "$tree/build"
+  run ./gemm-gpu --list -b cpu
+  [[ "$output" == *"kernel     mine "* ]]
+  gemm_mine
+  expect_status 0
+  run ./gemm-gpu -b cpu --ladder -s 64 -t 0.1 --json ladder.json
+  expect_status 0
+  run "$PYTHON" -c 'import json
+print(*((rung["kernel"], rung["verdict"], rung["check"]["how"]) for rung in json.load(open("ladder.json"))["sizes"][0]["rungs"] if rung["rung"] == 4))'
+  [ "$output" = "('mine', 'pass', 'full')" ] || fail "$output"
+}
+
+@test "the memory kernel is one of the shapes that are checked" {
+  cd "$tree/build"
+  mem_mine
+  expect_status 0
+}
+
+@test "what was added is used: made wrong, each fails the run" {
+  cd "$tree"
+  sed -i 's/x->recv\[x->step % 2\])/x->recv[0])/' comm/transports/mine.c
+  sed -i 's/sum += /sum -= /' gemm/kernels/cpu/mine.c
+  sed -i 's/to\[i\] = from\[i\];$/to[i] = from[i] + 1;/' tools/memory/cpu/ops.c
+  cd build
+  make -s -j"$(nproc)" himeno-gpu gemm-gpu mem-gpu
+  himeno_mine
+  expect_status 4
+  gemm_mine
+  expect_status 4
+  mem_mine
+  expect_status 4
+  [[ "$output" == *"tuned copy of 64.0 KiB"* ]]
+}
+
+# On a GPU it is a rung that is verified. Elsewhere the compiler's word has to do: there is code for it, and the table of kernels names it.
+@test "the CUDA kernel compiles, and on a GPU is a rung that is verified" {
+  command -v nvcc >/dev/null || skip "nvcc was not found"
+  mkdir "$tree/build-cuda"
+  cd "$tree/build-cuda"
+  if nvidia-smi -L 2>/dev/null | grep -q GPU; then
+    ../configure --with-cuda-arch=native --without-opencl >configure.log
+    make -s -j"$(nproc)" himeno-gpu
+    run ./himeno-gpu -b cuda --list
+    [[ "$output" == *"kernel     mine "* ]]
+    run ./himeno-gpu -b cuda --ladder -s XS -t 1 --json ladder.json
+    expect_status 0
+    run "$PYTHON" -c 'import json
+print(*((rung["verdict"], rung["verified"]) for rung in json.load(open("ladder.json"))["rungs"] if rung["kernel"] == "mine"))'
+    [ "$output" = "('pass', 'known')" ] || fail "$output"
+    return
+  fi
+  ../configure --with-cuda-arch=90 --without-opencl CFLAGS=-O0 NVCCFLAGS="-O1 -Xcicc -O1 -Xptxas -O1" >configure.log
+  make -s himeno/kernels/cuda/mine.o himeno/kernels/cuda/cuda_sweep_set.o
+  nm himeno/kernels/cuda/mine.o | grep -q ' [DR] cuda_variant_mine$'
+  nm himeno/kernels/cuda/cuda_sweep_set.o | grep -q ' U cuda_variant_mine$'
 }
