@@ -19,7 +19,7 @@
 
 /* ---- with data ---- */
 
-static int put(struct doc *d, const char *name, json_t *value)
+static int doc_put(struct doc *d, const char *name, json_t *value)
 {
   json_t *in = d->open[d->depth - 1];
   const int failed = name ? json_object_set_new(in, name, value) : json_array_append_new(in, value);
@@ -27,7 +27,7 @@ static int put(struct doc *d, const char *name, json_t *value)
   return !failed;
 }
 
-static int enter(struct doc *d, json_t *value)
+static int doc_enter(struct doc *d, json_t *value)
 {
   if (d->depth == DOC_DEPTH_MAX) {
     d->lost = 1;
@@ -39,7 +39,7 @@ static int enter(struct doc *d, json_t *value)
 
 int doc_put_unknown(struct doc *d, const char *name, int rules)
 {
-  if (rules & DOC_NULLABLE || !(rules & DOC_OPTIONAL)) put(d, name, json_null());
+  if (rules & DOC_NULLABLE || !(rules & DOC_OPTIONAL)) doc_put(d, name, json_null());
   return 0;
 }
 
@@ -51,31 +51,31 @@ static int is_unknown(int rules, double value)
 
 int doc_put_real(struct doc *d, const char *name, int rules, double value)
 {
-  return is_unknown(rules, value) ? doc_put_unknown(d, name, rules) : put(d, name, json_real(value));
+  return is_unknown(rules, value) ? doc_put_unknown(d, name, rules) : doc_put(d, name, json_real(value));
 }
 
 int doc_put_whole(struct doc *d, const char *name, int rules, int64_t value)
 {
   return is_unknown(rules, (double)value) ? doc_put_unknown(d, name, rules)
-                                          : put(d, name, json_integer((json_int_t)value));
+                                          : doc_put(d, name, json_integer((json_int_t)value));
 }
 
 int doc_put_text(struct doc *d, const char *name, int rules, const char *value)
 {
   if (!value && rules & (DOC_NULLABLE | DOC_OPTIONAL)) return doc_put_unknown(d, name, rules);
-  return put(d, name, document_text(value));
+  return doc_put(d, name, document_text(value));
 }
 
 int doc_put_flag(struct doc *d, const char *name, int rules, int value)
 {
-  return value < 0 ? doc_put_unknown(d, name, rules) : put(d, name, json_boolean(value));
+  return value < 0 ? doc_put_unknown(d, name, rules) : doc_put(d, name, json_boolean(value));
 }
 
 int doc_put_hex(struct doc *d, const char *name, int digits, uint64_t value)
 {
   char text[17];
   snprintf(text, sizeof text, "%0*" PRIx64, digits, value);
-  return put(d, name, json_string(text));
+  return doc_put(d, name, json_string(text));
 }
 
 int doc_put_reals(struct doc *d, const char *name, int rules, size_t n, const double *values)
@@ -101,13 +101,13 @@ int doc_put_wholes(struct doc *d, const char *name, int rules, size_t n, const i
 int doc_put_object(struct doc *d, const char *name)
 {
   json_t *object = json_object();
-  return enter(d, put(d, name, object) ? object : NULL);
+  return doc_enter(d, doc_put(d, name, object) ? object : NULL);
 }
 
 int doc_put_list(struct doc *d, const char *name)
 {
   json_t *list = json_array();
-  return enter(d, put(d, name, list) ? list : NULL);
+  return doc_enter(d, doc_put(d, name, list) ? list : NULL);
 }
 
 /* ---- in schema mode ---- */
@@ -233,20 +233,20 @@ int doc_declare_object(struct doc *d, const char *name, int rules, const char *a
 {
   json_t *node = node_new(d, rules, "object", about);
   fields_begin(d, node);
-  return declare(d, name, rules, node) && enter(d, node);
+  return declare(d, name, rules, node) && doc_enter(d, node);
 }
 
 int doc_declare_list(struct doc *d, const char *name, int rules, const char *about)
 {
   json_t *node = node_new(d, rules, "array", about);
   if (rules & DOC_POSITIVE) keyword(d, node, "minItems", json_integer(1));
-  return declare(d, name, rules, node) && enter(d, node);
+  return declare(d, name, rules, node) && doc_enter(d, node);
 }
 
 int doc_declare_map(struct doc *d, const char *name, int rules, const char *about)
 {
   json_t *node = node_new(d, rules, "object", about);
-  return declare(d, name, rules, node) && enter(d, node);
+  return declare(d, name, rules, node) && doc_enter(d, node);
 }
 
 int doc_declare_case(struct doc *d)
@@ -378,7 +378,7 @@ status_t document_read(const char *path, json_t **document)
   return STATUS_OK;
 }
 
-static status_t text_of(const json_t *document, char **text)
+static status_t doc_text_of(const json_t *document, char **text)
 {
   *text = document ? json_dumps(document, JSON_FORMAT) : NULL;
   return *text ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
@@ -388,7 +388,7 @@ status_t document_reread(const json_t *document, json_t **copy)
 {
   char *text;
   json_error_t error;
-  RETURN_IF_FAILED(text_of(document, &text));
+  RETURN_IF_FAILED(doc_text_of(document, &text));
   json_t *read = json_loads(text, JSON_REJECT_DUPLICATES, &error);
   free(text);
   if (!read) return log_fail(STATUS_ENVIRONMENT, "the JSON document cannot be read again: %s", error.text);
@@ -399,7 +399,7 @@ status_t document_reread(const json_t *document, json_t **copy)
 status_t document_write(const json_t *document, const char *path)
 {
   char *text;
-  RETURN_IF_FAILED(text_of(document, &text));
+  RETURN_IF_FAILED(doc_text_of(document, &text));
   size_t length = strlen(text);
   text[length] = '\n'; /* a file of text ends so, and bytes need no zero at their end */
   status_t status = file_write(path, text, length + 1);

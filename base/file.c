@@ -179,7 +179,7 @@ static const int endings[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGUSR1
 #define ENDINGS (sizeof endings / sizeof *endings)
 static volatile sig_atomic_t came;
 
-static void note(int number)
+static void file_note(int number)
 {
   came = number;
 }
@@ -189,7 +189,7 @@ static void signals_hold(struct sigaction before[ENDINGS])
 {
   struct sigaction later;
   memset(&later, 0, sizeof later);
-  later.sa_handler = note;
+  later.sa_handler = file_note;
   later.sa_flags = SA_RESTART;
   came = 0;
   for (size_t e = 0; e < ENDINGS; e++) {
@@ -207,7 +207,7 @@ static void signals_release(const struct sigaction before[ENDINGS])
 /* ---- writing ---- */
 
 /* Returns 0, or the cause. */
-static int put(int descriptor, const char *bytes, size_t size)
+static int file_put(int descriptor, const char *bytes, size_t size)
 {
   while (size > 0) {
     ssize_t n = write(descriptor, bytes, size);
@@ -303,7 +303,7 @@ static struct attempt draft_rename(int descriptor, const struct target *target, 
 {
   struct attempt made = attempt_of(draft_dress(descriptor, target));
   if (made.cause) return made;
-  int cause = bytes ? put(descriptor, bytes, size) : 0;
+  int cause = bytes ? file_put(descriptor, bytes, size) : 0;
   if (!cause && bytes && fsync(descriptor) != 0) cause = errno;
   if (cause) return (struct attempt){cause, 0};
   if (!draft[0] && name_take(target, descriptor, draft) < 0) {
@@ -369,7 +369,7 @@ static int overwrite(int descriptor, const struct target *target, const char *by
     (void)cut;
     return cause;
   }
-  int cause = put(descriptor, bytes, size);
+  int cause = file_put(descriptor, bytes, size);
   if (!cause && (ftruncate(descriptor, (off_t)size) != 0 || fsync(descriptor) != 0)) cause = errno;
   return cause;
 }
@@ -383,7 +383,7 @@ static int write_into(const struct target *target, const char *bytes, size_t siz
   if (bytes && target->plain)
     cause = overwrite(descriptor, target, bytes, size);
   else if (bytes)
-    cause = put(descriptor, bytes, size);
+    cause = file_put(descriptor, bytes, size);
   else if (target->exists && S_ISFIFO(target->before.st_mode) &&
            inode_add(&held, &target->before, descriptor))
     return 0;
@@ -392,7 +392,7 @@ static int write_into(const struct target *target, const char *bytes, size_t siz
 
 /* Writes \a bytes; NULL: does everything short of it, so that what a check finds is what writing
  * will find. Returns 0, or the cause. */
-static int write_target(const struct target *target, const char *path, const char *bytes, size_t size)
+static int file_write_target(const struct target *target, const char *path, const char *bytes, size_t size)
 {
   if (!target->plain) return write_into(target, bytes, size);
   const struct attempt made = replace(target, bytes, size);
@@ -408,7 +408,7 @@ static int write_target(const struct target *target, const char *path, const cha
 static int write_stdout(const char *bytes, size_t size)
 {
   FILE *stream = output_stream();
-  int cause = fflush(stream) != 0 ? errno : put(fileno(stream), bytes, size);
+  int cause = fflush(stream) != 0 ? errno : file_put(fileno(stream), bytes, size);
   if (cause) {
     __fpurge(stream); /* it is said by the caller, and not by file_flush_stdout again */
     clearerr(stream);
@@ -431,7 +431,7 @@ status_t file_check(const char *path)
   struct target target;
   if (strcmp(path, "-") == 0) return STATUS_OK;
   int cause = target_init(&target, path);
-  if (!cause) cause = write_target(&target, path, NULL, 0);
+  if (!cause) cause = file_write_target(&target, path, NULL, 0);
   return cause ? cannot_write(path, cause) : STATUS_OK;
 }
 
@@ -445,7 +445,7 @@ status_t file_write(const char *path, const void *bytes, size_t size)
   else if (inode_find(&inputs, &target))
     return log_fail(STATUS_USAGE, "\"%s\" is not written: it was read, and is wanted as it is", path);
   else
-    cause = write_target(&target, path, bytes, size);
+    cause = file_write_target(&target, path, bytes, size);
   return cause ? cannot_write(is_stdout ? "standard output" : path, cause) : STATUS_OK;
 }
 

@@ -24,25 +24,25 @@ static struct {
 /** Device libraries call back from their own threads. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void copy(char *to, size_t size, const char *from)
+static void log_copy(char *to, size_t size, const char *from)
 {
   snprintf(to, size, "%s", from ? from : "");
 }
 
 void log_set_program(const char *program)
 {
-  copy(state.program, sizeof state.program, program);
+  log_copy(state.program, sizeof state.program, program);
 }
 
 void log_set_rank(int rank, const char *host)
 {
   state.rank = rank;
-  copy(state.host, sizeof state.host, host);
+  log_copy(state.host, sizeof state.host, host);
 }
 
 void log_set_device(const char *device)
 {
-  copy(state.device, sizeof state.device, device);
+  log_copy(state.device, sizeof state.device, device);
 }
 
 void log_before(void (*before)(void))
@@ -104,7 +104,7 @@ static void hold(const char *message)
 void log_print(const char *who, const char *text)
 {
   char copied[HELD_MAX], *rest = copied;
-  copy(copied, sizeof copied, text);
+  log_copy(copied, sizeof copied, text);
   for (char *line = strsep(&rest, "\n"); line && *line; line = strsep(&rest, "\n")) print("", who, line);
 }
 
@@ -115,7 +115,7 @@ static void print_held(void)
   state.local = 0;
 }
 
-static void fail(status_t status, int local, const char *format, va_list arguments)
+static void log_fail_va(status_t status, int local, const char *format, va_list arguments)
 {
   char message[MESSAGE_MAX];
   format_line(message, format, arguments);
@@ -133,7 +133,7 @@ status_t log_fail(status_t status, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  fail(status, 0, format, arguments);
+  log_fail_va(status, 0, format, arguments);
   va_end(arguments);
   return status;
 }
@@ -142,7 +142,7 @@ status_t log_fail_local(status_t status, const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
-  fail(status, 1, format, arguments);
+  log_fail_va(status, 1, format, arguments);
   va_end(arguments);
   return status;
 }

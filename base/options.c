@@ -51,7 +51,8 @@ static status_t unknown_option(const struct parser *parser, const char *word)
 
 /* Parsing */
 
-static status_t read_value(const struct option_value *value, const char *shown, const char *text, void *field)
+static status_t option_read_value(const struct option_value *value, const char *shown, const char *text,
+                                  void *field)
 {
   switch (value->type) {
   case OPTION_TYPE_FLAG:
@@ -69,11 +70,11 @@ static status_t read_value(const struct option_value *value, const char *shown, 
 }
 
 /** Sets the option's field in \a config, and the one that says that it was given. */
-static status_t store(const struct option_spec *option, const char *text, char *config)
+static status_t option_store(const struct option_spec *option, const char *text, char *config)
 {
   char shown[TEXT_MAX];
   snprintf(shown, sizeof shown, "--%s", option->name);
-  RETURN_IF_FAILED(read_value(&option->value, shown, text, config + option->value.offset));
+  RETURN_IF_FAILED(option_read_value(&option->value, shown, text, config + option->value.offset));
   if (option->given) *(int *)(config + option->given - 1) = 1;
   return STATUS_OK;
 }
@@ -85,7 +86,7 @@ static int is_value(const char *next)
 }
 
 /** Takes the option with \a attached as its value (NULL: the next word is). */
-static status_t take(struct parser *parser, const struct option_spec *option, const char *attached)
+static status_t option_take(struct parser *parser, const struct option_spec *option, const char *attached)
 {
   const char *text = attached;
   const int before = option_value_text(option) != NULL;
@@ -107,9 +108,9 @@ static status_t take(struct parser *parser, const struct option_spec *option, co
     line.value[line.n_given] = text ? text : "";
     line.given[line.n_given++] = option;
   }
-  RETURN_IF_FAILED(store(option, text, parser->config));
+  RETURN_IF_FAILED(option_store(option, text, parser->config));
   while (option->value.type == OPTION_TYPE_EACH && is_value(*parser->argv))
-    RETURN_IF_FAILED(store(option, *parser->argv++, parser->config));
+    RETURN_IF_FAILED(option_store(option, *parser->argv++, parser->config));
   return STATUS_OK;
 }
 
@@ -120,8 +121,8 @@ static int is_named(const char *word, size_t length, const char *name)
 
 /** The option that a word names, NULL if none; *attached is the value in the same word, NULL if
  * there is none. */
-static const struct option_spec *find(const struct option_program *program, const char *word,
-                                      const char **attached)
+static const struct option_spec *option_find(const struct option_program *program, const char *word,
+                                             const char **attached)
 {
   int is_long = word[0] == '-' && word[1] == '-';
   size_t length = strcspn(word, "=");
@@ -157,15 +158,15 @@ static status_t parse_words(struct parser *parser, enum option_request *request)
   enum option_request asked = OPTION_RUN;
   while (*parser->argv && !is_request(*parser->argv, &asked)) {
     const char *attached = NULL, *word = *parser->argv++;
-    const struct option_spec *option = find(parser->program, word, &attached);
+    const struct option_spec *option = option_find(parser->program, word, &attached);
     if (word[0] != '-' && *word && parser->program->operands) {
-      RETURN_IF_FAILED(store(parser->program->operands, word, parser->config));
+      RETURN_IF_FAILED(option_store(parser->program->operands, word, parser->config));
       continue;
     }
     if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
       return log_fail(STATUS_USAGE, "\"%s\" is no option: see --help", word);
     if (!option) return unknown_option(parser, word);
-    RETURN_IF_FAILED(take(parser, option, attached));
+    RETURN_IF_FAILED(option_take(parser, option, attached));
   }
   *request = asked;
   return STATUS_OK;
@@ -296,7 +297,7 @@ int option_same(const struct option_program *program, const struct option_spec *
   log_mute(1);
   for (int c = 0; same && c < 2; c++) {
     if (program->defaults) memcpy(configs[c], program->defaults, program->config_bytes);
-    same = !values[c] || store(option, values[c], configs[c]) == STATUS_OK;
+    same = !values[c] || option_store(option, values[c], configs[c]) == STATUS_OK;
   }
   log_mute(0);
   same = same && memcmp(configs[0], configs[1], program->config_bytes) == 0;

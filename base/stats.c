@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 
-static int compare(const void *a, const void *b)
+static int stats_compare(const void *a, const void *b)
 {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -16,7 +16,7 @@ static int compare(const void *a, const void *b)
 /** Sorts \a values and returns their median. */
 static double sort_median(double *values, size_t n)
 {
-  qsort(values, n, sizeof *values, compare);
+  qsort(values, n, sizeof *values, stats_compare);
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 

@@ -7,7 +7,7 @@
 
 static volatile sig_atomic_t asked, patience, catching;
 
-static void note(int number)
+static void stop_note(int number)
 {
   (void)number;
   asked = 1;
@@ -20,7 +20,7 @@ void stop_catch(void)
   struct sigaction action;
   catching = 1;
   memset(&action, 0, sizeof action);
-  action.sa_handler = note;
+  action.sa_handler = stop_note;
   action.sa_flags = SA_RESTART | SA_RESETHAND;
   for (size_t s = 0; s < sizeof signals / sizeof *signals; s++) sigaction(signals[s], &action, NULL);
 }
@@ -36,7 +36,7 @@ void stop_within(int seconds)
 int stop_asked(void)
 {
   struct sigaction present;
-  if (catching && !asked && sigaction(SIGUSR1, NULL, &present) == 0 && present.sa_handler != note)
+  if (catching && !asked && sigaction(SIGUSR1, NULL, &present) == 0 && present.sa_handler != stop_note)
     stop_catch();
   return asked;
 }

@@ -60,7 +60,7 @@ static int pair_read(const char *text, long long pair[2])
          value_read_int(text + n + 1, 1, LLONG_MAX, &pair[1]) == STATUS_OK;
 }
 
-static status_t check(const struct switch_spec *s, const char *text)
+static status_t switch_value_check(const struct switch_spec *s, const char *text)
 {
   int64_t value;
   long long pair[2];
@@ -74,7 +74,7 @@ status_t switches_check(void)
   const struct switch_spec *s;
   for (int n = 0; (s = switch_at(n)); n++) {
     const char *text = switch_text(s->name);
-    if (text) RETURN_IF_FAILED(check(s, text));
+    if (text) RETURN_IF_FAILED(switch_value_check(s, text));
   }
   return STATUS_OK;
 }

@@ -169,7 +169,7 @@ const char *value_guess_text(const struct value_guess *guess, const char *otherw
   return text;
 }
 
-static int fits(const struct value_range *range, const char *text, void *field)
+static int value_fits(const struct value_range *range, const char *text, void *field)
 {
   long long integer;
   switch (range->type) {
@@ -193,7 +193,7 @@ static int fits(const struct value_range *range, const char *text, void *field)
 status_t value_read(const struct value_range *range, const char *shown, const char *text, void *field)
 {
   char allowed[VALUE_TEXT_MAX];
-  if (fits(range, text, field)) return STATUS_OK;
+  if (value_fits(range, text, field)) return STATUS_OK;
   return log_fail(STATUS_USAGE, "%s \"%s\": must be %s", shown, text, value_describe(range, allowed));
 }
 

@@ -29,7 +29,7 @@ static void id_find(const char *at, const char *end, char *text)
 }
 
 /** The program itself comes before all libraries. */
-static int program_read(struct dl_phdr_info *object, size_t bytes, void *text)
+static int version_program_read(struct dl_phdr_info *object, size_t bytes, void *text)
 {
   (void)bytes;
   for (int h = 0; h < object->dlpi_phnum; h++) {
@@ -43,6 +43,6 @@ static int program_read(struct dl_phdr_info *object, size_t bytes, void *text)
 const char *meta_build(void)
 {
   static char text[2 * ID_BYTES_MAX + 1];
-  if (!text[0]) dl_iterate_phdr(program_read, text);
+  if (!text[0]) dl_iterate_phdr(version_program_read, text);
   return text[0] ? text : "unknown";
 }

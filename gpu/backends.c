@@ -46,7 +46,8 @@ status_t gpu_open_fail(const struct gpu_device_info *info, int index, const char
 
 /* Those that were not built say why. Without a device no verb but probe can be reached. */
 #if !HAVE_CUDA || !HAVE_OPENCL
-static void refuse(const char *library, struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+static void backend_refuse(const char *library, struct gpu_device_info **devices, int *n,
+                           char reason[GPU_TEXT_MAX])
 {
   *devices = NULL;
   *n = 0;
@@ -57,7 +58,7 @@ static void refuse(const char *library, struct gpu_device_info **devices, int *n
 #if !HAVE_CUDA
 static void cuda_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
 {
-  refuse("CUDA", devices, n, reason);
+  backend_refuse("CUDA", devices, n, reason);
 }
 const struct gpu_backend gpu_backend_cuda = {.name = "cuda",
                                              .about = "NVIDIA GPUs through the CUDA runtime",
@@ -66,10 +67,10 @@ const struct gpu_backend gpu_backend_cuda = {.name = "cuda",
 #endif
 
 #if !HAVE_OPENCL
-static void opencl_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+static void backend_opencl_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
 {
-  refuse("OpenCL", devices, n, reason);
+  backend_refuse("OpenCL", devices, n, reason);
 }
 const struct gpu_backend gpu_backend_opencl = {
-    .name = "opencl", .about = "OpenCL 1.2 devices: GPUs, accelerators, CPUs", .probe = opencl_probe};
+    .name = "opencl", .about = "OpenCL 1.2 devices: GPUs, accelerators, CPUs", .probe = backend_opencl_probe};
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 
-static status_t out_of_memory(void)
+static status_t binding_out_of_memory(void)
 {
   return log_fail(STATUS_ENVIRONMENT, "out of memory while ranks take their devices and cores");
 }
@@ -124,7 +124,7 @@ static int distance(hwloc_topology_t topology, const struct gpu_device_info *dev
   return package && hwloc_bitmap_intersects(package->cpuset, bound) ? SAME_PACKAGE : FAR;
 }
 
-static void host_free(struct host *host)
+static void binding_host_free(struct host *host)
 {
   free(host->devices);
   free(host->views);
@@ -162,11 +162,11 @@ static status_t host_read(hwloc_topology_t topology, const struct binding_rank *
   }
   return STATUS_OK;
 fail:
-  host_free(host);
-  return out_of_memory();
+  binding_host_free(host);
+  return binding_out_of_memory();
 }
 
-static int take(struct host *host, int rank, int device)
+static int binding_take(struct host *host, int rank, int device)
 {
   host->devices[device].owner = rank;
   host->taken[rank] = device;
@@ -176,18 +176,18 @@ static int take(struct host *host, int rank, int device)
 /** Finds a rank a device within reach, nearest first: a free one, or one whose owner can move to
  * another. This is the augmenting path of bipartite matching (Kuhn, 1955), so as many ranks as can
  * be get a device of their own. */
-static int place(struct host *host, int rank, int reach)
+static int binding_place(struct host *host, int rank, int reach)
 {
   const struct view *views = host->views + (size_t)rank * (size_t)host->n_devices;
   for (int near = NEAR; near <= reach; near++)
     for (int d = 0; d < host->n_devices; d++)
       if (views[d].index >= 0 && views[d].distance == near && host->devices[d].owner < 0)
-        return take(host, rank, d);
+        return binding_take(host, rank, d);
   for (int d = 0; d < host->n_devices; d++) {
     struct host_device *device = &host->devices[d];
     if (views[d].index < 0 || views[d].distance > reach || device->visited) continue;
     device->visited = 1;
-    if (place(host, device->owner, reach)) return take(host, rank, d);
+    if (binding_place(host, device->owner, reach)) return binding_take(host, rank, d);
   }
   return 0;
 }
@@ -202,7 +202,7 @@ static int place_round(struct host *host)
     for (int r = 0; r < host->n_ranks; r++) {
       if (host->taken[r] >= 0) continue;
       for (int d = 0; d < host->n_devices; d++) host->devices[d].visited = 0;
-      placed += place(host, r, reach);
+      placed += binding_place(host, r, reach);
     }
   return placed;
 }
@@ -228,7 +228,7 @@ status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *
     if (device < 0 || host.devices[device].info->is_cpu) continue;
     for (int other = 0; other < n; other++) ranks[r].shared += other != r && host.taken[other] == device;
   }
-  host_free(&host);
+  binding_host_free(&host);
   return STATUS_OK;
 }
 
@@ -325,9 +325,9 @@ static status_t share_cores(hwloc_topology_t topology, hwloc_const_cpuset_t all,
 {
   status_t status = STATUS_OK;
   struct share *shares = calloc((size_t)n, sizeof *shares);
-  if (!shares) return out_of_memory();
+  if (!shares) return binding_out_of_memory();
   for (int r = 0; r < n; r++)
-    if (!(shares[r].pool = hwloc_bitmap_alloc())) status = out_of_memory();
+    if (!(shares[r].pool = hwloc_bitmap_alloc())) status = binding_out_of_memory();
   if (status == STATUS_OK) {
     divide(topology, all, ranks, shares, n);
     for (int r = 0; r < n; r++)
@@ -382,10 +382,10 @@ status_t binding_assign_cpus(hwloc_topology_t topology, enum binding_policy poli
   status_t status = STATUS_OK;
   if (n < 1) return STATUS_OK;
   hwloc_cpuset_t pool = hwloc_bitmap_alloc(), scratch = hwloc_bitmap_alloc();
-  if (!pool || !scratch) status = out_of_memory();
+  if (!pool || !scratch) status = binding_out_of_memory();
   for (int r = 0; r < n; r++) {
     ranks[r].cpus = hwloc_bitmap_dup(bound_of(topology, &ranks[r]));
-    if (!ranks[r].cpus && status == STATUS_OK) status = out_of_memory();
+    if (!ranks[r].cpus && status == STATUS_OK) status = binding_out_of_memory();
   }
   if (status != STATUS_OK) goto done;
   mark_overlaps(topology, ranks, n, scratch);

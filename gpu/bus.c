@@ -85,7 +85,7 @@ static const struct vendor *gpu_vendor(const char *folder, const char *pci)
   return integrated ? NULL : &vendors[v];
 }
 
-static void add(struct gpu_bus *bus, const struct vendor *vendor, const char *where, const char *driver)
+static void bus_add(struct gpu_bus *bus, const struct vendor *vendor, const char *where, const char *driver)
 {
   const size_t used = strlen(bus->listed);
   const char *hide = hiding_variable(vendor);
@@ -110,7 +110,7 @@ static void read_device(struct gpu_bus *bus, const char *root, const char *pci)
   const ssize_t length = readlink(link, target, sizeof target - 1);
   target[length > 0 ? length : 0] = '\0';
   const char *driver = strrchr(target, '/');
-  add(bus, vendor, pci, driver ? driver + 1 : target);
+  bus_add(bus, vendor, pci, driver ? driver + 1 : target);
 }
 
 void gpu_bus_read(struct gpu_bus *bus)
@@ -126,5 +126,5 @@ void gpu_bus_read(struct gpu_bus *bus)
   }
   if (n >= 0) free(entries);
   for (int v = 0; v < VENDORS && !bus->known; v++)
-    if (vendors[v].node && access(vendors[v].node, F_OK) == 0) add(bus, &vendors[v], vendors[v].node, "");
+    if (vendors[v].node && access(vendors[v].node, F_OK) == 0) bus_add(bus, &vendors[v], vendors[v].node, "");
 }

@@ -71,7 +71,7 @@ int host_read_line(const char *path, char *line, int size)
 }
 
 /** The first number of a file; 0 when there is none ("max" means no limit). */
-static int read_number(const char *folder, const char *file, uint64_t *value)
+static int host_read_number(const char *folder, const char *file, uint64_t *value)
 {
   char path[2 * PATH_BYTES], line[64];
   snprintf(path, sizeof path, "%s/%s", folder, file);
@@ -102,9 +102,9 @@ static void apply_group(const struct group_files *files, const char *folder, str
 {
   uint64_t limit = UINT64_MAX, soft, used, dropable = 0;
   char stat[PATH_BYTES + 16];
-  read_number(folder, files->limit, &limit);
-  if (files->soft && read_number(folder, files->soft, &soft) && soft < limit) limit = soft;
-  if (limit >= memory->limit[HOST_MACHINE].total || !read_number(folder, files->usage, &used)) return;
+  host_read_number(folder, files->limit, &limit);
+  if (files->soft && host_read_number(folder, files->soft, &soft) && soft < limit) limit = soft;
+  if (limit >= memory->limit[HOST_MACHINE].total || !host_read_number(folder, files->usage, &used)) return;
   snprintf(stat, sizeof stat, "%s/memory.stat", folder);
   read_keyed(stat, "inactive_file ", &dropable);
   used -= dropable < used ? dropable : used;

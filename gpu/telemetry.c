@@ -52,19 +52,19 @@ void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state)
   if (telemetry->nvml) nvml_state(telemetry->nvml, state);
 }
 
-static double product(double a, double b, double each)
+static double telemetry_product(double a, double b, double each)
 {
   return a > 0 && b > 0 ? a * b * each : 0;
 }
 
 double telemetry_peak_bytes(const struct telemetry_state *state)
 {
-  return product(state->memory_mhz_max, state->memory_bits, 2 * 1e6 / 8);
+  return telemetry_product(state->memory_mhz_max, state->memory_bits, 2 * 1e6 / 8);
 }
 
 double telemetry_peak_flops(const struct telemetry_state *state)
 {
-  return product(state->sm_mhz_max, state->cores, 2 * 1e6);
+  return telemetry_product(state->sm_mhz_max, state->cores, 2 * 1e6);
 }
 
 const char *telemetry_joules(struct telemetry *telemetry, double *joules)

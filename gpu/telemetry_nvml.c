@@ -97,38 +97,38 @@ struct nvml {
 };
 
 /* Object and function pointers have one size wherever there is dlsym. */
-static void find(const struct nvml *nvml, const char *name, void *function)
+static void nvml_find(const struct nvml *nvml, const char *name, void *function)
 {
   *(void **)function = dlsym(nvml->library, name);
 }
 
 static void find_all(struct nvml *n)
 {
-  find(n, "nvmlShutdown", &n->shutdown);
-  find(n, "nvmlDeviceGetPowerUsage", &n->power);
-  find(n, "nvmlDeviceGetClockInfo", &n->clock);
-  find(n, "nvmlDeviceGetMaxClockInfo", &n->clock_max);
-  find(n, "nvmlDeviceGetTemperature", &n->temperature);
-  find(n, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->throttle);
-  find(n, "nvmlDeviceGetEccMode", &n->ecc_mode);
-  find(n, "nvmlDeviceGetTotalEccErrors", &n->ecc_errors);
-  find(n, "nvmlDeviceGetCurrPcieLinkGeneration", &n->link_gen);
-  find(n, "nvmlDeviceGetMaxPcieLinkGeneration", &n->link_gen_max);
-  find(n, "nvmlDeviceGetCurrPcieLinkWidth", &n->link_width);
-  find(n, "nvmlDeviceGetMaxPcieLinkWidth", &n->link_width_max);
-  find(n, "nvmlDeviceGetRemappedRows", &n->remapped);
-  find(n, "nvmlDeviceGetRetiredPages", &n->retired);
-  find(n, "nvmlDeviceGetNvLinkState", &n->nvlink);
-  find(n, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
-  find(n, "nvmlDeviceGetMemoryBusWidth", &n->bus_width);
-  find(n, "nvmlDeviceGetNumGpuCores", &n->cores);
-  find(n, "nvmlDeviceGetMigMode", &n->mig);
-  find(n, "nvmlDeviceGetEnforcedPowerLimit", &n->power_limit);
-  find(n, "nvmlDeviceGetPcieReplayCounter", &n->replays);
-  find(n, "nvmlDeviceGetNvLinkErrorCounter", &n->nvlink_errors);
-  find(n, "nvmlDeviceGetFieldValues", &n->fields);
-  find(n, "nvmlEventSetWait_v2", &n->event_next);
-  find(n, "nvmlEventSetFree", &n->events_free);
+  nvml_find(n, "nvmlShutdown", &n->shutdown);
+  nvml_find(n, "nvmlDeviceGetPowerUsage", &n->power);
+  nvml_find(n, "nvmlDeviceGetClockInfo", &n->clock);
+  nvml_find(n, "nvmlDeviceGetMaxClockInfo", &n->clock_max);
+  nvml_find(n, "nvmlDeviceGetTemperature", &n->temperature);
+  nvml_find(n, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->throttle);
+  nvml_find(n, "nvmlDeviceGetEccMode", &n->ecc_mode);
+  nvml_find(n, "nvmlDeviceGetTotalEccErrors", &n->ecc_errors);
+  nvml_find(n, "nvmlDeviceGetCurrPcieLinkGeneration", &n->link_gen);
+  nvml_find(n, "nvmlDeviceGetMaxPcieLinkGeneration", &n->link_gen_max);
+  nvml_find(n, "nvmlDeviceGetCurrPcieLinkWidth", &n->link_width);
+  nvml_find(n, "nvmlDeviceGetMaxPcieLinkWidth", &n->link_width_max);
+  nvml_find(n, "nvmlDeviceGetRemappedRows", &n->remapped);
+  nvml_find(n, "nvmlDeviceGetRetiredPages", &n->retired);
+  nvml_find(n, "nvmlDeviceGetNvLinkState", &n->nvlink);
+  nvml_find(n, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
+  nvml_find(n, "nvmlDeviceGetMemoryBusWidth", &n->bus_width);
+  nvml_find(n, "nvmlDeviceGetNumGpuCores", &n->cores);
+  nvml_find(n, "nvmlDeviceGetMigMode", &n->mig);
+  nvml_find(n, "nvmlDeviceGetEnforcedPowerLimit", &n->power_limit);
+  nvml_find(n, "nvmlDeviceGetPcieReplayCounter", &n->replays);
+  nvml_find(n, "nvmlDeviceGetNvLinkErrorCounter", &n->nvlink_errors);
+  nvml_find(n, "nvmlDeviceGetFieldValues", &n->fields);
+  nvml_find(n, "nvmlEventSetWait_v2", &n->event_next);
+  nvml_find(n, "nvmlEventSetFree", &n->events_free);
 }
 
 /* Events are kept from now on until somebody takes them. */
@@ -136,8 +136,8 @@ static void events_begin(struct nvml *n)
 {
   int (*create)(event_set_t *), (*enlist)(device_t, unsigned long long types, event_set_t);
   event_set_t events;
-  find(n, "nvmlEventSetCreate", &create);
-  find(n, "nvmlDeviceRegisterEvents", &enlist);
+  nvml_find(n, "nvmlEventSetCreate", &create);
+  nvml_find(n, "nvmlDeviceRegisterEvents", &enlist);
   if (!create || !enlist || !n->event_next || !n->events_free || create(&events) != NVML_SUCCESS) return;
   if (enlist(n->device, NVML_EVENT_XID, events) == NVML_SUCCESS)
     n->events = events;
@@ -149,8 +149,8 @@ static void events_begin(struct nvml *n)
 static int start(struct nvml *n, const char *pci)
 {
   int (*init)(void), (*by_pci)(const char *, device_t *);
-  find(n, "nvmlInit_v2", &init);
-  find(n, "nvmlDeviceGetHandleByPciBusId_v2", &by_pci);
+  nvml_find(n, "nvmlInit_v2", &init);
+  nvml_find(n, "nvmlDeviceGetHandleByPciBusId_v2", &by_pci);
   if (!init || !by_pci || !n->shutdown || init() != NVML_SUCCESS) return 0;
   if (by_pci(pci, &n->device) == NVML_SUCCESS) return 1;
   n->shutdown();
@@ -190,7 +190,7 @@ static void read_one_of(const struct nvml *n, int (*function)(device_t, int, uns
   if (function && function(n->device, which, &value) == NVML_SUCCESS) *number = (int)value;
 }
 
-static void read_number(const struct nvml *n, int (*function)(device_t, unsigned *), int *number)
+static void nvml_read_number(const struct nvml *n, int (*function)(device_t, unsigned *), int *number)
 {
   unsigned value;
   if (function && function(n->device, &value) == NVML_SUCCESS) *number = (int)value;
@@ -240,15 +240,15 @@ void nvml_memory(const struct nvml *n, struct telemetry_memory *memory)
       {"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2"}};
   int (*memory_info)(device_t, struct memory *);
   struct memory info;
-  find(n, "nvmlDeviceGetMemoryInfo", &memory_info);
+  nvml_find(n, "nvmlDeviceGetMemoryInfo", &memory_info);
   if (memory_info && memory_info(n->device, &info) == NVML_SUCCESS)
     memory->total = (int64_t)info.total, memory->free = (int64_t)info.free;
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
     struct process list[NVML_PROCESSES_MAX];
     unsigned count = NVML_PROCESSES_MAX;
     processes_t *processes;
-    find(n, kinds[k][0], &processes);
-    if (!processes) find(n, kinds[k][1], &processes);
+    nvml_find(n, kinds[k][0], &processes);
+    if (!processes) nvml_find(n, kinds[k][1], &processes);
     if (!processes || processes(n->device, &count, list) != NVML_SUCCESS) continue;
     for (unsigned p = 0; p < count; p++) holder_add(memory, &list[p]);
   }
@@ -275,11 +275,11 @@ static void read_widths(const struct nvml *n, struct telemetry_state *state)
 {
   unsigned divided, pending;
   if (n->mig && n->mig(n->device, &divided, &pending) == NVML_SUCCESS && divided) return;
-  read_number(n, n->bus_width, &state->memory_bits);
-  read_number(n, n->cores, &state->cores);
+  nvml_read_number(n, n->bus_width, &state->memory_bits);
+  nvml_read_number(n, n->cores, &state->cores);
 }
 
-static void read_errors(const struct nvml *n, int type, int64_t *errors)
+static void nvml_read_errors(const struct nvml *n, int type, int64_t *errors)
 {
   unsigned long long count;
   if (n->ecc_errors && n->ecc_errors(n->device, type, NVML_COUNTER_VOLATILE, &count) == NVML_SUCCESS)
@@ -287,7 +287,7 @@ static void read_errors(const struct nvml *n, int type, int64_t *errors)
 }
 
 /* Rows since Ampere, pages before. */
-static void read_retired(const struct nvml *n, int *retired)
+static void nvml_read_retired(const struct nvml *n, int *retired)
 {
   unsigned corrected, uncorrected, pending, failed, pages = 0;
   if (n->remapped && n->remapped(n->device, &corrected, &uncorrected, &pending, &failed) == NVML_SUCCESS) {
@@ -341,13 +341,13 @@ void nvml_state(struct nvml *n, struct telemetry_state *state)
   read_one_of(n, n->clock_max, NVML_CLOCK_SM, &state->sm_mhz_max);
   read_one_of(n, n->clock_max, NVML_CLOCK_MEMORY, &state->memory_mhz_max);
   if (n->ecc_mode && n->ecc_mode(n->device, &current, &pending) == NVML_SUCCESS) state->ecc = (int)current;
-  read_errors(n, NVML_ERROR_CORRECTED, &state->corrected);
-  read_errors(n, NVML_ERROR_UNCORRECTED, &state->uncorrected);
-  read_retired(n, &state->retired);
-  read_number(n, n->link_gen, &state->pcie_gen);
-  read_number(n, n->link_gen_max, &state->pcie_gen_max);
-  read_number(n, n->link_width, &state->pcie_width);
-  read_number(n, n->link_width_max, &state->pcie_width_max);
+  nvml_read_errors(n, NVML_ERROR_CORRECTED, &state->corrected);
+  nvml_read_errors(n, NVML_ERROR_UNCORRECTED, &state->uncorrected);
+  nvml_read_retired(n, &state->retired);
+  nvml_read_number(n, n->link_gen, &state->pcie_gen);
+  nvml_read_number(n, n->link_gen_max, &state->pcie_gen_max);
+  nvml_read_number(n, n->link_width, &state->pcie_width);
+  nvml_read_number(n, n->link_width_max, &state->pcie_width_max);
   read_nvlinks(n, state);
   read_widths(n, state);
   if (n->power_limit && n->power_limit(n->device, &milliwatts) == NVML_SUCCESS)

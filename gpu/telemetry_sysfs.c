@@ -67,7 +67,7 @@ static int read_line(const char *folder, const char *name, char *line, int size)
   return folder[0] && name[0] && join(path, folder, name) && host_read_line(path, line, size);
 }
 
-static int read_value(const char *folder, const char *name, double *value)
+static int sysfs_read_value(const char *folder, const char *name, double *value)
 {
   char line[64], *end;
   if (!read_line(folder, name, line, sizeof line)) return 0;
@@ -80,7 +80,7 @@ static int read_value(const char *folder, const char *name, double *value)
 static int read_int(const char *folder, const char *name, double scale, int *number)
 {
   double value;
-  if (!read_value(folder, name, &value)) return 0;
+  if (!sysfs_read_value(folder, name, &value)) return 0;
   *number = (int)(value * scale);
   return 1;
 }
@@ -125,7 +125,7 @@ static void find_hwmon(struct sysfs *s)
 static void gt_add(struct sysfs *s, const struct gt_names *names, const char *folder)
 {
   double mhz;
-  if (s->n_gt == TILES_MAX || !read_value(folder, names->clock, &mhz)) return;
+  if (s->n_gt == TILES_MAX || !sysfs_read_value(folder, names->clock, &mhz)) return;
   s->gt[s->n_gt].names = names;
   memcpy(s->gt[s->n_gt++].folder, folder, PATH_BYTES);
 }
@@ -150,8 +150,8 @@ static void find_gts(struct sysfs *s)
 /* xe: of the package, where not of the card. */
 static int read_energy(const struct sysfs *s, double *microjoules)
 {
-  return read_value(s->hwmon, "energy1_input", microjoules) ||
-         read_value(s->hwmon, "energy2_input", microjoules);
+  return sysfs_read_value(s->hwmon, "energy1_input", microjoules) ||
+         sysfs_read_value(s->hwmon, "energy2_input", microjoules);
 }
 
 int sysfs_joules(const struct sysfs *sysfs, double *joules)
@@ -166,8 +166,8 @@ int sysfs_joules(const struct sysfs *sysfs, double *joules)
 void sysfs_memory(const struct sysfs *s, struct telemetry_memory *memory)
 {
   double total, used;
-  if (!read_value(s->folder, "mem_info_vram_total", &total) ||
-      !read_value(s->folder, "mem_info_vram_used", &used))
+  if (!sysfs_read_value(s->folder, "mem_info_vram_total", &total) ||
+      !sysfs_read_value(s->folder, "mem_info_vram_used", &used))
     return;
   memory->total = (int64_t)total;
   memory->free = (int64_t)(total - used);
@@ -224,8 +224,8 @@ static void gts_read(const struct sysfs *s, struct telemetry_sample *sample)
 void sysfs_read(struct sysfs *sysfs, struct telemetry_sample *sample)
 {
   double microwatts;
-  if (read_value(sysfs->hwmon, "power1_average", &microwatts) ||
-      read_value(sysfs->hwmon, "power1_input", &microwatts))
+  if (sysfs_read_value(sysfs->hwmon, "power1_average", &microwatts) ||
+      sysfs_read_value(sysfs->hwmon, "power1_input", &microwatts))
     sample->watts = microwatts * 1e-6;
   else
     sample->watts = energy_watts(sysfs);
@@ -243,14 +243,14 @@ static void read_gen(const char *folder, const char *name, int *gen)
 {
   static const double rates[] = {2.5, 5, 8, 16, 32, 64, 128};
   double value;
-  if (!read_value(folder, name, &value)) return;
+  if (!sysfs_read_value(folder, name, &value)) return;
   for (int g = 0; g < (int)(sizeof rates / sizeof *rates); g++)
     if (value >= rates[g] - 0.01) *gen = g + 1;
 }
 
 /* amdgpu: a line for uncorrected errors of the memory controller, "ue: 0", one for corrected, "ce:
  * 0", and others. */
-static void read_errors(const char *folder, const char *name, struct telemetry_state *state)
+static void sysfs_read_errors(const char *folder, const char *name, struct telemetry_state *state)
 {
   char line[64];
   long long count;
@@ -265,7 +265,7 @@ static void read_errors(const char *folder, const char *name, struct telemetry_s
 
 /* amdgpu: a line a page, "0x027f5d43 : 0x00001000 : R"; R is out of use, P soon, F could not be
  * taken out. */
-static void read_retired(const char *folder, int *retired)
+static void sysfs_read_retired(const char *folder, int *retired)
 {
   char line[64], flag;
   int pages = 0;
@@ -284,10 +284,10 @@ void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state)
   read_gen(folder, "max_link_speed", &state->pcie_gen_max);
   read_int(folder, "current_link_width", 1, &state->pcie_width);
   read_int(folder, "max_link_width", 1, &state->pcie_width_max);
-  read_errors(folder, "ras/umc_err_count", state);
+  sysfs_read_errors(folder, "ras/umc_err_count", state);
   /* its name on newer chips */
-  if (state->uncorrected < 0) read_errors(folder, "ras/aca_umc", state);
-  read_retired(folder, &state->retired);
+  if (state->uncorrected < 0) sysfs_read_errors(folder, "ras/aca_umc", state);
+  sysfs_read_retired(folder, &state->retired);
   if (!read_int(sysfs->hwmon, "power1_cap", 1e-6, &state->watts_limit)) /* amdgpu; i915, xe */
     read_int(sysfs->hwmon, "power1_max", 1e-6, &state->watts_limit);
   if (sysfs->n_gt > 0) read_int(sysfs->gt[0].folder, sysfs->gt[0].names->clock_max, 1, &state->sm_mhz_max);

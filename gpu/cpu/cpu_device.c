@@ -134,7 +134,7 @@ static void cpu_probe(struct gpu_device_info **devices, int *n, char reason[GPU_
   if (info) cpu_describe(info);
 }
 
-static status_t cpu_open(int index, struct gpu_device **opened)
+static status_t cpu_device_open(int index, struct gpu_device **opened)
 {
   struct host_memory memory;
   if (index != 0)
@@ -337,8 +337,8 @@ status_t cpu_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, s
   return STATUS_OK;
 }
 
-static status_t cpu_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
-                         size_t from_offset, size_t bytes)
+static status_t cpu_device_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset,
+                                struct gpu_mem from, size_t from_offset, size_t bytes)
 {
   RETURN_IF_FAILED(gpu_range_check("copy from", from, from_offset, bytes));
   return cpu_copy_in(queue, to, to_offset, (const char *)from.handle + from_offset, bytes);
@@ -395,7 +395,7 @@ const struct gpu_backend gpu_backend_cpu = {
     .memory = GPU_MEMORY_HOST,
     .on_host = 1,
     .probe = cpu_probe,
-    .open = cpu_open,
+    .open = cpu_device_open,
     .close = cpu_close,
     .alloc = cpu_alloc,
     .free = cpu_free,
@@ -414,5 +414,5 @@ const struct gpu_backend gpu_backend_cpu = {
     .ready = cpu_ready,
     .elapsed = cpu_elapsed,
     .sync = cpu_sync,
-    .sharing = {cpu_alloc_shared, cpu_share, cpu_attach, cpu_detach, cpu_copy},
+    .sharing = {cpu_alloc_shared, cpu_share, cpu_attach, cpu_detach, cpu_device_copy},
 };

@@ -95,7 +95,7 @@ static void write_versions(char *text, size_t size)
            driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 }
 
-static void describe(struct gpu_device_info *info, const struct cudaDeviceProp *properties)
+static void cuda_describe(struct gpu_device_info *info, const struct cudaDeviceProp *properties)
 {
   snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties->name);
   value_make_printable(info->name);
@@ -128,7 +128,7 @@ static void explain_no_driver(char reason[GPU_TEXT_MAX])
   dlclose(library);
 }
 
-static void explain(cudaError_t error, char reason[GPU_TEXT_MAX])
+static void cuda_explain(cudaError_t error, char reason[GPU_TEXT_MAX])
 {
   const char *visible = getenv("CUDA_VISIBLE_DEVICES");
   int driver = 0, runtime = 0;
@@ -154,7 +154,7 @@ static void explain(cudaError_t error, char reason[GPU_TEXT_MAX])
     snprintf(reason, GPU_TEXT_MAX, "%s (%s)", cudaGetErrorString(error), cudaGetErrorName(error));
 }
 
-static void probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+static void cuda_device_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
 {
   int count = 0;
   struct cudaDeviceProp properties;
@@ -175,19 +175,19 @@ static void probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT
       cudaGetLastError();
       return;
     }
-    describe(&list[d], &properties);
+    cuda_describe(&list[d], &properties);
   }
   *devices = list;
   *n = count;
   return;
 none:
-  explain(error, reason);
+  cuda_explain(error, reason);
   cudaGetLastError();
 }
 
 /* ---- device and memory ---- */
 
-static status_t open_device(int index, struct gpu_device **device)
+static status_t cuda_device_open(int index, struct gpu_device **device)
 {
   struct cuda_device *d = calloc(1, sizeof *d);
   if (!d) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a CUDA device");
@@ -195,7 +195,7 @@ static status_t open_device(int index, struct gpu_device **device)
   d->ordinal = index;
   cudaError_t error = cudaGetDeviceProperties(&d->properties, index);
   if (error == cudaSuccess) {
-    describe(&d->base.info, &d->properties);
+    cuda_describe(&d->base.info, &d->properties);
     error = cudaSetDevice(index);
   }
   if (error == cudaSuccess) error = cudaFree(NULL); /* creates the context */
@@ -209,7 +209,7 @@ static status_t open_device(int index, struct gpu_device **device)
   return STATUS_ENVIRONMENT;
 }
 
-static status_t memory_free(struct gpu_device *device, uint64_t *bytes)
+static status_t cuda_memory_free(struct gpu_device *device, uint64_t *bytes)
 {
   size_t available, total;
   RETURN_IF_FAILED(cuda_use(device));
@@ -266,7 +266,8 @@ static void free_host(struct gpu_device *device, enum gpu_host_kind kind, void *
 
 /* ---- queues and events ---- */
 
-static status_t queue_create(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue)
+static status_t cuda_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
+                                  struct gpu_queue **queue)
 {
   int least = 0, greatest = 0;
   RETURN_IF_FAILED(cuda_use(device));
@@ -285,7 +286,7 @@ static status_t queue_create(struct gpu_device *device, enum gpu_urgency urgency
   return STATUS_OK;
 }
 
-static void queue_destroy(struct gpu_queue *queue)
+static void cuda_queue_destroy(struct gpu_queue *queue)
 {
   if (cudaStreamDestroy(cuda_queue_handle(queue)) != cudaSuccess) cudaGetLastError();
   free(queue);
@@ -306,7 +307,7 @@ static status_t event_create_flags(struct gpu_device *device, unsigned flags, st
   return STATUS_OK;
 }
 
-static status_t event_create(struct gpu_device *device, struct gpu_event **event)
+static status_t cuda_event_create(struct gpu_device *device, struct gpu_event **event)
 {
   return event_create_flags(device, cudaEventDefault, event);
 }
@@ -317,14 +318,14 @@ static status_t event_create_untimed(struct gpu_device *device, struct gpu_event
   return event_create_flags(device, cudaEventDisableTiming, event);
 }
 
-static void event_destroy(struct gpu_event *event)
+static void cuda_event_destroy(struct gpu_event *event)
 {
   if (cudaEventDestroy(event_handle(event)) != cudaSuccess) cudaGetLastError();
   free(event);
 }
 
-static status_t copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
-                        size_t bytes)
+static status_t cuda_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
+                             size_t bytes)
 {
   RETURN_IF_FAILED(gpu_range_check("copy in", mem, offset, bytes));
   ((struct cuda_queue *)queue)->overlap = 0;
@@ -333,7 +334,8 @@ static status_t copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offs
                     "copying to the device");
 }
 
-static status_t copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes)
+static status_t cuda_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
+                              size_t bytes)
 {
   RETURN_IF_FAILED(gpu_range_check("copy out", mem, offset, bytes));
   return cuda_check(cudaMemcpyAsync(host, (const char *)mem.handle + offset, bytes, cudaMemcpyDeviceToHost,
@@ -341,8 +343,8 @@ static status_t copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem
                     "copying from the device");
 }
 
-static status_t rows_copy(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
-                          void *host, enum cudaMemcpyKind kind, const char *what)
+static status_t cuda_rows_copy(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
+                               void *host, enum cudaMemcpyKind kind, const char *what)
 {
   RETURN_IF_FAILED(gpu_rows_check(what, mem, rows));
   int flat = rows->layers == 1 || rows->rows == 1;
@@ -368,16 +370,16 @@ static status_t copy_rows_in(struct gpu_queue *queue, struct gpu_mem mem, const 
                              const void *host)
 {
   ((struct cuda_queue *)queue)->overlap = 0;
-  return rows_copy(queue, mem, rows, (void *)host, cudaMemcpyHostToDevice, "copying rows to the device");
+  return cuda_rows_copy(queue, mem, rows, (void *)host, cudaMemcpyHostToDevice, "copying rows to the device");
 }
 
 static status_t copy_rows_out(struct gpu_queue *queue, void *host, struct gpu_mem mem,
                               const struct gpu_rows *rows)
 {
-  return rows_copy(queue, mem, rows, host, cudaMemcpyDeviceToHost, "copying rows from the device");
+  return cuda_rows_copy(queue, mem, rows, host, cudaMemcpyDeviceToHost, "copying rows from the device");
 }
 
-static status_t clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
+static status_t cuda_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   RETURN_IF_FAILED(gpu_range_check("clear", mem, offset, bytes));
   ((struct cuda_queue *)queue)->overlap = 0;
@@ -385,7 +387,7 @@ static status_t clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset
                     "clearing device memory");
 }
 
-static status_t record(struct gpu_event *event, struct gpu_queue *queue)
+static status_t cuda_record(struct gpu_event *event, struct gpu_queue *queue)
 {
   return cuda_check(cudaEventRecord(event_handle(event), cuda_queue_handle(queue)), "recording a CUDA event");
 }
@@ -408,7 +410,7 @@ static status_t event_ready(struct gpu_event *event, int *ready)
   return STATUS_OK;
 }
 
-static status_t elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
+static status_t cuda_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
 {
   float milliseconds;
   RETURN_IF_FAILED(cuda_check(cudaEventElapsedTime(&milliseconds, event_handle(begin), event_handle(end)),
@@ -427,26 +429,26 @@ const struct gpu_backend gpu_backend_cuda = {
     .about = "NVIDIA GPUs through the CUDA runtime",
     .memory = GPU_MEMORY_CUDA,
     .vendor = GPU_VENDOR_NVIDIA,
-    .probe = probe,
-    .open = open_device,
+    .probe = cuda_device_probe,
+    .open = cuda_device_open,
     .close = cpu_close,
     .alloc = alloc,
     .free = free_memory,
     .alloc_host = alloc_host,
     .free_host = free_host,
-    .memory_free = memory_free,
-    .queue_create = queue_create,
-    .queue_destroy = queue_destroy,
-    .event_create = event_create,
+    .memory_free = cuda_memory_free,
+    .queue_create = cuda_queue_create,
+    .queue_destroy = cuda_queue_destroy,
+    .event_create = cuda_event_create,
     .untimed = {event_create_untimed},
-    .event_destroy = event_destroy,
-    .copy_in = copy_in,
-    .copy_out = copy_out,
-    .clear = clear,
-    .record = record,
+    .event_destroy = cuda_event_destroy,
+    .copy_in = cuda_copy_in,
+    .copy_out = cuda_copy_out,
+    .clear = cuda_clear,
+    .record = cuda_record,
     .wait = wait_event,
     .ready = event_ready,
-    .elapsed = elapsed,
+    .elapsed = cuda_elapsed,
     .sync = sync_queue,
     .pins = {cuda_pin, cuda_unpin},
     .row_copies = {copy_rows_in, copy_rows_out},

@@ -115,7 +115,7 @@ static void null_probe(struct gpu_device_info **devices, int *n, char reason[GPU
   *n = count;
 }
 
-static status_t null_open(int index, struct gpu_device **opened)
+static status_t null_device_open(int index, struct gpu_device **opened)
 {
   failing_plan();
   RETURN_IF_FAILED(null_call("open", STATUS_ENVIRONMENT));
@@ -286,7 +286,7 @@ const struct gpu_backend gpu_backend_null = {
     .memory = GPU_MEMORY_HOST,
     .for_tests = 1,
     .probe = null_probe,
-    .open = null_open,
+    .open = null_device_open,
     .close = cpu_close,
     .alloc = null_alloc,
     .free = null_free,

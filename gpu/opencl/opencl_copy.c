@@ -22,8 +22,8 @@ status_t opencl_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem
   return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueReadBuffer");
 }
 
-static status_t rows_copy(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
-                          void *host, int out)
+static status_t opencl_rows_copy(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
+                                 void *host, int out)
 {
   const size_t packed[3] = {0, 0, 0}, region[3] = {rows->width, rows->rows, rows->layers};
   const size_t field[3] = {rows->offset % rows->pitch, rows->offset % rows->slice / rows->pitch,
@@ -41,13 +41,13 @@ static status_t rows_copy(struct gpu_queue *queue, struct gpu_mem mem, const str
 status_t opencl_copy_rows_in(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
                              const void *host)
 {
-  return rows_copy(queue, mem, rows, (void *)host, 0);
+  return opencl_rows_copy(queue, mem, rows, (void *)host, 0);
 }
 
 status_t opencl_copy_rows_out(struct gpu_queue *queue, void *host, struct gpu_mem mem,
                               const struct gpu_rows *rows)
 {
-  return rows_copy(queue, mem, rows, host, 1);
+  return opencl_rows_copy(queue, mem, rows, host, 1);
 }
 
 status_t opencl_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)

@@ -51,7 +51,7 @@ static status_t check_notices(struct gpu_device *base)
   return log_fail(STATUS_FAULT, "the OpenCL driver reports: %s", device->notice);
 }
 
-static void opencl_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
+static void opencl_device_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
 {
   struct opencl_entry *entries;
   int count;
@@ -111,7 +111,7 @@ static uint64_t free_now(const struct gpu_device_info *info)
   return left < info->memory_bytes ? left : info->memory_bytes;
 }
 
-static status_t opencl_open(int index, struct gpu_device **opened)
+static status_t opencl_device_open(int index, struct gpu_device **opened)
 {
   char reason[GPU_TEXT_MAX];
   struct opencl_entry *entries;
@@ -146,7 +146,7 @@ fail:
   return status;
 }
 
-static void opencl_close(struct gpu_device *base)
+static void opencl_device_close(struct gpu_device *base)
 {
   struct opencl_device *device = native(base);
   opencl_programs_release(device);
@@ -169,7 +169,7 @@ static status_t opencl_memory_free(struct gpu_device *base, uint64_t *bytes)
 
 /* Drivers allocate when a buffer is first used: a byte is written, so that too little memory is
  * found here. */
-static cl_int place(struct opencl_device *device, cl_mem buffer)
+static cl_int opencl_place(struct opencl_device *device, cl_mem buffer)
 {
   const cl_uchar zero = 0;
   cl_int error =
@@ -178,13 +178,13 @@ static cl_int place(struct opencl_device *device, cl_mem buffer)
 }
 
 /* \a memory is the caller's, or NULL. */
-static cl_int create_buffer(struct opencl_device *device, cl_mem_flags flags, size_t bytes, void *memory,
-                            cl_mem *buffer)
+static cl_int opencl_buffer_create(struct opencl_device *device, cl_mem_flags flags, size_t bytes,
+                                   void *memory, cl_mem *buffer)
 {
   cl_int error;
   cl_mem created = clCreateBuffer(device->context, CL_MEM_READ_WRITE | flags, bytes, memory, &error);
   if (error != CL_SUCCESS) return error;
-  if (!memory) error = place(device, created);
+  if (!memory) error = opencl_place(device, created);
   if (error != CL_SUCCESS) {
     clReleaseMemObject(created);
     return error;
@@ -215,7 +215,7 @@ static status_t opencl_alloc(struct gpu_device *base, size_t bytes, struct gpu_m
   cl_mem buffer = NULL;
   if (bytes >= HOST_SMALL_BYTES || !base->info.is_cpu) RETURN_IF_FAILED(opencl_memory_free(base, &left));
   cl_int error = bytes > left ? CL_MEM_OBJECT_ALLOCATION_FAILURE
-                              : create_buffer(device, 0, bytes ? bytes : 1, NULL, &buffer);
+                              : opencl_buffer_create(device, 0, bytes ? bytes : 1, NULL, &buffer);
   if (error != CL_SUCCESS) return alloc_failed(device, bytes, error);
   device->held_bytes += bytes;
   mem->handle = buffer;
@@ -252,8 +252,8 @@ static cl_int pinned_add(struct opencl_device *device, void *memory, size_t byte
   cl_int error;
   struct opencl_pinned *pinned = malloc(sizeof *pinned);
   if (!pinned) return CL_OUT_OF_HOST_MEMORY;
-  error = create_buffer(device, memory ? CL_MEM_USE_HOST_PTR : CL_MEM_ALLOC_HOST_PTR, bytes, memory,
-                        &pinned->buffer);
+  error = opencl_buffer_create(device, memory ? CL_MEM_USE_HOST_PTR : CL_MEM_ALLOC_HOST_PTR, bytes, memory,
+                               &pinned->buffer);
   if (error != CL_SUCCESS) {
     free(pinned);
     return error;
@@ -432,9 +432,9 @@ static status_t opencl_sync(struct gpu_queue *queue)
 const struct gpu_backend gpu_backend_opencl = {
     .name = "opencl",
     .about = "OpenCL 1.2 devices: GPUs, accelerators, CPUs",
-    .probe = opencl_probe,
-    .open = opencl_open,
-    .close = opencl_close,
+    .probe = opencl_device_probe,
+    .open = opencl_device_open,
+    .close = opencl_device_close,
     .alloc = opencl_alloc,
     .free = opencl_free,
     .alloc_host = opencl_alloc_host,

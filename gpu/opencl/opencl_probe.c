@@ -132,7 +132,7 @@ static void describe_names(cl_device_id id, struct gpu_device_info *info)
   }
 }
 
-static void describe(struct opencl_entry *entry)
+static void opencl_describe(struct opencl_entry *entry)
 {
   cl_device_id id = entry->id;
   struct gpu_device_info *info = &entry->info;
@@ -202,7 +202,7 @@ static void list_platform(cl_platform_id platform, cl_device_type type, struct o
       ++*unusable;
       continue;
     }
-    describe(entry);
+    opencl_describe(entry);
     if (!listed_before(grown, *n, entry)) ++*n;
   }
   free(ids);

@@ -37,7 +37,7 @@ static void qpu_probe(struct gpu_device_info **devices, int *n, char reason[GPU_
   *n = info ? 1 : 0;
 }
 
-static status_t qpu_open(int index, struct gpu_device **opened)
+static status_t qpu_device_open(int index, struct gpu_device **opened)
 {
   char reason[GPU_TEXT_MAX];
   const struct qpu_machine *machine = machine_choose(reason);
@@ -91,7 +91,7 @@ static void qpu_free(struct gpu_device *base, struct gpu_mem *mem)
   }
 }
 
-static void qpu_close(struct gpu_device *base)
+static void qpu_device_close(struct gpu_device *base)
 {
   struct qpu_device *device = (struct qpu_device *)base;
   while (device->pieces) {
@@ -146,8 +146,8 @@ const struct gpu_backend gpu_backend_qpu = {
     .name = "qpu",
     .about = "VideoCore IV of a Raspberry Pi 1 to 3; elsewhere an emulator, whose times are no speed",
     .probe = qpu_probe,
-    .open = qpu_open,
-    .close = qpu_close,
+    .open = qpu_device_open,
+    .close = qpu_device_close,
     .alloc = qpu_alloc,
     .free = qpu_free,
     .alloc_host = cpu_alloc_host,

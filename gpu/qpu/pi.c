@@ -157,7 +157,7 @@ static struct qpu_pi *volatile in_use;
 
 static atomic_flag table_is_taken = ATOMIC_FLAG_INIT;
 
-static void table_take(void)
+static void pi_table_take(void)
 {
   while (atomic_flag_test_and_set(&table_is_taken)) poll(NULL, 0, 1);
 }
@@ -174,7 +174,7 @@ static void signals_block(sigset_t *before)
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, before);
-  table_take();
+  pi_table_take();
 }
 
 static void signals_allow(const sigset_t *before)
@@ -193,7 +193,7 @@ static void handle_release(struct qpu_pi *pi, uint32_t *handle)
 /* Only calls that a signal handler can make. */
 static void give_back(void)
 {
-  table_take();
+  pi_table_take();
   struct qpu_pi *pi = in_use;
   in_use = NULL;
   for (int h = 0; pi && h < HANDLES_MAX; h++) handle_release(pi, &pi->handles[h]);
@@ -248,14 +248,15 @@ static status_t too_little(const struct qpu_device *device, size_t bytes, const 
                   report_bytes(bytes), report_bytes(pi_left(device)), where);
 }
 
-static size_t whole_pages(size_t bytes)
+static size_t pi_whole_pages(size_t bytes)
 {
   return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
 static status_t shared_alloc(struct qpu_device *device, struct qpu_piece *piece)
 {
-  struct shared_alloc request = {.size = (uint32_t)whole_pages(piece->bytes), .num = 1, .name = "himeno-gpu"};
+  struct shared_alloc request = {
+      .size = (uint32_t)pi_whole_pages(piece->bytes), .num = 1, .name = "himeno-gpu"};
   if (qpu_system->ioctl(device->pi->shared, SHARED_ALLOC, &request) < 0 || request.file < 0)
     return too_little(device, piece->bytes, "the kernel's CMA (cma= of /boot/firmware/cmdline.txt)");
   void *host = qpu_system->map(request.size, request.file, 0);
@@ -273,7 +274,7 @@ static status_t shared_alloc(struct qpu_device *device, struct qpu_piece *piece)
 static status_t firmware_alloc(struct qpu_device *device, struct qpu_piece *piece)
 {
   struct qpu_pi *pi = device->pi;
-  size_t bytes = whole_pages(piece->bytes);
+  size_t bytes = pi_whole_pages(piece->bytes);
   uint32_t *handle = pi->handles;
   while (*handle && handle < pi->handles + HANDLES_MAX - 1) handle++;
   if (*handle)
@@ -305,7 +306,7 @@ static status_t piece_alloc(struct qpu_device *device, struct qpu_piece *piece)
 static void piece_free(struct qpu_device *device, struct qpu_piece *piece)
 {
   if (!piece->host) return;
-  qpu_system->unmap(piece->host, whole_pages(piece->bytes));
+  qpu_system->unmap(piece->host, pi_whole_pages(piece->bytes));
   for (int h = 0; piece->handle && h < HANDLES_MAX; h++)
     if (device->pi->handles[h] == piece->handle) handle_release(device->pi, &device->pi->handles[h]);
   if (piece->file >= 0) qpu_system->close(piece->file);

@@ -29,7 +29,7 @@ status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...)
   return log_fail(STATUS_USAGE, "%s:%d: %s", as->at.file, as->at.line, text);
 }
 
-static status_t out_of_memory(void)
+static status_t asm_out_of_memory(void)
 {
   return log_fail(STATUS_ENVIRONMENT, "out of memory while assembling");
 }
@@ -41,7 +41,7 @@ static status_t grow(void *array, size_t *capacity, size_t n, size_t item)
   if (n < *capacity) return STATUS_OK;
   size_t larger = *capacity ? 2 * *capacity : 128;
   void *moved = realloc(*items, larger * item);
-  if (!moved) return out_of_memory();
+  if (!moved) return asm_out_of_memory();
   *items = moved;
   *capacity = larger;
   return STATUS_OK;
@@ -61,7 +61,7 @@ static status_t add_line(struct qpu_asm *as, const char *file, int number, const
   RETURN_IF_FAILED(grow(&as->lines, &as->lines_capacity, as->n_lines, sizeof *as->lines));
   while (length > 0 && isspace((unsigned char)text[length - 1])) length--;
   char *copy = strndup(text, length);
-  if (!copy) return out_of_memory();
+  if (!copy) return asm_out_of_memory();
   as->lines[as->n_lines++] = (struct qpu_line){file, number, copy};
   return STATUS_OK;
 }
@@ -71,10 +71,10 @@ static status_t add_text(struct qpu_asm *as, const char *text, size_t length, co
   struct qpu_program *program = &as->program;
   int number = 1;
   char **files = realloc(program->files, (program->n_files + 1) * sizeof *files);
-  if (!files) return out_of_memory();
+  if (!files) return asm_out_of_memory();
   program->files = files;
   const char *file = files[program->n_files] = strdup(name);
-  if (!file) return out_of_memory();
+  if (!file) return asm_out_of_memory();
   program->n_files++;
   for (size_t begin = 0; begin < length; number++) {
     const char *newline = memchr(text + begin, '\n', length - begin);
@@ -165,7 +165,7 @@ static status_t emit(struct qpu_asm *as, uint64_t word)
 
 static status_t run_lines(struct qpu_asm *as, size_t first, size_t end);
 
-static status_t enter(struct qpu_asm *as)
+static status_t asm_enter(struct qpu_asm *as)
 {
   if (as->nesting >= MAX_NESTING)
     return qpu_asm_fail(as, "macros, functions and files nest more than %d deep", MAX_NESTING);
@@ -201,7 +201,7 @@ static status_t define_args(struct qpu_asm *as, const struct qpu_symbol *callee,
 status_t qpu_expression_call(struct qpu_asm *as, const struct qpu_symbol *symbol,
                              const struct qpu_value *args, int n_args, struct qpu_value *value)
 {
-  RETURN_IF_FAILED(enter(as));
+  RETURN_IF_FAILED(asm_enter(as));
   status_t status = define_args(as, symbol, args, n_args);
   if (status == STATUS_OK) status = qpu_expr_whole(as, symbol->text, value);
   leave(as);
@@ -215,7 +215,7 @@ static status_t call_macro(struct qpu_asm *as, const struct qpu_symbol *macro, c
   struct qpu_origin at = as->at;
   int n;
   RETURN_IF_FAILED(qpu_expr_arguments(as, &text, '\0', callee.name, args, &n));
-  RETURN_IF_FAILED(enter(as));
+  RETURN_IF_FAILED(asm_enter(as));
   status_t status = define_args(as, &callee, args, n);
   if (status == STATUS_OK) status = run_lines(as, callee.first, callee.end);
   as->at = at;
@@ -316,7 +316,7 @@ static status_t whole_number(struct qpu_asm *as, const char *text, int64_t *n)
   return qpu_value_integer(as, &value, n);
 }
 
-static status_t repeat(struct qpu_asm *as, const struct use *use)
+static status_t asm_repeat(struct qpu_asm *as, const struct use *use)
 {
   char name[QPU_NAME_MAX];
   const char *text = use->text;
@@ -326,7 +326,7 @@ static status_t repeat(struct qpu_asm *as, const struct use *use)
     return qpu_asm_fail(as, "'.rep' needs a name and a count");
   RETURN_IF_FAILED(whole_number(as, text + 1, &n));
   if (n < 0) return qpu_asm_fail(as, "'.rep' cannot repeat %lld times", (long long)n);
-  RETURN_IF_FAILED(enter(as));
+  RETURN_IF_FAILED(asm_enter(as));
   status_t status = add_symbol(as, name, as->depth, &symbol);
   for (int64_t i = 0; i < n && status == STATUS_OK; i++) {
     qpu_symbol_find(as, name)->value = qpu_value_int(i);
@@ -337,7 +337,7 @@ static status_t repeat(struct qpu_asm *as, const struct use *use)
 }
 
 /* Runs the first part of .if … .elseif … .else … .endif whose condition holds. */
-static status_t choose(struct qpu_asm *as, const struct use *use)
+static status_t asm_choose(struct qpu_asm *as, const struct use *use)
 {
   int64_t truth;
   int depth = 0;
@@ -383,7 +383,7 @@ static status_t include(struct qpu_asm *as, const struct use *use)
   size_t length = slash && text[1] != '/' ? (size_t)(slash - at.file) + 1 : 0;
   snprintf(path, sizeof path, "%.*s%.*s", (int)length, at.file, (int)(close - text - 1), text + 1);
   RETURN_IF_FAILED(add_file(as, path));
-  RETURN_IF_FAILED(enter(as));
+  RETURN_IF_FAILED(asm_enter(as));
   status_t status = run_lines(as, first, as->n_lines);
   as->at = at;
   leave(as);
@@ -391,8 +391,8 @@ static status_t include(struct qpu_asm *as, const struct use *use)
 }
 
 static const struct directive directives[] = {
-    {"set", define, NULL},   {"macro", define_macro, "endm"}, {"rep", repeat, "endr"},
-    {"if", choose, "endif"}, {"include", include, NULL},      {"int", emit_halves, NULL},
+    {"set", define, NULL},       {"macro", define_macro, "endm"}, {"rep", asm_repeat, "endr"},
+    {"if", asm_choose, "endif"}, {"include", include, NULL},      {"int", emit_halves, NULL},
 };
 
 /* The one that \a text starts with; *i, its line, moves to the last one that belongs to it. */

@@ -50,7 +50,7 @@ static const struct alu {
 /* ---- parsing ---- */
 
 /* The code of a name in a table of n names, −1 when it is not there. */
-static int code_of(const char *const *table, int n, const char *name)
+static int encode_code(const char *const *table, int n, const char *name)
 {
   for (int i = 0; i < n; i++)
     if (table[i] && strcmp(table[i], name) == 0) return i;
@@ -69,9 +69,9 @@ static status_t parse_extension(struct qpu_asm *as, const char *name, struct ope
   int code;
   if (strcmp(name, "setf") == 0) {
     operation->setf = 1;
-  } else if (strncmp(name, "if", 2) == 0 && (code = code_of(qpu_cond_names, 8, name + 2)) >= 0) {
+  } else if (strncmp(name, "if", 2) == 0 && (code = encode_code(qpu_cond_names, 8, name + 2)) >= 0) {
     operation->cond = code;
-  } else if ((code = code_of(qpu_branch_names, QPU_BRANCH_ALWAYS, name)) >= 0) {
+  } else if ((code = encode_code(qpu_branch_names, QPU_BRANCH_ALWAYS, name)) >= 0) {
     operation->branch = code;
     operation->has_branch = 1;
   } else {
@@ -252,7 +252,7 @@ static int moves_constant(const struct operation *operation)
   return is_mov(operation) && operation->n_args == 2 && qpu_value_is_constant(&operation->args[1]);
 }
 
-static status_t place(struct builder *b, const struct operation *operation, int slot)
+static status_t encode_place(struct builder *b, const struct operation *operation, int slot)
 {
   if (b->slots[slot])
     return qpu_asm_fail(b->as, "'%s' and '%s' both need the %s ALU", b->slots[slot]->name, operation->name,
@@ -268,7 +268,7 @@ static status_t place_all(struct builder *b, const struct operation *operations,
   int n_flexible = 0;
   for (int i = 0; i < n; i++) {
     const struct operation *operation = &operations[i];
-    int signal = code_of(qpu_signal_names, 16, operation->name), moves = is_mov(operation), rotates = 0;
+    int signal = encode_code(qpu_signal_names, 16, operation->name), moves = is_mov(operation), rotates = 0;
     int add = moves || op_code(operation, SLOT_ADD) >= 0, mul = moves || op_code(operation, SLOT_MUL) >= 0;
     for (int k = 0; k < operation->n_args; k++) rotates |= operation->args[k].rotate;
     if (rotates && mul) add = 0;
@@ -277,12 +277,12 @@ static status_t place_all(struct builder *b, const struct operation *operations,
     else if (add && mul)
       flexible[n_flexible++] = operation;
     else if (add || mul)
-      RETURN_IF_FAILED(place(b, operation, add ? SLOT_ADD : SLOT_MUL));
+      RETURN_IF_FAILED(encode_place(b, operation, add ? SLOT_ADD : SLOT_MUL));
     else
       return qpu_asm_fail(b->as, "'%s' is no operation, signal or macro", operation->name);
   }
   for (int i = 0; i < n_flexible; i++)
-    RETURN_IF_FAILED(place(b, flexible[i], b->slots[SLOT_ADD] ? SLOT_MUL : SLOT_ADD));
+    RETURN_IF_FAILED(encode_place(b, flexible[i], b->slots[SLOT_ADD] ? SLOT_MUL : SLOT_ADD));
   return STATUS_OK;
 }
 

@@ -270,7 +270,7 @@ static const char *rotates_badly(const struct qpu_inst *inst)
          "quad";
 }
 
-static status_t refuse(const struct qpu_program *program, size_t at, const char *rule)
+static status_t hazard_refuse(const struct qpu_program *program, size_t at, const char *rule)
 {
   const struct qpu_origin *origin = &program->origins[at];
   return log_fail(STATUS_USAGE, "%s:%d: %s", origin->file, origin->line, rule);
@@ -326,13 +326,13 @@ static status_t check_after(const struct qpu_program *program, const struct qpu_
   size_t next[2];
   int n = successors(program, at, next);
   for (int i = 0; i < n; i++) {
-    if (next[i] == program->n_words) return refuse(program, at, "the program runs off its end here");
+    if (next[i] == program->n_words) return hazard_refuse(program, at, "the program runs off its end here");
     struct qpu_inst inst = qpu_decode(program->words[next[i]]);
     struct qpu_effects later = qpu_effects_of(&inst);
     uint32_t met = qpu_hazard_met(earlier, &later, distance);
     if (distance == 1 && !rotates_too_early(program, at, &inst)) met &= ~(uint32_t)QPU_HAZARD_ROTATION;
     const struct qpu_rule *rule = qpu_hazard_rule(met);
-    if (rule) return refuse(program, next[i], rule->text);
+    if (rule) return hazard_refuse(program, next[i], rule->text);
     if (distance < 3) RETURN_IF_FAILED(check_after(program, earlier, next[i], distance + 1));
   }
   return STATUS_OK;
@@ -344,7 +344,7 @@ status_t qpu_hazard_check(const struct qpu_program *program)
     struct qpu_inst inst = qpu_decode(program->words[i]);
     const struct qpu_rule *within = qpu_hazard_within(&inst);
     const char *rule = within ? within->text : rotates_badly(&inst);
-    if (rule) return refuse(program, i, rule);
+    if (rule) return hazard_refuse(program, i, rule);
     struct qpu_effects effects = qpu_effects_of(&inst);
     RETURN_IF_FAILED(check_after(program, &effects, i, 1));
   }

@@ -85,7 +85,7 @@ static struct line *touch(struct cache *cache, uint32_t number, int *miss)
   return &ways[0];
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
+static uint64_t cost_later(uint64_t a, uint64_t b)
 {
   return a > b ? a : b;
 }
@@ -99,12 +99,12 @@ static uint64_t now(const struct qpu_issue *issue)
 static uint64_t fetch(struct qpu_issue *issue, uint32_t line, uint64_t from)
 {
   struct qpu_cost *cost = issue->emu->cost;
-  uint64_t start = later(from, cost->l2_free);
+  uint64_t start = cost_later(from, cost->l2_free);
   int miss;
   struct line *found = touch(&cost->l2, line, &miss);
   cost->l2_free = start + (uint64_t)cost->model.l2_line;
-  if (!miss) return later(start, found->there) + (uint64_t)cost->model.l2_latency;
-  start = later(start, cost->memory_free);
+  if (!miss) return cost_later(start, found->there) + (uint64_t)cost->model.l2_latency;
+  start = cost_later(start, cost->memory_free);
   cost->memory_free = start + (uint64_t)cost->model.memory_line;
   found->there = start + (uint64_t)cost->model.memory_latency;
   return found->there;
@@ -116,7 +116,7 @@ static uint64_t fetch_through(struct qpu_issue *issue, struct cache *cache, uint
   int miss;
   struct line *found = touch(cache, line, &miss);
   if (miss) found->there = fetch(issue, line, from);
-  return later(from, found->there);
+  return cost_later(from, found->there);
 }
 
 void qpu_cost_lookup(struct qpu_issue *issue, int number, const qpu_vec *addresses)
@@ -124,16 +124,17 @@ void qpu_cost_lookup(struct qpu_issue *issue, int number, const qpu_vec *address
   struct qpu_cost *cost = issue->emu->cost;
   const struct qpu_cost_model *model = &cost->model;
   int slice = issue->number / SLICE_QPUS;
-  uint64_t start = later(now(issue), cost->tmu_free[slice][number]), there = start;
+  uint64_t start = cost_later(now(issue), cost->tmu_free[slice][number]), there = start;
   uint32_t before = NO_LINE;
   for (int i = 0; i < QPU_LANES; i++) {
     uint32_t line = (*addresses)[i] / LINE_BYTES;
-    if (line != before) there = later(there, fetch_through(issue, &cost->tmu[slice][number], line, start));
+    if (line != before)
+      there = cost_later(there, fetch_through(issue, &cost->tmu[slice][number], line, start));
     before = line;
   }
   cost->tmu_free[slice][number] = start + (uint64_t)model->tmu_vector;
   struct qpu_tmu *tmu = &issue->thread->tmu[number];
-  there = later(there, start + (uint64_t)model->tmu_vector);
+  there = cost_later(there, start + (uint64_t)model->tmu_vector);
   tmu->ready[(tmu->first + tmu->n) % QPU_TMU_SLOTS] = there + (uint64_t)model->tmu_latency;
 }
 
@@ -166,19 +167,19 @@ uint64_t qpu_cost_transfer(struct qpu_issue *issue, int rows, int bytes)
   struct qpu_cost *cost = issue->emu->cost;
   const struct qpu_cost_model *model = &cost->model;
   int lines = rows * ((bytes + LINE_BYTES - 1) / LINE_BYTES);
-  uint64_t start = later(now(issue), cost->dma_free);
+  uint64_t start = cost_later(now(issue), cost->dma_free);
   uint64_t end =
       start + (uint64_t)(model->dma_start + rows * model->dma_row + rows * bytes / 4 * model->dma_word);
-  uint64_t bus = later(start, cost->memory_free) + (uint64_t)(lines * model->memory_line);
+  uint64_t bus = cost_later(start, cost->memory_free) + (uint64_t)(lines * model->memory_line);
   cost->memory_free = bus;
-  cost->dma_free = later(end, bus);
+  cost->dma_free = cost_later(end, bus);
   return cost->dma_free / CLOCKS + 1;
 }
 
 void qpu_cost_vpm(struct qpu_issue *issue)
 {
   struct qpu_cost *cost = issue->emu->cost;
-  cost->vpm_free = later(cost->vpm_free, now(issue)) + (uint64_t)cost->model.vpm_vector;
+  cost->vpm_free = cost_later(cost->vpm_free, now(issue)) + (uint64_t)cost->model.vpm_vector;
 }
 
 static int touches_vpm(const struct qpu_decoded *d)
@@ -197,10 +198,10 @@ int qpu_cost_waits(struct qpu_issue *issue)
     until = uniform_ready(issue);
   int number = d->inst.sig - QPU_SIG_LOAD_TMU0;
   if ((number == 0 || number == 1) && thread->tmu[number].n)
-    until = later(until, thread->tmu[number].ready[thread->tmu[number].first]);
+    until = cost_later(until, thread->tmu[number].ready[thread->tmu[number].first]);
   if (d->kind == QPU_ALU && touches_vpm(d)) {
     uint64_t queue = (uint64_t)(VPM_QUEUE * cost->model.vpm_vector);
-    if (cost->vpm_free > queue) until = later(until, cost->vpm_free - queue);
+    if (cost->vpm_free > queue) until = cost_later(until, cost->vpm_free - queue);
   }
   if (until <= now(issue)) return 0;
   thread->ready = (until + CLOCKS - 1) / CLOCKS;

@@ -262,7 +262,7 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
   }
 }
 
-static status_t finish(struct qpu_emu *emu, int number, int store)
+static status_t io_finish(struct qpu_emu *emu, int number, int store)
 {
   struct qpu_qpu *qpu = &emu->qpus[number];
   struct qpu_dma *dma = store ? &qpu->store : &qpu->load;
@@ -283,7 +283,7 @@ status_t qpu_dma_advance(struct qpu_emu *emu, int all_of)
     struct qpu_dma *dmas[2] = {&emu->qpus[q].load, &emu->qpus[q].store};
     for (int store = 0; store < 2; store++) {
       if (dmas[store]->busy && (q == all_of || dmas[store]->done_at <= emu->turn))
-        RETURN_IF_FAILED(finish(emu, q, store));
+        RETURN_IF_FAILED(io_finish(emu, q, store));
       if (dmas[store]->busy && dmas[store]->done_at < next) next = dmas[store]->done_at;
     }
   }

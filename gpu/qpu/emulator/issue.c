@@ -25,7 +25,8 @@ static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned
   thread->c = (thread->c & ~lanes) | (carry & lanes);
 }
 
-static status_t write_target(struct qpu_issue *issue, int from_mul, const qpu_vec *result, unsigned lanes)
+static status_t issue_write_target(struct qpu_issue *issue, int from_mul, const qpu_vec *result,
+                                   unsigned lanes)
 {
   const struct qpu_inst *inst = &issue->decoded->inst;
   int address = from_mul ? inst->waddr_mul : inst->waddr_add;
@@ -68,8 +69,8 @@ static status_t run_alu(struct qpu_issue *issue)
     set_flags(thread, &added, qpu_alu_add_carry(inst->op_add, s[0], s[1], &added), add_lanes);
   else if (mul_flags)
     set_flags(thread, &multiplied, mul_carry, mul_lanes);
-  if (d->add) RETURN_IF_FAILED(write_target(issue, 0, &added, add_lanes));
-  if (d->mul) RETURN_IF_FAILED(write_target(issue, 1, &multiplied, mul_lanes));
+  if (d->add) RETURN_IF_FAILED(issue_write_target(issue, 0, &added, add_lanes));
+  if (d->mul) RETURN_IF_FAILED(issue_write_target(issue, 1, &multiplied, mul_lanes));
   return STATUS_OK;
 }
 
@@ -99,8 +100,8 @@ static status_t run_load(struct qpu_issue *issue)
   unsigned add_lanes = lanes_of(thread, inst->cond_add), mul_lanes = lanes_of(thread, inst->cond_mul);
   if (d->kind == QPU_SEMAPHORE) *semaphore = (uint8_t)(*semaphore + (inst->imm & 16 ? -1 : 1));
   if (inst->sf) set_flags(thread, &d->constant, 0, inst->cond_add == QPU_COND_NEVER ? mul_lanes : add_lanes);
-  RETURN_IF_FAILED(write_target(issue, 0, &d->constant, add_lanes));
-  return write_target(issue, 1, &d->constant, mul_lanes);
+  RETURN_IF_FAILED(issue_write_target(issue, 0, &d->constant, add_lanes));
+  return issue_write_target(issue, 1, &d->constant, mul_lanes);
 }
 
 static int branch_taken(const struct qpu_thread *thread, int cond)
@@ -134,8 +135,8 @@ static status_t run_branch(struct qpu_issue *issue)
   thread->jumps |= 1u << 4;
   thread->target[4] = target;
   issue->emu->stats.branches_taken++;
-  RETURN_IF_FAILED(write_target(issue, 0, &value, QPU_ALL_LANES));
-  return write_target(issue, 1, &value, QPU_ALL_LANES);
+  RETURN_IF_FAILED(issue_write_target(issue, 0, &value, QPU_ALL_LANES));
+  return issue_write_target(issue, 1, &value, QPU_ALL_LANES);
 }
 
 static status_t run_signal(struct qpu_issue *issue)
@@ -167,7 +168,7 @@ static status_t run_signal(struct qpu_issue *issue)
   }
 }
 
-static inline void advance(struct qpu_thread *thread, const struct qpu_decoded *d)
+static inline void issue_advance(struct qpu_thread *thread, const struct qpu_decoded *d)
 {
   thread->open = thread->open >> 16 | d->opens;
   thread->written = d->effects.writes;
@@ -206,7 +207,7 @@ int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread)
   thread->n_last = 0;
   d->issued++;
   emu->stats.issued++;
-  advance(thread, d);
+  issue_advance(thread, d);
   return 1;
 }
 
@@ -257,6 +258,6 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
   *issued = 1;
   d->issued++;
   emu->stats.issued++;
-  advance(thread, d);
+  issue_advance(thread, d);
   return STATUS_OK;
 }

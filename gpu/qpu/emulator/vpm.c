@@ -37,7 +37,7 @@ void qpu_vpm_write(struct qpu_vpm *vpm, struct qpu_vpm_access *access, const qpu
 /* ---- DMA ---- */
 
 /* Zero stands for the largest number that the field cannot hold. */
-static int count(uint32_t setup, int shift, int bits)
+static int vpm_count(uint32_t setup, int shift, int bits)
 {
   int value = (int)(setup >> shift & ((1u << bits) - 1));
   return value ? value : 1 << bits;
@@ -45,12 +45,12 @@ static int count(uint32_t setup, int shift, int bits)
 
 int qpu_dma_rows(uint32_t setup, int store)
 {
-  return store ? count(setup, 23, 7) : count(setup, 16, 4);
+  return store ? vpm_count(setup, 23, 7) : vpm_count(setup, 16, 4);
 }
 
 int qpu_dma_row_bytes(uint32_t setup, int store)
 {
-  return 4 * (store ? count(setup, 16, 7) : count(setup, 20, 4));
+  return 4 * (store ? vpm_count(setup, 16, 7) : vpm_count(setup, 20, 4));
 }
 
 int qpu_dma_block_differs(const struct qpu_dma *store)
@@ -62,7 +62,7 @@ int qpu_dma_block_differs(const struct qpu_dma *store)
 
 /* The i-th word of a block that begins at a place and runs down a column, or along rows; NULL
  * outside the VPM. */
-static uint32_t *place(struct qpu_vpm *vpm, int vertical, int row, int column, int i)
+static uint32_t *vpm_place(struct qpu_vpm *vpm, int vertical, int row, int column, int i)
 {
   row += vertical ? i : (column + i) / QPU_LANES;
   if (!vertical) column = (column + i) % QPU_LANES;
@@ -75,7 +75,7 @@ static const char *const narrow = "DMA of 8 and 16-bit elements is not emulated"
 const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm)
 {
   uint32_t setup = dma->active_setup, pitch_code = setup >> 24 & 15;
-  int rows = qpu_dma_rows(setup, 0), elements = count(setup, 20, 4), row_pitch = count(setup, 12, 4);
+  int rows = qpu_dma_rows(setup, 0), elements = vpm_count(setup, 20, 4), row_pitch = vpm_count(setup, 12, 4);
   uint32_t pitch = pitch_code ? 8u << pitch_code : dma->active_stride & 0xffff;
   if (setup >> 28 & 7) return narrow;
   for (int r = 0; r < rows; r++) {
@@ -84,7 +84,7 @@ const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *mem
       return "DMA load from memory outside every allocation";
     for (int i = 0; i < elements; i++) {
       uint32_t *to =
-          place(vpm, setup >> 11 & 1, (int)(setup >> 4 & 127) + r * row_pitch, (int)(setup & 15), i);
+          vpm_place(vpm, setup >> 11 & 1, (int)(setup >> 4 & 127) + r * row_pitch, (int)(setup & 15), i);
       if (!to) return beyond;
       memcpy(to, (char *)qpu_memory_at(memory, address) + 4 * i, 4);
     }
@@ -95,7 +95,7 @@ const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *mem
 const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm)
 {
   uint32_t setup = dma->active_setup, address = dma->address;
-  int rows = qpu_dma_rows(setup, 1), elements = count(setup, 16, 7), vertical = !(setup >> 14 & 1);
+  int rows = qpu_dma_rows(setup, 1), elements = vpm_count(setup, 16, 7), vertical = !(setup >> 14 & 1);
   if (setup & 7) return narrow;
   if (setup >> 15 & 1) return "DMA store with the laned bit, which must be 0";
   for (int r = 0; r < rows; r++) {
@@ -104,7 +104,7 @@ const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *me
     if (!qpu_memory_ok(memory, address, (uint32_t)elements * 4))
       return "DMA store to memory outside every allocation";
     for (int i = 0; i < elements; i++) {
-      const uint32_t *from = place(vpm, vertical, row, column, i);
+      const uint32_t *from = vpm_place(vpm, vertical, row, column, i);
       if (!from) return beyond;
       memcpy((char *)qpu_memory_at(memory, address) + 4 * i, from, 4);
     }

@@ -73,13 +73,13 @@ static inline quad flush(quad x)
   return x & ((quad)((x & EXPONENT) != 0) | SIGN);
 }
 
-static inline int any(quad x)
+static inline int alu_any(quad x)
 {
   wide_quad wide = (wide_quad)x;
   return (wide[0] | wide[1]) != 0;
 }
 
-static float float_of(uint32_t bits)
+static float alu_float(uint32_t bits)
 {
   float value;
   memcpy(&value, &bits, sizeof value);
@@ -94,7 +94,7 @@ static uint32_t large_sum(uint32_t a, uint32_t b, uint32_t sum)
   if (a_infinite && b_infinite) return INFINITE | ((a | b) & SIGN);
   if (a_infinite) return INFINITE | (a & SIGN);
   if (b_infinite) return INFINITE | (b & SIGN);
-  double exact = (double)float_of(a) + (double)float_of(b);
+  double exact = (double)alu_float(a) + (double)alu_float(b);
   return exact >= 0x1p128 || exact <= -0x1p128 ? INFINITE | (sum & SIGN) : sum;
 }
 
@@ -103,14 +103,14 @@ static uint32_t large_product(uint32_t a, uint32_t b, uint32_t product)
   uint32_t sign = (a ^ b) & SIGN;
   if ((a & EXPONENT) == 0 || (b & EXPONENT) == 0) return sign;
   if ((a & EXPONENT) == INFINITE || (b & EXPONENT) == INFINITE) return INFINITE | sign;
-  double exact = (double)float_of(a) * (double)float_of(b);
+  double exact = (double)alu_float(a) * (double)alu_float(b);
   return exact >= 0x1p128 || exact <= -0x1p128 ? INFINITE | sign : product;
 }
 
 /* Puts right the lanes of a result that the host's arithmetic left at the largest number or
  * beyond. */
-static void finish(qpu_vec *result, const qpu_vec *a, const qpu_vec *b,
-                   uint32_t (*large)(uint32_t, uint32_t, uint32_t))
+static void alu_finish(qpu_vec *result, const qpu_vec *a, const qpu_vec *b,
+                       uint32_t (*large)(uint32_t, uint32_t, uint32_t))
 {
   for (int i = 0; i < QPU_LANES; i++)
     if (((*result)[i] & ~SIGN) >= LARGEST) (*result)[i] = large((*a)[i], (*b)[i], (*result)[i]);
@@ -132,7 +132,7 @@ static inline quad flush_unless_host_does(quad x)
       result[q] = flush_unless_host_does((quad)((float_quad)x operation(float_quad) y));                     \
       is_large |= (quad)((int_quad)(result[q] & ~SIGN) >= (int)LARGEST);                                     \
     }                                                                                                        \
-    if (__builtin_expect(any(is_large), 0)) finish(&all, a, b, large);                                       \
+    if (__builtin_expect(alu_any(is_large), 0)) alu_finish(&all, a, b, large);                               \
     *out = all;                                                                                              \
   }
 
@@ -152,7 +152,7 @@ static inline int_quad order_key(quad x)
   return bits ^ (int_quad)((quad)(bits >> 31) & ~SIGN);
 }
 
-static inline quad choose(quad condition, quad x, quad y)
+static inline quad alu_choose(quad condition, quad x, quad y)
 {
   return (x & condition) | (y & ~condition);
 }
@@ -161,7 +161,7 @@ static inline quad select_floats(quad a, quad b, uint32_t keep, int larger)
 {
   quad x = flush(a) & keep, y = flush(b) & keep;
   int_quad x_key = order_key(x), y_key = order_key(y);
-  return choose(larger ? (quad)(x_key > y_key) : (quad)(x_key < y_key), x, y);
+  return alu_choose(larger ? (quad)(x_key > y_key) : (quad)(x_key < y_key), x, y);
 }
 
 #define QUAD_OP(name, type, expression)                                                                      \
@@ -184,7 +184,7 @@ static void add_ftoi(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
 {
   (void)b;
   for (int i = 0; i < QPU_LANES; i++) {
-    float value = float_of((*a)[i]);
+    float value = alu_float((*a)[i]);
     (*out)[i] = value >= -0x1p31f && value < 0x1p31f ? (uint32_t)(int32_t)value : 0;
   }
 }
@@ -196,8 +196,8 @@ QUAD_OP(add_shr, quad, x >> (y & 31))
 QUAD_OP(add_asr, int_quad, x >> (y & 31))
 QUAD_OP(add_ror, quad, x >> (y & 31) | x << ((32 - (y & 31)) & 31))
 QUAD_OP(add_shl, quad, x << (y & 31))
-QUAD_OP(add_min, int_quad, choose((quad)(x < y), (quad)x, (quad)y))
-QUAD_OP(add_max, int_quad, choose((quad)(x > y), (quad)x, (quad)y))
+QUAD_OP(add_min, int_quad, alu_choose((quad)(x < y), (quad)x, (quad)y))
+QUAD_OP(add_max, int_quad, alu_choose((quad)(x > y), (quad)x, (quad)y))
 QUAD_OP(add_and, quad, x &y)
 QUAD_OP(add_or, quad, x | y)
 QUAD_OP(add_xor, quad, x ^ y)
@@ -215,8 +215,8 @@ static void add_clz(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
 
 QUAD_OP(v8adds, byte_quad, (x + y) | (byte_quad)((byte_quad)(x + y) < x))
 QUAD_OP(v8subs, byte_quad, (x - y) & (byte_quad)(x >= y))
-QUAD_OP(v8min, byte_quad, choose((quad)(x < y), (quad)x, (quad)y))
-QUAD_OP(v8max, byte_quad, choose((quad)(x > y), (quad)x, (quad)y))
+QUAD_OP(v8min, byte_quad, alu_choose((quad)(x < y), (quad)x, (quad)y))
+QUAD_OP(v8max, byte_quad, alu_choose((quad)(x > y), (quad)x, (quad)y))
 
 /* Bytes as fractions of 255, rounded to the nearest. */
 static void mul_v8muld(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
