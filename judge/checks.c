@@ -68,7 +68,7 @@ static double slowdowns(const struct judge_run *run, struct check *check)
   return run->n_slowdowns;
 }
 
-static double counted(const struct judge_run *run, struct check *check)
+static double check_counted(const struct judge_run *run, struct check *check)
 {
   return suspect_most_counted(run, &check->rank, check->why, sizeof check->why);
 }
@@ -161,7 +161,7 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
         MOST, STRAGGLER_RANKS_MIN, stragglers),
     RUN("episodes_max", COUNT, "slow for a while", "temporary slowdowns", "", SLOWDOWNS, MOST, 1, slowdowns),
     RUN("counted_max", COUNT, "errors counted", "errors counted during the run", "", COUNTERS, MOST, 1,
-        counted),
+        check_counted),
     RUN("devices_per_host", COUNT, "devices a host", "devices per host", "", STATE, LEAST, 1,
         devices_per_host),
     RANK("ceiling_share_min", NUMBER, "share of ceiling", "worst device: computing / ceiling", "", CEILING,
@@ -320,7 +320,7 @@ static void worst_rank(const struct judge_run *run, int key, int unknown_fails, 
   check->rank = unknown;
 }
 
-static void explain(const struct judge_run *run, struct check *check)
+static void check_explain(const struct judge_run *run, struct check *check)
 {
   size_t used = strlen(check->why);
   if (check->outcome != CHECK_FAIL || check->rank < 0) return;
@@ -365,7 +365,7 @@ static void kind_judge(const struct judge_run *run, const struct policy *policy,
   excuse(run, kind->of, check);
   check_judge(check, unknown_fails);
   noise_heed(run, policy, kind->of, check);
-  explain(run, check);
+  check_explain(run, check);
 }
 
 void checks_of_policy(struct judge_run *run, const struct policy *policy, struct checks *checks)

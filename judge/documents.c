@@ -33,7 +33,7 @@ static status_t document_next(FILE *file, const char *path, json_t **document)
   return *document ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "%s: %s", path, error.text);
 }
 
-static int is_known(const json_t *document)
+static int documents_is_known(const json_t *document)
 {
   static const char *const programs[] = {"himeno-gpu", "gemm-gpu", "comm-gpu"};
   const char *schema = view_text(document, "schema");
@@ -49,12 +49,12 @@ static status_t one_visit(json_t *one, const char *path, int *visited, document_
   char name[400];
   json_t *document = json_object_get(one, "document");
   snprintf(name, sizeof name, "%s%s%s", path, document ? " " : "", document ? view_text(one, "name") : "");
-  if (!is_known(document ? document : one)) return STATUS_OK;
+  if (!documents_is_known(document ? document : one)) return STATUS_OK;
   *visited = 1;
   return visit(document ? document : one, name, context);
 }
 
-static int goes_on(status_t status)
+static int documents_continues(status_t status)
 {
   return status == STATUS_OK || status == STATUS_SLOW || status == STATUS_NOISY;
 }
@@ -71,14 +71,14 @@ static status_t file_visit(FILE *file, const char *path, document_visit visit, v
     const status_t status = one_visit(one, path, &visited, visit, context);
     json_decref(one);
     all = status_worst(all, status);
-    if (!goes_on(status)) return all;
+    if (!documents_continues(status)) return all;
   }
 }
 
 status_t documents_visit(const struct document_files *files, document_visit visit, void *context)
 {
   status_t all = STATUS_OK;
-  for (int f = 0; f < files->n && goes_on(all); f++) {
+  for (int f = 0; f < files->n && documents_continues(all); f++) {
     FILE *file = file_open_regular(files->name[f]);
     if (!file) return log_fail(STATUS_ENVIRONMENT, "%s: %s", files->name[f], strerror(errno));
     all = status_worst(all, file_visit(file, files->name[f], visit, context));

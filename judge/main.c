@@ -38,7 +38,7 @@ static const struct option_spec options[] = {
     {OPTION_JSON(JUDGE, NULL, " It is the judged DOCUMENT; only one may be given.")},
 };
 
-static status_t check(void *config)
+static status_t judge_options_check(void *config)
 {
   struct config *c = config;
   if (c->documents.n == 0) return log_fail(STATUS_USAGE, "no document is named: see --help");
@@ -64,7 +64,7 @@ static const struct option_program about = {
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .operands = &documents,
-    .check = check,
+    .check = judge_options_check,
     .exclusive = exclusive,
 };
 
@@ -74,7 +74,7 @@ struct judging {
   FILE *out;
 };
 
-static void text(const struct judged *j, const char *name, FILE *out)
+static void judge_text(const struct judged *j, const char *name, FILE *out)
 {
   const struct judge_run *run = &j->run;
   fprintf(out, "%s: %s, %d rank%s, %d block%s", name, run->program, run->n_ranks,
@@ -85,28 +85,28 @@ static void text(const struct judged *j, const char *name, FILE *out)
 }
 
 /* The document's own program is reported, whatever name it gives itself. */
-static status_t judge(json_t *document, const char *name, void *context)
+static status_t judge_one(json_t *document, const char *name, void *context)
 {
   struct judging *judging = context;
   const char *json = judging->config->json;
   struct judged judged;
   if (judging->limits.reference_name) RETURN_IF_FAILED(reference_same(document, &judging->limits.reference));
   RETURN_IF_FAILED(judge_document(&judging->limits, document, name, &judged));
-  text(&judged, name, judging->out);
+  judge_text(&judged, name, judging->out);
   status_t status = judged.verdict;
   if (json) status = status_worst(status, document_write(document, json));
   judged_free(&judged);
   return status;
 }
 
-static status_t run(const struct config *config)
+static status_t judge_run_program(const struct config *config)
 {
   struct judging judging = {.config = config};
   judging.out = config->json && strcmp(config->json, "-") == 0 ? stderr : output_stream();
   if (config->make) return make_policy(&config->documents, judging.out);
   if (config->json) RETURN_IF_FAILED(file_check(config->json));
   RETURN_IF_FAILED(judge_limits_read(config->policy, config->against, &judging.limits));
-  status_t status = documents_visit(&config->documents, judge, &judging);
+  status_t status = documents_visit(&config->documents, judge_one, &judging);
   judge_limits_free(&judging.limits);
   return status;
 }
@@ -126,6 +126,6 @@ int main(int argc, char **argv)
   if (status == STATUS_OK && request == OPTION_SHOW_SCHEMA)
     status =
         log_fail(STATUS_USAGE, "--schema: a document keeps that of its own program, himeno-gpu --schema");
-  if (status == STATUS_OK && request == OPTION_RUN) status = run(&config);
+  if (status == STATUS_OK && request == OPTION_RUN) status = judge_run_program(&config);
   return status_exit_code(status_worst(status, file_flush_stdout()));
 }

@@ -41,14 +41,14 @@ struct good {
   double points; /* of a rank */
 };
 
-static status_t unfit(const char *where, const char *why)
+static status_t make_unfit(const char *where, const char *why)
 {
   return log_fail(STATUS_USAGE, "--make-policy %s: %s", where, why);
 }
 
 /* ---- reading ---- */
 
-static status_t add(struct series *s, double value)
+static status_t make_add(struct series *s, double value)
 {
   if (!isfinite(value)) {
     s->lacking = 1;
@@ -58,7 +58,7 @@ static status_t add(struct series *s, double value)
 }
 
 /* All documents must have the device, kernel and work of the first. */
-static status_t alike(const json_t *document, const char *where, struct good *good)
+static status_t make_alike(const json_t *document, const char *where, struct good *good)
 {
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
   const char *device = view_text(ranks, "0.device"), *kernel = view_text(config, "kernel");
@@ -69,14 +69,14 @@ static status_t alike(const json_t *document, const char *where, struct good *go
     snprintf(good->kernel, sizeof good->kernel, "%s", kernel);
     good->points = points;
   }
-  if (!*device || !*kernel || !(points > 0)) return unfit(where, "its config or ranks are damaged");
-  if (strcmp(kernel, good->kernel) != 0) return unfit(where, "it is of another kernel than the first");
+  if (!*device || !*kernel || !(points > 0)) return make_unfit(where, "its config or ranks are damaged");
+  if (strcmp(kernel, good->kernel) != 0) return make_unfit(where, "it is of another kernel than the first");
   if (!(fabs(points / good->points - 1) <= SAME_WORK))
-    return unfit(where, "its devices had more or less to do than the first's");
+    return make_unfit(where, "its devices had more or less to do than the first's");
   return STATUS_OK;
 }
 
-static int is_known(const struct good *good, const char *uuid)
+static int make_is_known(const struct good *good, const char *uuid)
 {
   for (int d = 0; d < good->devices; d++)
     if (strcmp(good->uuids[d], uuid) == 0) return 1;
@@ -90,14 +90,15 @@ static status_t device_add(const json_t *rank, const char *where, struct good *g
   snprintf(uuid, sizeof uuid, "%s %s", view_text(rank, "uuid"),
            *view_text(rank, "uuid") ? "" : view_text(rank, "host"));
   if (strcmp(view_text(rank, "device"), good->device) != 0)
-    return unfit(where, "it has another device than the first");
-  if (json_is_true(json_object_get(rank, "device_shared"))) return unfit(where, "its ranks share devices");
-  if (is_known(good, uuid)) return STATUS_OK;
-  if (good->devices == DEVICES_MAX) return unfit(where, "too many devices");
+    return make_unfit(where, "it has another device than the first");
+  if (json_is_true(json_object_get(rank, "device_shared")))
+    return make_unfit(where, "its ranks share devices");
+  if (make_is_known(good, uuid)) return STATUS_OK;
+  if (good->devices == DEVICES_MAX) return make_unfit(where, "too many devices");
   strcpy(good->uuids[good->devices++], uuid);
-  RETURN_IF_FAILED(add(&good->of[GFLOPS], isnan(gflops) ? view_number(rank, "gflops") : gflops));
+  RETURN_IF_FAILED(make_add(&good->of[GFLOPS], isnan(gflops) ? view_number(rank, "gflops") : gflops));
   for (int of = CEILING_SHARE; of <= ECC; of++)
-    if (paths[of]) RETURN_IF_FAILED(add(&good->of[of], view_number(rank, paths[of])));
+    if (paths[of]) RETURN_IF_FAILED(make_add(&good->of[of], view_number(rank, paths[of])));
   return STATUS_OK;
 }
 
@@ -106,8 +107,8 @@ static status_t path_add(const json_t *path, struct good *good)
 {
   if (!good->used[0]) snprintf(good->used, sizeof good->used, "%s", view_text(path, "used"));
   good->paths_differ |= strcmp(good->used, view_text(path, "used")) != 0;
-  RETURN_IF_FAILED(add(&good->of[LATENCY], 1e6 * view_number(path, "latency")));
-  return add(&good->of[RATE], view_number(path, "gbps"));
+  RETURN_IF_FAILED(make_add(&good->of[LATENCY], 1e6 * view_number(path, "latency")));
+  return make_add(&good->of[RATE], view_number(path, "gbps"));
 }
 
 static status_t document_add(json_t *document, const char *where, void *context)
@@ -117,12 +118,12 @@ static status_t document_add(json_t *document, const char *where, void *context)
   const char *verified = view_text(document, "result.verified");
   size_t n;
   if (strcmp(view_text(document, "schema"), "himeno-gpu/2") != 0)
-    return unfit(where, "not a result of himeno-gpu (schema himeno-gpu/2)");
+    return make_unfit(where, "not a result of himeno-gpu (schema himeno-gpu/2)");
   if (strcmp(view_text(document, "result.verdict"), "pass") != 0)
-    return unfit(where, "that run did not pass");
+    return make_unfit(where, "that run did not pass");
   if (strcmp(verified, "no") == 0 || strcmp(verified, "rehearsal") == 0)
-    return unfit(where, "that run was not verified");
-  RETURN_IF_FAILED(alike(document, where, good));
+    return make_unfit(where, "that run was not verified");
+  RETURN_IF_FAILED(make_alike(document, where, good));
   json_array_foreach(ranks, n, one) RETURN_IF_FAILED(device_add(one, where, good));
   json_array_foreach(exchanges, n, one) RETURN_IF_FAILED(path_add(one, good));
   return STATUS_OK;
@@ -137,7 +138,7 @@ static double digits(double value, int up)
   return value == 0 ? 0 : (up ? ceil(value / unit) : floor(value / unit)) * unit;
 }
 
-static void put(json_t *policy, const char *key, json_t *value, const char *from)
+static void make_put(json_t *policy, const char *key, json_t *value, const char *from)
 {
   json_object_set_new(policy, key, value);
   json_object_set_new(json_object_get(policy, "from"), key, document_text(from));
@@ -154,7 +155,8 @@ static void put_usual(json_t *policy, const char *key, const struct series *s, c
   if (!(u.median > 0)) return;
   snprintf(from, sizeof from, "%d %s: median %.6g, spread %.2g, %s 5 spreads, at least %g%%", s->n, of,
            u.median, spread, at_most ? "and" : "less", 100 * least);
-  put(policy, key, json_real(digits(at_most ? u.median + room : fmax(0, u.median - room), at_most)), from);
+  make_put(policy, key, json_real(digits(at_most ? u.median + room : fmax(0, u.median - room), at_most)),
+           from);
 }
 
 /* The least value, or a flag that all have. */
@@ -165,7 +167,7 @@ static void put_least(json_t *policy, const char *key, const struct series *s, c
   const struct stats_summary u = stats_summarise(s->values, (size_t)s->n);
   if (!(u.min > 0)) return;
   snprintf(from, sizeof from, "the least of %d %s", s->n, of);
-  put(policy, key, flag ? json_true() : json_integer((json_int_t)u.min), from);
+  make_put(policy, key, flag ? json_true() : json_integer((json_int_t)u.min), from);
 }
 
 static void put_spread(json_t *policy, const struct series *s)
@@ -176,7 +178,7 @@ static void put_spread(json_t *policy, const struct series *s)
   const double spread = (u.max - u.min) / u.median;
   snprintf(from, sizeof from, "twice that of these %d devices, %.2g, at least %g%%", s->n, spread,
            100 * LEAST_RATE);
-  put(policy, "device_spread_max", json_real(digits(fmax(2 * spread, LEAST_RATE), 1)), from);
+  make_put(policy, "device_spread_max", json_real(digits(fmax(2 * spread, LEAST_RATE), 1)), from);
 }
 
 static json_t *policy_of(const struct good *g)
@@ -192,7 +194,7 @@ static json_t *policy_of(const struct good *g)
   put_usual(p, "ceiling_share_min", &g->of[CEILING_SHARE], "devices", LEAST_RATE, 0);
   put_usual(p, "theory_share_min", &g->of[THEORY_SHARE], "devices", LEAST_RATE, 0);
   put_spread(p, &g->of[GFLOPS]);
-  put(p, "device_noise_max", json_real(NOISE), "chosen: 2%, below what a device may lack");
+  make_put(p, "device_noise_max", json_real(NOISE), "chosen: 2%, below what a device may lack");
   if (!g->paths_differ) {
     put_usual(p, "exchange_us_max", &g->of[LATENCY], ways, LEAST_PATH, 1);
     put_usual(p, "exchange_gbps_min", &g->of[RATE], ways, LEAST_PATH, 0);
@@ -201,13 +203,13 @@ static json_t *policy_of(const struct good *g)
   put_least(p, "pcie_width_min", &g->of[WIDTH], "devices", 0);
   put_least(p, "nvlinks_min", &g->of[LINKS], "devices", 0);
   put_least(p, "ecc", &g->of[ECC], "devices", 1);
-  put(p, "ecc_uncorrected_max", json_integer(0), sound);
-  put(p, "devices_unshared", json_true(), sound);
-  put(p, "stragglers_max", json_integer(0), sound);
-  put(p, "episodes_max", json_integer(0), sound);
-  put(p, "counted_max", json_integer(0), sound);
-  put(p, "nvlink_crc_rate_max", json_real(POLICY_NVLINK_CRC_RATE_MAX), POLICY_NVLINK_CRC_RATE_FROM);
-  put(p, "throttled_max", json_integer(0), sound);
+  make_put(p, "ecc_uncorrected_max", json_integer(0), sound);
+  make_put(p, "devices_unshared", json_true(), sound);
+  make_put(p, "stragglers_max", json_integer(0), sound);
+  make_put(p, "episodes_max", json_integer(0), sound);
+  make_put(p, "counted_max", json_integer(0), sound);
+  make_put(p, "nvlink_crc_rate_max", json_real(POLICY_NVLINK_CRC_RATE_MAX), POLICY_NVLINK_CRC_RATE_FROM);
+  make_put(p, "throttled_max", json_integer(0), sound);
   json_object_set_new(p, "throttle_forbidden",
                       json_pack("[s, s, s, s]", "hardware", "thermal", "hardware_thermal", "power_brake"));
   return p;

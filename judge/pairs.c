@@ -16,7 +16,7 @@ struct worst {
   int rank, peer;
 };
 
-static double value_of(const struct judge_path *path, int rate)
+static double pairs_value(const struct judge_path *path, int rate)
 {
   return rate ? path->gbps : path->us;
 }
@@ -34,23 +34,23 @@ static double worst_tell(const struct judge_run *run, const struct worst *worst,
   return worst->value;
 }
 
-static double slowest(const struct judge_run *run, int rate, struct check *check)
+static double pairs_slowest(const struct judge_run *run, int rate, struct check *check)
 {
   struct worst worst = {NAN, -1, -1};
   for (int r = 0; r < run->n_ranks; r++)
     for (int m = 0; m < run->ranks[r].n_paths; m++)
-      worst_take(&worst, value_of(&run->ranks[r].paths[m], rate), rate, r, &run->ranks[r].paths[m]);
+      worst_take(&worst, pairs_value(&run->ranks[r].paths[m], rate), rate, r, &run->ranks[r].paths[m]);
   return worst_tell(run, &worst, check);
 }
 
 double pairs_us(const struct judge_run *run, struct check *check)
 {
-  return slowest(run, 0, check);
+  return pairs_slowest(run, 0, check);
 }
 
 double pairs_gbps(const struct judge_run *run, struct check *check)
 {
-  return slowest(run, 1, check);
+  return pairs_slowest(run, 1, check);
 }
 
 /* ---- compared with similar pairs ---- */
@@ -87,13 +87,14 @@ static int kinds_find(const struct judge_run *run, struct kind kinds[KINDS_MAX])
 }
 
 /* The median of a kind; 0 if the pairs are too few. Each has two ends. */
-static double usual(const struct judge_run *run, const struct kind *kind, int rate, double *scratch)
+static double pairs_typical(const struct judge_run *run, const struct kind *kind, int rate, double *scratch)
 {
   int n = 0;
   for (int rank = 0; rank < run->n_ranks; rank++)
     for (int m = 0; m < run->ranks[rank].n_paths; m++) {
       const struct judge_path *path = &run->ranks[rank].paths[m];
-      if (is_kind(run, rank, path, kind) && !isnan(value_of(path, rate))) scratch[n++] = value_of(path, rate);
+      if (is_kind(run, rank, path, kind) && !isnan(pairs_value(path, rate)))
+        scratch[n++] = pairs_value(path, rate);
     }
   return n < 2 * PAIRS_ALIKE_MIN ? 0 : stats_summarise(scratch, (size_t)n).median;
 }
@@ -107,12 +108,12 @@ static double ratio(const struct judge_run *run, int rate, struct check *check)
   double *scratch = malloc(sizeof *scratch * (paths + 1));
   const int n = scratch ? kinds_find(run, kinds) : 0;
   for (int k = 0; k < n; k++) {
-    const double median = usual(run, &kinds[k], rate, scratch);
+    const double median = pairs_typical(run, &kinds[k], rate, scratch);
     for (int r = 0; r < run->n_ranks && median > 0; r++)
       for (int m = 0; m < run->ranks[r].n_paths; m++) {
         const struct judge_path *path = &run->ranks[r].paths[m];
         if (is_kind(run, r, path, &kinds[k]))
-          worst_take(&worst, value_of(path, rate) / median, rate, r, path);
+          worst_take(&worst, pairs_value(path, rate) / median, rate, r, path);
       }
   }
   free(scratch);

@@ -123,7 +123,7 @@ static const char *allowed(enum check_values values)
 }
 
 /* Whether \a value is allowed; its number, if so. */
-static int number_of(const json_t *value, enum check_values values, double *number)
+static int policy_number(const json_t *value, enum check_values values, double *number)
 {
   *number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
   switch (values) {
@@ -201,7 +201,7 @@ static status_t key_read(const char *key, const json_t *value, const char *where
     return log_fail(STATUS_USAGE, "policy %s: there is no key \"%.60s\"; doc/acceptance.md lists them", where,
                     key);
   const enum check_values values = check_kinds[k].values;
-  if (!number_of(value, values, &number))
+  if (!policy_number(value, values, &number))
     return log_fail(STATUS_USAGE, "policy %s: %s must be %s", where, key, allowed(values));
   policy->limit[k] = values == CHECK_FLAG && number == 0 ? -1 : number; /* false: not checked */
   return STATUS_OK;
@@ -216,7 +216,7 @@ static int is_empty(const struct policy *policy)
 }
 
 /* Refuses a policy that could not fail. */
-static status_t whole(const struct policy *policy, const char *where)
+static status_t policy_whole(const struct policy *policy, const char *where)
 {
   if ((policy_limit(policy, "throttled_max") >= 0) != (policy->throttle_forbidden != 0))
     return log_fail(STATUS_USAGE,
@@ -242,7 +242,7 @@ status_t policy_parse(const char *text, size_t bytes, const char *where, struct 
     if (status == STATUS_OK) status = key_read(key, value, where, &p);
   }
   json_decref(document);
-  if (status == STATUS_OK) status = whole(&p, where);
+  if (status == STATUS_OK) status = policy_whole(&p, where);
   if (status == STATUS_OK) *policy = p;
   return status;
 }

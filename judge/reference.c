@@ -23,7 +23,7 @@ static const struct {
                 {"gemm-gpu", {"gemm-gpu/1"}, {"m", "n", "k", "type", "trans"}}};
 #define PROGRAMS (sizeof programs / sizeof *programs)
 
-static status_t unfit(const char *where, const char *why)
+static status_t reference_unfit(const char *where, const char *why)
 {
   return log_fail(STATUS_USAGE, "reference %s: %s", where, why);
 }
@@ -70,9 +70,9 @@ static status_t verdict_check(const json_t *document, const char *where, size_t 
   static const char *const right[] = {"pass", "slow", "noisy", "usage", NULL};
   static const char *const verified_by[] = {"known", "reference", "model", NULL};
   if (!is_one_of(view_text(document, "result.verdict"), right))
-    return unfit(where, "that run did not compute right, or did not end");
+    return reference_unfit(where, "that run did not compute right, or did not end");
   if (program == 0 && !is_one_of(view_text(document, "result.verified"), verified_by))
-    return unfit(where, "the timed part of that run was not verified");
+    return reference_unfit(where, "the timed part of that run was not verified");
   return STATUS_OK;
 }
 
@@ -83,15 +83,16 @@ static status_t reference_fill(const json_t *document, const char *where, struct
   int whole = json_array_size(ranks) > 0 && *view_text(ranks, "0.device") && *view_text(config, "backend") &&
               *view_text(config, "kernel");
   if (p == PROGRAMS)
-    return unfit(where, "not a result of himeno-gpu or gemm-gpu (schemas himeno-gpu/1 and /2, gemm-gpu/1)");
+    return reference_unfit(
+        where, "not a result of himeno-gpu or gemm-gpu (schemas himeno-gpu/1 and /2, gemm-gpu/1)");
   for (int k = 0; k < KEYS_MAX && programs[p].keys[k]; k++)
     whole = whole && view_at(config, programs[p].keys[k]);
-  if (!whole) return unfit(where, "its config or ranks are damaged");
+  if (!whole) return reference_unfit(where, "its config or ranks are damaged");
   RETURN_IF_FAILED(verdict_check(document, where, p));
   r->gflops = view_number(document, "result.gflops");
-  if (!(r->gflops > 0)) return unfit(where, "it has no rate");
+  if (!(r->gflops > 0)) return reference_unfit(where, "it has no rate");
   if (!noise_get(view_at(document, "result.samples"), r))
-    return unfit(where, "it has fewer than 3 blocks, so its noise is unknown");
+    return reference_unfit(where, "it has fewer than 3 blocks, so its noise is unknown");
   snprintf(r->program, sizeof r->program, "%s", programs[p].program);
   snprintf(r->device, sizeof r->device, "%s", view_text(ranks, "0.device"));
   r->ranks = (int)json_array_size(ranks);
@@ -115,7 +116,7 @@ status_t reference_read(const char *path, struct reference *reference)
 {
   size_t bytes;
   char *text = file_read(path, FILE_BYTES_MAX, &bytes);
-  if (!text && errno == EINVAL) return unfit(path, "a reference is a plain file");
+  if (!text && errno == EINVAL) return reference_unfit(path, "a reference is a plain file");
   if (!text) return log_fail(STATUS_ENVIRONMENT, "reference %s: %s", path, strerror(errno));
   status_t status = reference_parse(text, bytes, path, reference);
   free(text);
@@ -130,7 +131,8 @@ void reference_free(struct reference *reference)
 
 /* ---- comparing ---- */
 
-static status_t differs(const struct reference *r, const char *what, const json_t *then, const json_t *now)
+static status_t reference_differs(const struct reference *r, const char *what, const json_t *then,
+                                  const json_t *now)
 {
   char *texts[2] = {json_dumps(then, JSON_ENCODE_ANY), json_dumps(now, JSON_ENCODE_ANY)};
   status_t status = log_fail(STATUS_USAGE, "reference %s: its %s is %.60s, this run's is %.60s", r->where,
@@ -156,7 +158,7 @@ status_t reference_same(const json_t *document, const struct reference *r)
     return log_fail(STATUS_USAGE, "reference %s: it is of %s", r->where, r->program);
   for (int k = 0; k < KEYS_MAX && programs[p].keys[k]; k++) {
     const json_t *then = view_at(r->config, programs[p].keys[k]), *now = view_at(config, programs[p].keys[k]);
-    if (!json_equal(then, now)) return differs(r, programs[p].keys[k], then, now);
+    if (!json_equal(then, now)) return reference_differs(r, programs[p].keys[k], then, now);
   }
   if (ranks_of(document) != r->ranks)
     return log_fail(STATUS_USAGE, "reference %s: that run had %d rank%s", r->where, r->ranks,
@@ -175,7 +177,7 @@ static void others_warn(const json_t *document, const struct reference *r)
     log_warn("reference %s: that run was of kernel %s, this one is of %s", r->where, kernel, now);
 }
 
-static void compare(const struct judge_run *run, const struct reference *r, struct check *check)
+static void reference_compare(const struct judge_run *run, const struct reference *r, struct check *check)
 {
   const struct stats_summary s = stats_summarise(run->samples, (size_t)run->n_samples);
   const double noise = hypot(r->noise, stats_noise_max(&s)),
@@ -213,6 +215,6 @@ void reference_check(const json_t *document, const struct judge_run *run, const 
     snprintf(check->why, sizeof check->why, "fewer than %d blocks: this run's noise is unknown",
              POLICY_BLOCKS_MIN);
   } else {
-    compare(run, r, check);
+    reference_compare(run, r, check);
   }
 }

@@ -15,7 +15,7 @@
 /* ---- text ---- */
 
 /* The dash of an unknown value has two bytes more than columns. */
-static const char *number(double value, int is_flag, char text[24])
+static const char *judge_number(double value, int is_flag, char text[24])
 {
   snprintf(text, 24, fabs(value) >= 100 || value == floor(value) ? "%.0f" : "%.4f", value);
   if (isnan(value)) return "–";
@@ -36,9 +36,9 @@ static void check_text(const struct check *c, FILE *out)
   int column = fprintf(out, "    %-45s", c->title);
   if (c->outcome != CHECK_INAPPLICABLE) {
     const char *relation = c->at_most ? "<=" : ">=";
-    fprintf(out, "%*s  %-2s %8s  %8s", isnan(c->value) ? 10 : 8, number(c->value, c->is_flag, value),
-            c->is_flag ? "" : relation, number(c->limit, c->is_flag, limit),
-            c->is_flag || isnan(c->value) ? "" : number(check_margin(c), 0, margin));
+    fprintf(out, "%*s  %-2s %8s  %8s", isnan(c->value) ? 10 : 8, judge_number(c->value, c->is_flag, value),
+            c->is_flag ? "" : relation, judge_number(c->limit, c->is_flag, limit),
+            c->is_flag || isnan(c->value) ? "" : judge_number(check_margin(c), 0, margin));
     column += 31;
   }
   column += fprintf(out, "  %s", outcome_text(c));
@@ -142,7 +142,7 @@ void judged_text(const struct judged *j, FILE *out)
 
 /* ---- JSON ---- */
 
-static void check_document(struct doc *d, const struct check *c)
+static void judge_check_document(struct doc *d, const struct check *c)
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_text(d, "check", 0, "", c->name);
@@ -170,7 +170,7 @@ void judge_accept_document(struct doc *d, const struct judged *j)
            j->policy[0] ? j->policy : NULL);
   doc_flag(d, "accepted", 0, "", j->verdict == STATUS_OK && !j->partial);
   if (doc_list(d, "checks", 0, "", 1)) {
-    for (int c = 0; doc_each(d, c, j->checks.n); c++) check_document(d, doc_at(d, j->checks.check, c));
+    for (int c = 0; doc_each(d, c, j->checks.n); c++) judge_check_document(d, doc_at(d, j->checks.check, c));
     doc_end(d);
   }
   doc_end(d);

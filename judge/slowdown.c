@@ -19,7 +19,7 @@ struct series {
   double *scratch;
 };
 
-static double seconds_of(const struct series *l, int block)
+static double slowdown_seconds(const struct series *l, int block)
 {
   return l->of == JUDGE_COMPUTE ? l->blocks[block].compute : l->blocks[block].exchange;
 }
@@ -27,11 +27,11 @@ static double seconds_of(const struct series *l, int block)
 static void limit_set(struct series *l)
 {
   double least = l->of == JUDGE_COMPUTE ? STRAGGLER_LEAST_COMPUTE : STRAGGLER_LEAST_EXCHANGE;
-  for (int b = 0; b < l->n; b++) l->scratch[b] = seconds_of(l, b);
+  for (int b = 0; b < l->n; b++) l->scratch[b] = slowdown_seconds(l, b);
   struct stats_summary s = stats_summarise(l->scratch, (size_t)l->n);
   l->usual = s.median;
   l->limit = s.median * (1 + fmax(SLOWDOWN_SIGMAS * stats_noise(&s), least));
-  for (int b = 0; b < l->n; b++) l->beyond[b] = l->usual > 0 && seconds_of(l, b) > l->limit;
+  for (int b = 0; b < l->n; b++) l->beyond[b] = l->usual > 0 && slowdown_seconds(l, b) > l->limit;
 }
 
 /* A stretch of blocks, both ends in it; empty while last < first. */
@@ -51,7 +51,7 @@ static struct stretch stretch_longest(const struct series *l)
   return longest;
 }
 
-static int beyond_count(const struct series *l, struct stretch s)
+static int slowdown_beyond_count(const struct series *l, struct stretch s)
 {
   int n = 0;
   for (int b = s.first; b <= s.last; b++) n += l->beyond[b];
@@ -63,13 +63,13 @@ static int beyond_count(const struct series *l, struct stretch s)
 static double chance(const struct series *l, struct stretch s, int beyond)
 {
   int outside = l->n - (s.last - s.first + 1);
-  int others = beyond_count(l, (struct stretch){0, l->n - 1}) - beyond_count(l, s);
+  int others = slowdown_beyond_count(l, (struct stretch){0, l->n - 1}) - slowdown_beyond_count(l, s);
   double share = outside > 0 ? (double)others / outside : 0;
   return pow(fmax(SLOWDOWN_DISTURBED, share), beyond);
 }
 
 /* A block began when the one before it in the series ended, or later. */
-static double begin_of(const struct series *l, int block)
+static double slowdown_begin(const struct series *l, int block)
 {
   return block > 0 ? l->ends[block - 1].end : 0;
 }
@@ -90,8 +90,8 @@ static struct stretch stretch_both(struct stretch a, struct stretch b)
 
 static double pause_between(const struct series *l, struct stretch s, int block)
 {
-  return block > s.last ? begin_of(l, block) - l->ends[s.last].end
-                        : begin_of(l, s.first) - l->ends[block].end;
+  return block > s.last ? slowdown_begin(l, block) - l->ends[s.last].end
+                        : slowdown_begin(l, s.first) - l->ends[block].end;
 }
 
 /* Joined with stretches after it, or before it, that only a pause separates. */
@@ -101,7 +101,7 @@ static struct stretch stretch_joined(const struct series *l, struct stretch s, i
   for (int b = from; b >= 0 && b < l->n && pause_between(l, s, b) < SLOWDOWN_PAUSE; b += step) {
     if (!l->beyond[b]) continue;
     struct stretch next = stretch_from(l, b, step), both = stretch_both(s, next);
-    if (chance(l, both, beyond_count(l, next)) <= SLOWDOWN_RETURN) s = both;
+    if (chance(l, both, slowdown_beyond_count(l, next)) <= SLOWDOWN_RETURN) s = both;
     b = step > 0 ? next.last : next.first;
   }
   return s;
@@ -110,12 +110,12 @@ static struct stretch stretch_joined(const struct series *l, struct stretch s, i
 static struct slowdown slowdown_of(const struct series *l, struct stretch s, int beyond)
 {
   int n = s.last - s.first + 1;
-  for (int b = 0; b < n; b++) l->scratch[b] = seconds_of(l, s.first + b);
+  for (int b = 0; b < n; b++) l->scratch[b] = slowdown_seconds(l, s.first + b);
   double median = stats_summarise(l->scratch, (size_t)n).median;
   return (struct slowdown){.rank = l->rank,
                            .of = l->of,
                            .slowness = median / l->usual,
-                           .begin = begin_of(l, s.first),
+                           .begin = slowdown_begin(l, s.first),
                            .end = l->ends[s.last].end,
                            .first = s.first > 0 ? l->ends[s.first - 1].block + 1 : 0,
                            .last = l->ends[s.last].block,
@@ -128,9 +128,9 @@ static int series_search(struct series *l, struct slowdown *found, int room)
   int n = 0;
   limit_set(l);
   for (struct stretch s = stretch_longest(l); s.last > s.first; s = stretch_longest(l)) {
-    if (chance(l, s, beyond_count(l, s)) > l->alarms) break;
+    if (chance(l, s, slowdown_beyond_count(l, s)) > l->alarms) break;
     s = stretch_joined(l, stretch_joined(l, s, 1), -1);
-    struct slowdown e = slowdown_of(l, s, beyond_count(l, s));
+    struct slowdown e = slowdown_of(l, s, slowdown_beyond_count(l, s));
     if (e.end - e.begin >= SLOWDOWN_SECONDS) {
       if (n < room) found[n] = e;
       n++;

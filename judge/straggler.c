@@ -12,7 +12,7 @@
 
 const char *const judge_of_names[] = {"compute", "exchange"};
 
-static double time_of(const struct straggler_ranks *in, enum judge_of of, int rank, int block)
+static double straggler_time(const struct straggler_ranks *in, enum judge_of of, int rank, int block)
 {
   const struct judge_block *b = &in->times[(size_t)rank * (size_t)in->blocks + (size_t)block];
   return of == JUDGE_COMPUTE ? b->compute / in->work[rank].points : b->exchange;
@@ -25,7 +25,7 @@ static int same_paths(enum judge_of of, const struct straggler_work *a, const st
 }
 
 /* Whether two ranks' sweeps should take the same time. */
-static int alike(enum judge_of of, const struct straggler_work *a, const struct straggler_work *b)
+static int straggler_alike(enum judge_of of, const struct straggler_work *a, const struct straggler_work *b)
 {
   return same_paths(of, a, b) && a->neighbours == b->neighbours &&
          fabs(a->bytes - b->bytes) <= ALIKE * fmax(a->bytes, b->bytes);
@@ -35,21 +35,22 @@ static int alike(enum judge_of of, const struct straggler_work *a, const struct 
 static int like_of(const struct straggler_ranks *in, enum judge_of of, int rank)
 {
   int like = 0;
-  while (!alike(of, &in->work[like], &in->work[rank])) like++;
+  while (!straggler_alike(of, &in->work[like], &in->work[rank])) like++;
   return like;
 }
 
 /* The usual time of \a rank and similar ones in a block; 0 if they are too few. */
-static double usual(const struct straggler_ranks *in, enum judge_of of, int rank, int block, double *scratch)
+static double straggler_typical(const struct straggler_ranks *in, enum judge_of of, int rank, int block,
+                                double *scratch)
 {
   int n = 0;
   const struct straggler_work *mine = &in->work[rank];
   for (int r = 0; r < in->ranks; r++)
-    if (alike(of, &in->work[r], mine)) scratch[n++] = time_of(in, of, r, block);
+    if (straggler_alike(of, &in->work[r], mine)) scratch[n++] = straggler_time(in, of, r, block);
   if (n < STRAGGLER_ALIKE_MIN) {
     n = 0;
     for (int r = 0; r < in->ranks; r++)
-      if (same_paths(of, &in->work[r], mine)) scratch[n++] = time_of(in, of, r, block);
+      if (same_paths(of, &in->work[r], mine)) scratch[n++] = straggler_time(in, of, r, block);
   }
   return n < STRAGGLER_RANKS_MIN ? 0 : stats_summarise(scratch, (size_t)n).median;
 }
@@ -61,9 +62,9 @@ static void ratios_fill(const struct straggler_ranks *in, enum judge_of of, doub
   for (int b = 0; b < in->blocks; b++) {
     for (int r = 0; r < in->ranks; r++) {
       int like = like_of(in, of, r);
-      median[r] = like == r ? usual(in, of, r, b, scratch) : median[like];
+      median[r] = like == r ? straggler_typical(in, of, r, b, scratch) : median[like];
       ratios[(size_t)r * (size_t)in->blocks + (size_t)b] =
-          median[r] > 0 ? time_of(in, of, r, b) / median[r] : 1;
+          median[r] > 0 ? straggler_time(in, of, r, b) / median[r] : 1;
     }
   }
 }
@@ -76,7 +77,7 @@ struct chance {
   double share, after;
 };
 
-static int beyond_count(const double *ratios, int blocks, double limit)
+static int straggler_beyond_count(const double *ratios, int blocks, double limit)
 {
   int n = 0;
   for (int b = 0; b < blocks; b++) n += ratios[b] > limit;
@@ -92,8 +93,8 @@ static struct chance chance_of(const struct straggler_ranks *in, const double *r
     const double *mine = ratios + (size_t)r * (size_t)in->blocks;
     if (slowness[r] > limit) continue;
     blocks += in->blocks;
-    beyond += beyond_count(mine, in->blocks, limit);
-    followed += beyond_count(mine, in->blocks - 1, limit);
+    beyond += straggler_beyond_count(mine, in->blocks, limit);
+    followed += straggler_beyond_count(mine, in->blocks - 1, limit);
     for (int b = 1; b < in->blocks; b++) both += mine[b - 1] > limit && mine[b] > limit;
   }
   double share = fmax(STRAGGLER_DISTURBED, beyond / blocks);
@@ -154,7 +155,7 @@ static int find_kind(const struct straggler_ranks *in, enum judge_of of, double 
   double limit = s.median + fmax(STRAGGLER_SIGMAS * deviation(in, ratios, &s, scratch), least * s.median);
   struct chance chance = chance_of(in, ratios, slowness, limit);
   for (int r = 0; r < in->ranks; r++) {
-    int beyond = beyond_count(ratios + (size_t)r * (size_t)in->blocks, in->blocks, limit);
+    int beyond = straggler_beyond_count(ratios + (size_t)r * (size_t)in->blocks, in->blocks, limit);
     if (slowness[r] <= limit || beyond < STRAGGLER_MOST * in->blocks) continue;
     if (probability(beyond, in->blocks, &chance) > alarms_each(in->ranks)) continue;
     if (n < room) found[n] = (struct straggler){r, of, slowness[r], limit, beyond};

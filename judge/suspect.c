@@ -34,9 +34,10 @@ static const struct {
              {"nvlinks_active", NULL}};
 #define FACTS (sizeof facts / sizeof *facts)
 
-static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void suspect_append(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-static void append(char *text, size_t size, const char *format, ...)
+static void suspect_append(char *text, size_t size, const char *format, ...)
 {
   size_t used = strlen(text);
   va_list arguments;
@@ -70,7 +71,7 @@ static void differ(const struct judge_run *run, int rank, const char *path, doub
   const double usual = stats_summarise(values, (size_t)n).median;
   free(values);
   if (mine < usual * (1 - least))
-    append(text, size, "%s%s %.0f where %.0f is usual", text[0] ? ", " : "", what, mine, usual);
+    suspect_append(text, size, "%s%s %.0f where %.0f is usual", text[0] ? ", " : "", what, mine, usual);
 }
 
 static void differ_throttle(const json_t *row, char *text, size_t size)
@@ -84,8 +85,8 @@ static void differ_throttle(const json_t *row, char *text, size_t size)
   if (!(throttled > 0)) return;
   json_object_foreach((json_t *)view_at(row, "telemetry.reasons"), reason, blocks) all |=
       policy_reasons_read(reason);
-  append(text, size, "%sthrottled in %.0f of %.0f block%s (%s)", text[0] ? ", " : "", throttled, samples,
-         samples == 1 ? "" : "s", policy_reasons_text(all, reasons, sizeof reasons));
+  suspect_append(text, size, "%sthrottled in %.0f of %.0f block%s (%s)", text[0] ? ", " : "", throttled,
+                 samples, samples == 1 ? "" : "s", policy_reasons_text(all, reasons, sizeof reasons));
 }
 
 const char *suspect_differs(const struct judge_run *run, int rank, char *text, size_t size)
@@ -98,10 +99,11 @@ const char *suspect_differs(const struct judge_run *run, int rank, char *text, s
   differ(run, rank, "telemetry.link.pcie_width", 0, "PCIe lanes", text, size);
   differ(run, rank, "telemetry.link.pcie_gen", 0, "PCIe generation", text, size);
   if (cores >= 0 && device >= 0 && cores != device)
-    append(text, size, "%scores on NUMA node %.0f, device on %.0f", text[0] ? ", " : "", cores, device);
-  if (r->sharers > 0) append(text, size, "%sdevice shared with other ranks", text[0] ? ", " : "");
-  if (r->cpus_shared) append(text, size, "%scores shared with other ranks", text[0] ? ", " : "");
-  if (!text[0]) append(text, size, "its device reports no difference");
+    suspect_append(text, size, "%scores on NUMA node %.0f, device on %.0f", text[0] ? ", " : "", cores,
+                   device);
+  if (r->sharers > 0) suspect_append(text, size, "%sdevice shared with other ranks", text[0] ? ", " : "");
+  if (r->cpus_shared) suspect_append(text, size, "%scores shared with other ranks", text[0] ? ", " : "");
+  if (!text[0]) suspect_append(text, size, "its device reports no difference");
   return text;
 }
 
@@ -119,7 +121,7 @@ static int is_fault(size_t fact)
 }
 
 /* The sum of all counters, or of faults alone, NAN if none is known; and in words. */
-static double counted(const struct judge_run *run, int rank, int faults, char *text, size_t size)
+static double suspect_errors(const struct judge_run *run, int rank, int faults, char *text, size_t size)
 {
   const json_t *last = json_object_get(run->ranks[rank].row, "counted_last");
   double all = NAN;
@@ -129,8 +131,8 @@ static double counted(const struct judge_run *run, int rank, int faults, char *t
     const char *detail = view_text(last, facts[f].name);
     if (rise >= 0) all = (isnan(all) ? 0 : all) + rise;
     if (rise > 0)
-      append(text, size, "%s%s %.0f%s%s%s", text[0] ? ", " : "", facts[f].counts, rise,
-             *detail ? " (the last: " : "", detail, *detail ? ")" : "");
+      suspect_append(text, size, "%s%s %.0f%s%s%s", text[0] ? ", " : "", facts[f].counts, rise,
+                     *detail ? " (the last: " : "", detail, *detail ? ")" : "");
   }
   value_make_printable(text);
   return all;
@@ -138,7 +140,7 @@ static double counted(const struct judge_run *run, int rank, int faults, char *t
 
 const char *suspect_counted(const struct judge_run *run, int rank, char *text, size_t size)
 {
-  counted(run, rank, 0, text, size);
+  suspect_errors(run, rank, 0, text, size);
   return text;
 }
 
@@ -148,7 +150,7 @@ static void uncounted(const struct judge_run *run, char *text, size_t size)
   for (size_t f = 0; facts[f].counts; f++) {
     int known = !is_fault(f);
     for (int r = 0; r < run->n_ranks; r++) known |= rise_of(run, r, f) >= 0;
-    if (!known) append(text, size, "%s%s", text[0] ? ", " : "cannot be read: ", facts[f].counts);
+    if (!known) suspect_append(text, size, "%s%s", text[0] ? ", " : "cannot be read: ", facts[f].counts);
   }
 }
 
@@ -157,14 +159,14 @@ double suspect_most_counted(const struct judge_run *run, int *rank, char *text, 
   double most = NAN;
   int worst = 0;
   for (int r = 0; r < run->n_ranks; r++) {
-    const double all = counted(run, r, 1, text, size);
+    const double all = suspect_errors(run, r, 1, text, size);
     if (isnan(all) || all <= most) continue;
     most = all;
     worst = r;
   }
   *rank = most > 0 ? worst : -1;
   if (most > 0)
-    counted(run, worst, 1, text, size);
+    suspect_errors(run, worst, 1, text, size);
   else
     uncounted(run, text, size);
   return most;
@@ -199,8 +201,8 @@ static void link_ends(const struct judge_run *run, int rank, const struct slowdo
   for (int m = 0; m < r->n_paths; m++) {
     const int peer = r->paths[m].peer;
     if (slowdown ? !was_slow_with(run, peer, slowdown) : !is_straggler(run, peer, JUDGE_EXCHANGE)) continue;
-    append(text, size, "; so %s its neighbour %s, rank %d on %s: suspect the link between them",
-           slowdown ? "was" : "is", r->paths[m].face, peer, view_text(run->ranks[peer].row, "host"));
+    suspect_append(text, size, "; so %s its neighbour %s, rank %d on %s: suspect the link between them",
+                   slowdown ? "was" : "is", r->paths[m].face, peer, view_text(run->ranks[peer].row, "host"));
     value_make_printable(text);
     return;
   }
@@ -210,9 +212,9 @@ const char *suspect_straggler(const struct judge_run *run, const struct straggle
 {
   char differs[300];
   suspect_name(run, s->rank, text, size);
-  append(text, size, ": %s is %.2f times the usual (limit %.2f), beyond it in %d of %d blocks; %s",
-         judge_of_names[s->of], s->slowness, s->limit, s->beyond, run->n_blocks,
-         suspect_differs(run, s->rank, differs, sizeof differs));
+  suspect_append(text, size, ": %s is %.2f times the usual (limit %.2f), beyond it in %d of %d blocks; %s",
+                 judge_of_names[s->of], s->slowness, s->limit, s->beyond, run->n_blocks,
+                 suspect_differs(run, s->rank, differs, sizeof differs));
   if (s->of == JUDGE_EXCHANGE) link_ends(run, s->rank, NULL, text, size);
   return text;
 }
@@ -265,7 +267,7 @@ static int row_is_in(const struct slowdown *s, size_t row, int each)
 }
 
 /* Over the rows in the slowdown, or those outside. */
-static double median_of(const json_t *column, const struct slowdown *s, int each, int inside)
+static double suspect_median(const json_t *column, const struct slowdown *s, int each, int inside)
 {
   double *known = malloc(sizeof *known * (json_array_size(column) + 1));
   size_t row, n = 0;
@@ -301,8 +303,8 @@ static struct meanwhile meanwhile_of(const struct judge_run *run, const struct s
   size_t c;
   for (size_t v = 0; v < VALUES; v++) {
     const json_t *column = json_object_get(blocks, values[v].name);
-    m.then[v] = median_of(column, s, each, 1);
-    m.usual[v] = median_of(column, s, each, 0);
+    m.then[v] = suspect_median(column, s, each, 1);
+    m.usual[v] = suspect_median(column, s, each, 0);
   }
   json_array_foreach(json_object_get(telemetry, "changes"), c, change)
   {
@@ -322,14 +324,14 @@ static void meanwhile_text(const struct meanwhile *m, char *text, size_t size)
     const int v = in_words[w];
     const double then = m->then[v], usual = m->usual[v];
     if (then < usual * (1 - values[v].less) || then >= usual * (1 + values[v].more_share) + values[v].more)
-      append(text, size, values[v].format, then, usual);
+      suspect_append(text, size, values[v].format, then, usual);
   }
   if (m->throttle)
-    append(text, size, ", throttled then alone (%s)",
-           policy_reasons_text(m->throttle, reasons, sizeof reasons));
+    suspect_append(text, size, ", throttled then alone (%s)",
+                   policy_reasons_text(m->throttle, reasons, sizeof reasons));
   for (size_t f = 0; f < FACTS; f++)
-    if (m->changed >> f & 1) append(text, size, ", %s changed", facts[f].name);
-  if (!text[0]) append(text, size, ", its device reported no difference");
+    if (m->changed >> f & 1) suspect_append(text, size, ", %s changed", facts[f].name);
+  if (!text[0]) suspect_append(text, size, ", its device reported no difference");
 }
 
 void suspect_meanwhile_document(struct doc *d, const struct judge_run *run, const struct slowdown *slowdown)
@@ -359,8 +361,9 @@ const char *suspect_slowdown(const struct judge_run *run, const struct slowdown 
   char words[400];
   suspect_name(run, s->rank, text, size);
   meanwhile_text(&m, words, sizeof words);
-  append(text, size, ": %s was %.2f times its usual from second %.1f to %.1f of the run, blocks %d to %d%s",
-         judge_of_names[s->of], s->slowness, s->begin, s->end, s->first, s->last, words);
+  suspect_append(text, size,
+                 ": %s was %.2f times its usual from second %.1f to %.1f of the run, blocks %d to %d%s",
+                 judge_of_names[s->of], s->slowness, s->begin, s->end, s->first, s->last, words);
   if (s->of == JUDGE_EXCHANGE) link_ends(run, s->rank, s, text, size);
   return text;
 }

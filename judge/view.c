@@ -39,7 +39,7 @@ const char *view_text(const json_t *object, const char *path)
 
 /* ---- ranks ---- */
 
-static status_t out_of_memory(void)
+static status_t view_out_of_memory(void)
 {
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for a document");
 }
@@ -84,8 +84,8 @@ static struct judge_rank rank_of(const json_t *ranks, size_t rank, int on_cpu)
   return r;
 }
 
-static int path_read(const json_t *from, const char *transport, const struct judge_run *run,
-                     struct judge_path *path)
+static int view_path_read(const json_t *from, const char *transport, const struct judge_run *run,
+                          struct judge_path *path)
 {
   const double rank = view_number(from, "rank"), peer = view_number(from, "peer");
   if (!(rank >= 0 && rank < run->n_ranks && peer >= 0 && peer < run->n_ranks)) return -1;
@@ -101,17 +101,17 @@ static int path_read(const json_t *from, const char *transport, const struct jud
 }
 
 /* Paths are listed rank by rank. */
-static status_t paths_read(const json_t *document, const char *where, struct judge_run *run)
+static status_t view_paths_read(const json_t *document, const char *where, struct judge_run *run)
 {
   const char *transport = view_text(document, "config.transport");
   size_t n;
   int last = 0;
   json_t *one, *paths = json_object_get(document, "paths");
   run->paths = calloc(json_array_size(paths) + 1, sizeof *run->paths);
-  if (!run->paths) return out_of_memory();
+  if (!run->paths) return view_out_of_memory();
   json_array_foreach(paths, n, one)
   {
-    const int rank = path_read(one, transport, run, &run->paths[n]);
+    const int rank = view_path_read(one, transport, run, &run->paths[n]);
     if (rank < last) return damaged(where);
     last = rank;
     if (run->ranks[rank].n_paths++ == 0) run->ranks[rank].paths = &run->paths[n];
@@ -127,7 +127,7 @@ static status_t ranks_read(const json_t *document, struct judge_run *run)
   const int on_cpu = strcmp(view_text(document, "config.backend"), "cpu") == 0;
   run->n_ranks = (int)n;
   run->ranks = calloc(n + 1, sizeof *run->ranks);
-  if (!run->ranks) return out_of_memory();
+  if (!run->ranks) return view_out_of_memory();
   for (size_t rank = 0; rank < n; rank++) run->ranks[rank] = rank_of(ranks, rank, on_cpu);
   return STATUS_OK;
 }
@@ -170,7 +170,7 @@ static status_t series_read(const json_t *document, const char *where, struct ju
   int whole = run->n_ranks > 0 && n > 0 && n <= JUDGE_BLOCKS_MAX && times_read(ends, n, end) &&
               times_read(json_object_get(series, "blocks"), n, block);
   run->blocks = whole ? calloc((size_t)run->n_ranks * n, sizeof *run->blocks) : NULL;
-  if (whole && !run->blocks) return out_of_memory();
+  if (whole && !run->blocks) return view_out_of_memory();
   for (size_t rank = 0; whole && rank < (size_t)run->n_ranks; rank++)
     whole = rank_blocks_read(series, rank, n, run->blocks + rank * n);
   if (!whole) return damaged(where);
@@ -217,7 +217,7 @@ status_t judge_find(struct judge_run *run)
   const struct slowdown_ranks in = {run->n_ranks, run->n_blocks, run->blocks, run->ends};
   run->n_stragglers = stragglers_find(run);
   run->n_slowdowns = slowdown_find(&in, run->slowdowns, JUDGE_FOUND_MAX);
-  return run->n_stragglers < 0 || run->n_slowdowns < 0 ? out_of_memory() : STATUS_OK;
+  return run->n_stragglers < 0 || run->n_slowdowns < 0 ? view_out_of_memory() : STATUS_OK;
 }
 
 /* ---- the document ---- */
@@ -229,7 +229,7 @@ status_t judge_view(const json_t *document, const char *where, struct judge_run 
                             .soak = view_at(document, "result.soak") != NULL,
                             .gflops = view_number(document, "result.gflops")};
   status_t status = ranks_read(document, run);
-  if (status == STATUS_OK) status = paths_read(document, where, run);
+  if (status == STATUS_OK) status = view_paths_read(document, where, run);
   if (status == STATUS_OK)
     status = view_samples(view_at(document, "result.samples"), &run->samples, &run->n_samples);
   if (status == STATUS_OK) status = series_read(document, where, run);

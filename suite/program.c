@@ -77,7 +77,7 @@ static status_t alone_check(const struct program *p)
                   launcher.ranks, launcher.variable, p->options->name);
 }
 
-static status_t run_and_report(const struct program *p)
+static status_t program_run(const struct program *p)
 {
   char host[256];
   int ended = 0;
@@ -99,7 +99,7 @@ int program_main(const struct program *p, int argc, char **argv)
   if (status == STATUS_OK && request == OPTION_SHOW_SCHEMA) return program_schema(p);
   progress_open(!p->quiet || *p->quiet, started);
   if (status == STATUS_OK && program_runs(p, request))
-    status = run_and_report(p);
+    status = program_run(p);
   else if (status == STATUS_OK)
     program_tell(p, request);
   progress_clear();

@@ -9,7 +9,7 @@
 #include "suite/program.h"
 #include "suite/progress.h"
 
-static status_t run_and_report(const struct program *p)
+static status_t program_mpi_run(const struct program *p)
 {
   MPI_Comm comm = p->placement->comm;
   int first = p->placement->rank == 0, ended = 0;
@@ -38,7 +38,7 @@ int program_mpi_main(const struct program *p, int argc, char **argv)
   progress_open(!first || *p->quiet, started);
   status = agree_status(comm, parsed);
   if (status == STATUS_OK && program_runs(p, request))
-    status = run_and_report(p);
+    status = program_mpi_run(p);
   else if (status == STATUS_OK && first)
     program_tell(p, request);
   status = status_worst(status, agree_status(comm, first ? file_flush_stdout() : STATUS_OK));

@@ -39,7 +39,7 @@ void progress_open(int quiet, double started)
 }
 
 /* Adds what has gone by to the phase that is named up to the first comma. */
-static void count(double now)
+static void progress_count(double now)
 {
   const int length = (int)strcspn(p.phase, ",");
   char name[sizeof p.phases->name];
@@ -54,7 +54,7 @@ static void count(double now)
 
 int progress_phases(const struct progress_phase **phases)
 {
-  count(stats_now());
+  progress_count(stats_now());
   *phases = p.phases;
   return p.n_phases;
 }
@@ -76,7 +76,7 @@ static void time_text(double now, char text[TEXT_MAX])
 }
 
 /* One call of fputs a line, so that lines of several processes do not mix. */
-static void show(double now)
+static void progress_print(double now)
 {
   char time[TEXT_MAX], text[4 * TEXT_MAX + 8], line[sizeof text + WIDTH];
   time_text(now, time);
@@ -91,7 +91,7 @@ static void show(double now)
   p.last = now;
 }
 
-static int is_due(double now)
+static int progress_is_due(double now)
 {
   double every = LINE_SHARE * (now - p.opened);
   if (every < LINE_SECONDS) every = LINE_SECONDS;
@@ -103,7 +103,7 @@ static void begin(double wanted, double now)
   p.began = now;
   p.wanted = wanted;
   p.reached[0] = '\0';
-  if (p.speaks && (p.in_place || is_due(now))) show(now);
+  if (p.speaks && (p.in_place || progress_is_due(now))) progress_print(now);
 }
 
 void progress_part(const char *format, ...)
@@ -118,7 +118,7 @@ void progress_begin(const char *format, ...)
 {
   const double now = stats_now();
   va_list arguments;
-  count(now);
+  progress_count(now);
   va_start(arguments, format);
   vsnprintf(p.phase, sizeof p.phase, format, arguments);
   va_end(arguments);
@@ -128,7 +128,7 @@ void progress_begin(const char *format, ...)
 void progress_begin_timed(const char *phase, double seconds)
 {
   const double now = stats_now();
-  count(now);
+  progress_count(now);
   snprintf(p.phase, sizeof p.phase, "%s", phase);
   begin(seconds, now);
 }
@@ -146,5 +146,5 @@ void progress_reached(const char *format, ...)
 void progress_tick(void)
 {
   const double now = p.speaks ? stats_now() : 0;
-  if (p.speaks && p.phase[0] && is_due(now)) show(now);
+  if (p.speaks && p.phase[0] && progress_is_due(now)) progress_print(now);
 }

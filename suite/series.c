@@ -16,7 +16,7 @@ int series_rows(const struct series *series)
   return (series->blocks + series->each - 1) / series->each;
 }
 
-static void least(int *value, int other)
+static void series_least(int *value, int other)
 {
   if (*value < 0 || (other >= 0 && other < *value)) *value = other;
 }
@@ -25,8 +25,8 @@ void series_worst(struct telemetry_sample *worst, const struct telemetry_sample 
 {
   if (other->watts > worst->watts) worst->watts = other->watts;
   if (other->celsius > worst->celsius) worst->celsius = other->celsius;
-  least(&worst->sm_mhz, other->sm_mhz);
-  least(&worst->memory_mhz, other->memory_mhz);
+  series_least(&worst->sm_mhz, other->sm_mhz);
+  series_least(&worst->memory_mhz, other->memory_mhz);
   if (worst->throttle < 0)
     worst->throttle = other->throttle;
   else if (other->throttle > 0)

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 
-static const struct box *box_of(const struct halo_message *message, int receive)
+static const struct box *chunk_box(const struct halo_message *message, int receive)
 {
   return receive ? &message->recv : &message->send;
 }
@@ -29,7 +29,7 @@ static int64_t chunks_count(const struct halo_plan *plan, int receive, const str
 {
   int64_t n = 0;
   for (int m = 0; m < plan->n; m++) {
-    const struct box *box = box_of(&plan->messages[m], receive);
+    const struct box *box = chunk_box(&plan->messages[m], receive);
     for (int64_t at = 0, all = box_points(box); at < all; n++) at += chunk_floats(box, at, cutting[m].most);
   }
   return n;
@@ -55,7 +55,7 @@ static void message_cut(struct halo_chunks *chunks, const struct halo_plan *plan
                         const struct halo_cutting *cutting)
 {
   const struct halo_message *message = &plan->messages[m];
-  const struct box *box = box_of(message, receive);
+  const struct box *box = chunk_box(message, receive);
   int64_t begin = receive ? message->recv_offset : message->send_offset;
   for (int64_t at = 0, count, all = box_points(box); at < all; at += count) {
     count = chunk_floats(box, at, cutting[m].most);

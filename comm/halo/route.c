@@ -44,7 +44,7 @@ static int has_rest(const struct halo_route *route)
 /* ---- the end of an exchange ---- */
 
 /* One event for both parts. */
-static status_t finish(struct halo_route *route, struct gpu_event **arrived)
+static status_t route_finish(struct halo_route *route, struct gpu_event **arrived)
 {
   struct gpu_event *rest;
   *arrived = NULL;
@@ -62,7 +62,7 @@ static status_t finish(struct halo_route *route, struct gpu_event **arrived)
   return STATUS_OK;
 }
 
-static status_t corrupt(struct halo_route *route, struct gpu_event *arrived)
+static status_t route_corrupt(struct halo_route *route, struct gpu_event *arrived)
 {
   const struct layout *layout = route->context.layout;
   const struct box *box = &route->plan.messages[0].recv;
@@ -79,8 +79,8 @@ static status_t corrupt(struct halo_route *route, struct gpu_event *arrived)
 
 static status_t corrupt_finish(struct halo_route *route, struct gpu_event **arrived)
 {
-  RETURN_IF_FAILED(finish(route, arrived));
-  return --route->fault->left == 0 ? corrupt(route, *arrived) : STATUS_OK;
+  RETURN_IF_FAILED(route_finish(route, arrived));
+  return --route->fault->left == 0 ? route_corrupt(route, *arrived) : STATUS_OK;
 }
 
 /* ---- open and close ---- */
@@ -100,8 +100,8 @@ static void rest_plan(struct halo_route *route)
   }
 }
 
-static status_t part_open(struct halo_route *route, const struct halo_transport *transport, struct part *part,
-                          struct halo_reach reach[HALO_MESSAGES_MAX])
+static status_t route_part_open(struct halo_route *route, const struct halo_transport *transport,
+                                struct part *part, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   struct halo_context context = route->context;
   context.plan = &part->plan;
@@ -119,7 +119,7 @@ static status_t rest_open(struct halo_route *route)
   RETURN_IF_FAILED(watch_allreduce(route->context.comm, &route->rest.plan.n, &any, 1, MPI_INT, MPI_MAX,
                                    "agreement on the halos' route"));
   if (any == 0) return STATUS_OK;
-  RETURN_IF_FAILED(part_open(route, &halo_transport_staged, &route->rest, reach));
+  RETURN_IF_FAILED(route_part_open(route, &halo_transport_staged, &route->rest, reach));
   status_t status = gpu_event_create(route->context.device, &route->both);
   if (status == STATUS_OK) status = gpu_queue_create(route->context.device, GPU_URGENT, &route->join);
   return agree_status(route->context.comm, status);
@@ -132,7 +132,7 @@ static void fault_plan(struct halo_route *route)
   long long corrupt[2];
   int rank;
   MPI_Comm_rank(route->context.comm, &rank);
-  route->finish = finish;
+  route->finish = route_finish;
   if (!switch_pair("HIMENO_HALO_CORRUPT", corrupt) || corrupt[0] != rank) return;
   route->finish = corrupt_finish;
   route->fault = &route->planted;
@@ -160,7 +160,7 @@ status_t halo_route_open(const struct halo_transport *transport, const struct ha
   route->plan = route->main.plan = *context->plan;
   fault_plan(route);
   for (int m = 0; m < HALO_MESSAGES_MAX; m++) route->reach[m].carried = 1;
-  TRY(part_open(route, transport, &route->main, route->reach), fail);
+  TRY(route_part_open(route, transport, &route->main, route->reach), fail);
   TRY(rest_open(route), fail);
   TRY(agree_status(context->comm, gpu_event_create(context->device, &route->idle)), fail);
   TRY(unattended_agree(route), fail);
@@ -217,13 +217,13 @@ status_t halo_route_finish(struct halo_route *route, struct gpu_event **arrived)
 
 /* ---- waiting ---- */
 
-static void describe(const void *of, struct watch_targets *targets)
+static void route_describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_route *route = of;
   if (route->main.transport->describe) route->main.transport->describe(route->main.exchange, targets);
 }
 
-static status_t check(struct halo_route *route, struct watch_wait *wait)
+static status_t route_check(struct halo_route *route, struct watch_wait *wait)
 {
   if (!route->main.transport->hung || !route->main.transport->hung(route->main.exchange)) return STATUS_OK;
   return watch_expired(wait);
@@ -233,11 +233,11 @@ status_t halo_route_await(struct halo_route *route, struct gpu_event *event)
 {
   struct watch_wait wait;
   int ready = 0;
-  watch_begin(&wait, route->context.comm, NULL, describe, route);
+  watch_begin(&wait, route->context.comm, NULL, route_describe, route);
   for (;;) {
-    RETURN_IF_FAILED(check(route, &wait));
+    RETURN_IF_FAILED(route_check(route, &wait));
     RETURN_IF_FAILED(gpu_ready(event, &ready));
-    if (ready) return check(route, &wait);
+    if (ready) return route_check(route, &wait);
     RETURN_IF_FAILED(watch_serve(&wait));
     sched_yield();
   }

@@ -55,7 +55,7 @@ static void print_once(const struct verdict *all, int n, int r)
 
 /* One message of an agreement to each side. A rank that failed may be the only one while the others
  * wait for it elsewhere. It notifies them, and the job ends once one of them confirms that. */
-static status_t exchange(MPI_Comm comm, status_t status, int to, int from, const int *mine, int *theirs)
+static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from, const int *mine, int *theirs)
 {
   MPI_Request requests[2];
   struct watch_wait wait;
@@ -114,7 +114,7 @@ status_t agree_status(MPI_Comm comm, status_t status)
   MPI_Comm_size(comm, &n);
   for (int d = 1; d < n && worst != STATUS_HANG; d *= 2) {
     int theirs = STATUS_OK, mine = worst;
-    status_t met = exchange(comm, status, (rank + d) % n, (rank + n - d) % n, &mine, &theirs);
+    status_t met = agree_exchange(comm, status, (rank + d) % n, (rank + n - d) % n, &mine, &theirs);
     if (met != STATUS_OK) agree_abort(status != STATUS_OK ? status : met);
     worst = (int)status_worst((status_t)worst, (status_t)theirs);
   }

@@ -310,7 +310,7 @@ static void add_rank(struct text *text, int rank)
   if (monitor.hosts[rank][0]) add(text, " on host %s", monitor.hosts[rank]);
 }
 
-static int is_silent(const struct alarm_picture *picture, int rank)
+static int alarm_is_silent(const struct alarm_picture *picture, int rank)
 {
   return picture->heard[rank] == ALARM_SILENT;
 }
@@ -324,7 +324,7 @@ static int is_heard(const struct alarm_picture *picture, int rank)
 static int target_choose(const struct alarm_picture *picture, const struct alarm_report *report)
 {
   for (int t = 0; t < report->targets.n; t++)
-    if (is_silent(picture, report->targets.at[t].rank)) return t;
+    if (alarm_is_silent(picture, report->targets.at[t].rank)) return t;
   return 0;
 }
 
@@ -333,7 +333,7 @@ static int nearness(const struct alarm_picture *picture, const struct alarm_repo
 {
   if (report->computing) return 0;
   if (report->targets.n == 0) return 1;
-  return is_silent(picture, report->targets.at[target_choose(picture, report)].rank) ? 3 : 2;
+  return alarm_is_silent(picture, report->targets.at[target_choose(picture, report)].rank) ? 3 : 2;
 }
 
 static void add_wait(struct text *text, const struct alarm_picture *picture,
@@ -363,7 +363,7 @@ static void add_answer(struct text *text, const struct alarm_picture *picture,
                        const struct alarm_report *report)
 {
   for (int r = 0; report->computing && r < monitor.ranks; r++) {
-    if (!is_silent(picture, r)) continue;
+    if (!alarm_is_silent(picture, r)) continue;
     add(text, ", and waits for ");
     add_rank(text, r);
     add(text, " to answer");
@@ -375,7 +375,7 @@ static void add_silent(struct text *text, const struct alarm_picture *picture)
 {
   int n = 0;
   for (int r = 0; r < monitor.ranks; r++) {
-    if (!is_silent(picture, r) || n++ >= OTHERS_NAMED) continue;
+    if (!alarm_is_silent(picture, r) || n++ >= OTHERS_NAMED) continue;
     add(text, n > 1 ? ", " : "; silent: ");
     add_rank(text, r);
   }

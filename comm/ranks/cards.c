@@ -48,7 +48,7 @@ static int64_t number_read(const char *folder, const char *name, int64_t otherwi
   return line_read(folder, name, text, sizeof text) ? strtoll(text, NULL, 0) : otherwise;
 }
 
-static int is_there(const char *folder, const char *name)
+static int card_exists(const char *folder, const char *name)
 {
   char path[PATH_MAX];
   DIR *there;
@@ -194,7 +194,7 @@ static void ib_device_read(const char *folder, const char *name, const char *pci
  * device/infiniband. */
 static void net_device_read(const char *folder, const char *name, const char *pci, struct cards *cards)
 {
-  if (cards->n >= CARDS_MAX || strcmp(name, "lo") == 0 || is_there(folder, "device/infiniband")) return;
+  if (cards->n >= CARDS_MAX || strcmp(name, "lo") == 0 || card_exists(folder, "device/infiniband")) return;
   struct card *card = card_add(cards, folder, pci);
   snprintf(card->name, sizeof card->name, "%.47s", name);
   net_read(folder, card);

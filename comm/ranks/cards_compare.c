@@ -26,7 +26,7 @@ const struct card *cards_find(const struct cards *cards, const char *name)
   return NULL;
 }
 
-static int same_host(const struct reading *a, const struct reading *b)
+static int cards_same_host(const struct reading *a, const struct reading *b)
 {
   return a->host == b->host;
 }
@@ -34,7 +34,7 @@ static int same_host(const struct reading *a, const struct reading *b)
 static int first_of_host(const struct reading *readings, int r)
 {
   for (int s = 0; s < r; s++)
-    if (same_host(&readings[s], &readings[r])) return 0;
+    if (cards_same_host(&readings[s], &readings[r])) return 0;
   return 1;
 }
 
@@ -53,16 +53,16 @@ static void row_fill(const struct reading *readings, int ranks, int r, const str
   }
   for (int s = 0; s < ranks; s++) {
     const struct card *seen =
-        same_host(&readings[r], &readings[s]) ? cards_find(&readings[s].after, card->name) : NULL;
+        cards_same_host(&readings[r], &readings[s]) ? cards_find(&readings[s].after, card->name) : NULL;
     table->near[table->n * ranks + s] = (unsigned char)(seen ? seen->near : CARDS_UNKNOWN);
-    if (same_host(&readings[r], &readings[s])) *asked += (int64_t)readings[s].sent;
+    if (cards_same_host(&readings[r], &readings[s])) *asked += (int64_t)readings[s].sent;
   }
   row->idle =
       strcmp(card->state, "active") == 0 && *asked > 0 && (double)row->sent < IDLE_SHARE * (double)*asked;
   table->n++;
 }
 
-static status_t table_make(const struct reading *readings, int ranks, struct cards_table *table)
+static status_t cards_table_make(const struct reading *readings, int ranks, struct cards_table *table)
 {
   int n = 0;
   for (int r = 0; r < ranks; r++) n += first_of_host(readings, r) ? readings[r].after.n : 0;
@@ -100,7 +100,7 @@ status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct c
     mine->host = host;
     status = watch_gather(comm, mine, readings, sizeof *mine, "network cards");
   }
-  if (status == STATUS_OK && rank == 0) status = table_make(readings, ranks, table);
+  if (status == STATUS_OK && rank == 0) status = cards_table_make(readings, ranks, table);
   free(mine);
   free(readings);
   return agree_status(comm, status);

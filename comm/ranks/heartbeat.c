@@ -124,7 +124,7 @@ static void heed(uint64_t now)
   if (is_over(now, h.raised, h.monitor->hung ? END_SECONDS : patience + BEAT_SECONDS)) _exit(STATUS_HANG);
 }
 
-static void *run(void *unused)
+static void *heartbeat_run(void *unused)
 {
   struct timespec until;
   (void)unused;
@@ -156,7 +156,7 @@ static status_t thread_start(void)
   h.last = alarm_clock();
   h.schedstat = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
   h.starved = starved_read();
-  h.running = pthread_create(&h.thread, NULL, run, NULL) == 0;
+  h.running = pthread_create(&h.thread, NULL, heartbeat_run, NULL) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return h.running ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "the watchdog's thread cannot be started");
 }
@@ -181,7 +181,7 @@ static struct alarm_table *table_find(const struct gpu_share *offer)
   return h.memory.handle;
 }
 
-static void table_take(struct alarm_table *table, int slot)
+static void heartbeat_table_take(struct alarm_table *table, int slot)
 {
   struct alarm_slot *own = &table->slot[slot];
   h.monitor->table = table;
@@ -197,7 +197,7 @@ struct place {
   int slot, n, first, host;
 };
 
-static int same_host(int r, int s)
+static int heartbeat_same_host(int r, int s)
 {
   return strcmp(h.monitor->hosts[r], h.monitor->hosts[s]) == 0;
 }
@@ -206,11 +206,11 @@ static struct place place_find(void)
 {
   struct place place = {.first = -1};
   for (int r = 0; r < h.monitor->ranks; r++) {
-    if (same_host(r, h.monitor->rank)) {
+    if (heartbeat_same_host(r, h.monitor->rank)) {
       if (place.first < 0) place.first = r;
       place.slot += r < h.monitor->rank;
       place.n++;
-    } else if (place.first < 0 && (r == 0 || !same_host(r, r - 1))) {
+    } else if (place.first < 0 && (r == 0 || !heartbeat_same_host(r, r - 1))) {
       place.host++;
     }
   }
@@ -230,7 +230,7 @@ static status_t table_share(const struct place *place)
   if (place->first == h.monitor->rank) table_offer(place->n, &mine);
   status_t status = watch_allgather(MPI_COMM_WORLD, &mine, offers, sizeof mine, "the table of heartbeats");
   struct alarm_table *table = status == STATUS_OK ? table_find(&offers[place->first]) : NULL;
-  if (table) table_take(table, place->slot);
+  if (table) heartbeat_table_take(table, place->slot);
   free(offers);
   return status == STATUS_OK ? watch_barrier(MPI_COMM_WORLD, "the table of heartbeats") : status;
 }

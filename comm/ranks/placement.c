@@ -178,8 +178,8 @@ static status_t bindings_gather(MPI_Comm host, hwloc_topology_t topology, struct
   return status;
 }
 
-static status_t table_make(MPI_Comm host, hwloc_topology_t topology, const struct gpu_choice *choice,
-                           struct host_table *table)
+static status_t placement_table_make(MPI_Comm host, hwloc_topology_t topology,
+                                     const struct gpu_choice *choice, struct host_table *table)
 {
   status_t status;
   struct host_table t = {0};
@@ -255,7 +255,7 @@ static status_t host_assign(struct placement *p, const struct placement_request 
   /* without a launcher the user chose the cores, be it one */
   const int chosen = request->binding == BINDING_AUTO && p->ranks == 1 && !launcher_find(&launcher);
   const enum binding_policy policy = chosen ? BINDING_KEEP : request->binding;
-  RETURN_IF_FAILED(table_make(host, topology, choice, &table));
+  RETURN_IF_FAILED(placement_table_make(host, topology, choice, &table));
   TRY(binding_assign_devices(topology, table.ranks, table.n), done);
   TRY(expect_check(p, request, table.ranks[0].host_devices), done);
   TRY(sharing_check(p, request, &table), done);

@@ -30,7 +30,7 @@ struct digest {
   uint64_t build, no_build, asked, no_asked, unparsed;
 };
 
-static void add(FILE *out, const char *name, const char *value)
+static void digest_add(FILE *out, const char *name, const char *value)
 {
   fprintf(out, "%s%c%s%c", name, 0, value, 0);
 }
@@ -40,15 +40,15 @@ static void add_asked(FILE *out, const struct same_start *start)
   const struct option_program *program = start->program;
   const struct switch_spec *s;
   char name[64];
-  if (start->request == OPTION_SHOW_HELP) add(out, "--help", "");
-  if (start->request == OPTION_SHOW_VERSION) add(out, "--version", "");
+  if (start->request == OPTION_SHOW_HELP) digest_add(out, "--help", "");
+  if (start->request == OPTION_SHOW_VERSION) digest_add(out, "--version", "");
   for (size_t i = 0; i < program->n_options; i++) {
     const char *value = option_value_text(&program->options[i]);
     snprintf(name, sizeof name, "--%s", program->options[i].name);
-    if (value && !(program->options[i].readers & OPTION_OWN)) add(out, name, value);
+    if (value && !(program->options[i].readers & OPTION_OWN)) digest_add(out, name, value);
   }
   for (int n = 0; (s = switch_at(n)); n++)
-    if (s->scope == SWITCH_AGREED && switch_text(s->name)) add(out, s->name, switch_text(s->name));
+    if (s->scope == SWITCH_AGREED && switch_text(s->name)) digest_add(out, s->name, switch_text(s->name));
 }
 
 static status_t settings_make(const struct same_start *start, struct settings *settings)
@@ -56,9 +56,9 @@ static status_t settings_make(const struct same_start *start, struct settings *s
   struct settings s = {NULL, 0, 0};
   FILE *out = open_memstream(&s.at, &s.bytes);
   if (out) {
-    add(out, "program", start->program->name);
-    add(out, "version", meta_version());
-    add(out, "build", meta_build());
+    digest_add(out, "program", start->program->name);
+    digest_add(out, "version", meta_version());
+    digest_add(out, "build", meta_build());
     s.asked = (size_t)ftell(out);
     add_asked(out, start);
   }
@@ -75,7 +75,7 @@ static uint64_t hash(const char *at, const char *end)
 }
 
 /** The value of \a name among the pairs from \a at to \a end; NULL if there is none. */
-static const char *value_of(const char *at, const char *end, const char *name)
+static const char *same_value(const char *at, const char *end, const char *name)
 {
   while (at < end) {
     const char *value = at + strlen(at) + 1;
@@ -85,7 +85,7 @@ static const char *value_of(const char *at, const char *end, const char *name)
   return NULL;
 }
 
-static int is_same(const struct option_program *program, const char *name, const char *a, const char *b)
+static int values_equal(const struct option_program *program, const char *name, const char *a, const char *b)
 {
   if (a && b && strcmp(a, b) == 0) return 1;
   for (size_t i = 0; i < program->n_options; i++)
@@ -112,10 +112,10 @@ struct comparison {
 
 /* The first difference is reported in full, further options by name. Of programs and builds only
  * the first is reported: the others follow from it. */
-static void compare(struct comparison *c, const char *name, const char *mine, const char *other)
+static void same_compare(struct comparison *c, const char *name, const char *mine, const char *other)
 {
   const size_t used = strlen(c->text);
-  if (is_same(c->program, name, mine, other) || (c->n > 0 && !c->asked)) return;
+  if (values_equal(c->program, name, mine, other) || (c->n > 0 && !c->asked)) return;
   if (c->n++ > 0)
     snprintf(c->text + used, sizeof c->text - used, c->n == 2 ? "; so does %s" : ", %s", name);
   else
@@ -130,12 +130,12 @@ static void compare_all(struct comparison *c)
   for (const char *name = c->at; name < c->end; name = next) {
     value = name + strlen(name) + 1;
     next = value + strlen(value) + 1;
-    compare(c, name, value, value_of(c->other_at, c->other_end, name));
+    same_compare(c, name, value, same_value(c->other_at, c->other_end, name));
   }
   for (const char *name = c->other_at; name < c->other_end; name = next) {
     value = name + strlen(name) + 1;
     next = value + strlen(value) + 1;
-    if (!value_of(c->at, c->end, name)) compare(c, name, NULL, value);
+    if (!same_value(c->at, c->end, name)) same_compare(c, name, NULL, value);
   }
 }
 
@@ -146,8 +146,8 @@ struct header {
 };
 
 /* Whether one part of rank 0's settings differs from that of \a rank. */
-static int differs(const struct same_start *start, const struct settings *mine, int asked, int rank,
-                   const struct header *other, const char *text)
+static int same_differs(const struct same_start *start, const struct settings *mine, int asked, int rank,
+                        const struct header *other, const char *text)
 {
   char host[HOST_MAX];
   struct comparison c = {.program = start->program,
@@ -180,7 +180,7 @@ static status_t compare_with(const struct same_start *start, const struct settin
   status_t status = watch_bcast(MPI_COMM_WORLD, text, (int)other.bytes, MPI_BYTE, rank, WHAT);
   if (status == STATUS_OK) {
     *done |= other.bytes == mine->bytes && memcmp(text, mine->at, mine->bytes) == 0;
-    unequal = own == 0 && differs(start, mine, asked, rank, &other, text);
+    unequal = own == 0 && same_differs(start, mine, asked, rank, &other, text);
     status = watch_bcast(MPI_COMM_WORLD, &unequal, 1, MPI_INT, 0, WHAT);
   }
   if (own != rank) free(text);

@@ -71,7 +71,7 @@ void watch_sweep(long sweep)
 /* ---- waits ---- */
 
 /* While this process stood still, as where a whole job is suspended, no time passes. */
-static uint64_t time_of(uint64_t clock)
+static uint64_t watch_time(uint64_t clock)
 {
   return clock - alarm_monitor()->paused;
 }
@@ -82,7 +82,7 @@ void watch_begin(struct watch_wait *wait, MPI_Comm comm, const char *what, watch
   uint64_t clock = alarm_clock();
   atomic_store_explicit(&alarm_monitor()->own->moved, clock, memory_order_relaxed);
   *wait = (struct watch_wait){.comm = comm, .what = what, .describe = describe, .of = of};
-  wait->begin = wait->served = time_of(clock);
+  wait->begin = wait->served = watch_time(clock);
 }
 
 status_t watch_expired(struct watch_wait *wait)
@@ -93,7 +93,7 @@ status_t watch_expired(struct watch_wait *wait)
 status_t watch_serve(struct watch_wait *wait)
 {
   struct alarm *const a = alarm_monitor();
-  uint64_t clock = alarm_clock(), now = time_of(clock);
+  uint64_t clock = alarm_clock(), now = watch_time(clock);
   if (now < wait->served + SERVE) return STATUS_OK;
   wait->served = now;
   if (a->ranks < 2) return STATUS_OK;
@@ -113,7 +113,7 @@ static int is_late(const struct watch_wait *wait, uint64_t now)
 static int is_paused(const struct watch_wait *wait)
 {
   uint64_t beat = alarm_monitor()->own->beat, clock = alarm_clock();
-  return (beat > 0 && clock > beat + STALE) || !is_late(wait, time_of(clock));
+  return (beat > 0 && clock > beat + STALE) || !is_late(wait, watch_time(clock));
 }
 
 status_t watch_look(struct watch_wait *wait)

@@ -78,7 +78,7 @@ static status_t try_alone(float *memory)
 
 /* ---- with the neighbours ---- */
 
-static void pattern_fill(float *values, int rank, int tag)
+static void aware_pattern_fill(float *values, int rank, int tag)
 {
   for (int n = 0; n < TRY_FLOATS; n++)
     values[n] = (float)(hash_mix((uint64_t)rank << 40 | (uint64_t)tag << 32 | (uint64_t)n) >> 40);
@@ -92,7 +92,7 @@ struct trial {
   int rank;
 };
 
-static size_t place(int message)
+static size_t aware_place(int message)
 {
   return (size_t)message * TRY_FLOATS;
 }
@@ -110,10 +110,11 @@ static status_t trial_create(struct trial *t)
 {
   struct gpu_device *device = t->context->device;
   const struct halo_plan *plan = t->context->plan;
-  size_t bytes = place(plan->n > 2 ? plan->n : 2) * sizeof(float);
+  size_t bytes = aware_place(plan->n > 2 ? plan->n : 2) * sizeof(float);
   t->values = calloc(1, bytes);
   if (!t->values) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a trial of MPI");
-  for (int m = 0; m < plan->n; m++) pattern_fill(t->values + place(m), t->rank, plan->messages[m].send_tag);
+  for (int m = 0; m < plan->n; m++)
+    aware_pattern_fill(t->values + aware_place(m), t->rank, plan->messages[m].send_tag);
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &t->queue));
   RETURN_IF_FAILED(gpu_alloc(device, bytes, &t->send));
   RETURN_IF_FAILED(gpu_alloc(device, bytes, &t->recv));
@@ -130,7 +131,7 @@ struct under_way {
   int done[HALO_MESSAGES_MAX], left;
 };
 
-static void describe(const void *of, struct watch_targets *targets)
+static void aware_describe(const void *of, struct watch_targets *targets)
 {
   const struct under_way *u = of;
   for (int m = 0; m < u->plan->n; m++) {
@@ -143,7 +144,7 @@ static void describe(const void *of, struct watch_targets *targets)
 static status_t all_await(const struct trial *t, struct under_way *u)
 {
   struct watch_wait wait;
-  watch_begin(&wait, t->context->comm, "a trial of MPI", describe, u);
+  watch_begin(&wait, t->context->comm, "a trial of MPI", aware_describe, u);
   for (;;) {
     for (int m = 0; m < u->plan->n; m++) {
       if (u->done[m]) continue;
@@ -157,32 +158,32 @@ static status_t all_await(const struct trial *t, struct under_way *u)
   }
 }
 
-static status_t exchange(const struct trial *t)
+static status_t aware_exchange(const struct trial *t)
 {
   struct under_way u = {.plan = t->context->plan, .left = t->context->plan->n};
   for (int m = 0; m < u.plan->n; m++) {
     const struct halo_message *message = &u.plan->messages[m];
     RETURN_IF_FAILED(
-        mpi_check(MPI_Irecv((float *)t->recv.handle + place(m), TRY_FLOATS, MPI_FLOAT, message->peer,
+        mpi_check(MPI_Irecv((float *)t->recv.handle + aware_place(m), TRY_FLOATS, MPI_FLOAT, message->peer,
                             TRY_TAG + message->recv_tag, t->context->comm, &u.requests[m][0]),
                   "MPI_Irecv into device memory"));
     RETURN_IF_FAILED(
-        mpi_check(MPI_Isend((float *)t->send.handle + place(m), TRY_FLOATS, MPI_FLOAT, message->peer,
+        mpi_check(MPI_Isend((float *)t->send.handle + aware_place(m), TRY_FLOATS, MPI_FLOAT, message->peer,
                             TRY_TAG + message->send_tag, t->context->comm, &u.requests[m][1]),
                   "MPI_Isend of device memory"));
   }
   return all_await(t, &u);
 }
 
-static status_t compare(struct trial *t, struct halo_reach reach[HALO_MESSAGES_MAX])
+static status_t aware_compare(struct trial *t, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   static float wanted[TRY_FLOATS];
   const struct halo_plan *plan = t->context->plan;
-  RETURN_IF_FAILED(gpu_copy_out(t->queue, t->values, t->recv, 0, place(plan->n) * sizeof(float)));
+  RETURN_IF_FAILED(gpu_copy_out(t->queue, t->values, t->recv, 0, aware_place(plan->n) * sizeof(float)));
   RETURN_IF_FAILED(gpu_sync(t->queue));
   for (int m = 0; m < plan->n; m++) {
-    pattern_fill(wanted, plan->messages[m].peer, plan->messages[m].recv_tag);
-    if (memcmp(t->values + place(m), wanted, sizeof wanted) == 0) continue;
+    aware_pattern_fill(wanted, plan->messages[m].peer, plan->messages[m].recv_tag);
+    if (memcmp(t->values + aware_place(m), wanted, sizeof wanted) == 0) continue;
     reach[m].carried = 0;
     snprintf(reach[m].why, sizeof reach[m].why, "device memory came through MPI with other content");
   }
@@ -211,9 +212,9 @@ status_t aware_try(const struct halo_context *context, struct halo_reach reach[H
   status_t status = agree_status(context->comm, trial_create(&t));
   if (status == STATUS_OK) {
     /* neighbours wait for what failed here, and the device's memory is MPI's until they have it */
-    const status_t sent = exchange(&t);
+    const status_t sent = aware_exchange(&t);
     if (sent != STATUS_OK) agree_abort(sent);
-    status = agree_status(context->comm, compare(&t, reach));
+    status = agree_status(context->comm, aware_compare(&t, reach));
   }
   trial_free(&t);
   RETURN_IF_FAILED(status);

@@ -19,7 +19,7 @@
 #define ROW_BYTES_MIN  256
 #define ROWS_BYTES_MIN 16384
 
-static status_t events_create(struct halo_exchange *x)
+static status_t buffered_events_create(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
   RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->before));
@@ -60,7 +60,7 @@ static status_t lists_create(struct halo_exchange *x)
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for MPI requests");
 }
 
-static void events_destroy(struct halo_exchange *x)
+static void buffered_events_destroy(struct halo_exchange *x)
 {
   for (int r = 0; r < BUFFERED_EVENTS; r++) {
     gpu_event_destroy(x->arrived[r]);
@@ -108,7 +108,7 @@ void buffered_teardown(struct halo_exchange *x)
   /* After an error copies may be under way in memory that goes now. */
   if (x->in) gpu_sync(x->in);
   if (x->out) gpu_sync(x->out);
-  events_destroy(x);
+  buffered_events_destroy(x);
   for (int r = 0; r < 2 && x->way != WAY_DEVICE; r++) gpu_free_host(device, host_kind(x), x->host_recv[r]);
   if (x->way != WAY_DEVICE && !x->handover.block) gpu_free_host(device, host_kind(x), x->host_send[0]);
   for (int r = 0; r < 2; r++) gpu_free(device, &x->recv[r]);
@@ -226,7 +226,7 @@ static status_t exchange_fill(struct halo_exchange *x)
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->in));
   RETURN_IF_FAILED(send_create(x));
   RETURN_IF_FAILED(recv_create(x));
-  RETURN_IF_FAILED(events_create(x));
+  RETURN_IF_FAILED(buffered_events_create(x));
   return buffered_cut(x, CHUNK_FLOATS);
 }
 

@@ -43,7 +43,7 @@ static int64_t longest_by_mpi(const struct halo_exchange *x)
   return longest;
 }
 
-static status_t exchange(struct halo_exchange *x)
+static status_t chunk_trial_exchange(struct halo_exchange *x)
 {
   struct gpu_event *arrived;
   RETURN_IF_FAILED(halo_transport_staged.start(x, x->context.fields[0], x->context.fields[0], NULL));
@@ -54,10 +54,10 @@ static status_t exchange(struct halo_exchange *x)
 static status_t exchanges_time(struct halo_exchange *x, int64_t floats, double *seconds)
 {
   RETURN_IF_FAILED(agree_status(x->context.comm, buffered_cut(x, floats)));
-  RETURN_IF_FAILED(exchange(x));
+  RETURN_IF_FAILED(chunk_trial_exchange(x));
   RETURN_IF_FAILED(gpu_sync(x->in));
   double begin = stats_now(), mine;
-  for (int e = 0; e < EXCHANGES; e++) RETURN_IF_FAILED(exchange(x));
+  for (int e = 0; e < EXCHANGES; e++) RETURN_IF_FAILED(chunk_trial_exchange(x));
   RETURN_IF_FAILED(gpu_sync(x->in));
   mine = stats_now() - begin;
   return watch_allreduce(x->context.comm, &mine, seconds, 1, MPI_DOUBLE, MPI_MAX,

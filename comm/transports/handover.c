@@ -36,7 +36,7 @@ struct hello {
 
 /* ---- counters: a copy is complete before it is told of ---- */
 
-static void tell(struct counter *counter, uint64_t value)
+static void handover_publish(struct counter *counter, uint64_t value)
 {
   atomic_store_explicit(&counter->value, value, memory_order_release);
 }
@@ -48,17 +48,17 @@ static uint64_t told(const struct counter *counter)
 
 void handover_begin(struct handover *h, uint64_t n)
 {
-  if (h->block) tell(&h->block->begun, n);
+  if (h->block) handover_publish(&h->block->begun, n);
 }
 
 void handover_take(struct handover *h, uint64_t n)
 {
-  if (h->block) tell(&h->block->taken, n);
+  if (h->block) handover_publish(&h->block->taken, n);
 }
 
 void handover_send(struct handover *h, int tag, uint64_t chunks)
 {
-  tell(&h->block->sent[tag], chunks);
+  handover_publish(&h->block->sent[tag], chunks);
 }
 
 uint64_t handover_begun(const struct handover_peer *peer)
@@ -78,7 +78,7 @@ uint64_t handover_sent(const struct handover_peer *peer, int tag)
 
 /* ---- memory ---- */
 
-static size_t whole_pages(size_t bytes)
+static size_t handover_whole_pages(size_t bytes)
 {
   size_t page = host_page_bytes();
   return (bytes + page - 1) / page * page;
@@ -86,7 +86,7 @@ static size_t whole_pages(size_t bytes)
 
 static size_t head_bytes(void)
 {
-  return whole_pages(sizeof(struct handover_block));
+  return handover_whole_pages(sizeof(struct handover_block));
 }
 
 static char *turns_of(struct gpu_mem memory)
@@ -107,9 +107,9 @@ static void memory_unpin(struct gpu_device *device, struct gpu_mem memory)
 }
 
 /* Returns 0 and the reason where there is no such memory. */
-static int block_create(struct handover *h, size_t floats, char why[GPU_TEXT_MAX])
+static int handover_block_create(struct handover *h, size_t floats, char why[GPU_TEXT_MAX])
 {
-  size_t turn = whole_pages(floats * sizeof(float));
+  size_t turn = handover_whole_pages(floats * sizeof(float));
   struct gpu_mem memory = {.bytes = head_bytes() + 2 * turn};
   if (!(memory.handle = host_share_alloc(memory.bytes))) {
     snprintf(why, GPU_TEXT_MAX, "the host has no %s to share", report_bytes(memory.bytes));
@@ -135,8 +135,8 @@ static void block_destroy(struct handover *h)
 
 /* ---- neighbours ---- */
 
-static int peer_map(struct gpu_device *device, const struct hello *hello, struct handover_peer *peer,
-                    char why[GPU_TEXT_MAX])
+static int handover_peer_map(struct gpu_device *device, const struct hello *hello, struct handover_peer *peer,
+                             char why[GPU_TEXT_MAX])
 {
   struct gpu_mem memory;
   if (!host_share_attach(&hello->share, &memory, why)) return 0;
@@ -177,7 +177,7 @@ static void peers_map(struct handover *h, const struct halo_plan *plan, const st
     if (same) {
       *peer = *same;
       peer->owner = 0;
-    } else if (!peer_map(h->device, &hellos[m], peer, why)) {
+    } else if (!handover_peer_map(h->device, &hellos[m], peer, why)) {
       neighbours_refuse(&reach[m], why);
       continue;
     }
@@ -200,7 +200,7 @@ static status_t lengths_check(const struct halo_context *context, const struct h
   return STATUS_OK;
 }
 
-static void hellos_fill(const struct handover *h, const struct halo_plan *plan, struct hello *hellos)
+static void handover_hellos_fill(const struct handover *h, const struct halo_plan *plan, struct hello *hellos)
 {
   struct hello all = {.count = 0};
   if (h->memory.handle) host_share_tell(h->memory, &all.share);
@@ -218,7 +218,7 @@ static status_t peers_open(struct handover *h, const struct halo_context *contex
 {
   static struct hello mine[HALO_MESSAGES_MAX], theirs[HALO_MESSAGES_MAX];
   const struct halo_plan *plan = context->plan;
-  hellos_fill(h, plan, mine);
+  handover_hellos_fill(h, plan, mine);
   status_t status = neighbours_swap(context, HELLO_TAG, mine, theirs, sizeof *mine);
   if (status == STATUS_OK) status = lengths_check(context, theirs);
   RETURN_IF_FAILED(agree_status(context->comm, status));
@@ -239,7 +239,7 @@ status_t handover_open(struct handover *h, const struct halo_context *context,
   *h = (struct handover){.device = context->device};
   RETURN_IF_FAILED(neighbours_on_host(context, reach));
   for (int m = 0; m < context->plan->n; m++) near |= reach[m].carried;
-  if (near && !block_create(h, (size_t)context->plan->floats, why))
+  if (near && !handover_block_create(h, (size_t)context->plan->floats, why))
     for (int m = 0; m < context->plan->n; m++) neighbours_refuse(&reach[m], why);
   return peers_open(h, context, reach);
 }

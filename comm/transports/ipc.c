@@ -5,7 +5,7 @@
 #include "comm/transports/linked.h"
 
 /* Offsets are those of the whole plan at both ends, whatever of it is carried. */
-static status_t buffers_create(struct halo_exchange *x)
+static status_t ipc_buffers_create(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
   size_t send = (size_t)x->context.plan->floats * sizeof(float),
@@ -35,7 +35,7 @@ static status_t ipc_setup(const struct halo_context *context, struct halo_reach 
   struct halo_exchange *x;
   RETURN_IF_FAILED(linked_create(context, &x));
   x->packer = halo_packer_find(context->device->backend->name);
-  TRY(agree_status(context->comm, buffers_create(x)), fail);
+  TRY(agree_status(context->comm, ipc_buffers_create(x)), fail);
   for (int t = 0; t < 2; t++) offer.target[t] = x->recv[t];
   for (int m = 0; m < context->plan->n; m++) offer.first[m] = context->plan->messages[m].recv_offset;
   TRY(linked_open(x, &offer, reach), fail);
@@ -50,7 +50,7 @@ fail:
   return status;
 }
 
-static status_t copies_start(struct halo_exchange *x, struct gpu_queue *queue)
+static status_t ipc_copies_start(struct halo_exchange *x, struct gpu_queue *queue)
 {
   int turn = (int)(x->step % 2);
   for (int m = 0; m < x->plan.n; m++) {
@@ -71,7 +71,7 @@ static status_t ipc_start(struct halo_exchange *x, struct gpu_mem from, struct g
   RETURN_IF_FAILED(linked_begin(x, computed, &queue));
   double begin = stats_now();
   if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, queue, from, x->send));
-  RETURN_IF_FAILED(copies_start(x, queue));
+  RETURN_IF_FAILED(ipc_copies_start(x, queue));
   RETURN_IF_FAILED(x->link_ops->raise(queue, &x->link, x->step));
   if (!x->link_ops->await) x->times.seconds[HALO_TRANSFER] += stats_now() - begin;
   return STATUS_OK;

@@ -25,7 +25,7 @@ static void stages_add(struct halo_exchange *x, const double at[MARKS])
   }
 }
 
-static status_t marks_read(struct halo_exchange *x, struct buffered_marks *marks)
+static status_t marks_query(struct halo_exchange *x, struct buffered_marks *marks)
 {
   static const struct {
     enum halo_phase phase;
@@ -58,7 +58,7 @@ void buffered_marks_choose(struct halo_exchange *x)
 
 status_t buffered_marks_renew(struct halo_exchange *x)
 {
-  return x->marks ? marks_read(x, &x->ring[x->timed % BUFFERED_EVENTS]) : STATUS_OK;
+  return x->marks ? marks_query(x, &x->ring[x->timed % BUFFERED_EVENTS]) : STATUS_OK;
 }
 
 status_t buffered_mark(struct halo_exchange *x, enum buffered_mark mark, struct gpu_queue *queue)
@@ -73,7 +73,7 @@ static int on_device(int phase)
 
 status_t buffered_times(struct halo_exchange *x, struct halo_times *times)
 {
-  for (int r = 0; r < BUFFERED_EVENTS; r++) RETURN_IF_FAILED(marks_read(x, &x->ring[r]));
+  for (int r = 0; r < BUFFERED_EVENTS; r++) RETURN_IF_FAILED(marks_query(x, &x->ring[r]));
   double scale = x->timed_lately > 0 ? (double)x->times.exchanges / (double)x->timed_lately : 0;
   for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += x->times.seconds[p] * (on_device(p) ? scale : 1);
   for (int s = 0; s < HALO_STAGES; s++) times->stages[s] += x->times.stages[s] * scale;

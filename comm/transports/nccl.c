@@ -91,7 +91,7 @@ static int nccl_available(const struct gpu_backend *backend, char reason[GPU_TEX
   return 0;
 }
 
-static status_t check(int result, const char *what)
+static status_t nccl_check(int result, const char *what)
 {
   return result == NCCL_SUCCESS ? STATUS_OK
                                 : log_fail(STATUS_ENVIRONMENT, "%s: %s", what, nccl.get_error_string(result));
@@ -113,7 +113,7 @@ static void nccl_teardown(struct halo_exchange *x)
   free(x);
 }
 
-static status_t buffers_create(struct halo_exchange *x)
+static status_t nccl_buffers_create(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
   x->packer = halo_packer_find(device->backend->name);
@@ -153,12 +153,12 @@ static status_t communicator_create(struct halo_exchange *x)
   int rank, ranks;
   MPI_Comm_rank(x->context.comm, &rank);
   MPI_Comm_size(x->context.comm, &ranks);
-  status_t status = rank == 0 ? check(nccl.get_unique_id(&id), "ncclGetUniqueId") : STATUS_OK;
+  status_t status = rank == 0 ? nccl_check(nccl.get_unique_id(&id), "ncclGetUniqueId") : STATUS_OK;
   RETURN_IF_FAILED(agree_status(x->context.comm, status));
   RETURN_IF_FAILED(watch_bcast(x->context.comm, &id, sizeof id, MPI_BYTE, 0, "NCCL's name"));
   RETURN_IF_FAILED(cuda_use(x->context.device));
   RETURN_IF_FAILED(guard_begin(x->context.comm, "ncclCommInitRank"));
-  status = check(nccl.comm_init_rank(&x->comm, ranks, id, rank), "ncclCommInitRank");
+  status = nccl_check(nccl.comm_init_rank(&x->comm, ranks, id, rank), "ncclCommInitRank");
   RETURN_IF_FAILED(guard_end(MPI_SUCCESS, "ncclCommInitRank"));
   return agree_status(x->context.comm, status);
 }
@@ -183,7 +183,7 @@ static status_t nccl_setup(const struct halo_context *context, struct halo_reach
     x->plan = *context->plan;
     x->context.plan = &x->plan;
     if (shared) refuse_all(x, reach);
-    status = buffers_create(x);
+    status = nccl_buffers_create(x);
   }
   TRY(agree_status(context->comm, status), fail);
   if (!shared) TRY(communicator_create(x), fail);
@@ -196,7 +196,7 @@ fail:
 
 /* ---- one exchange ---- */
 
-static status_t marks_read(struct halo_exchange *x)
+static status_t nccl_marks_read(struct halo_exchange *x)
 {
   static const enum halo_phase phase[] = {HALO_PACK, HALO_TRANSFER, HALO_UNPACK};
   for (int m = 0; m + 1 < MARKS; m++) {
@@ -211,20 +211,21 @@ static status_t messages_put(struct halo_exchange *x)
 {
   cudaStream_t stream = cuda_queue_handle(x->queue);
   if (x->plan.n == 0) return STATUS_OK;
-  RETURN_IF_FAILED(check(nccl.group_start(), "ncclGroupStart"));
+  RETURN_IF_FAILED(nccl_check(nccl.group_start(), "ncclGroupStart"));
   for (int m = 0; m < x->plan.n; m++) {
     const struct halo_message *message = &x->plan.messages[m];
     if (message->count > 0)
-      RETURN_IF_FAILED(check(nccl.send((float *)x->send.handle + message->send_offset, (size_t)message->count,
-                                       NCCL_FLOAT, message->peer, x->comm, stream),
-                             "ncclSend"));
+      RETURN_IF_FAILED(
+          nccl_check(nccl.send((float *)x->send.handle + message->send_offset, (size_t)message->count,
+                               NCCL_FLOAT, message->peer, x->comm, stream),
+                     "ncclSend"));
     if (message->recv_count > 0)
       RETURN_IF_FAILED(
-          check(nccl.recv((float *)x->recv.handle + message->recv_offset, (size_t)message->recv_count,
-                          NCCL_FLOAT, message->peer, x->comm, stream),
-                "ncclRecv"));
+          nccl_check(nccl.recv((float *)x->recv.handle + message->recv_offset, (size_t)message->recv_count,
+                               NCCL_FLOAT, message->peer, x->comm, stream),
+                     "ncclRecv"));
   }
-  return check(nccl.group_end(), "ncclGroupEnd");
+  return nccl_check(nccl.group_end(), "ncclGroupEnd");
 }
 
 static status_t nccl_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
@@ -245,7 +246,7 @@ static status_t nccl_start(struct halo_exchange *x, struct gpu_mem from, struct 
 }
 
 /* NCCL does not tell whose message is missing. */
-static void describe(const void *of, struct watch_targets *targets)
+static void nccl_describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_exchange *x = of;
   for (int m = 0; m < x->plan.n; m++) halo_target_add(targets, &x->plan.messages[m]);
@@ -254,7 +255,7 @@ static void describe(const void *of, struct watch_targets *targets)
 static status_t event_await(struct halo_exchange *x, struct gpu_event *event, int deadline)
 {
   struct watch_wait wait;
-  watch_begin(&wait, x->context.comm, deadline ? "halos" : NULL, deadline ? describe : NULL, x);
+  watch_begin(&wait, x->context.comm, deadline ? "halos" : NULL, deadline ? nccl_describe : NULL, x);
   for (int ready = 0;;) {
     RETURN_IF_FAILED(gpu_ready(event, &ready));
     if (ready) return STATUS_OK;
@@ -270,7 +271,7 @@ static status_t nccl_finish(struct halo_exchange *x, struct gpu_event **arrived)
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_UNPACKED], x->queue));
   RETURN_IF_FAILED(event_await(x, x->mark[MARK_PACKED], 0));
   RETURN_IF_FAILED(event_await(x, x->mark[MARK_UNPACKED], 1));
-  RETURN_IF_FAILED(marks_read(x));
+  RETURN_IF_FAILED(nccl_marks_read(x));
   x->times.exchanges++;
   *arrived = x->mark[MARK_UNPACKED];
   return STATUS_OK;

@@ -24,7 +24,7 @@ struct swap {
 
 /* ---- one word with every neighbour ---- */
 
-static void describe(const void *of, struct watch_targets *targets)
+static void neighbours_describe(const void *of, struct watch_targets *targets)
 {
   const struct swap *swap = of;
   const struct halo_plan *plan = swap->context->plan;
@@ -36,7 +36,7 @@ static status_t swap_await(struct swap *swap)
 {
   struct watch_wait wait;
   int done = 0;
-  watch_begin(&wait, swap->context->comm, "setting up", describe, swap);
+  watch_begin(&wait, swap->context->comm, "setting up", neighbours_describe, swap);
   while (!done) {
     RETURN_IF_FAILED(mpi_check(MPI_Testall(2 * swap->context->plan->n, swap->requests, &done, swap->statuses),
                                "MPI_Testall"));

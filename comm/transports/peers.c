@@ -66,8 +66,8 @@ static void peers_attach(const struct halo_context *context, const struct hello 
   }
 }
 
-static status_t hellos_fill(const struct halo_context *context, const struct halo_offer *offer,
-                            struct hello *hellos)
+static status_t peers_hellos_fill(const struct halo_context *context, const struct halo_offer *offer,
+                                  struct hello *hellos)
 {
   struct hello all = {.plane = offer->plane, .pitch = offer->pitch};
   RETURN_IF_FAILED(gpu_share(context->device, offer->mailbox, &all.mailbox));
@@ -134,7 +134,7 @@ status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *q
 {
   static struct hello mine[HALO_MESSAGES_MAX], theirs[HALO_MESSAGES_MAX];
   memset(peers, 0, HALO_MESSAGES_MAX * sizeof *peers);
-  RETURN_IF_FAILED(agree_status(context->comm, hellos_fill(context, offer, mine)));
+  RETURN_IF_FAILED(agree_status(context->comm, peers_hellos_fill(context, offer, mine)));
   RETURN_IF_FAILED(neighbours_on_host(context, reach));
   RETURN_IF_FAILED(neighbours_swap(context, HELLO_TAG, mine, theirs, sizeof *mine));
   peers_attach(context, theirs, reach, peers);

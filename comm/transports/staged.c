@@ -138,7 +138,7 @@ static status_t piece_in(struct halo_exchange *x, const struct halo_piece *piece
   return gpu_copy_rows_in(x->in, x->field, &rows, from);
 }
 
-static status_t copies_start(struct halo_exchange *x)
+static status_t staged_copies_start(struct halo_exchange *x)
 {
   for (int p = 0; p < x->outgoing.pieces; p++) {
     if (!x->packs_there) RETURN_IF_FAILED(piece_out(x, &x->outgoing.piece[p]));
@@ -147,7 +147,7 @@ static status_t copies_start(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t pack(struct halo_exchange *x)
+static status_t staged_pack(struct halo_exchange *x)
 {
   RETURN_IF_FAILED(buffered_mark(x, MARK_BEGIN, x->out));
   if (x->packed.n == 0) return STATUS_OK;
@@ -215,8 +215,8 @@ static status_t buffered_start(struct halo_exchange *x, struct gpu_mem from, str
   }
   RETURN_IF_FAILED(gpu_wait(x->out, computed));
   RETURN_IF_FAILED(gpu_wait(x->in, computed));
-  RETURN_IF_FAILED(pack(x));
-  RETURN_IF_FAILED(copies_start(x));
+  RETURN_IF_FAILED(staged_pack(x));
+  RETURN_IF_FAILED(staged_copies_start(x));
   RETURN_IF_FAILED(buffered_mark(x, MARK_OUT, x->out));
   RETURN_IF_FAILED(buffered_marks_renew(x));
   return x->outgoing.n == 0 ? tokens_send(x) : STATUS_OK;
@@ -261,7 +261,7 @@ static status_t chunk_arrived(struct halo_exchange *x, int c)
 }
 
 /* How many of \a requests have finished since the last look; which, in x->indices. */
-static status_t finished(struct halo_exchange *x, struct buffered_requests *requests, int n, int *done)
+static status_t staged_is_done(struct halo_exchange *x, struct buffered_requests *requests, int n, int *done)
 {
   *done = 0;
   if (n == 0 || !x->by_mpi) return STATUS_OK;
@@ -322,9 +322,9 @@ static status_t arrivals_take(struct halo_exchange *x)
   int done;
   for (int m = 0; m < x->plan.n; m++)
     if (is_shared(x, m)) RETURN_IF_FAILED(handed_take(x, m));
-  RETURN_IF_FAILED(finished(x, &x->tokens_in, x->plan.n, &done));
+  RETURN_IF_FAILED(staged_is_done(x, &x->tokens_in, x->plan.n, &done));
   for (int r = 0; r < done; r++) token_taken(x, x->indices[r]);
-  RETURN_IF_FAILED(finished(x, &x->data_in, x->incoming.n, &done));
+  RETURN_IF_FAILED(staged_is_done(x, &x->data_in, x->incoming.n, &done));
   if (done > 0) account(x);
   for (int r = 0; r < done; r++) {
     RETURN_IF_FAILED(arrival_check(x, r));
@@ -340,15 +340,15 @@ static status_t buffered_progress(struct halo_exchange *x)
   if (x->handover.block && x->took < x->n) RETURN_IF_FAILED(takes_tell(x));
   if (x->tokens_left + x->data_left > 0) RETURN_IF_FAILED(arrivals_take(x));
   if (x->out_left == 0) return STATUS_OK;
-  RETURN_IF_FAILED(finished(x, &x->tokens_out, x->plan.n, &done));
+  RETURN_IF_FAILED(staged_is_done(x, &x->tokens_out, x->plan.n, &done));
   if (done > 0) x->out_left -= done;
-  RETURN_IF_FAILED(finished(x, &x->data_out, x->sent, &done));
+  RETURN_IF_FAILED(staged_is_done(x, &x->data_out, x->sent, &done));
   if (done > 0) x->out_left -= done;
   return STATUS_OK;
 }
 
 /* Who has not been heard of, or has not taken what was sent to it. */
-static void describe(const void *of, struct watch_targets *targets)
+static void staged_describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_exchange *x = of;
   for (int m = 0; m < x->plan.n; m++) {
@@ -376,7 +376,7 @@ static status_t halos_await(struct halo_exchange *x)
     int before = left(x), out = x->sent == x->outgoing.n;
     RETURN_IF_FAILED(buffered_progress(x));
     if (x->sent == x->outgoing.n && (!out || !wait.what))
-      watch_begin(&wait, x->context.comm, "halos", describe, x);
+      watch_begin(&wait, x->context.comm, "halos", staged_describe, x);
     if (left(x) != before) continue;
     RETURN_IF_FAILED(wait.what ? watch_look(&wait) : watch_serve(&wait));
     sched_yield();
@@ -384,7 +384,7 @@ static status_t halos_await(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t unpack(struct halo_exchange *x)
+static status_t staged_unpack(struct halo_exchange *x)
 {
   if (x->packed.n == 0) return STATUS_OK;
   RETURN_IF_FAILED(buffered_mark(x, MARK_READY, x->in));
@@ -400,7 +400,7 @@ static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arri
   RETURN_IF_FAILED(halos_await(x));
   if (!x->arriving) RETURN_IF_FAILED(buffered_mark(x, MARK_BACK, x->in));
   if (!x->arriving || x->way == WAY_DEVICE) RETURN_IF_FAILED(buffered_mark(x, MARK_IN, x->in));
-  RETURN_IF_FAILED(unpack(x));
+  RETURN_IF_FAILED(staged_unpack(x));
   RETURN_IF_FAILED(gpu_record(all_here, x->in));
   if (x->marks) x->marks->used = 1;
   x->times.exchanges++;

@@ -50,7 +50,7 @@ static void value_set(struct judge_rank *one, const char *key, double value)
   one->value[check_kind_find(key)] = value;
 }
 
-static void rank_fill(const struct simulated *in, int r)
+static void judged_rank_fill(const struct simulated *in, int r)
 {
   struct judge_rank *one = &rank[r];
   double compute[BLOCKS_MAX];
@@ -100,7 +100,7 @@ EXPORTED int judged(const struct simulated *in, struct judgement *out)
   struct policy policy;
   if (in->ranks > RANKS_MAX || in->blocks > BLOCKS_MAX || policy_read("default", &policy)) return -1;
   memset(rank, 0, sizeof *rank * (size_t)in->ranks);
-  for (int r = 0; r < in->ranks; r++) rank_fill(in, r);
+  for (int r = 0; r < in->ranks; r++) judged_rank_fill(in, r);
   run = (struct judge_run){.program = "himeno-gpu",
                            .n_ranks = in->ranks,
                            .ranks = rank,

@@ -17,8 +17,8 @@ struct halo_packer_state {
   struct halo_plan plan;
 };
 
-static status_t cpu_open(struct gpu_device *device, const struct layout *layout, const struct halo_plan *plan,
-                         struct halo_packer_state **state)
+static status_t cpu_packer_open(struct gpu_device *device, const struct layout *layout,
+                                const struct halo_plan *plan, struct halo_packer_state **state)
 {
   struct halo_packer_state *s = malloc(sizeof *s);
 
@@ -30,7 +30,7 @@ static status_t cpu_open(struct gpu_device *device, const struct layout *layout,
   return STATUS_OK;
 }
 
-static void cpu_close(struct halo_packer_state *state)
+static void cpu_packer_close(struct halo_packer_state *state)
 {
   free(state);
 }
@@ -75,11 +75,11 @@ static status_t cpu_unpack(struct halo_packer_state *state, struct gpu_queue *qu
   return STATUS_OK;
 }
 
-static status_t null_open(struct gpu_device *device, const struct layout *layout,
-                          const struct halo_plan *plan, struct halo_packer_state **state)
+static status_t null_packer_open(struct gpu_device *device, const struct layout *layout,
+                                 const struct halo_plan *plan, struct halo_packer_state **state)
 {
   RETURN_IF_FAILED(null_call("open packer", STATUS_ENVIRONMENT));
-  return cpu_open(device, layout, plan, state);
+  return cpu_packer_open(device, layout, plan, state);
 }
 
 static status_t null_pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
@@ -96,8 +96,9 @@ static status_t null_unpack(struct halo_packer_state *state, struct gpu_queue *q
   return cpu_unpack(state, queue, field, buffer);
 }
 
-const struct halo_packer halo_packer_cpu = {"cpu",      cpu_open,  cpu_pack,
-                                            cpu_unpack, cpu_close, &halo_link_ops_cpu};
-const struct halo_packer halo_packer_qpu = {"qpu", cpu_open, cpu_pack, cpu_unpack, cpu_close, NULL};
-const struct halo_packer halo_packer_null = {"null",      null_open, null_pack,
-                                             null_unpack, cpu_close, &halo_link_ops_null};
+const struct halo_packer halo_packer_cpu = {"cpu",      cpu_packer_open,  cpu_pack,
+                                            cpu_unpack, cpu_packer_close, &halo_link_ops_cpu};
+const struct halo_packer halo_packer_qpu = {"qpu",      cpu_packer_open,  cpu_pack,
+                                            cpu_unpack, cpu_packer_close, NULL};
+const struct halo_packer halo_packer_null = {"null",      null_packer_open, null_pack,
+                                             null_unpack, cpu_packer_close, &halo_link_ops_null};

@@ -30,8 +30,8 @@ struct halo_packer_state {
 };
 
 /** Appends a message to the table; returns its groups. */
-static size_t piece_add(const struct halo_packer_state *s, cl_long *piece, const struct box *b,
-                        int64_t offset, size_t first_group)
+static size_t opencl_piece_add(const struct halo_packer_state *s, cl_long *piece, const struct box *b,
+                               int64_t offset, size_t first_group)
 {
   const int64_t share = (int64_t)s->group * EACH;
   piece[0] = b->lo[0] * s->layout.plane + b->lo[1] * s->layout.pitch + b->lo[2];
@@ -52,8 +52,8 @@ static status_t mover_init(struct halo_packer_state *s, struct mover *mover, con
   mover->name = name;
   for (int n = 0; n < plan->n; n++) {
     const struct halo_message *m = &plan->messages[n];
-    mover->groups += piece_add(s, table + n * PIECE_NUMBERS, gather ? &m->send : &m->recv,
-                               gather ? m->send_offset : m->recv_offset, mover->groups);
+    mover->groups += opencl_piece_add(s, table + n * PIECE_NUMBERS, gather ? &m->send : &m->recv,
+                                      gather ? m->send_offset : m->recv_offset, mover->groups);
   }
   mover->kernel = clCreateKernel(s->program, name, &error);
   if (error != CL_SUCCESS) {
@@ -75,7 +75,7 @@ static void mover_release(struct mover *mover)
   if (mover->kernel) clReleaseKernel(mover->kernel);
 }
 
-static void opencl_close(struct halo_packer_state *s)
+static void opencl_packer_close(struct halo_packer_state *s)
 {
   if (!s) return;
   mover_release(&s->unpack);
@@ -84,8 +84,8 @@ static void opencl_close(struct halo_packer_state *s)
   free(s);
 }
 
-static status_t opencl_open(struct gpu_device *device, const struct layout *layout,
-                            const struct halo_plan *plan, struct halo_packer_state **state)
+static status_t opencl_packer_open(struct gpu_device *device, const struct layout *layout,
+                                   const struct halo_plan *plan, struct halo_packer_state **state)
 {
   char options[64];
   status_t status;
@@ -109,7 +109,7 @@ static status_t opencl_open(struct gpu_device *device, const struct layout *layo
   *state = s;
   return STATUS_OK;
 fail:
-  opencl_close(s);
+  opencl_packer_close(s);
   return status;
 }
 
@@ -147,5 +147,5 @@ static status_t opencl_unpack(struct halo_packer_state *state, struct gpu_queue 
   return move(state, &state->unpack, queue, field, buffer);
 }
 
-const struct halo_packer halo_packer_opencl = {"opencl",      opencl_open,  opencl_pack,
-                                               opencl_unpack, opencl_close, NULL};
+const struct halo_packer halo_packer_opencl = {"opencl",      opencl_packer_open,  opencl_pack,
+                                               opencl_unpack, opencl_packer_close, NULL};
