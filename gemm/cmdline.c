@@ -30,7 +30,7 @@ enum {
   RUN = PRODUCT | LADDER,
 };
 
-static status_t parse_sizes(const char *option, const char *text, void *field)
+static status_t gemm_parse_sizes(const char *option, const char *text, void *field)
 {
   struct gemm_sizes sizes = {.n = 0};
   char one[64];
@@ -45,7 +45,7 @@ static status_t parse_sizes(const char *option, const char *text, void *field)
   return STATUS_OK;
 }
 
-static status_t parse_kernel(const char *option, const char *text, void *field)
+static status_t gemm_parse_kernel(const char *option, const char *text, void *field)
 {
   const char **kernel = field;
   *kernel = strcmp(text, "auto") == 0 ? NULL : text;
@@ -61,7 +61,7 @@ static status_t parse_kernel(const char *option, const char *text, void *field)
                  : STATUS_OK;
 }
 
-static status_t parse_transport(const char *option, const char *text, void *field)
+static status_t gemm_parse_transport(const char *option, const char *text, void *field)
 {
   const char **transport = field;
   *transport = strcmp(text, "auto") == 0 ? NULL : text;
@@ -97,7 +97,7 @@ static const struct option_spec options[] = {
      "With --distributed: set the ranks along m and n. auto takes the fastest by a model."},
     {"weak", 'w', CLUSTER, OPTION_FLAG(weak),
      "With --distributed: SIZE's C is that of each rank. The whole C is MP x NQ, with the same K."},
-    {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, parse_transport, "auto|TRANSPORT"),
+    {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, gemm_parse_transport, "auto|TRANSPORT"),
      "With --distributed: select the transport for panels of A and B; see --list. auto times a product per "
      "transport and takes the fastest."},
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
@@ -105,11 +105,11 @@ static const struct option_spec options[] = {
      "types and 8192 for others on a GPU, 256 on a CPU."},
     {DEVICE_OPTION_BACKEND(RUN | STUDY)},
     {DEVICE_OPTION_DEVICE(RUN | STUDY)},
-    {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, parse_kernel, "auto|KERNEL"),
+    {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, gemm_parse_kernel, "auto|KERNEL"),
      "Select the kernel; see --list. auto takes the highest rung that supports the problem."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
      "Run every rung of the backend's ladder over several sizes, with the model's prediction."},
-    {"sizes", 0, LADDER, OPTION_CUSTOM(sizes, parse_sizes, "N,N,..."),
+    {"sizes", 0, LADDER, OPTION_CUSTOM(sizes, gemm_parse_sizes, "N,N,..."),
      "Set the sizes for --ladder, each N or MxNxK. Default: 1024 to 8192 in steps of 1024 on a GPU; 256, 512 "
      "and 1024 on a CPU."},
     {"no-reference", 0, ALONE | LADDER, OPTION_FLAG(no_reference),
@@ -143,7 +143,7 @@ static const struct option_spec options[] = {
 };
 
 /* A kernel must exist for the backend that was named with it. */
-static status_t kernel_check(const struct gemm_config *c)
+static status_t gemm_kernel_check(const struct gemm_config *c)
 {
   if (!c->backend || !c->kernel) return STATUS_OK;
   const struct gemm_kernel_set *set = gemm_kernels_find(c->backend->name);
@@ -167,7 +167,7 @@ static status_t accept_check(const struct gemm_config *c)
   return log_fail(STATUS_USAGE, "--accept: what --verify off compares with nothing cannot be accepted");
 }
 
-static status_t data_check(const struct gemm_config *c)
+static status_t gemm_data_option_check(const struct gemm_config *c)
 {
   if (c->data != GEMM_SPECIAL) return STATUS_OK;
   if (c->alpha == 0)
@@ -197,13 +197,13 @@ status_t gemm_config_problem(const struct gemm_config *c, const int64_t size[3],
 
 static const struct gemm_config defaults = {.seconds = DEFAULT_SECONDS, .alpha = 1, .timeout = WATCH_SECONDS};
 
-static status_t check(void *config)
+static status_t gemm_options_check(void *config)
 {
   struct gemm_config *c = config;
   struct gemm_problem problem;
-  RETURN_IF_FAILED(kernel_check(c));
+  RETURN_IF_FAILED(gemm_kernel_check(c));
   RETURN_IF_FAILED(accept_check(c));
-  RETURN_IF_FAILED(data_check(c));
+  RETURN_IF_FAILED(gemm_data_option_check(c));
   RETURN_IF_FAILED(ladder_check(c));
   if (c->ladder && !c->seconds_given) c->seconds = LADDER_SECONDS;
   if (c->distributed) memset(c->ld, 0, sizeof c->ld); /* each rank chooses its own */
@@ -227,7 +227,7 @@ const struct option_program gemm_options = {
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
-    .check = check,
+    .check = gemm_options_check,
     .exclusive = exclusive,
 };
 

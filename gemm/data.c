@@ -43,7 +43,7 @@ struct fill {
   struct gemm_place place;
 };
 
-static float value_of(const struct fill *f, int64_t row, int64_t column)
+static float gemm_data_value(const struct fill *f, int64_t row, int64_t column)
 {
   enum gemm_matrix matrix = f->matrix;
   row += f->place.row;
@@ -69,7 +69,7 @@ int gemm_is_poison(enum gemm_type type, const void *c, int64_t index)
   return ((const uint32_t *)c)[index] == GEMM_POISON_FLOAT;
 }
 
-static void fill_row(const struct fill *f, int64_t row, void *host)
+static void gemm_data_fill_row(const struct fill *f, int64_t row, void *host)
 {
   const struct gemm_problem *p = f->problem;
   enum gemm_matrix matrix = f->matrix;
@@ -80,9 +80,9 @@ static void fill_row(const struct fill *f, int64_t row, void *host)
     if (matrix == GEMM_C && !inside)
       poison(p->type, host, first + j);
     else if (matrix == GEMM_C)
-      gemm_result_set(p->type, host, first + j, value_of(f, row, j));
+      gemm_result_set(p->type, host, first + j, gemm_data_value(f, row, j));
     else
-      gemm_operand_set(p->type, host, first + j, inside ? value_of(f, row, j) : NAN);
+      gemm_operand_set(p->type, host, first + j, inside ? gemm_data_value(f, row, j) : NAN);
   }
 }
 
@@ -95,5 +95,5 @@ void gemm_data_fill(const struct gemm_problem *p, enum gemm_matrix matrix, enum 
                             .seed = seed,
                             .place = place ? *place : (struct gemm_place){0, 0, gemm_columns(p, matrix)}};
 #pragma omp parallel for schedule(static)
-  for (int64_t row = 0; row < gemm_rows(p, matrix); row++) fill_row(&fill, row, host);
+  for (int64_t row = 0; row < gemm_rows(p, matrix); row++) gemm_data_fill_row(&fill, row, host);
 }

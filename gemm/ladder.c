@@ -28,7 +28,7 @@ static const struct gemm_sizes sizes_cpu = {.size = {{256, 256, 256}, {512, 512,
                                             .n = 3};
 
 /* None: one size, as asked for or by default. */
-static const struct gemm_sizes *sizes_choose(const struct gemm_run *run)
+static const struct gemm_sizes *gemm_ladder_sizes(const struct gemm_run *run)
 {
   static const struct gemm_sizes one = {.n = 0};
   if (run->config.sizes.n) return &run->config.sizes;
@@ -36,7 +36,7 @@ static const struct gemm_sizes *sizes_choose(const struct gemm_run *run)
   return run->placement.info.is_cpu ? &sizes_cpu : &sizes_gpu;
 }
 
-static status_t ladder_make(struct gemm_run *run, int n)
+static status_t gemm_ladder_build(struct gemm_run *run, int n)
 {
   if ((run->ladder = calloc(1, sizeof *run->ladder)) &&
       (run->ladder->sizes = calloc((size_t)n, sizeof *run->ladder->sizes)))
@@ -72,11 +72,11 @@ static status_t stop_agree(struct gemm_run *run)
 
 status_t gemm_ladder(struct gemm_run *run)
 {
-  const struct gemm_sizes *sizes = sizes_choose(run);
+  const struct gemm_sizes *sizes = gemm_ladder_sizes(run);
   int n = sizes->n ? sizes->n : 1;
   /* Sizes by default end where memory does. */
   while (!run->config.sizes.n && n > 1 && !gemm_size_fits(run, sizes->size[n - 1])) n--;
-  RETURN_IF_FAILED(agree_status(run->placement.comm, ladder_make(run, n)));
+  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_ladder_build(run, n)));
   for (int s = 0; s < n && !run->partial; s++) {
     if (n > 1) progress_part("size %d of %d", s + 1, n);
     status_t status = size_climb(run, sizes->n ? sizes->size[s] : NULL);

@@ -15,7 +15,7 @@ static void list_kernel(const struct gemm_kernel *kernel, FILE *out)
   fprintf(out, kernel->transposes ? "; NN NT TN TT)\n" : "; NN)\n");
 }
 
-static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
+static void gemm_list_backend(const struct gpu_backend *backend, int devices, FILE *out)
 {
   const struct gemm_kernel_set *set = gemm_kernels_find(backend->name);
   (void)devices;
@@ -25,7 +25,7 @@ static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
 
 void gemm_report_list(const struct gpu_backend *asked, FILE *out)
 {
-  list_backends(asked, " and kernels (--kernel)", list_of, out);
+  list_backends(asked, " and kernels (--kernel)", gemm_list_backend, out);
   fprintf(out, "Types (--type):\n");
   for (int type = 0; type < GEMM_TYPES; type++)
     fprintf(out, "  %-8s %s\n", gemm_types[type].name, gemm_types[type].about);

@@ -9,7 +9,7 @@
 
 static struct gemm_run run;
 
-static status_t multiply(int *ended)
+static status_t gemm_program_run(int *ended)
 {
   if (run.config.fragment_map) return gemm_study_run(&run.placement, &run.config, output_stream());
   status_t status = gemm_run(&run);
@@ -17,22 +17,22 @@ static status_t multiply(int *ended)
   return status;
 }
 
-static void report(FILE *out)
+static void gemm_report(FILE *out)
 {
   (run.ladder ? gemm_ladder_text : gemm_report_text)(&run, out);
 }
 
-static void document(struct doc *d)
+static void gemm_main_document(struct doc *d)
 {
   gemm_document(d, &run);
 }
 
-static void list(FILE *out)
+static void gemm_list(FILE *out)
 {
   gemm_report_list(run.config.backend, out);
 }
 
-static void close_all(void)
+static void gemm_close_all(void)
 {
   gemm_run_close(&run);
 }
@@ -42,11 +42,11 @@ static const struct program program = {.options = &gemm_options,
                                        .json = &run.config.json,
                                        .list = &run.config.list,
                                        .quiet = &run.config.quiet,
-                                       .run = multiply,
-                                       .report = report,
-                                       .fields = document,
-                                       .print_list = list,
-                                       .close = close_all,
+                                       .run = gemm_program_run,
+                                       .report = gemm_report,
+                                       .fields = gemm_main_document,
+                                       .print_list = gemm_list,
+                                       .close = gemm_close_all,
                                        .placement = &run.placement,
                                        .timeout = &run.config.timeout};
 

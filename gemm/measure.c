@@ -47,7 +47,7 @@ static status_t series_lacking(struct gemm_series *s)
   return STATUS_OK;
 }
 
-static status_t series_open(struct gemm_run *run, struct gemm_series *s)
+static status_t gemm_series_open(struct gemm_run *run, struct gemm_series *s)
 {
   const struct gemm_machine machine = gemm_run_machine(run);
   const struct gemm_blocks none = {0}, *blocks = NULL;
@@ -84,7 +84,7 @@ static void series_close(const struct gemm_run *run, struct gemm_series *s)
 
 /* Seconds of the fastest of a few products, the first aside: what else runs on a CPU may hold any
  * of them up. Where they are long there is one, and of many ranks, which count alike. */
-static status_t probe(struct gemm_run *run, struct gemm_series *s, double *fastest)
+static status_t gemm_probe(struct gemm_run *run, struct gemm_series *s, double *fastest)
 {
   double seconds, all = 0;
   RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &seconds));
@@ -105,7 +105,7 @@ static status_t series_calibrate(struct gemm_run *run, struct gemm_series *s)
     s->launches = 1;
     return STATUS_OK;
   }
-  if (s->status == STATUS_OK) RETURN_IF_FAILED(probe(run, s, &one));
+  if (s->status == STATUS_OK) RETURN_IF_FAILED(gemm_probe(run, s, &one));
   RETURN_IF_FAILED(
       watch_allreduce(run->placement.comm, &one, &slowest, 1, MPI_DOUBLE, MPI_MAX, "a product's time"));
   double block = fmin(run->config.block, run->config.seconds);
@@ -141,12 +141,12 @@ static status_t series_agree(struct gemm_run *run, struct gemm_series *s, status
 }
 
 /* Ranks leave together, or stay together: each opens the same kernels. */
-static status_t prepare(struct gemm_run *run, struct gemm_series *series, int n)
+static status_t gemm_prepare(struct gemm_run *run, struct gemm_series *series, int n)
 {
   status_t worst = STATUS_OK;
   for (int s = 0; s < n; s++) {
     progress_begin("verifying, %d of %d: %s", s + 1, n, series[s].kernel->name);
-    status_t status = series_agree(run, &series[s], series_open(run, &series[s]));
+    status_t status = series_agree(run, &series[s], gemm_series_open(run, &series[s]));
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     worst = status_worst(worst, status);
     RETURN_IF_FAILED(series_calibrate(run, &series[s]));
@@ -170,7 +170,7 @@ static status_t block_agree(struct gemm_run *run, int *go)
 
 /* Untimed products first: caches and clocks are this kernel's then. On a GPU as many as follow, and
  * as close together. */
-static status_t settle(struct gemm_run *run, struct gemm_series *s)
+static status_t gemm_settle(struct gemm_run *run, struct gemm_series *s)
 {
   double unused, wanted = fmin(SETTLE_SECONDS, run->config.seconds);
   if (run->placement.info.emulated) return STATUS_OK;
@@ -181,7 +181,7 @@ static status_t settle(struct gemm_run *run, struct gemm_series *s)
 }
 
 /* Power, not so often that asking is a rest. */
-static status_t look(struct gemm_run *run)
+static status_t gemm_poll(struct gemm_run *run)
 {
   struct telemetry_sample now;
   if (!run->telemetry || stats_now() - run->looked < LOOK_SECONDS) return STATUS_OK;
@@ -190,17 +190,17 @@ static status_t look(struct gemm_run *run)
   return now.watts < 0 ? STATUS_OK : stats_add(&run->watts, &run->n_watts, now.watts);
 }
 
-static status_t block_run(struct gemm_run *run, struct gemm_series *s, int *go)
+static status_t gemm_block_run(struct gemm_run *run, struct gemm_series *s, int *go)
 {
   double seconds;
-  RETURN_IF_FAILED(settle(run, s));
+  RETURN_IF_FAILED(gemm_settle(run, s));
   RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
   RETURN_IF_FAILED(gpu_sync(run->queue));
   RETURN_IF_FAILED(block_agree(run, go));
   if (!*go) return STATUS_OK;
   RETURN_IF_FAILED(gemm_block_time(run, s->exec, s->launches, &seconds));
   RETURN_IF_FAILED(stats_add(&s->samples, &s->n_samples, seconds));
-  RETURN_IF_FAILED(look(run));
+  RETURN_IF_FAILED(gemm_poll(run));
   status_t status = gemm_compare_block(run, s, s->n_samples);
   if (status != STATUS_WRONG) return status;
   run->wrong = 1;
@@ -208,7 +208,7 @@ static status_t block_run(struct gemm_run *run, struct gemm_series *s, int *go)
 }
 
 /* An acceptance judges the kernel's rate, so the noise of its blocks has to be known. */
-static int is_noise_known(const struct gemm_run *run, const struct gemm_series *s)
+static int gemm_noise_known(const struct gemm_run *run, const struct gemm_series *s)
 {
   const struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
   return !run->config.accept || s->status != STATUS_OK || stats_noise_max(&summary) <= NOISE_MAX;
@@ -222,7 +222,7 @@ static status_t time_is_up(const struct gemm_run *run, const struct gemm_series 
   enum { ELAPSED, MORE, FACTS };
   const double most = wanted + fmax(wanted, fmin(10 * wanted, NOISE_SECONDS));
   const int first = run->placement.rank == 0;
-  double mine[FACTS] = {first ? stats_now() - begin : 0, !is_noise_known(run, series)}, all[FACTS];
+  double mine[FACTS] = {first ? stats_now() - begin : 0, !gemm_noise_known(run, series)}, all[FACTS];
   RETURN_IF_FAILED(watch_allreduce(run->placement.comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
   *up = all[ELAPSED] >= (all[MORE] > 0 ? most : wanted);
   return STATUS_OK;
@@ -240,7 +240,7 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   for (int round = 0; able > 0 && go && (round < least || (!up && !emulated)); round++) {
     for (int turn = 0; go && turn < n; turn++) {
       struct gemm_series *s = &series[round % 2 ? n - 1 - turn : turn];
-      if (s->status == STATUS_OK) RETURN_IF_FAILED(block_run(run, s, &go));
+      if (s->status == STATUS_OK) RETURN_IF_FAILED(gemm_block_run(run, s, &go));
       progress_tick();
     }
     RETURN_IF_FAILED(time_is_up(run, series, begin, seconds * able, &up));
@@ -272,7 +272,7 @@ static status_t series_settle(struct gemm_run *run, struct gemm_series *s)
 
 static status_t series_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
-  status_t worst = prepare(run, series, n);
+  status_t worst = gemm_prepare(run, series, n);
   if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
   /* An acceptance has its answer then, and a soak need not go on for hours. */
   run->wrong = worst == STATUS_WRONG && run->config.accept;

@@ -33,7 +33,7 @@ static double filled_share(const struct gemm_machine *machine, const struct gemm
   return inside * groups / (ceil(groups / units) * units);
 }
 
-static double time_of(double work, double rate)
+static double gemm_model_time(double work, double rate)
 {
   return rate > 0 ? work / rate : 0;
 }
@@ -43,7 +43,7 @@ static double splits_time(const struct gemm_machine *machine, const struct gemm_
 {
   if (splits < 2) return 0;
   double bytes = 2.0 * splits * (double)p->m * (double)p->n * sizeof(float);
-  return LAUNCH_SECONDS + time_of(bytes, machine->ceilings.bytes_per_second);
+  return LAUNCH_SECONDS + gemm_model_time(bytes, machine->ceilings.bytes_per_second);
 }
 
 struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const struct gemm_problem *p,
@@ -62,9 +62,9 @@ struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const st
   double share = b->group_k > 0 ? slots / (slots + (b->item_m + b->item_n) / 4.0) : 1;
   double arithmetic = flop / (c->flops * share * out.filled);
   double local = out.local_intensity > 0
-                     ? time_of(flop / out.local_intensity, c->local_bytes_per_second * out.filled)
+                     ? gemm_model_time(flop / out.local_intensity, c->local_bytes_per_second * out.filled)
                      : 0;
-  double device = time_of(flop / out.device_intensity, c->bytes_per_second);
+  double device = gemm_model_time(flop / out.device_intensity, c->bytes_per_second);
   double compute = b->ahead ? fmax(arithmetic, local) : arithmetic + local;
   /* Without local memory the loads of many work-items overlap the others' arithmetic. */
   int overlapped = b->stages > 1 || b->group_k == 0;

@@ -33,7 +33,7 @@ static void rank_judge(const struct gemm_run *run, struct gemm_rank *rank)
   }
 }
 
-static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
+static void gemm_rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
 {
   const struct placement *p = &run->placement;
   *rank = (struct gemm_rank){.row = rank_row_of(p)};
@@ -53,11 +53,11 @@ static void rank_fill(const struct gemm_run *run, struct gemm_rank *rank)
   rank->power_share = worth_share(run->watts, run->n_watts, state.watts_limit);
 }
 
-static status_t ranks_gather(struct gemm_run *run)
+static status_t gemm_ranks_gather(struct gemm_run *run)
 {
   const struct placement *p = &run->placement;
   struct gemm_rank mine;
-  rank_fill(run, &mine);
+  gemm_rank_fill(run, &mine);
   if (run->cluster) RETURN_IF_FAILED(agree_status(p->comm, gemm_cluster_tell(run, &mine)));
   if (p->rank == 0) run->ranks = calloc((size_t)p->ranks, sizeof mine);
   int have = p->rank != 0 || run->ranks;
@@ -96,7 +96,7 @@ status_t gemm_run(struct gemm_run *run)
   RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_ceilings_measure(run)));
   status_t status = run->config.ladder ? gemm_ladder(run) : product_run(run);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
-  RETURN_IF_FAILED(ranks_gather(run));
+  RETURN_IF_FAILED(gemm_ranks_gather(run));
   return status_worst(status, run->partial ? STATUS_INCOMPLETE : STATUS_OK);
 }
 

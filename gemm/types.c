@@ -13,14 +13,14 @@ const struct gemm_type_traits gemm_types[GEMM_TYPES] = {
     [GEMM_BF16] = {"bf16", "bfloat16 operands, float sums and result", 2, 4, 0, 0x1p-24, 0x1p-24},
 };
 
-static uint32_t bits_of(float value)
+static uint32_t gemm_float_bits(float value)
 {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
 }
 
-static float float_of(uint32_t bits)
+static float gemm_bits_float(uint32_t bits)
 {
   float value;
   memcpy(&value, &bits, sizeof value);
@@ -30,12 +30,12 @@ static float float_of(uint32_t bits)
 /* Halves have a step of 2⁻²⁴ below 2⁻¹⁴, and eleven significant bits from there on. */
 uint16_t gemm_half(float value)
 {
-  uint16_t sign = (uint16_t)(bits_of(value) >> 16 & 0x8000);
+  uint16_t sign = (uint16_t)(gemm_float_bits(value) >> 16 & 0x8000);
   float size = fabsf(value);
   if (isnan(value)) return (uint16_t)(sign | 0x7e00);
   if (size >= 65520.0f) return (uint16_t)(sign | 0x7c00);
   if (size < 0x1p-14f) return (uint16_t)(sign | (uint16_t)nearbyintf(size * 0x1p24f));
-  uint32_t bits = bits_of(size);
+  uint32_t bits = gemm_float_bits(size);
   bits += 0xfff + (bits >> 13 & 1);
   return (uint16_t)(sign | (uint16_t)((bits - (112u << 23)) >> 13));
 }
@@ -43,21 +43,21 @@ uint16_t gemm_half(float value)
 float gemm_from_half(uint16_t half)
 {
   uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fff;
-  float size = rest < 0x400 ? (float)rest * 0x1p-24f : float_of((rest << 13) + (112u << 23));
-  if (rest >= 0x7c00) size = float_of(0x7f800000u | (rest & 0x3ff) << 13);
-  return float_of(bits_of(size) | sign);
+  float size = rest < 0x400 ? (float)rest * 0x1p-24f : gemm_bits_float((rest << 13) + (112u << 23));
+  if (rest >= 0x7c00) size = gemm_bits_float(0x7f800000u | (rest & 0x3ff) << 13);
+  return gemm_bits_float(gemm_float_bits(size) | sign);
 }
 
 uint16_t gemm_bfloat(float value)
 {
-  uint32_t bits = bits_of(value);
+  uint32_t bits = gemm_float_bits(value);
   if (isnan(value)) return (uint16_t)(bits >> 16 | 0x40);
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
 float gemm_from_bfloat(uint16_t bits)
 {
-  return float_of((uint32_t)bits << 16);
+  return gemm_bits_float((uint32_t)bits << 16);
 }
 
 float gemm_operand_get(enum gemm_type type, const void *matrix, int64_t index)

@@ -43,7 +43,7 @@ static status_t local_init(struct gemm_cluster *c)
 }
 
 /* On a CPU the host's matrices, and what is fetched, take of the same memory. */
-static status_t size_check(const struct gemm_run *run)
+static status_t cluster_size_check(const struct gemm_run *run)
 {
   const struct gemm_cluster *c = run->cluster;
   uint64_t result = gemm_bytes(&c->local, GEMM_C), need = gemm_cluster_bytes(c) + result;
@@ -73,7 +73,7 @@ status_t gemm_cluster_cut(struct gemm_run *run)
   gemm_grid_init(&c->grid, &c->whole, procs, p->rank, width);
   RETURN_IF_FAILED(local_init(c));
   run->problem = c->local;
-  return size_check(run);
+  return cluster_size_check(run);
 }
 
 void gemm_cluster_free(struct gemm_run *run)
@@ -137,7 +137,7 @@ static status_t transport_try(struct gemm_run *run, const struct halo_transport 
   return watch_allreduce(c->comm, &mine, slowest, 1, MPI_DOUBLE, MPI_MAX, "a trial of a transport");
 }
 
-static status_t transport_choose(struct gemm_run *run, const struct halo_transport **best)
+static status_t cluster_transport_choose(struct gemm_run *run, const struct halo_transport **best)
 {
   const struct gpu_backend *backend = run->placement.backend;
   char reason[GPU_TEXT_MAX] = "";
@@ -177,7 +177,7 @@ status_t gemm_cluster_prepare(struct gemm_run *run)
   if (run->placement.ranks == 1) return STATUS_OK;
   RETURN_IF_FAILED(
       agree_status(c->comm, run->config.transport ? transport_asked(run, &transport) : STATUS_OK));
-  if (!transport) RETURN_IF_FAILED(agree_status(c->comm, transport_choose(run, &transport)));
+  if (!transport) RETURN_IF_FAILED(agree_status(c->comm, cluster_transport_choose(run, &transport)));
   return gemm_cluster_link(c, transport);
 }
 

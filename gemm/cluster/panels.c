@@ -215,7 +215,7 @@ static struct gpu_mem *field_of(const struct gemm_panels *p, long turn, int step
 }
 
 /* Cleared: checkers of memory do not see what another process writes. */
-static status_t fields_alloc(struct gemm_panels *p)
+static status_t panels_fields_alloc(struct gemm_panels *p)
 {
   size_t steps = (size_t)gemm_panels_steps(p), bytes = gemm_panels_slice_bytes(p);
   p->field = calloc(GEMM_PANEL_FIELDS * steps, sizeof *p->field);
@@ -251,7 +251,7 @@ status_t gemm_panels_link(struct gemm_panels *p, const struct halo_transport *tr
 {
   if (p->ring == 1) return STATUS_OK;
   p->transport = transport;
-  RETURN_IF_FAILED(agree_status(p->comm, fields_alloc(p)));
+  RETURN_IF_FAILED(agree_status(p->comm, panels_fields_alloc(p)));
   return routes_open(p);
 }
 

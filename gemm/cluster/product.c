@@ -62,7 +62,7 @@ static struct gemm_marks *marks_of(const struct gemm_cluster *c, int j, int step
 }
 
 /* Blocks that stay would not let those of the other queue fill what they leave. */
-static struct gpu_queue *queue_of(const struct gemm_cluster *c, int q)
+static struct gpu_queue *product_queue(const struct gemm_cluster *c, int q)
 {
   return q == 0 || c->kernel.stays || c->part[0]->blocks.stays ? c->compute : c->beside;
 }
@@ -90,7 +90,7 @@ static status_t broadcast_go_on(struct gemm_cluster *c, int j, int step)
     if (step > steps) continue;
     RETURN_IF_FAILED(halo_route_finish(gemm_panels_route(&c->side[s], turn, step - 1), &arrived));
     if (step < steps) RETURN_IF_FAILED(gemm_panels_start(&c->side[s], turn, j, step, arrived));
-    for (int q = 0; q < GEMM_QUEUES; q++) RETURN_IF_FAILED(gpu_wait(queue_of(c, q), arrived));
+    for (int q = 0; q < GEMM_QUEUES; q++) RETURN_IF_FAILED(gpu_wait(product_queue(c, q), arrived));
   }
   return STATUS_OK;
 }
@@ -107,30 +107,30 @@ static status_t part_multiply(struct gemm_cluster *c, int j, const int steps[2],
                                    gemm_panels_operand(&c->side[1], c->turn + j, j, steps[1]), result};
   RETURN_IF_FAILED(gpu_part(c->device, result, at, gemm_bytes(&exec->problem, GEMM_C), &operands.c));
   int turn = (places[0] * c->grid.procs[0] + places[1]) % GEMM_QUEUES;
-  status_t status = gemm_launch(exec, queue_of(c, turn), &operands);
+  status_t status = gemm_launch(exec, product_queue(c, turn), &operands);
   gpu_part_end(c->device, &operands.c);
   return status;
 }
 
 /* After each step what is new, with all that is here of the other matrix. */
-static status_t multiply(struct gemm_cluster *c, int j, struct gpu_mem result)
+static status_t product_multiply(struct gemm_cluster *c, int j, struct gpu_mem result)
 {
   for (int step = 0; step <= steps_most(c); step++) {
     struct gemm_marks *mark = marks_of(c, j, step);
     if (step > 0) RETURN_IF_FAILED(broadcast_go_on(c, j, step));
     for (int q = 0; q < GEMM_QUEUES; q++)
-      RETURN_IF_FAILED(gpu_record(mark->at[q][GEMM_MARK_BEGIN], queue_of(c, q)));
+      RETURN_IF_FAILED(gpu_record(mark->at[q][GEMM_MARK_BEGIN], product_queue(c, q)));
     for (int a = 0; a <= step && a <= gemm_panels_steps(&c->side[0]); a++)
       for (int b = 0; b <= step && b <= gemm_panels_steps(&c->side[1]); b++)
         if (a == step || b == step) RETURN_IF_FAILED(part_multiply(c, j, (const int[]){a, b}, result));
     for (int q = 0; q < GEMM_QUEUES; q++)
-      RETURN_IF_FAILED(gpu_record(mark->at[q][GEMM_MARK_END], queue_of(c, q)));
+      RETURN_IF_FAILED(gpu_record(mark->at[q][GEMM_MARK_END], product_queue(c, q)));
   }
   return STATUS_OK;
 }
 
 /* Of every route: a device may have given up waiting in any of them. */
-static status_t finished(struct gemm_cluster *c)
+static status_t product_is_done(struct gemm_cluster *c)
 {
   struct gemm_marks *last = marks_of(c, c->grid.panels - 1, steps_most(c));
   for (int q = 1; q < GEMM_QUEUES; q++) RETURN_IF_FAILED(gpu_wait(c->compute, last->at[q][GEMM_MARK_END]));
@@ -143,7 +143,7 @@ static status_t finished(struct gemm_cluster *c)
 
 /* The time in which either queue multiplies: of both, in the order in which they begin, what lies
  * behind the end of those before. */
-static status_t marks_read(struct gemm_cluster *c)
+static status_t product_marks_read(struct gemm_cluster *c)
 {
   int n = c->grid.panels * (steps_most(c) + 1), next[GEMM_QUEUES] = {0};
   double begin[GEMM_QUEUES] = {-1, -1}, end, reached = 0;
@@ -165,7 +165,7 @@ static status_t marks_read(struct gemm_cluster *c)
   }
 }
 
-static status_t product(struct gemm_cluster *c, struct gpu_mem result)
+static status_t product_compute(struct gemm_cluster *c, struct gpu_mem result)
 {
   double begin = stats_now();
   RETURN_IF_FAILED(gpu_record(c->begin, c->compute));
@@ -173,21 +173,22 @@ static status_t product(struct gemm_cluster *c, struct gpu_mem result)
   RETURN_IF_FAILED(broadcast_begin(c, 0));
   for (int j = 0; j < c->grid.panels; j++) {
     if (j + 1 < c->grid.panels) RETURN_IF_FAILED(broadcast_begin(c, j + 1));
-    RETURN_IF_FAILED(multiply(c, j, result));
+    RETURN_IF_FAILED(product_multiply(c, j, result));
   }
-  RETURN_IF_FAILED(finished(c));
+  RETURN_IF_FAILED(product_is_done(c));
   c->turn += c->grid.panels;
   c->products++;
   c->seconds[GEMM_PHASE_EXPOSED] += stats_now() - begin;
-  return marks_read(c);
+  return product_marks_read(c);
 }
 
 /* The other ranks are in the product and cannot know that this one is not. */
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands)
+static status_t product_block_launch(struct gemm_exec *exec, struct gpu_queue *queue,
+                                     const struct gemm_operands *operands)
 {
   struct gemm_cluster *c = exec->state;
   (void)queue;
-  status_t status = product(c, operands->c);
+  status_t status = product_compute(c, operands->c);
   if (status != STATUS_OK && c->grid.procs[0] * c->grid.procs[1] > 1) agree_abort(status);
   return status;
 }
@@ -230,8 +231,8 @@ static status_t marks_create(struct gemm_cluster *c)
   return gpu_event_create(c->device, &c->end);
 }
 
-static status_t part_open(struct gemm_cluster *c, const struct gemm_kernel *kernel,
-                          const struct gemm_blocks *blocks, int j, const int places[2])
+static status_t product_part_open(struct gemm_cluster *c, const struct gemm_kernel *kernel,
+                                  const struct gemm_blocks *blocks, int j, const int places[2])
 {
   const struct gemm_problem problem = gemm_cluster_part(c, j, places);
   struct gemm_exec **part = part_of(c, j, places);
@@ -251,14 +252,14 @@ static status_t parts_open(struct gemm_cluster *c, const struct gemm_kernel *ker
   for (int j = 0; j < c->grid.panels; j = j == 1 && c->grid.panels > 2 ? c->grid.panels - 1 : j + 1)
     for (int n = 0; n < parts(c); n++) {
       const int places[] = {n / c->grid.procs[0], n % c->grid.procs[0]};
-      RETURN_IF_FAILED(part_open(c, kernel, &blocks, j, places));
+      RETURN_IF_FAILED(product_part_open(c, kernel, &blocks, j, places));
     }
   return STATUS_OK;
 }
 
 /* This rank's alone. */
-static status_t device_open(struct gemm_cluster *c, const struct gemm_kernel *kernel,
-                            const struct gemm_blocks *blocks, const void *const host[2])
+static status_t product_device_open(struct gemm_cluster *c, const struct gemm_kernel *kernel,
+                                    const struct gemm_blocks *blocks, const void *const host[2])
 {
   for (int s = 0; s < 2; s++)
     RETURN_IF_FAILED(gemm_panels_open(&c->side[s], c->comm, c->compute, &c->local, &c->grid,
@@ -273,8 +274,8 @@ status_t gemm_cluster_open(struct gemm_cluster *c, const struct gemm_kernel *ker
                            const struct gemm_blocks *blocks, const void *a, const void *b)
 {
   const void *const host[] = {a, b};
-  RETURN_IF_FAILED(agree_status(c->comm, device_open(c, kernel, blocks, host)));
-  c->ops = (struct gemm_ops){.launch = launch};
+  RETURN_IF_FAILED(agree_status(c->comm, product_device_open(c, kernel, blocks, host)));
+  c->ops = (struct gemm_ops){.launch = product_block_launch};
   c->kernel = *kernel;
   c->kernel.ops = &c->ops;
   c->exec = (struct gemm_exec){.kernel = &c->kernel,

@@ -17,7 +17,7 @@ static void size_document(struct doc *d, const struct gemm_problem *p)
 }
 
 /* A ladder has sizes, kernels and devices elsewhere than a product. */
-static void config_document(struct doc *d, const struct gemm_run *run)
+static void gemm_config_document(struct doc *d, const struct gemm_run *run)
 {
   const struct gemm_problem *p = run->ladder    ? &run->ladder->sizes[0].problem
                                  : run->cluster ? &run->cluster->whole
@@ -53,7 +53,7 @@ static double unless_zero(double rate)
   return rate > 0 ? rate : NAN;
 }
 
-static void ceilings_document(struct doc *d, int rules, const struct gemm_ceilings *c)
+static void gemm_ceilings_document(struct doc *d, int rules, const struct gemm_ceilings *c)
 {
   if (!doc_object(d, "ceilings", rules, "What rank 0's device reached in this run; null if not measured.", 1))
     return;
@@ -81,14 +81,14 @@ static void counts_document(struct doc *d, const struct gemm_counts *c, int emul
   doc_end(d);
 }
 
-static void samples_document(struct doc *d, const struct gemm_series *s)
+static void gemm_samples_document(struct doc *d, const struct gemm_series *s)
 {
   if (!doc_list(d, "samples", 0, "Rank 0's seconds of each block.", 1)) return;
   for (int n = 0; doc_each(d, n, s->n_samples); n++) doc_real(d, NULL, 0, "s", "", s->samples[n]);
   doc_end(d);
 }
 
-static void blocks_document(struct doc *d, const struct gemm_blocks *b)
+static void gemm_blocks_document(struct doc *d, const struct gemm_blocks *b)
 {
   if (!doc_object(d, "blocks", 0, "How the kernel divides the work, in elements; all 0 if it does not say.",
                   1))
@@ -122,7 +122,7 @@ static double unless_unverified(const struct gemm_check *c, double error)
   return c->how == GEMM_NOT_VERIFIED ? NAN : error;
 }
 
-static void check_document(struct doc *d, const struct gemm_check *c)
+static void gemm_check_document(struct doc *d, const struct gemm_check *c)
 {
   if (!doc_object(d, "check", 0, "Rank 0's comparison with float64.", 1)) return;
   doc_enum(d, "how", 0, DOC_WORDS(gemm_verified_names), "", gemm_verified_names[c->how]);
@@ -136,7 +136,7 @@ static void check_document(struct doc *d, const struct gemm_check *c)
   doc_end(d);
 }
 
-static void predicted_document(struct doc *d, const struct gemm_run *run, const struct gemm_series *s)
+static void gemm_predicted_document(struct doc *d, const struct gemm_run *run, const struct gemm_series *s)
 {
   const struct gemm_prediction *p = &s->predicted;
   const double peak = run->ceilings.flops / 1e9, gflops = p->seconds > 0 ? s->flop / p->seconds / 1e9 : 0;
@@ -180,19 +180,19 @@ static void series_document(struct doc *d, const struct gemm_run *run, const str
   doc_real(d, "peak_share", DOC_OPTIONAL | DOC_NULLABLE, "",
            "Of the ceiling of multiply-adds; null if one of the two is unknown.",
            unless_zero(gemm_series_share(run, s)));
-  predicted_document(d, run, s);
+  gemm_predicted_document(d, run, s);
   doc_whole(d, "launches", 0, "Products per block.", s->launches);
-  samples_document(d, s);
-  blocks_document(d, &s->blocks);
+  gemm_samples_document(d, s);
+  gemm_blocks_document(d, &s->blocks);
   resources_document(d, &s->resources);
-  check_document(d, &s->check);
+  gemm_check_document(d, &s->check);
   counts_document(d, &s->counts, emulated);
   doc_text(d, "why", DOC_OPTIONAL, "Why the verdict is not pass.", why);
 }
 
 /* The kernel may be right though the run is not: a library in an acceptance, or A and B in device
  * memory. Then the first fault of a rank says why. */
-static void result_document(struct doc *d, const struct gemm_run *run)
+static void gemm_result_document(struct doc *d, const struct gemm_run *run)
 {
   const struct gemm_series *s = doc_at(d, run->series, 0);
   char why[sizeof run->ranks->fault + 32];
@@ -223,7 +223,7 @@ static void yardsticks_document(struct doc *d, const struct gemm_run *run)
 }
 
 /* A rank's own finding, whatever the others found. */
-static void rank_document(struct doc *d, const struct gemm_run *run, int n)
+static void gemm_rank_document(struct doc *d, const struct gemm_run *run, int n)
 {
   const struct gemm_rank *r = doc_at(d, run->ranks, n);
   if (!doc_object(d, NULL, 0, "", 1)) return;
@@ -273,8 +273,8 @@ static void ladder_document(struct doc *d, const struct gemm_run *run)
       "slowest one's clock.");
   doc_flag(d, "partial", DOC_OPTIONAL, "A signal ended the run: the document has what was measured.",
            run->partial);
-  config_document(d, run);
-  ceilings_document(d, 0, &run->ceilings);
+  gemm_config_document(d, run);
+  gemm_ceilings_document(d, 0, &run->ceilings);
   if (!doc_list(d, "sizes", DOC_POSITIVE, "", 1)) return;
   for (int n = 0; doc_each(d, n, run->ladder->n); n++)
     ladder_size_document(d, run,
@@ -282,7 +282,7 @@ static void ladder_document(struct doc *d, const struct gemm_run *run)
   doc_end(d);
 }
 
-static void product_document(struct doc *d, const struct gemm_run *run)
+static void gemm_product_document(struct doc *d, const struct gemm_run *run)
 {
   doc_frame(
       d, "gemm-gpu/1", "gemm-gpu", "Result of gemm-gpu",
@@ -292,14 +292,14 @@ static void product_document(struct doc *d, const struct gemm_run *run)
       "present.");
   doc_flag(d, "partial", DOC_OPTIONAL, "A signal ended the run: the document has what was measured.",
            run->partial);
-  config_document(d, run);
-  ceilings_document(d, DOC_OPTIONAL, &run->ceilings);
-  result_document(d, run);
+  gemm_config_document(d, run);
+  gemm_ceilings_document(d, DOC_OPTIONAL, &run->ceilings);
+  gemm_result_document(d, run);
   yardsticks_document(d, run);
   gemm_cluster_phases_document(d, run);
   gemm_cluster_paths_document(d, run);
   if (doc_list(d, "ranks", DOC_POSITIVE, "", 1)) {
-    for (int r = 0; doc_each(d, r, run->placement.ranks); r++) rank_document(d, run, r);
+    for (int r = 0; doc_each(d, r, run->placement.ranks); r++) gemm_rank_document(d, run, r);
     doc_end(d);
   }
   const struct worth worth = gemm_worth(run);
@@ -313,5 +313,5 @@ static void product_document(struct doc *d, const struct gemm_run *run)
 
 void gemm_document(struct doc *d, const struct gemm_run *run)
 {
-  (run->config.ladder ? ladder_document : product_document)(d, run);
+  (run->config.ladder ? ladder_document : gemm_product_document)(d, run);
 }

@@ -130,7 +130,7 @@ static void print_ceilings(const struct gemm_run *run, FILE *out)
 }
 
 /* A library's incorrect result is a warning; the verdict is about the suite's kernels. */
-static void print_warnings(const struct gemm_ladder *l, FILE *out)
+static void gemm_ladder_print_warnings(const struct gemm_ladder *l, FILE *out)
 {
   for (int n = 0; n < l->n; n++)
     for (int s = 0; s < l->sizes[n].n_series; s++) {
@@ -194,7 +194,7 @@ void gemm_ladder_text(const struct gemm_run *run, FILE *out)
 {
   gemm_ladder_sizes_text(run, out);
   print_shares(run, out);
-  print_warnings(run->ladder, out);
+  gemm_ladder_print_warnings(run->ladder, out);
   if (!run->placement.info.emulated) print_noise(run->ladder, out);
   if (run->partial) fprintf(out, "  INCOMPLETE: a signal ended the ladder early\n");
 }

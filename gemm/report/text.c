@@ -8,7 +8,7 @@
 
 #define WRONG_SHOWN 64
 
-static void print_what(const struct gemm_run *run, FILE *out)
+static void gemm_print_config(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_problem *p = run->cluster ? &run->cluster->whole : &run->problem;
   int ranks = run->placement.ranks, hosts = ranks_hosts(run->ranks, sizeof *run->ranks, ranks);
@@ -28,7 +28,7 @@ static void print_what(const struct gemm_run *run, FILE *out)
   if (run->cluster) gemm_cluster_text(run, out);
 }
 
-static void print_warnings(const struct gemm_run *run, FILE *out)
+static void gemm_print_warnings(const struct gemm_run *run, FILE *out)
 {
   int wrong = 0;
   for (int r = 0; r < run->placement.ranks; r++) {
@@ -69,7 +69,7 @@ static void print_counts(const struct gemm_run *run, FILE *out)
             s->counts.estimate_seconds * 1e3);
 }
 
-static void print_speed(const struct gemm_run *run, FILE *out)
+static void gemm_print_speed(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->series[0];
   const double share = gemm_series_share(run, s);
@@ -89,7 +89,7 @@ static void print_peak(const struct gemm_run *run, const struct gemm_series *s, 
             100 * s->flop / seconds / run->ceilings.flops, gemm_bound_names[s->predicted.bound]);
 }
 
-static void print_timing(const struct gemm_run *run, FILE *out)
+static void gemm_print_timing(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->series[0];
   struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
@@ -144,7 +144,7 @@ static void print_error(const struct gemm_run *run, FILE *out)
 }
 
 /* A run that was not verified does not pass. */
-static void print_verdict(const struct gemm_run *run, FILE *out)
+static void gemm_print_verdict(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_check *c = &run->series[0].check;
   if (run->verdict != STATUS_OK)
@@ -164,16 +164,16 @@ void gemm_report_text(const struct gemm_run *run, FILE *out)
 {
   const int timed = run->series[0].n_samples > 0, emulated = run->placement.info.emulated;
   fprintf(out, "gemm-gpu %s\n\n", meta_version());
-  print_verdict(run, out);
-  if (timed && !emulated) print_speed(run, out);
-  print_what(run, out);
+  gemm_print_verdict(run, out);
+  if (timed && !emulated) gemm_print_speed(run, out);
+  gemm_print_config(run, out);
   ranks_print(run->ranks, sizeof *run->ranks, run->placement.ranks, run->config.verbose, out);
-  if (timed) (emulated ? print_counts : print_timing)(run, out);
+  if (timed) (emulated ? print_counts : gemm_print_timing)(run, out);
   if (run->cluster && run->series[0].seconds > 0) gemm_cluster_phases_text(run, out);
   print_error(run, out);
   if (run->config.accept && !emulated) {
     const struct worth worth = gemm_worth(run);
     worth_text(&worth, "of products that were compared", out);
   }
-  print_warnings(run, out);
+  gemm_print_warnings(run, out);
 }

@@ -61,7 +61,7 @@ int gemm_size_fits(const struct gemm_run *run, const int64_t size[3])
   return status == STATUS_OK && memory_needed(run, &problem) <= run->memory.usable_least;
 }
 
-static status_t size_check(const struct gemm_run *run)
+static status_t gemm_fit_check(const struct gemm_run *run)
 {
   const struct gemm_problem *p = &run->problem;
   char what[96];
@@ -77,7 +77,7 @@ static status_t problem_choose(struct gemm_run *run, const int64_t wanted[3])
   if (run->config.size_given) memcpy(size, run->config.size, sizeof size);
   if (wanted) memcpy(size, wanted, sizeof size);
   RETURN_IF_FAILED(gemm_config_problem(&run->config, size, &run->problem));
-  return run->config.distributed ? gemm_cluster_cut(run) : size_check(run);
+  return run->config.distributed ? gemm_cluster_cut(run) : gemm_fit_check(run);
 }
 
 /* The highest rung that can do the problem here, or NULL with why the last one tried cannot. */
@@ -93,14 +93,14 @@ static const struct gemm_kernel *kernel_default(struct gemm_run *run, const stru
   return best;
 }
 
-static status_t data_check(const struct gemm_run *run, const struct gemm_kernel *kernel)
+static status_t gemm_data_check(const struct gemm_run *run, const struct gemm_kernel *kernel)
 {
   if (run->config.data != GEMM_SPECIAL || !kernel->finite) return STATUS_OK;
   return log_fail(STATUS_USAGE, "--data special: backend %s has neither NaN nor infinities in its arithmetic",
                   run->placement.backend->name);
 }
 
-static status_t kernel_choose(struct gemm_run *run, const struct gemm_kernel **kernel)
+static status_t gemm_kernel_choose(struct gemm_run *run, const struct gemm_kernel **kernel)
 {
   const char *backend = run->placement.backend->name, *asked = run->config.kernel;
   const struct gemm_kernel_set *set = gemm_kernels_find(backend);
@@ -109,18 +109,18 @@ static status_t kernel_choose(struct gemm_run *run, const struct gemm_kernel **k
   char why[GPU_TEXT_MAX];
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernels for matrix products", backend);
   if (!asked) {
-    if ((*kernel = kernel_default(run, set, &problem, why))) return data_check(run, *kernel);
+    if ((*kernel = kernel_default(run, set, &problem, why))) return gemm_data_check(run, *kernel);
     return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel for this product: its last one %s", backend,
                     why);
   }
   if (!(*kernel = gemm_kernel_find(set, asked)))
     return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", asked,
                     backend);
-  if (gemm_kernel_fits(*kernel, run->device, &problem, why)) return data_check(run, *kernel);
+  if (gemm_kernel_fits(*kernel, run->device, &problem, why)) return gemm_data_check(run, *kernel);
   return log_fail(STATUS_ENVIRONMENT, "--kernel %s: it %s", asked, why);
 }
 
-static void series_add(struct gemm_run *run, const struct gemm_kernel *kernel)
+static void gemm_series_add(struct gemm_run *run, const struct gemm_kernel *kernel)
 {
   struct gemm_series *s = &run->series[run->n_series++];
   s->kernel = kernel;
@@ -134,17 +134,17 @@ static status_t series_choose(struct gemm_run *run)
   const struct gemm_kernel_set *set = gemm_kernels_find(run->placement.backend->name);
   const struct gemm_kernel *kernel = NULL;
   char why[GPU_TEXT_MAX];
-  RETURN_IF_FAILED(kernel_choose(run, &kernel));
+  RETURN_IF_FAILED(gemm_kernel_choose(run, &kernel));
   if (!(run->series = calloc((size_t)set->n + 1, sizeof *run->series)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for results");
   for (int rung = 1; run->config.ladder && rung <= set->n; rung++)
     for (int k = 0; k < set->n; k++)
-      if (set->kernels[k]->rung == rung && !set->kernels[k]->yardstick) series_add(run, set->kernels[k]);
-  if (!run->config.ladder) series_add(run, kernel);
+      if (set->kernels[k]->rung == rung && !set->kernels[k]->yardstick) gemm_series_add(run, set->kernels[k]);
+  if (!run->config.ladder) gemm_series_add(run, kernel);
   for (int k = 0; k < set->n && !run->config.no_reference && !run->cluster; k++)
     if (set->kernels[k]->yardstick && set->kernels[k] != kernel &&
         gemm_kernel_fits(set->kernels[k], run->device, &run->problem, why))
-      series_add(run, set->kernels[k]);
+      gemm_series_add(run, set->kernels[k]);
   return STATUS_OK;
 }
 

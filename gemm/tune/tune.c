@@ -37,7 +37,7 @@ static int by_prediction(const void *a, const void *b)
 }
 
 /* Seconds of a product, after one that is not counted. C holds what the counted ones left. */
-static status_t trial_time(struct gemm_run *run, struct gemm_exec *exec, double *seconds)
+static status_t gemm_trial_time(struct gemm_run *run, struct gemm_exec *exec, double *seconds)
 {
   RETURN_IF_FAILED(gemm_launch(exec, run->queue, &run->matrices.on));
   RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
@@ -47,15 +47,15 @@ static status_t trial_time(struct gemm_run *run, struct gemm_exec *exec, double 
 
 /* What does not run here is passed over. STATUS_WRONG where it computes something else than the
  * first one; of panels the product is compared instead. */
-static status_t trial(struct gemm_run *run, struct gemm_series *trials, const struct gemm_blocks *blocks,
-                      double *seconds)
+static status_t gemm_trial(struct gemm_run *run, struct gemm_series *trials, const struct gemm_blocks *blocks,
+                           double *seconds)
 {
   status_t status;
   const struct gemm_problem problem = tried(run);
   TRY(gemm_exec_open(trials->kernel, run->device, &problem, blocks, &trials->exec), done);
   if (!trials->first && run->config.verify != GEMM_VERIFY_OFF && !run->cluster)
     TRY(gemm_compare_product(run, trials, GEMM_BLOCK_TRIAL), done);
-  if (!trials->fault[0]) TRY(trial_time(run, trials->exec, seconds), done);
+  if (!trials->fault[0]) TRY(gemm_trial_time(run, trials->exec, seconds), done);
   if (!trials->fault[0] && !run->cluster) TRY(gemm_compare_block(run, trials, GEMM_BLOCK_TRIAL), done);
 done:
   gemm_exec_close(trials->exec);
@@ -75,7 +75,7 @@ static status_t fastest(struct gemm_run *run, struct gemm_series *trials, const 
   double least = DBL_MAX;
   for (int n = 0; n < kernel->n_blocks && !trials->fault[0] && (tried < most || *best < 0); n++, tried++) {
     double seconds = DBL_MAX;
-    RETURN_IF_FAILED(trial(run, trials, &kernel->blocks[candidates[n].index], &seconds));
+    RETURN_IF_FAILED(gemm_trial(run, trials, &kernel->blocks[candidates[n].index], &seconds));
     if (seconds >= least) continue;
     least = seconds;
     *best = candidates[n].index;
@@ -83,7 +83,7 @@ static status_t fastest(struct gemm_run *run, struct gemm_series *trials, const 
   return STATUS_OK;
 }
 
-static status_t choose(struct gemm_run *run, struct gemm_series *s, int *best)
+static status_t gemm_tune_choose(struct gemm_run *run, struct gemm_series *s, int *best)
 {
   const struct gemm_machine machine = gemm_run_machine(run);
   const struct gemm_problem problem = tried(run);
@@ -113,7 +113,7 @@ status_t gemm_tune(struct gemm_run *run, struct gemm_series *s)
   progress_begin("trying tiles of %s", kernel->name);
   if (kernel->n_blocks > 1 && run->placement.rank == 0 &&
       gemm_kernel_fits(kernel, run->device, &problem, why))
-    status = choose(run, s, &best);
+    status = gemm_tune_choose(run, s, &best);
   status = agree_status(run->placement.comm, status);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   RETURN_IF_FAILED(watch_bcast(run->placement.comm, &best, 1, MPI_INT, 0, "the choice of tiles"));

@@ -39,7 +39,7 @@ static void fault_keep(struct gemm_series *s)
 
 /* Who is to blame: the device where A or B changed, else whose product it is. Ranks of one
  * product go on together or not at all. */
-static status_t judge(struct gemm_run *run, struct gemm_series *s, status_t status)
+static status_t gemm_compare_judge(struct gemm_run *run, struct gemm_series *s, status_t status)
 {
   if (status != STATUS_OK && status != STATUS_WRONG && run->cluster && run->placement.ranks > 1)
     agree_abort(status);
@@ -99,7 +99,7 @@ static status_t product_compare(struct gemm_run *run, struct gemm_series *s, int
 
 status_t gemm_compare_product(struct gemm_run *run, struct gemm_series *s, int block)
 {
-  return judge(run, s, product_compare(run, s, block));
+  return gemm_compare_judge(run, s, product_compare(run, s, block));
 }
 
 static void block_name(const struct gemm_series *s, int block, char what[64])
@@ -128,7 +128,7 @@ static status_t block_compare(struct gemm_run *run, struct gemm_series *s, int b
 status_t gemm_compare_block(struct gemm_run *run, struct gemm_series *s, int block)
 {
   if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
-  return judge(run, s, block_compare(run, s, block));
+  return gemm_compare_judge(run, s, block_compare(run, s, block));
 }
 
 status_t gemm_compare_operands(struct gemm_run *run)

@@ -110,8 +110,8 @@ static int is_now(struct gemm_flip *flip, const char *kernel, int block)
   return (flip->kernel[0] && !trial) || ++flip->looks == flip->look;
 }
 
-static status_t plant(struct gemm_flip *flip, const struct gemm_matrices *m, int rank, const char *kernel,
-                      int block)
+static status_t gemm_flip_one(struct gemm_flip *flip, const struct gemm_matrices *m, int rank,
+                              const char *kernel, int block)
 {
   const struct gpu_mem all[] = {m->on.a, m->on.b, m->on.c};
   const struct gemm_problem *p = &m->problem;
@@ -131,6 +131,6 @@ static status_t plant(struct gemm_flip *flip, const struct gemm_matrices *m, int
 status_t gemm_flip_plant(struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_matrices *m, int rank,
                          const char *kernel, int block)
 {
-  for (int f = 0; f < GEMM_FLIPS_MAX; f++) RETURN_IF_FAILED(plant(&flips[f], m, rank, kernel, block));
+  for (int f = 0; f < GEMM_FLIPS_MAX; f++) RETURN_IF_FAILED(gemm_flip_one(&flips[f], m, rank, kernel, block));
   return STATUS_OK;
 }

@@ -259,7 +259,7 @@ static void lines_compare(const struct gemm_reference *r, const struct lines *li
 
 /* Estimates ‖out − ref‖ / ‖ref‖; NaN when there is a NaN anywhere. Each row is held against its own
  * norm too, or the mean row's: one wrong element of A spoils no more than a row. */
-static double estimate(const struct gemm_reference *r, const void *out, struct gemm_check *c)
+static double gemm_verify_estimate(const struct gemm_reference *r, const void *out, struct gemm_check *c)
 {
   const struct gemm_problem *p = &r->problem;
   double difference = 0, size = 0, *y = calloc(3 * (size_t)p->m, sizeof *y);
@@ -341,7 +341,7 @@ status_t gemm_verify(const struct gemm_reference *r, int truncates, const void *
   c.column = t.column;
   if (r->how == GEMM_VERIFIED_SAMPLED) {
     c.bounds.norm *= ESTIMATE_SLACK;
-    c.norm_error = estimate(r, out, &c);
+    c.norm_error = gemm_verify_estimate(r, out, &c);
   } else {
     c.norm_error = t.difference == 0 ? 0 : sqrt(t.difference / t.size);
   }
@@ -353,8 +353,8 @@ status_t gemm_verify(const struct gemm_reference *r, int truncates, const void *
 
 /* ---- another result of the same product ---- */
 
-static status_t differences(const struct gemm_reference *r, const struct tally *t, const void *out,
-                            const char *who, const char *what)
+static status_t gemm_differences(const struct gemm_reference *r, const struct tally *t, const void *out,
+                                 const char *who, const char *what)
 {
   if (t->wrong == 0) return STATUS_OK;
   return log_fail(STATUS_WRONG,
@@ -379,7 +379,7 @@ status_t gemm_verify_bits(const struct gemm_reference *r, const void *right, con
     t.row = at / p->ld[GEMM_C];
     t.column = at % p->ld[GEMM_C];
   }
-  return differences(r, &t, out, who, what);
+  return gemm_differences(r, &t, out, who, what);
 }
 
 /** C after so many products: growth·(alpha·A·B) + decay·C. */
@@ -443,7 +443,7 @@ status_t gemm_verify_near(const struct gemm_reference *r, int truncates, int lau
 #pragma omp critical
     tally_merge(&t, &part);
   }
-  TRY(differences(r, &t, out, who, what), done);
+  TRY(gemm_differences(r, &t, out, who, what), done);
   struct gemm_check all = {.overwritten = count_overwritten(p, out), .bounds.norm = 2 * bounds.norm};
   all.norm_error = t.difference == 0 ? 0 : sqrt(t.difference / t.size);
   all.norm_wrong = of.launches == 1 && t.compared >= NORM_LEAST && !(all.norm_error <= all.bounds.norm);

@@ -34,8 +34,8 @@ static void rows_store(const struct gemm_problem *p, int first, int64_t rows, in
     }
 }
 
-static void block_multiply(const struct gemm_problem *p, const float *a, const float *b, float *c, int64_t l,
-                           int64_t j)
+static void blocked_block_multiply(const struct gemm_problem *p, const float *a, const float *b, float *c,
+                                   int64_t l, int64_t j)
 {
   int64_t depth = p->k - l < DEPTH ? p->k - l : DEPTH, width = p->n - j < WIDTH ? p->n - j : WIDTH;
 #pragma omp for schedule(static)
@@ -48,18 +48,19 @@ static void block_multiply(const struct gemm_problem *p, const float *a, const f
   }
 }
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+static status_t blocked_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
   (void)queue;
 #pragma omp parallel
   for (int64_t j = 0; j < p->n; j += WIDTH)
-    for (int64_t l = 0; l < p->k; l += DEPTH) block_multiply(p, o->a.handle, o->b.handle, o->c.handle, l, j);
+    for (int64_t l = 0; l < p->k; l += DEPTH)
+      blocked_block_multiply(p, o->a.handle, o->b.handle, o->c.handle, l, j);
   return STATUS_OK;
 }
 
 /* Blocks end where the matrices do. */
-static status_t open(struct gemm_exec *exec)
+static status_t blocked_open(struct gemm_exec *exec)
 {
   struct gemm_blocks *b = &exec->blocks;
   if (b->group_n > exec->problem.n) b->group_n = b->item_n = (int)exec->problem.n;
@@ -67,7 +68,7 @@ static status_t open(struct gemm_exec *exec)
   return STATUS_OK;
 }
 
-static const struct gemm_ops ops = {.open = open, .launch = launch};
+static const struct gemm_ops ops = {.open = blocked_open, .launch = blocked_launch};
 
 const struct gemm_kernel gemm_cpu_blocked = {
     .name = "blocked",

@@ -39,14 +39,15 @@ void gemm_cblas(const struct gemm_problem *p, const float *a, const float *b, fl
               p->beta, c, (int)p->ld[GEMM_C]);
 }
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+static status_t cblas_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
   (void)queue;
   gemm_cblas(&exec->problem, o->a.handle, o->b.handle, o->c.handle);
   return STATUS_OK;
 }
 
-static const struct gemm_ops ops = {.fits = gemm_kernel_fits_int, .open = gemm_cblas_open, .launch = launch};
+static const struct gemm_ops ops = {
+    .fits = gemm_kernel_fits_int, .open = gemm_cblas_open, .launch = cblas_launch};
 
 const struct gemm_kernel gemm_cpu_cblas = {
     .name = "cblas",

@@ -14,10 +14,11 @@
 #define SPREAD(x)    _mm256_set1_ps(x)
 #include "gemm/kernels/cpu/micro_body.h"
 
-static int supported(void)
+static int avx2_supported(void)
 {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-const struct gemm_micro gemm_micro_avx2 = {"avx2", supported, ROWS, VECTORS *LANES, avx2_tile, avx2_spin};
+const struct gemm_micro gemm_micro_avx2 = {"avx2",         avx2_supported, ROWS,
+                                           VECTORS *LANES, avx2_tile,      avx2_spin};
 #endif

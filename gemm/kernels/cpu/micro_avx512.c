@@ -14,11 +14,11 @@
 #define SPREAD(x)    _mm512_set1_ps(x)
 #include "gemm/kernels/cpu/micro_body.h"
 
-static int supported(void)
+static int avx512_supported(void)
 {
   return __builtin_cpu_supports("avx512f");
 }
 
-const struct gemm_micro gemm_micro_avx512 = {"avx512",       supported,   ROWS,
-                                             VECTORS *LANES, avx512_tile, avx512_spin};
+const struct gemm_micro gemm_micro_avx512 = {"avx512",       avx512_supported, ROWS,
+                                             VECTORS *LANES, avx512_tile,      avx512_spin};
 #endif

@@ -11,10 +11,10 @@
 #define SPREAD(x)    ((VF){(x), (x), (x), (x)})
 #include "gemm/kernels/cpu/micro_body.h"
 
-static int supported(void)
+static int generic_supported(void)
 {
   return 1;
 }
 
-const struct gemm_micro gemm_micro_generic = {"generic",      supported,    ROWS,
-                                              VECTORS *LANES, generic_tile, generic_spin};
+const struct gemm_micro gemm_micro_generic = {"generic",      generic_supported, ROWS,
+                                              VECTORS *LANES, generic_tile,      generic_spin};

@@ -3,7 +3,7 @@
  * other way. */
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+static status_t naive_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
   const int64_t a_row = p->trans_a ? 1 : p->ld[GEMM_A], a_step = p->trans_a ? p->ld[GEMM_A] : 1;
@@ -21,7 +21,7 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
   return STATUS_OK;
 }
 
-static const struct gemm_ops ops = {.launch = launch};
+static const struct gemm_ops ops = {.launch = naive_launch};
 
 const struct gemm_kernel gemm_cpu_naive = {
     .name = "naive",

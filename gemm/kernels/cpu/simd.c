@@ -33,12 +33,12 @@ struct job {
   float *c;
 };
 
-static int64_t least(int64_t x, int64_t y)
+static int64_t simd_least(int64_t x, int64_t y)
 {
   return x < y ? x : y;
 }
 
-static int64_t round_up(int64_t x, int64_t step)
+static int64_t simd_round_up(int64_t x, int64_t step)
 {
   return (x + step - 1) / step * step;
 }
@@ -66,8 +66,8 @@ static void b_pack(const struct job *job, int64_t l, int64_t depth, int64_t j, i
   int64_t across = job->p->trans_b ? ld : 1, along = job->p->trans_b ? 1 : ld;
 #pragma omp for schedule(static)
   for (int64_t x = 0; x < columns; x += width)
-    panel_pack(job->b + l * along + (j + x) * across, across, along, least(width, columns - x), depth, width,
-               job->s->b + x * depth);
+    panel_pack(job->b + l * along + (j + x) * across, across, along, simd_least(width, columns - x), depth,
+               width, job->s->b + x * depth);
 }
 
 static void a_pack(const struct job *job, int64_t l, int64_t depth, int64_t i, int64_t rows, float *to)
@@ -75,8 +75,8 @@ static void a_pack(const struct job *job, int64_t l, int64_t depth, int64_t i, i
   int64_t ld = job->p->ld[GEMM_A], height = job->s->micro->rows;
   int64_t across = job->p->trans_a ? 1 : ld, along = job->p->trans_a ? ld : 1;
   for (int64_t y = 0; y < rows; y += height)
-    panel_pack(job->a + l * along + (i + y) * across, across, along, least(height, rows - y), depth, height,
-               to + y * depth);
+    panel_pack(job->a + l * along + (i + y) * across, across, along, simd_least(height, rows - y), depth,
+               height, to + y * depth);
 }
 
 /* ---- multiplying ---- */
@@ -97,35 +97,35 @@ static void tile_store(const struct gemm_problem *p, const float *tile, int64_t 
   }
 }
 
-static void block_multiply(const struct job *job, const float *a, int64_t l, int64_t depth, int64_t i,
-                           int64_t rows, int64_t j, int64_t columns)
+static void simd_block_multiply(const struct job *job, const float *a, int64_t l, int64_t depth, int64_t i,
+                                int64_t rows, int64_t j, int64_t columns)
 {
   const struct gemm_micro *micro = job->s->micro;
   float tile[MICRO_ROWS_MAX * MICRO_COLUMNS_MAX] __attribute__((aligned(ALIGN)));
   for (int64_t x = 0; x < columns; x += micro->columns)
     for (int64_t y = 0; y < rows; y += micro->rows) {
       micro->tile(depth, a + y * depth, job->s->b + x * depth, tile);
-      tile_store(job->p, tile, micro->columns, l == 0, least(micro->rows, rows - y),
-                 least(micro->columns, columns - x), job->c + (i + y) * job->p->ld[GEMM_C] + j + x);
+      tile_store(job->p, tile, micro->columns, l == 0, simd_least(micro->rows, rows - y),
+                 simd_least(micro->columns, columns - x), job->c + (i + y) * job->p->ld[GEMM_C] + j + x);
     }
 }
 
 /* One block of B against all rows of A, which threads take in turns. */
 static void slice_multiply(const struct job *job, int64_t l, int64_t j)
 {
-  int64_t depth = least(DEPTH, job->p->k - l), columns = least(COLUMNS, job->p->n - j);
+  int64_t depth = simd_least(DEPTH, job->p->k - l), columns = simd_least(COLUMNS, job->p->n - j);
   int64_t step = job->s->rows;
-  float *a = job->s->a + omp_get_thread_num() * round_up(ROWS, MICRO_ROWS_MAX) * DEPTH;
+  float *a = job->s->a + omp_get_thread_num() * simd_round_up(ROWS, MICRO_ROWS_MAX) * DEPTH;
   b_pack(job, l, depth, j, columns);
 #pragma omp for schedule(dynamic)
   for (int64_t i = 0; i < job->p->m; i += step) {
-    int64_t rows = least(step, job->p->m - i);
+    int64_t rows = simd_least(step, job->p->m - i);
     a_pack(job, l, depth, i, rows, a);
-    block_multiply(job, a, l, depth, i, rows, j, columns);
+    simd_block_multiply(job, a, l, depth, i, rows, j, columns);
   }
 }
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+static status_t simd_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
   struct simd *s = exec->state;
@@ -145,28 +145,28 @@ static float *aligned_floats(int64_t n)
   return posix_memalign(&memory, ALIGN, (size_t)n * sizeof(float)) ? NULL : memory;
 }
 
-static status_t open(struct gemm_exec *exec)
+static status_t simd_open(struct gemm_exec *exec)
 {
   const struct gemm_problem *p = &exec->problem;
   struct simd *s = exec->state = calloc(1, sizeof *s);
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel simd");
   RETURN_IF_FAILED(gemm_micro_choose(&s->micro));
   s->threads = omp_get_max_threads();
-  s->rows = least(round_up((p->m + s->threads - 1) / s->threads, s->micro->rows),
-                  ROWS / s->micro->rows * s->micro->rows);
-  s->b = aligned_floats(round_up(least(COLUMNS, p->n), MICRO_COLUMNS_MAX) * DEPTH);
-  s->a = aligned_floats(s->threads * round_up(ROWS, MICRO_ROWS_MAX) * DEPTH);
+  s->rows = simd_least(simd_round_up((p->m + s->threads - 1) / s->threads, s->micro->rows),
+                       ROWS / s->micro->rows * s->micro->rows);
+  s->b = aligned_floats(simd_round_up(simd_least(COLUMNS, p->n), MICRO_COLUMNS_MAX) * DEPTH);
+  s->a = aligned_floats(s->threads * simd_round_up(ROWS, MICRO_ROWS_MAX) * DEPTH);
   if (!s->a || !s->b) return log_fail(STATUS_ENVIRONMENT, "out of host memory for packed panels");
   exec->blocks = (struct gemm_blocks){.group_m = (int)s->rows,
-                                      .group_n = (int)least(COLUMNS, p->n),
-                                      .group_k = (int)least(DEPTH, p->k),
+                                      .group_n = (int)simd_least(COLUMNS, p->n),
+                                      .group_k = (int)simd_least(DEPTH, p->k),
                                       .item_m = s->micro->rows,
                                       .item_n = s->micro->columns,
                                       .stages = 1};
   return STATUS_OK;
 }
 
-static void close(struct gemm_exec *exec)
+static void simd_close(struct gemm_exec *exec)
 {
   struct simd *s = exec->state;
   if (!s) return;
@@ -175,13 +175,14 @@ static void close(struct gemm_exec *exec)
   free(s);
 }
 
-static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
+static void simd_resources(const struct gemm_exec *exec, struct gemm_resources *r)
 {
   const struct simd *s = exec->state;
   r->threads = s->threads;
 }
 
-static const struct gemm_ops ops = {.open = open, .close = close, .launch = launch, .resources = resources};
+static const struct gemm_ops ops = {
+    .open = simd_open, .close = simd_close, .launch = simd_launch, .resources = simd_resources};
 
 const struct gemm_kernel gemm_cpu_simd = {
     .name = "simd",

@@ -35,7 +35,7 @@ static cudaError_t read_launch(const struct bench *b, int turns)
                         cuda_queue_handle(b->queue));
 }
 
-static status_t timed(const struct bench *b, launch_turns launch, int turns, double *seconds)
+static status_t cuda_bench_timed(const struct bench *b, launch_turns launch, int turns, double *seconds)
 {
   RETURN_IF_FAILED(gpu_record(b->begin, b->queue));
   RETURN_IF_FAILED(cuda_check(launch(b, turns), "CUDA kernel of a ceiling"));
@@ -49,15 +49,15 @@ static status_t rate_measure(const struct bench *b, launch_turns launch, double 
 {
   double seconds = 0;
   int turns = 1;
-  RETURN_IF_FAILED(timed(b, launch, turns, &seconds));
+  RETURN_IF_FAILED(cuda_bench_timed(b, launch, turns, &seconds));
   for (seconds = 0; turns < TURNS_MAX && seconds < LONG_ENOUGH; turns *= 2) {
-    RETURN_IF_FAILED(timed(b, launch, 2 * turns, &seconds));
+    RETURN_IF_FAILED(cuda_bench_timed(b, launch, 2 * turns, &seconds));
   }
   *rate = seconds > 0 ? work * turns / seconds : 0;
   return STATUS_OK;
 }
 
-static status_t bench_open(struct gpu_device *device, struct bench *b)
+static status_t cuda_bench_open(struct gpu_device *device, struct bench *b)
 {
   b->blocks = BLOCKS_EACH * device->info.compute_units;
   RETURN_IF_FAILED(cuda_use(device));
@@ -75,7 +75,7 @@ status_t gemm_cuda_ceilings(struct gpu_device *device, struct gpu_queue *queue, 
   struct gemm_ceilings found = {0};
   const double threads = (double)BLOCKS_EACH * device->info.compute_units * CUDA_PEAK_THREADS;
   status_t status;
-  TRY(bench_open(device, &b), done);
+  TRY(cuda_bench_open(device, &b), done);
   /* Tensor cores have other peaks. */
   if (type == GEMM_F32) TRY(rate_measure(&b, fma_launch, 2 * CUDA_PEAK_FMA * threads, &found.flops), done);
   TRY(rate_measure(&b, local_launch, CUDA_PEAK_LOCAL_BYTES * threads, &found.local_bytes_per_second), done);

@@ -8,7 +8,7 @@
 #include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gpu/cuda/cuda_device.h"
 
-static status_t fail(cublasStatus_t result, const char *what)
+static status_t cublas_fail(cublasStatus_t result, const char *what)
 {
   int lacks = result == CUBLAS_STATUS_NOT_INITIALIZED || result == CUBLAS_STATUS_ALLOC_FAILED ||
               result == CUBLAS_STATUS_ARCH_MISMATCH || result == CUBLAS_STATUS_NOT_SUPPORTED;
@@ -20,7 +20,7 @@ struct state {
   uint16_t alpha, beta; /* as halves */
 };
 
-static status_t open(struct gemm_exec *exec)
+static status_t cublas_open(struct gemm_exec *exec)
 {
   struct state *s = exec->state = calloc(1, sizeof *s);
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
@@ -28,10 +28,10 @@ static status_t open(struct gemm_exec *exec)
   s->beta = gemm_half(exec->problem.beta);
   RETURN_IF_FAILED(cuda_use(exec->device));
   cublasStatus_t result = cublasCreate(&s->handle);
-  return result == CUBLAS_STATUS_SUCCESS ? STATUS_OK : fail(result, "cublasCreate");
+  return result == CUBLAS_STATUS_SUCCESS ? STATUS_OK : cublas_fail(result, "cublasCreate");
 }
 
-static void close(struct gemm_exec *exec)
+static void cublas_close(struct gemm_exec *exec)
 {
   struct state *s = exec->state;
   if (s && s->handle) cublasDestroy(s->handle);
@@ -56,7 +56,7 @@ static cublasOperation_t operation(int transposed)
 
 /* To the library, which counts along columns, our rows are columns: it computes the transpose, B
  * times A. */
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+static status_t cublas_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct state *s = exec->state;
   const struct gemm_problem *p = &exec->problem;
@@ -64,16 +64,16 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
   const void *alpha = t == GEMM_F16_F16 ? (const void *)&s->alpha : &p->alpha;
   const void *beta = t == GEMM_F16_F16 ? (const void *)&s->beta : &p->beta;
   cublasStatus_t result = cublasSetStream(s->handle, cuda_queue_handle(queue));
-  if (result != CUBLAS_STATUS_SUCCESS) return fail(result, "cublasSetStream");
+  if (result != CUBLAS_STATUS_SUCCESS) return cublas_fail(result, "cublasSetStream");
   result = cublasGemmEx(s->handle, operation(p->trans_b), operation(p->trans_a), (int)p->n, (int)p->m,
                         (int)p->k, alpha, o->b.handle, types[t].operand, (int)p->ld[GEMM_B], o->a.handle,
                         types[t].operand, (int)p->ld[GEMM_A], beta, o->c.handle, types[t].result,
                         (int)p->ld[GEMM_C], types[t].arithmetic, CUBLAS_GEMM_DEFAULT);
-  return result == CUBLAS_STATUS_SUCCESS ? STATUS_OK : fail(result, "cublasGemmEx");
+  return result == CUBLAS_STATUS_SUCCESS ? STATUS_OK : cublas_fail(result, "cublasGemmEx");
 }
 
 static const struct gemm_ops ops = {
-    .fits = gemm_kernel_fits_int, .open = open, .close = close, .launch = launch};
+    .fits = gemm_kernel_fits_int, .open = cublas_open, .close = cublas_close, .launch = cublas_launch};
 
 const struct gemm_kernel gemm_cuda_cublas = {
     .name = "cublas",

@@ -28,7 +28,7 @@ static int chip_of(const struct gpu_device *device)
   return 10 * properties_of(device)->major + properties_of(device)->minor;
 }
 
-static int code_of(const struct cuda_operation *operation, const struct gpu_device *device)
+static int cuda_gemm_code_of(const struct cuda_operation *operation, const struct gpu_device *device)
 {
   const void *kernel = operation->kernel ? operation->kernel() : fp32_naive.describe(NULL, NULL, NULL).kernel;
   int chip = chip_of(device), code = 0;
@@ -37,8 +37,8 @@ static int code_of(const struct cuda_operation *operation, const struct gpu_devi
   return chip;
 }
 
-static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
-                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+static int cuda_gemm_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                          const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
   const struct cuda_operation *operation = kernel->variant;
   const int chip = chip_of(device), only = operation->family;
@@ -48,7 +48,7 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
   else if (!operation->built)
     snprintf(why, GPU_TEXT_MAX,
              "was not built for sm_%da: configure --with-cuda-arch=%d with CUDA 12 or later", chip, chip);
-  else if (code_of(operation, device) < operation->chip)
+  else if (cuda_gemm_code_of(operation, device) < operation->chip)
     snprintf(why, GPU_TEXT_MAX, "was not built for sm_%d or later: configure --with-cuda-arch=%d",
              operation->chip, chip);
   else if (p->m > EXTENT_MOST || p->n > EXTENT_MOST || p->k > EXTENT_MOST)
@@ -60,7 +60,7 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
   return 0;
 }
 
-static status_t check(const struct gemm_exec *exec, cudaError_t error)
+static status_t cuda_gemm_check(const struct gemm_exec *exec, cudaError_t error)
 {
   char text[96];
   if (error == cudaSuccess) return STATUS_OK;
@@ -87,45 +87,47 @@ static status_t blocks_choose(struct gemm_exec *exec, const struct state *s)
   const struct cuda_operation *operation = exec->kernel->variant;
   if (!operation->choose) return STATUS_OK;
   cudaError_t error = operation->choose(&s->job, &s->chip, &exec->blocks);
-  if (error != cudaErrorInvalidConfiguration) return check(exec, error);
+  if (error != cudaErrorInvalidConfiguration) return cuda_gemm_check(exec, error);
   cudaGetLastError();
   return log_fail(STATUS_ENVIRONMENT, "kernel %s has no such blocks for this problem on %s",
                   exec->kernel->name, exec->device->info.name);
 }
 
-static status_t open(struct gemm_exec *exec)
+static status_t cuda_gemm_open(struct gemm_exec *exec)
 {
   const struct cuda_operation *operation = exec->kernel->variant;
   struct state *s = exec->state = calloc(1, sizeof *s);
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
   RETURN_IF_FAILED(cuda_use(exec->device));
   s->job = job_of(&exec->problem);
-  s->chip = (struct cuda_chip){.number = code_of(operation, exec->device),
+  s->chip = (struct cuda_chip){.number = cuda_gemm_code_of(operation, exec->device),
                                .processors = exec->device->info.compute_units - exec->blocks.spare,
                                .shared_bytes = (int)properties_of(exec->device)->sharedMemPerBlockOptin};
   RETURN_IF_FAILED(blocks_choose(exec, s));
   size_t bytes = operation->work ? operation->work(&s->job, exec->problem.type, &s->chip, &exec->blocks) : 0;
   if (bytes > 0) {
     RETURN_IF_FAILED(gpu_alloc(exec->device, bytes, &s->work));
-    RETURN_IF_FAILED(check(exec, cudaMemset(s->work.handle, 0, bytes)));
+    RETURN_IF_FAILED(cuda_gemm_check(exec, cudaMemset(s->work.handle, 0, bytes)));
     /* queues do not wait for that stream */
-    RETURN_IF_FAILED(check(exec, cudaStreamSynchronize(NULL)));
+    RETURN_IF_FAILED(cuda_gemm_check(exec, cudaStreamSynchronize(NULL)));
   }
   s->job.work = s->work.handle;
   if (!operation->describe) return STATUS_OK;
   struct cuda_launch launch = operation->describe(&s->job, &s->chip, &exec->blocks);
-  return check(exec, cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          launch.shared_bytes));
+  return cuda_gemm_check(
+      exec,
+      cudaFuncSetAttribute(launch.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, launch.shared_bytes));
 }
 
-static void close(struct gemm_exec *exec)
+static void cuda_gemm_close(struct gemm_exec *exec)
 {
   struct state *s = exec->state;
   if (s) gpu_free(exec->device, &s->work);
   free(s);
 }
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands)
+static status_t cuda_gemm_launch(struct gemm_exec *exec, struct gpu_queue *queue,
+                                 const struct gemm_operands *operands)
 {
   const struct cuda_operation *operation = exec->kernel->variant;
   const struct state *s = exec->state;
@@ -134,11 +136,11 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
   job.b = operands->b.handle;
   job.c = operands->c.handle;
   RETURN_IF_FAILED(cuda_use(exec->device));
-  return check(
+  return cuda_gemm_check(
       exec, operation->launch(&job, exec->problem.type, &s->chip, &exec->blocks, cuda_queue_handle(queue)));
 }
 
-static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
+static void cuda_gemm_resources(const struct gemm_exec *exec, struct gemm_resources *r)
 {
   const struct cuda_operation *operation = exec->kernel->variant;
   const struct state *s = exec->state;
@@ -157,7 +159,10 @@ static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
   r->occupancy = (double)blocks * l.threads / properties_of(exec->device)->maxThreadsPerMultiProcessor;
 }
 
-const struct gemm_ops gemm_cuda_ops = {
-    .open = open, .close = close, .launch = launch, .resources = resources};
+const struct gemm_ops gemm_cuda_ops = {.open = cuda_gemm_open,
+                                       .close = cuda_gemm_close,
+                                       .launch = cuda_gemm_launch,
+                                       .resources = cuda_gemm_resources};
 
-const struct gemm_ops gemm_cuda_tensor_ops = {.fits = fits, .open = open, .close = close, .launch = launch};
+const struct gemm_ops gemm_cuda_tensor_ops = {
+    .fits = cuda_gemm_fits, .open = cuda_gemm_open, .close = cuda_gemm_close, .launch = cuda_gemm_launch};

@@ -3,19 +3,20 @@
 #include "gemm/kernels/cpu/cpu_gemm.h"
 #include "gpu/null/null_device.h"
 
-static status_t open(struct gemm_exec *exec)
+static status_t null_product_open(struct gemm_exec *exec)
 {
   (void)exec;
   return null_call("open kernel", STATUS_ENVIRONMENT);
 }
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands)
+static status_t null_product_launch(struct gemm_exec *exec, struct gpu_queue *queue,
+                                    const struct gemm_operands *operands)
 {
   RETURN_IF_FAILED(null_call("launch product", STATUS_FAULT));
   return gemm_cpu_naive.ops->launch(exec, queue, operands);
 }
 
-static const struct gemm_ops ops = {.open = open, .launch = launch};
+static const struct gemm_ops ops = {.open = null_product_open, .launch = null_product_launch};
 
 static const struct gemm_kernel naive = {
     .name = "naive",

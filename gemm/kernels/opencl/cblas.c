@@ -8,8 +8,8 @@
 #include "config.h"
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
-static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
-                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+static int opencl_cblas_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                             const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
   if (device->info.is_cpu) return gemm_kernel_fits_int(kernel, device, p, why);
   snprintf(why, GPU_TEXT_MAX, "is for CPUs");
@@ -31,7 +31,8 @@ static status_t unmap(cl_command_queue queue, struct gpu_mem mem, void *host)
   return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clEnqueueUnmapMemObject of a matrix");
 }
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *gpu_queue, const struct gemm_operands *o)
+static status_t opencl_cblas_launch(struct gemm_exec *exec, struct gpu_queue *gpu_queue,
+                                    const struct gemm_operands *o)
 {
   cl_command_queue queue = opencl_queue_handle(gpu_queue);
   void *a = NULL, *b = NULL, *c = NULL;
@@ -46,7 +47,8 @@ done:
   return status_worst(status, unmap(queue, o->a, a));
 }
 
-static const struct gemm_ops ops = {.fits = fits, .open = gemm_cblas_open, .launch = launch};
+static const struct gemm_ops ops = {
+    .fits = opencl_cblas_fits, .open = gemm_cblas_open, .launch = opencl_cblas_launch};
 
 const struct gemm_kernel gemm_opencl_cblas = {
     .name = "cblas",

@@ -22,8 +22,8 @@ struct bench {
   size_t items;
 };
 
-static status_t timed(const struct bench *b, cl_kernel kernel, const struct opencl_argument *arguments,
-                      cl_uint n, double *seconds)
+static status_t opencl_bench_timed(const struct bench *b, cl_kernel kernel,
+                                   const struct opencl_argument *arguments, cl_uint n, double *seconds)
 {
   const size_t global[3] = {b->items, 1, 1}, local[3] = {GROUP, 1, 1};
   RETURN_IF_FAILED(gpu_record(b->begin, b->queue));
@@ -45,7 +45,7 @@ static status_t turns_measure(const struct bench *b, const char *name, struct op
   RETURN_IF_FAILED(gemm_opencl_kernel(b->program, name, &kernel));
   arguments[0] = (struct opencl_argument)OPENCL_ARGUMENT(turns);
   for (; turns <= TURNS_MAX && seconds < LONG_ENOUGH; turns *= 4) {
-    TRY(timed(b, kernel, arguments, n, &seconds), done);
+    TRY(opencl_bench_timed(b, kernel, arguments, n, &seconds), done);
     *rate = seconds > 0 ? work * turns * (double)b->items / seconds : 0;
   }
 done:
@@ -63,14 +63,14 @@ static status_t device_measure(const struct bench *b, double *rate)
   double seconds = 0;
   status_t status = STATUS_OK;
   RETURN_IF_FAILED(gemm_opencl_kernel(b->program, "read_device", &kernel));
-  for (int round = 0; round < 3; round++) TRY(timed(b, kernel, arguments, 3, &seconds), done);
+  for (int round = 0; round < 3; round++) TRY(opencl_bench_timed(b, kernel, arguments, 3, &seconds), done);
   *rate = seconds > 0 ? (double)b->in.bytes / seconds : 0;
 done:
   clReleaseKernel(kernel);
   return status;
 }
 
-static status_t bench_open(struct bench *b)
+static status_t opencl_bench_open(struct bench *b)
 {
   const struct opencl_variant ceilings = {.source = gemm_ceilings_cl};
   RETURN_IF_FAILED(gemm_opencl_build(b->device, &ceilings, "-cl-std=CL1.2", &b->program));
@@ -90,7 +90,7 @@ status_t gemm_opencl_ceilings(struct gpu_device *device, struct gpu_queue *queue
   struct gemm_ceilings found = {0};
   status_t status;
   if (device->info.is_cpu) return gemm_cpu_ceilings(device, queue, type, ceilings);
-  TRY(bench_open(&b), done);
+  TRY(opencl_bench_open(&b), done);
   cl_mem out = b.out.handle;
   cl_float factor = 0.5f;
   struct opencl_argument spin[] = {{0}, OPENCL_ARGUMENT(factor), OPENCL_ARGUMENT(out)};

@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 
-static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
-                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+static int clblast_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                        const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
   (void)kernel, (void)p;
   if (device->info.is_cpu) snprintf(why, GPU_TEXT_MAX, "is for GPUs");
@@ -33,7 +33,8 @@ static CLBlastTranspose transpose(int transposed)
   return transposed ? CLBlastTransposeYes : CLBlastTransposeNo;
 }
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *gpu_queue, const struct gemm_operands *o)
+static status_t clblast_launch(struct gemm_exec *exec, struct gpu_queue *gpu_queue,
+                               const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
   cl_command_queue queue = opencl_queue_handle(gpu_queue);
@@ -43,7 +44,7 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *gpu_queue, cons
                                     o->c.handle, 0, (size_t)p->ld[GEMM_C], &queue, NULL));
 }
 
-static const struct gemm_ops ops = {.fits = fits, .launch = launch};
+static const struct gemm_ops ops = {.fits = clblast_fits, .launch = clblast_launch};
 
 const struct gemm_kernel gemm_opencl_clblast = {
     .name = "clblast",

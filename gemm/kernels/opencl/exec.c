@@ -50,8 +50,8 @@ static size_t items_of(const struct opencl_variant *v, const struct gemm_blocks 
 
 /* ---- limits ---- */
 
-static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
-                const struct gemm_problem *p, char why[GPU_TEXT_MAX])
+static int opencl_gemm_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                            const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
   const struct opencl_variant *v = kernel->variant;
   (void)p;
@@ -61,7 +61,7 @@ static int fits(const struct gemm_kernel *kernel, const struct gpu_device *devic
 
 /* The compiled kernel may take fewer work-items than the device does, and local memory may be too
  * small. */
-static status_t limits_check(const struct gemm_exec *exec, const struct state *s)
+static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const struct state *s)
 {
   size_t items = items_of(variant_of(exec), &exec->blocks), most, required[3];
   cl_ulong need, have;
@@ -230,7 +230,8 @@ static status_t combine_launch(const struct gemm_exec *exec, const struct state 
   return gemm_opencl_launch(queue, s->combine, arguments, 7, global, local);
 }
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
+static status_t opencl_gemm_launch(struct gemm_exec *exec, struct gpu_queue *queue,
+                                   const struct gemm_operands *o)
 {
   const struct state *s = exec->state;
   RETURN_IF_FAILED(product_launch(exec, s, queue, o));
@@ -260,7 +261,7 @@ static status_t parts_create(const struct gemm_exec *exec, struct state *s)
   return opencl_fail(error, "clCreateBuffer for parts of a product");
 }
 
-static status_t open(struct gemm_exec *exec)
+static status_t opencl_gemm_open(struct gemm_exec *exec)
 {
   struct state *s = exec->state = calloc(1, sizeof *s);
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
@@ -270,13 +271,13 @@ static status_t open(struct gemm_exec *exec)
   RETURN_IF_FAILED(options_write(exec, s, options, sizeof options));
   RETURN_IF_FAILED(gemm_opencl_build(s->device, variant_of(exec), options, &s->program));
   RETURN_IF_FAILED(gemm_opencl_kernel(s->program, "gemm", &s->gemm));
-  RETURN_IF_FAILED(limits_check(exec, s));
+  RETURN_IF_FAILED(opencl_gemm_limits_check(exec, s));
   if (exec->blocks.splits == 1) return STATUS_OK;
   RETURN_IF_FAILED(combine_create(exec, s));
   return parts_create(exec, s);
 }
 
-static void close(struct gemm_exec *exec)
+static void opencl_gemm_close(struct gemm_exec *exec)
 {
   struct state *s = exec->state;
   if (!s) return;
@@ -339,7 +340,7 @@ static int registers_of(const struct gemm_exec *exec, const struct state *s)
   return registers;
 }
 
-static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
+static void opencl_gemm_resources(const struct gemm_exec *exec, struct gemm_resources *r)
 {
   const struct state *s = exec->state;
   cl_ulong bytes = 0;
@@ -350,5 +351,8 @@ static void resources(const struct gemm_exec *exec, struct gemm_resources *r)
     r->local_bytes = (int)bytes;
 }
 
-const struct gemm_ops gemm_opencl_ops = {
-    .fits = fits, .open = open, .close = close, .launch = launch, .resources = resources};
+const struct gemm_ops gemm_opencl_ops = {.fits = opencl_gemm_fits,
+                                         .open = opencl_gemm_open,
+                                         .close = opencl_gemm_close,
+                                         .launch = opencl_gemm_launch,
+                                         .resources = opencl_gemm_resources};

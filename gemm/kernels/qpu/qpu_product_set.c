@@ -14,14 +14,14 @@ struct state {
   struct gemm_counts counts;
 };
 
-static int fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
-                const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
+static int qpu_product_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
+                            const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {
   (void)problem;
   return qpu_sgemm_fits(kernel->variant, device, why);
 }
 
-static status_t open(struct gemm_exec *exec)
+static status_t qpu_product_open(struct gemm_exec *exec)
 {
   const struct gemm_problem *p = &exec->problem;
   struct state *state = calloc(1, sizeof *state);
@@ -31,14 +31,15 @@ static status_t open(struct gemm_exec *exec)
                         &state->sgemm);
 }
 
-static void close(struct gemm_exec *exec)
+static void qpu_product_close(struct gemm_exec *exec)
 {
   struct state *state = exec->state;
   if (state) qpu_sgemm_close(state->sgemm);
   free(state);
 }
 
-static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands)
+static status_t qpu_product_launch(struct gemm_exec *exec, struct gpu_queue *queue,
+                                   const struct gemm_operands *operands)
 {
   const struct gemm_problem *p = &exec->problem;
   struct state *state = exec->state;
@@ -59,13 +60,16 @@ static status_t launch(struct gemm_exec *exec, struct gpu_queue *queue, const st
   return qpu_sgemm_run(state->sgemm, &problem, QPU_DEVICE_QPUS, &state->counts);
 }
 
-static void counts(const struct gemm_exec *exec, struct gemm_counts *counts)
+static void qpu_product_counts(const struct gemm_exec *exec, struct gemm_counts *counts)
 {
   *counts = ((const struct state *)exec->state)->counts;
 }
 
-static const struct gemm_ops ops = {
-    .fits = fits, .open = open, .close = close, .launch = launch, .counts = counts};
+static const struct gemm_ops ops = {.fits = qpu_product_fits,
+                                    .open = qpu_product_open,
+                                    .close = qpu_product_close,
+                                    .launch = qpu_product_launch,
+                                    .counts = qpu_product_counts};
 
 #define KERNEL(id, text, place)                                                                              \
   static const struct gemm_kernel kernel_##id = {.name = #id,                                                \

@@ -64,7 +64,7 @@ struct qpu_sgemm {
   struct gpu_mem memory[PIECES];
 };
 
-static size_t round_up(size_t n, size_t multiple)
+static size_t sgemm_round_up(size_t n, size_t multiple)
 {
   return (n + multiple - 1) / multiple * multiple;
 }
@@ -76,9 +76,9 @@ static status_t size_layout(struct layout *l, size_t p, size_t q, size_t r)
   if (p == 0 || q == 0 || r == 0)
     return log_fail(STATUS_USAGE, "matrices of %zu x %zu by %zu x %zu: every size must be 1 at least", p, q,
                     q, r);
-  l->p = round_up(p, kernel->tile_rows);
-  l->r = round_up(r, kernel->tile_columns);
-  l->q = dot ? round_up(q, LANES) : q < 2 ? 2 : q; /* the turned loop runs twice at least */
+  l->p = sgemm_round_up(p, kernel->tile_rows);
+  l->r = sgemm_round_up(r, kernel->tile_columns);
+  l->q = dot ? sgemm_round_up(q, LANES) : q < 2 ? 2 : q; /* the turned loop runs twice at least */
   size_t beyond = dot ? LANES : 1,
          inner = dot ? l->q + LANES : l->r; /* look-ups run ahead of the last turn */
   if ((l->q + beyond) * 4 >= MAX_A_STRIDE || inner * 4 >= UINT32_MAX)
@@ -89,7 +89,7 @@ static status_t size_layout(struct layout *l, size_t p, size_t q, size_t r)
   return STATUS_OK;
 }
 
-static int threads_of(const struct qpu_sgemm_kernel *kernel)
+static int sgemm_n_threads(const struct qpu_sgemm_kernel *kernel)
 {
   return kernel->kind == QPU_SGEMM_THREADS ? 2 : 1;
 }
@@ -193,7 +193,7 @@ static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld,
 
 /* The dot product reads B by columns, so they become rows. With beta 0 whatever C holds must not
  * matter. */
-static void copy_in(const struct layout *l)
+static void sgemm_copy_in(const struct layout *l)
 {
   const struct qpu_sgemm_problem *m = l->problem;
   int b_by_columns = l->kernel->kind == QPU_SGEMM_DOT;
@@ -210,7 +210,7 @@ static void copy_in(const struct layout *l)
   if (m->beta != 0) copy_c(l, 0);
 }
 
-static uint32_t bits_of(float value)
+static uint32_t sgemm_bits(float value)
 {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -248,8 +248,8 @@ static void write_tmu1_record(const struct layout *l, const struct tile *tile, u
                             l->b_stride,
                             (uint32_t)l->q,
                             tile->c,
-                            bits_of(l->problem->alpha),
-                            bits_of(l->problem->beta),
+                            sgemm_bits(l->problem->alpha),
+                            sgemm_bits(l->problem->beta),
                             tile->next};
   memcpy(record, words, sizeof words);
 }
@@ -263,8 +263,8 @@ static void write_threads_record(const struct layout *l, const struct tile *tile
                             l->b_stride,
                             (uint32_t)l->q,
                             tile->record + 6 * 4,
-                            bits_of(l->problem->alpha),
-                            bits_of(l->problem->beta),
+                            sgemm_bits(l->problem->alpha),
+                            sgemm_bits(l->problem->beta),
                             tile->c,
                             2u << 30 | 1u << 23 | (uint32_t)LANES << 16 | 1u << 14 | tile->program << 7,
                             1u << 12 | 1u << 11 | 2u << 8 | tile->program,
@@ -295,8 +295,8 @@ static void write_tiles(struct layout *l, struct qpu_job *jobs)
   size_t n_tiles = count_tiles(l), ends = n_tiles * RECORD_WORDS, starts = ends + MAX_PROGRAMS * END_WORDS,
          pair = starts + MAX_PROGRAMS;
   uint32_t at = l->records, programs = (uint32_t)l->n_programs;
-  words[pair] = bits_of(l->problem->alpha);
-  words[pair + 1] = bits_of(l->problem->beta);
+  words[pair] = sgemm_bits(l->problem->alpha);
+  words[pair + 1] = sgemm_bits(l->problem->beta);
   for (size_t tile = 0; tile < n_tiles; tile++) {
     size_t following = tile + programs, mine = tile % programs;
     uint32_t next = following < n_tiles ? at + (uint32_t)(following * RECORD_WORDS * 4)
@@ -330,8 +330,8 @@ static void write_rows(struct layout *l, struct qpu_job *jobs)
                                    ((uint32_t)l->p - n + programs - 1) / programs,
                                    (uint32_t)l->r,
                                    (uint32_t)(l->q / LANES),
-                                   bits_of(l->problem->alpha),
-                                   bits_of(l->problem->beta),
+                                   sgemm_bits(l->problem->alpha),
+                                   sgemm_bits(l->problem->beta),
                                    n,
                                    programs - 1};
     memcpy(u, uniforms, sizeof uniforms);
@@ -342,7 +342,7 @@ static void write_rows(struct layout *l, struct qpu_job *jobs)
 int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_device *device,
                    char why[GPU_TEXT_MAX])
 {
-  if (threads_of(kernel) == 1 || device->info.emulated) return 1;
+  if (sgemm_n_threads(kernel) == 1 || device->info.emulated) return 1;
   snprintf(why, GPU_TEXT_MAX, "needs two threads a QPU, which the firmware does not start");
   return 0;
 }
@@ -374,11 +374,11 @@ void qpu_sgemm_close(struct qpu_sgemm *s)
   free(s);
 }
 
-static status_t multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus)
+static status_t sgemm_multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus)
 {
   struct layout *l = &s->layout;
   struct qpu_job jobs[MAX_PROGRAMS] = {{0}};
-  int dot = l->kernel->kind == QPU_SGEMM_DOT, most = n_qpus * threads_of(l->kernel);
+  int dot = l->kernel->kind == QPU_SGEMM_DOT, most = n_qpus * sgemm_n_threads(l->kernel);
   size_t parts = dot ? l->p : count_tiles(l);
   if (n_qpus < 1 || n_qpus > MAX_QPUS)
     return log_fail(STATUS_USAGE, "%d QPUs: there are 1 to %d", n_qpus, MAX_QPUS);
@@ -387,12 +387,12 @@ static status_t multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *pr
   l->problem = problem;
   l->n_programs = parts < (size_t)most ? (int)parts : most;
   RETURN_IF_FAILED(place_c(s, problem));
-  copy_in(l);
+  sgemm_copy_in(l);
   if (dot)
     write_rows(l, jobs);
   else
     write_tiles(l, jobs);
-  return qpu_device_run(s->device, jobs, l->n_programs, threads_of(l->kernel));
+  return qpu_device_run(s->device, jobs, l->n_programs, sgemm_n_threads(l->kernel));
 }
 
 /* In the innermost loop, which is nearly all of them. */
@@ -408,7 +408,7 @@ static status_t run_timed(struct qpu_sgemm *s, const struct qpu_sgemm_problem *p
                           struct qpu_emu *emu)
 {
   RETURN_IF_FAILED(qpu_emu_estimate(emu, &qpu_cost_pi));
-  status_t status = multiply(s, problem, n_qpus);
+  status_t status = sgemm_multiply(s, problem, n_qpus);
   s->estimate_seconds = qpu_emu_seconds(emu);
   (void)qpu_emu_estimate(emu, NULL);
   return status;
@@ -422,7 +422,7 @@ status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *prob
   if (emu && s->estimate_seconds == 0 && instructions(l) <= MOST_INSTRUCTIONS)
     RETURN_IF_FAILED(run_timed(s, problem, n_qpus, emu));
   else
-    RETURN_IF_FAILED(multiply(s, problem, n_qpus));
+    RETURN_IF_FAILED(sgemm_multiply(s, problem, n_qpus));
   if (l->c_place != C_IN_PLACE) copy_c(l, 1);
   if (counts) *counts = (struct gemm_counts){0};
   if (counts && emu) {
