@@ -25,7 +25,7 @@ enum {
   KERNEL_TRIALS = 32
 };
 
-static status_t parse_kernel(const char *option, const char *text, void *field)
+static status_t himeno_parse_kernel(const char *option, const char *text, void *field)
 {
   const char **kernel = field;
   *kernel = strcmp(text, "auto") == 0 ? NULL : text;
@@ -41,7 +41,7 @@ static status_t parse_kernel(const char *option, const char *text, void *field)
                  : STATUS_OK;
 }
 
-static status_t parse_transport(const char *option, const char *text, void *field)
+static status_t himeno_parse_transport(const char *option, const char *text, void *field)
 {
   const char **transport = field;
   *transport = strcmp(text, "auto") == 0 ? NULL : text;
@@ -63,7 +63,7 @@ static const struct option_spec options[] = {
      "counts."},
     {DEVICE_OPTION_BACKEND(RUN)},
     {DEVICE_OPTION_DEVICE(RUN)},
-    {"kernel", 'k', PLAIN | OFFICIAL | SOAK, OPTION_CUSTOM(kernel, parse_kernel, "auto|KERNEL"),
+    {"kernel", 'k', PLAIN | OFFICIAL | SOAK, OPTION_CUSTOM(kernel, himeno_parse_kernel, "auto|KERNEL"),
      "Select the kernel; see --list. auto times several on this device, size and data, and remembers the "
      "fastest."},
     {"kernel-file", 0, RUN, OPTION_INPUT(kernel_file, "FILE"),
@@ -72,7 +72,7 @@ static const struct option_spec options[] = {
     {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune), "Time the kernels again even if a choice is remembered."},
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
      "Skip all trials and ignore remembered choices: use the backend's default kernel and transport staged."},
-    {"transport", 'x', RUN, OPTION_CUSTOM(transport, parse_transport, "auto|TRANSPORT"),
+    {"transport", 'x', RUN, OPTION_CUSTOM(transport, himeno_parse_transport, "auto|TRANSPORT"),
      "Select the transport for halo exchange; see --list. auto times a few exchanges per transport and takes "
      "the fastest."},
     {RANKS_OPTION_PROCS(RUN, "takes the cheapest exchange by a model.")},
@@ -125,7 +125,7 @@ static const struct option_spec options[] = {
 };
 
 /* A kernel must exist for the backend that was named with it. */
-static status_t kernel_check(const struct himeno_config *c)
+static status_t himeno_kernel_check(const struct himeno_config *c)
 {
   if (!c->backend || !c->kernel) return STATUS_OK;
   const struct himeno_kernel_set *set = himeno_kernels_find(c->backend->name);
@@ -137,10 +137,10 @@ static status_t kernel_check(const struct himeno_config *c)
 static const struct himeno_config defaults = {
     .block = HIMENO_BLOCK_SWEEPS, .soak_every = 1, .seconds = HIMENO_BLOCK_SECONDS, .timeout = WATCH_SECONDS};
 
-static status_t check(void *config)
+static status_t himeno_options_check(void *config)
 {
   struct himeno_config *c = config;
-  RETURN_IF_FAILED(kernel_check(c));
+  RETURN_IF_FAILED(himeno_kernel_check(c));
   c->no_tune |= c->accept || c->soak_given;
   return STATUS_OK;
 }
@@ -171,7 +171,7 @@ const struct option_program himeno_options = {
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
-    .check = check,
+    .check = himeno_options_check,
     .exclusive = exclusive,
     .joined = joined,
 };

@@ -80,7 +80,7 @@ static status_t ceiling_between(struct solver *solver, struct ceiling *c, double
 
 /* What has measured nothing yet replaces no document of an earlier run, and what is no file takes
  * one document, the last. */
-static int is_due(const char *json, int n_samples)
+static int measure_is_due(const char *json, int n_samples)
 {
   static int ours;
   if (!ours && n_samples == 0 && access(json, F_OK) == 0) return 0;
@@ -95,7 +95,8 @@ static status_t result_write(const struct himeno_measurement *m)
   m->result->timing.partial = 1;
   status_t status =
       m->solver ? himeno_ranks_gather(&m->choice->placement, m->solver, m->record, m->result) : STATUS_OK;
-  if (status == STATUS_OK && m->choice->placement.rank == 0 && is_due(path, m->result->timing.n_samples)) {
+  if (status == STATUS_OK && m->choice->placement.rank == 0 &&
+      measure_is_due(path, m->result->timing.n_samples)) {
     const struct judge_limits none = {.policy_name = NULL};
     struct judged judged = {.asked = 0};
     json_t *document = NULL;
@@ -171,7 +172,7 @@ status_t himeno_block_add(struct himeno_measurement *m, const struct solver_bloc
 }
 
 /* Of the blocks' times and of this rank's own computing in them, unless no check needs to know. */
-static int is_noise_known(const struct himeno_measurement *m)
+static int measure_noise_known(const struct himeno_measurement *m)
 {
   const struct record *record = m->record;
   double own[RECORDS_MAX];
@@ -195,7 +196,7 @@ static int needs_more(struct himeno_measurement *m, double begin, double block_s
   if (isinf(plan->noise_max) && isinf(plan->device_noise_max)) return 0;
   if (elapsed < asked - block_seconds / 2) return 1;
   if (m->noise_until == 0) m->noise_until = elapsed + fmax(elapsed, fmin(10 * asked, NOISE_SECONDS));
-  return elapsed < m->noise_until && !is_noise_known(m);
+  return elapsed < m->noise_until && !measure_noise_known(m);
 }
 
 /* Without a reference blocks are still held against each other. */
@@ -213,8 +214,8 @@ static status_t block_check(struct himeno_measurement *m, const struct verify_va
                                      : status;
 }
 
-static status_t block_add(struct himeno_measurement *m, const struct verify_value *value,
-                          const struct solver_block *block)
+static status_t measure_block_add(struct himeno_measurement *m, const struct verify_value *value,
+                                  const struct solver_block *block)
 {
   char what[48];
   RETURN_IF_FAILED(himeno_block_add(m, block));
@@ -279,7 +280,8 @@ static status_t timing_begin(struct himeno_measurement *m, double wanted)
   return STATUS_OK;
 }
 
-static status_t blocks_run(struct himeno_measurement *m, struct verify_value *value, struct ceiling *ceiling)
+static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_value *value,
+                                   struct ceiling *ceiling)
 {
   const struct himeno_config *c = m->choice->config;
   int sweeps = himeno_block_sweeps(c);
@@ -289,7 +291,7 @@ static status_t blocks_run(struct himeno_measurement *m, struct verify_value *va
   double begin = himeno_now(m);
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->verification.pauses, &block));
-    RETURN_IF_FAILED(block_add(m, value, &block));
+    RETURN_IF_FAILED(measure_block_add(m, value, &block));
     if (c->sweeps_given) return STATUS_OK;
     if (compares(m->choice->config) && !m->result->verification.pauses &&
         m->result->timing.n_samples % CHECK_BLOCK_EVERY == 0)
@@ -352,7 +354,8 @@ static status_t ceiling_finish(struct himeno_measurement *m, double points, stru
   return STATUS_OK;
 }
 
-static status_t measure(struct himeno_measurement *m, struct verify_value *value, struct ceiling *ceiling)
+static status_t measure_blocks(struct himeno_measurement *m, struct verify_value *value,
+                               struct ceiling *ceiling)
 {
   const struct placement *p = &m->choice->placement;
   const double points = himeno_points(m->choice->global);
@@ -362,7 +365,8 @@ static status_t measure(struct himeno_measurement *m, struct verify_value *value
     RETURN_IF_FAILED(
         watch_allreduce(p->comm, &on_cpu, &ceiling->between, 1, MPI_INT, MPI_MIN, "the ceiling's times"));
   }
-  status_t status = m->choice->config->official ? official_run(m, value) : blocks_run(m, value, ceiling);
+  status_t status =
+      m->choice->config->official ? official_run(m, value) : measure_blocks_run(m, value, ceiling);
   if (m->record) energy_end(m->record->device, &m->result->energy);
   if (status != STATUS_OK || !with_ceiling || m->is_rung) return status;
   return ceiling_finish(m, points, ceiling);
@@ -371,7 +375,7 @@ static status_t measure(struct himeno_measurement *m, struct verify_value *value
 status_t himeno_measure(struct himeno_measurement *m, struct verify_value *value)
 {
   struct ceiling ceiling = {.n = 0};
-  status_t status = measure(m, value, &ceiling);
+  status_t status = measure_blocks(m, value, &ceiling);
   for (int b = 0; m->ceilings && b < ceiling.n && status == STATUS_OK; b++)
     status = stats_add(&m->ceilings->rates, &m->ceilings->n, ceiling.rates[b]);
   free(ceiling.rates);

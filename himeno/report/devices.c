@@ -61,7 +61,7 @@ static void column_document(struct doc *d, const struct telemetry_sample *rows, 
   doc_end(d);
 }
 
-static void throttled_document(struct doc *d, const struct telemetry_sample *rows, int n)
+static void devices_throttled_document(struct doc *d, const struct telemetry_sample *rows, int n)
 {
   char text[TELEMETRY_THROTTLE_BYTES];
   int known = 0;
@@ -73,8 +73,8 @@ static void throttled_document(struct doc *d, const struct telemetry_sample *row
   doc_end(d);
 }
 
-static void blocks_document(struct doc *d, const struct record_telemetry *t,
-                            const struct telemetry_sample *rows)
+static void devices_blocks_document(struct doc *d, const struct record_telemetry *t,
+                                    const struct telemetry_sample *rows)
 {
   if (!doc_object(
           d, "blocks", DOC_OPTIONAL,
@@ -85,7 +85,7 @@ static void blocks_document(struct doc *d, const struct record_telemetry *t,
     return;
   doc_whole(d, "each", DOC_POSITIVE, "", t->each);
   for (enum telemetry_value v = 0; v < TELEMETRY_VALUES; v++) column_document(d, rows, t->rows, v);
-  throttled_document(d, rows, t->rows);
+  devices_throttled_document(d, rows, t->rows);
   doc_end(d);
 }
 
@@ -133,7 +133,7 @@ void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, 
            "CRC errors per second of all its NVLinks: the most over a minute of the run; those of a shorter "
            "run over a minute.",
            t->crc_rate);
-  blocks_document(d, t, doc_at(d, ranks->series, (size_t)rank * (size_t)t->rows));
+  devices_blocks_document(d, t, doc_at(d, ranks->series, (size_t)rank * (size_t)t->rows));
   changes_document(d, t);
   doc_whole(d, "changes_seen", DOC_OPTIONAL, "", t->n_changes);
   doc_end(d);

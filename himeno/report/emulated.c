@@ -12,7 +12,7 @@
 #define INSTRUCTIONS_PER_SECOND (12 * 250e6 / 4)
 #define LANES                   16
 
-static double share(uint64_t part, uint64_t whole)
+static double emulated_share(uint64_t part, uint64_t whole)
 {
   return whole > 0 ? (double)part / (double)whole : 0;
 }
@@ -20,7 +20,7 @@ static double share(uint64_t part, uint64_t whole)
 /* Issued for 16 points of a sweep. */
 static double vector_instructions(const struct himeno_counts *counts)
 {
-  return LANES * share(counts->instructions, counts->points);
+  return LANES * emulated_share(counts->instructions, counts->points);
 }
 
 static double memory_gflops(double bytes_per_second)
@@ -42,13 +42,13 @@ void himeno_counts_text(const struct himeno_counts *c, const struct himeno_timin
   fprintf(out,
           "  counts     %.1f instructions issued for 16 points of a sweep, %.1f%% of them with float "
           "arithmetic\n",
-          vector_instructions(c), 100 * share(c->arithmetic, c->instructions));
+          vector_instructions(c), 100 * emulated_share(c->arithmetic, c->instructions));
   if (c->estimate_ns)
     fprintf(
         out,
         "  estimate   %.3f us for 1000 points of a sweep on a Raspberry Pi at 250 MHz, by a model and not "
         "measured: doc/qpu-time.md\n",
-        share(c->estimate_ns, c->estimate_points));
+        emulated_share(c->estimate_ns, c->estimate_points));
 }
 
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out)
@@ -78,7 +78,7 @@ void himeno_counts_document(struct doc *d, const struct himeno_counts *c)
   doc_whole(d, "stalls", 0, "Cycles in which a processor waited.", c->stalls);
   doc_real(d, "estimate_point_seconds", DOC_OPTIONAL, "s",
            "Of one point of a sweep on a Raspberry Pi, by a model: no measurement (doc/qpu-time.md).",
-           c->estimate_points ? 1e-9 * share(c->estimate_ns, c->estimate_points) : NAN);
+           c->estimate_points ? 1e-9 * emulated_share(c->estimate_ns, c->estimate_points) : NAN);
   doc_end(d);
 }
 
@@ -100,5 +100,5 @@ void himeno_bound_document(struct doc *d, const struct himeno_counts *counts)
 void himeno_rung_counts_text(const struct himeno_counts *counts, FILE *out)
 {
   fprintf(out, " %12.1f %11.1f%%", vector_instructions(counts),
-          100 * share(counts->arithmetic, counts->instructions));
+          100 * emulated_share(counts->arithmetic, counts->instructions));
 }

@@ -22,7 +22,7 @@ struct energy_sum {
   enum note note; /* why nothing is told */
 };
 
-static struct energy_sum sum_of(const struct himeno_ranks *r)
+static struct energy_sum energy_total(const struct himeno_ranks *r)
 {
   struct energy_sum s = {.note = NOTE_NONE};
   int shared = 0, untold = 0, paused = 0, is_short = 0;
@@ -52,7 +52,7 @@ static struct energy_sum sum_of(const struct himeno_ranks *r)
 
 void himeno_energy_text(const struct himeno_ranks *r, FILE *out)
 {
-  const struct energy_sum s = sum_of(r);
+  const struct energy_sum s = energy_total(r);
   if (s.counters == 0) return;
   const char *scope = r->rank[0].energy.scope;
   if (s.note) {
@@ -93,7 +93,7 @@ void himeno_rank_energy_document(struct doc *d, const struct himeno_rank *rank)
 
 void himeno_energy_document(struct doc *d, const struct himeno_ranks *r)
 {
-  const struct energy_sum s = sum_of(r);
+  const struct energy_sum s = energy_total(r);
   if (!doc_object(d, "energy", DOC_OPTIONAL | DOC_NULLABLE,
                   "Of all devices' sweeps, without what idle devices take in the pauses; null if none has an "
                   "energy counter.",

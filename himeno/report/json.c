@@ -29,7 +29,7 @@ void himeno_kernel_document(struct doc *d, const struct himeno_kernel *kernel)
   doc_whole(d, "T", DOC_POSITIVE, "", kernel->sweeps);
 }
 
-static void config_document(struct doc *d, const struct himeno_choice *choice, int64_t sweeps)
+static void himeno_config_document(struct doc *d, const struct himeno_choice *choice, int64_t sweeps)
 {
   const struct himeno_config *c = choice->config;
   const struct doc_words origins = {&choice_words->name, CHOICE_RULE, sizeof *choice_words};
@@ -55,14 +55,14 @@ static void config_document(struct doc *d, const struct himeno_choice *choice, i
   doc_end(d);
 }
 
-static void samples_document(struct doc *d, const struct himeno_timing *t)
+static void himeno_samples_document(struct doc *d, const struct himeno_timing *t)
 {
   if (!doc_list(d, "samples", 0, "Seconds of each block.", 1)) return;
   for (int s = 0; doc_each(d, s, t->n_samples); s++) doc_real(d, NULL, 0, "s", "", t->samples[s]);
   doc_end(d);
 }
 
-static void throttled_document(struct doc *d, const double *throttled, int n_samples)
+static void himeno_throttled_document(struct doc *d, const double *throttled, int n_samples)
 {
   if (!doc_list(d, "throttled", DOC_OPTIONAL, "Samples, counted from 0, after which a device was throttled.",
                 1))
@@ -102,7 +102,7 @@ static void checks_document(struct doc *d, const struct himeno_kernel *kernel,
   doc_end(d);
 }
 
-static void ceilings_document(struct doc *d, int first, const struct himeno_ceiling *c)
+static void himeno_ceilings_document(struct doc *d, int first, const struct himeno_ceiling *c)
 {
   const double gbps[2] = {c->all / 1e9, c->other_data / 1e9};
   if (!doc_object(d, "ceilings", DOC_OPTIONAL | DOC_NULLABLE,
@@ -144,7 +144,8 @@ static void wall_document(struct doc *d)
   doc_end(d);
 }
 
-static void result_document(struct doc *d, const struct himeno_choice *choice, const struct himeno_result *r)
+static void himeno_result_document(struct doc *d, const struct himeno_choice *choice,
+                                   const struct himeno_result *r)
 {
   const struct himeno_config *c = choice->config;
   const int emulated = choice->placement.info.emulated;
@@ -162,7 +163,7 @@ static void result_document(struct doc *d, const struct himeno_choice *choice, c
            ceiling > 0 ? ceiling / 1e9 : NAN);
   doc_real(d, "ceiling_share", DOC_NULLABLE, "", "Of the whole run, exchanges included.",
            ceiling > 0 ? rate / ceiling : NAN);
-  ceilings_document(d, c->data, &r->ceiling);
+  himeno_ceilings_document(d, c->data, &r->ceiling);
   memory_document(d, choice);
   doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Sum of squared residuals of the last sweep.",
            t->last.gosa);
@@ -173,9 +174,9 @@ static void result_document(struct doc *d, const struct himeno_choice *choice, c
   doc_enum(d, "verdict", 0, DOC_COLUMN(status_words, verdict), "",
            status_verdict(status_worst(r->verdict, t->partial ? STATUS_INCOMPLETE : STATUS_OK)));
   himeno_energy_document(d, &r->ranks);
-  samples_document(d, t);
+  himeno_samples_document(d, t);
   checks_document(d, choice->kernel, &r->verification);
-  throttled_document(d, r->ranks.throttled, t->n_samples);
+  himeno_throttled_document(d, r->ranks.throttled, t->n_samples);
   soak_document(d, &r->soak, &worth, c->soak_every);
   judge_accept_document(d, &unjudged);
   himeno_counts_document(d, emulated ? &r->counts : NULL);
@@ -198,7 +199,7 @@ static void phases_document(struct doc *d, const struct himeno_ranks *ranks)
 }
 
 /* What went through a pair in its measurement, and what the device counted of it. */
-static void sent_document(struct doc *d, const struct himeno_path *p)
+static void himeno_sent_document(struct doc *d, const struct himeno_path *p)
 {
   if (!doc_object(d, "sent", DOC_OPTIONAL,
                   "With --accept, on devices: what this rank sent in exchanges of 4 MiB, and what its device "
@@ -216,7 +217,7 @@ static void sent_document(struct doc *d, const struct himeno_path *p)
   doc_end(d);
 }
 
-static void path_document(struct doc *d, const char *usual, int rank, const struct himeno_path *p)
+static void himeno_path_document(struct doc *d, const char *usual, int rank, const struct himeno_path *p)
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_whole(d, "rank", 0, "", rank);
@@ -231,7 +232,7 @@ static void path_document(struct doc *d, const char *usual, int rank, const stru
     doc_real(d, "gbps", DOC_OPTIONAL | DOC_NULLABLE, "GB/s",
              "With --accept: each way, of exchanges of 4 MiB both ways at once, beyond the latency.",
              p->probe.bytes_per_second / 1e9);
-  sent_document(d, p);
+  himeno_sent_document(d, p);
   doc_text(d, "why", 0, "", p->why[0] ? p->why : usual);
   doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers), "How ranks hand staged halos over.",
            p->handover[0] ? p->handover : NULL);
@@ -239,12 +240,12 @@ static void path_document(struct doc *d, const char *usual, int rank, const stru
   doc_end(d);
 }
 
-static void paths_document(struct doc *d, const char *usual, const struct himeno_ranks *ranks)
+static void himeno_paths_document(struct doc *d, const char *usual, const struct himeno_ranks *ranks)
 {
   if (!doc_list(d, "paths", 0, "", 1)) return;
   for (int r = 0; doc_each(d, r, ranks->n); r++) {
     const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
-    for (int m = 0; doc_each(d, m, rank->n_paths); m++) path_document(d, usual, r, &rank->paths[m]);
+    for (int m = 0; doc_each(d, m, rank->n_paths); m++) himeno_path_document(d, usual, r, &rank->paths[m]);
   }
   doc_end(d);
 }
@@ -301,8 +302,8 @@ static void judged_rank_document(struct doc *d, const struct gpu_backend *backen
            rank->cards_gbps > 0 ? rank->cards_gbps : NAN);
 }
 
-static void rank_document(struct doc *d, const struct gpu_backend *backend, const struct himeno_ranks *ranks,
-                          int r)
+static void himeno_rank_document(struct doc *d, const struct gpu_backend *backend,
+                                 const struct himeno_ranks *ranks, int r)
 {
   const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
   if (!doc_object(d, NULL, 0, "", 1)) return;
@@ -338,16 +339,17 @@ void himeno_document(struct doc *d, const struct himeno_choice *choice, const st
       "One run. Rates count 34 flop and 56 bytes per point and sweep; phases are seconds per sweep and may "
       "overlap. A field that is not required is missing in documents of earlier builds, or its description "
       "says when it is present.");
-  config_document(d, choice, result->timing.sweeps);
+  himeno_config_document(d, choice, result->timing.sweeps);
   doc_flag(d, "partial", DOC_OPTIONAL,
            "A signal ended the run, or it had not ended: the document has what was "
            "measured.",
            result->timing.partial);
-  result_document(d, choice, result);
+  himeno_result_document(d, choice, result);
   phases_document(d, ranks);
-  paths_document(d, choice_words[choice->transport_origin].of_transport, ranks);
+  himeno_paths_document(d, choice_words[choice->transport_origin].of_transport, ranks);
   if (doc_list(d, "ranks", 0, "None only in a partial document of a run that had not begun.", 1)) {
-    for (int r = 0; doc_each(d, r, ranks->n); r++) rank_document(d, choice->placement.backend, ranks, r);
+    for (int r = 0; doc_each(d, r, ranks->n); r++)
+      himeno_rank_document(d, choice->placement.backend, ranks, r);
     doc_end(d);
   }
   judge_found_document(d, &unjudged);

@@ -104,7 +104,7 @@ void himeno_ladder_text(const struct himeno_choice *choice, struct himeno_ladder
             ladder->made);
 }
 
-static void samples_document(struct doc *d, const struct himeno_rung *rung, int emulated)
+static void ladder_samples_document(struct doc *d, const struct himeno_rung *rung, int emulated)
 {
   if (!doc_list(d, "samples", DOC_OPTIONAL | DOC_NULLABLE,
                 "Seconds of each timed block, whose median counts; null on an emulator.", !emulated))
@@ -137,7 +137,7 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
   doc_whole(d, "blocks", 0, "", rung->n_samples);
   doc_whole(d, "block", DOC_OPTIONAL,
             "Sweeps per block: fewer if the first sweep was slow; 0 if it could not run.", rung->sweeps);
-  samples_document(d, rung, emulated);
+  ladder_samples_document(d, rung, emulated);
   doc_real(d, "noise", DOC_OPTIONAL | DOC_NULLABLE, "",
            "Of the samples, relative, as of the ceiling; null if there were fewer than three.",
            !emulated && rung->n_samples > 2 ? rung->noise : NAN);
@@ -151,7 +151,7 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
   doc_end(d);
 }
 
-static void config_document(struct doc *d, const struct himeno_choice *choice)
+static void ladder_config_document(struct doc *d, const struct himeno_choice *choice)
 {
   const struct himeno_config *config = choice->config;
   const struct placement *p = &choice->placement;
@@ -175,7 +175,7 @@ void himeno_ladder_document(struct doc *d, const struct himeno_choice *choice,
       d, "himeno-ladder/1", "himeno-gpu", "Ladder of himeno-gpu",
       "One run with --ladder: the kernels of one backend, one after the other, from the simplest up. Rates "
       "count 34 flop and 56 bytes per point and sweep.");
-  config_document(d, choice);
+  ladder_config_document(d, choice);
   doc_flag(d, "partial", DOC_OPTIONAL,
            "A signal ended the ladder: higher rungs or later rounds are missing, and the last may be short.",
            ladder->partial);

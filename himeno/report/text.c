@@ -57,7 +57,8 @@ static void print_handovers(const struct himeno_ranks *ranks, FILE *out)
             others ? ", and others" : "");
 }
 
-static void print_what(const struct himeno_choice *choice, const struct himeno_ranks *ranks, FILE *out)
+static void himeno_print_config(const struct himeno_choice *choice, const struct himeno_ranks *ranks,
+                                FILE *out)
 {
   const struct himeno_config *config = choice->config;
   int n = ranks->n, hosts = ranks_hosts(ranks->rank, sizeof *ranks->rank, n);
@@ -189,7 +190,7 @@ static void print_starved(const struct himeno_ranks *r, FILE *out)
             rank, r->rank[rank].row.host, 100 * share);
 }
 
-static void print_speed(const struct himeno_kernel *kernel, const struct himeno_result *r, FILE *out)
+static void himeno_print_speed(const struct himeno_kernel *kernel, const struct himeno_result *r, FILE *out)
 {
   const double gflops = himeno_timing_gflops(&r->timing), rate = himeno_bytes_per_second(gflops),
                ceiling = r->ceiling.all;
@@ -200,7 +201,7 @@ static void print_speed(const struct himeno_kernel *kernel, const struct himeno_
 }
 
 /* How the speed was measured. */
-static void print_timing(const struct himeno_config *config, const struct himeno_result *r, FILE *out)
+static void himeno_print_timing(const struct himeno_config *config, const struct himeno_result *r, FILE *out)
 {
   const struct himeno_timing *t = &r->timing;
   const struct stats_summary s = stats_summarise(t->samples, (size_t)t->n_samples);
@@ -232,8 +233,8 @@ static const char *verdict_word(status_t verdict)
 }
 
 /* A run that was not verified does not pass. */
-static void print_verdict(const struct himeno_timing *t, const struct himeno_verification *v,
-                          status_t verdict, const struct judged *j, FILE *out)
+static void himeno_print_verdict(const struct himeno_timing *t, const struct himeno_verification *v,
+                                 status_t verdict, const struct judged *j, FILE *out)
 {
   static const char *const compared[] = {
       [VERIFY_NO] = "the result was not compared",
@@ -308,13 +309,13 @@ void himeno_report_text(const struct himeno_choice *choice, const struct himeno_
   const struct worth worth = soak_worth(&result->soak, ranks, timing->seconds);
   const int timed = timing->sweeps > 0 && !choice->placement.info.emulated;
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
-  print_verdict(timing, &result->verification, result->verdict, judged, out);
-  if (timed) print_speed(kernel, result, out);
-  print_what(choice, ranks, out);
+  himeno_print_verdict(timing, &result->verification, result->verdict, judged, out);
+  if (timed) himeno_print_speed(kernel, result, out);
+  himeno_print_config(choice, ranks, out);
   ranks_print(ranks->rank, sizeof *ranks->rank, ranks->n, choice->config->verbose, out);
   if (timed) {
     print_phases(timing->seconds / (double)timing->sweeps, ranks, choice->config->verbose, out);
-    print_timing(choice->config, result, out);
+    himeno_print_timing(choice->config, result, out);
   } else if (timing->sweeps > 0) {
     himeno_counts_text(&result->counts, timing, out);
   }
@@ -334,7 +335,7 @@ void himeno_report_text(const struct himeno_choice *choice, const struct himeno_
 
 /* ---- --list ---- */
 
-static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
+static void himeno_list_backend(const struct gpu_backend *backend, int devices, FILE *out)
 {
   const struct himeno_kernel_set *set = himeno_kernels_find(backend->name);
   for (int k = 0; set && k < set->n; k++)
@@ -344,7 +345,7 @@ static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
 
 void himeno_report_list(const struct gpu_backend *asked, FILE *out)
 {
-  list_backends(asked, " and kernels (--kernel)", list_of, out);
+  list_backends(asked, " and kernels (--kernel)", himeno_list_backend, out);
   list_transports(out);
   fprintf(out, "Sizes (--size):\n");
   for (int n = 0; n < grid_size_count(); n++) {

@@ -57,7 +57,8 @@ static void cards_fill(struct himeno_rank *mine)
   }
 }
 
-static void paths_fill(const struct solver *solver, const struct path_probe *probes, struct himeno_rank *rank)
+static void himeno_paths_fill(const struct solver *solver, const struct path_probe *probes,
+                              struct himeno_rank *rank)
 {
   rank->n_paths = solver_messages(solver);
   for (int m = 0; m < rank->n_paths; m++) {
@@ -90,7 +91,7 @@ static void mine_fill(const struct placement *placement, const struct solver *so
     mine->phases[p] = timing->phase_sums[p] / timing->n_samples;
   mine->waited = timing->n_samples > 0 ? timing->waited_sum / timing->n_samples : 0;
   mine->row.gflops = rank_gflops(mine);
-  paths_fill(solver, result->probes, mine);
+  himeno_paths_fill(solver, result->probes, mine);
   cards_fill(mine);
 }
 

@@ -116,7 +116,7 @@ static void telemetry_add(struct record_telemetry *t, const struct telemetry_sam
   for (int b = 0; b < THROTTLE_BITS; b++) t->by_reason[b] += now->throttle >> b & 1;
 }
 
-static void block_add(struct record *r, const struct solver_block *block)
+static void record_block_add(struct record *r, const struct solver_block *block)
 {
   const double *p = block->phases;
   const double now = clock_seconds(r->backend);
@@ -142,7 +142,7 @@ static void change_add(struct record_telemetry *t, const struct record_change *c
   if (t->n_changes++ < RECORD_CHANGES_MAX) t->changes[t->n_changes - 1] = *change;
 }
 
-static void look(struct record *r)
+static void record_poll(struct record *r)
 {
   struct record_telemetry *t = &r->telemetry;
   struct telemetry_state before = t->after;
@@ -179,17 +179,17 @@ status_t record_add(struct record *record, const struct solver_block *block)
   telemetry_add(&record->telemetry, &record->now);
   series_add(&record->series, &record->now);
   if ((clock_seconds(record->backend) - record->looked) * LOOK_SHARE >= record->look_seconds) {
-    look(record);
+    record_poll(record);
     rate_heed(record);
   }
-  block_add(record, block);
+  record_block_add(record, block);
   return stats_add(&record->throttled, &record->n_throttled, record->now.throttle > 0);
 }
 
 /* What is left of a run is too short to tell a rate: the last whole stretch is told with it. */
 void record_finish(struct record *record)
 {
-  look(record);
+  record_poll(record);
   rate_add(record, &record->before_last);
   record->telemetry.each = record->series.each;
   record->telemetry.rows = series_rows(&record->series);

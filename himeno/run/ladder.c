@@ -25,8 +25,8 @@
 
 /* The kernels of the ladder in the order of their rungs, and the user's own; the caller frees the
  * ladder. */
-static status_t ladder_make(const char *kernel_file, struct himeno_choice *choice,
-                            struct himeno_ladder **ladder)
+static status_t himeno_ladder_build(const char *kernel_file, struct himeno_choice *choice,
+                                    struct himeno_ladder **ladder)
 {
   const struct himeno_kernel_set *set = himeno_kernels_find(choice->placement.backend->name);
   struct himeno_ladder *l = calloc(1, sizeof *l);
@@ -195,8 +195,8 @@ static void ceiling_settle(struct himeno_ladder *ladder)
 
 /* To and fro, so that none always comes after the same one; the last round goes up, and shows each
  * rung as it ends. */
-static status_t round_run(struct himeno_choice *choice, const struct verify_value *whole,
-                          struct himeno_measurement *m, struct himeno_ladder *ladder, int round)
+static status_t himeno_ladder_round(struct himeno_choice *choice, const struct verify_value *whole,
+                                    struct himeno_measurement *m, struct himeno_ladder *ladder, int round)
 {
   const int n = ladder->n, last = round + 1 == ladder->rounds;
   m->ceilings = &ladder->ceilings;
@@ -225,11 +225,11 @@ status_t himeno_ladder(struct himeno_choice *choice, const struct verify_value *
   struct himeno_measurement m = {.choice = choice, .plan = &one, .result = result, .is_rung = 1};
   status_t worst = STATUS_OK;
   RETURN_IF_FAILED(
-      agree_status(choice->placement.comm, ladder_make(choice->config->kernel_file, choice, ladder)));
+      agree_status(choice->placement.comm, himeno_ladder_build(choice->config->kernel_file, choice, ladder)));
   struct himeno_ladder *l = *ladder;
   l->rounds = choice->placement.info.emulated ? 1 : ROUNDS;
   for (int round = 0; round < l->rounds && !l->partial; round++)
-    RETURN_IF_FAILED(round_run(choice, value, &m, l, round));
+    RETURN_IF_FAILED(himeno_ladder_round(choice, value, &m, l, round));
   if (l->ceiling == 0) ceiling_settle(l);
   progress_part("%s", "");
   for (int r = 0; r < l->n; r++)

@@ -16,7 +16,7 @@ static status_t solve(int *ended)
   return status;
 }
 
-static void report(FILE *out)
+static void himeno_report(FILE *out)
 {
   if (run.ladder)
     himeno_ladder_text(&run.choice, run.ladder, out);
@@ -35,17 +35,17 @@ static void fields(struct doc *d)
 }
 
 /* A run's was judged. */
-static json_t *document(void)
+static json_t *himeno_main_document(void)
 {
   return json_incref(run.document);
 }
 
-static void list(FILE *out)
+static void himeno_list(FILE *out)
 {
   himeno_report_list(run.config.backend, out);
 }
 
-static void close_all(void)
+static void himeno_close_all(void)
 {
   himeno_run_close(&run);
 }
@@ -56,11 +56,11 @@ static const struct program program = {.options = &himeno_options,
                                        .list = &run.config.list,
                                        .quiet = &run.config.quiet,
                                        .run = solve,
-                                       .report = report,
+                                       .report = himeno_report,
                                        .fields = fields,
-                                       .document = document,
-                                       .print_list = list,
-                                       .close = close_all,
+                                       .document = himeno_main_document,
+                                       .print_list = himeno_list,
+                                       .close = himeno_close_all,
                                        .placement = &run.choice.placement,
                                        .timeout = &run.config.timeout};
 

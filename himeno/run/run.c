@@ -30,7 +30,7 @@ static void accept_default(struct himeno_config *c, int ranks)
 }
 
 /* Without -k the kernel is measured, unless the run is for comparison with itself only. */
-static status_t choose(struct himeno_config *config, struct himeno_choice *choice)
+static status_t himeno_run_choose(struct himeno_config *config, struct himeno_choice *choice)
 {
   RETURN_IF_FAILED(rank_place(&choice->placement, config->backend, config->device, config->binding,
                               config->expect, &choice->device));
@@ -53,7 +53,7 @@ static status_t value_prepare(const struct himeno_choice *choice, struct verify_
 
 /* The verdict of the document. Policy and reference were read at the start, so nothing here fails
  * for a bad file. */
-static status_t judge(struct himeno_run *run)
+static status_t himeno_run_judge(struct himeno_run *run)
 {
   RETURN_IF_FAILED(himeno_judge(&run->choice, &run->result, &run->limits, &run->judged, &run->document));
   return run->judged.verdict;
@@ -77,7 +77,7 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
     RETURN_IF_FAILED(wrong_explain(&solver, p, run->solver));
   RETURN_IF_FAILED(himeno_ranks_gather(p, run->solver, run->record, r));
   RETURN_IF_FAILED(himeno_counts_gather(p->comm, run->solver, &r->counts));
-  status = agree_status(p->comm, p->rank == 0 ? judge(run) : STATUS_OK);
+  status = agree_status(p->comm, p->rank == 0 ? himeno_run_judge(run) : STATUS_OK);
   r->verdict = status_worst(r->verdict, status);
   r->ended = status != STATUS_FAULT && status != STATUS_HANG;
   return r->verdict;
@@ -92,7 +92,7 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
   RETURN_IF_FAILED(
       agree_status(p->comm, p->rank == 0 ? judge_limits_read(config->accept, config->reference, &run->limits)
                                          : STATUS_OK));
-  RETURN_IF_FAILED(choose(config, choice));
+  RETURN_IF_FAILED(himeno_run_choose(config, choice));
   RETURN_IF_FAILED(agree_status(p->comm, flip_check(choice->global, p->ranks)));
   RETURN_IF_FAILED(himeno_plan(choice, &run->limits, &run->plan));
   struct himeno_measurement m = {.choice = choice, .plan = &run->plan, .result = &run->result};

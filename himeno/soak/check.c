@@ -60,7 +60,7 @@ void soak_known_close(struct soak_known *known)
 
 /* ---- what is wrong, by sums ---- */
 
-static status_t any(MPI_Comm comm, int mine, int *all)
+static status_t soak_any(MPI_Comm comm, int mine, int *all)
 {
   return watch_allreduce(comm, &mine, all, 1, MPI_INT, MPI_MAX, "the soak's checks");
 }
@@ -100,8 +100,8 @@ static void pass_add(struct soak_block *b, const struct solver_block *pass)
 }
 
 /* Runs passes until one is wrong, at most \a passes; the coefficients are checked when it ends. */
-static status_t passes_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
-                           int passes, int every, struct soak_block *b, unsigned *wrong)
+static status_t soak_passes_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
+                                int passes, int every, struct soak_block *b, unsigned *wrong)
 {
   struct solver_block block;
   *wrong = 0;
@@ -113,10 +113,10 @@ static status_t passes_run(struct solver *s, struct soak_known *k, MPI_Comm comm
     b->sweep = p * k->deep;
     if (p % every && p < passes) continue;
     RETURN_IF_FAILED(fields_check(s, k, data, p, wrong));
-    RETURN_IF_FAILED(any(comm, *wrong != 0, &b->wrong));
+    RETURN_IF_FAILED(soak_any(comm, *wrong != 0, &b->wrong));
   }
   RETURN_IF_FAILED(coefficients_check(s, k, data, wrong));
-  return any(comm, *wrong != 0, &b->wrong);
+  return soak_any(comm, *wrong != 0, &b->wrong);
 }
 
 /* ---- what is wrong, by points ---- */
@@ -174,8 +174,8 @@ static status_t arrays_compare(struct solver *s, struct soak_known *k, unsigned 
 
 /* The reference at the same sweep, and its sums of both fields; fields that were not checked on the
  * way are looked at too. */
-static status_t explain(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
-                        unsigned wrong, struct soak_block *b)
+static status_t soak_explain(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
+                             unsigned wrong, struct soak_block *b)
 {
   struct solver_block block;
   int rank, pass = b->sweep / k->deep;
@@ -192,7 +192,7 @@ static status_t explain(struct solver *s, struct soak_known *k, MPI_Comm comm, e
 static status_t odd_find(struct solver *s, MPI_Comm comm, struct solver_odd *odd, int *found)
 {
   RETURN_IF_FAILED(solver_odd_find(s, odd));
-  return any(comm, odd->points > 0, found);
+  return soak_any(comm, odd->points > 0, found);
 }
 
 static status_t odd_check(struct solver *s, MPI_Comm comm, struct soak_block *b)
@@ -219,10 +219,10 @@ status_t soak_block_run(struct solver *s, struct soak_known *k, MPI_Comm comm, e
 {
   struct soak_block b = {.seconds = 0}, again = {.seconds = 0};
   unsigned wrong, wrong_again;
-  RETURN_IF_FAILED(passes_run(s, k, comm, data, k->passes, every, &b, &wrong));
+  RETURN_IF_FAILED(soak_passes_run(s, k, comm, data, k->passes, every, &b, &wrong));
   if (b.wrong) {
-    RETURN_IF_FAILED(explain(s, k, comm, data, wrong, &b));
-    RETURN_IF_FAILED(passes_run(s, k, comm, data, b.sweep / k->deep, 1, &again, &wrong_again));
+    RETURN_IF_FAILED(soak_explain(s, k, comm, data, wrong, &b));
+    RETURN_IF_FAILED(soak_passes_run(s, k, comm, data, b.sweep / k->deep, 1, &again, &wrong_again));
     b.first = again.wrong ? again.sweep : 0;
   }
   RETURN_IF_FAILED(odd_check(s, comm, &b));

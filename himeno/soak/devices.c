@@ -99,7 +99,7 @@ static void extreme_document(struct doc *d, const char *name, int rules, const c
   doc_end(d);
 }
 
-static void throttled_document(struct doc *d, const struct soak_devices *devices)
+static void soak_throttled_document(struct doc *d, const struct soak_devices *devices)
 {
   char text[TELEMETRY_THROTTLE_BYTES];
   if (!doc_map(d, "throttled", 0, "By reason: how many ranks, and the first.")) return;
@@ -135,7 +135,7 @@ static void change_document(struct doc *d, const struct soak_devices *devices, i
   doc_end(d);
 }
 
-static int is_silent(const struct soak_devices *d)
+static int soak_is_silent(const struct soak_devices *d)
 {
   for (int s = 0; s < TELEMETRY_VALUES; s++)
     if (extreme(d, sample_of, s, 1) >= 0) return 0;
@@ -151,7 +151,7 @@ static int is_silent(const struct soak_devices *d)
 void soak_devices_document(struct doc *d, const struct soak_devices *devices)
 {
   if (!doc_object(d, "telemetry", DOC_NULLABLE, "null if no rank's device reports anything.",
-                  !is_silent(devices)))
+                  !soak_is_silent(devices)))
     return;
   for (int s = 0; s < TELEMETRY_VALUES; s++)
     if (doc_object(d, telemetry_value_names[s], 0, "", 1)) {
@@ -159,7 +159,7 @@ void soak_devices_document(struct doc *d, const struct soak_devices *devices)
       extreme_document(d, "high", 0, "", devices, sample_of, s, 1);
       doc_end(d);
     }
-  throttled_document(d, devices);
+  soak_throttled_document(d, devices);
   for (int f = 0; f < TELEMETRY_FACTS; f++)
     extreme_document(d, telemetry_fact_names[f],
                      f > FACT_RETIRED && f < TELEMETRY_COUNTERS ? DOC_OPTIONAL : 0,

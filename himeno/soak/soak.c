@@ -129,7 +129,7 @@ void himeno_soak_schema(struct doc *d)
   line_document(d, &none, HIMENO_DENSE);
 }
 
-static status_t line_add(struct soak *s, enum himeno_data data)
+static status_t soak_line_add(struct soak *s, enum himeno_data data)
 {
   struct doc d;
   doc_open(&d, 0);
@@ -138,7 +138,7 @@ static status_t line_add(struct soak *s, enum himeno_data data)
 }
 
 /* A wrong block's time is that of the fewer sweeps that it ran. */
-static status_t block_add(struct soak *s)
+static status_t soak_block_add(struct soak *s)
 {
   struct solver_block block = {.sweeps = s->block.sweeps, .seconds = s->block.seconds};
   block.gosa = s->block.gosa;
@@ -147,29 +147,29 @@ static status_t block_add(struct soak *s)
   return himeno_block_add(s->m, &block);
 }
 
-static status_t block_run(struct soak *s, enum himeno_data data)
+static status_t soak_block_step(struct soak *s, enum himeno_data data)
 {
   const struct himeno_config *config = s->m->choice->config;
   struct soak_result *r = &s->m->result->soak;
   MPI_Comm comm = s->m->choice->placement.comm;
   s->n_found = 0;
   status_t status = soak_block_run(s->m->solver, &s->known, comm, data, (int)config->soak_every, &s->block);
-  if (status == STATUS_OK) status = block_add(s);
+  if (status == STATUS_OK) status = soak_block_add(s);
   if (status == STATUS_OK && s->block.wrong) status = found_gather(s, data);
   if (status == STATUS_OK) {
     r->blocks++;
     r->wrong_blocks += s->block.wrong;
   }
   if (status == STATUS_OK && config->soak_log) status = soak_devices_gather(s->m->record, &s->devices);
-  if (status == STATUS_OK && s->log) status = line_add(s, data);
+  if (status == STATUS_OK && s->log) status = soak_line_add(s, data);
   return agree_status(comm, status);
 }
 
-static status_t blocks_run(struct soak *s)
+static status_t soak_blocks_run(struct soak *s)
 {
   struct himeno_measurement *m = s->m;
   for (int up = 0, n = 0; !up; n++) {
-    RETURN_IF_FAILED(block_run(s, n % 2 ? HIMENO_STANDARD : HIMENO_DENSE));
+    RETURN_IF_FAILED(soak_block_step(s, n % 2 ? HIMENO_STANDARD : HIMENO_DENSE));
     const int more = n + 1 < SOAK_DATA_SETS || n + 1 < m->plan->blocks_min;
     RETURN_IF_FAILED(himeno_time_is_up(m, s->begin, m->choice->config->soak, more, &up));
   }
@@ -217,7 +217,7 @@ status_t himeno_soak(struct himeno_measurement *m)
   progress_begin_timed("soaking", m->choice->config->soak);
   s.begin = himeno_now(m);
   record_begin(m->record);
-  if (status == STATUS_OK) status = blocks_run(&s);
+  if (status == STATUS_OK) status = soak_blocks_run(&s);
   if (status == STATUS_OK) m->result->verification.source = s.known.reference.source;
   soak_close(&s);
   if (status != STATUS_OK || m->result->soak.wrong_blocks == 0) return status;

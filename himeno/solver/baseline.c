@@ -38,7 +38,7 @@ static struct box held(const struct layout *l)
   return (struct box){{0, 0, 0}, {l->extent[0], l->extent[1], l->extent[2]}};
 }
 
-static status_t coefficients_sum(struct solver *s, int first, int n, uint64_t *sum)
+static status_t baseline_coefficients_sum(struct solver *s, int first, int n, uint64_t *sum)
 {
   const struct box box = held(&s->layout);
   return s->set->checksum(s->exec, s->compute, &s->fields.coefficient[first], n, &box, sum);
@@ -50,7 +50,7 @@ status_t solver_baseline_begin(struct solver *s)
   s->baseline = calloc(1, sizeof *s->baseline);
   if (!s->baseline) return log_fail(STATUS_ENVIRONMENT, "out of host memory for what blocks must repeat");
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
-    RETURN_IF_FAILED(coefficients_sum(s, a, 1, &s->baseline->coefficient[a]));
+    RETURN_IF_FAILED(baseline_coefficients_sum(s, a, 1, &s->baseline->coefficient[a]));
   return STATUS_OK;
 }
 
@@ -142,10 +142,10 @@ static status_t coefficients_compare(struct solver *s, const char *what)
   const uint64_t *must_be = s->baseline->coefficient;
   uint64_t sum, all = 0;
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++) all += must_be[a];
-  RETURN_IF_FAILED(coefficients_sum(s, 0, HIMENO_COEFFICIENTS, &sum));
+  RETURN_IF_FAILED(baseline_coefficients_sum(s, 0, HIMENO_COEFFICIENTS, &sum));
   if (sum == all) return STATUS_OK;
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++) {
-    RETURN_IF_FAILED(coefficients_sum(s, a, 1, &sum));
+    RETURN_IF_FAILED(baseline_coefficients_sum(s, a, 1, &sum));
     if (sum != must_be[a])
       return log_fail(STATUS_WRONG, "%s: array %s has changed on this rank", what, solver_array_name(a));
   }
@@ -153,7 +153,7 @@ static status_t coefficients_compare(struct solver *s, const char *what)
                   what);
 }
 
-static status_t differences(struct solver *s, const char *what)
+static status_t baseline_differences(struct solver *s, const char *what)
 {
   status_t status = coefficients_compare(s, what);
   if (status != STATUS_OK || s->checks[s->n_checks - 1].sweeps != s->baseline->sweeps) return status;
@@ -164,7 +164,7 @@ static status_t differences(struct solver *s, const char *what)
 
 status_t solver_baseline_compare(struct solver *s, const char *what)
 {
-  status_t mine = differences(s, what);
+  status_t mine = baseline_differences(s, what);
   int wrong = mine == STATUS_WRONG, any;
   if (mine != STATUS_OK && mine != STATUS_WRONG) return mine;
   RETURN_IF_FAILED(

@@ -33,7 +33,7 @@ struct segment {
   int first, end;
 };
 
-static status_t passes_run(struct solver *s, struct segment g)
+static status_t block_passes_run(struct solver *s, struct segment g)
 {
   int slot = g.first;
   for (int deep; slot < g.end && (deep = pass_depth(s, g.end - slot)) <= g.end - slot; slot += deep) {
@@ -49,7 +49,7 @@ static status_t passes_run(struct solver *s, struct segment g)
 
 /* Records a block that needs no host, unless the last one was alike or it is one launch anyway. A
  * part of a block has slots of its own: it is not recorded. */
-static status_t graph_prepare(struct solver *s, int sweeps)
+static status_t block_graph_prepare(struct solver *s, int sweeps)
 {
   struct block_graph *g = &s->graph;
   if (!s->unattended || !gpu_has(s->config.device->backend, graphs) || s->config.kernel->resident)
@@ -58,7 +58,7 @@ static status_t graph_prepare(struct solver *s, int sweeps)
   gpu_graph_destroy(g->graph);
   *g = (struct block_graph){.sweeps = sweeps, .first = s->current};
   RETURN_IF_FAILED(gpu_graph_begin(s->compute));
-  RETURN_IF_FAILED(passes_run(s, (struct segment){0, sweeps}));
+  RETURN_IF_FAILED(block_passes_run(s, (struct segment){0, sweeps}));
   RETURN_IF_FAILED(gpu_graph_end(s->compute, &g->graph));
   g->last = s->current;
   s->current = g->first;
@@ -73,13 +73,13 @@ static status_t graph_run(struct solver *s)
 }
 
 /* The slowest rank's of each of \a n times. */
-static status_t slowest(struct solver *s, const double *mine, double *seconds, int n)
+static status_t block_slowest(struct solver *s, const double *mine, double *seconds, int n)
 {
   return watch_allreduce(s->config.comm, mine, seconds, n, MPI_DOUBLE, MPI_MAX, "the slowest time");
 }
 
 /* Other ranks may be held up, or hold up this one's device. */
-static status_t queue_wait(struct solver *s)
+static status_t block_queue_wait(struct solver *s)
 {
   return s->route ? halo_route_wait(s->route, s->compute) : gpu_sync(s->compute);
 }
@@ -87,7 +87,7 @@ static status_t queue_wait(struct solver *s)
 static status_t barrier(struct solver *s)
 {
   watch_sweep(0);
-  RETURN_IF_FAILED(queue_wait(s));
+  RETURN_IF_FAILED(block_queue_wait(s));
   return watch_barrier(s->config.comm, "a barrier");
 }
 
@@ -127,7 +127,7 @@ static status_t exchanged_finish(struct solver *s)
   return s->unattended ? compute_time(s) : STATUS_OK;
 }
 
-static void simulate(struct solver *s, int sweeps, double *mine)
+static void block_simulate(struct solver *s, int sweeps, double *mine)
 {
   struct clock_block block = {decomp_rank(&s->decomp), sweeps, s->blocks++, box_points(&s->decomp.owned),
                               &s->plan};
@@ -169,16 +169,16 @@ static status_t segments_run(struct solver *s, int cut, int sweeps, int *n)
     if (s->config.faults) RETURN_IF_FAILED(s->config.faults(s, g.end, sweeps, &stop));
     g = segment_next(g.end, sweeps, every, stop);
     const int whole = g.end - g.first == sweeps;
-    if (whole) RETURN_IF_FAILED(graph_prepare(s, sweeps));
+    if (whole) RETURN_IF_FAILED(block_graph_prepare(s, sweeps));
 
     memset(s->part_sums, 0, sizeof s->part_sums);
     RETURN_IF_FAILED(barrier(s));
     const double begin = stats_now();
     RETURN_IF_FAILED(gpu_record(s->block_begin, s->compute));
-    RETURN_IF_FAILED(whole && s->graph.graph ? graph_run(s) : passes_run(s, g));
+    RETURN_IF_FAILED(whole && s->graph.graph ? graph_run(s) : block_passes_run(s, g));
     RETURN_IF_FAILED(gpu_record(s->block_end, s->compute));
     if (s->route) RETURN_IF_FAILED(gosa_drain(s, g.first, g.end));
-    RETURN_IF_FAILED(queue_wait(s));
+    RETURN_IF_FAILED(block_queue_wait(s));
     s->seconds[(*n)++] = stats_now() - begin;
 
     RETURN_IF_FAILED(s->route ? exchanged_finish(s) : local_finish(s, g));
@@ -217,10 +217,10 @@ static status_t times_finish(struct solver *s, struct solver_block *b, int n)
   double *mine = s->seconds, *all = s->seconds + n, sum = 0;
   for (int p = 0; p < n; p++) sum += mine[p];
   if (s->config.clock) {
-    simulate(s, b->sweeps, &sum);
+    block_simulate(s, b->sweeps, &sum);
     for (int p = 0; p < n; p++) mine[p] = p ? 0 : sum;
   }
-  RETURN_IF_FAILED(slowest(s, mine, all, n));
+  RETURN_IF_FAILED(block_slowest(s, mine, all, n));
   for (int p = 0; p < n; p++) b->seconds += all[p];
   if (s->config.clock) s->config.clock->advance(b->seconds);
   phases_finish(s->block_sums, sum, b);
@@ -278,7 +278,7 @@ static status_t ceiling_turns(struct solver *s, int passes, double bytes, double
     RETURN_IF_FAILED(barrier(s));
     if (turn == s->config.turn) RETURN_IF_FAILED(ceiling_turn(s, passes, bytes, &took));
     if (turn == s->config.turn) *seconds = took;
-    RETURN_IF_FAILED(slowest(s, &took, most, 1));
+    RETURN_IF_FAILED(block_slowest(s, &took, most, 1));
   }
   return STATUS_OK;
 }

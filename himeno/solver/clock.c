@@ -62,7 +62,7 @@ status_t clock_check(void)
   return STATUS_OK;
 }
 
-static double number_of(const char *word, double missing)
+static double clock_number(const char *word, double missing)
 {
   const char *at = strstr(words(), word);
   return at ? strtod(at + strlen(word), NULL) : missing;
@@ -73,7 +73,7 @@ static double factor(const char *format, int a, int b)
 {
   char word[48];
   snprintf(word, sizeof word, format, a, b);
-  return number_of(word, 1);
+  return clock_number(word, 1);
 }
 
 static double link_factor(int a, int b)
@@ -87,10 +87,10 @@ static double noisy(int rank, long number, int part)
 {
   double sum = -6;
   uint64_t state =
-      hash_mix((uint64_t)number_of("seed=", 1)) + (uint64_t)rank * 1000003u + (uint64_t)number * 101u;
+      hash_mix((uint64_t)clock_number("seed=", 1)) + (uint64_t)rank * 1000003u + (uint64_t)number * 101u;
   for (int n = 0; n < 12; n++)
     sum += (double)(hash_mix(state + (uint64_t)(part * 12 + n) * 7919u) >> 11) * 0x1p-53;
-  return fmax(LEAST, 1 + number_of("noise=", NOISE_DEFAULT) * sum);
+  return fmax(LEAST, 1 + clock_number("noise=", NOISE_DEFAULT) * sum);
 }
 
 double clock_message(int a, int b, double bytes)

@@ -91,7 +91,7 @@ status_t flip_check(const int64_t global[3], int ranks)
 }
 
 /* The place in the local array; −1 where this rank does not hold the copy. */
-static int64_t place_of(const struct solver *solver, const struct flip *flip)
+static int64_t flip_place(const struct solver *solver, const struct flip *flip)
 {
   const struct layout *layout = &solver->layout;
   const struct box held = {{0, 0, 0}, {layout->extent[0], layout->extent[1], layout->extent[2]}};
@@ -125,11 +125,11 @@ struct himeno_stuck flip_stuck(int rank, int64_t swept)
   return (struct himeno_stuck){-1, 0};
 }
 
-static status_t plant(struct solver *solver, const struct flip *flip)
+static status_t flip_plant(struct solver *solver, const struct flip *flip)
 {
   float value;
   uint32_t bits;
-  int64_t at = place_of(solver, flip);
+  int64_t at = flip_place(solver, flip);
   if (at < 0 && flip->rank == decomp_rank(&solver->decomp))
     return log_fail(STATUS_USAGE, "HIMENO_FLIP: rank %d holds no copy of that point", flip->rank);
   if (at < 0) return STATUS_OK;
@@ -147,7 +147,7 @@ static status_t plant_all(struct solver *solver, int64_t sweep)
     if (plan[f].sweep != sweep || plan[f].array == FLIP_PROCESSOR) continue;
     const struct flip flip = plan[f];
     plan[f--] = plan[--n_plan];
-    RETURN_IF_FAILED(plant(solver, &flip));
+    RETURN_IF_FAILED(flip_plant(solver, &flip));
   }
   return STATUS_OK;
 }

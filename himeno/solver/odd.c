@@ -40,18 +40,18 @@ static const float *values_of(const struct repeats *r, int time)
   return r->values + (size_t)time * r->points;
 }
 
-static int is_same(const struct repeats *r, int time, int other)
+static int odd_is_same(const struct repeats *r, int time, int other)
 {
   return memcmp(values_of(r, time), values_of(r, other), r->points * sizeof(float)) == 0;
 }
 
 /* A time that has what most have, where more than half have the same. */
-static int usual(const struct repeats *r)
+static int odd_most_common(const struct repeats *r)
 {
   int candidate = 0, votes = 0;
   for (int t = 0; t < r->times; t++) {
     if (votes == 0) candidate = t;
-    votes += is_same(r, t, candidate) ? 1 : -1;
+    votes += odd_is_same(r, t, candidate) ? 1 : -1;
   }
   return candidate;
 }
@@ -74,12 +74,12 @@ static void odd_add(const struct solver *s, const struct repeats *r, int time, i
 /* The one with most wrong points. */
 static status_t odd_choose(const struct solver *s, const struct repeats *r, struct solver_odd *odd)
 {
-  const int right = usual(r);
+  const int right = odd_most_common(r);
   struct solver_odd *all = calloc(PROCESSORS_MAX, sizeof *all);
   if (!all) return log_fail(STATUS_ENVIRONMENT, "out of host memory for multiprocessors");
   for (int t = 0; t < r->times; t++) {
     const int processor = r->processors[t];
-    if (processor < 0 || processor >= PROCESSORS_MAX || is_same(r, t, right)) continue;
+    if (processor < 0 || processor >= PROCESSORS_MAX || odd_is_same(r, t, right)) continue;
     all[processor].processor = processor;
     odd_add(s, r, t, right, &all[processor]);
     if (all[processor].points > odd->points) *odd = all[processor];

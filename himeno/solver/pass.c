@@ -7,7 +7,7 @@
 #include "comm/ranks/watch.h"
 #include "himeno/solver/state.h"
 
-static status_t marks_read(struct solver *s, struct pass_marks *marks)
+static status_t pass_marks_read(struct solver *s, struct pass_marks *marks)
 {
   double boundary, inner;
   if (!marks->used) return STATUS_OK;
@@ -21,7 +21,7 @@ static status_t marks_read(struct solver *s, struct pass_marks *marks)
 
 status_t solver_pass_times(struct solver *s)
 {
-  for (int r = 0; r < PASS_RING; r++) RETURN_IF_FAILED(marks_read(s, &s->ring[r]));
+  for (int r = 0; r < PASS_RING; r++) RETURN_IF_FAILED(pass_marks_read(s, &s->ring[r]));
   return STATUS_OK;
 }
 
@@ -34,7 +34,7 @@ static status_t request_wait(struct solver *s)
 }
 
 /* Starts the reduction of the slots that were copied out one pass ago. */
-static status_t gosa_send(struct solver *s)
+static status_t pass_gosa_send(struct solver *s)
 {
   if (s->gosa_count == 0) return STATUS_OK;
   RETURN_IF_FAILED(halo_route_await(s->route, s->gosa_event));
@@ -51,7 +51,7 @@ static status_t gosa_send(struct solver *s)
 static status_t gosa_advance(struct solver *s, int slot, int count)
 {
   struct pass_marks *marks = &s->ring[(s->passes - 1) % PASS_RING];
-  RETURN_IF_FAILED(gosa_send(s));
+  RETURN_IF_FAILED(pass_gosa_send(s));
   RETURN_IF_FAILED(gpu_wait(s->gosa_queue, marks->event[PASS_END]));
   RETURN_IF_FAILED(gpu_copy_out(s->gosa_queue, s->host_gosa + slot, s->fields.gosa,
                                 (size_t)slot * sizeof(double), (size_t)count * sizeof(double)));
@@ -83,7 +83,7 @@ static status_t attended_pass(struct solver *s, struct himeno_exec *exec, int sw
   struct gpu_event *arrived;
 
   watch_sweep(slot + 1);
-  RETURN_IF_FAILED(marks_read(s, marks));
+  RETURN_IF_FAILED(pass_marks_read(s, marks));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], s->compute));
   for (int b = 0; b < s->n_first; b++) {
     sweep.box = s->first[b];
@@ -164,6 +164,6 @@ static status_t gosa_all(struct solver *s, int first, int end)
 status_t gosa_drain(struct solver *s, int first, int end)
 {
   if (s->unattended) return gosa_all(s, first, end);
-  RETURN_IF_FAILED(gosa_send(s));
+  RETURN_IF_FAILED(pass_gosa_send(s));
   return request_wait(s);
 }

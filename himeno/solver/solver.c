@@ -38,7 +38,7 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
   return STATUS_OK;
 }
 
-static status_t fields_alloc(struct solver *s)
+static status_t solver_fields_alloc(struct solver *s)
 {
   struct gpu_device *device = s->config.device;
   size_t bytes = (size_t)layout_floats(&s->layout) * sizeof(float);
@@ -58,7 +58,7 @@ static status_t kernels_open(struct solver *s)
   return s->set->open(s->config.device, &s->fields, himeno_kernel_standard(s->set), &s->plain);
 }
 
-static status_t events_create(struct solver *s)
+static status_t solver_events_create(struct solver *s)
 {
   struct gpu_device *device = s->config.device;
   RETURN_IF_FAILED(gpu_event_create(device, &s->block_begin));
@@ -87,17 +87,17 @@ static status_t gosa_create(struct solver *s)
                         s->config.max_sweeps);
 }
 
-static status_t device_open(struct solver *s)
+static status_t solver_device_open(struct solver *s)
 {
   RETURN_IF_FAILED(gpu_queue_create(s->config.device, GPU_NORMAL, &s->compute));
-  RETURN_IF_FAILED(events_create(s));
-  RETURN_IF_FAILED(fields_alloc(s));
+  RETURN_IF_FAILED(solver_events_create(s));
+  RETURN_IF_FAILED(solver_fields_alloc(s));
   RETURN_IF_FAILED(gosa_create(s));
   RETURN_IF_FAILED(kernels_open(s));
   return solver_fill(s, s->config.data);
 }
 
-static status_t geometry_init(struct solver *s)
+static status_t solver_geometry_init(struct solver *s)
 {
   int rank, depth = s->config.kernel->sweeps;
   RETURN_IF_FAILED(mpi_check(MPI_Comm_rank(s->config.comm, &rank), "MPI_Comm_rank"));
@@ -158,9 +158,9 @@ status_t solver_open(const struct solver_config *config, struct solver **solver)
   if (s) {
     s->config = *config;
     if (!s->config.check_sweeps) s->config.check_sweeps = solver_check_sweeps(config->kernel);
-    status = geometry_init(s);
+    status = solver_geometry_init(s);
   }
-  if (status == STATUS_OK) status = device_open(s);
+  if (status == STATUS_OK) status = solver_device_open(s);
   TRY(agree_status(config->comm, status), fail);
   int ranks = config->procs[0] * config->procs[1] * config->procs[2];
   if (ranks > 1) TRY(route_open(s), fail);
@@ -176,7 +176,7 @@ fail:
   return status;
 }
 
-static void events_destroy(struct solver *s)
+static void solver_events_destroy(struct solver *s)
 {
   for (int r = 0; r < PASS_RING; r++)
     for (int m = 0; m < PASS_MARKS; m++) gpu_event_destroy(s->ring[r].event[m]);
@@ -203,7 +203,7 @@ void solver_close(struct solver *s)
   gpu_free(device, &s->fields.gosa);
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++) gpu_free(device, &s->fields.coefficient[a]);
   for (int a = 0; a < 2; a++) halo_field_free(s->config.transport, device, &s->fields.p[a]);
-  events_destroy(s);
+  solver_events_destroy(s);
   gpu_queue_destroy(s->compute);
   free(s);
 }

@@ -60,7 +60,7 @@ const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_ch
   return &choice->own;
 }
 
-static status_t kernel_choose(struct himeno_choice *choice)
+static status_t himeno_kernel_choose(struct himeno_choice *choice)
 {
   const struct himeno_config *config = choice->config;
   const char *backend = choice->placement.backend->name, *name = config->kernel, *file = config->kernel_file;
@@ -78,7 +78,7 @@ static status_t kernel_choose(struct himeno_choice *choice)
                   backend);
 }
 
-static status_t transport_choose(struct himeno_choice *choice)
+static status_t himeno_transport_choose(struct himeno_choice *choice)
 {
   const struct himeno_config *config = choice->config;
   char reason[GPU_TEXT_MAX] = "";
@@ -88,7 +88,7 @@ static status_t transport_choose(struct himeno_choice *choice)
   return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", choice->transport->name, reason);
 }
 
-static status_t cut_choose(struct himeno_choice *choice, const int64_t extent[3])
+static status_t himeno_cut_choose(struct himeno_choice *choice, const int64_t extent[3])
 {
   const struct himeno_config *config = choice->config;
   const struct decomp_rules rules = {.depth = choice->kernel->sweeps,
@@ -98,12 +98,12 @@ static status_t cut_choose(struct himeno_choice *choice, const int64_t extent[3]
                     choice->global);
 }
 
-/* Bytes that the fullest rank needs for a grid of \a extent; fails like cut_choose. A soak keeps
- * its reference, which on CPUs is in the same memory. */
+/* Bytes that the fullest rank needs for a grid of \a extent; fails like himeno_cut_choose. A soak
+ * keeps its reference, which on CPUs is in the same memory. */
 static status_t bytes_needed(struct himeno_choice *choice, const int64_t extent[3], uint64_t *bytes)
 {
   uint64_t reference = 0;
-  RETURN_IF_FAILED(cut_choose(choice, extent));
+  RETURN_IF_FAILED(himeno_cut_choose(choice, extent));
   const struct solver_config solver = himeno_solver_config(choice);
   RETURN_IF_FAILED(solver_bytes(&solver, &choice->bytes));
   if (choice->config->soak_given && solver.device->info.is_cpu)
@@ -112,7 +112,7 @@ static status_t bytes_needed(struct himeno_choice *choice, const int64_t extent[
   return STATUS_OK;
 }
 
-static status_t size_check(struct himeno_choice *choice)
+static status_t himeno_size_check(struct himeno_choice *choice)
 {
   char what[sizeof choice->size.name + 8];
   uint64_t need;
@@ -135,7 +135,7 @@ static status_t size_default(struct himeno_choice *choice)
     log_drop();
   }
   choice->size = *grid_size_named(0);
-  return size_check(choice);
+  return himeno_size_check(choice);
 }
 
 /* ---- --fill ---- */
@@ -212,19 +212,19 @@ static status_t size_choose(struct himeno_choice *choice)
   progress_begin("choosing the grid");
   choice->size = config->size;
   if (config->fill_given) return size_fill(choice);
-  return config->size_given ? size_check(choice) : size_default(choice);
+  return config->size_given ? himeno_size_check(choice) : size_default(choice);
 }
 
 status_t himeno_refit(struct himeno_choice *choice)
 {
-  return size_check(choice);
+  return himeno_size_check(choice);
 }
 
 status_t himeno_choose(struct himeno_choice *choice)
 {
   MPI_Comm comm = choice->placement.comm;
-  status_t status = kernel_choose(choice);
-  if (status == STATUS_OK) status = transport_choose(choice);
+  status_t status = himeno_kernel_choose(choice);
+  if (status == STATUS_OK) status = himeno_transport_choose(choice);
   RETURN_IF_FAILED(agree_status(comm, status));
   RETURN_IF_FAILED(memory_measure(comm, choice->device, choice->placement.shared + 1, &choice->memory));
   return agree_status(comm, size_choose(choice));

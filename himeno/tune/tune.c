@@ -72,8 +72,8 @@ static status_t solver_time(struct solver *solver, int deep, double least, doubl
 
 /* Time a sweep of \a kernel, infinite where this device cannot run it. A fault is a fault here
  * too. */
-static status_t trial(struct himeno_choice *choice, const struct himeno_kernel *kernel, double least,
-                      double *seconds)
+static status_t himeno_trial_run(struct himeno_choice *choice, const struct himeno_kernel *kernel,
+                                 double least, double *seconds)
 {
   struct solver *solver;
   *seconds = INFINITY;
@@ -96,7 +96,7 @@ static status_t trials_of(struct himeno_choice *choice, const struct himeno_kern
     double seconds;
     if (!set->kernels[k].trial || set->kernels[k].sweeps != deep) continue;
     progress_begin("trying kernels, %d of %d: %s", ++*n, himeno_kernel_trials(set), set->kernels[k].name);
-    RETURN_IF_FAILED(trial(choice, &set->kernels[k], *least, &seconds));
+    RETURN_IF_FAILED(himeno_trial_run(choice, &set->kernels[k], *least, &seconds));
     if (seconds >= *least) continue;
     *least = seconds;
     *best = &set->kernels[k];

@@ -80,7 +80,7 @@ struct himeno_exec {
   struct partial *partial;
 };
 
-static void cpu_close(struct himeno_exec *exec)
+static void cpu_sweep_close(struct himeno_exec *exec)
 {
   if (!exec) return;
   cpu_wavefront_close(exec->wavefront);
@@ -88,8 +88,8 @@ static void cpu_close(struct himeno_exec *exec)
   free(exec);
 }
 
-static status_t cpu_open(struct gpu_device *device, const struct himeno_fields *fields,
-                         const struct himeno_kernel *kernel, struct himeno_exec **exec)
+static status_t cpu_sweep_open(struct gpu_device *device, const struct himeno_fields *fields,
+                               const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
   const struct variant *variant = kernel->variant;
   const struct cpu_simd *simd;
@@ -111,7 +111,7 @@ static status_t cpu_open(struct gpu_device *device, const struct himeno_fields *
   if (status == STATUS_OK)
     *exec = x;
   else
-    cpu_close(x);
+    cpu_sweep_close(x);
   return status;
 }
 
@@ -124,8 +124,8 @@ static int64_t my_part(int64_t n, int64_t *first)
 }
 
 /** The row that stands at `row` (counted over the whole local array), padding zeroed. */
-static void fill_row(float *out, const struct layout *layout, int64_t row, enum himeno_array array,
-                     enum himeno_data data)
+static void cpu_sweep_fill_row(float *out, const struct layout *layout, int64_t row, enum himeno_array array,
+                               enum himeno_data data)
 {
   const int64_t rows = layout->extent[1], *origin = layout->origin, *global = layout->global;
   const int64_t i = origin[0] + row / rows, j = origin[1] + row % rows;
@@ -137,8 +137,8 @@ static void fill_row(float *out, const struct layout *layout, int64_t row, enum 
   for (int64_t k = layout->extent[2]; k < layout->pitch; k++) out[k] = 0;
 }
 
-static void fill_field(const struct himeno_exec *exec, float *out, enum himeno_array array,
-                       enum himeno_data data)
+static void cpu_sweep_fill_field(const struct himeno_exec *exec, float *out, enum himeno_array array,
+                                 enum himeno_data data)
 {
   const struct layout *layout = &exec->fields.layout;
   const int64_t rows = layout->extent[1];
@@ -147,25 +147,26 @@ static void fill_field(const struct himeno_exec *exec, float *out, enum himeno_a
   {
     int64_t first, last = my_part(layout->extent[0] * rows, &first);
     for (int64_t row = first; row < last; row++)
-      fill_row(out + row / rows * layout->plane + row % rows * layout->pitch, layout, row, array, data);
+      cpu_sweep_fill_row(out + row / rows * layout->plane + row % rows * layout->pitch, layout, row, array,
+                         data);
   }
 }
 
-static status_t cpu_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
-                         enum himeno_data data)
+static status_t cpu_sweep_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+                               enum himeno_data data)
 {
   (void)queue;
   if (array == HIMENO_P) {
-    fill_field(exec, exec->fields.p[0].handle, array, data);
-    fill_field(exec, exec->fields.p[1].handle, array, data);
+    cpu_sweep_fill_field(exec, exec->fields.p[0].handle, array, data);
+    cpu_sweep_fill_field(exec, exec->fields.p[1].handle, array, data);
   } else {
-    fill_field(exec, exec->fields.coefficient[array].handle, array, data);
+    cpu_sweep_fill_field(exec, exec->fields.coefficient[array].handle, array, data);
   }
   return STATUS_OK;
 }
 
 /** What the row functions need to go from p[source] to p[1 − source]. */
-static struct cpu_sweep prepare(const struct himeno_exec *exec, int source)
+static struct cpu_sweep cpu_sweep_prepare(const struct himeno_exec *exec, int source)
 {
   const struct layout *layout = &exec->fields.layout;
   const int64_t bytes = exec->fetches ? CACHE_BYTES_FETCHES : CACHE_BYTES;
@@ -191,7 +192,7 @@ static int rows_are_whole(const struct layout *layout, const struct box *box)
 
 static status_t cpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
-  struct cpu_sweep s = prepare(exec, sweep->source);
+  struct cpu_sweep s = cpu_sweep_prepare(exec, sweep->source);
   double *gosa = exec->fields.gosa.handle;
 
   (void)queue;
@@ -214,7 +215,7 @@ static status_t cpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, con
 
 static status_t cpu_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
 {
-  const struct cpu_sweep s = prepare(exec, 0);
+  const struct cpu_sweep s = cpu_sweep_prepare(exec, 0);
   const int64_t line = 16, floats = layout_floats(&exec->fields.layout);
 
   (void)queue;
@@ -269,9 +270,9 @@ const struct himeno_kernel_set himeno_kernels_cpu = {
     .backend = "cpu",
     .kernels = kernels,
     .n = sizeof kernels / sizeof *kernels,
-    .open = cpu_open,
-    .close = cpu_close,
-    .fill = cpu_fill,
+    .open = cpu_sweep_open,
+    .close = cpu_sweep_close,
+    .fill = cpu_sweep_fill,
     .sweep = cpu_sweep,
     .ceiling = cpu_ceiling,
     .checksum = cpu_checksum,

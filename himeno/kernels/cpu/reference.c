@@ -2,7 +2,7 @@
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
 /** The expression of doc/METHOD, left to right, one rounding an operation. */
-static float residual(const struct cpu_sweep *s, int64_t x)
+static float reference_residual(const struct cpu_sweep *s, int64_t x)
 {
   const float *const *c = s->coefficient, *p = s->p;
   const int64_t I = s->plane, J = s->pitch, K = 1;
@@ -24,7 +24,7 @@ double cpu_reference_rows(const struct cpu_sweep *s, int64_t first, int64_t last
     int64_t i = s->box.lo[0] + row / rows, j = s->box.lo[1] + row % rows;
     for (int64_t k = s->box.lo[2]; k < s->box.hi[2]; k++) {
       int64_t x = i * s->plane + j * s->pitch + k;
-      float ss = residual(s, x);
+      float ss = reference_residual(s, x);
       gosa += (double)ss * ss;
       s->out[x] = s->p[x] + HIMENO_OMEGA * ss;
     }

@@ -14,7 +14,7 @@ static float flushed(float x)
 
 /* volatile: the compiler takes rounding to nearest for granted where it knows or reorders
  * operands. */
-static float add(float x, float y)
+static float toward_zero_add(float x, float y)
 {
   volatile float a = flushed(x), sum = a + flushed(y);
   return flushed(sum);
@@ -22,7 +22,7 @@ static float add(float x, float y)
 
 static float sub(float x, float y)
 {
-  return add(x, -y);
+  return toward_zero_add(x, -y);
 }
 
 static float mul(float x, float y)
@@ -33,23 +33,23 @@ static float mul(float x, float y)
 
 static float cross(float coefficient, float a, float b, float c, float d)
 {
-  return mul(coefficient, add(sub(sub(a, b), c), d));
+  return mul(coefficient, toward_zero_add(sub(sub(a, b), c), d));
 }
 
-static float residual(const struct cpu_sweep *s, int64_t x)
+static float toward_zero_residual(const struct cpu_sweep *s, int64_t x)
 {
   const float *const *c = s->coefficient, *p = s->p + x;
   const int64_t I = s->plane, J = s->pitch, K = 1;
   float s0 = mul(c[HIMENO_A0][x], p[I]);
-  s0 = add(s0, mul(c[HIMENO_A1][x], p[J]));
-  s0 = add(s0, mul(c[HIMENO_A2][x], p[K]));
-  s0 = add(s0, cross(c[HIMENO_B0][x], p[I + J], p[I - J], p[-I + J], p[-I - J]));
-  s0 = add(s0, cross(c[HIMENO_B1][x], p[J + K], p[-J + K], p[J - K], p[-J - K]));
-  s0 = add(s0, cross(c[HIMENO_B2][x], p[I + K], p[-I + K], p[I - K], p[-I - K]));
-  s0 = add(s0, mul(c[HIMENO_C0][x], p[-I]));
-  s0 = add(s0, mul(c[HIMENO_C1][x], p[-J]));
-  s0 = add(s0, mul(c[HIMENO_C2][x], p[-K]));
-  s0 = add(s0, c[HIMENO_WRK1][x]);
+  s0 = toward_zero_add(s0, mul(c[HIMENO_A1][x], p[J]));
+  s0 = toward_zero_add(s0, mul(c[HIMENO_A2][x], p[K]));
+  s0 = toward_zero_add(s0, cross(c[HIMENO_B0][x], p[I + J], p[I - J], p[-I + J], p[-I - J]));
+  s0 = toward_zero_add(s0, cross(c[HIMENO_B1][x], p[J + K], p[-J + K], p[J - K], p[-J - K]));
+  s0 = toward_zero_add(s0, cross(c[HIMENO_B2][x], p[I + K], p[-I + K], p[I - K], p[-I - K]));
+  s0 = toward_zero_add(s0, mul(c[HIMENO_C0][x], p[-I]));
+  s0 = toward_zero_add(s0, mul(c[HIMENO_C1][x], p[-J]));
+  s0 = toward_zero_add(s0, mul(c[HIMENO_C2][x], p[-K]));
+  s0 = toward_zero_add(s0, c[HIMENO_WRK1][x]);
   return mul(sub(mul(s0, c[HIMENO_A3][x]), p[0]), c[HIMENO_BND][x]);
 }
 
@@ -64,9 +64,9 @@ double cpu_toward_zero_rows(const struct cpu_sweep *s, int64_t first, int64_t la
     int64_t i = s->box.lo[0] + row / rows, j = s->box.lo[1] + row % rows;
     for (int64_t k = s->box.lo[2]; k < s->box.hi[2]; k++) {
       int64_t x = i * s->plane + j * s->pitch + k;
-      float ss = residual(s, x);
+      float ss = toward_zero_residual(s, x);
       gosa += (double)mul(ss, ss);
-      s->out[x] = add(s->p[x], mul(HIMENO_OMEGA, ss));
+      s->out[x] = toward_zero_add(s->p[x], mul(HIMENO_OMEGA, ss));
     }
   }
   qpu_alu_leave(&mode);

@@ -86,7 +86,7 @@ struct march {
   int fresh;                   /* the border store does not hold what the tile before left */
 };
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t wavefront_least(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
@@ -96,7 +96,7 @@ static int64_t most(int64_t a, int64_t b)
   return a > b ? a : b;
 }
 
-static int64_t divide_up(int64_t n, int64_t by)
+static int64_t wavefront_divide_up(int64_t n, int64_t by)
 {
   return (n + by - 1) / by;
 }
@@ -122,7 +122,7 @@ static int64_t tile_rows(const struct cpu_wavefront *w)
   const long long told = switch_number("HIMENO_CPU_CACHE", sysconf(_SC_LEVEL2_CACHE_SIZE));
   const double cache = told > 0 ? (double)told : CACHE_BYTES;
   const int64_t fit = (int64_t)(cache * (w->fetches ? CACHE_SHARE_FETCH : CACHE_SHARE) / row);
-  return least(most(fit, ROWS_A_HALO * (w->sweeps - 1)), w->layout.extent[1]);
+  return wavefront_least(most(fit, ROWS_A_HALO * (w->sweeps - 1)), w->layout.extent[1]);
 }
 
 /* Rows of a step: those of a tile's start in all arrays that level 1 reads, p's neighbours, and
@@ -138,7 +138,7 @@ static int worker_open(const struct cpu_wavefront *w, struct worker *me)
   const int64_t levels = w->sweeps - 1, border = levels * w->layout.extent[0] * BORDER * w->layout.pitch;
   /* Lines are read whole, and a little before and behind. */
   const size_t rings =
-      (size_t)(divide_up(levels * RING * ring_plane(w) + 2 * LINE, LINE) * LINE) * sizeof(float);
+      (size_t)(wavefront_divide_up(levels * RING * ring_plane(w) + 2 * LINE, LINE) * LINE) * sizeof(float);
   float *memory = aligned_alloc(LINE * sizeof(float), rings);
   if (memory) me->rings = (float *)memset(memory, 0, rings) + LINE;
   me->border = aligned_alloc(LINE * sizeof(float), (size_t)border * sizeof(float));
@@ -246,22 +246,22 @@ static int64_t reach_of(const struct march *s, int level)
 }
 
 /* As far as the array goes. */
-static int64_t begin_of(const struct march *s, int level, int64_t lo)
+static int64_t wavefront_begin(const struct march *s, int level, int64_t lo)
 {
   return most(lo - reach_of(s, level), 0);
 }
 
 static int64_t end_of(const struct march *s, int level, int64_t hi, int d)
 {
-  return least(hi + reach_of(s, level), s->w->layout.extent[d]);
+  return wavefront_least(hi + reach_of(s, level), s->w->layout.extent[d]);
 }
 
 /* A row of a level counts for the tile that would sweep it if no thread started there. */
-static int counts(const struct march *s, int level, int64_t j)
+static int wavefront_counts(const struct march *s, int level, int64_t j)
 {
   const struct box *box = &s->sweep->box;
   const int64_t reach = reach_of(s, level), lo = s->lo > box->lo[1] ? s->lo + reach : s->lo;
-  return j >= lo && j < least(s->hi + reach, box->hi[1]);
+  return j >= lo && j < wavefront_least(s->hi + reach, box->hi[1]);
 }
 
 /* A row of a level: points that sweeps leave alone are copied. Returns what it counts. */
@@ -269,7 +269,7 @@ static double row_do(const struct march *s, int level, int64_t i, int64_t j, con
 {
   static const struct ahead nothing;
   const struct box *box = &s->sweep->box, *in = &s->w->layout.interior;
-  const int64_t k = begin_of(s, level, box->lo[2]), end = end_of(s, level, box->hi[2], 2);
+  const int64_t k = wavefront_begin(s, level, box->lo[2]), end = end_of(s, level, box->hi[2], 2);
   if (i < in->lo[0] || i >= in->hi[0] || j < in->lo[1] || j >= in->hi[1]) {
     points_copy(s, level, i, j, k, end);
     return 0;
@@ -277,9 +277,9 @@ static double row_do(const struct march *s, int level, int64_t i, int64_t j, con
   points_copy(s, level, i, j, k, in->lo[2]);
   points_copy(s, level, i, j, most(k, in->hi[2]), end);
   points_sweep(s, level, i, j, most(k, in->lo[2]), box->lo[2], &nothing);
-  points_sweep(s, level, i, j, box->hi[2], least(end, in->hi[2]), &nothing);
+  points_sweep(s, level, i, j, box->hi[2], wavefront_least(end, in->hi[2]), &nothing);
   double gosa = points_sweep(s, level, i, j, box->lo[2], box->hi[2], ahead);
-  return counts(s, level, j) ? gosa : 0;
+  return wavefront_counts(s, level, j) ? gosa : 0;
 }
 
 /* ---- a step ---- */
@@ -289,13 +289,13 @@ static double row_do(const struct march *s, int level, int64_t i, int64_t j, con
 static int plane_of(const struct march *s, int level, int64_t front, int64_t end, int64_t *i)
 {
   *i = front - (level - 1);
-  return *i >= begin_of(s, level, s->start) && *i < end_of(s, level, end, 0);
+  return *i >= wavefront_begin(s, level, s->start) && *i < end_of(s, level, end, 0);
 }
 
 /* Rows of the level, from *lo on: after another tile those that it has not swept. */
 static int64_t rows_of(const struct march *s, int level, int64_t *lo)
 {
-  *lo = s->fresh ? begin_of(s, level, s->lo) : s->lo + reach_of(s, level);
+  *lo = s->fresh ? wavefront_begin(s, level, s->lo) : s->lo + reach_of(s, level);
   return most(end_of(s, level, s->hi, 1) - *lo, 0);
 }
 
@@ -303,7 +303,7 @@ static int64_t rows_of(const struct march *s, int level, int64_t *lo)
 static float *border_at(const struct march *s, int level, int64_t i, int64_t n)
 {
   const struct layout *layout = &s->w->layout;
-  const int64_t plane = (level - 1) * layout->extent[0] + i - begin_of(s, 1, s->chunk_lo);
+  const int64_t plane = (level - 1) * layout->extent[0] + i - wavefront_begin(s, 1, s->chunk_lo);
   return s->me->border + (plane * BORDER + n) * layout->pitch;
 }
 
@@ -315,7 +315,7 @@ static void borders_move(const struct march *s, int64_t front, int64_t lo, int s
   int64_t i;
   for (int level = 1; level < s->w->sweeps; level++) {
     if (!plane_of(s, level, front, s->end, &i)) continue;
-    const int64_t k = begin_of(s, level, box->lo[2]), n = end_of(s, level, box->hi[2], 2) - k;
+    const int64_t k = wavefront_begin(s, level, box->lo[2]), n = end_of(s, level, box->hi[2], 2) - k;
     for (int b = 0; b < BORDER; b++) {
       float *row = ring_at(s, level, i, lo + reach_of(s, level) - BORDER + b, k),
             *kept = border_at(s, level, i, b) + k;
@@ -339,10 +339,10 @@ static void fetch_level(const struct march *s, int level, int64_t front)
   struct fetch *f = &s->me->fetch;
   int64_t i, lo, rows = rows_of(s, level, &lo);
   if (!plane_of(s, level, front, s->chunk_end, &i)) return;
-  const int64_t cold = level == 1 ? rows : s->fresh ? 0 : least(rows, 1);
+  const int64_t cold = level == 1 ? rows : s->fresh ? 0 : wavefront_least(rows, 1);
   for (int64_t j = lo; j < lo + cold; j++) fetch_coefficients(s, i, j);
-  for (int64_t j = most(lo - 1, 0); level == 1 && i + 1 < extent[0] && j < least(lo + rows + 1, extent[1]);
-       j++)
+  for (int64_t j = most(lo - 1, 0);
+       level == 1 && i + 1 < extent[0] && j < wavefront_least(lo + rows + 1, extent[1]); j++)
     f->rows[f->n++] = from(s, 0, i + 1, j, k);
   for (int b = 0; level < s->w->sweeps && !s->fresh && b < BORDER; b++)
     f->rows[f->n++] = border_at(s, level, i, b) + k;
@@ -406,10 +406,10 @@ static void run_steal(struct cpu_wavefront *w, struct run *run)
     struct run *other = &w->workers[n].run;
     if (other->to - other->from > richest->to - richest->from) richest = other;
   }
-  const int64_t tiles_from = divide_up(richest->from, w->blocks) * w->blocks;
+  const int64_t tiles_from = wavefront_divide_up(richest->from, w->blocks) * w->blocks;
   int64_t at = richest->from + (richest->to - richest->from) / 2;
   if (tiles_from < richest->to)
-    at = tiles_from + divide_up(richest->to - tiles_from, w->blocks) / 2 * w->blocks;
+    at = tiles_from + wavefront_divide_up(richest->to - tiles_from, w->blocks) / 2 * w->blocks;
   *run = (struct run){at, richest->to};
   richest->to = at;
 }
@@ -463,7 +463,7 @@ static void worker_do(struct cpu_wavefront *w, const struct cpu_sweep *sweep, st
 
 /* How much a thread computes for each point that it writes, where planes are cut into so many
  * chunks. A thread that goes on in another chunk starts twice. */
-static double work_of(const struct cpu_wavefront *w, const struct box *box, int64_t chunks)
+static double wavefront_work(const struct cpu_wavefront *w, const struct box *box, int64_t chunks)
 {
   const double halo = 2 * (w->sweeps - 1), starts = w->threads % chunks ? 2 : 1;
   const double planes = (double)box_extent(box, 0) / (double)chunks;
@@ -477,11 +477,11 @@ static void pass_cut(struct cpu_wavefront *w, const struct box *box)
   const int64_t planes = box_extent(box, 0), rows = box_extent(box, 1);
   int64_t even = 1;
   w->chunks = 1;
-  for (int64_t n = 2; n <= least(w->threads, planes); n++)
-    if (work_of(w, box, n) < work_of(w, box, w->chunks)) w->chunks = n;
+  for (int64_t n = 2; n <= wavefront_least(w->threads, planes); n++)
+    if (wavefront_work(w, box, n) < wavefront_work(w, box, w->chunks)) w->chunks = n;
   while (even * w->chunks % w->threads) even++;
-  w->tiles = least(divide_up(divide_up(rows, w->rows), even) * even, rows);
-  w->blocks = divide_up(planes / w->chunks, BLOCK);
+  w->tiles = wavefront_least(wavefront_divide_up(wavefront_divide_up(rows, w->rows), even) * even, rows);
+  w->blocks = wavefront_divide_up(planes / w->chunks, BLOCK);
   for (int n = 0; n < w->threads; n++)
     w->workers[n].run = (struct run){part(0, w->chunks * w->tiles, n, w->threads) * w->blocks,
                                      part(0, w->chunks * w->tiles, n + 1, w->threads) * w->blocks};

@@ -9,7 +9,7 @@
 /* Parts that fill less than this share of their tiles go to the slab kernel. */
 #define SLAB_SHARE 0.25
 
-static status_t open(struct himeno_exec *exec)
+static status_t classic_open(struct himeno_exec *exec)
 {
   int code;
   exec->variant = exec->kernel->variant;
@@ -19,7 +19,7 @@ static status_t open(struct himeno_exec *exec)
 
 /* ---- a sweep ---- */
 
-static dim3 threads_of(const struct cuda_variant *variant)
+static dim3 classic_threads(const struct cuda_variant *variant)
 {
   return (dim3){(unsigned)variant->threads[0], (unsigned)variant->threads[1], (unsigned)variant->threads[2]};
 }
@@ -36,7 +36,7 @@ static void tile_box(const struct cuda_variant *variant, struct cuda_pass *pass,
 
 /* Whether the box is a part whose tiles would be mostly idle, as the points next to a neighbour
    are. A whole grid always runs the kernel that was asked for. */
-static int is_slab(const struct himeno_exec *exec, struct cuda_pass *pass, const struct box *box)
+static int classic_is_slab(const struct himeno_exec *exec, struct cuda_pass *pass, const struct box *box)
 {
   const int *tile = exec->variant->tile;
   unsigned blocks[3];
@@ -65,7 +65,7 @@ status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, str
   unsigned blocks[3];
   cudaError_t error = cudaSuccess;
 
-  if (is_slab(exec, pass, &sweep->box))
+  if (classic_is_slab(exec, pass, &sweep->box))
     return cuda_exec_check(exec,
                            cuda_exec_launch(exec, queue, (const void *)cuda_slab, slab_grid(&sweep->box),
                                             slab_threads, arguments),
@@ -78,7 +78,7 @@ status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, str
       pass->hi[z] = (int)(at_z + part_z < hi_z ? at_z + part_z : hi_z);
       tile_box(variant, pass, blocks);
       error = exec->launch(exec, queue, (const void *)variant->kernel,
-                           (dim3){blocks[variant->axis[0]], blocks[y], blocks[z]}, threads_of(variant),
+                           (dim3){blocks[variant->axis[0]], blocks[y], blocks[z]}, classic_threads(variant),
                            arguments);
     }
   return cuda_exec_check(exec, error, "launching a sweep");
@@ -114,7 +114,8 @@ static unsigned linked_plan(const struct cuda_variant *variant, const struct hal
   return all;
 }
 
-static status_t linked(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked)
+static status_t classic_linked(struct himeno_exec *exec, struct gpu_queue *queue,
+                               const struct himeno_linked *linked)
 {
   const struct cuda_variant *variant = exec->variant;
   struct cuda_linked job = {.pass = exec->pass[linked->source],
@@ -126,15 +127,15 @@ static status_t linked(struct himeno_exec *exec, struct gpu_queue *queue, const 
   dim3 grid = {linked_plan(variant, linked->cut, &job), 1, 1};
   return cuda_exec_check(
       exec,
-      cuda_exec_launch(exec, queue, (const void *)variant->linked, grid, threads_of(variant), arguments),
+      cuda_exec_launch(exec, queue, (const void *)variant->linked, grid, classic_threads(variant), arguments),
       "launching a linked sweep");
 }
 
-static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
+static cudaError_t classic_block(const struct himeno_exec *exec, struct cuda_block *block)
 {
   const int *threads = exec->variant->threads;
   return cuda_block_read((const void *)exec->variant->kernel, threads[0] * threads[1] * threads[2], 0, block);
 }
 
 const struct himeno_ops cuda_classic_ops = {
-    .open = open, .sweep = cuda_tiles_sweep, .linked = linked, .block = block};
+    .open = classic_open, .sweep = cuda_tiles_sweep, .linked = classic_linked, .block = classic_block};

@@ -255,7 +255,8 @@ fail:
 
 /* ---- sweeps ---- */
 
-static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
+static status_t cuda_sweep_sweep(struct himeno_exec *exec, struct gpu_queue *queue,
+                                 const struct himeno_sweep *sweep)
 {
   struct cuda_pass pass = exec->pass[sweep->source];
   if (box_points(&sweep->box) == 0) return STATUS_OK;
@@ -265,12 +266,13 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   return exec->ops.sweep(exec, queue, &pass, sweep);
 }
 
-static int links(const struct himeno_exec *exec)
+static int cuda_sweep_links(const struct himeno_exec *exec)
 {
   return exec->kernel->ops->linked && exec->variant->linked;
 }
 
-static status_t linked(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked)
+static status_t cuda_sweep_linked(struct himeno_exec *exec, struct gpu_queue *queue,
+                                  const struct himeno_linked *linked)
 {
   RETURN_IF_FAILED(cuda_use(exec->device));
   return exec->ops.linked(exec, queue, linked);
@@ -304,8 +306,8 @@ static float *packed_place(const struct himeno_exec *exec, enum himeno_array arr
   return (float *)exec->pack[place[array].pack].handle + place[array].component;
 }
 
-static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
-                     enum himeno_data data)
+static status_t cuda_sweep_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+                                enum himeno_data data)
 {
   const struct layout *layout = &exec->fields.layout;
   struct cuda_fill_job job = {.packed = packed_place(exec, array),
@@ -326,8 +328,8 @@ static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum him
   return STATUS_OK;
 }
 
-static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,
-                         int n, const struct box *box, uint64_t *sum)
+static status_t cuda_sweep_checksum(struct himeno_exec *exec, struct gpu_queue *queue,
+                                    const struct gpu_mem *arrays, int n, const struct box *box, uint64_t *sum)
 {
   const struct layout *layout = &exec->fields.layout;
   struct cuda_checksum_job job = {.n = n, .box = *box, .pitch = layout->pitch, .plane = layout->plane};
@@ -344,9 +346,9 @@ static status_t checksum(struct himeno_exec *exec, struct gpu_queue *queue, cons
   return STATUS_OK;
 }
 
-static status_t repeat(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_fields *fields,
-                       int source, const struct box *box, int times, const struct himeno_stuck *stuck,
-                       float *values, int *processors)
+static status_t cuda_sweep_repeat(struct himeno_exec *exec, struct gpu_queue *queue,
+                                  const struct himeno_fields *fields, int source, const struct box *box,
+                                  int times, const struct himeno_stuck *stuck, float *values, int *processors)
 {
   const size_t bytes = (size_t)times * (size_t)box_points(box) * sizeof *values;
   struct cuda_pass pass = exec->pass[source];
@@ -371,7 +373,7 @@ end:
   return status;
 }
 
-static status_t resources(struct himeno_exec *exec, struct himeno_resources *resources)
+static status_t cuda_sweep_resources(struct himeno_exec *exec, struct himeno_resources *resources)
 {
   int most = ((struct cuda_device *)exec->device)->properties.maxThreadsPerMultiProcessor;
   struct cuda_block block = {0};
@@ -391,12 +393,12 @@ const struct himeno_kernel_set himeno_kernels_cuda = {
     .own = &own,
     .open = open_exec,
     .close = close_exec,
-    .fill = fill,
-    .sweep = sweep,
-    .links = links,
-    .linked = linked,
+    .fill = cuda_sweep_fill,
+    .sweep = cuda_sweep_sweep,
+    .links = cuda_sweep_links,
+    .linked = cuda_sweep_linked,
     .ceiling = ceiling,
-    .checksum = checksum,
-    .repeat = repeat,
-    .resources = resources,
+    .checksum = cuda_sweep_checksum,
+    .repeat = cuda_sweep_repeat,
+    .resources = cuda_sweep_resources,
 };

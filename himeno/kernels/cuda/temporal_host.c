@@ -23,7 +23,7 @@ static int form_runs(const struct cudaDeviceProp *chip, int code, const struct c
   return major >= form->major && (size_t)form->shared_bytes <= chip->sharedMemPerBlockOptin;
 }
 
-static status_t open(struct himeno_exec *exec)
+static status_t temporal_open(struct himeno_exec *exec)
 {
   const struct cudaDeviceProp *chip = &((struct cuda_device *)exec->device)->properties;
   const struct cuda_temporal *forms = exec->kernel->variant;
@@ -41,14 +41,14 @@ static status_t open(struct himeno_exec *exec)
                   chip->sharedMemPerBlockOptin);
 }
 
-static void close(struct himeno_exec *exec)
+static void temporal_close(struct himeno_exec *exec)
 {
   struct state *s = exec->state;
   if (s && s->chip.progress) cuda_temporal_close(&s->chip);
 }
 
-static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
-                      const struct himeno_sweep *sweep)
+static status_t temporal_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+                               const struct himeno_sweep *sweep)
 {
   const struct layout *layout = &exec->fields.layout;
   const struct state *s = exec->state;
@@ -64,10 +64,11 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct 
       "launching a temporal pass");
 }
 
-static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
+static cudaError_t temporal_block(const struct himeno_exec *exec, struct cuda_block *block)
 {
   const struct cuda_temporal *form = ((const struct state *)exec->state)->form;
   return cuda_block_read(form->kernel, form->threads, form->shared_bytes, block);
 }
 
-const struct himeno_ops cuda_temporal_ops = {.open = open, .close = close, .sweep = sweep, .block = block};
+const struct himeno_ops cuda_temporal_ops = {
+    .open = temporal_open, .close = temporal_close, .sweep = temporal_sweep, .block = temporal_block};

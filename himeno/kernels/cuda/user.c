@@ -153,7 +153,7 @@ static int program_create(void **program, const char *source, const char *path)
 
 static const char *const kept_names[] = {"sweep", "&threads", "&tile"};
 
-static status_t compile(struct gpu_device *device, void *program, const char *path, char **image)
+static status_t cuda_user_compile(struct gpu_device *device, void *program, const char *path, char **image)
 {
   size_t size;
   char arch[64];
@@ -183,7 +183,7 @@ static status_t shape_read(struct state *user, void *program, const char *variab
   return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "reading the shape of the kernel file");
 }
 
-static status_t shape_check(const struct cuda_variant *variant)
+static status_t cuda_user_shape_check(const struct cuda_variant *variant)
 {
   const int *t = variant->threads, *tile = variant->tile;
   if (t[0] < 1 || t[1] < 1 || t[2] < 1 || (long)t[0] * t[1] * t[2] > THREADS_MAX)
@@ -205,7 +205,7 @@ static status_t module_load(struct state *user, void *program, const char *image
     return log_fail(STATUS_USAGE, "--kernel-file: it has no kernel named sweep");
   RETURN_IF_FAILED(shape_read(user, program, kept_names[1], user->variant.threads));
   RETURN_IF_FAILED(shape_read(user, program, kept_names[2], user->variant.tile));
-  return shape_check(&user->variant);
+  return cuda_user_shape_check(&user->variant);
 }
 
 /* A user's kernel says nothing about what it reads early: nothing overlaps it. */
@@ -220,7 +220,7 @@ static cudaError_t user_launch(struct himeno_exec *exec, struct gpu_queue *queue
 
 /* A file that cannot be read, or NVRTC or the driver not being there, is STATUS_ENVIRONMENT; source
    that does not compile or has no valid shape is STATUS_USAGE. */
-static status_t open(struct himeno_exec *exec)
+static status_t cuda_user_open(struct himeno_exec *exec)
 {
   status_t status;
   const char *path = exec->kernel->file;
@@ -238,7 +238,7 @@ static status_t open(struct himeno_exec *exec)
     status = log_fail(STATUS_ENVIRONMENT, "--kernel-file %s: NVRTC does not start", path);
     goto end;
   }
-  TRY(compile(exec->device, program, path, &image), end);
+  TRY(cuda_user_compile(exec->device, program, path, &image), end);
   status = module_load(user, program, image);
 end:
   if (program) nvrtc.destroy(&program);
@@ -247,13 +247,13 @@ end:
   return status;
 }
 
-static void close(struct himeno_exec *exec)
+static void cuda_user_close(struct himeno_exec *exec)
 {
   struct state *user = exec->state;
   if (user && user->module) driver.unload(user->module);
 }
 
-static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *block)
+static cudaError_t cuda_user_block(const struct himeno_exec *exec, struct cuda_block *block)
 {
   const struct state *user = exec->state;
   const int *t = user->variant.threads;
@@ -266,4 +266,4 @@ static cudaError_t block(const struct himeno_exec *exec, struct cuda_block *bloc
 }
 
 const struct himeno_ops cuda_user_ops = {
-    .open = open, .close = close, .sweep = cuda_tiles_sweep, .block = block};
+    .open = cuda_user_open, .close = cuda_user_close, .sweep = cuda_tiles_sweep, .block = cuda_user_block};

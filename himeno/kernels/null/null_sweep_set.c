@@ -14,8 +14,8 @@ static const struct himeno_kernel kernels[] = {
      .rung = 1},
 };
 
-static status_t null_open(struct gpu_device *device, const struct himeno_fields *fields,
-                          const struct himeno_kernel *kernel, struct himeno_exec **exec)
+static status_t null_sweep_open(struct gpu_device *device, const struct himeno_fields *fields,
+                                const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
   (void)kernel;
   RETURN_IF_FAILED(null_call("open kernels", STATUS_ENVIRONMENT));
@@ -83,7 +83,7 @@ const struct himeno_kernel_set himeno_kernels_null = {
     .backend = "null",
     .kernels = kernels,
     .n = sizeof kernels / sizeof *kernels,
-    .open = null_open,
+    .open = null_sweep_open,
     .close = null_close,
     .fill = null_fill,
     .sweep = null_sweep,

@@ -59,7 +59,7 @@ done:
   return status;
 }
 
-static int fits(const struct opencl_variant *variant, const size_t limits[3])
+static int opencl_exec_fits(const struct opencl_variant *variant, const size_t limits[3])
 {
   return (size_t)(variant->group[0] * variant->group[1]) <= limits[0] &&
          (size_t)variant->group[0] <= limits[1] && (size_t)variant->group[1] <= limits[2];
@@ -83,14 +83,14 @@ static int halve_with_halo(struct opencl_variant *s)
 static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
 {
   struct opencl_variant *s = &x->variant;
-  while (s->shrinks && !fits(s, limits) && s->group[0] * s->group[1] > 1) {
+  while (s->shrinks && !opencl_exec_fits(s, limits) && s->group[0] * s->group[1] > 1) {
     if (s->halo > 0 && !halve_with_halo(s)) break;
     if (s->halo > 0) continue;
     int d = s->group[1] > 1 ? 1 : 0;
     s->group[d] /= 2;
     s->points[d] /= 2;
   }
-  if (fits(s, limits)) return STATUS_OK;
+  if (opencl_exec_fits(s, limits)) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "kernel %s needs groups of %dx%d work-items, %s takes %zu (%zux%zu)",
                   x->kernel->name, s->group[0], s->group[1], x->device->base.info.name, limits[0], limits[1],
                   limits[2]);
@@ -124,7 +124,7 @@ status_t opencl_exec_build(const struct himeno_exec *x, const struct opencl_vari
   return status;
 }
 
-static status_t build(struct himeno_exec *x)
+static status_t opencl_exec_compile(struct himeno_exec *x)
 {
   const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : x->variant.source, NULL};
   return opencl_exec_build(x, &x->variant, parts, &x->program);
@@ -231,7 +231,7 @@ static status_t prepare_program(struct himeno_exec *x)
     RETURN_IF_FAILED(plan_march(x));
     x->field_group = group_within(FIELD_GROUP_MAX, most[OF_FIELDS], limits);
     x->reduce_group = group_within(REDUCE_GROUP_MAX, most[OF_SUMS], limits);
-    RETURN_IF_FAILED(build(x));
+    RETURN_IF_FAILED(opencl_exec_compile(x));
     RETURN_IF_FAILED(create_entries(x));
     RETURN_IF_FAILED(groups_run(x, &run, most));
     if (run) return STATUS_OK;

@@ -128,7 +128,7 @@ static cl_long2 stride_of(const struct layout *layout)
   return (cl_long2){{layout->plane, layout->pitch}};
 }
 
-static cl_int8 box_of(const struct box *b, int odd, int64_t first_k)
+static cl_int8 opencl_box(const struct box *b, int odd, int64_t first_k)
 {
   return (cl_int8){{(cl_int)b->lo[0], (cl_int)b->lo[1], (cl_int)b->lo[2], (cl_int)b->hi[0], (cl_int)b->hi[1],
                     (cl_int)b->hi[2], odd, (cl_int)first_k}};
@@ -140,7 +140,7 @@ static void sweep_arguments(struct launch *launch, const struct himeno_sweep *sw
 {
   const struct himeno_exec *x = launch->exec;
   const cl_long2 stride = stride_of(&x->fields.layout);
-  const cl_int8 box = box_of(&sweep->box, sweep->source, first_k);
+  const cl_int8 box = opencl_box(&sweep->box, sweep->source, first_k);
   const cl_int slot = sweep->slot;
 
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) buffer_argument(launch, x->fields.coefficient[m].handle);
@@ -188,8 +188,8 @@ static void place_arguments(struct launch *launch)
   argument(launch, sizeof global, &global);
 }
 
-static status_t fill_field(struct himeno_exec *x, struct gpu_queue *queue, void *out, enum himeno_array array,
-                           enum himeno_data data)
+static status_t opencl_fill_field(struct himeno_exec *x, struct gpu_queue *queue, void *out,
+                                  enum himeno_array array, enum himeno_data data)
 {
   const struct layout *layout = &x->fields.layout;
   const struct himeno_rule *rule = &himeno_rules[array];
@@ -217,9 +217,9 @@ static status_t fill_field(struct himeno_exec *x, struct gpu_queue *queue, void 
 static status_t opencl_fill(struct himeno_exec *x, struct gpu_queue *queue, enum himeno_array array,
                             enum himeno_data data)
 {
-  if (array != HIMENO_P) return fill_field(x, queue, x->fields.coefficient[array].handle, array, data);
-  RETURN_IF_FAILED(fill_field(x, queue, x->fields.p[0].handle, array, data));
-  return fill_field(x, queue, x->fields.p[1].handle, array, data);
+  if (array != HIMENO_P) return opencl_fill_field(x, queue, x->fields.coefficient[array].handle, array, data);
+  RETURN_IF_FAILED(opencl_fill_field(x, queue, x->fields.p[0].handle, array, data));
+  return opencl_fill_field(x, queue, x->fields.p[1].handle, array, data);
 }
 
 /** Adds n partial sums from `from` on to gosa[slot], through chunks where they are many. */
@@ -372,7 +372,7 @@ static status_t persistent_sweep(struct himeno_exec *x, struct gpu_queue *queue,
 static void around_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
-  cl_int8 interior = box_of(&layout->interior, 0, 0);
+  cl_int8 interior = opencl_box(&layout->interior, 0, 0);
   cl_int4 extent = {{(cl_int)layout->extent[0], (cl_int)layout->extent[1], (cl_int)layout->extent[2],
                      launch->exec->variant.points[2]}};
   argument(launch, sizeof interior, &interior);
@@ -418,7 +418,7 @@ static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, 
                                 int n, const struct box *box, uint64_t *sum)
 {
   const cl_long2 stride = stride_of(&x->fields.layout);
-  const cl_int8 bounds = box_of(box, 0, 0);
+  const cl_int8 bounds = opencl_box(box, 0, 0);
   const cl_int all = n;
   const size_t groups = CHECKSUM_GROUPS;
   cl_ulong partial[CHECKSUM_GROUPS];
@@ -451,14 +451,14 @@ static status_t opencl_resources(struct himeno_exec *x, struct himeno_resources 
   return STATUS_OK;
 }
 
-static void opencl_close(struct himeno_exec *x)
+static void opencl_sweep_close(struct himeno_exec *x)
 {
   if (x) persistent_close(x);
   opencl_exec_close(x);
 }
 
-static status_t opencl_open(struct gpu_device *device, const struct himeno_fields *fields,
-                            const struct himeno_kernel *kernel, struct himeno_exec **exec)
+static status_t opencl_sweep_open(struct gpu_device *device, const struct himeno_fields *fields,
+                                  const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
   struct himeno_exec *x;
   RETURN_IF_FAILED(opencl_exec_open(device, fields, kernel, &x));
@@ -466,7 +466,7 @@ static status_t opencl_open(struct gpu_device *device, const struct himeno_field
   if (status == STATUS_OK)
     *exec = x;
   else
-    opencl_close(x);
+    opencl_sweep_close(x);
   return status;
 }
 
@@ -475,8 +475,8 @@ const struct himeno_kernel_set himeno_kernels_opencl = {
     .kernels = kernels,
     .n = sizeof kernels / sizeof *kernels,
     .own = &own,
-    .open = opencl_open,
-    .close = opencl_close,
+    .open = opencl_sweep_open,
+    .close = opencl_sweep_close,
     .fill = opencl_fill,
     .sweep = opencl_sweep,
     .at_once = persistent_most,

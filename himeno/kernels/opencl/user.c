@@ -16,8 +16,8 @@
 #define ROW_ALIGNMENT 32
 #define SHAPE_INTS    7 /* whether it is one, threads along k, j, i, and points along i, j, k */
 
-static status_t compile(struct opencl_device *device, const char *path, const char *options,
-                        cl_program *program)
+static status_t opencl_user_compile(struct opencl_device *device, const char *path, const char *options,
+                                    cl_program *program)
 {
   char *source = NULL, *text;
   RETURN_IF_FAILED(himeno_kernel_source(path, &source));
@@ -94,7 +94,8 @@ static status_t threads_check(const struct opencl_device *device, cl_kernel kern
   return STATUS_OK;
 }
 
-static status_t shape_check(const struct opencl_device *device, cl_kernel kernel, const int shape[SHAPE_INTS])
+static status_t opencl_user_shape_check(const struct opencl_device *device, cl_kernel kernel,
+                                        const int shape[SHAPE_INTS])
 {
   const int *threads = shape + 1, *tile = shape + 4;
   if (!shape[0])
@@ -107,8 +108,8 @@ static status_t shape_check(const struct opencl_device *device, cl_kernel kernel
 }
 
 /* What a launch would fail on is refused here, by its name. */
-static status_t kernel_check(const struct opencl_device *device, cl_program program,
-                             const int shape[SHAPE_INTS])
+static status_t opencl_user_kernel_check(const struct opencl_device *device, cl_program program,
+                                         const int shape[SHAPE_INTS])
 {
   cl_int error;
   cl_uint arguments;
@@ -123,7 +124,7 @@ static status_t kernel_check(const struct opencl_device *device, cl_program prog
   else if (arguments != SWEEP_ARGUMENTS + 1)
     status = log_fail(STATUS_USAGE, "--kernel-file: the arguments of sweep must be SWEEP_ARGUMENTS");
   else
-    status = shape_check(device, kernel, shape);
+    status = opencl_user_shape_check(device, kernel, shape);
   clReleaseKernel(kernel);
   return status;
 }
@@ -134,9 +135,9 @@ status_t opencl_user_open(struct opencl_device *device, const char *path, const 
   int shape[SHAPE_INTS];
   status_t status;
   cl_program built;
-  RETURN_IF_FAILED(compile(device, path, options, &built));
+  RETURN_IF_FAILED(opencl_user_compile(device, path, options, &built));
   TRY(shape_run(device, built, shape), fail);
-  TRY(kernel_check(device, built, shape), fail);
+  TRY(opencl_user_kernel_check(device, built, shape), fail);
   *variant = (struct opencl_variant){.group = {shape[1], shape[2], shape[3]},
                                      .points = {shape[6], shape[5], shape[4]},
                                      .align = ROW_ALIGNMENT};

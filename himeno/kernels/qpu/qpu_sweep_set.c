@@ -100,7 +100,7 @@ static status_t addresses_find(struct himeno_exec *x)
   return STATUS_OK;
 }
 
-static void qpu_close(struct himeno_exec *x)
+static void qpu_sweep_close(struct himeno_exec *x)
 {
   if (!x) return;
   gpu_free(x->device, &x->sums);
@@ -111,8 +111,8 @@ static void qpu_close(struct himeno_exec *x)
   free(x);
 }
 
-static status_t qpu_open(struct gpu_device *device, const struct himeno_fields *fields,
-                         const struct himeno_kernel *kernel, struct himeno_exec **exec)
+static status_t qpu_sweep_open(struct gpu_device *device, const struct himeno_fields *fields,
+                               const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
   status_t status;
   struct himeno_exec *x = calloc(1, sizeof *x);
@@ -127,7 +127,7 @@ static status_t qpu_open(struct gpu_device *device, const struct himeno_fields *
   *exec = x;
   return STATUS_OK;
 fail:
-  qpu_close(x);
+  qpu_sweep_close(x);
   return status;
 }
 
@@ -150,7 +150,7 @@ static uint32_t store_setup(uint32_t lanes, int row)
   return 0x80000000u | 1u << 23 | lanes << 16 | 1u << 14 | (uint32_t)row << 7;
 }
 
-static uint32_t bits_of(float value)
+static uint32_t qpu_sweep_bits(float value)
 {
   uint32_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -171,7 +171,7 @@ static uint32_t *write_constants(const struct himeno_exec *x, const struct himen
   *u++ = x->p[1 - sweep->source];
   *u++ = plane;
   *u++ = row;
-  *u++ = bits_of(HIMENO_OMEGA);
+  *u++ = qpu_sweep_bits(HIMENO_OMEGA);
   *u++ = (uint32_t)box_extent(&sweep->box, 0);
   *u++ = VPM_ROW_SETUP | (uint32_t)n;
   *u++ = (uint32_t)n_passes;
@@ -236,7 +236,7 @@ static void shorten(struct box *b)
 
 /* The first box or a part of it, run once more: a sweep reads one field and writes the other. The
  * whole takes as many times the part's time, without the call, as it has points. */
-static status_t estimate(struct himeno_exec *x, const struct himeno_sweep *sweep)
+static status_t qpu_sweep_estimate(struct himeno_exec *x, const struct himeno_sweep *sweep)
 {
   struct qpu_job jobs[PROGRAMS] = {{0}};
   struct qpu_emu *emu = qpu_device_emulator(x->device);
@@ -263,7 +263,7 @@ static status_t qpu_sweep(struct himeno_exec *x, struct gpu_queue *queue, const 
 
   (void)queue;
   if (!box_points(&sweep->box)) return STATUS_OK;
-  if (x->counts.points == 0) RETURN_IF_FAILED(estimate(x, sweep));
+  if (x->counts.points == 0) RETURN_IF_FAILED(qpu_sweep_estimate(x, sweep));
   int used = jobs_write(x, sweep, jobs);
   RETURN_IF_FAILED(qpu_device_run(x->device, jobs, used, 1));
   for (int s = 0; s < used * LANES; s++) gosa[sweep->slot] += (double)sums[s];
@@ -314,8 +314,8 @@ const struct himeno_kernel_set himeno_kernels_qpu = {
     .backend = "qpu",
     .kernels = kernels,
     .n = sizeof kernels / sizeof *kernels,
-    .open = qpu_open,
-    .close = qpu_close,
+    .open = qpu_sweep_open,
+    .close = qpu_sweep_close,
     .fill = qpu_fill,
     .sweep = qpu_sweep,
     .ceiling = qpu_ceiling,
