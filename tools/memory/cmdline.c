@@ -42,7 +42,7 @@ static status_t parse_streams(const char *option, const char *text, void *field)
   return STATUS_OK;
 }
 
-static status_t parse_sizes(const char *option, const char *text, void *field)
+static status_t mem_parse_sizes(const char *option, const char *text, void *field)
 {
   return mem_values_parse(option, text, MEM_GRAIN, MOST, MEM_GRAIN, field);
 }
@@ -99,7 +99,7 @@ static const struct option_spec options[] = {
      "Use the first device with this position, UUID or part of a name."},
     {"streams", 0, COPIES, OPTION_CUSTOM(streams, parse_streams, "LIST"),
      "Set the numbers of concurrent copies, of 1,2,4,8,16. Default: all of them."},
-    {"sizes", 0, COPIES | MIXES | HOST | ROOFLINE, OPTION_CUSTOM(sizes, parse_sizes, "LIST"),
+    {"sizes", 0, COPIES | MIXES | HOST | ROOFLINE, OPTION_CUSTOM(sizes, mem_parse_sizes, "LIST"),
      "Set the bytes to copy, in steps of 64K; as many are read as written. Default: from below the last "
      "cache to most of a GPU's memory; on the host four times the last cache. The mixes use the largest of "
      "which 14 fit, at most 1G; the roofline uses the first."},
@@ -133,7 +133,7 @@ static const struct option_spec options[] = {
 
 static const struct mem_config defaults = {.seconds = 10};
 
-static status_t check(void *config)
+static status_t mem_options_check(void *config)
 {
   struct mem_config *c = config;
   struct mem_sections *s = &c->sections;
@@ -159,7 +159,7 @@ const struct option_program mem_options = {
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
-    .check = check,
+    .check = mem_options_check,
     .joined = joined,
 };
 

@@ -24,7 +24,7 @@ struct job {
   struct mem_copy copy;
 };
 
-static status_t job_run(void *context)
+static status_t copies_job_run(void *context)
 {
   struct job *job = context;
   return job->run->ops->copy(job->run->exec, job->run->sampler.queue, &job->copy);
@@ -43,7 +43,7 @@ static struct mem_values list_or(const struct mem_values *given, const struct me
 }
 
 /* From an eighth of the last cache, each four times the last, to what fits. */
-static status_t plan_sizes(struct mem_run *run, struct mem_values *sizes)
+static status_t copies_plan_sizes(struct mem_run *run, struct mem_values *sizes)
 {
   const struct gpu_device_info *info = &run->device->info;
   uint64_t available, cache = info->cache_bytes ? info->cache_bytes : (uint64_t)8 << 20;
@@ -169,14 +169,14 @@ static uint64_t shape_bytes(const struct mem_values *sizes)
 /* ---- measuring ---- */
 
 /* Every way is run once on poisoned memory before it is timed. */
-static status_t contents(struct mem_run *run, struct job *job)
+static status_t copies_contents(struct mem_run *run, struct job *job)
 {
   const struct mem_copy *c = &job->copy;
   char what[160];
   snprintf(what, sizeof what, "%s copy of %s, %d streams, %s, %s", mem_method_names[c->method],
            report_bytes(c->bytes), c->streams, c->paced ? "paced" : "unpaced", mem_assign_names[c->assign]);
   RETURN_IF_FAILED(run->ops->fill(run->exec, run->sampler.queue, c->to, c->bytes, 1));
-  RETURN_IF_FAILED(job_run(job));
+  RETURN_IF_FAILED(copies_job_run(job));
   return mem_contents_check(run, c->to, c->bytes, (struct mem_check){.expect = MEM_EXPECT_XOR, .arrays = 1},
                             what);
 }
@@ -192,8 +192,8 @@ static status_t batch_sample(struct mem_run *run, struct batch *batch, double se
 {
   for (int i = 0; i < batch->n; i++) {
     batch->items[i] = (struct sampler_item){
-        .run = job_run, .context = &batch->jobs[i], .work = 2 * (double)batch->jobs[i].copy.bytes};
-    RETURN_IF_FAILED(contents(run, &batch->jobs[i]));
+        .run = copies_job_run, .context = &batch->jobs[i], .work = 2 * (double)batch->jobs[i].copy.bytes};
+    RETURN_IF_FAILED(copies_contents(run, &batch->jobs[i]));
   }
   return sampler_run(&run->sampler, batch->items, batch->n, seconds);
 }
@@ -216,7 +216,8 @@ static void batch_store(struct mem_copies *copies, const struct batch *batch, in
 }
 
 /* Measures all points of one size, which follow each other from \a first. */
-static status_t size_run(struct mem_run *run, int first, int points, struct mem_copy plain, double seconds)
+static status_t copies_size_run(struct mem_run *run, int first, int points, struct mem_copy plain,
+                                double seconds)
 {
   struct mem_copies *copies = &run->copies;
   int shapes = run->traits.copy_shapes.n;
@@ -245,7 +246,7 @@ done:
   return status;
 }
 
-static status_t sizes_run(struct mem_run *run, const struct mem_values *sizes, struct mem_copy plain)
+static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *sizes, struct mem_copy plain)
 {
   struct mem_copies *copies = &run->copies;
   struct study main_study = study_default(run), deals = study_deals(run, main_study),
@@ -258,7 +259,7 @@ static status_t sizes_run(struct mem_run *run, const struct mem_values *sizes, s
       RETURN_IF_FAILED(add_study(copies, &deals, plain));
       RETURN_IF_FAILED(add_study(copies, &shapes, plain));
     }
-    RETURN_IF_FAILED(size_run(run, first, copies->n - first, plain, run->config.seconds / sizes->n));
+    RETURN_IF_FAILED(copies_size_run(run, first, copies->n - first, plain, run->config.seconds / sizes->n));
   }
   return STATUS_OK;
 }
@@ -324,7 +325,7 @@ status_t mem_threads_check(const struct mem_values *threads, int most, const cha
   return STATUS_OK;
 }
 
-static status_t limits_check(const struct mem_run *run)
+static status_t copies_limits_check(const struct mem_run *run)
 {
   const struct mem_config *c = &run->config;
   RETURN_IF_FAILED(mem_threads_check(&c->threads, run->traits.threads_max, run->device->info.name));
@@ -339,15 +340,15 @@ status_t mem_copies_run(struct mem_run *run)
   struct mem_copy plain = {.method = MEM_STUDY, .streams = 1};
   uint64_t most = 0;
   status_t status;
-  RETURN_IF_FAILED(limits_check(run));
-  RETURN_IF_FAILED(plan_sizes(run, &sizes));
+  RETURN_IF_FAILED(copies_limits_check(run));
+  RETURN_IF_FAILED(copies_plan_sizes(run, &sizes));
   for (int i = 0; i < sizes.n; i++) most = sizes.at[i] > most ? sizes.at[i] : most;
   run->copies.points = calloc(POINTS_MAX, sizeof *run->copies.points);
   if (!run->copies.points) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the copies");
   RETURN_IF_FAILED(gpu_alloc(run->device, most, &plain.from));
   TRY(gpu_alloc(run->device, most, &plain.to), done);
   TRY(run->ops->fill(run->exec, run->sampler.queue, plain.from, most, 0), done);
-  TRY(sizes_run(run, &sizes, plain), done);
+  TRY(copies_sizes_run(run, &sizes, plain), done);
   pacing_all(run);
 done:
   gpu_free(run->device, &plain.to);

@@ -30,12 +30,12 @@ struct job {
   uint32_t sum;
 };
 
-static void copy(float *restrict to, const float *restrict from, size_t n)
+static void host_copy(float *restrict to, const float *restrict from, size_t n)
 {
   for (size_t i = 0; i < n; i++) to[i] = from[i];
 }
 
-static void add(float *restrict to, const float *restrict x, const float *restrict y, size_t n)
+static void host_add(float *restrict to, const float *restrict x, const float *restrict y, size_t n)
 {
   for (size_t i = 0; i < n; i++) to[i] = x[i] + y[i];
 }
@@ -45,16 +45,16 @@ static void job_share(struct job *job, size_t begin, size_t n, uint32_t *sum)
   float *to = job->to + begin;
   const float *x = job->x + begin, *y = job->y + begin;
   if (job->access == COPY)
-    (job->streaming ? mem_cpu_copy_streaming : copy)(to, x, n);
+    (job->streaming ? mem_cpu_copy_streaming : host_copy)(to, x, n);
   else if (job->access == TRIADD)
-    (job->streaming ? mem_cpu_add_streaming : add)(to, x, y, n);
+    (job->streaming ? mem_cpu_add_streaming : host_add)(to, x, y, n);
   else if (job->access == READ)
     *sum += mem_cpu_sum((const uint32_t *)x, n);
   else
     memcpy(to, x, n * sizeof *to);
 }
 
-static status_t job_run(void *context)
+static status_t host_job_run(void *context)
 {
   struct job *job = context;
   uint32_t sum = 0;
@@ -89,10 +89,10 @@ static uint64_t count_wrong(const struct job *job)
   return job->access == READ ? job->sum != sum : wrong;
 }
 
-static status_t contents(struct mem_run *run, struct job *job)
+static status_t host_contents(struct mem_run *run, struct job *job)
 {
   memset(job->to, 0xff, job->n * sizeof *job->to);
-  RETURN_IF_FAILED(job_run(job));
+  RETURN_IF_FAILED(host_job_run(job));
   if (job->team != job->threads)
     return log_fail(STATUS_ENVIRONMENT, "host: OpenMP gives %d thread%s where %d were asked for", job->team,
                     job->team == 1 ? "" : "s", job->threads);
@@ -112,7 +112,7 @@ static status_t contents(struct mem_run *run, struct job *job)
 /** Each access with and without streaming stores, for each number of threads. */
 #define JOBS_MAX (2 * ACCESSES * MEM_VALUES_MAX)
 
-static int plan(struct job jobs[JOBS_MAX], const struct mem_values *threads, struct job plain)
+static int host_plan(struct job jobs[JOBS_MAX], const struct mem_values *threads, struct job plain)
 {
   int n = 0;
   for (int t = 0; t < threads->n; t++)
@@ -128,12 +128,12 @@ static int plan(struct job jobs[JOBS_MAX], const struct mem_values *threads, str
   return n;
 }
 
-static status_t measure(struct mem_run *run, struct sampler *sampler, const struct mem_values *threads,
-                        struct job plain, double seconds)
+static status_t host_measure(struct mem_run *run, struct sampler *sampler, const struct mem_values *threads,
+                             struct job plain, double seconds)
 {
   struct job jobs[JOBS_MAX];
   uint64_t bytes = plain.n * sizeof(float);
-  int n = plan(jobs, threads, plain);
+  int n = host_plan(jobs, threads, plain);
   status_t status = STATUS_ENVIRONMENT;
   struct sampler_item *items = calloc((size_t)n, sizeof *items);
   struct mem_host_point *longer = realloc(run->host, (size_t)(run->n_host + n) * sizeof *longer);
@@ -143,9 +143,9 @@ static status_t measure(struct mem_run *run, struct sampler *sampler, const stru
     goto done;
   }
   for (int i = 0; i < n; i++) {
-    TRY(contents(run, &jobs[i]), done);
+    TRY(host_contents(run, &jobs[i]), done);
     items[i] = (struct sampler_item){
-        .run = job_run, .context = &jobs[i], .work = (double)bytes * access_arrays[jobs[i].access]};
+        .run = host_job_run, .context = &jobs[i], .work = (double)bytes * access_arrays[jobs[i].access]};
   }
   TRY(sampler_run(sampler, items, n, seconds), done);
   for (int i = 0; i < n; i++)
@@ -157,7 +157,7 @@ done:
 }
 
 /* Threads touch first what they will work on, with as many as ever do. */
-static void fill(const struct job *job, const struct mem_values *threads)
+static void host_fill(const struct job *job, const struct mem_values *threads)
 {
   uint64_t most = 1;
   for (int t = 0; t < threads->n; t++) most = threads->at[t] > most ? threads->at[t] : most;
@@ -169,16 +169,16 @@ static void fill(const struct job *job, const struct mem_values *threads)
   }
 }
 
-static status_t size_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler,
-                         const struct mem_values *threads, uint64_t bytes, double seconds)
+static status_t host_size_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler,
+                              const struct mem_values *threads, uint64_t bytes, double seconds)
 {
   struct gpu_mem arrays[ARRAYS] = {{NULL, 0}};
   status_t status;
   for (int a = 0; a < ARRAYS; a++) TRY(gpu_alloc(cpu, bytes, &arrays[a]), done);
   struct job plain = {
       .to = arrays[0].handle, .x = arrays[1].handle, .y = arrays[2].handle, .n = bytes / sizeof(float)};
-  fill(&plain, threads);
-  status = measure(run, sampler, threads, plain, seconds);
+  host_fill(&plain, threads);
+  status = host_measure(run, sampler, threads, plain, seconds);
 done:
   for (int a = 0; a < ARRAYS; a++) gpu_free(cpu, &arrays[a]);
   return status;
@@ -187,7 +187,7 @@ done:
 /* ---- the whole ---- */
 
 /* As asked for; else four times the last cache, within reason. */
-static struct mem_values plan_sizes(const struct mem_run *run, const struct gpu_device *cpu)
+static struct mem_values host_plan_sizes(const struct mem_run *run, const struct gpu_device *cpu)
 {
   uint64_t bytes = 4 * cpu->info.cache_bytes;
   if (run->config.sizes.n) return run->config.sizes;
@@ -204,9 +204,9 @@ static struct mem_values plan_threads(const struct mem_run *run)
 }
 
 /* A list may be a GPU's, and have sizes that the host cannot hold. */
-static status_t sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
+static status_t host_sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
 {
-  const struct mem_values sizes = plan_sizes(run, cpu), threads = plan_threads(run);
+  const struct mem_values sizes = host_plan_sizes(run, cpu), threads = plan_threads(run);
   RETURN_IF_FAILED(mem_threads_check(&threads, host_threads(), cpu->info.name));
   for (int i = 0; i < sizes.n; i++) {
     uint64_t available;
@@ -215,7 +215,8 @@ static status_t sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sa
       log_warn("--sizes %s: left out of --host, %d such arrays are more than the %s free",
                report_bytes(sizes.at[i]), ARRAYS, report_bytes(available));
     else
-      RETURN_IF_FAILED(size_run(run, cpu, sampler, &threads, sizes.at[i], run->config.seconds / sizes.n));
+      RETURN_IF_FAILED(
+          host_size_run(run, cpu, sampler, &threads, sizes.at[i], run->config.seconds / sizes.n));
   }
   return run->n_host ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "too little host memory for any of --sizes");
 }
@@ -228,7 +229,7 @@ status_t mem_host_run(struct mem_run *run)
   RETURN_IF_FAILED(gpu_open(&gpu_backend_cpu, 0, &cpu));
   omp_set_dynamic(0); /* each row of the table has the threads that it names */
   TRY(sampler_open(cpu, &sampler), close_device);
-  status = sizes_run(run, cpu, &sampler);
+  status = host_sizes_run(run, cpu, &sampler);
   sampler_close(&sampler);
 close_device:
   gpu_close(cpu);

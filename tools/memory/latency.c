@@ -73,7 +73,7 @@ static void plan_curve(struct mem_curve *curve, uint64_t stride, uint64_t most, 
   }
 }
 
-static status_t plan(struct mem_run *run, uint64_t most)
+static status_t latency_plan(struct mem_run *run, uint64_t most)
 {
   struct mem_values strides = plan_strides(run);
   struct mem_latency *l = &run->latency;
@@ -92,7 +92,7 @@ static status_t plan(struct mem_run *run, uint64_t most)
 
 /* ---- measuring ---- */
 
-static status_t chase_run(struct mem_run *run, struct mem_chase *chase, double *seconds)
+static status_t latency_chase_run(struct mem_run *run, struct mem_chase *chase, double *seconds)
 {
   chase->begin_event = run->sampler.begin;
   chase->end_event = run->sampler.end;
@@ -121,7 +121,7 @@ static status_t ring_prepare(struct mem_run *run, struct gpu_mem mem, uint64_t s
   RETURN_IF_FAILED(run->ops->ring_fill(run->exec, run->sampler.queue, mem, ring));
   *chase = (struct mem_chase){.mem = mem, .start = mem_ring_at(ring, 0), .hops = warm_hops(run, ring)};
   *hops = chase->hops;
-  return chase_run(run, chase, &seconds);
+  return latency_chase_run(run, chase, &seconds);
 }
 
 /* One sample of a point: how long a hop takes, found from a first short chase how many to time. */
@@ -136,10 +136,10 @@ static status_t point_sample(struct walk *w, const struct mem_curve *curve, int 
   RETURN_IF_FAILED(ring_prepare(run, w->mem, curve->stride, curve->bytes[p], &ring, &chase, &hops));
   chase.hops = HOPS_MIN;
   hops += chase.hops;
-  RETURN_IF_FAILED(chase_run(run, &chase, &seconds));
+  RETURN_IF_FAILED(latency_chase_run(run, &chase, &seconds));
   chase.hops = (uint64_t)fmin(fmax(HOPS_MIN * SAMPLE_SECONDS / fmax(seconds, 1e-9), HOPS_MIN), HOPS_MAX);
   hops += chase.hops;
-  RETURN_IF_FAILED(chase_run(run, &chase, &seconds));
+  RETURN_IF_FAILED(latency_chase_run(run, &chase, &seconds));
   w->ns[round][p] = 1e9 * fmax(seconds - w->launch, 1e-12) / (double)(chase.hops - 1);
   w->cycles[round][p] = chase.cycles / (double)chase.hops;
   snprintf(what, sizeof what, "chase of stride %s over %s", report_bytes(curve->stride),
@@ -157,12 +157,12 @@ static status_t launch_measure(struct walk *w)
   uint64_t hops;
   RETURN_IF_FAILED(ring_prepare(w->run, w->mem, w->run->traits.line, LEAST_BYTES, &ring, &chase, &hops));
   chase.hops = 1;
-  for (int s = 0; s < SAMPLES; s++) RETURN_IF_FAILED(chase_run(w->run, &chase, &seconds[s]));
+  for (int s = 0; s < SAMPLES; s++) RETURN_IF_FAILED(latency_chase_run(w->run, &chase, &seconds[s]));
   w->launch = stats_summarise(seconds, SAMPLES).median;
   return STATUS_OK;
 }
 
-static double median_of(double values[ROUNDS_MAX][MEM_POINTS_MAX], int rounds, int p, double *spread)
+static double latency_median(double values[ROUNDS_MAX][MEM_POINTS_MAX], int rounds, int p, double *spread)
 {
   double samples[ROUNDS_MAX];
   for (int r = 0; r < rounds; r++) samples[r] = values[r][p];
@@ -171,7 +171,7 @@ static double median_of(double values[ROUNDS_MAX][MEM_POINTS_MAX], int rounds, i
   return s.median;
 }
 
-static status_t curve_measure(struct walk *w, struct mem_curve *curve, double seconds)
+static status_t latency_curve_measure(struct walk *w, struct mem_curve *curve, double seconds)
 {
   double begin = stats_now();
   int rounds = 0;
@@ -183,8 +183,8 @@ static status_t curve_measure(struct walk *w, struct mem_curve *curve, double se
     rounds++;
   } while (rounds < SAMPLES_MIN || (rounds < ROUNDS_MAX && stats_now() - begin < seconds));
   for (int p = 0; p < curve->n; p++) {
-    curve->ns[p] = median_of(w->ns, rounds, p, &curve->spread[p]);
-    curve->cycles[p] = median_of(w->cycles, rounds, p, NULL);
+    curve->ns[p] = latency_median(w->ns, rounds, p, &curve->spread[p]);
+    curve->cycles[p] = latency_median(w->cycles, rounds, p, NULL);
   }
   return STATUS_OK;
 }
@@ -248,12 +248,12 @@ static status_t halves_measure(struct walk *w)
   return STATUS_OK;
 }
 
-static status_t measure(struct walk *w)
+static status_t latency_measure(struct walk *w)
 {
   struct mem_latency *l = &w->run->latency;
   RETURN_IF_FAILED(launch_measure(w));
   for (int c = 0; c < l->n; c++)
-    RETURN_IF_FAILED(curve_measure(w, &l->curves[c], w->run->config.seconds / l->n));
+    RETURN_IF_FAILED(latency_curve_measure(w, &l->curves[c], w->run->config.seconds / l->n));
   find_levels(w->run);
   return halves_measure(w);
 }
@@ -264,11 +264,11 @@ status_t mem_latency_run(struct mem_run *run)
   status_t status;
   struct walk *w = NULL;
   RETURN_IF_FAILED(most_bytes(run, &most));
-  RETURN_IF_FAILED(plan(run, most));
+  RETURN_IF_FAILED(latency_plan(run, most));
   if (!(w = calloc(1, sizeof *w))) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the chase");
   w->run = run;
   TRY(gpu_alloc(run->device, most, &w->mem), done);
-  status = measure(w);
+  status = latency_measure(w);
   gpu_free(run->device, &w->mem);
 done:
   free(w);

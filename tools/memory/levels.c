@@ -29,7 +29,7 @@ static struct rise rise_at(const struct levels_curve *c, int p)
   return (struct rise){c, (double)c->bytes[a->last], (double)c->bytes[b->first], a->level, b->level};
 }
 
-static int overlap(double from_a, double to_a, double from_b, double to_b)
+static int levels_overlap(double from_a, double to_a, double from_b, double to_b)
 {
   return from_a <= to_b * NEAR && from_b <= to_a * NEAR;
 }
@@ -38,7 +38,8 @@ static int cache_explains(const struct levels_level *levels, int caches, const s
 {
   double narrower = (double)line / (double)r->curve->stride;
   for (int i = 0; i < caches; i++)
-    if (overlap((double)levels[i].bytes, (double)levels[i].next_bytes, r->from * narrower, r->to * narrower))
+    if (levels_overlap((double)levels[i].bytes, (double)levels[i].next_bytes, r->from * narrower,
+                       r->to * narrower))
       return 1;
   return 0;
 }
@@ -54,7 +55,7 @@ static int seen(const struct levels_curve *curves, int n, const struct rise *r, 
     for (int p = 0; p + 1 < curves[c].n_plateaus; p++) {
       struct rise other = rise_at(&curves[c], p);
       if (!same_lines && cache_explains(levels, caches, &other, line)) continue;
-      if (overlap(r->from * wider, r->to * wider, other.from, other.to)) return 1;
+      if (levels_overlap(r->from * wider, r->to * wider, other.from, other.to)) return 1;
     }
   }
   return 0;
@@ -88,13 +89,14 @@ static int tlb_known(const struct levels_level *levels, int first, int n, const 
   for (int i = first; i < n; i++) {
     double from = (double)levels[i].bytes, to = (double)levels[i].next_bytes;
     double narrower = (double)r->curve->stride / (double)levels[i].stride;
-    if (overlap(from, to, r->from, r->to) || overlap(from * narrower, to * narrower, r->from, r->to))
+    if (levels_overlap(from, to, r->from, r->to) ||
+        levels_overlap(from * narrower, to * narrower, r->from, r->to))
       return 1;
   }
   return 0;
 }
 
-static struct levels_level level_of(enum levels_kind kind, const struct rise *r, double ns)
+static struct levels_level levels_level_make(enum levels_kind kind, const struct rise *r, double ns)
 {
   return (struct levels_level){.kind = kind,
                                .ns = ns,
@@ -114,7 +116,7 @@ static int find_caches(const struct levels_curve *curves, int n, const struct le
     int cached = seen(curves, n, &r, line, 1, levels, found);
     int paged = seen(curves, n, &r, line, 0, levels, found);
     if (!cached && (beyond || paged)) continue;
-    levels[found++] = level_of(LEVELS_CACHE, &r, r.below);
+    levels[found++] = levels_level_make(LEVELS_CACHE, &r, r.below);
     memory = r.above;
   }
   levels[found] =
@@ -139,7 +141,7 @@ static int find_tlbs(const struct levels_curve *curves, int n, int caches, uint6
       if (fills_first(levels, caches, &r, is_cpu) || cache_explains(levels, caches, &r, line) ||
           tlb_known(levels, caches + 1, found, &r))
         continue;
-      levels[found++] = level_of(LEVELS_TLB, &r, r.above - r.below);
+      levels[found++] = levels_level_make(LEVELS_TLB, &r, r.above - r.below);
     }
   }
   return found;
@@ -172,7 +174,7 @@ static int find_gradual(const struct levels_curve *curves, int n, const struct l
       struct rise r = {&curves[c], reach, reach, base, far};
       if (tlb_known(levels, caches + 1, found, &r)) continue;
       r.to = GRADUAL_FULL * reach;
-      levels[found++] = level_of(LEVELS_TLB, &r, miss);
+      levels[found++] = levels_level_make(LEVELS_TLB, &r, miss);
     }
   return found;
 }

@@ -14,7 +14,7 @@ SWITCH("HIMENO_MEM_CORRUPT", TEST, OWN, COUNT, "mem-gpu: flips a bit in what is 
 
 static struct mem_run run;
 
-static status_t open_device(void)
+static status_t mem_device_open(void)
 {
   int index;
   progress_begin("finding devices");
@@ -53,30 +53,30 @@ static status_t sections_run(void)
   return STATUS_OK;
 }
 
-static status_t measure(int *ended)
+static status_t mem_measure(int *ended)
 {
-  RETURN_IF_FAILED(open_device());
+  RETURN_IF_FAILED(mem_device_open());
   run.verdict = sections_run();
   *ended = run.verdict == STATUS_OK || run.verdict == STATUS_WRONG;
   return run.verdict;
 }
 
-static void report(FILE *out)
+static void mem_report(FILE *out)
 {
   mem_report_text(&run, out);
 }
 
-static void document(struct doc *d)
+static void mem_main_document(struct doc *d)
 {
   mem_document(d, &run);
 }
 
-static void list(FILE *out)
+static void mem_list(FILE *out)
 {
   mem_report_list(run.config.backend, out);
 }
 
-static void close_all(void)
+static void mem_close_all(void)
 {
   free(run.latency.curves);
   free(run.copies.points);
@@ -92,11 +92,11 @@ static const struct program program = {.options = &mem_options,
                                        .json = &run.config.json,
                                        .list = &run.config.list,
                                        .quiet = &run.config.quiet,
-                                       .run = measure,
-                                       .report = report,
-                                       .fields = document,
-                                       .print_list = list,
-                                       .close = close_all,
+                                       .run = mem_measure,
+                                       .report = mem_report,
+                                       .fields = mem_main_document,
+                                       .print_list = mem_list,
+                                       .close = mem_close_all,
                                        .names_host = 1};
 
 OUTPUT_KEEP_EARLY;

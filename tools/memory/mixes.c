@@ -15,7 +15,7 @@ struct job {
   struct mem_mix mix;
 };
 
-static status_t job_run(void *context)
+static status_t mixes_job_run(void *context)
 {
   struct job *job = context;
   return job->run->ops->mix(job->run->exec, job->run->sampler.queue, &job->mix);
@@ -50,7 +50,7 @@ static status_t job_prepare(struct mem_run *run, struct job *job, struct gpu_mem
   snprintf(what, sizeof what, "%d reads and %d writes", mix->reads, mix->writes);
   RETURN_IF_FAILED(run->ops->fill(run->exec, run->sampler.queue, to, bytes, MEM_ARRAYS_MAX));
   RETURN_IF_FAILED(gpu_clear(run->sampler.queue, sum, 0, sizeof(uint32_t)));
-  RETURN_IF_FAILED(job_run(job));
+  RETURN_IF_FAILED(mixes_job_run(job));
   if (mix->writes)
     return mem_contents_check(
         run, to, bytes,
@@ -62,8 +62,8 @@ static status_t job_prepare(struct mem_run *run, struct job *job, struct gpu_mem
 }
 
 /* Every mix in every shape by turns; of the shapes the fastest counts. */
-static status_t measure(struct mem_run *run, struct gpu_mem arrays[MEM_ARRAYS_MAX], struct gpu_mem sum,
-                        uint64_t bytes)
+static status_t mixes_measure(struct mem_run *run, struct gpu_mem arrays[MEM_ARRAYS_MAX], struct gpu_mem sum,
+                              uint64_t bytes)
 {
   struct job jobs[MEM_MIXES * MEM_SHAPES_MAX];
   struct sampler_item items[MEM_MIXES * MEM_SHAPES_MAX];
@@ -72,7 +72,7 @@ static status_t measure(struct mem_run *run, struct gpu_mem arrays[MEM_ARRAYS_MA
     int m = i % MEM_MIXES;
     RETURN_IF_FAILED(job_prepare(run, &jobs[i], arrays, sum, bytes, m, i / MEM_MIXES));
     items[i] = (struct sampler_item){
-        .run = job_run, .context = &jobs[i], .work = (double)bytes * (shares[m][0] + shares[m][1])};
+        .run = mixes_job_run, .context = &jobs[i], .work = (double)bytes * (shares[m][0] + shares[m][1])};
   }
   RETURN_IF_FAILED(sampler_run(&run->sampler, items, n, run->config.seconds));
   for (int i = 0; i < n; i++) {
@@ -95,7 +95,7 @@ status_t mem_mixes_run(struct mem_run *run)
     TRY(gpu_alloc(run->device, bytes, &arrays[a]), done);
     TRY(run->ops->fill(run->exec, run->sampler.queue, arrays[a], bytes, a), done);
   }
-  status = measure(run, arrays, sum, bytes);
+  status = mixes_measure(run, arrays, sum, bytes);
 done:
   for (int a = 0; a < MEM_ARRAYS_MAX; a++) gpu_free(run->device, &arrays[a]);
   gpu_free(run->device, &sum);

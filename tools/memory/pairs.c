@@ -32,7 +32,7 @@ static size_t words_of(int pair)
   return (size_t)plans[pair].n * (size_t)plans[pair].rows * (size_t)plans[pair].item;
 }
 
-static status_t job_run(void *context)
+static status_t pairs_job_run(void *context)
 {
   struct job *job = context;
   return job->run->ops->pair(job->run->exec, job->run->sampler.queue, job->pair, job->after, job->mem,
@@ -45,7 +45,7 @@ static status_t result_of(struct job *job, uint32_t *host)
   size_t bytes = words_of(job->pair) * 4;
   struct gpu_queue *queue = job->run->sampler.queue;
   RETURN_IF_FAILED(job->run->ops->fill(job->run->exec, queue, job->mem, bytes, 0));
-  RETURN_IF_FAILED(job_run(job));
+  RETURN_IF_FAILED(pairs_job_run(job));
   RETURN_IF_FAILED(gpu_copy_out(queue, host, job->mem, 0, bytes));
   return gpu_sync(queue);
 }
@@ -67,7 +67,7 @@ static uint32_t want(int pair, size_t w)
   }
 }
 
-static status_t contents(struct job *job, uint32_t *host)
+static status_t pairs_contents(struct job *job, uint32_t *host)
 {
   RETURN_IF_FAILED(result_of(job, host));
   if (mem_contents_corrupt(job->run)) host[words_of(job->pair) / 2] ^= 1;
@@ -78,14 +78,14 @@ static status_t contents(struct job *job, uint32_t *host)
   return STATUS_OK;
 }
 
-static status_t measure(struct mem_run *run, struct gpu_mem mem, uint32_t *host)
+static status_t pairs_chart(struct mem_run *run, struct gpu_mem mem, uint32_t *host)
 {
   struct job jobs[2 * MEM_PAIRS];
   struct sampler_item items[2 * MEM_PAIRS];
   for (int i = 0; i < 2 * MEM_PAIRS; i++) {
     jobs[i] = (struct job){run, i / 2, i % 2, mem};
-    RETURN_IF_FAILED(contents(&jobs[i], host));
-    items[i] = (struct sampler_item){.run = job_run,
+    RETURN_IF_FAILED(pairs_contents(&jobs[i], host));
+    items[i] = (struct sampler_item){.run = pairs_job_run,
                                      .context = &jobs[i],
                                      .work = (double)(words_of(i / 2) / (i / 2 == MEM_PAIR_POINTER ? 2 : 1))};
   }
@@ -112,7 +112,7 @@ status_t mem_pairs_run(struct mem_run *run)
     goto done;
   }
   TRY(gpu_alloc(run->device, most * sizeof *host, &mem), done);
-  status = measure(run, mem, host);
+  status = pairs_chart(run, mem, host);
 done:
   gpu_free(run->device, &mem);
   free(host);

@@ -21,14 +21,14 @@ static status_t no_document(const char *path, const char *why)
 }
 
 /* The number at a path of keys, or 0. */
-static double number(const json_t *object, const char *one, const char *two)
+static double mem_place_number(const json_t *object, const char *one, const char *two)
 {
   const json_t *value = json_object_get(object, one);
   if (two) value = json_object_get(value, two);
   return json_number_value(value);
 }
 
-static const char *text(const json_t *object, const char *key)
+static const char *mem_place_text(const json_t *object, const char *key)
 {
   const char *value = json_string_value(json_object_get(object, key));
   return value ? value : "";
@@ -44,8 +44,8 @@ static struct mem_placed *next(struct mem_run *run)
 static status_t place_sweep(struct mem_run *run, const char *path, const char *kernel, const json_t *config,
                             const json_t *classed, double gflops)
 {
-  int temporal = strcmp(text(classed, "class"), "temporal") == 0;
-  double sweeps = number(classed, "T", NULL);
+  int temporal = strcmp(mem_place_text(classed, "class"), "temporal") == 0;
+  double sweeps = mem_place_number(classed, "T", NULL);
   struct mem_placed *p;
   if (sweeps < 1 || gflops <= 0) return no_document(path, "it has no class, T and rate of a kernel");
   if (!(p = next(run))) return no_document(path, "there are too many kernels");
@@ -53,7 +53,7 @@ static status_t place_sweep(struct mem_run *run, const char *path, const char *k
   p->rate = gflops * 1e9;
   p->sweeps = sweeps;
   p->intensity = SWEEP_FLOP * sweeps / SWEEP_BYTES;
-  snprintf(p->name, sizeof p->name, "%.40s %.30s", kernel, text(config, "size"));
+  snprintf(p->name, sizeof p->name, "%.40s %.30s", kernel, mem_place_text(config, "size"));
   if (temporal)
     snprintf(p->traffic, sizeof p->traffic,
              "56 bytes per point and pass of %.0f sweeps; halos of tiles not counted", sweeps);
@@ -66,20 +66,20 @@ static status_t place_run(struct mem_run *run, const char *path, const json_t *d
 {
   const json_t *config = json_object_get(document, "config");
   size_t ranks = json_array_size(json_object_get(document, "ranks"));
-  return place_sweep(run, path, text(config, "kernel"), config, config,
-                     number(document, "result", "gflops") / (double)(ranks ? ranks : 1));
+  return place_sweep(run, path, mem_place_text(config, "kernel"), config, config,
+                     mem_place_number(document, "result", "gflops") / (double)(ranks ? ranks : 1));
 }
 
 static status_t place_ladder(struct mem_run *run, const char *path, const json_t *document)
 {
   const json_t *config = json_object_get(document, "config"), *rung;
-  double ranks = number(config, "ranks", NULL);
+  double ranks = mem_place_number(config, "ranks", NULL);
   size_t i;
   json_array_foreach(json_object_get(document, "rungs"), i, rung)
   {
-    if (strcmp(text(rung, "verdict"), "pass")) continue;
-    RETURN_IF_FAILED(place_sweep(run, path, text(rung, "kernel"), config, rung,
-                                 number(rung, "gflops", NULL) / (ranks > 0 ? ranks : 1)));
+    if (strcmp(mem_place_text(rung, "verdict"), "pass")) continue;
+    RETURN_IF_FAILED(place_sweep(run, path, mem_place_text(rung, "kernel"), config, rung,
+                                 mem_place_number(rung, "gflops", NULL) / (ranks > 0 ? ranks : 1)));
   }
   return STATUS_OK;
 }
@@ -98,8 +98,9 @@ static enum mem_type type_named(const char *name, double *bytes)
  * \a sizes has m, n and k. */
 static double product_intensity(const json_t *series, const json_t *sizes, double bytes, char traffic[160])
 {
-  double model = number(series, "predicted", "device_intensity");
-  double m = number(sizes, "m", NULL), n = number(sizes, "n", NULL), k = number(sizes, "k", NULL);
+  double model = mem_place_number(series, "predicted", "device_intensity");
+  double m = mem_place_number(sizes, "m", NULL), n = mem_place_number(sizes, "n", NULL),
+         k = mem_place_number(sizes, "k", NULL);
   snprintf(traffic, 160,
            model > 0 ? "its blocks read their rows and columns; caches not counted" : "A, B and C move once");
   return model > 0 ? model : 2 * m * n * k / (bytes * (m * k + k * n + m * n));
@@ -109,21 +110,22 @@ static double product_intensity(const json_t *series, const json_t *sizes, doubl
 static status_t place_series(struct mem_run *run, const char *path, const json_t *series, const char *type,
                              const json_t *sizes, double ranks)
 {
-  double bytes, gflops = number(series, "gflops", NULL);
+  double bytes, gflops = mem_place_number(series, "gflops", NULL);
   struct mem_placed *p;
-  if (strcmp(text(series, "verdict"), "pass") || gflops <= 0) return STATUS_OK;
+  if (strcmp(mem_place_text(series, "verdict"), "pass") || gflops <= 0) return STATUS_OK;
   if (!(p = next(run))) return no_document(path, "there are too many kernels");
   p->type = type_named(type, &bytes);
   p->rate = gflops * 1e9 / (ranks > 0 ? ranks : 1);
   p->intensity = product_intensity(series, sizes, bytes, p->traffic);
-  snprintf(p->name, sizeof p->name, "%.30s %.20s %.0f", text(series, "kernel"), type,
-           number(sizes, "n", NULL));
+  snprintf(p->name, sizeof p->name, "%.30s %.20s %.0f", mem_place_text(series, "kernel"), type,
+           mem_place_number(sizes, "n", NULL));
   return STATUS_OK;
 }
 
 static int has_sizes(const json_t *sizes)
 {
-  return number(sizes, "m", NULL) >= 1 && number(sizes, "n", NULL) >= 1 && number(sizes, "k", NULL) >= 1;
+  return mem_place_number(sizes, "m", NULL) >= 1 && mem_place_number(sizes, "n", NULL) >= 1 &&
+         mem_place_number(sizes, "k", NULL) >= 1;
 }
 
 static status_t place_product(struct mem_run *run, const char *path, const json_t *document)
@@ -131,12 +133,12 @@ static status_t place_product(struct mem_run *run, const char *path, const json_
   const json_t *config = json_object_get(document, "config"), *one;
   double ranks = (double)json_array_size(json_object_get(document, "ranks"));
   size_t i;
-  if (!has_sizes(config) || number(document, "result", "gflops") <= 0)
+  if (!has_sizes(config) || mem_place_number(document, "result", "gflops") <= 0)
     return no_document(path, "it has no sizes and rate of a product");
-  RETURN_IF_FAILED(
-      place_series(run, path, json_object_get(document, "result"), text(config, "type"), config, ranks));
+  RETURN_IF_FAILED(place_series(run, path, json_object_get(document, "result"),
+                                mem_place_text(config, "type"), config, ranks));
   json_array_foreach(json_object_get(document, "yardsticks"), i, one)
-      RETURN_IF_FAILED(place_series(run, path, one, text(config, "type"), config, ranks));
+      RETURN_IF_FAILED(place_series(run, path, one, mem_place_text(config, "type"), config, ranks));
   return STATUS_OK;
 }
 
@@ -147,8 +149,8 @@ static status_t place_products(struct mem_run *run, const char *path, const json
   const json_t *last = json_array_get(sizes, json_array_size(sizes) - 1), *rung;
   size_t i;
   if (!has_sizes(last)) return no_document(path, "it has no size");
-  json_array_foreach(json_object_get(last, "rungs"), i, rung) RETURN_IF_FAILED(
-      place_series(run, path, rung, text(config, "type"), last, number(config, "ranks", NULL)));
+  json_array_foreach(json_object_get(last, "rungs"), i, rung) RETURN_IF_FAILED(place_series(
+      run, path, rung, mem_place_text(config, "type"), last, mem_place_number(config, "ranks", NULL)));
   return STATUS_OK;
 }
 
@@ -164,9 +166,10 @@ static status_t read_traffic(struct mem_run *run, const char *path, const json_t
   {
     if (r->n_traffic == MEM_TRAFFIC_MAX) return no_document(path, "there are too many kernels");
     struct mem_traffic *t = &r->traffic[r->n_traffic];
-    t->bytes = number(one, "bytes_a_point", NULL);
+    t->bytes = mem_place_number(one, "bytes_a_point", NULL);
     if (t->bytes <= 0) return no_document(path, "it has no bytes per point of a kernel");
-    snprintf(t->name, sizeof t->name, "%.40s %.30s", text(one, "kernel"), text(one, "size"));
+    snprintf(t->name, sizeof t->name, "%.40s %.30s", mem_place_text(one, "kernel"),
+             mem_place_text(one, "size"));
     r->n_traffic++;
   }
   return STATUS_OK;
@@ -186,7 +189,7 @@ static void traffic_apply(struct mem_roofline *r)
 
 /* ---- documents ---- */
 
-static status_t place(struct mem_run *run, const char *path, const json_t *document)
+static status_t mem_place_print(struct mem_run *run, const char *path, const json_t *document)
 {
   static const struct {
     const char *schema;
@@ -195,7 +198,7 @@ static status_t place(struct mem_run *run, const char *path, const json_t *docum
                  {"himeno-ladder/1", place_ladder}, {"himeno-traffic/1", read_traffic},
                  {"gemm-gpu/1", place_product},     {"gemm-ladder/1", place_products},
                  {"gemm-ladder/2", place_products}};
-  const char *schema = text(document, "schema");
+  const char *schema = mem_place_text(document, "schema");
   for (size_t r = 0; r < sizeof readers / sizeof *readers; r++)
     if (!strcmp(schema, readers[r].schema)) return readers[r].place(run, path, document);
   return no_document(path, "no document of himeno-gpu or gemm-gpu");
@@ -209,7 +212,7 @@ static status_t read_one(struct mem_run *run, const char *path)
   json_t *document = json_loadf(file, 0, &error);
   fclose(file);
   if (!document) return no_document(path, error.text);
-  status_t status = place(run, path, document);
+  status_t status = mem_place_print(run, path, document);
   json_decref(document);
   return status;
 }

@@ -16,7 +16,7 @@ static void rate_document(struct doc *d, const char *name, const char *about, co
   doc_end(d);
 }
 
-static void config_document(struct doc *d, const struct mem_run *run)
+static void mem_config_document(struct doc *d, const struct mem_run *run)
 {
   /* cuda, opencl, cpu */
   const struct doc_words backends = {gpu_backend_names, 3, sizeof *gpu_backend_names};
@@ -57,7 +57,7 @@ static void device_document(struct doc *d, const struct gpu_device_info *i)
 
 /* ---- copies and mixes ---- */
 
-static void point_document(struct doc *d, const struct mem_copy_point *p)
+static void mem_point_document(struct doc *d, const struct mem_copy_point *p)
 {
   const struct mem_copy *c = &p->copy;
   if (!doc_object(d, NULL, 0, "", 1)) return;
@@ -125,7 +125,7 @@ static void copies_document(struct doc *d, const struct mem_run *run)
   if (doc_list(d, "points", 0, "", 1)) {
     for (int p = 0; doc_each(d, p, c->n); p++) {
       const struct mem_copy_point *point = doc_at(d, c->points, p);
-      if (d->schema || point->rate.n) point_document(d, point);
+      if (d->schema || point->rate.n) mem_point_document(d, point);
     }
     doc_end(d);
   }
@@ -279,7 +279,7 @@ static void placed_document(struct doc *d, const struct mem_roofline *r)
   doc_end(d);
 }
 
-static void ceilings_document(struct doc *d, const struct mem_roofline *r)
+static void mem_ceilings_document(struct doc *d, const struct mem_roofline *r)
 {
   static const char *const windows[] = {"L1", "cache", "memory"};
   if (doc_list(d, "levels", 0, "", 1)) {
@@ -311,7 +311,7 @@ static void roofline_document(struct doc *d, const struct mem_run *run)
                   "Measured ceilings, and what lies below them; null if not asked for.",
                   run->config.sections.roofline))
     return;
-  ceilings_document(d, r);
+  mem_ceilings_document(d, r);
   if (doc_list(d, "points", 0, "", 1)) {
     for (int p = 0; doc_each(d, p, r->n_points); p++) {
       if (!doc_object(d, NULL, 0, "", 1)) continue;
@@ -354,7 +354,7 @@ void mem_document(struct doc *d, const struct mem_run *run)
             "One run on one device. A document with verdict \"wrong\" holds what was measured before the "
             "comparison "
             "that failed.");
-  config_document(d, run);
+  mem_config_document(d, run);
   device_document(d, d->schema ? NULL : &run->device->info);
   if (doc_object(d, "result", 0, "", 1)) {
     doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "", status_verdict(run->verdict));

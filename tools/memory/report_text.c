@@ -24,7 +24,7 @@ static const struct mem_copy_point *find_point(const struct mem_copies *c, const
 }
 
 /* A table as the report's figure: a row a size, a column a number of streams. */
-static void print_table(const struct mem_copies *c, const struct mem_copy *like, int paced, FILE *out)
+static void mem_print_table(const struct mem_copies *c, const struct mem_copy *like, int paced, FILE *out)
 {
   fprintf(out,
           "\n  %s copies, GB/s read and written: %d bytes at a time, %s, %d thread%s, %d block%s a unit\n",
@@ -54,7 +54,7 @@ static void print_study(const struct mem_copies *c, FILE *out)
     if (n == 2 || (n > 0 && widths[n - 1] == one->width)) continue;
     widths[n++] = one->width;
     for (int paced = 0; paced < 2; paced++)
-      if (find_point(c, one, one->streams, one->bytes, paced)) print_table(c, one, paced, out);
+      if (find_point(c, one, one->streams, one->bytes, paced)) mem_print_table(c, one, paced, out);
   }
 }
 
@@ -128,7 +128,7 @@ static void print_mixes(const struct mem_run *run, FILE *out)
   }
 }
 
-static void print_host(const struct mem_run *run, FILE *out)
+static void mem_print_host(const struct mem_run *run, FILE *out)
 {
   double most = 0;
   char name[64];
@@ -146,7 +146,7 @@ static void print_host(const struct mem_run *run, FILE *out)
   }
 }
 
-static void print_pairs(const struct mem_run *run, FILE *out)
+static void mem_print_pairs(const struct mem_run *run, FILE *out)
 {
   fprintf(out, "\n  kernel pairs, words a second (10^9): before, after, ratio\n");
   for (int i = 0; i < run->n_pairs; i++) {
@@ -226,14 +226,14 @@ void mem_report_text(const struct mem_run *run, FILE *out)
   if (run->copies.n_rivals) print_copies(run, out);
   if (run->n_mixes) print_mixes(run, out);
   if (run->latency.n) print_latency(run, out);
-  if (run->n_host) print_host(run, out);
+  if (run->n_host) mem_print_host(run, out);
   if (run->roofline.n_points) print_roofline(run, out);
-  if (run->n_pairs) print_pairs(run, out);
+  if (run->n_pairs) mem_print_pairs(run, out);
   fprintf(out, "\n  verdict    %s: %" PRIu64 " results were compared with what they must be\n",
           run->verdict == STATUS_OK ? "PASS" : "WRONG", run->checks);
 }
 
-static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
+static void mem_list_backend(const struct gpu_backend *backend, int devices, FILE *out)
 {
   const struct mem_ops *ops = mem_ops_find(backend->name);
   (void)devices;
@@ -244,5 +244,5 @@ static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
 
 void mem_report_list(const struct gpu_backend *asked, FILE *out)
 {
-  list_backends(asked, "", list_of, out);
+  list_backends(asked, "", mem_list_backend, out);
 }

@@ -249,7 +249,7 @@ static status_t peak_find(struct rig *rig, enum mem_type type)
   return STATUS_OK;
 }
 
-static status_t measure(struct rig *rig)
+static status_t roofline_measure(struct rig *rig)
 {
   int types = rig->run->traits.types, n = 0;
   for (int t = 0; t < MEM_TYPES; t++) n += is_on(types, t);
@@ -277,7 +277,7 @@ status_t mem_roofline_run(struct mem_run *run)
   if (rig.bytes < CHECK_BYTES) rig.bytes = CHECK_BYTES;
   RETURN_IF_FAILED(gpu_alloc(run->device, rig.bytes, &rig.mem));
   TRY(gpu_alloc(run->device, 64, &rig.sum), done);
-  status = measure(&rig);
+  status = roofline_measure(&rig);
   gpu_free(run->device, &rig.sum);
 done:
   gpu_free(run->device, &rig.mem);

@@ -36,12 +36,12 @@ void sampler_close(struct sampler *sampler)
 
 /* Standard error of the median, relative to it: 1.2533·σ/√n with σ from the median absolute
  * deviation. */
-static double error_of(const struct stats_summary *summary)
+static double sampler_error(const struct stats_summary *summary)
 {
   return summary->n ? 1.2533 * stats_noise(summary) / sqrt((double)summary->n) : 1;
 }
 
-static status_t timed(struct sampler *s, struct sampler_item *item, int repeats, double *seconds)
+static status_t sampler_timed(struct sampler *s, struct sampler_item *item, int repeats, double *seconds)
 {
   RETURN_IF_FAILED(gpu_record(s->begin, s->queue));
   for (int r = 0; r < repeats; r++) RETURN_IF_FAILED(item->run(item->context));
@@ -51,14 +51,14 @@ static status_t timed(struct sampler *s, struct sampler_item *item, int repeats,
 }
 
 /* Clocks tick coarsely, so a time of nothing counts as a microsecond. */
-static status_t prepare(struct sampler *s, struct sampler_item *item)
+static status_t sampler_prepare(struct sampler *s, struct sampler_item *item)
 {
   double seconds;
   item->n = 0;
   item->quiet = 0;
-  RETURN_IF_FAILED(timed(s, item, 1, &seconds));
+  RETURN_IF_FAILED(sampler_timed(s, item, 1, &seconds));
   if (item->repeats) return STATUS_OK;
-  if (seconds < s->sample_seconds) RETURN_IF_FAILED(timed(s, item, 2, &seconds));
+  if (seconds < s->sample_seconds) RETURN_IF_FAILED(sampler_timed(s, item, 2, &seconds));
   double wanted = ceil(s->sample_seconds / fmax(seconds / 2, 1e-6));
   item->repeats = (int)fmin(fmax(wanted, 1), REPEATS_MAX);
   return STATUS_OK;
@@ -67,20 +67,20 @@ static status_t prepare(struct sampler *s, struct sampler_item *item)
 static status_t sample(struct sampler *s, struct sampler_item *item)
 {
   double seconds;
-  RETURN_IF_FAILED(timed(s, item, item->repeats, &seconds));
+  RETURN_IF_FAILED(sampler_timed(s, item, item->repeats, &seconds));
   item->samples[item->n++] = item->work * item->repeats / fmax(seconds, 1e-9);
   item->rate = stats_summarise(item->samples, (size_t)item->n);
-  item->quiet = item->n >= SAMPLES_MIN && error_of(&item->rate) < SAMPLER_QUIET;
+  item->quiet = item->n >= SAMPLES_MIN && sampler_error(&item->rate) < SAMPLER_QUIET;
   return STATUS_OK;
 }
 
 /* Runs one item until its last samples agree, at least for \a seconds and at most four times
  * that. */
-static status_t settle(struct sampler *s, struct sampler_item *item, double seconds)
+static status_t sampler_settle(struct sampler *s, struct sampler_item *item, double seconds)
 {
   double last[SETTLE_LAST] = {0}, begin = stats_now(), past = 0;
   for (int n = 0; past < 4 * seconds; n++) {
-    RETURN_IF_FAILED(timed(s, item, item->repeats, &last[n % SETTLE_LAST]));
+    RETURN_IF_FAILED(sampler_timed(s, item, item->repeats, &last[n % SETTLE_LAST]));
     past = stats_now() - begin;
     struct stats_summary agree = stats_summarise(last, SETTLE_LAST);
     if (n >= SETTLE_LAST && past > seconds && agree.max < agree.min * (1 + SETTLE_AGREE)) break;
@@ -92,10 +92,10 @@ status_t sampler_run(struct sampler *sampler, struct sampler_item *items, int n,
 {
   double begin = stats_now();
   for (int i = 0; i < n; i++) {
-    RETURN_IF_FAILED(prepare(sampler, &items[i]));
+    RETURN_IF_FAILED(sampler_prepare(sampler, &items[i]));
     progress_tick();
   }
-  if (n > 0) RETURN_IF_FAILED(settle(sampler, &items[0], SETTLE_SHARE * seconds));
+  if (n > 0) RETURN_IF_FAILED(sampler_settle(sampler, &items[0], SETTLE_SHARE * seconds));
   for (int round = 0; round < SAMPLES_MAX; round++) {
     int left = 0;
     if (round >= SAMPLES_MIN && stats_now() - begin > seconds) break;

@@ -100,27 +100,28 @@ static int is_level(const struct curve *c, int first, int end, double most)
   return n >= LONG_LEVEL || (n >= LEAST_LEVEL && trend(c, first, end) < most);
 }
 
-static double level_of(const double *y, int first, int last)
+static double steps_level(const double *y, int first, int last)
 {
   return stats_summarise(y + first, (size_t)(last - first + 1)).median;
 }
 
 /* Whether a piece goes on gently where the plateau ends, as a cache does whose sets fill. */
-static int goes_on(const double *y, const struct steps_plateau *p, int first)
+static int steps_continues(const double *y, const struct steps_plateau *p, int first)
 {
   return first == p->last + 1 &&
-         level_of(y, first, first + 1) < level_of(y, p->last - 1, p->last) * GENTLE_RISE;
+         steps_level(y, first, first + 1) < steps_level(y, p->last - 1, p->last) * GENTLE_RISE;
 }
 
 /* Adds a piece to the plateaus so far: to the last one when it is no higher or goes on from it,
  * else, if it can start one, as a new one. */
-static int append(const double *y, int first, int last, int starts, struct steps_plateau *plateaus, int n)
+static int steps_append(const double *y, int first, int last, int starts, struct steps_plateau *plateaus,
+                        int n)
 {
-  double level = level_of(y, first, last);
-  if (n > 0 && (level < plateaus[n - 1].level * SAME_LEVEL || goes_on(y, &plateaus[n - 1], first))) {
+  double level = steps_level(y, first, last);
+  if (n > 0 && (level < plateaus[n - 1].level * SAME_LEVEL || steps_continues(y, &plateaus[n - 1], first))) {
     struct steps_plateau *p = &plateaus[n - 1];
     if (level * SAME_LEVEL > p->level) p->last = last;
-    p->level = level_of(y, p->first, p->last);
+    p->level = steps_level(y, p->first, p->last);
     return n;
   }
   if (!starts || n == STEPS_PLATEAUS_MAX) return n;
@@ -144,7 +145,7 @@ int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATE
   while (pieces-- > 0) {
     int end = ends[pieces], first = start[end];
     if (is_level(&curve, first, end, TREND_MAX))
-      found = append(y, first, end - 1, is_level(&curve, first, end, TREND_FIRST), plateaus, found);
+      found = steps_append(y, first, end - 1, is_level(&curve, first, end, TREND_FIRST), plateaus, found);
   }
   return found;
 }
@@ -188,7 +189,7 @@ int steps_approach(const uint64_t *bytes, const double *y, const struct steps_pl
 
 /* ---- two groups ---- */
 
-static int compare(const void *a, const void *b)
+static int steps_compare(const void *a, const void *b)
 {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);
@@ -221,7 +222,7 @@ int steps_split(double *values, size_t n, struct steps_split *split)
 {
   double explained;
   if (n < 2) return 0;
-  qsort(values, n, sizeof *values, compare);
+  qsort(values, n, sizeof *values, steps_compare);
   values += n / SPLIT_OUTER;
   n -= 2 * (n / SPLIT_OUTER);
   size_t below = otsu(values, n, &explained);

@@ -10,7 +10,8 @@
 
 #define TEXT_MAX 32
 
-static status_t refuse(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t grain)
+static status_t mem_values_refuse(const char *option, const char *text, uint64_t least, uint64_t most,
+                                  uint64_t grain)
 {
   char step[64] = "";
   if (grain > 1) snprintf(step, sizeof step, " in steps of %s", report_bytes(grain));
@@ -31,7 +32,7 @@ status_t mem_values_parse(const char *option, const char *text, uint64_t least, 
     rest = value_next(rest, ',', one, sizeof one);
     if (found.n == MEM_VALUES_MAX || value_read_bytes(one, &value) != STATUS_OK || value < least ||
         value > most || value % grain)
-      return refuse(option, text, least, most, grain);
+      return mem_values_refuse(option, text, least, most, grain);
     if (!mem_values_have(&found, value)) found.at[found.n++] = value;
   }
   *values = found;

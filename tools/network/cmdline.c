@@ -43,7 +43,7 @@ static status_t parse_parts(const char *option, const char *text, void *field)
   return STATUS_OK;
 }
 
-static status_t parse_transport(const char *option, const char *text, void *field)
+static status_t comm_parse_transport(const char *option, const char *text, void *field)
 {
   const struct halo_transport **transport = field;
   *transport = strcmp(text, "all") == 0 ? NULL : halo_transport_find(text);
@@ -54,7 +54,8 @@ static const struct option_spec options[] = {
     {"parts", 0, BENCH_ALL, OPTION_CUSTOM(parts, parse_parts, "LIST"),
      "Select the parts: host, pairs, halo and allreduce, separated by commas. Default: all.",
      .group = "What"},
-    {"transport", 'x', BENCH_PAIRS | BENCH_HALO, OPTION_CUSTOM(transport, parse_transport, "all|TRANSPORT"),
+    {"transport", 'x', BENCH_PAIRS | BENCH_HALO,
+     OPTION_CUSTOM(transport, comm_parse_transport, "all|TRANSPORT"),
      "Measure only this transport between devices; see --list."},
     {"min", 0, BENCH_HOST | BENCH_PAIRS, OPTION_CUSTOM(min_bytes, parse_bytes, "BYTES"),
      "Set the smallest transfer (default 8 bytes)."},
@@ -93,7 +94,7 @@ static const struct bench_config defaults = {.parts = BENCH_ALL,
                                              .depth = 1,
                                              .timeout = WATCH_SECONDS};
 
-static status_t check(void *config)
+static status_t comm_options_check(void *config)
 {
   struct bench_config *c = config;
   if (!c->max_given || c->max_bytes >= c->min_bytes) return STATUS_OK;
@@ -118,7 +119,7 @@ const struct option_program bench_options = {
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
-    .check = check,
+    .check = comm_options_check,
 };
 
 void bench_cmdline_ignore(const struct bench_config *c)

@@ -96,7 +96,7 @@ static status_t field_make(struct bench_exchange *x, int f)
   return STATUS_OK;
 }
 
-static status_t content_make(struct bench_exchange *x)
+static status_t exchange_content_make(struct bench_exchange *x)
 {
   x->version++;
   for (int f = 0; f < BENCH_FIELDS; f++) RETURN_IF_FAILED(field_make(x, f));
@@ -104,7 +104,7 @@ static status_t content_make(struct bench_exchange *x)
 }
 
 /* Names the message that a differing point came by, or says that none may write there. */
-static status_t differs(const struct bench_exchange *x, const int64_t at[3])
+static status_t exchange_differs(const struct bench_exchange *x, const int64_t at[3])
 {
   char dir[8], sender[WATCH_NAME_MAX];
   const char *name = x->config.transport->name;
@@ -140,7 +140,7 @@ static status_t span_check(struct bench_exchange *x, int f, const struct box *bo
   RETURN_IF_FAILED(span_copy(x, f, box, x->host, 1));
   for (int64_t i = box->lo[0]; i < box->hi[0] && box_points(box) > 0; i++) {
     int64_t at = i * l->plane + first, w = at + first_difference(x->expected[f] + at, x->host + at, n);
-    if (w < at + n) return differs(x, (const int64_t[3]){i, w % l->plane / l->pitch, w % l->pitch});
+    if (w < at + n) return exchange_differs(x, (const int64_t[3]){i, w % l->plane / l->pitch, w % l->pitch});
   }
   return STATUS_OK;
 }
@@ -162,7 +162,7 @@ static status_t field_check(struct bench_exchange *x, int f, int whole)
 }
 
 /* Damages the first halo of a field where it lies, on the device. */
-static status_t corrupt(struct bench_exchange *x, int exchanges)
+static status_t exchange_corrupt(struct bench_exchange *x, int exchanges)
 {
   const struct layout *l = &x->layout;
   uint32_t word;
@@ -176,7 +176,7 @@ static status_t corrupt(struct bench_exchange *x, int exchanges)
   return gpu_sync(x->queue);
 }
 
-static status_t content_check(struct bench_exchange *x, int whole)
+static status_t exchange_content_check(struct bench_exchange *x, int whole)
 {
   for (int f = 0; f < BENCH_FIELDS; f++) RETURN_IF_FAILED(field_check(x, f, whole));
   return STATUS_OK;
@@ -206,7 +206,7 @@ static void pair_init(struct bench_exchange *x)
                                               .recv_tag = 1 - x->rank};
 }
 
-static status_t geometry_init(struct bench_exchange *x)
+static status_t exchange_geometry_init(struct bench_exchange *x)
 {
   RETURN_IF_FAILED(mpi_check(MPI_Comm_rank(x->config.comm, &x->rank), "MPI_Comm_rank"));
   if (x->config.pair_bytes > 0) {
@@ -220,7 +220,7 @@ static status_t geometry_init(struct bench_exchange *x)
   return STATUS_OK;
 }
 
-static status_t memory_alloc(struct bench_exchange *x)
+static status_t exchange_memory_alloc(struct bench_exchange *x)
 {
   RETURN_IF_FAILED(gpu_queue_create(x->config.device, GPU_NORMAL, &x->queue));
   for (int f = 0; f < BENCH_FIELDS; f++)
@@ -251,9 +251,9 @@ status_t bench_exchange_open(const struct bench_exchange_config *config, struct 
   if (!r) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for a measurement");
   if (r) {
     r->config = *config;
-    status = geometry_init(r);
+    status = exchange_geometry_init(r);
   }
-  if (status == STATUS_OK) status = memory_alloc(r);
+  if (status == STATUS_OK) status = exchange_memory_alloc(r);
   TRY(agree_status(config->comm, status), fail);
   TRY(agree_status(config->comm, exchange_open(r)), fail);
   *x = r;
@@ -295,7 +295,7 @@ static status_t exchanges_put(struct bench_exchange *x, int n)
 
 /* Records the batch where that can be: then a host's calls do not stand in the way of short
  * exchanges. */
-static status_t graph_prepare(struct bench_exchange *x, int n)
+static status_t exchange_graph_prepare(struct bench_exchange *x, int n)
 {
   int can =
       halo_route_unattended(x->route) && gpu_has(x->config.device->backend, graphs) && n % BENCH_FIELDS == 0;
@@ -318,14 +318,14 @@ static status_t batch_run(struct bench_exchange *x, int n)
 
 status_t bench_exchange_batch(struct bench_exchange *x, int n, int whole, double *seconds)
 {
-  RETURN_IF_FAILED(content_make(x));
-  RETURN_IF_FAILED(graph_prepare(x, n));
+  RETURN_IF_FAILED(exchange_content_make(x));
+  RETURN_IF_FAILED(exchange_graph_prepare(x, n));
   RETURN_IF_FAILED(watch_barrier(x->config.comm, "a barrier"));
   double begin = stats_now();
   RETURN_IF_FAILED(batch_run(x, n));
   double taken = (stats_now() - begin) / n;
-  if (pattern_fault) RETURN_IF_FAILED(corrupt(x, n));
-  RETURN_IF_FAILED(content_check(x, whole || x->version == 1));
+  if (pattern_fault) RETURN_IF_FAILED(exchange_corrupt(x, n));
+  RETURN_IF_FAILED(exchange_content_check(x, whole || x->version == 1));
   progress_tick();
   *seconds = taken;
   return STATUS_OK;

@@ -22,7 +22,7 @@ static struct sums sums_make(const struct bench_curve *curve, double unit)
   return s;
 }
 
-static double residual(const struct bench_curve *curve, double latency, double slope)
+static double fit_residual(const struct bench_curve *curve, double latency, double slope)
 {
   double sum = 0;
   for (int p = 0; p < curve->n; p++) {
@@ -60,5 +60,5 @@ void bench_fit(struct bench_curve *curve)
   }
   if (!(slope > 0)) return; /* larger messages took no longer: nothing to tell */
   slope /= unit;
-  curve->fit = (struct bench_fit){curve->n, latency, 1 / slope, residual(curve, latency, slope)};
+  curve->fit = (struct bench_fit){curve->n, latency, 1 / slope, fit_residual(curve, latency, slope)};
 }

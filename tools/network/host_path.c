@@ -60,7 +60,7 @@ fail:
 
 /* ---- content ---- */
 
-static status_t differs(const struct rig *rig, enum direction way, size_t bytes, size_t at)
+static status_t host_path_differs(const struct rig *rig, enum direction way, size_t bytes, size_t at)
 {
   return log_fail(STATUS_WRONG,
                   "%s host memory, %s: of %zu bytes copied the word at byte %zu arrived changed",
@@ -75,7 +75,7 @@ static status_t flip(unsigned char *bytes)
 }
 
 /* What is to be sent gets content of its own; where it arrives stands something else. */
-static status_t content_make(struct rig *rig, enum direction way, size_t bytes)
+static status_t host_path_content_make(struct rig *rig, enum direction way, size_t bytes)
 {
   rig->version++;
   if (way != IN) {
@@ -90,21 +90,21 @@ static status_t content_make(struct rig *rig, enum direction way, size_t bytes)
   return gpu_sync(rig->queue[0]);
 }
 
-static status_t content_check(struct rig *rig, enum direction way, size_t bytes, int transfers)
+static status_t host_path_content_check(struct rig *rig, enum direction way, size_t bytes, int transfers)
 {
   size_t at;
   const int corrupt = pattern_fault && pattern_fault(transfers);
   if (way != IN) {
     if (corrupt) RETURN_IF_FAILED(flip(rig->host[1]));
     at = pattern_check(rig->host[1], bytes, 2 * rig->version);
-    if (at < bytes) return differs(rig, OUT, bytes, at);
+    if (at < bytes) return host_path_differs(rig, OUT, bytes, at);
   }
   if (way == OUT) return STATUS_OK;
   RETURN_IF_FAILED(gpu_copy_out(rig->queue[1], rig->host[1], rig->device[0], 0, bytes));
   RETURN_IF_FAILED(gpu_sync(rig->queue[1]));
   if (corrupt) RETURN_IF_FAILED(flip(rig->host[1]));
   at = pattern_check(rig->host[1], bytes, 2 * rig->version + 1);
-  return at < bytes ? differs(rig, IN, bytes, at) : STATUS_OK;
+  return at < bytes ? host_path_differs(rig, IN, bytes, at) : STATUS_OK;
 }
 
 /* ---- time ---- */
@@ -119,41 +119,42 @@ static status_t copy_once(struct rig *rig, enum direction way, size_t offset, si
   return way != IN ? gpu_sync(rig->queue[OUT]) : STATUS_OK;
 }
 
-static status_t batch(struct rig *rig, MPI_Comm comm, enum direction way, size_t bytes, int n,
-                      double *seconds)
+static status_t host_path_batch(struct rig *rig, MPI_Comm comm, enum direction way, size_t bytes, int n,
+                                double *seconds)
 {
-  RETURN_IF_FAILED(content_make(rig, way, bytes * (size_t)n));
+  RETURN_IF_FAILED(host_path_content_make(rig, way, bytes * (size_t)n));
   RETURN_IF_FAILED(watch_barrier(comm, "a barrier"));
   double begin = stats_now();
   for (int t = 0; t < n; t++) RETURN_IF_FAILED(copy_once(rig, way, (size_t)t * bytes, bytes));
   *seconds = (stats_now() - begin) / n;
   rig->bench->transfers += n;
   progress_tick();
-  return content_check(rig, way, bytes * (size_t)n, n);
+  return host_path_content_check(rig, way, bytes * (size_t)n, n);
 }
 
-static status_t point_measure(struct rig *rig, MPI_Comm comm, enum direction way, int64_t bytes,
-                              struct bench_point *point)
+static status_t host_path_point_measure(struct rig *rig, MPI_Comm comm, enum direction way, int64_t bytes,
+                                        struct bench_point *point)
 {
   double samples[BENCH_SAMPLES_MAX];
   int n = (int)(REGION_BYTES / bytes), count = (int)rig->bench->config.samples;
   n = n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : n;
   status_t status = STATUS_OK;
   double warm_up;
-  status = batch(rig, comm, way, (size_t)bytes, n, &warm_up);
+  status = host_path_batch(rig, comm, way, (size_t)bytes, n, &warm_up);
   for (int s = 0; s < count && status == STATUS_OK; s++)
-    status = batch(rig, comm, way, (size_t)bytes, n, &samples[s]);
+    status = host_path_batch(rig, comm, way, (size_t)bytes, n, &samples[s]);
   RETURN_IF_FAILED(bench_agree(comm, status));
   return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
 }
 
-static status_t curve_measure(struct rig *rig, MPI_Comm comm, enum direction way, struct bench_curve *curve)
+static status_t host_path_curve_measure(struct rig *rig, MPI_Comm comm, enum direction way,
+                                        struct bench_curve *curve)
 {
   const struct bench_config *c = &rig->bench->config;
   curve->n = 0;
   for (int64_t bytes = c->min_bytes;; bytes *= c->step) {
     if (bytes > c->max_bytes) bytes = c->max_bytes;
-    RETURN_IF_FAILED(point_measure(rig, comm, way, bytes, &curve->points[curve->n++]));
+    RETURN_IF_FAILED(host_path_point_measure(rig, comm, way, bytes, &curve->points[curve->n++]));
     if (bytes == c->max_bytes) break;
   }
   bench_fit(curve);
@@ -176,7 +177,7 @@ static status_t turn(struct bench *bench, struct rig *rig, enum direction way, i
       p->comm,
       MPI_Comm_split(p->comm, mine ? (last - first == 1 ? p->rank : 0) : MPI_UNDEFINED, p->rank, &self),
       "MPI_Comm_split"));
-  status_t status = mine ? curve_measure(rig, self, way, &path.curve) : STATUS_OK;
+  status_t status = mine ? host_path_curve_measure(rig, self, way, &path.curve) : STATUS_OK;
   if (self != MPI_COMM_NULL) MPI_Comm_free(&self);
   RETURN_IF_FAILED(bench_rest(bench, mine));
   RETURN_IF_FAILED(agree_status(p->comm, status));

@@ -7,29 +7,29 @@
 
 static struct bench bench;
 
-static status_t measure(int *ended)
+static status_t comm_measure(int *ended)
 {
   status_t status = bench_run(&bench);
   *ended = status == STATUS_OK;
   return status;
 }
 
-static void report(FILE *out)
+static void comm_report(FILE *out)
 {
   bench_report_text(&bench, out);
 }
 
-static void document(struct doc *d)
+static void comm_main_document(struct doc *d)
 {
   bench_document(d, &bench);
 }
 
-static void list(FILE *out)
+static void comm_list(FILE *out)
 {
   bench_report_list(bench.config.backend, out);
 }
 
-static void close_all(void)
+static void comm_close_all(void)
 {
   bench_close(&bench);
 }
@@ -39,11 +39,11 @@ static const struct program program = {.options = &bench_options,
                                        .json = &bench.config.json,
                                        .list = &bench.config.list,
                                        .quiet = &bench.config.quiet,
-                                       .run = measure,
-                                       .report = report,
-                                       .fields = document,
-                                       .print_list = list,
-                                       .close = close_all,
+                                       .run = comm_measure,
+                                       .report = comm_report,
+                                       .fields = comm_main_document,
+                                       .print_list = comm_list,
+                                       .close = comm_close_all,
                                        .placement = &bench.placement,
                                        .timeout = &bench.config.timeout};
 

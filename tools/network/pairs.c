@@ -161,8 +161,8 @@ static status_t round_collect(struct bench *bench, const struct round *round, co
   return STATUS_OK;
 }
 
-static status_t round_run(struct bench *bench, const struct halo_transport *transport,
-                          const struct round *round)
+static status_t pairs_round_run(struct bench *bench, const struct halo_transport *transport,
+                                const struct round *round)
 {
   const struct placement *p = &bench->placement;
   int peer = round->partner[p->rank], low = peer < p->rank ? peer : p->rank;
@@ -200,10 +200,10 @@ static status_t serial_pairs(struct bench *bench, const struct halo_transport *t
       for (int r = 0; r < n; r++) round->partner[r] = r == a ? b : r == b ? a : -1;
       round->all_sizes = draws_curve(bench, a, b);
       round->company = "alone";
-      RETURN_IF_FAILED(round_run(bench, transport, round));
+      RETURN_IF_FAILED(pairs_round_run(bench, transport, round));
       if (!round->all_sizes) continue;
       round->direction = "one";
-      RETURN_IF_FAILED(round_run(bench, transport, round));
+      RETURN_IF_FAILED(pairs_round_run(bench, transport, round));
       round->direction = "both";
     }
   return STATUS_OK;
@@ -229,7 +229,7 @@ static status_t many_pairs(struct bench *bench, const struct halo_transport *tra
   round->company = "all";
   for (int turn = 0; turn < n + n % 2 - 1; turn++) {
     tournament(round->partner, n, turn);
-    RETURN_IF_FAILED(round_run(bench, transport, round));
+    RETURN_IF_FAILED(pairs_round_run(bench, transport, round));
   }
   return STATUS_OK;
 }
@@ -241,7 +241,7 @@ static status_t all_at_once(struct bench *bench, const struct halo_transport *tr
   for (int r = 0; r < n; r++) round->partner[r] = r < half ? r + half : r < 2 * half ? r - half : -1;
   round->all_sizes = 1;
   round->company = "all";
-  return round_run(bench, transport, round);
+  return pairs_round_run(bench, transport, round);
 }
 
 static status_t transport_pairs(struct bench *bench, const struct halo_transport *transport)

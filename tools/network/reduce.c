@@ -42,8 +42,8 @@ static status_t sums_check(const struct bench *bench, const struct buffers *b, i
   return STATUS_OK;
 }
 
-static status_t batch(struct bench *bench, const struct buffers *b, int64_t each, int n, int64_t version,
-                      double *seconds)
+static status_t reduce_batch(struct bench *bench, const struct buffers *b, int64_t each, int n,
+                             int64_t version, double *seconds)
 {
   MPI_Comm comm = bench->placement.comm;
   for (int64_t e = 0; e < each * n; e++) {
@@ -62,26 +62,26 @@ static status_t batch(struct bench *bench, const struct buffers *b, int64_t each
   return sums_check(bench, b, each * n, version);
 }
 
-static status_t point_measure(struct bench *bench, const struct buffers *b, int64_t bytes,
-                              struct bench_point *point)
+static status_t reduce_point_measure(struct bench *bench, const struct buffers *b, int64_t bytes,
+                                     struct bench_point *point)
 {
   double samples[BENCH_SAMPLES_MAX], warm_up;
   MPI_Comm comm = bench->placement.comm;
   int64_t each = bytes / (int64_t)sizeof(double);
   int n = (int)(REGION_BYTES / bytes), count = (int)bench->config.samples;
   n = n > BATCH_MAX ? BATCH_MAX : n;
-  RETURN_IF_FAILED(agree_status(comm, batch(bench, b, each, n, 0, &warm_up)));
+  RETURN_IF_FAILED(agree_status(comm, reduce_batch(bench, b, each, n, 0, &warm_up)));
   for (int s = 0; s < count; s++)
-    RETURN_IF_FAILED(agree_status(comm, batch(bench, b, each, n, s + 1, &samples[s])));
+    RETURN_IF_FAILED(agree_status(comm, reduce_batch(bench, b, each, n, s + 1, &samples[s])));
   return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
 }
 
-static status_t curve_measure(struct bench *bench, const struct buffers *b, struct bench_curve *curve)
+static status_t reduce_curve_measure(struct bench *bench, const struct buffers *b, struct bench_curve *curve)
 {
   int64_t most = bench->config.max_bytes < REGION_BYTES ? bench->config.max_bytes : REGION_BYTES;
   curve->n = 0;
   for (int64_t bytes = 8; bytes <= most; bytes *= bench->config.step)
-    RETURN_IF_FAILED(point_measure(bench, b, bytes, &curve->points[curve->n++]));
+    RETURN_IF_FAILED(reduce_point_measure(bench, b, bytes, &curve->points[curve->n++]));
   bench_fit(curve);
   return STATUS_OK;
 }
@@ -93,7 +93,7 @@ status_t bench_reduce_run(struct bench *bench)
   status = agree_status(bench->placement.comm, status);
   bench->reduce = bench_path_of(0, -1, "MPI_Allreduce", "sum of doubles in host memory", "both", "all");
   progress_begin("sums over all ranks");
-  if (status == STATUS_OK) status = curve_measure(bench, &b, &bench->reduce.curve);
+  if (status == STATUS_OK) status = reduce_curve_measure(bench, &b, &bench->reduce.curve);
   bench->n_reduce = status == STATUS_OK;
   free(b.mine);
   free(b.sum);

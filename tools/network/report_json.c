@@ -21,7 +21,7 @@ static void grid_document(struct doc *d, const struct bench *bench)
   doc_end(d);
 }
 
-static void config_document(struct doc *d, const struct bench *bench)
+static void comm_config_document(struct doc *d, const struct bench *bench)
 {
   const struct bench_config *c = &bench->config;
   if (!doc_object(d, "config", 0, "", 1)) return;
@@ -70,7 +70,7 @@ static void stages_document(struct doc *d, const struct bench_stages *stages)
   doc_end(d);
 }
 
-static void point_document(struct doc *d, const struct bench_point *point)
+static void comm_point_document(struct doc *d, const struct bench_point *point)
 {
   if (!doc_object(d, NULL, 0, "One size on a path.", 1)) return;
   doc_whole(d, "bytes", DOC_POSITIVE, "Sent by each rank.", point->bytes);
@@ -99,7 +99,7 @@ static void fit_document(struct doc *d, const struct bench_fit *fit)
   doc_end(d);
 }
 
-static void path_document(struct doc *d, const struct bench_path *path)
+static void comm_path_document(struct doc *d, const struct bench_path *path)
 {
   static const char *const directions[] = {"in", "out", "both", "one"}, *const companies[] = {"alone", "all"};
   if (!doc_object(d, NULL, 0, "", 1)) return;
@@ -118,17 +118,17 @@ static void path_document(struct doc *d, const struct bench_path *path)
            path->company);
   fit_document(d, &path->curve.fit);
   if (doc_list(d, "points", DOC_POSITIVE, "", 1)) {
-    for (int p = 0; doc_each(d, p, path->curve.n); p++) point_document(d, &path->curve.points[p]);
+    for (int p = 0; doc_each(d, p, path->curve.n); p++) comm_point_document(d, &path->curve.points[p]);
     doc_end(d);
   }
   doc_end(d);
 }
 
-static void paths_document(struct doc *d, const char *name, const char *about, const struct bench_path *paths,
-                           int n)
+static void comm_paths_document(struct doc *d, const char *name, const char *about,
+                                const struct bench_path *paths, int n)
 {
   if (!doc_list(d, name, 0, about, 1)) return;
-  for (int p = 0; doc_each(d, p, n); p++) path_document(d, doc_at(d, paths, p));
+  for (int p = 0; doc_each(d, p, n); p++) comm_path_document(d, doc_at(d, paths, p));
   doc_end(d);
 }
 
@@ -207,17 +207,18 @@ void bench_document(struct doc *d, const struct bench *bench)
             "One run. Every transfer's content was compared: a document exists only if none differed. "
             "Seconds are the "
             "slowest rank's.");
-  config_document(d, bench);
+  comm_config_document(d, bench);
   if (doc_object(d, "result", 0, "", 1)) {
     doc_const(d, "verdict", status_verdict(STATUS_OK));
     doc_real(d, "seconds", 0, "s", "Of the whole run.", bench->seconds);
     doc_whole(d, "transfers", 0, "Over all ranks.", bench->transfers);
     doc_end(d);
   }
-  paths_document(d, "host", "Host and device, one rank each.", bench->host, bench->n_host);
-  paths_document(d, "pairs", "Device to device.", bench->pairs, bench->n_pairs);
+  comm_paths_document(d, "host", "Host and device, one rank each.", bench->host, bench->n_host);
+  comm_paths_document(d, "pairs", "Device to device.", bench->pairs, bench->n_pairs);
   halo_document(d, bench);
-  paths_document(d, "allreduce", "Sums over all ranks, in host memory.", &bench->reduce, bench->n_reduce);
+  comm_paths_document(d, "allreduce", "Sums over all ranks, in host memory.", &bench->reduce,
+                      bench->n_reduce);
   cards_document(d, bench);
   if (!doc_list(d, "ranks", DOC_POSITIVE, "", 1)) return;
   for (int r = 0; doc_each(d, r, bench->placement.ranks); r++) {

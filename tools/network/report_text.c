@@ -32,7 +32,7 @@ static void print_fit(const struct bench_fit *fit, FILE *out)
             100 * fit->residual);
 }
 
-static void print_what(const struct bench *bench, FILE *out)
+static void comm_print_config(const struct bench *bench, FILE *out)
 {
   int ranks = bench->placement.ranks, hosts = ranks_hosts(bench->ranks, sizeof *bench->ranks, ranks);
   fprintf(out, "comm-gpu %s\n\n  where      %d rank%s on %d host%s, backend %s\n", meta_version(), ranks,
@@ -48,7 +48,7 @@ static void print_what(const struct bench *bench, FILE *out)
 
 /* ---- host and device ---- */
 
-static void print_host(const struct bench *bench, FILE *out)
+static void comm_print_host(const struct bench *bench, FILE *out)
 {
   if (bench->n_host == 0) return;
   fprintf(out, "\n  Host and device: \"in\" is to the device, \"both\" counts the bytes of one direction\n");
@@ -176,7 +176,7 @@ static void print_curves(const struct bench *bench, FILE *out)
   }
 }
 
-static void print_pairs(const struct bench *bench, FILE *out)
+static void comm_print_pairs(const struct bench *bench, FILE *out)
 {
   const char *ways[BENCH_WAYS_MAX];
   int n = ways_list(bench, ways);
@@ -303,10 +303,10 @@ static void print_cards(const struct bench *bench, FILE *out)
 
 void bench_report_text(const struct bench *bench, FILE *out)
 {
-  print_what(bench, out);
-  print_host(bench, out);
+  comm_print_config(bench, out);
+  comm_print_host(bench, out);
   print_host_sizes(bench, out);
-  print_pairs(bench, out);
+  comm_print_pairs(bench, out);
   print_halo(bench, out);
   print_stages(bench, out);
   print_reduce(bench, out);
@@ -315,7 +315,7 @@ void bench_report_text(const struct bench *bench, FILE *out)
 
 /* ---- --list ---- */
 
-static void list_of(const struct gpu_backend *backend, int devices, FILE *out)
+static void comm_list_backend(const struct gpu_backend *backend, int devices, FILE *out)
 {
   if (devices > 0) list_ways(backend, out);
 }
@@ -338,7 +338,7 @@ static void list_cards(FILE *out)
 
 void bench_report_list(const struct gpu_backend *asked, FILE *out)
 {
-  list_backends(asked, "", list_of, out);
+  list_backends(asked, "", comm_list_backend, out);
   list_transports(out);
   list_cards(out);
 }

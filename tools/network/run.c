@@ -20,7 +20,7 @@
 
 /* ---- choices ---- */
 
-static status_t ranks_gather(struct bench *bench)
+static status_t bench_ranks_gather(struct bench *bench)
 {
   const struct placement *p = &bench->placement;
   struct rank_row mine = rank_row_of(p);
@@ -30,11 +30,11 @@ static status_t ranks_gather(struct bench *bench)
   return watch_allgather(p->comm, &mine, bench->ranks, sizeof mine, "where the ranks are");
 }
 
-static status_t place(struct bench *bench)
+static status_t bench_place(struct bench *bench)
 {
   const struct bench_config *c = &bench->config;
   RETURN_IF_FAILED(rank_place(&bench->placement, c->backend, c->device, c->binding, 0, &bench->device));
-  return ranks_gather(bench);
+  return bench_ranks_gather(bench);
 }
 
 static status_t transport_check(const struct bench *bench)
@@ -46,7 +46,7 @@ static status_t transport_check(const struct bench *bench)
 }
 
 /* The largest transfer: as asked for, or what is usual and fits; the same on all ranks. */
-static status_t sizes_choose(struct bench *bench)
+static status_t bench_sizes_choose(struct bench *bench)
 {
   struct bench_config *c = &bench->config;
   struct placement *p = &bench->placement;
@@ -75,12 +75,12 @@ static status_t grid_choose(struct bench *bench)
                     bench->global);
 }
 
-static status_t choose(struct bench *bench)
+static status_t bench_choose(struct bench *bench)
 {
   MPI_Comm comm = bench->placement.comm;
-  RETURN_IF_FAILED(place(bench));
+  RETURN_IF_FAILED(bench_place(bench));
   RETURN_IF_FAILED(agree_status(comm, transport_check(bench)));
-  RETURN_IF_FAILED(agree_status(comm, sizes_choose(bench)));
+  RETURN_IF_FAILED(agree_status(comm, bench_sizes_choose(bench)));
   return bench->config.parts & BENCH_HALO ? agree_status(comm, grid_choose(bench)) : STATUS_OK;
 }
 
@@ -102,7 +102,7 @@ static status_t transfers_sum(struct bench *bench)
                          "transfers");
 }
 
-static status_t measure(struct bench *bench, struct cards *before, struct cards *after)
+static status_t bench_measure(struct bench *bench, struct cards *before, struct cards *after)
 {
   double begin = stats_now();
   cards_read(bench->placement.info.pci, before);
@@ -119,11 +119,11 @@ status_t bench_run(struct bench *bench)
 {
   bench_cmdline_ignore(&bench->config);
   pattern_fault_read();
-  RETURN_IF_FAILED(choose(bench));
+  RETURN_IF_FAILED(bench_choose(bench));
   struct cards *cards = calloc(2, sizeof *cards);
   status_t status = cards ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for network cards");
   status = agree_status(bench->placement.comm, status);
-  if (status == STATUS_OK) status = measure(bench, &cards[0], &cards[1]);
+  if (status == STATUS_OK) status = bench_measure(bench, &cards[0], &cards[1]);
   free(cards);
   return status;
 }

@@ -80,7 +80,7 @@ static status_t needs_check(const struct predict_config *c)
 
 static const struct predict_config defaults = {.scale = {1, 1}};
 
-static status_t check(void *config)
+static status_t predict_options_check(void *config)
 {
   struct predict_config *c = config;
   RETURN_IF_FAILED(needs_check(c));
@@ -114,6 +114,6 @@ const struct option_program predict_options = {
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
-    .check = check,
+    .check = predict_options_check,
     .exclusive = exclusive,
 };

@@ -133,7 +133,7 @@ static void parameters_put(const struct fitting *f, const double *at)
 
 /* ---- one solution ---- */
 
-static double error_of(const struct fitting *f, const struct sample *s)
+static double fit_error(const struct fitting *f, const struct sample *s)
 {
   struct model_parts parts;
   model_parts_make(f->model, &s->geometry, s->way, &parts);
@@ -153,8 +153,8 @@ static int residuals(void *of, int m, int n, const double *at, double *residual,
   (void)flag;
   parameters_put(f, at);
   for (int s = 0; s < f->n; s++)
-    residual[s] =
-        sqrt(f->samples[s].weight) * robust(error_of(f, &f->samples[s]) / f->sigma[group_of(&f->samples[s])]);
+    residual[s] = sqrt(f->samples[s].weight) *
+                  robust(fit_error(f, &f->samples[s]) / f->sigma[group_of(&f->samples[s])]);
   for (int p = 0; p < n && f->n + p < m; p++)
     residual[f->n + p] = (at[p] - f->parameter[p].guess) / f->parameter[p].width;
   return 0;
@@ -186,7 +186,7 @@ static double errors_quantile(const struct fitting *f, int group, double q, int 
   double *errors = calloc((size_t)f->n + 1, sizeof *errors), found = 0;
   *n = 0;
   for (int s = 0; s < f->n && errors; s++)
-    if (group < 0 || group_of(&f->samples[s]) == group) errors[(*n)++] = fabs(error_of(f, &f->samples[s]));
+    if (group < 0 || group_of(&f->samples[s]) == group) errors[(*n)++] = fabs(fit_error(f, &f->samples[s]));
   if (*n > 0) found = student_order(errors, *n, q);
   free(errors);
   return found;

@@ -7,14 +7,14 @@
 
 static struct predict p;
 
-static status_t run(int *ended)
+static status_t predict_main_run(int *ended)
 {
   RETURN_IF_FAILED((p.config.check ? predict_check : predict_run)(&p));
   *ended = 1;
   return predict_within(&p);
 }
 
-static void report(FILE *out)
+static void predict_report(FILE *out)
 {
   if (!p.config.check) {
     predict_report_text(&p, out);
@@ -25,12 +25,12 @@ static void report(FILE *out)
   predict_report_against(&p, out);
 }
 
-static void document(struct doc *d)
+static void predict_main_document(struct doc *d)
 {
   predict_document(d, &p);
 }
 
-static void close_all(void)
+static void predict_close_all(void)
 {
   predict_close(&p);
 }
@@ -39,10 +39,10 @@ static const struct program program = {.options = &predict_options,
                                        .config = &p.config,
                                        .json = &p.config.json,
                                        .quiet = &p.config.quiet,
-                                       .run = run,
-                                       .report = report,
-                                       .fields = document,
-                                       .close = close_all};
+                                       .run = predict_main_run,
+                                       .report = predict_report,
+                                       .fields = predict_main_document,
+                                       .close = predict_close_all};
 
 OUTPUT_KEEP_EARLY;
 

@@ -272,8 +272,8 @@ static enum model_limit limit_of(const struct model_time *t)
 
 /* ---- intervals ---- */
 
-static double seconds_of(const struct model *model, const struct geometry *g, int way,
-                         const struct model_scale *scale)
+static double model_seconds(const struct model *model, const struct geometry *g, int way,
+                            const struct model_scale *scale)
 {
   const struct model_parts parts = parts_of(model, g, way, scale);
   return model_parts_seconds(&parts);
@@ -304,7 +304,7 @@ static double variance_of(const struct model *model, const struct geometry *g, i
   for (int r = 0; r < model->n_replicates; r++) {
     memcpy(other->value, model->replicate[r].value, sizeof other->value);
     other->cache_points = model->replicate[r].cache_points;
-    sum += pow(log(seconds_of(other, g, way, scale) / seconds), 2);
+    sum += pow(log(model_seconds(other, g, way, scale) / seconds), 2);
   }
   free(other);
   return sum / fmax(model->n_replicates, 1);

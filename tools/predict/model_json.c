@@ -49,14 +49,14 @@ static double number_within(struct reader *reader, const char *where, const json
   return least;
 }
 
-static double number(struct reader *reader, const char *where, const json_t *object, const char *key,
-                     double least, double most)
+static double model_number(struct reader *reader, const char *where, const json_t *object, const char *key,
+                           double least, double most)
 {
   return number_within(reader, where, object, key, 0, least, most);
 }
 
-static int whole(struct reader *reader, const char *where, const json_t *object, const char *key,
-                 double least, double most)
+static int model_whole(struct reader *reader, const char *where, const json_t *object, const char *key,
+                       double least, double most)
 {
   return (int)number_within(reader, where, object, key, 1, least, most);
 }
@@ -69,7 +69,7 @@ static int flag(struct reader *reader, const char *where, const json_t *object, 
 }
 
 /* A list that documents of before lack; NULL: none. */
-static const json_t *list(struct reader *reader, const json_t *object, const char *key)
+static const json_t *model_json_list(struct reader *reader, const json_t *object, const char *key)
 {
   const json_t *found = json_object_get(object, key);
   if (found && !json_is_null(found) && !json_is_array(found)) wrong(reader, "", key, "is no list");
@@ -89,10 +89,10 @@ static void off_read(struct reader *reader, const json_t *object, double off[KIN
 {
   const json_t *told = json_object_get(object, "off");
   for (int kind = 0; kind < KINDS && told; kind++)
-    off[kind] = number(reader, "off", told, model_kind_names[kind], 0, SPREAD_MOST);
+    off[kind] = model_number(reader, "off", told, model_kind_names[kind], 0, SPREAD_MOST);
 }
 
-static void path_read(struct reader *reader, const json_t *path, size_t p, struct model *model)
+static void model_path_read(struct reader *reader, const json_t *path, size_t p, struct model *model)
 {
   char where[64];
   struct study_way *way = &model->paths.ways[model->paths.n];
@@ -109,28 +109,28 @@ static void path_read(struct reader *reader, const json_t *path, size_t p, struc
   if (way->handover < 0 && json_object_get(path, "staging") &&
       !json_is_null(json_object_get(path, "staging")))
     wrong(reader, where, "staging", "is none that is known");
-  model->way_spread[p] = number(reader, where, path, "spread", 0, SPREAD_MOST);
+  model->way_spread[p] = model_number(reader, where, path, "spread", 0, SPREAD_MOST);
   off_read(reader, path, model->way_off[p]);
   for (int w = 0; w < STUDY_WHERES; w++) {
     const json_t *fit = json_object_get(path, study_where_names[w]);
     if (!fit || json_is_null(fit)) continue;
     snprintf(where, sizeof where, "paths[%zu].%s", p, study_where_names[w]);
     way->known[w] = 1;
-    way->latency[w] = number(reader, where, fit, "latency_seconds", 0, SECONDS_MOST);
-    way->bandwidth[w] = number(reader, where, fit, "bytes_per_second", 1, BANDWIDTH_MOST);
-    way->residual[w] = number(reader, where, fit, "residual", 0, COUNT_MOST);
+    way->latency[w] = model_number(reader, where, fit, "latency_seconds", 0, SECONDS_MOST);
+    way->bandwidth[w] = model_number(reader, where, fit, "bytes_per_second", 1, BANDWIDTH_MOST);
+    way->residual[w] = model_number(reader, where, fit, "residual", 0, COUNT_MOST);
   }
   if (!way->known[0] && !way->known[1]) wrong(reader, where, "", "has neither path");
 }
 
-static void paths_read(struct reader *reader, const json_t *paths, struct model *model)
+static void model_paths_read(struct reader *reader, const json_t *paths, struct model *model)
 {
   size_t n = json_array_size(paths);
   if (!json_is_array(paths) || n > STUDY_WAYS_MAX) {
     wrong(reader, "paths", "", paths ? "is no list of transports" : "is missing");
     return;
   }
-  for (size_t p = 0; p < n; p++) path_read(reader, json_array_get(paths, p), p, model);
+  for (size_t p = 0; p < n; p++) model_path_read(reader, json_array_get(paths, p), p, model);
 }
 
 static double term_most(int column)
@@ -156,8 +156,8 @@ static void terms_read(struct reader *reader, const json_t *terms, struct model 
       return;
     }
     snprintf(where, sizeof where, "terms[%zu] (%.40s)", next - 1, name);
-    model->value[c] = number(reader, where, term, "value", 0, term_most(c));
-    model->error[c] = number(reader, where, term, "error", 0, term_most(c));
+    model->value[c] = model_number(reader, where, term, "value", 0, term_most(c));
+    model->error[c] = model_number(reader, where, term, "error", 0, term_most(c));
     model->seen[c] = flag(reader, where, term, "seen");
   }
   if (json_array_size(terms) != next) wrong(reader, "terms", "", "are more than the paths have");
@@ -175,8 +175,8 @@ static void replicates_read(struct reader *reader, const json_t *rows, struct mo
     for (int c = 0; c <= model->columns; c++) {
       const int last = c == model->columns;
       snprintf(where, sizeof where, "replicates[%zu][%d]", r, c);
-      double value = number(reader, where, json_array_get(json_array_get(rows, r), (size_t)c), "", 0,
-                            last ? POINTS_MOST : term_most(c));
+      double value = model_number(reader, where, json_array_get(json_array_get(rows, r), (size_t)c), "", 0,
+                                  last ? POINTS_MOST : term_most(c));
       *(last ? &model->replicate[r].cache_points : &model->replicate[r].value[c]) = value;
     }
   model->n_replicates = (int)n;
@@ -185,16 +185,16 @@ static void replicates_read(struct reader *reader, const json_t *rows, struct mo
 /* What the interval is made of. Models of before had a covariance, whose intervals held too few. */
 static void interval_read(struct reader *reader, const json_t *json, struct model *model)
 {
-  const json_t *replicates = list(reader, json, "replicates");
+  const json_t *replicates = model_json_list(reader, json, "replicates");
   if (json_array_size(replicates) == 0) return;
-  model->freedom = number(reader, "", json, "freedom", 0, COUNT_MOST);
+  model->freedom = model_number(reader, "", json, "freedom", 0, COUNT_MOST);
   replicates_read(reader, replicates, model);
 }
 
 static void covered_read(struct reader *reader, const json_t *json, struct model *model)
 {
   char where[64];
-  const json_t *told = list(reader, json, "covered");
+  const json_t *told = model_json_list(reader, json, "covered");
   if (json_array_size(told) > MODEL_MEASURED) {
     wrong(reader, "covered", "", "are too many");
     return;
@@ -206,8 +206,8 @@ static void covered_read(struct reader *reader, const json_t *json, struct model
     snprintf(where, sizeof where, "covered[%zu]", c);
     if (!of) wrong(reader, where, "of", "is no text");
     snprintf(covered->of, sizeof covered->of, "%s", of ? of : "");
-    covered->n = whole(reader, where, one, "runs", 0, COUNT_MOST);
-    covered->inside = whole(reader, where, one, "inside", 0, covered->n);
+    covered->n = model_whole(reader, where, one, "runs", 0, COUNT_MOST);
+    covered->inside = model_whole(reader, where, one, "inside", 0, covered->n);
   }
 }
 
@@ -220,7 +220,7 @@ status_t model_covered_read(const char *path, const json_t *json, struct model *
 
 static void names_read(struct reader *reader, const json_t *json, const char *key, struct model_names *names)
 {
-  const json_t *texts = list(reader, json, key);
+  const json_t *texts = model_json_list(reader, json, key);
   if (json_array_size(texts) > MODEL_MEASURED) wrong(reader, key, "", "are too many");
   for (size_t t = 0; t < json_array_size(texts); t++) {
     const char *text = json_string_value(json_array_get(texts, t));
@@ -230,7 +230,7 @@ static void names_read(struct reader *reader, const json_t *json, const char *ke
 }
 
 /* Documents of before are of himeno-gpu. */
-static void program_read(struct reader *reader, const json_t *json, struct model *model)
+static void model_program_read(struct reader *reader, const json_t *json, struct model *model)
 {
   const json_t *product = json_object_get(json, "product"), *program = json_object_get(json, "program");
   const char *type = json_string_value(json_object_get(product, "type")), *name = json_string_value(program);
@@ -241,29 +241,29 @@ static void program_read(struct reader *reader, const json_t *json, struct model
   while (model->product.type < GEMM_TYPES && (!type || strcmp(type, gemm_types[model->product.type].name)))
     model->product.type++;
   if (model->product.type == GEMM_TYPES) wrong(reader, "product", "type", "is none that is known");
-  model->product.panel = whole(reader, "product", product, "panel", 0, COUNT_MOST);
+  model->product.panel = model_whole(reader, "product", product, "panel", 0, COUNT_MOST);
   model->product.on_cpu = flag(reader, "product", product, "on_cpu");
 }
 
 static void range_read(struct reader *reader, const json_t *json, struct model *model)
 {
   const json_t *points = json_object_get(json, "points");
-  model->cache_points = number(reader, "", json, "cache_points", 0, POINTS_MOST);
+  model->cache_points = model_number(reader, "", json, "cache_points", 0, POINTS_MOST);
   model->tile_points = number_within(reader, "", json, "tile_points", 1, 0, POINTS_MOST);
-  model->spread = number(reader, "", json, "spread", 0, SPREAD_MOST);
+  model->spread = model_number(reader, "", json, "spread", 0, SPREAD_MOST);
   off_read(reader, json, model->off);
-  model->runs = whole(reader, "", json, "runs", 0, COUNT_MOST);
-  model->ranks_most = whole(reader, "", json, "ranks_most", 1, COUNT_MOST);
-  model->hosts_most = whole(reader, "", json, "hosts_most", 1, COUNT_MOST);
-  model->per_host = whole(reader, "", json, "per_host", 0, COUNT_MOST);
-  model->depth = whole(reader, "", json, "T", 1, 1024);
+  model->runs = model_whole(reader, "", json, "runs", 0, COUNT_MOST);
+  model->ranks_most = model_whole(reader, "", json, "ranks_most", 1, COUNT_MOST);
+  model->hosts_most = model_whole(reader, "", json, "hosts_most", 1, COUNT_MOST);
+  model->per_host = model_whole(reader, "", json, "per_host", 0, COUNT_MOST);
+  model->depth = model_whole(reader, "", json, "T", 1, 1024);
   model->overlap = flag(reader, "", json, "overlap");
   names_read(reader, json, "sizes", &model->sizes);
   names_read(reader, json, "cuts", &model->cuts);
-  model->points_least = number(reader, "points[0]", json_array_get(points, 0), "", 1, POINTS_MOST);
+  model->points_least = model_number(reader, "points[0]", json_array_get(points, 0), "", 1, POINTS_MOST);
   model->points_most =
-      number(reader, "points[1]", json_array_get(points, 1), "", model->points_least, POINTS_MOST);
-  model->bytes_most = number(reader, "", json, "bytes_most", 0, POINTS_MOST);
+      model_number(reader, "points[1]", json_array_get(points, 1), "", model->points_least, POINTS_MOST);
+  model->bytes_most = model_number(reader, "", json, "bytes_most", 0, POINTS_MOST);
 }
 
 static status_t schema_check(const char *path, const json_t *document)
@@ -277,7 +277,7 @@ static status_t schema_check(const char *path, const json_t *document)
 }
 
 /* A model is of one kernel, which its document names. */
-static status_t kernel_check(const char *path, const json_t *document, const char *kernel)
+static status_t model_kernel_check(const char *path, const json_t *document, const char *kernel)
 {
   const char *fitted = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
   if (!kernel || (fitted && strcmp(fitted, kernel) == 0)) return STATUS_OK;
@@ -294,14 +294,14 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   memset(model, 0, sizeof *model);
   model->slabs_hidden = json_object_get(json, "slabs_hidden") && flag(&reader, "", json, "slabs_hidden");
   model->steps_hidden = json_object_get(json, "steps_hidden") && flag(&reader, "", json, "steps_hidden");
-  program_read(&reader, json, model);
-  paths_read(&reader, json_object_get(json, "paths"), model);
+  model_program_read(&reader, json, model);
+  model_paths_read(&reader, json_object_get(json, "paths"), model);
   model->columns = TERMS + WAY_TERMS * model->paths.n;
   terms_read(&reader, json_object_get(json, "terms"), model);
   range_read(&reader, json, model);
   interval_read(&reader, json, model);
   covered_read(&reader, json, model);
-  if (reader.status == STATUS_OK) reader.status = kernel_check(path, document, kernel);
+  if (reader.status == STATUS_OK) reader.status = model_kernel_check(path, document, kernel);
   json_decref(document);
   return reader.status;
 }

@@ -29,8 +29,8 @@ static int depth(const struct predict *p)
 
 /* By so many ranks: the cut that the program takes by itself, or the one asked for, and the
  * geometry of its busiest rank. */
-static status_t cut_choose(const struct predict *p, const struct predict_point *point, int ranks,
-                           int per_host, struct geometry *geometry)
+static status_t predict_cut_choose(const struct predict *p, const struct predict_point *point, int ranks,
+                                   int per_host, struct geometry *geometry)
 {
   struct study_run run = {.program = p->model.program,
                           .product = p->model.product,
@@ -55,13 +55,13 @@ static status_t one_rank(const struct predict *p, const struct predict_point *po
 {
   struct geometry alone;
   struct model_time time;
-  RETURN_IF_FAILED(cut_choose(p, point, 1, 1, &alone));
+  RETURN_IF_FAILED(predict_cut_choose(p, point, 1, 1, &alone));
   RETURN_IF_FAILED(model_predict(&p->model, &alone, point->transport, &p->config.scale, &time));
   *seconds = time.seconds;
   return STATUS_OK;
 }
 
-static double gflops(const struct predict *p, const struct geometry *g, double seconds)
+static double predict_gflops(const struct predict *p, const struct geometry *g, double seconds)
 {
   return seconds > 0 ? workloads[p->model.program].flop * g->all_points / seconds / 1e9 : 0;
 }
@@ -72,7 +72,7 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   struct model_time twice;
   struct model_scale faster = {p->config.scale.compute * twice_network.compute,
                                p->config.scale.exchange * twice_network.exchange};
-  RETURN_IF_FAILED(cut_choose(p, point, point->ranks, per_host(p), &point->geometry));
+  RETURN_IF_FAILED(predict_cut_choose(p, point, point->ranks, per_host(p), &point->geometry));
   struct geometry other = point->geometry;
   RETURN_IF_FAILED(model_slowest(&p->model, per_host(p), point->transport, &p->config.scale, &point->geometry,
                                  &point->time));
@@ -81,9 +81,9 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   model_interval(&p->model, &point->geometry, point->transport, &p->config.scale, point->size.name,
                  &point->time);
   point->twice_network = twice.seconds;
-  point->gflops = gflops(p, &point->geometry, point->time.seconds);
-  point->gflops_low = gflops(p, &point->geometry, point->time.high);
-  point->gflops_high = gflops(p, &point->geometry, point->time.low);
+  point->gflops = predict_gflops(p, &point->geometry, point->time.seconds);
+  point->gflops_low = predict_gflops(p, &point->geometry, point->time.high);
+  point->gflops_high = predict_gflops(p, &point->geometry, point->time.low);
   point->efficiency = alone / point->time.seconds / (point->weak ? 1 : point->ranks);
   return STATUS_OK;
 }
@@ -142,7 +142,8 @@ static void defaults_fill(struct predict *p)
     c->ranks.list[c->ranks.n++] = n;
 }
 
-static void series_add(struct predict *p, const struct grid_size *size, const char *transport, int weak)
+static void predict_series_add(struct predict *p, const struct grid_size *size, const char *transport,
+                               int weak)
 {
   for (int n = 0; n < p->config.ranks.n; n++)
     p->points[p->n++] = point_try(p, size, transport, weak, p->config.ranks.list[n]);
@@ -179,7 +180,7 @@ static status_t points_make(struct predict *p)
     for (int weak = 0; weak < 2; weak++)
       for (int s = 0; s < p->config.sizes.n && p->config.scaling != (weak ? SCALING_STRONG : SCALING_WEAK);
            s++)
-        series_add(p, &p->config.sizes.list[s], transport, weak);
+        predict_series_add(p, &p->config.sizes.list[s], transport, weak);
     for (int s = 0; s < p->config.sizes.n && p->config.scaling != SCALING_WEAK && p->config.procs[0] == 0;
          s++)
       end_find(p, &p->config.sizes.list[s], transport);

@@ -32,7 +32,7 @@ static void left_document(struct doc *d, const struct study *study)
   doc_end(d);
 }
 
-static void config_document(struct doc *d, const struct predict *p)
+static void predict_config_document(struct doc *d, const struct predict *p)
 {
   const struct predict_config *c = &p->config;
   const struct study_run *run = p->study.n > 0 ? &p->study.runs[0] : NULL;
@@ -91,7 +91,8 @@ static void off_document(struct doc *d, const double off[KINDS], const char *abo
   doc_end(d);
 }
 
-static void path_document(struct doc *d, const struct study_way *way, double spread, const double off[KINDS])
+static void predict_path_document(struct doc *d, const struct study_way *way, double spread,
+                                  const double off[KINDS])
 {
   if (!doc_object(d, NULL, 0, "As comm-gpu fitted it.", 1)) return;
   doc_text(d, "transport", 0, "", way->name);
@@ -152,7 +153,7 @@ static void covered_document(struct doc *d, const struct model *model)
   doc_end(d);
 }
 
-static void product_document(struct doc *d, const struct model *model)
+static void predict_product_document(struct doc *d, const struct model *model)
 {
   if (!doc_object(d, "product", DOC_OPTIONAL, "Of gemm-gpu alone: how its products are made.",
                   model->program == STUDY_GEMM))
@@ -181,11 +182,11 @@ static void model_document(struct doc *d, const struct model *model)
            "Program of the runs. Of gemm-gpu points are multiply-adds, passes panels, and a sweep is a "
            "product.",
            model_program_names[model->program]);
-  product_document(d, model);
+  predict_product_document(d, model);
   model_terms_document(d, model);
   if (doc_list(d, "paths", 0, "", 1)) {
     for (int w = 0; doc_each(d, w, model->paths.n); w++)
-      path_document(d, &model->paths.ways[w], model->way_spread[w], model->way_off[w]);
+      predict_path_document(d, &model->paths.ways[w], model->way_spread[w], model->way_off[w]);
     doc_end(d);
   }
   doc_real(d, "cache_points", 0, "", "Points of a rank that stay in its cache; 0: no such regime.",
@@ -243,7 +244,8 @@ static void terms_document(struct doc *d, const struct model_time *t)
   doc_end(d);
 }
 
-static void predicted_document(struct doc *d, const struct predict_point *point, const struct workload *of)
+static void predict_predicted_document(struct doc *d, const struct predict_point *point,
+                                       const struct workload *of)
 {
   const struct geometry *g = &point->geometry;
   const struct model_time *t = &point->time;
@@ -280,7 +282,8 @@ static void predicted_document(struct doc *d, const struct predict_point *point,
   }
 }
 
-static void point_document(struct doc *d, const struct predict_point *point, enum study_program program)
+static void predict_point_document(struct doc *d, const struct predict_point *point,
+                                   enum study_program program)
 {
   if (!doc_object(d, NULL, 0, "One prediction; with why_not it could not be made.", 1)) return;
   doc_text(d, "size", 0, "", point->size.name);
@@ -290,7 +293,8 @@ static void point_document(struct doc *d, const struct predict_point *point, enu
   doc_text(d, "transport", 0, "", point->transport);
   if (doc_case(d, !point->predicted)) doc_text(d, "why_not", 0, "", point->why);
   for (int of = 0; of < STUDY_PROGRAMS; of++)
-    if (doc_case(d, point->predicted && of == (int)program)) predicted_document(d, point, &workloads[of]);
+    if (doc_case(d, point->predicted && of == (int)program))
+      predict_predicted_document(d, point, &workloads[of]);
   doc_end(d);
 }
 
@@ -368,10 +372,11 @@ void predict_document(struct doc *d, const struct predict *p)
   doc_frame(d, MODEL_SCHEMA, "himeno-predict", "Predictions of himeno-predict",
             "A model of a sweep, fitted to a study, and what it predicts. The model is described in "
             "doc/prediction.md.");
-  config_document(d, p);
+  predict_config_document(d, p);
   model_document(d, &p->model);
   if (doc_list(d, "predictions", 0, "", 1)) {
-    for (int n = 0; doc_each(d, n, p->n); n++) point_document(d, doc_at(d, p->points, n), p->model.program);
+    for (int n = 0; doc_each(d, n, p->n); n++)
+      predict_point_document(d, doc_at(d, p->points, n), p->model.program);
     doc_end(d);
   }
   if (doc_list(d, "scaling_ends", 0, "", 1)) {

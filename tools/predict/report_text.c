@@ -25,7 +25,7 @@ static void print_left(const struct study *study, FILE *out)
   }
 }
 
-static void print_what(const struct predict *p, FILE *out)
+static void predict_print_config(const struct predict *p, FILE *out)
 {
   const struct workload *of = &workloads[p->model.program];
   fprintf(out, "himeno-predict %s\n\n", meta_version());
@@ -191,7 +191,7 @@ static void print_pair(const struct validate_pair *pair, FILE *out)
             validate_is_outside(pair) ? "  outside" : "");
 }
 
-static void print_table(const struct validate_table *table, FILE *out)
+static void predict_print_table(const struct validate_table *table, FILE *out)
 {
   double median, worst;
   int n;
@@ -209,12 +209,12 @@ void predict_report_against(const struct predict *p, FILE *out)
 {
   fprintf(out, "\n  Beside the runs\n");
   print_left(&p->beside, out);
-  print_table(&p->against, out);
+  predict_print_table(&p->against, out);
 }
 
 void predict_report_text(const struct predict *p, FILE *out)
 {
-  print_what(p, out);
+  predict_print_config(p, out);
   print_model(&p->model, out);
   predict_report_covered(&p->model, out);
   print_points(p, out);
@@ -222,7 +222,7 @@ void predict_report_text(const struct predict *p, FILE *out)
   print_ends(p, out);
   if (p->validation.n > 0) {
     fprintf(out, "\n  Left out in turn, fitted without, predicted\n");
-    print_table(&p->validation, out);
+    predict_print_table(&p->validation, out);
   }
   if (p->config.against) predict_report_against(p, out);
 }

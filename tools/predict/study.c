@@ -24,14 +24,14 @@
 
 /* ---- reading documents ---- */
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *study_text(const json_t *object, const char *key)
 {
   return json_string_value(json_object_get(object, key));
 }
 
 static int text_is(const json_t *object, const char *key, const char *wanted)
 {
-  const char *text = text_of(object, key);
+  const char *text = study_text(object, key);
   return text && strcmp(text, wanted) == 0;
 }
 
@@ -45,7 +45,7 @@ static int hosts_count(const json_t *ranks)
   int hosts = 0;
   size_t n = json_array_size(ranks);
   for (size_t r = 0; r < n; r++) {
-    const char *mine = text_of(json_array_get(ranks, r), "host");
+    const char *mine = study_text(json_array_get(ranks, r), "host");
     int seen = 0;
     for (size_t s = 0; s < r && mine && !seen; s++) seen = text_is(json_array_get(ranks, s), "host", mine);
     hosts += !seen;
@@ -56,8 +56,8 @@ static int hosts_count(const json_t *ranks)
 /* What was compared with what, and the bits of \a sweeps sweeps from the beginning. */
 static void bits_set(const json_t *config, const json_t *result, int64_t sweeps, struct study_run *run)
 {
-  const char *checksum = text_of(result, "checksum"), *data = text_of(config, "data");
-  run->verified = text_of(result, "verified") && !text_is(result, "verified", "no");
+  const char *checksum = study_text(result, "checksum"), *data = study_text(config, "data");
+  run->verified = study_text(result, "verified") && !text_is(result, "verified", "no");
   if (checksum && data)
     snprintf(run->checksum, sizeof run->checksum, "%.16s after %lld sweeps of %.9s data", checksum,
              (long long)sweeps, data);
@@ -101,7 +101,7 @@ static int run_is_whole(const struct study_run *run)
 static const char *rank_host(const json_t *document, const json_t *rank)
 {
   const json_t *ranks = json_object_get(document, "ranks");
-  const char *host = text_of(json_array_get(ranks, (size_t)json_integer_value(rank)), "host");
+  const char *host = study_text(json_array_get(ranks, (size_t)json_integer_value(rank)), "host");
   return host ? host : "";
 }
 
@@ -109,7 +109,7 @@ static const char *rank_host(const json_t *document, const json_t *rank)
  * any goes by MPI, as all did before, -1 where none tells. Between hosts they go by MPI anyway. */
 static int handover_of(const json_t *document, const json_t *path, int told)
 {
-  const char *handover = text_of(path, "handover");
+  const char *handover = study_text(path, "handover");
   if (!text_is(path, "used", "staged")) return told;
   if (!handover) return 0;
   if (strcmp(rank_host(document, json_object_get(path, "rank")),
@@ -125,13 +125,13 @@ static void frame_read(const json_t *document, const char *path, struct study_ru
   const json_t *first = json_array_get(ranks, 0);
   *run = (struct study_run){.ranks = (int)json_array_size(ranks), .hosts = hosts_count(ranks)};
   text_copy(run->file, sizeof run->file, path);
-  text_copy(run->kernel, sizeof run->kernel, text_of(config, "kernel"));
-  text_copy(run->backend, sizeof run->backend, text_of(config, "backend"));
-  text_copy(run->device, sizeof run->device, text_of(first, "device"));
-  text_copy(run->host, sizeof run->host, text_of(first, "host"));
-  text_copy(run->driver, sizeof run->driver, text_of(first, "driver"));
-  text_copy(run->pci, sizeof run->pci, text_of(first, "pci"));
-  text_copy(run->uuid, sizeof run->uuid, text_of(first, "uuid"));
+  text_copy(run->kernel, sizeof run->kernel, study_text(config, "kernel"));
+  text_copy(run->backend, sizeof run->backend, study_text(config, "backend"));
+  text_copy(run->device, sizeof run->device, study_text(first, "device"));
+  text_copy(run->host, sizeof run->host, study_text(first, "host"));
+  text_copy(run->driver, sizeof run->driver, study_text(first, "driver"));
+  text_copy(run->pci, sizeof run->pci, study_text(first, "pci"));
+  text_copy(run->uuid, sizeof run->uuid, study_text(first, "uuid"));
   run->handover = -1;
   const json_t *paths = json_object_get(document, "paths");
   for (size_t p = 0; p < json_array_size(paths); p++)
@@ -143,7 +143,7 @@ static void cut_read(const json_t *config, const json_t *cut, struct study_run *
 {
   const char *const *extents = workloads[run->program].extents;
   const json_t *procs = json_object_get(cut, "procs");
-  text_copy(run->transport, sizeof run->transport, text_of(cut, "transport"));
+  text_copy(run->transport, sizeof run->transport, study_text(cut, "transport"));
   run->weak = json_is_true(json_object_get(cut, "weak"));
   for (int d = 0; d < 3; d++) {
     run->global[d] = json_integer_value(json_object_get(config, extents[d]));
@@ -157,7 +157,7 @@ static void run_read(const json_t *document, const char *path, struct study_run 
   const int64_t block = json_integer_value(json_object_get(config, "block"));
   frame_read(document, path, run);
   cut_read(config, config, run);
-  text_copy(run->size, sizeof run->size, text_of(config, "size"));
+  text_copy(run->size, sizeof run->size, study_text(config, "size"));
   bits_set(config, result, block, run);
   run->overlap = json_is_true(json_object_get(config, "overlap"));
   run->depth = (int)json_integer_value(json_object_get(config, "T"));
@@ -266,7 +266,7 @@ static int ends_in(const char *name, const char *end)
 }
 
 /* A line of a file of them: a document, with the name that its file would have. */
-static status_t line_add(struct study *study, const char *line, const char *path, int number)
+static status_t study_line_add(struct study *study, const char *line, const char *path, int number)
 {
   char name[PATH_MAX];
   json_error_t error;
@@ -275,10 +275,10 @@ static status_t line_add(struct study *study, const char *line, const char *path
   status_t status;
   if (!one)
     status = log_fail(STATUS_ENVIRONMENT, "%s: line %d is no JSON document: %s", path, number, error.text);
-  else if (!document || !text_of(one, "name"))
+  else if (!document || !study_text(one, "name"))
     status = log_fail(STATUS_USAGE, "%s: line %d has no document with a name", path, number);
   else {
-    snprintf(name, sizeof name, "%s %s", path, text_of(one, "name"));
+    snprintf(name, sizeof name, "%s %s", path, study_text(one, "name"));
     status = run_add(study, document, name);
   }
   json_decref(one);
@@ -293,7 +293,7 @@ static status_t lines_add(struct study *study, const char *path)
   status_t status = STATUS_OK;
   if (!file) return log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
   for (int number = 1; status == STATUS_OK && getline(&line, &room, file) > 0; number++)
-    status = line_add(study, line, path, number);
+    status = study_line_add(study, line, path, number);
   if (status == STATUS_OK && ferror(file))
     status = log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
   free(line);
@@ -423,7 +423,7 @@ static int pair_is_told(const json_t *document, const json_t *pair)
   static const char *const ends[] = {"rank", "peer"};
   static const char *const numbers[] = {"latency_seconds", "bytes_per_second", "residual"};
   const json_t *fit = json_object_get(pair, "fit");
-  int told = text_of(pair, "way") && (json_is_null(fit) || json_is_object(fit));
+  int told = study_text(pair, "way") && (json_is_null(fit) || json_is_object(fit));
   for (int e = 0; e < 2; e++) {
     const json_t *rank = json_object_get(pair, ends[e]);
     told = told && json_is_integer(rank) && *rank_host(document, rank);
@@ -433,7 +433,7 @@ static int pair_is_told(const json_t *document, const json_t *pair)
   return told && (json_is_null(fit) || json_number_value(json_object_get(fit, "bytes_per_second")) > 0);
 }
 
-static status_t paths_fill(const json_t *document, const char *path, struct study_paths *paths)
+static status_t study_paths_fill(const json_t *document, const char *path, struct study_paths *paths)
 {
   const json_t *pairs = json_object_get(document, "pairs");
   if (!text_is(document, "schema", "comm-gpu/1"))
@@ -444,7 +444,7 @@ static status_t paths_fill(const json_t *document, const char *path, struct stud
       return log_fail(STATUS_USAGE, "%s: not as its schema says: pairs[%zu] tells no way, host or fit", path,
                       p);
   for (size_t p = 0; p < json_array_size(pairs); p++) {
-    const char *name = text_of(json_array_get(pairs, p), "way");
+    const char *name = study_text(json_array_get(pairs, p), "way");
     if (!name || study_way(paths, name) >= 0 || paths->n == STUDY_WAYS_MAX) continue;
     way_fill(document, name, &paths->ways[paths->n]);
     RETURN_IF_FAILED(way_check(path, &paths->ways[paths->n]));
@@ -459,7 +459,7 @@ status_t study_paths_read(const char *path, struct study_paths *paths)
 {
   json_t *document;
   RETURN_IF_FAILED(document_read(path, &document));
-  status_t status = paths_fill(document, path, paths);
+  status_t status = study_paths_fill(document, path, paths);
   json_decref(document);
   return status;
 }

@@ -28,7 +28,7 @@ static int is_left(enum model_kind kind, const struct study_run *run, const char
 }
 
 /* Each run is left out at most once of a kind. */
-static status_t table_make(const struct study *study, int kinds, struct validate_table *table)
+static status_t validate_table_make(const struct study *study, int kinds, struct validate_table *table)
 {
   *table = (struct validate_table){.pairs = calloc((size_t)(kinds * study->n) + 1, sizeof *table->pairs)};
   return table->pairs ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
@@ -122,7 +122,7 @@ static status_t groups_leave(const struct study *study, const struct study_paths
 {
   char left[STUDY_TEXT];
   struct validate_table t;
-  RETURN_IF_FAILED(table_make(study, KINDS, &t));
+  RETURN_IF_FAILED(validate_table_make(study, KINDS, &t));
   for (int kind = 0; kind < KINDS; kind++)
     for (int r = 0; r < study->n; r++) {
       if (!begins_group(study, (enum model_kind)kind, r)) continue;
@@ -225,7 +225,7 @@ void validate_widen(const struct validate_table *table, struct model *model)
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table)
 {
   struct validate_table t;
-  RETURN_IF_FAILED(table_make(study, 1, &t));
+  RETURN_IF_FAILED(validate_table_make(study, 1, &t));
   for (; t.n < study->n; t.n++) {
     struct validate_pair *pair = &t.pairs[t.n];
     *pair = (struct validate_pair){.kind = KIND_RANKS, .run = study->runs[t.n]};

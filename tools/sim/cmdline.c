@@ -43,7 +43,7 @@ static const struct option_spec options[] = {
 
 static const struct sim_config defaults = {.per_host = 8, .leaf = 16, .taper = 1, .passes = 20};
 
-static status_t check(void *config)
+static status_t sim_options_check(void *config)
 {
   struct sim_config *c = config;
   if (!c->model) return log_fail(STATUS_USAGE, "--model is missing: himeno-predict --json writes one");
@@ -69,5 +69,5 @@ const struct option_program sim_options = {
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,
     .config_bytes = sizeof defaults,
-    .check = check,
+    .check = sim_options_check,
 };

@@ -59,7 +59,7 @@ static struct sim_device *device_of(struct gpu_device *device)
   return (struct sim_device *)device;
 }
 
-static struct sim_queue *queue_of(struct gpu_queue *queue)
+static struct sim_queue *sim_queue_cast(struct gpu_queue *queue)
 {
   return (struct sim_queue *)queue;
 }
@@ -73,7 +73,7 @@ void device_touch(struct gpu_device *device)
 
 static status_t op_put(struct gpu_queue *queue, struct op op)
 {
-  struct sim_queue *q = queue_of(queue);
+  struct sim_queue *q = sim_queue_cast(queue);
   struct op *o = spare;
   if (o)
     spare = o->next;
@@ -103,7 +103,7 @@ status_t sim_then(struct gpu_queue *queue, sim_call *call, void *of, uint64_t n)
   return op_put(queue, (struct op){.kind = CALL, .call = call, .of = of, .n = n});
 }
 
-static double later(double a, double b)
+static double sim_later(double a, double b)
 {
   return a > b ? a : b;
 }
@@ -111,7 +111,7 @@ static double later(double a, double b)
 /* When the first operation is over, as far as is known. */
 static double op_end(struct sim_queue *q, struct op *o)
 {
-  const double since = later(q->at, o->put);
+  const double since = sim_later(q->at, o->put);
   switch (o->kind) {
   case WORK:
     return since + o->value;
@@ -121,7 +121,7 @@ static double op_end(struct sim_queue *q, struct op *o)
   case CALL:
     return o->call(o->of, o->n, since);
   case WAIT:
-    return o->event->passed >= o->n ? later(since, o->event->time) : INFINITY;
+    return o->event->passed >= o->n ? sim_later(since, o->event->time) : INFINITY;
   case RECORD:
     break;
   }
@@ -162,7 +162,8 @@ double device_progress(struct gpu_device *device)
   return d->next;
 }
 
-static status_t queue_create(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue)
+static status_t sim_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
+                                 struct gpu_queue **queue)
 {
   struct sim_queue *q = sim_array(1, sizeof *q);
   (void)urgency;
@@ -174,17 +175,17 @@ static status_t queue_create(struct gpu_device *device, enum gpu_urgency urgency
   return STATUS_OK;
 }
 
-static void queue_destroy(struct gpu_queue *queue)
+static void sim_queue_destroy(struct gpu_queue *queue)
 {
   struct sim_queue **at = &device_of(queue->device)->queues;
-  while (*at != queue_of(queue)) at = &(*at)->next;
-  *at = queue_of(queue)->next;
+  while (*at != sim_queue_cast(queue)) at = &(*at)->next;
+  *at = sim_queue_cast(queue)->next;
   free(queue);
 }
 
 /* ---- memory ---- */
 
-static status_t memory_alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
+static status_t sim_memory_alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
 {
   static uintptr_t address = FIRST_ADDRESS;
   void *nowhere = (void *)(address += REAL_BYTES_MAX);
@@ -193,7 +194,7 @@ static status_t memory_alloc(struct gpu_device *device, size_t bytes, struct gpu
   return STATUS_OK;
 }
 
-static void memory_free(struct gpu_device *device, struct gpu_mem *mem)
+static void sim_memory_free(struct gpu_device *device, struct gpu_mem *mem)
 {
   (void)device;
   if (mem->bytes <= REAL_BYTES_MAX) free(mem->handle);
@@ -205,7 +206,7 @@ static status_t host_alloc(struct gpu_device *device, size_t bytes, enum gpu_hos
   struct gpu_mem mem;
   (void)kind;
   if (bytes > REAL_BYTES_MAX && bytes != sim.gosa_bytes) {
-    RETURN_IF_FAILED(memory_alloc(device, bytes, &mem));
+    RETURN_IF_FAILED(sim_memory_alloc(device, bytes, &mem));
     *host = mem.handle;
     return STATUS_OK;
   }
@@ -213,27 +214,28 @@ static status_t host_alloc(struct gpu_device *device, size_t bytes, enum gpu_hos
   return STATUS_OK;
 }
 
-static void host_free(struct gpu_device *device, enum gpu_host_kind kind, void *host)
+static void sim_host_free(struct gpu_device *device, enum gpu_host_kind kind, void *host)
 {
   (void)device, (void)kind;
   if ((uintptr_t)host < FIRST_ADDRESS || (uintptr_t)host > LAST_ADDRESS) free(host);
 }
 
-static status_t clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
+static status_t sim_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   (void)queue;
   if (mem.bytes <= REAL_BYTES_MAX) memset((char *)mem.handle + offset, 0, bytes);
   return STATUS_OK;
 }
 
-static status_t copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
-                        size_t bytes)
+static status_t sim_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
+                            size_t bytes)
 {
   (void)mem, (void)offset;
   return sim_copy(queue, handover_is_there(host) ? (double)bytes : 0);
 }
 
-static status_t copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes)
+static status_t sim_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
+                             size_t bytes)
 {
   const struct sim_device *d = device_of(queue->device);
   if (mem.handle == d->gosa) {
@@ -249,7 +251,7 @@ static status_t copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem
 
 /* ---- events ---- */
 
-static status_t event_create(struct gpu_device *device, struct gpu_event **event)
+static status_t sim_event_create(struct gpu_device *device, struct gpu_event **event)
 {
   struct sim_event *e = sim_array(1, sizeof *e);
   e->base.device = device;
@@ -257,18 +259,18 @@ static status_t event_create(struct gpu_device *device, struct gpu_event **event
   return STATUS_OK;
 }
 
-static void event_destroy(struct gpu_event *event)
+static void sim_event_destroy(struct gpu_event *event)
 {
   free(event);
 }
 
-static status_t record(struct gpu_event *event, struct gpu_queue *queue)
+static status_t sim_record(struct gpu_event *event, struct gpu_queue *queue)
 {
   struct sim_event *e = (struct sim_event *)event;
   return op_put(queue, (struct op){.kind = RECORD, .event = e, .n = ++e->recorded});
 }
 
-static status_t queue_wait(struct gpu_queue *queue, struct gpu_event *event)
+static status_t sim_queue_wait(struct gpu_queue *queue, struct gpu_event *event)
 {
   struct sim_event *e = (struct sim_event *)event;
   return op_put(queue, (struct op){.kind = WAIT, .event = e, .n = e->recorded});
@@ -282,7 +284,7 @@ static status_t ready(struct gpu_event *event, int *is)
   return STATUS_OK;
 }
 
-static status_t elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
+static status_t sim_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
 {
   *seconds = ((struct sim_event *)end)->time - ((struct sim_event *)begin)->time;
   return STATUS_OK;
@@ -290,29 +292,29 @@ static status_t elapsed(struct gpu_event *begin, struct gpu_event *end, double *
 
 static status_t queue_sync(struct gpu_queue *queue)
 {
-  for (device_progress(queue->device); queue_of(queue)->first;) sim_yield();
+  for (device_progress(queue->device); sim_queue_cast(queue)->first;) sim_yield();
   return STATUS_OK;
 }
 
 static const struct gpu_backend backend = {
     .name = "sim",
     .about = "work that takes the time it is said to take",
-    .alloc = memory_alloc,
-    .sharing = {.alloc = memory_alloc},
-    .free = memory_free,
+    .alloc = sim_memory_alloc,
+    .sharing = {.alloc = sim_memory_alloc},
+    .free = sim_memory_free,
     .alloc_host = host_alloc,
-    .free_host = host_free,
-    .queue_create = queue_create,
-    .queue_destroy = queue_destroy,
-    .event_create = event_create,
-    .event_destroy = event_destroy,
-    .copy_in = copy_in,
-    .copy_out = copy_out,
-    .clear = clear,
-    .record = record,
-    .wait = queue_wait,
+    .free_host = sim_host_free,
+    .queue_create = sim_queue_create,
+    .queue_destroy = sim_queue_destroy,
+    .event_create = sim_event_create,
+    .event_destroy = sim_event_destroy,
+    .copy_in = sim_copy_in,
+    .copy_out = sim_copy_out,
+    .clear = sim_clear,
+    .record = sim_record,
+    .wait = sim_queue_wait,
     .ready = ready,
-    .elapsed = elapsed,
+    .elapsed = sim_elapsed,
     .sync = queue_sync,
 };
 
@@ -323,14 +325,14 @@ status_t sim_device_open(struct gpu_device **device)
   struct sim_device *d = sim_array(1, sizeof *d);
   d->base.backend = &backend;
   d->next = INFINITY;
-  RETURN_IF_FAILED(queue_create(&d->base, GPU_NORMAL, &d->core));
+  RETURN_IF_FAILED(sim_queue_create(&d->base, GPU_NORMAL, &d->core));
   *device = &d->base;
   return STATUS_OK;
 }
 
 void sim_device_close(struct gpu_device *device)
 {
-  while (device_of(device)->queues) queue_destroy(&device_of(device)->queues->base);
+  while (device_of(device)->queues) sim_queue_destroy(&device_of(device)->queues->base);
   free(device);
 }
 

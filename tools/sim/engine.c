@@ -165,7 +165,7 @@ void sim_wake(int rank, double at)
   sg_sem_release(r->awake);
 }
 
-static void block(struct rank *r, double until)
+static void engine_block(struct rank *r, double until)
 {
   r->until = until;
   r->blocked = 1;
@@ -182,7 +182,7 @@ int sim_yield(void)
   double next = device_progress(r->device);
   if (alarms_take(r)) return 0;
   if (r->n > 0 && r->alarms[0] < next) next = r->alarms[0];
-  block(r, next);
+  engine_block(r, next);
   alarms_take(r);
   device_progress(r->device);
   return 0;

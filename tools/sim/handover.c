@@ -28,7 +28,7 @@ int handover_is_there(const void *host)
   return (uintptr_t)host >= FIRST_ADDRESS && (uintptr_t)host < 2 * FIRST_ADDRESS;
 }
 
-static double overlap(int64_t begin, int64_t end, const struct halo_message *m)
+static double sim_overlap(int64_t begin, int64_t end, const struct halo_message *m)
 {
   if (begin < m->send_offset) begin = m->send_offset;
   if (end > m->send_offset + m->count) end = m->send_offset + m->count;
@@ -43,11 +43,11 @@ double handover_bytes(const void *host, size_t bytes)
   const uintptr_t base = b->turn[(uintptr_t)host >= b->turn[1]];
   const int64_t begin = (int64_t)(((uintptr_t)host - base) / sizeof(float));
   for (int m = 0; m < b->plan.n; m++)
-    floats += overlap(begin, begin + (int64_t)(bytes / sizeof(float)), &b->plan.messages[m]);
+    floats += sim_overlap(begin, begin + (int64_t)(bytes / sizeof(float)), &b->plan.messages[m]);
   return floats * sizeof(float);
 }
 
-static struct handover_block *block_create(const struct halo_plan *plan)
+static struct handover_block *sim_block_create(const struct halo_plan *plan)
 {
   static uintptr_t address = FIRST_ADDRESS;
   struct handover_block *b = sim_array(1, sizeof *b);
@@ -60,7 +60,7 @@ static struct handover_block *block_create(const struct halo_plan *plan)
   return b;
 }
 
-static void peer_map(struct handover *h, const struct halo_message *message, int m)
+static void sim_peer_map(struct handover *h, const struct halo_message *message, int m)
 {
   struct handover_block *theirs = blocks[message->peer];
   h->peer[m].block = theirs;
@@ -86,12 +86,12 @@ status_t handover_open(struct handover *h, const struct halo_context *context,
     if (!reach[m].carried)
       snprintf(reach[m].why, sizeof reach[m].why, here ? "as in the runs of the model" : "on another host");
   }
-  if (near > 0) blocks[me] = block_create(plan);
+  if (near > 0) blocks[me] = sim_block_create(plan);
   RETURN_IF_FAILED(watch_barrier(context->comm, "a barrier"));
   h->block = blocks[me];
   for (int t = 0; t < 2 && h->block; t++) h->turn[t] = (float *)h->block->turn[t];
   for (int m = 0; m < plan->n; m++)
-    if (reach[m].carried) peer_map(h, &plan->messages[m], m);
+    if (reach[m].carried) sim_peer_map(h, &plan->messages[m], m);
   return STATUS_OK;
 }
 
@@ -104,7 +104,7 @@ void handover_close(struct handover *h)
 /* ---- counters ---- */
 
 /* Those who read the counter, of all tags or of one, look again when they can see it. */
-static void tell(const struct handover_block *b, struct flag *flag, uint64_t value, int tag)
+static void sim_publish(const struct handover_block *b, struct flag *flag, uint64_t value, int tag)
 {
   const double seen = sim_now() + sim.near;
   if (flag_newest(flag) == value) return;
@@ -120,18 +120,18 @@ void handover_begin(struct handover *h, uint64_t n)
   sent->tokens += h->block->plan.n;
   for (int m = 0; m < h->block->plan.n; m++)
     sent->bytes += (double)h->block->plan.messages[m].count * (double)sizeof(float);
-  tell(h->block, &h->block->begun, n, -1);
+  sim_publish(h->block, &h->block->begun, n, -1);
 }
 
 void handover_take(struct handover *h, uint64_t n)
 {
-  if (h->block) tell(h->block, &h->block->taken, n, -1);
+  if (h->block) sim_publish(h->block, &h->block->taken, n, -1);
 }
 
 void handover_send(struct handover *h, int tag, uint64_t chunks)
 {
   sim_sent(sim_self())->messages++;
-  tell(h->block, &h->block->sent[tag], chunks, tag);
+  sim_publish(h->block, &h->block->sent[tag], chunks, tag);
 }
 
 uint64_t handover_begun(const struct handover_peer *peer)

@@ -68,7 +68,7 @@ static int files_remove(const struct files *f)
 }
 
 /* Outlives this program, which nothing else does that cannot be caught. */
-static void keep(const struct files *f)
+static void launch_keep(const struct files *f)
 {
   char byte;
   const struct timespec moment = {.tv_nsec = 50000000};
@@ -88,7 +88,7 @@ static status_t keeper_start(struct files *f)
 {
   if (pipe2(f->keeper, O_CLOEXEC) != 0) return log_fail(STATUS_ENVIRONMENT, "a pipe cannot be made: %m");
   f->group = fork();
-  if (f->group == 0) keep(f);
+  if (f->group == 0) launch_keep(f);
   if (f->group > 0) {
     setpgid(f->group, f->group); /* the keeper does the same, whoever is first */
     group = f->group;

@@ -102,19 +102,19 @@ static double base_advance(void *of, uint64_t steps, double since)
 }
 
 /* Queues look at a link later. */
-static void *later(const struct halo_link *link)
+static void *sim_link_later(const struct halo_link *link)
 {
   return (void *)(uintptr_t)link;
 }
 
 status_t link_raise(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
 {
-  return sim_then(queue, flags_raise, later(link), step);
+  return sim_then(queue, flags_raise, sim_link_later(link), step);
 }
 
 status_t link_await(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
 {
-  return sim_then(queue, flags_await, later(link), step);
+  return sim_then(queue, flags_await, sim_link_later(link), step);
 }
 
 status_t link_store(struct gpu_queue *queue, const struct halo_link *link)
@@ -126,28 +126,31 @@ status_t link_store(struct gpu_queue *queue, const struct halo_link *link)
   return sim_work(queue, seconds);
 }
 
-static status_t push(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
-                     uint64_t step)
+static status_t sim_link_push(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field,
+                              int which, uint64_t step)
 {
   (void)field, (void)which;
   RETURN_IF_FAILED(link_store(queue, link));
   return link_raise(queue, link, step);
 }
 
-static status_t exchange(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field,
-                         int which, uint64_t step)
+static status_t sim_link_exchange(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field,
+                                  int which, uint64_t step)
 {
-  RETURN_IF_FAILED(push(queue, link, field, which, step));
+  RETURN_IF_FAILED(sim_link_push(queue, link, field, which, step));
   return link_await(queue, link, step);
 }
 
-static status_t advance(struct gpu_queue *queue, const struct halo_link *link, uint64_t steps)
+static status_t sim_link_advance(struct gpu_queue *queue, const struct halo_link *link, uint64_t steps)
 {
-  return sim_then(queue, base_advance, later(link), steps);
+  return sim_then(queue, base_advance, sim_link_later(link), steps);
 }
 
-static const struct halo_link_ops link_ops = {
-    .push = push, .raise = link_raise, .await = link_await, .exchange = exchange, .advance = advance};
+static const struct halo_link_ops link_ops = {.push = sim_link_push,
+                                              .raise = link_raise,
+                                              .await = link_await,
+                                              .exchange = sim_link_exchange,
+                                              .advance = sim_link_advance};
 
 const struct halo_link_ops *halo_link_ops_find(const char *backend)
 {

@@ -88,7 +88,7 @@ static double sweep_seconds(const json_t *outcome)
   return json_number_value(json_object_get(sweep, "max"));
 }
 
-static double gflops(const struct sim_point *p, double seconds)
+static double sim_gflops(const struct sim_point *p, double seconds)
 {
   return himeno_gflops(himeno_points(p->global), 1, seconds);
 }
@@ -102,7 +102,7 @@ static void network_document(struct doc *d, const struct sim_config *c)
   doc_real(d, "taper", DOC_OPTIONAL | DOC_POSITIVE, "", "", c->platform ? 0 : c->taper);
 }
 
-static void config_document(struct doc *d, const struct sim *s, const struct sim_point *p)
+static void sim_config_document(struct doc *d, const struct sim *s, const struct sim_point *p)
 {
   if (!doc_object(d, "config", 0, "", 1)) return;
   doc_text(d, "size", 0, "", p->size.name);
@@ -124,7 +124,7 @@ static void config_document(struct doc *d, const struct sim *s, const struct sim
   doc_end(d);
 }
 
-static double number_of(const json_t *object, const char *name)
+static double sim_number(const json_t *object, const char *name)
 {
   return json_number_value(json_object_get(object, name));
 }
@@ -138,20 +138,20 @@ static void outcome_document(struct doc *d, const json_t *outcome)
     for (size_t p = 0; p < sizeof names / sizeof *names; p++) {
       const json_t *phase = json_object_get(phases, names[p]);
       doc_spread(d, names[p],
-                 (struct stats_summary){.min = number_of(phase, "min"),
-                                        .median = number_of(phase, "median"),
-                                        .max = number_of(phase, "max")});
+                 (struct stats_summary){.min = sim_number(phase, "min"),
+                                        .median = sim_number(phase, "median"),
+                                        .max = sim_number(phase, "max")});
     }
     doc_end(d);
   }
   if (doc_object(d, "exchange", 0, "Of one exchange, sums over ranks.", 1)) {
-    doc_real(d, "messages", 0, "", "", number_of(sent, "messages"));
-    doc_real(d, "tokens", 0, "", "Messages of no bytes, one before each halo.", number_of(sent, "tokens"));
-    doc_real(d, "bytes", 0, "B", "", number_of(sent, "bytes"));
-    doc_real(d, "bytes_most", 0, "B", "Of the rank that sends most.", number_of(sent, "bytes_most"));
+    doc_real(d, "messages", 0, "", "", sim_number(sent, "messages"));
+    doc_real(d, "tokens", 0, "", "Messages of no bytes, one before each halo.", sim_number(sent, "tokens"));
+    doc_real(d, "bytes", 0, "B", "", sim_number(sent, "bytes"));
+    doc_real(d, "bytes_most", 0, "B", "Of the rank that sends most.", sim_number(sent, "bytes_most"));
     doc_end(d);
   }
-  doc_real(d, "simulated_in", 0, "s", "Wall clock.", number_of(outcome, "simulated_in"));
+  doc_real(d, "simulated_in", 0, "s", "Wall clock.", sim_number(outcome, "simulated_in"));
 }
 
 static void run_document(struct doc *d, const struct sim *s, const struct sim_run *run)
@@ -159,11 +159,11 @@ static void run_document(struct doc *d, const struct sim *s, const struct sim_ru
   const double seconds = sweep_seconds(run->outcome);
   if (!doc_object(d, NULL, 0, "", 1)) return;
   outcome_document(d, run->outcome);
-  config_document(d, s, &run->point);
+  sim_config_document(d, s, &run->point);
   if (doc_object(d, "result", 0, "", 1)) {
     doc_real(d, "seconds", DOC_POSITIVE, "s", "Simulated, of all timed sweeps, the slowest rank's.",
              seconds * (double)s->config.passes * s->model.depth);
-    doc_real(d, "gflops", 0, "GFLOPS", "", gflops(&run->point, seconds));
+    doc_real(d, "gflops", 0, "GFLOPS", "", sim_gflops(&run->point, seconds));
     doc_const(d, "verdict", "pass");
     doc_end(d);
   }
@@ -207,7 +207,7 @@ static void row_print(const struct sim *s, const struct sim_point *p, const json
   double seconds = sweep_seconds(run);
   snprintf(cut, sizeof cut, "%dx%dx%d", p->procs[0], p->procs[1], p->procs[2]);
   fprintf(s->out, "  %-14s %6d %10s %12.3f %10.5g %9.1f%% %10.0f %12.4g %7.1f s\n", p->size.name, p->ranks,
-          cut, 1e6 * seconds, gflops(p, seconds),
+          cut, 1e6 * seconds, sim_gflops(p, seconds),
           100 * json_number_value(json_object_get(json_object_get(phases, "exposed"), "max")) / seconds,
           json_number_value(json_object_get(sent, "messages")),
           json_number_value(json_object_get(sent, "bytes")) / 1e6 / s->model.depth,
@@ -233,7 +233,7 @@ static status_t point_simulate(struct sim *s, const struct grid_size *size, int 
   return STATUS_OK;
 }
 
-static void document(struct doc *d)
+static void sim_main_document(struct doc *d)
 {
   doc_frame(d, "himeno-sim/1", "himeno-sim", "A document of himeno-sim", "Simulated runs of himeno-gpu.");
   if (!doc_list(d, "runs", 0, "", 1)) return;
@@ -241,7 +241,7 @@ static void document(struct doc *d)
   doc_end(d);
 }
 
-static status_t simulate(int *ended)
+static status_t sim_simulate(int *ended)
 {
   const struct sim_config *c = &sim.config;
   sim.out = program_out(c->json);
@@ -256,7 +256,7 @@ static status_t simulate(int *ended)
   return STATUS_OK;
 }
 
-static void close_all(void)
+static void sim_close_all(void)
 {
   for (int r = 0; r < sim.n; r++) json_decref(sim.runs[r].outcome);
   free(sim.runs);
@@ -265,9 +265,9 @@ static void close_all(void)
 static const struct program program = {.options = &sim_options,
                                        .config = &sim.config,
                                        .json = &sim.config.json,
-                                       .run = simulate,
-                                       .fields = document,
-                                       .close = close_all};
+                                       .run = sim_simulate,
+                                       .fields = sim_main_document,
+                                       .close = sim_close_all};
 
 OUTPUT_KEEP_EARLY;
 

@@ -64,7 +64,7 @@ static struct missing *missing;
 static struct card **cards;
 static struct request *spare, done_at_once;
 
-static void ranks_open(void)
+static void sim_messages_open(void)
 {
   streams = sim_array((size_t)sim.ranks, sizeof(struct stream *));
   cards = sim_array((size_t)sim.ranks, sizeof(struct card *));
@@ -88,10 +88,10 @@ double message_wire(int from, int to)
   return sim_is_near(from, to) ? sim.near : sg_host_get_route_latency(sim_host(from), sim_host(to));
 }
 
-static struct stream *stream_of(int from, int to, int tag)
+static struct stream *sim_stream(int from, int to, int tag)
 {
   char name[NAME_MAX_];
-  if (!streams) ranks_open();
+  if (!streams) sim_messages_open();
   struct stream *s = streams[to];
   while (s && (s->from != from || s->tag != tag)) s = s->next;
   if (s) return s;
@@ -193,7 +193,7 @@ static void card_start(int rank)
 
 /* SimGrid keeps a record of each flow until its sender has waited for it, and searches through
  * all. */
-static sg_comm_t put(sg_mailbox_t box, int bytes)
+static sg_comm_t sim_put(sg_mailbox_t box, int bytes)
 {
   static void *word[1]; /* what is copied */
   return sg_mailbox_put_async(box, word, bytes);
@@ -219,10 +219,10 @@ static void flow_send(struct stream *s, int bytes)
     if (!cards[s->to])
       card_start(s->to);
     else
-      put(cards[s->to]->control, 0);
+      sim_put(cards[s->to]->control, 0);
   }
   flows_forget(s);
-  flow_keep(s, put(s->box, bytes));
+  flow_keep(s, sim_put(s->box, bytes));
 }
 
 /* ---- MPI's verbs ---- */
@@ -238,7 +238,7 @@ static MPI_Request request_make(struct stream *s, long number, int bytes, int re
   return (MPI_Request)(void *)r;
 }
 
-static int bytes_of(int count, MPI_Datatype type)
+static int sim_bytes(int count, MPI_Datatype type)
 {
   int size;
   MPI_Type_size(type, &size);
@@ -248,7 +248,7 @@ static int bytes_of(int count, MPI_Datatype type)
 int sim_irecv(void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-  struct stream *s = stream_of(peer, sim_self(), tag);
+  struct stream *s = sim_stream(peer, sim_self(), tag);
   struct missing *m = &missing[s->to];
   (void)buffer, (void)comm;
   s->is_token = count == 0;
@@ -256,16 +256,16 @@ int sim_irecv(void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI
     (*(s->is_token ? &m->tokens : &m->data))++;
   else
     sim_wake(s->to, s->at[s->posted % s->room]);
-  *request = request_make(s, s->posted++, bytes_of(count, type), 1);
+  *request = request_make(s, s->posted++, sim_bytes(count, type), 1);
   return MPI_SUCCESS;
 }
 
 int sim_isend(const void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-  struct stream *s = stream_of(sim_self(), peer, tag);
+  struct stream *s = sim_stream(sim_self(), peer, tag);
   struct sim_sent *sent = sim_sent(sim_self());
-  const int bytes = bytes_of(count, type), near = sim_is_near(s->from, s->to);
+  const int bytes = sim_bytes(count, type), near = sim_is_near(s->from, s->to);
   const long number = s->sent++;
   (void)buffer, (void)comm;
   s->is_token = bytes == 0;

@@ -88,7 +88,7 @@ static status_t plan_read(const char *path)
 
 /* ---- a rank ---- */
 
-static const struct himeno_kernel *kernel(void)
+static const struct himeno_kernel *sim_kernel(void)
 {
   static struct himeno_kernel k = {.name = "fitted"};
   k.sweeps = sim.model.depth;
@@ -124,7 +124,7 @@ static status_t rank_run(int rank, struct gpu_device *device)
   const int warm = WARM_PASSES * sim.model.depth, sweeps = sim.passes * sim.model.depth;
   struct solver_config config = {.comm = MPI_COMM_WORLD,
                                  .device = device,
-                                 .kernel = kernel(),
+                                 .kernel = sim_kernel(),
                                  .transport = transport(),
                                  .max_sweeps = sweeps > warm ? sweeps : warm,
                                  .overlap = sim.model.overlap};
@@ -145,7 +145,7 @@ static status_t rank_run(int rank, struct gpu_device *device)
 
 /* ---- the outcome ---- */
 
-static void sent_document(struct doc *d, int ranks)
+static void sim_sent_document(struct doc *d, int ranks)
 {
   double messages = 0, tokens = 0, bytes = 0, most = 0;
   for (int r = 0; r < ranks; r++) {
@@ -172,11 +172,11 @@ static status_t outcome_write(int ranks)
       doc_spread(&d, phase_names[p], stats_summarise(plan.times[p], (size_t)ranks));
     doc_end(&d);
   }
-  sent_document(&d, ranks);
+  sim_sent_document(&d, ranks);
   return doc_write(&d, plan.result);
 }
 
-static status_t simulate(int rank, const char *path)
+static status_t sim_rank_run(int rank, const char *path)
 {
   struct gpu_device *device;
   if (plan.users++ == 0) RETURN_IF_FAILED(plan_read(path));
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
   start_signals();
   if (MPI_Init(&argc, &argv) != MPI_SUCCESS || argc != 2) return STATUS_ENVIRONMENT;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  status_t status = simulate(rank, argv[1]);
+  status_t status = sim_rank_run(rank, argv[1]);
   if (status != STATUS_OK) agree_abort(status);
   MPI_Finalize();
   return 0;

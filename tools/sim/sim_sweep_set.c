@@ -100,32 +100,32 @@ static void kernel_close(struct himeno_exec *x)
   free(x);
 }
 
-static status_t fill(struct himeno_exec *x, struct gpu_queue *queue, enum himeno_array array,
-                     enum himeno_data data)
+static status_t sim_fill(struct himeno_exec *x, struct gpu_queue *queue, enum himeno_array array,
+                         enum himeno_data data)
 {
   (void)queue, (void)array, (void)data;
   x->slot = -1;
   return STATUS_OK;
 }
 
-static int is_slab(const struct himeno_exec *x, const struct box *box)
+static int sim_is_slab(const struct himeno_exec *x, const struct box *box)
 {
   return memcmp(box, &x->inner, sizeof *box) != 0 && memcmp(box, &x->owned, sizeof *box) != 0;
 }
 
 /* Slabs come first. Without any the whole is one box. */
-static status_t sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *s)
+static status_t sim_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *s)
 {
   double seconds = x->slot == s->slot ? 0 : x->after;
   x->slot = s->slot;
-  if (is_slab(x, &s->box))
+  if (sim_is_slab(x, &s->box))
     seconds += x->boundary / x->slabs;
   else
     seconds += x->interior + (memcmp(&s->box, &x->owned, sizeof s->box) ? 0 : x->boundary);
   return sim_work(queue, seconds);
 }
 
-static int links(const struct himeno_exec *x)
+static int sim_links(const struct himeno_exec *x)
 {
   (void)x;
   return sim.model.depth == 1 && model_at_once(sim.model.paths.ways[sim.way].name);
@@ -133,7 +133,7 @@ static int links(const struct himeno_exec *x)
 
 /* One launch: some of its blocks wait for the flags of the sweep before and send the slabs, the
  * others sweep the rest; it ends with the last of them. */
-static status_t linked(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_linked *l)
+static status_t sim_linked(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_linked *l)
 {
   RETURN_IF_FAILED(gpu_record(x->begin, queue));
   RETURN_IF_FAILED(gpu_wait(x->edge, x->begin));
@@ -146,8 +146,8 @@ static status_t linked(struct himeno_exec *x, struct gpu_queue *queue, const str
   return gpu_wait(queue, x->end);
 }
 
-static status_t checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays, int n,
-                         const struct box *box, uint64_t *sum)
+static status_t sim_checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays,
+                             int n, const struct box *box, uint64_t *sum)
 {
   (void)x, (void)queue, (void)arrays, (void)n, (void)box;
   *sum = 0;
@@ -157,11 +157,11 @@ static status_t checksum(struct himeno_exec *x, struct gpu_queue *queue, const s
 static const struct himeno_kernel_set set = {.backend = "sim",
                                              .open = kernel_open,
                                              .close = kernel_close,
-                                             .fill = fill,
-                                             .sweep = sweep,
-                                             .links = links,
-                                             .linked = linked,
-                                             .checksum = checksum};
+                                             .fill = sim_fill,
+                                             .sweep = sim_sweep,
+                                             .links = sim_links,
+                                             .linked = sim_linked,
+                                             .checksum = sim_checksum};
 
 const struct himeno_kernel_set *himeno_kernels_find(const char *backend)
 {

@@ -33,7 +33,7 @@ static long *begun;                /* by rank: sums so far */
 static struct part (*parts)[SUMS]; /* by rank */
 static double *waits[ROUNDS_MAX];  /* by round and rank: a message's latency */
 
-static void ranks_open(void)
+static void sim_sums_open(void)
 {
   const size_t n = (size_t)sim.ranks;
   begun = sim_array(n, sizeof *begun);
@@ -128,7 +128,7 @@ static void sum_end(struct sum *s)
 int sim_iallreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request *request)
 {
-  if (!begun) ranks_open();
+  if (!begun) sim_sums_open();
   const int me = sim_self();
   const long number = begun[me]++;
   struct sum *s = &sums[number % SUMS];

@@ -11,7 +11,7 @@
 #define PIECE ((uint64_t)4096)
 
 /* Nothing is kept: what executes is the device. */
-static status_t cpu_open(struct gpu_device *device, struct mem_exec **exec)
+static status_t mem_cpu_open(struct gpu_device *device, struct mem_exec **exec)
 {
   *exec = (struct mem_exec *)device;
   return STATUS_OK;
@@ -31,8 +31,8 @@ static void cpu_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .types = 1 << MEM_FP32};
 }
 
-static status_t cpu_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
-                         int number)
+static status_t mem_cpu_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+                             int number)
 {
   uint32_t *word = mem.handle;
   (void)x, (void)queue;
@@ -82,7 +82,7 @@ static void study_share(const struct mem_copy *c, uint64_t id, uint64_t threads)
 }
 
 /* The thread's share, in pages. */
-static void share(uint64_t bytes, uint64_t *begin, uint64_t *end)
+static void mem_cpu_share(uint64_t bytes, uint64_t *begin, uint64_t *end)
 {
   uint64_t pieces = (bytes + PIECE - 1) / PIECE, id = (uint64_t)omp_get_thread_num();
   uint64_t threads = (uint64_t)omp_get_num_threads();
@@ -105,7 +105,7 @@ static void tuned_copy(const struct mem_copy *c, uint64_t cache)
 #pragma omp parallel
   {
     uint64_t begin, end;
-    share(c->bytes, &begin, &end);
+    mem_cpu_share(c->bytes, &begin, &end);
     char *to = (char *)c->to.handle + begin;
     const char *from = (const char *)c->from.handle + begin;
     if (past)
@@ -115,7 +115,7 @@ static void tuned_copy(const struct mem_copy *c, uint64_t cache)
   }
 }
 
-static status_t cpu_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
+static status_t mem_cpu_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
 {
   (void)queue;
   if (c->method == MEM_STUDY) {
@@ -146,7 +146,7 @@ static status_t cpu_mix(struct mem_exec *x, struct gpu_queue *queue, const struc
   {
     uint64_t begin, end;
     const uint32_t *from[MEM_ARRAYS_MAX];
-    share(mix->bytes, &begin, &end);
+    mem_cpu_share(mix->bytes, &begin, &end);
     for (int r = 0; r < mix->reads; r++) from[r] = (const uint32_t *)mix->arrays[r].handle + begin / 4;
     if (!mix->writes)
       sum += mem_cpu_sum(from[0], (end - begin) / 4);
@@ -193,7 +193,7 @@ static status_t cpu_window(struct mem_exec *x, struct gpu_queue *queue, struct m
 #pragma omp parallel reduction(+ : sum)
   {
     uint64_t begin = 0, end = window->bytes;
-    if (!window->own) share(window->bytes, &begin, &end);
+    if (!window->own) mem_cpu_share(window->bytes, &begin, &end);
 #pragma omp single
     readers = window->own ? omp_get_num_threads() : 1;
     for (int pass = 0; pass < window->passes; pass++)
@@ -211,7 +211,7 @@ static status_t cpu_flops(struct mem_exec *x, struct gpu_queue *queue, struct me
 #pragma omp parallel reduction(+ : sum)
   {
     uint64_t begin, end;
-    share(flops->bytes, &begin, &end);
+    mem_cpu_share(flops->bytes, &begin, &end);
     sum += mem_cpu_flops((const uint32_t *)flops->mem.handle + begin / 4, (end - begin) / 4, flops->flop16);
   }
   *(uint32_t *)flops->sum.handle += sum;
@@ -221,11 +221,11 @@ static status_t cpu_flops(struct mem_exec *x, struct gpu_queue *queue, struct me
 const struct mem_ops mem_ops_cpu = {
     .backend = "cpu",
     .native = "memcpy",
-    .open = cpu_open,
+    .open = mem_cpu_open,
     .traits = cpu_traits,
-    .fill = cpu_fill,
+    .fill = mem_cpu_fill,
     .check = cpu_check,
-    .copy = cpu_copy,
+    .copy = mem_cpu_copy,
     .mix = cpu_mix,
     .ring_fill = cpu_ring_fill,
     .chase = cpu_chase,

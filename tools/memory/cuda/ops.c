@@ -82,7 +82,8 @@ static status_t check_run(struct mem_exec *x, struct gpu_queue *queue, struct gp
 
 /* ---- latency ---- */
 
-static status_t chase_run(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase, int each)
+static status_t mem_cuda_chase_run(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase,
+                                   int each)
 {
   cudaStream_t stream = cuda_queue_handle(queue);
   unsigned long long result[2] = {0, 0};
@@ -100,12 +101,12 @@ static status_t chase_run(struct mem_exec *x, struct gpu_queue *queue, struct me
 
 static status_t cuda_chase(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase)
 {
-  return chase_run(x, queue, chase, 0);
+  return mem_cuda_chase_run(x, queue, chase, 0);
 }
 
 static status_t cuda_trace(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase)
 {
-  RETURN_IF_FAILED(chase_run(x, queue, chase, 1));
+  RETURN_IF_FAILED(mem_cuda_chase_run(x, queue, chase, 1));
   return cuda_check(cudaMemcpy(chase->each, x->each, chase->hops * sizeof *x->each, cudaMemcpyDeviceToHost),
                     "reading a chase's trace");
 }

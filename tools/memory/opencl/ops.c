@@ -64,7 +64,7 @@ struct mem_exec {
   cl_mem found, result; /**< counters of a check; the end of a chase */
 };
 
-static status_t check(cl_int error, const char *what)
+static status_t mem_opencl_check(cl_int error, const char *what)
 {
   return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, what);
 }
@@ -76,7 +76,7 @@ static uint64_t line_bytes(const struct mem_exec *x)
   return x->device->base.info.is_cpu ? 64 : 128;
 }
 
-static status_t build(struct mem_exec *x)
+static status_t mem_opencl_build(struct mem_exec *x)
 {
   static const char *const parts[] = {memory_common_cl, memory_copy_cl, memory_mix_cl, memory_pairs_cl};
   char options[200];
@@ -106,7 +106,7 @@ static status_t create_kernels(struct mem_exec *x)
   return STATUS_OK;
 }
 
-static status_t create_buffer(struct mem_exec *x, size_t bytes, cl_mem *buffer)
+static status_t mem_opencl_buffer_create(struct mem_exec *x, size_t bytes, cl_mem *buffer)
 {
   cl_int error;
   cl_mem made = clCreateBuffer(x->device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
@@ -133,15 +133,16 @@ static status_t cl_open_exec(struct gpu_device *device, struct mem_exec **exec)
   if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the OpenCL kernels");
   x->device = (struct opencl_device *)device;
   x->units = (size_t)device->info.compute_units;
-  TRY(check(clGetDeviceInfo(x->device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof x->group, &x->group, NULL),
-            "clGetDeviceInfo"),
+  TRY(mem_opencl_check(
+          clGetDeviceInfo(x->device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof x->group, &x->group, NULL),
+          "clGetDeviceInfo"),
       fail);
   while (x->group & (x->group - 1)) x->group &= x->group - 1;
   if (x->group > GROUP_MAX) x->group = GROUP_MAX;
-  TRY(build(x), fail);
+  TRY(mem_opencl_build(x), fail);
   TRY(create_kernels(x), fail);
-  TRY(create_buffer(x, 3 * sizeof(cl_uint), &x->found), fail);
-  TRY(create_buffer(x, sizeof(cl_ulong), &x->result), fail);
+  TRY(mem_opencl_buffer_create(x, 3 * sizeof(cl_uint), &x->found), fail);
+  TRY(mem_opencl_buffer_create(x, sizeof(cl_ulong), &x->result), fail);
   *exec = x;
   return STATUS_OK;
 fail:
@@ -172,8 +173,8 @@ struct argument {
 #define ARGS(...)     ((const struct argument[]){__VA_ARGS__, {0, NULL}})
 
 /** Puts `groups[]` groups of `lanes` work-items into the queue, in one or two dimensions. */
-static status_t launch(struct mem_exec *x, struct gpu_queue *queue, enum kernel k, size_t groups, size_t rows,
-                       size_t lanes, const struct argument *arguments)
+static status_t mem_opencl_launch(struct mem_exec *x, struct gpu_queue *queue, enum kernel k, size_t groups,
+                                  size_t rows, size_t lanes, const struct argument *arguments)
 {
   size_t global[2] = {groups * lanes, rows}, local[2] = {lanes, 1};
   for (cl_uint a = 0; arguments[a].bytes; a++) {
@@ -193,7 +194,7 @@ static status_t launch(struct mem_exec *x, struct gpu_queue *queue, enum kernel 
 static status_t fill_device(struct mem_exec *x, struct gpu_queue *queue, enum kernel k,
                             const struct argument *arguments)
 {
-  return launch(x, queue, k, x->units * 8, 1, x->group, arguments);
+  return mem_opencl_launch(x, queue, k, x->units * 8, 1, x->group, arguments);
 }
 
 static status_t cl_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
@@ -214,13 +215,15 @@ static status_t check_part(struct mem_exec *x, struct gpu_queue *queue, cl_mem b
   cl_mem part = compare ? buffer : x->found;
   cl_ulong n = words, at = first;
   cl_command_queue q = opencl_queue_handle(queue);
-  RETURN_IF_FAILED(check(clEnqueueWriteBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
-                         "starting a comparison"));
+  RETURN_IF_FAILED(
+      mem_opencl_check(clEnqueueWriteBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
+                       "starting a comparison"));
   RETURN_IF_FAILED(
       fill_device(x, queue, KERNEL_check,
                   ARGS(ARG(part), ARG(n), ARG(written), ARG(arrays), ARG(compare), ARG(x->found), ARG(at))));
-  RETURN_IF_FAILED(check(clEnqueueReadBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
-                         "reading a comparison"));
+  RETURN_IF_FAILED(
+      mem_opencl_check(clEnqueueReadBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
+                       "reading a comparison"));
   c->sum += found[2];
   if (found[0] && !c->wrong) c->first = first + found[1];
   c->wrong += found[0];
@@ -240,15 +243,15 @@ static status_t cl_check(struct mem_exec *x, struct gpu_queue *queue, struct gpu
 
 /* ---- copies and mixes ---- */
 
-static status_t study(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
+static status_t mem_opencl_study(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
 {
   cl_mem from = c->from.handle, to = c->to.handle;
   cl_ulong n = c->bytes / (uint64_t)c->streams / (uint64_t)c->width;
   cl_int streams = c->streams, assign = c->assign;
   enum kernel kernel = c->width == 4 ? (c->paced ? KERNEL_study_4_paced : KERNEL_study_4)
                                      : (c->paced ? KERNEL_study_16_paced : KERNEL_study_16);
-  return launch(x, queue, kernel, x->units * (size_t)c->blocks, 1, (size_t)c->threads,
-                ARGS(ARG(from), ARG(to), ARG(n), ARG(streams), ARG(assign)));
+  return mem_opencl_launch(x, queue, kernel, x->units * (size_t)c->blocks, 1, (size_t)c->threads,
+                           ARGS(ARG(from), ARG(to), ARG(n), ARG(streams), ARG(assign)));
 }
 
 static status_t cl_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
@@ -258,16 +261,17 @@ static status_t cl_copy(struct mem_exec *x, struct gpu_queue *queue, const struc
   size_t each = x->group * (c->shape == 0 ? TILE_WORDS : 1);
   switch (c->method) {
   case MEM_STUDY:
-    return study(x, queue, c);
+    return mem_opencl_study(x, queue, c);
   case MEM_TUNED:
-    return launch(x, queue, c->shape == 0 ? KERNEL_tile : KERNEL_word, (size_t)((n + each - 1) / each), 1,
-                  x->group, ARGS(ARG(from), ARG(to), ARG(n)));
+    return mem_opencl_launch(x, queue, c->shape == 0 ? KERNEL_tile : KERNEL_word,
+                             (size_t)((n + each - 1) / each), 1, x->group, ARGS(ARG(from), ARG(to), ARG(n)));
   case MEM_BABEL:
-    return launch(x, queue, KERNEL_babel, (size_t)(c->bytes / 8 / x->group), 1, x->group,
-                  ARGS(ARG(from), ARG(to)));
+    return mem_opencl_launch(x, queue, KERNEL_babel, (size_t)(c->bytes / 8 / x->group), 1, x->group,
+                             ARGS(ARG(from), ARG(to)));
   default:
-    return check(clEnqueueCopyBuffer(opencl_queue_handle(queue), from, to, 0, 0, c->bytes, 0, NULL, NULL),
-                 "copying a buffer");
+    return mem_opencl_check(
+        clEnqueueCopyBuffer(opencl_queue_handle(queue), from, to, 0, 0, c->bytes, 0, NULL, NULL),
+        "copying a buffer");
   }
 }
 
@@ -307,10 +311,10 @@ static status_t cl_chase(struct mem_exec *x, struct gpu_queue *queue, struct mem
   cl_mem buffer = chase->mem.handle;
   cl_ulong at = chase->start, hops = chase->hops, end = 0;
   RETURN_IF_FAILED(gpu_record(chase->begin_event, queue));
-  RETURN_IF_FAILED(
-      launch(x, queue, KERNEL_chase, 1, 1, 1, ARGS(ARG(buffer), ARG(at), ARG(hops), ARG(x->result))));
+  RETURN_IF_FAILED(mem_opencl_launch(x, queue, KERNEL_chase, 1, 1, 1,
+                                     ARGS(ARG(buffer), ARG(at), ARG(hops), ARG(x->result))));
   RETURN_IF_FAILED(gpu_record(chase->end_event, queue));
-  RETURN_IF_FAILED(check(
+  RETURN_IF_FAILED(mem_opencl_check(
       clEnqueueReadBuffer(opencl_queue_handle(queue), x->result, CL_TRUE, 0, sizeof end, &end, 0, NULL, NULL),
       "reading a chase's result"));
   chase->end = end;
@@ -327,8 +331,8 @@ static status_t cl_window(struct mem_exec *x, struct gpu_queue *queue, struct me
   cl_int passes = w->passes, own = w->own;
   size_t groups = x->units * (GROUP_MAX * 8 / x->group);
   w->readers = own ? (int)groups : 1;
-  return launch(x, queue, KERNEL_window_read, groups, 1, x->group,
-                ARGS(ARG(from), ARG(n), ARG(passes), ARG(own), ARG(sum)));
+  return mem_opencl_launch(x, queue, KERNEL_window_read, groups, 1, x->group,
+                           ARGS(ARG(from), ARG(n), ARG(passes), ARG(own), ARG(sum)));
 }
 
 static status_t cl_flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *f)
@@ -354,12 +358,13 @@ static status_t cl_pair(struct mem_exec *x, struct gpu_queue *queue, int pair, i
   cl_int words = n, lines = rows;
   size_t lanes = x->group < 128 ? x->group : 128;
   if (pair == MEM_PAIR_SCALAR || pair == MEM_PAIR_BYTE)
-    return launch(x, queue, kernel, (size_t)rows, 1, 2 * MEM_PAIR_LANES, ARGS(ARG(buffer), ARG(words)));
+    return mem_opencl_launch(x, queue, kernel, (size_t)rows, 1, 2 * MEM_PAIR_LANES,
+                             ARGS(ARG(buffer), ARG(words)));
   int columns = kernel == KERNEL_pair_row_before || kernel == KERNEL_pair_column_after;
   size_t items = (size_t)(columns ? n : rows);
-  return launch(x, queue, kernel, (items + lanes - 1) / lanes,
-                kernel == KERNEL_pair_row_before ? (size_t)rows : 1, lanes,
-                ARGS(ARG(buffer), ARG(words), ARG(lines)));
+  return mem_opencl_launch(x, queue, kernel, (items + lanes - 1) / lanes,
+                           kernel == KERNEL_pair_row_before ? (size_t)rows : 1, lanes,
+                           ARGS(ARG(buffer), ARG(words), ARG(lines)));
 }
 
 const struct mem_ops mem_ops_opencl = {
