@@ -36,7 +36,7 @@ struct event {
   unsigned gpu_instance, compute_instance;
 };
 
-struct memory {
+struct nvml_memory {
   unsigned long long total, free, used;
 };
 
@@ -238,8 +238,8 @@ void nvml_memory(const struct nvml *n, struct telemetry_memory *memory)
       {"nvmlDeviceGetComputeRunningProcesses_v3", "nvmlDeviceGetComputeRunningProcesses_v2"},
       {"nvmlDeviceGetMPSComputeRunningProcesses_v3", "nvmlDeviceGetMPSComputeRunningProcesses_v2"},
       {"nvmlDeviceGetGraphicsRunningProcesses_v3", "nvmlDeviceGetGraphicsRunningProcesses_v2"}};
-  int (*memory_info)(device_t, struct memory *);
-  struct memory info;
+  int (*memory_info)(device_t, struct nvml_memory *);
+  struct nvml_memory info;
   nvml_find(n, "nvmlDeviceGetMemoryInfo", &memory_info);
   if (memory_info && memory_info(n->device, &info) == NVML_SUCCESS)
     memory->total = (int64_t)info.total, memory->free = (int64_t)info.free;

@@ -12,12 +12,12 @@
 #include "judge/judge.h"
 #include "judge/documents.h"
 
-#define CONFIG struct config
+#define CONFIG struct judge_config
 
 /* Modes, which read different options. */
 enum { JUDGE = 1, MAKE = 2 };
 
-struct config {
+struct judge_config {
   struct document_files documents;
   const char *policy, *against, *json;
   int make;
@@ -40,7 +40,7 @@ static const struct option_spec options[] = {
 
 static status_t judge_options_check(void *config)
 {
-  struct config *c = config;
+  struct judge_config *c = config;
   if (c->documents.n == 0) return log_fail(STATUS_USAGE, "no document is named: see --help");
   if (c->json && c->documents.n > 1) return log_fail(STATUS_USAGE, "--json goes with one document");
   if (!c->policy && !c->against) c->policy = "default";
@@ -69,7 +69,7 @@ static const struct option_program about = {
 };
 
 struct judging {
-  const struct config *config;
+  const struct judge_config *config;
   struct judge_limits limits;
   FILE *out;
 };
@@ -99,7 +99,7 @@ static status_t judge_one(json_t *document, const char *name, void *context)
   return status;
 }
 
-static status_t judge_run_program(const struct config *config)
+static status_t judge_run_program(const struct judge_config *config)
 {
   struct judging judging = {.config = config};
   judging.out = config->json && strcmp(config->json, "-") == 0 ? stderr : output_stream();
@@ -115,7 +115,7 @@ OUTPUT_KEEP_EARLY;
 
 int main(int argc, char **argv)
 {
-  struct config config = {0};
+  struct judge_config config = {0};
   enum option_request request = OPTION_RUN;
   start_program(about.name);
   start_signals();

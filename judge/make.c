@@ -29,13 +29,13 @@ static const char *const paths[SERIES] = {
     [LINKS] = "telemetry.link.nvlinks_active", [ECC] = "telemetry.ecc.on"};
 
 /* Values of a kind; lacking: some device or pair has none. */
-struct series {
+struct make_series {
   double *values;
   int n, lacking;
 };
 
 struct good {
-  struct series of[SERIES];
+  struct make_series of[SERIES];
   char device[128], kernel[64], used[16], (*uuids)[96];
   int devices, paths_differ;
   double points; /* of a rank */
@@ -48,7 +48,7 @@ static status_t make_unfit(const char *where, const char *why)
 
 /* ---- reading ---- */
 
-static status_t make_add(struct series *s, double value)
+static status_t make_add(struct make_series *s, double value)
 {
   if (!isfinite(value)) {
     s->lacking = 1;
@@ -145,8 +145,8 @@ static void make_put(json_t *policy, const char *key, json_t *value, const char 
 }
 
 /* The median, less or more five spreads, and a least share of it. */
-static void put_usual(json_t *policy, const char *key, const struct series *s, const char *of, double least,
-                      int at_most)
+static void put_usual(json_t *policy, const char *key, const struct make_series *s, const char *of,
+                      double least, int at_most)
 {
   char from[POLICY_FROM_MAX];
   if (s->n == 0 || s->lacking) return;
@@ -160,7 +160,7 @@ static void put_usual(json_t *policy, const char *key, const struct series *s, c
 }
 
 /* The least value, or a flag that all have. */
-static void put_least(json_t *policy, const char *key, const struct series *s, const char *of, int flag)
+static void put_least(json_t *policy, const char *key, const struct make_series *s, const char *of, int flag)
 {
   char from[POLICY_FROM_MAX];
   if (s->n == 0 || s->lacking) return;
@@ -170,7 +170,7 @@ static void put_least(json_t *policy, const char *key, const struct series *s, c
   make_put(policy, key, flag ? json_true() : json_integer((json_int_t)u.min), from);
 }
 
-static void put_spread(json_t *policy, const struct series *s)
+static void put_spread(json_t *policy, const struct make_series *s)
 {
   char from[POLICY_FROM_MAX];
   const struct stats_summary u = stats_summarise(s->values, (size_t)s->n);

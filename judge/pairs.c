@@ -56,7 +56,7 @@ double pairs_gbps(const struct judge_run *run, struct check *check)
 /* ---- compared with similar pairs ---- */
 
 /* Similar pairs, represented by one of them. */
-struct kind {
+struct pairs_kind {
   const struct judge_path *like;
   int within; /* a host */
 };
@@ -67,13 +67,13 @@ static int is_within(const struct judge_run *run, int rank, const struct judge_p
 }
 
 static int is_kind(const struct judge_run *run, int rank, const struct judge_path *path,
-                   const struct kind *kind)
+                   const struct pairs_kind *kind)
 {
   return is_within(run, rank, path) == kind->within && strcmp(path->used, kind->like->used) == 0 &&
          strcmp(path->handover, kind->like->handover) == 0;
 }
 
-static int kinds_find(const struct judge_run *run, struct kind kinds[KINDS_MAX])
+static int kinds_find(const struct judge_run *run, struct pairs_kind kinds[KINDS_MAX])
 {
   int n = 0;
   for (int rank = 0; rank < run->n_ranks; rank++)
@@ -81,13 +81,14 @@ static int kinds_find(const struct judge_run *run, struct kind kinds[KINDS_MAX])
       const struct judge_path *path = &run->ranks[rank].paths[m];
       int k = 0;
       while (k < n && !is_kind(run, rank, path, &kinds[k])) k++;
-      if (k == n && n < KINDS_MAX) kinds[n++] = (struct kind){path, is_within(run, rank, path)};
+      if (k == n && n < KINDS_MAX) kinds[n++] = (struct pairs_kind){path, is_within(run, rank, path)};
     }
   return n;
 }
 
 /* The median of a kind; 0 if the pairs are too few. Each has two ends. */
-static double pairs_typical(const struct judge_run *run, const struct kind *kind, int rate, double *scratch)
+static double pairs_typical(const struct judge_run *run, const struct pairs_kind *kind, int rate,
+                            double *scratch)
 {
   int n = 0;
   for (int rank = 0; rank < run->n_ranks; rank++)
@@ -102,7 +103,7 @@ static double pairs_typical(const struct judge_run *run, const struct kind *kind
 static double ratio(const struct judge_run *run, int rate, struct check *check)
 {
   struct worst worst = {NAN, -1, -1};
-  struct kind kinds[KINDS_MAX];
+  struct pairs_kind kinds[KINDS_MAX];
   size_t paths = 0;
   for (int r = 0; r < run->n_ranks; r++) paths += (size_t)run->ranks[r].n_paths;
   double *scratch = malloc(sizeof *scratch * (paths + 1));

@@ -9,7 +9,7 @@
 #define DRAGGED 1.5 /* so many times slower is the rank that another one waits for */
 
 /* One rank's blocks, of one kind. */
-struct series {
+struct slowdown_series {
   const struct judge_block *blocks;
   const struct judge_end *ends;
   int n, rank;
@@ -19,12 +19,12 @@ struct series {
   double *scratch;
 };
 
-static double slowdown_seconds(const struct series *l, int block)
+static double slowdown_seconds(const struct slowdown_series *l, int block)
 {
   return l->of == JUDGE_COMPUTE ? l->blocks[block].compute : l->blocks[block].exchange;
 }
 
-static void limit_set(struct series *l)
+static void limit_set(struct slowdown_series *l)
 {
   double least = l->of == JUDGE_COMPUTE ? STRAGGLER_LEAST_COMPUTE : STRAGGLER_LEAST_EXCHANGE;
   for (int b = 0; b < l->n; b++) l->scratch[b] = slowdown_seconds(l, b);
@@ -39,7 +39,7 @@ struct stretch {
   int first, last;
 };
 
-static struct stretch stretch_longest(const struct series *l)
+static struct stretch stretch_longest(const struct slowdown_series *l)
 {
   struct stretch longest = {0, -1}, now = {0, -3};
   for (int b = 0; b < l->n; b++) {
@@ -51,7 +51,7 @@ static struct stretch stretch_longest(const struct series *l)
   return longest;
 }
 
-static int slowdown_beyond_count(const struct series *l, struct stretch s)
+static int slowdown_beyond_count(const struct slowdown_series *l, struct stretch s)
 {
   int n = 0;
   for (int b = s.first; b <= s.last; b++) n += l->beyond[b];
@@ -60,7 +60,7 @@ static int slowdown_beyond_count(const struct series *l, struct stretch s)
 
 /* Probability of so many blocks in a row beyond the limit, by how many there are outside of the
  * stretch. */
-static double chance(const struct series *l, struct stretch s, int beyond)
+static double chance(const struct slowdown_series *l, struct stretch s, int beyond)
 {
   int outside = l->n - (s.last - s.first + 1);
   int others = slowdown_beyond_count(l, (struct stretch){0, l->n - 1}) - slowdown_beyond_count(l, s);
@@ -69,13 +69,13 @@ static double chance(const struct series *l, struct stretch s, int beyond)
 }
 
 /* A block began when the one before it in the series ended, or later. */
-static double slowdown_begin(const struct series *l, int block)
+static double slowdown_begin(const struct slowdown_series *l, int block)
 {
   return block > 0 ? l->ends[block - 1].end : 0;
 }
 
 /* The stretch that begins at a block and goes forwards (step 1) or backwards (−1). */
-static struct stretch stretch_from(const struct series *l, int block, int step)
+static struct stretch stretch_from(const struct slowdown_series *l, int block, int step)
 {
   int end = block;
   for (int b = block; b >= 0 && b < l->n && abs(b - end) <= 2; b += step)
@@ -88,14 +88,14 @@ static struct stretch stretch_both(struct stretch a, struct stretch b)
   return (struct stretch){a.first < b.first ? a.first : b.first, a.last > b.last ? a.last : b.last};
 }
 
-static double pause_between(const struct series *l, struct stretch s, int block)
+static double pause_between(const struct slowdown_series *l, struct stretch s, int block)
 {
   return block > s.last ? slowdown_begin(l, block) - l->ends[s.last].end
                         : slowdown_begin(l, s.first) - l->ends[block].end;
 }
 
 /* Joined with stretches after it, or before it, that only a pause separates. */
-static struct stretch stretch_joined(const struct series *l, struct stretch s, int step)
+static struct stretch stretch_joined(const struct slowdown_series *l, struct stretch s, int step)
 {
   int from = step > 0 ? s.last + 1 : s.first - 1;
   for (int b = from; b >= 0 && b < l->n && pause_between(l, s, b) < SLOWDOWN_PAUSE; b += step) {
@@ -107,7 +107,7 @@ static struct stretch stretch_joined(const struct series *l, struct stretch s, i
   return s;
 }
 
-static struct slowdown slowdown_of(const struct series *l, struct stretch s, int beyond)
+static struct slowdown slowdown_of(const struct slowdown_series *l, struct stretch s, int beyond)
 {
   int n = s.last - s.first + 1;
   for (int b = 0; b < n; b++) l->scratch[b] = slowdown_seconds(l, s.first + b);
@@ -123,7 +123,7 @@ static struct slowdown slowdown_of(const struct series *l, struct stretch s, int
                            .blocks = n};
 }
 
-static int series_search(struct series *l, struct slowdown *found, int room)
+static int series_search(struct slowdown_series *l, struct slowdown *found, int room)
 {
   int n = 0;
   limit_set(l);
@@ -166,7 +166,7 @@ int slowdown_find(const struct slowdown_ranks *in, struct slowdown *found, int r
 {
   int n = 0;
   size_t blocks = (size_t)in->blocks;
-  struct series l = {.ends = in->ends, .n = in->blocks, .beyond = calloc(blocks + 1, 1)};
+  struct slowdown_series l = {.ends = in->ends, .n = in->blocks, .beyond = calloc(blocks + 1, 1)};
   l.alarms = SLOWDOWN_ALARMS / (JUDGE_KINDS * (double)in->ranks * fmax(in->blocks, 1));
   l.scratch = malloc(sizeof *l.scratch * (blocks + 1));
   for (int r = 0; l.beyond && l.scratch && r < in->ranks; r++)

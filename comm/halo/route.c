@@ -14,7 +14,7 @@ SWITCH("HIMENO_HALO_CORRUPT", TEST, OWN, PAIR("RANK:NUMBER, as 1:2 is"),
        "flips a bit of what that rank receives in that exchange of halos");
 
 /* A part of the plan with the transport that carries it. */
-struct part {
+struct route_part {
   const struct halo_transport *transport; /* NULL: there is no such part */
   struct halo_plan plan;
   struct halo_exchange *exchange;
@@ -24,8 +24,8 @@ struct halo_route {
   struct halo_context context;
   struct halo_plan plan;
   struct halo_reach reach[HALO_MESSAGES_MAX];
-  struct part main, rest; /* as asked for, and staged */
-  struct gpu_event *both; /* after which both have arrived */
+  struct route_part main, rest; /* as asked for, and staged */
+  struct gpu_event *both;       /* after which both have arrived */
   struct gpu_queue *join;
   int unattended; /* on all ranks */
   struct gpu_event *idle;
@@ -101,7 +101,7 @@ static void rest_plan(struct halo_route *route)
 }
 
 static status_t route_part_open(struct halo_route *route, const struct halo_transport *transport,
-                                struct part *part, struct halo_reach reach[HALO_MESSAGES_MAX])
+                                struct route_part *part, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   struct halo_context context = route->context;
   context.plan = &part->plan;
@@ -171,7 +171,7 @@ fail:
   return status;
 }
 
-static void part_close(struct part *part)
+static void part_close(struct route_part *part)
 {
   if (part->transport) part->transport->teardown(part->exchange);
 }
@@ -290,7 +290,7 @@ status_t halo_route_settle(struct halo_route *route)
 void halo_route_path(const struct halo_route *route, int m, struct halo_path *path)
 {
   const struct halo_reach *reach = &route->reach[m];
-  const struct part *part = reach->carried ? &route->main : &route->rest;
+  const struct route_part *part = reach->carried ? &route->main : &route->rest;
   const char *why = "";
   int at = 0;
   for (int e = 0; e < m; e++) at += route->reach[e].carried == reach->carried;

@@ -193,7 +193,7 @@ static void heartbeat_table_take(struct alarm_table *table, int slot)
 
 /* Where this rank stands among those of its host, how many they are, who is the first, and which
  * host in the job it is. */
-struct place {
+struct heartbeat_place {
   int slot, n, first, host;
 };
 
@@ -202,9 +202,9 @@ static int heartbeat_same_host(int r, int s)
   return strcmp(h.monitor->hosts[r], h.monitor->hosts[s]) == 0;
 }
 
-static struct place place_find(void)
+static struct heartbeat_place place_find(void)
 {
-  struct place place = {.first = -1};
+  struct heartbeat_place place = {.first = -1};
   for (int r = 0; r < h.monitor->ranks; r++) {
     if (heartbeat_same_host(r, h.monitor->rank)) {
       if (place.first < 0) place.first = r;
@@ -217,13 +217,13 @@ static struct place place_find(void)
   return place;
 }
 
-static double patience_of(const struct place *place)
+static double patience_of(const struct heartbeat_place *place)
 {
   return place->host == 0 ? SPEAK_FIRST : SPEAK_SECOND + SPEAK_LATER * log2(place->host);
 }
 
 /* A slot counts only once its rank has come: so nobody waits for one that cannot. */
-static status_t table_share(const struct place *place)
+static status_t table_share(const struct heartbeat_place *place)
 {
   struct gpu_share mine = {.bytes = 0}, *offers = calloc((size_t)h.monitor->ranks, sizeof mine);
   if (!offers) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
@@ -242,7 +242,7 @@ status_t heartbeat_open(void)
   if (h.monitor->ranks < 2) return STATUS_OK;
   memcpy(host, h.monitor->hosts[h.monitor->rank], sizeof host);
   RETURN_IF_FAILED(watch_allgather(MPI_COMM_WORLD, host, h.monitor->hosts, sizeof host, "names of hosts"));
-  struct place place = place_find();
+  struct heartbeat_place place = place_find();
   h.patience = patience_of(&place);
   RETURN_IF_FAILED(alarm_picture_open(&h.picture, h.monitor->ranks));
   if (!(h.heard = calloc((size_t)place.n, sizeof *h.heard)))

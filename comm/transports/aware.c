@@ -84,7 +84,7 @@ static void aware_pattern_fill(float *values, int rank, int tag)
     values[n] = (float)(hash_mix((uint64_t)rank << 40 | (uint64_t)tag << 32 | (uint64_t)n) >> 40);
 }
 
-struct trial {
+struct aware_trial {
   const struct halo_context *context;
   struct gpu_queue *queue;
   struct gpu_mem send, recv; /* a piece of TRY_FLOATS for each message */
@@ -97,7 +97,7 @@ static size_t aware_place(int message)
   return (size_t)message * TRY_FLOATS;
 }
 
-static void trial_free(struct trial *t)
+static void trial_free(struct aware_trial *t)
 {
   free(t->values);
   gpu_free(t->context->device, &t->recv);
@@ -106,7 +106,7 @@ static void trial_free(struct trial *t)
 }
 
 /* All that can fail on one rank alone, before any other waits for it. */
-static status_t trial_create(struct trial *t)
+static status_t trial_create(struct aware_trial *t)
 {
   struct gpu_device *device = t->context->device;
   const struct halo_plan *plan = t->context->plan;
@@ -141,7 +141,7 @@ static void aware_describe(const void *of, struct watch_targets *targets)
   }
 }
 
-static status_t all_await(const struct trial *t, struct under_way *u)
+static status_t all_await(const struct aware_trial *t, struct under_way *u)
 {
   struct watch_wait wait;
   watch_begin(&wait, t->context->comm, "a trial of MPI", aware_describe, u);
@@ -158,7 +158,7 @@ static status_t all_await(const struct trial *t, struct under_way *u)
   }
 }
 
-static status_t aware_exchange(const struct trial *t)
+static status_t aware_exchange(const struct aware_trial *t)
 {
   struct under_way u = {.plan = t->context->plan, .left = t->context->plan->n};
   for (int m = 0; m < u.plan->n; m++) {
@@ -175,7 +175,7 @@ static status_t aware_exchange(const struct trial *t)
   return all_await(t, &u);
 }
 
-static status_t aware_compare(struct trial *t, struct halo_reach reach[HALO_MESSAGES_MAX])
+static status_t aware_compare(struct aware_trial *t, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   static float wanted[TRY_FLOATS];
   const struct halo_plan *plan = t->context->plan;
@@ -207,7 +207,7 @@ static status_t verdict_share(const struct halo_context *context, struct halo_re
 
 status_t aware_try(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
-  struct trial t = {.context = context};
+  struct aware_trial t = {.context = context};
   MPI_Comm_rank(context->comm, &t.rank);
   status_t status = agree_status(context->comm, trial_create(&t));
   if (status == STATUS_OK) {

@@ -28,7 +28,7 @@ struct handover_block {
 };
 
 /* What neighbours tell each other first. */
-struct hello {
+struct handover_hello {
   struct gpu_share share;
   int64_t turn[2]; /* bytes from the block's begin to the message */
   int64_t count;   /* floats */
@@ -135,8 +135,8 @@ static void block_destroy(struct handover *h)
 
 /* ---- neighbours ---- */
 
-static int handover_peer_map(struct gpu_device *device, const struct hello *hello, struct handover_peer *peer,
-                             char why[GPU_TEXT_MAX])
+static int handover_peer_map(struct gpu_device *device, const struct handover_hello *hello,
+                             struct handover_peer *peer, char why[GPU_TEXT_MAX])
 {
   struct gpu_mem memory;
   if (!host_share_attach(&hello->share, &memory, why)) return 0;
@@ -166,7 +166,7 @@ static const struct handover_peer *mapped_before(const struct handover *h, const
   return NULL;
 }
 
-static void peers_map(struct handover *h, const struct halo_plan *plan, const struct hello *hellos,
+static void peers_map(struct handover *h, const struct halo_plan *plan, const struct handover_hello *hellos,
                       struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   for (int m = 0; m < plan->n; m++) {
@@ -187,7 +187,7 @@ static void peers_map(struct handover *h, const struct halo_plan *plan, const st
   }
 }
 
-static status_t lengths_check(const struct halo_context *context, const struct hello *hellos)
+static status_t lengths_check(const struct halo_context *context, const struct handover_hello *hellos)
 {
   const struct halo_plan *plan = context->plan;
   char dir[8], name[WATCH_NAME_MAX];
@@ -200,9 +200,10 @@ static status_t lengths_check(const struct halo_context *context, const struct h
   return STATUS_OK;
 }
 
-static void handover_hellos_fill(const struct handover *h, const struct halo_plan *plan, struct hello *hellos)
+static void handover_hellos_fill(const struct handover *h, const struct halo_plan *plan,
+                                 struct handover_hello *hellos)
 {
-  struct hello all = {.count = 0};
+  struct handover_hello all = {.count = 0};
   if (h->memory.handle) host_share_tell(h->memory, &all.share);
   for (int m = 0; m < plan->n; m++) {
     hellos[m] = all;
@@ -216,7 +217,7 @@ static void handover_hellos_fill(const struct handover *h, const struct halo_pla
 static status_t peers_open(struct handover *h, const struct halo_context *context,
                            struct halo_reach reach[HALO_MESSAGES_MAX])
 {
-  static struct hello mine[HALO_MESSAGES_MAX], theirs[HALO_MESSAGES_MAX];
+  static struct handover_hello mine[HALO_MESSAGES_MAX], theirs[HALO_MESSAGES_MAX];
   const struct halo_plan *plan = context->plan;
   handover_hellos_fill(h, plan, mine);
   status_t status = neighbours_swap(context, HELLO_TAG, mine, theirs, sizeof *mine);

@@ -15,14 +15,14 @@
 #define HELLO_TAG 64
 
 /* What neighbours tell each other first. */
-struct hello {
+struct peers_hello {
   struct gpu_share target[2], mailbox;
   int64_t plane, pitch, first;
 };
 
 /* ---- attach ---- */
 
-static int peer_attach(struct gpu_device *device, const struct hello *hello, struct halo_peer *peer,
+static int peer_attach(struct gpu_device *device, const struct peers_hello *hello, struct halo_peer *peer,
                        char why[GPU_TEXT_MAX])
 {
   struct halo_peer p = {.plane = hello->plane, .pitch = hello->pitch, .first = hello->first, .owner = 1};
@@ -48,7 +48,7 @@ static const struct halo_peer *attached_before(const struct halo_plan *plan, con
   return NULL;
 }
 
-static void peers_attach(const struct halo_context *context, const struct hello *hellos,
+static void peers_attach(const struct halo_context *context, const struct peers_hello *hellos,
                          struct halo_reach reach[HALO_MESSAGES_MAX],
                          struct halo_peer peers[HALO_MESSAGES_MAX])
 {
@@ -67,9 +67,9 @@ static void peers_attach(const struct halo_context *context, const struct hello 
 }
 
 static status_t peers_hellos_fill(const struct halo_context *context, const struct halo_offer *offer,
-                                  struct hello *hellos)
+                                  struct peers_hello *hellos)
 {
-  struct hello all = {.plane = offer->plane, .pitch = offer->pitch};
+  struct peers_hello all = {.plane = offer->plane, .pitch = offer->pitch};
   RETURN_IF_FAILED(gpu_share(context->device, offer->mailbox, &all.mailbox));
   for (int t = 0; t < 2; t++) RETURN_IF_FAILED(gpu_share(context->device, offer->target[t], &all.target[t]));
   for (int m = 0; m < context->plan->n; m++) {
@@ -132,7 +132,7 @@ status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *q
                          const struct halo_offer *offer, struct halo_reach reach[HALO_MESSAGES_MAX],
                          struct halo_peer peers[HALO_MESSAGES_MAX])
 {
-  static struct hello mine[HALO_MESSAGES_MAX], theirs[HALO_MESSAGES_MAX];
+  static struct peers_hello mine[HALO_MESSAGES_MAX], theirs[HALO_MESSAGES_MAX];
   memset(peers, 0, HALO_MESSAGES_MAX * sizeof *peers);
   RETURN_IF_FAILED(agree_status(context->comm, peers_hellos_fill(context, offer, mine)));
   RETURN_IF_FAILED(neighbours_on_host(context, reach));

@@ -53,7 +53,7 @@ static status_t check_notices(struct gpu_device *base)
 
 static void opencl_device_probe(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX])
 {
-  struct opencl_entry *entries;
+  struct opencl_probed *entries;
   int count;
   opencl_list(&entries, &count, reason);
   struct gpu_device_info *infos = count ? malloc((size_t)count * sizeof *infos) : NULL;
@@ -114,7 +114,7 @@ static uint64_t free_now(const struct gpu_device_info *info)
 static status_t opencl_device_open(int index, struct gpu_device **opened)
 {
   char reason[GPU_TEXT_MAX];
-  struct opencl_entry *entries;
+  struct opencl_probed *entries;
   status_t status;
   int n;
   opencl_list(&entries, &n, reason);

@@ -132,7 +132,7 @@ static void describe_names(cl_device_id id, struct gpu_device_info *info)
   }
 }
 
-static void opencl_describe(struct opencl_entry *entry)
+static void opencl_describe(struct opencl_probed *entry)
 {
   cl_device_id id = entry->id;
   struct gpu_device_info *info = &entry->info;
@@ -174,7 +174,7 @@ static int usable(cl_device_id id)
 
 /* Within one platform two entries are two devices (the parts of one GPU have one PCI place); over
  * two platforms equal UUID or PCI place is one device. */
-static int listed_before(const struct opencl_entry *entries, int n, const struct opencl_entry *entry)
+static int listed_before(const struct opencl_probed *entries, int n, const struct opencl_probed *entry)
 {
   for (int i = 0; i < n; i++) {
     if (entries[i].platform == entry->platform) continue;
@@ -186,18 +186,18 @@ static int listed_before(const struct opencl_entry *entries, int n, const struct
 }
 
 /** Appends a platform's devices of one type; counts those that cannot be used. */
-static void list_platform(cl_platform_id platform, cl_device_type type, struct opencl_entry **entries, int *n,
-                          int *unusable)
+static void list_platform(cl_platform_id platform, cl_device_type type, struct opencl_probed **entries,
+                          int *n, int *unusable)
 {
   cl_uint count = 0;
   if (clGetDeviceIDs(platform, type, 0, NULL, &count) != CL_SUCCESS || !count) return;
   cl_device_id *ids = malloc(count * sizeof *ids);
-  struct opencl_entry *grown = realloc(*entries, ((size_t)*n + count) * sizeof *grown);
+  struct opencl_probed *grown = realloc(*entries, ((size_t)*n + count) * sizeof *grown);
   if (grown) *entries = grown;
   if (!ids || !grown || clGetDeviceIDs(platform, type, count, ids, NULL) != CL_SUCCESS) count = 0;
   for (cl_uint i = 0; i < count; i++) {
-    struct opencl_entry *entry = &grown[*n];
-    *entry = (struct opencl_entry){.platform = platform, .id = ids[i], .type = type};
+    struct opencl_probed *entry = &grown[*n];
+    *entry = (struct opencl_probed){.platform = platform, .id = ids[i], .type = type};
     if (!usable(ids[i])) {
       ++*unusable;
       continue;
@@ -209,14 +209,14 @@ static void list_platform(cl_platform_id platform, cl_device_type type, struct o
 }
 
 /** CPUs that the driver gives no UUID take the host's. */
-static void identify_cpus(struct opencl_entry *entries, int n)
+static void identify_cpus(struct opencl_probed *entries, int n)
 {
   for (int i = 0; i < n; i++)
     if (entries[i].info.is_cpu && !entries[i].info.uuid[0])
       host_uuid(entries[i].info.uuid, sizeof entries[i].info.uuid);
 }
 
-void opencl_list(struct opencl_entry **entries, int *n, char reason[GPU_TEXT_MAX])
+void opencl_list(struct opencl_probed **entries, int *n, char reason[GPU_TEXT_MAX])
 {
   static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
   cl_uint count = 0;

@@ -6,7 +6,7 @@
 
 #include "gpu/opencl/opencl_device.h"
 
-struct opencl_entry {
+struct opencl_probed {
   cl_platform_id platform;
   cl_device_id id;
   cl_device_type type;
@@ -16,6 +16,6 @@ struct opencl_entry {
 /** \brief Lists what can compute: GPUs, then accelerators, then CPUs, in the platforms' order. A
  * device that several platforms show is listed once, for the first of them. With none, \a reason
  * says why. The caller frees *entries. */
-void opencl_list(struct opencl_entry **entries, int *n, char reason[GPU_TEXT_MAX]);
+void opencl_list(struct opencl_probed **entries, int *n, char reason[GPU_TEXT_MAX]);
 
 #endif

@@ -19,14 +19,14 @@
 #define POINTS_MAX 8192
 
 /** A copy that a sampler can run. */
-struct job {
+struct copies_job {
   struct mem_run *run;
   struct mem_copy copy;
 };
 
 static status_t copies_job_run(void *context)
 {
-  struct job *job = context;
+  struct copies_job *job = context;
   return job->run->ops->copy(job->run->exec, job->run->sampler.queue, &job->copy);
 }
 
@@ -64,24 +64,24 @@ static status_t copies_plan_sizes(struct mem_run *run, struct mem_values *sizes)
 }
 
 /** Lists that are combined with each other. */
-struct study {
+struct copies_study {
   struct mem_values streams, widths, threads, blocks;
   int paces[2], n_paces, deals;
 };
 
-static struct study study_default(const struct mem_run *run)
+static struct copies_study study_default(const struct mem_run *run)
 {
   const struct mem_config *c = &run->config;
   int cpu = run->traits.blocks_max == 1, threads = run->traits.threads_max;
   int group = threads < 256 ? threads : 256;
-  struct study s = {.streams = list_or(&c->streams, (struct mem_values){{1, 2, 4, 8, 16}, 5}),
-                    .widths = list_or(&c->widths, (struct mem_values){{4, 16}, 2}),
-                    .threads =
-                        list_or(&c->threads, (struct mem_values){{(uint64_t)(cpu ? threads : group)}, 1}),
-                    .blocks = list_or(&c->blocks, (struct mem_values){{8}, 1}),
-                    .paces = {c->pace == MEM_PACE_PACED, 1},
-                    .n_paces = c->pace == MEM_PACE_BOTH ? 2 : 1,
-                    .deals = 1 << MEM_CYCLIC};
+  struct copies_study s = {
+      .streams = list_or(&c->streams, (struct mem_values){{1, 2, 4, 8, 16}, 5}),
+      .widths = list_or(&c->widths, (struct mem_values){{4, 16}, 2}),
+      .threads = list_or(&c->threads, (struct mem_values){{(uint64_t)(cpu ? threads : group)}, 1}),
+      .blocks = list_or(&c->blocks, (struct mem_values){{8}, 1}),
+      .paces = {c->pace == MEM_PACE_PACED, 1},
+      .n_paces = c->pace == MEM_PACE_BOTH ? 2 : 1,
+      .deals = 1 << MEM_CYCLIC};
   if (c->deal == MEM_DEAL_ALL && c->sizes.n) s.deals = run->traits.assign;
   if (c->deal != MEM_DEAL_ALL) s.deals = 1 << (c->deal - MEM_DEAL_CYCLIC);
   if (cpu) {
@@ -92,14 +92,14 @@ static struct study study_default(const struct mem_run *run)
 }
 
 /* At one size, unless the user chose: all ways to deal, and shapes of the launch. */
-static struct study study_deals(const struct mem_run *run, struct study s)
+static struct copies_study study_deals(const struct mem_run *run, struct copies_study s)
 {
   s.deals = run->traits.assign & ~(1 << MEM_CYCLIC);
   if (s.widths.n > 1) s.widths = (struct mem_values){{16}, 1};
   return s;
 }
 
-static struct study study_shapes(const struct mem_run *run, struct study s)
+static struct copies_study study_shapes(const struct mem_run *run, struct copies_study s)
 {
   if (run->traits.blocks_max == 1) {
     s.threads = (struct mem_values){{1}, 1};
@@ -134,7 +134,7 @@ static status_t add_point(struct mem_copies *copies, const struct mem_copy *copy
   return STATUS_OK;
 }
 
-static status_t add_study(struct mem_copies *copies, const struct study *s, struct mem_copy c)
+static status_t add_study(struct mem_copies *copies, const struct copies_study *s, struct mem_copy c)
 {
   for (int w = 0; w < s->widths.n; w++)
     for (int t = 0; t < s->threads.n; t++)
@@ -169,7 +169,7 @@ static uint64_t shape_bytes(const struct mem_values *sizes)
 /* ---- measuring ---- */
 
 /* Every way is run once on poisoned memory before it is timed. */
-static status_t copies_contents(struct mem_run *run, struct job *job)
+static status_t copies_contents(struct mem_run *run, struct copies_job *job)
 {
   const struct mem_copy *c = &job->copy;
   char what[160];
@@ -183,7 +183,7 @@ static status_t copies_contents(struct mem_run *run, struct job *job)
 
 /** The points of one size, and the rivals behind them. */
 struct batch {
-  struct job *jobs;
+  struct copies_job *jobs;
   struct sampler_item *items;
   int n, points;
 };
@@ -231,7 +231,7 @@ static status_t copies_size_run(struct mem_run *run, int first, int points, stru
   }
   for (int i = 0; i < batch.n; i++) {
     int rival = i - points, other = rival - shapes;
-    batch.jobs[i] = (struct job){run, rival < 0 ? copies->points[first + i].copy : plain};
+    batch.jobs[i] = (struct copies_job){run, rival < 0 ? copies->points[first + i].copy : plain};
     if (rival < 0) continue;
     batch.jobs[i].copy.method = other < 0 ? MEM_TUNED : (enum mem_method)(MEM_BABEL + other);
     batch.jobs[i].copy.shape = other < 0 ? rival : 0;
@@ -249,8 +249,8 @@ done:
 static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *sizes, struct mem_copy plain)
 {
   struct mem_copies *copies = &run->copies;
-  struct study main_study = study_default(run), deals = study_deals(run, main_study),
-               shapes = study_shapes(run, main_study);
+  struct copies_study main_study = study_default(run), deals = study_deals(run, main_study),
+                      shapes = study_shapes(run, main_study);
   for (int i = 0; i < sizes->n; i++) {
     int first = copies->n;
     plain.bytes = sizes->at[i];
@@ -268,7 +268,7 @@ static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *s
 
 /* Median over sizes of the ratio, for one width and number of streams; cyclic, with the study's
  * first shape of launch. */
-static int pacing_find(const struct mem_run *run, const struct study *s, int width, int streams,
+static int pacing_find(const struct mem_run *run, const struct copies_study *s, int width, int streams,
                        struct mem_pacing *found)
 {
   const struct mem_copies *copies = &run->copies;
@@ -295,7 +295,7 @@ static int pacing_find(const struct mem_run *run, const struct study *s, int wid
 static void pacing_all(struct mem_run *run)
 {
   struct mem_copies *copies = &run->copies;
-  struct study s = study_default(run);
+  struct copies_study s = study_default(run);
   for (int w = 0; w < s.widths.n; w++)
     for (int n = 0; n < s.streams.n; n++)
       copies->n_pacing +=

@@ -22,7 +22,7 @@ const char *const mem_access_names[] = {"COPY", "TRIADD", "READ", "MEMCPY"};
 static const int access_arrays[] = {2, 3, 1, 2};
 
 /** One way, with some threads, on three arrays of n floats. */
-struct job {
+struct host_job {
   enum access access;
   int streaming, threads, team; /**< team: threads that OpenMP gave */
   float *to, *x, *y;
@@ -40,7 +40,7 @@ static void host_add(float *restrict to, const float *restrict x, const float *r
   for (size_t i = 0; i < n; i++) to[i] = x[i] + y[i];
 }
 
-static void job_share(struct job *job, size_t begin, size_t n, uint32_t *sum)
+static void job_share(struct host_job *job, size_t begin, size_t n, uint32_t *sum)
 {
   float *to = job->to + begin;
   const float *x = job->x + begin, *y = job->y + begin;
@@ -56,7 +56,7 @@ static void job_share(struct job *job, size_t begin, size_t n, uint32_t *sum)
 
 static status_t host_job_run(void *context)
 {
-  struct job *job = context;
+  struct host_job *job = context;
   uint32_t sum = 0;
 #pragma omp parallel num_threads(job->threads) reduction(+ : sum)
   {
@@ -76,7 +76,7 @@ static float word_float(uint32_t array, uint64_t w)
   return mem_float(mem_flops_bits(mem_word(array, w)));
 }
 
-static uint64_t count_wrong(const struct job *job)
+static uint64_t count_wrong(const struct host_job *job)
 {
   uint64_t wrong = 0;
   uint32_t sum = 0;
@@ -89,7 +89,7 @@ static uint64_t count_wrong(const struct job *job)
   return job->access == READ ? job->sum != sum : wrong;
 }
 
-static status_t host_contents(struct mem_run *run, struct job *job)
+static status_t host_contents(struct mem_run *run, struct host_job *job)
 {
   memset(job->to, 0xff, job->n * sizeof *job->to);
   RETURN_IF_FAILED(host_job_run(job));
@@ -112,7 +112,7 @@ static status_t host_contents(struct mem_run *run, struct job *job)
 /** Each access with and without streaming stores, for each number of threads. */
 #define JOBS_MAX (2 * ACCESSES * MEM_VALUES_MAX)
 
-static int host_plan(struct job jobs[JOBS_MAX], const struct mem_values *threads, struct job plain)
+static int host_plan(struct host_job jobs[JOBS_MAX], const struct mem_values *threads, struct host_job plain)
 {
   int n = 0;
   for (int t = 0; t < threads->n; t++)
@@ -129,9 +129,9 @@ static int host_plan(struct job jobs[JOBS_MAX], const struct mem_values *threads
 }
 
 static status_t host_measure(struct mem_run *run, struct sampler *sampler, const struct mem_values *threads,
-                             struct job plain, double seconds)
+                             struct host_job plain, double seconds)
 {
-  struct job jobs[JOBS_MAX];
+  struct host_job jobs[JOBS_MAX];
   uint64_t bytes = plain.n * sizeof(float);
   int n = host_plan(jobs, threads, plain);
   status_t status = STATUS_ENVIRONMENT;
@@ -157,7 +157,7 @@ done:
 }
 
 /* Threads touch first what they will work on, with as many as ever do. */
-static void host_fill(const struct job *job, const struct mem_values *threads)
+static void host_fill(const struct host_job *job, const struct mem_values *threads)
 {
   uint64_t most = 1;
   for (int t = 0; t < threads->n; t++) most = threads->at[t] > most ? threads->at[t] : most;
@@ -175,7 +175,7 @@ static status_t host_size_run(struct mem_run *run, struct gpu_device *cpu, struc
   struct gpu_mem arrays[ARRAYS] = {{NULL, 0}};
   status_t status;
   for (int a = 0; a < ARRAYS; a++) TRY(gpu_alloc(cpu, bytes, &arrays[a]), done);
-  struct job plain = {
+  struct host_job plain = {
       .to = arrays[0].handle, .x = arrays[1].handle, .y = arrays[2].handle, .n = bytes / sizeof(float)};
   host_fill(&plain, threads);
   status = host_measure(run, sampler, threads, plain, seconds);

@@ -30,7 +30,7 @@
 #define COLD_HOPS   ((uint64_t)4096)
 
 /** A walk over all curves. */
-struct walk {
+struct latency_walk {
   struct mem_run *run;
   struct gpu_mem mem;
   double launch; /**< seconds of a chase of one hop */
@@ -125,7 +125,7 @@ static status_t ring_prepare(struct mem_run *run, struct gpu_mem mem, uint64_t s
 }
 
 /* One sample of a point: how long a hop takes, found from a first short chase how many to time. */
-static status_t point_sample(struct walk *w, const struct mem_curve *curve, int p, int round)
+static status_t point_sample(struct latency_walk *w, const struct mem_curve *curve, int p, int round)
 {
   struct mem_run *run = w->run;
   struct mem_ring ring;
@@ -148,7 +148,7 @@ static status_t point_sample(struct walk *w, const struct mem_curve *curve, int 
 }
 
 /* What a launch costs: a chase of one hop, again and again. */
-static status_t launch_measure(struct walk *w)
+static status_t launch_measure(struct latency_walk *w)
 {
   enum { SAMPLES = 9 };
   double seconds[SAMPLES];
@@ -171,7 +171,7 @@ static double latency_median(double values[ROUNDS_MAX][MEM_POINTS_MAX], int roun
   return s.median;
 }
 
-static status_t latency_curve_measure(struct walk *w, struct mem_curve *curve, double seconds)
+static status_t latency_curve_measure(struct latency_walk *w, struct mem_curve *curve, double seconds)
 {
   double begin = stats_now();
   int rounds = 0;
@@ -224,7 +224,7 @@ static uint64_t halves_bytes(const struct mem_run *run)
 }
 
 /* Do single loads fall into two groups? */
-static status_t halves_measure(struct walk *w)
+static status_t halves_measure(struct latency_walk *w)
 {
   struct mem_run *run = w->run;
   struct mem_latency *l = &run->latency;
@@ -248,7 +248,7 @@ static status_t halves_measure(struct walk *w)
   return STATUS_OK;
 }
 
-static status_t latency_measure(struct walk *w)
+static status_t latency_measure(struct latency_walk *w)
 {
   struct mem_latency *l = &w->run->latency;
   RETURN_IF_FAILED(launch_measure(w));
@@ -262,7 +262,7 @@ status_t mem_latency_run(struct mem_run *run)
 {
   uint64_t most;
   status_t status;
-  struct walk *w = NULL;
+  struct latency_walk *w = NULL;
   RETURN_IF_FAILED(most_bytes(run, &most));
   RETURN_IF_FAILED(latency_plan(run, most));
   if (!(w = calloc(1, sizeof *w))) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the chase");

@@ -10,14 +10,14 @@
 
 static const int shares[MEM_MIXES][2] = {{1, 0}, {0, 1}, {1, 1}, {3, 1}, {13, 1}};
 
-struct job {
+struct mixes_job {
   struct mem_run *run;
   struct mem_mix mix;
 };
 
 static status_t mixes_job_run(void *context)
 {
-  struct job *job = context;
+  struct mixes_job *job = context;
   return job->run->ops->mix(job->run->exec, job->run->sampler.queue, &job->mix);
 }
 
@@ -37,12 +37,12 @@ static status_t plan_bytes(struct mem_run *run, uint64_t *bytes)
   return STATUS_OK;
 }
 
-static status_t job_prepare(struct mem_run *run, struct job *job, struct gpu_mem arrays[MEM_ARRAYS_MAX],
+static status_t job_prepare(struct mem_run *run, struct mixes_job *job, struct gpu_mem arrays[MEM_ARRAYS_MAX],
                             struct gpu_mem sum, uint64_t bytes, int m, int shape)
 {
   char what[64];
   struct mem_mix *mix = &job->mix;
-  *job = (struct job){
+  *job = (struct mixes_job){
       run, {.reads = shares[m][0], .writes = shares[m][1], .sum = sum, .bytes = bytes, .shape = shape}};
   struct gpu_mem to = arrays[MEM_ARRAYS_MAX - 1];
   for (int r = 0; r < mix->reads; r++) mix->arrays[r] = arrays[r];
@@ -65,7 +65,7 @@ static status_t job_prepare(struct mem_run *run, struct job *job, struct gpu_mem
 static status_t mixes_measure(struct mem_run *run, struct gpu_mem arrays[MEM_ARRAYS_MAX], struct gpu_mem sum,
                               uint64_t bytes)
 {
-  struct job jobs[MEM_MIXES * MEM_SHAPES_MAX];
+  struct mixes_job jobs[MEM_MIXES * MEM_SHAPES_MAX];
   struct sampler_item items[MEM_MIXES * MEM_SHAPES_MAX];
   int n = MEM_MIXES * run->traits.mix_shapes.n;
   for (int i = 0; i < n; i++) {

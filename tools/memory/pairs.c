@@ -21,7 +21,7 @@ static const struct {
     [MEM_PAIR_SHARED] = {"two shared arrays, one with constant offsets", MEM_PAIR_SHARED_WORDS, 16384, 1},
 };
 
-struct job {
+struct pairs_job {
   struct mem_run *run;
   int pair, after;
   struct gpu_mem mem;
@@ -34,13 +34,13 @@ static size_t words_of(int pair)
 
 static status_t pairs_job_run(void *context)
 {
-  struct job *job = context;
+  struct pairs_job *job = context;
   return job->run->ops->pair(job->run->exec, job->run->sampler.queue, job->pair, job->after, job->mem,
                              plans[job->pair].n, plans[job->pair].rows);
 }
 
 /* What one run makes of the words of array 0. */
-static status_t result_of(struct job *job, uint32_t *host)
+static status_t result_of(struct pairs_job *job, uint32_t *host)
 {
   size_t bytes = words_of(job->pair) * 4;
   struct gpu_queue *queue = job->run->sampler.queue;
@@ -67,7 +67,7 @@ static uint32_t want(int pair, size_t w)
   }
 }
 
-static status_t pairs_contents(struct job *job, uint32_t *host)
+static status_t pairs_contents(struct pairs_job *job, uint32_t *host)
 {
   RETURN_IF_FAILED(result_of(job, host));
   if (mem_contents_corrupt(job->run)) host[words_of(job->pair) / 2] ^= 1;
@@ -80,10 +80,10 @@ static status_t pairs_contents(struct job *job, uint32_t *host)
 
 static status_t pairs_chart(struct mem_run *run, struct gpu_mem mem, uint32_t *host)
 {
-  struct job jobs[2 * MEM_PAIRS];
+  struct pairs_job jobs[2 * MEM_PAIRS];
   struct sampler_item items[2 * MEM_PAIRS];
   for (int i = 0; i < 2 * MEM_PAIRS; i++) {
-    jobs[i] = (struct job){run, i / 2, i % 2, mem};
+    jobs[i] = (struct pairs_job){run, i / 2, i % 2, mem};
     RETURN_IF_FAILED(pairs_contents(&jobs[i], host));
     items[i] = (struct sampler_item){.run = pairs_job_run,
                                      .context = &jobs[i],

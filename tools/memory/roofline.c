@@ -28,7 +28,7 @@
 #define CPU_BOUND_FLOP16 1024
 
 /** What all parts of the section share. */
-struct rig {
+struct roofline_rig {
   struct mem_run *run;
   struct gpu_mem mem, sum;
   uint64_t bytes;
@@ -52,7 +52,7 @@ static status_t window_run(void *context)
   return job->run->ops->window(job->run->exec, job->run->sampler.queue, &job->window);
 }
 
-static status_t window_check(struct rig *rig, struct window_job *job, const char *level)
+static status_t window_check(struct roofline_rig *rig, struct window_job *job, const char *level)
 {
   uint32_t want;
   char what[64];
@@ -67,7 +67,7 @@ static status_t window_check(struct rig *rig, struct window_job *job, const char
 }
 
 /* First cache, last cache, memory; levels that the device does not tell of are left out. */
-static int plan_windows(const struct rig *rig, struct mem_window_point points[MEM_WINDOWS])
+static int plan_windows(const struct roofline_rig *rig, struct mem_window_point points[MEM_WINDOWS])
 {
   uint64_t cache = rig->run->device->info.cache_bytes, l1 = rig->run->traits.l1;
   int n = 0;
@@ -78,7 +78,7 @@ static int plan_windows(const struct rig *rig, struct mem_window_point points[ME
   return n;
 }
 
-static status_t windows_measure(struct rig *rig)
+static status_t windows_measure(struct roofline_rig *rig)
 {
   struct mem_roofline *r = &rig->run->roofline;
   struct window_job jobs[MEM_WINDOWS];
@@ -114,7 +114,7 @@ static status_t flops_run(void *context)
 }
 
 /* Single precision gives the same bits everywhere. */
-static status_t fp32_check(struct rig *rig, struct flops_job *job)
+static status_t fp32_check(struct roofline_rig *rig, struct flops_job *job)
 {
   char what[64];
   uint64_t words = FP32_BYTES / 4;
@@ -151,7 +151,7 @@ static double tensor_expect(const struct mem_flops *f, double *size)
   return sum * products * MEM_TENSOR_B_SUM;
 }
 
-static status_t real_check(struct rig *rig, double want, double size, const char *what)
+static status_t real_check(struct roofline_rig *rig, double want, double size, const char *what)
 {
   float got;
   rig->run->checks++;
@@ -161,7 +161,7 @@ static status_t real_check(struct rig *rig, double want, double size, const char
   return log_fail(STATUS_WRONG, "%s: the sum is %g and must be %g", what, (double)got, want);
 }
 
-static status_t tensor_check(struct rig *rig, struct flops_job *job)
+static status_t tensor_check(struct roofline_rig *rig, struct flops_job *job)
 {
   char what[64];
   double size;
@@ -174,7 +174,7 @@ static status_t tensor_check(struct rig *rig, struct flops_job *job)
   return real_check(rig, want, size, what);
 }
 
-static uint64_t point_bytes(const struct rig *rig, int flop16)
+static uint64_t point_bytes(const struct roofline_rig *rig, int flop16)
 {
   uint64_t bytes = rig->bytes;
   if (rig->run->device->info.is_cpu)
@@ -182,7 +182,7 @@ static uint64_t point_bytes(const struct rig *rig, int flop16)
   return bytes;
 }
 
-static status_t type_measure(struct rig *rig, enum mem_type type, double seconds)
+static status_t type_measure(struct roofline_rig *rig, enum mem_type type, double seconds)
 {
   struct mem_roofline *r = &rig->run->roofline;
   struct flops_job jobs[MEM_INTENSITIES];
@@ -204,7 +204,7 @@ static status_t type_measure(struct rig *rig, enum mem_type type, double seconds
 /* ---- peaks ---- */
 
 struct peak_job {
-  struct rig *rig;
+  struct roofline_rig *rig;
   enum mem_type type;
   int passes;
   double flop, expect;
@@ -218,7 +218,7 @@ static status_t peak_run(void *context)
                         &job->expect);
 }
 
-static status_t peak_measure(struct rig *rig, enum mem_type type, double *rate)
+static status_t peak_measure(struct roofline_rig *rig, enum mem_type type, double *rate)
 {
   struct peak_job job = {rig, type, PEAK_CHECKED, 0, 0};
   char what[64];
@@ -234,7 +234,7 @@ static status_t peak_measure(struct rig *rig, enum mem_type type, double *rate)
   return STATUS_OK;
 }
 
-static status_t peak_find(struct rig *rig, enum mem_type type)
+static status_t peak_find(struct roofline_rig *rig, enum mem_type type)
 {
   struct mem_roofline *r = &rig->run->roofline;
   struct mem_peak *peak = &r->peaks[r->n_peaks++];
@@ -249,7 +249,7 @@ static status_t peak_find(struct rig *rig, enum mem_type type)
   return STATUS_OK;
 }
 
-static status_t roofline_measure(struct rig *rig)
+static status_t roofline_measure(struct roofline_rig *rig)
 {
   int types = rig->run->traits.types, n = 0;
   for (int t = 0; t < MEM_TYPES; t++) n += is_on(types, t);
@@ -265,7 +265,7 @@ static status_t roofline_measure(struct rig *rig)
 
 status_t mem_roofline_run(struct mem_run *run)
 {
-  struct rig rig = {.run = run, .bytes = run->device->info.is_cpu ? CPU_BYTES : GPU_BYTES};
+  struct roofline_rig rig = {.run = run, .bytes = run->device->info.is_cpu ? CPU_BYTES : GPU_BYTES};
   uint64_t available;
   status_t status;
   if (run->config.kernels) RETURN_IF_FAILED(mem_place_read(run));

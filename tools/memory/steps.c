@@ -151,12 +151,12 @@ int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATE
 }
 
 /** A straight line through points (x, y). */
-struct line {
+struct steps_line {
   double base, slope;
   double left, all; /**< sum of squares around it, and around the mean */
 };
 
-static struct line line_through(const double *x, const double *y, int n)
+static struct steps_line line_through(const double *x, const double *y, int n)
 {
   double mean_x = 0, mean_y = 0, xx = 0, xy = 0, yy = 0;
   for (int i = 0; i < n; i++) {
@@ -169,7 +169,7 @@ static struct line line_through(const double *x, const double *y, int n)
     yy += (y[i] - mean_y) * (y[i] - mean_y);
   }
   double slope = xx > 0 ? xy / xx : 0;
-  return (struct line){mean_y - slope * mean_x, slope, fmax(0, yy - slope * xy), yy};
+  return (struct steps_line){mean_y - slope * mean_x, slope, fmax(0, yy - slope * xy), yy};
 }
 
 int steps_approach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, double *far,
@@ -180,7 +180,7 @@ int steps_approach(const uint64_t *bytes, const double *y, const struct steps_pl
   double inverse[POINTS_MAX];
   if (n < APPROACH_POINTS) return 0;
   for (int i = 0; i < n; i++) inverse[i] = 1 / (double)bytes[first + i];
-  struct line line = line_through(inverse, y + first, n);
+  struct steps_line line = line_through(inverse, y + first, n);
   if (line.slope >= 0 || line.left > (1 - APPROACH_EXPLAINED) * line.all) return 0;
   *far = line.base;
   *near = -line.slope;

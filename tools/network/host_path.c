@@ -21,7 +21,7 @@ enum direction { IN, OUT, BOTH, DIRECTIONS };
 
 static const char *const direction_names[DIRECTIONS] = {"in", "out", "both"};
 
-struct rig {
+struct host_path_rig {
   struct bench *bench;
   enum gpu_host_kind kind;
   size_t region;
@@ -31,7 +31,7 @@ struct rig {
   uint64_t version;
 };
 
-static void rig_close(struct rig *rig)
+static void rig_close(struct host_path_rig *rig)
 {
   for (int q = 0; q < 2; q++) {
     gpu_free_host(rig->bench->device, rig->kind, rig->host[q]);
@@ -40,11 +40,11 @@ static void rig_close(struct rig *rig)
   }
 }
 
-static status_t rig_open(struct bench *bench, enum gpu_host_kind kind, struct rig *rig)
+static status_t rig_open(struct bench *bench, enum gpu_host_kind kind, struct host_path_rig *rig)
 {
   status_t status;
   int64_t most = bench->config.max_bytes;
-  struct rig r = {
+  struct host_path_rig r = {
       .bench = bench, .kind = kind, .region = (size_t)(most > REGION_BYTES ? most : REGION_BYTES)};
   for (int q = 0; q < 2; q++) {
     TRY(gpu_queue_create(bench->device, GPU_NORMAL, &r.queue[q]), fail);
@@ -60,7 +60,8 @@ fail:
 
 /* ---- content ---- */
 
-static status_t host_path_differs(const struct rig *rig, enum direction way, size_t bytes, size_t at)
+static status_t host_path_differs(const struct host_path_rig *rig, enum direction way, size_t bytes,
+                                  size_t at)
 {
   return log_fail(STATUS_WRONG,
                   "%s host memory, %s: of %zu bytes copied the word at byte %zu arrived changed",
@@ -75,7 +76,7 @@ static status_t flip(unsigned char *bytes)
 }
 
 /* What is to be sent gets content of its own; where it arrives stands something else. */
-static status_t host_path_content_make(struct rig *rig, enum direction way, size_t bytes)
+static status_t host_path_content_make(struct host_path_rig *rig, enum direction way, size_t bytes)
 {
   rig->version++;
   if (way != IN) {
@@ -90,7 +91,8 @@ static status_t host_path_content_make(struct rig *rig, enum direction way, size
   return gpu_sync(rig->queue[0]);
 }
 
-static status_t host_path_content_check(struct rig *rig, enum direction way, size_t bytes, int transfers)
+static status_t host_path_content_check(struct host_path_rig *rig, enum direction way, size_t bytes,
+                                        int transfers)
 {
   size_t at;
   const int corrupt = pattern_fault && pattern_fault(transfers);
@@ -109,7 +111,7 @@ static status_t host_path_content_check(struct rig *rig, enum direction way, siz
 
 /* ---- time ---- */
 
-static status_t copy_once(struct rig *rig, enum direction way, size_t offset, size_t bytes)
+static status_t copy_once(struct host_path_rig *rig, enum direction way, size_t offset, size_t bytes)
 {
   if (way != OUT)
     RETURN_IF_FAILED(gpu_copy_in(rig->queue[IN], rig->device[IN], offset, rig->host[IN] + offset, bytes));
@@ -119,8 +121,8 @@ static status_t copy_once(struct rig *rig, enum direction way, size_t offset, si
   return way != IN ? gpu_sync(rig->queue[OUT]) : STATUS_OK;
 }
 
-static status_t host_path_batch(struct rig *rig, MPI_Comm comm, enum direction way, size_t bytes, int n,
-                                double *seconds)
+static status_t host_path_batch(struct host_path_rig *rig, MPI_Comm comm, enum direction way, size_t bytes,
+                                int n, double *seconds)
 {
   RETURN_IF_FAILED(host_path_content_make(rig, way, bytes * (size_t)n));
   RETURN_IF_FAILED(watch_barrier(comm, "a barrier"));
@@ -132,8 +134,8 @@ static status_t host_path_batch(struct rig *rig, MPI_Comm comm, enum direction w
   return host_path_content_check(rig, way, bytes * (size_t)n, n);
 }
 
-static status_t host_path_point_measure(struct rig *rig, MPI_Comm comm, enum direction way, int64_t bytes,
-                                        struct bench_point *point)
+static status_t host_path_point_measure(struct host_path_rig *rig, MPI_Comm comm, enum direction way,
+                                        int64_t bytes, struct bench_point *point)
 {
   double samples[BENCH_SAMPLES_MAX];
   int n = (int)(REGION_BYTES / bytes), count = (int)rig->bench->config.samples;
@@ -147,7 +149,7 @@ static status_t host_path_point_measure(struct rig *rig, MPI_Comm comm, enum dir
   return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
 }
 
-static status_t host_path_curve_measure(struct rig *rig, MPI_Comm comm, enum direction way,
+static status_t host_path_curve_measure(struct host_path_rig *rig, MPI_Comm comm, enum direction way,
                                         struct bench_curve *curve)
 {
   const struct bench_config *c = &rig->bench->config;
@@ -165,7 +167,7 @@ static status_t host_path_curve_measure(struct rig *rig, MPI_Comm comm, enum dir
 
 /* Ranks in the same place on their hosts measure at the same time: they share nothing that a copy
  * uses. */
-static status_t turn(struct bench *bench, struct rig *rig, enum direction way, int first, int last)
+static status_t turn(struct bench *bench, struct host_path_rig *rig, enum direction way, int first, int last)
 {
   struct placement *p = &bench->placement;
   int mine = p->host_rank >= first && p->host_rank < last;
@@ -193,7 +195,7 @@ static status_t host_ranks_most(const struct placement *p, int *most)
 
 static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)
 {
-  struct rig rig;
+  struct host_path_rig rig;
   int most;
   RETURN_IF_FAILED(host_ranks_most(&bench->placement, &most));
   RETURN_IF_FAILED(agree_status(bench->placement.comm, rig_open(bench, kind, &rig)));

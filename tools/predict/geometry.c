@@ -8,13 +8,13 @@
 #include "himeno/problem.h"
 
 /* A rank's part and what it sends. */
-struct part {
+struct geometry_part {
   struct decomp decomp;
   struct layout layout;
   struct halo_plan plan;
 };
 
-static status_t part_make(const struct geometry *all, int rank, struct part *part)
+static status_t part_make(const struct geometry *all, int rank, struct geometry_part *part)
 {
   decomp_init(&part->decomp, all->global, all->procs, rank);
   RETURN_IF_FAILED(layout_init(&part->layout, &part->decomp, all->depth, 0));
@@ -63,7 +63,7 @@ static status_t host_bytes_set(int rank, int per_host, struct geometry *g)
 {
   const int first = rank / per_host * per_host;
   double messages[STUDY_WHERES] = {0}, bytes[STUDY_WHERES] = {0};
-  struct part part;
+  struct geometry_part part;
   if (g->hosts == 1) {
     g->host_bytes = grid_bytes(g);
     return STATUS_OK;
@@ -92,7 +92,7 @@ static void slabs_count(const struct halo_cut *cut, const struct decomp *decomp,
 
 static status_t rank_geometry(const struct geometry *all, int rank, int per_host, struct geometry *g)
 {
-  struct part part;
+  struct geometry_part part;
   struct halo_cut cut;
   *g = *all;
   RETURN_IF_FAILED(part_make(all, rank, &part));

@@ -16,11 +16,11 @@ volatile int gpu_calls;
 #define FIRST_ADDRESS ((uintptr_t)1 << 60)
 #define LAST_ADDRESS  (2 * FIRST_ADDRESS)
 
-enum kind { WORK, COPY, CALL, RECORD, WAIT };
+enum sim_op_kind { WORK, COPY, CALL, RECORD, WAIT };
 
 struct op {
   struct op *next;
-  enum kind kind;
+  enum sim_op_kind kind;
   int begun;
   double put, value; /* seconds, or bytes */
   struct sim_event *event;

@@ -4,22 +4,22 @@
 #include "tools/sim/engine.h"
 
 /** All copies under way get on alike, so one number says how far each is. */
-struct memory {
+struct sim_memory {
   double served, at; /* bytes of a copy that began with the first, up to that time */
   int copies;
 };
 
-static struct memory *memories; /* by host */
+static struct sim_memory *memories; /* by host */
 
-static double byte_seconds(const struct memory *m)
+static double byte_seconds(const struct sim_memory *m)
 {
   return sim.own + sim.host * m->copies;
 }
 
-static struct memory *memory_now(int rank)
+static struct sim_memory *memory_now(int rank)
 {
   if (!memories) memories = sim_array((size_t)(sim.ranks / sim.per_host + 1), sizeof *memories);
-  struct memory *m = &memories[rank / sim.per_host];
+  struct sim_memory *m = &memories[rank / sim.per_host];
   const double now = sim_now();
   if (m->copies > 0) m->served += (now - m->at) / byte_seconds(m);
   m->at = now;
@@ -28,7 +28,7 @@ static struct memory *memory_now(int rank)
 
 double memory_begin(int rank, double bytes)
 {
-  struct memory *m = memory_now(rank);
+  struct sim_memory *m = memory_now(rank);
   if (m->copies++ == 0) m->served = 0;
   return m->served + bytes;
 }
@@ -43,7 +43,7 @@ static void others_wake(int rank)
 
 double memory_end(int rank, double target)
 {
-  struct memory *m = memory_now(rank);
+  struct sim_memory *m = memory_now(rank);
   const double left = (target - m->served) * byte_seconds(m);
   if (left > SIM_MOMENT) return sim_now() + left;
   if (--m->copies > 0) others_wake(rank);

@@ -46,7 +46,7 @@ struct request {
 };
 
 /** The network card of a rank: an actor that takes flows in. */
-struct card {
+struct sim_card {
   sg_mailbox_t control;
   struct stream **of;
   sg_comm_t *flows; /* the first waits for streams that want more */
@@ -61,13 +61,13 @@ struct missing {
 
 static struct stream **streams; /* by receiver */
 static struct missing *missing;
-static struct card **cards;
+static struct sim_card **cards;
 static struct request *spare, done_at_once;
 
 static void sim_messages_open(void)
 {
   streams = sim_array((size_t)sim.ranks, sizeof(struct stream *));
-  cards = sim_array((size_t)sim.ranks, sizeof(struct card *));
+  cards = sim_array((size_t)sim.ranks, sizeof(struct sim_card *));
   missing = sim_array((size_t)sim.ranks, sizeof *missing);
 }
 
@@ -133,14 +133,14 @@ static double delivered(void *of, uint64_t n, double since)
 
 /* ---- cards ---- */
 
-static void flow_repost(struct card *c, ssize_t which)
+static void flow_repost(struct sim_card *c, ssize_t which)
 {
   static void *received;
   struct stream *s = c->of[which];
   c->flows[which] = sg_mailbox_get_async(s ? s->box : c->control, &received);
 }
 
-static void flow_post(struct card *c, struct stream *s)
+static void flow_post(struct sim_card *c, struct stream *s)
 {
   if (c->n == c->room) {
     c->room = 2 * c->room + 16;
@@ -152,7 +152,7 @@ static void flow_post(struct card *c, struct stream *s)
   flow_repost(c, c->n++);
 }
 
-static void wanted_post(struct card *c, int rank)
+static void wanted_post(struct sim_card *c, int rank)
 {
   for (struct stream *s = streams[rank]; s; s = s->next)
     for (; s->gets < s->wanted; s->gets++) flow_post(c, s);
@@ -161,7 +161,7 @@ static void wanted_post(struct card *c, int rank)
 static void card_run(int argc, char **argv)
 {
   const int rank = argc > 1 ? atoi(argv[1]) : 0;
-  struct card *c = cards[rank];
+  struct sim_card *c = cards[rank];
   flow_post(c, NULL);
   wanted_post(c, rank);
   for (;;) {
@@ -181,7 +181,7 @@ static void card_start(int rank)
 {
   char name[NAME_MAX_], number[16];
   const char *const words[] = {"card", number, NULL};
-  struct card *c = sim_array(1, sizeof *c);
+  struct sim_card *c = sim_array(1, sizeof *c);
   cards[rank] = c;
   snprintf(number, sizeof number, "%d", rank);
   snprintf(name, sizeof name, "card-%d", rank);

@@ -22,16 +22,16 @@ struct sum {
 };
 
 /** A rank's part of one. */
-struct part {
+struct sums_part {
   struct sum *sum;
   void *receive;
   MPI_Datatype type;
 };
 
 static struct sum sums[SUMS];
-static long *begun;                /* by rank: sums so far */
-static struct part (*parts)[SUMS]; /* by rank */
-static double *waits[ROUNDS_MAX];  /* by round and rank: a message's latency */
+static long *begun;                     /* by rank: sums so far */
+static struct sums_part (*parts)[SUMS]; /* by rank */
+static double *waits[ROUNDS_MAX];       /* by round and rank: a message's latency */
 
 static void sim_sums_open(void)
 {
@@ -132,12 +132,12 @@ int sim_iallreduce(const void *send, void *receive, int count, MPI_Datatype type
   const int me = sim_self();
   const long number = begun[me]++;
   struct sum *s = &sums[number % SUMS];
-  struct part *part = &parts[me][number % SUMS];
+  struct sums_part *part = &parts[me][number % SUMS];
   (void)comm;
   if (s->number != number) sum_renew(s, number, count, type == MPI_DOUBLE && op == MPI_SUM);
   values_add(s, send, type, op);
   s->at[me] = sim_now();
-  *part = (struct part){s, receive, type};
+  *part = (struct sums_part){s, receive, type};
   *request = (MPI_Request)(void *)part;
   if (++s->begun == sim.ranks) sum_end(s);
   return MPI_SUCCESS;
@@ -145,7 +145,7 @@ int sim_iallreduce(const void *send, void *receive, int count, MPI_Datatype type
 
 int sim_sum_test(MPI_Request *request)
 {
-  struct part *part = (struct part *)(void *)*request;
+  struct sums_part *part = (struct sums_part *)(void *)*request;
   if (!part) return 1;
   struct sum *s = part->sum;
   const int me = sim_self();

@@ -26,7 +26,7 @@ struct simd {
 };
 
 /** What one launch works on. */
-struct job {
+struct simd_job {
   const struct gemm_problem *p;
   const struct simd *s;
   const float *a, *b;
@@ -60,7 +60,7 @@ static void panel_pack(const float *from, int64_t across, int64_t along, int64_t
 }
 
 /* All threads share the panels of a block of B. */
-static void b_pack(const struct job *job, int64_t l, int64_t depth, int64_t j, int64_t columns)
+static void b_pack(const struct simd_job *job, int64_t l, int64_t depth, int64_t j, int64_t columns)
 {
   int64_t ld = job->p->ld[GEMM_B], width = job->s->micro->columns;
   int64_t across = job->p->trans_b ? ld : 1, along = job->p->trans_b ? 1 : ld;
@@ -70,7 +70,7 @@ static void b_pack(const struct job *job, int64_t l, int64_t depth, int64_t j, i
                width, job->s->b + x * depth);
 }
 
-static void a_pack(const struct job *job, int64_t l, int64_t depth, int64_t i, int64_t rows, float *to)
+static void a_pack(const struct simd_job *job, int64_t l, int64_t depth, int64_t i, int64_t rows, float *to)
 {
   int64_t ld = job->p->ld[GEMM_A], height = job->s->micro->rows;
   int64_t across = job->p->trans_a ? 1 : ld, along = job->p->trans_a ? ld : 1;
@@ -97,8 +97,8 @@ static void tile_store(const struct gemm_problem *p, const float *tile, int64_t 
   }
 }
 
-static void simd_block_multiply(const struct job *job, const float *a, int64_t l, int64_t depth, int64_t i,
-                                int64_t rows, int64_t j, int64_t columns)
+static void simd_block_multiply(const struct simd_job *job, const float *a, int64_t l, int64_t depth,
+                                int64_t i, int64_t rows, int64_t j, int64_t columns)
 {
   const struct gemm_micro *micro = job->s->micro;
   float tile[MICRO_ROWS_MAX * MICRO_COLUMNS_MAX] __attribute__((aligned(ALIGN)));
@@ -111,7 +111,7 @@ static void simd_block_multiply(const struct job *job, const float *a, int64_t l
 }
 
 /* One block of B against all rows of A, which threads take in turns. */
-static void slice_multiply(const struct job *job, int64_t l, int64_t j)
+static void slice_multiply(const struct simd_job *job, int64_t l, int64_t j)
 {
   int64_t depth = simd_least(DEPTH, job->p->k - l), columns = simd_least(COLUMNS, job->p->n - j);
   int64_t step = job->s->rows;
@@ -129,7 +129,7 @@ static status_t simd_launch(struct gemm_exec *exec, struct gpu_queue *queue, con
 {
   const struct gemm_problem *p = &exec->problem;
   struct simd *s = exec->state;
-  const struct job job = {.p = p, .s = s, .a = o->a.handle, .b = o->b.handle, .c = o->c.handle};
+  const struct simd_job job = {.p = p, .s = s, .a = o->a.handle, .b = o->b.handle, .c = o->c.handle};
   (void)queue;
 #pragma omp parallel num_threads(s->threads)
   for (int64_t j = 0; j < p->n; j += COLUMNS)

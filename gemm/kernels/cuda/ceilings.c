@@ -10,32 +10,32 @@
 #define TURNS_MAX    (1 << 20)
 #define DEVICE_BYTES ((size_t)512 << 20)
 
-struct bench {
+struct cuda_bench {
   struct gpu_queue *queue;
   struct gpu_event *begin, *end;
   struct gpu_mem in, out;
   int blocks;
 };
 
-typedef cudaError_t (*launch_turns)(const struct bench *bench, int turns);
+typedef cudaError_t (*launch_turns)(const struct cuda_bench *bench, int turns);
 
-static cudaError_t fma_launch(const struct bench *b, int turns)
+static cudaError_t fma_launch(const struct cuda_bench *b, int turns)
 {
   return cuda_peak_fma(b->out.handle, b->blocks, turns, cuda_queue_handle(b->queue));
 }
 
-static cudaError_t local_launch(const struct bench *b, int turns)
+static cudaError_t local_launch(const struct cuda_bench *b, int turns)
 {
   return cuda_peak_local(b->out.handle, b->blocks, turns, cuda_queue_handle(b->queue));
 }
 
-static cudaError_t read_launch(const struct bench *b, int turns)
+static cudaError_t read_launch(const struct cuda_bench *b, int turns)
 {
   return cuda_peak_read(b->out.handle, b->in.handle, (int64_t)(b->in.bytes / sizeof(float)), b->blocks, turns,
                         cuda_queue_handle(b->queue));
 }
 
-static status_t cuda_bench_timed(const struct bench *b, launch_turns launch, int turns, double *seconds)
+static status_t cuda_bench_timed(const struct cuda_bench *b, launch_turns launch, int turns, double *seconds)
 {
   RETURN_IF_FAILED(gpu_record(b->begin, b->queue));
   RETURN_IF_FAILED(cuda_check(launch(b, turns), "CUDA kernel of a ceiling"));
@@ -45,7 +45,7 @@ static status_t cuda_bench_timed(const struct bench *b, launch_turns launch, int
 }
 
 /* `work` is a turn's, of the whole device. The first launch only loads the kernel. */
-static status_t rate_measure(const struct bench *b, launch_turns launch, double work, double *rate)
+static status_t rate_measure(const struct cuda_bench *b, launch_turns launch, double work, double *rate)
 {
   double seconds = 0;
   int turns = 1;
@@ -57,7 +57,7 @@ static status_t rate_measure(const struct bench *b, launch_turns launch, double 
   return STATUS_OK;
 }
 
-static status_t cuda_bench_open(struct gpu_device *device, struct bench *b)
+static status_t cuda_bench_open(struct gpu_device *device, struct cuda_bench *b)
 {
   b->blocks = BLOCKS_EACH * device->info.compute_units;
   RETURN_IF_FAILED(cuda_use(device));
@@ -71,7 +71,7 @@ static status_t cuda_bench_open(struct gpu_device *device, struct bench *b)
 status_t gemm_cuda_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                             struct gemm_ceilings *ceilings)
 {
-  struct bench b = {.queue = queue};
+  struct cuda_bench b = {.queue = queue};
   struct gemm_ceilings found = {0};
   const double threads = (double)BLOCKS_EACH * device->info.compute_units * CUDA_PEAK_THREADS;
   status_t status;

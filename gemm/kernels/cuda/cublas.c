@@ -15,14 +15,14 @@ static status_t cublas_fail(cublasStatus_t result, const char *what)
   return log_fail(lacks ? STATUS_ENVIRONMENT : STATUS_FAULT, "%s: %s", what, cublasGetStatusString(result));
 }
 
-struct state {
+struct cublas_state {
   cublasHandle_t handle;
   uint16_t alpha, beta; /* as halves */
 };
 
 static status_t cublas_open(struct gemm_exec *exec)
 {
-  struct state *s = exec->state = calloc(1, sizeof *s);
+  struct cublas_state *s = exec->state = calloc(1, sizeof *s);
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
   s->alpha = gemm_half(exec->problem.alpha);
   s->beta = gemm_half(exec->problem.beta);
@@ -33,7 +33,7 @@ static status_t cublas_open(struct gemm_exec *exec)
 
 static void cublas_close(struct gemm_exec *exec)
 {
-  struct state *s = exec->state;
+  struct cublas_state *s = exec->state;
   if (s && s->handle) cublasDestroy(s->handle);
   free(s);
 }
@@ -58,7 +58,7 @@ static cublasOperation_t operation(int transposed)
  * times A. */
 static status_t cublas_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
-  const struct state *s = exec->state;
+  const struct cublas_state *s = exec->state;
   const struct gemm_problem *p = &exec->problem;
   const enum gemm_type t = p->type;
   const void *alpha = t == GEMM_F16_F16 ? (const void *)&s->alpha : &p->alpha;

@@ -12,7 +12,7 @@
  * matrix. */
 #define EXTENT_MOST (INT_MAX - 511)
 
-struct state {
+struct cuda_gemm_state {
   struct cuda_job job; /* without matrices */
   struct cuda_chip chip;
   struct gpu_mem work;
@@ -82,7 +82,7 @@ static struct cuda_job job_of(const struct gemm_problem *p)
                            .beta = p->beta};
 }
 
-static status_t blocks_choose(struct gemm_exec *exec, const struct state *s)
+static status_t blocks_choose(struct gemm_exec *exec, const struct cuda_gemm_state *s)
 {
   const struct cuda_operation *operation = exec->kernel->variant;
   if (!operation->choose) return STATUS_OK;
@@ -96,7 +96,7 @@ static status_t blocks_choose(struct gemm_exec *exec, const struct state *s)
 static status_t cuda_gemm_open(struct gemm_exec *exec)
 {
   const struct cuda_operation *operation = exec->kernel->variant;
-  struct state *s = exec->state = calloc(1, sizeof *s);
+  struct cuda_gemm_state *s = exec->state = calloc(1, sizeof *s);
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
   RETURN_IF_FAILED(cuda_use(exec->device));
   s->job = job_of(&exec->problem);
@@ -121,7 +121,7 @@ static status_t cuda_gemm_open(struct gemm_exec *exec)
 
 static void cuda_gemm_close(struct gemm_exec *exec)
 {
-  struct state *s = exec->state;
+  struct cuda_gemm_state *s = exec->state;
   if (s) gpu_free(exec->device, &s->work);
   free(s);
 }
@@ -130,7 +130,7 @@ static status_t cuda_gemm_launch(struct gemm_exec *exec, struct gpu_queue *queue
                                  const struct gemm_operands *operands)
 {
   const struct cuda_operation *operation = exec->kernel->variant;
-  const struct state *s = exec->state;
+  const struct cuda_gemm_state *s = exec->state;
   struct cuda_job job = s->job;
   job.a = operands->a.handle;
   job.b = operands->b.handle;
@@ -143,7 +143,7 @@ static status_t cuda_gemm_launch(struct gemm_exec *exec, struct gpu_queue *queue
 static void cuda_gemm_resources(const struct gemm_exec *exec, struct gemm_resources *r)
 {
   const struct cuda_operation *operation = exec->kernel->variant;
-  const struct state *s = exec->state;
+  const struct cuda_gemm_state *s = exec->state;
   struct cuda_launch l = operation->describe(&s->job, &s->chip, &exec->blocks);
   struct cudaFuncAttributes attributes;
   int blocks = 0;

@@ -13,7 +13,7 @@
 #define TURNS_MAX    (1 << 22)
 #define DEVICE_BYTES ((size_t)256 << 20)
 
-struct bench {
+struct opencl_bench {
   struct opencl_device *device;
   struct gpu_queue *queue;
   struct gpu_event *begin, *end;
@@ -22,7 +22,7 @@ struct bench {
   size_t items;
 };
 
-static status_t opencl_bench_timed(const struct bench *b, cl_kernel kernel,
+static status_t opencl_bench_timed(const struct opencl_bench *b, cl_kernel kernel,
                                    const struct opencl_argument *arguments, cl_uint n, double *seconds)
 {
   const size_t global[3] = {b->items, 1, 1}, local[3] = {GROUP, 1, 1};
@@ -35,8 +35,8 @@ static status_t opencl_bench_timed(const struct bench *b, cl_kernel kernel,
 
 /* Arithmetic or local memory: ever more turns, the first argument, until the time is measurable. A
  * work-item's work is a turn's. */
-static status_t turns_measure(const struct bench *b, const char *name, struct opencl_argument *arguments,
-                              cl_uint n, double work, double *rate)
+static status_t turns_measure(const struct opencl_bench *b, const char *name,
+                              struct opencl_argument *arguments, cl_uint n, double work, double *rate)
 {
   cl_kernel kernel;
   double seconds = 0;
@@ -53,7 +53,7 @@ done:
   return status;
 }
 
-static status_t device_measure(const struct bench *b, double *rate)
+static status_t device_measure(const struct opencl_bench *b, double *rate)
 {
   cl_kernel kernel;
   cl_mem in = b->in.handle, out = b->out.handle;
@@ -70,9 +70,9 @@ done:
   return status;
 }
 
-static status_t opencl_bench_open(struct bench *b)
+static status_t opencl_bench_open(struct opencl_bench *b)
 {
-  const struct opencl_variant ceilings = {.source = gemm_ceilings_cl};
+  const struct opencl_gemm_variant ceilings = {.source = gemm_ceilings_cl};
   RETURN_IF_FAILED(gemm_opencl_build(b->device, &ceilings, "-cl-std=CL1.2", &b->program));
   int units = b->device->base.info.compute_units;
   b->items = (size_t)GROUP * GROUPS * (size_t)(units > 0 ? units : 1);
@@ -86,7 +86,7 @@ static status_t opencl_bench_open(struct bench *b)
 status_t gemm_opencl_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                               struct gemm_ceilings *ceilings)
 {
-  struct bench b = {.device = (struct opencl_device *)device, .queue = queue};
+  struct opencl_bench b = {.device = (struct opencl_device *)device, .queue = queue};
   struct gemm_ceilings found = {0};
   status_t status;
   if (device->info.is_cpu) return gemm_cpu_ceilings(device, queue, type, ceilings);

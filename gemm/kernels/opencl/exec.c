@@ -24,7 +24,7 @@
 /* Programs whose registers are remembered. */
 #define KNOWN_MAX 64
 
-struct state {
+struct opencl_gemm_state {
   struct opencl_device *device;
   cl_program program;
   cl_kernel gemm, combine; /* each of its own program; combine: NULL without splits */
@@ -32,7 +32,7 @@ struct state {
   int64_t steps;           /* of k in a part */
 };
 
-static const struct opencl_variant *variant_of(const struct gemm_exec *exec)
+static const struct opencl_gemm_variant *variant_of(const struct gemm_exec *exec)
 {
   return exec->kernel->variant;
 }
@@ -42,7 +42,7 @@ static int64_t tiles(int64_t extent, int64_t tile)
   return (extent + tile - 1) / tile;
 }
 
-static size_t items_of(const struct opencl_variant *v, const struct gemm_blocks *b)
+static size_t items_of(const struct opencl_gemm_variant *v, const struct gemm_blocks *b)
 {
   return v->geometry == OPENCL_SINGLE ? 1
                                       : (size_t)(b->group_m / b->item_m) * (size_t)(b->group_n / b->item_n);
@@ -53,7 +53,7 @@ static size_t items_of(const struct opencl_variant *v, const struct gemm_blocks 
 static int opencl_gemm_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
                             const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
-  const struct opencl_variant *v = kernel->variant;
+  const struct opencl_gemm_variant *v = kernel->variant;
   (void)p;
   if (v->cpus_only && !device->info.is_cpu) snprintf(why, GPU_TEXT_MAX, "is for CPUs");
   return !why[0];
@@ -61,7 +61,7 @@ static int opencl_gemm_fits(const struct gemm_kernel *kernel, const struct gpu_d
 
 /* The compiled kernel may take fewer work-items than the device does, and local memory may be too
  * small. */
-static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const struct state *s)
+static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const struct opencl_gemm_state *s)
 {
   size_t items = items_of(variant_of(exec), &exec->blocks), most, required[3];
   cl_ulong need, have;
@@ -83,7 +83,7 @@ static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const str
 /* ---- build ---- */
 
 /* NVIDIA's compiler tells registers where it is asked to. */
-static int is_verbose(const struct state *s)
+static int is_verbose(const struct opencl_gemm_state *s)
 {
   char extensions[4096] = "";
   clGetDeviceInfo(s->device->id, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
@@ -103,7 +103,8 @@ static int has_aligned_c(const struct gemm_problem *p, const struct gemm_blocks 
   return b->splits > 1 && p->ld[GEMM_C] % 4 == 0 && p->n % 4 == 0;
 }
 
-static status_t options_write(const struct gemm_exec *exec, const struct state *s, char *text, size_t size)
+static status_t options_write(const struct gemm_exec *exec, const struct opencl_gemm_state *s, char *text,
+                              size_t size)
 {
   const struct gemm_problem *p = &exec->problem;
   const struct gemm_blocks *b = &exec->blocks;
@@ -123,8 +124,8 @@ static status_t options_write(const struct gemm_exec *exec, const struct state *
   return STATUS_OK;
 }
 
-status_t gemm_opencl_build(struct opencl_device *device, const struct opencl_variant *v, const char *options,
-                           cl_program *program)
+status_t gemm_opencl_build(struct opencl_device *device, const struct opencl_gemm_variant *v,
+                           const char *options, cl_program *program)
 {
   const char *shared = v->shared_source ? v->shared_source : "";
   char *source = calloc(strlen(gemm_common_cl) + strlen(shared) + strlen(v->source) + 1, 1);
@@ -146,9 +147,9 @@ status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *ker
 
 /* A program apart: what splits change is built in no time, and the product's own program serves any
  * number of them. */
-static status_t combine_create(const struct gemm_exec *exec, struct state *s)
+static status_t combine_create(const struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
-  static const struct opencl_variant combine = {.source = gemm_combine_cl};
+  static const struct opencl_gemm_variant combine = {.source = gemm_combine_cl};
   char options[OPTIONS_MAX];
   cl_program program;
   snprintf(options, sizeof options, "-cl-std=CL1.2 -D SPLITS=%d%s", exec->blocks.splits,
@@ -177,7 +178,7 @@ status_t gemm_opencl_launch(struct gpu_queue *queue, cl_kernel kernel,
 static void items_cut(const struct gemm_exec *exec, size_t global[3], size_t local[3])
 {
   const struct gemm_blocks *b = &exec->blocks;
-  const struct opencl_variant *v = variant_of(exec);
+  const struct opencl_gemm_variant *v = variant_of(exec);
   size_t down = (size_t)tiles(exec->problem.m, b->group_m),
          across = (size_t)tiles(exec->problem.n, b->group_n);
   int single = v->geometry == OPENCL_SINGLE;
@@ -195,8 +196,8 @@ static void items_cut(const struct gemm_exec *exec, size_t global[3], size_t loc
 }
 
 /* With splits the products go to their parts, unscaled; combine scales. */
-static status_t product_launch(const struct gemm_exec *exec, const struct state *s, struct gpu_queue *queue,
-                               const struct gemm_operands *o)
+static status_t product_launch(const struct gemm_exec *exec, const struct opencl_gemm_state *s,
+                               struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
   int split = exec->blocks.splits > 1, deep = variant_of(exec)->geometry == OPENCL_TILES;
@@ -213,8 +214,8 @@ static status_t product_launch(const struct gemm_exec *exec, const struct state 
   return gemm_opencl_launch(queue, s->gemm, arguments, deep ? 12 : 11, global, local);
 }
 
-static status_t combine_launch(const struct gemm_exec *exec, const struct state *s, struct gpu_queue *queue,
-                               const struct gemm_operands *o)
+static status_t combine_launch(const struct gemm_exec *exec, const struct opencl_gemm_state *s,
+                               struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
   cl_int m = (cl_int)p->m, n = (cl_int)p->n, ldc = (cl_int)p->ld[GEMM_C];
@@ -233,7 +234,7 @@ static status_t combine_launch(const struct gemm_exec *exec, const struct state 
 static status_t opencl_gemm_launch(struct gemm_exec *exec, struct gpu_queue *queue,
                                    const struct gemm_operands *o)
 {
-  const struct state *s = exec->state;
+  const struct opencl_gemm_state *s = exec->state;
   RETURN_IF_FAILED(product_launch(exec, s, queue, o));
   return s->combine ? combine_launch(exec, s, queue, o) : STATUS_OK;
 }
@@ -241,7 +242,7 @@ static status_t opencl_gemm_launch(struct gemm_exec *exec, struct gpu_queue *que
 /* ---- open and close ---- */
 
 /* Whole tiles a part, and no part without any. */
-static void splits_settle(struct gemm_exec *exec, struct state *s)
+static void splits_settle(struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
   struct gemm_blocks *b = &exec->blocks;
   int64_t k = exec->problem.k, tile = b->group_k > 0 ? b->group_k : 1;
@@ -250,7 +251,7 @@ static void splits_settle(struct gemm_exec *exec, struct state *s)
   b->splits = (int)tiles(k, s->steps);
 }
 
-static status_t parts_create(const struct gemm_exec *exec, struct state *s)
+static status_t parts_create(const struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
   cl_int error;
   size_t bytes =
@@ -263,7 +264,7 @@ static status_t parts_create(const struct gemm_exec *exec, struct state *s)
 
 static status_t opencl_gemm_open(struct gemm_exec *exec)
 {
-  struct state *s = exec->state = calloc(1, sizeof *s);
+  struct opencl_gemm_state *s = exec->state = calloc(1, sizeof *s);
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
   s->device = (struct opencl_device *)exec->device;
   splits_settle(exec, s);
@@ -279,7 +280,7 @@ static status_t opencl_gemm_open(struct gemm_exec *exec)
 
 static void opencl_gemm_close(struct gemm_exec *exec)
 {
-  struct state *s = exec->state;
+  struct opencl_gemm_state *s = exec->state;
   if (!s) return;
   if (s->parts) clReleaseMemObject(s->parts);
   if (s->combine) clReleaseKernel(s->combine);
@@ -291,7 +292,7 @@ static void opencl_gemm_close(struct gemm_exec *exec)
 /* ---- resources ---- */
 
 /* The first kernel of the log is ours. 0 where the log does not say. */
-static int log_registers(const struct state *s, cl_program program)
+static int log_registers(const struct opencl_gemm_state *s, cl_program program)
 {
   char log[16384] = "";
   const char *at;
@@ -303,7 +304,8 @@ static int log_registers(const struct state *s, cl_program program)
 
 /* What came from the driver's cache has no log: the program is built once more under a name that is
  * not in there. */
-static int registers_again(const struct gemm_exec *exec, const struct state *s, const char *options)
+static int registers_again(const struct gemm_exec *exec, const struct opencl_gemm_state *s,
+                           const char *options)
 {
   char salted[OPTIONS_MAX + 64];
   cl_program program = NULL;
@@ -318,7 +320,7 @@ static int registers_again(const struct gemm_exec *exec, const struct state *s, 
 }
 
 /* A program is asked for only once: sizes share it. */
-static int registers_of(const struct gemm_exec *exec, const struct state *s)
+static int registers_of(const struct gemm_exec *exec, const struct opencl_gemm_state *s)
 {
   static struct {
     const void *variant;
@@ -342,7 +344,7 @@ static int registers_of(const struct gemm_exec *exec, const struct state *s)
 
 static void opencl_gemm_resources(const struct gemm_exec *exec, struct gemm_resources *r)
 {
-  const struct state *s = exec->state;
+  const struct opencl_gemm_state *s = exec->state;
   cl_ulong bytes = 0;
   r->threads = (int)items_of(variant_of(exec), &exec->blocks);
   r->registers = registers_of(exec, s);

@@ -17,7 +17,7 @@ enum opencl_geometry {
 };
 
 /** A rung: what gemm_kernel.variant points to. */
-struct opencl_variant {
+struct opencl_gemm_variant {
   const char *source;        /**< behind common.cl */
   const char *shared_source; /**< between the two, NULL for none */
   enum opencl_geometry geometry;
@@ -38,7 +38,7 @@ struct opencl_argument {
   }
 
 /** \brief Builds \a variant's sources behind common.cl. */
-status_t gemm_opencl_build(struct opencl_device *device, const struct opencl_variant *variant,
+status_t gemm_opencl_build(struct opencl_device *device, const struct opencl_gemm_variant *variant,
                            const char *options, cl_program *program);
 
 /** \brief A kernel of a program, by its name. */

@@ -13,7 +13,7 @@
 #define COMMON(opencl_variant)                                                                               \
   .types = GEMM_BIT(GEMM_F32), .ops = &gemm_opencl_ops, .variant = &(opencl_variant)
 
-static const struct opencl_variant naive_variant = {.source = gemm_naive_cl};
+static const struct opencl_gemm_variant naive_variant = {.source = gemm_naive_cl};
 static const struct gemm_kernel naive = {
     .name = "naive",
     .step = "a work-item an element",
@@ -22,7 +22,7 @@ static const struct gemm_kernel naive = {
     GEMM_BLOCKS({.group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1}),
 };
 
-static const struct opencl_variant regblock_variant = {.source = gemm_regblock_cl};
+static const struct opencl_gemm_variant regblock_variant = {.source = gemm_regblock_cl};
 static const struct gemm_kernel regblock = {
     .name = "regblock",
     .step = "8x8 elements a work-item, in registers",
@@ -31,7 +31,7 @@ static const struct gemm_kernel regblock = {
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .item_m = 8, .item_n = 8, .stages = 1}),
 };
 
-static const struct opencl_variant local_variant = {.source = gemm_local_cl};
+static const struct opencl_gemm_variant local_variant = {.source = gemm_local_cl};
 static const struct gemm_kernel local = {
     .name = "local",
     .step = "128x128 a group through local memory, one step of k at a time",
@@ -40,7 +40,7 @@ static const struct gemm_kernel local = {
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 1, .item_m = 8, .item_n = 8, .stages = 1}),
 };
 
-static const struct opencl_variant unroll_variant = {
+static const struct opencl_gemm_variant unroll_variant = {
     .source = gemm_unroll_cl, .shared_source = gemm_tile_cl, .geometry = OPENCL_TILES};
 static const struct gemm_kernel unroll = {
     .name = "unroll",
@@ -50,7 +50,7 @@ static const struct gemm_kernel unroll = {
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 1}),
 };
 
-static const struct opencl_variant pipeline_variant = {
+static const struct opencl_gemm_variant pipeline_variant = {
     .source = gemm_pipeline_cl, .shared_source = gemm_tile_cl, .geometry = OPENCL_TILES};
 static const struct gemm_kernel pipeline = {
     .name = "pipeline",
@@ -60,7 +60,7 @@ static const struct gemm_kernel pipeline = {
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 2}),
 };
 
-static const struct opencl_variant lds_variant = {
+static const struct opencl_gemm_variant lds_variant = {
     .source = gemm_lds_pipeline_cl, .shared_source = gemm_tile_cl, .geometry = OPENCL_TILES};
 #define TILE(m, n, k, im, in, parts)                                                                         \
   {                                                                                                          \
@@ -99,7 +99,7 @@ static const struct gemm_kernel split = {
     GEMM_BLOCKS(SIZES(1), SIZES(2), SIZES(4), SIZES(8), SIZES(16)),
 };
 
-static const struct opencl_variant panel_variant = {
+static const struct opencl_gemm_variant panel_variant = {
     .source = gemm_panel_cl, .geometry = OPENCL_SINGLE, .cpus_only = 1};
 static const struct gemm_kernel panel = {
     .name = "panel",

@@ -9,7 +9,7 @@
 #include "gemm/kernels/qpu/qpu_sgemm.h"
 #include "gpu/qpu/device.h"
 
-struct state {
+struct qpu_product_state {
   struct qpu_sgemm *sgemm;
   struct gemm_counts counts;
 };
@@ -24,7 +24,7 @@ static int qpu_product_fits(const struct gemm_kernel *kernel, const struct gpu_d
 static status_t qpu_product_open(struct gemm_exec *exec)
 {
   const struct gemm_problem *p = &exec->problem;
-  struct state *state = calloc(1, sizeof *state);
+  struct qpu_product_state *state = calloc(1, sizeof *state);
   if (!state) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a QPU product");
   exec->state = state;
   return qpu_sgemm_open(exec->device, exec->kernel->variant, (size_t)p->m, (size_t)p->k, (size_t)p->n,
@@ -33,7 +33,7 @@ static status_t qpu_product_open(struct gemm_exec *exec)
 
 static void qpu_product_close(struct gemm_exec *exec)
 {
-  struct state *state = exec->state;
+  struct qpu_product_state *state = exec->state;
   if (state) qpu_sgemm_close(state->sgemm);
   free(state);
 }
@@ -42,7 +42,7 @@ static status_t qpu_product_launch(struct gemm_exec *exec, struct gpu_queue *que
                                    const struct gemm_operands *operands)
 {
   const struct gemm_problem *p = &exec->problem;
-  struct state *state = exec->state;
+  struct qpu_product_state *state = exec->state;
   struct qpu_sgemm_problem problem = {.p = (size_t)p->m,
                                       .q = (size_t)p->k,
                                       .r = (size_t)p->n,
@@ -62,7 +62,7 @@ static status_t qpu_product_launch(struct gemm_exec *exec, struct gpu_queue *que
 
 static void qpu_product_counts(const struct gemm_exec *exec, struct gemm_counts *counts)
 {
-  *counts = ((const struct state *)exec->state)->counts;
+  *counts = ((const struct qpu_product_state *)exec->state)->counts;
 }
 
 static const struct gemm_ops ops = {.fits = qpu_product_fits,

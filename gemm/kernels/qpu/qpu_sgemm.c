@@ -42,7 +42,7 @@ const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
 enum c_place { C_IN_PLACE, C_IN_ROWS, C_IN_TILES };
 
 /** The problem in the QPUs' memory: sizes filled up, strides in bytes. */
-struct layout {
+struct sgemm_layout {
   const struct qpu_sgemm_kernel *kernel;
   const struct qpu_sgemm_problem *problem;
   /* rows and columns as stored, without what look-ups need beyond */
@@ -54,13 +54,13 @@ struct layout {
   int n_programs;
 };
 
-enum piece { PIECE_CODE, PIECE_A, PIECE_B, PIECE_C, PIECE_RECORDS, PIECES };
+enum sgemm_piece { PIECE_CODE, PIECE_A, PIECE_B, PIECE_C, PIECE_RECORDS, PIECES };
 
 struct qpu_sgemm {
   struct gpu_device *device;
   size_t p, q, r;          /* of the product */
   double estimate_seconds; /* of the first run */
-  struct layout layout;
+  struct sgemm_layout layout;
   struct gpu_mem memory[PIECES];
 };
 
@@ -69,7 +69,7 @@ static size_t sgemm_round_up(size_t n, size_t multiple)
   return (n + multiple - 1) / multiple * multiple;
 }
 
-static status_t size_layout(struct layout *l, size_t p, size_t q, size_t r)
+static status_t size_layout(struct sgemm_layout *l, size_t p, size_t q, size_t r)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   int dot = kernel->kind == QPU_SGEMM_DOT;
@@ -94,18 +94,18 @@ static int sgemm_n_threads(const struct qpu_sgemm_kernel *kernel)
   return kernel->kind == QPU_SGEMM_THREADS ? 2 : 1;
 }
 
-static size_t count_tiles(const struct layout *l)
+static size_t count_tiles(const struct sgemm_layout *l)
 {
   return l->p / l->kernel->tile_rows * (l->r / l->kernel->tile_columns);
 }
 
-static size_t b_rows(const struct layout *l)
+static size_t b_rows(const struct sgemm_layout *l)
 {
   if (l->kernel->kind == QPU_SGEMM_DOT) return l->r;
   return l->kernel->kind == QPU_SGEMM_TMU1 ? l->q + 1 : l->q;
 }
 
-static size_t record_bytes(const struct layout *l)
+static size_t record_bytes(const struct sgemm_layout *l)
 {
   if (l->kernel->kind == QPU_SGEMM_DOT) return MAX_PROGRAMS * 64;
   return (count_tiles(l) * (RECORD_WORDS + 1) + MAX_PROGRAMS * (END_WORDS + 1) + 16) * 4;
@@ -113,7 +113,7 @@ static size_t record_bytes(const struct layout *l)
 
 static status_t allocate(struct qpu_sgemm *s)
 {
-  struct layout *l = &s->layout;
+  struct sgemm_layout *l = &s->layout;
   const size_t bytes[PIECES] = {l->kernel->n_words * 8, l->p * l->a_stride, b_rows(l) * l->b_stride,
                                 l->p * l->r * 4, record_bytes(l)};
   uint32_t *const addresses[PIECES] = {&l->code, &l->a, &l->b, &l->c, &l->records};
@@ -138,7 +138,7 @@ static float *row_of(char *matrix, uint32_t stride, size_t row)
 /* Only the kernels by uniform streams take their stride of C from a record. */
 static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
 {
-  struct layout *l = &s->layout;
+  struct sgemm_layout *l = &s->layout;
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   int uniform = kernel->kind == QPU_SGEMM_UNIFORM, rows = uniform && l->r * 4 <= MAX_C_STRIDE;
   int whole = m->p == l->p && m->r == l->r && m->ldc * 4 <= MAX_C_STRIDE;
@@ -155,7 +155,7 @@ static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
 
 /* Where an element of C lies in the QPUs' memory: by rows, or by rows or columns within its
  * tile. */
-static float *element_of_c(const struct layout *l, size_t i, size_t j)
+static float *element_of_c(const struct sgemm_layout *l, size_t i, size_t j)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   size_t rows = kernel->tile_rows, columns = kernel->tile_columns;
@@ -167,7 +167,7 @@ static float *element_of_c(const struct layout *l, size_t i, size_t j)
 }
 
 /* Copies C into the QPUs' memory, or out of it. */
-static void copy_c(const struct layout *l, int out)
+static void copy_c(const struct sgemm_layout *l, int out)
 {
   const struct qpu_sgemm_problem *m = l->problem;
   for (size_t i = 0; i < m->p; i++)
@@ -193,7 +193,7 @@ static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld,
 
 /* The dot product reads B by columns, so they become rows. With beta 0 whatever C holds must not
  * matter. */
-static void sgemm_copy_in(const struct layout *l)
+static void sgemm_copy_in(const struct sgemm_layout *l)
 {
   const struct qpu_sgemm_problem *m = l->problem;
   int b_by_columns = l->kernel->kind == QPU_SGEMM_DOT;
@@ -223,7 +223,7 @@ struct tile {
 };
 
 /* See sgemm.qinc. */
-static void write_uniform_record(const struct layout *l, const struct tile *tile, uint32_t *record)
+static void write_uniform_record(const struct sgemm_layout *l, const struct tile *tile, uint32_t *record)
 {
   const uint32_t words[] = {l->a_stride,
                             tile->a,
@@ -239,7 +239,7 @@ static void write_uniform_record(const struct layout *l, const struct tile *tile
 }
 
 /* See sgemm_tmu1.qasm. */
-static void write_tmu1_record(const struct layout *l, const struct tile *tile, uint32_t *record)
+static void write_tmu1_record(const struct sgemm_layout *l, const struct tile *tile, uint32_t *record)
 {
   const uint32_t words[] = {l->a_stride,
                             tile->a,
@@ -255,7 +255,7 @@ static void write_tmu1_record(const struct layout *l, const struct tile *tile, u
 }
 
 /* See sgemm_threads.qasm. */
-static void write_threads_record(const struct layout *l, const struct tile *tile, uint32_t *record)
+static void write_threads_record(const struct sgemm_layout *l, const struct tile *tile, uint32_t *record)
 {
   const uint32_t words[] = {l->a_stride,
                             tile->a,
@@ -272,7 +272,7 @@ static void write_threads_record(const struct layout *l, const struct tile *tile
   memcpy(record, words, sizeof words);
 }
 
-static void write_record(const struct layout *l, size_t number, struct tile tile, uint32_t *record)
+static void write_record(const struct sgemm_layout *l, size_t number, struct tile tile, uint32_t *record)
 {
   size_t rows = l->kernel->tile_rows, columns = l->kernel->tile_columns, across = l->r / columns;
   tile.a = l->a + (uint32_t)(number / across * rows) * l->a_stride;
@@ -289,7 +289,7 @@ static void write_record(const struct layout *l, size_t number, struct tile tile
 }
 
 /* Program n gets the tiles n, n + programs, … as a chain of records that ends in its end record. */
-static void write_tiles(struct layout *l, struct qpu_job *jobs)
+static void write_tiles(struct sgemm_layout *l, struct qpu_job *jobs)
 {
   uint32_t *words = (uint32_t *)l->host_records;
   size_t n_tiles = count_tiles(l), ends = n_tiles * RECORD_WORDS, starts = ends + MAX_PROGRAMS * END_WORDS,
@@ -316,7 +316,7 @@ static void write_tiles(struct layout *l, struct qpu_job *jobs)
 }
 
 /* Program n gets the rows n, n + programs, … */
-static void write_rows(struct layout *l, struct qpu_job *jobs)
+static void write_rows(struct sgemm_layout *l, struct qpu_job *jobs)
 {
   uint32_t programs = (uint32_t)l->n_programs;
   for (uint32_t n = 0; n < programs; n++) {
@@ -376,7 +376,7 @@ void qpu_sgemm_close(struct qpu_sgemm *s)
 
 static status_t sgemm_multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus)
 {
-  struct layout *l = &s->layout;
+  struct sgemm_layout *l = &s->layout;
   struct qpu_job jobs[MAX_PROGRAMS] = {{0}};
   int dot = l->kernel->kind == QPU_SGEMM_DOT, most = n_qpus * sgemm_n_threads(l->kernel);
   size_t parts = dot ? l->p : count_tiles(l);
@@ -396,7 +396,7 @@ static status_t sgemm_multiply(struct qpu_sgemm *s, const struct qpu_sgemm_probl
 }
 
 /* In the innermost loop, which is nearly all of them. */
-static double instructions(const struct layout *l)
+static double instructions(const struct sgemm_layout *l)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;
   double turns = (double)count_tiles(l) * (double)l->q / (kernel->kind == QPU_SGEMM_DOT ? LANES : 1);
@@ -417,7 +417,7 @@ static status_t run_timed(struct qpu_sgemm *s, const struct qpu_sgemm_problem *p
 status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts)
 {
-  struct layout *l = &s->layout;
+  struct sgemm_layout *l = &s->layout;
   struct qpu_emu *emu = qpu_device_emulator(s->device);
   if (emu && s->estimate_seconds == 0 && instructions(l) <= MOST_INSTRUCTIONS)
     RETURN_IF_FAILED(run_timed(s, problem, n_qpus, emu));

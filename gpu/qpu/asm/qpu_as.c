@@ -13,11 +13,11 @@
 #include "base/start.h"
 #include "gpu/qpu/asm/asm.h"
 
-struct config {
+struct qpu_as_config {
   const char *input, *output, *name;
 };
 
-#define CONFIG struct config
+#define CONFIG struct qpu_as_config
 
 static const struct option_spec options[] = {
     {"input", 'i', OPTION_ALWAYS, OPTION_INPUT(input, "FILE"), "Read the source of the program from FILE."},
@@ -37,7 +37,7 @@ static const struct option_program about = {
     .n_options = sizeof options / sizeof options[0],
 };
 
-static status_t assemble(const struct config *config, FILE *out)
+static status_t assemble(const struct qpu_as_config *config, FILE *out)
 {
   struct qpu_program program;
   RETURN_IF_FAILED(qpu_assemble(config->input, NULL, 0, &program));
@@ -48,7 +48,7 @@ static status_t assemble(const struct config *config, FILE *out)
 }
 
 /* The result appears whole or not at all: a build must not go on with half a program. */
-static status_t write_result(const struct config *config)
+static status_t write_result(const struct qpu_as_config *config)
 {
   const char *path = config->output ? config->output : "-";
   char *text = NULL;
@@ -69,7 +69,7 @@ OUTPUT_KEEP_EARLY;
 
 int main(int argc, char **argv)
 {
-  struct config config = {0};
+  struct qpu_as_config config = {0};
   enum option_request request;
   start_program("qpu-as");
   start_signals();

@@ -28,13 +28,13 @@ const struct qpu_cost_model qpu_cost_pi = {.clock_hz = 250e6,
                                            .vpm_vector = 4,
                                            .launch_seconds = 100e-6};
 
-struct line {
+struct cost_line {
   uint32_t number;
   uint64_t there; /* clocks: what is on its way is found, and waited for */
 };
 
 struct cache {
-  struct line lines[MAX_SETS][WAYS]; /* of a set, the last used first */
+  struct cost_line lines[MAX_SETS][WAYS]; /* of a set, the last used first */
   unsigned sets;
 };
 
@@ -72,12 +72,12 @@ struct qpu_cost *qpu_cost_create(const struct qpu_cost_model *model)
 }
 
 /* The line, for which the last used may have to go; *miss says whether it was not there. */
-static struct line *touch(struct cache *cache, uint32_t number, int *miss)
+static struct cost_line *touch(struct cache *cache, uint32_t number, int *miss)
 {
-  struct line *ways = cache->lines[number % cache->sets];
+  struct cost_line *ways = cache->lines[number % cache->sets];
   int way = 0;
   while (way < WAYS - 1 && ways[way].number != number) way++;
-  struct line found = ways[way];
+  struct cost_line found = ways[way];
   *miss = found.number != number;
   memmove(ways + 1, ways, (size_t)way * sizeof *ways);
   ways[0] = found;
@@ -101,7 +101,7 @@ static uint64_t fetch(struct qpu_issue *issue, uint32_t line, uint64_t from)
   struct qpu_cost *cost = issue->emu->cost;
   uint64_t start = cost_later(from, cost->l2_free);
   int miss;
-  struct line *found = touch(&cost->l2, line, &miss);
+  struct cost_line *found = touch(&cost->l2, line, &miss);
   cost->l2_free = start + (uint64_t)cost->model.l2_line;
   if (!miss) return cost_later(start, found->there) + (uint64_t)cost->model.l2_latency;
   start = cost_later(start, cost->memory_free);
@@ -114,7 +114,7 @@ static uint64_t fetch(struct qpu_issue *issue, uint32_t line, uint64_t from)
 static uint64_t fetch_through(struct qpu_issue *issue, struct cache *cache, uint32_t line, uint64_t from)
 {
   int miss;
-  struct line *found = touch(cache, line, &miss);
+  struct cost_line *found = touch(cache, line, &miss);
   if (miss) found->there = fetch(issue, line, from);
   return cost_later(from, found->there);
 }

@@ -10,7 +10,7 @@
 SWITCH("HIMENO_CUDA_BULK", TUNING, AGREED, CHOICE("0|1"),
        "0: temporal CUDA kernels take the form without the chip's copy engine");
 
-struct state {
+struct temporal_state {
   const struct cuda_temporal *form;
   struct cuda_temporal_chip chip;
 };
@@ -27,8 +27,8 @@ static status_t temporal_open(struct himeno_exec *exec)
 {
   const struct cudaDeviceProp *chip = &((struct cuda_device *)exec->device)->properties;
   const struct cuda_temporal *forms = exec->kernel->variant;
-  RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct state)));
-  struct state *s = exec->state;
+  RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct temporal_state)));
+  struct temporal_state *s = exec->state;
   exec->packing = CUDA_PACKED_SWAPPED;
   for (int f = 0; f < CUDA_TEMPORAL_FORMS && !s->form; f++) {
     int code = 0;
@@ -43,7 +43,7 @@ static status_t temporal_open(struct himeno_exec *exec)
 
 static void temporal_close(struct himeno_exec *exec)
 {
-  struct state *s = exec->state;
+  struct temporal_state *s = exec->state;
   if (s && s->chip.progress) cuda_temporal_close(&s->chip);
 }
 
@@ -51,7 +51,7 @@ static status_t temporal_sweep(struct himeno_exec *exec, struct gpu_queue *queue
                                const struct himeno_sweep *sweep)
 {
   const struct layout *layout = &exec->fields.layout;
-  const struct state *s = exec->state;
+  const struct temporal_state *s = exec->state;
   struct cuda_temporal_job job = {.pass = *pass};
   (void)sweep;
   for (int d = 0; d < 3; d++) {
@@ -66,7 +66,7 @@ static status_t temporal_sweep(struct himeno_exec *exec, struct gpu_queue *queue
 
 static cudaError_t temporal_block(const struct himeno_exec *exec, struct cuda_block *block)
 {
-  const struct cuda_temporal *form = ((const struct state *)exec->state)->form;
+  const struct cuda_temporal *form = ((const struct temporal_state *)exec->state)->form;
   return cuda_block_read(form->kernel, form->threads, form->shared_bytes, block);
 }
 

@@ -14,7 +14,7 @@
 #define LIBRARY_NAMES 6
 #define THREADS_MAX   1024
 
-struct state {
+struct cuda_user_state {
   struct cuda_variant variant; /* shape only: `kernel` is NULL */
   CUmodule module;
   CUfunction function;
@@ -170,7 +170,7 @@ static status_t cuda_user_compile(struct gpu_device *device, void *program, cons
 
 /* ---- the kernel ---- */
 
-static status_t shape_read(struct state *user, void *program, const char *variable, int shape[3])
+static status_t shape_read(struct cuda_user_state *user, void *program, const char *variable, int shape[3])
 {
   const char *name;
   CUdeviceptr pointer;
@@ -195,7 +195,7 @@ static status_t cuda_user_shape_check(const struct cuda_variant *variant)
   return STATUS_OK;
 }
 
-static status_t module_load(struct state *user, void *program, const char *image)
+static status_t module_load(struct cuda_user_state *user, void *program, const char *image)
 {
   const char *name;
   CUresult result = driver.load(&user->module, image);
@@ -212,7 +212,7 @@ static status_t module_load(struct state *user, void *program, const char *image
 static cudaError_t user_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel,
                                dim3 grid, dim3 threads, void **arguments)
 {
-  const struct state *user = exec->state;
+  const struct cuda_user_state *user = exec->state;
   (void)kernel;
   return (cudaError_t)driver.launch(user->function, grid.x, grid.y, grid.z, threads.x, threads.y, threads.z,
                                     0, cuda_exec_alone(queue), arguments, NULL);
@@ -226,8 +226,8 @@ static status_t cuda_user_open(struct himeno_exec *exec)
   const char *path = exec->kernel->file;
   char *source = NULL, *image = NULL;
   void *program = NULL;
-  RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct state)));
-  struct state *user = exec->state;
+  RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct cuda_user_state)));
+  struct cuda_user_state *user = exec->state;
   user->variant = (struct cuda_variant){.axis = {2, 1, 0}};
   exec->variant = &user->variant;
   exec->launch = user_launch;
@@ -249,13 +249,13 @@ end:
 
 static void cuda_user_close(struct himeno_exec *exec)
 {
-  struct state *user = exec->state;
+  struct cuda_user_state *user = exec->state;
   if (user && user->module) driver.unload(user->module);
 }
 
 static cudaError_t cuda_user_block(const struct himeno_exec *exec, struct cuda_block *block)
 {
-  const struct state *user = exec->state;
+  const struct cuda_user_state *user = exec->state;
   const int *t = user->variant.threads;
   block->threads = t[0] * t[1] * t[2];
   CUresult result = driver.attribute(&block->registers, CU_FUNC_ATTRIBUTE_NUM_REGS, user->function);

@@ -21,13 +21,14 @@
 #define CEILING_WORDS  (HIMENO_ARRAYS + 7)
 #define VPM_ROW_SETUP  (1u << 12 | 1u << 11 | 2u << 8) /* 32-bit words along a row */
 
-struct program {
+struct qpu_program_words {
   const uint64_t *words;
   size_t n_words;
 };
 
-static const struct program naive_program = {naive, naive_words}, stream_program = {sweep, sweep_words},
-                            ceiling_program = {ceiling, ceiling_words};
+static const struct qpu_program_words naive_program = {naive, naive_words},
+                                      stream_program = {sweep, sweep_words},
+                                      ceiling_program = {ceiling, ceiling_words};
 
 static const struct himeno_kernel kernels[] = {
     {.name = "naive",
@@ -71,8 +72,8 @@ static int64_t passes(const struct box *box)
 
 /* ---- open and close ---- */
 
-static status_t code_load(struct himeno_exec *x, const struct program *program, struct gpu_mem *code,
-                          uint32_t *address)
+static status_t code_load(struct himeno_exec *x, const struct qpu_program_words *program,
+                          struct gpu_mem *code, uint32_t *address)
 {
   RETURN_IF_FAILED(gpu_alloc(x->device, program->n_words * sizeof *program->words, code));
   memcpy(code->handle, program->words, code->bytes);
