@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Shared by all bats files: `load ../helper`. Outside of `make check`, run bats in the build folder with top_srcdir set.
 : "${top_builddir:=$PWD}" "${top_srcdir:=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}"
-export top_srcdir
+export top_srcdir top_builddir
 . "$top_builddir/tests/env.sh"
 . "$top_srcdir/tests/settings.sh"
 himeno=$top_builddir/himeno-gpu
 judge=$top_builddir/himeno-judge
+. "$top_srcdir/tests/replayed"
 export HIMENO_QUIET=1 # on a busy machine any run takes so long that it tells how far it is
 
 # Looked up once a file, since each test reads this anew: python3 itself where PATH has a script that looks for it, and a Python that
@@ -39,21 +40,28 @@ for one in found:
 END
 }
 
-# replayed OPTION...: himeno-judge gives the document that --json of these options of himeno-gpu wrote the same exit status, and writes the same
-# document again: verdict, checks, stragglers and episodes. Without --json, or without --accept or --reference, nothing is judged.
-replayed() {
-  local document= limits=() wanted=$status code=0
-  while [ $# -gt 0 ]; do
-    case $1 in
-    --json) document=$2 ;;
-    --accept) case ${2-} in '' | --*) limits+=(--policy default) ;; *) limits+=(--policy "$2") ;; esac ;;
-    --reference) limits+=(--against "$2") ;;
-    esac
-    shift
+# run: that of bats, after which a document is judged again (tests/replayed), also those of the steps of scripts/accept FOLDER,
+# unless the folder is of another policy.
+declare -F bats_run >/dev/null || eval "bats_$(declare -f run)"
+run() {
+  local n
+  replay_begin "$@"
+  bats_run "$@"
+  replay_end "$status"
+  for ((n = 1; n < $#; n++)); do
+    [[ ${!n} != */scripts/accept || $status = 2 ]] || replay_steps "${@:n+1:1}"
   done
-  [ -n "$document" ] && [ ${#limits[@]} -gt 0 ] || return 0
-  "$judge" "$document" "${limits[@]}" --json replayed.json >replayed.out 2>&1 || code=$?
-  [ "$code" = "$wanted" ] && cmp "$document" replayed.json || { echo "replayed: $code, not $wanted"; cat replayed.out; return 1; }
+}
+
+# started COMMAND...: runs it in the background, with its output in out and said; ended: waits for it and does the rest of what `run` does.
+started() {
+  replay_begin "$@"
+  "$@" >out 2>said 3>&- &
+}
+ended() {
+  status=0
+  wait $! || status=$?
+  replay_end "$status"
 }
 
 has_jsonschema() { "$PYTHON" -c 'import jsonschema' 2>/dev/null || skip "python has no jsonschema"; }

@@ -17,7 +17,6 @@ accept() {
   [ "$1" -gt 1 ] || launch=
   shift 2
   run --separate-stderr $launch "$himeno" -b null -s 18x18x34 --block 5 -t 0.01 --accept "$policy" "$@"
-  replayed --accept "$policy" "$@"
 }
 
 # check NAME FIELD: of the last document.
@@ -88,7 +87,6 @@ policy() { printf '%s' "$1" >policy.json; }
   unset HIMENO_NULL_CLOCK
   run --separate-stderr env FAKE_NVML="nvlink=3 nvlink_each=655360 pcie=5 pcie_each=1000 nvlink_each@1=0 pcie_each@1=671088640" \
     "$MPIRUN" -np 2 "$himeno" -b null -s 18x18x34 --block 5 -t 0.05 -p 2x1x1 -x p2p --accept default --json r.json
-  replayed --accept default --json r.json
   grep -q 'WARNING    rank 1 on .*, to rank 0 by p2p: through the host in disguise, 671 MB of 671 by PCIe and 0 by NVLink' <<<"$output"
   grep -q "paths      of halos, by the devices' counters: 1 direct by NVLink, 1 through the host in disguise\$" <<<"$output"
   [ "$("$PYTHON" -c 'import json; print([(p["rank"], *p["sent"].values()) for p in json.load(open("r.json"))["paths"]])')" = \
@@ -192,13 +190,11 @@ PY
       [ -z "$apart" ] || [ "$ranks" -gt 1 ] || continue
       HIMENO_NULL_APART=$apart run --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.01 -s 18x18x34 -w --accept --json r.json
       expect_status 0
-      replayed --accept --json r.json
       grep -q 'acceptance by policy default' <<<"$output"
     done
   done
   # Without a size each rank gets the default one to itself; a size is the whole grid's as ever.
   HIMENO_NULL_DEVICES=2 run --separate-stderr on 2 "$himeno" -b cpu -s 34x34x66 --block 5 -t 0.01 --accept --json r.json
-  replayed --accept --json r.json
   [ "$("$PYTHON" -c 'import json; c = json.load(open("r.json"))["config"]; print(c["weak"], c["imax"], c["transport"])')" = "False 34 p2p" ]
 }
 
@@ -274,7 +270,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 }
 
 @test "each error that a device, a link or a card counts meanwhile refuses a run at full speed, by its name" {
-  local fault run
+  local fault
   policy '{"counted_max": 0}'
   for fault in "fixed=ECC errors corrected 3" "broken=ECC errors not corrected 3" "rows=pages or rows retired 3" "resent=PCIe replays 3" \
     "link_replays=NVLink replays 3" "link_recoveries=NVLink recoveries 3" "xid=Xid events 1 (the last: Xid 3)"; do
@@ -287,14 +283,11 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
   for fault in class/infiniband/mlx5_0/ports/1/counters/symbol_error class/net/eno1/statistics/tx_dropped; do
     rm -f r.json
-    HIMENO_SYSFS=$PWD/sysfs "$himeno" -b null -s 18x18x34 --block 5 -t 8 --accept policy.json --json r.json >out 2>&1 3>&- &
-    run=$!
+    HIMENO_SYSFS=$PWD/sysfs started "$himeno" -b null -s 18x18x34 --block 5 -t 8 --accept policy.json --json r.json
     until grep -qs '"blocks": [1-9]' r.json; do sleep 0.02; done
     echo 1000 >now && mv now "sysfs/$fault" # a reader finds either, whole
-    status=0
-    wait $run || status=$?
+    ended
     output=$(cat out) expect_status 5
-    replayed --accept policy.json --json r.json
     grep -q "^  ERRORS  *rank 0 on .*: errors of network cards [0-9]* (the last: $(cut -d/ -f3 <<<"$fault").*), since the run began" out
   done
 }
@@ -309,7 +302,6 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 @test "an earlier run is the measure, no finer than the noise of both" {
   measured() {
     run --separate-stderr on 2 "$himeno" -b null -s XS --block 5 "$@"
-    replayed "$@"
   }
   measured -t 0.1 --accept default --json before.json
   expect_status 0
@@ -413,10 +405,8 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   policy '{"device_gflops_min": 0.001}'
   run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 0.01 --accept policy.json --json before.json
   expect_status 0
-  replayed --accept policy.json --json before.json
   compared() {
     run --separate-stderr timeout 300 ${launch-} "$himeno" -b cpu -k stream --reference before.json "$@"
-    replayed --reference before.json "$@"
   }
   compared -s S -t 1h
   expect_status 2
@@ -434,13 +424,11 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
 
 @test "a run that a signal ended is not accepted" {
   policy '{"device_gflops_min": 0.001}'
-  "$himeno" -b null -s XS --block 5 -t 60 --accept policy.json --json r.json >out 2>&1 3>&- &
+  started "$himeno" -b null -s XS --block 5 -t 60 --accept policy.json --json r.json
   until [ -s r.json ]; do sleep 0.1; done
   kill -TERM $!
-  code=0
-  wait $! || code=$?
-  [ "$code" -eq 8 ]
-  status=8 replayed --accept policy.json --json r.json
+  ended
+  [ "$status" -eq 8 ]
   grep -q 'NOT ACCEPTED: a signal ended the run' out
   [ "$("$PYTHON" -c 'import json; r = json.load(open("r.json")); print(r["partial"], r["result"]["verdict"], r["result"]["accept"]["accepted"])')" = \
     "True incomplete False" ]
@@ -450,7 +438,6 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   policy '{"ceiling_share_min": 0.9, "devices_per_host": 1, "unknown_fails": true}'
   run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json --json r.json
   expect_status 0
-  replayed --accept policy.json --json r.json
   grep -q 'worst device: computing / ceiling .*does not apply' <<<"$output"
 }
 

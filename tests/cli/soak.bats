@@ -188,17 +188,16 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 }
 
 @test "a signal ends a run, a soak and a ladder with what they have: exit 8, incomplete" {
-  local how signal options
+  local signal options
   unset HIMENO_QUIET
   while read -r signal options; do
     rm -f r.json
-    "$himeno" -b null -s 20x20x36 --block 10 $options --json r.json >out 2>said 3>&- &
+    started "$himeno" -b null -s 20x20x36 --block 10 $options --json r.json
     # A ladder writes its document at its end alone.
     until [ -s r.json ] || { [[ $options == *--ladder* ]] && grep -q timing said; }; do sleep 0.1; done
     kill -"$signal" $!
-    how=0
-    wait $! || how=$?
-    [ "$how" = 8 ] || { echo "exit status $how of $options"; cat out said; return 1; }
+    ended
+    [ "$status" = 8 ] || { echo "exit status $status of $options"; cat out said; return 1; }
     grep -q 'INCOMPLETE: a signal ended' out
     [ "$(value 'r["partial"]')" = True ]
     [[ $options != *--ladder* ]] || continue

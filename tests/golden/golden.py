@@ -110,15 +110,18 @@ def load(path):
 # ---- running ----
 
 def environment_of(source, build, folder):
-    """A folder's programs as the documents call them, on this machine."""
+    """A folder's programs as the documents call them, on this machine. What is launched is replayed."""
     bin_folder = folder / "bin"
     bin_folder.mkdir(parents=True, exist_ok=True)
-    for name in documented.PROGRAMS:
-        program = build / ("gpu/qpu/" + name if name.startswith("qpu") else name)
-        if program.exists():
+    programs = {name: build / ("gpu/qpu/" + name if name.startswith("qpu") else name) for name in documented.PROGRAMS}
+    for name, program in {"mpirun": os.environ["MPIRUN"], **programs}.items():
+        (bin_folder / name).unlink(missing_ok=True)
+        if name in ("mpirun", "himeno-gpu", "gemm-gpu"):
+            start = f'[ -n "$OMPI_COMM_WORLD_RANK$PMI_RANK" ] || exec "{source}/tests/replayed" "{program}" "$@"\nexec "{program}" "$@"'
+            (bin_folder / name).write_text(f"#!/bin/sh\n{start}\n")
+            (bin_folder / name).chmod(0o755)
+        elif program.exists():
             (bin_folder / name).symlink_to(program)
-    (bin_folder / "mpirun").write_text(f'#!/bin/sh\nexec "{os.environ["MPIRUN"]}" "$@"\n')
-    (bin_folder / "mpirun").chmod(0o755)
     return dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", HIMENO_TUNE_CACHE=str(folder / "tune.json"), OMP_NUM_THREADS="1",
                 HIMENO_SOURCE=str(source), top_srcdir=str(source), top_builddir=str(build))
 
@@ -154,6 +157,8 @@ def run_line(line, folder, env, schemas, documents):
     for given in line.given:
         shell(given, folder, env)
     done = shell(line.run, folder, env)
+    for steps in folder.glob("*/steps"):
+        shell(f"tests/replayed --steps {shlex.quote(steps.parent.name)}", folder, env).check_returncode()
     complaints = []
     if done.returncode != line.exit:
         complaints.append(f"exit code {done.returncode}, not {line.exit}:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")

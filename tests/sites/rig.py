@@ -199,8 +199,8 @@ class Ended:
 
 def environment(play, folder):
     given = {"FAULTS": f"{folder}/faults", "himeno": himeno, "source": str(source),
-        "build": str(build), "OMP_NUM_THREADS": "1", "HIMENO_QUIET": "1",
-             "HIMENO_NULL_DEVICES": "16", **play.env}
+        "build": str(build), "top_srcdir": str(source), "top_builddir": str(build),
+             "OMP_NUM_THREADS": "1", "HIMENO_QUIET": "1", "HIMENO_NULL_DEVICES": "16", **play.env}
     return {**{name: value for name, value in os.environ.items() if name not in given},
         **{name: value for name, value in given.items() if value is not None}}
 
@@ -234,5 +234,8 @@ def run(play):
                 except subprocess.TimeoutExpired:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
+        if os.path.isdir(f"{folder}/out/steps"):
+            subprocess.run([f"{source}/tests/replayed", "--steps", "out"], cwd=folder, env=env,
+                           check=True)
         with open(f"{folder}/said", encoding="utf-8", errors="surrogateescape") as said:
             return Ended(code, said.read())
