@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "base/options.h"
 #include "base/status.h"
 
 struct grid_size {
@@ -24,5 +25,10 @@ const struct grid_size *grid_size_named(int n);
 /** \brief Reads P×Q×R, as PxQxR, into an int[3]; "auto" sets the first to 0. Logs and returns
  * STATUS_USAGE otherwise. */
 status_t grid_procs_parse(const char *option, const char *text, void *procs);
+
+/** \brief The entry of a program's option table for the cut. */
+#define GRID_OPTION_PROCS(readers, auto_does)                                                                \
+  "procs", 'p', readers, OPTION_CUSTOM(procs, grid_procs_parse, "auto|PxQxR"),                               \
+      "Set the ranks along i, j and k. auto " auto_does
 
 #endif

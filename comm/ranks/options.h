@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Entries of a program's option table for its ranks. */
+ * \brief The entry of a program's option table for its deadline. */
 #ifndef COMM_RANKS_OPTIONS_H
 #define COMM_RANKS_OPTIONS_H
 
 #include "base/options.h"
-#include "comm/halo/grid.h"
-
-#define RANKS_OPTION_PROCS(readers, auto_does)                                                               \
-  "procs", 'p', readers, OPTION_CUSTOM(procs, grid_procs_parse, "auto|PxQxR"),                               \
-      "Set the ranks along i, j and k. auto " auto_does
 
 #define RANKS_OPTION_TIMEOUT(readers)                                                                        \
   "timeout", 0, readers, OPTION_TIME(timeout, 0.1, 1e6, "DURATION"),                                         \

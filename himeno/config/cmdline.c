@@ -75,7 +75,7 @@ static const struct option_spec options[] = {
     {"transport", 'x', RUN, OPTION_CUSTOM(transport, himeno_parse_transport, "auto|TRANSPORT"),
      "Select the transport for halo exchange; see --list. auto times a few exchanges per transport and takes "
      "the fastest."},
-    {RANKS_OPTION_PROCS(RUN, "takes the cheapest exchange by a model.")},
+    {GRID_OPTION_PROCS(RUN, "takes the cheapest exchange by a model.")},
     {"no-overlap", 0, RUN, OPTION_FLAG(no_overlap),
      "Finish computing before exchanging halos, instead of doing both at once."},
     {"pad", 0, RUN, OPTION_INT(pad, 0, 65536, "FLOATS"),

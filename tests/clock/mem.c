@@ -5,7 +5,7 @@
 #include <omp.h>
 
 #include "clock.h"
-#include "tools/memory/mem_ops.h"
+#include "tools/memory/kernels/mem_ops.h"
 
 #define FIRST_CACHE ((uint64_t)32 << 10)
 #define LAST_CACHE  ((uint64_t)512 << 10)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "tools/memory/mem_ops.h"
+#include "tools/memory/kernels/mem_ops.h"
 
 #define CONFIG struct mem_config
 #define MOST   ((uint64_t)1 << 52)

@@ -9,7 +9,7 @@
 #include "gpu/select.h"
 #include "tools/memory/cmdline.h"
 #include "tools/memory/levels.h"
-#include "tools/memory/mem_ops.h"
+#include "tools/memory/kernels/mem_ops.h"
 #include "tools/memory/sampler.h"
 
 #define MEM_RIVALS_MAX  MEM_VALUES_MAX

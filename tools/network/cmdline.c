@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/values.h"
+#include "comm/halo/grid.h"
 #include "comm/ranks/options.h"
 #include "gpu/device_options.h"
 
@@ -72,7 +73,7 @@ static const struct option_spec options[] = {
      .group = "The halo part", .given = OPTION_GIVEN(size_given)},
     {"weak", 'w', BENCH_HALO, OPTION_FLAG(weak),
      "Weak scaling: give each rank as many points as SIZE has without its boundary."},
-    {RANKS_OPTION_PROCS(BENCH_HALO, "takes the cheapest exchange by a model.")},
+    {GRID_OPTION_PROCS(BENCH_HALO, "takes the cheapest exchange by a model.")},
     {"depth", 0, BENCH_HALO, OPTION_INT(depth, 1, 8, "T"),
      "Set the layers of a halo: the T of a temporal kernel (default 1)."},
     {"backend", 'b', OPTION_LISTED | BENCH_ALL, OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),

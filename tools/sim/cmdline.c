@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "comm/ranks/options.h"
+#include "comm/halo/grid.h"
 #include "tools/sim/sim.h"
 
 #define CONFIG struct sim_config
@@ -19,7 +19,7 @@ static const struct option_spec options[] = {
      "Weak scaling: give each rank as many points as SIZE has without its boundary."},
     {"transport", 'x', OPTION_ALWAYS, OPTION_TEXT(transport, "TRANSPORT"),
      "Use this transport's latency and bandwidth. Default: the first of the model."},
-    {RANKS_OPTION_PROCS(OPTION_ALWAYS, "is himeno-gpu's own choice.")},
+    {GRID_OPTION_PROCS(OPTION_ALWAYS, "is himeno-gpu's own choice.")},
     {"per-host", 0, OPTION_ALWAYS, OPTION_INT(per_host, 1, 64, "N"), "Set the GPUs per host (default 8).",
      .group = "Machine"},
     {"network", 0, SIM_MADE, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tools/memory/flops.h"
+#include "tools/memory/kernels/flops.h"
 
 #ifdef __SSE2__
 #include <immintrin.h>

@@ -6,7 +6,7 @@
 
 #include "gpu/host.h"
 #include "tools/memory/cpu/mem_cpu.h"
-#include "tools/memory/mem_ops.h"
+#include "tools/memory/kernels/mem_ops.h"
 
 #define PIECE ((uint64_t)4096)
 

@@ -6,7 +6,7 @@
 #define TOOLS_MEMORY_CUDA_MEM_CUDA_H
 
 #include "gpu/cuda/cuda_device.h"
-#include "tools/memory/mem_ops.h"
+#include "tools/memory/kernels/mem_ops.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "gpu/opencl/opencl_device.h"
-#include "tools/memory/mem_ops.h"
+#include "tools/memory/kernels/mem_ops.h"
 #include "tools/memory/opencl/common_cl.h"
 #include "tools/memory/opencl/copy_cl.h"
 #include "tools/memory/opencl/mix_cl.h"

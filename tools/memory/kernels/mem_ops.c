@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "tools/memory/mem_ops.h"
+#include "tools/memory/kernels/mem_ops.h"
 
 #include <string.h>
 

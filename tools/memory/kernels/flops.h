@@ -6,10 +6,10 @@
  * Four words become floats in [1, 2). `flop16` = 1: one addition on the first; 2 and 4: one
  * multiply-add on the first or on the first two; 8·m: m multiply-adds on each, one after the other.
  * The results' bits are added up. */
-#ifndef TOOLS_MEMORY_FLOPS_H
-#define TOOLS_MEMORY_FLOPS_H
+#ifndef TOOLS_MEMORY_KERNELS_FLOPS_H
+#define TOOLS_MEMORY_KERNELS_FLOPS_H
 
-#include "tools/memory/pattern.h"
+#include "tools/memory/kernels/pattern.h"
 
 /** Fixed point 0.75 and a slow approach with changing sign: bits change at every step, and nothing
  * overflows. */

@@ -5,11 +5,11 @@
  *
  * All are asynchronous where the device is, and put their work into a queue. Memory belongs to the
  * caller. */
-#ifndef TOOLS_MEMORY_MEM_OPS_H
-#define TOOLS_MEMORY_MEM_OPS_H
+#ifndef TOOLS_MEMORY_KERNELS_MEM_OPS_H
+#define TOOLS_MEMORY_KERNELS_MEM_OPS_H
 
 #include "gpu/gpu.h"
-#include "tools/memory/flops.h"
+#include "tools/memory/kernels/flops.h"
 
 #define MEM_STREAMS_MAX 16
 #define MEM_ARRAYS_MAX  14

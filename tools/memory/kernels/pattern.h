@@ -3,9 +3,9 @@
  * \brief What memory is filled with, so that every word of a result can be checked, and the order
  * of a pointer chase.
  *
- * The same functions stand in opencl/common.cl. They are cheap on 32-bit hardware. */
-#ifndef TOOLS_MEMORY_PATTERN_H
-#define TOOLS_MEMORY_PATTERN_H
+ * tools/memory/opencl/common.cl has the same functions. They are cheap on 32-bit hardware. */
+#ifndef TOOLS_MEMORY_KERNELS_PATTERN_H
+#define TOOLS_MEMORY_KERNELS_PATTERN_H
 
 #include <stdint.h>
 
