@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "gemm/ladder.h"
 #include "gemm/report/report.h"
 
 /* "partial" is incomplete in documents of earlier builds. */

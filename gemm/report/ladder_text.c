@@ -4,7 +4,6 @@
 #include "base/meta.h"
 #include "base/report.h"
 #include "base/stats.h"
-#include "gemm/ladder.h"
 #include "gemm/report/report.h"
 #include "suite/progress.h"
 

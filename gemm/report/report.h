@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/document.h"
-#include "gemm/state.h"
+#include "gemm/state/state.h"
 
 /** \brief The report for people. */
 void gemm_report_text(const struct gemm_run *run, FILE *out);

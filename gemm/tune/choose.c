@@ -8,7 +8,7 @@
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
-#include "gemm/cluster/cluster.h"
+#include "gemm/tune/cluster.h"
 #include "suite/progress.h"
 
 #define SIZE_GPU 4096

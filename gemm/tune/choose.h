@@ -4,7 +4,7 @@
 #ifndef GEMM_TUNE_CHOOSE_H
 #define GEMM_TUNE_CHOOSE_H
 
-#include "gemm/state.h"
+#include "gemm/state/state.h"
 
 /** \brief Collective: this rank's device, opened, with a queue. */
 status_t gemm_place(struct gemm_run *run);

@@ -5,7 +5,7 @@
 #ifndef GEMM_TUNE_TUNE_H
 #define GEMM_TUNE_TUNE_H
 
-#include "gemm/state.h"
+#include "gemm/state/state.h"
 
 /** \brief Collective. Sets series->blocks: the only ones, or those that are fastest on rank 0 in a
  * trial of the few that the model puts first. Where none runs, the first ones: opening them says

@@ -259,16 +259,26 @@ base/one.c:1: a comment beyond column 100" ]
 
 @test "the style check names directories that include each other, through others too, and no chain of them" {
   a_tree_of_its_own
-  mkdir himeno/run himeno/soak
-  printf '#include "himeno/soak/a.h"\n' >himeno/run/a.c
-  printf '#include "base/b.h"\n' >himeno/soak/a.h
+  mkdir -p comm/halo comm/ranks comm/transports
+  printf '#include "comm/ranks/a.h"\n' >comm/halo/a.c
+  printf '#include "comm/transports/b.h"\n#include "base/b.h"\n' >comm/ranks/a.h
+  : >base/b.h
   run scripts/check-style includes
   expect_status 0
-  printf '#include "himeno/run/a.h"\n' >base/b.h
+  printf '#include "comm/halo/a.h"\n' >comm/transports/b.h
   run scripts/check-style includes
   expect_status 1
   [[ $output == "directories that include each other: "* ]] && [ "$(wc -w <<<"$output")" = 8 ]
-  for folder in base himeno/run himeno/soak; do [[ " $output " == *" $folder "* ]]; done
+  for folder in halo ranks transports; do [[ " $output " == *" comm/$folder "* ]]; done
+}
+
+@test "the style check names a directory that includes a later one" {
+  a_tree_of_its_own
+  mkdir -p himeno/run
+  printf '#include "himeno/run/a.h"\n' >base/b.h
+  run scripts/check-style includes
+  expect_status 1
+  [ "$output" = "base includes himeno/run, which comes after it" ]
 }
 
 @test "the style check names a file without a licence, and one that no release would have" {

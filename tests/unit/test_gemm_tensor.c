@@ -3,7 +3,7 @@
  * fragments, and how TF32 is rounded. */
 #include "base/log.h"
 #include "config.h"
-#include "gemm/study.h"
+#include "gemm/kernels/cuda/tensor/study.h"
 #include "tests/unit/unit.h"
 #if HAVE_CUDA
 #include "gemm/kernels/cuda/tensor/fragment.h"

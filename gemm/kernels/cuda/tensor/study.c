@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "gemm/kernels/cuda/tensor/fragment.h"
-#include "gemm/study.h"
+#include "gemm/kernels/cuda/tensor/study.h"
 #include "gpu/cuda/cuda_device.h"
 
 static status_t chip_check(struct gpu_device *device)

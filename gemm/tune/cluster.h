@@ -2,10 +2,10 @@
 /** \file
  * \brief A run with --distributed: how its product is cut, by which transport it goes, and what
  * each rank tells of that. */
-#ifndef GEMM_CLUSTER_CLUSTER_H
-#define GEMM_CLUSTER_CLUSTER_H
+#ifndef GEMM_TUNE_CLUSTER_H
+#define GEMM_TUNE_CLUSTER_H
 
-#include "gemm/state.h"
+#include "gemm/state/state.h"
 
 /** \brief Makes run->cluster of run->problem, which becomes this rank's block of it. This rank's
  * alone. STATUS_USAGE for a cut that cannot be, STATUS_ENVIRONMENT where memory does not do.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One run: place the ranks, choose, verify, measure. */
-#include "gemm/run.h"
+#include "gemm/run/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,12 +10,12 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "gemm/cluster/cluster.h"
-#include "gemm/ladder.h"
-#include "gemm/measure.h"
+#include "gemm/tune/cluster.h"
+#include "gemm/run/ladder.h"
+#include "gemm/measure/measure.h"
 #include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
-#include "gemm/verify/compare.h"
+#include "gemm/measure/compare.h"
 #include "gpu/telemetry.h"
 
 /* ---- ranks ---- */

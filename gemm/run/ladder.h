@@ -2,23 +2,10 @@
 /** \file
  * \brief --ladder: every kernel of a backend's ladder over several sizes, beside what the model
  * predicts. */
-#ifndef GEMM_LADDER_H
-#define GEMM_LADDER_H
+#ifndef GEMM_RUN_LADDER_H
+#define GEMM_RUN_LADDER_H
 
-#include "gemm/state.h"
-
-/** One size: the rungs from the lowest up, then the yardsticks. */
-struct gemm_ladder_size {
-  struct gemm_problem problem;
-  struct gemm_series *series;
-  int n_series;
-};
-
-struct gemm_ladder {
-  struct gemm_ladder_size *sizes;
-  int n;
-  int shown; /**< of the sizes, whose tables stand on standard output */
-};
+#include "gemm/state/state.h"
 
 /** \brief Collective. Measures all rungs and yardsticks of each size in turns, into run->ladder.
  * STATUS_WRONG when a rung's result is wrong; one that cannot run here is passed over and says

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/verify/compare.h"
+#include "gemm/measure/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>

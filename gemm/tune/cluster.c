@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/cluster/cluster.h"
+#include "gemm/tune/cluster.h"
 
 #include <float.h>
 #include <inttypes.h>

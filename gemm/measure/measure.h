@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief The timed part of a run: kernels verified, then measured in turns. */
-#ifndef GEMM_MEASURE_H
-#define GEMM_MEASURE_H
+#ifndef GEMM_MEASURE_MEASURE_H
+#define GEMM_MEASURE_MEASURE_H
 
-#include "gemm/state.h"
+#include "gemm/state/state.h"
 
 /** \brief Collective. Opens each series that fits, verifies one product on poisoned C, times blocks
  * of all series in turns for about \a seconds a series, compares each of them, and verifies another

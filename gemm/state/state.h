@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief What a run of gemm-gpu works on and finds, and the rates that follow from it. */
-#ifndef GEMM_STATE_H
-#define GEMM_STATE_H
+#ifndef GEMM_STATE_STATE_H
+#define GEMM_STATE_STATE_H
 
 #include "comm/ranks/memory.h"
 #include "comm/ranks/placement.h"
 #include "gemm/cluster/product.h"
-#include "gemm/cmdline.h"
+#include "gemm/config/cmdline.h"
 #include "gemm/kernels/kernels.h"
-#include "gemm/model.h"
+#include "gemm/state/model.h"
 #include "gemm/verify/flip.h"
 #include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
@@ -38,7 +38,18 @@ struct gemm_series {
   double seconds;    /**< median seconds of a product, the slowest rank's */
 };
 
-struct gemm_ladder;
+/** One size: the rungs from the lowest up, then the yardsticks. */
+struct gemm_ladder_size {
+  struct gemm_problem problem;
+  struct gemm_series *series;
+  int n_series;
+};
+
+struct gemm_ladder {
+  struct gemm_ladder_size *sizes;
+  int n;
+  int shown; /**< of the sizes, whose tables stand on standard output */
+};
 
 /** How panels travel to a rank's neighbour in a ring. */
 struct gemm_path {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/model.h"
+#include "gemm/state/model.h"
 
 #include <math.h>
 

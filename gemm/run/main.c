@@ -3,8 +3,8 @@
 #include "base/output.h"
 #include "base/stop.h"
 #include "gemm/report/report.h"
-#include "gemm/run.h"
-#include "gemm/study.h"
+#include "gemm/run/run.h"
+#include "gemm/run/study.h"
 #include "suite/program.h"
 
 static struct gemm_run run;

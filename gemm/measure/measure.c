@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/measure.h"
+#include "gemm/measure/measure.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "gemm/verify/compare.h"
+#include "gemm/measure/compare.h"
 #include "gpu/telemetry.h"
 #include "suite/progress.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief One run of gemm-gpu from choices to verdict. */
-#ifndef GEMM_RUN_H
-#define GEMM_RUN_H
+#ifndef GEMM_RUN_RUN_H
+#define GEMM_RUN_RUN_H
 
-#include "gemm/state.h"
+#include "gemm/state/state.h"
 
 /** \brief Everything after the command line was read. There is a result to report when it returns
  * STATUS_OK or STATUS_WRONG.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/cmdline.h"
+#include "gemm/config/cmdline.h"
 
 #include <math.h>
 #include <stdio.h>

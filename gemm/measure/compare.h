@@ -7,10 +7,10 @@
  * bits, a library's may be another right result. What is wrong and counts is STATUS_WRONG; a
  * library's own wrong result is only kept in series->fault, unless --accept is given. A and B must
  * be what they were, or else the device is at fault whoever computed. */
-#ifndef GEMM_VERIFY_COMPARE_H
-#define GEMM_VERIFY_COMPARE_H
+#ifndef GEMM_MEASURE_COMPARE_H
+#define GEMM_MEASURE_COMPARE_H
 
-#include "gemm/state.h"
+#include "gemm/state/state.h"
 
 /** \brief Runs one product on poisoned C and compares it; \a block is 0 before all blocks,
  * GEMM_BLOCK_LAST after them. */

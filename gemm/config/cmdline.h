@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief The command line of gemm-gpu. */
-#ifndef GEMM_CMDLINE_H
-#define GEMM_CMDLINE_H
+#ifndef GEMM_CONFIG_CMDLINE_H
+#define GEMM_CONFIG_CMDLINE_H
 
 #include "base/options.h"
 #include "gemm/data.h"

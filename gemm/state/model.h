@@ -8,8 +8,8 @@
  * memory, the work-item's against local memory. Rows that are read in pieces of less than a sector
  * cost whole sectors. What a kernel overlaps counts once, as the longest; what it does in turns
  * adds up. Caches are left out, as there. */
-#ifndef GEMM_MODEL_H
-#define GEMM_MODEL_H
+#ifndef GEMM_STATE_MODEL_H
+#define GEMM_STATE_MODEL_H
 
 #include "gemm/kernels/kernels.h"
 

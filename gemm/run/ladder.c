@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/ladder.h"
+#include "gemm/run/ladder.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "gemm/measure.h"
+#include "gemm/measure/measure.h"
 #include "gemm/report/report.h"
 #include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"

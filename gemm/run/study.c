@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "gemm/study.h"
+#include "gemm/run/study.h"
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
+#include "gemm/kernels/cuda/tensor/study.h"
 #include "suite/ranks.h"
 
 /* Without CUDA there is no device to come here with. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/state.h"
+#include "gemm/state/state.h"
 
 #include <math.h>
 
