@@ -49,6 +49,7 @@ struct himeno_fields {
   struct gpu_mem gosa; /**< one double a sweep of a block */
 };
 
+/** A kernel, opened. Defined nowhere: each set converts it to a struct of its own. */
 struct himeno_exec;
 struct halo_link;
 

@@ -12,7 +12,7 @@
 #include "tools/sim/sim.h"
 #include "tools/sim/transports.h"
 
-struct himeno_exec {
+struct sim_exec {
   struct gpu_device *device;
   struct box inner, owned;
   int slabs, slot;                  /* of the pass under way */
@@ -43,7 +43,7 @@ double staged_ends(const struct halo_plan *plan)
   return longest + messages * sim.model.value[model_way_column(by, WAY_NEIGHBOUR)];
 }
 
-static status_t times_set(struct himeno_exec *x, struct gpu_mem gosa)
+static status_t times_set(struct sim_exec *x, struct gpu_mem gosa)
 {
   const struct model *m = &sim.model;
   struct geometry g;
@@ -60,7 +60,7 @@ static status_t times_set(struct himeno_exec *x, struct gpu_mem gosa)
   return STATUS_OK;
 }
 
-static status_t cut_set(struct himeno_exec *x)
+static status_t cut_set(struct sim_exec *x)
 {
   struct decomp decomp;
   struct layout layout;
@@ -79,7 +79,7 @@ static status_t cut_set(struct himeno_exec *x)
 static status_t kernel_open(struct gpu_device *device, const struct himeno_fields *fields,
                             const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
-  struct himeno_exec *x = sim_array(1, sizeof *x);
+  struct sim_exec *x = sim_array(1, sizeof *x);
   (void)kernel;
   if (!chains) chains = sim_array((size_t)sim.ranks, sizeof *chains);
   x->device = device;
@@ -89,33 +89,36 @@ static status_t kernel_open(struct gpu_device *device, const struct himeno_field
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &x->edge));
   RETURN_IF_FAILED(gpu_event_create(device, &x->begin));
   RETURN_IF_FAILED(gpu_event_create(device, &x->end));
-  *exec = x;
+  *exec = (struct himeno_exec *)x;
   return STATUS_OK;
 }
 
-static void kernel_close(struct himeno_exec *x)
+static void kernel_close(struct himeno_exec *exec)
 {
+  struct sim_exec *x = (struct sim_exec *)exec;
   gpu_event_destroy(x->begin);
   gpu_event_destroy(x->end);
   free(x);
 }
 
-static status_t sim_fill(struct himeno_exec *x, struct gpu_queue *queue, enum himeno_array array,
+static status_t sim_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                          enum himeno_data data)
 {
+  struct sim_exec *x = (struct sim_exec *)exec;
   (void)queue, (void)array, (void)data;
   x->slot = -1;
   return STATUS_OK;
 }
 
-static int sim_is_slab(const struct himeno_exec *x, const struct box *box)
+static int sim_is_slab(const struct sim_exec *x, const struct box *box)
 {
   return memcmp(box, &x->inner, sizeof *box) != 0 && memcmp(box, &x->owned, sizeof *box) != 0;
 }
 
 /* Slabs come first. Without any the whole is one box. */
-static status_t sim_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *s)
+static status_t sim_sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *s)
 {
+  struct sim_exec *x = (struct sim_exec *)exec;
   double seconds = x->slot == s->slot ? 0 : x->after;
   x->slot = s->slot;
   if (sim_is_slab(x, &s->box))
@@ -133,8 +136,9 @@ static int sim_links(const struct himeno_exec *x)
 
 /* One launch: some of its blocks wait for the flags of the sweep before and send the slabs, the
  * others sweep the rest; it ends with the last of them. */
-static status_t sim_linked(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_linked *l)
+static status_t sim_linked(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *l)
 {
+  struct sim_exec *x = (struct sim_exec *)exec;
   RETURN_IF_FAILED(gpu_record(x->begin, queue));
   RETURN_IF_FAILED(gpu_wait(x->edge, x->begin));
   RETURN_IF_FAILED(link_await(x->edge, l->link, l->step - 1));

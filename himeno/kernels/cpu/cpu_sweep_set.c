@@ -71,7 +71,7 @@ struct partial {
   char apart[128 - sizeof(double)];
 };
 
-struct himeno_exec {
+struct cpu_exec {
   struct himeno_fields fields;
   const struct cpu_simd *simd;
   cpu_sweep_rows rows;
@@ -80,8 +80,9 @@ struct himeno_exec {
   struct partial *partial;
 };
 
-static void cpu_sweep_close(struct himeno_exec *exec)
+static void cpu_sweep_close(struct himeno_exec *handle)
 {
+  struct cpu_exec *exec = (struct cpu_exec *)handle;
   if (!exec) return;
   cpu_wavefront_close(exec->wavefront);
   free(exec->partial);
@@ -94,7 +95,7 @@ static status_t cpu_sweep_open(struct gpu_device *device, const struct himeno_fi
   const struct variant *variant = kernel->variant;
   const struct cpu_simd *simd;
   status_t status = STATUS_OK;
-  struct himeno_exec *x;
+  struct cpu_exec *x;
 
   (void)device;
   RETURN_IF_FAILED(cpu_simd_choose(&simd));
@@ -109,9 +110,9 @@ static status_t cpu_sweep_open(struct gpu_device *device, const struct himeno_fi
   else if (kernel->sweeps > 1)
     status = cpu_wavefront_open(&fields->layout, simd, kernel->sweeps, x->threads, &x->wavefront);
   if (status == STATUS_OK)
-    *exec = x;
+    *exec = (struct himeno_exec *)x;
   else
-    cpu_sweep_close(x);
+    cpu_sweep_close((struct himeno_exec *)x);
   return status;
 }
 
@@ -137,7 +138,7 @@ static void cpu_sweep_fill_row(float *out, const struct layout *layout, int64_t 
   for (int64_t k = layout->extent[2]; k < layout->pitch; k++) out[k] = 0;
 }
 
-static void cpu_sweep_fill_field(const struct himeno_exec *exec, float *out, enum himeno_array array,
+static void cpu_sweep_fill_field(const struct cpu_exec *exec, float *out, enum himeno_array array,
                                  enum himeno_data data)
 {
   const struct layout *layout = &exec->fields.layout;
@@ -152,9 +153,10 @@ static void cpu_sweep_fill_field(const struct himeno_exec *exec, float *out, enu
   }
 }
 
-static status_t cpu_sweep_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+static status_t cpu_sweep_fill(struct himeno_exec *handle, struct gpu_queue *queue, enum himeno_array array,
                                enum himeno_data data)
 {
+  struct cpu_exec *exec = (struct cpu_exec *)handle;
   (void)queue;
   if (array == HIMENO_P) {
     cpu_sweep_fill_field(exec, exec->fields.p[0].handle, array, data);
@@ -166,7 +168,7 @@ static status_t cpu_sweep_fill(struct himeno_exec *exec, struct gpu_queue *queue
 }
 
 /** What the row functions need to go from p[source] to p[1 − source]. */
-static struct cpu_sweep cpu_sweep_prepare(const struct himeno_exec *exec, int source)
+static struct cpu_sweep cpu_sweep_prepare(const struct cpu_exec *exec, int source)
 {
   const struct layout *layout = &exec->fields.layout;
   const int64_t bytes = exec->fetches ? CACHE_BYTES_FETCHES : CACHE_BYTES;
@@ -190,8 +192,10 @@ static int rows_are_whole(const struct layout *layout, const struct box *box)
          layout->counted.lo[k] == 0 && layout->counted.hi[k] == layout->extent[k];
 }
 
-static status_t cpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
+static status_t cpu_sweep(struct himeno_exec *handle, struct gpu_queue *queue,
+                          const struct himeno_sweep *sweep)
 {
+  struct cpu_exec *exec = (struct cpu_exec *)handle;
   struct cpu_sweep s = cpu_sweep_prepare(exec, sweep->source);
   double *gosa = exec->fields.gosa.handle;
 
@@ -213,8 +217,9 @@ static status_t cpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, con
   return STATUS_OK;
 }
 
-static status_t cpu_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
+static status_t cpu_ceiling(struct himeno_exec *handle, struct gpu_queue *queue)
 {
+  struct cpu_exec *exec = (struct cpu_exec *)handle;
   const struct cpu_sweep s = cpu_sweep_prepare(exec, 0);
   const int64_t line = 16, floats = layout_floats(&exec->fields.layout);
 
@@ -245,9 +250,10 @@ static uint64_t checksum_row(const struct gpu_mem *arrays, int n, int64_t begin,
   return sum;
 }
 
-static status_t cpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,
-                             int n, const struct box *box, uint64_t *sum)
+static status_t cpu_checksum(struct himeno_exec *handle, struct gpu_queue *queue,
+                             const struct gpu_mem *arrays, int n, const struct box *box, uint64_t *sum)
 {
+  struct cpu_exec *exec = (struct cpu_exec *)handle;
   const struct layout *layout = &exec->fields.layout;
   const int64_t *origin = layout->origin, *global = layout->global, rows = box_extent(box, 1);
   uint64_t total = 0;

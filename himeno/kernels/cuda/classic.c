@@ -9,7 +9,7 @@
 /* Parts that fill less than this share of their tiles go to the slab kernel. */
 #define SLAB_SHARE 0.25
 
-static status_t classic_open(struct himeno_exec *exec)
+static status_t classic_open(struct cuda_exec *exec)
 {
   int code;
   exec->variant = exec->kernel->variant;
@@ -36,7 +36,7 @@ static void tile_box(const struct cuda_variant *variant, struct cuda_pass *pass,
 
 /* Whether the box is a part whose tiles would be mostly idle, as the points next to a neighbour
    are. A whole grid always runs the kernel that was asked for. */
-static int classic_is_slab(const struct himeno_exec *exec, struct cuda_pass *pass, const struct box *box)
+static int classic_is_slab(const struct cuda_exec *exec, struct cuda_pass *pass, const struct box *box)
 {
   const int *tile = exec->variant->tile;
   unsigned blocks[3];
@@ -52,7 +52,7 @@ static dim3 slab_grid(const struct box *box)
 }
 
 /* In as many parts as a grid has room for: one, but for very long boxes. */
-status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                           const struct himeno_sweep *sweep)
 {
   const struct cuda_variant *variant = exec->variant;
@@ -114,7 +114,7 @@ static unsigned linked_plan(const struct cuda_variant *variant, const struct hal
   return all;
 }
 
-static status_t classic_linked(struct himeno_exec *exec, struct gpu_queue *queue,
+static status_t classic_linked(struct cuda_exec *exec, struct gpu_queue *queue,
                                const struct himeno_linked *linked)
 {
   const struct cuda_variant *variant = exec->variant;
@@ -131,7 +131,7 @@ static status_t classic_linked(struct himeno_exec *exec, struct gpu_queue *queue
       "launching a linked sweep");
 }
 
-static cudaError_t classic_block(const struct himeno_exec *exec, struct cuda_block *block)
+static cudaError_t classic_block(const struct cuda_exec *exec, struct cuda_block *block)
 {
   const int *threads = exec->variant->threads;
   return cuda_block_read((const void *)exec->variant->kernel, threads[0] * threads[1] * threads[2], 0, block);

@@ -95,7 +95,7 @@ static const struct himeno_kernel own = {.sweeps = 1, .ops = &cuda_user_ops};
 
 /* ---- what the families share ---- */
 
-status_t cuda_exec_check(const struct himeno_exec *exec, cudaError_t error, const char *what)
+status_t cuda_exec_check(const struct cuda_exec *exec, cudaError_t error, const char *what)
 {
   char text[96];
   if (error == cudaSuccess) return STATUS_OK;
@@ -103,12 +103,12 @@ status_t cuda_exec_check(const struct himeno_exec *exec, cudaError_t error, cons
   return cuda_fail(error, text);
 }
 
-status_t cuda_exec_code(const struct himeno_exec *exec, const void *kernel, int *number)
+status_t cuda_exec_code(const struct cuda_exec *exec, const void *kernel, int *number)
 {
   return cuda_exec_check(exec, cuda_code_of(kernel, number), "loading the kernel");
 }
 
-status_t cuda_exec_state(struct himeno_exec *exec, size_t bytes)
+status_t cuda_exec_state(struct cuda_exec *exec, size_t bytes)
 {
   exec->state = calloc(1, bytes);
   if (exec->state) return STATUS_OK;
@@ -121,7 +121,7 @@ cudaStream_t cuda_exec_alone(struct gpu_queue *queue)
   return cuda_queue_handle(queue);
 }
 
-int cuda_exec_overlap(const struct himeno_exec *exec, struct gpu_queue *queue)
+int cuda_exec_overlap(const struct cuda_exec *exec, struct gpu_queue *queue)
 {
   struct cuda_queue *q = (struct cuda_queue *)queue;
   const int overlap = q->overlap && exec->overlaps;
@@ -129,7 +129,7 @@ int cuda_exec_overlap(const struct himeno_exec *exec, struct gpu_queue *queue)
   return overlap;
 }
 
-cudaError_t cuda_exec_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
+cudaError_t cuda_exec_launch(struct cuda_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
                              dim3 threads, void **arguments)
 {
   cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization,
@@ -148,7 +148,7 @@ void cuda_box_set(struct cuda_pass *pass, const struct box *box)
   }
 }
 
-int cuda_is_owned(const struct himeno_exec *exec, const struct box *box)
+int cuda_is_owned(const struct cuda_exec *exec, const struct box *box)
 {
   return memcmp(box, &exec->fields.layout.owned, sizeof *box) == 0;
 }
@@ -167,7 +167,7 @@ cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, s
 
 /* ---- open and close ---- */
 
-static void pass_init(struct himeno_exec *exec, int source)
+static void pass_init(struct cuda_exec *exec, int source)
 {
   const struct himeno_fields *f = &exec->fields;
   struct cuda_pass *pass = &exec->pass[source];
@@ -179,8 +179,9 @@ static void pass_init(struct himeno_exec *exec, int source)
   pass->backward = source;
 }
 
-static void close_exec(struct himeno_exec *exec)
+static void close_exec(struct himeno_exec *handle)
 {
+  struct cuda_exec *exec = (struct cuda_exec *)handle;
   if (!exec) return;
   gpu_free_host(exec->device, GPU_HOST_PINNED, exec->host_sum);
   gpu_free(exec->device, &exec->sum);
@@ -190,18 +191,18 @@ static void close_exec(struct himeno_exec *exec)
   free(exec);
 }
 
-static status_t trap(struct himeno_exec *exec, struct gpu_queue *queue)
+static status_t trap(struct cuda_exec *exec, struct gpu_queue *queue)
 {
   return cuda_exec_check(exec, cuda_trap(cuda_queue_handle(queue)), "planting a fault");
 }
 
-static status_t sweep_or_trap(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+static status_t sweep_or_trap(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                               const struct himeno_sweep *sweep)
 {
   return --exec->trap ? exec->kernel->ops->sweep(exec, queue, pass, sweep) : trap(exec, queue);
 }
 
-static status_t linked_or_trap(struct himeno_exec *exec, struct gpu_queue *queue,
+static status_t linked_or_trap(struct cuda_exec *exec, struct gpu_queue *queue,
                                const struct himeno_linked *linked)
 {
   return --exec->trap ? exec->kernel->ops->linked(exec, queue, linked) : trap(exec, queue);
@@ -209,7 +210,7 @@ static status_t linked_or_trap(struct himeno_exec *exec, struct gpu_queue *queue
 
 /* HIMENO_CUDA_TRAP=N is for tests: the Nth sweep that a kernel is asked for runs into a failing
    assertion on the device. */
-static void ops_choose(struct himeno_exec *exec)
+static void ops_choose(struct cuda_exec *exec)
 {
   exec->ops = *exec->kernel->ops;
   exec->trap = (long)switch_number("HIMENO_CUDA_TRAP", 0);
@@ -218,7 +219,7 @@ static void ops_choose(struct himeno_exec *exec)
   if (exec->ops.linked) exec->ops.linked = linked_or_trap;
 }
 
-static status_t pack_alloc(struct himeno_exec *exec, int g)
+static status_t pack_alloc(struct cuda_exec *exec, int g)
 {
   const size_t bytes = (size_t)layout_floats(&exec->fields.layout) * 4 * sizeof(float);
   RETURN_IF_FAILED(gpu_alloc(exec->device, bytes, &exec->pack[g]));
@@ -231,7 +232,7 @@ static status_t open_exec(struct gpu_device *device, const struct himeno_fields 
 {
   status_t status;
   int code = 0;
-  struct himeno_exec *x = calloc(1, sizeof *x);
+  struct cuda_exec *x = calloc(1, sizeof *x);
   if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", kernel->name);
   x->device = device;
   x->fields = *fields;
@@ -246,18 +247,19 @@ static status_t open_exec(struct gpu_device *device, const struct himeno_fields 
   for (int g = 0; g < CUDA_PACKS && x->packing != CUDA_NOT_PACKED; g++) TRY(pack_alloc(x, g), fail);
   TRY(gpu_alloc(device, sizeof *x->host_sum, &x->sum), fail);
   TRY(gpu_alloc_host(device, sizeof *x->host_sum, GPU_HOST_PINNED, (void **)&x->host_sum), fail);
-  *exec = x;
+  *exec = (struct himeno_exec *)x;
   return STATUS_OK;
 fail:
-  close_exec(x);
+  close_exec((struct himeno_exec *)x);
   return status;
 }
 
 /* ---- sweeps ---- */
 
-static status_t cuda_sweep_sweep(struct himeno_exec *exec, struct gpu_queue *queue,
+static status_t cuda_sweep_sweep(struct himeno_exec *handle, struct gpu_queue *queue,
                                  const struct himeno_sweep *sweep)
 {
+  struct cuda_exec *exec = (struct cuda_exec *)handle;
   struct cuda_pass pass = exec->pass[sweep->source];
   if (box_points(&sweep->box) == 0) return STATUS_OK;
   RETURN_IF_FAILED(cuda_use(exec->device));
@@ -266,20 +268,23 @@ static status_t cuda_sweep_sweep(struct himeno_exec *exec, struct gpu_queue *que
   return exec->ops.sweep(exec, queue, &pass, sweep);
 }
 
-static int cuda_sweep_links(const struct himeno_exec *exec)
+static int cuda_sweep_links(const struct himeno_exec *handle)
 {
+  const struct cuda_exec *exec = (const struct cuda_exec *)handle;
   return exec->kernel->ops->linked && exec->variant->linked;
 }
 
-static status_t cuda_sweep_linked(struct himeno_exec *exec, struct gpu_queue *queue,
+static status_t cuda_sweep_linked(struct himeno_exec *handle, struct gpu_queue *queue,
                                   const struct himeno_linked *linked)
 {
+  struct cuda_exec *exec = (struct cuda_exec *)handle;
   RETURN_IF_FAILED(cuda_use(exec->device));
   return exec->ops.linked(exec, queue, linked);
 }
 
-static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
+static status_t ceiling(struct himeno_exec *handle, struct gpu_queue *queue)
 {
+  struct cuda_exec *exec = (struct cuda_exec *)handle;
   struct cuda_pass pass = exec->pass[0];
   int64_t quads = layout_floats(&exec->fields.layout) / 4;
   dim3 grid = {(unsigned)((quads + CUDA_CEILING_THREADS - 1) / CUDA_CEILING_THREADS), 1, 1};
@@ -294,7 +299,7 @@ static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
 /* ---- data ---- */
 
 /* Where the interleaved copy has an array's values; NULL when there is none. */
-static float *packed_place(const struct himeno_exec *exec, enum himeno_array array)
+static float *packed_place(const struct cuda_exec *exec, enum himeno_array array)
 {
   static const struct {
     int pack, component;
@@ -306,9 +311,10 @@ static float *packed_place(const struct himeno_exec *exec, enum himeno_array arr
   return (float *)exec->pack[place[array].pack].handle + place[array].component;
 }
 
-static status_t cuda_sweep_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
+static status_t cuda_sweep_fill(struct himeno_exec *handle, struct gpu_queue *queue, enum himeno_array array,
                                 enum himeno_data data)
 {
+  struct cuda_exec *exec = (struct cuda_exec *)handle;
   const struct layout *layout = &exec->fields.layout;
   struct cuda_fill_job job = {.packed = packed_place(exec, array),
                               .swapped = exec->packing == CUDA_PACKED_SWAPPED,
@@ -328,9 +334,10 @@ static status_t cuda_sweep_fill(struct himeno_exec *exec, struct gpu_queue *queu
   return STATUS_OK;
 }
 
-static status_t cuda_sweep_checksum(struct himeno_exec *exec, struct gpu_queue *queue,
+static status_t cuda_sweep_checksum(struct himeno_exec *handle, struct gpu_queue *queue,
                                     const struct gpu_mem *arrays, int n, const struct box *box, uint64_t *sum)
 {
+  struct cuda_exec *exec = (struct cuda_exec *)handle;
   const struct layout *layout = &exec->fields.layout;
   struct cuda_checksum_job job = {.n = n, .box = *box, .pitch = layout->pitch, .plane = layout->plane};
   for (int a = 0; a < n; a++) job.array[a] = arrays[a].handle;
@@ -346,10 +353,11 @@ static status_t cuda_sweep_checksum(struct himeno_exec *exec, struct gpu_queue *
   return STATUS_OK;
 }
 
-static status_t cuda_sweep_repeat(struct himeno_exec *exec, struct gpu_queue *queue,
+static status_t cuda_sweep_repeat(struct himeno_exec *handle, struct gpu_queue *queue,
                                   const struct himeno_fields *fields, int source, const struct box *box,
                                   int times, const struct himeno_stuck *stuck, float *values, int *processors)
 {
+  struct cuda_exec *exec = (struct cuda_exec *)handle;
   const size_t bytes = (size_t)times * (size_t)box_points(box) * sizeof *values;
   struct cuda_pass pass = exec->pass[source];
   struct gpu_mem on_device = {0}, numbers = {0};
@@ -373,8 +381,9 @@ end:
   return status;
 }
 
-static status_t cuda_sweep_resources(struct himeno_exec *exec, struct himeno_resources *resources)
+static status_t cuda_sweep_resources(struct himeno_exec *handle, struct himeno_resources *resources)
 {
+  struct cuda_exec *exec = (struct cuda_exec *)handle;
   int most = ((struct cuda_device *)exec->device)->properties.maxThreadsPerMultiProcessor;
   struct cuda_block block = {0};
   RETURN_IF_FAILED(cuda_use(exec->device));

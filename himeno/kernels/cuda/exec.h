@@ -14,18 +14,20 @@ struct cuda_block {
   int threads, registers, local_bytes, at_once;
 };
 
+struct cuda_exec;
+
 /** A family of kernels: those that are launched alike. */
 struct himeno_ops {
   /** \brief Makes exec->kernel ready and loads its code, so that no sweep has to. */
-  status_t (*open)(struct himeno_exec *exec);
+  status_t (*open)(struct cuda_exec *exec);
   /** \brief Releases what exec->state holds, also after open failed half-way. NULL: nothing. */
-  void (*close)(struct himeno_exec *exec);
+  void (*close)(struct cuda_exec *exec);
   /** \brief A pass over the box of \a pass, which is that of \a sweep and not empty. */
-  status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+  status_t (*sweep)(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                     const struct himeno_sweep *sweep);
   /** \brief The linked sweep, of variants that have one; NULL where none of the family has. */
-  status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
-  cudaError_t (*block)(const struct himeno_exec *exec, struct cuda_block *block);
+  status_t (*linked)(struct cuda_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
+  cudaError_t (*block)(const struct cuda_exec *exec, struct cuda_block *block);
 };
 
 /** himeno_kernel.variant is a struct cuda_variant of classic kernels, and of resident ones for
@@ -36,10 +38,10 @@ extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_residen
 enum cuda_packing { CUDA_NOT_PACKED, CUDA_PACKED, CUDA_PACKED_SWAPPED /**< by CUDA_PACK_PLACE */ };
 
 /** Launches a grid of blocks of so many threads. */
-typedef cudaError_t cuda_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel,
+typedef cudaError_t cuda_launch(struct cuda_exec *exec, struct gpu_queue *queue, const void *kernel,
                                 dim3 grid, dim3 threads, void **arguments);
 
-struct himeno_exec {
+struct cuda_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
@@ -56,13 +58,13 @@ struct himeno_exec {
   long trap;    /**< sweeps left until the planted fault, 0 for none */
 };
 
-status_t cuda_exec_check(const struct himeno_exec *exec, cudaError_t error, const char *what);
+status_t cuda_exec_check(const struct cuda_exec *exec, cudaError_t error, const char *what);
 
 /** \brief The chip that the code loaded for \a kernel was made for, as 90; loads it. */
-status_t cuda_exec_code(const struct himeno_exec *exec, const void *kernel, int *number);
+status_t cuda_exec_code(const struct cuda_exec *exec, const void *kernel, int *number);
 
 /** \brief exec->state of so many bytes, zero. */
-status_t cuda_exec_state(struct himeno_exec *exec, size_t bytes);
+status_t cuda_exec_state(struct cuda_exec *exec, size_t bytes);
 
 /** \brief On Hopper and later the kernel may start while the one before it drains: until that is
  * complete it reads coefficients only, and those are written by fills alone. */
@@ -70,7 +72,7 @@ cuda_launch cuda_exec_launch;
 
 /** \brief Whether a kernel that knows programmatic launches may start in the queue before the one
  * ahead of it is complete, for a launch that comes now. */
-int cuda_exec_overlap(const struct himeno_exec *exec, struct gpu_queue *queue);
+int cuda_exec_overlap(const struct cuda_exec *exec, struct gpu_queue *queue);
 
 /** \brief The stream of a queue, for a launch that nothing may overlap. */
 cudaStream_t cuda_exec_alone(struct gpu_queue *queue);
@@ -78,14 +80,14 @@ cudaStream_t cuda_exec_alone(struct gpu_queue *queue);
 void cuda_box_set(struct cuda_pass *pass, const struct box *box);
 
 /** \brief Whether the box is all that the rank owns. */
-int cuda_is_owned(const struct himeno_exec *exec, const struct box *box);
+int cuda_is_owned(const struct cuda_exec *exec, const struct box *box);
 
 /** \brief What CUDA tells of a kernel whose blocks are given so many bytes at launch. */
 cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, struct cuda_block *block);
 
 /** \brief Sweeps the box by tiles of exec->variant, or by the slab kernel where most would be
  * idle. */
-status_t cuda_tiles_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                           const struct himeno_sweep *sweep);
 
 #endif

@@ -7,7 +7,7 @@
 #include "himeno/kernels/cuda/exec.h"
 #include "himeno/kernels/cuda/resident.h"
 
-static status_t resident_open(struct himeno_exec *exec)
+static status_t resident_open(struct cuda_exec *exec)
 {
   const struct layout *layout = &exec->fields.layout;
   const int64_t *extent = layout->extent;
@@ -25,7 +25,7 @@ static status_t resident_open(struct himeno_exec *exec)
                   exec->kernel->name, extent[0], extent[1], extent[2], exec->device->info.name);
 }
 
-static status_t resident_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+static status_t resident_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                                const struct himeno_sweep *sweep)
 {
   if (!cuda_is_owned(exec, &sweep->box)) return cuda_tiles_sweep(exec, queue, pass, sweep);
@@ -34,7 +34,7 @@ static status_t resident_sweep(struct himeno_exec *exec, struct gpu_queue *queue
       "launching resident sweeps");
 }
 
-static cudaError_t resident_block(const struct himeno_exec *exec, struct cuda_block *block)
+static cudaError_t resident_block(const struct cuda_exec *exec, struct cuda_block *block)
 {
   const struct cuda_resident *resident = exec->state;
   return cuda_block_read(cuda_resident_kernel(resident), resident->threads, resident->bytes, block);

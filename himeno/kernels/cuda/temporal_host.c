@@ -23,7 +23,7 @@ static int form_runs(const struct cudaDeviceProp *chip, int code, const struct c
   return major >= form->major && (size_t)form->shared_bytes <= chip->sharedMemPerBlockOptin;
 }
 
-static status_t temporal_open(struct himeno_exec *exec)
+static status_t temporal_open(struct cuda_exec *exec)
 {
   const struct cudaDeviceProp *chip = &((struct cuda_device *)exec->device)->properties;
   const struct cuda_temporal *forms = exec->kernel->variant;
@@ -41,13 +41,13 @@ static status_t temporal_open(struct himeno_exec *exec)
                   chip->sharedMemPerBlockOptin);
 }
 
-static void temporal_close(struct himeno_exec *exec)
+static void temporal_close(struct cuda_exec *exec)
 {
   struct temporal_state *s = exec->state;
   if (s && s->chip.progress) cuda_temporal_close(&s->chip);
 }
 
-static status_t temporal_sweep(struct himeno_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
+static status_t temporal_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                                const struct himeno_sweep *sweep)
 {
   const struct layout *layout = &exec->fields.layout;
@@ -64,7 +64,7 @@ static status_t temporal_sweep(struct himeno_exec *exec, struct gpu_queue *queue
       "launching a temporal pass");
 }
 
-static cudaError_t temporal_block(const struct himeno_exec *exec, struct cuda_block *block)
+static cudaError_t temporal_block(const struct cuda_exec *exec, struct cuda_block *block)
 {
   const struct cuda_temporal *form = ((const struct temporal_state *)exec->state)->form;
   return cuda_block_read(form->kernel, form->threads, form->shared_bytes, block);

@@ -209,8 +209,8 @@ static status_t module_load(struct cuda_user_state *user, void *program, const c
 }
 
 /* A user's kernel says nothing about what it reads early: nothing overlaps it. */
-static cudaError_t user_launch(struct himeno_exec *exec, struct gpu_queue *queue, const void *kernel,
-                               dim3 grid, dim3 threads, void **arguments)
+static cudaError_t user_launch(struct cuda_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
+                               dim3 threads, void **arguments)
 {
   const struct cuda_user_state *user = exec->state;
   (void)kernel;
@@ -220,7 +220,7 @@ static cudaError_t user_launch(struct himeno_exec *exec, struct gpu_queue *queue
 
 /* A file that cannot be read, or NVRTC or the driver not being there, is STATUS_ENVIRONMENT; source
    that does not compile or has no valid shape is STATUS_USAGE. */
-static status_t cuda_user_open(struct himeno_exec *exec)
+static status_t cuda_user_open(struct cuda_exec *exec)
 {
   status_t status;
   const char *path = exec->kernel->file;
@@ -247,13 +247,13 @@ end:
   return status;
 }
 
-static void cuda_user_close(struct himeno_exec *exec)
+static void cuda_user_close(struct cuda_exec *exec)
 {
   struct cuda_user_state *user = exec->state;
   if (user && user->module) driver.unload(user->module);
 }
 
-static cudaError_t cuda_user_block(const struct himeno_exec *exec, struct cuda_block *block)
+static cudaError_t cuda_user_block(const struct cuda_exec *exec, struct cuda_block *block)
 {
   const struct cuda_user_state *user = exec->state;
   const int *t = user->variant.threads;

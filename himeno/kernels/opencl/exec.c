@@ -80,7 +80,7 @@ static int halve_with_halo(struct opencl_variant *s)
 
 /** Halves a group in j, then in k, until the device takes it; variants whose tile is their point
  * say that they cannot. */
-static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
+static status_t fit_group(struct opencl_exec *x, const size_t limits[3])
 {
   struct opencl_variant *s = &x->variant;
   while (s->shrinks && !opencl_exec_fits(s, limits) && s->group[0] * s->group[1] > 1) {
@@ -97,7 +97,7 @@ static status_t fit_group(struct himeno_exec *x, const size_t limits[3])
 }
 
 /** What kernels are told of the device. */
-static const char *device_options(const struct himeno_exec *x)
+static const char *device_options(const struct opencl_exec *x)
 {
   static const char *const means[] = {"", " -D GOSA_ADD", " -D GOSA_EXCHANGE"};
   static _Thread_local char options[120];
@@ -105,7 +105,7 @@ static const char *device_options(const struct himeno_exec *x)
   return options;
 }
 
-status_t opencl_exec_build(const struct himeno_exec *x, const struct opencl_variant *variant,
+status_t opencl_exec_build(const struct opencl_exec *x, const struct opencl_variant *variant,
                            const char *const parts[], cl_program *program)
 {
   char options[280];
@@ -124,13 +124,13 @@ status_t opencl_exec_build(const struct himeno_exec *x, const struct opencl_vari
   return status;
 }
 
-static status_t opencl_exec_compile(struct himeno_exec *x)
+static status_t opencl_exec_compile(struct opencl_exec *x)
 {
   const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : x->variant.source, NULL};
   return opencl_exec_build(x, &x->variant, parts, &x->program);
 }
 
-static status_t create_entries(struct himeno_exec *x)
+static status_t create_entries(struct opencl_exec *x)
 {
   char what[96];
   for (int n = 0; n < ENTRIES; n++) {
@@ -145,7 +145,7 @@ static status_t create_entries(struct himeno_exec *x)
   return STATUS_OK;
 }
 
-static void release_program(struct himeno_exec *x)
+static void release_program(struct opencl_exec *x)
 {
   for (int n = 0; n < ENTRIES; n++) {
     if (x->entries[n]) clReleaseKernel(x->entries[n]);
@@ -172,7 +172,7 @@ static int kind_of(enum opencl_entry entry)
 
 /** Whether all kernels run with the groups they were built for; if not, most[] becomes what kernels
  * of each kind take. One that takes few leaves the others alone. */
-static status_t groups_run(const struct himeno_exec *x, int *run, size_t most[KINDS])
+static status_t groups_run(const struct opencl_exec *x, int *run, size_t most[KINDS])
 {
   const size_t want[KINDS] = {opencl_group_items(&x->variant), x->field_group, x->reduce_group};
   *run = 1;
@@ -195,7 +195,7 @@ static status_t groups_run(const struct himeno_exec *x, int *run, size_t most[KI
 
 /** Cuts the march along i so that the groups, one a compute unit at a time, are soonest done with
  * the whole array. */
-static status_t plan_march(struct himeno_exec *x)
+static status_t plan_march(struct opencl_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;
   const int64_t planes = box_extent(all, 0), ramp = 2 * x->variant.halo + 4;
@@ -219,7 +219,7 @@ static status_t plan_march(struct himeno_exec *x)
 
 /** Builds for groups as large as the device takes; again with smaller ones while the compiled
  * kernels take less. */
-static status_t prepare_program(struct himeno_exec *x)
+static status_t prepare_program(struct opencl_exec *x)
 {
   size_t limits[3], most[KINDS];
   int run;
@@ -241,7 +241,7 @@ static status_t prepare_program(struct himeno_exec *x)
 
 /** The user's kernel finds room for its group's sum in its last argument, which stays as it is set
  * here. */
-static status_t set_scratch(struct himeno_exec *x)
+static status_t set_scratch(struct opencl_exec *x)
 {
   size_t bytes = opencl_group_items(&x->variant) * sizeof(double);
   cl_int error = x->own ? clSetKernelArg(x->entries[ENTRY_SWEEP], SWEEP_ARGUMENTS, bytes, NULL) : CL_SUCCESS;
@@ -249,7 +249,7 @@ static status_t set_scratch(struct himeno_exec *x)
 }
 
 /** Local memory: what the compiled sweep takes must be there. */
-static status_t check_local_memory(const struct himeno_exec *x)
+static status_t check_local_memory(const struct opencl_exec *x)
 {
   cl_ulong need, have;
   cl_int error = clGetKernelWorkGroupInfo(x->entries[ENTRY_SWEEP], x->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
@@ -262,7 +262,7 @@ static status_t check_local_memory(const struct himeno_exec *x)
                   (unsigned long long)have);
 }
 
-static status_t create_standard_p(struct himeno_exec *x)
+static status_t create_standard_p(struct opencl_exec *x)
 {
   const struct layout *layout = &x->fields.layout;
   size_t planes = (size_t)layout->extent[0];
@@ -278,7 +278,7 @@ static status_t create_standard_p(struct himeno_exec *x)
 }
 
 /* Groups that cover a box inside the interior are never more than those that cover all of it. */
-static status_t create_buffers(struct himeno_exec *x)
+static status_t create_buffers(struct opencl_exec *x)
 {
   size_t groups[3], n;
 
@@ -290,7 +290,7 @@ static status_t create_buffers(struct himeno_exec *x)
   return create_standard_p(x);
 }
 
-void opencl_exec_close(struct himeno_exec *x)
+void opencl_exec_close(struct opencl_exec *x)
 {
   if (!x) return;
   if (x->standard_p) clReleaseMemObject(x->standard_p);
@@ -312,7 +312,7 @@ static status_t check_extents(const struct layout *layout)
 
 /** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and
  * HIMENO_OPENCL_FP64=0 are for tests: they make a device one that has none, or no doubles. */
-static void gosa_choose(struct himeno_exec *x)
+static void gosa_choose(struct opencl_exec *x)
 {
   const struct gpu_device_info *info = &x->device->base.info;
   x->gosa = GOSA_LAUNCH;
@@ -329,19 +329,19 @@ static void gosa_choose(struct himeno_exec *x)
  * second cache: NVIDIA's gives that of the first. */
 #define CACHED_BYTES (2.0 * (1 << 30))
 
-static int caches_help(const struct himeno_exec *x)
+static int caches_help(const struct opencl_exec *x)
 {
   return (HIMENO_ARRAYS + 1) * sizeof(float) * (double)layout_floats(&x->fields.layout) <= CACHED_BYTES;
 }
 
 /** Whether groups should be as large as NVIDIA's devices take: its compiler gives a kernel as few
  * registers as its group needs. */
-static int wide_wanted(const struct himeno_exec *x)
+static int wide_wanted(const struct opencl_exec *x)
 {
   return switch_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;
 }
 
-static status_t variant_open(struct himeno_exec *x)
+static status_t variant_open(struct opencl_exec *x)
 {
   const struct opencl_variant *variant = x->kernel->variant;
   if (!variant) return opencl_user_open(x->device, x->kernel->file, device_options(x), &x->own, &x->variant);
@@ -352,9 +352,9 @@ static status_t variant_open(struct himeno_exec *x)
 }
 
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
-                          const struct himeno_kernel *kernel, struct himeno_exec **exec)
+                          const struct himeno_kernel *kernel, struct opencl_exec **exec)
 {
-  struct himeno_exec *x;
+  struct opencl_exec *x;
   status_t status;
 
   RETURN_IF_FAILED(check_extents(&fields->layout));

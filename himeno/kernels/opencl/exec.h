@@ -63,7 +63,7 @@ struct opencl_persistent {
   struct gpu_mem state;
 };
 
-struct himeno_exec {
+struct opencl_exec {
   struct opencl_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
@@ -81,11 +81,11 @@ struct himeno_exec {
 /** \brief Builds the kernel's variant, a struct opencl_variant, or its file, in groups that the
  * device takes: STATUS_ENVIRONMENT if the device cannot run it, or has no memory for it. */
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
-                          const struct himeno_kernel *kernel, struct himeno_exec **exec);
-void opencl_exec_close(struct himeno_exec *exec);
+                          const struct himeno_kernel *kernel, struct opencl_exec **exec);
+void opencl_exec_close(struct opencl_exec *exec);
 
 /** \brief Builds the parts, up to a NULL, for groups of the variant. */
-status_t opencl_exec_build(const struct himeno_exec *exec, const struct opencl_variant *variant,
+status_t opencl_exec_build(const struct opencl_exec *exec, const struct opencl_variant *variant,
                            const char *const parts[], cl_program *program);
 
 /** \brief Compiles a user's own kernel, \a path, for \a device and reads the shape of `sweep` in

@@ -98,7 +98,7 @@ static const struct himeno_kernel own = {.sweeps = 1};
 
 /* Arguments are set one after the other; the first error stays. */
 struct launch {
-  struct himeno_exec *exec;
+  struct opencl_exec *exec;
   cl_kernel kernel;
   const char *name; /* in the source */
   cl_uint n;
@@ -106,7 +106,7 @@ struct launch {
 };
 
 /* Begins one of the kernels that every variant has. */
-static struct launch launch_begin(struct himeno_exec *exec, enum opencl_entry entry)
+static struct launch launch_begin(struct opencl_exec *exec, enum opencl_entry entry)
 {
   return (struct launch){exec, exec->entries[entry], opencl_entry_names[entry], 0, CL_SUCCESS};
 }
@@ -138,7 +138,7 @@ static cl_int8 opencl_box(const struct box *b, int odd, int64_t first_k)
  * slot. */
 static void sweep_arguments(struct launch *launch, const struct himeno_sweep *sweep, int64_t first_k)
 {
-  const struct himeno_exec *x = launch->exec;
+  const struct opencl_exec *x = launch->exec;
   const cl_long2 stride = stride_of(&x->fields.layout);
   const cl_int8 box = opencl_box(&sweep->box, sweep->source, first_k);
   const cl_int slot = sweep->slot;
@@ -188,7 +188,7 @@ static void place_arguments(struct launch *launch)
   argument(launch, sizeof global, &global);
 }
 
-static status_t opencl_fill_field(struct himeno_exec *x, struct gpu_queue *queue, void *out,
+static status_t opencl_fill_field(struct opencl_exec *x, struct gpu_queue *queue, void *out,
                                   enum himeno_array array, enum himeno_data data)
 {
   const struct layout *layout = &x->fields.layout;
@@ -214,16 +214,17 @@ static status_t opencl_fill_field(struct himeno_exec *x, struct gpu_queue *queue
   return launch_rows(&launch, queue);
 }
 
-static status_t opencl_fill(struct himeno_exec *x, struct gpu_queue *queue, enum himeno_array array,
+static status_t opencl_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                             enum himeno_data data)
 {
+  struct opencl_exec *x = (struct opencl_exec *)exec;
   if (array != HIMENO_P) return opencl_fill_field(x, queue, x->fields.coefficient[array].handle, array, data);
   RETURN_IF_FAILED(opencl_fill_field(x, queue, x->fields.p[0].handle, array, data));
   return opencl_fill_field(x, queue, x->fields.p[1].handle, array, data);
 }
 
 /** Adds n partial sums from `from` on to gosa[slot], through chunks where they are many. */
-static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, size_t from, size_t n, int slot)
+static status_t add_partials(struct opencl_exec *x, struct gpu_queue *queue, size_t from, size_t n, int slot)
 {
   const size_t one = 1;
   void *in = x->partial.handle, *out = x->chunks.handle;
@@ -268,7 +269,7 @@ static status_t add_partials(struct himeno_exec *x, struct gpu_queue *queue, siz
 /* Counters, each in a line of its own: persistent.cl. */
 #define STATE_WORDS 64
 
-static int persistent_wanted(const struct himeno_exec *x)
+static int persistent_wanted(const struct opencl_exec *x)
 {
   const int ordered = opencl_nvidia_chip(x->device) >= 70;
   return x->variant.persistent && switch_number("HIMENO_OPENCL_PERSISTENT", ordered) &&
@@ -276,7 +277,7 @@ static int persistent_wanted(const struct himeno_exec *x)
 }
 
 /* As wide as the rows, with as many work-items. */
-static void persistent_shape(struct himeno_exec *x)
+static void persistent_shape(struct opencl_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;
   struct opencl_variant *s = &x->persistent.variant;
@@ -287,7 +288,7 @@ static void persistent_shape(struct himeno_exec *x)
   }
 }
 
-static void persistent_close(struct himeno_exec *x)
+static void persistent_close(struct opencl_exec *x)
 {
   gpu_free(&x->device->base, &x->persistent.state);
   if (x->persistent.kernel) clReleaseKernel(x->persistent.kernel);
@@ -295,7 +296,7 @@ static void persistent_close(struct himeno_exec *x)
   x->persistent = (struct opencl_persistent){.kernel = NULL};
 }
 
-static status_t persistent_build(struct himeno_exec *x)
+static status_t persistent_build(struct opencl_exec *x)
 {
   const struct opencl_variant *variant = &x->persistent.variant;
   const char *const parts[] = {himeno_common_cl, variant->source, himeno_persistent_cl, NULL};
@@ -312,7 +313,7 @@ static status_t persistent_build(struct himeno_exec *x)
 }
 
 /* Older drivers may not know all instructions. */
-static void persistent_try(struct himeno_exec *x)
+static void persistent_try(struct opencl_exec *x)
 {
   const int muted = log_mute(1);
   const status_t status = persistent_build(x);
@@ -323,7 +324,7 @@ static void persistent_try(struct himeno_exec *x)
            x->kernel->name, x->device->base.info.name);
 }
 
-static status_t persistent_open(struct himeno_exec *x)
+static status_t persistent_open(struct opencl_exec *x)
 {
   if (!persistent_wanted(x)) return STATUS_OK;
   persistent_shape(x);
@@ -332,20 +333,21 @@ static status_t persistent_open(struct himeno_exec *x)
   return gpu_alloc(&x->device->base, STATE_WORDS * sizeof(cl_uint), &x->persistent.state);
 }
 
-static int persistent_most(const struct himeno_exec *x)
+static int persistent_most(const struct himeno_exec *exec)
 {
+  const struct opencl_exec *x = (const struct opencl_exec *)exec;
   return x->persistent.kernel ? SWEEPS_MOST : 1;
 }
 
 /* As many groups as run at a time, if there are tiles for all. */
-static size_t groups_of(const struct himeno_exec *x, size_t tiles)
+static size_t groups_of(const struct opencl_exec *x, size_t tiles)
 {
   const size_t units = (size_t)x->device->base.info.compute_units;
   const size_t most = units * UNIT_ITEMS / opencl_group_items(&x->persistent.variant);
   return tiles < most ? tiles : most;
 }
 
-static status_t persistent_sweep(struct himeno_exec *x, struct gpu_queue *queue,
+static status_t persistent_sweep(struct opencl_exec *x, struct gpu_queue *queue,
                                  const struct himeno_sweep *sweep)
 {
   const struct opencl_variant *variant = &x->persistent.variant;
@@ -379,8 +381,10 @@ static void around_arguments(struct launch *launch)
   argument(launch, sizeof extent, &extent);
 }
 
-static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
+static status_t opencl_sweep(struct himeno_exec *exec, struct gpu_queue *queue,
+                             const struct himeno_sweep *sweep)
 {
+  struct opencl_exec *x = (struct opencl_exec *)exec;
   const size_t group[3] = {(size_t)x->variant.group[0], (size_t)x->variant.group[1],
                            (size_t)x->variant.group[2]};
   struct launch launch = launch_begin(x, ENTRY_SWEEP);
@@ -399,8 +403,9 @@ static status_t opencl_sweep(struct himeno_exec *x, struct gpu_queue *queue, con
   return STATUS_OK;
 }
 
-static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
+static status_t opencl_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
 {
+  struct opencl_exec *x = (struct opencl_exec *)exec;
   struct launch launch = launch_begin(x, ENTRY_CEILING);
   cl_ulong vectors = (cl_ulong)layout_floats(&x->fields.layout) / 4;
   size_t groups = (vectors + x->field_group - 1) / x->field_group;
@@ -414,9 +419,10 @@ static status_t opencl_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
 
 /* The kernel has arguments for all coefficients: where there are fewer arrays the last one stands
  * in, unread. */
-static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays,
-                                int n, const struct box *box, uint64_t *sum)
+static status_t opencl_checksum(struct himeno_exec *exec, struct gpu_queue *queue,
+                                const struct gpu_mem *arrays, int n, const struct box *box, uint64_t *sum)
 {
+  struct opencl_exec *x = (struct opencl_exec *)exec;
   const cl_long2 stride = stride_of(&x->fields.layout);
   const cl_int8 bounds = opencl_box(box, 0, 0);
   const cl_int all = n;
@@ -440,8 +446,9 @@ static status_t opencl_checksum(struct himeno_exec *x, struct gpu_queue *queue, 
   return STATUS_OK;
 }
 
-static status_t opencl_resources(struct himeno_exec *x, struct himeno_resources *resources)
+static status_t opencl_resources(struct himeno_exec *exec, struct himeno_resources *resources)
 {
+  struct opencl_exec *x = (struct opencl_exec *)exec;
   cl_ulong local;
   cl_int error = clGetKernelWorkGroupInfo(x->entries[ENTRY_SWEEP], x->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
                                           sizeof local, &local, NULL);
@@ -451,8 +458,9 @@ static status_t opencl_resources(struct himeno_exec *x, struct himeno_resources 
   return STATUS_OK;
 }
 
-static void opencl_sweep_close(struct himeno_exec *x)
+static void opencl_sweep_close(struct himeno_exec *exec)
 {
+  struct opencl_exec *x = (struct opencl_exec *)exec;
   if (x) persistent_close(x);
   opencl_exec_close(x);
 }
@@ -460,13 +468,13 @@ static void opencl_sweep_close(struct himeno_exec *x)
 static status_t opencl_sweep_open(struct gpu_device *device, const struct himeno_fields *fields,
                                   const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
-  struct himeno_exec *x;
+  struct opencl_exec *x;
   RETURN_IF_FAILED(opencl_exec_open(device, fields, kernel, &x));
   status_t status = persistent_open(x);
   if (status == STATUS_OK)
-    *exec = x;
+    *exec = (struct himeno_exec *)x;
   else
-    opencl_sweep_close(x);
+    opencl_sweep_close((struct himeno_exec *)x);
   return status;
 }
 

@@ -50,7 +50,7 @@ static const struct himeno_kernel kernels[] = {
 #define MOST_POINTS  131072
 #define LEAST_PASSES (4 * PROGRAMS)
 
-struct himeno_exec {
+struct qpu_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
   struct himeno_exec *host; /* fills and sums */
@@ -72,8 +72,8 @@ static int64_t passes(const struct box *box)
 
 /* ---- open and close ---- */
 
-static status_t code_load(struct himeno_exec *x, const struct qpu_program_words *program,
-                          struct gpu_mem *code, uint32_t *address)
+static status_t code_load(struct qpu_exec *x, const struct qpu_program_words *program, struct gpu_mem *code,
+                          uint32_t *address)
 {
   RETURN_IF_FAILED(gpu_alloc(x->device, program->n_words * sizeof *program->words, code));
   memcpy(code->handle, program->words, code->bytes);
@@ -81,7 +81,7 @@ static status_t code_load(struct himeno_exec *x, const struct qpu_program_words 
 }
 
 /* Room for the uniforms of any box, of the ceiling, and for the sums of squares. */
-static status_t buffers_alloc(struct himeno_exec *x)
+static status_t buffers_alloc(struct qpu_exec *x)
 {
   const int64_t *extent = x->fields.layout.extent;
   size_t most = (size_t)(extent[1] * ((extent[2] + LANES - 1) / LANES)) * PASS_WORDS +
@@ -92,7 +92,7 @@ static status_t buffers_alloc(struct himeno_exec *x)
   return qpu_device_address(x->device, x->sums.handle, &x->sums_at);
 }
 
-static status_t addresses_find(struct himeno_exec *x)
+static status_t addresses_find(struct qpu_exec *x)
 {
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++)
     RETURN_IF_FAILED(qpu_device_address(x->device, x->fields.coefficient[m].handle, &x->coefficient[m]));
@@ -101,8 +101,9 @@ static status_t addresses_find(struct himeno_exec *x)
   return STATUS_OK;
 }
 
-static void qpu_sweep_close(struct himeno_exec *x)
+static void qpu_sweep_close(struct himeno_exec *exec)
 {
+  struct qpu_exec *x = (struct qpu_exec *)exec;
   if (!x) return;
   gpu_free(x->device, &x->sums);
   gpu_free(x->device, &x->uniforms);
@@ -116,7 +117,7 @@ static status_t qpu_sweep_open(struct gpu_device *device, const struct himeno_fi
                                const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
   status_t status;
-  struct himeno_exec *x = calloc(1, sizeof *x);
+  struct qpu_exec *x = calloc(1, sizeof *x);
   if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the QPU kernels");
   x->device = device;
   x->fields = *fields;
@@ -125,22 +126,24 @@ static status_t qpu_sweep_open(struct gpu_device *device, const struct himeno_fi
   TRY(code_load(x, &ceiling_program, &x->ceiling_code, &x->ceiling_at), fail);
   TRY(buffers_alloc(x), fail);
   TRY(addresses_find(x), fail);
-  *exec = x;
+  *exec = (struct himeno_exec *)x;
   return STATUS_OK;
 fail:
-  qpu_sweep_close(x);
+  qpu_sweep_close((struct himeno_exec *)x);
   return status;
 }
 
-static status_t qpu_fill(struct himeno_exec *x, struct gpu_queue *queue, enum himeno_array array,
+static status_t qpu_fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                          enum himeno_data data)
 {
+  struct qpu_exec *x = (struct qpu_exec *)exec;
   return himeno_kernels_cpu.fill(x->host, queue, array, data);
 }
 
-static status_t qpu_checksum(struct himeno_exec *x, struct gpu_queue *queue, const struct gpu_mem *arrays,
+static status_t qpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays,
                              int n, const struct box *box, uint64_t *sum)
 {
+  struct qpu_exec *x = (struct qpu_exec *)exec;
   return himeno_kernels_cpu.checksum(x->host, queue, arrays, n, box, sum);
 }
 
@@ -159,7 +162,7 @@ static uint32_t qpu_sweep_bits(float value)
 }
 
 /* In the order of sweep.qasm, which takes coefficients as the expression does. */
-static uint32_t *write_constants(const struct himeno_exec *x, const struct himeno_sweep *sweep, int n,
+static uint32_t *write_constants(const struct qpu_exec *x, const struct himeno_sweep *sweep, int n,
                                  int64_t n_passes, uint32_t *u)
 {
   static const enum himeno_array order[] = {HIMENO_A0, HIMENO_A1,   HIMENO_A2, HIMENO_B0,
@@ -180,8 +183,8 @@ static uint32_t *write_constants(const struct himeno_exec *x, const struct himen
 }
 
 /* The stream of program n of \a used, which takes passes n, n + used, …: see sweep.qasm. */
-static uint32_t *write_uniforms(const struct himeno_exec *x, const struct himeno_sweep *sweep, int n,
-                                int used, uint32_t *u)
+static uint32_t *write_uniforms(const struct qpu_exec *x, const struct himeno_sweep *sweep, int n, int used,
+                                uint32_t *u)
 {
   const struct layout *layout = &x->fields.layout;
   const struct box *b = &sweep->box;
@@ -201,7 +204,7 @@ static uint32_t *write_uniforms(const struct himeno_exec *x, const struct himeno
   return u;
 }
 
-static void counts_add(struct himeno_exec *x, const struct box *box)
+static void counts_add(struct qpu_exec *x, const struct box *box)
 {
   struct qpu_emu *emu = qpu_device_emulator(x->device);
   if (!emu) return;
@@ -214,7 +217,7 @@ static void counts_add(struct himeno_exec *x, const struct box *box)
 }
 
 /* The jobs of a sweep: how many there are. */
-static int jobs_write(struct himeno_exec *x, const struct himeno_sweep *sweep, struct qpu_job jobs[PROGRAMS])
+static int jobs_write(struct qpu_exec *x, const struct himeno_sweep *sweep, struct qpu_job jobs[PROGRAMS])
 {
   uint32_t *first = x->uniforms.handle, *u = first;
   int64_t all = passes(&sweep->box);
@@ -237,7 +240,7 @@ static void shorten(struct box *b)
 
 /* The first box or a part of it, run once more: a sweep reads one field and writes the other. The
  * whole takes as many times the part's time, without the call, as it has points. */
-static status_t qpu_sweep_estimate(struct himeno_exec *x, const struct himeno_sweep *sweep)
+static status_t qpu_sweep_estimate(struct qpu_exec *x, const struct himeno_sweep *sweep)
 {
   struct qpu_job jobs[PROGRAMS] = {{0}};
   struct qpu_emu *emu = qpu_device_emulator(x->device);
@@ -256,8 +259,9 @@ static status_t qpu_sweep_estimate(struct himeno_exec *x, const struct himeno_sw
 
 /* Sums of squares come in single precision, one a lane of a program, and are added up here in
  * double. */
-static status_t qpu_sweep(struct himeno_exec *x, struct gpu_queue *queue, const struct himeno_sweep *sweep)
+static status_t qpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
+  struct qpu_exec *x = (struct qpu_exec *)exec;
   struct qpu_job jobs[PROGRAMS] = {{0}};
   double *gosa = x->fields.gosa.handle;
   const float *sums = x->sums.handle;
@@ -275,7 +279,7 @@ static status_t qpu_sweep(struct himeno_exec *x, struct gpu_queue *queue, const 
 /* ---- the ceiling ---- */
 
 /* See ceiling.qasm. */
-static uint32_t *write_ceiling(const struct himeno_exec *x, int n, int used, uint32_t *u)
+static uint32_t *write_ceiling(const struct qpu_exec *x, int n, int used, uint32_t *u)
 {
   uint32_t all = (uint32_t)(layout_floats(&x->fields.layout) / LANES), start = (uint32_t)n * LANES * 4;
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) *u++ = x->coefficient[m] + start;
@@ -291,8 +295,9 @@ static uint32_t *write_ceiling(const struct himeno_exec *x, int n, int used, uin
 }
 
 /* Rows are padded to a multiple of 32 floats, so an array is whole vectors. */
-static status_t qpu_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
+static status_t qpu_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
 {
+  struct qpu_exec *x = (struct qpu_exec *)exec;
   struct qpu_job jobs[PROGRAMS] = {{0}};
   uint32_t *first = x->uniforms.handle, *u = first;
   int64_t all = layout_floats(&x->fields.layout) / LANES;
@@ -306,8 +311,9 @@ static status_t qpu_ceiling(struct himeno_exec *x, struct gpu_queue *queue)
   return qpu_device_run(x->device, jobs, used, 1);
 }
 
-static void qpu_counts(const struct himeno_exec *x, struct himeno_counts *counts)
+static void qpu_counts(const struct himeno_exec *exec, struct himeno_counts *counts)
 {
+  const struct qpu_exec *x = (const struct qpu_exec *)exec;
   *counts = x->counts;
 }
 
