@@ -9,6 +9,7 @@
 #include "gpu/gpu.h"
 
 struct halo_link_ops;
+/** A packer, opened. A backend converts it to a struct of its own. */
 struct halo_packer_state;
 
 struct halo_packer {

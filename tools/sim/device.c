@@ -351,23 +351,24 @@ void sim_device_gosa(struct gpu_device *device, struct gpu_mem gosa, double valu
 
 /* ---- packing: a kernel each way, and what the ends of an exchange take besides the wire ---- */
 
-struct halo_packer_state {
+struct sim_packer {
   double seconds;
 };
 
 static status_t packer_open(struct gpu_device *device, const struct layout *layout,
                             const struct halo_plan *plan, struct halo_packer_state **state)
 {
-  struct halo_packer_state *s = sim_array(1, sizeof *s);
+  struct sim_packer *s = sim_array(1, sizeof *s);
   (void)device, (void)layout;
   s->seconds = staged_ends(plan) / 2;
-  *state = s;
+  *state = (struct halo_packer_state *)s;
   return STATUS_OK;
 }
 
-static status_t pack_or_unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
-                               struct gpu_mem buffer)
+static status_t pack_or_unpack(struct halo_packer_state *handle, struct gpu_queue *queue,
+                               struct gpu_mem field, struct gpu_mem buffer)
 {
+  struct sim_packer *state = (struct sim_packer *)handle;
   (void)field, (void)buffer;
   return sim_work(queue, state->seconds);
 }

@@ -12,7 +12,7 @@
 /** Copies below this many floats are not worth waking threads for. */
 #define PARALLEL_FLOATS 16384
 
-struct halo_packer_state {
+struct cpu_packer {
   struct layout layout;
   struct halo_plan plan;
 };
@@ -20,13 +20,13 @@ struct halo_packer_state {
 static status_t cpu_packer_open(struct gpu_device *device, const struct layout *layout,
                                 const struct halo_plan *plan, struct halo_packer_state **state)
 {
-  struct halo_packer_state *s = malloc(sizeof *s);
+  struct cpu_packer *s = malloc(sizeof *s);
 
   (void)device;
   if (!s) return log_fail(STATUS_ENVIRONMENT, "no memory for the halo packer");
   s->layout = *layout;
   s->plan = *plan;
-  *state = s;
+  *state = (struct halo_packer_state *)s;
   return STATUS_OK;
 }
 
@@ -53,9 +53,10 @@ static void copy_box(const struct layout *layout, const struct box *b, float *fi
   }
 }
 
-static status_t cpu_pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+static status_t cpu_pack(struct halo_packer_state *handle, struct gpu_queue *queue, struct gpu_mem field,
                          struct gpu_mem buffer)
 {
+  struct cpu_packer *state = (struct cpu_packer *)handle;
   (void)queue;
   for (int n = 0; n < state->plan.n; n++) {
     const struct halo_message *m = &state->plan.messages[n];
@@ -64,9 +65,10 @@ static status_t cpu_pack(struct halo_packer_state *state, struct gpu_queue *queu
   return STATUS_OK;
 }
 
-static status_t cpu_unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+static status_t cpu_unpack(struct halo_packer_state *handle, struct gpu_queue *queue, struct gpu_mem field,
                            struct gpu_mem buffer)
 {
+  struct cpu_packer *state = (struct cpu_packer *)handle;
   (void)queue;
   for (int n = 0; n < state->plan.n; n++) {
     const struct halo_message *m = &state->plan.messages[n];

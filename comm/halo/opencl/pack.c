@@ -20,7 +20,7 @@ struct mover {
   size_t groups;
 };
 
-struct halo_packer_state {
+struct opencl_packer {
   struct opencl_device *device;
   struct layout layout;
   int messages;
@@ -30,7 +30,7 @@ struct halo_packer_state {
 };
 
 /** Appends a message to the table; returns its groups. */
-static size_t opencl_piece_add(const struct halo_packer_state *s, cl_long *piece, const struct box *b,
+static size_t opencl_piece_add(const struct opencl_packer *s, cl_long *piece, const struct box *b,
                                int64_t offset, size_t first_group)
 {
   const int64_t share = (int64_t)s->group * EACH;
@@ -43,7 +43,7 @@ static size_t opencl_piece_add(const struct halo_packer_state *s, cl_long *piece
   return (size_t)((piece[4] + share - 1) / share);
 }
 
-static status_t mover_init(struct halo_packer_state *s, struct mover *mover, const char *name,
+static status_t mover_init(struct opencl_packer *s, struct mover *mover, const char *name,
                            const struct halo_plan *plan, int gather)
 {
   cl_long table[HALO_MESSAGES_MAX * PIECE_NUMBERS] = {0};
@@ -75,8 +75,9 @@ static void mover_release(struct mover *mover)
   if (mover->kernel) clReleaseKernel(mover->kernel);
 }
 
-static void opencl_packer_close(struct halo_packer_state *s)
+static void opencl_packer_close(struct halo_packer_state *state)
 {
+  struct opencl_packer *s = (struct opencl_packer *)state;
   if (!s) return;
   mover_release(&s->unpack);
   mover_release(&s->pack);
@@ -89,7 +90,7 @@ static status_t opencl_packer_open(struct gpu_device *device, const struct layou
 {
   char options[64];
   status_t status;
-  struct halo_packer_state *s = calloc(1, sizeof *s);
+  struct opencl_packer *s = calloc(1, sizeof *s);
 
   if (!s) return log_fail(STATUS_ENVIRONMENT, "no memory for the halo packer");
   s->device = (struct opencl_device *)device;
@@ -106,14 +107,14 @@ static status_t opencl_packer_open(struct gpu_device *device, const struct layou
   TRY(opencl_program_build(s->device, comm_pack_cl, options, &s->program), fail);
   TRY(mover_init(s, &s->pack, "pack", plan, 1), fail);
   TRY(mover_init(s, &s->unpack, "unpack", plan, 0), fail);
-  *state = s;
+  *state = (struct halo_packer_state *)s;
   return STATUS_OK;
 fail:
-  opencl_packer_close(s);
+  opencl_packer_close((struct halo_packer_state *)s);
   return status;
 }
 
-static status_t move(struct halo_packer_state *s, const struct mover *mover, struct gpu_queue *queue,
+static status_t move(struct opencl_packer *s, const struct mover *mover, struct gpu_queue *queue,
                      struct gpu_mem field, struct gpu_mem buffer)
 {
   const cl_long2 stride = {{s->layout.plane, s->layout.pitch}};
@@ -135,15 +136,17 @@ static status_t move(struct halo_packer_state *s, const struct mover *mover, str
   return opencl_fail(error, what);
 }
 
-static status_t opencl_pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+static status_t opencl_pack(struct halo_packer_state *handle, struct gpu_queue *queue, struct gpu_mem field,
                             struct gpu_mem buffer)
 {
+  struct opencl_packer *state = (struct opencl_packer *)handle;
   return move(state, &state->pack, queue, field, buffer);
 }
 
-static status_t opencl_unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+static status_t opencl_unpack(struct halo_packer_state *handle, struct gpu_queue *queue, struct gpu_mem field,
                               struct gpu_mem buffer)
 {
+  struct opencl_packer *state = (struct opencl_packer *)handle;
   return move(state, &state->unpack, queue, field, buffer);
 }
 
