@@ -112,9 +112,9 @@ static inline struct study_paths paths_make(void)
   static const char *const names[] = {"staged", "p2p"};
   struct study_paths paths = {.n = 2};
   for (int w = 0; w < paths.n; w++) {
-    paths.ways[w] =
-        (struct study_way){.known = {1, 0}, .latency = {1.1 * LATENCY}, .bandwidth = {0.92 * BANDWIDTH}};
-    snprintf(paths.ways[w].name, sizeof paths.ways[w].name, "%s", names[w]);
+    paths.transports[w] = (struct study_transport){
+        .known = {1, 0}, .latency = {1.1 * LATENCY}, .bandwidth = {0.92 * BANDWIDTH}};
+    snprintf(paths.transports[w].name, sizeof paths.transports[w].name, "%s", names[w]);
   }
   return paths;
 }

@@ -15,9 +15,10 @@ static void known_parameters_are_found_again(void **state)
   struct model *model = fit_made(&plain, 4);
   assert_near(model->value[TERM_PASS], PASS, 0.1);
   assert_near(model->value[TERM_POINT], POINT, 0.01);
-  assert_near(model->value[TERMS + WAY_LATENCY] * 1.1, 1, 0.08);
-  assert_near((model->value[TERMS + WAY_BANDWIDTH] + 2 * model->value[TERMS + WAY_HOST]) / 0.92, 1, 0.1);
-  assert_near(model->value[TERMS + WAY_SYNC], SYNC, 0.3);
+  assert_near(model->value[TERMS + TRANSPORT_LATENCY] * 1.1, 1, 0.08);
+  assert_near((model->value[TERMS + TRANSPORT_BANDWIDTH] + 2 * model->value[TERMS + TRANSPORT_HOST]) / 0.92,
+              1, 0.1);
+  assert_near(model->value[TERMS + TRANSPORT_SYNC], SYNC, 0.3);
   assert_true(model->cache_points == 0);
   assert_true(model->spread > 0.004 && model->spread < 0.02);
   free(model);
@@ -121,7 +122,7 @@ static void wrong_paths_do_not_spoil_what_was_measured(void **state)
   for (size_t w = 0; w < sizeof wrong / sizeof wrong[0]; w++) {
     struct model *model = calloc(1, sizeof *model);
     struct study_paths paths = paths_make();
-    paths.ways[0].latency[0] *= wrong[w];
+    paths.transports[0].latency[0] *= wrong[w];
     assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
     for (int r = 0; r < study.n; r++)
       assert_near(predict(model, &study.runs[r]).seconds, study.runs[r].seconds, 0.05);
@@ -337,7 +338,7 @@ static void one_rank_predicts_two_with_what_the_paths_let_guess(void **state)
   }
   assert_true(n > 4 && inside == n);
   for (int w = 0; w < model->paths.n; w++)
-    assert_true(model->spread > 0 && model->way_spread[w] == model->spread);
+    assert_true(model->spread > 0 && model->transport_spread[w] == model->spread);
   study_free(&one);
   study_free(&two);
   free(model);

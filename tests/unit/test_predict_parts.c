@@ -41,10 +41,11 @@ static struct model *model_of(const struct study_paths *paths)
   struct model *model = calloc(1, sizeof *model);
   assert_non_null(model);
   model->paths = *paths;
-  model->columns = TERMS + WAY_TERMS * paths->n;
+  model->columns = TERMS + TRANSPORT_TERMS * paths->n;
   model->depth = model->overlap = 1;
   for (int w = 0; w < paths->n; w++)
-    model->value[model_way_column(w, WAY_LATENCY)] = model->value[model_way_column(w, WAY_BANDWIDTH)] = 1;
+    model->value[model_transport_column(w, TRANSPORT_LATENCY)] =
+        model->value[model_transport_column(w, TRANSPORT_BANDWIDTH)] = 1;
   for (int c = 0; c < model->columns; c++) model->seen[c] = 1;
   return model;
 }
@@ -79,7 +80,7 @@ static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **
       model_of(&(struct study_paths){2,
                                      {{"p2p", -1, {1, 0}, {1e-6, 0}, {100e9, 0}, {0, 0}},
                                       {"staged", -1, {1, 1}, {9e-6, 20e-6}, {1e9, 4e9}, {0, 0}}}});
-  for (int w = 0; w < 2; w++) model->value[model_way_column(w, WAY_SLAB)] = slab;
+  for (int w = 0; w < 2; w++) model->value[model_transport_column(w, TRANSPORT_SLAB)] = slab;
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 2, &g), STATUS_OK);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
   assert_near(time.latency, 20e-6, 1e-9);
@@ -90,7 +91,7 @@ static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **
   assert_near(time.latency, 1e-6 + slab, 1e-9);
   assert_near(time.bytes, 2 * face / 100e9, 1e-9);
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 2, &g), STATUS_OK);
-  model->paths.ways[1].known[STUDY_OTHER_HOST] = 0;
+  model->paths.transports[1].known[STUDY_OTHER_HOST] = 0;
   struct capture capture = capture_begin(stderr);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_ENVIRONMENT);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_ENVIRONMENT);
@@ -113,10 +114,11 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
   } cases[] = {{"p2p", 6, 0}, {"ipc", 6, 0}, {"staged", 6, 1}, {"p2p", 2, 1}};
   struct geometry g;
   struct model_time time;
-  const struct study_way like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}};
+  const struct study_transport like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}};
   struct study_paths paths = {3, {like, like, like}};
   (void)state;
-  for (int w = 0; w < 3; w++) snprintf(paths.ways[w].name, sizeof paths.ways[w].name, "%s", cases[w].way);
+  for (int w = 0; w < 3; w++)
+    snprintf(paths.transports[w].name, sizeof paths.transports[w].name, "%s", cases[w].way);
   struct model *model = model_of(&paths);
   model->depth = 4;
   model->slabs_hidden = 1;
@@ -136,11 +138,11 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
 {
   struct geometry g;
   struct model_time time;
-  const struct study_way like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}};
+  const struct study_transport like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}};
   struct study_paths paths = {2, {like, like}};
   (void)state;
-  snprintf(paths.ways[0].name, sizeof paths.ways[0].name, "p2p");
-  snprintf(paths.ways[1].name, sizeof paths.ways[1].name, "staged");
+  snprintf(paths.transports[0].name, sizeof paths.transports[0].name, "p2p");
+  snprintf(paths.transports[1].name, sizeof paths.transports[1].name, "staged");
   struct model *model = model_of(&paths);
   model->depth = 4;
   model->slabs_hidden = model->steps_hidden = 1;
@@ -149,7 +151,7 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
   model->value[TERM_PASS] = 3e-3;
   model->value[TERM_POINT] = 4e-3 / (g.points + again);
   model->value[TERM_SLAB_I] = 8e-3 / g.slab_points[0];
-  model->value[model_way_column(1, WAY_SYNC)] = 4e-6;
+  model->value[model_transport_column(1, TRANSPORT_SYNC)] = 4e-6;
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
   assert_near(time.interior, 5e-3, 1e-9);
   assert_near(time.boundary, 2e-3, 1e-9);
@@ -178,8 +180,8 @@ static void the_slower_path_is_told_by_what_its_bytes_cost(void **state)
   (void)state;
   struct model *model =
       model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1.5e9, 1e9}, {0, 0}}}});
-  model->value[TERMS + WAY_BANDWIDTH] = 0.2;
-  model->value[TERMS + WAY_HOST] = 0.4;
+  model->value[TERMS + TRANSPORT_BANDWIDTH] = 0.2;
+  model->value[TERMS + TRANSPORT_HOST] = 0.4;
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 3, &g), STATUS_OK);
   assert_true(g.bytes[0] == face && g.bytes[1] == face && g.host_bytes == 4 * face);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);

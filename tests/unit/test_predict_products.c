@@ -126,11 +126,11 @@ static void known_terms_are_found_and_larger_ones_predicted(void **state)
     struct study study = products_make(both[b], 2, 1, 4), all = products_make(both[b], PRODUCTS, 1, 16);
     struct validate_table table;
     struct model *model = products_fit(&study);
-    const int way = model_way(model, b ? "p2p" : "staged");
+    const int way = model_transport_find(model, b ? "p2p" : "staged");
     assert_near(model->value[TERM_POINT], MULTIPLY_ADD, 0.01);
     assert_near(model->value[TERM_PASS], LAUNCH, 0.2);
     assert_true(model->cache_points == 0 && model->tile_points == 0);
-    if (b) assert_near(model->value[model_way_column(way, WAY_BANDWIDTH)] / 0.92, 1, 0.03);
+    if (b) assert_near(model->value[model_transport_column(way, TRANSPORT_BANDWIDTH)] / 0.92, 1, 0.03);
     assert_int_equal(validate_against(model, &all, &table), STATUS_OK);
     assert_int_equal(table.n, all.n);
     for (int p = 0; p < table.n; p++) {

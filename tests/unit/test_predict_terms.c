@@ -33,8 +33,8 @@ static void the_bytes_of_a_host_share_it(void **state)
   (void)state;
   random_state = 21;
   struct model *model = fit_to_four(&shared, &study);
-  assert_near(2 * model->value[TERMS + WAY_HOST] / 0.92, 0.45, 0.15);
-  assert_near(model->value[TERMS + WAY_BANDWIDTH] / 0.92, 0.55, 0.15);
+  assert_near(2 * model->value[TERMS + TRANSPORT_HOST] / 0.92, 0.45, 0.15);
+  assert_near(model->value[TERMS + TRANSPORT_BANDWIDTH] / 0.92, 0.55, 0.15);
   assert_true(worst_on_eight(model, &shared) < 0.06);
   study_free(&study);
   free(model);
@@ -80,7 +80,7 @@ static void a_way_that_scatters_does_not_spoil_the_others(void **state)
   struct model *model = calloc(1, sizeof *model);
   assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
   assert_true(worst_on_eight(model, &quiet) < 0.06);
-  assert_true(model->way_spread[0] > 0.05 && model->way_spread[1] < 0.04);
+  assert_true(model->transport_spread[0] > 0.05 && model->transport_spread[1] < 0.04);
   study_free(&study);
   study_free(&fine);
   free(model);

@@ -31,7 +31,7 @@
 
 static int group_of(const struct sample *s)
 {
-  return s->way >= 0 ? s->way : STUDY_WAYS_MAX;
+  return s->via >= 0 ? s->via : STUDY_TRANSPORTS_MAX;
 }
 
 /* ---- parameters and their guesses ---- */
@@ -42,47 +42,50 @@ static void parameter_add(struct fitting *f, enum parameter_kind kind, int colum
 }
 
 /* Where pairs of both places are known, that within a host. */
-static double latency_of(const struct study_way *way)
+static double latency_of(const struct study_transport *transport)
 {
-  return fmax(way->latency[way->known[STUDY_SAME_HOST] ? STUDY_SAME_HOST : STUDY_OTHER_HOST], 1e-9);
+  return fmax(transport->latency[transport->known[STUDY_SAME_HOST] ? STUDY_SAME_HOST : STUDY_OTHER_HOST],
+              1e-9);
 }
 
-/* As comm-gpu has it, which a busy machine spoils: no more than the shortest run by that way. */
-static double latency_guess(const struct fitting *f, int way)
+/* comm-gpu's latency, which a busy machine spoils: at most the shortest run by this transport. */
+static double latency_guess(const struct fitting *f, int via)
 {
-  double latency = latency_of(&f->model->paths.ways[way]);
+  double latency = latency_of(&f->model->paths.transports[via]);
   for (int n = 0; n < f->n; n++)
-    if (f->samples[n].way == way)
+    if (f->samples[n].via == via)
       latency = fmin(latency, f->samples[n].run->depth * f->samples[n].run->seconds);
   return latency;
 }
 
-static void way_parameters(struct fitting *f, int way)
+static void transport_parameters(struct fitting *f, int via)
 {
-  const struct study_way *path = &f->model->paths.ways[way];
+  const struct study_transport *path = &f->model->paths.transports[via];
   const struct workload *of = &workloads[f->model->program];
-  const double latency = latency_guess(f, way);
-  const int first = model_way_column(way, 0);
-  f->model->seen[first + WAY_LATENCY] = f->model->seen[first + WAY_BANDWIDTH] = 1;
+  const double latency = latency_guess(f, via);
+  const int first = model_transport_column(via, 0);
+  f->model->seen[first + TRANSPORT_LATENCY] = f->model->seen[first + TRANSPORT_BANDWIDTH] = 1;
   if (model_at_once(path->name)) {
-    f->model->value[first + WAY_LATENCY] = f->model->value[first + WAY_BANDWIDTH] = 1;
-    parameter_add(f, OF_VALUE, first + WAY_SLAB, latency, 1);
-    if (of->slows_stores) parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1, 0.5);
-    if (f->model->seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, first + WAY_ROOT, 0.02 * latency, 1.5);
+    f->model->value[first + TRANSPORT_LATENCY] = f->model->value[first + TRANSPORT_BANDWIDTH] = 1;
+    parameter_add(f, OF_VALUE, first + TRANSPORT_SLAB, latency, 1);
+    if (of->slows_stores) parameter_add(f, OF_VALUE, first + TRANSPORT_BANDWIDTH, 1, 0.5);
+    if (f->model->seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, first + TRANSPORT_ROOT, 0.02 * latency, 1.5);
     return;
   }
-  if (of->slabs_first) parameter_add(f, OF_VALUE, first + WAY_SYNC, 0.3 * latency, 1.5);
-  parameter_add(f, OF_VALUE, first + WAY_LATENCY, latency / latency_of(path), 0.7);
-  parameter_add(f, OF_VALUE, first + WAY_NEIGHBOUR, 0.03 * latency, 2);
-  parameter_add(f, OF_VALUE, first + WAY_BANDWIDTH, 1 - 2 * of->host_guess, 0.5);
-  parameter_add(f, OF_VALUE, first + WAY_HOST, of->host_guess, of->host_width);
+  if (of->slabs_first) parameter_add(f, OF_VALUE, first + TRANSPORT_SYNC, 0.3 * latency, 1.5);
+  parameter_add(f, OF_VALUE, first + TRANSPORT_LATENCY, latency / latency_of(path), 0.7);
+  parameter_add(f, OF_VALUE, first + TRANSPORT_NEIGHBOUR, 0.03 * latency, 2);
+  parameter_add(f, OF_VALUE, first + TRANSPORT_BANDWIDTH, 1 - 2 * of->host_guess, 0.5);
+  parameter_add(f, OF_VALUE, first + TRANSPORT_HOST, of->host_guess, of->host_width);
 }
 
-/* By ways that a host attends a pass sweeps slabs of T layers first, from 2 T − 1 layers on. */
+/* With transports that a host attends, a pass sweeps slabs of T layers first, from 2 T − 1 layers
+ * on. */
 static void slabs_parameters(struct fitting *f, double point)
 {
   int attended = 0;
-  for (int w = 0; w < f->model->paths.n; w++) attended |= !model_within_hosts(f->model->paths.ways[w].name);
+  for (int w = 0; w < f->model->paths.n; w++)
+    attended |= !model_within_hosts(f->model->paths.transports[w].name);
   for (int d = 0; d < 3 && attended; d++)
     if (f->model->seen[TERM_SLAB_I + d])
       parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * f->model->depth * point, 1);
@@ -116,7 +119,7 @@ static void parameters_make(struct fitting *f)
   else if (m->seen[TERM_SLAB_K])
     parameter_add(f, OF_VALUE, TERM_SLAB_K, point, 2);
   parameter_add(f, OF_VALUE, TERM_REDUCE_LOG, 0.02 * latency, 2);
-  for (int w = 0; w < m->paths.n; w++) way_parameters(f, w);
+  for (int w = 0; w < m->paths.n; w++) transport_parameters(f, w);
 }
 
 static void parameters_put(const struct fitting *f, const double *at)
@@ -136,7 +139,7 @@ static void parameters_put(const struct fitting *f, const double *at)
 static double fit_error(const struct fitting *f, const struct sample *s)
 {
   struct model_parts parts;
-  model_parts_make(f->model, &s->geometry, s->way, &parts);
+  model_parts_make(f->model, &s->geometry, s->via, &parts);
   return log(fmax(model_parts_seconds(&parts), 1e-12) / s->run->seconds);
 }
 
@@ -192,10 +195,10 @@ static double errors_quantile(const struct fitting *f, int group, double q, int 
   return found;
 }
 
-/* Runs by a way that agree with the model to 1% tell more than those of one that do to 10%. */
+/* Runs by a transport that agree with the model to 1% weigh more than runs that agree to 10%. */
 static void sigmas_set(struct fitting *f)
 {
-  for (int g = 0; g <= STUDY_WAYS_MAX; g++) {
+  for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) {
     int n;
     double sigma = STATS_MAD_SIGMAS * errors_quantile(f, g, 0.5, &n);
     f->sigma[g] = n > 0 ? fmin(fmax(sigma, SPREAD_LEAST), SPREAD_MOST) : SPREAD_GUESS;
@@ -206,7 +209,7 @@ static void sigmas_set(struct fitting *f)
 static void sigmas_widen(struct fitting *f)
 {
   const double times = sqrt(f->n / fmax(f->n - f->parameters, 1));
-  for (int g = 0; g <= STUDY_WAYS_MAX; g++) f->sigma[g] = fmin(times * f->sigma[g], SPREAD_MOST);
+  for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) f->sigma[g] = fmin(times * f->sigma[g], SPREAD_MOST);
 }
 
 static void guesses_take(const struct fitting *f, double *at)
@@ -227,8 +230,10 @@ static void beginning_take(const struct fitting *f, const struct model *from, do
     else if (one->column < TERMS)
       value = from->value[one->column];
     else {
-      const int w = (one->column - TERMS) / WAY_TERMS, there = model_way(from, f->model->paths.ways[w].name);
-      if (there >= 0) value = from->value[model_way_column(there, (one->column - TERMS) % WAY_TERMS)];
+      const int w = (one->column - TERMS) / TRANSPORT_TERMS,
+                there = model_transport_find(from, f->model->paths.transports[w].name);
+      if (there >= 0)
+        value = from->value[model_transport_column(there, (one->column - TERMS) % TRANSPORT_TERMS)];
     }
     at[p] = value > 0 ? log(value) : one->guess;
   }
@@ -336,14 +341,14 @@ static status_t spread_set(const struct fitting *f, struct model *model)
                     "ranks or cuts",
                     f->n, f->n == 1 ? "" : "s", (int)ceil(f->n - model->freedom));
   model->spread = spread_of(f, -1, model->freedom);
-  for (int w = 0; w < model->paths.n; w++) model->way_spread[w] = spread_of(f, w, model->freedom);
+  for (int w = 0; w < model->paths.n; w++) model->transport_spread[w] = spread_of(f, w, model->freedom);
   return STATUS_OK;
 }
 
 static status_t fit_samples(struct fitting *f, const struct model *from, int replicates)
 {
   double at[PARAMETERS_MAX], loss;
-  for (int g = 0; g <= STUDY_WAYS_MAX; g++) f->sigma[g] = SPREAD_GUESS;
+  for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) f->sigma[g] = SPREAD_GUESS;
   if (from) {
     f->model->tile_points = from->tile_points;
     f->model->cache_points = from->cache_points;
@@ -382,7 +387,7 @@ status_t model_fit(const struct study *study, const struct study_paths *paths, c
   if (study->n == 0)
     TRY(log_fail(STATUS_ENVIRONMENT, "too little to predict from: no run of that kernel and number of ranks"),
         done);
-  TRY(fit_ways_choose(study, paths, m), done);
+  TRY(fit_transports_choose(study, paths, m), done);
   TRY(fit_samples_make(study, m, &f), done);
   fit_range_note(&f, m);
   TRY(fit_enough_check(&f, m), done);

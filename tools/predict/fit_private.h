@@ -10,7 +10,7 @@
 struct sample {
   const struct study_run *run;
   struct geometry geometry;
-  int way;
+  int via;
   int configuration; /**< the same for runs of the same grid, cut and transport */
   double weight;     /**< how often its configuration was drawn */
 };
@@ -23,21 +23,22 @@ struct parameter {
   double guess, width; /**< of the logarithm; it weighs as one run that is off by its spread */
 };
 
-#define PARAMETERS_MAX (TERMS + 1 + 5 * STUDY_WAYS_MAX)
+#define PARAMETERS_MAX (TERMS + 1 + 5 * STUDY_TRANSPORTS_MAX)
 
 struct fitting {
   const struct study *study;
   struct sample *samples;
   int n, configurations;
-  double sigma[STUDY_WAYS_MAX + 1]; /**< of runs by each way; the last: of those on one rank */
+  double sigma[STUDY_TRANSPORTS_MAX + 1]; /**< of runs per transport; last: one rank */
   struct parameter parameter[PARAMETERS_MAX];
   int parameters;
   struct model *model; /**< what the parameters are put into */
 };
 
-/** \brief The ways that runs of the study took, each with its paths. STATUS_ENVIRONMENT where
+/** \brief The transports of the study's runs, each with its paths. STATUS_ENVIRONMENT where
  * comm-gpu measured none. */
-status_t fit_ways_choose(const struct study *study, const struct study_paths *paths, struct model *model);
+status_t fit_transports_choose(const struct study *study, const struct study_paths *paths,
+                               struct model *model);
 
 /** \brief The runs of the study; the caller frees f->samples. */
 status_t fit_samples_make(const struct study *study, struct model *model, struct fitting *f);

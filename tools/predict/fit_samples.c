@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a study has for a fit: its ways, its runs with their geometries, and what they cover. */
+/* What a study has for a fit: its transports, its runs with their geometries, and what they
+ * cover. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,45 +9,47 @@
 #include "tools/predict/fit_private.h"
 #include "tools/predict/workload.h"
 
-static status_t way_add(const char *name, const struct study_paths *paths, struct model *model)
+static status_t transport_add(const char *name, const struct study_paths *paths, struct model *model)
 {
-  if (model_way(model, name) >= 0) return STATUS_OK;
-  const int way = study_way(paths, name);
-  if (way < 0)
+  if (model_transport_find(model, name) >= 0) return STATUS_OK;
+  const int via = study_transport_find(paths, name);
+  if (via < 0)
     return log_fail(STATUS_ENVIRONMENT,
                     "the study has runs by %s, and there are no parameters of it: run mpirun -np 2 "
                     "comm-gpu -x %s --json FILE",
                     name, name);
-  model->paths.ways[model->paths.n++] = paths->ways[way];
+  model->paths.transports[model->paths.n++] = paths->transports[via];
   return STATUS_OK;
 }
 
 /* Paths are measured as the runs went, or tell nothing of them. */
-static status_t staging_check(const struct study_run *run, const struct study_way *way)
+static status_t staging_check(const struct study_run *run, const struct study_transport *transport)
 {
-  if (run->handover < 0 || way->handover < 0 || run->handover == way->handover) return STATUS_OK;
+  if (run->handover < 0 || transport->handover < 0 || run->handover == transport->handover) return STATUS_OK;
   return log_fail(
       STATUS_ENVIRONMENT,
       "%s has halos staged %s, and comm-gpu's document is of halos staged %s: measure it with the "
       "comm-gpu of that build",
-      run->file, study_staging(run->handover), study_staging(way->handover));
+      run->file, study_staging(run->handover), study_staging(transport->handover));
 }
 
-status_t fit_ways_choose(const struct study *study, const struct study_paths *paths, struct model *model)
+status_t fit_transports_choose(const struct study *study, const struct study_paths *paths,
+                               struct model *model)
 {
   for (int r = 0; r < study->n; r++) {
     const struct study_run *run = &study->runs[r];
     if (run->ranks == 1) continue;
-    RETURN_IF_FAILED(way_add(run->transport, paths, model));
-    RETURN_IF_FAILED(staging_check(run, &model->paths.ways[model_way(model, run->transport)]));
+    RETURN_IF_FAILED(transport_add(run->transport, paths, model));
+    RETURN_IF_FAILED(
+        staging_check(run, &model->paths.transports[model_transport_find(model, run->transport)]));
     if (run->hosts > 1 && model_within_hosts(run->transport))
-      RETURN_IF_FAILED(way_add("staged", paths, model));
+      RETURN_IF_FAILED(transport_add("staged", paths, model));
   }
   /* of one rank alone: by what comm-gpu measured, where "copy" is no transport's */
   for (int w = 0, alone = model->paths.n == 0; w < paths->n && alone; w++)
-    if (strcmp(paths->ways[w].name, "copy") != 0)
-      RETURN_IF_FAILED(way_add(paths->ways[w].name, paths, model));
-  model->columns = TERMS + WAY_TERMS * model->paths.n;
+    if (strcmp(paths->transports[w].name, "copy") != 0)
+      RETURN_IF_FAILED(transport_add(paths->transports[w].name, paths, model));
+  model->columns = TERMS + TRANSPORT_TERMS * model->paths.n;
   return STATUS_OK;
 }
 
@@ -59,8 +62,8 @@ status_t fit_samples_make(const struct study *study, struct model *model, struct
     struct sample *s = &f->samples[f->n++];
     *s = (struct sample){.run = &study->runs[r], .configuration = f->configurations, .weight = 1};
     RETURN_IF_FAILED(workload_geometry(s->run, study_per_host(s->run), &s->geometry));
-    s->way = s->run->ranks > 1 ? model_way(model, s->run->transport) : -1;
-    if (s->way >= 0) RETURN_IF_FAILED(model_paths_check(model, &s->geometry, s->way));
+    s->via = s->run->ranks > 1 ? model_transport_find(model, s->run->transport) : -1;
+    if (s->via >= 0) RETURN_IF_FAILED(model_paths_check(model, &s->geometry, s->via));
     for (int o = 0; o < r; o++)
       if (study_same_configuration(s->run, &study->runs[o])) s->configuration = f->samples[o].configuration;
     f->configurations += s->configuration == f->configurations;

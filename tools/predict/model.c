@@ -25,14 +25,14 @@ const char *model_term_name(const struct model *model, int column, char text[96]
   static const char *const names[TERMS] = {"pass",         "point",        "cache",
                                            "idle",         "slab_point_i", "slab_point_j",
                                            "slab_point_k", "reduction",    "reduction_log2"};
-  static const char *const way_names[WAY_TERMS] = {"synchronisation", "neighbour",         "latency_factor",
-                                                   "bytes_factor",    "host_bytes_factor", "slab",
-                                                   "root_slab_k"};
+  static const char *const transport_terms[TRANSPORT_TERMS] = {
+      "synchronisation",   "neighbour", "latency_factor", "bytes_factor",
+      "host_bytes_factor", "slab",      "root_slab_k"};
   if (column < TERMS)
     snprintf(text, 96, "%s", names[column]);
   else
-    snprintf(text, 96, "%s %s", model->paths.ways[(column - TERMS) / WAY_TERMS].name,
-             way_names[(column - TERMS) % WAY_TERMS]);
+    snprintf(text, 96, "%s %s", model->paths.transports[(column - TERMS) / TRANSPORT_TERMS].name,
+             transport_terms[(column - TERMS) % TRANSPORT_TERMS]);
   return text;
 }
 
@@ -40,9 +40,9 @@ const char *model_term_unit(int column)
 {
   static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/point", "s/point",
                                            "s/point", "s/point", "s",       "s"};
-  static const char *const way_units[WAY_TERMS] = {"s", "s/message", "1",          "1",
-                                                   "1", "s/launch",  "s/point^0.5"};
-  return column < TERMS ? units[column] : way_units[(column - TERMS) % WAY_TERMS];
+  static const char *const transport_units[TRANSPORT_TERMS] = {"s", "s/message", "1",          "1",
+                                                               "1", "s/launch",  "s/point^0.5"};
+  return column < TERMS ? units[column] : transport_units[(column - TERMS) % TRANSPORT_TERMS];
 }
 
 int model_at_once(const char *transport)
@@ -58,19 +58,20 @@ int model_within_hosts(const char *transport)
 void model_between_set(const struct study_between *between, struct study_paths *paths)
 {
   for (int w = 0; w < paths->n && between->bandwidth > 0; w++) {
-    struct study_way *way = &paths->ways[w];
-    if (model_within_hosts(way->name)) continue;
-    way->known[STUDY_OTHER_HOST] = 1;
-    way->latency[STUDY_OTHER_HOST] = between->latency;
-    way->bandwidth[STUDY_OTHER_HOST] = between->bandwidth;
-    way->residual[STUDY_OTHER_HOST] = 0;
+    struct study_transport *transport = &paths->transports[w];
+    if (model_within_hosts(transport->name)) continue;
+    transport->known[STUDY_OTHER_HOST] = 1;
+    transport->latency[STUDY_OTHER_HOST] = between->latency;
+    transport->bandwidth[STUDY_OTHER_HOST] = between->bandwidth;
+    transport->residual[STUDY_OTHER_HOST] = 0;
   }
 }
 
-struct model_route model_route(const struct model *model, int hosts, int way)
+struct model_route model_route(const struct model *model, int hosts, int via)
 {
-  if (hosts == 1 || !model_within_hosts(model->paths.ways[way].name)) return (struct model_route){{way, way}};
-  return (struct model_route){{way, model_way(model, "staged")}};
+  if (hosts == 1 || !model_within_hosts(model->paths.transports[via].name))
+    return (struct model_route){{via, via}};
+  return (struct model_route){{via, model_transport_find(model, "staged")}};
 }
 
 /* The longest of an exchange's latencies, and the path, within the host or beyond, whose bytes take
@@ -82,11 +83,13 @@ static void paths_time(const struct model *model, const struct geometry *g, cons
   const double company[STUDY_WHERES] = {g->host_bytes, 2 * g->bytes[STUDY_OTHER_HOST]};
   for (int where = 0; where < STUDY_WHERES; where++) {
     if (g->messages[where] == 0) continue;
-    const struct study_way *path = &model->paths.ways[route->way[where]];
-    const double *value = model->value + model_way_column(route->way[where], 0);
-    const double host = model_at_once(path->name) ? 0 : value[WAY_HOST] * company[where];
-    const double bytes = (value[WAY_BANDWIDTH] * g->bytes[where] + host) / path->bandwidth[where] / g->depth;
-    parts->latency = fmax(parts->latency, value[WAY_LATENCY] * path->latency[where] * g->rounds / g->depth);
+    const struct study_transport *path = &model->paths.transports[route->via[where]];
+    const double *value = model->value + model_transport_column(route->via[where], 0);
+    const double host = model_at_once(path->name) ? 0 : value[TRANSPORT_HOST] * company[where];
+    const double bytes =
+        (value[TRANSPORT_BANDWIDTH] * g->bytes[where] + host) / path->bandwidth[where] / g->depth;
+    parts->latency =
+        fmax(parts->latency, value[TRANSPORT_LATENCY] * path->latency[where] * g->rounds / g->depth);
     parts->bytes = fmax(parts->bytes, bytes);
   }
 }
@@ -128,15 +131,15 @@ static double slabs_time(const struct model *model, const struct geometry *g)
   return seconds;
 }
 
-void model_parts_make(const struct model *model, const struct geometry *g, int way, struct model_parts *parts)
+void model_parts_make(const struct model *model, const struct geometry *g, int via, struct model_parts *parts)
 {
   *parts = (struct model_parts){.interior = interior_time(model, g), .overlap = g->overlap};
   if (g->procs[2] == 0) parts->rings[0] = g->procs[1], parts->rings[1] = g->procs[0];
-  if (way < 0) return;
-  const struct model_route route = model_route(model, g->hosts, way);
-  const int mixed = route.way[STUDY_OTHER_HOST] != way;
-  const char *apart = model->paths.ways[route.way[STUDY_OTHER_HOST]].name;
-  const double *value = model->value + model_way_column(route.way[STUDY_OTHER_HOST], 0);
+  if (via < 0) return;
+  const struct model_route route = model_route(model, g->hosts, via);
+  const int mixed = route.via[STUDY_OTHER_HOST] != via;
+  const char *apart = model->paths.transports[route.via[STUDY_OTHER_HOST]].name;
+  const double *value = model->value + model_transport_column(route.via[STUDY_OTHER_HOST], 0);
   if (model->steps_hidden)
     parts->boundary += model_within_hosts(apart) ? 0 : slabs_time(model, g) / model->depth;
   else if (model->slabs_hidden)
@@ -148,13 +151,13 @@ void model_parts_make(const struct model *model, const struct geometry *g, int w
   if (g->depth > 1 && model_within_hosts(apart)) parts->overlap = 0;
   if (model_at_once(apart)) {
     if (g->slabs > 0 && g->depth == 1)
-      parts->chain = g->rounds * (value[WAY_SLAB] + value[WAY_ROOT] * sqrt(g->slab_points[2]));
+      parts->chain = g->rounds * (value[TRANSPORT_SLAB] + value[TRANSPORT_ROOT] * sqrt(g->slab_points[2]));
   } else {
-    parts->boundary += value[WAY_SLAB] * g->slabs;
+    parts->boundary += value[TRANSPORT_SLAB] * g->slabs;
     parts->latency +=
-        value[WAY_NEIGHBOUR] * (mixed ? g->messages[STUDY_OTHER_HOST] : g->neighbours) / g->depth;
+        value[TRANSPORT_NEIGHBOUR] * (mixed ? g->messages[STUDY_OTHER_HOST] : g->neighbours) / g->depth;
   }
-  parts->synchronisation = value[WAY_SYNC] / (model->slabs_hidden ? g->depth : 1);
+  parts->synchronisation = value[TRANSPORT_SYNC] / (model->slabs_hidden ? g->depth : 1);
   parts->reduction = model->value[TERM_REDUCE] + model->value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
@@ -191,11 +194,11 @@ status_t model_parts_check(const struct model_parts *p)
 
 /* ---- prediction ---- */
 
-static struct model_parts parts_of(const struct model *model, const struct geometry *g, int way,
+static struct model_parts parts_of(const struct model *model, const struct geometry *g, int via,
                                    const struct model_scale *scale)
 {
   struct model_parts parts;
-  model_parts_make(model, g, way, &parts);
+  model_parts_make(model, g, via, &parts);
   parts.interior *= scale->compute;
   parts.boundary *= scale->compute;
   parts.chain *= scale->compute;
@@ -204,7 +207,7 @@ static struct model_parts parts_of(const struct model *model, const struct geome
   return parts;
 }
 
-static int beyond(const struct model *model, const struct geometry *g, int way)
+static int beyond(const struct model *model, const struct geometry *g, int via)
 {
   int what = 0;
   if (g->ranks > model->ranks_most) what |= BEYOND_RANKS;
@@ -213,22 +216,22 @@ static int beyond(const struct model *model, const struct geometry *g, int way)
   if (g->depth != model->depth) what |= BEYOND_PASS;
   if (g->points < 0.999 * model->points_least) what |= BEYOND_SMALL;
   if (g->points > 1.001 * model->points_most) what |= BEYOND_LARGE;
-  if (way < 0) return what;
+  if (via < 0) return what;
   if (g->bytes[0] + g->bytes[1] > 1.001 * model->bytes_most) what |= BEYOND_BYTES;
   return what;
 }
 
 /* What this geometry has and no run had cannot be told. */
-static status_t seen_check(const struct model *model, const struct geometry *g, int way,
+static status_t seen_check(const struct model *model, const struct geometry *g, int via,
                            const char *transport)
 {
-  for (int d = 0; d < 3 && way >= 0; d++)
+  for (int d = 0; d < 3 && via >= 0; d++)
     if (g->slab_points[d] > 0 && !model->seen[TERM_SLAB_I + d])
       return log_fail(
           STATUS_ENVIRONMENT,
           "the cut %dx%dx%d needs a run that cuts %c, and the study has none: measure one with -p",
           g->procs[0], g->procs[1], g->procs[2], "ijk"[d]);
-  if (way < 0 || model->seen[model_way_column(way, WAY_LATENCY)]) return STATUS_OK;
+  if (via < 0 || model->seen[model_transport_column(via, TRANSPORT_LATENCY)]) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT,
                   "no run of the study is bound by its exchange by %s: measure a smaller --size, or more "
                   "ranks, with -x %s",
@@ -236,21 +239,21 @@ static status_t seen_check(const struct model *model, const struct geometry *g, 
 }
 
 /* What was never measured between hosts has nothing to stand for it. */
-status_t model_paths_check(const struct model *model, const struct geometry *g, int way)
+status_t model_paths_check(const struct model *model, const struct geometry *g, int via)
 {
-  const struct model_route route = model_route(model, g->hosts, way);
+  const struct model_route route = model_route(model, g->hosts, via);
   for (int where = 0; where < STUDY_WHERES; where++) {
     if (g->messages[where] == 0) continue;
-    if (route.way[where] < 0)
+    if (route.via[where] < 0)
       return log_fail(STATUS_ENVIRONMENT,
                       "pairs on different hosts go by staged, and there are no parameters of it: measure "
                       "himeno-gpu and comm-gpu with -x staged");
-    if (model->paths.ways[route.way[where]].known[where]) continue;
+    if (model->paths.transports[route.via[where]].known[where]) continue;
     return log_fail(STATUS_ENVIRONMENT,
                     "%d hosts, and the path %s by %s was never measured: %s, or say how many ranks a host "
                     "has by --per-host",
                     g->hosts, where == STUDY_OTHER_HOST ? "between hosts" : "within a host",
-                    model->paths.ways[route.way[where]].name,
+                    model->paths.transports[route.via[where]].name,
                     where == STUDY_OTHER_HOST
                         ? "run comm-gpu on two hosts, or give it by --network MICROSECONDS,GB/S"
                         : "run comm-gpu on two ranks of a host");
@@ -272,18 +275,18 @@ static enum model_limit limit_of(const struct model_time *t)
 
 /* ---- intervals ---- */
 
-static double model_seconds(const struct model *model, const struct geometry *g, int way,
+static double model_seconds(const struct model *model, const struct geometry *g, int via,
                             const struct model_scale *scale)
 {
-  const struct model_parts parts = parts_of(model, g, way, scale);
+  const struct model_parts parts = parts_of(model, g, via, scale);
   return model_parts_seconds(&parts);
 }
 
 /* All that goes between ranks took so many times as long: how far a sweep is off, as logarithm. */
-double model_shift(const struct model *model, const struct geometry *g, int way,
+double model_shift(const struct model *model, const struct geometry *g, int via,
                    const struct model_scale *scale, double times)
 {
-  struct model_parts parts = parts_of(model, g, way, scale);
+  struct model_parts parts = parts_of(model, g, via, scale);
   const double before = model_parts_seconds(&parts);
   parts.chain *= times;
   parts.latency *= times;
@@ -294,7 +297,7 @@ double model_shift(const struct model *model, const struct geometry *g, int way,
 }
 
 /* Variance of the logarithm of a prediction about itself, over the replicates. */
-static double variance_of(const struct model *model, const struct geometry *g, int way,
+static double variance_of(const struct model *model, const struct geometry *g, int via,
                           const struct model_scale *scale, double seconds)
 {
   struct model *other = malloc(sizeof *other);
@@ -304,26 +307,27 @@ static double variance_of(const struct model *model, const struct geometry *g, i
   for (int r = 0; r < model->n_replicates; r++) {
     memcpy(other->value, model->replicate[r].value, sizeof other->value);
     other->cache_points = model->replicate[r].cache_points;
-    sum += pow(log(model_seconds(other, g, way, scale) / seconds), 2);
+    sum += pow(log(model_seconds(other, g, via, scale) / seconds), 2);
   }
   free(other);
   return sum / fmax(model->n_replicates, 1);
 }
 
-/* The way of pairs on different hosts. */
-static int way_apart(const struct model *model, const struct geometry *g, int way)
+/* The transport of pairs on different hosts. */
+static int transport_between(const struct model *model, const struct geometry *g, int via)
 {
-  return model_route(model, g->hosts, way).way[STUDY_OTHER_HOST];
+  return model_route(model, g->hosts, via).via[STUDY_OTHER_HOST];
 }
 
-/* The larger spread of the ways that carry messages of it. */
-double model_half(const struct model *model, const struct geometry *g, int way,
+/* The larger spread of the transports that carry its messages. */
+double model_half(const struct model *model, const struct geometry *g, int via,
                   const struct model_scale *scale, const struct model_time *t)
 {
   const double spread =
-      way < 0 ? model->spread : fmax(model->way_spread[way], model->way_spread[way_apart(model, g, way)]);
+      via < 0 ? model->spread
+              : fmax(model->transport_spread[via], model->transport_spread[transport_between(model, g, via)]);
   return student_quantile(QUANTILE, model->freedom) *
-         sqrt(spread * spread + variance_of(model, g, way, scale, t->seconds));
+         sqrt(spread * spread + variance_of(model, g, via, scale, t->seconds));
 }
 
 int model_is_listed(const struct model_names *names, const char *name)
@@ -362,19 +366,20 @@ void model_beyonds(const struct model *model, const struct geometry *g, const ch
 void model_interval(const struct model *model, const struct geometry *g, const char *transport,
                     const struct model_scale *scale, const char *size, struct model_time *t)
 {
-  const int way = g->neighbours > 0 ? model_way(model, transport) : -1;
+  const int via = g->neighbours > 0 ? model_transport_find(model, transport) : -1;
   double beyond[KINDS], off[KINDS];
   if (model->freedom <= 0 || g->depth != model->depth) return; /* another kernel errs otherwise */
-  double squares = pow(model_half(model, g, way, scale, t), 2);
+  double squares = pow(model_half(model, g, via, scale, t), 2);
   model_beyonds(model, g, size, beyond);
   for (int kind = 0; kind < KINDS; kind++) {
-    off[kind] = way < 0 ? model->off[kind]
-                        : fmax(model->way_off[way][kind], model->way_off[way_apart(model, g, way)][kind]);
+    off[kind] = via < 0 ? model->off[kind]
+                        : fmax(model->transport_off[via][kind],
+                               model->transport_off[transport_between(model, g, via)][kind]);
     if (kind != KIND_RANKS) squares += pow(off[kind] * beyond[kind], 2);
   }
   const double times = exp(off[KIND_RANKS] * beyond[KIND_RANKS]);
-  t->low = t->seconds * exp(-hypot(sqrt(squares), model_shift(model, g, way, scale, 1 / times)));
-  t->high = t->seconds * exp(hypot(sqrt(squares), model_shift(model, g, way, scale, times)));
+  t->low = t->seconds * exp(-hypot(sqrt(squares), model_shift(model, g, via, scale, 1 / times)));
+  t->high = t->seconds * exp(hypot(sqrt(squares), model_shift(model, g, via, scale, times)));
 }
 
 /* ---- one prediction ---- */
@@ -382,15 +387,15 @@ void model_interval(const struct model *model, const struct geometry *g, const c
 status_t model_predict(const struct model *model, const struct geometry *g, const char *transport,
                        const struct model_scale *scale, struct model_time *time)
 {
-  int way = g->neighbours > 0 ? model_way(model, transport) : -1;
-  if (g->neighbours > 0 && way < 0)
+  int via = g->neighbours > 0 ? model_transport_find(model, transport) : -1;
+  if (g->neighbours > 0 && via < 0)
     return log_fail(STATUS_ENVIRONMENT,
                     "no parameters of transport %s: measure its paths with comm-gpu -x %s, and runs with "
                     "himeno-gpu -x %s",
                     transport, transport, transport);
-  if (way >= 0) RETURN_IF_FAILED(model_paths_check(model, g, way));
-  RETURN_IF_FAILED(seen_check(model, g, way, transport));
-  const struct model_parts parts = parts_of(model, g, way, scale);
+  if (via >= 0) RETURN_IF_FAILED(model_paths_check(model, g, via));
+  RETURN_IF_FAILED(seen_check(model, g, via, transport));
+  const struct model_parts parts = parts_of(model, g, via, scale);
   RETURN_IF_FAILED(model_parts_check(&parts));
   struct model_time t = {.seconds = model_parts_seconds(&parts),
                          .interior = parts.interior,
@@ -400,7 +405,7 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                          .synchronisation = parts.synchronisation,
                          .reduction = parts.reduction,
                          .exposed = model_parts_exposed(&parts),
-                         .extrapolated = beyond(model, g, way)};
+                         .extrapolated = beyond(model, g, via)};
   t.limit = limit_of(&t);
   *time = t;
   return STATUS_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The performance model: seconds a sweep = max(interior, exchange) + synchronisation +
+ * \brief The performance model: seconds per sweep = max(interior, exchange) + synchronisation +
  * reduction.
  *
  *     interior        = a + t·V − g·V·exp(−V/C) + u·idle + β_k·(points of slabs across k)
@@ -21,9 +21,9 @@
  *
  * Without overlap interior and exchange add, as with several sweeps a pass where no host takes part
  * in the exchange. With T sweeps a pass interior = √(a² + (t·V − …)²), since points hide the steps
- * of a block, and by other ways slabs of T layers are a boundary before it, β_d a point of each
- * dimension, with σ and both latencies a T-th a sweep. A product of gemm-gpu has multiply-adds for
- * points and a launch for each pair of slices of a panel, each a; its exchange is all panels'
+ * of a block, and by other transports slabs of T layers are a boundary before it, β_d a point of
+ * each dimension, with σ and both latencies a T-th a sweep. A product of gemm-gpu has multiply-adds
+ * for points and a launch for each pair of slices of a panel, each a; its exchange is all panels'
  * steps, a latency each (by p2p s too). It goes on beside the panels before. The first has none:
  * there what a step brings has only what came before to hide behind, own slices at first. Nothing
  * of it is cache, tiles or slabs.
@@ -51,19 +51,19 @@ enum model_term {
   TERMS
 };
 
-/** Terms that each way between neighbours has for itself. */
-enum model_way_term {
-  WAY_SYNC,
-  WAY_NEIGHBOUR,
-  WAY_LATENCY,
-  WAY_BANDWIDTH,
-  WAY_HOST,
-  WAY_SLAB,
-  WAY_ROOT, /**< models of before have none */
-  WAY_TERMS
+/** Terms that each transport has for itself. */
+enum model_transport_term {
+  TRANSPORT_SYNC,
+  TRANSPORT_NEIGHBOUR,
+  TRANSPORT_LATENCY,
+  TRANSPORT_BANDWIDTH,
+  TRANSPORT_HOST,
+  TRANSPORT_SLAB,
+  TRANSPORT_ROOT, /**< models of before have none */
+  TRANSPORT_TERMS
 };
 
-#define MODEL_COLUMNS_MAX (TERMS + WAY_TERMS * STUDY_WAYS_MAX)
+#define MODEL_COLUMNS_MAX (TERMS + TRANSPORT_TERMS * STUDY_TRANSPORTS_MAX)
 
 /** What runs can be left out by, and a prediction go beyond. */
 enum model_kind { KIND_RANKS, KIND_SIZE, KIND_CUT, KINDS };
@@ -110,7 +110,7 @@ int model_is_listed(const struct model_names *names, const char *name);
 struct model {
   enum study_program program;
   struct study_product product; /**< of its runs */
-  struct study_paths paths;     /**< the ways of the study, in the order of their columns */
+  struct study_paths paths;     /**< the transports of the study, in the order of their columns */
   int columns;
   double value[MODEL_COLUMNS_MAX];
   double cache_points;             /**< C; 0: no cache regime */
@@ -125,11 +125,11 @@ struct model {
   struct model_values replicate[MODEL_REPLICATES];
   /** relative error of one run about the model */
   double spread;
-  double way_spread[STUDY_WAYS_MAX]; /**< of runs by each way */
-  double freedom;                    /**< degrees of freedom behind it */
+  double transport_spread[STUDY_TRANSPORTS_MAX]; /**< of runs by each transport */
+  double freedom;                                /**< degrees of freedom behind it */
   /** What an interval must have more, as logarithm, beyond what was measured: so far were runs off
    * that were left out; 0 if unknown. */
-  double off[KINDS], way_off[STUDY_WAYS_MAX][KINDS];
+  double off[KINDS], transport_off[STUDY_TRANSPORTS_MAX][KINDS];
   /** How far the intervals can be believed; none in documents of before. */
   int n_covered;
   struct model_covered covered[MODEL_MEASURED];
@@ -178,8 +178,8 @@ status_t model_predict(const struct model *model, const struct geometry *geometr
                        const struct model_scale *scale, struct model_time *time);
 
 /** \brief Predicts for each rank of the grid that \a geometry is of, and keeps the slowest one's
- * geometry and time: next to the edge of a host some messages take one way and some the other, and
- * which rank is slowest depends on both. As model_predict. */
+ * geometry and time: next to the edge of a host some messages take one transport and some the
+ * other, and which rank is slowest depends on both. As model_predict. */
 status_t model_slowest(const struct model *model, int per_host, const char *transport,
                        const struct model_scale *scale, struct geometry *geometry, struct model_time *time);
 
@@ -190,22 +190,22 @@ void model_interval(const struct model *model, const struct geometry *geometry, 
 
 /** \brief Half of the interval's width, as logarithm, by runs of the model's own kind; and the
  * doublings by which a prediction goes beyond, of each kind: 0 where it does not. */
-double model_half(const struct model *model, const struct geometry *geometry, int way,
+double model_half(const struct model *model, const struct geometry *geometry, int via,
                   const struct model_scale *scale, const struct model_time *time);
-double model_shift(const struct model *model, const struct geometry *geometry, int way,
+double model_shift(const struct model *model, const struct geometry *geometry, int via,
                    const struct model_scale *scale, double times);
 void model_beyonds(const struct model *model, const struct geometry *geometry, const char *size,
                    double beyond[KINDS]);
 
-/** \brief "pass", "point", …; for columns of ways "staged synchronisation" and so on. */
+/** \brief "pass", "point", …; for columns of transports "staged synchronisation" and so on. */
 const char *model_term_name(const struct model *model, int column, char text[96]);
 
 /** \brief The unit of a term, for readers. */
 const char *model_term_unit(int column);
 
-static inline int model_way_column(int way, enum model_way_term term)
+static inline int model_transport_column(int via, enum model_transport_term term)
 {
-  return TERMS + way * WAY_TERMS + (int)term;
+  return TERMS + via * TRANSPORT_TERMS + (int)term;
 }
 
 /** Parts of a sweep, in seconds. The chain is what precedes the exchange where slabs are computed
@@ -216,8 +216,8 @@ struct model_parts {
   int rings[2];   /**< of a product, ranks in the rings of A and of B; 0 of sweeps */
 };
 
-/** \brief The parts of a geometry; \a way is the place of its transport, −1 without neighbours. */
-void model_parts_make(const struct model *model, const struct geometry *geometry, int way,
+/** \brief The parts of a geometry; \a via is the index of its transport, −1 without neighbours. */
+void model_parts_make(const struct model *model, const struct geometry *geometry, int via,
                       struct model_parts *parts);
 
 /** \brief What the exchange adds to the interior: all that was not beside it. */
@@ -236,31 +236,31 @@ status_t model_parts_check(const struct model_parts *parts);
 int model_at_once(const char *transport);
 
 /** \brief Block of a transport's columns; −1 if it has none. */
-static inline int model_way(const struct model *model, const char *transport)
+static inline int model_transport_find(const struct model *model, const char *transport)
 {
-  return study_way(&model->paths, transport);
+  return study_transport_find(&model->paths, transport);
 }
 
 /** \brief Whether a transport needs its peer's memory, so that himeno-gpu takes another between
  * hosts. */
 int model_within_hosts(const char *transport);
 
-/** \brief Puts what is given in the place of what was measured between hosts, by ways that go
+/** \brief Puts what is given in the place of what was measured between hosts, by transports that go
  * there. */
 void model_between_set(const struct study_between *between, struct study_paths *paths);
 
-/** Which way messages take, by where they go; −1 where the model has none. */
+/** The transport of messages, by where they go; −1 if the model has none. */
 struct model_route {
-  int way[STUDY_WHERES];
+  int via[STUDY_WHERES];
 };
 
 /** \brief As himeno-gpu routes them: what needs a peer's memory goes within a host, and pairs apart
  * go by `staged`. Then slabs have launches of their own, as all ranks leave or none. */
-struct model_route model_route(const struct model *model, int hosts, int way);
+struct model_route model_route(const struct model *model, int hosts, int via);
 
 /** \brief Whether each path that the messages of \a geometry take was measured or given: nothing
  * stands for one that was not. STATUS_ENVIRONMENT, saying what to measure. */
-status_t model_paths_check(const struct model *model, const struct geometry *geometry, int way);
+status_t model_paths_check(const struct model *model, const struct geometry *geometry, int via);
 
 /* As JSON: part of the document of himeno-predict, and read again from it. */
 

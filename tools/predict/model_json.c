@@ -95,38 +95,38 @@ static void off_read(struct reader *reader, const json_t *object, double off[KIN
 static void model_path_read(struct reader *reader, const json_t *path, size_t p, struct model *model)
 {
   char where[64];
-  struct study_way *way = &model->paths.ways[model->paths.n];
+  struct study_transport *transport = &model->paths.transports[model->paths.n];
   const char *name = json_string_value(json_object_get(path, "transport"));
   snprintf(where, sizeof where, "paths[%zu]", p);
-  if (!name || !*name || strlen(name) >= sizeof way->name)
+  if (!name || !*name || strlen(name) >= sizeof transport->name)
     wrong(reader, where, "transport", "is no name");
-  else if (model_way(model, name) >= 0)
+  else if (model_transport_find(model, name) >= 0)
     wrong(reader, where, "transport", "stands there twice");
   else
-    snprintf(way->name, sizeof way->name, "%s", name);
+    snprintf(transport->name, sizeof transport->name, "%s", name);
   model->paths.n++;
-  way->handover = model_staging(path);
-  if (way->handover < 0 && json_object_get(path, "staging") &&
+  transport->handover = model_staging(path);
+  if (transport->handover < 0 && json_object_get(path, "staging") &&
       !json_is_null(json_object_get(path, "staging")))
     wrong(reader, where, "staging", "is none that is known");
-  model->way_spread[p] = model_number(reader, where, path, "spread", 0, SPREAD_MOST);
-  off_read(reader, path, model->way_off[p]);
+  model->transport_spread[p] = model_number(reader, where, path, "spread", 0, SPREAD_MOST);
+  off_read(reader, path, model->transport_off[p]);
   for (int w = 0; w < STUDY_WHERES; w++) {
     const json_t *fit = json_object_get(path, study_where_names[w]);
     if (!fit || json_is_null(fit)) continue;
     snprintf(where, sizeof where, "paths[%zu].%s", p, study_where_names[w]);
-    way->known[w] = 1;
-    way->latency[w] = model_number(reader, where, fit, "latency_seconds", 0, SECONDS_MOST);
-    way->bandwidth[w] = model_number(reader, where, fit, "bytes_per_second", 1, BANDWIDTH_MOST);
-    way->residual[w] = model_number(reader, where, fit, "residual", 0, COUNT_MOST);
+    transport->known[w] = 1;
+    transport->latency[w] = model_number(reader, where, fit, "latency_seconds", 0, SECONDS_MOST);
+    transport->bandwidth[w] = model_number(reader, where, fit, "bytes_per_second", 1, BANDWIDTH_MOST);
+    transport->residual[w] = model_number(reader, where, fit, "residual", 0, COUNT_MOST);
   }
-  if (!way->known[0] && !way->known[1]) wrong(reader, where, "", "has neither path");
+  if (!transport->known[0] && !transport->known[1]) wrong(reader, where, "", "has neither path");
 }
 
 static void model_paths_read(struct reader *reader, const json_t *paths, struct model *model)
 {
   size_t n = json_array_size(paths);
-  if (!json_is_array(paths) || n > STUDY_WAYS_MAX) {
+  if (!json_is_array(paths) || n > STUDY_TRANSPORTS_MAX) {
     wrong(reader, "paths", "", paths ? "is no list of transports" : "is missing");
     return;
   }
@@ -144,7 +144,7 @@ static void terms_read(struct reader *reader, const json_t *terms, struct model 
   size_t next = 0;
   if (reader->status != STATUS_OK) return;
   for (int c = 0; c < model->columns; c++) {
-    if (!model->slabs_hidden && c >= TERMS && (c - TERMS) % WAY_TERMS == WAY_ROOT) continue;
+    if (!model->slabs_hidden && c >= TERMS && (c - TERMS) % TRANSPORT_TERMS == TRANSPORT_ROOT) continue;
     const json_t *term = json_array_get(terms, next);
     const char *told = json_string_value(json_object_get(term, "name"));
     model_term_name(model, c, name);
@@ -296,7 +296,7 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   model->steps_hidden = json_object_get(json, "steps_hidden") && flag(&reader, "", json, "steps_hidden");
   model_program_read(&reader, json, model);
   model_paths_read(&reader, json_object_get(json, "paths"), model);
-  model->columns = TERMS + WAY_TERMS * model->paths.n;
+  model->columns = TERMS + TRANSPORT_TERMS * model->paths.n;
   terms_read(&reader, json_object_get(json, "terms"), model);
   range_read(&reader, json, model);
   interval_read(&reader, json, model);

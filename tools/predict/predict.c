@@ -174,7 +174,7 @@ static status_t points_make(struct predict *p)
   p->ends = calloc(ends + 1, sizeof *p->ends);
   if (!p->points || !p->ends) return log_fail(STATUS_ENVIRONMENT, "out of memory for predictions");
   for (int w = 0; w < p->model.paths.n; w++) {
-    const char *transport = p->model.paths.ways[w].name;
+    const char *transport = p->model.paths.transports[w].name;
     if (p->config.transport && strcmp(transport, p->config.transport) != 0) continue;
     wanted = 1;
     for (int weak = 0; weak < 2; weak++)
@@ -240,7 +240,7 @@ static status_t against_make(struct predict *p)
 {
   int handover = -1;
   for (int w = 0; w < p->model.paths.n; w++)
-    if (p->model.paths.ways[w].handover >= 0) handover = p->model.paths.ways[w].handover;
+    if (p->model.paths.transports[w].handover >= 0) handover = p->model.paths.transports[w].handover;
   RETURN_IF_FAILED(study_read(p->config.against, &p->beside));
   if (p->beside.program != p->model.program)
     return log_fail(STATUS_USAGE, "--against %s: runs of %s, and the model is one of %s", p->config.against,

@@ -91,23 +91,23 @@ static void off_document(struct doc *d, const double off[KINDS], const char *abo
   doc_end(d);
 }
 
-static void predict_path_document(struct doc *d, const struct study_way *way, double spread,
+static void predict_path_document(struct doc *d, const struct study_transport *transport, double spread,
                                   const double off[KINDS])
 {
   if (!doc_object(d, NULL, 0, "As comm-gpu fitted it.", 1)) return;
-  doc_text(d, "transport", 0, "", way->name);
+  doc_text(d, "transport", 0, "", transport->name);
   doc_real(d, "spread", DOC_OPTIONAL, "", "Relative error of a run by this transport about the model.",
            spread);
   doc_real(d, "far_spread", DOC_OPTIONAL, "", "off.ranks.", off[KIND_RANKS]);
   off_document(d, off, "As the model's, of runs by this transport.");
   doc_text(d, "staging", DOC_OPTIONAL | DOC_NULLABLE,
            "How halos were staged; null if none were, or it is unknown.",
-           way->handover < 0 ? NULL : study_staging(way->handover));
+           transport->handover < 0 ? NULL : study_staging(transport->handover));
   for (int where = 0; where < STUDY_WHERES; where++) {
-    if (!doc_object(d, study_where_names[where], DOC_NULLABLE, "", way->known[where])) continue;
-    doc_real(d, "latency_seconds", 0, "s", "", way->latency[where]);
-    doc_real(d, "bytes_per_second", DOC_POSITIVE, "B/s", "", way->bandwidth[where]);
-    doc_real(d, "residual", 0, "", "", way->residual[where]);
+    if (!doc_object(d, study_where_names[where], DOC_NULLABLE, "", transport->known[where])) continue;
+    doc_real(d, "latency_seconds", 0, "s", "", transport->latency[where]);
+    doc_real(d, "bytes_per_second", DOC_POSITIVE, "B/s", "", transport->bandwidth[where]);
+    doc_real(d, "residual", 0, "", "", transport->residual[where]);
     doc_end(d);
   }
   doc_end(d);
@@ -186,7 +186,8 @@ static void model_document(struct doc *d, const struct model *model)
   model_terms_document(d, model);
   if (doc_list(d, "paths", 0, "", 1)) {
     for (int w = 0; doc_each(d, w, model->paths.n); w++)
-      predict_path_document(d, &model->paths.ways[w], model->way_spread[w], model->way_off[w]);
+      predict_path_document(d, &model->paths.transports[w], model->transport_spread[w],
+                            model->transport_off[w]);
     doc_end(d);
   }
   doc_real(d, "cache_points", 0, "", "Points of a rank that stay in its cache; 0: no such regime.",

@@ -60,7 +60,7 @@ static int has_boundary(const struct model *m)
 static int has_synchronisation(const struct model *m)
 {
   int waits = !m->slabs_hidden;
-  for (int w = 0; w < m->paths.n; w++) waits |= m->value[model_way_column(w, WAY_SYNC)] > 0;
+  for (int w = 0; w < m->paths.n; w++) waits |= m->value[model_transport_column(w, TRANSPORT_SYNC)] > 0;
   return waits;
 }
 
@@ -77,26 +77,26 @@ static void print_model(const struct model *m, FILE *out)
   if (m->tile_points > 0) fprintf(out, "    rows are swept in tiles of   %12.4g points\n", m->tile_points);
   for (int w = 0; w < m->paths.n; w++)
     for (int where = 0; where < STUDY_WHERES; where++)
-      if (m->paths.ways[w].known[where])
-        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.3g GB/s%s%s\n", m->paths.ways[w].name,
+      if (m->paths.transports[w].known[where])
+        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.3g GB/s%s%s\n", m->paths.transports[w].name,
                 where == STUDY_SAME_HOST ? "within a host" : "between hosts",
-                m->paths.ways[w].latency[where] * 1e6, m->paths.ways[w].bandwidth[where] / 1e9,
-                m->paths.ways[w].handover < 0 ? "" : ", ",
-                m->paths.ways[w].handover < 0 ? "" : study_staging(m->paths.ways[w].handover));
+                m->paths.transports[w].latency[where] * 1e6, m->paths.transports[w].bandwidth[where] / 1e9,
+                m->paths.transports[w].handover < 0 ? "" : ", ",
+                m->paths.transports[w].handover < 0 ? "" : study_staging(m->paths.transports[w].handover));
   if (m->freedom > 0)
     fprintf(out, "    a run is off by %.1f%% (%.1f degrees of freedom)", 100 * m->spread, m->freedom);
   else
     fprintf(out, "    no interval: the model has no errors");
   for (int w = 0; w < m->paths.n && m->freedom > 0; w++)
-    fprintf(out, "%s by %s %.1f%%", w ? "," : ":", m->paths.ways[w].name, 100 * m->way_spread[w]);
+    fprintf(out, "%s by %s %.1f%%", w ? "," : ":", m->paths.transports[w].name, 100 * m->transport_spread[w]);
   fprintf(out, "\n");
   for (int w = 0; w < m->paths.n && m->freedom > 0; w++)
     fprintf(out,
             "    beyond what was measured by %s: %.0f%% more for a size, %.0f%% for a cut, %.0f%% for each "
             "doubling of "
             "ranks\n",
-            m->paths.ways[w].name, 100 * m->way_off[w][KIND_SIZE], 100 * m->way_off[w][KIND_CUT],
-            100 * m->way_off[w][KIND_RANKS]);
+            m->paths.transports[w].name, 100 * m->transport_off[w][KIND_SIZE],
+            100 * m->transport_off[w][KIND_CUT], 100 * m->transport_off[w][KIND_RANKS]);
 }
 
 void predict_report_covered(const struct model *m, FILE *out)

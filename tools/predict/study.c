@@ -356,20 +356,20 @@ int study_per_host(const struct study_run *run)
 
 /* ---- paths ---- */
 
-/* Whether a pair counts for this way and place; those alone only where none was measured with
+/* Whether a pair counts for this transport and place; those alone only where none was measured with
  * all. */
-static int pair_counts(const json_t *document, const json_t *pair, const char *way, enum study_where where,
-                       const char *company)
+static int pair_counts(const json_t *document, const json_t *pair, const char *transport,
+                       enum study_where where, const char *company)
 {
   const char *a = rank_host(document, json_object_get(pair, "rank")),
              *b = rank_host(document, json_object_get(pair, "peer"));
-  return text_is(pair, "way", way) && text_is(pair, "used", way) && text_is(pair, "company", company) &&
-         text_is(pair, "direction", "both") && json_is_object(json_object_get(pair, "fit")) &&
-         (strcmp(a, b) != 0) == (where == STUDY_OTHER_HOST);
+  return text_is(pair, "way", transport) && text_is(pair, "used", transport) &&
+         text_is(pair, "company", company) && text_is(pair, "direction", "both") &&
+         json_is_object(json_object_get(pair, "fit")) && (strcmp(a, b) != 0) == (where == STUDY_OTHER_HOST);
 }
 
-static double fit_median(const json_t *document, const char *way, enum study_where where, const char *company,
-                         const char *key, int *n)
+static double fit_median(const json_t *document, const char *transport, enum study_where where,
+                         const char *company, const char *key, int *n)
 {
   const json_t *pairs = json_object_get(document, "pairs");
   size_t all = json_array_size(pairs);
@@ -377,7 +377,7 @@ static double fit_median(const json_t *document, const char *way, enum study_whe
   *n = 0;
   for (size_t p = 0; values && p < all; p++) {
     const json_t *pair = json_array_get(pairs, p);
-    if (pair_counts(document, pair, way, where, company))
+    if (pair_counts(document, pair, transport, where, company))
       values[(*n)++] = json_number_value(json_object_get(json_object_get(pair, "fit"), key));
   }
   double median = values ? stats_summarise(values, (size_t)*n).median : 0;
@@ -385,14 +385,14 @@ static double fit_median(const json_t *document, const char *way, enum study_whe
   return median;
 }
 
-static void way_fill(const json_t *document, const char *name, struct study_way *way)
+static void transport_fill(const json_t *document, const char *name, struct study_transport *transport)
 {
-  *way = (struct study_way){.handover = -1};
-  text_copy(way->name, sizeof way->name, name);
+  *transport = (struct study_transport){.handover = -1};
+  text_copy(transport->name, sizeof transport->name, name);
   const json_t *pairs = json_object_get(document, "pairs");
   for (size_t p = 0; p < json_array_size(pairs); p++) {
     const json_t *pair = json_array_get(pairs, p);
-    if (text_is(pair, "way", name)) way->handover = handover_of(document, pair, way->handover);
+    if (text_is(pair, "way", name)) transport->handover = handover_of(document, pair, transport->handover);
   }
   for (int where = 0; where < STUDY_WHERES; where++) {
     int n;
@@ -400,24 +400,24 @@ static void way_fill(const json_t *document, const char *name, struct study_way 
     const char *company = "all";
     fit_median(document, name, w, company, "residual", &n);
     if (n == 0) company = "alone";
-    way->residual[where] = fit_median(document, name, w, company, "residual", &n);
-    way->latency[where] = fit_median(document, name, w, company, "latency_seconds", &n);
-    way->bandwidth[where] = fit_median(document, name, w, company, "bytes_per_second", &n);
-    way->known[where] = n > 0 && way->bandwidth[where] > 0;
+    transport->residual[where] = fit_median(document, name, w, company, "residual", &n);
+    transport->latency[where] = fit_median(document, name, w, company, "latency_seconds", &n);
+    transport->bandwidth[where] = fit_median(document, name, w, company, "bytes_per_second", &n);
+    transport->known[where] = n > 0 && transport->bandwidth[where] > 0;
   }
 }
 
-static status_t way_check(const char *path, const struct study_way *way)
+static status_t transport_check(const char *path, const struct study_transport *transport)
 {
   for (int w = 0; w < STUDY_WHERES; w++)
-    if (way->known[w] &&
-        (way->latency[w] < 0 || way->latency[w] > SECONDS_MOST || way->bandwidth[w] > BANDWIDTH_MOST))
+    if (transport->known[w] && (transport->latency[w] < 0 || transport->latency[w] > SECONDS_MOST ||
+                                transport->bandwidth[w] > BANDWIDTH_MOST))
       return log_fail(STATUS_USAGE, "%s: not as its schema says: %s takes %g s and carries %g bytes a second",
-                      path, way->name, way->latency[w], way->bandwidth[w]);
+                      path, transport->name, transport->latency[w], transport->bandwidth[w]);
   return STATUS_OK;
 }
 
-/* Whether a pair tells its way, its ranks' hosts and what was fitted, if anything was. */
+/* Whether a pair names its transport, its ranks' hosts and what was fitted, if anything was. */
 static int pair_is_told(const json_t *document, const json_t *pair)
 {
   static const char *const ends[] = {"rank", "peer"};
@@ -445,10 +445,10 @@ static status_t study_paths_fill(const json_t *document, const char *path, struc
                       p);
   for (size_t p = 0; p < json_array_size(pairs); p++) {
     const char *name = study_text(json_array_get(pairs, p), "way");
-    if (!name || study_way(paths, name) >= 0 || paths->n == STUDY_WAYS_MAX) continue;
-    way_fill(document, name, &paths->ways[paths->n]);
-    RETURN_IF_FAILED(way_check(path, &paths->ways[paths->n]));
-    if (paths->ways[paths->n].known[0] || paths->ways[paths->n].known[1]) paths->n++;
+    if (!name || study_transport_find(paths, name) >= 0 || paths->n == STUDY_TRANSPORTS_MAX) continue;
+    transport_fill(document, name, &paths->transports[paths->n]);
+    RETURN_IF_FAILED(transport_check(path, &paths->transports[paths->n]));
+    if (paths->transports[paths->n].known[0] || paths->transports[paths->n].known[1]) paths->n++;
   }
   if (paths->n > 0) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "%s: holds no fitted pair of ranks; run comm-gpu on two ranks or more",

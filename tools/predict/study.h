@@ -81,26 +81,26 @@ status_t study_keep_parse(const char *option, const char *text, void *keep);
 enum study_where { STUDY_SAME_HOST, STUDY_OTHER_HOST, STUDY_WHERES };
 extern const char *const study_where_names[STUDY_WHERES]; /**< in documents */
 
-/** A way between neighbours, as comm-gpu fitted it. */
-struct study_way {
+/** A transport, as comm-gpu fitted it. */
+struct study_transport {
   char name[STUDY_TEXT];
   int handover; /**< as a run's; −1 where a model does not tell */
   int known[STUDY_WHERES];
   double latency[STUDY_WHERES];   /**< seconds */
-  double bandwidth[STUDY_WHERES]; /**< bytes a second, each way, both ways at once */
+  double bandwidth[STUDY_WHERES]; /**< bytes per second and direction, both at once */
   double residual[STUDY_WHERES];
 };
 
-/** A path between hosts as their owner gives it, each way, both ways at once; all 0: not given. */
+/** A path between hosts as their owner gives it, per direction, both at once; all 0: not given. */
 struct study_between {
   double latency, bandwidth; /**< seconds, bytes a second */
 };
 
-#define STUDY_WAYS_MAX 12
+#define STUDY_TRANSPORTS_MAX 12
 
 struct study_paths {
   int n;
-  struct study_way ways[STUDY_WAYS_MAX];
+  struct study_transport transports[STUDY_TRANSPORTS_MAX];
 };
 
 /** \brief Reads all *.json of a folder, or one file. STATUS_ENVIRONMENT when it cannot be read or
@@ -146,15 +146,16 @@ static inline const char *study_cut_text(const int procs[3], char text[STUDY_TEX
 /** \brief Ranks of each host of a run. */
 int study_per_host(const struct study_run *run);
 
-/** \brief Reads a document of comm-gpu: a way's parameters are the medians over its pairs; those
- * that were measured all at once count where there are any. STATUS_ENVIRONMENT or STATUS_USAGE. */
+/** \brief Reads a document of comm-gpu: a transport's parameters are the medians over its pairs;
+ * those that were measured all at once count where there are any. STATUS_ENVIRONMENT or
+ * STATUS_USAGE. */
 status_t study_paths_read(const char *path, struct study_paths *paths);
 
-/** \brief The place of the way of that name; −1: unknown. */
-static inline int study_way(const struct study_paths *paths, const char *name)
+/** \brief The index of the transport of that name; −1: unknown. */
+static inline int study_transport_find(const struct study_paths *paths, const char *name)
 {
   for (int w = 0; w < paths->n; w++)
-    if (strcmp(paths->ways[w].name, name) == 0) return w;
+    if (strcmp(paths->transports[w].name, name) == 0) return w;
   return -1;
 }
 

@@ -46,7 +46,7 @@ static void run_predict(const struct model *model, const struct study_run *run, 
       model_slowest(model, per_host, run->transport, &as_measured, &pair->geometry, &pair->time) == STATUS_OK;
   log_mute(0);
   pair->error = pair->predicted ? pair->time.seconds / run->seconds - 1 : 0;
-  pair->way = run->ranks > 1 ? model_way(model, run->transport) : -1;
+  pair->via = run->ranks > 1 ? model_transport_find(model, run->transport) : -1;
   if (!pair->predicted) return;
   model_beyonds(model, &pair->geometry, run->size, pair->beyond);
   model_interval(model, &pair->geometry, run->transport, &as_measured, run->size, &pair->time);
@@ -145,11 +145,11 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
 
 /* ---- widths ---- */
 
-/* Pairs of a kind, by a way (−1: on one rank; ANY_WAY: all): what 90% of their errors need beyond
- * the model's own half width, for a size, a cut or a doubling of ranks. */
-#define ANY_WAY    (-2)
-#define ENOUGH     10
-#define FEW_FACTOR 1.1
+/* Pairs of a kind, by a transport (−1: one rank; ANY_TRANSPORT: all): what 90% of their errors need
+ * beyond the model's own half width, for a size, a cut or a doubling of ranks. */
+#define ANY_TRANSPORT (-2)
+#define ENOUGH        10
+#define FEW_FACTOR    1.1
 /* Where even so much more between ranks does not tell it, it is not there that a run is off. */
 #define SHIFT_MOST 1.0
 
@@ -162,21 +162,21 @@ static double shift_needed(const struct model *model, const struct validate_pair
   for (int step = 0; step < 40; step++) {
     const double middle = (least + most) / 2;
     const int enough =
-        model_shift(model, &pair->geometry, pair->way, &as_measured, exp(sign * middle)) >= shift;
+        model_shift(model, &pair->geometry, pair->via, &as_measured, exp(sign * middle)) >= shift;
     *(enough ? &most : &least) = middle;
   }
   return most < SHIFT_MOST ? most : shift;
 }
 
 static double needed(const struct validate_table *table, const struct model *model, enum model_kind kind,
-                     int way, int *n)
+                     int via, int *n)
 {
   double *values = calloc((size_t)table->n + 1, sizeof *values), found = 0;
   *n = 0;
   for (int p = 0; values && p < table->n; p++) {
     const struct validate_pair *pair = &table->pairs[p];
-    if (pair->kind != kind || !pair->predicted || (way != ANY_WAY && pair->way != way)) continue;
-    const double half = model_half(model, &pair->geometry, pair->way, &as_measured, &pair->time),
+    if (pair->kind != kind || !pair->predicted || (via != ANY_TRANSPORT && pair->via != via)) continue;
+    const double half = model_half(model, &pair->geometry, pair->via, &as_measured, &pair->time),
                  error = log(pair->time.seconds / pair->run.seconds);
     const double missing = sqrt(fmax(error * error - half * half, 0));
     values[(*n)++] = (kind == KIND_RANKS ? shift_needed(model, pair, error > 0 ? -1 : 1, missing) : missing) /
@@ -190,22 +190,23 @@ static double needed(const struct validate_table *table, const struct model *mod
   return found;
 }
 
-static double way_needs(const struct validate_table *table, const struct model *model, enum model_kind kind,
-                        int way)
+static double transport_needs(const struct validate_table *table, const struct model *model,
+                              enum model_kind kind, int via)
 {
   int n, all;
-  const double own = needed(table, model, kind, way, &n), any = needed(table, model, kind, ANY_WAY, &all);
+  const double own = needed(table, model, kind, via, &n),
+               any = needed(table, model, kind, ANY_TRANSPORT, &all);
   return n >= ENOUGH ? own : fmax(own, any);
 }
 
-static void offs_set(const struct validate_table *table, const struct model *model, int way,
+static void offs_set(const struct validate_table *table, const struct model *model, int via,
                      double off[KINDS])
 {
   double most = 0;
   int n[KINDS];
   for (int kind = 0; kind < KINDS; kind++) {
-    off[kind] = way_needs(table, model, (enum model_kind)kind, way);
-    needed(table, model, (enum model_kind)kind, ANY_WAY, &n[kind]);
+    off[kind] = transport_needs(table, model, (enum model_kind)kind, via);
+    needed(table, model, (enum model_kind)kind, ANY_TRANSPORT, &n[kind]);
     most = fmax(most, off[kind]);
   }
   /* where nothing of a kind could be left out, what the others show is the least to expect */
@@ -215,11 +216,11 @@ static void offs_set(const struct validate_table *table, const struct model *mod
 
 void validate_widen(const struct validate_table *table, struct model *model)
 {
-  double off[STUDY_WAYS_MAX + 1][KINDS];
+  double off[STUDY_TRANSPORTS_MAX + 1][KINDS];
   for (int w = 0; w < model->paths.n; w++) offs_set(table, model, w, off[w]);
-  offs_set(table, model, -1, off[STUDY_WAYS_MAX]);
-  memcpy(model->way_off, off, sizeof model->way_off);
-  memcpy(model->off, off[STUDY_WAYS_MAX], sizeof model->off);
+  offs_set(table, model, -1, off[STUDY_TRANSPORTS_MAX]);
+  memcpy(model->transport_off, off, sizeof model->transport_off);
+  memcpy(model->off, off[STUDY_TRANSPORTS_MAX], sizeof model->off);
 }
 
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table)
@@ -238,35 +239,37 @@ status_t validate_against(const struct model *model, const struct study *study, 
 
 /* ---- outliers ---- */
 
-/* So many times the spread of its way, and by so much, is a run off that is no measurement. */
+/* So many times the spread of its transport, and by so much, is a run off that is no
+ * measurement. */
 #define OUTLIER_SPREADS 8.0
 #define OUTLIER_LEAST   0.25
 /* Of a study; where more are off, the model is wrong and not they. */
 #define OUTLIERS_SHARE 5
 
-/* 1.4826 times the median of |log(predicted / measured)| of the runs by a way, or of all. */
-static double spread_about(const struct validate_table *table, int way)
+/* 1.4826 times the median of |log(predicted / measured)| of the runs by a transport, or of all. */
+static double spread_about(const struct validate_table *table, int via)
 {
   double *off = calloc((size_t)table->n + 1, sizeof *off), median = 0;
   size_t n = 0;
   for (int p = 0; off && p < table->n; p++)
-    if (table->pairs[p].predicted && (way == ANY_WAY || table->pairs[p].way == way))
+    if (table->pairs[p].predicted && (via == ANY_TRANSPORT || table->pairs[p].via == via))
       off[n++] = fabs(log1p(table->pairs[p].error));
   if (off) median = STATS_MAD_SIGMAS * stats_summarise(off, n).median;
   free(off);
-  return n >= ENOUGH || way == ANY_WAY ? median : fmax(median, spread_about(table, ANY_WAY));
+  return n >= ENOUGH || via == ANY_TRANSPORT ? median : fmax(median, spread_about(table, ANY_TRANSPORT));
 }
 
 /* The run that is off most of those beyond the limit; −1: none is. */
 static int outlier_find(const struct validate_table *table, double *times)
 {
-  double spread[STUDY_WAYS_MAX + 1]; /* the first: on one rank */
+  double spread[STUDY_TRANSPORTS_MAX + 1]; /* the first: on one rank */
   int found = -1;
   *times = OUTLIER_SPREADS;
-  for (int way = -1; way < STUDY_WAYS_MAX; way++) spread[way + 1] = fmax(spread_about(table, way), 1e-6);
+  for (int via = -1; via < STUDY_TRANSPORTS_MAX; via++)
+    spread[via + 1] = fmax(spread_about(table, via), 1e-6);
   for (int p = 0; p < table->n; p++) {
     const struct validate_pair *pair = &table->pairs[p];
-    const double off = fabs(log1p(pair->error)), so_often = off / spread[pair->way + 1];
+    const double off = fabs(log1p(pair->error)), so_often = off / spread[pair->via + 1];
     if (pair->predicted && off > OUTLIER_LEAST && so_often > *times) *times = so_often, found = p;
   }
   return found;

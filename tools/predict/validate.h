@@ -13,7 +13,7 @@ struct validate_pair {
   struct study_run run;
   int predicted; /**< 0: the rest tells too little */
   struct geometry geometry;
-  int way; /**< −1: on one rank */
+  int via; /**< −1: on one rank */
   double beyond[KINDS];
   struct model_time time;
   double error; /**< predicted / measured − 1 */

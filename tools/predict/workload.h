@@ -18,7 +18,7 @@ struct workload {
    * as much; and how far off, on logarithms, that may be. */
   double host_guess, host_width;
   int regimes;      /**< of caches and tiles are looked for */
-  int slabs_first;  /**< by ways that a host attends: an exchange waits for a launch of its own */
+  int slabs_first;  /**< for attended transports: an exchange waits for its own launch */
   int slows_stores; /**< of p2p: it leaves them fewer cores than comm-gpu had */
   /** Reads a size into a struct grid_size; as grid_size_parse. */
   status_t (*size_parse)(const char *option, const char *text, void *size);

@@ -21,7 +21,7 @@ struct sim_machine {
   struct model model;
   struct model_route by;
   int64_t global[3];
-  int procs[3], ranks, per_host, way, passes;
+  int procs[3], ranks, per_host, via, passes;
   int gpus_are_hosts; /**< of the platform; else each of its hosts holds per_host of them */
   size_t gosa_bytes;  /**< of a host's buffer for the sums of a block */
   int shared;         /**< staged halos of a host's ranks are handed over through memory */

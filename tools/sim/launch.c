@@ -151,14 +151,14 @@ static status_t file_link(const struct files *f, enum file which, const char *pa
   return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);
 }
 
-static status_t plan_write(const struct sim_config *c, const struct model *model, int way,
+static status_t plan_write(const struct sim_config *c, const struct model *model, int via,
                            const struct sim_point *p, const struct files *f)
 {
   RETURN_IF_FAILED(file_link(f, MODEL, c->model));
   struct doc plan;
   doc_open(&plan, 0);
   doc_text(&plan, "model", 0, "", file_names[MODEL]);
-  doc_text(&plan, "transport", 0, "", model->paths.ways[way].name);
+  doc_text(&plan, "transport", 0, "", model->paths.transports[via].name);
   doc_text(&plan, "result", 0, "", file_names[RESULT]);
   doc_wholes(&plan, "global", 0, "", p->global[0], p->global[1], p->global[2]);
   doc_wholes(&plan, "procs", 0, "", p->procs[0], p->procs[1], p->procs[2]);
@@ -291,7 +291,7 @@ static status_t smpirun(const struct files *f, const struct sim_config *c, int n
   return failure(f, c, n_ranks);
 }
 
-status_t sim_point_run(const struct sim_config *config, const struct model *model, int way,
+status_t sim_point_run(const struct sim_config *config, const struct model *model, int via,
                        const struct sim_point *point, json_t **outcome)
 {
   struct files f;
@@ -301,8 +301,8 @@ status_t sim_point_run(const struct sim_config *config, const struct model *mode
   if (config->keep && mkdir(config->keep, 0777) != 0 && errno != EEXIST)
     return log_fail(STATUS_ENVIRONMENT, "%s: %m", config->keep);
   RETURN_IF_FAILED(files_make(&f));
-  if (!config->platform) TRY(sim_platform_write(config, model, way, point->ranks, f.at[PLATFORM]), done);
-  TRY(plan_write(config, model, way, point, &f), done);
+  if (!config->platform) TRY(sim_platform_write(config, model, via, point->ranks, f.at[PLATFORM]), done);
+  TRY(plan_write(config, model, via, point, &f), done);
   TRY(smpirun(&f, config, point->ranks), done);
   *outcome = json_load_file(f.at[RESULT], 0, &error);
   if (!*outcome) TRY(log_fail(STATUS_FAULT, "the simulation's outcome is no JSON: %s", error.text), done);

@@ -67,7 +67,7 @@ static double link_bytes(const struct halo_link *link)
 
 static double link_latency(void)
 {
-  return sim_latency_of(&sim.model, sim.way, STUDY_SAME_HOST);
+  return sim_latency_of(&sim.model, sim.via, STUDY_SAME_HOST);
 }
 
 static double flags_raise(void *of, uint64_t step, double since)
@@ -119,7 +119,7 @@ status_t link_await(struct gpu_queue *queue, const struct halo_link *link, uint6
 
 status_t link_store(struct gpu_queue *queue, const struct halo_link *link)
 {
-  const double wire = link_bytes(link) / sim_bandwidth(&sim.model, sim.way, STUDY_SAME_HOST);
+  const double wire = link_bytes(link) / sim_bandwidth(&sim.model, sim.via, STUDY_SAME_HOST);
   const double seconds = kernel_chain(sim_self()) + wire;
   link->state->push_ns += (uint64_t)(1e9 * wire);
   link->state->edge_ns += (uint64_t)(1e9 * (seconds - wire));

@@ -24,7 +24,7 @@ struct sim_run {
 static struct sim {
   struct sim_config config;
   struct model model;
-  int way;
+  int via;
   FILE *out;
   struct sim_run *runs;
   int n;
@@ -43,8 +43,8 @@ static status_t platform_check(const struct sim_config *c)
 
 static status_t way_choose(struct sim *s)
 {
-  s->way = s->config.transport ? model_way(&s->model, s->config.transport) : 0;
-  if (s->way >= 0 && s->way < s->model.paths.n) return STATUS_OK;
+  s->via = s->config.transport ? model_transport_find(&s->model, s->config.transport) : 0;
+  if (s->via >= 0 && s->via < s->model.paths.n) return STATUS_OK;
   return log_fail(STATUS_USAGE, "%s: its model has no transport %s", s->config.model,
                   s->config.transport ? s->config.transport : "at all");
 }
@@ -113,7 +113,7 @@ static void sim_config_document(struct doc *d, const struct sim *s, const struct
   doc_const(d, "backend", "sim");
   doc_const(d, "kernel", "fitted");
   doc_whole(d, "T", DOC_POSITIVE, "", s->model.depth);
-  doc_text(d, "transport", 0, "", s->model.paths.ways[s->way].name);
+  doc_text(d, "transport", 0, "", s->model.paths.transports[s->via].name);
   doc_wholes(d, "procs", DOC_POSITIVE, "", p->procs[0], p->procs[1], p->procs[2]);
   doc_whole(d, "ranks", DOC_POSITIVE, "", p->ranks);
   doc_whole(d, "hosts", DOC_POSITIVE, "", hosts_of(s, p->ranks));
@@ -173,14 +173,15 @@ static void run_document(struct doc *d, const struct sim *s, const struct sim_ru
 static void path_print(const struct sim *s, enum study_where where)
 {
   const char *place = where == STUDY_SAME_HOST ? "within a host" : "between hosts";
-  const double bandwidth = sim_bandwidth(&s->model, s->way, where);
+  const double bandwidth = sim_bandwidth(&s->model, s->via, where);
   if (where == STUDY_OTHER_HOST && s->config.platform)
     fprintf(s->out, ", between hosts as %s says", s->config.platform);
   else if (bandwidth > 0)
     fprintf(s->out, ", %.3g us per message and %.3g GB/s %s%s",
-            1e6 * sim_latency_of(&s->model, s->way, where), bandwidth / 1e9, place,
-            where == STUDY_OTHER_HOST && model_within_hosts(s->model.paths.ways[s->way].name) ? ", by staged"
-                                                                                              : "");
+            1e6 * sim_latency_of(&s->model, s->via, where), bandwidth / 1e9, place,
+            where == STUDY_OTHER_HOST && model_within_hosts(s->model.paths.transports[s->via].name)
+                ? ", by staged"
+                : "");
   else
     fprintf(s->out, ", nothing known %s", place);
 }
@@ -189,7 +190,7 @@ static void head_print(const struct sim *s)
 {
   const struct sim_config *c = &s->config;
   fprintf(s->out, "himeno-sim %s\n\n", meta_version());
-  fprintf(s->out, "  model      %s: %s", c->model, s->model.paths.ways[s->way].name);
+  fprintf(s->out, "  model      %s: %s", c->model, s->model.paths.transports[s->via].name);
   for (int where = 0; where < STUDY_WHERES; where++) path_print(s, (enum study_where)where);
   fprintf(s->out, "\n  machine    hosts of %d GPUs, ", (int)c->per_host);
   if (c->platform)
@@ -226,9 +227,9 @@ static status_t point_simulate(struct sim *s, const struct grid_size *size, int 
   RETURN_IF_FAILED(point_make(s, size, ranks, &point));
   const struct geometry messages = {
       .hosts = hosts_of(s, ranks), .messages = {ranks > 1 && s->config.per_host > 1, hosts_of(s, ranks) > 1}};
-  RETURN_IF_FAILED(model_paths_check(&s->model, &messages, s->way));
+  RETURN_IF_FAILED(model_paths_check(&s->model, &messages, s->via));
   s->runs[s->n] = (struct sim_run){point, NULL};
-  RETURN_IF_FAILED(sim_point_run(&s->config, &s->model, s->way, &point, &s->runs[s->n].outcome));
+  RETURN_IF_FAILED(sim_point_run(&s->config, &s->model, s->via, &point, &s->runs[s->n].outcome));
   row_print(s, &point, s->runs[s->n++].outcome);
   return STATUS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages of MPI. Bytes go to another host as a flow of SimGrid's over the platform, and to a rank
  * of the same host as a copy by the sender's core through the host's memory; a token takes the
- * way's latency. Messages of one sender and tag arrive in their order. */
+ * transport's latency. Messages of one sender and tag arrive in their order. */
 #include <math.h>
 #include <mpi.h>
 #include <simgrid/actor.h>
@@ -15,7 +15,7 @@
 #include "tools/sim/engine.h"
 #include "tools/sim/transports.h"
 
-/* What is no longer takes the way's latency and bandwidth, and slows nothing else down. */
+/* What is no longer takes the transport's latency and bandwidth, and slows nothing else down. */
 #define SMALL_BYTES 4096
 /* Shorter messages are sent before their receiver asks for them: the sender is done at once. */
 #define EAGER_BYTES 16384

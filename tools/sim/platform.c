@@ -18,25 +18,27 @@ struct network {
   FILE *file;
 };
 
-static int known_way(const struct model *model, int way, enum study_where where)
+static int known_transport(const struct model *model, int via, enum study_where where)
 {
-  int by = model_route(model, where == STUDY_OTHER_HOST ? 2 : 1, way).way[where];
-  return by >= 0 && model->paths.ways[by].known[where] ? by : -1;
+  int by = model_route(model, where == STUDY_OTHER_HOST ? 2 : 1, via).via[where];
+  return by >= 0 && model->paths.transports[by].known[where] ? by : -1;
 }
 
-double sim_bandwidth(const struct model *model, int way, enum study_where where)
+double sim_bandwidth(const struct model *model, int via, enum study_where where)
 {
-  int by = known_way(model, way, where);
+  int by = known_transport(model, via, where);
   if (by < 0) return 0;
-  const double *value = model->value + model_way_column(by, 0);
-  double factor = value[WAY_BANDWIDTH] + 2 * value[WAY_HOST];
-  return model->paths.ways[by].bandwidth[where] / (factor > 0 ? factor : 1);
+  const double *value = model->value + model_transport_column(by, 0);
+  double factor = value[TRANSPORT_BANDWIDTH] + 2 * value[TRANSPORT_HOST];
+  return model->paths.transports[by].bandwidth[where] / (factor > 0 ? factor : 1);
 }
 
-double sim_latency_of(const struct model *model, int way, enum study_where where)
+double sim_latency_of(const struct model *model, int via, enum study_where where)
 {
-  int by = known_way(model, way, where);
-  return by < 0 ? 0 : model->paths.ways[by].latency[where] * model->value[model_way_column(by, WAY_LATENCY)];
+  int by = known_transport(model, via, where);
+  return by < 0 ? 0
+                : model->paths.transports[by].latency[where] *
+                      model->value[model_transport_column(by, TRANSPORT_LATENCY)];
 }
 
 status_t sim_model_read(const char *path, const struct study_between *between, int platform,
@@ -46,10 +48,10 @@ status_t sim_model_read(const char *path, const struct study_between *between, i
   if (model->program != STUDY_HIMENO)
     return log_fail(STATUS_USAGE, "--model %s: a model of %s, and ranks of himeno-gpu are simulated", path,
                     model_program_names[model->program]);
-  const int staged = model_way(model, "staged");
+  const int staged = model_transport_find(model, "staged");
   struct study_between given = *between;
   if (platform && staged >= 0)
-    given = (struct study_between){model->paths.ways[staged].latency[STUDY_SAME_HOST], UNLIMITED};
+    given = (struct study_between){model->paths.transports[staged].latency[STUDY_SAME_HOST], UNLIMITED};
   model_between_set(&given, &model->paths);
   return STATUS_OK;
 }
@@ -90,14 +92,14 @@ static status_t file_close(FILE *file, const char *path)
   return fclose(file) != 0 || failed ? log_fail(STATUS_ENVIRONMENT, "%s: %m", path) : STATUS_OK;
 }
 
-status_t sim_platform_write(const struct sim_config *config, const struct model *model, int way, int ranks,
+status_t sim_platform_write(const struct sim_config *config, const struct model *model, int via, int ranks,
                             const char *path)
 {
   const int below = config->taper <= 1 ? ranks : (int)(config->per_host * config->leaf);
   struct network n = {
       .config = config, .ranks = ranks, .below = below, .leaves = (ranks + below - 1) / below};
-  n.bandwidth = sim_bandwidth(model, way, STUDY_OTHER_HOST);
-  n.latency = SIM_WIRE_SHARE * sim_latency_of(model, way, STUDY_OTHER_HOST);
+  n.bandwidth = sim_bandwidth(model, via, STUDY_OTHER_HOST);
+  n.latency = SIM_WIRE_SHARE * sim_latency_of(model, via, STUDY_OTHER_HOST);
   if (n.bandwidth <= 0) n.bandwidth = UNLIMITED;
   n.file = fopen(path, "w");
   if (!n.file) return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);

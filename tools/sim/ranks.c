@@ -42,12 +42,12 @@ static struct {
  * half of it out and half of it in again. */
 static void memory_set(void)
 {
-  const struct study_way *way = &sim.model.paths.ways[sim.way];
-  const double *value = sim.model.value + model_way_column(sim.way, 0);
+  const struct study_transport *transport = &sim.model.paths.transports[sim.via];
+  const double *value = sim.model.value + model_transport_column(sim.via, 0);
   const double share = sim.shared ? 0.5 : 1;
-  if (!way->known[STUDY_SAME_HOST] || model_at_once(way->name)) return;
-  sim.own = share * value[WAY_BANDWIDTH] / way->bandwidth[STUDY_SAME_HOST];
-  sim.host = share * value[WAY_HOST] / way->bandwidth[STUDY_SAME_HOST];
+  if (!transport->known[STUDY_SAME_HOST] || model_at_once(transport->name)) return;
+  sim.own = share * value[TRANSPORT_BANDWIDTH] / transport->bandwidth[STUDY_SAME_HOST];
+  sim.host = share * value[TRANSPORT_HOST] / transport->bandwidth[STUDY_SAME_HOST];
 }
 
 static status_t plan_fill(const json_t *document)
@@ -65,11 +65,11 @@ static status_t plan_fill(const json_t *document)
   for (int d = 0; d < 3; d++) sim.global[d] = g[d];
   snprintf(plan.result, sizeof plan.result, "%s", result);
   RETURN_IF_FAILED(sim_model_read(model, &between, platform, &sim.model));
-  sim.way = model_way(&sim.model, transport);
+  sim.via = model_transport_find(&sim.model, transport);
   sim.ranks = sim.procs[0] * sim.procs[1] * sim.procs[2];
-  sim.by = model_route(&sim.model, (sim.ranks + sim.per_host - 1) / sim.per_host, sim.way);
+  sim.by = model_route(&sim.model, (sim.ranks + sim.per_host - 1) / sim.per_host, sim.via);
   sim.gpus_are_hosts = !platform;
-  sim.shared = sim.model.paths.ways[sim.way].handover == 1;
+  sim.shared = sim.model.paths.transports[sim.via].handover == 1;
   sim.near = NEAR_SECONDS;
   memory_set();
   return STATUS_OK;
@@ -98,7 +98,8 @@ static const struct himeno_kernel *sim_kernel(void)
 
 static const struct halo_transport *transport(void)
 {
-  return model_at_once(sim.model.paths.ways[sim.way].name) ? &halo_transport_p2p : &halo_transport_staged;
+  return model_at_once(sim.model.paths.transports[sim.via].name) ? &halo_transport_p2p
+                                                                 : &halo_transport_staged;
 }
 
 static void phases_keep(int rank, const struct solver_block *block)

@@ -39,10 +39,10 @@ struct sim_point {
 /** Options into struct sim_config. */
 extern const struct option_program sim_options;
 
-/** \brief Bytes a second of the way that pairs within a host or between hosts take in a run of
- * \a way, as fitted, 0 where nothing is known; seconds that a message takes besides. */
-double sim_bandwidth(const struct model *model, int way, enum study_where where);
-double sim_latency_of(const struct model *model, int way, enum study_where where);
+/** \brief Bytes per second of the transport that pairs within a host or between hosts take in a run
+ * of \a via, as fitted, 0 where nothing is known; seconds that a message takes besides. */
+double sim_bandwidth(const struct model *model, int via, enum study_where where);
+double sim_latency_of(const struct model *model, int via, enum study_where where);
 
 /** \brief Reads a model, with what is given between hosts. On a \a platform of the user's messages
  * between hosts take its time and staged's at the ends. */
@@ -50,7 +50,7 @@ status_t sim_model_read(const char *path, const struct study_between *between, i
                         struct model *model);
 
 /** \brief Writes a platform of \a ranks GPUs. STATUS_ENVIRONMENT. */
-status_t sim_platform_write(const struct sim_config *config, const struct model *model, int way, int ranks,
+status_t sim_platform_write(const struct sim_config *config, const struct model *model, int via, int ranks,
                             const char *path);
 
 /** The phases that himeno-sim-ranks writes. */
@@ -58,7 +58,7 @@ status_t sim_platform_write(const struct sim_config *config, const struct model 
 
 /** \brief Simulates a point; *outcome is what himeno-sim-ranks wrote, with the seconds that it
  * took. */
-status_t sim_point_run(const struct sim_config *config, const struct model *model, int way,
+status_t sim_point_run(const struct sim_config *config, const struct model *model, int via,
                        const struct sim_point *point, json_t **outcome);
 
 #endif

@@ -32,15 +32,15 @@ double kernel_chain(int rank)
  * those alone that leave the host where others need none. */
 double staged_ends(const struct halo_plan *plan)
 {
-  const int by = sim.by.way[STUDY_OTHER_HOST], me = sim_self();
+  const int by = sim.by.via[STUDY_OTHER_HOST], me = sim_self();
   double longest = 0, messages = 0;
   for (int m = 0; m < plan->n; m++) {
     const int near = sim_is_near(plan->messages[m].peer, me);
-    const double latency = sim_latency_of(&sim.model, sim.way, near ? STUDY_SAME_HOST : STUDY_OTHER_HOST);
+    const double latency = sim_latency_of(&sim.model, sim.via, near ? STUDY_SAME_HOST : STUDY_OTHER_HOST);
     longest = fmax(longest, latency - (near ? sim.near : SIM_WIRE_SHARE * latency));
-    messages += by == sim.way || !near;
+    messages += by == sim.via || !near;
   }
-  return longest + messages * sim.model.value[model_way_column(by, WAY_NEIGHBOUR)];
+  return longest + messages * sim.model.value[model_transport_column(by, TRANSPORT_NEIGHBOUR)];
 }
 
 static status_t times_set(struct sim_exec *x, struct gpu_mem gosa)
@@ -50,7 +50,7 @@ static status_t times_set(struct sim_exec *x, struct gpu_mem gosa)
   struct model_parts parts;
   RETURN_IF_FAILED(
       geometry_of_rank(sim.global, sim.procs, m->depth, m->overlap, sim.per_host, sim_self(), &g));
-  model_parts_make(m, &g, g.neighbours > 0 ? sim.way : -1, &parts);
+  model_parts_make(m, &g, g.neighbours > 0 ? sim.via : -1, &parts);
   RETURN_IF_FAILED(model_parts_check(&parts));
   x->interior = m->depth * parts.interior;
   x->boundary = m->depth * parts.boundary;
@@ -131,7 +131,7 @@ static status_t sim_sweep(struct himeno_exec *exec, struct gpu_queue *queue, con
 static int sim_links(const struct himeno_exec *x)
 {
   (void)x;
-  return sim.model.depth == 1 && model_at_once(sim.model.paths.ways[sim.way].name);
+  return sim.model.depth == 1 && model_at_once(sim.model.paths.transports[sim.via].name);
 }
 
 /* One launch: some of its blocks wait for the flags of the sweep before and send the slabs, the
