@@ -39,6 +39,7 @@ static const struct option_spec options[] = {
     {"keep-files", 0, OPTION_ALWAYS, OPTION_TEXT(keep, "FOLDER"),
      "Keep the files of the simulation in FOLDER.", .old = "keep", .group = "Result"},
     {OPTION_JSON(OPTION_ALWAYS, NULL, " himeno-predict --against reads it.")},
+    {OPTION_QUIET},
 };
 
 static const struct sim_config defaults = {.per_host = 8, .leaf = 16, .taper = 1, .passes = 20};

@@ -6,15 +6,13 @@
 #include <string.h>
 
 #include "tools/sim/engine.h"
-#include "tools/sim/transports.h"
 
 volatile int gpu_calls;
 
-/* Memory that somebody looks into is small; all other is an address and nothing else. */
+/* Memory that is read is small; all other is an address and nothing else. */
 #define REAL_BYTES_MAX 4096
 /* No process has its own memory there. */
 #define FIRST_ADDRESS ((uintptr_t)1 << 60)
-#define LAST_ADDRESS  (2 * FIRST_ADDRESS)
 
 enum sim_op_kind { WORK, COPY, CALL, RECORD, WAIT };
 
@@ -46,13 +44,9 @@ struct sim_device {
   struct gpu_device base;
   struct sim_queue *queues;
   struct gpu_queue *core;
-  int stale;   /* something was put into a queue, or others did what a queue waits for */
-  double next; /* when more can be done otherwise */
   void *gosa;
   double gosa_value;
 };
-
-static struct op *spare; /* of all ranks */
 
 static struct sim_device *device_of(struct gpu_device *device)
 {
@@ -64,27 +58,63 @@ static struct sim_queue *sim_queue_cast(struct gpu_queue *queue)
   return (struct sim_queue *)queue;
 }
 
-/* ---- queues ---- */
+/* ---- copies of a host's ranks share its memory ---- */
 
-void device_touch(struct gpu_device *device)
+/** All copies under way proceed at the same rate, so one number says how far each is. */
+struct sim_memory {
+  double served, at; /* bytes of a copy that began with the first, up to that time */
+  int copies;
+};
+
+static struct sim_memory *memories; /* by host */
+
+static double byte_seconds(const struct sim_memory *m)
 {
-  if (device) device_of(device)->stale = 1;
+  return sim.own + sim.host * m->copies;
 }
+
+static struct sim_memory *memory_now(int rank)
+{
+  if (!memories) memories = sim_array((size_t)(sim.point.ranks / sim.per_host + 1), sizeof *memories);
+  struct sim_memory *m = &memories[rank / sim.per_host];
+  const double now = sim_now();
+  if (m->copies > 0) m->served += (now - m->at) / byte_seconds(m);
+  m->at = now;
+  return m;
+}
+
+/* What must be served until a copy that begins now ends. */
+static double copy_begin(int rank, double bytes)
+{
+  struct sim_memory *m = memory_now(rank);
+  if (m->copies++ == 0) m->served = 0;
+  return m->served + bytes;
+}
+
+/* When the copy ends if none begins or ends before: if that is now, it has ended, and the others
+ * proceed faster. */
+static double copy_end(int rank, double target)
+{
+  struct sim_memory *m = memory_now(rank);
+  const double left = (target - m->served) * byte_seconds(m);
+  if (left > SIM_MOMENT) return sim_now() + left;
+  m->copies--;
+  const int first = rank / sim.per_host * sim.per_host;
+  for (int r = first; m->copies > 0 && r < first + sim.per_host && r < sim.point.ranks; r++)
+    if (r != rank) sim_wake(r, sim_now());
+  return sim_now();
+}
+
+/* ---- queues ---- */
 
 static status_t op_put(struct gpu_queue *queue, struct op op)
 {
   struct sim_queue *q = sim_queue_cast(queue);
-  struct op *o = spare;
-  if (o)
-    spare = o->next;
-  else
-    o = sim_array(1, sizeof *o);
+  struct op *o = sim_array(1, sizeof *o);
   *o = op;
   o->put = sim_now();
-  o->next = NULL;
   *q->last = o;
   q->last = &o->next;
-  device_touch(queue->device);
   return STATUS_OK;
 }
 
@@ -93,7 +123,7 @@ status_t sim_work(struct gpu_queue *queue, double seconds)
   return op_put(queue, (struct op){.kind = WORK, .value = seconds});
 }
 
-status_t sim_copy(struct gpu_queue *queue, double bytes)
+static status_t copy_put(struct gpu_queue *queue, double bytes)
 {
   return bytes > 0 ? op_put(queue, (struct op){.kind = COPY, .value = bytes}) : STATUS_OK;
 }
@@ -103,25 +133,20 @@ status_t sim_then(struct gpu_queue *queue, sim_call *call, void *of, uint64_t n)
   return op_put(queue, (struct op){.kind = CALL, .call = call, .of = of, .n = n});
 }
 
-static double sim_later(double a, double b)
-{
-  return a > b ? a : b;
-}
-
 /* When the first operation is over, as far as is known. */
 static double op_end(struct sim_queue *q, struct op *o)
 {
-  const double since = sim_later(q->at, o->put);
+  const double since = fmax(q->at, o->put);
   switch (o->kind) {
   case WORK:
     return since + o->value;
   case COPY:
-    if (!o->begun++) o->value = memory_begin(sim_self(), o->value);
-    return memory_end(sim_self(), o->value);
+    if (!o->begun++) o->value = copy_begin(sim_self()->number, o->value);
+    return copy_end(sim_self()->number, o->value);
   case CALL:
     return o->call(o->of, o->n, since);
   case WAIT:
-    return o->event->passed >= o->n ? sim_later(since, o->event->time) : INFINITY;
+    return o->event->passed >= o->n ? fmax(since, o->event->time) : INFINITY;
   case RECORD:
     break;
   }
@@ -144,22 +169,33 @@ static int queue_progress(struct sim_queue *q, double *next)
     q->at = end;
     q->first = o->next;
     if (!q->first) q->last = &q->first;
-    o->next = spare;
-    spare = o;
+    free(o);
   }
   return any;
 }
 
-double device_progress(struct gpu_device *device)
+/* Does what can be done by now; the time when more can be, infinity if that depends on others. */
+static double sim_progress(struct sim_device *d)
 {
-  struct sim_device *d = device_of(device);
-  if (!d) return INFINITY;
-  while (d->stale || d->next <= sim_now() + SIM_MOMENT) {
-    d->next = INFINITY;
-    d->stale = 0;
-    for (struct sim_queue *q = d->queues; q; q = q->next) d->stale |= queue_progress(q, &d->next);
+  double next = INFINITY;
+  for (int any = d != NULL; any;) {
+    any = 0;
+    next = INFINITY;
+    for (struct sim_queue *q = d->queues; q; q = q->next) any |= queue_progress(q, &next);
   }
-  return d->next;
+  return next;
+}
+
+int sim_yield(void)
+{
+  struct sim_rank *r = sim_self();
+  struct sim_device *d = r->device ? device_of(r->device) : NULL;
+  const double next = sim_progress(d);
+  if (sim_alarms_take(r)) return 0;
+  sim_sleep(r, next);
+  sim_alarms_take(r);
+  sim_progress(d);
+  return 0;
 }
 
 static status_t sim_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
@@ -185,45 +221,49 @@ static void sim_queue_destroy(struct gpu_queue *queue)
 
 /* ---- memory ---- */
 
-static status_t sim_memory_alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
+static int is_real(const void *place)
+{
+  return (uintptr_t)place < FIRST_ADDRESS;
+}
+
+/* The sums of gosa are read too; halos are not. */
+static void *place_make(size_t bytes)
 {
   static uintptr_t address = FIRST_ADDRESS;
-  void *nowhere = (void *)(address += REAL_BYTES_MAX);
+  if (bytes <= REAL_BYTES_MAX || bytes == sim.gosa_bytes) return sim_array(1, bytes + 1);
+  return (void *)(address += REAL_BYTES_MAX);
+}
+
+static status_t sim_memory_alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
+{
   (void)device;
-  *mem = (struct gpu_mem){bytes <= REAL_BYTES_MAX ? sim_array(1, bytes) : nowhere, bytes};
+  *mem = (struct gpu_mem){place_make(bytes), bytes};
   return STATUS_OK;
 }
 
 static void sim_memory_free(struct gpu_device *device, struct gpu_mem *mem)
 {
   (void)device;
-  if (mem->bytes <= REAL_BYTES_MAX) free(mem->handle);
+  if (is_real(mem->handle)) free(mem->handle);
 }
 
-/* The sums of gosa are looked into, halos are not. */
-static status_t host_alloc(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
+static status_t sim_host_alloc(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
 {
-  struct gpu_mem mem;
-  (void)kind;
-  if (bytes > REAL_BYTES_MAX && bytes != sim.gosa_bytes) {
-    RETURN_IF_FAILED(sim_memory_alloc(device, bytes, &mem));
-    *host = mem.handle;
-    return STATUS_OK;
-  }
-  *host = sim_array(1, bytes + 1);
+  (void)device, (void)kind;
+  *host = place_make(bytes);
   return STATUS_OK;
 }
 
 static void sim_host_free(struct gpu_device *device, enum gpu_host_kind kind, void *host)
 {
   (void)device, (void)kind;
-  if ((uintptr_t)host < FIRST_ADDRESS || (uintptr_t)host > LAST_ADDRESS) free(host);
+  if (is_real(host)) free(host);
 }
 
 static status_t sim_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   (void)queue;
-  if (mem.bytes <= REAL_BYTES_MAX) memset((char *)mem.handle + offset, 0, bytes);
+  if (is_real(mem.handle)) memset((char *)mem.handle + offset, 0, bytes);
   return STATUS_OK;
 }
 
@@ -231,7 +271,7 @@ static status_t sim_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t 
                             size_t bytes)
 {
   (void)mem, (void)offset;
-  return sim_copy(queue, handover_is_there(host) ? (double)bytes : 0);
+  return copy_put(queue, handover_is_there(host) ? (double)bytes : 0);
 }
 
 static status_t sim_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
@@ -242,11 +282,11 @@ static status_t sim_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem
     for (size_t n = 0; n < bytes / sizeof(double); n++) ((double *)host)[n] = d->gosa_value;
     return STATUS_OK;
   }
-  if (mem.bytes <= REAL_BYTES_MAX && !handover_is_there(host)) {
+  if (is_real(mem.handle) && is_real(host)) {
     memcpy(host, (char *)mem.handle + offset, bytes);
     return STATUS_OK;
   }
-  return sim_copy(queue, handover_bytes(host, bytes));
+  return copy_put(queue, handover_bytes(host, bytes));
 }
 
 /* ---- events ---- */
@@ -276,10 +316,10 @@ static status_t sim_queue_wait(struct gpu_queue *queue, struct gpu_event *event)
   return op_put(queue, (struct op){.kind = WAIT, .event = e, .n = e->recorded});
 }
 
-static status_t ready(struct gpu_event *event, int *is)
+static status_t sim_ready(struct gpu_event *event, int *is)
 {
   const struct sim_event *e = (struct sim_event *)event;
-  if (e->passed < e->recorded) device_progress(event->device);
+  if (e->passed < e->recorded) sim_progress(device_of(event->device));
   *is = e->passed == e->recorded;
   return STATUS_OK;
 }
@@ -290,9 +330,9 @@ static status_t sim_elapsed(struct gpu_event *begin, struct gpu_event *end, doub
   return STATUS_OK;
 }
 
-static status_t queue_sync(struct gpu_queue *queue)
+static status_t sim_queue_sync(struct gpu_queue *queue)
 {
-  for (device_progress(queue->device); sim_queue_cast(queue)->first;) sim_yield();
+  for (sim_progress(device_of(queue->device)); sim_queue_cast(queue)->first;) sim_yield();
   return STATUS_OK;
 }
 
@@ -302,7 +342,7 @@ static const struct gpu_backend backend = {
     .alloc = sim_memory_alloc,
     .sharing = {.alloc = sim_memory_alloc},
     .free = sim_memory_free,
-    .alloc_host = host_alloc,
+    .alloc_host = sim_host_alloc,
     .free_host = sim_host_free,
     .queue_create = sim_queue_create,
     .queue_destroy = sim_queue_destroy,
@@ -313,9 +353,9 @@ static const struct gpu_backend backend = {
     .clear = sim_clear,
     .record = sim_record,
     .wait = sim_queue_wait,
-    .ready = ready,
+    .ready = sim_ready,
     .elapsed = sim_elapsed,
-    .sync = queue_sync,
+    .sync = sim_queue_sync,
 };
 
 /* ---- the device ---- */
@@ -324,22 +364,15 @@ status_t sim_device_open(struct gpu_device **device)
 {
   struct sim_device *d = sim_array(1, sizeof *d);
   d->base.backend = &backend;
-  d->next = INFINITY;
   RETURN_IF_FAILED(sim_queue_create(&d->base, GPU_NORMAL, &d->core));
   *device = &d->base;
   return STATUS_OK;
 }
 
-void sim_device_close(struct gpu_device *device)
-{
-  while (device_of(device)->queues) sim_queue_destroy(&device_of(device)->queues->base);
-  free(device);
-}
-
 status_t sim_core_copy(double bytes, sim_call *call, void *of)
 {
-  struct gpu_queue *core = device_of(sim_device())->core;
-  RETURN_IF_FAILED(sim_copy(core, bytes));
+  struct gpu_queue *core = device_of(sim_self()->device)->core;
+  RETURN_IF_FAILED(copy_put(core, bytes));
   return sim_then(core, call, of, 0);
 }
 
@@ -347,47 +380,4 @@ void sim_device_gosa(struct gpu_device *device, struct gpu_mem gosa, double valu
 {
   device_of(device)->gosa = gosa.handle;
   device_of(device)->gosa_value = value;
-}
-
-/* ---- packing: a kernel each way, and what the ends of an exchange take besides the wire ---- */
-
-struct sim_packer {
-  double seconds;
-};
-
-static status_t packer_open(struct gpu_device *device, const struct layout *layout,
-                            const struct halo_plan *plan, struct halo_packer_state **state)
-{
-  struct sim_packer *s = sim_array(1, sizeof *s);
-  (void)device, (void)layout;
-  s->seconds = staged_ends(plan) / 2;
-  *state = (struct halo_packer_state *)s;
-  return STATUS_OK;
-}
-
-static status_t pack_or_unpack(struct halo_packer_state *handle, struct gpu_queue *queue,
-                               struct gpu_mem field, struct gpu_mem buffer)
-{
-  struct sim_packer *state = (struct sim_packer *)handle;
-  (void)field, (void)buffer;
-  return sim_work(queue, state->seconds);
-}
-
-static void packer_close(struct halo_packer_state *state)
-{
-  free(state);
-}
-
-static const struct halo_packer packer = {
-    .backend = "sim",
-    .open = packer_open,
-    .pack = pack_or_unpack,
-    .unpack = pack_or_unpack,
-    .close = packer_close,
-};
-
-const struct halo_packer *halo_packer_find(const char *name)
-{
-  (void)name;
-  return &packer;
 }

@@ -4,38 +4,24 @@
 #include <math.h>
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
-#include <simgrid/semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "tools/sim/device.h"
 
 struct sim_machine sim;
 
-/** One rank. */
-struct rank {
-  int number, blocked;
-  sg_host_t host;
-  sg_sem_t awake;
-  struct gpu_device *device;
-  double until;   /* while blocked */
-  double *alarms; /* a heap: the earliest first */
-  int n, room;
-  struct sim_sent sent;
-};
-
-static struct rank *ranks;
+static struct sim_rank *ranks;
 
 void *sim_array(size_t n, size_t bytes)
 {
   void *array = calloc(n, bytes);
   if (array) return array;
-  log_fail(STATUS_ENVIRONMENT, "out of memory for %d simulated ranks", sim.ranks);
-  abort();
+  log_fail(STATUS_ENVIRONMENT, "out of memory for %d simulated ranks", sim.point.ranks);
+  _Exit(STATUS_ENVIRONMENT);
 }
 
-/* ---- hosts of the platform, in the order of the numbers in their names ---- */
+/* ---- hosts of the platform ---- */
 
 static int by_name(const void *a, const void *b)
 {
@@ -46,7 +32,7 @@ static status_t hosts_check(const sg_host_t *hosts, int needed)
 {
   if (sg_host_count() < (size_t)needed)
     return log_fail(STATUS_USAGE, "the platform has %zu hosts, and %d ranks need %d of %d GPUs",
-                    sg_host_count(), sim.ranks, needed, sim.gpus_are_hosts ? 1 : sim.per_host);
+                    sg_host_count(), sim.point.ranks, needed, sim.gpus_are_hosts ? 1 : sim.per_host);
   for (int h = 1; h < needed; h++)
     if (!isfinite(sg_host_get_route_bandwidth(hosts[0], hosts[h])))
       return log_fail(STATUS_USAGE, "the platform has no link between hosts %s and %s",
@@ -54,53 +40,51 @@ static status_t hosts_check(const sg_host_t *hosts, int needed)
   return STATUS_OK;
 }
 
-static status_t hosts_take(void)
+/* Plain bandwidth and latency: no factors fitted to some other network, no TCP windows. */
+static void simgrid_start(void)
 {
-  const int each = sim.gpus_are_hosts ? 1 : sim.per_host;
-  sg_host_t *hosts = sg_host_list();
-  qsort(hosts, sg_host_count(), sizeof *hosts, by_name);
-  status_t status = hosts_check(hosts, (sim.ranks + each - 1) / each);
-  for (int r = 0; r < sim.ranks && status == STATUS_OK; r++) ranks[r].host = hosts[r / each];
-  free(hosts);
-  return status;
+  char *words[] = {"himeno-sim",
+                   "--cfg=network/model:CM02",
+                   "--cfg=network/TCP-gamma:0",
+                   "--cfg=network/latency-factor:1",
+                   "--cfg=network/bandwidth-factor:1",
+                   "--cfg=network/weight-S:0",
+                   "--cfg=network/crosstraffic:0",
+                   "--cfg=contexts/stack-size:256",
+                   "--log=root.thres:warning",
+                   NULL};
+  int n = sizeof words / sizeof *words - 1;
+  simgrid_init(&n, words);
 }
 
-status_t engine_enter(int rank)
+status_t engine_run(const char *platform, void (*run)(int argc, char **argv))
 {
-  if (!ranks) {
-    ranks = sim_array((size_t)sim.ranks, sizeof *ranks);
-    RETURN_IF_FAILED(hosts_take());
+  const int each = sim.gpus_are_hosts ? 1 : sim.per_host;
+  simgrid_start();
+  simgrid_load_platform(platform);
+  simgrid_run_until(0); /* routes are known from the start of a run */
+  sg_host_t *hosts = sg_host_list();
+  qsort(hosts, sg_host_count(), sizeof *hosts, by_name);
+  RETURN_IF_FAILED(hosts_check(hosts, (sim.point.ranks + each - 1) / each));
+  ranks = sim_array((size_t)sim.point.ranks, sizeof *ranks);
+  for (int r = 0; r < sim.point.ranks; r++) {
+    ranks[r] = (struct sim_rank){.number = r, .host = hosts[r / each], .awake = sg_sem_init(0)};
+    sg_actor_t actor = sg_actor_init("rank", ranks[r].host);
+    sg_actor_set_data(actor, &ranks[r]);
+    sg_actor_start_(actor, run, 0, NULL);
   }
-  ranks[rank].number = rank;
-  ranks[rank].awake = sg_sem_init(0);
-  sg_actor_self_set_data(&ranks[rank]);
-  sg_actor_set_host(sg_actor_self(), ranks[rank].host);
+  simgrid_run();
   return STATUS_OK;
 }
 
-static struct rank *self(void)
+struct sim_rank *sim_self(void)
 {
   return sg_actor_self_get_data();
 }
 
-void engine_device(struct gpu_device *device)
+struct sim_rank *sim_rank(int rank)
 {
-  self()->device = device;
-}
-
-struct gpu_device *sim_device(void)
-{
-  return self()->device;
-}
-
-int sim_self(void)
-{
-  return self()->number;
-}
-
-sg_host_t sim_host(int rank)
-{
-  return ranks[rank].host;
+  return &ranks[rank];
 }
 
 int sim_is_near(int a, int b)
@@ -113,60 +97,45 @@ double sim_now(void)
   return simgrid_get_clock();
 }
 
-struct sim_sent *sim_sent(int rank)
+double sim_wire(int from, int to)
 {
-  return &ranks[rank].sent;
+  return sim_is_near(from, to) ? sim.near : sg_host_get_route_latency(ranks[from].host, ranks[to].host);
+}
+
+double sim_byte(int from, int to)
+{
+  return sim_is_near(from, to) ? 0 : 1 / sg_host_get_route_bandwidth(ranks[from].host, ranks[to].host);
 }
 
 /* ---- alarms ---- */
 
-static void alarm_add(struct rank *r, double at)
+void sim_wake(int rank, double at)
 {
-  int i = r->n++;
-  if (r->n > r->room) {
+  struct sim_rank *r = &ranks[rank];
+  if (!isfinite(at)) return;
+  if (r->n_alarms == r->room) {
     r->room = 2 * r->room + 16;
     r->alarms = realloc(r->alarms, (size_t)r->room * sizeof *r->alarms);
     if (!r->alarms) abort();
   }
-  for (; i > 0 && r->alarms[(i - 1) / 2] > at; i = (i - 1) / 2) r->alarms[i] = r->alarms[(i - 1) / 2];
-  r->alarms[i] = at;
-}
-
-static void alarm_drop(struct rank *r)
-{
-  const double last = r->alarms[--r->n];
-  int i = 0;
-  for (int c = 1; c < r->n; c = 2 * i + 1) {
-    if (c + 1 < r->n && r->alarms[c + 1] < r->alarms[c]) c++;
-    if (r->alarms[c] >= last) break;
-    r->alarms[i] = r->alarms[c];
-    i = c;
-  }
-  r->alarms[i] = last;
-}
-
-/* Whether any has gone off; then the device looks again too. */
-static int alarms_take(struct rank *r)
-{
-  const double now = sim_now() + SIM_MOMENT;
-  int any = 0;
-  for (; r->n > 0 && r->alarms[0] <= now; any = 1) alarm_drop(r);
-  if (any) device_touch(r->device);
-  return any;
-}
-
-void sim_wake(int rank, double at)
-{
-  struct rank *r = &ranks[rank];
-  if (!isfinite(at)) return;
-  alarm_add(r, at);
+  r->alarms[r->n_alarms++] = at;
   if (!r->blocked || at >= r->until) return;
   r->blocked = 0; /* once is enough */
   sg_sem_release(r->awake);
 }
 
-static void engine_block(struct rank *r, double until)
+int sim_alarms_take(struct sim_rank *r)
 {
+  const double now = sim_now() + SIM_MOMENT;
+  const int before = r->n_alarms;
+  for (int a = r->n_alarms - 1; a >= 0; a--)
+    if (r->alarms[a] <= now) r->alarms[a] = r->alarms[--r->n_alarms];
+  return r->n_alarms < before;
+}
+
+void sim_sleep(struct sim_rank *r, double until)
+{
+  for (int a = 0; a < r->n_alarms; a++) until = fmin(until, r->alarms[a]);
   r->until = until;
   r->blocked = 1;
   if (isfinite(until))
@@ -176,14 +145,28 @@ static void engine_block(struct rank *r, double until)
   r->blocked = 0;
 }
 
-int sim_yield(void)
+/* ---- flags ---- */
+
+int flag_store(struct flag *f, uint64_t value, double seen)
 {
-  struct rank *r = self();
-  double next = device_progress(r->device);
-  if (alarms_take(r)) return 0;
-  if (r->n > 0 && r->alarms[0] < next) next = r->alarms[0];
-  engine_block(r, next);
-  alarms_take(r);
-  device_progress(r->device);
-  return 0;
+  if (f->stores && f->value[(f->stores - 1) % FLAG_STORES] == value) return 0;
+  f->value[f->stores % FLAG_STORES] = value;
+  f->seen[f->stores++ % FLAG_STORES] = seen;
+  return 1;
+}
+
+uint64_t flag_load(const struct flag *f)
+{
+  uint64_t value = 0;
+  for (int s = 0; s < FLAG_STORES; s++)
+    if (f->seen[s] <= sim_now() + SIM_MOMENT && f->value[s] > value) value = f->value[s];
+  return value;
+}
+
+double flag_when(const struct flag *f, uint64_t value)
+{
+  double when = INFINITY;
+  for (int s = 0; s < FLAG_STORES; s++)
+    if (f->value[s] >= value && f->seen[s] < when) when = f->seen[s];
+  return value == 0 ? 0 : when;
 }

@@ -8,9 +8,8 @@
 
 #include "comm/halo/link.h"
 #include "comm/ranks/watch.h"
+#include "tools/sim/device.h"
 #include "tools/sim/engine.h"
-#include "tools/sim/flag.h"
-#include "tools/sim/transports.h"
 
 /* Beyond those of device.c. */
 #define FIRST_ADDRESS ((uintptr_t)1 << 61)
@@ -18,7 +17,7 @@
 struct handover_block {
   struct flag begun, taken, sent[HALO_TAGS];
   struct halo_plan plan; /* messages that are handed over */
-  uintptr_t turn[2], end;
+  uintptr_t turn[2];
 };
 
 static struct handover_block **blocks; /* by rank; NULL where none is handed over */
@@ -37,7 +36,7 @@ static double sim_overlap(int64_t begin, int64_t end, const struct halo_message 
 
 double handover_bytes(const void *host, size_t bytes)
 {
-  const struct handover_block *b = blocks ? blocks[sim_self()] : NULL;
+  const struct handover_block *b = blocks ? blocks[sim_self()->number] : NULL;
   double floats = 0;
   if (!b || !handover_is_there(host)) return 0;
   const uintptr_t base = b->turn[(uintptr_t)host >= b->turn[1]];
@@ -56,29 +55,19 @@ static struct handover_block *sim_block_create(const struct halo_plan *plan)
     address += ((uintptr_t)plan->floats + 1) * sizeof(float);
   }
   for (int m = 0; m < plan->n; m++)
-    if (sim_is_near(plan->messages[m].peer, sim_self())) b->plan.messages[b->plan.n++] = plan->messages[m];
+    if (sim_is_near(plan->messages[m].peer, sim_self()->number))
+      b->plan.messages[b->plan.n++] = plan->messages[m];
   return b;
-}
-
-static void sim_peer_map(struct handover *h, const struct halo_message *message, int m)
-{
-  struct handover_block *theirs = blocks[message->peer];
-  h->peer[m].block = theirs;
-  for (int e = 0; e < theirs->plan.n; e++) {
-    const struct halo_message *there = &theirs->plan.messages[e];
-    if (there->peer != sim_self() || there->send_tag != message->recv_tag) continue;
-    for (int t = 0; t < 2; t++) h->peer[m].turn[t] = (const float *)theirs->turn[t] + there->send_offset;
-  }
 }
 
 status_t handover_open(struct handover *h, const struct halo_context *context,
                        struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   const struct halo_plan *plan = context->plan;
-  const int me = sim_self();
+  const int me = sim_self()->number;
   int near = 0;
   *h = (struct handover){.device = context->device};
-  if (!blocks) blocks = sim_array((size_t)sim.ranks, sizeof(struct handover_block *));
+  if (!blocks) blocks = sim_array((size_t)sim.point.ranks, sizeof(struct handover_block *));
   for (int m = 0; m < plan->n; m++) {
     const int here = sim_is_near(plan->messages[m].peer, me);
     reach[m].carried = here && sim.shared;
@@ -90,8 +79,11 @@ status_t handover_open(struct handover *h, const struct halo_context *context,
   RETURN_IF_FAILED(watch_barrier(context->comm, "a barrier"));
   h->block = blocks[me];
   for (int t = 0; t < 2 && h->block; t++) h->turn[t] = (float *)h->block->turn[t];
-  for (int m = 0; m < plan->n; m++)
-    if (reach[m].carried) sim_peer_map(h, &plan->messages[m], m);
+  for (int m = 0; m < plan->n; m++) {
+    if (!reach[m].carried) continue;
+    h->peer[m].block = blocks[plan->messages[m].peer];
+    for (int t = 0; t < 2; t++) h->peer[m].turn[t] = (const float *)h->peer[m].block->turn[t];
+  }
   return STATUS_OK;
 }
 
@@ -107,8 +99,7 @@ void handover_close(struct handover *h)
 static void sim_publish(const struct handover_block *b, struct flag *flag, uint64_t value, int tag)
 {
   const double seen = sim_now() + sim.near;
-  if (flag_newest(flag) == value) return;
-  flag_store(flag, value, seen);
+  if (!flag_store(flag, value, seen)) return;
   for (int m = 0; m < b->plan.n; m++)
     if (tag < 0 || b->plan.messages[m].send_tag == tag) sim_wake(b->plan.messages[m].peer, seen);
 }
@@ -116,7 +107,7 @@ static void sim_publish(const struct handover_block *b, struct flag *flag, uint6
 void handover_begin(struct handover *h, uint64_t n)
 {
   if (!h->block) return;
-  struct sim_sent *sent = sim_sent(sim_self());
+  struct sim_rank *sent = sim_self();
   sent->tokens += h->block->plan.n;
   for (int m = 0; m < h->block->plan.n; m++)
     sent->bytes += (double)h->block->plan.messages[m].count * (double)sizeof(float);
@@ -130,21 +121,21 @@ void handover_take(struct handover *h, uint64_t n)
 
 void handover_send(struct handover *h, int tag, uint64_t chunks)
 {
-  sim_sent(sim_self())->messages++;
+  sim_self()->messages++;
   sim_publish(h->block, &h->block->sent[tag], chunks, tag);
 }
 
 uint64_t handover_begun(const struct handover_peer *peer)
 {
-  return flag_load(&peer->block->begun, sim_now() + SIM_MOMENT);
+  return flag_load(&peer->block->begun);
 }
 
 uint64_t handover_taken(const struct handover_peer *peer)
 {
-  return flag_load(&peer->block->taken, sim_now() + SIM_MOMENT);
+  return flag_load(&peer->block->taken);
 }
 
 uint64_t handover_sent(const struct handover_peer *peer, int tag)
 {
-  return flag_load(&peer->block->sent[tag], sim_now() + SIM_MOMENT);
+  return flag_load(&peer->block->sent[tag]);
 }

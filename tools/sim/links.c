@@ -10,9 +10,6 @@
 #include "comm/transports/peers.h"
 #include "tools/sim/device.h"
 #include "tools/sim/engine.h"
-#include "tools/sim/flag.h"
-#include "tools/sim/sim.h"
-#include "tools/sim/transports.h"
 
 /** A flag of a mailbox, and whose it is. */
 struct mail {
@@ -29,13 +26,13 @@ status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *q
 {
   struct halo_mailbox *mine = offer->mailbox.handle;
   (void)queue;
-  if (!mailboxes) mailboxes = sim_array((size_t)sim.ranks, sizeof *mailboxes);
-  mailboxes[sim_self()] = offer->mailbox;
-  for (int t = 0; t < HALO_TAGS; t++) ((struct mail *)mine->flag[t])->reader = (uint64_t)sim_self();
+  if (!mailboxes) mailboxes = sim_array((size_t)sim.point.ranks, sizeof *mailboxes);
+  mailboxes[sim_self()->number] = offer->mailbox;
+  for (int t = 0; t < HALO_TAGS; t++) ((struct mail *)mine->flag[t])->reader = (uint64_t)sim_self()->number;
   RETURN_IF_FAILED(watch_barrier(context->comm, "a barrier"));
   for (int m = 0; m < context->plan->n; m++) {
     const int peer = context->plan->messages[m].peer;
-    reach[m].carried = sim_is_near(peer, sim_self());
+    reach[m].carried = sim_is_near(peer, sim_self()->number);
     if (reach[m].carried)
       peers[m] = (struct halo_peer){.target = {offer->target[0], offer->target[1]},
                                     .mailbox = mailboxes[peer],
@@ -73,7 +70,7 @@ static double link_latency(void)
 static double flags_raise(void *of, uint64_t step, double since)
 {
   const struct halo_link *link = of;
-  struct sim_sent *sent = sim_sent(sim_self());
+  struct sim_rank *sent = sim_self();
   for (int m = 0; m < link->n; m++) {
     struct mail *mail = (struct mail *)link->message[m].flag;
     flag_store(&mail->flag, link->state->base + step, since + link_latency());
@@ -120,7 +117,7 @@ status_t link_await(struct gpu_queue *queue, const struct halo_link *link, uint6
 status_t link_store(struct gpu_queue *queue, const struct halo_link *link)
 {
   const double wire = link_bytes(link) / sim_bandwidth(&sim.model, sim.via, STUDY_SAME_HOST);
-  const double seconds = kernel_chain(sim_self()) + wire;
+  const double seconds = sim_self()->chain + wire;
   link->state->push_ns += (uint64_t)(1e9 * wire);
   link->state->edge_ns += (uint64_t)(1e9 * (seconds - wire));
   return sim_work(queue, seconds);

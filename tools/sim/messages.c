@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of MPI. Bytes go to another host as a flow of SimGrid's over the platform, and to a rank
- * of the same host as a copy by the sender's core through the host's memory; a token takes the
- * transport's latency. Messages of one sender and tag arrive in their order. */
+/* Messages and sums of MPI. Bytes go to another host as a flow of SimGrid's over the platform, and
+ * to a rank of the same host as a copy by the sender's core through the host's memory; a token
+ * takes the transport's latency. Messages of one sender and tag arrive in their order.
+ *
+ * SimGrid's own MPI (SMPI) is not used: a rank waits for its device and for messages at once, which
+ * no call of MPI does, and each poll by MPI_Testsome would take simulated time. Copies within a
+ * host share its memory by the number of copies under way; SimGrid's links share a fixed
+ * bandwidth. */
 #include <math.h>
-#include <mpi.h>
 #include <simgrid/actor.h>
 #include <simgrid/comm.h>
 #include <simgrid/mailbox.h>
@@ -13,113 +17,83 @@
 
 #include "tools/sim/device.h"
 #include "tools/sim/engine.h"
-#include "tools/sim/transports.h"
 
-/* What is no longer takes the transport's latency and bandwidth, and slows nothing else down. */
+/* Messages up to this size take the transport's latency and bandwidth, and slow down no other. */
 #define SMALL_BYTES 4096
-/* Shorter messages are sent before their receiver asks for them: the sender is done at once. */
+/* Messages up to this size are sent before their receiver asks for them: the sender is done at
+ * once. */
 #define EAGER_BYTES 16384
-#define NAME_MAX_   48
+/* Sums under way at once: a rank that begins one has the last but one. */
+#define SUMS 4
 
 /** Messages from one rank to another with one tag. */
 struct stream {
   struct stream *next; /* of the receiver's */
   int from, to, tag;
-  sg_mailbox_t box;
-  int is_token;
-  double wire, byte; /* seconds of a token, and of a byte alone on its way */
+  double wire, byte; /* seconds of a token, and of a byte alone on its path */
   long sent, posted, arrived, taken;
   double *at; /* when those arrived that were not taken yet */
   long room;
-  long gets, wanted; /* flows that the receiver's card takes at once */
-  int awaited;       /* by the sender, which wants to know of arrivals */
-  sg_comm_t *flows;  /* the sender's, not yet forgotten */
-  long flown, landed, forgotten, flow_room;
+  int awaited; /* by the sender, which polls for arrivals */
+  struct carrier *idle;
 };
 
-/** A request of this file's. */
+struct sum {
+  long number;
+  int begun;
+  void *values;
+  double end; /* once all ranks have begun it */
+};
+
+/** A receive, a send or a part in a sum. */
 struct request {
-  struct request *next; /* spare */
   struct stream *stream;
   long number;
   int bytes, receives;
+  struct sum *sum;
+  void *result;
 };
 
-/** The network card of a rank: an actor that takes flows in. */
-struct sim_card {
-  sg_mailbox_t control;
-  struct stream **of;
-  sg_comm_t *flows; /* the first waits for streams that want more */
-  int n, room;
-};
-
-/** Messages that a rank has asked for and that are not on their last way; when the last arrives. */
-struct missing {
-  int data, tokens;
-  double data_last, tokens_last;
+/** An actor at the receiver that takes flows of a stream in, one after the other. */
+struct carrier {
+  struct carrier *next; /* idle */
+  struct stream *stream;
+  sg_mailbox_t box;
+  sg_comm_t flow; /* the sender's end of the last one */
 };
 
 static struct stream **streams; /* by receiver */
-static struct missing *missing;
-static struct sim_card **cards;
-static struct request *spare, done_at_once;
-
-static void sim_messages_open(void)
-{
-  streams = sim_array((size_t)sim.ranks, sizeof(struct stream *));
-  cards = sim_array((size_t)sim.ranks, sizeof(struct sim_card *));
-  missing = sim_array((size_t)sim.ranks, sizeof *missing);
-}
-
-/* What lies in a ring, from \a first to before \a last, keeps its number in a larger one. */
-static void *ring_grow(void *ring, size_t bytes, long first, long last, long *room)
-{
-  const long more = 2 * *room + 4;
-  char *larger = sim_array((size_t)more, bytes);
-  for (long n = first; n < last; n++)
-    memcpy(larger + (size_t)(n % more) * bytes, (char *)ring + (size_t)(n % *room) * bytes, bytes);
-  free(ring);
-  *room = more;
-  return larger;
-}
-
-double message_wire(int from, int to)
-{
-  return sim_is_near(from, to) ? sim.near : sg_host_get_route_latency(sim_host(from), sim_host(to));
-}
+static struct sum sums[SUMS];
 
 static struct stream *sim_stream(int from, int to, int tag)
 {
-  char name[NAME_MAX_];
-  if (!streams) sim_messages_open();
+  if (!streams) streams = sim_array((size_t)sim.point.ranks, sizeof *streams);
   struct stream *s = streams[to];
   while (s && (s->from != from || s->tag != tag)) s = s->next;
   if (s) return s;
   s = sim_array(1, sizeof *s);
-  snprintf(name, sizeof name, "%d-%d-%d", from, to, tag);
-  *s = (struct stream){.next = streams[to], .from = from, .to = to, .tag = tag};
-  s->wire = message_wire(from, to);
+  *s = (struct stream){.next = streams[to],
+                       .from = from,
+                       .to = to,
+                       .tag = tag,
+                       .wire = sim_wire(from, to),
+                       .byte = sim_byte(from, to)};
   streams[to] = s;
-  if (sim_is_near(from, to)) return s;
-  s->box = sg_mailbox_by_name(name);
-  s->byte = 1 / sg_host_get_route_bandwidth(sim_host(from), sim_host(to));
   return s;
 }
 
 /* ---- arrivals ---- */
 
-/* Whoever waits for several messages need not look before the last of them: what arrives costs it
- * nothing more. Tokens are counted apart. */
-static void arrive(struct stream *s, double at)
+static void sim_arrive(struct stream *s, double at)
 {
-  struct missing *m = &missing[s->to];
-  double *last = s->is_token ? &m->tokens_last : &m->data_last;
-  int *n = s->is_token ? &m->tokens : &m->data;
-  if (s->arrived - s->taken >= s->room)
-    s->at = ring_grow(s->at, sizeof *s->at, s->taken, s->arrived, &s->room);
-  s->at[s->arrived++ % s->room] = at;
-  if (at > *last) *last = at;
-  if (s->arrived <= s->posted && --*n == 0) sim_wake(s->to, *last);
+  const long n = s->arrived++ - s->taken;
+  if (n == s->room) {
+    s->room = 2 * s->room + 4;
+    s->at = realloc(s->at, (size_t)s->room * sizeof *s->at);
+    if (!s->at) abort();
+  }
+  s->at[n] = n > 0 ? fmax(at, s->at[n - 1]) : at;
+  sim_wake(s->to, s->at[n]);
   if (s->awaited > 0) sim_wake(s->from, at);
 }
 
@@ -127,185 +101,167 @@ static double delivered(void *of, uint64_t n, double since)
 {
   struct stream *s = of;
   (void)n;
-  arrive(s, since + s->wire);
+  sim_arrive(s, since + s->wire);
   return since;
 }
 
-/* ---- cards ---- */
-
-static void flow_repost(struct sim_card *c, ssize_t which)
+static void carrier_run(int argc, char **argv)
 {
-  static void *received;
-  struct stream *s = c->of[which];
-  c->flows[which] = sg_mailbox_get_async(s ? s->box : c->control, &received);
-}
-
-static void flow_post(struct sim_card *c, struct stream *s)
-{
-  if (c->n == c->room) {
-    c->room = 2 * c->room + 16;
-    c->of = realloc(c->of, (size_t)c->room * sizeof(struct stream *));
-    c->flows = realloc(c->flows, (size_t)c->room * sizeof(sg_comm_t));
-    if (!c->of || !c->flows) abort();
-  }
-  c->of[c->n] = s;
-  flow_repost(c, c->n++);
-}
-
-static void wanted_post(struct sim_card *c, int rank)
-{
-  for (struct stream *s = streams[rank]; s; s = s->next)
-    for (; s->gets < s->wanted; s->gets++) flow_post(c, s);
-}
-
-static void card_run(int argc, char **argv)
-{
-  const int rank = argc > 1 ? atoi(argv[1]) : 0;
-  struct sim_card *c = cards[rank];
-  flow_post(c, NULL);
-  wanted_post(c, rank);
+  struct carrier *c = sg_actor_self_get_data();
+  (void)argc, (void)argv;
+  sg_actor_daemonize(sg_actor_self());
   for (;;) {
-    const ssize_t which = sg_comm_wait_any(c->flows, (size_t)c->n);
-    struct stream *s = c->of[which];
-    flow_repost(c, which);
-    if (!s) {
-      wanted_post(c, rank);
-      continue;
-    }
-    s->landed++;
-    arrive(s, sim_now());
+    sg_mailbox_get(c->box);
+    sim_arrive(c->stream, sim_now());
+    c->next = c->stream->idle;
+    c->stream->idle = c;
   }
 }
 
-static void card_start(int rank)
+static struct carrier *carrier_start(struct stream *s)
 {
-  char name[NAME_MAX_], number[16];
-  const char *const words[] = {"card", number, NULL};
-  struct sim_card *c = sim_array(1, sizeof *c);
-  cards[rank] = c;
-  snprintf(number, sizeof number, "%d", rank);
-  snprintf(name, sizeof name, "card-%d", rank);
-  c->control = sg_mailbox_by_name(name);
-  sg_actor_t actor = sg_actor_init(name, sim_host(rank));
-  sg_actor_daemonize(actor);
-  sg_actor_start_(actor, card_run, 2, words);
+  static long number;
+  char name[32];
+  struct carrier *c = sim_array(1, sizeof *c);
+  snprintf(name, sizeof name, "carrier-%ld", number++);
+  *c = (struct carrier){.stream = s, .box = sg_mailbox_by_name(name)};
+  sg_actor_t actor = sg_actor_init(name, sim_rank(s->to)->host);
+  sg_actor_set_data(actor, c);
+  sg_actor_start_(actor, carrier_run, 0, NULL);
+  return c;
 }
 
-/* SimGrid keeps a record of each flow until its sender has waited for it, and searches through
- * all. */
-static sg_comm_t sim_put(sg_mailbox_t box, int bytes)
-{
-  static void *word[1]; /* what is copied */
-  return sg_mailbox_put_async(box, word, bytes);
-}
-
-static void flows_forget(struct stream *s)
-{
-  for (; s->forgotten < s->landed; s->forgotten++) sg_comm_wait(s->flows[s->forgotten % s->flow_room]);
-}
-
-static void flow_keep(struct stream *s, sg_comm_t flow)
-{
-  if (s->flown - s->forgotten >= s->flow_room)
-    s->flows = ring_grow(s->flows, sizeof *s->flows, s->forgotten, s->flown, &s->flow_room);
-  s->flows[s->flown++ % s->flow_room] = flow;
-}
-
+/* SimGrid keeps a record of each flow until its sender has waited for it. */
 static void flow_send(struct stream *s, int bytes)
 {
-  const long under_way = s->flown - s->landed + 1;
-  if (under_way > s->wanted) {
-    s->wanted = under_way;
-    if (!cards[s->to])
-      card_start(s->to);
-    else
-      sim_put(cards[s->to]->control, 0);
+  static void *word[1]; /* what is copied */
+  struct carrier *c = s->idle ? s->idle : carrier_start(s);
+  if (c == s->idle) {
+    s->idle = c->next;
+    sg_comm_wait(c->flow);
   }
-  flows_forget(s);
-  flow_keep(s, sim_put(s->box, bytes));
+  c->flow = sg_mailbox_put_async(c->box, word, bytes);
+}
+
+/* ---- sums ---- */
+
+#define REDUCE(type)                                                                                         \
+  for (int n = 0; n < count; n++) {                                                                          \
+    type *into = (type *)sum + n;                                                                            \
+    const type more = ((const type *)send)[n];                                                               \
+    if (op == MPI_SUM)                                                                                       \
+      *into += more;                                                                                         \
+    else if ((op == MPI_MAX) == (more > *into))                                                              \
+      *into = more;                                                                                          \
+  }
+
+static void sim_reduce(void *sum, const void *send, int count, MPI_Datatype type, MPI_Op op)
+{
+  if (type == MPI_DOUBLE)
+    REDUCE(double)
+  else if (type == MPI_INT)
+    REDUCE(int)
+  else
+    REDUCE(uint64_t)
+}
+
+static double doubling_seconds(void)
+{
+  double seconds = 0;
+  for (int step = 1; step < sim.point.ranks; step *= 2) seconds += sim_wire(0, step);
+  return seconds;
+}
+
+static void sum_add(struct sum *s, long number, const void *send, int count, MPI_Datatype type, MPI_Op op)
+{
+  const size_t bytes = (size_t)count * (type == MPI_INT ? sizeof(int) : sizeof(double));
+  if (s->number != number || !s->values) {
+    free(s->values);
+    *s = (struct sum){.number = number, .values = sim_array((size_t)count, sizeof(double)), .end = INFINITY};
+    memcpy(s->values, send, bytes);
+  } else {
+    sim_reduce(s->values, send, count, type, op);
+  }
+  if (++s->begun < sim.point.ranks) return;
+  s->end = sim_now() + (type == MPI_DOUBLE && op == MPI_SUM ? doubling_seconds() : 0);
+  for (int r = 0; r < sim.point.ranks; r++) sim_wake(r, s->end);
 }
 
 /* ---- MPI's verbs ---- */
 
-static MPI_Request request_make(struct stream *s, long number, int bytes, int receives)
+static MPI_Request request_make(struct request request)
 {
-  struct request *r = spare;
-  if (r)
-    spare = r->next;
-  else
-    r = sim_array(1, sizeof *r);
-  *r = (struct request){.stream = s, .number = number, .bytes = bytes, .receives = receives};
+  struct request *r = sim_array(1, sizeof *r);
+  *r = request;
   return (MPI_Request)(void *)r;
 }
 
 static int sim_bytes(int count, MPI_Datatype type)
 {
-  int size;
-  MPI_Type_size(type, &size);
-  return count * size;
+  return count * (type == MPI_BYTE ? 1 : type == MPI_INT || type == MPI_FLOAT ? 4 : 8);
+}
+
+int sim_iallreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request *request)
+{
+  const long number = sim_self()->sums++;
+  struct sum *s = &sums[number % SUMS];
+  (void)comm;
+  sum_add(s, number, send, count, type, op);
+  *request = request_make((struct request){.sum = s, .result = receive, .bytes = sim_bytes(count, type)});
+  return MPI_SUCCESS;
 }
 
 int sim_irecv(void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-  struct stream *s = sim_stream(peer, sim_self(), tag);
-  struct missing *m = &missing[s->to];
+  struct stream *s = sim_stream(peer, sim_self()->number, tag);
   (void)buffer, (void)comm;
-  s->is_token = count == 0;
-  if (s->posted >= s->arrived)
-    (*(s->is_token ? &m->tokens : &m->data))++;
-  else
-    sim_wake(s->to, s->at[s->posted % s->room]);
-  *request = request_make(s, s->posted++, sim_bytes(count, type), 1);
+  *request = request_make(
+      (struct request){.stream = s, .number = s->posted++, .bytes = sim_bytes(count, type), .receives = 1});
   return MPI_SUCCESS;
 }
 
 int sim_isend(const void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-  struct stream *s = sim_stream(sim_self(), peer, tag);
-  struct sim_sent *sent = sim_sent(sim_self());
-  const int bytes = sim_bytes(count, type), near = sim_is_near(s->from, s->to);
-  const long number = s->sent++;
+  struct sim_rank *me = sim_self();
+  struct stream *s = sim_stream(me->number, peer, tag);
+  const int bytes = sim_bytes(count, type), near = sim_is_near(me->number, peer);
+  const int awaited = bytes > 0 && (near || bytes > EAGER_BYTES);
   (void)buffer, (void)comm;
-  s->is_token = bytes == 0;
-  *(bytes > 0 ? &sent->messages : &sent->tokens) += 1;
-  sent->bytes += bytes;
-  *request = (MPI_Request)(void *)&done_at_once;
-  if (bytes == 0 || (!near && bytes <= SMALL_BYTES)) {
-    arrive(s, sim_now() + s->wire + bytes * s->byte);
-    return MPI_SUCCESS;
-  }
-  if (near || bytes > EAGER_BYTES) {
-    *request = request_make(s, number, bytes, 0);
-    s->awaited++;
-  }
-  if (!near) {
+  *(bytes > 0 ? &me->messages : &me->tokens) += 1;
+  me->bytes += bytes;
+  s->awaited += awaited;
+  *request =
+      request_make((struct request){.stream = awaited ? s : NULL, .number = s->sent++, .bytes = bytes});
+  if (bytes == 0 || (!near && bytes <= SMALL_BYTES))
+    sim_arrive(s, sim_now() + s->wire + bytes * s->byte);
+  else if (!near)
     flow_send(s, bytes);
-    return MPI_SUCCESS;
-  }
-  return sim_core_copy(bytes, delivered, s) == STATUS_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
+  else
+    return sim_core_copy(bytes, delivered, s) == STATUS_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
+  return MPI_SUCCESS;
 }
 
-static int is_complete(const struct request *r)
+static int sim_is_complete(const struct request *r)
 {
   const struct stream *s = r->stream;
-  if (!s) return 1;
-  if (s->arrived <= r->number) return 0;
-  return !r->receives || s->at[r->number % s->room] <= sim_now() + SIM_MOMENT;
+  const double now = sim_now() + SIM_MOMENT;
+  if (r->sum) return r->sum->end <= now;
+  return !s || (s->arrived > r->number && (!r->receives || s->at[r->number - s->taken] <= now));
 }
 
-static void complete(struct request *r, MPI_Status *status)
+static void sim_complete(struct request *r, MPI_Status *status)
 {
+  struct stream *s = r->stream;
   *status = (MPI_Status){.MPI_ERROR = MPI_SUCCESS, .count = r->bytes};
-  if (!r->stream) return;
-  *status = (MPI_Status){.MPI_SOURCE = r->stream->from, .MPI_TAG = r->stream->tag, .count = r->bytes};
-  if (r->receives)
-    r->stream->taken++;
-  else
-    r->stream->awaited--;
-  r->next = spare;
-  spare = r;
+  if (r->sum) memcpy(r->result, r->sum->values, (size_t)r->bytes);
+  if (s && r->receives)
+    memmove(s->at, s->at + 1, (size_t)(s->arrived - ++s->taken) * sizeof *s->at);
+  else if (s)
+    s->awaited--;
+  free(r);
 }
 
 int sim_testsome(int n, MPI_Request requests[], int *done, int indices[], MPI_Status statuses[])
@@ -313,8 +269,8 @@ int sim_testsome(int n, MPI_Request requests[], int *done, int indices[], MPI_St
   *done = 0;
   for (int i = 0; i < n; i++) {
     struct request *r = (struct request *)(void *)requests[i];
-    if (!r || !is_complete(r)) continue;
-    complete(r, &statuses[*done]);
+    if (!r || !sim_is_complete(r)) continue;
+    sim_complete(r, &statuses[*done]);
     indices[(*done)++] = i;
     requests[i] = MPI_REQUEST_NULL;
   }

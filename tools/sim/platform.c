@@ -4,12 +4,8 @@
  * can, less the taper. Nothing that stays within a host uses them. */
 #include <stdio.h>
 
-#include "base/log.h"
 #include "tools/predict/model.h"
 #include "tools/sim/sim.h"
-
-/* Bytes a second of what nothing is known of, or all is told by a platform. */
-#define UNLIMITED 1e12
 
 struct network {
   const struct sim_config *config;
@@ -39,21 +35,6 @@ double sim_latency_of(const struct model *model, int via, enum study_where where
   return by < 0 ? 0
                 : model->paths.transports[by].latency[where] *
                       model->value[model_transport_column(by, TRANSPORT_LATENCY)];
-}
-
-status_t sim_model_read(const char *path, const struct study_between *between, int platform,
-                        struct model *model)
-{
-  RETURN_IF_FAILED(model_json_read(path, NULL, model));
-  if (model->program != STUDY_HIMENO)
-    return log_fail(STATUS_USAGE, "--model %s: a model of %s, and ranks of himeno-gpu are simulated", path,
-                    model_program_names[model->program]);
-  const int staged = model_transport_find(model, "staged");
-  struct study_between given = *between;
-  if (platform && staged >= 0)
-    given = (struct study_between){model->paths.transports[staged].latency[STUDY_SAME_HOST], UNLIMITED};
-  model_between_set(&given, &model->paths);
-  return STATUS_OK;
 }
 
 /* ---- switches and what lies below them ---- */
@@ -86,27 +67,21 @@ static void network_write(struct network *n)
               a, b, a, b, a, b);
 }
 
-static status_t file_close(FILE *file, const char *path)
+void sim_platform_write(const struct sim_setup *setup, int ranks, FILE *file)
 {
-  int failed = ferror(file);
-  return fclose(file) != 0 || failed ? log_fail(STATUS_ENVIRONMENT, "%s: %m", path) : STATUS_OK;
-}
-
-status_t sim_platform_write(const struct sim_config *config, const struct model *model, int via, int ranks,
-                            const char *path)
-{
-  const int below = config->taper <= 1 ? ranks : (int)(config->per_host * config->leaf);
-  struct network n = {
-      .config = config, .ranks = ranks, .below = below, .leaves = (ranks + below - 1) / below};
-  n.bandwidth = sim_bandwidth(model, via, STUDY_OTHER_HOST);
-  n.latency = SIM_WIRE_SHARE * sim_latency_of(model, via, STUDY_OTHER_HOST);
-  if (n.bandwidth <= 0) n.bandwidth = UNLIMITED;
-  n.file = fopen(path, "w");
-  if (!n.file) return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);
-  fprintf(n.file, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-                  "<platform version=\"4.1\">\n<zone id=\"all\" routing=\"Full\">\n");
+  const struct sim_config *c = &setup->config;
+  const int below = c->taper <= 1 ? ranks : (int)(c->per_host * c->leaf);
+  struct network n = {.config = c,
+                      .ranks = ranks,
+                      .below = below,
+                      .leaves = (ranks + below - 1) / below,
+                      .bandwidth = sim_bandwidth(&setup->model, setup->via, STUDY_OTHER_HOST),
+                      .latency = SIM_WIRE_SHARE * sim_latency_of(&setup->model, setup->via, STUDY_OTHER_HOST),
+                      .file = file};
+  if (n.bandwidth <= 0) n.bandwidth = SIM_UNLIMITED;
+  fprintf(file, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+                "<platform version=\"4.1\">\n<zone id=\"all\" routing=\"Full\">\n");
   for (int l = 0; l < n.leaves; l++) leaf_write(&n, l);
   network_write(&n);
-  fprintf(n.file, "</zone>\n</platform>\n");
-  return file_close(n.file, path);
+  fprintf(file, "</zone>\n</platform>\n");
 }

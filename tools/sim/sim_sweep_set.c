@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/halo/pack.h"
 #include "tools/sim/device.h"
 #include "tools/sim/engine.h"
-#include "tools/sim/sim.h"
-#include "tools/sim/transports.h"
 
 struct sim_exec {
   struct gpu_device *device;
@@ -21,41 +20,19 @@ struct sim_exec {
   struct gpu_event *begin, *end;
 };
 
-static double *chains; /* by rank */
-
-double kernel_chain(int rank)
-{
-  return chains ? chains[rank] : 0;
-}
-
-/* The longest latency of any message, less what passes on the wire, and ν for each message: of
- * those alone that leave the host where others need none. */
-double staged_ends(const struct halo_plan *plan)
-{
-  const int by = sim.by.via[STUDY_OTHER_HOST], me = sim_self();
-  double longest = 0, messages = 0;
-  for (int m = 0; m < plan->n; m++) {
-    const int near = sim_is_near(plan->messages[m].peer, me);
-    const double latency = sim_latency_of(&sim.model, sim.via, near ? STUDY_SAME_HOST : STUDY_OTHER_HOST);
-    longest = fmax(longest, latency - (near ? sim.near : SIM_WIRE_SHARE * latency));
-    messages += by == sim.via || !near;
-  }
-  return longest + messages * sim.model.value[model_transport_column(by, TRANSPORT_NEIGHBOUR)];
-}
-
 static status_t times_set(struct sim_exec *x, struct gpu_mem gosa)
 {
   const struct model *m = &sim.model;
   struct geometry g;
   struct model_parts parts;
-  RETURN_IF_FAILED(
-      geometry_of_rank(sim.global, sim.procs, m->depth, m->overlap, sim.per_host, sim_self(), &g));
+  RETURN_IF_FAILED(geometry_of_rank(sim.point.global, sim.point.procs, m->depth, m->overlap, sim.per_host,
+                                    sim_self()->number, &g));
   model_parts_make(m, &g, g.neighbours > 0 ? sim.via : -1, &parts);
   RETURN_IF_FAILED(model_parts_check(&parts));
   x->interior = m->depth * parts.interior;
   x->boundary = m->depth * parts.boundary;
   x->after = m->depth * (parts.synchronisation + parts.reduction);
-  chains[sim_self()] = m->depth * parts.chain;
+  sim_self()->chain = m->depth * parts.chain;
   sim_device_gosa(x->device, gosa, g.points);
   return STATUS_OK;
 }
@@ -66,7 +43,7 @@ static status_t cut_set(struct sim_exec *x)
   struct layout layout;
   struct halo_plan plan;
   struct halo_cut cut;
-  decomp_init(&decomp, sim.global, sim.procs, sim_self());
+  decomp_init(&decomp, sim.point.global, sim.point.procs, sim_self()->number);
   RETURN_IF_FAILED(layout_init(&layout, &decomp, sim.model.depth, 0));
   halo_plan_init(&plan, &decomp, &layout, sim.model.depth);
   halo_cut_init(&cut, &plan, &layout);
@@ -81,7 +58,6 @@ static status_t kernel_open(struct gpu_device *device, const struct himeno_field
 {
   struct sim_exec *x = sim_array(1, sizeof *x);
   (void)kernel;
-  if (!chains) chains = sim_array((size_t)sim.ranks, sizeof *chains);
   x->device = device;
   x->slot = -1;
   RETURN_IF_FAILED(times_set(x, fields->gosa));
@@ -176,4 +152,62 @@ const struct himeno_kernel_set *himeno_kernels_find(const char *backend)
 const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *of)
 {
   return of->kernels;
+}
+
+/* ---- packing: a kernel each way, and what the ends of an exchange take besides the wire ---- */
+
+/* The longest latency of any message, less what passes on the wire, and ν for each message: of
+ * those alone that leave the host where others need none. */
+static double staged_ends(const struct halo_plan *plan)
+{
+  const int by = sim.by.via[STUDY_OTHER_HOST], me = sim_self()->number;
+  double longest = 0, messages = 0;
+  for (int m = 0; m < plan->n; m++) {
+    const int near = sim_is_near(plan->messages[m].peer, me);
+    const double latency = sim_latency_of(&sim.model, sim.via, near ? STUDY_SAME_HOST : STUDY_OTHER_HOST);
+    longest = fmax(longest, latency - (near ? sim.near : SIM_WIRE_SHARE * latency));
+    messages += by == sim.via || !near;
+  }
+  return longest + messages * sim.model.value[model_transport_column(by, TRANSPORT_NEIGHBOUR)];
+}
+
+struct sim_packer {
+  double seconds;
+};
+
+static status_t packer_open(struct gpu_device *device, const struct layout *layout,
+                            const struct halo_plan *plan, struct halo_packer_state **state)
+{
+  struct sim_packer *s = sim_array(1, sizeof *s);
+  (void)device, (void)layout;
+  s->seconds = staged_ends(plan) / 2;
+  *state = (struct halo_packer_state *)s;
+  return STATUS_OK;
+}
+
+static status_t pack_or_unpack(struct halo_packer_state *handle, struct gpu_queue *queue,
+                               struct gpu_mem field, struct gpu_mem buffer)
+{
+  struct sim_packer *state = (struct sim_packer *)handle;
+  (void)field, (void)buffer;
+  return sim_work(queue, state->seconds);
+}
+
+static void packer_close(struct halo_packer_state *state)
+{
+  free(state);
+}
+
+static const struct halo_packer packer = {
+    .backend = "sim",
+    .open = packer_open,
+    .pack = pack_or_unpack,
+    .unpack = pack_or_unpack,
+    .close = packer_close,
+};
+
+const struct halo_packer *halo_packer_find(const char *name)
+{
+  (void)name;
+  return &packer;
 }
