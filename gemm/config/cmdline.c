@@ -24,8 +24,7 @@ enum {
   ALONE = 1,
   LADDER = 2,
   CLUSTER = 4,
-  STUDY = 8,
-  TIMED = 16,
+  TIMED = 8,
   PRODUCT = ALONE | CLUSTER,
   RUN = PRODUCT | LADDER,
 };
@@ -103,8 +102,8 @@ static const struct option_spec options[] = {
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
      "With --distributed: broadcast panels of N along k. Default: equal parts of at most 32768 for half "
      "types and 8192 for others on a GPU, 256 on a CPU."},
-    {DEVICE_OPTION_BACKEND(RUN | STUDY)},
-    {DEVICE_OPTION_DEVICE(RUN | STUDY)},
+    {DEVICE_OPTION_BACKEND(RUN)},
+    {DEVICE_OPTION_DEVICE(RUN)},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, gemm_parse_kernel, "auto|KERNEL"),
      "Select the kernel; see --list. auto takes the highest rung that supports the problem."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
@@ -114,9 +113,9 @@ static const struct option_spec options[] = {
      "and 1024 on a CPU."},
     {"no-reference", 0, ALONE | LADDER, OPTION_FLAG(no_reference),
      "Do not measure the reference library alongside the kernel.", .old = "no-yardstick"},
-    {DEVICE_OPTION_BIND(RUN | STUDY)},
-    {DEVICE_OPTION_EXPECT(RUN | STUDY)},
-    {RANKS_OPTION_TIMEOUT(RUN | STUDY)},
+    {DEVICE_OPTION_BIND(RUN)},
+    {DEVICE_OPTION_EXPECT(RUN)},
+    {RANKS_OPTION_TIMEOUT(RUN)},
     {"time", 't', TIMED, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
      "Repeat blocks of products for about this long per kernel: 90, 15m or 8h (default 2 s, with --ladder "
      "0.2 s).",
@@ -137,9 +136,6 @@ static const struct option_spec options[] = {
     {"verbose", 'v', RUN, OPTION_FLAG(verbose),
      "Print all lines of the report: devices' UUIDs, phases that took no time, the wall time of each part."},
     {OPTION_LIST("backends, devices and kernels")},
-    {"fragment-map", 0, STUDY, OPTION_FLAG(fragment_map),
-     "Show which lane holds which element of each WMMA fragment, as measured, and exit.",
-     .group = "Tensor cores (CUDA)"},
 };
 
 /* A kernel must exist for the backend that was named with it. */
@@ -207,7 +203,6 @@ static status_t gemm_options_check(void *config)
   RETURN_IF_FAILED(ladder_check(c));
   if (c->ladder && !c->seconds_given) c->seconds = LADDER_SECONDS;
   if (c->distributed) memset(c->ld, 0, sizeof c->ld); /* each rank chooses its own */
-  if (c->fragment_map) c->json = NULL;                /* it writes no document */
   return c->size_given ? gemm_config_problem(c, c->size, &problem) : STATUS_OK;
 }
 
@@ -234,10 +229,8 @@ const struct option_program gemm_options = {
 void gemm_cmdline_ignore(const struct gemm_config *c, int timed)
 {
   const int run = c->ladder ? LADDER : c->distributed ? CLUSTER : ALONE;
-  option_ignore((unsigned)(c->fragment_map ? STUDY : run | (timed ? TIMED : 0)),
-                c->fragment_map  ? "--fragment-map"
-                : !timed         ? "an emulated run"
-                : c->ladder      ? "--ladder"
-                : c->distributed ? "--distributed"
-                                 : "a plain run");
+  option_ignore((unsigned)(run | (timed ? TIMED : 0)), !timed           ? "an emulated run"
+                                                       : c->ladder      ? "--ladder"
+                                                       : c->distributed ? "--distributed"
+                                                                        : "a plain run");
 }

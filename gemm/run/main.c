@@ -4,14 +4,12 @@
 #include "base/stop.h"
 #include "gemm/report/report.h"
 #include "gemm/run/run.h"
-#include "gemm/run/study.h"
 #include "suite/program.h"
 
 static struct gemm_run run;
 
 static status_t gemm_program_run(int *ended)
 {
-  if (run.config.fragment_map) return gemm_study_run(&run.placement, &run.config, output_stream());
   status_t status = gemm_run(&run);
   *ended = status == STATUS_OK || status == STATUS_WRONG || status == STATUS_INCOMPLETE;
   return status;
