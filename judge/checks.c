@@ -4,6 +4,7 @@
 #include "judge/checks.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,11 +69,6 @@ static double slowdowns(const struct judge_run *run, struct check *check)
   return run->n_slowdowns;
 }
 
-static double check_counted(const struct judge_run *run, struct check *check)
-{
-  return suspect_most_counted(run, &check->rank, check->why, sizeof check->why);
-}
-
 /* The number of devices of the host that has fewest; ranks that share one count it once. */
 static double devices_per_host(const struct judge_run *run, struct check *check)
 {
@@ -120,16 +116,9 @@ static double pcie_full(const json_t *row)
 static double throttled(const json_t *row, const struct policy *policy)
 {
   const double samples = view_number(row, "telemetry.samples");
-  double most = 0;
-  const char *reason;
-  json_t *blocks;
+  int found;
   if (!(samples > 0) || !view_at(row, "telemetry.blocks.throttled")) return NAN;
-  json_object_foreach((json_t *)view_at(row, "telemetry.reasons"), reason, blocks)
-  {
-    if (policy_reasons_read(reason) & policy->throttle_forbidden)
-      most = fmax(most, json_number_value(blocks));
-  }
-  return most / samples;
+  return suspect_throttled(row, policy->throttle_forbidden, &found) / samples;
 }
 
 /* ---- the table ---- */
@@ -150,18 +139,18 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
         MOST, 2, spread),
     RUN("noise_max", NUMBER, "noise of blocks", "noise of block times", "", NOISE, MOST, 1, noise),
     RUN("exchange_us_max", NUMBER, "exchange latency", "worst link: latency in us", "us", PAIRS, MOST, 2,
-        pairs_us),
+        pairs_slowest),
     RUN("exchange_gbps_min", NUMBER, "exchange rate", "worst link: bandwidth in GB/s", "GB/s", PAIRS, LEAST,
-        2, pairs_gbps),
+        2, pairs_slowest),
     RUN("exchange_us_ratio_max", NUMBER, "latency over its like",
-        "worst link: latency / median of similar links", "", PAIRS, MOST, 2, pairs_us_ratio),
+        "worst link: latency / median of similar links", "", PAIRS, MOST, 2, pairs_ratio),
     RUN("exchange_gbps_ratio_min", NUMBER, "rate over its like", "worst link: bandwidth / median", "", PAIRS,
-        LEAST, 2, pairs_gbps_ratio),
+        LEAST, 2, pairs_ratio),
     RUN("stragglers_max", COUNT, "stragglers", "ranks that are always slow (stragglers)", "", STRAGGLERS,
         MOST, STRAGGLER_RANKS_MIN, stragglers),
     RUN("episodes_max", COUNT, "slow for a while", "temporary slowdowns", "", SLOWDOWNS, MOST, 1, slowdowns),
     RUN("counted_max", COUNT, "errors counted", "errors counted during the run", "", COUNTERS, MOST, 1,
-        check_counted),
+        suspect_most_counted),
     RUN("devices_per_host", COUNT, "devices a host", "devices per host", "", STATE, LEAST, 1,
         devices_per_host),
     RANK("ceiling_share_min", NUMBER, "share of ceiling", "worst device: computing / ceiling", "", CEILING,
@@ -215,90 +204,57 @@ int check_kind_find(const char *key)
 
 /* ---- whether there is a value ---- */
 
+int check_inapplicable(struct check *check, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(check->why, sizeof check->why, format, arguments);
+  va_end(arguments);
+  check->outcome = CHECK_INAPPLICABLE;
+  return 0;
+}
+
 /* Whether a run of this kind has one; otherwise \a check gets the reason. */
 static int applies(const struct judge_draft *draft, const struct check_kind *kind, struct check *check)
 {
-  const int emulated = kind->of != OF_STATE && kind->of != OF_COUNTERS && draft->emulated;
-  const int with_ceiling = kind->of == OF_CEILING || kind->of == OF_THEORY;
-  if (!emulated && draft->ranks >= kind->ranks_min && !(with_ceiling && draft->soak)) return 1;
-  check->outcome = CHECK_INAPPLICABLE;
-  if (emulated)
-    snprintf(check->why, sizeof check->why, "emulated, so no speed");
-  else if (draft->ranks < kind->ranks_min)
-    snprintf(check->why, sizeof check->why, "needs %d ranks", kind->ranks_min);
-  else
-    snprintf(check->why, sizeof check->why, "a soak measures no ceiling");
-  return 0;
+  if (kind->of & NEEDS_SPEED && draft->emulated) return check_inapplicable(check, "emulated, so no speed");
+  if (draft->ranks < kind->ranks_min) return check_inapplicable(check, "needs %d ranks", kind->ranks_min);
+  if (kind->of & NEEDS_CEILING && draft->soak) return check_inapplicable(check, "a soak measures no ceiling");
+  return 1;
 }
 
-/* A rank's times are not its own if ranks share a device, or exchanges wait for a core. */
-static int own_times(const struct judge_run *run, enum check_of of, struct check *check)
+/* A rank's times are not its own if ranks share a device, or exchanges wait for a core. A core need
+ * not compute as fast as it reads; a grid in the caches does not show the memory. A slowdown takes
+ * less than half of the run. */
+static int has_value(const struct judge_run *run, const struct policy *policy, const struct check_kind *kind,
+                     struct check *check)
 {
-  int devices = 0, cores = 0;
+  const struct judge_draft draft = {.ranks = run->n_ranks, .emulated = run->emulated, .soak = run->soak};
+  const int of = (int)kind->of,
+            need = of & NEEDS_MANY ? straggler_blocks_min(run->n_ranks) : POLICY_BLOCKS_MIN;
+  int devices = 0, cores = 0, cpus = 0, cached = 0;
   for (int r = 0; r < run->n_ranks; r++) {
-    devices |= run->ranks[r].sharers > 0;
-    cores |= run->ranks[r].is_cpu && run->ranks[r].cpus_shared;
+    const struct judge_rank *rank = &run->ranks[r];
+    devices |= rank->sharers > 0;
+    cores |= rank->is_cpu && rank->cpus_shared;
+    cpus |= rank->is_cpu;
+    cached |= rank->sweep_bytes < CACHES_MIN * rank->cache_bytes;
   }
-  const int shared =
-      devices && (of == OF_RUN || of == OF_SLOWDOWNS || (noise_is_of_device(of) && of != OF_DEVICE_NOISE));
-  if (!shared && !(cores && (of == OF_PAIRS || of == OF_SLOWDOWNS))) return 1;
-  check->outcome = CHECK_INAPPLICABLE;
-  snprintf(check->why, sizeof check->why, "ranks share %s", shared ? "devices" : "cores");
-  return 0;
-}
-
-/* A core need not compute as fast as it reads; a grid in the caches does not show the memory. */
-static int in_scope(const struct judge_run *run, const struct policy *policy, enum check_of of,
-                    struct check *check)
-{
-  int cores = 0, cached = 0;
-  for (int r = 0; r < run->n_ranks; r++) {
-    cores |= run->ranks[r].is_cpu;
-    cached |= run->ranks[r].sweep_bytes < CACHES_MIN * run->ranks[r].cache_bytes;
-  }
-  if (!policy->built_in || !(of == OF_CEILING || of == OF_RATE) || !(cores || cached)) return 1;
-  check->outcome = CHECK_INAPPLICABLE;
-  snprintf(check->why, sizeof check->why, "%s",
-           cores ? "the limit is for GPUs" : "much of the grid is in cache");
-  return 0;
-}
-
-/* A slowdown takes less than half of the run. */
-static int long_enough(const struct judge_run *run, enum check_of of, struct check *check)
-{
-  if (of != OF_SLOWDOWNS || run->n_blocks == 0 || run->ends[run->n_blocks - 1].end >= SLOWDOWN_SPAN) return 1;
-  check->outcome = CHECK_INAPPLICABLE;
-  snprintf(check->why, sizeof check->why, "needs blocks over %.0f s", SLOWDOWN_SPAN);
-  return 0;
-}
-
-static int enough_blocks(const struct judge_run *run, enum check_of of, struct check *check)
-{
-  const int in_series = of == OF_STRAGGLERS || of == OF_SLOWDOWNS;
-  const int need = of == OF_STRAGGLERS ? straggler_blocks_min(run->n_ranks) : POLICY_BLOCKS_MIN;
-  if (of == OF_STATE || of == OF_PAIRS || of == OF_THEORY || of == OF_COUNTERS ||
-      (in_series ? run->n_blocks : run->n_samples) >= need)
+  if (!applies(&draft, kind, check)) return 0;
+  if (of & NEEDS_DEVICES && devices) return check_inapplicable(check, "ranks share devices");
+  if (of & NEEDS_CORES && cores) return check_inapplicable(check, "ranks share cores");
+  if (of & NEEDS_SIZE && policy->built_in && cpus) return check_inapplicable(check, "the limit is for GPUs");
+  if (of & NEEDS_SIZE && policy->built_in && cached)
+    return check_inapplicable(check, "much of the grid is in cache");
+  if (of & NEEDS_SPAN && run->n_blocks > 0 && !(run->ends[run->n_blocks - 1].end >= SLOWDOWN_SPAN))
+    return check_inapplicable(check, "needs blocks over %.0f s", SLOWDOWN_SPAN);
+  if (!(of & (NEEDS_BLOCKS | NEEDS_SERIES)) || (of & NEEDS_SERIES ? run->n_blocks : run->n_samples) >= need)
     return 1;
   snprintf(check->why, sizeof check->why, "needs %d timed blocks", need);
   return 0;
 }
 
-static int has_value(const struct judge_run *run, const struct policy *policy, const struct check_kind *kind,
-                     struct check *check)
-{
-  const struct judge_draft draft = {.ranks = run->n_ranks, .emulated = run->emulated, .soak = run->soak};
-  return applies(&draft, kind, check) && own_times(run, kind->of, check) &&
-         in_scope(run, policy, kind->of, check) && long_enough(run, kind->of, check) &&
-         enough_blocks(run, kind->of, check);
-}
-
 /* ---- judging ---- */
-
-/* Values that devices need not report never fail for being unknown. */
-static int may_be_unknown(enum check_of of)
-{
-  return of == OF_THEORY || of == OF_COUNTERS;
-}
 
 /* The worst rank's value. An unknown one is worst only if unknown values fail. */
 static void worst_rank(const struct judge_run *run, int key, int unknown_fails, struct check *check)
@@ -322,25 +278,23 @@ static void worst_rank(const struct judge_run *run, int key, int unknown_fails, 
 
 static void check_explain(const struct judge_run *run, struct check *check)
 {
-  size_t used = strlen(check->why);
+  char name[CHECK_WHY_MAX];
   if (check->outcome != CHECK_FAIL || check->rank < 0) return;
-  snprintf(check->why + used, sizeof check->why - used, "%s", used ? "; " : "");
-  used = strlen(check->why);
-  suspect_name(run, check->rank, check->why + used, sizeof check->why - used);
+  suspect_append(check->why, sizeof check->why, "%s%s", check->why[0] ? "; " : "",
+                 suspect_name(run, check->rank, name, sizeof name));
 }
 
 /* Documents of other programs do not have every value, and devices do not report all. */
 static void excuse(const struct judge_run *run, enum check_of of, struct check *check)
 {
   const int other = strcmp(run->program, "himeno-gpu") != 0;
-  if (!isnan(check->value) || check->outcome == CHECK_INAPPLICABLE || !(other || may_be_unknown(of))) return;
-  check->outcome = CHECK_INAPPLICABLE;
+  if (!isnan(check->value) || check->outcome == CHECK_INAPPLICABLE || !(other || of & MAY_BE_UNKNOWN)) return;
   check->rank = -1;
   if (other)
-    snprintf(check->why, sizeof check->why, "%.20s does not measure it", run->program);
+    check_inapplicable(check, "%.20s does not measure it", run->program);
   else
-    snprintf(check->why, sizeof check->why, "%s",
-             of == OF_THEORY ? "clock or bus width is unknown" : "no device reports error counters");
+    check_inapplicable(check, of & NEEDS_CEILING ? "clock or bus width is unknown"
+                                                 : "no device reports error counters");
 }
 
 static void kind_judge(const struct judge_run *run, const struct policy *policy, int key, struct check *check)
@@ -360,7 +314,7 @@ static void kind_judge(const struct judge_run *run, const struct policy *policy,
     if (kind->of_run)
       check->value = kind->of_run(run, check);
     else
-      worst_rank(run, key, unknown_fails && !may_be_unknown(kind->of), check);
+      worst_rank(run, key, unknown_fails && !(kind->of & MAY_BE_UNKNOWN), check);
   }
   excuse(run, kind->of, check);
   check_judge(check, unknown_fails);
@@ -380,10 +334,10 @@ void checks_of_policy(struct judge_run *run, const struct policy *policy, struct
 static void plan_kind(const struct judge_draft *draft, const struct policy *policy, enum check_of of,
                       struct judge_plan *plan)
 {
-  if (noise_is_of_run(of)) plan->noise_max = fmin(plan->noise_max, noise_limit(policy, of));
-  if (noise_is_of_device(of)) plan->device_noise_max = noise_limit(policy, of);
-  if (of == OF_SLOWDOWNS && draft->seconds >= SLOWDOWN_SPAN) plan->span_min = SLOWDOWN_SPAN;
-  if (of == OF_STRAGGLERS && plan->blocks_min < straggler_blocks_min(draft->ranks))
+  if (of & NOISE_OF_RUN) plan->noise_max = fmin(plan->noise_max, noise_limit(policy, of));
+  if (of & NOISE_OF_DEVICE) plan->device_noise_max = noise_limit(policy, of);
+  if (of & NEEDS_SPAN && draft->seconds >= SLOWDOWN_SPAN) plan->span_min = SLOWDOWN_SPAN;
+  if (of & NEEDS_MANY && plan->blocks_min < straggler_blocks_min(draft->ranks))
     plan->blocks_min = straggler_blocks_min(draft->ranks);
 }
 

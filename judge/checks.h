@@ -19,21 +19,40 @@ struct judge_run;
 /** Which values of a key a policy may have. */
 enum check_values { CHECK_SHARE, CHECK_NUMBER, CHECK_COUNT, CHECK_FLAG };
 
-/** The measurement that a value comes from: it decides in which runs there is a value, and which
- * noise may explain it. */
+/** What a value needs, and which noise may explain it. */
+enum check_needs {
+  NEEDS_SPEED = 1 << 0,   /**< no emulator */
+  NEEDS_CEILING = 1 << 1, /**< no soak */
+  NEEDS_DEVICES = 1 << 2, /**< a device for each rank */
+  NEEDS_CORES = 1 << 3,   /**< cores of its own for each rank on a CPU */
+  NEEDS_SIZE = 1 << 4,    /**< for a built-in limit: GPUs, and a grid that exceeds their caches */
+  NEEDS_BLOCKS = 1 << 5,  /**< timed blocks */
+  NEEDS_SERIES = 1 << 6,  /**< as many in the series */
+  NEEDS_MANY = 1 << 7,    /**< so many that no straggler is found by chance */
+  NEEDS_SPAN = 1 << 8,    /**< that the series takes some time */
+  NOISE_OF_RUN = 1 << 9,  /**< that of the blocks */
+  NOISE_OF_DEVICE = 1 << 10,
+  MAY_BE_UNKNOWN = 1 << 11 /**< devices need not report it: it never fails for being unknown */
+};
+
+/** The measurement that a value comes from, by its needs. */
 enum check_of {
-  OF_STATE,
-  OF_RUN,          /**< times of blocks */
-  OF_NOISE,        /**< how these vary */
-  OF_DEVICE,       /**< devices' own compute times in the blocks */
-  OF_RATE,         /**< the rate that follows from them */
-  OF_CEILING,      /**< these, and the ceiling */
-  OF_THEORY,       /**< the ceiling, and the clocks and widths that a device reports */
-  OF_DEVICE_NOISE, /**< how a device's own compute times vary */
-  OF_PAIRS,        /**< exchanges between two ranks before the blocks */
-  OF_STRAGGLERS,
-  OF_SLOWDOWNS,
-  OF_COUNTERS
+  OF_STATE = 0,
+  /** times of blocks; how these vary */
+  OF_RUN = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_RUN,
+  OF_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_RUN,
+  /** devices' own compute times in the blocks; the rate that follows; how they vary */
+  OF_DEVICE = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_DEVICE,
+  OF_RATE = OF_DEVICE | NEEDS_SIZE,
+  OF_DEVICE_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_DEVICE,
+  /** the rate and the ceiling; the ceiling, and the clocks and widths that a device reports */
+  OF_CEILING = OF_RATE | NEEDS_CEILING,
+  OF_THEORY = NEEDS_SPEED | NEEDS_CEILING | MAY_BE_UNKNOWN,
+  /** exchanges between two ranks before the blocks */
+  OF_PAIRS = NEEDS_SPEED | NEEDS_CORES,
+  OF_STRAGGLERS = NEEDS_SPEED | NEEDS_SERIES | NEEDS_MANY,
+  OF_SLOWDOWNS = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_CORES | NEEDS_SERIES | NEEDS_SPAN,
+  OF_COUNTERS = MAY_BE_UNKNOWN
 };
 
 /** A key of a policy, and its check. The value of a rank's check is in each rank's row of a
@@ -85,6 +104,9 @@ struct checks {
 
 /** \brief Distance from the limit in the check's unit; positive is good. */
 double check_margin(const struct check *check);
+
+/** \brief Makes a check inapplicable, for a reason. Returns 0. */
+int check_inapplicable(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** \brief Sets the outcome from value and limit, unless the check is inapplicable already. */
 void check_judge(struct check *check, int unknown_fails);

@@ -6,20 +6,10 @@
 
 #include "base/stats.h"
 
-int noise_is_of_run(enum check_of of)
-{
-  return of == OF_RUN || of == OF_NOISE;
-}
-
-int noise_is_of_device(enum check_of of)
-{
-  return of == OF_DEVICE || of == OF_RATE || of == OF_CEILING || of == OF_DEVICE_NOISE;
-}
-
 double noise_limit(const struct policy *policy, enum check_of of)
 {
   const double all = policy_limit(policy, "noise_max"), device = policy_limit(policy, "device_noise_max");
-  return noise_is_of_run(of) || device < 0 ? all >= 0 ? all : POLICY_NOISE_MAX : device;
+  return of & NOISE_OF_RUN || device < 0 ? all >= 0 ? all : POLICY_NOISE_MAX : device;
 }
 
 double noise_of_blocks(const struct judge_run *run)
@@ -48,31 +38,30 @@ static int starved_rank(const struct judge_run *run)
 static int needs_host(const struct judge_run *run, enum check_of of)
 {
   int exchange = 1;
-  if (noise_is_of_run(of) || of == OF_PAIRS) return 1;
-  if (!noise_is_of_device(of) && of != OF_STRAGGLERS && of != OF_SLOWDOWNS) return 0;
+  if (of & NOISE_OF_RUN || of == OF_PAIRS) return 1;
+  if (!(of & (NOISE_OF_DEVICE | NEEDS_SERIES))) return 0;
   if (run->ranks[0].takes_cores) return 1;
   for (int s = 0; s < run->n_stragglers && s < JUDGE_FOUND_MAX; s++)
     exchange &= run->stragglers[s].of == JUDGE_EXCHANGE;
   for (int s = 0; s < run->n_slowdowns && s < JUDGE_FOUND_MAX; s++)
     exchange &= run->slowdowns[s].of == JUDGE_EXCHANGE;
-  return !noise_is_of_device(of) && exchange;
+  return !(of & NOISE_OF_DEVICE) && exchange;
 }
 
 void noise_heed(const struct judge_run *run, const struct policy *policy, enum check_of of,
                 struct check *check)
 {
   const double most = noise_limit(policy, of),
-               noise = noise_is_of_run(of) ? noise_of_blocks(run) : devices_noise(run);
+               noise = of & NOISE_OF_RUN ? noise_of_blocks(run) : devices_noise(run);
   if (check->outcome != CHECK_FAIL || isnan(check->value)) return;
   const int starved = starved_rank(run);
-  if (needs_host(run, of) && run->ranks[starved].starved > most) {
-    check->outcome = CHECK_NOISY;
+  if (needs_host(run, of) && run->ranks[starved].starved > most)
     snprintf(check->why, sizeof check->why, "the host is busy, rank %d waited %.1f%% for a core: run again",
              starved, 100 * run->ranks[starved].starved);
-    check->rank = -1;
-  } else if ((noise_is_of_run(of) || noise_is_of_device(of)) && noise > most) {
-    check->outcome = CHECK_NOISY;
+  else if (of & (NOISE_OF_RUN | NOISE_OF_DEVICE) && noise > most)
     snprintf(check->why, sizeof check->why, "blocks vary by up to %.1f%%: run again", 100 * noise);
-    check->rank = -1;
-  }
+  else
+    return;
+  check->outcome = CHECK_NOISY;
+  check->rank = -1;
 }

@@ -2,135 +2,97 @@
 #include "judge/parts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/stats.h"
 
-#define KINDS_MAX 16
-
-/* The pair that is worst so far, NAN before there is one. */
-struct worst {
-  double value;
-  int rank, peer;
+/* One end of a pair: a rank, its path to the other end, and its latency or rate; that of the median
+ * of similar ends, 0 if they are too few. */
+struct pair {
+  int rank;
+  const struct judge_path *path;
+  double value, usual;
 };
 
-static double pairs_value(const struct judge_path *path, int rate)
+/* All ends, \a n of them; NULL if memory ran out. */
+static struct pair *pairs_list(const struct judge_run *run, int rate, int *n)
 {
-  return rate ? path->gbps : path->us;
+  size_t room = 1;
+  for (int r = 0; r < run->n_ranks; r++) room += (size_t)run->ranks[r].n_paths;
+  struct pair *pairs = malloc(room * sizeof *pairs);
+  *n = 0;
+  for (int r = 0; pairs && r < run->n_ranks; r++)
+    for (int m = 0; m < run->ranks[r].n_paths; m++) {
+      const struct judge_path *path = &run->ranks[r].paths[m];
+      pairs[(*n)++] = (struct pair){r, path, rate ? path->gbps : path->us, 0};
+    }
+  return pairs;
 }
 
-static void worst_take(struct worst *worst, double value, int rate, int rank, const struct judge_path *path)
+/* The worst of the values, or of the ratios to usual ones; \a check gets the suspected end. */
+static double pairs_worst(const struct judge_run *run, const struct pair *pairs, int n, int ratio,
+                          struct check *check)
 {
-  if (!isnan(value) && !(rate ? value >= worst->value : value <= worst->value))
-    *worst = (struct worst){value, rank, path->peer};
+  double worst = NAN;
+  int peer = -1;
+  for (int p = 0; p < n; p++) {
+    const double value = !ratio ? pairs[p].value : pairs[p].usual > 0 ? pairs[p].value / pairs[p].usual : NAN;
+    if (isnan(value) || (check->at_most ? value <= worst : value >= worst)) continue;
+    worst = value;
+    check->rank = pairs[p].rank;
+    peer = pairs[p].path->peer;
+  }
+  if (peer >= 0) suspect_end(run, &check->rank, peer, check->why, sizeof check->why);
+  return worst;
 }
 
-static double worst_tell(const struct judge_run *run, const struct worst *worst, struct check *check)
+double pairs_slowest(const struct judge_run *run, struct check *check)
 {
-  check->rank = worst->rank;
-  if (worst->rank >= 0) suspect_end(run, &check->rank, worst->peer, check->why, sizeof check->why);
-  return worst->value;
-}
-
-static double pairs_slowest(const struct judge_run *run, int rate, struct check *check)
-{
-  struct worst worst = {NAN, -1, -1};
-  for (int r = 0; r < run->n_ranks; r++)
-    for (int m = 0; m < run->ranks[r].n_paths; m++)
-      worst_take(&worst, pairs_value(&run->ranks[r].paths[m], rate), rate, r, &run->ranks[r].paths[m]);
-  return worst_tell(run, &worst, check);
-}
-
-double pairs_us(const struct judge_run *run, struct check *check)
-{
-  return pairs_slowest(run, 0, check);
-}
-
-double pairs_gbps(const struct judge_run *run, struct check *check)
-{
-  return pairs_slowest(run, 1, check);
+  int n;
+  struct pair *pairs = pairs_list(run, !check->at_most, &n);
+  const double worst = pairs_worst(run, pairs, n, 0, check);
+  free(pairs);
+  return worst;
 }
 
 /* ---- compared with similar pairs ---- */
 
-/* Similar pairs, represented by one of them. */
-struct pairs_kind {
-  const struct judge_path *like;
-  int within; /* a host */
-};
-
-static int is_within(const struct judge_run *run, int rank, const struct judge_path *path)
+static int pairs_within(const struct judge_run *run, const struct pair *p)
 {
-  return run->ranks[rank].host == run->ranks[path->peer].host;
+  return run->ranks[p->rank].host == run->ranks[p->path->peer].host;
 }
 
-static int is_kind(const struct judge_run *run, int rank, const struct judge_path *path,
-                   const struct pairs_kind *kind)
+static int pairs_alike(const struct judge_run *run, const struct pair *a, const struct pair *b)
 {
-  return is_within(run, rank, path) == kind->within && strcmp(path->used, kind->like->used) == 0 &&
-         strcmp(path->handover, kind->like->handover) == 0;
+  return pairs_within(run, a) == pairs_within(run, b) && strcmp(a->path->used, b->path->used) == 0 &&
+         strcmp(a->path->handover, b->path->handover) == 0;
 }
 
-static int kinds_find(const struct judge_run *run, struct pairs_kind kinds[KINDS_MAX])
+/* The first of similar ends represents them. Each pair has two. */
+static void pairs_usual(const struct judge_run *run, struct pair *pairs, int n, double *scratch)
 {
-  int n = 0;
-  for (int rank = 0; rank < run->n_ranks; rank++)
-    for (int m = 0; m < run->ranks[rank].n_paths; m++) {
-      const struct judge_path *path = &run->ranks[rank].paths[m];
-      int k = 0;
-      while (k < n && !is_kind(run, rank, path, &kinds[k])) k++;
-      if (k == n && n < KINDS_MAX) kinds[n++] = (struct pairs_kind){path, is_within(run, rank, path)};
-    }
-  return n;
-}
-
-/* The median of a kind; 0 if the pairs are too few. Each has two ends. */
-static double pairs_typical(const struct judge_run *run, const struct pairs_kind *kind, int rate,
-                            double *scratch)
-{
-  int n = 0;
-  for (int rank = 0; rank < run->n_ranks; rank++)
-    for (int m = 0; m < run->ranks[rank].n_paths; m++) {
-      const struct judge_path *path = &run->ranks[rank].paths[m];
-      if (is_kind(run, rank, path, kind) && !isnan(pairs_value(path, rate)))
-        scratch[n++] = pairs_value(path, rate);
-    }
-  return n < 2 * PAIRS_ALIKE_MIN ? 0 : stats_summarise(scratch, (size_t)n).median;
-}
-
-static double ratio(const struct judge_run *run, int rate, struct check *check)
-{
-  struct worst worst = {NAN, -1, -1};
-  struct pairs_kind kinds[KINDS_MAX];
-  size_t paths = 0;
-  for (int r = 0; r < run->n_ranks; r++) paths += (size_t)run->ranks[r].n_paths;
-  double *scratch = malloc(sizeof *scratch * (paths + 1));
-  const int n = scratch ? kinds_find(run, kinds) : 0;
-  for (int k = 0; k < n; k++) {
-    const double median = pairs_typical(run, &kinds[k], rate, scratch);
-    for (int r = 0; r < run->n_ranks && median > 0; r++)
-      for (int m = 0; m < run->ranks[r].n_paths; m++) {
-        const struct judge_path *path = &run->ranks[r].paths[m];
-        if (is_kind(run, r, path, &kinds[k]))
-          worst_take(&worst, pairs_value(path, rate) / median, rate, r, path);
-      }
+  for (int p = 0; p < n; p++) {
+    int first = 0, similar = 0;
+    while (!pairs_alike(run, &pairs[first], &pairs[p])) first++;
+    pairs[p].usual = pairs[first].usual;
+    for (int o = p; first == p && o < n; o++)
+      if (pairs_alike(run, &pairs[p], &pairs[o]) && !isnan(pairs[o].value))
+        scratch[similar++] = pairs[o].value;
+    if (similar >= 2 * PAIRS_ALIKE_MIN) pairs[p].usual = stats_summarise(scratch, (size_t)similar).median;
   }
+}
+
+double pairs_ratio(const struct judge_run *run, struct check *check)
+{
+  int n;
+  struct pair *pairs = pairs_list(run, !check->at_most, &n);
+  double *scratch = malloc(sizeof *scratch * ((size_t)n + 1));
+  if (pairs && scratch) pairs_usual(run, pairs, n, scratch);
+  const double worst = pairs_worst(run, pairs, n, 1, check);
   free(scratch);
-  if (worst.rank < 0 && run->has_pairs) {
-    check->outcome = CHECK_INAPPLICABLE;
-    snprintf(check->why, sizeof check->why, "needs %d pairs of ranks with one transport", PAIRS_ALIKE_MIN);
-  }
-  return worst_tell(run, &worst, check);
-}
-
-double pairs_us_ratio(const struct judge_run *run, struct check *check)
-{
-  return ratio(run, 0, check);
-}
-
-double pairs_gbps_ratio(const struct judge_run *run, struct check *check)
-{
-  return ratio(run, 1, check);
+  free(pairs);
+  if (check->rank < 0 && run->has_pairs)
+    check_inapplicable(check, "needs %d pairs of ranks with one transport", PAIRS_ALIKE_MIN);
+  return worst;
 }

@@ -16,10 +16,6 @@
 
 /* ---- noise ---- */
 
-/** \brief Whether a check is judged by the noise of the blocks, or of a device's own times. */
-int noise_is_of_run(enum check_of of);
-int noise_is_of_device(enum check_of of);
-
 /** \brief Noise beyond which a check of this kind does not fail. */
 double noise_limit(const struct policy *policy, enum check_of of);
 
@@ -35,17 +31,18 @@ void noise_heed(const struct judge_run *run, const struct policy *policy, enum c
 /** Fewer pairs on the same kind of path have no usual value. */
 #define PAIRS_ALIKE_MIN 3
 
-/** \brief Latency and rate of the slowest pair; \a check gets the suspected end, and the other one
- * in words. NAN if no pair was measured. */
-double pairs_us(const struct judge_run *run, struct check *check);
-double pairs_gbps(const struct judge_run *run, struct check *check);
+/** \brief The latency of the slowest pair, or its rate if that is what \a check limits; \a check
+ * gets the suspected end, and the other one in words. NAN if no pair was measured. */
+double pairs_slowest(const struct judge_run *run, struct check *check);
 
 /** \brief The same of the pair that is worst compared with the median of similar ones: of one
  * transport, within hosts or between them. Inapplicable if no kind has PAIRS_ALIKE_MIN pairs. */
-double pairs_us_ratio(const struct judge_run *run, struct check *check);
-double pairs_gbps_ratio(const struct judge_run *run, struct check *check);
+double pairs_ratio(const struct judge_run *run, struct check *check);
 
 /* ---- suspects ---- */
+
+/** \brief Adds to a text. */
+void suspect_append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /** \brief "rank 3 on node07, GPU-…" (or the device's name if it has no UUID). Returns text. */
 const char *suspect_name(const struct judge_run *run, int rank, char *text, size_t size);
@@ -58,10 +55,15 @@ const char *suspect_differs(const struct judge_run *run, int rank, char *text, s
  * Returns text. */
 const char *suspect_counted(const struct judge_run *run, int rank, char *text, size_t size);
 
-/** \brief The number of errors of the \a rank that counted most, NAN if no counter is known, and
- * which. If all counted none, \a rank is −1 and \a text lists the counters that cannot be read.
- * NVLink's CRC errors are left out: a link repeats what they spoil, and sound ones have some. */
-double suspect_most_counted(const struct judge_run *run, int *rank, char *text, size_t size);
+/** \brief The number of errors of the rank that counted most, NAN if no counter is known; \a check
+ * gets the rank and which. If all counted none, there is no rank, and it gets the counters that
+ * cannot be read. NVLink's CRC errors are left out: a link repeats what they spoil, and sound ones
+ * have some. */
+double suspect_most_counted(const struct judge_run *run, struct check *check);
+
+/** \brief The blocks with that reason of throttling, \a among some, that had most; and which of
+ * them there were. */
+double suspect_throttled(const json_t *row, int among, int *found);
 
 /** \brief The straggler in words: how slow, where, what differs, and the neighbour whose link it
  * may share. Returns text. */

@@ -208,8 +208,7 @@ void reference_check(const json_t *document, const struct judge_run *run, const 
                           .from = "the noise of both runs"};
   others_warn(document, r);
   if (run->emulated) {
-    check->outcome = CHECK_INAPPLICABLE;
-    snprintf(check->why, sizeof check->why, "emulated, so no speed");
+    check_inapplicable(check, "emulated, so no speed");
   } else if (run->n_samples < POLICY_BLOCKS_MIN) {
     check->outcome = CHECK_UNKNOWN;
     snprintf(check->why, sizeof check->why, "fewer than %d blocks: this run's noise is unknown",

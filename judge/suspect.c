@@ -34,10 +34,7 @@ static const struct {
              {"nvlinks_active", NULL}};
 #define FACTS (sizeof facts / sizeof *facts)
 
-static void suspect_append(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void suspect_append(char *text, size_t size, const char *format, ...)
+void suspect_append(char *text, size_t size, const char *format, ...)
 {
   size_t used = strlen(text);
   va_list arguments;
@@ -74,17 +71,29 @@ static void differ(const struct judge_run *run, int rank, const char *path, doub
     suspect_append(text, size, "%s%s %.0f where %.0f is usual", text[0] ? ", " : "", what, mine, usual);
 }
 
+double suspect_throttled(const json_t *row, int among, int *found)
+{
+  const char *reason;
+  json_t *blocks;
+  double most = 0;
+  *found = 0;
+  json_object_foreach((json_t *)view_at(row, "telemetry.reasons"), reason, blocks)
+  {
+    const int reasons = policy_reasons_read(reason) & among;
+    *found |= reasons;
+    if (reasons) most = fmax(most, json_number_value(blocks));
+  }
+  return most;
+}
+
 static void differ_throttle(const json_t *row, char *text, size_t size)
 {
   const double throttled = view_number(row, "telemetry.throttled"),
                samples = view_number(row, "telemetry.samples");
-  const char *reason;
-  json_t *blocks;
-  int all = 0;
   char reasons[REASONS_BYTES];
+  int all;
   if (!(throttled > 0)) return;
-  json_object_foreach((json_t *)view_at(row, "telemetry.reasons"), reason, blocks) all |=
-      policy_reasons_read(reason);
+  suspect_throttled(row, ~0, &all);
   suspect_append(text, size, "%sthrottled in %.0f of %.0f block%s (%s)", text[0] ? ", " : "", throttled,
                  samples, samples == 1 ? "" : "s", policy_reasons_text(all, reasons, sizeof reasons));
 }
@@ -154,21 +163,19 @@ static void uncounted(const struct judge_run *run, char *text, size_t size)
   }
 }
 
-double suspect_most_counted(const struct judge_run *run, int *rank, char *text, size_t size)
+double suspect_most_counted(const struct judge_run *run, struct check *check)
 {
+  char text[CHECK_WHY_MAX];
   double most = NAN;
-  int worst = 0;
+  uncounted(run, check->why, sizeof check->why);
   for (int r = 0; r < run->n_ranks; r++) {
-    const double all = suspect_errors(run, r, 1, text, size);
+    const double all = suspect_errors(run, r, 1, text, sizeof text);
     if (isnan(all) || all <= most) continue;
     most = all;
-    worst = r;
+    if (!(all > 0)) continue;
+    check->rank = r;
+    strcpy(check->why, text);
   }
-  *rank = most > 0 ? worst : -1;
-  if (most > 0)
-    suspect_errors(run, worst, 1, text, size);
-  else
-    uncounted(run, text, size);
   return most;
 }
 
