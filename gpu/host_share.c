@@ -26,7 +26,7 @@ struct shared {
 };
 
 /* What travels in gpu_share.handle. */
-struct told {
+struct offer {
   int process, file;
   uint64_t mark, map_bytes;
 };
@@ -97,38 +97,39 @@ int host_share_free(void *memory)
   return 1;
 }
 
-status_t host_share_tell(struct gpu_mem mem, struct gpu_share *share)
+status_t host_share_offer(struct gpu_mem mem, struct gpu_share *share)
 {
-  struct told told = {.process = 0};
-  _Static_assert(sizeof told <= sizeof share->handle, "it fits");
+  struct offer offer = {.process = 0};
+  _Static_assert(sizeof offer <= sizeof share->handle, "it fits");
   pthread_mutex_lock(&lock);
   for (const struct shared *s = all; s; s = s->next)
     if (s->start == mem.handle)
-      told = (struct told){.process = getpid(), .file = s->file, .mark = s->mark, .map_bytes = s->map_bytes};
+      offer =
+          (struct offer){.process = getpid(), .file = s->file, .mark = s->mark, .map_bytes = s->map_bytes};
   pthread_mutex_unlock(&lock);
-  if (!told.process) return log_fail(STATUS_FAULT, "this memory was not allocated to be shared");
+  if (!offer.process) return log_fail(STATUS_FAULT, "this memory was not allocated to be shared");
   *share = (struct gpu_share){.bytes = mem.bytes};
-  memcpy(share->handle, &told, sizeof told);
+  memcpy(share->handle, &offer, sizeof offer);
   return STATUS_OK;
 }
 
 int host_share_attach(const struct gpu_share *share, struct gpu_mem *mem, char reason[GPU_TEXT_MAX])
 {
-  struct told told;
+  struct offer offer;
   char path[64];
-  memcpy(&told, share->handle, sizeof told);
-  snprintf(path, sizeof path, "/proc/%d/fd/%d", told.process, told.file);
+  memcpy(&offer, share->handle, sizeof offer);
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", offer.process, offer.file);
   int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) {
     snprintf(reason, GPU_TEXT_MAX, "the neighbour's memory cannot be opened: %.60s", strerror(errno));
     return 0;
   }
   void *start = MAP_FAILED;
-  if (lseek(file, 0, SEEK_END) == (off_t)told.map_bytes)
-    start = mmap(NULL, told.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (lseek(file, 0, SEEK_END) == (off_t)offer.map_bytes)
+    start = mmap(NULL, offer.map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
-  if (start == MAP_FAILED || *mark_place(start, told.map_bytes) != told.mark) {
-    if (start != MAP_FAILED) munmap(start, told.map_bytes);
+  if (start == MAP_FAILED || *mark_place(start, offer.map_bytes) != offer.mark) {
+    if (start != MAP_FAILED) munmap(start, offer.map_bytes);
     snprintf(reason, GPU_TEXT_MAX, "the neighbour's memory is not in this host's");
     return 0;
   }

@@ -14,9 +14,9 @@ void *host_share_alloc(size_t bytes);
 int host_share_free(void *memory);
 
 /** \brief What another process needs. STATUS_FAULT when \a mem is not of host_share_alloc. */
-status_t host_share_tell(struct gpu_mem mem, struct gpu_share *share);
+status_t host_share_offer(struct gpu_mem mem, struct gpu_share *share);
 
-/** \brief Maps what another process told. Returns 0 and the reason where that cannot be. */
+/** \brief Maps what another process offered. Returns 0 and the reason where that cannot be. */
 int host_share_attach(const struct gpu_share *share, struct gpu_mem *mem, char reason[GPU_TEXT_MAX]);
 void host_share_detach(struct gpu_mem *mem);
 

@@ -37,9 +37,8 @@ struct halo_state {
 
 /** Host memory that the device writes. */
 struct halo_plea {
-  volatile uint64_t step; /**< exchange since base that is waited for */
-  volatile uint32_t
-      missing; /**< messages that have not come, a bit each; 0 while there is no wait to speak of */
+  volatile uint64_t step;    /**< exchange since base that is waited for */
+  volatile uint32_t missing; /**< one bit per message that has not come; 0 while no wait is long */
   volatile uint32_t hung;
 };
 

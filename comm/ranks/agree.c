@@ -59,7 +59,7 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
 {
   MPI_Request requests[2];
   struct watch_wait wait;
-  int done = 0, told = status == STATUS_OK;
+  int done = 0, notified = status == STATUS_OK;
   const double begin = stats_now(), patience = fmin(PATIENCE, watch_seconds() / 8);
   RETURN_IF_FAILED(
       mpi_check(MPI_Irecv(theirs, 1, MPI_INT, from, AGREE_TAG, comm, &requests[0]), watch_agreement));
@@ -69,9 +69,9 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
   for (;;) {
     RETURN_IF_FAILED(mpi_check(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), watch_agreement));
     if (done) return STATUS_OK;
-    if (!told && stats_now() - begin > patience) {
+    if (!notified && stats_now() - begin > patience) {
       alarm_failure_tell(comm);
-      told = 1;
+      notified = 1;
     }
     RETURN_IF_FAILED(watch_look(&wait));
     if (status != STATUS_OK && alarm_is_stuck()) return status;
@@ -89,18 +89,18 @@ static status_t texts_print(MPI_Comm comm, status_t status)
   if (!all) return log_fail(STATUS_ENVIRONMENT, "out of host memory for verdicts");
   verdict_fill(&mine, status);
   if (rank == 0) all[0] = mine;
-  status_t told = STATUS_OK;
-  for (int r = 1; told == STATUS_OK && r < n; r++) {
+  status_t printed = STATUS_OK;
+  for (int r = 1; printed == STATUS_OK && r < n; r++) {
     MPI_Request request;
     if (rank != 0 && rank != r) continue;
-    told = mpi_check(rank == 0 ? MPI_Irecv(&all[r], sizeof mine, MPI_BYTE, r, TEXT_TAG, comm, &request)
-                               : MPI_Isend(&mine, sizeof mine, MPI_BYTE, 0, TEXT_TAG, comm, &request),
-                     "what went wrong");
-    if (told == STATUS_OK) told = watch_peer(comm, &request, rank == 0 ? r : 0, "what went wrong");
+    printed = mpi_check(rank == 0 ? MPI_Irecv(&all[r], sizeof mine, MPI_BYTE, r, TEXT_TAG, comm, &request)
+                                  : MPI_Isend(&mine, sizeof mine, MPI_BYTE, 0, TEXT_TAG, comm, &request),
+                        "what went wrong");
+    if (printed == STATUS_OK) printed = watch_peer(comm, &request, rank == 0 ? r : 0, "what went wrong");
   }
-  for (int r = 0; rank == 0 && told == STATUS_OK && r < n; r++) print_once(all, n, r);
+  for (int r = 0; rank == 0 && printed == STATUS_OK && r < n; r++) print_once(all, n, r);
   if (rank == 0) free(all);
-  return told;
+  return printed;
 }
 
 /* By dissemination: in the round with distance d each rank learns what the rank d before it knows.
@@ -120,8 +120,8 @@ status_t agree_status(MPI_Comm comm, status_t status)
   }
   if (worst == STATUS_HANG) agree_abort(STATUS_HANG);
   if (worst == STATUS_OK) return STATUS_OK;
-  status_t told = texts_print(comm, status);
-  if (told != STATUS_OK) agree_abort(status != STATUS_OK ? status : told);
+  status_t printed = texts_print(comm, status);
+  if (printed != STATUS_OK) agree_abort(status != STATUS_OK ? status : printed);
   log_drop();
   return (status_t)worst;
 }

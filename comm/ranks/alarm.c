@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When a wait is over, the rank says what it waits for: in its slot for the ranks of its host, and
- * by messages to those that may speak. So does every rank that hears of it while it waits. After a
+ * by messages to those that may report. So does every rank that hears of it while it waits. After a
  * grace time the lowest rank that has said something composes the message. A rank that is stopped,
  * dead or cut off is not heard of, and that is what the message says. */
 #include "comm/ranks/alarm.h"
@@ -16,20 +16,20 @@
 #include "base/meta.h"
 #include "base/stop.h"
 
-#define MESSAGE_MAX  900
-#define SPEAKERS_MAX 64                     /* ranks that get messages, at most */
-#define OTHERS_NAMED 8                      /* further waits in the message */
-#define GRACE_HERE   0.3                    /* for reports to arrive in the table */
-#define GRACE        1.0                    /* and as messages */
-#define GRACE_QUIET  0.6                    /* for those that get none to hear nothing */
-#define ABORT        5.0                    /* for the speaker to end the job */
-#define ALIVE        ALARM_SECOND           /* since the last beat */
-#define LATE         (ALARM_SECOND * 3 / 5) /* since a beat: a thread that runs is sooner */
-#define WAITING      (ALARM_SECOND / 2)     /* since the last look */
-#define STUCK        2.0                    /* in a wait while another rank has failed */
-#define LAUNCHER     1.2                    /* from a launcher's SIGTERM to its SIGKILL */
-#define WORK         10                     /* deadlines that a rank may work without a wait */
-#define REPORT_TAG   32000                  /* in MPI_COMM_WORLD, where nothing else is sent */
+#define MESSAGE_MAX   900
+#define REPORTERS_MAX 64                     /* ranks that get messages, at most */
+#define OTHERS_NAMED  8                      /* further waits in the message */
+#define GRACE_HERE    0.3                    /* for reports to arrive in the table */
+#define GRACE         1.0                    /* and as messages */
+#define GRACE_QUIET   0.6                    /* for those that get none to hear nothing */
+#define ABORT         5.0                    /* for the speaker to end the job */
+#define ALIVE         ALARM_SECOND           /* since the last beat */
+#define LATE          (ALARM_SECOND * 3 / 5) /* since a beat: a thread that runs is sooner */
+#define WAITING       (ALARM_SECOND / 2)     /* since the last look */
+#define STUCK         2.0                    /* in a wait while another rank has failed */
+#define LAUNCHER      1.2                    /* from a launcher's SIGTERM to its SIGKILL */
+#define WORK          10                     /* deadlines that a rank may work without a wait */
+#define REPORT_TAG    32000                  /* in MPI_COMM_WORLD, where nothing else is sent */
 
 static struct {
   struct alarm_table table;
@@ -50,18 +50,18 @@ uint64_t alarm_clock(void)
   return (uint64_t)now.tv_sec * ALARM_SECOND + (uint64_t)now.tv_nsec;
 }
 
-status_t alarm_picture_open(struct alarm_picture *picture, int ranks)
+status_t alarm_snapshot_open(struct alarm_snapshot *snapshot, int ranks)
 {
-  picture->reports = calloc((size_t)ranks, sizeof *picture->reports);
-  picture->heard = calloc((size_t)ranks, 1);
-  if (picture->reports && picture->heard) return STATUS_OK;
+  snapshot->reports = calloc((size_t)ranks, sizeof *snapshot->reports);
+  snapshot->heard = calloc((size_t)ranks, 1);
+  if (snapshot->reports && snapshot->heard) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
 }
 
-void alarm_picture_close(struct alarm_picture *picture)
+void alarm_snapshot_close(struct alarm_snapshot *snapshot)
 {
-  free(picture->reports);
-  free(picture->heard);
+  free(snapshot->reports);
+  free(snapshot->heard);
 }
 
 /* ---- what the table shows ---- */
@@ -92,13 +92,13 @@ static int is_at_device(const struct alarm_slot *slot, uint64_t now)
 }
 
 /* A rank that lives and says nothing is at work, or in a call that does not let it. */
-static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_picture *picture)
+static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_snapshot *snapshot)
 {
-  char *heard = &picture->heard[slot->rank];
-  struct alarm_report *report = &picture->reports[slot->rank];
-  if (slot->state == ALARM_AWAY || *heard == ALARM_TOLD) return;
-  if (slot->told) {
-    *heard = ALARM_TOLD;
+  char *heard = &snapshot->heard[slot->rank];
+  struct alarm_report *report = &snapshot->reports[slot->rank];
+  if (slot->state == ALARM_AWAY || *heard == ALARM_REPORTED) return;
+  if (slot->filled) {
+    *heard = ALARM_REPORTED;
     *report = slot->report;
     return;
   }
@@ -110,16 +110,16 @@ static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_
   if (slot->blocked) snprintf(report->what, sizeof report->what, "%s", slot->call);
 }
 
-static void table_read(struct alarm_picture *picture)
+static void table_read(struct alarm_snapshot *snapshot)
 {
   uint64_t now = alarm_clock();
   for (int s = 0; monitor.ranks > 1 && s < monitor.table->n; s++)
-    slot_read(&monitor.table->slot[s], now, picture);
+    slot_read(&monitor.table->slot[s], now, snapshot);
 }
 
 /* ---- reports ---- */
 
-/* Targets are told by their numbers in the whole job. */
+/* Targets are reported by their ranks in MPI_COMM_WORLD. */
 static void targets_name(MPI_Comm comm, struct watch_targets *targets)
 {
   MPI_Group own, all;
@@ -184,16 +184,16 @@ static void report_fill(const struct watch_wait *wait, struct alarm_report *repo
 
 static void report_keep(const struct alarm_report *report)
 {
-  monitor.picture.reports[report->rank] = *report;
-  monitor.picture.heard[report->rank] = ALARM_TOLD;
+  monitor.snapshot.reports[report->rank] = *report;
+  monitor.snapshot.heard[report->rank] = ALARM_REPORTED;
   if (monitor.hosts[report->rank][0] == '\0')
     memcpy(monitor.hosts[report->rank], report->host, ALARM_HOST_MAX);
 }
 
 /* Evenly spaced, so that a host that is cut off does not take all of them. */
-static int may_speak(int rank)
+static int may_report(int rank)
 {
-  int stride = (monitor.ranks + SPEAKERS_MAX - 1) / SPEAKERS_MAX;
+  int stride = (monitor.ranks + REPORTERS_MAX - 1) / REPORTERS_MAX;
   return rank % stride == 0;
 }
 
@@ -203,11 +203,11 @@ static void raise_all(const struct watch_wait *wait)
   struct alarm_report *mine = &monitor.own->report;
   report_fill(wait, mine);
   report_keep(mine);
-  monitor.own->told = 1;
+  monitor.own->filled = 1;
   monitor.table->raised = 1;
   for (int r = 0; r < monitor.ranks; r++) {
     MPI_Request request;
-    if (r == monitor.rank || !may_speak(r)) continue;
+    if (r == monitor.rank || !may_report(r)) continue;
     if (MPI_Isend(mine, (int)sizeof *mine, MPI_BYTE, r, REPORT_TAG, MPI_COMM_WORLD, &request) == MPI_SUCCESS)
       MPI_Request_free(&request);
   }
@@ -310,33 +310,33 @@ static void add_rank(struct text *text, int rank)
   if (monitor.hosts[rank][0]) add(text, " on host %s", monitor.hosts[rank]);
 }
 
-static int alarm_is_silent(const struct alarm_picture *picture, int rank)
+static int alarm_is_silent(const struct alarm_snapshot *snapshot, int rank)
 {
-  return picture->heard[rank] == ALARM_SILENT;
+  return snapshot->heard[rank] == ALARM_SILENT;
 }
 
-static int is_heard(const struct alarm_picture *picture, int rank)
+static int is_heard(const struct alarm_snapshot *snapshot, int rank)
 {
-  return picture->heard[rank] == ALARM_ALIVE || picture->heard[rank] == ALARM_TOLD;
+  return snapshot->heard[rank] == ALARM_ALIVE || snapshot->heard[rank] == ALARM_REPORTED;
 }
 
 /* The target to name first: one that is silent, if there is any. */
-static int target_choose(const struct alarm_picture *picture, const struct alarm_report *report)
+static int target_choose(const struct alarm_snapshot *snapshot, const struct alarm_report *report)
 {
   for (int t = 0; t < report->targets.n; t++)
-    if (alarm_is_silent(picture, report->targets.at[t].rank)) return t;
+    if (alarm_is_silent(snapshot, report->targets.at[t].rank)) return t;
   return 0;
 }
 
 /* How near a wait is to the cause: a silent neighbour, a neighbour, all ranks, its own device. */
-static int nearness(const struct alarm_picture *picture, const struct alarm_report *report)
+static int nearness(const struct alarm_snapshot *snapshot, const struct alarm_report *report)
 {
   if (report->computing) return 0;
   if (report->targets.n == 0) return 1;
-  return alarm_is_silent(picture, report->targets.at[target_choose(picture, report)].rank) ? 3 : 2;
+  return alarm_is_silent(snapshot, report->targets.at[target_choose(snapshot, report)].rank) ? 3 : 2;
 }
 
-static void add_wait(struct text *text, const struct alarm_picture *picture,
+static void add_wait(struct text *text, const struct alarm_snapshot *snapshot,
                      const struct alarm_report *report)
 {
   add_rank(text, report->rank);
@@ -347,7 +347,7 @@ static void add_wait(struct text *text, const struct alarm_picture *picture,
     add(text, " for all ranks (%s)", report->what);
     return;
   }
-  int first = target_choose(picture, report);
+  int first = target_choose(snapshot, report);
   add(text, " for ");
   add_rank(text, report->targets.at[first].rank);
   if (report->targets.at[first].face[0]) add(text, ", face %s", report->targets.at[first].face);
@@ -359,11 +359,11 @@ static void add_wait(struct text *text, const struct alarm_picture *picture,
 }
 
 /* Where all that answer compute, what they wait for is the answer. */
-static void add_answer(struct text *text, const struct alarm_picture *picture,
+static void add_answer(struct text *text, const struct alarm_snapshot *snapshot,
                        const struct alarm_report *report)
 {
   for (int r = 0; report->computing && r < monitor.ranks; r++) {
-    if (!alarm_is_silent(picture, r)) continue;
+    if (!alarm_is_silent(snapshot, r)) continue;
     add(text, ", and waits for ");
     add_rank(text, r);
     add(text, " to answer");
@@ -371,60 +371,60 @@ static void add_answer(struct text *text, const struct alarm_picture *picture,
   }
 }
 
-static void add_silent(struct text *text, const struct alarm_picture *picture)
+static void add_silent(struct text *text, const struct alarm_snapshot *snapshot)
 {
   int n = 0;
   for (int r = 0; r < monitor.ranks; r++) {
-    if (!alarm_is_silent(picture, r) || n++ >= OTHERS_NAMED) continue;
+    if (!alarm_is_silent(snapshot, r) || n++ >= OTHERS_NAMED) continue;
     add(text, n > 1 ? ", " : "; silent: ");
     add_rank(text, r);
   }
   if (n > OTHERS_NAMED) add(text, " and %d more", n - OTHERS_NAMED);
 }
 
-static void add_others(struct text *text, const struct alarm_picture *picture, int first)
+static void add_others(struct text *text, const struct alarm_snapshot *snapshot, int first)
 {
   int n = 0;
   for (int r = 0; r < monitor.ranks; r++) {
-    if (r == first || !is_heard(picture, r) || n++ >= OTHERS_NAMED) continue;
+    if (r == first || !is_heard(snapshot, r) || n++ >= OTHERS_NAMED) continue;
     add(text, n > 1 ? "; " : "; also ");
-    add_wait(text, picture, &picture->reports[r]);
+    add_wait(text, snapshot, &snapshot->reports[r]);
   }
   if (n > OTHERS_NAMED) add(text, "; and %d more", n - OTHERS_NAMED);
 }
 
 /* Once on each host. */
-static void speak(const struct alarm_picture *picture)
+static void report_print(const struct alarm_snapshot *snapshot)
 {
   struct text text = {"", 0};
   int first = monitor.rank;
-  if (atomic_exchange(&monitor.table->spoken, 1)) return;
+  if (atomic_exchange(&monitor.table->reported, 1)) return;
   for (int r = 0; r < monitor.ranks; r++)
-    if (is_heard(picture, r) &&
-        nearness(picture, &picture->reports[r]) > nearness(picture, &picture->reports[first]))
+    if (is_heard(snapshot, r) &&
+        nearness(snapshot, &snapshot->reports[r]) > nearness(snapshot, &snapshot->reports[first]))
       first = r;
-  add_wait(&text, picture, &picture->reports[first]);
-  add_answer(&text, picture, &picture->reports[first]);
+  add_wait(&text, snapshot, &snapshot->reports[first]);
+  add_answer(&text, snapshot, &snapshot->reports[first]);
   add(&text, ", for over %g s", monitor.seconds);
-  add_silent(&text, picture);
-  add_others(&text, picture, first);
+  add_silent(&text, snapshot);
+  add_others(&text, snapshot, first);
   log_print("", text.at);
 }
 
-void alarm_speak_for(struct alarm_picture *picture)
+void alarm_report_for(struct alarm_snapshot *snapshot)
 {
-  memset(picture->heard, ALARM_UNKNOWN, (size_t)monitor.ranks);
-  table_read(picture);
-  speak(picture);
+  memset(snapshot->heard, ALARM_UNKNOWN, (size_t)monitor.ranks);
+  table_read(snapshot);
+  report_print(snapshot);
 }
 
 /* ---- the program's own way here ---- */
 
 /* The lowest that has said something; of those that get no messages none is known but this one. */
-static int speaker(void)
+static int reporter(void)
 {
   for (int r = 0; r < monitor.ranks; r++)
-    if (monitor.picture.heard[r] == ALARM_TOLD) return r;
+    if (monitor.snapshot.heard[r] == ALARM_REPORTED) return r;
   return monitor.rank;
 }
 
@@ -456,11 +456,11 @@ status_t alarm_hang(const struct watch_wait *wait)
   raise_all(wait);
   reports_await(monitor.table->n == monitor.ranks ? GRACE_HERE : GRACE);
   reports_await(alarm_launcher_ends());
-  table_read(&monitor.picture);
-  if (!may_speak(monitor.rank) && monitor.table->n < monitor.ranks && speaker() == monitor.rank)
+  table_read(&monitor.snapshot);
+  if (!may_report(monitor.rank) && monitor.table->n < monitor.ranks && reporter() == monitor.rank)
     reports_await(GRACE_QUIET);
-  if (speaker() == monitor.rank)
-    speak(&monitor.picture);
+  if (reporter() == monitor.rank)
+    report_print(&monitor.snapshot);
   else
     reports_await(ABORT);
   return STATUS_HANG;

@@ -46,7 +46,7 @@ struct alarm_slot {
   _Atomic uint64_t device;   /**< when it was last seen to wait for its own device */
   _Atomic uint64_t looked;   /**< when it last looked for what it waits for from others */
   _Atomic int blocked;       /**< in a call that comes back only once others have come */
-  _Atomic int told;          /**< report is filled in */
+  _Atomic int filled;        /**< report is filled in */
   _Atomic int state;         /**< enum alarm_presence */
   _Atomic int thread;        /**< the kernel's number of its thread; 0: none yet */
   int rank;                  /**< in MPI_COMM_WORLD, as everywhere here */
@@ -55,16 +55,16 @@ struct alarm_slot {
 };
 
 struct alarm_table {
-  _Atomic int raised; /**< somebody's wait is over: all report */
-  _Atomic int spoken; /**< the message stands, or is being written */
+  _Atomic int raised;   /**< somebody's wait is over: all report */
+  _Atomic int reported; /**< the message is printed, or being printed */
   int n;
   struct alarm_slot slot[];
 };
 
-enum alarm_heard { ALARM_SILENT, ALARM_ALIVE, ALARM_TOLD, ALARM_UNKNOWN };
+enum alarm_heard { ALARM_SILENT, ALARM_ALIVE, ALARM_REPORTED, ALARM_UNKNOWN };
 
 /** What one thread of this process has heard of all ranks. */
-struct alarm_picture {
+struct alarm_snapshot {
   struct alarm_report *reports;
   char *heard; /**< enum alarm_heard */
 };
@@ -75,7 +75,7 @@ struct alarm {
   char (*hosts)[ALARM_HOST_MAX];
   struct alarm_table *table; /**< of this host; never NULL */
   struct alarm_slot *own;
-  struct alarm_picture picture; /**< the program's own */
+  struct alarm_snapshot snapshot; /**< the program's own */
   long sweep;
   _Atomic uint64_t paused;    /**< for how long this process has stood still */
   _Atomic uint64_t stopped;   /**< when SIGTERM was seen; 0: never */
@@ -121,12 +121,12 @@ int alarm_is_stuck(void);
 /** \brief Answers the rank that failed, once, if \a wait has been going on for long since. */
 void alarm_failure_answer(const struct watch_wait *wait);
 
-/** \brief Room for a picture of \a ranks. */
-status_t alarm_picture_open(struct alarm_picture *picture, int ranks);
-void alarm_picture_close(struct alarm_picture *picture);
+/** \brief Allocates a snapshot for \a ranks. */
+status_t alarm_snapshot_open(struct alarm_snapshot *snapshot, int ranks);
+void alarm_snapshot_close(struct alarm_snapshot *snapshot);
 
 /** \brief Prints the message from what the table shows, unless somebody has: for a thread, whose
  * program does not answer. */
-void alarm_speak_for(struct alarm_picture *picture);
+void alarm_report_for(struct alarm_snapshot *snapshot);
 
 #endif

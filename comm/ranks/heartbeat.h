@@ -4,8 +4,8 @@
  * notices whom it no longer hears of.
  *
  * The ranks of one host beat in a table that they share (alarm.h). Where a rank is silent for the
- * deadline, or the program hangs in a call that blocks, programs that wait are told to speak; where
- * none does, the thread itself speaks and ends the process, upon which the launcher ends the
+ * deadline, or the program hangs in a call that blocks, programs that wait are told to report; if
+ * none does, the thread itself reports and ends the process, upon which the launcher ends the
  * others. The thread calls nothing of MPI's. */
 #ifndef COMM_RANKS_HEARTBEAT_H
 #define COMM_RANKS_HEARTBEAT_H

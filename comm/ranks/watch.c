@@ -16,14 +16,14 @@
 
 const char watch_agreement[] = "agreement";
 
-/* Before the ranks have told where they are only the launcher knows, and only whether all are
+/* Before the ranks have exchanged their hosts, only the launcher knows, and only whether all are
  * here. */
 static int all_are_here(int ranks)
 {
-  static const char *const told[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
+  static const char *const launcher_sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
   int here = 0;
   for (int t = 0; t < 2; t++) {
-    const char *text = getenv(told[t]);
+    const char *text = getenv(launcher_sizes[t]);
     here |= text && atoi(text) == ranks;
   }
   return here;
@@ -31,31 +31,31 @@ static int all_are_here(int ranks)
 
 status_t watch_open(double seconds)
 {
-  struct alarm *const a = alarm_monitor();
+  struct alarm *const monitor = alarm_monitor();
   char mine[ALARM_HOST_MAX] = "";
   int ranks;
-  a->seconds = seconds;
-  MPI_Comm_rank(MPI_COMM_WORLD, &a->rank);
+  monitor->seconds = seconds;
+  MPI_Comm_rank(MPI_COMM_WORLD, &monitor->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (ranks < 2) return STATUS_OK;
-  a->hosts = calloc((size_t)ranks, ALARM_HOST_MAX);
-  if (!a->hosts) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
-  RETURN_IF_FAILED(alarm_picture_open(&a->picture, ranks));
+  monitor->hosts = calloc((size_t)ranks, ALARM_HOST_MAX);
+  if (!monitor->hosts) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the watchdog");
+  RETURN_IF_FAILED(alarm_snapshot_open(&monitor->snapshot, ranks));
   meta_host(mine, sizeof mine);
   for (int r = 0; r < ranks; r++)
-    if (r == a->rank || all_are_here(ranks)) memcpy(a->hosts[r], mine, sizeof mine);
-  a->own->rank = a->rank;
-  a->ranks = ranks;
+    if (r == monitor->rank || all_are_here(ranks)) memcpy(monitor->hosts[r], mine, sizeof mine);
+  monitor->own->rank = monitor->rank;
+  monitor->ranks = ranks;
   return STATUS_OK;
 }
 
 void watch_close(void)
 {
-  struct alarm *const a = alarm_monitor();
-  alarm_picture_close(&a->picture);
-  free(a->hosts);
-  a->ranks = 0;
+  struct alarm *const monitor = alarm_monitor();
+  alarm_snapshot_close(&monitor->snapshot);
+  free(monitor->hosts);
+  monitor->ranks = 0;
 }
 
 double watch_seconds(void)
@@ -92,14 +92,15 @@ status_t watch_expired(struct watch_wait *wait)
 
 status_t watch_serve(struct watch_wait *wait)
 {
-  struct alarm *const a = alarm_monitor();
+  struct alarm *const monitor = alarm_monitor();
   uint64_t clock = alarm_clock(), now = watch_time(clock);
   if (now < wait->served + SERVE) return STATUS_OK;
   wait->served = now;
-  if (a->ranks < 2) return STATUS_OK;
-  atomic_store_explicit(wait->what ? &a->own->looked : &a->own->device, clock, memory_order_relaxed);
-  if (a->hung || a->table->raised || alarm_reports_take()) return alarm_hang(wait);
-  if (a->failed.failure > 0) alarm_failure_answer(wait);
+  if (monitor->ranks < 2) return STATUS_OK;
+  atomic_store_explicit(wait->what ? &monitor->own->looked : &monitor->own->device, clock,
+                        memory_order_relaxed);
+  if (monitor->hung || monitor->table->raised || alarm_reports_take()) return alarm_hang(wait);
+  if (monitor->failed.failure > 0) alarm_failure_answer(wait);
   return STATUS_OK;
 }
 

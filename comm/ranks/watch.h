@@ -6,7 +6,7 @@
  * A wait for named ranks, as for halos, ends at the deadline, unless one of them is seen to get on.
  * One for all ranks goes on while another rank of this host works or gets on, for ten deadlines at
  * most, since an untroubled rank may have the longer work. A rank that gives no sign of life at all
- * for a deadline is told whether anybody waits for it or not (heartbeat.h). Without watch_open
+ * for a deadline is reported whether anybody waits for it or not (heartbeat.h). Without watch_open
  * waits have WATCH_SECONDS, and the message knows this rank's wait alone. */
 #ifndef COMM_RANKS_WATCH_H
 #define COMM_RANKS_WATCH_H
@@ -87,7 +87,7 @@ status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what);
 status_t watch_peer(MPI_Comm comm, MPI_Request *request, int peer, const char *what);
 
 /** \brief A barrier without a deadline of its own, for ranks that have nothing to do while others
- * are busy: those watch each other, and whoever falls silent is told all the same. */
+ * are busy: those watch each other, and a silent rank is reported all the same. */
 status_t watch_patiently(MPI_Comm comm, const char *what);
 
 /** \brief Collectives with the deadline. */

@@ -121,16 +121,16 @@ void buffered_teardown(struct halo_exchange *x)
   free(x);
 }
 
-/* Where one buffer is enough both turns are the same. */
+/* If one buffer is enough, both indices refer to it. */
 static status_t send_create(struct halo_exchange *x)
 {
   struct gpu_device *device = x->context.device;
   const struct handover *h = &x->handover;
   size_t bytes = (size_t)x->plan.floats * sizeof(float);
   if (bytes == 0) return STATUS_OK;
-  for (int t = 0; t < 2 && h->block; t++) x->host_send[t] = h->turn[t];
+  for (int t = 0; t < 2 && h->block; t++) x->host_send[t] = h->buffer[t];
   if (h->block && x->packs_there) {
-    for (int t = 0; t < 2; t++) x->send[t] = (struct gpu_mem){h->turn[t], bytes};
+    for (int t = 0; t < 2; t++) x->send[t] = (struct gpu_mem){h->buffer[t], bytes};
     return STATUS_OK;
   }
   if (x->packed.n > 0) RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->send[0]));

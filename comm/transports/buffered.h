@@ -55,9 +55,9 @@ struct halo_exchange {
   struct halo_plan packed;
   int packs_there; /* the device packs to where others read: nothing is copied out */
   struct gpu_mem send[2], recv[2];
-  /* by turns: what is sent from, the device's buffers where it packs there */
+  /* double-buffered: the send buffers, on the device if it packs there */
   float *host_send[2];
-  /* by turns: the device may still read one while the next halo arrives */
+  /* double-buffered: the device may still read one while the next halo arrives */
   float *host_recv[2];
   struct gpu_event *before;  /* where the caller has no event */
   struct gpu_event **copied; /* a piece is in host memory */

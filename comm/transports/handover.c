@@ -22,7 +22,7 @@ struct counter {
   _Alignas(64) _Atomic uint64_t value;
 };
 
-/* The head of the shared memory; the turns lie behind it, on pages of their own. */
+/* The head of the shared memory; the two send buffers follow it, on pages of their own. */
 struct handover_block {
   struct counter begun, taken, sent[HALO_TAGS];
 };
@@ -30,50 +30,50 @@ struct handover_block {
 /* What neighbours tell each other first. */
 struct handover_hello {
   struct gpu_share share;
-  int64_t turn[2]; /* bytes from the block's begin to the message */
-  int64_t count;   /* floats */
+  int64_t buffer[2]; /* bytes from the block's begin to the message */
+  int64_t count;     /* floats */
 };
 
-/* ---- counters: a copy is complete before it is told of ---- */
+/* ---- counters: a copy is complete before its counter is published ---- */
 
-static void handover_publish(struct counter *counter, uint64_t value)
+static void counter_publish(struct counter *counter, uint64_t value)
 {
   atomic_store_explicit(&counter->value, value, memory_order_release);
 }
 
-static uint64_t told(const struct counter *counter)
+static uint64_t counter_read(const struct counter *counter)
 {
   return atomic_load_explicit(&counter->value, memory_order_acquire);
 }
 
 void handover_begin(struct handover *h, uint64_t n)
 {
-  if (h->block) handover_publish(&h->block->begun, n);
+  if (h->block) counter_publish(&h->block->begun, n);
 }
 
 void handover_take(struct handover *h, uint64_t n)
 {
-  if (h->block) handover_publish(&h->block->taken, n);
+  if (h->block) counter_publish(&h->block->taken, n);
 }
 
 void handover_send(struct handover *h, int tag, uint64_t chunks)
 {
-  handover_publish(&h->block->sent[tag], chunks);
+  counter_publish(&h->block->sent[tag], chunks);
 }
 
 uint64_t handover_begun(const struct handover_peer *peer)
 {
-  return told(&peer->block->begun);
+  return counter_read(&peer->block->begun);
 }
 
 uint64_t handover_taken(const struct handover_peer *peer)
 {
-  return told(&peer->block->taken);
+  return counter_read(&peer->block->taken);
 }
 
 uint64_t handover_sent(const struct handover_peer *peer, int tag)
 {
-  return told(&peer->block->sent[tag]);
+  return counter_read(&peer->block->sent[tag]);
 }
 
 /* ---- memory ---- */
@@ -89,7 +89,7 @@ static size_t head_bytes(void)
   return handover_whole_pages(sizeof(struct handover_block));
 }
 
-static char *turns_of(struct gpu_mem memory)
+static char *buffers_of(struct gpu_mem memory)
 {
   return (char *)memory.handle + head_bytes();
 }
@@ -98,19 +98,19 @@ static char *turns_of(struct gpu_mem memory)
 static int memory_pin(struct gpu_device *device, struct gpu_mem memory, char why[GPU_TEXT_MAX])
 {
   size_t bytes = memory.bytes - head_bytes();
-  return bytes == 0 || gpu_pin(device, turns_of(memory), bytes, why);
+  return bytes == 0 || gpu_pin(device, buffers_of(memory), bytes, why);
 }
 
 static void memory_unpin(struct gpu_device *device, struct gpu_mem memory)
 {
-  if (memory.bytes > head_bytes()) gpu_unpin(device, turns_of(memory));
+  if (memory.bytes > head_bytes()) gpu_unpin(device, buffers_of(memory));
 }
 
 /* Returns 0 and the reason where there is no such memory. */
 static int handover_block_create(struct handover *h, size_t floats, char why[GPU_TEXT_MAX])
 {
-  size_t turn = handover_whole_pages(floats * sizeof(float));
-  struct gpu_mem memory = {.bytes = head_bytes() + 2 * turn};
+  size_t buffer_bytes = handover_whole_pages(floats * sizeof(float));
+  struct gpu_mem memory = {.bytes = head_bytes() + 2 * buffer_bytes};
   if (!(memory.handle = host_share_alloc(memory.bytes))) {
     snprintf(why, GPU_TEXT_MAX, "the host has no %s to share", report_bytes(memory.bytes));
     return 0;
@@ -121,7 +121,7 @@ static int handover_block_create(struct handover *h, size_t floats, char why[GPU
   }
   h->memory = memory;
   h->block = memory.handle;
-  for (int t = 0; t < 2; t++) h->turn[t] = (float *)(turns_of(memory) + (size_t)t * turn);
+  for (int t = 0; t < 2; t++) h->buffer[t] = (float *)(buffers_of(memory) + (size_t)t * buffer_bytes);
   return 1;
 }
 
@@ -183,7 +183,7 @@ static void peers_map(struct handover *h, const struct halo_plan *plan, const st
     }
     peer->block = peer->memory.handle;
     for (int t = 0; t < 2; t++)
-      peer->turn[t] = (const float *)((const char *)peer->memory.handle + hellos[m].turn[t]);
+      peer->buffer[t] = (const float *)((const char *)peer->memory.handle + hellos[m].buffer[t]);
   }
 }
 
@@ -204,12 +204,12 @@ static void handover_hellos_fill(const struct handover *h, const struct halo_pla
                                  struct handover_hello *hellos)
 {
   struct handover_hello all = {.count = 0};
-  if (h->memory.handle) host_share_tell(h->memory, &all.share);
+  if (h->memory.handle) host_share_offer(h->memory, &all.share);
   for (int m = 0; m < plan->n; m++) {
     hellos[m] = all;
     hellos[m].count = plan->messages[m].count;
     for (int t = 0; t < 2 && h->memory.handle; t++)
-      hellos[m].turn[t] = (char *)(h->turn[t] + plan->messages[m].send_offset) - (char *)h->memory.handle;
+      hellos[m].buffer[t] = (char *)(h->buffer[t] + plan->messages[m].send_offset) - (char *)h->memory.handle;
   }
 }
 

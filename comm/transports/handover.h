@@ -2,7 +2,7 @@
 /** \file
  * \brief Memory that the ranks of a host share, through which they hand packed halos over.
  *
- * Each rank writes a block of its own, which its neighbours map: two send buffers by turns, and
+ * Each rank writes a block of its own, which its neighbours map: two alternating send buffers, and
  * counters. A receiver copies from the sender's block to its own device. Nothing waits here: who
  * polls the counters has a deadline. */
 #ifndef COMM_TRANSPORTS_HANDOVER_H
@@ -19,14 +19,14 @@ struct handover_peer {
   struct gpu_mem memory; /**< mapped; its handle is NULL where the message goes by MPI */
   int owner;             /**< the mapping is this entry's own */
   struct handover_block *block;
-  const float *turn[2]; /**< where the message lies */
+  const float *buffer[2]; /**< where the message lies */
 };
 
 struct handover {
   struct gpu_device *device;
   struct gpu_mem memory; /**< own; its handle is NULL where no message goes through it */
   struct handover_block *block;
-  float *turn[2]; /**< send buffers */
+  float *buffer[2]; /**< send buffers */
   struct handover_peer peer[HALO_MESSAGES_MAX];
 };
 
@@ -47,7 +47,7 @@ void handover_take(struct handover *handover, uint64_t n);
 /** \brief So many chunks of a message, counted over all exchanges, are in the buffers. */
 void handover_send(struct handover *handover, int tag, uint64_t chunks);
 
-/** \brief What the neighbour told of itself. */
+/** \brief What the neighbour published. */
 uint64_t handover_begun(const struct handover_peer *peer);
 uint64_t handover_taken(const struct handover_peer *peer);
 uint64_t handover_sent(const struct handover_peer *peer, int tag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed faces copied by the copy engine into the neighbours' receive buffers, two by turns. */
+/* Packed faces copied by the copy engine into the neighbours' two alternating receive buffers. */
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/transports/linked.h"
@@ -52,12 +52,12 @@ fail:
 
 static status_t ipc_copies_start(struct halo_exchange *x, struct gpu_queue *queue)
 {
-  int turn = (int)(x->step % 2);
+  int buffer = (int)(x->step % 2);
   for (int m = 0; m < x->plan.n; m++) {
     const struct halo_message *message = &x->plan.messages[m];
     size_t bytes = (size_t)message->count * sizeof(float);
     if (bytes == 0) continue;
-    struct gpu_mem to = {.handle = x->link.message[m].to[turn], .bytes = bytes};
+    struct gpu_mem to = {.handle = x->link.message[m].to[buffer], .bytes = bytes};
     RETURN_IF_FAILED(gpu_copy(queue, to, 0, x->send, (size_t)message->send_offset * sizeof(float), bytes));
   }
   return STATUS_OK;

@@ -10,7 +10,7 @@
  * \a tag is added to the messages' own. STATUS_WRONG where another number of bytes comes. */
 status_t neighbours_swap(const struct halo_context *context, int tag, const void *out, void *in, size_t size);
 
-/** \brief A message is carried if both its ends can; one end's reason is told at both. */
+/** \brief A message is carried if both its ends can; one end's reason is reported at both. */
 status_t neighbours_agree(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX]);
 
 /** \brief Collective. Refuses messages to ranks of other hosts. */

@@ -126,10 +126,11 @@ static status_t piece_out(struct halo_exchange *x, const struct halo_piece *piec
 
 static status_t piece_in(struct halo_exchange *x, const struct halo_piece *piece)
 {
-  int m = x->incoming.chunk[piece->first].message, turn = (int)(x->n % 2);
+  int m = x->incoming.chunk[piece->first].message, buffer = (int)(x->n % 2);
   const struct halo_message *message = &x->plan.messages[m];
-  const float *from = piece->begin + (is_shared(x, m) ? x->handover.peer[m].turn[turn] - message->recv_offset
-                                                      : x->host_recv[turn]);
+  const float *from =
+      piece->begin +
+      (is_shared(x, m) ? x->handover.peer[m].buffer[buffer] - message->recv_offset : x->host_recv[buffer]);
   if (!x->by_rows[m])
     return gpu_copy_in(x->in, x->recv[0], (size_t)piece->begin * sizeof(float), from,
                        (size_t)piece->count * sizeof(float));
@@ -156,7 +157,7 @@ static status_t staged_pack(struct halo_exchange *x)
   return buffered_mark(x, MARK_PACKED, x->out);
 }
 
-/* ---- turns: a buffer is written again once all neighbours took what was in it ---- */
+/* ---- buffers: a buffer is written again once all neighbours took what was in it ---- */
 
 static status_t takes_tell(struct halo_exchange *x)
 {
@@ -174,7 +175,7 @@ static int is_taken(const struct halo_exchange *x, int message)
   return !is_shared(x, message) || (long)handover_taken(&x->handover.peer[message]) >= x->n - 1;
 }
 
-static void turn_describe(const void *of, struct watch_targets *targets)
+static void buffer_describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_exchange *x = of;
   for (int m = 0; m < x->plan.n; m++)
@@ -183,7 +184,7 @@ static void turn_describe(const void *of, struct watch_targets *targets)
 
 /* Between neighbours that send to each other this is so already: what came from them in the last
  * exchange was computed with what they took, and likewise here. */
-static status_t turn_await(struct halo_exchange *x)
+static status_t buffer_await(struct halo_exchange *x)
 {
   struct watch_wait wait;
   watch_begin(&wait, x->context.comm, NULL, NULL, NULL);
@@ -192,7 +193,7 @@ static status_t turn_await(struct halo_exchange *x)
     int own = x->took >= x->n - 1, taken = 1;
     for (int m = 0; m < x->plan.n; m++) taken &= is_taken(x, m);
     if (own && taken) return STATUS_OK;
-    if (own && !wait.what) watch_begin(&wait, x->context.comm, "halos", turn_describe, x);
+    if (own && !wait.what) watch_begin(&wait, x->context.comm, "halos", buffer_describe, x);
     RETURN_IF_FAILED(wait.what ? watch_look(&wait) : watch_serve(&wait));
     sched_yield();
   }
@@ -206,7 +207,7 @@ static status_t buffered_start(struct halo_exchange *x, struct gpu_mem from, str
   x->from = from;
   x->field = field;
   x->sent = x->in_transfer = x->arriving = 0;
-  RETURN_IF_FAILED(turn_await(x));
+  RETURN_IF_FAILED(buffer_await(x));
   buffered_marks_choose(x);
   RETURN_IF_FAILED(receives_post(x));
   if (!computed) {

@@ -251,7 +251,7 @@ static status_t cpu_alloc_shared(struct gpu_device *base, size_t bytes, struct g
 static status_t cpu_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share)
 {
   (void)device;
-  return host_share_tell(mem, share);
+  return host_share_offer(mem, share);
 }
 
 static int cpu_attach(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,

@@ -171,7 +171,7 @@ static status_t null_share(struct gpu_device *device, struct gpu_mem mem, struct
 {
   (void)device;
   RETURN_IF_FAILED(null_call("share", STATUS_FAULT));
-  return host_share_tell(mem, share);
+  return host_share_offer(mem, share);
 }
 
 /* HIMENO_NULL_APART=R: nobody reaches the memory of that rank, and it reaches nobody's. */

@@ -17,7 +17,7 @@
 struct handover_block {
   struct flag begun, taken, sent[HALO_TAGS];
   struct halo_plan plan; /* messages that are handed over */
-  uintptr_t turn[2];
+  uintptr_t buffer[2];
 };
 
 static struct handover_block **blocks; /* by rank; NULL where none is handed over */
@@ -39,7 +39,7 @@ double handover_bytes(const void *host, size_t bytes)
   const struct handover_block *b = blocks ? blocks[sim_self()->number] : NULL;
   double floats = 0;
   if (!b || !handover_is_there(host)) return 0;
-  const uintptr_t base = b->turn[(uintptr_t)host >= b->turn[1]];
+  const uintptr_t base = b->buffer[(uintptr_t)host >= b->buffer[1]];
   const int64_t begin = (int64_t)(((uintptr_t)host - base) / sizeof(float));
   for (int m = 0; m < b->plan.n; m++)
     floats += sim_overlap(begin, begin + (int64_t)(bytes / sizeof(float)), &b->plan.messages[m]);
@@ -51,7 +51,7 @@ static struct handover_block *sim_block_create(const struct halo_plan *plan)
   static uintptr_t address = FIRST_ADDRESS;
   struct handover_block *b = sim_array(1, sizeof *b);
   for (int t = 0; t < 2; t++) {
-    b->turn[t] = address;
+    b->buffer[t] = address;
     address += ((uintptr_t)plan->floats + 1) * sizeof(float);
   }
   for (int m = 0; m < plan->n; m++)
@@ -78,11 +78,11 @@ status_t handover_open(struct handover *h, const struct halo_context *context,
   if (near > 0) blocks[me] = sim_block_create(plan);
   RETURN_IF_FAILED(watch_barrier(context->comm, "a barrier"));
   h->block = blocks[me];
-  for (int t = 0; t < 2 && h->block; t++) h->turn[t] = (float *)h->block->turn[t];
+  for (int t = 0; t < 2 && h->block; t++) h->buffer[t] = (float *)h->block->buffer[t];
   for (int m = 0; m < plan->n; m++) {
     if (!reach[m].carried) continue;
     h->peer[m].block = blocks[plan->messages[m].peer];
-    for (int t = 0; t < 2; t++) h->peer[m].turn[t] = (const float *)h->peer[m].block->turn[t];
+    for (int t = 0; t < 2; t++) h->peer[m].buffer[t] = (const float *)h->peer[m].block->buffer[t];
   }
   return STATUS_OK;
 }
