@@ -93,6 +93,6 @@ double pairs_ratio(const struct judge_run *run, struct check *check)
   free(scratch);
   free(pairs);
   if (check->rank < 0 && run->has_pairs)
-    check_inapplicable(check, "needs %d pairs of ranks with one transport", PAIRS_ALIKE_MIN);
+    check_inapplicable(check, "needs %d pairs with one transport", PAIRS_ALIKE_MIN);
   return worst;
 }

@@ -12,7 +12,7 @@ void list_ways(const struct gpu_backend *backend, FILE *out)
   fprintf(out, "\n");
   for (int t = 0; halo_transports[t]; t++)
     if (!halo_transports[t]->available(backend, reason))
-      fprintf(out, "    transport  %s is missing: %s\n", halo_transports[t]->name, reason);
+      fprintf(out, "    transport  %s unavailable: %s\n", halo_transports[t]->name, reason);
 }
 
 void list_transports(FILE *out)

@@ -56,11 +56,11 @@ void ranks_print_backend(const void *rows, size_t size, int n, FILE *out)
 {
   const struct rank_row *first = row_at(rows, size, 0);
   int unused = 0, hosts = 0;
-  if (first->reason[0]) fprintf(out, "  backend    %s on %s", first->reason, first->host);
+  if (first->reason[0]) fprintf(out, "  backend    the CPU (%s: %s", first->host, first->reason);
   for (int r = 1, others = 0; r < n && first->reason[0]; r++)
     if (strcmp(row_at(rows, size, r)->reason, first->reason) != 0 && others++ == 0)
-      fprintf(out, "; %s on %s", row_at(rows, size, r)->reason, row_at(rows, size, r)->host);
-  if (first->reason[0]) fprintf(out, "\n");
+      fprintf(out, "; %s: %s", row_at(rows, size, r)->host, row_at(rows, size, r)->reason);
+  if (first->reason[0]) fprintf(out, ")\n");
   for (int r = 0; r < n; r++) {
     const struct rank_row *row = row_at(rows, size, r);
     if (row->host_first != r || row->host_unused == 0) continue;
@@ -102,11 +102,11 @@ void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out)
   for (int r = 0; r < n; r++) {
     const struct rank_row *row = row_at(rows, size, r);
     if (row->shared && warnings++ < RANKS_SHOWN)
-      fprintf(
-          out,
-          "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: times are not those of a "
-          "whole device\n",
-          r, rank_device(row), row->host, row->shared, row->shared > 1 ? "s" : "");
+      fprintf(out,
+              "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: the times are not those "
+              "of a "
+              "whole device\n",
+              r, rank_device(row), row->host, row->shared, row->shared > 1 ? "s" : "");
     if (row->overlap && warnings++ < RANKS_SHOWN)
       fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, row->host,
               row->cpus);

@@ -20,18 +20,18 @@ double worth_excluded(const struct worth *w)
   return w->wrong == 0 && w->days > 0 ? 1000 * -log(0.05) / w->days : INFINITY;
 }
 
-void worth_text(const struct worth *w, const char *what, FILE *out)
+void worth_text(const struct worth *w, FILE *out)
 {
   const double excluded = worth_excluded(w);
   if (isinf(excluded)) return;
-  fprintf(out, "  excludes   %.3g wrong blocks or more in 1000 device-days, at 95%% (%.3g device-days %s)\n",
-          excluded, w->days, what);
+  fprintf(out,
+          "  confidence 95%%: fewer than %.3g wrong blocks per 1000 device-days, from %.3g device-days\n",
+          excluded, w->days);
   if (isnan(w->share))
-    fprintf(out, "  how hard   unknown: a device reports no power or no power limit\n");
+    fprintf(out, "  load       unknown: a device reports no power or no power limit\n");
   else
-    fprintf(out, "  how hard   %.2f of the power limit%s\n", w->share,
-            w->share < WORTH_STRESSED ? ": NOT STRESSED, a fault that needs heat or power may have slept"
-                                      : "");
+    fprintf(out, "  load       %.2f of the power limit%s\n", w->share,
+            w->share < WORTH_STRESSED ? ": NOT STRESSED, faults that need heat or power may be hidden" : "");
 }
 
 void worth_document(struct doc *d, int rules, const struct worth *w)

@@ -31,7 +31,7 @@ void worth_add(struct worth *worth, double share);
 double worth_excluded(const struct worth *worth);
 
 /** \brief Two lines, none where a block was wrong; the days are of \a what. */
-void worth_text(const struct worth *worth, const char *what, FILE *out);
+void worth_text(const struct worth *worth, FILE *out);
 
 /** \brief The fields device_days, excluded_per_1000_device_days and power_share, by \a rules. */
 void worth_document(struct doc *d, int rules, const struct worth *worth);

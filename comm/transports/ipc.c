@@ -87,7 +87,7 @@ static status_t ipc_finish(struct halo_exchange *x, struct gpu_event **arrived)
 
 const struct halo_transport halo_transport_ipc = {
     .name = "ipc",
-    .about = "packed faces copied by the copy engine into the neighbour's memory; within a host",
+    .about = "pack, then let the copy engine write into the neighbour's memory; within a host",
     .available = linked_available,
     .setup = ipc_setup,
     .start = ipc_start,

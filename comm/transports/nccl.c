@@ -287,7 +287,7 @@ static status_t nccl_times(struct halo_exchange *x, struct halo_times *times)
 
 const struct halo_transport halo_transport_nccl = {
     .name = "nccl",
-    .about = "pack on the device, NCCL's send and receive, where its library is found",
+    .about = "pack on the device, send and receive with NCCL; needs its library",
     .available = nccl_available,
     .setup = nccl_setup,
     .start = nccl_start,

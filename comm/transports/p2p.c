@@ -85,7 +85,7 @@ static status_t p2p_settle(struct halo_exchange *x)
 
 const struct halo_transport halo_transport_p2p = {
     .name = "p2p",
-    .about = "faces go straight into the neighbour's halo, by kernels or large by copies; within a host",
+    .about = "write into the neighbour's halo directly, by kernels, or copies if large; within a host",
     .available = linked_available,
     .setup = p2p_setup,
     .start = p2p_start,

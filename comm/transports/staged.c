@@ -424,7 +424,7 @@ static const char *staged_handover(const struct halo_exchange *x, int m, const c
 
 const struct halo_transport halo_transport_staged = {
     .name = "staged",
-    .about = "pack on the device, pinned host memory, shared within a host, else non-blocking MPI",
+    .about = "pack on the device, copy to pinned host memory; shared memory within a host, otherwise MPI",
     .available = buffered_available,
     .setup = staged_setup,
     .handover = staged_handover,
@@ -434,7 +434,7 @@ const struct halo_transport halo_transport_staged = {
 
 const struct halo_transport halo_transport_pageable = {
     .name = "pageable",
-    .about = "the baseline: like staged, with pageable host buffers",
+    .about = "like staged, with pageable host memory (a baseline)",
     .available = buffered_available,
     .setup = pageable_setup,
     PACKED,
@@ -442,7 +442,7 @@ const struct halo_transport halo_transport_pageable = {
 
 const struct halo_transport halo_transport_mpi = {
     .name = "mpi",
-    .about = "pack on the device, MPI takes the device's pointers: needs an MPI that can",
+    .about = "pack on the device, pass device pointers to MPI; needs a GPU-aware MPI",
     .available = aware_available,
     .setup = mpi_setup,
     .trial = HALO_TRIAL,

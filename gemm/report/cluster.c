@@ -10,7 +10,7 @@
 
 static const char *transport_origin(const struct gemm_cluster *c)
 {
-  return c->transport_tried ? "the fastest of a trial" : "asked for";
+  return c->transport_tried ? "fastest in a short trial" : "as requested";
 }
 
 static struct stats_summary phase_summarise(const struct gemm_run *run, int phase)
@@ -48,8 +48,8 @@ static void print_paths(const struct gemm_run *run, FILE *out)
 void gemm_cluster_text(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_cluster *c = run->cluster;
-  fprintf(out, "  panels     %d of k %lld, broadcast while the last is multiplied\n", c->grid.panels,
-          (long long)c->grid.width);
+  fprintf(out, "  panels     %d, each %lld wide along k, broadcast while the previous one is multiplied\n",
+          c->grid.panels, (long long)c->grid.width);
   if (!c->transport) return;
   fprintf(out, "  transport  %s (%s)\n", c->transport->name, transport_origin(c));
   print_paths(run, out);
@@ -58,15 +58,16 @@ void gemm_cluster_text(const struct gemm_run *run, FILE *out)
 void gemm_cluster_phases_text(const struct gemm_run *run, FILE *out)
 {
   double product = run->series[0].seconds;
-  fprintf(out, "\n  time a product  %.3f ms; phases may overlap; median (min ... max) over ranks\n",
+  fprintf(out, "\n  time per product %.3f ms; phases may overlap; median (min ... max) over ranks\n",
           product * 1e3);
   for (int p = 0; p < GEMM_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
     struct stats_summary s = phase_summarise(run, p);
     if (s.max == 0) continue;
     report_bar(bar, sizeof bar, s.median / product, BAR_CELLS);
-    fprintf(out, "    %-9s %11.3f ms  (%.3f ... %.3f)  %s\n", gemm_phase_names[p], s.median * 1e3,
-            s.min * 1e3, s.max * 1e3, bar);
+    fprintf(out, "    %-13s %11.3f ms  (%.3f ... %.3f)  %s\n",
+            p == GEMM_PHASES - 1 ? "not computing" : gemm_phase_names[p], s.median * 1e3, s.min * 1e3,
+            s.max * 1e3, bar);
   }
 }
 

@@ -121,7 +121,8 @@ static void print_ceilings(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_ceilings *c = &run->ceilings;
   if (c->flops <= 0) return;
-  fprintf(out, "  peak       %.1f GFLOPS in this run, by multiply-adds in registers; memory %.1f GB/s",
+  fprintf(out,
+          "  peak       %.1f GFLOPS, measured in this run by multiply-adds in registers; memory %.1f GB/s",
           c->flops / 1e9, c->bytes_per_second / 1e9);
   if (c->local_bytes_per_second > 0)
     fprintf(out, ", local memory %.0f GB/s", c->local_bytes_per_second / 1e9);
@@ -158,8 +159,8 @@ static void print_noise(const struct gemm_ladder *l, FILE *out)
     }
   if (kernel)
     fprintf(out,
-            "  WARNING    this ladder was noisy: blocks of %s at m = %" PRId64
-            " vary by %.1f%%, smaller steps are noise\n",
+            "  WARNING    noisy ladder: blocks of %s at m = %" PRId64
+            " vary by %.1f%%, smaller differences are noise\n",
             kernel->name, size->problem.m, 100 * most);
 }
 
@@ -171,7 +172,7 @@ static void print_head(const struct gemm_run *run, FILE *out)
           run->placement.info.name);
   fprintf(out, "  %s, %s, alpha %g, beta %g, %d rank%s\n", gemm_types[p->type].name, gemm_trans_name(p),
           (double)p->alpha, (double)p->beta, ranks, ranks > 1 ? "s" : "");
-  if (run->placement.reason[0]) fprintf(out, "  backend    %s\n", run->placement.reason);
+  if (run->placement.reason[0]) fprintf(out, "  backend    the CPU (%s)\n", run->placement.reason);
   print_ceilings(run, out);
 }
 

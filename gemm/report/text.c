@@ -17,12 +17,13 @@ static void gemm_print_config(const struct gemm_run *run, FILE *out)
           " (m x n x k), %s, %s, alpha %g, beta %g, %s data\n",
           p->m, p->n, p->k, gemm_types[p->type].name, gemm_trans_name(p), (double)p->alpha, (double)p->beta,
           gemm_data_names[run->config.data]);
-  fprintf(out, "  where      %d rank%s on %d host%s, backend %s, ", ranks, ranks > 1 ? "s" : "", hosts,
+  fprintf(out, "  where      %d rank%s on %d host%s, backend %s", ranks, ranks > 1 ? "s" : "", hosts,
           hosts > 1 ? "s" : "", run->placement.backend->name);
   if (run->cluster)
-    fprintf(out, "one product over %dx%d\n", run->cluster->grid.procs[0], run->cluster->grid.procs[1]);
-  else
-    fprintf(out, "the whole product on each\n");
+    fprintf(out, ", one product divided %dx%d", run->cluster->grid.procs[0], run->cluster->grid.procs[1]);
+  else if (ranks > 1)
+    fprintf(out, ", each computes the whole product");
+  fprintf(out, "\n");
   ranks_print_backend(run->ranks, sizeof *run->ranks, ranks, out);
   fprintf(out, "  kernel     %s: %s\n", run->series[0].kernel->name, run->series[0].kernel->step);
   if (run->cluster) gemm_cluster_text(run, out);
@@ -45,10 +46,11 @@ static void print_yardstick(const struct gemm_run *run, const struct gemm_series
 {
   double rate = gemm_series_gflops(run, s), ours = gemm_series_gflops(run, &run->series[0]);
   if (rate > 0)
-    fprintf(out, "  reference  %s %.2f GFLOPS%s, interleaved: the kernel reaches %.3f of it\n",
-            s->kernel->name, rate, s->status == STATUS_WRONG ? " with a WRONG result" : "", ours / rate);
+    fprintf(out, "  reference  library %s: %.2f GFLOPS%s; this kernel has %.1f%% of that speed\n",
+            s->kernel->name, rate, s->status == STATUS_WRONG ? " with a WRONG result" : "",
+            100 * ours / rate);
   else
-    fprintf(out, "  reference  %s %s\n", s->kernel->name, s->why[0] ? s->why : "was not timed");
+    fprintf(out, "  reference  library %s: %s\n", s->kernel->name, s->why[0] ? s->why : "not timed");
 }
 
 /* An emulator has no speed. A QPU can issue a sum and a product of 16 lanes per instruction. */
@@ -59,7 +61,7 @@ static void print_counts(const struct gemm_run *run, FILE *out)
   fprintf(out, "\n  emulated   no speed: the emulator took %.3f s per product\n", s->seconds);
   fprintf(out,
           "  counts     %" PRIu64
-          " instructions issued, %.1f%% with float arithmetic; 2 m n k are %.1f%% of both ALUs' peak\n",
+          " instructions, %.1f%% with float arithmetic; the product needs %.1f%% of what both ALUs can do\n",
           s->counts.instructions, 100 * (double)s->counts.arithmetic / instructions,
           100 * s->flop / (32 * instructions));
   if (s->counts.estimate_seconds > 0)
@@ -69,6 +71,13 @@ static void print_counts(const struct gemm_run *run, FILE *out)
             s->counts.estimate_seconds * 1e3);
 }
 
+/* The bound on the noise of the blocks' times; 0 with too few. */
+static double gemm_noise_of(const struct gemm_series *s)
+{
+  const struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
+  return s->n_samples > 2 ? stats_noise_max(&summary) : 0;
+}
+
 static void gemm_print_speed(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->series[0];
@@ -76,16 +85,18 @@ static void gemm_print_speed(const struct gemm_run *run, FILE *out)
   fprintf(out, "  speed      %.2f GFLOPS", gemm_series_gflops(run, s));
   if (share > 0) fprintf(out, ", %.1f%% of the peak", 100 * share);
   fprintf(out, "\n");
+  if (gemm_noise_of(s) > STATS_NOISY)
+    fprintf(out, "  WARNING    noisy or short run: differences below %.1f%% are noise\n", 100 * gemm_noise_of(s));
 }
 
 static void print_peak(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
 {
   const double seconds = s->predicted.seconds;
   if (gemm_series_share(run, s) <= 0) return;
-  fprintf(out, "  peak       %.2f GFLOPS%s in this run, by multiply-adds in registers\n",
+  fprintf(out, "  peak       %.2f GFLOPS%s, measured in this run by multiply-adds in registers\n",
           run->ceilings.flops / 1e9, run->placement.ranks > 1 ? " per device" : "");
   if (seconds > 0)
-    fprintf(out, "  model      %.1f%% of the peak, limited by %s\n",
+    fprintf(out, "  predicted  %.1f%% of the peak by a model of this kernel; the limit is %s\n",
             100 * s->flop / seconds / run->ceilings.flops, gemm_bound_names[s->predicted.bound]);
 }
 
@@ -93,26 +104,24 @@ static void gemm_print_timing(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->series[0];
   struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
-  double noise = stats_noise_max(&summary);
   fprintf(out, "\n");
   print_peak(run, s, out);
   for (int y = 1; y < run->n_series; y++) print_yardstick(run, &run->series[y], out);
-  fprintf(out, "  timed      %d block%s of %d product%s, %.3f s, slowest rank's clock", s->n_samples,
+  fprintf(out, "  timed      %d block%s of %d product%s, %.3f s by the slowest rank's clock\n", s->n_samples,
           s->n_samples == 1 ? "" : "s", s->launches, s->launches > 1 ? "s" : "",
           summary.mean * (double)s->n_samples);
-  if (s->n_samples > 2) fprintf(out, "; blocks vary by at most %.1f%%", 100 * noise);
-  fprintf(out, "\n");
-  if (s->n_samples > 2 && noise > STATS_NOISY)
-    fprintf(out, "  WARNING    this run was noisy or short: differences below %.1f%% are noise\n",
-            100 * noise);
+  if (s->n_samples > 2)
+    fprintf(out,
+            "  noise      standard deviation of the blocks' times: at most %.1f%%, with 99%% confidence\n",
+            100 * gemm_noise_of(s));
 }
 
 /* The error of a library's result for the same product. */
 static void print_yardstick_error(const struct gemm_series *s, FILE *out)
 {
   if (s->n_samples == 0 || s->check.how == GEMM_NOT_VERIFIED) return;
-  fprintf(out, "             %.3g and %.3g with %s\n", s->check.element_error, s->check.norm_error,
-          s->kernel->name);
+  fprintf(out, "             library %s: %.3g and %.3g\n", s->kernel->name, s->check.element_error,
+          s->check.norm_error);
 }
 
 /* Names each rank with an incorrect result and its device. */
@@ -136,9 +145,10 @@ static void print_error(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_check *c = &run->series[0].check;
   if (c->how == GEMM_NOT_VERIFIED) return;
-  fprintf(out, "\n  error      %.3g of |A||B| in the worst element of %" PRId64 " (bound %.3g)\n",
+  fprintf(out,
+          "\n  error      %.3g relative to |A||B|, in the worst of %" PRId64 " elements (allowed: %.3g)\n",
           c->element_error, c->compared, c->bounds.element);
-  fprintf(out, "             %.3g of the result in norm%s (bound %.3g)\n", c->norm_error,
+  fprintf(out, "             %.3g of the result's norm%s (allowed: %.3g)\n", c->norm_error,
           c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
   for (int y = 1; y < run->n_series; y++) print_yardstick_error(&run->series[y], out);
 }
@@ -173,7 +183,7 @@ void gemm_report_text(const struct gemm_run *run, FILE *out)
   print_error(run, out);
   if (run->config.accept && !emulated) {
     const struct worth worth = gemm_worth(run);
-    worth_text(&worth, "of products that were compared", out);
+    worth_text(&worth, out);
   }
   gemm_print_warnings(run, out);
 }

@@ -153,7 +153,7 @@ status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3])
   struct gemm_matrices *m = &run->matrices;
   struct gemm_place places[GEMM_MATRICES];
   run->damage[0] = '\0';
-  progress_begin("making the matrices and what their product must be");
+  progress_begin("computing the matrices and the reference product");
   RETURN_IF_FAILED(agree_status(run->placement.comm, problem_choose(run, size)));
   RETURN_IF_FAILED(series_choose(run));
   if (run->cluster) gemm_cluster_places(run->cluster, places);

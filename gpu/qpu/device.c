@@ -144,7 +144,7 @@ struct qpu_emu *qpu_device_emulator(struct gpu_device *device)
 
 const struct gpu_backend gpu_backend_qpu = {
     .name = "qpu",
-    .about = "VideoCore IV of a Raspberry Pi 1 to 3; elsewhere an emulator, whose times are no speed",
+    .about = "VideoCore IV of a Raspberry Pi 1 to 3; an emulator on other machines, which has no speed",
     .probe = qpu_probe,
     .open = qpu_device_open,
     .close = qpu_device_close,

@@ -40,27 +40,25 @@ void himeno_counts_text(const struct himeno_counts *c, const struct himeno_timin
   fprintf(out, "\n  emulated   no speed: the emulator took %.3f s for %lld sweeps in %d block%s\n",
           t->seconds, (long long)t->sweeps, t->n_samples, t->n_samples == 1 ? "" : "s");
   fprintf(out,
-          "  counts     %.1f instructions issued for 16 points of a sweep, %.1f%% of them with float "
+          "  counts     %.1f instructions per 16 points of a sweep, %.1f%% of them with float "
           "arithmetic\n",
           vector_instructions(c), 100 * emulated_share(c->arithmetic, c->instructions));
   if (c->estimate_ns)
     fprintf(
         out,
         "  estimate   %.3f us for 1000 points of a sweep on a Raspberry Pi at 250 MHz, by a model and not "
-        "measured: doc/qpu-time.md\n",
+        "measured (doc/qpu-time.md)\n",
         emulated_share(c->estimate_ns, c->estimate_points));
 }
 
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out)
 {
-  fprintf(
-      out,
-      "  model      not measured: a Raspberry Pi 1 to 3 is bound by its memory; 56 bytes per point at 1 to "
-      "2 GB/s\n"
-      "             are %.2f to %.2f GFLOPS",
-      memory_gflops(LEAST_BYTES_PER_SECOND), memory_gflops(MOST_BYTES_PER_SECOND));
-  if (counts->instructions)
-    fprintf(out, ", where the instructions alone would allow %.1f", instruction_gflops(counts));
+  fprintf(out,
+          "  model      not measured: a Raspberry Pi 1 to 3 is limited by its memory; 56 bytes per point at "
+          "1 to 2 GB/s\n"
+          "             are %.2f to %.2f GFLOPS",
+          memory_gflops(LEAST_BYTES_PER_SECOND), memory_gflops(MOST_BYTES_PER_SECOND));
+  if (counts->instructions) fprintf(out, "; without that limit, %.1f", instruction_gflops(counts));
   fprintf(out, "\n");
 }
 

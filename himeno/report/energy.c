@@ -61,12 +61,12 @@ void himeno_energy_text(const struct himeno_ranks *r, FILE *out)
     fprintf(out, "\n");
     return;
   }
-  fprintf(out, "  energy     %.4f J per sweep, %.2f GFLOPS/W, %d device%s: %s; ", s.joules / (double)s.sweeps,
-          s.flop / s.joules / 1e9, s.counters, s.counters > 1 ? "s" : "", scope);
+  fprintf(out, "  energy     %.4f J per sweep, %.2f GFLOPS/W, %d device%s (%s)\n             ",
+          s.joules / (double)s.sweeps, s.flop / s.joules / 1e9, s.counters, s.counters > 1 ? "s" : "", scope);
   if (s.idle_watts >= 0)
-    fprintf(out, "without the pauses, at %.1f W idle\n", s.idle_watts);
+    fprintf(out, "without the pauses between blocks, taken as %.1f W (idle)\n", s.idle_watts);
   else
-    fprintf(out, "with the pauses\n");
+    fprintf(out, "including the pauses between blocks\n");
 }
 
 void himeno_rank_energy_document(struct doc *d, const struct himeno_rank *rank)

@@ -40,8 +40,7 @@ static void rung_text(const struct himeno_ladder *ladder, int r, int verbose, FI
 /* Counts instead of rates: an emulator has no speed. */
 static void emulated_text(const struct himeno_ladder *ladder, FILE *out)
 {
-  fprintf(out,
-          "      kernel         instructions  arithmetic  result     (issued for 16 points of a sweep)\n");
+  fprintf(out, "      kernel         instructions  arithmetic  result     (per 16 points of a sweep)\n");
   for (int r = 0; r < ladder->n; r++) {
     const struct himeno_rung *rung = &ladder->rungs[r];
     fprintf(out, "  %2d  %-14s", r + 1, rung->kernel->name);
@@ -59,11 +58,10 @@ static void head_text(const struct himeno_choice *choice, const struct himeno_la
   fprintf(out, "  %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data, %d rank%s%s\n", choice->size.name,
           choice->global[0], choice->global[1], choice->global[2], himeno_data_names[choice->config->data],
           p->ranks, p->ranks > 1 ? "s" : "", p->info.emulated ? ", emulated: no speed\n" : "");
-  if (p->reason[0]) fprintf(out, "  backend    %s\n", p->reason);
+  if (p->reason[0]) fprintf(out, "  backend    the CPU (%s)\n", p->reason);
   if (p->info.emulated) return;
-  fprintf(out, "  ceiling    %.2f GB/s %s for all rungs, from %d batches between them\n\n",
-          ladder->ceiling / 1e9, report_spread(ladder->ceiling_noise, ladder->ceilings.n > 2, 0, spread),
-          ladder->ceilings.n);
+  fprintf(out, "  ceiling    %.2f GB/s %s, measured %d times between the kernels\n\n", ladder->ceiling / 1e9,
+          report_spread(ladder->ceiling_noise, ladder->ceilings.n > 2, 0, spread), ladder->ceilings.n);
   fprintf(out, "      kernel            GFLOPS  spread      GB/s  ceiling  result\n");
 }
 
@@ -83,10 +81,10 @@ static void noise_text(const struct himeno_ladder *ladder, FILE *out)
   for (int r = 1; r < ladder->n; r++)
     if (ladder->rungs[r].noise > most->noise) most = &ladder->rungs[r];
   if (most->noise > STATS_NOISY)
-    fprintf(out, "  WARNING    this ladder was noisy: blocks of %s vary by %.1f%%, smaller steps are noise\n",
+    fprintf(out, "  WARNING    noisy ladder: blocks of %s vary by %.1f%%, smaller differences are noise\n",
             most->kernel->name, 100 * most->noise);
   if (ladder->ceiling_noise > STATS_NOISY)
-    fprintf(out, "  WARNING    the ceiling was noisy: its batches vary by %.1f%%\n",
+    fprintf(out, "  WARNING    noisy ceiling: its measurements vary by %.1f%%\n",
             100 * ladder->ceiling_noise);
 }
 

@@ -19,7 +19,7 @@ const char *soak_corruption_text(const struct soak_corruption *c, char *text, si
   int bits = __builtin_popcount(c->is ^ c->must_be);
   char name[32];
   if (c->points == 0)
-    snprintf(text, size, "%s summed up wrong, but every point was right when it was read back",
+    snprintf(text, size, "%s has a wrong checksum, but every point was right when it was read back",
              name_of(c, name));
   else
     snprintf(text, size, "%s %s %lld wrong point%s, first (%lld, %lld, %lld): %08x must be %08x, %d bit%s",
@@ -112,5 +112,5 @@ void soak_text(const struct soak_result *r, const struct worth *worth, const str
   }
   if (r->corruptions > r->n)
     fprintf(out, "  ... and %lld more: --soak-log has them all\n", (long long)(r->corruptions - r->n));
-  worth_text(worth, "swept", out);
+  worth_text(worth, out);
 }

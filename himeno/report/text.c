@@ -65,20 +65,23 @@ static void himeno_print_config(const struct himeno_choice *choice, const struct
   fprintf(out, "\n  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
           config->weak ? "weak" : choice->size.name, choice->global[0], choice->global[1], choice->global[2],
           himeno_data_names[config->data]);
-  fprintf(out, "  where      %d rank%s on %d host%s, backend %s, cut %dx%dx%d\n", n, n > 1 ? "s" : "", hosts,
-          hosts > 1 ? "s" : "", choice->placement.backend->name, choice->procs[0], choice->procs[1],
-          choice->procs[2]);
+  fprintf(out, "  where      %d rank%s on %d host%s, backend %s", n, n > 1 ? "s" : "", hosts,
+          hosts > 1 ? "s" : "", choice->placement.backend->name);
+  if (n > 1) fprintf(out, ", grid divided %dx%dx%d", choice->procs[0], choice->procs[1], choice->procs[2]);
+  fprintf(out, "\n");
   ranks_print_backend(ranks->rank, sizeof *ranks->rank, n, out);
-  fprintf(out, "  kernel     %s (%s), %s\n", choice->kernel->name, himeno_class_names[choice->kernel->class_],
-          choice_words[choice->kernel_origin].of_kernel);
+  fprintf(out, "  kernel     %s (%s", choice->kernel->name, himeno_class_names[choice->kernel->class_]);
+  if (choice->kernel->class_ == HIMENO_TEMPORAL)
+    fprintf(out, ": %d sweeps per pass over memory", choice->kernel->sweeps);
+  fprintf(out, "), %s\n", choice_words[choice->kernel_origin].of_kernel);
   if (config->fill_given && !choice->placement.info.emulated)
-    fprintf(out, "  memory     %s of %s on each device, %.1f%%, all of it read\n",
+    fprintf(out, "  memory     %s of %s on each device, %.1f%%, the sweeps read all of it\n",
             report_bytes(choice->bytes), report_bytes(choice->placement.info.memory_bytes),
             100.0 * (double)choice->bytes / (double)choice->placement.info.memory_bytes);
   if (n > 1) {
     fprintf(out, "  transport  %s (%s), %s\n", choice->transport->name,
             choice_words[choice->transport_origin].of_transport,
-            config->no_overlap ? "not overlapped" : "overlapped with the interior");
+            config->no_overlap ? "exchanging after computing" : "exchanging while the interior computes");
     print_detours(ranks, out);
     print_handovers(ranks, out);
   }
@@ -89,16 +92,18 @@ static void print_phases(double sweep, const struct himeno_ranks *ranks, int ver
 {
   int n = ranks->n;
   double values[n];
-  fprintf(out, "\n  time per sweep %.3f us; phases may overlap; median (min ... max) over ranks\n",
-          sweep * 1e6);
+  fprintf(out, "\n  time per sweep %.3f us; phases may overlap%s\n", sweep * 1e6,
+          n > 1 ? "; median (min ... max) over ranks" : "");
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
     for (int r = 0; r < n; r++) values[r] = ranks->rank[r].phases[p];
     struct stats_summary s = stats_summarise(values, (size_t)n);
     if (!verbose && p != PHASE_INTERIOR && !(s.max > 0)) continue;
     report_bar(bar, sizeof bar, s.median / sweep, BAR_CELLS);
-    fprintf(out, "    %-9s %11.3f us  (%.3f ... %.3f)  %s\n", himeno_phase_names[p], s.median * 1e6,
-            s.min * 1e6, s.max * 1e6, bar);
+    fprintf(out, "    %-13s %11.3f us", p == PHASE_EXPOSED ? "not computing" : himeno_phase_names[p],
+            s.median * 1e6);
+    if (n > 1) fprintf(out, "  (%.3f ... %.3f)", s.min * 1e6, s.max * 1e6);
+    fprintf(out, "%s%s\n", bar[0] ? "  " : "", bar);
   }
 }
 
@@ -122,8 +127,8 @@ static void print_telemetry(const struct himeno_ranks *ranks, int blocks, FILE *
   }
   for (int b = 0; b < blocks; b++) throttled += ranks->throttled[b] > 0;
   if (all.samples == 0) return;
-  fprintf(out, "  devices    by %s:", all.source);
-  if (all.low.watts >= 0) fprintf(out, " %.0f to %.0f W", all.low.watts, all.high.watts);
+  fprintf(out, "  devices    reported by %s", all.source);
+  if (all.low.watts >= 0) fprintf(out, ": %.0f to %.0f W", all.low.watts, all.high.watts);
   print_range("clock ", all.low.sm_mhz, all.high.sm_mhz, " MHz", out);
   print_range("", all.low.celsius, all.high.celsius, " C", out);
   fprintf(out, "\n");
@@ -137,8 +142,10 @@ static void print_data(int data, const struct himeno_ceiling *c, FILE *out)
 {
   const double apart = c->all > 0 ? fabs(c->other_data / c->all - 1) : 0;
   if (!(c->other_data > 0) || apart <= fmax(COMPRESSES, NOISE_SIGMAS * c->noise)) return;
-  fprintf(out, "  WARNING    memory compresses: the ceiling is %.2f GB/s of %s data and %.2f of %s data\n",
-          c->all / 1e9, himeno_data_names[data], c->other_data / 1e9, himeno_data_names[!data]);
+  fprintf(
+      out,
+      "  WARNING    the memory compresses data: the ceiling is %.2f GB/s with %s data, %.2f with %s data\n",
+      c->all / 1e9, himeno_data_names[data], c->other_data / 1e9, himeno_data_names[!data]);
 }
 
 /* Of the device whose ceiling is the smallest part of it. */
@@ -154,7 +161,7 @@ static void print_theory(const struct himeno_ranks *r, FILE *out)
   }
   if (!least || !(share > 0)) return;
   const struct telemetry_state *s = &least->telemetry.after;
-  fprintf(out, "  theory     %.2f GB/s per device by %d MHz x %d bits x 2: the ceiling reaches %.1f%%%s",
+  fprintf(out, "  theory     %.2f GB/s per device (%d MHz x %d bits x 2): the ceiling is %.1f%% of it%s",
           telemetry_peak_bytes(s) / 1e9, s->memory_mhz_max, s->memory_bits, 100 * share,
           r->n > 1 ? " or more" : "");
   if (telemetry_peak_flops(s) > 0)
@@ -190,39 +197,46 @@ static void print_starved(const struct himeno_ranks *r, FILE *out)
             rank, r->rank[rank].row.host, 100 * share);
 }
 
+/* The bound on the noise of the blocks' times; NAN with too few. */
+static double himeno_noise_of(const struct himeno_timing *t)
+{
+  const struct stats_summary s = stats_summarise(t->samples, (size_t)t->n_samples);
+  return t->n_samples > 2 ? stats_noise_max(&s) : NAN;
+}
+
 static void himeno_print_speed(const struct himeno_kernel *kernel, const struct himeno_result *r, FILE *out)
 {
   const double gflops = himeno_timing_gflops(&r->timing), rate = himeno_bytes_per_second(gflops),
-               ceiling = r->ceiling.all;
+               ceiling = r->ceiling.all, noise = himeno_noise_of(&r->timing);
   fprintf(out, "  speed      %.2f GFLOPS, %.2f GB/s%s", gflops, rate / 1e9,
           kernel->class_ == HIMENO_TEMPORAL ? " nominal" : "");
   if (ceiling > 0) fprintf(out, ", %.1f%% of the ceiling", 100 * rate / ceiling);
   fprintf(out, "\n");
+  if (noise > STATS_NOISY)
+    fprintf(out, "  WARNING    noisy or short run: differences below %.1f%% are noise\n", 100 * noise);
+  print_starved(&r->ranks, out);
 }
 
 /* How the speed was measured. */
 static void himeno_print_timing(const struct himeno_config *config, const struct himeno_result *r, FILE *out)
 {
   const struct himeno_timing *t = &r->timing;
-  const struct stats_summary s = stats_summarise(t->samples, (size_t)t->n_samples);
-  const double gflops = himeno_timing_gflops(t), noise = stats_noise_max(&s);
+  const double gflops = himeno_timing_gflops(t), noise = himeno_noise_of(t);
   fprintf(out, "\n");
   if (r->ceiling.all > 0)
     fprintf(out, "  ceiling    %.2f GB/s in this run, by a kernel that reads 13 arrays and writes one\n",
             r->ceiling.all / 1e9);
   if (!r->ranks.rank[0].row.info.is_cpu) print_data(config->data, &r->ceiling, out);
   if (config->verbose) print_theory(&r->ranks, out);
-  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s, slowest rank's clock", t->sweeps,
-          t->n_samples, t->n_samples > 1 ? "s" : "", t->seconds);
-  if (t->n_samples > 2) fprintf(out, "; blocks vary by at most %.1f%%", 100 * noise);
-  fprintf(out, "\n");
-  if (config->verbose) print_wall(out);
-  if (t->n_samples > 2 && noise > STATS_NOISY)
-    fprintf(out, "  WARNING    this run was noisy or short: differences below %.1f%% are noise\n",
+  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s by the slowest rank's clock\n",
+          t->sweeps, t->n_samples, t->n_samples > 1 ? "s" : "", t->seconds);
+  if (!isnan(noise))
+    fprintf(out,
+            "  noise      standard deviation of the blocks' times: at most %.1f%%, with 99%% confidence\n",
             100 * noise);
-  print_starved(&r->ranks, out);
+  if (config->verbose) print_wall(out);
   if (config->official)
-    fprintf(out, "  official   %.2f MFLOPS, score %.2f against 82.84 MFLOPS (Pentium III 600 MHz)\n",
+    fprintf(out, "  official   %.2f MFLOPS, score %.2f (1 is a Pentium III at 600 MHz, 82.84 MFLOPS)\n",
             gflops * 1e3, gflops * 1e3 / HIMENO_OFFICIAL_MFLOPS);
   himeno_energy_text(&r->ranks, out);
 }
@@ -238,10 +252,10 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
 {
   static const char *const compared[] = {
       [VERIFY_NO] = "the result was not compared",
-      [VERIFY_KNOWN] = "every block equals the known value",
-      [VERIFY_REFERENCE] = "every block equals the reference kernel's value",
-      [VERIFY_MODEL] = "every block equals the model that rounds toward zero, bit for bit",
-      [VERIFY_REHEARSAL] = "the rehearsal equals the known value; the timed sweeps cannot be compared"};
+      [VERIFY_KNOWN] = "every block has the known checksum",
+      [VERIFY_REFERENCE] = "every block has the checksum that the CPUs computed",
+      [VERIFY_MODEL] = "every block equals a CPU model that rounds toward zero, bit for bit",
+      [VERIFY_REHEARSAL] = "the rehearsal has the known checksum; the timed sweeps have no reference"};
   if (verdict == STATUS_WRONG)
     fprintf(out, "  verdict    WRONG: a block differs from the reference result\n");
   else if (t->partial)
@@ -254,8 +268,7 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
   else if (v->source == VERIFY_NO)
     fprintf(out, "  verdict    NOT VERIFIED: %s\n", compared[VERIFY_NO]);
   else if (v->reference_sweeps > 0)
-    fprintf(out,
-            "  verdict    %s: the first %d sweeps equal the reference kernel's value, all blocks the first\n",
+    fprintf(out, "  verdict    %s: the first %d sweeps equal those of the CPUs, and all blocks are alike\n",
             verdict_word(verdict), v->reference_sweeps);
   else
     fprintf(out, "  verdict    %s: %s\n", verdict_word(verdict), compared[v->source]);
@@ -265,13 +278,12 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
 static void print_checks(const struct himeno_kernel *kernel, const struct himeno_verification *v, FILE *out)
 {
   if (v->n_points == 0) return;
-  fprintf(out, "  checked    p at the end of every block and every %d sweeps of ",
-          solver_check_sweeps(kernel));
-  if (v->pauses)
-    fprintf(out, "it");
-  else
-    fprintf(out, "%d untimed block%s", v->check_blocks, v->check_blocks > 1 ? "s" : "");
-  fprintf(out, ";\n             gosa of every sweep on each rank; all 12 constant arrays\n");
+  fprintf(out, "  checked    the field p every %d sweeps%s", solver_check_sweeps(kernel),
+          v->pauses ? " and at the end of every block" : "");
+  if (!v->pauses)
+    fprintf(out, " in %d untimed block%s, and at the end of every block", v->check_blocks,
+            v->check_blocks > 1 ? "s" : "");
+  fprintf(out, ";\n             gosa of every sweep on each rank; all 12 input arrays\n");
 }
 
 static void print_disguise(const struct judge_run *run, int rank, const struct himeno_path *p, FILE *out)
@@ -321,8 +333,9 @@ void himeno_report_text(const struct himeno_choice *choice, const struct himeno_
   }
   if (kernel->toward_zero) himeno_bound_text(&result->counts, out);
   if (timing->sweeps > 0)
-    fprintf(out, "\n  gosa       %.12e\n  checksum   %016" PRIx64 "\n", timing->last.gosa,
-            timing->last.checksum);
+    fprintf(out,
+            "\n  gosa       %.12e (residual of the last sweep)\n  checksum   %016" PRIx64 " of the field p\n",
+            timing->last.gosa, timing->last.checksum);
   else
     fprintf(out, "\n  gosa       unknown\n  checksum   unknown\n");
   print_checks(kernel, &result->verification, out);

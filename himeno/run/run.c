@@ -97,7 +97,7 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
   RETURN_IF_FAILED(himeno_plan(choice, &run->limits, &run->plan));
   struct himeno_measurement m = {.choice = choice, .plan = &run->plan, .result = &run->result};
   if (config->accept && p->ranks > 1 && !p->info.emulated) {
-    progress_begin("measuring the ways to neighbours");
+    progress_begin("measuring transports to neighbours");
     RETURN_IF_FAILED(paths_probe(choice, run->result.probes));
   }
   RETURN_IF_FAILED(himeno_partial_write(&m));

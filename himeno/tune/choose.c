@@ -19,10 +19,10 @@
 
 const struct choice_words choice_words[] = {
     [CHOICE_DEFAULT] = {"default", "the default", "chosen by default"},
-    [CHOICE_ASKED] = {"asked", "asked for", "asked for"},
+    [CHOICE_ASKED] = {"asked", "as requested", "as requested"},
     [CHOICE_TRIAL] = {"trial", "fastest in a short trial", "fastest in a short trial"},
     [CHOICE_REMEMBERED] = {"remembered", "remembered from an earlier trial", NULL},
-    [CHOICE_RULE] = {"rule", NULL, "by rule, without a trial"},
+    [CHOICE_RULE] = {"rule", NULL, "preferred for these links, not timed"},
 };
 
 struct solver_config himeno_solver_config(const struct himeno_choice *choice)

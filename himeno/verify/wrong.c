@@ -264,7 +264,7 @@ status_t wrong_explain(const struct solver_config *config, const struct placemen
                        ? config->max_sweeps
                        : tried[sizeof tried / sizeof *tried - 1];
   struct verify_reference reference;
-  progress_begin("looking for what differs");
+  progress_begin("locating the difference");
   RETURN_IF_FAILED(verify_reference_open(config, most, &reference));
   status_t status = reference.solver
                         ? runs_compare(place, config->kernel->name, solver, reference.solver, most)

@@ -79,10 +79,10 @@ def say_worth(clean):
     hard = {kind: statistics.median(share for _, share in slices) for kind, slices in clean.items()
             if slices and all(share is not None for _, share in slices)}
     if days > 0:
-        say(f"  clean slices exclude {-1000 * math.log(0.05) / days:.3g} wrong blocks or more in 1000 device-days, at 95% ({days:.3g} device-days compared)")
+        say(f"  confidence 95%: fewer than {-1000 * math.log(0.05) / days:.3g} wrong blocks per 1000 device-days, from {days:.3g} device-days of clean slices")
     if hard:
         kind = max(hard, key=hard.get)
-        say(f"  how hard: {hard[kind]:.2f} of the power limit by {kind}{': NOT STRESSED' if hard[kind] < STRESSED else ''}")
+        say(f"  load: {hard[kind]:.2f} of the power limit by {kind}{': NOT STRESSED' if hard[kind] < STRESSED else ''}")
 
 
 def job(run, name, seconds, kernels):

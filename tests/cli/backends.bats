@@ -50,7 +50,7 @@ quick() {
   for program in "${programs[@]}"; do
     HIMENO_SYSFS=$PWD/none run quick "$program" --json run.json
     expect_status 0
-    [[ $output == *"  backend    no GPU on the PCI bus"* ]]
+    [[ $output == *"  backend    the CPU ("*"no GPU on the PCI bus"* ]]
     grep -q '"backend_reason": "no GPU on the PCI bus"' run.json
     [ "$program" != mem-gpu ] || continue # its runs are longer
     HIMENO_SYSFS=$PWD/none run quick "$program" -b cpu --json run.json
@@ -64,10 +64,10 @@ quick() {
   ! usable_gpu || skip "there is a GPU"
   HIMENO_SYSFS=$PWD/none run "$himeno" --ladder -s XS -t 0.01
   expect_status 0
-  [[ $output == *"  backend    no GPU on the PCI bus"* ]]
+  [[ $output == *"  backend    the CPU ("*"no GPU on the PCI bus"* ]]
   HIMENO_SYSFS=$PWD/none run "$top_builddir/gemm-gpu" --ladder -s 32 -t 0.01
   expect_status 0
-  [[ $output == *"  backend    no GPU on the PCI bus"* ]]
+  [[ $output == *"  backend    the CPU ("*"no GPU on the PCI bus"* ]]
 }
 
 @test "a GPU on the bus that no driver opens: exit 3 with host, device and driver error; -b cpu runs" {
@@ -120,7 +120,7 @@ quick() {
   for value in '' -1 -1,0 none NoDevFiles; do
     CUDA_VISIBLE_DEVICES=$value run "$himeno" "${short[@]}" --json run.json
     expect_status 0
-    [[ $output == *"  backend    CUDA_VISIBLE_DEVICES hides all GPUs on "* ]]
+    [[ $output == *"  backend    the CPU ("*"CUDA_VISIBLE_DEVICES hides all GPUs)"* ]]
     grep -q '"backend_reason": "CUDA_VISIBLE_DEVICES hides all GPUs"' run.json
   done
   for value in 0 7 GPU-dead 0,-1; do

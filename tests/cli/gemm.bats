@@ -300,7 +300,7 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
 @test "one product over four ranks: the document has its grid, panels, phases and paths" {
   distributed 4 -b cpu -s 90x70x130 -p 2x2 --panel 40 -x staged --json "$document"
   expect_status 0
-  [[ $output == *"90 x 70 x 130 (m x n x k)"*"one product over 2x2"*"4 of k 40, broadcast"*"transport  staged (asked for)"* ]]
+  [[ $output == *"90 x 70 x 130 (m x n x k)"*"one product divided 2x2"*"4, each 40 wide along k, broadcast"*"transport  staged (as requested)"* ]]
   [[ $output == *"verdict    PASS: all elements agree with float64"*"8 paths through shared memory"* ]]
   [ "$(json "$document" 'd["config"]["distributed"], d["config"]["m"], d["config"]["n"]')" = "{'procs': [2, 2], 'weak': False, 'panel': 40, 'panels': 4, 'transport': 'staged'} 90 70" ]
   [ "$(json "$document" '[(p["rank"], p["peer"], p["face"], p["bytes"]) for p in d["paths"]][:4]')" = "[(0, 1, 'j+', 5888), (0, 2, 'i+', 10240), (1, 0, 'j+', 5888), (1, 3, 'i+', 10240)]" ]

@@ -61,14 +61,14 @@ documents = {f"soak-{n:04d}-{kind}": made(days, share) for n, (kind, days, share
     (("memory", 1, 0.7), ("compute", 2, 0.93), ("memory", 1, 0.6), ("compute", 4, 0.89)))
     for made in [{"memory": lambda days, share: {"result": {"soak": {"device_days": days, "power_share": share}}},
                   "compute": lambda days, share: {"worth": {"device_days": days, "power_share": share}}}[kind]]}
-assert "exclude 374 wrong blocks or more in 1000 device-days, at 95% (8 device-days" in (all_four := told({}, documents)), all_four
-assert "how hard: 0.91 of the power limit by compute\n" in all_four, all_four
+assert "fewer than 374 wrong blocks per 1000 device-days, from 8 device-days" in (all_four := told({}, documents)), all_four
+assert "load: 0.91 of the power limit by compute\n" in all_four, all_four
 documents["soak-0003-compute"]["worth"]["power_share"] = 0.79
-assert "how hard: 0.86 of the power limit by compute: NOT STRESSED" in told({}, documents)
+assert "load: 0.86 of the power limit by compute: NOT STRESSED" in told({}, documents)
 documents["soak-0003-compute"]["worth"]["power_share"] = None
-assert "how hard: 0.65 of the power limit by memory: NOT STRESSED" in told({}, documents)
+assert "load: 0.65 of the power limit by memory: NOT STRESSED" in told({}, documents)
 wrong = told({"soak-0001-compute": {"outcome": "wrong", "seconds": 25}}, documents)
-assert "(6 device-days" in wrong, wrong
+assert "from 6 device-days" in wrong, wrong
 # A clean slice of memory, with an episode and counted errors: said, and no finding. A host has the name that the launcher got.
 documents["soak-0002-memory"].update(episodes=[{"rank": 1, "of": "compute", "slowness": 1.25, "begin": 20, "end": 35.04}], ranks=[
     {"host": "n1", "uuid": "GPU-0", "counted": {"xids": 0, "pcie_replays": None}}, {"host": "n2", "uuid": "", "counted": {"xids": 1, "nvlink_crc": 7}}])

@@ -138,13 +138,13 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="milliwatts=665000 milliwatts@1=637000" soak 0.5 --json r.json
   expect_status 0
   [ "$(value 'round(r["result"]["soak"]["power_share"], 6)')" = 0.91 ]
-  grep -q 'how hard   0.91 of the power limit$' <<<"$output"
+  grep -q 'load       0.91 of the power limit$' <<<"$output"
   FAKE_NVML="milliwatts=665000 milliwatts@1=616000" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so soak 0.5
-  grep -q 'how hard   0.88 of the power limit: NOT STRESSED' <<<"$output"
+  grep -q 'load       0.88 of the power limit: NOT STRESSED' <<<"$output"
   HIMENO_FLIP="c1 12,7,30 19 14" soak 0.5 --json r.json
   expect_status 4
   [ "$(value 'r["result"]["soak"]["excluded_per_1000_device_days"]')" = None ]
-  ! grep -q 'excludes\|how hard' <<<"$output" || return 1
+  ! grep -q 'confidence 95\|  load ' <<<"$output" || return 1
   follows_schema
 }
 

@@ -15,7 +15,7 @@ d.result.peak_share = 0.05
 d.ceilings.gflops = 8.0
 FIGURES
   says "speed      0.80 GFLOPS, 5.0% of the peak" \
-    "timed      5 blocks of 1 product, 0.005 s, slowest rank's clock; blocks vary by at most 7.2%"
+    "timed      5 blocks of 1 product, 0.005 s by the slowest rank's clock" "noise      standard deviation of the blocks' times: at most 7.2%"
 }
 
 @test "a block has as many short products as fill --block, and the document holds it" {
@@ -72,9 +72,9 @@ FIGURES
     [ "$(grep -c 'NOT STRESSED' <<<"$output")" = $beta ]
   done
   HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent clocked 2 gemm-gpu -b null -s 16 -t 0.1 --accept
-  says "how hard   unknown: a device reports no power or no power limit"
+  says "load       unknown: a device reports no power or no power limit"
   clocked 2 gemm-gpu -b null -s 16 -t 0.1
-  ! grep -q 'excludes\|how hard\|worth' <<<"$output$(cat d.json)" || return 1
+  ! grep -q 'confidence 95\|  load \|worth' <<<"$output$(cat d.json)" || return 1
 }
 
 @test "a ladder: each rung at each size" {
@@ -91,7 +91,7 @@ FIGURES
 @test "a ladder whose blocks differ is called noisy, and says what it is at" {
   export CLOCK_MACHINE="product=4000 jitter=0.03" LC_ALL=C
   clocked 1 gemm-gpu -b null --ladder --sizes 16,64 -t 8
-  says "1  naive               0.0  +-4.4%" "WARNING    this ladder was noisy: blocks of naive at m = 64 vary by 6.6%, smaller steps are noise"
+  says "1  naive               0.0  +-4.4%" "WARNING    noisy ladder: blocks of naive at m = 64 vary by 6.6%, smaller differences are noise"
   grep -qx " *size 1 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
   grep -qx " *size 2 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
 }
@@ -107,11 +107,11 @@ d.result.seconds >= 0.00065536 = True
 d.result.gflops <= 0.8 = True
 d.phases.exposed.min < d.phases.compute.min = True
 FIGURES
-  says "one product over 2x1" "4 of k 16"
+  says "one product divided 2x1" "4, each 16 wide along k"
 }
 
 @test "the transport of a trial is that whose product takes least: what packs does not" {
   export CLOCK_MACHINE="product=4 pack=100 reduce=5000 barrier=4000"
   clocked 2 gemm-gpu --distributed -b null -s 64 -p 1x2 --block 0.001 -t 0.0125
-  says "transport  p2p (the fastest of a trial)"
+  says "transport  p2p (fastest in a short trial)"
 }

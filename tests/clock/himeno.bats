@@ -25,9 +25,9 @@ d.config["class"] = "classic"
 d.phases.interior = {"min": 0.000559116, "median": 0.000559116, "max": 0.000559116}
 d.phases.exposed.max = 0.0
 FIGURES
-  says "time per sweep 559.116 us;" "interior      559.116 us  (559.116 ... 559.116)" \
+  says "time per sweep 559.116 us;" "interior          559.116 us" \
     "speed      3.39 GFLOPS, 5.59 GB/s, 74.5% of the ceiling" "ceiling    7.50 GB/s in this run, by a kernel that reads 13 arrays" \
-    "timed      100 sweeps in 10 blocks, 0.056 s, slowest rank's clock; blocks vary by at most 4.7%"
+    "timed      100 sweeps in 10 blocks, 0.056 s by the slowest rank's clock" "noise      standard deviation of the blocks' times: at most 4.7%"
 }
 
 @test "what is not a sweep is in no sample, and ends the time asked for earlier" {
@@ -160,7 +160,7 @@ d.result.soak.power_share = None
 round(d.result.soak.device_days * 86400 / d.result.seconds, 9) = 2.0
 round(d.result.soak.excluded_per_1000_device_days * d.result.seconds / 129415634.21753241, 9) = 1.0
 FIGURES
-  says "how hard   unknown: a device reports no power or no power limit"
+  says "load       unknown: a device reports no power or no power limit"
 }
 
 @test "pauses at check points, where 12 sweeps last 20 ms, are in no sample" {
@@ -231,7 +231,7 @@ d.phases.h2d.median = 2.86e-6
 d.phases.unpack.median = 1.86e-6
 d.phases.exposed.median = 12.2709e-6
 FIGURES
-  says "transport  staged (asked for), overlapped with the interior"
+  says "transport  staged (as requested), exchanging while the interior computes"
 }
 
 @test "two ranks with a slow link: what is computed meanwhile is not exposed" {
@@ -274,7 +274,7 @@ d.phases.reduce = {"min": 0.9999e-6, "median": 16.19058e-6, "max": 18.32258e-6}
 d.phases.exposed = {"min": 20.7409e-6, "median": 67.4335e-6, "max": 76.6521e-6}
 {c.check: c.value for c in d.result.accept.checks} = {"share of ceiling": 0.6153846154, "efficiency": 0.7806307852, "spread of devices": 0.2423076923, "noise of blocks": 0.04339954542, "device": 2.615384615}
 FIGURES
-  says "time per sweep 263.124 us;" "wait          183.347 us  (0.000 ... 197.108)" "exposed        67.43" \
+  says "time per sweep 263.124 us;" "wait              183.347 us  (0.000 ... 197.108)" "not computing      67.43" \
     "speed      7.21 GFLOPS, 11.88 GB/s, 56.6% of the ceiling" "parallel efficiency                            0.7806"
 }
 
@@ -394,9 +394,9 @@ FIGURES
   done
   export CLOCK_MACHINE="sweep=10 ceiling=7 dense=1.021"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05
-  says "WARNING    memory compresses: the ceiling is 8.00 GB/s of standard data and 7.84 of dense data"
+  says "WARNING    the memory compresses data: the ceiling is 8.00 GB/s with standard data, 7.84 with dense data"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05 --data dense
-  says "WARNING    memory compresses: the ceiling is 7.84 GB/s of dense data and 8.00 of standard data"
+  says "WARNING    the memory compresses data: the ceiling is 7.84 GB/s with dense data, 8.00 with standard data"
 }
 
 @test "energy of sweeps, from step to step of the counter, without what pauses take; and none below ten seconds" {
@@ -413,7 +413,7 @@ abs(d.ranks[0].energy.sweeping - d.ranks[0].energy.sweeps * 5.58e-3) < 1e-9 = Tr
 d.ranks[0].energy.sweeps - d.config.sweeps = 120 * (d.result.blocks // 20)
 abs(d.ranks[0].energy.joules - 100 * d.ranks[0].energy.seconds - 500 * d.ranks[0].energy.sweeping) < 1e-6 = True
 FIGURES
-  says "energy     3.3480 J per sweep, 0.00 GFLOPS/W, 1 device: a device by the clock; without the pauses, at 100.0 W idle"
+  says "energy     3.3480 J per sweep, 0.00 GFLOPS/W, 1 device (a device by the clock)" "without the pauses between blocks, taken as 100.0 W (idle)"
   clocked 1 himeno-gpu -b null -s XS -t 9.9
   figures <<'FIGURES'
 d.result.energy = {"joules_per_sweep": None, "gflops_per_watt": None, "idle_watts": None, "devices": 1, "note": "too short"}
@@ -489,7 +489,7 @@ d.result.ceiling_share = 2.24
 d.config["class"] = "temporal"
 d.config.T = 3
 FIGURES
-  says "wavefront3 (temporal), asked for" "10.20 GFLOPS, 16.80 GB/s nominal"
+  says "wavefront3 (temporal: 3 sweeps per pass over memory), as requested" "10.20 GFLOPS, 16.80 GB/s nominal"
 }
 
 @test "beside the blocks of a CPU there is a batch of the ceiling every half second" {
@@ -517,7 +517,7 @@ FIGURES
 [len(r.samples) for r in d.rungs] = [6, 6, 9, 12, 18]
 d.rounds = 3
 FIGURES
-  says "ceiling    7.00 GB/s +-0.0% for all rungs, from 50 batches between them" \
+  says "ceiling    7.00 GB/s +-0.0%, measured 50 times between the kernels" \
     "reference            3.4  +-0.0%       5.6    80.0%" "wavefront4          13.6  +-0.0%      22.4   320.0%"
   [[ $output != *noisy* ]]
   export CLOCK_MACHINE="sweep=10 sweep@1=13 jitter=0.01 $together"
@@ -528,7 +528,7 @@ d.rungs[0].gflops = 5.05959262438767
 d.rungs[0].noise = 0.0215112300714565
 d.rungs[0].ceiling_share = 0.5208404172164
 FIGURES
-  says "reference            5.1  +-2.2%" "WARNING    this ladder was noisy: blocks of reference vary by 2.2%"
+  says "reference            5.1  +-2.2%" "WARNING    noisy ladder: blocks of reference vary by 2.2%"
 }
 
 @test "a ladder's block has as many sweeps as the first one allows, and each is verified" {
@@ -601,7 +601,7 @@ d.result.seconds = 0.20088
 d.result.gflops = 3.4
 d.result.score = 3400 / 82.84
 FIGURES
-  says "official   3400.00 MFLOPS, score 41.04 against 82.84 MFLOPS"
+  says "official   3400.00 MFLOPS, score 41.04 (1 is a Pentium III at 600 MHz, 82.84 MFLOPS)"
 }
 
 @test "a soak counts its sweeps and its seconds" {
@@ -623,7 +623,7 @@ d.result.verified = "reference"
 d.result.seconds = 183.92
 d.config.sweeps = 10
 FIGURES
-  says "PASS: the first 3 sweeps equal the reference kernel's value, all blocks the first"
+  says "PASS: the first 3 sweeps equal those of the CPUs, and all blocks are alike"
   HIMENO_FLIP="p 5,6,7 22 2" run on 1 "$top_builddir/tests/clock/himeno-gpu" -b null -k reference -s 24x24x40 -n 10
   expect_status 4
   [[ $output == *"check block: "*" after 3 sweeps, must be "*"(reference value)"* ]]
@@ -636,7 +636,7 @@ tells() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
   export CLOCK_MACHINE="sweep=10000"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 20
   tells "verifying, for 6 s" "timing, 6 of 20 s" "timing, 11 of 20 s, 1 block, 0.0034 GFLOPS" \
-    "timing, 17 of 20 s, 2 blocks, 0.0034 GFLOPS" "timing, 22 of 20 s, 3 blocks, 0.0034 GFLOPS"
+    "timing, 17 of 20 s, 2 blocks, 0.0034 GFLOPS" "timing, 22 s, planned 20 s, 3 blocks, 0.0034 GFLOPS"
   clocked 2 himeno-gpu -b null -s 34x35x66 -p 2x1x1 -x staged -n 24
   grep -qx " *computing the reference result, 24 sweeps on the CPUs, for [0-9]* s" <<<"$stderr"
   grep -qx "  verifying, for [0-9]* s" <<<"$stderr"
@@ -673,7 +673,7 @@ os.waitpid(pid, 0)
 print("\n".join(part.rstrip(" ") for part in said.decode().replace("\r\n", "\n").split("\r")))
 PY
   CLOCK_MACHINE="sweep=10000" run "$PYTHON" terminal.py "$top_builddir/tests/clock/himeno-gpu" -b null -s XS --block 10 -t 10 --tune
-  [[ $output == *"  finding devices"*"  verifying, for 6 s"*"  timing, 0 of 10 s"*"  timing, 11 of 10 s, 1 block, 0.0034 GFLOPS"* ]]
+  [[ $output == *"  finding devices"*"  verifying, for 6 s"*"  timing, 0 of 10 s"*"  timing, 11 s, planned 10 s, 1 block, 0.0034 GFLOPS"* ]]
   # before the warning and the report the line was emptied
   [ "$(grep -B1 '^himeno-gpu: warning: --tune: ignored' <<<"$output" | head -n 1)" = "" ]
   [ "$(grep -B1 '^himeno-gpu [0-9]' <<<"$output" | head -n 1)" = "" ]

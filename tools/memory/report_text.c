@@ -27,10 +27,11 @@ static const struct mem_copy_point *find_point(const struct mem_copies *c, const
 static void mem_print_table(const struct mem_copies *c, const struct mem_copy *like, int paced, FILE *out)
 {
   fprintf(out,
-          "\n  %s copies, GB/s read and written: %d bytes at a time, %s, %d thread%s, %d block%s a unit\n",
+          "\n  %s copies, GB/s read plus written: %d bytes per access, %s assignment, %d thread%s,\n"
+          "  %d block%s per compute unit\n",
           paced ? "paced" : "unpaced", like->width ? like->width : 4096, mem_assign_names[like->assign],
           like->threads, like->threads == 1 ? "" : "s", like->blocks, like->blocks == 1 ? "" : "s");
-  fprintf(out, "    copied     ");
+  fprintf(out, "    bytes      ");
   for (int s = 1; s <= MEM_STREAMS_MAX; s++)
     if (find_point(c, like, s, like->bytes, paced)) fprintf(out, "%4d stream%s", s, s > 1 ? "s" : " ");
   fprintf(out, "\n");
@@ -64,24 +65,24 @@ static void print_pacing(const struct mem_copies *c, FILE *out)
     const struct mem_pacing *p = &c->pacing[i];
     if (i == 0 || c->pacing[i - 1].width != p->width) {
       int from = mem_pacing_from(c, p->width);
-      fprintf(out, "\n  pacing     beyond the caches");
-      if (p->width) fprintf(out, ", %d bytes at a time", p->width);
+      fprintf(out, "\n  pacing     arrays larger than the caches");
+      if (p->width) fprintf(out, ", %d bytes per access", p->width);
       if (from)
-        fprintf(out, ": it pays from %d stream%s on\n", from, from > 1 ? "s" : "");
+        fprintf(out, ": faster from %d stream%s on\n", from, from > 1 ? "s" : "");
       else
-        fprintf(out, ": it does not pay\n");
+        fprintf(out, ": not faster\n");
     }
-    fprintf(out, "    %2d stream%s  paced %5.1f%% of unpaced  (%.1f ... %.1f over %d sizes)\n", p->streams,
-            p->streams > 1 ? "s" : " ", 100 * p->ratio, 100 * p->least, 100 * p->most, p->sizes);
+    fprintf(out, "    %2d stream%s  paced runs at %5.1f%% of unpaced  (%.1f ... %.1f over %d sizes)\n",
+            p->streams, p->streams > 1 ? "s" : " ", 100 * p->ratio, 100 * p->least, 100 * p->most, p->sizes);
   }
 }
 
 static void print_ways(const struct mem_run *run, FILE *out)
 {
   const struct mem_copies *c = &run->copies;
-  fprintf(out,
-          "\n  ways to copy, GB/s; share: tuned against the better of the first two, and tuned's launch\n");
-  fprintf(out, "    copied     %20.20s  BabelStream       tuned  best of study   share\n", run->ops->native);
+  fprintf(out, "\n  methods to copy, GB/s; share: tuned / the faster of the first two; last: how tuned was "
+               "launched\n");
+  fprintf(out, "    bytes      %20.20s  BabelStream       tuned     best above   share\n", run->ops->native);
   for (int r = 0; r < c->n_rivals; r++) {
     const struct stats_summary *rate = c->rivals[r].rate;
     double native = rate[MEM_NATIVE].median, babel = rate[MEM_BABEL].median;
@@ -114,7 +115,7 @@ static void print_mixes(const struct mem_run *run, FILE *out)
 {
   double most = 0;
   char name[40];
-  fprintf(out, "\n  mixes of reads and writes, arrays of %s; median (least ... greatest)\n",
+  fprintf(out, "\n  mixes of reads and writes, arrays of %s; median (min ... max)\n",
           report_bytes(run->mixes[0].bytes));
   for (int m = 0; m < run->n_mixes; m++)
     if (run->mixes[m].rate.median > most) most = run->mixes[m].rate.median;
@@ -137,8 +138,7 @@ static void mem_print_host(const struct mem_run *run, FILE *out)
   for (int h = 0; h < run->n_host; h++) {
     const struct mem_host_point *p = &run->host[h];
     if (h == 0 || p->bytes != p[-1].bytes)
-      fprintf(out,
-              "\n  host memory, arrays of %s; bytes of the loop, without lines that a store reads first\n",
+      fprintf(out, "\n  host memory, arrays of %s; without the reads that ordinary stores cause\n",
               report_bytes(p->bytes));
     snprintf(name, sizeof name, "%d thread%s %s%s", p->threads, p->threads > 1 ? "s" : " ", p->access,
              p->streaming ? ", streaming" : "");
@@ -148,7 +148,7 @@ static void mem_print_host(const struct mem_run *run, FILE *out)
 
 static void mem_print_pairs(const struct mem_run *run, FILE *out)
 {
-  fprintf(out, "\n  kernel pairs, words a second (10^9): before, after, ratio\n");
+  fprintf(out, "\n  kernel pairs, 10^9 words per second: before, after, ratio\n");
   for (int i = 0; i < run->n_pairs; i++) {
     const struct mem_pair_point *p = &run->pairs[i];
     fprintf(out, "    %-46s %9.2f %9.2f %8.2f\n", p->name, p->before.median / 1e9, p->after.median / 1e9,
@@ -162,26 +162,26 @@ static void print_level(const struct levels_level *l, FILE *out)
 {
   fprintf(out, "    %-8s", l->name);
   if (l->kind == LEVELS_MEMORY)
-    fprintf(out, "%9.1f ns a load\n", l->ns);
+    fprintf(out, "%9.1f ns per load\n", l->ns);
   else if (l->kind == LEVELS_CACHE)
-    fprintf(out, "%9.1f ns a load, up to %s (from %s on the next level)\n", l->ns, report_bytes(l->bytes),
+    fprintf(out, "%9.1f ns per load, up to %s (next level from %s on)\n", l->ns, report_bytes(l->bytes),
             report_bytes(l->next_bytes));
   else
-    fprintf(out, "%9.1f ns more beyond its reach of %s (in full from %s on; stride %s)\n", l->ns,
+    fprintf(out, "%9.1f ns more per load beyond %s (in full from %s on; stride %s)\n", l->ns,
             report_bytes(l->bytes), report_bytes(l->next_bytes), report_bytes(l->stride));
 }
 
 static void print_latency(const struct mem_run *run, FILE *out)
 {
   const struct mem_latency *l = &run->latency;
-  fprintf(out, "\n  latency of a load, pointer chase in random order; steps found in %d curve%s of", l->n,
+  fprintf(out, "\n  latency per load, by a pointer chase in random order: %d curve%s of", l->n,
           l->n > 1 ? "s" : "");
   for (int c = 0; c < l->n; c++) fprintf(out, "%s %d", c ? "," : "", l->curves[c].n);
   fprintf(out, " footprints\n");
   for (int n = 0; n < l->n_levels; n++) print_level(&l->levels[n], out);
   if (l->halves)
-    fprintf(out, "    near and far: %.0f and %.0f cycles, %.0f%% near (single loads over %s)\n", l->split.low,
-            l->split.high, 100 * l->split.share, report_bytes(l->trace_bytes));
+    fprintf(out, "    near and far part: %.0f and %.0f cycles, %.0f%% near (single loads over %s)\n",
+            l->split.low, l->split.high, 100 * l->split.share, report_bytes(l->trace_bytes));
   else if (l->traced)
     fprintf(out, "    single loads over %s show no near and far part\n", report_bytes(l->trace_bytes));
 }
@@ -197,9 +197,10 @@ static void print_roofline(const struct mem_run *run, FILE *out)
     fprintf(out, "    %-8s %12.1f GB/s reading %s\n", r->windows[w].level, r->windows[w].rate.median / 1e9,
             report_bytes(r->windows[w].bytes));
   for (int p = 0; p < r->n_peaks; p++)
-    fprintf(out, "    %-8s %12.1f GFLOPS, by %s; above %.1f flop a byte\n", mem_type_names[r->peaks[p].type],
-            r->peaks[p].rate / 1e9, r->peaks[p].by, memory > 0 ? r->peaks[p].rate / memory : 0);
-  fprintf(out, "\n  flop a byte  GFLOPS\n");
+    fprintf(out, "    %-8s %12.1f GFLOPS by %s; compute-bound above %.1f flop per byte\n",
+            mem_type_names[r->peaks[p].type], r->peaks[p].rate / 1e9, r->peaks[p].by,
+            memory > 0 ? r->peaks[p].rate / memory : 0);
+  fprintf(out, "\n  flop/byte    GFLOPS\n");
   for (int i = 0; i < MEM_INTENSITIES; i++) {
     int any = 0;
     for (int p = 0; p < r->n_points; p++) {
@@ -210,7 +211,7 @@ static void print_roofline(const struct mem_run *run, FILE *out)
     if (any) fprintf(out, "\n");
   }
   if (r->n_placed)
-    fprintf(out, "\n  kernels of the suite: flop a byte, GFLOPS, how their bytes were counted\n");
+    fprintf(out, "\n  kernels from --kernels: flop per byte, GFLOPS, how the bytes were counted\n");
   for (int i = 0; i < r->n_placed; i++)
     fprintf(out, "    %-32s %8.2f %10.1f  %s\n", r->placed[i].name, r->placed[i].intensity,
             r->placed[i].rate / 1e9, r->placed[i].traffic);
@@ -219,18 +220,17 @@ static void print_roofline(const struct mem_run *run, FILE *out)
 void mem_report_text(const struct mem_run *run, FILE *out)
 {
   const struct gpu_device_info *info = &run->device->info;
-  fprintf(out, "mem-gpu %s\n\n  device     %s, %s, %s, last cache %s (backend %s)\n", meta_version(),
-          info->name, info->uuid, report_bytes(info->memory_bytes), report_bytes(info->cache_bytes),
-          run->ops->backend);
-  if (run->claim.reason[0]) fprintf(out, "  backend    %s\n", run->claim.reason);
+  fprintf(out, "mem-gpu %s\n\n  verdict    %s: %" PRIu64 " results compared\n\n", meta_version(),
+          run->verdict == STATUS_OK ? "PASS" : "WRONG", run->checks);
+  fprintf(out, "  device     %s, %s, %s, last cache %s (backend %s)\n", info->name, info->uuid,
+          report_bytes(info->memory_bytes), report_bytes(info->cache_bytes), run->ops->backend);
+  if (run->claim.reason[0]) fprintf(out, "  backend    the CPU (%s)\n", run->claim.reason);
   if (run->copies.n_rivals) print_copies(run, out);
   if (run->n_mixes) print_mixes(run, out);
   if (run->latency.n) print_latency(run, out);
   if (run->n_host) mem_print_host(run, out);
   if (run->roofline.n_points) print_roofline(run, out);
   if (run->n_pairs) mem_print_pairs(run, out);
-  fprintf(out, "\n  verdict    %s: %" PRIu64 " results were compared with what they must be\n",
-          run->verdict == STATUS_OK ? "PASS" : "WRONG", run->checks);
 }
 
 static void mem_list_backend(const struct gpu_backend *backend, int devices, FILE *out)

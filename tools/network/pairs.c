@@ -332,7 +332,7 @@ status_t bench_halo_run(struct bench *bench)
 {
   for (int t = 0; halo_transports[t] && bench->placement.ranks > 1 && bench->n_halo < BENCH_WAYS_MAX; t++) {
     if (!bench_transport_wanted(bench, halo_transports[t])) continue;
-    progress_begin("halos by %s", halo_transports[t]->name);
+    progress_begin("halo exchange by %s", halo_transports[t]->name);
     RETURN_IF_FAILED(halo_measure(bench, halo_transports[t], &bench->halo[bench->n_halo]));
     bench->n_halo++;
   }

@@ -92,7 +92,7 @@ status_t bench_reduce_run(struct bench *bench)
   status_t status = b.mine && b.sum ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for sums");
   status = agree_status(bench->placement.comm, status);
   bench->reduce = bench_path_of(0, -1, "MPI_Allreduce", "sum of doubles in host memory", "both", "all");
-  progress_begin("sums over all ranks");
+  progress_begin("MPI_Allreduce over all ranks");
   if (status == STATUS_OK) status = reduce_curve_measure(bench, &b, &bench->reduce.curve);
   bench->n_reduce = status == STATUS_OK;
   free(b.mine);

@@ -26,20 +26,20 @@ static double rate(const struct bench_point *point)
 static void print_fit(const struct bench_fit *fit, FILE *out)
 {
   if (fit->points == 0)
-    fprintf(out, "  not to be fitted");
+    fprintf(out, "  no fit");
   else
-    fprintf(out, "  %9.2f us + bytes / %8.2f GB/s, off by %3.0f%%", fit->latency * 1e6, fit->bandwidth / 1e9,
+    fprintf(out, "  %9.2f us + bytes / %8.2f GB/s, error %3.0f%%", fit->latency * 1e6, fit->bandwidth / 1e9,
             100 * fit->residual);
 }
 
 static void comm_print_config(const struct bench *bench, FILE *out)
 {
   int ranks = bench->placement.ranks, hosts = ranks_hosts(bench->ranks, sizeof *bench->ranks, ranks);
-  fprintf(out, "comm-gpu %s\n\n  where      %d rank%s on %d host%s, backend %s\n", meta_version(), ranks,
-          ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", bench->placement.backend->name);
+  fprintf(out, "comm-gpu %s\n\n  verdict    PASS: all %" PRId64 " transfers arrived unchanged\n\n",
+          meta_version(), bench->transfers);
+  fprintf(out, "  where      %d rank%s on %d host%s, backend %s; measured for %.1f s\n", ranks,
+          ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", bench->placement.backend->name, bench->seconds);
   ranks_print_backend(bench->ranks, sizeof *bench->ranks, ranks, out);
-  fprintf(out, "  transfers  %" PRId64 " measured, each content compared: none differs; %.1f s\n",
-          bench->transfers, bench->seconds);
   for (int r = 0; r < ranks && r < RANKS_SHOWN; r++)
     fprintf(out, "  rank %-4d  %s, %s%s%s%s\n", r, bench->ranks[r].host, bench->ranks[r].info.name,
             bench->ranks[r].info.pci[0] ? ", PCI " : "", bench->ranks[r].info.pci,
@@ -51,8 +51,11 @@ static void comm_print_config(const struct bench *bench, FILE *out)
 static void comm_print_host(const struct bench *bench, FILE *out)
 {
   if (bench->n_host == 0) return;
-  fprintf(out, "\n  Host and device: \"in\" is to the device, \"both\" counts the bytes of one direction\n");
-  fprintf(out, "  rank  memory    dir.  company   smallest us    largest GB/s  fit\n");
+  fprintf(out, "\n  Between host and device; in: to the device; both: at once, GB/s per direction;\n"
+               "  ranks: alone, or all at once\n");
+  fprintf(
+      out,
+      "  rank  memory    dir.  ranks   smallest, us  largest, GB/s  time = latency + bytes / bandwidth\n");
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
@@ -101,7 +104,7 @@ static void print_host_sizes(const struct bench *bench, FILE *out)
   struct column columns[COLUMNS_MAX];
   int n = columns_list(bench, columns);
   if (n == 0) return;
-  fprintf(out, "\n  GB/s in one direction by size, the slowest rank's\n            ");
+  fprintf(out, "\n  GB/s per direction by size, of the slowest rank\n            ");
   for (int c = 0; c < n; c += 3)
     fprintf(out, "%*s%s, %s",
             c ? 24 - (int)strlen(columns[c - 3].way) - (int)strlen(columns[c - 3].company) : 2, "",
@@ -143,11 +146,11 @@ static const struct bench_path *pair_find(const struct bench *bench, const char 
 static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
-  fprintf(out,
-          "\n  %s, both directions at once: us of the smallest transfer above the diagonal, GB/s per "
-          "direction of the "
-          "largest below\n      ",
-          way);
+  fprintf(
+      out,
+      "\n  Pairs by %s, both directions at once; rows and columns are ranks\n"
+      "  above the diagonal: us of the smallest transfer; below: GB/s per direction of the largest\n      ",
+      way);
   for (int b = 0; b < n; b++) fprintf(out, " %8d", b);
   for (int a = 0; a < n; a++) {
     fprintf(out, "\n  %4d", a);
@@ -164,14 +167,15 @@ static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 
 static void print_curves(const struct bench *bench, FILE *out)
 {
-  fprintf(out, "\n  Fits of pairs\n  transport   pair       dir.  company  fit\n");
+  fprintf(out, "\n  Models of the pairs; pairs: one alone, or all at once\n  transport   ranks      dir.  "
+               "pairs    time = latency + bytes / bandwidth\n");
   for (int p = 0; p < bench->n_pairs; p++) {
     const struct bench_path *path = &bench->pairs[p];
     if (path->rank >= RANKS_SHOWN || path->peer >= RANKS_SHOWN) continue;
     fprintf(out, "  %-10s  %3d - %-3d  %-4s  %-7s", path->way, path->rank, path->peer, path->direction,
             path->company);
     print_fit(&path->curve.fit, out);
-    if (strcmp(path->used, path->way) != 0) fprintf(out, "  by %s: %s", path->used, path->why);
+    if (strcmp(path->used, path->way) != 0) fprintf(out, "  took %s: %s", path->used, path->why);
     fprintf(out, "\n");
   }
 }
@@ -190,16 +194,16 @@ static void print_halo(const struct bench *bench, FILE *out)
 {
   if (bench->n_halo == 0) return;
   fprintf(out,
-          "\n  Halos of %s over %dx%dx%d, %" PRId64 " deep: %.1f kB in %d messages of the busiest rank\n",
+          "\n  Halo exchange of %s over %dx%dx%d ranks, %" PRId64
+          " layer%s deep: the busiest rank sends %.1f kB in\n  %d messages; us per phase\n",
           bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,
-          (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages);
-  fprintf(out,
-          "  transport   us/exchange      GB/s/rank    pack    d2h   wait  transfer    h2d  unpack us\n");
+          bench->config.depth > 1 ? "s" : "", (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages);
+  fprintf(out, "  transport  us per exchange  GB/s per rank   pack    d2h   wait transf    h2d unpack\n");
   for (int h = 0; h < bench->n_halo; h++) {
     const struct bench_halo *halo = &bench->halo[h];
-    fprintf(out, "  %-10s  %15.2f  %12.2f", halo->way, halo->point.seconds * 1e6, rate(&halo->point));
+    fprintf(out, "  %-10s %15.2f %14.2f", halo->way, halo->point.seconds * 1e6, rate(&halo->point));
     for (int p = 0; p < HALO_PHASES; p++) fprintf(out, " %6.1f", halo->phases[p] * 1e6);
-    fprintf(out, "%s%s\n", strcmp(halo->used, halo->way) ? "  by " : "",
+    fprintf(out, "%s%s\n", strcmp(halo->used, halo->way) ? "  took " : "",
             strcmp(halo->used, halo->way) ? halo->used : "");
   }
 }
@@ -232,11 +236,10 @@ static int any_stages(const struct bench *bench)
 static void print_stages(const struct bench *bench, FILE *out)
 {
   if (!any_stages(bench)) return;
-  fprintf(
-      out,
-      "\n  Stages of an exchange, us: each moment is the first stage's that is not over, so they sum to it\n"
-      "  transport   what           bytes      pack       d2h  handover       h2d    unpack   between  "
-      "most\n");
+  fprintf(out,
+          "\n  Stages of an exchange, us; they do not overlap and add up to its time\n"
+          "  transport   what           bytes      pack       d2h  handover       h2d    unpack   between  "
+          "longest\n");
   const char *ways[BENCH_WAYS_MAX];
   int n = ways_list(bench, ways);
   for (int w = 0; w < n; w++) {
@@ -283,8 +286,9 @@ static void print_cards(const struct bench *bench, FILE *out)
 {
   const struct cards_table *table = &bench->cards;
   if (table->n == 0) return;
-  fprintf(out,
-          "\n  Network cards: bytes while comm-gpu ran, and what the host's ranks sent to other hosts\n");
+  fprintf(
+      out,
+      "\n  Network cards: traffic while comm-gpu ran; \"of\": what the host's ranks sent to other hosts\n");
   for (int c = 0; c < table->n; c++) {
     const struct cards_row *row = &table->rows[c];
     fprintf(out, "  %-12s %-10s %-10s %-6s", row->card.host, row->card.name, row->card.link, row->card.state);
@@ -297,7 +301,8 @@ static void print_cards(const struct bench *bench, FILE *out)
   for (int c = 0; c < table->n; c++)
     if (table->rows[c].idle)
       fprintf(out,
-              "  WARNING    card %s of %s is active and IDLE: the bytes between hosts took another path\n",
+              "  WARNING    card %s of %s is active but carried no data: the traffic between hosts took "
+              "another path\n",
               table->rows[c].card.name, table->rows[c].card.host);
 }
 

@@ -229,7 +229,7 @@ static status_t model_make(struct predict *p)
   status_t status = model_fit(&p->study, &p->paths, NULL, 1, &p->model);
   if (status != STATUS_OK) left_warn(&p->study);
   RETURN_IF_FAILED(status);
-  progress_begin("leaving runs out, to see how far predictions are off");
+  progress_begin("validating, by predicting runs that were left out");
   RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->model, &p->validation));
   validate_widen(&p->validation, &p->model);
   validate_cover(&p->validation, &p->model);

@@ -72,7 +72,7 @@ static const struct gemm_ops ops = {.open = blocked_open, .launch = blocked_laun
 
 const struct gemm_kernel gemm_cpu_blocked = {
     .name = "blocked",
-    .step = "a block of B stays in the cache, rows of sums share each row of it",
+    .step = "keep a block of B in the cache; each of its rows is used for several rows of C",
     .rung = 2,
     .types = GEMM_BIT(GEMM_F32),
     GEMM_BLOCKS(

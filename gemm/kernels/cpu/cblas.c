@@ -51,7 +51,7 @@ static const struct gemm_ops ops = {
 
 const struct gemm_kernel gemm_cpu_cblas = {
     .name = "cblas",
-    .step = CBLAS_NAME ", with as many threads",
+    .step = CBLAS_NAME ", with the same number of threads",
     .yardstick = 1,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,

@@ -25,7 +25,7 @@ static const struct gemm_ops ops = {.launch = naive_launch};
 
 const struct gemm_kernel gemm_cpu_naive = {
     .name = "naive",
-    .step = "three loops, a dot product an element",
+    .step = "three loops, one dot product per element",
     .rung = 1,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,

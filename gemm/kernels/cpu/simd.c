@@ -186,7 +186,7 @@ static const struct gemm_ops ops = {
 
 const struct gemm_kernel gemm_cpu_simd = {
     .name = "simd",
-    .step = "tiles of C in vector registers, A and B packed for each cache",
+    .step = "tiles of C in vector registers, A and B packed for the caches",
     .rung = 3,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,

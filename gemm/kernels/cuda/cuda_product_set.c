@@ -26,7 +26,7 @@ static const struct gemm_kernel regblock = {
 
 static const struct gemm_kernel local = {
     .name = "local",
-    .step = "128x128 per block through shared memory, one step of k at a time",
+    .step = "128x128 per block in shared memory, one step of k at a time",
     .rung = 3,
     FP32(fp32_local),
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 1, .item_m = 8, .item_n = 8, .stages = 1}),
@@ -34,7 +34,7 @@ static const struct gemm_kernel local = {
 
 static const struct gemm_kernel unroll = {
     .name = "unroll",
-    .step = "8 steps of k at a time, fetched four by four",
+    .step = "8 steps of k at a time, loaded as vectors of four",
     .rung = 4,
     FP32(fp32_unroll),
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 1}),
@@ -42,7 +42,7 @@ static const struct gemm_kernel unroll = {
 
 static const struct gemm_kernel pipeline = {
     .name = "pipeline",
-    .step = "the next tile is fetched while this one is multiplied",
+    .step = "load the next tile while multiplying this one",
     .rung = 5,
     FP32(fp32_pipeline),
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 2}),
@@ -50,7 +50,7 @@ static const struct gemm_kernel pipeline = {
 
 static const struct gemm_kernel lds_pipeline = {
     .name = "lds-pipeline",
-    .step = "shared memory is read a step ahead too",
+    .step = "read shared memory one step ahead too",
     .rung = 6,
     FP32(fp32_lds_pipeline),
     GEMM_BLOCKS(
@@ -67,7 +67,7 @@ static const struct gemm_kernel lds_pipeline = {
       TILE(64, 128, 8, 8, parts, stay), TILE(64, 64, 8, 4, parts, stay)
 static const struct gemm_kernel warptile = {
     .name = "warptile",
-    .step = "tiles in tiles of warps, fed by asynchronous copies; small tiles and parts of k for small sizes",
+    .step = "tiles per warp, loaded by asynchronous copies; for small sizes smaller tiles and split k",
     .rung = 7,
     .transposes = 1,
     FP32(fp32_warptile),
@@ -77,7 +77,7 @@ static const struct gemm_kernel warptile = {
 
 static const struct gemm_kernel f16x2 = {
     .name = "f16x2",
-    .step = "half without tensor cores: two products per instruction, sums in half",
+    .step = "half precision without tensor cores: two products per instruction, half-precision sums",
     .rung = 8,
     .types = GEMM_BIT(GEMM_F16_F16),
     .ops = &gemm_cuda_tensor_ops,
@@ -108,7 +108,7 @@ static const struct gemm_kernel wmma_8x32 = {
 
 static const struct gemm_kernel mma = {
     .name = "mma",
-    .step = "the warp's own instruction m16n8k16, operands by ldmatrix, results from registers",
+    .step = "the instruction mma m16n8k16, operands loaded by ldmatrix, results stored from registers",
     .rung = 10,
     .types = HALVES,
     TENSOR(tensor_mma),
@@ -116,7 +116,7 @@ static const struct gemm_kernel mma = {
 
 static const struct gemm_kernel wgmma = {
     .name = "wgmma",
-    .step = "warpgroups multiply from shared memory, bulk copies to pairs of blocks, blocks that stay",
+    .step = "warpgroup MMA from shared memory, TMA copies to pairs of blocks, persistent blocks",
     .rung = 11,
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,

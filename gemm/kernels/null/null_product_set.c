@@ -20,7 +20,7 @@ static const struct gemm_ops ops = {.open = null_product_open, .launch = null_pr
 
 static const struct gemm_kernel naive = {
     .name = "naive",
-    .step = "the CPU's plain loop, which can fail on demand",
+    .step = "the CPU's plain loop, can fail on demand (for tests)",
     .rung = 1,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,

@@ -52,7 +52,7 @@ static const struct gemm_ops ops = {
 
 const struct gemm_kernel gemm_opencl_cblas = {
     .name = "cblas",
-    .step = CBLAS_NAME " on the device's memory, where the device is a CPU",
+    .step = CBLAS_NAME " on the device's memory, if the device is a CPU",
     .yardstick = 1,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,

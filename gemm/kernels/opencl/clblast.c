@@ -48,7 +48,7 @@ static const struct gemm_ops ops = {.fits = clblast_fits, .launch = clblast_laun
 
 const struct gemm_kernel gemm_opencl_clblast = {
     .name = "clblast",
-    .step = "CLBlast, with what it knows of this device",
+    .step = "CLBlast, with its own tuning for this device",
     .yardstick = 1,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,

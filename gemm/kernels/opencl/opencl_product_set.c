@@ -16,7 +16,7 @@
 static const struct opencl_gemm_variant naive_variant = {.source = gemm_naive_cl};
 static const struct gemm_kernel naive = {
     .name = "naive",
-    .step = "a work-item an element",
+    .step = "one work-item per element",
     .rung = 1,
     COMMON(naive_variant),
     GEMM_BLOCKS({.group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1}),
@@ -25,7 +25,7 @@ static const struct gemm_kernel naive = {
 static const struct opencl_gemm_variant regblock_variant = {.source = gemm_regblock_cl};
 static const struct gemm_kernel regblock = {
     .name = "regblock",
-    .step = "8x8 elements a work-item, in registers",
+    .step = "8x8 elements per work-item, in registers",
     .rung = 2,
     COMMON(regblock_variant),
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .item_m = 8, .item_n = 8, .stages = 1}),
@@ -34,7 +34,7 @@ static const struct gemm_kernel regblock = {
 static const struct opencl_gemm_variant local_variant = {.source = gemm_local_cl};
 static const struct gemm_kernel local = {
     .name = "local",
-    .step = "128x128 a group through local memory, one step of k at a time",
+    .step = "128x128 per work-group in local memory, one step of k at a time",
     .rung = 3,
     COMMON(local_variant),
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 1, .item_m = 8, .item_n = 8, .stages = 1}),
@@ -44,7 +44,7 @@ static const struct opencl_gemm_variant unroll_variant = {
     .source = gemm_unroll_cl, .shared_source = gemm_tile_cl, .geometry = OPENCL_TILES};
 static const struct gemm_kernel unroll = {
     .name = "unroll",
-    .step = "8 steps of k at a time, fetched four by four",
+    .step = "8 steps of k at a time, loaded as vectors of four",
     .rung = 4,
     COMMON(unroll_variant),
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 1}),
@@ -54,7 +54,7 @@ static const struct opencl_gemm_variant pipeline_variant = {
     .source = gemm_pipeline_cl, .shared_source = gemm_tile_cl, .geometry = OPENCL_TILES};
 static const struct gemm_kernel pipeline = {
     .name = "pipeline",
-    .step = "the next tile is fetched while this one is multiplied",
+    .step = "load the next tile while multiplying this one",
     .rung = 5,
     COMMON(pipeline_variant),
     GEMM_BLOCKS({.group_m = 128, .group_n = 128, .group_k = 8, .item_m = 8, .item_n = 8, .stages = 2}),
@@ -69,7 +69,7 @@ static const struct opencl_gemm_variant lds_variant = {
   }
 static const struct gemm_kernel lds_pipeline = {
     .name = "lds-pipeline",
-    .step = "local memory is read a step ahead too, offsets are reckoned once",
+    .step = "read local memory one step ahead too; compute offsets once",
     .rung = 6,
     .transposes = 1,
     COMMON(lds_variant),
@@ -83,7 +83,7 @@ static const struct gemm_kernel lds_pipeline = {
       TILE(64, 64, 16, 8, 4, parts), TILE(32, 32, 8, 4, 4, parts)
 static const struct gemm_kernel small = {
     .name = "small-tiles",
-    .step = "tiles as small as the size and the device ask for",
+    .step = "smaller tiles, chosen by size and device",
     .rung = 7,
     .transposes = 1,
     COMMON(lds_variant),
@@ -92,7 +92,7 @@ static const struct gemm_kernel small = {
 
 static const struct gemm_kernel split = {
     .name = "split-k",
-    .step = "k in parts where tiles alone do not fill the device",
+    .step = "split k if the tiles do not fill the device",
     .rung = 8,
     .transposes = 1,
     COMMON(lds_variant),
@@ -103,7 +103,7 @@ static const struct opencl_gemm_variant panel_variant = {
     .source = gemm_panel_cl, .geometry = OPENCL_SINGLE, .cpus_only = 1};
 static const struct gemm_kernel panel = {
     .name = "panel",
-    .step = "for CPUs: a work-item a group multiplies packed panels by vectors",
+    .step = "for CPUs: one work-item per group multiplies packed panels with vectors",
     .rung = 9,
     .transposes = 1,
     COMMON(panel_variant),

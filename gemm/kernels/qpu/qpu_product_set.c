@@ -84,12 +84,12 @@ static const struct gemm_ops ops = {.fits = qpu_product_fits,
 
 /* The last rung is the one that was published as the fastest on the part. */
 KERNEL(dot, "dot products of 16 through two TMUs: 1 product in 14 instructions", 1);
-KERNEL(138, "outer product, one operation an instruction: 64 products in 138", 2);
-KERNEL(72, "both ALUs at once, full delay slots: 64 products in 72", 3);
-KERNEL(68, "counter and address in one vector, look-ups a turn ahead: 64 products in 68", 4);
-KERNEL(67, "loop turned by four instructions, C overlapped with its tail: 64 products in 67", 5);
-KERNEL(threads, "two threads a QPU, 16 x 32 tiles: 32 products in 35", 6);
-KERNEL(tmu1, "B by the second TMU, free of the uniform stream, 48 x 16 tiles: 48 products in 78", 7);
+KERNEL(138, "outer product, one operation per instruction: 64 products in 138 instructions", 2);
+KERNEL(72, "both ALUs at once, delay slots filled: 64 products in 72 instructions", 3);
+KERNEL(68, "counter and address in one vector, loads one iteration ahead: 64 products in 68", 4);
+KERNEL(67, "loop overhead of four instructions, C written during its end: 64 products in 67", 5);
+KERNEL(threads, "two threads per QPU, 16 x 32 tiles: 32 products in 35", 6);
+KERNEL(tmu1, "B through the second TMU instead of uniforms, 48 x 16 tiles: 48 products in 78", 7);
 
 static const struct gemm_kernel *const kernels[] = {&kernel_dot, &kernel_138,     &kernel_72,  &kernel_68,
                                                     &kernel_67,  &kernel_threads, &kernel_tmu1};

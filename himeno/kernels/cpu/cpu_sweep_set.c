@@ -32,13 +32,14 @@ static const struct himeno_kernel kernels[] = {
      .rung = 1,
      .variant = &reference},
     {.name = "stream",
-     .step = "vectors, rows in cache-sized blocks, stores past the caches",
+     .step = "SIMD, rows blocked for the cache, stores that bypass the caches",
      .standard = 1,
      .sweeps = 1,
      .trial = 1,
      .rung = 2},
     {.name = "wavefront",
-     .step = "two sweeps per pass over memory: the second follows two planes behind, through the caches",
+     .step =
+         "two sweeps per pass over memory: the second follows two planes behind and reads from the caches",
      .class_ = HIMENO_TEMPORAL,
      .sweeps = 2,
      .trial = 1,
@@ -60,7 +61,7 @@ static const struct himeno_kernel kernels[] = {
 const struct himeno_kernel *const himeno_kernel_reference = &kernels[0];
 
 const struct himeno_kernel himeno_kernel_toward_zero = {.name = "toward-zero",
-                                                        .step = "plain loop, rounded as a QPU does",
+                                                        .step = "plain loop that rounds like a QPU",
                                                         .sweeps = 1,
                                                         .toward_zero = 1,
                                                         .variant = &toward_zero};

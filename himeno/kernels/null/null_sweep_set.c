@@ -8,7 +8,7 @@
 
 static const struct himeno_kernel kernels[] = {
     {.name = "reference",
-     .step = "the CPU's plain loop, which can fail on demand",
+     .step = "the CPU's plain loop, can fail on demand (for tests)",
      .standard = 1,
      .sweeps = 1,
      .rung = 1},

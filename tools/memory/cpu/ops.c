@@ -25,8 +25,8 @@ static void cpu_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .threads_max = host_threads(),
                                 .blocks_max = 1,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK,
-                                .copy_shapes = {1, {"a part a thread"}},
-                                .mix_shapes = {1, {"a part a thread"}},
+                                .copy_shapes = {1, {"one part per thread"}},
+                                .mix_shapes = {1, {"one part per thread"}},
                                 .pointers = 1,
                                 .types = 1 << MEM_FP32};
 }

@@ -157,7 +157,7 @@ static void cl_traits(const struct mem_exec *x, struct mem_traits *traits)
                                 .threads_max = (int)x->group,
                                 .blocks_max = 2048,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
-                                .copy_shapes = {2, {"a tile a work-group", "1 word a work-item"}},
+                                .copy_shapes = {2, {"one tile per work-group", "one word per work-item"}},
                                 .mix_shapes = {1, {"1 word a work-item"}},
                                 .types = 1 << MEM_FP32};
 }
