@@ -85,8 +85,8 @@ struct option_spec {
 /** \brief The option of every program that writes a document; \a more follows the usual help. */
 #define OPTION_JSON(readers, heading, more)                                                                  \
   "json", 0, readers, OPTION_OUTPUT(json, "FILE|-"),                                                         \
-      "Write one JSON document to FILE, completely or not at all. With -, write it to standard output and "  \
-      "the report to standard error." more,                                                                  \
+      "Write all results to FILE as one JSON document. With -, write it to standard output and the "         \
+      "report to standard error." more,                                                                      \
       heading
 
 /** \brief The option of every program that lists \a what is available. */

@@ -16,17 +16,18 @@
 
 #define DEVICE_OPTION_DEVICE(readers)                                                                        \
   "device", 0, OPTION_OWN | (readers), OPTION_TEXT(device, "N|UUID|NAME"),                                   \
-      "Use only devices with this position, UUID or part of a name. Default: one device per rank, by the "   \
-      "rank's position on its host."
+      "Use only devices with this index, UUID or part of a name. Default: all, one per rank in the "         \
+      "order of --list."
 
 #define DEVICE_OPTION_BIND(readers)                                                                          \
   "bind", 0, readers, OPTION_CHOICE(binding, "auto|keep|share"),                                             \
-      "Bind ranks to cores. keep: the launcher's binding. share: divide the host's cores among its ranks. "  \
-      "auto: share if the launcher bound each rank to one core or several ranks to the same cores."
+      "Set how ranks are bound to cores. keep: as the launcher bound them. share: divide the host's "        \
+      "cores among its ranks. auto: share if the launcher bound each rank to a single core, or "             \
+      "several to the same cores; otherwise keep."
 
 #define DEVICE_OPTION_EXPECT(readers)                                                                        \
   "expect", 0, readers, OPTION_INT(expect, 1, 1024, "N"),                                                    \
-      "Fail if a host has fewer than N usable devices; the error names the host. A CPU counts only if "      \
-      "--backend selects its backend."
+      "Fail if a host has fewer than N usable devices, and name the host. A CPU counts as a device "         \
+      "only if --backend is given."
 
 #endif

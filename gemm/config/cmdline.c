@@ -69,12 +69,12 @@ static status_t gemm_parse_transport(const char *option, const char *text, void 
 
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, gemm_size_parse, "N|MxNxK"),
-     "Set the sizes: C is MxN, and K is the length of the dot products. Default: 4096 on a GPU, 1024 on a "
-     "CPU.",
+     "Set the matrix sizes: A is MxK, B is KxN and C is MxN; N alone sets all three. Default: 4096 "
+     "on a GPU, 1024 on a CPU.",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"type", 0, RUN, OPTION_CHOICE_AS(type, "f32|tf32|f16|f16-f16|bf16", "TYPE"),
-     "Select the type of the operands: f32, tf32, f16, f16-f16 (sums and result in half precision too) or "
-     "bf16. Default: f32."},
+     "Select the element type: f32 (default), tf32, f16, bf16, or f16-f16, which also sums and "
+     "stores in half precision. The others sum and store in float."},
     {"trans", 0, RUN, OPTION_CHOICE(trans, "NN|NT|TN|TT"),
      "Select which of A and B are stored transposed. All matrices are row-major."},
     {"alpha", 0, RUN, OPTION_REAL(alpha, -FACTOR_MAX, FACTOR_MAX, "REAL"),
@@ -82,59 +82,66 @@ static const struct option_spec options[] = {
     {"beta", 0, RUN, OPTION_REAL(beta, -FACTOR_MAX, FACTOR_MAX, "REAL"),
      "Multiply the previous C by REAL and add it (default 0: C is not read)."},
     {"lda", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_A], 1, GEMM_EXTENT_MAX, "N"),
-     "Set the pitch of A's stored rows, in elements. Default: the length of a row."},
+     "Set the leading dimension of A: the distance of its rows in memory, in elements. Default: "
+     "the length of a row."},
     {"ldb", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_B], 1, GEMM_EXTENT_MAX, "N"),
-     "Set the pitch of B's stored rows, in elements. Default: the length of a row."},
+     "Set the leading dimension of B, like --lda."},
     {"ldc", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_C], 1, GEMM_EXTENT_MAX, "N"),
-     "Set the pitch of C's stored rows, in elements. Default: the length of a row."},
+     "Set the leading dimension of C, like --lda."},
     {"data", 0, RUN, OPTION_CHOICE(data, "random|wide|special"),
-     "Select the input: random (uniform in [-1, 1)), wide (many magnitudes) or special (NaN and infinities, "
-     "which must appear in the result)."},
+     "Select the input: random (uniform in [-1, 1)), wide (values of many magnitudes) or special "
+     "(with NaN and infinities, which the result must have where IEEE 754 says so)."},
     {"distributed", 0, RUN, OPTION_FLAG(distributed),
-     "Compute one product over all ranks, a block of C per rank, instead of one product per rank."},
+     "Compute one product on all ranks together, each with a block of C, instead of the whole "
+     "product on each rank."},
     {"procs", 'p', CLUSTER, OPTION_CUSTOM(procs, gemm_procs_parse, "auto|PxQ"),
-     "With --distributed: set the ranks along m and n. auto takes the fastest by a model."},
+     "With --distributed: divide C into PxQ blocks, one per rank. auto takes the estimated fastest "
+     "division."},
     {"weak", 'w', CLUSTER, OPTION_FLAG(weak),
-     "With --distributed: SIZE's C is that of each rank. The whole C is MP x NQ, with the same K."},
+     "With --distributed: --size is the block of C per rank, so that C grows with the number of "
+     "ranks; K stays the same."},
     {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, gemm_parse_transport, "auto|TRANSPORT"),
-     "With --distributed: select the transport for panels of A and B; see --list. auto times a product per "
-     "transport and takes the fastest."},
+     "With --distributed: select how ranks exchange parts of A and B; --list shows the transports. "
+     "auto times a product with each and takes the fastest."},
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
-     "With --distributed: broadcast panels of N along k. Default: equal parts of at most 32768 for half "
-     "types and 8192 for others on a GPU, 256 on a CPU."},
+     "With --distributed: exchange A and B in panels, N columns of A and N rows of B at a time. "
+     "Default: equal panels of at most 256 on a CPU; on a GPU 8192, or 32768 for half types."},
     {DEVICE_OPTION_BACKEND(RUN)},
     {DEVICE_OPTION_DEVICE(RUN)},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, gemm_parse_kernel, "auto|KERNEL"),
-     "Select the kernel; see --list. auto takes the highest rung that supports the problem."},
+     "Select the compute kernel; --list shows them, from the simplest to the fastest. auto takes "
+     "the last one that supports the problem."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
-     "Run every rung of the backend's ladder over several sizes, with the model's prediction."},
+     "Run the backend's kernels from the simplest to the fastest over several sizes, and compare "
+     "each with the speed that a model predicts."},
     {"sizes", 0, LADDER, OPTION_CUSTOM(sizes, gemm_parse_sizes, "N,N,..."),
-     "Set the sizes for --ladder, each N or MxNxK. Default: 1024 to 8192 in steps of 1024 on a GPU; 256, 512 "
-     "and 1024 on a CPU."},
+     "With --ladder: set the sizes, each N or MxNxK. Default: 1024 to 8192 in steps of 1024 on a "
+     "GPU; 256, 512 and 1024 on a CPU."},
     {"no-reference", 0, ALONE | LADDER, OPTION_FLAG(no_reference),
-     "Do not measure the reference library alongside the kernel.", .old = "no-yardstick"},
+     "Do not time the vendor's library (such as cuBLAS) for comparison.", .old = "no-yardstick"},
     {DEVICE_OPTION_BIND(RUN)},
     {DEVICE_OPTION_EXPECT(RUN)},
     {RANKS_OPTION_TIMEOUT(RUN)},
     {"time", 't', TIMED, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
-     "Repeat blocks of products for about this long per kernel: 90, 15m or 8h (default 2 s, with --ladder "
-     "0.2 s).",
+     "Repeat blocks of products for about this long per kernel: 90 (seconds), 15m or 8h (default 2 "
+     "s, with --ladder 0.2 s).",
      .group = "How long", .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, TIMED, OPTION_TIME(block, 0.001, 60, "DURATION"),
-     "Set the duration of a block. After it, the result is checked and the next kernel runs. Default: 0.005 "
-     "s on a GPU, 0.05 s on a CPU. Long blocks, of at most 10000 products, show what a GPU sustains at its "
-     "power limit."},
+     "Set how long products run without a pause. Between blocks the result is checked, and kernel "
+     "and library alternate. Default: 0.005 s on a GPU, 0.05 s on a CPU. Longer blocks show what a "
+     "GPU sustains at its power limit; at most 10000 products."},
     {"verify", 0, RUN, OPTION_CHOICE(verify, "auto|full|off"),
-     "Compare with a float64 product: for a large product, auto computes rows, columns and random vectors; "
-     "full computes every element.",
+     "Compare the result with a float64 product. auto: of large matrices, verify some rows and "
+     "columns, and the rest by products with random vectors. full: verify every element. off: do "
+     "not verify.",
      .group = "Result"},
     {"accept", 0, RUN, OPTION_FLAG(accept),
-     "Treat an incorrect result of the reference library as the device's fault: exit status 4 instead of a "
-     "warning."},
+     "Fail with exit status 4 if the vendor's library gives a wrong result, instead of warning: it "
+     "points to a faulty device. (Unlike himeno-gpu's --accept, it takes no policy.)"},
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
     {"verbose", 'v', RUN, OPTION_FLAG(verbose),
-     "Print all lines of the report: devices' UUIDs, phases that took no time, the wall time of each part."},
+     "Add the devices' UUIDs to the report; with --ladder, the resources that each kernel uses."},
     {OPTION_LIST("backends, devices and kernels")},
 };
 

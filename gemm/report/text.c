@@ -86,7 +86,8 @@ static void gemm_print_speed(const struct gemm_run *run, FILE *out)
   if (share > 0) fprintf(out, ", %.1f%% of the peak", 100 * share);
   fprintf(out, "\n");
   if (gemm_noise_of(s) > STATS_NOISY)
-    fprintf(out, "  WARNING    noisy or short run: differences below %.1f%% are noise\n", 100 * gemm_noise_of(s));
+    fprintf(out, "  WARNING    noisy or short run: differences below %.1f%% are noise\n",
+            100 * gemm_noise_of(s));
 }
 
 static void print_peak(const struct gemm_run *run, const struct gemm_series *s, FILE *out)

@@ -50,77 +50,86 @@ static status_t himeno_parse_transport(const char *option, const char *text, voi
 
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
-     "Set the grid: XS, S, M, L, XL or IxJxK points. Default: L on a GPU, M on a CPU, XS on an emulator, or "
-     "a smaller one that fits in memory.",
+     "Set the grid size: XS, S, M, L, XL or IxJxK points. Default: L on a GPU, M on a CPU, XS on "
+     "an emulator, smaller if memory is short.",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
-     "Use the largest grid that fits in PERCENT of each device's free memory, and sweep over all of it.",
+     "Use the largest grid that fits in PERCENT of each device's free memory, instead of --size.",
      .given = OPTION_GIVEN(fill_given)},
     {"weak", 'w', RUN, OPTION_FLAG(weak),
-     "Weak scaling: give each rank as many points as SIZE has without its boundary."},
+     "Run a weak-scaling problem: every rank gets a grid of SIZE, so the whole grid grows with the "
+     "number of ranks."},
     {"data", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(data, "standard|dense"),
-     "Select the input: standard is the benchmark's own data; in dense data every term of the stencil "
-     "counts."},
+     "Select the input data. standard: the benchmark's own, in which many coefficients are 0 or 1. "
+     "dense: pseudo-random values, so that every term of the stencil affects the result."},
     {DEVICE_OPTION_BACKEND(RUN)},
     {DEVICE_OPTION_DEVICE(RUN)},
     {"kernel", 'k', PLAIN | OFFICIAL | SOAK, OPTION_CUSTOM(kernel, himeno_parse_kernel, "auto|KERNEL"),
-     "Select the kernel; see --list. auto times several on this device, size and data, and remembers the "
-     "fastest."},
+     "Select the compute kernel; --list shows them. auto times several for this device, size and "
+     "data, and remembers the fastest for later runs."},
     {"kernel-file", 0, RUN, OPTION_INPUT(kernel_file, "FILE"),
-     "Run your own kernel: OpenCL source, or CUDA source if NVRTC is installed. doc/kernel-file.md has a "
-     "template. With --ladder it is the last rung."},
-    {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune), "Time the kernels again even if a choice is remembered."},
+     "Run your own kernel from an OpenCL source, or a CUDA source if NVRTC is installed. "
+     "doc/kernel-file.md has a template. With --ladder it is run last."},
+    {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune),
+     "Time the kernels again, even if an earlier run remembered the fastest."},
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
-     "Skip all trials and ignore remembered choices: use the backend's default kernel and transport staged."},
+     "Time no kernels or transports before the run and ignore remembered choices: use the "
+     "backend's default kernel and transport staged."},
     {"transport", 'x', RUN, OPTION_CUSTOM(transport, himeno_parse_transport, "auto|TRANSPORT"),
-     "Select the transport for halo exchange; see --list. auto times a few exchanges per transport and takes "
-     "the fastest."},
-    {GRID_OPTION_PROCS(RUN, "takes the cheapest exchange by a model.")},
+     "Select how ranks exchange halos; --list shows the transports. auto times a few exchanges "
+     "with each and takes the fastest."},
+    {GRID_OPTION_PROCS(RUN, "minimizes the estimated time of halo exchange.")},
     {"no-overlap", 0, RUN, OPTION_FLAG(no_overlap),
-     "Finish computing before exchanging halos, instead of doing both at once."},
+     "Exchange halos after computing, instead of overlapping both."},
     {"pad", 0, RUN, OPTION_INT(pad, 0, 65536, "FLOATS"),
-     "Lengthen each row in memory by at least FLOATS elements, in steps of 32."},
+     "Add at least FLOATS unused elements to each row in memory, rounded up to a multiple of 32."},
     {DEVICE_OPTION_BIND(RUN)},
     {DEVICE_OPTION_EXPECT(RUN)},
     {RANKS_OPTION_TIMEOUT(RUN)},
     {"sweeps", 'n', PLAIN | LADDER, OPTION_INT(sweeps, 1, 10000000, "SWEEPS"),
-     "Run one block of SWEEPS sweeps.", .group = "How long", .given = OPTION_GIVEN(sweeps_given)},
+     "Run SWEEPS sweeps (updates of all grid points) once, instead of repeating blocks for --time.",
+     .group = "How long", .given = OPTION_GIVEN(sweeps_given)},
     {"time", 't', PLAIN | LADDER | OFFICIAL, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
-     "Repeat blocks for about this long: 90 (seconds), 15m or 8h (default 10 s).",
+     "Repeat blocks of sweeps for about this long: 90 (seconds), 15m or 8h (default 10 s).",
      .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, PLAIN | LADDER | SOAK, OPTION_INT(block, 1, 10000000, "SWEEPS"),
-     "Set the number of sweeps per block (default 120). Each block starts from the initial field.",
+     "Set the number of sweeps per block (default 120). Each block starts from the initial data, "
+     "so that its result is known.",
      .given = OPTION_GIVEN(block_given)},
     {"official", 0, RUN, OPTION_FLAG(official),
-     "Run the original protocol: 3 rehearsal sweeps, then about 60 s without resetting the field, and print "
-     "its score. Only the rehearsal is verified."},
+     "Follow the original benchmark: 3 rehearsal sweeps, then about 60 s without a reset, and "
+     "print its score. Only the rehearsal is verified."},
     {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
-     "Run blocks of both data sets for this long: 90, 15m, 8h or 2d. Check every bit of the field after each "
-     "sweep, and of the coefficients after each block. Nothing is tuned.",
+     "Run a burn-in for this long: 90 (seconds), 15m, 8h or 2d, with standard and dense data in "
+     "turn. Check every bit of the field after each sweep, and of the coefficients after each "
+     "block. No kernels or transports are timed first.",
      .given = OPTION_GIVEN(soak_given)},
     {"soak-log", 0, SOAK, OPTION_OUTPUT(soak_log, "FILE"),
-     "Append one JSON line per block to FILE. Each is on the disk before the next block begins."},
+     "Append one JSON line per block to FILE, flushed to disk before the next block begins."},
     {"soak-every", 0, SOAK, OPTION_INT(soak_every, 1, 10000000, "PASSES"),
-     "Check the field after every PASSES passes instead of after each: fewer checks, more memory traffic."},
+     "With --soak: check the field only after every PASSES passes over memory, so that less time "
+     "goes into checks and more into memory traffic (default 1)."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
-     "Run the kernels from the simplest to the fastest and show what each step gains. Each kernel runs for "
-     "about one second (--time) in all, spread over three rounds."},
+     "Run the backend's kernels from the simplest to the fastest and show what each optimisation "
+     "gains. Each kernel runs for about one second, or --time."},
     {"verify", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(verify, "auto|full|off"),
-     "Compare every block with the known value, or with one computed on the CPUs: auto computes for at most "
-     "about one minute, full to the end of a block.",
+     "Compare each block's result with a stored checksum, or for other sizes with one computed on "
+     "the CPUs. auto: compute for at most about one minute and verify only that many sweeps. full: "
+     "compute a whole block. off: do not verify.",
      .group = "Result"},
     {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "[POLICY]"),
-     "Judge the run by a policy: default, h100, h200, or a JSON file of limits (doc/acceptance.md). Nothing "
-     "is tuned. Exit status 5: a check failed. 3: too noisy to judge. 2: not verified, or nothing could be "
-     "checked.",
+     "Check the run against the limits of a policy: default, h100, h200, or a JSON file "
+     "(doc/acceptance.md). No kernels or transports are timed first. Exit status 5: a limit was "
+     "missed. 3: too noisy to judge. 2: not verified, or no limit could be checked.",
      .missing = "default"},
     {"reference", 0, PLAIN | SOAK, OPTION_INPUT(reference, "FILE"),
-     "Compare with the JSON document of an earlier run, within the noise of both. Exit status 5: slower. 3: "
-     "too noisy to compare."},
+     "Compare the speed with that of an earlier run, whose JSON document is FILE, within the noise "
+     "of both. Exit status 5: slower. 3: too noisy to compare."},
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
     {"verbose", 'v', RUN, OPTION_FLAG(verbose),
-     "Print all lines of the report: devices' UUIDs, phases that took no time, the wall time of each part."},
+     "Add to the report: UUIDs of devices, phases that took no time, wall time of each part; with "
+     "--ladder, the resources that each kernel uses."},
     {OPTION_LIST("backends, devices, kernels and transports")},
 };
 

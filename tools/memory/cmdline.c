@@ -77,54 +77,62 @@ static status_t parse_footprint(const char *option, const char *text, void *fiel
 
 static const struct option_spec options[] = {
     {"copies", 0, SECTIONS, OPTION_FLAG(sections.copies),
-     "Measure copies of several streams at once over sizes, with and without pacing, compared with the "
-     "library's own copy and BabelStream's.",
+     "Measure copies between 1 to 16 pairs of arrays at once, over several sizes, compared with "
+     "the library's own copy and BabelStream's. See --pace for the two variants.",
      .group = "What to measure (default: copies, mixes, latency and host)"},
     {"mixes", 0, SECTIONS, OPTION_FLAG(sections.mixes),
-     "Measure reads only, writes only, and 1, 3 and 13 reads per write."},
+     "Measure bandwidth with only reads, only writes, and 1, 3 or 13 reads per write."},
     {"latency", 0, SECTIONS, OPTION_FLAG(sections.latency),
-     "Measure latency by a pointer chase in random order over strides and footprints. It finds the caches, "
-     "the memory and the TLBs."},
+     "Measure the latency of loads by a pointer chase in random order, and derive the sizes and "
+     "latencies of caches, memory and TLBs."},
     {"host", 0, SECTIONS, OPTION_FLAG(sections.host),
-     "Measure the host's memory: COPY, TRIADD, READ, MEMCPY, and stores that bypass the caches."},
+     "Measure the bandwidth of the host's memory: copy, triad, read and memcpy, with ordinary "
+     "stores and stores that bypass the caches."},
     {"roofline", 0, SECTIONS, OPTION_FLAG(sections.roofline),
-     "Measure the ceilings, and kernels from 1/16 to 512 operations per byte."},
+     "Measure a roofline: peak bandwidth and arithmetic, and kernels with 1/16 to 512 operations "
+     "per byte."},
     {"pairs", 0, SECTIONS, OPTION_FLAG(sections.pairs),
-     "Measure kernels before and after an optimisation of their address computations. scripts/isa-report "
-     "counts their instructions."},
+     "Measure pairs of kernels, before and after an optimisation of their address computations "
+     "(GPUs). scripts/isa-report --pairs counts their instructions."},
     {"backend", 'b', OPTION_LISTED | SECTIONS, OPTION_CUSTOM(backend, parse_backend, "NAME"),
      "Select the backend: auto, cuda, opencl or cpu. auto takes CUDA, then a GPU by OpenCL, then the CPU.",
      .group = "Where and how"},
     {"device", 0, SECTIONS, OPTION_TEXT(device, "N|UUID|NAME"),
-     "Use the first device with this position, UUID or part of a name."},
+     "Use the first device with this index, UUID or part of a name."},
     {"streams", 0, COPIES, OPTION_CUSTOM(streams, parse_streams, "LIST"),
-     "Set the numbers of concurrent copies, of 1,2,4,8,16. Default: all of them."},
+     "With --copies: set the numbers of arrays copied at once, a list of 1, 2, 4, 8 and 16. "
+     "Default: all."},
     {"sizes", 0, COPIES | MIXES | HOST | ROOFLINE, OPTION_CUSTOM(sizes, mem_parse_sizes, "LIST"),
-     "Set the bytes to copy, in steps of 64K; as many are read as written. Default: from below the last "
-     "cache to most of a GPU's memory; on the host four times the last cache. The mixes use the largest of "
-     "which 14 fit, at most 1G; the roofline uses the first."},
+     "Set the sizes of arrays in bytes, multiples of 64K, such as 1M,1G. Default: from below the "
+     "last cache to most of a GPU's memory; --host: four times the last cache. --mixes uses the "
+     "largest that fits 14 times, at most 1G; --roofline uses the first."},
     {"pace", 0, COPIES, OPTION_CHOICE(pace, "both|free|paced"),
-     "Copy without a barrier of the thread block before each element, with one, or both."},
+     "With --copies: paced adds a barrier of the thread block before each element, which keeps its "
+     "threads close in memory; free has none. Default: both."},
     {"assign", 0, COPIES, OPTION_CHOICE(deal, "all|cyclic|block|group"),
-     "Assign elements to threads: adjacent threads take adjacent elements (cyclic), each thread has a "
-     "contiguous run (block), or each thread block has one (group)."},
+     "With --copies: select which elements a thread copies. cyclic: adjacent threads take adjacent "
+     "elements. block: each thread takes a contiguous part. group: each thread block takes a "
+     "contiguous part. Default: all."},
     {"widths", 0, GPU_COPIES, OPTION_CUSTOM(widths, parse_widths, "LIST"),
-     "Set the bytes that a thread moves at once, of 4,16 (GPUs)."},
+     "With --copies on GPUs: set the bytes per access, 4, 16 or 4,16 (default)."},
     {"threads", 0, COPIES | HOST, OPTION_CUSTOM(threads, parse_counts, "LIST"),
-     "Set the threads per block; on a CPU and for --host the threads in total (default: 1 and all cores). "
-     "With the copies of a GPU, --host uses the default."},
+     "Set the threads per block of --copies on a GPU; on a CPU and for --host the total number of "
+     "threads (default: 1 and all cores)."},
     {"blocks", 0, GPU_COPIES, OPTION_CUSTOM(blocks, parse_counts, "LIST"),
-     "Set the thread blocks per compute unit (GPUs)."},
+     "With --copies on GPUs: set the thread blocks per compute unit."},
     {"strides", 0, LATENCY, OPTION_CUSTOM(strides, parse_strides, "LIST"),
-     "Set the strides of the pointer chase in bytes. Default: a line, a page and a large page."},
+     "With --latency: set the strides of the pointer chase in bytes. Default: a cache line, a page "
+     "and a large page."},
     {"footprint", 0, LATENCY, OPTION_CUSTOM(footprint, parse_footprint, "SIZE"),
-     "Set the largest footprint of the pointer chase. Default: most of a GPU's memory, 1G on a CPU."},
+     "With --latency: set the largest memory range of the pointer chase. Default: most of a GPU's "
+     "memory, 1G on a CPU."},
     {"kernels", 0, ROOFLINE, OPTION_INPUT(kernels, "FILE,..."),
-     "Place kernels on the roofline: JSON documents of himeno-gpu, gemm-gpu and their ladders. A sweep is "
-     "placed by the traffic in a document of scripts/dram-traffic, if one is listed."},
+     "With --roofline: add the kernels in these JSON documents of himeno-gpu and gemm-gpu. If a "
+     "document of scripts/dram-traffic is listed too, use its measured memory traffic for "
+     "himeno-gpu's kernels."},
     {"time", 't', SECTIONS, OPTION_TIME(seconds, 0.001, 1e5, "DURATION"),
-     "Take samples for about this long per section: 30 or 5m (default 10 s). A section ends earlier once its "
-     "medians are known to 0.25%, and later if three samples of each need more.",
+     "Measure each section for about this long: 30 (seconds) or 5m (default 10 s). A section ends "
+     "earlier once its medians are known to 0.25%, and takes at least three samples of each value.",
      .group = "How long"},
     {OPTION_JSON(SECTIONS, "Result", "")},
     {OPTION_QUIET},

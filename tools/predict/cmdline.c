@@ -12,20 +12,23 @@ enum { STUDY = 1, MODEL = 2, PREDICTION = STUDY | MODEL, CHECK = 4 };
 
 static const struct option_spec options[] = {
     {"study", 0, PREDICTION, OPTION_INPUT(study, "FOLDER"),
-     "Read the measured runs: a folder of JSON documents of himeno-gpu, or of gemm-gpu --distributed, one "
-     "per run, with one rank and more, small and large sizes. Or a FILE.jsonl whose lines have \"name\" and "
-     "\"document\".",
+     "Read measured runs from FOLDER: the runs/ of a study of scripts/scaling, or JSON documents "
+     "of himeno-gpu or gemm-gpu --distributed, one per run. It needs runs with one and with "
+     "several ranks, and small and large sizes. A FILE.jsonl with one {\"name\", \"document\"} per "
+     "line works too.",
      .group = "What was measured"},
-    {"comm", 0, PREDICTION, OPTION_INPUT(comm, "FILE"), "Read the JSON document of comm-gpu."},
+    {"comm", 0, PREDICTION, OPTION_INPUT(comm, "FILE"),
+     "Read latencies and bandwidths from a JSON document of comm-gpu."},
     {"model", 0, PREDICTION, OPTION_INPUT(model, "FILE"),
-     "Read the model from an earlier document of himeno-predict, instead of --study and --comm."},
+     "Use the model in an earlier document of himeno-predict, instead of --study and --comm."},
     {"kernel", 'k', OPTION_ALWAYS, OPTION_TEXT(kernel, "KERNEL"),
-     "Fit runs of this kernel. Default: the most frequent kernel, backend and device."},
+     "Use only runs of this kernel. Default: the most frequent combination of kernel, backend and "
+     "device."},
     {"fit-ranks", 0, STUDY, OPTION_INT(fit_ranks, 1, LIST_RANKS_TOP, "N"),
-     "Fit only runs of at most N ranks."},
+     "Use only runs with at most N ranks for the model."},
     {"include", 0, STUDY, OPTION_CUSTOM(keep, study_keep_parse, "WHAT[,WHAT]"),
-     "Also fit runs that are normally excluded: duplicates, runs on other machines than most (machines), "
-     "unverified runs, outliers.",
+     "Use also runs that the model normally ignores: duplicates, machines (runs on other machines "
+     "than most), unverified, outliers.",
      .old = "keep"},
     {"size", 's', PREDICTION, OPTION_CUSTOM(sizes, any_size_list_parse, "SIZE[,SIZE]"),
      "Predict these sizes: XS, S, M, L, XL or IxJxK; for gemm-gpu N or MxNxK. Default: the sizes of the "
@@ -36,9 +39,10 @@ static const struct option_spec options[] = {
     {"scaling", 0, PREDICTION, OPTION_CHOICE(scaling, "both|strong|weak"),
      "Select the scaling. Strong: SIZE is the whole problem. Weak: SIZE is that of each rank."},
     {"transport", 'x', PREDICTION, OPTION_TEXT(transport, "TRANSPORT"),
-     "Predict only this transport between neighbours. Default: all of the study."},
+     "Predict only for this transport. Default: all transports in the study."},
     {"procs", 'p', PREDICTION, OPTION_CUSTOM(procs, any_cut_parse, "auto|PxQxR|PxQ"),
-     "Set the ranks along each dimension, for gemm-gpu along m and n. auto is the program's own choice."},
+     "Set the numbers of ranks along each dimension; for gemm-gpu along m and n. auto: as the "
+     "program itself divides."},
     {"per-host", 0, PREDICTION, OPTION_INT(per_host, 1, LIST_RANKS_TOP, "N"),
      "Set the ranks per host. Default: as in the study, or twice its largest number of ranks if it has one "
      "host."},
@@ -47,20 +51,22 @@ static const struct option_spec options[] = {
      "instead of what comm-gpu measured.",
      .old = "between"},
     {"sweeps-per-pass", 0, PREDICTION, OPTION_INT(sweeps_a_pass, 1, 64, "N"),
-     "Assume a kernel with N sweeps per pass and halos of N layers. Give its gain on one rank by "
-     "--compute-time.",
+     "Assume a kernel that does N sweeps per pass over memory, with halos of N layers. State its "
+     "gain on one rank with --compute-time.",
      .old = "sweeps-a-pass"},
     {"compute-time", 0, PREDICTION, OPTION_REAL(scale.compute, 1e-6, 1e6, "FACTOR"),
      "Multiply the time for computing by FACTOR (0.1: ten times as fast)."},
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),
-     "Multiply latencies and the time per byte by FACTOR."},
+     "Multiply the communication time by FACTOR (0.5: twice as fast)."},
     {"against", 0, OPTION_ALWAYS, OPTION_INPUT(against, "PATH"),
-     "Compare the model with the runs in this folder or file, measured or simulated by himeno-sim.",
+     "Compare the predictions with the runs in this folder or file, measured or simulated by "
+     "himeno-sim.",
      .group = "Prediction and measurement"},
     {"within", 0, OPTION_ALWAYS, OPTION_REAL(within, 0.01, 1000, "PERCENT"),
-     "End with exit status 5 if an error of that comparison is larger than PERCENT."},
+     "With --against: fail with exit status 5 if a prediction is off by more than PERCENT."},
     {"check", 0, CHECK, OPTION_INPUT(check, "FILE"),
-     "Compare the predictions in an earlier document of himeno-predict with the runs of --against."},
+     "With --against: compare the predictions stored in FILE, an earlier document of "
+     "himeno-predict, instead of making new ones."},
     {OPTION_JSON(PREDICTION, "Result", "")},
     {OPTION_QUIET},
 };

@@ -16,10 +16,11 @@ static const struct option_spec options[] = {
     {"ranks", 'n', OPTION_ALWAYS, OPTION_CUSTOM(ranks, rank_list_parse, "N[,N]"),
      "Simulate these numbers of ranks. Default: 1,8,64."},
     {"weak", 'w', OPTION_ALWAYS, OPTION_FLAG(weak),
-     "Weak scaling: give each rank as many points as SIZE has without its boundary."},
+     "Run a weak-scaling problem: every rank gets a grid of SIZE, so the whole grid grows with the "
+     "number of ranks."},
     {"transport", 'x', OPTION_ALWAYS, OPTION_TEXT(transport, "TRANSPORT"),
-     "Use this transport's latency and bandwidth. Default: the first of the model."},
-    {GRID_OPTION_PROCS(OPTION_ALWAYS, "is himeno-gpu's own choice.")},
+     "Use this transport's latency and bandwidth. Default: the first in the model."},
+    {GRID_OPTION_PROCS(OPTION_ALWAYS, "divides as himeno-gpu does.")},
     {"per-host", 0, OPTION_ALWAYS, OPTION_INT(per_host, 1, 64, "N"), "Set the GPUs per host (default 8).",
      .group = "Machine"},
     {"network", 0, SIM_MADE, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
@@ -35,7 +36,7 @@ static const struct option_spec options[] = {
      "Divide each leaf switch's uplink bandwidth by FACTOR. 1: no oversubscription (default); 4: a 4:1 "
      "tree."},
     {"passes", 0, OPTION_ALWAYS, OPTION_INT(passes, 1, 10000, "N"),
-     "Set the number of timed passes (default 20)."},
+     "Set the number of simulated passes over the grid (default 20)."},
     {"keep-files", 0, OPTION_ALWAYS, OPTION_TEXT(keep, "FOLDER"),
      "Keep the files of the simulation in FOLDER.", .old = "keep", .group = "Result"},
     {OPTION_JSON(OPTION_ALWAYS, NULL, " himeno-predict --against reads it.")},
