@@ -79,7 +79,7 @@ worn() {
     expect_status 0
     [ -z "$stderr" ]
     grep -Eq 'WARNING    WRONG on rank 1 on .*, device .*: reference cblas: ' <<<"$output"
-    grep -Eq 'reference  cblas .*(WRONG|wrong result)' <<<"$output"
+    grep -Eq 'reference  library cblas: .*(WRONG|wrong result)' <<<"$output"
     ! grep -q 'cannot run' <<<"$output"
     [ "$(json "$document" 'd["result"]["verdict"], d["yardsticks"][0]["verdict"], [r["verdict"] for r in d["ranks"]], ["warning" in r for r in d["ranks"]]')" = \
       "pass wrong ['pass', 'pass'] [False, True]" ]
@@ -311,7 +311,7 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
 
 @test "--help and the page have the widest panels" {
   local half float cpu page
-  read -r half float cpu <<<"$("$gemm" --help | tr -s ' \n' ' ' | sed -n 's/.*equal parts of at most \([0-9]*\) for half types and \([0-9]*\) for others on a GPU, \([0-9]*\) on a CPU.*/\1 \2 \3/p')"
+  read -r cpu float half <<<"$("$gemm" --help | tr -s ' \n' ' ' | sed -n 's/.*panels of at most \([0-9]*\) on a CPU; on a GPU \([0-9]*\), or \([0-9]*\) for half types.*/\1 \2 \3/p')"
   page=$(tr -s ' \n' ' ' <"$top_srcdir/doc/gemm-distributed.md")
   [[ $page == *"else even ones of at most $half of half types and $float of others on a GPU, $cpu on a CPU)"* ]]
   widest null "$float"
@@ -350,7 +350,7 @@ widest() {
 @test "without --transport a product by each decides, and one rank needs none" {
   distributed 2 -b null -s 32 --json "$document"
   expect_status 0
-  [[ $output == *"(the fastest of a trial)"* ]]
+  [[ $output == *"(fastest in a short trial)"* ]]
   distributed 1 -b cpu -s 32 --json "$document"
   expect_status 0
   [ "$(json "$document" 'd["config"]["distributed"]["transport"], d["paths"]')" = "None []" ]

@@ -103,9 +103,10 @@ static const struct option_spec options[] = {
      "With --copies: set the numbers of arrays copied at once, a list of 1, 2, 4, 8 and 16. "
      "Default: all."},
     {"sizes", 0, COPIES | MIXES | HOST | ROOFLINE, OPTION_CUSTOM(sizes, mem_parse_sizes, "LIST"),
-     "Set the sizes of arrays in bytes, multiples of 64K, such as 1M,1G. Default: from below the "
-     "last cache to most of a GPU's memory; --host: four times the last cache. --mixes uses the "
-     "largest that fits 14 times, at most 1G; --roofline uses the first."},
+     "Set the bytes to copy, multiples of 64K such as 1M,1G; concurrent copies divide them. For "
+     "other sections, the size of an array. Default: from below the last cache to most of a GPU's "
+     "memory; --host: four times the last cache. --mixes uses the largest that fits 14 times, at "
+     "most 1G; --roofline uses the first."},
     {"pace", 0, COPIES, OPTION_CHOICE(pace, "both|free|paced"),
      "With --copies: paced adds a barrier of the thread block before each element, which keeps its "
      "threads close in memory; free has none. Default: both."},
