@@ -40,7 +40,7 @@ cache() { "$PYTHON" -c "import json,os; d=json.load(open(os.environ['HIMENO_TUNE
 
 @test "--no-tune and --kernel try nothing and write nothing" {
   tuned 'the default' --no-tune
-  tuned 'asked for' -k reference
+  tuned 'as requested' -k reference
   [ ! -e "$HIMENO_TUNE_CACHE" ]
 }
 
