@@ -28,18 +28,6 @@ static int by_name(const void *a, const void *b)
   return strverscmp(sg_host_get_name(*(const sg_host_t *)a), sg_host_get_name(*(const sg_host_t *)b));
 }
 
-static status_t hosts_check(const sg_host_t *hosts, int needed)
-{
-  if (sg_host_count() < (size_t)needed)
-    return log_fail(STATUS_USAGE, "the platform has %zu hosts, and %d ranks need %d of %d GPUs",
-                    sg_host_count(), sim.point.ranks, needed, sim.gpus_are_hosts ? 1 : sim.per_host);
-  for (int h = 1; h < needed; h++)
-    if (!isfinite(sg_host_get_route_bandwidth(hosts[0], hosts[h])))
-      return log_fail(STATUS_USAGE, "the platform has no link between hosts %s and %s",
-                      sg_host_get_name(hosts[0]), sg_host_get_name(hosts[h]));
-  return STATUS_OK;
-}
-
 /* Plain bandwidth and latency: no factors fitted to some other network, no TCP windows. */
 static void simgrid_start(void)
 {
@@ -59,13 +47,14 @@ static void simgrid_start(void)
 
 status_t engine_run(const char *platform, void (*run)(int argc, char **argv))
 {
-  const int each = sim.gpus_are_hosts ? 1 : sim.per_host;
+  const int each = sim.gpus_are_hosts ? 1 : sim.per_host, needed = (sim.point.ranks + each - 1) / each;
   simgrid_start();
   simgrid_load_platform(platform);
-  simgrid_run_until(0); /* routes are known from the start of a run */
   sg_host_t *hosts = sg_host_list();
   qsort(hosts, sg_host_count(), sizeof *hosts, by_name);
-  RETURN_IF_FAILED(hosts_check(hosts, (sim.point.ranks + each - 1) / each));
+  if (sg_host_count() < (size_t)needed)
+    return log_fail(STATUS_USAGE, "the platform has %zu hosts, and %d ranks need %d of %d GPUs",
+                    sg_host_count(), sim.point.ranks, needed, each);
   ranks = sim_array((size_t)sim.point.ranks, sizeof *ranks);
   for (int r = 0; r < sim.point.ranks; r++) {
     ranks[r] = (struct sim_rank){.number = r, .host = hosts[r / each], .awake = sg_sem_init(0)};

@@ -52,8 +52,7 @@ struct sim_rank {
 void *sim_array(size_t n, size_t bytes);
 
 /** \brief Runs \a run on all ranks, on the hosts of a platform in the order of the numbers in their
- * names, until one of them ends the process. STATUS_USAGE if there are too few, or one is not
- * linked to the first. */
+ * names, until one of them ends the process. STATUS_USAGE if there are too few. */
 status_t engine_run(const char *platform, void (*run)(int argc, char **argv));
 
 /** \brief The rank that calls, and any. */

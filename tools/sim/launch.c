@@ -129,11 +129,12 @@ static void complaint(FILE *log, char text[200])
   }
 }
 
-/* An error on the user's platform is an error of that file. */
-static status_t failure(const struct files *f, const struct sim_config *c, int ranks)
+/* A rank reports its own status. What SimGrid refuses is an error of the user's platform. */
+static status_t failure(const struct files *f, const struct sim_config *c, int ranks, int how)
 {
   char said[200];
   complaint(f->log, said);
+  if (WIFEXITED(how)) return log_fail((status_t)WEXITSTATUS(how), "%s", said);
   if (!c->platform)
     return log_fail(STATUS_FAULT, "the simulation of %d rank%s failed: %s", ranks, ranks == 1 ? "" : "s",
                     said);
@@ -155,7 +156,8 @@ static status_t simulate(const struct sim_setup *setup, const struct sim_point *
   while (waitpid(pid, &how, 0) < 0 && errno == EINTR) continue;
   child = 0;
   if (stopped) return log_fail(STATUS_INCOMPLETE, "stopped by signal %d", (int)stopped);
-  return WIFEXITED(how) && WEXITSTATUS(how) == 0 ? STATUS_OK : failure(f, &setup->config, point->ranks);
+  if (WIFEXITED(how) && WEXITSTATUS(how) == 0) return STATUS_OK;
+  return failure(f, &setup->config, point->ranks, how);
 }
 
 status_t sim_point_run(const struct sim_setup *setup, const struct sim_point *point,

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/output.h"
-#include "comm/halo/halo.h"
+#include "comm/halo/decomp.h"
 #include "himeno/problem.h"
 #include "suite/program.h"
 #include "suite/progress.h"
@@ -55,29 +55,13 @@ static status_t model_read(const struct sim_config *c, struct model *model)
                   c->transport ? c->transport : "at all");
 }
 
-/* Whether MPI takes the messages of all ranks, before any is simulated. */
-static status_t messages_check(const struct sim_point *point, int depth)
-{
-  for (int r = 0; r < point->ranks; r++) {
-    struct decomp decomp;
-    struct layout layout;
-    struct halo_plan plan;
-    decomp_init(&decomp, point->global, point->procs, r);
-    RETURN_IF_FAILED(layout_init(&layout, &decomp, depth, 0));
-    halo_plan_init(&plan, &decomp, &layout, depth);
-    RETURN_IF_FAILED(halo_plan_check(&plan));
-  }
-  return STATUS_OK;
-}
-
 static status_t point_make(const struct grid_size *size, int ranks, struct sim_point *point)
 {
   static const int alone[3] = {1, 1, 1};
   const struct decomp_rules rules = {.depth = setup.model.depth};
   *point = (struct sim_point){.size = *size, .ranks = ranks, .weak = setup.config.weak};
-  RETURN_IF_FAILED(decomp_cut(ranks, size->extent, point->weak, &rules,
-                              ranks == 1 ? alone : setup.config.procs, point->procs, point->global));
-  return messages_check(point, rules.depth);
+  return decomp_cut(ranks, size->extent, point->weak, &rules, ranks == 1 ? alone : setup.config.procs,
+                    point->procs, point->global);
 }
 
 static int hosts_of(int ranks)

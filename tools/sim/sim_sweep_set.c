@@ -37,20 +37,17 @@ static status_t times_set(struct sim_exec *x, struct gpu_mem gosa)
   return STATUS_OK;
 }
 
-static status_t cut_set(struct sim_exec *x)
+static void cut_set(struct sim_exec *x, const struct layout *layout)
 {
   struct decomp decomp;
-  struct layout layout;
   struct halo_plan plan;
   struct halo_cut cut;
   decomp_init(&decomp, sim.point.global, sim.point.procs, sim_self()->number);
-  RETURN_IF_FAILED(layout_init(&layout, &decomp, sim.model.depth, 0));
-  halo_plan_init(&plan, &decomp, &layout, sim.model.depth);
-  halo_cut_init(&cut, &plan, &layout);
+  halo_plan_init(&plan, &decomp, layout, sim.model.depth);
+  halo_cut_init(&cut, &plan, layout);
   x->inner = cut.inner;
-  x->owned = layout.owned;
+  x->owned = layout->owned;
   x->slabs = cut.n;
-  return STATUS_OK;
 }
 
 static status_t kernel_open(struct gpu_device *device, const struct himeno_fields *fields,
@@ -61,7 +58,7 @@ static status_t kernel_open(struct gpu_device *device, const struct himeno_field
   x->device = device;
   x->slot = -1;
   RETURN_IF_FAILED(times_set(x, fields->gosa));
-  RETURN_IF_FAILED(cut_set(x));
+  cut_set(x, &fields->layout);
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &x->edge));
   RETURN_IF_FAILED(gpu_event_create(device, &x->begin));
   RETURN_IF_FAILED(gpu_event_create(device, &x->end));
