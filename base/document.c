@@ -331,15 +331,6 @@ json_t *doc_close(struct doc *d)
   return NULL;
 }
 
-status_t doc_write(struct doc *d, const char *path)
-{
-  json_t *document = doc_close(d);
-  if (!document) return log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
-  status_t status = document_write(document, path);
-  json_decref(document);
-  return status;
-}
-
 /* ---- whole documents ---- */
 
 /* Of bytes that are not UTF-8, as names of files may be, each becomes a replacement character. */

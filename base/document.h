@@ -132,10 +132,6 @@ void doc_spread(struct doc *d, const char *name, struct stats_summary summary);
 /** \brief Ends a document. NULL, without a message, when memory ran out or a text was missing. */
 json_t *doc_close(struct doc *d);
 
-/** \brief Ends a document and writes it by file_write, or to standard output for "-"; a document
- * from which something was lost is STATUS_ENVIRONMENT. */
-status_t doc_write(struct doc *d, const char *path);
-
 /** \brief Ends a schema and prints it. */
 status_t doc_print(struct doc *d, FILE *out);
 

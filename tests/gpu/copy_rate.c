@@ -122,5 +122,7 @@ int main(int argc, char **argv)
     doc_end(&d);
   }
   doc_end(&d);
-  return (int)(status == STATUS_OK ? doc_write(&d, "-") : status);
+  json_t *document = doc_close(&d);
+  if (!document) return (int)STATUS_ENVIRONMENT;
+  return (int)(status == STATUS_OK ? document_write(document, "-") : status);
 }
