@@ -161,14 +161,14 @@ static status_t reasons_read(const json_t *list, const char *where, int *mask)
 }
 
 /* A text that is printed in the report, which nothing in it may break up. */
-static status_t text_read(const char *key, const json_t *value, const char *where, size_t room, char *to)
+static status_t text_read(const char *key, const json_t *value, const char *where, size_t capacity, char *to)
 {
   const char *text = json_string_value(value);
-  int plain = text && *text && strlen(text) < room;
+  int plain = text && *text && strlen(text) < capacity;
   for (const char *c = text; plain && *c; c++) plain = !iscntrl((unsigned char)*c);
   if (!plain)
     return log_fail(STATUS_USAGE, "policy %s: %s must be a text of 1 to %zu bytes without control characters",
-                    where, key, room - 1);
+                    where, key, capacity - 1);
   strcpy(to, text);
   return STATUS_OK;
 }

@@ -123,7 +123,7 @@ static struct slowdown slowdown_of(const struct slowdown_series *l, struct stret
                            .blocks = n};
 }
 
-static int series_search(struct slowdown_series *l, struct slowdown *found, int room)
+static int series_search(struct slowdown_series *l, struct slowdown *found, int capacity)
 {
   int n = 0;
   limit_set(l);
@@ -132,7 +132,7 @@ static int series_search(struct slowdown_series *l, struct slowdown *found, int 
     s = stretch_joined(l, stretch_joined(l, s, 1), -1);
     struct slowdown e = slowdown_of(l, s, slowdown_beyond_count(l, s));
     if (e.end - e.begin >= SLOWDOWN_SECONDS) {
-      if (n < room) found[n] = e;
+      if (n < capacity) found[n] = e;
       n++;
     }
     for (int b = s.first; b <= s.last; b++) l->beyond[b] = 0;
@@ -162,7 +162,7 @@ static int dragged_drop(struct slowdown *found, int n)
   return left;
 }
 
-int slowdown_find(const struct slowdown_ranks *in, struct slowdown *found, int room)
+int slowdown_find(const struct slowdown_ranks *in, struct slowdown *found, int capacity)
 {
   int n = 0;
   size_t blocks = (size_t)in->blocks;
@@ -174,9 +174,9 @@ int slowdown_find(const struct slowdown_ranks *in, struct slowdown *found, int r
       l.blocks = in->times + (size_t)r * blocks;
       l.rank = r;
       l.of = (enum judge_of)of;
-      n += series_search(&l, found + (n < room ? n : room), n < room ? room - n : 0);
+      n += series_search(&l, found + (n < capacity ? n : capacity), n < capacity ? capacity - n : 0);
     }
-  if (n > 0 && n <= room) n = dragged_drop(found, n);
+  if (n > 0 && n <= capacity) n = dragged_drop(found, n);
   if (!l.beyond || !l.scratch) n = -1;
   free(l.beyond);
   free(l.scratch);

@@ -53,6 +53,6 @@ struct slowdown_ranks {
 
 /** \brief Finds slowdowns, rank by rank, the longest of a rank first; stores at most \a room.
  * Returns how many there are, −1 if memory ran out. */
-int slowdown_find(const struct slowdown_ranks *in, struct slowdown *found, int room);
+int slowdown_find(const struct slowdown_ranks *in, struct slowdown *found, int capacity);
 
 #endif

@@ -143,7 +143,7 @@ static double deviation(const struct straggler_ranks *in, const double *ratios,
 }
 
 static int find_kind(const struct straggler_ranks *in, enum judge_of of, double *ratios, double *scratch,
-                     struct straggler *found, int room)
+                     struct straggler *found, int capacity)
 {
   int n = 0;
   double *slowness = scratch + in->ranks,
@@ -158,7 +158,7 @@ static int find_kind(const struct straggler_ranks *in, enum judge_of of, double 
     int beyond = straggler_beyond_count(ratios + (size_t)r * (size_t)in->blocks, in->blocks, limit);
     if (slowness[r] <= limit || beyond < STRAGGLER_MOST * in->blocks) continue;
     if (probability(beyond, in->blocks, &chance) > alarms_each(in->ranks)) continue;
-    if (n < room) found[n] = (struct straggler){r, of, slowness[r], limit, beyond};
+    if (n < capacity) found[n] = (struct straggler){r, of, slowness[r], limit, beyond};
     n++;
   }
   return n;
@@ -171,18 +171,18 @@ static int slower(const void *a, const void *b)
   return (s->slowness < t->slowness) - (s->slowness > t->slowness);
 }
 
-int straggler_find(const struct straggler_ranks *in, struct straggler *found, int room)
+int straggler_find(const struct straggler_ranks *in, struct straggler *found, int capacity)
 {
   int n = 0;
   if (in->ranks < STRAGGLER_RANKS_MIN || in->blocks < straggler_blocks_min(in->ranks)) return 0;
   double *ratios = malloc(sizeof *ratios * (size_t)in->ranks * (size_t)in->blocks);
   double *scratch = malloc(sizeof *scratch * 2 * (size_t)in->ranks);
   for (int of = 0; ratios && scratch && of < JUDGE_KINDS; of++)
-    n += find_kind(in, (enum judge_of)of, ratios, scratch, found + (n < room ? n : room),
-                   n < room ? room - n : 0);
+    n += find_kind(in, (enum judge_of)of, ratios, scratch, found + (n < capacity ? n : capacity),
+                   n < capacity ? capacity - n : 0);
   if (!ratios || !scratch) n = -1;
   free(ratios);
   free(scratch);
-  if (n > 0) qsort(found, (size_t)(n < room ? n : room), sizeof *found, slower);
+  if (n > 0) qsort(found, (size_t)(n < capacity ? n : capacity), sizeof *found, slower);
   return n;
 }

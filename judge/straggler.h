@@ -66,7 +66,7 @@ int straggler_blocks_min(int ranks);
 
 /** \brief Finds the stragglers, slowest first; stores at most \a room. Returns how many there are;
  * 0 with too few ranks or blocks, −1 if memory ran out. */
-int straggler_find(const struct straggler_ranks *ranks, struct straggler *found, int room);
+int straggler_find(const struct straggler_ranks *ranks, struct straggler *found, int capacity);
 
 /** \brief "compute" or "exchange". */
 extern const char *const judge_of_names[JUDGE_KINDS];

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# CBLAS, best OpenBLAS: the yardstick of matrix products on CPUs.
+# CBLAS, best OpenBLAS: the reference library of matrix products on CPUs.
 AC_DEFUN([HG_CBLAS],
 [AC_ARG_WITH([cblas],
-  [AS_HELP_STRING([--with-cblas@<:@=DIR@:>@], [OpenBLAS in DIR as yardstick of gemm-gpu (default: if found)])],
+  [AS_HELP_STRING([--with-cblas@<:@=DIR@:>@], [OpenBLAS in DIR as reference library of gemm-gpu (default: if found)])],
   [], [with_cblas=auto])
 AC_ARG_VAR([CBLAS_CFLAGS], [compiler flags for CBLAS])
 AC_ARG_VAR([CBLAS_LIBS], [linker flags for CBLAS])
@@ -32,7 +32,7 @@ AS_IF([test $hg_cblas = 1], [HG_NOTE([CBLAS], [on], [$CBLAS_LIBS])], [
   CBLAS_CFLAGS=
   CBLAS_LIBS=
   HG_OPTIONAL_OFF([CBLAS], [$with_cblas],
-    [cblas.h or libopenblas was not found (Debian, Ubuntu: apt install libopenblas-dev): no yardstick on CPUs])])
+    [cblas.h or libopenblas was not found (Debian, Ubuntu: apt install libopenblas-dev): no reference library on CPUs])])
 AS_IF([test $hg_openblas = 1], [hg_name='OpenBLAS'], [hg_name='the CBLAS library'])
 AC_DEFINE_UNQUOTED([HAVE_CBLAS], [$hg_cblas], [1 when there is a CBLAS, else 0])
 AC_DEFINE_UNQUOTED([HAVE_OPENBLAS_SET_NUM_THREADS], [$hg_openblas], [1 when it is OpenBLAS, else 0])

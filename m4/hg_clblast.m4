@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# CLBlast: the yardstick of matrix products by OpenCL. To be called behind HG_OPENCL.
+# CLBlast: the reference library of matrix products by OpenCL. To be called behind HG_OPENCL.
 AC_DEFUN([HG_CLBLAST],
 [AC_ARG_WITH([clblast],
-  [AS_HELP_STRING([--with-clblast@<:@=DIR@:>@], [CLBlast in DIR as yardstick of gemm-gpu (default: if found)])],
+  [AS_HELP_STRING([--with-clblast@<:@=DIR@:>@], [CLBlast in DIR as reference library of gemm-gpu (default: if found)])],
   [], [with_clblast=auto])
 AC_ARG_VAR([CLBLAST_CFLAGS], [compiler flags for CLBlast])
 AC_ARG_VAR([CLBLAST_LIBS], [linker flags for CLBlast])
 hg_clblast=0
-hg_lacking='clblast_c.h or libclblast was not found (Debian, Ubuntu: apt install libclblast-dev): no yardstick by OpenCL on GPUs'
+hg_lacking='clblast_c.h or libclblast was not found (Debian, Ubuntu: apt install libclblast-dev): no reference library by OpenCL on GPUs'
 AS_IF([test $hg_opencl = 0], [hg_lacking='there is no OpenCL'], [test "x$with_clblast" != xno], [
   AS_IF([test -n "$CLBLAST_LIBS"], [],
     [test "x$with_clblast" != xyes && test "x$with_clblast" != xauto], [

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# cuBLAS: the yardstick of matrix products on NVIDIA's devices.
+# cuBLAS: the reference library of matrix products on NVIDIA's devices.
 AC_DEFUN([HG_CUBLAS],
 [AC_REQUIRE([HG_CUDA])
 AC_ARG_WITH([cublas],
-  [AS_HELP_STRING([--with-cublas@<:@=DIR@:>@], [cuBLAS in DIR as yardstick of gemm-gpu (default: if the toolkit has it)])],
+  [AS_HELP_STRING([--with-cublas@<:@=DIR@:>@], [cuBLAS in DIR as reference library of gemm-gpu (default: if the toolkit has it)])],
   [], [with_cublas=auto])
 AC_ARG_VAR([CUBLAS_LIBS], [linker flags for cuBLAS])
 hg_cublas=0
 hg_cublas_why="there is no CUDA"
 AS_IF([test "x$with_cublas" != xno && test $hg_cuda = 1], [
-  hg_cublas_why="cublas_v2.h or libcublas was not found in $CUDA_HOME: no yardstick on CUDA devices"
+  hg_cublas_why="cublas_v2.h or libcublas was not found in $CUDA_HOME: no reference library on CUDA devices"
   AS_IF([test -n "$CUBLAS_LIBS"], [], [
     AS_CASE([$with_cublas], [yes|auto], [hg_folder=$CUDA_HOME], [hg_folder=$with_cublas])
     for hg_lib in "$hg_folder/lib64" "$hg_folder/targets/$host_cpu-linux/lib" "$hg_folder/lib"; do

@@ -22,7 +22,7 @@ int program_runs(const struct program *p, enum option_request request)
   return request == OPTION_RUN && !(p->list && *p->list);
 }
 
-void program_tell(const struct program *p, enum option_request request)
+void program_answer(const struct program *p, enum option_request request)
 {
   if (request == OPTION_SHOW_HELP) option_print_help(p->options, output_stream());
   if (request == OPTION_SHOW_VERSION) fprintf(output_stream(), "%s %s\n", p->options->name, meta_version());
@@ -101,7 +101,7 @@ int program_main(const struct program *p, int argc, char **argv)
   if (status == STATUS_OK && program_runs(p, request))
     status = program_run(p);
   else if (status == STATUS_OK)
-    program_tell(p, request);
+    program_answer(p, request);
   progress_clear();
   p->close();
   return status_exit_code(status_worst(status, file_flush_stdout()));

@@ -55,7 +55,7 @@ int program_runs(const struct program *program, enum option_request request);
 /** \brief --schema: prints the JSON Schema of the document. Returns the exit code. */
 int program_schema(const struct program *program);
 /** \brief Prints what else was asked for instead. */
-void program_tell(const struct program *program, enum option_request request);
+void program_answer(const struct program *program, enum option_request request);
 /** \brief Whether --json can be written. */
 status_t program_check(const struct program *program);
 /** \brief The report and the document. */

@@ -40,7 +40,7 @@ int program_mpi_main(const struct program *p, int argc, char **argv)
   if (status == STATUS_OK && program_runs(p, request))
     status = program_mpi_run(p);
   else if (status == STATUS_OK && first)
-    program_tell(p, request);
+    program_answer(p, request);
   status = status_worst(status, agree_status(comm, first ? file_flush_stdout() : STATUS_OK));
   progress_clear();
   p->close();

@@ -19,7 +19,7 @@ SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: as `--quiet`, no progress o
 #define LINE_SECONDS     3.0
 #define LINE_SHARE       0.05
 /* A phase that has lasted so long says for how long. */
-#define TOLD_SECONDS 2.0
+#define SHOWN_SECONDS 2.0
 
 static struct {
   int speaks, in_place, shown, n_phases;
@@ -72,7 +72,7 @@ static void time_text(double now, char text[TEXT_MAX])
   if (p.wanted > 0)
     snprintf(text, TEXT_MAX, past > p.wanted ? ", %.*f s, planned %.*f s" : ", %.*f of %.*f s", p.wanted < 10,
              past, p.wanted < 10, p.wanted);
-  else if (past >= TOLD_SECONDS)
+  else if (past >= SHOWN_SECONDS)
     snprintf(text, TEXT_MAX, ", for %.0f s", past);
 }
 

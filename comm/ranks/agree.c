@@ -70,7 +70,7 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
     RETURN_IF_FAILED(mpi_check(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), watch_agreement));
     if (done) return STATUS_OK;
     if (!notified && stats_now() - begin > patience) {
-      alarm_failure_tell(comm);
+      alarm_failure_notify(comm);
       notified = 1;
     }
     RETURN_IF_FAILED(watch_look(&wait));

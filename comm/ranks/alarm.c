@@ -247,7 +247,7 @@ static void note_send(const struct alarm_report *note, int rank)
     MPI_Request_free(&request);
 }
 
-void alarm_failure_tell(MPI_Comm comm)
+void alarm_failure_notify(MPI_Comm comm)
 {
   static struct alarm_report note;
   int n;

@@ -115,7 +115,7 @@ int alarm_reports_take(void);
 
 /** \brief Notifies the other ranks of \a comm that this one failed. A rank that waits for something
  * other than the agreement for a while confirms it: alarm_is_stuck(). */
-void alarm_failure_tell(MPI_Comm comm);
+void alarm_failure_notify(MPI_Comm comm);
 int alarm_is_stuck(void);
 
 /** \brief Answers the rank that failed, once, if \a wait has been going on for long since. */

@@ -27,7 +27,7 @@ SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
 #define TRY_TAG    128
 
 /* What the library says of itself; 1 where it cannot be asked. */
-static int library_says(void)
+static int library_supports(void)
 {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
   return MPIX_Query_cuda_support();
@@ -43,7 +43,7 @@ int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]
     snprintf(reason, GPU_TEXT_MAX, "memory of backend %s has no pointer that MPI could take", backend->name);
     return 0;
   }
-  if (library_says() || switch_number("HIMENO_MPI_DEVICE", 0)) return 1;
+  if (library_supports() || switch_number("HIMENO_MPI_DEVICE", 0)) return 1;
   snprintf(reason, GPU_TEXT_MAX,
            "this MPI library takes no CUDA memory (HIMENO_MPI_DEVICE=1 tries it nevertheless)");
   return 0;

@@ -64,16 +64,16 @@ static status_t exchanges_time(struct halo_exchange *x, int64_t floats, double *
                          "the choice of the halos' chunks");
 }
 
-static void choice_tell(struct halo_exchange *x, int64_t floats)
+static void choice_note(struct halo_exchange *x, int64_t floats)
 {
   for (int m = 0; m < x->plan.n; m++) {
     char *why = x->shared[m].why;
-    size_t used = strlen(why), room = sizeof x->shared[m].why - used;
+    size_t used = strlen(why), left = sizeof x->shared[m].why - used;
     if (x->shared[m].carried) continue;
     if (floats == 0)
-      snprintf(why + used, room, "; messages whole");
+      snprintf(why + used, left, "; messages whole");
     else
-      snprintf(why + used, room, "; in chunks of %d KiB", (int)(floats * (int64_t)sizeof(float) >> 10));
+      snprintf(why + used, left, "; in chunks of %d KiB", (int)(floats * (int64_t)sizeof(float) >> 10));
   }
 }
 
@@ -95,6 +95,6 @@ status_t buffered_chunk_choose(struct halo_exchange *x)
   for (int c = n - 2; c >= 0; c--)
     if (seconds[c][0] <= GAIN * seconds[best][0]) best = c;
   RETURN_IF_FAILED(agree_status(x->context.comm, buffered_cut(x, floats[best])));
-  choice_tell(x, floats[best]);
+  choice_note(x, floats[best]);
   return STATUS_OK;
 }

@@ -159,7 +159,7 @@ static status_t staged_pack(struct halo_exchange *x)
 
 /* ---- buffers: a buffer is written again once all neighbours took what was in it ---- */
 
-static status_t takes_tell(struct halo_exchange *x)
+static status_t takes_send(struct halo_exchange *x)
 {
   int passed = 1;
   while (x->took < x->n && passed) {
@@ -189,7 +189,7 @@ static status_t buffer_await(struct halo_exchange *x)
   struct watch_wait wait;
   watch_begin(&wait, x->context.comm, NULL, NULL, NULL);
   for (;;) {
-    RETURN_IF_FAILED(takes_tell(x));
+    RETURN_IF_FAILED(takes_send(x));
     int own = x->took >= x->n - 1, taken = 1;
     for (int m = 0; m < x->plan.n; m++) taken &= is_taken(x, m);
     if (own && taken) return STATUS_OK;
@@ -338,7 +338,7 @@ static status_t buffered_progress(struct halo_exchange *x)
 {
   int done;
   RETURN_IF_FAILED(chunks_send(x));
-  if (x->handover.block && x->took < x->n) RETURN_IF_FAILED(takes_tell(x));
+  if (x->handover.block && x->took < x->n) RETURN_IF_FAILED(takes_send(x));
   if (x->tokens_left + x->data_left > 0) RETURN_IF_FAILED(arrivals_take(x));
   if (x->out_left == 0) return STATUS_OK;
   RETURN_IF_FAILED(staged_is_done(x, &x->tokens_out, x->plan.n, &done));

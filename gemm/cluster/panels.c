@@ -89,9 +89,9 @@ static void slice_fill(const struct gemm_panels *p, int j, char *to)
 {
   size_t bytes = gemm_element_bytes(&p->local, p->matrix);
   int64_t first = j * p->grid.width, left = p->local.k - first,
-          deep = left < p->grid.width ? left : p->grid.width, ld = p->local.ld[p->matrix];
+          depth = left < p->grid.width ? left : p->grid.width, ld = p->local.ld[p->matrix];
   struct gemm_span slice = gemm_panels_slice(&p->grid, p->matrix, p->place);
-  int64_t rows = p->by_rows ? deep : slice.extent, columns = p->by_rows ? slice.extent : deep;
+  int64_t rows = p->by_rows ? depth : slice.extent, columns = p->by_rows ? slice.extent : depth;
   const char *from = (const char *)p->host +
                      (size_t)(p->by_rows ? first * ld + slice.begin : slice.begin * ld + first) * bytes;
   memset(to, 0, gemm_panels_slice_bytes(p));
@@ -208,10 +208,10 @@ static void plan_init(const struct gemm_panels *p, int set, struct halo_plan *pl
   plan->messages[0].dir[d] = p->place ? -1 : 1;
 }
 
-/* Of a turn, and what came in a step. */
-static struct gpu_mem *field_of(const struct gemm_panels *p, long turn, int step)
+/* Of a panel, and what came in a step. */
+static struct gpu_mem *field_of(const struct gemm_panels *p, long panel, int step)
 {
-  return &p->field[turn % GEMM_PANEL_FIELDS * gemm_panels_steps(p) + step];
+  return &p->field[panel % GEMM_PANEL_FIELDS * gemm_panels_steps(p) + step];
 }
 
 /* Cleared: checkers of memory do not see what another process writes. */
@@ -267,13 +267,13 @@ void gemm_panels_unlink(struct gemm_panels *p)
   p->transport = NULL;
 }
 
-status_t gemm_panels_start(struct gemm_panels *p, long turn, int j, int step, struct gpu_event *ready)
+status_t gemm_panels_start(struct gemm_panels *p, long panel, int j, int step, struct gpu_event *ready)
 {
-  return halo_route_pass(gemm_panels_route(p, turn, step), gemm_panels_operand(p, turn, j, step),
-                         *field_of(p, turn, step), ready);
+  return halo_route_pass(gemm_panels_route(p, panel, step), gemm_panels_operand(p, panel, j, step),
+                         *field_of(p, panel, step), ready);
 }
 
-struct gpu_mem gemm_panels_operand(const struct gemm_panels *p, long turn, int j, int step)
+struct gpu_mem gemm_panels_operand(const struct gemm_panels *p, long panel, int j, int step)
 {
-  return step == 0 ? p->own[j] : *field_of(p, turn, step - 1);
+  return step == 0 ? p->own[j] : *field_of(p, panel, step - 1);
 }

@@ -77,20 +77,20 @@ static inline int gemm_panels_steps(const struct gemm_panels *p)
 }
 
 /** \brief The route of a step; \a turn counts panels over all products. */
-static inline struct halo_route *gemm_panels_route(const struct gemm_panels *p, long turn, int step)
+static inline struct halo_route *gemm_panels_route(const struct gemm_panels *p, long panel, int step)
 {
-  return p->route[turn % GEMM_PANEL_SETS * gemm_panels_steps(p) + step];
+  return p->route[panel % GEMM_PANEL_SETS * gemm_panels_steps(p) + step];
 }
 
 /** \brief Begins a step of panel \a j once \a ready has passed. */
-status_t gemm_panels_start(struct gemm_panels *panels, long turn, int j, int step, struct gpu_event *ready);
+status_t gemm_panels_start(struct gemm_panels *panels, long panel, int j, int step, struct gpu_event *ready);
 
 /** \brief Bytes of a slice: what goes to the next rank in a step. */
 size_t gemm_panels_slice_bytes(const struct gemm_panels *panels);
 
 /** \brief The slice that a rank has before \a step, its own before the first: where it is, and
  * whose place in the ring it is of. */
-struct gpu_mem gemm_panels_operand(const struct gemm_panels *panels, long turn, int j, int step);
+struct gpu_mem gemm_panels_operand(const struct gemm_panels *panels, long panel, int j, int step);
 static inline int gemm_panels_place(const struct gemm_panels *p, int step)
 {
   return (p->place + p->ring - step) % p->ring;

@@ -64,7 +64,7 @@ static struct gemm_marks *marks_of(const struct gemm_cluster *c, int j, int step
 /* Blocks that stay would not let those of the other queue fill what they leave. */
 static struct gpu_queue *product_queue(const struct gemm_cluster *c, int q)
 {
-  return q == 0 || c->kernel.stays || c->part[0]->blocks.stays ? c->compute : c->beside;
+  return q == 0 || c->kernel.stays || c->part[0]->blocks.stays ? c->compute : c->second;
 }
 
 /* The first step of both rings: after the product that read the field four panels ago, and so after
@@ -76,7 +76,7 @@ static status_t broadcast_begin(struct gemm_cluster *c, int j)
   RETURN_IF_FAILED(gpu_record(c->ready, c->moving));
   for (int s = 0; s < 2; s++)
     if (gemm_panels_steps(&c->side[s]))
-      RETURN_IF_FAILED(gemm_panels_start(&c->side[s], c->turn + j, j, 0, c->ready));
+      RETURN_IF_FAILED(gemm_panels_start(&c->side[s], c->panels_done + j, j, 0, c->ready));
   return STATUS_OK;
 }
 
@@ -86,10 +86,10 @@ static status_t broadcast_go_on(struct gemm_cluster *c, int j, int step)
   for (int s = 0; s < 2; s++) {
     struct gpu_event *arrived;
     int steps = gemm_panels_steps(&c->side[s]);
-    long turn = c->turn + j;
+    long panel = c->panels_done + j;
     if (step > steps) continue;
-    RETURN_IF_FAILED(halo_route_finish(gemm_panels_route(&c->side[s], turn, step - 1), &arrived));
-    if (step < steps) RETURN_IF_FAILED(gemm_panels_start(&c->side[s], turn, j, step, arrived));
+    RETURN_IF_FAILED(halo_route_finish(gemm_panels_route(&c->side[s], panel, step - 1), &arrived));
+    if (step < steps) RETURN_IF_FAILED(gemm_panels_start(&c->side[s], panel, j, step, arrived));
     for (int q = 0; q < GEMM_QUEUES; q++) RETURN_IF_FAILED(gpu_wait(product_queue(c, q), arrived));
   }
   return STATUS_OK;
@@ -103,11 +103,11 @@ static status_t part_multiply(struct gemm_cluster *c, int j, const int steps[2],
   int64_t row = gemm_panels_slice(&c->grid, GEMM_A, places[0]).begin,
           column = gemm_panels_slice(&c->grid, GEMM_B, places[1]).begin;
   size_t at = (size_t)(row * c->local.ld[GEMM_C] + column) * gemm_element_bytes(&c->local, GEMM_C);
-  struct gemm_operands operands = {gemm_panels_operand(&c->side[0], c->turn + j, j, steps[0]),
-                                   gemm_panels_operand(&c->side[1], c->turn + j, j, steps[1]), result};
+  struct gemm_operands operands = {gemm_panels_operand(&c->side[0], c->panels_done + j, j, steps[0]),
+                                   gemm_panels_operand(&c->side[1], c->panels_done + j, j, steps[1]), result};
   RETURN_IF_FAILED(gpu_part(c->device, result, at, gemm_bytes(&exec->problem, GEMM_C), &operands.c));
-  int turn = (places[0] * c->grid.procs[0] + places[1]) % GEMM_QUEUES;
-  status_t status = gemm_launch(exec, product_queue(c, turn), &operands);
+  int queue = (places[0] * c->grid.procs[0] + places[1]) % GEMM_QUEUES;
+  status_t status = gemm_launch(exec, product_queue(c, queue), &operands);
   gpu_part_end(c->device, &operands.c);
   return status;
 }
@@ -169,14 +169,14 @@ static status_t product_compute(struct gemm_cluster *c, struct gpu_mem result)
 {
   double begin = stats_now();
   RETURN_IF_FAILED(gpu_record(c->begin, c->compute));
-  RETURN_IF_FAILED(gpu_wait(c->beside, c->begin));
+  RETURN_IF_FAILED(gpu_wait(c->second, c->begin));
   RETURN_IF_FAILED(broadcast_begin(c, 0));
   for (int j = 0; j < c->grid.panels; j++) {
     if (j + 1 < c->grid.panels) RETURN_IF_FAILED(broadcast_begin(c, j + 1));
     RETURN_IF_FAILED(product_multiply(c, j, result));
   }
   RETURN_IF_FAILED(product_is_done(c));
-  c->turn += c->grid.panels;
+  c->panels_done += c->grid.panels;
   c->products++;
   c->seconds[GEMM_PHASE_EXPOSED] += stats_now() - begin;
   return product_marks_read(c);
@@ -264,7 +264,7 @@ static status_t product_device_open(struct gemm_cluster *c, const struct gemm_ke
   for (int s = 0; s < 2; s++)
     RETURN_IF_FAILED(gemm_panels_open(&c->side[s], c->comm, c->compute, &c->local, &c->grid,
                                       s ? GEMM_B : GEMM_A, host[s]));
-  RETURN_IF_FAILED(gpu_queue_create(c->device, GPU_NORMAL, &c->beside));
+  RETURN_IF_FAILED(gpu_queue_create(c->device, GPU_NORMAL, &c->second));
   RETURN_IF_FAILED(gpu_queue_create(c->device, GPU_URGENT, &c->moving));
   RETURN_IF_FAILED(marks_create(c));
   return parts_open(c, kernel, blocks);
@@ -311,6 +311,6 @@ void gemm_cluster_close(struct gemm_cluster *c)
   gpu_event_destroy(c->begin);
   gpu_event_destroy(c->ready);
   gpu_event_destroy(c->end);
-  gpu_queue_destroy(c->beside);
+  gpu_queue_destroy(c->second);
   gpu_queue_destroy(c->moving);
 }

@@ -41,7 +41,7 @@ struct gemm_cluster {
   int transport_tried;                    /**< it was the fastest of a trial */
   MPI_Comm comm;
   struct gpu_device *device;
-  struct gpu_queue *compute, *beside, *moving;
+  struct gpu_queue *compute, *second, *moving;
   struct gemm_panels side[2]; /**< A, B */
   struct gemm_kernel kernel;  /**< the chosen one's name and properties */
   struct gemm_ops ops;
@@ -50,7 +50,7 @@ struct gemm_cluster {
   struct gemm_exec **part;
   struct gemm_marks *marks; /**< [panel][step] */
   struct gpu_event *begin, *ready, *end;
-  long turn;                   /**< panels over all products so far */
+  long panels_done;            /**< panels of all products so far */
   double seconds[GEMM_PHASES]; /**< summed over the products since they were read last */
   long products;               /**< of those */
 };

@@ -2,9 +2,9 @@
 /** \file
  * \brief The kernels that multiply matrices: a set a backend, joined to the backend by name.
  *
- * A kernel is a const struct: what it shows, what it takes, and its functions. Yardsticks (cuBLAS,
- * CLBlast, OpenBLAS) are kernels like the others under the same contract, and marked. To add one,
- * write its struct beside its code and name it in the backend's set.
+ * A kernel is a const struct: what it shows, what it takes, and its functions. Reference libraries
+ * (cuBLAS, CLBlast, OpenBLAS) are kernels like the others under the same contract, and marked. To
+ * add one, write its struct beside its code and name it in the backend's set.
  *
  * The contract of a launch: C = alpha·op(A)·op(B) + beta·C as gemm/problem.h says, in order with
  * the queue's other work. A kernel writes C's m×n elements and nothing else, reads nothing beyond
@@ -95,7 +95,7 @@ struct gemm_kernel {
   const char *name;
   const char *step; /**< what it does that the rung below does not, one line for the ladder */
   int rung;         /**< place on the ladder from 1 up, 0 = not on it */
-  int yardstick;    /**< a library: measured beside ours, never one of ours */
+  int is_reference; /**< a reference library: measured in the same run */
   unsigned types;   /**< GEMM_BIT of each type that it takes */
   int transposes;   /**< takes NT, TN and TT too */
   int finite;       /**< its arithmetic has neither NaN nor infinities */

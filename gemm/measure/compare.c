@@ -10,7 +10,7 @@
 
 int gemm_compare_counts(const struct gemm_run *run, const struct gemm_series *s)
 {
-  return !s->kernel->yardstick || run->config.accept || run->damage[0];
+  return !s->kernel->is_reference || run->config.accept || run->damage[0];
 }
 
 /* ---- what was logged ---- */
@@ -94,7 +94,7 @@ static status_t product_compare(struct gemm_run *run, struct gemm_series *s, int
   RETURN_IF_FAILED(gemm_verify(run->reference, s->kernel->truncates, m->out, s->kernel->name, &s->check));
   if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
   if (!s->first) return result_keep(run, &s->first);
-  return result_compare(run, s, 1, s->kernel->yardstick, &s->first, "the product after all blocks");
+  return result_compare(run, s, 1, s->kernel->is_reference, &s->first, "the product after all blocks");
 }
 
 status_t gemm_compare_product(struct gemm_run *run, struct gemm_series *s, int block)
@@ -121,7 +121,7 @@ static status_t block_compare(struct gemm_run *run, struct gemm_series *s, int b
   int again = run->problem.beta != 0 && s->launches > 1;
   RETURN_IF_FAILED(result_fetch(run, s, block));
   block_name(s, block, what);
-  return result_compare(run, s, s->launches, s->kernel->yardstick || block == GEMM_BLOCK_TRIAL,
+  return result_compare(run, s, s->launches, s->kernel->is_reference || block == GEMM_BLOCK_TRIAL,
                         again ? &s->first_block : &s->first, what);
 }
 

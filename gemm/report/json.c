@@ -166,7 +166,7 @@ static void series_document(struct doc *d, const struct gemm_run *run, const str
   const int emulated = run->placement.info.emulated;
   doc_text(d, "kernel", 0, "", s->kernel->name);
   doc_text(d, "step", 0, "What it does that the rung below does not.", s->kernel->step);
-  doc_flag(d, "yardstick", DOC_OPTIONAL, "It is a reference library.", s->kernel->yardstick);
+  doc_flag(d, "yardstick", DOC_OPTIONAL, "It is a reference library.", s->kernel->is_reference);
   doc_whole(d, "rung", DOC_OPTIONAL, "0: not on the ladder.", s->kernel->rung);
   doc_enum(
       d, "verdict", 0, DOC_WORDS(verdicts),
@@ -206,7 +206,7 @@ static void gemm_result_document(struct doc *d, const struct gemm_run *run)
   doc_end(d);
 }
 
-static void yardsticks_document(struct doc *d, const struct gemm_run *run)
+static void references_document(struct doc *d, const struct gemm_run *run)
 {
   const double ours = d->schema ? 0 : gemm_series_gflops(run, &run->series[0]);
   if (!doc_list(d, "yardsticks", 0, "Reference libraries, measured in the same run.", 1)) return;
@@ -294,7 +294,7 @@ static void gemm_product_document(struct doc *d, const struct gemm_run *run)
   gemm_config_document(d, run);
   gemm_ceilings_document(d, DOC_OPTIONAL, &run->ceilings);
   gemm_result_document(d, run);
-  yardsticks_document(d, run);
+  references_document(d, run);
   gemm_cluster_phases_document(d, run);
   gemm_cluster_paths_document(d, run);
   if (doc_list(d, "ranks", DOC_POSITIVE, "", 1)) {

@@ -43,7 +43,7 @@ static void print_rung(const struct gemm_run *run, const struct gemm_series *s, 
 {
   double peak = run->ceilings.flops * run->placement.ranks / 1e9, gflops = gemm_series_gflops(run, s);
   char spread[REPORT_SPREAD_BYTES], bar[64], place[8] = "-", numbers[5][REPORT_NUMBER_BYTES], tile[48];
-  if (!s->kernel->yardstick) snprintf(place, sizeof place, "%d", s->kernel->rung);
+  if (!s->kernel->is_reference) snprintf(place, sizeof place, "%d", s->kernel->rung);
   const struct stats_summary samples = stats_summarise(s->samples, (size_t)s->n_samples);
   report_bar(bar, sizeof bar, best > 0 ? gflops / best : 0, 12);
   fprintf(out, "  %2s  %-13s %s %s %s %s  %-13s  %-12s %s\n", place, s->kernel->name,
@@ -135,7 +135,7 @@ static void gemm_ladder_print_warnings(const struct gemm_ladder *l, FILE *out)
   for (int n = 0; n < l->n; n++)
     for (int s = 0; s < l->sizes[n].n_series; s++) {
       const struct gemm_series *one = &l->sizes[n].series[s];
-      if (one->kernel->yardstick && one->status == STATUS_WRONG)
+      if (one->kernel->is_reference && one->status == STATUS_WRONG)
         fprintf(out, "  WARNING    reference %s at %" PRId64 " x %" PRId64 " x %" PRId64 " %s\n",
                 one->kernel->name, l->sizes[n].problem.m, l->sizes[n].problem.n, l->sizes[n].problem.k,
                 one->why);
@@ -152,7 +152,7 @@ static void print_noise(const struct gemm_ladder *l, FILE *out)
     for (int s = 0; s < l->sizes[n].n_series; s++) {
       const struct gemm_series *one = &l->sizes[n].series[s];
       const struct stats_summary samples = stats_summarise(one->samples, (size_t)one->n_samples);
-      if (one->kernel->yardstick || stats_noise(&samples) <= most) continue;
+      if (one->kernel->is_reference || stats_noise(&samples) <= most) continue;
       most = stats_noise(&samples);
       size = &l->sizes[n];
       kernel = one->kernel;

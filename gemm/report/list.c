@@ -5,7 +5,7 @@
 static void list_kernel(const struct gemm_kernel *kernel, FILE *out)
 {
   const char *comma = "";
-  fprintf(out, "    %-10s %-13s %s (", kernel->yardstick ? "reference" : "kernel", kernel->name,
+  fprintf(out, "    %-10s %-13s %s (", kernel->is_reference ? "reference" : "kernel", kernel->name,
           kernel->step);
   for (int type = 0; type < GEMM_TYPES; type++) {
     if (!(kernel->types & GEMM_BIT(type))) continue;

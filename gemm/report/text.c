@@ -42,7 +42,7 @@ static void gemm_print_warnings(const struct gemm_run *run, FILE *out)
   ranks_print_sharing(run->ranks, sizeof *run->ranks, run->placement.ranks, out);
 }
 
-static void print_yardstick(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
+static void print_reference(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
 {
   double rate = gemm_series_gflops(run, s), ours = gemm_series_gflops(run, &run->series[0]);
   if (rate > 0)
@@ -107,7 +107,7 @@ static void gemm_print_timing(const struct gemm_run *run, FILE *out)
   struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
   fprintf(out, "\n");
   print_peak(run, s, out);
-  for (int y = 1; y < run->n_series; y++) print_yardstick(run, &run->series[y], out);
+  for (int y = 1; y < run->n_series; y++) print_reference(run, &run->series[y], out);
   fprintf(out, "  timed      %d block%s of %d product%s, %.3f s by the slowest rank's clock\n", s->n_samples,
           s->n_samples == 1 ? "" : "s", s->launches, s->launches > 1 ? "s" : "",
           summary.mean * (double)s->n_samples);
@@ -118,7 +118,7 @@ static void gemm_print_timing(const struct gemm_run *run, FILE *out)
 }
 
 /* The error of a library's result for the same product. */
-static void print_yardstick_error(const struct gemm_series *s, FILE *out)
+static void print_reference_error(const struct gemm_series *s, FILE *out)
 {
   if (s->n_samples == 0 || s->check.how == GEMM_NOT_VERIFIED) return;
   fprintf(out, "             library %s: %.3g and %.3g\n", s->kernel->name, s->check.element_error,
@@ -151,7 +151,7 @@ static void print_error(const struct gemm_run *run, FILE *out)
           c->element_error, c->compared, c->bounds.element);
   fprintf(out, "             %.3g of the result's norm%s (allowed: %.3g)\n", c->norm_error,
           c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
-  for (int y = 1; y < run->n_series; y++) print_yardstick_error(&run->series[y], out);
+  for (int y = 1; y < run->n_series; y++) print_reference_error(&run->series[y], out);
 }
 
 /* A run that was not verified does not pass. */

@@ -58,7 +58,7 @@ static status_t gemm_ranks_gather(struct gemm_run *run)
   const struct placement *p = &run->placement;
   struct gemm_rank mine;
   gemm_rank_fill(run, &mine);
-  if (run->cluster) RETURN_IF_FAILED(agree_status(p->comm, gemm_cluster_tell(run, &mine)));
+  if (run->cluster) RETURN_IF_FAILED(agree_status(p->comm, gemm_cluster_collect(run, &mine)));
   if (p->rank == 0) run->ranks = calloc((size_t)p->ranks, sizeof mine);
   int have = p->rank != 0 || run->ranks;
   RETURN_IF_FAILED(

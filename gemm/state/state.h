@@ -16,7 +16,7 @@
 #include "suite/ranks.h"
 #include "suite/worth.h"
 
-/** One kernel's measurement, one of ours or a yardstick. */
+/** One kernel's measurement, one of ours or a reference library. */
 struct gemm_series {
   const struct gemm_kernel *kernel;
   struct gemm_exec *exec; /**< while measured */
@@ -38,7 +38,7 @@ struct gemm_series {
   double seconds;    /**< median seconds of a product, the slowest rank's */
 };
 
-/** One size: the rungs from the lowest up, then the yardsticks. */
+/** One size: the rungs from the lowest up, then the reference libraries. */
 struct gemm_ladder_size {
   struct gemm_problem problem;
   struct gemm_series *series;
@@ -89,7 +89,7 @@ struct gemm_run {
   struct gemm_cluster *cluster;  /**< what it is a part of; NULL: it is whole */
   struct gemm_matrices matrices;
   struct gemm_reference *reference;
-  struct gemm_series *series; /**< the kernel or the ladder's rungs, then the yardsticks */
+  struct gemm_series *series; /**< the kernel or the ladder's rungs, then the reference libraries */
   int n_series;
   struct gemm_ladder *ladder;  /**< NULL without --ladder */
   struct gemm_rank *ranks;     /**< on rank 0 */

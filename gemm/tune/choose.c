@@ -87,7 +87,7 @@ static const struct gemm_kernel *kernel_default(struct gemm_run *run, const stru
   const struct gemm_kernel *best = NULL;
   for (int k = 0; k < set->n; k++) {
     const struct gemm_kernel *kernel = set->kernels[k];
-    if (kernel->rung == 0 || kernel->yardstick || (best && kernel->rung < best->rung)) continue;
+    if (kernel->rung == 0 || kernel->is_reference || (best && kernel->rung < best->rung)) continue;
     if (gemm_kernel_fits(kernel, run->device, problem, why)) best = kernel;
   }
   return best;
@@ -127,7 +127,7 @@ static void gemm_series_add(struct gemm_run *run, const struct gemm_kernel *kern
   s->flop = gemm_flop(&run->problem);
 }
 
-/* The ladder's rungs from the lowest up, or the one kernel; then the yardsticks that there are for
+/* The ladder's rungs from the lowest up, or the one kernel; then the reference libraries for
  * such a device. */
 static status_t series_choose(struct gemm_run *run)
 {
@@ -139,10 +139,11 @@ static status_t series_choose(struct gemm_run *run)
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for results");
   for (int rung = 1; run->config.ladder && rung <= set->n; rung++)
     for (int k = 0; k < set->n; k++)
-      if (set->kernels[k]->rung == rung && !set->kernels[k]->yardstick) gemm_series_add(run, set->kernels[k]);
+      if (set->kernels[k]->rung == rung && !set->kernels[k]->is_reference)
+        gemm_series_add(run, set->kernels[k]);
   if (!run->config.ladder) gemm_series_add(run, kernel);
   for (int k = 0; k < set->n && !run->config.no_reference && !run->cluster; k++)
-    if (set->kernels[k]->yardstick && set->kernels[k] != kernel &&
+    if (set->kernels[k]->is_reference && set->kernels[k] != kernel &&
         gemm_kernel_fits(set->kernels[k], run->device, &run->problem, why))
       gemm_series_add(run, set->kernels[k]);
   return STATUS_OK;

@@ -183,7 +183,7 @@ status_t gemm_cluster_prepare(struct gemm_run *run)
 
 /* ---- what a rank tells ---- */
 
-static void path_tell(const struct gemm_panels *p, struct gemm_path *path)
+static void path_fill(const struct gemm_panels *p, struct gemm_path *path)
 {
   static const char *const faces[] = {"j+", "i+"};
   int m = p->ring > 2 && p->place != 0; /* the message that sends */
@@ -197,10 +197,10 @@ static void path_tell(const struct gemm_panels *p, struct gemm_path *path)
   snprintf(path->handover_why, sizeof path->handover_why, "%s", used.handover_why);
 }
 
-status_t gemm_cluster_tell(struct gemm_run *run, struct gemm_rank *rank)
+status_t gemm_cluster_collect(struct gemm_run *run, struct gemm_rank *rank)
 {
   struct gemm_cluster *c = run->cluster;
   for (int s = 0; s < 2; s++)
-    if (gemm_panels_steps(&c->side[s])) path_tell(&c->side[s], &rank->paths[rank->n_paths++]);
+    if (gemm_panels_steps(&c->side[s])) path_fill(&c->side[s], &rank->paths[rank->n_paths++]);
   return gemm_cluster_phases(c, rank->phases);
 }

@@ -21,6 +21,6 @@ void gemm_cluster_places(const struct gemm_cluster *cluster, struct gemm_place p
 status_t gemm_cluster_prepare(struct gemm_run *run);
 
 /** \brief Collective. This rank's phases and paths. */
-status_t gemm_cluster_tell(struct gemm_run *run, struct gemm_rank *rank);
+status_t gemm_cluster_collect(struct gemm_run *run, struct gemm_rank *rank);
 
 #endif

@@ -19,11 +19,11 @@ static int parse_when(const char *text, struct gemm_flip *f)
 {
   char block[16] = "";
   int end = -1;
-  if (sscanf(text, "%d%n", &f->look, &end) == 1 && end > 0 && !text[end]) return f->look >= 1;
+  if (sscanf(text, "%d%n", &f->check, &end) == 1 && end > 0 && !text[end]) return f->check >= 1;
   if (sscanf(text, "%31[^: ]:%15[a-z0-9]%n", f->kernel, block, &end) != 2 || end < 0 || text[end]) return 0;
   f->block = strcmp(block, "last") == 0 ? GEMM_BLOCK_LAST : GEMM_BLOCK_TRIAL;
   if (f->block == GEMM_BLOCK_LAST) return 1;
-  if (sscanf(block, "trial%d%n", &f->look, &end) == 1) return f->look >= 1 && !block[end];
+  if (sscanf(block, "trial%d%n", &f->check, &end) == 1) return f->check >= 1 && !block[end];
   return sscanf(block, "%d%n", &f->block, &end) == 1 && !block[end] && f->block >= 0;
 }
 
@@ -107,7 +107,7 @@ static int is_now(struct gemm_flip *flip, const char *kernel, int block)
 {
   int trial = block == GEMM_BLOCK_TRIAL;
   if (flip->kernel[0] ? block != flip->block || strcmp(kernel, flip->kernel) != 0 : trial) return 0;
-  return (flip->kernel[0] && !trial) || ++flip->looks == flip->look;
+  return (flip->kernel[0] && !trial) || ++flip->checks == flip->check;
 }
 
 static status_t gemm_flip_one(struct gemm_flip *flip, const struct gemm_matrices *m, int rank,

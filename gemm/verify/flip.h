@@ -26,8 +26,8 @@ struct gemm_flip {
   int bit;
   char kernel[32]; /**< "": any */
   int block;       /**< of that kernel, 0, GEMM_BLOCK_LAST or GEMM_BLOCK_TRIAL */
-  int look;        /**< of any kernel, or of that one's trials, from 1 */
-  int looks;       /**< so far */
+  int check;       /**< of any kernel, or of that one's trials, from 1 */
+  int checks;      /**< so far */
 };
 
 #define GEMM_FLIPS_MAX 64
@@ -41,7 +41,7 @@ status_t gemm_flip_read(struct gemm_flip **flips);
 status_t gemm_flip_check(const struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_problem *problem,
                          int ranks, int c_alone);
 
-/** \brief To be called before each look at C: plants what is due before this one of that
+/** \brief To be called before each check of C: plants what is due before this check of that
  * kernel's. */
 status_t gemm_flip_plant(struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_matrices *matrices,
                          int rank, const char *kernel, int block);

@@ -9,9 +9,9 @@
 #define WIDTH 256
 
 struct gemm_view gemm_view_make(const struct gemm_problem *p, enum gemm_matrix matrix, const void *data,
-                                int turned)
+                                int transposed)
 {
-  int along_columns = (matrix == GEMM_A ? p->trans_a : p->trans_b) != turned;
+  int along_columns = (matrix == GEMM_A ? p->trans_a : p->trans_b) != transposed;
   struct gemm_view view = {.type = p->type, .data = data};
   view.row = along_columns ? 1 : p->ld[matrix];
   view.column = along_columns ? p->ld[matrix] : 1;

@@ -16,7 +16,7 @@ struct gemm_view {
 
 /** \brief op(A) or op(B) as its matrix is stored; \a turned gives its transpose. */
 struct gemm_view gemm_view_make(const struct gemm_problem *problem, enum gemm_matrix matrix, const void *data,
-                                int turned);
+                                int transposed);
 
 /** \brief For each of the \a n_rows numbers in \a rows: sums[r·n + j] = Σ a(rows[r], l)·b(l, j) and
  * magnitudes[r·n + j] = Σ |a||b|, over k terms. Products of operands are exact in float64. */

@@ -26,7 +26,7 @@
 
 /** Some rows of the product, or of its transpose, in float64. */
 struct lines {
-  int turned; /**< rows are columns of C */
+  int transposed; /**< rows are columns of C */
   int64_t n, length;
   int64_t *which;
   double *sums, *magnitudes;
@@ -82,12 +82,12 @@ static void lines_number(struct lines *lines, int64_t count)
 }
 
 static status_t lines_open(struct lines *lines, const struct gemm_problem *p, const void *a, const void *b,
-                           int turned, int64_t most)
+                           int transposed, int64_t most)
 {
-  int64_t count = turned ? p->n : p->m;
-  lines->turned = turned;
+  int64_t count = transposed ? p->n : p->m;
+  lines->transposed = transposed;
   lines->n = most < count ? most : count;
-  lines->length = turned ? p->m : p->n;
+  lines->length = transposed ? p->m : p->n;
   size_t elements = (size_t)lines->n * (size_t)lines->length;
   lines->which = calloc((size_t)lines->n, sizeof *lines->which);
   lines->sums = malloc(elements * sizeof(double));
@@ -96,8 +96,8 @@ static status_t lines_open(struct lines *lines, const struct gemm_problem *p, co
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for a float64 reference of %zu elements",
                     elements);
   lines_number(lines, count);
-  struct gemm_view left = gemm_view_make(p, turned ? GEMM_B : GEMM_A, turned ? b : a, turned);
-  struct gemm_view right = gemm_view_make(p, turned ? GEMM_A : GEMM_B, turned ? a : b, turned);
+  struct gemm_view left = gemm_view_make(p, transposed ? GEMM_B : GEMM_A, transposed ? b : a, transposed);
+  struct gemm_view right = gemm_view_make(p, transposed ? GEMM_A : GEMM_B, transposed ? a : b, transposed);
   gemm_reference_rows(&left, &right, p->k, lines->length, lines->which, lines->n, lines->sums,
                       lines->magnitudes);
   return STATUS_OK;
@@ -219,7 +219,7 @@ static void line_compare(const struct gemm_reference *r, const struct lines *lin
   const struct gemm_problem *p = &r->problem;
   double largest = result_largest(p->type);
   for (int64_t x = 0; x < lines->length; x++) {
-    int64_t i = lines->turned ? x : lines->which[line], j = lines->turned ? lines->which[line] : x;
+    int64_t i = lines->transposed ? x : lines->which[line], j = lines->transposed ? lines->which[line] : x;
     int64_t at = i * p->ld[GEMM_C] + j;
     double before = p->beta == 0 ? 0 : (double)p->beta * (double)gemm_result_get(p->type, r->c, at);
     double expected = before, scale = fabs(before);

@@ -127,7 +127,7 @@ struct himeno_kernel_set {
   /** \brief Sweeps the slabs of the cut once the halos of the exchange before have come, and sends
    * their new points; sweeps the rest meanwhile. */
   status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
-  /** \brief The yardstick: reads 13 arrays and writes p[1] over the whole local array (points =
+  /** \brief The ceiling: reads 13 arrays and writes p[1] over the whole local array (points =
    * layout_floats). */
   status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
   /** \brief Sum of the checksums of \a n of the fields' arrays (1 … HIMENO_COEFFICIENTS) over a box

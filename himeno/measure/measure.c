@@ -50,7 +50,7 @@ static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
   return stats_add(&c->rates, &c->n, rates.all);
 }
 
-/* Before and after the timed blocks, so that the yardstick and the measured thing share the
+/* Before and after the timed blocks, so that the ceiling and the sweeps share the
  * machine's mood. */
 static status_t ceiling_measure(struct solver *solver, double points, struct ceiling *c)
 {

@@ -49,14 +49,14 @@ static status_t himeno_ladder_build(const char *kernel_file, struct himeno_choic
 /* ---- how long a block is ---- */
 
 /* A first sweep may pay for what later ones do not. */
-static status_t sweep_time(struct solver *solver, int deep, double share, double *seconds)
+static status_t sweep_time(struct solver *solver, int depth, double share, double *seconds)
 {
   struct solver_block first, second;
-  RETURN_IF_FAILED(solver_block_run(solver, deep, 0, &first));
-  *seconds = first.seconds / deep;
+  RETURN_IF_FAILED(solver_block_run(solver, depth, 0, &first));
+  *seconds = first.seconds / depth;
   if (first.seconds > share) return STATUS_OK;
-  RETURN_IF_FAILED(solver_block_run(solver, deep, 0, &second));
-  *seconds = fmin(*seconds, second.seconds / deep);
+  RETURN_IF_FAILED(solver_block_run(solver, depth, 0, &second));
+  *seconds = fmin(*seconds, second.seconds / depth);
   return STATUS_OK;
 }
 
@@ -64,13 +64,13 @@ static status_t sweep_time(struct solver *solver, int deep, double share, double
 static status_t block_choose(const struct himeno_config *config, struct solver *solver,
                              struct himeno_rung *rung)
 {
-  const int deep = rung->kernel->sweeps, every = solver_check_sweeps(rung->kernel);
+  const int depth = rung->kernel->sweeps, every = solver_check_sweeps(rung->kernel);
   double seconds;
   rung->sweeps = himeno_block_sweeps(config);
   if (config->sweeps_given || config->block_given) return STATUS_OK;
-  RETURN_IF_FAILED(sweep_time(solver, deep, config->seconds, &seconds));
+  RETURN_IF_FAILED(sweep_time(solver, depth, config->seconds, &seconds));
   if (!(config->seconds < seconds * rung->sweeps)) return STATUS_OK;
-  const int fit = (int)fmax(deep, config->seconds / seconds), step = fit < every ? deep : every;
+  const int fit = (int)fmax(depth, config->seconds / seconds), step = fit < every ? depth : every;
   rung->sweeps = fit / step * step;
   return STATUS_OK;
 }

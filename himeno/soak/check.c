@@ -19,7 +19,7 @@ static status_t data_known(struct soak_known *k, enum himeno_data data)
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
     RETURN_IF_FAILED(solver_array_checksum(solver, a, &k->coefficient[data][a]));
   for (int p = 1; p <= k->passes; p++) {
-    RETURN_IF_FAILED(solver_block_continue(solver, k->deep, &block));
+    RETURN_IF_FAILED(solver_block_continue(solver, k->depth, &block));
     RETURN_IF_FAILED(solver_array_checksum(solver, SOLVER_NEWEST, &k->field[data][p]));
   }
   return STATUS_OK;
@@ -39,8 +39,8 @@ static status_t reference_check(const struct solver_config *config, const struct
 
 status_t soak_known_open(const struct solver_config *config, int passes, struct soak_known *known)
 {
-  struct soak_known k = {.deep = config->kernel->sweeps, .passes = passes};
-  RETURN_IF_FAILED(verify_reference_open(config, k.deep, &k.reference));
+  struct soak_known k = {.depth = config->kernel->sweeps, .passes = passes};
+  RETURN_IF_FAILED(verify_reference_open(config, k.depth, &k.reference));
   for (int d = 0; d < SOAK_DATA_SETS; d++) k.field[d] = calloc((size_t)passes + 1, sizeof *k.field[d]);
   status_t status = reference_check(config, &k);
   for (int d = 0; d < SOAK_DATA_SETS && status == STATUS_OK; d++)
@@ -108,9 +108,9 @@ static status_t soak_passes_run(struct solver *s, struct soak_known *k, MPI_Comm
   b->wrong = 0;
   RETURN_IF_FAILED(solver_fill(s, data));
   for (int p = 1; p <= passes && !b->wrong; p++) {
-    RETURN_IF_FAILED(solver_block_continue(s, k->deep, &block));
+    RETURN_IF_FAILED(solver_block_continue(s, k->depth, &block));
     pass_add(b, &block);
-    b->sweep = p * k->deep;
+    b->sweep = p * k->depth;
     if (p % every && p < passes) continue;
     RETURN_IF_FAILED(fields_check(s, k, data, p, wrong));
     RETURN_IF_FAILED(soak_any(comm, *wrong != 0, &b->wrong));
@@ -178,12 +178,12 @@ static status_t soak_explain(struct solver *s, struct soak_known *k, MPI_Comm co
                              unsigned wrong, struct soak_block *b)
 {
   struct solver_block block;
-  int rank, pass = b->sweep / k->deep;
+  int rank, pass = b->sweep / k->depth;
   MPI_Comm_rank(comm, &rank);
   RETURN_IF_FAILED(fields_check(s, k, data, pass, &wrong));
   RETURN_IF_FAILED(solver_fill(k->reference.solver, data));
   for (int p = 0; p < pass; p++)
-    RETURN_IF_FAILED(solver_block_continue(k->reference.solver, k->deep, &block));
+    RETURN_IF_FAILED(solver_block_continue(k->reference.solver, k->depth, &block));
   return arrays_compare(s, k, wrong, rank, b);
 }
 
@@ -222,7 +222,7 @@ status_t soak_block_run(struct solver *s, struct soak_known *k, MPI_Comm comm, e
   RETURN_IF_FAILED(soak_passes_run(s, k, comm, data, k->passes, every, &b, &wrong));
   if (b.wrong) {
     RETURN_IF_FAILED(soak_explain(s, k, comm, data, wrong, &b));
-    RETURN_IF_FAILED(soak_passes_run(s, k, comm, data, b.sweep / k->deep, 1, &again, &wrong_again));
+    RETURN_IF_FAILED(soak_passes_run(s, k, comm, data, b.sweep / k->depth, 1, &again, &wrong_again));
     b.first = again.wrong ? again.sweep : 0;
   }
   RETURN_IF_FAILED(odd_check(s, comm, &b));

@@ -19,7 +19,7 @@
 
 struct soak_known {
   struct verify_reference reference;
-  int deep, passes;
+  int depth, passes;
   uint64_t *field[SOAK_DATA_SETS]; /**< after each pass; [0] is the initial field */
   uint64_t coefficient[SOAK_DATA_SETS][HIMENO_COEFFICIENTS];
 };

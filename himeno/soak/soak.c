@@ -69,7 +69,7 @@ status_t soak_log_add(FILE *log, json_t *line, const char *path)
 /* ---- what was found ---- */
 
 /* Says it at once: a soak may run for days. */
-static void found_say(const struct soak_found *f)
+static void found_print(const struct soak_found *f)
 {
   char text[256];
   const struct soak_corruption *c = &f->corruption;
@@ -82,7 +82,7 @@ static void found_add(struct soak *s, enum himeno_data data, const struct soak_c
 {
   struct soak_result *r = &s->m->result->soak;
   struct soak_found f = {s->m->result->timing.n_samples, s->block.sweep, s->block.first, data, *c};
-  found_say(&f);
+  found_print(&f);
   r->corruptions++;
   if (r->n < SOAK_FOUND_MAX) r->found[r->n++] = f;
   s->found[s->n_found++] = f;

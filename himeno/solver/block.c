@@ -36,8 +36,8 @@ struct segment {
 static status_t block_passes_run(struct solver *s, struct segment g)
 {
   int slot = g.first;
-  for (int deep; slot < g.end && (deep = pass_depth(s, g.end - slot)) <= g.end - slot; slot += deep) {
-    RETURN_IF_FAILED(s->pass(s, s->exec, deep, slot));
+  for (int depth; slot < g.end && (depth = pass_depth(s, g.end - slot)) <= g.end - slot; slot += depth) {
+    RETURN_IF_FAILED(s->pass(s, s->exec, depth, slot));
     s->current = 1 - s->current;
   }
   for (; slot < g.end; slot++) {

@@ -154,9 +154,9 @@ static status_t plant_all(struct solver *solver, int64_t sweep)
 
 status_t flip_faults(struct solver *s, int at, int sweeps, int *stop)
 {
-  const int deep = s->config.kernel->sweeps;
+  const int depth = s->config.kernel->sweeps;
   for (int64_t due; (due = due_in(s->swept, s->swept + sweeps));) {
-    const int before = (int)((due - 1 - s->swept) / deep * deep);
+    const int before = (int)((due - 1 - s->swept) / depth * depth);
     if (before > at) {
       if (before < *stop) *stop = before;
       return STATUS_OK;

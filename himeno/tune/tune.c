@@ -54,13 +54,13 @@ static int kernel_fits(struct himeno_choice *choice, const struct himeno_kernel 
 
 /* Best of a few blocks, each long enough to measure; seconds a sweep, the same on all ranks. Of one
  * that is far from \a least the first block is enough. */
-static status_t solver_time(struct solver *solver, int deep, double least, double *seconds)
+static status_t solver_time(struct solver *solver, int depth, double least, double *seconds)
 {
   struct solver_block block;
-  RETURN_IF_FAILED(solver_block_run(solver, 3 * deep, 0, &block));
-  RETURN_IF_FAILED(solver_block_run(solver, 3 * deep, 0, &block));
-  double passes = fmin(TRIAL_SWEEPS_MAX / deep, fmax(3, ceil(TRIAL_SECONDS / (block.seconds / 3))));
-  int sweeps = (int)passes * deep;
+  RETURN_IF_FAILED(solver_block_run(solver, 3 * depth, 0, &block));
+  RETURN_IF_FAILED(solver_block_run(solver, 3 * depth, 0, &block));
+  double passes = fmin(TRIAL_SWEEPS_MAX / depth, fmax(3, ceil(TRIAL_SECONDS / (block.seconds / 3))));
+  int sweeps = (int)passes * depth;
   double best = INFINITY;
   for (int b = 0; b < TRIAL_BLOCKS && (b == 0 || best < TRIAL_LOST * least); b++) {
     RETURN_IF_FAILED(solver_block_run(solver, sweeps, 0, &block));
@@ -89,12 +89,12 @@ static status_t himeno_trial_run(struct himeno_choice *choice, const struct hime
   return status;
 }
 
-static status_t trials_of(struct himeno_choice *choice, const struct himeno_kernel_set *set, int deep, int *n,
-                          const struct himeno_kernel **best, double *least)
+static status_t trials_of(struct himeno_choice *choice, const struct himeno_kernel_set *set, int depth,
+                          int *n, const struct himeno_kernel **best, double *least)
 {
   for (int k = 0; k < set->n; k++) {
     double seconds;
-    if (!set->kernels[k].trial || set->kernels[k].sweeps != deep) continue;
+    if (!set->kernels[k].trial || set->kernels[k].sweeps != depth) continue;
     progress_begin("trying kernels, %d of %d: %s", ++*n, himeno_kernel_trials(set), set->kernels[k].name);
     RETURN_IF_FAILED(himeno_trial_run(choice, &set->kernels[k], *least, &seconds));
     if (seconds >= *least) continue;
@@ -112,7 +112,8 @@ static status_t trials(struct himeno_choice *choice, const struct himeno_kernel_
   for (int k = 0; k < set->n; k++)
     if (set->kernels[k].sweeps > deepest) deepest = set->kernels[k].sweeps;
   *least = INFINITY;
-  for (int deep = deepest; deep > 0; deep--) RETURN_IF_FAILED(trials_of(choice, set, deep, &n, best, least));
+  for (int depth = deepest; depth > 0; depth--)
+    RETURN_IF_FAILED(trials_of(choice, set, depth, &n, best, least));
   return STATUS_OK;
 }
 

@@ -123,7 +123,7 @@ static int by_place(const void *a, const void *b)
   return (x->place > y->place) - (x->place < y->place);
 }
 
-static void points_say(const struct finding *all, int ranks)
+static void points_print(const struct finding *all, int ranks)
 {
   struct point first[2 * SHOWN];
   char text[256], distance[64];
@@ -148,7 +148,7 @@ static void points_say(const struct finding *all, int ranks)
 }
 
 /* Which ranks, where it is not all of them; and what is alike in the part of each. */
-static void ranks_say(const struct finding *all, int ranks, const char *whole)
+static void ranks_print(const struct finding *all, int ranks, const char *whole)
 {
   char text[PATTERN_TEXT_MAX + 256], names[128] = "";
   const char *alike = NULL;
@@ -168,8 +168,8 @@ static void ranks_say(const struct finding *all, int ranks, const char *whole)
   log_print("", text);
 }
 
-static void differences_say(const char *kernel, int sweeps, const struct differences *d,
-                            const struct finding *all, int ranks)
+static void differences_print(const char *kernel, int sweeps, const struct differences *d,
+                              const struct finding *all, int ranks)
 {
   char pattern[PATTERN_TEXT_MAX], text[PATTERN_TEXT_MAX + 256];
   const int64_t *hi = d->inner.hi, *lo = d->inner.lo;
@@ -185,8 +185,8 @@ static void differences_say(const char *kernel, int sweeps, const struct differe
              kernel, sweeps, sweeps > 1 ? "s" : "", d->fixed.counts[0], pattern_text(&d->fixed, pattern));
     log_print("", text);
   }
-  if (ranks > 1) ranks_say(all, ranks, pattern_text(&d->inner, pattern));
-  points_say(all, ranks);
+  if (ranks > 1) ranks_print(all, ranks, pattern_text(&d->inner, pattern));
+  points_print(all, ranks);
 }
 
 /* ---- together ---- */
@@ -203,8 +203,8 @@ static status_t counts_sum(MPI_Comm comm, struct pattern *p)
   return status;
 }
 
-static status_t differences_tell(const struct placement *place, const char *kernel, int sweeps,
-                                 struct differences *d)
+static status_t differences_report(const struct placement *place, const char *kernel, int sweeps,
+                                   struct differences *d)
 {
   struct finding mine = {.n = d->n}, *all = calloc((size_t)place->ranks, sizeof mine);
   memcpy(mine.first, d->first, sizeof mine.first);
@@ -214,7 +214,7 @@ static status_t differences_tell(const struct placement *place, const char *kern
   if (status == STATUS_OK) status = counts_sum(place->comm, &d->inner);
   if (status == STATUS_OK) status = counts_sum(place->comm, &d->fixed);
   if (status == STATUS_OK) status = watch_gather(place->comm, &mine, all, sizeof mine, WHAT);
-  if (status == STATUS_OK && place->rank == 0) differences_say(kernel, sweeps, d, all, place->ranks);
+  if (status == STATUS_OK && place->rank == 0) differences_print(kernel, sweeps, d, all, place->ranks);
   free(all);
   return status;
 }
@@ -226,12 +226,12 @@ static status_t differences_find(const struct placement *place, const char *kern
   status_t status = differences_open(mine, &d);
   if (status == STATUS_OK) status = fields_compare(mine, reference, &d);
   status = agree_status(place->comm, status);
-  if (status == STATUS_OK) status = differences_tell(place, kernel, sweeps, &d);
+  if (status == STATUS_OK) status = differences_report(place, kernel, sweeps, &d);
   differences_close(&d);
   return status;
 }
 
-static void gosa_say(const char *kernel, int sweeps, double is, double must_be)
+static void gosa_print(const char *kernel, int sweeps, double is, double must_be)
 {
   char text[256];
   snprintf(text, sizeof text,
@@ -249,7 +249,7 @@ static status_t runs_compare(const struct placement *place, const char *kernel, 
     RETURN_IF_FAILED(solver_block_run(reference, tried[t], 0, &must_be));
     if (is.checksum != must_be.checksum) return differences_find(place, kernel, mine, reference, tried[t]);
     if (solver_gosa_agrees(is.gosa, must_be.gosa, VERIFY_GOSA_TOLERANCE)) continue;
-    if (place->rank == 0) gosa_say(kernel, tried[t], is.gosa, must_be.gosa);
+    if (place->rank == 0) gosa_print(kernel, tried[t], is.gosa, must_be.gosa);
     return STATUS_OK;
   }
   if (place->rank == 0)

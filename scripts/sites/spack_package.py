@@ -14,7 +14,7 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     version("main", branch="main")
 
     variant("opencl", default=False, description="OpenCL devices, through an ICD loader")
-    variant("blas", default=True, description="OpenBLAS as gemm-gpu's yardstick on CPUs")
+    variant("blas", default=True, description="OpenBLAS as gemm-gpu's reference library on CPUs")
     variant("predict", default=True, description="himeno-predict, which needs cminpack")
     variant("nccl", default=True, when="+cuda", description="NCCL as one more transport (-x nccl)")
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device-to-device copy moves: the yardstick of the ceiling. A copy moves as many bytes,
+/* What a device-to-device copy moves: compared with the ceiling. A copy moves as many bytes,
  * half read and half written, as a sweep of the named size moves by the cost model.
  *
  * Usage: copy_rate SIZE...   prints one JSON document */

@@ -208,7 +208,7 @@ static void set_check(struct bench *b)
     if (!is_wanted(b, kernel)) continue;
     for (int type = 0; type < GEMM_TYPES; type++)
       for (int trans = 0; trans < (kernel->transposes ? 4 : 1); trans++)
-        if (kernel->types & GEMM_BIT(type) && !kernel->yardstick)
+        if (kernel->types & GEMM_BIT(type) && !kernel->is_reference)
           subject_check(b, &(struct subject){kernel, (enum gemm_type)type, trans});
   }
 }

@@ -46,7 +46,7 @@ static const struct gemm_kernel *kernel_draw(void)
   const struct gemm_kernel_set *set = gemm_kernels_find(backend->name);
   const struct gemm_kernel *kernel;
   do kernel = set->kernels[draw(set->n)];
-  while (kernel->yardstick || kernel->rung == 0 || !(kernel->types & GEMM_BIT(GEMM_F32)));
+  while (kernel->is_reference || kernel->rung == 0 || !(kernel->types & GEMM_BIT(GEMM_F32)));
   return kernel;
 }
 

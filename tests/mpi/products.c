@@ -88,7 +88,7 @@ static status_t fault_place(struct fault *f)
   do {
     f->row = draw((int)gemm_rows(&run.problem, f->matrix));
     f->column = draw((int)gemm_columns(&run.problem, f->matrix));
-    int anything = f->matrix != GEMM_C || (!kernel->yardstick && f->block != GEMM_BLOCK_TRIAL);
+    int anything = f->matrix != GEMM_C || (!kernel->is_reference && f->block != GEMM_BLOCK_TRIAL);
     again = !anything && !is_beyond(f);
     MPI_Bcast(&again, 1, MPI_INT, f->rank, MPI_COMM_WORLD);
     below += again;
@@ -102,7 +102,7 @@ static status_t fault_place(struct fault *f)
                                     .column = f->column,
                                     .bit = f->bit,
                                     .block = f->block,
-                                    .look = 1 + draw(3)};
+                                    .check = 1 + draw(3)};
   snprintf(run.flips[0].kernel, sizeof run.flips[0].kernel, "%s", kernel->name);
   return gemm_flip_check(run.flips, &run.problem, run.placement.ranks, 0);
 }
@@ -114,7 +114,7 @@ static status_t fault_place(struct fault *f)
 static const char *judge(const struct fault *f, status_t status)
 {
   const struct gemm_series *s = &run.series[f->series];
-  int library = s->kernel->yardstick && f->matrix == GEMM_C;
+  int library = s->kernel->is_reference && f->matrix == GEMM_C;
   int mine = run.damage[0] != 0, told;
   for (int n = 0; n < run.n_series; n++) mine |= run.series[n].fault[0] != 0;
   told = mine == (run.placement.rank == f->rank);

@@ -102,7 +102,7 @@ static void set_check(const char *backend, int shapes)
   struct rig rig;
   if (!rig_open(&rig, backend)) skip();
   for (int k = 0; k < rig.set->n; k++)
-    if (!rig.set->kernels[k]->yardstick) kernel_check(&rig, rig.set->kernels[k], shapes);
+    if (!rig.set->kernels[k]->is_reference) kernel_check(&rig, rig.set->kernels[k], shapes);
   rig_close(&rig);
 }
 

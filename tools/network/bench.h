@@ -155,7 +155,7 @@ status_t bench_path_collect(struct bench *bench, int owner, const struct bench_p
  * two different sizes `fit.points` is 0. */
 void bench_fit(struct bench_curve *curve);
 
-/** The yardstick for pairs, whose messages are rows without gaps: a plain copy from device to
+/** The reference for pairs, whose messages are rows without gaps: a plain copy from device to
  * device by the copy engine, and a flag behind it. Not in halo_transports. */
 extern const struct halo_transport bench_copy;
 

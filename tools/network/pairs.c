@@ -27,8 +27,8 @@ int bench_transport_wanted(const struct bench *bench, const struct halo_transpor
 {
   char reason[GPU_TEXT_MAX];
   const struct halo_transport *asked = bench->config.transport;
-  int yardstick = transport == &bench_copy && asked && asked->unattended;
-  if (asked && asked != transport && !yardstick) return 0;
+  int is_reference = transport == &bench_copy && asked && asked->unattended;
+  if (asked && asked != transport && !is_reference) return 0;
   return transport->available(bench->placement.backend, reason);
 }
 

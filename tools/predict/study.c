@@ -289,10 +289,10 @@ static status_t lines_add(struct study *study, const char *path)
 {
   FILE *file = file_open_text(path);
   char *line = NULL;
-  size_t room = 0;
+  size_t capacity = 0;
   status_t status = STATUS_OK;
   if (!file) return log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
-  for (int number = 1; status == STATUS_OK && getline(&line, &room, file) > 0; number++)
+  for (int number = 1; status == STATUS_OK && getline(&line, &capacity, file) > 0; number++)
     status = study_line_add(study, line, path, number);
   if (status == STATUS_OK && ferror(file))
     status = log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
@@ -418,7 +418,7 @@ static status_t transport_check(const char *path, const struct study_transport *
 }
 
 /* Whether a pair names its transport, its ranks' hosts and what was fitted, if anything was. */
-static int pair_is_told(const json_t *document, const json_t *pair)
+static int pair_is_complete(const json_t *document, const json_t *pair)
 {
   static const char *const ends[] = {"rank", "peer"};
   static const char *const numbers[] = {"latency_seconds", "bytes_per_second", "residual"};
@@ -440,7 +440,7 @@ static status_t study_paths_fill(const json_t *document, const char *path, struc
     return log_fail(STATUS_USAGE, "%s: not a document of comm-gpu", path);
   paths->n = 0;
   for (size_t p = 0; p < json_array_size(pairs); p++)
-    if (!pair_is_told(document, json_array_get(pairs, p)))
+    if (!pair_is_complete(document, json_array_get(pairs, p)))
       return log_fail(STATUS_USAGE, "%s: not as its schema says: pairs[%zu] tells no way, host or fit", path,
                       p);
   for (size_t p = 0; p < json_array_size(pairs); p++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The yardstick: OpenBLAS, or whatever else stands behind CBLAS, with as many threads as ours. */
+/* The reference library: OpenBLAS, or another CBLAS, with as many threads as our kernels. */
 #include "config.h"
 
 #include <cblas.h>
@@ -52,7 +52,7 @@ static const struct gemm_ops ops = {
 const struct gemm_kernel gemm_cpu_cblas = {
     .name = "cblas",
     .step = CBLAS_NAME ", with the same number of threads",
-    .yardstick = 1,
+    .is_reference = 1,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,
     .ops = &ops,

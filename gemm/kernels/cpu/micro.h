@@ -22,7 +22,7 @@ struct gemm_micro {
   void (*tile)(int64_t k, const float *a, const float *b, float *tile);
   /** \brief Multiply-adds on registers alone, \a turns times over as many as a tile has. Returns
    * operations done. */
-  double (*spin)(int64_t turns);
+  double (*spin)(int64_t iterations);
 };
 
 extern const struct gemm_micro gemm_micro_generic;

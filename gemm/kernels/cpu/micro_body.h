@@ -48,14 +48,14 @@ static TARGET void FN(tile)(int64_t k, const float *a, const float *b, float *ti
   EACH((VF *)tile)[r * VECTORS + v] = sums[r][v];
 }
 
-static TARGET double FN(spin)(int64_t turns)
+static TARGET double FN(spin)(int64_t iterations)
 {
   VF sums[ROWS][VECTORS], factor = SPREAD(0.5f), term = SPREAD(1.0f);
   EACH sums[r][v] = SPREAD((float)(r * VECTORS + v));
-  for (int64_t t = 0; t < turns; t++) {
+  for (int64_t t = 0; t < iterations; t++) {
     EACH sums[r][v] = FMA(sums[r][v], factor, term);
     __asm__ volatile("" : "+" VECTOR_PLACE(factor));
   }
   EACH __asm__ volatile("" : : VECTOR_PLACE(sums[r][v]));
-  return 2.0 * ROWS * VECTORS * LANES * (double)turns;
+  return 2.0 * ROWS * VECTORS * LANES * (double)iterations;
 }

@@ -5,10 +5,10 @@
 #include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gpu/cuda/cuda_device.h"
 
-#define BLOCKS_EACH  8 /* a multiprocessor */
-#define LONG_ENOUGH  0.01
-#define TURNS_MAX    (1 << 20)
-#define DEVICE_BYTES ((size_t)512 << 20)
+#define BLOCKS_EACH    8 /* a multiprocessor */
+#define LONG_ENOUGH    0.01
+#define ITERATIONS_MAX (1 << 20)
+#define DEVICE_BYTES   ((size_t)512 << 20)
 
 struct cuda_bench {
   struct gpu_queue *queue;
@@ -17,43 +17,44 @@ struct cuda_bench {
   int blocks;
 };
 
-typedef cudaError_t (*launch_turns)(const struct cuda_bench *bench, int turns);
+typedef cudaError_t (*launch_repeated)(const struct cuda_bench *bench, int iterations);
 
-static cudaError_t fma_launch(const struct cuda_bench *b, int turns)
+static cudaError_t fma_launch(const struct cuda_bench *b, int iterations)
 {
-  return cuda_peak_fma(b->out.handle, b->blocks, turns, cuda_queue_handle(b->queue));
+  return cuda_peak_fma(b->out.handle, b->blocks, iterations, cuda_queue_handle(b->queue));
 }
 
-static cudaError_t local_launch(const struct cuda_bench *b, int turns)
+static cudaError_t local_launch(const struct cuda_bench *b, int iterations)
 {
-  return cuda_peak_local(b->out.handle, b->blocks, turns, cuda_queue_handle(b->queue));
+  return cuda_peak_local(b->out.handle, b->blocks, iterations, cuda_queue_handle(b->queue));
 }
 
-static cudaError_t read_launch(const struct cuda_bench *b, int turns)
+static cudaError_t read_launch(const struct cuda_bench *b, int iterations)
 {
-  return cuda_peak_read(b->out.handle, b->in.handle, (int64_t)(b->in.bytes / sizeof(float)), b->blocks, turns,
-                        cuda_queue_handle(b->queue));
+  return cuda_peak_read(b->out.handle, b->in.handle, (int64_t)(b->in.bytes / sizeof(float)), b->blocks,
+                        iterations, cuda_queue_handle(b->queue));
 }
 
-static status_t cuda_bench_timed(const struct cuda_bench *b, launch_turns launch, int turns, double *seconds)
+static status_t cuda_bench_timed(const struct cuda_bench *b, launch_repeated launch, int iterations,
+                                 double *seconds)
 {
   RETURN_IF_FAILED(gpu_record(b->begin, b->queue));
-  RETURN_IF_FAILED(cuda_check(launch(b, turns), "CUDA kernel of a ceiling"));
+  RETURN_IF_FAILED(cuda_check(launch(b, iterations), "CUDA kernel of a ceiling"));
   RETURN_IF_FAILED(gpu_record(b->end, b->queue));
   RETURN_IF_FAILED(gpu_sync(b->queue));
   return gpu_elapsed(b->begin, b->end, seconds);
 }
 
 /* `work` is a turn's, of the whole device. The first launch only loads the kernel. */
-static status_t rate_measure(const struct cuda_bench *b, launch_turns launch, double work, double *rate)
+static status_t rate_measure(const struct cuda_bench *b, launch_repeated launch, double work, double *rate)
 {
   double seconds = 0;
-  int turns = 1;
-  RETURN_IF_FAILED(cuda_bench_timed(b, launch, turns, &seconds));
-  for (seconds = 0; turns < TURNS_MAX && seconds < LONG_ENOUGH; turns *= 2) {
-    RETURN_IF_FAILED(cuda_bench_timed(b, launch, 2 * turns, &seconds));
+  int iterations = 1;
+  RETURN_IF_FAILED(cuda_bench_timed(b, launch, iterations, &seconds));
+  for (seconds = 0; iterations < ITERATIONS_MAX && seconds < LONG_ENOUGH; iterations *= 2) {
+    RETURN_IF_FAILED(cuda_bench_timed(b, launch, 2 * iterations, &seconds));
   }
-  *rate = seconds > 0 ? work * turns / seconds : 0;
+  *rate = seconds > 0 ? work * iterations / seconds : 0;
   return STATUS_OK;
 }
 

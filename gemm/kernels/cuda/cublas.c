@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The yardstick on NVIDIA's devices, as its users set it up: one handle, workspace by the library's
- * default, its own choice of algorithm. float32 is multiplied as float32, without TF32. */
+/* The reference library on NVIDIA's devices, as its users set it up: one handle, workspace by the
+ * library's default, its own choice of algorithm. float32 is multiplied as float32, without
+ * TF32. */
 #include <cublas_v2.h>
 #include <stdlib.h>
 
@@ -78,7 +79,7 @@ static const struct gemm_ops ops = {
 const struct gemm_kernel gemm_cuda_cublas = {
     .name = "cublas",
     .step = "cuBLAS",
-    .yardstick = 1,
+    .is_reference = 1,
     .types = GEMM_BIT(GEMM_TYPES) - 1,
     .transposes = 1,
     .truncates = 1,

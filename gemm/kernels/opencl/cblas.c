@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The yardstick on devices that are CPUs: the host's own library on the device's memory, mapped and
- * not copied. */
+/* The reference library on devices that are CPUs: the host's own library on the device's memory,
+ * mapped and not copied. */
 #include "gemm/kernels/cpu/cblas.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static const struct gemm_ops ops = {
 const struct gemm_kernel gemm_opencl_cblas = {
     .name = "cblas",
     .step = CBLAS_NAME " on the device's memory, if the device is a CPU",
-    .yardstick = 1,
+    .is_reference = 1,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,
     .ops = &ops,

@@ -6,12 +6,12 @@
 #include "gemm/kernels/cpu/cpu_gemm.h"
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
-#define GROUP        256
-#define GROUPS       16 /* a compute unit */
-#define TURNS        64
-#define LONG_ENOUGH  0.02
-#define TURNS_MAX    (1 << 22)
-#define DEVICE_BYTES ((size_t)256 << 20)
+#define GROUP          256
+#define GROUPS         16 /* a compute unit */
+#define ITERATIONS     64
+#define LONG_ENOUGH    0.02
+#define ITERATIONS_MAX (1 << 22)
+#define DEVICE_BYTES   ((size_t)256 << 20)
 
 struct opencl_bench {
   struct opencl_device *device;
@@ -35,18 +35,18 @@ static status_t opencl_bench_timed(const struct opencl_bench *b, cl_kernel kerne
 
 /* Arithmetic or local memory: ever more turns, the first argument, until the time is measurable. A
  * work-item's work is a turn's. */
-static status_t turns_measure(const struct opencl_bench *b, const char *name,
-                              struct opencl_argument *arguments, cl_uint n, double work, double *rate)
+static status_t iterations_measure(const struct opencl_bench *b, const char *name,
+                                   struct opencl_argument *arguments, cl_uint n, double work, double *rate)
 {
   cl_kernel kernel;
   double seconds = 0;
   status_t status = STATUS_OK;
-  cl_int turns = TURNS;
+  cl_int iterations = ITERATIONS;
   RETURN_IF_FAILED(gemm_opencl_kernel(b->program, name, &kernel));
-  arguments[0] = (struct opencl_argument)OPENCL_ARGUMENT(turns);
-  for (; turns <= TURNS_MAX && seconds < LONG_ENOUGH; turns *= 4) {
+  arguments[0] = (struct opencl_argument)OPENCL_ARGUMENT(iterations);
+  for (; iterations <= ITERATIONS_MAX && seconds < LONG_ENOUGH; iterations *= 4) {
     TRY(opencl_bench_timed(b, kernel, arguments, n, &seconds), done);
-    *rate = seconds > 0 ? work * turns * (double)b->items / seconds : 0;
+    *rate = seconds > 0 ? work * iterations * (double)b->items / seconds : 0;
   }
 done:
   clReleaseKernel(kernel);
@@ -96,9 +96,9 @@ status_t gemm_opencl_ceilings(struct gpu_device *device, struct gpu_queue *queue
   struct opencl_argument spin[] = {{0}, OPENCL_ARGUMENT(factor), OPENCL_ARGUMENT(out)};
   struct opencl_argument local[] = {{0}, OPENCL_ARGUMENT(out)};
   /* 8 chains of four, 8 times unrolled; 64 bytes. */
-  TRY(turns_measure(&b, "spin", spin, 3, 2.0 * 64 * 4, &found.flops), done);
+  TRY(iterations_measure(&b, "spin", spin, 3, 2.0 * 64 * 4, &found.flops), done);
   TRY(device_measure(&b, &found.bytes_per_second), done);
-  TRY(turns_measure(&b, "read_local", local, 2, 64, &found.local_bytes_per_second), done);
+  TRY(iterations_measure(&b, "read_local", local, 2, 64, &found.local_bytes_per_second), done);
   *ceilings = found;
 done:
   gpu_event_destroy(b.end);

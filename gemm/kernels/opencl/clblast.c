@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The yardstick on GPUs by OpenCL, with the parameters that its authors tuned for each. On CPUs
- * that is OpenBLAS. */
+/* The reference library on GPUs by OpenCL, with the parameters that its authors tuned for each. On
+ * CPUs that is OpenBLAS. */
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
 #include <clblast_c.h>
@@ -49,7 +49,7 @@ static const struct gemm_ops ops = {.fits = clblast_fits, .launch = clblast_laun
 const struct gemm_kernel gemm_opencl_clblast = {
     .name = "clblast",
     .step = "CLBlast, with its own tuning for this device",
-    .yardstick = 1,
+    .is_reference = 1,
     .types = GEMM_BIT(GEMM_F32),
     .transposes = 1,
     .ops = &ops,

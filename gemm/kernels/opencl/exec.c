@@ -200,7 +200,7 @@ static status_t product_launch(const struct gemm_exec *exec, const struct opencl
                                struct gpu_queue *queue, const struct gemm_operands *o)
 {
   const struct gemm_problem *p = &exec->problem;
-  int split = exec->blocks.splits > 1, deep = variant_of(exec)->geometry == OPENCL_TILES;
+  int split = exec->blocks.splits > 1, tiled = variant_of(exec)->geometry == OPENCL_TILES;
   cl_int m = (cl_int)p->m, n = (cl_int)p->n, k = (cl_int)p->k, steps = (cl_int)s->steps;
   cl_int lda = (cl_int)p->ld[GEMM_A], ldb = (cl_int)p->ld[GEMM_B], ldc = split ? n : (cl_int)p->ld[GEMM_C];
   cl_float alpha = split ? 1 : p->alpha, beta = split ? 0 : p->beta;
@@ -211,7 +211,7 @@ static status_t product_launch(const struct gemm_exec *exec, const struct opencl
       OPENCL_ARGUMENT(a),   OPENCL_ARGUMENT(b),   OPENCL_ARGUMENT(c),     OPENCL_ARGUMENT(steps)};
   size_t global[3], local[3];
   items_cut(exec, global, local);
-  return gemm_opencl_launch(queue, s->gemm, arguments, deep ? 12 : 11, global, local);
+  return gemm_opencl_launch(queue, s->gemm, arguments, tiled ? 12 : 11, global, local);
 }
 
 static status_t combine_launch(const struct gemm_exec *exec, const struct opencl_gemm_state *s,

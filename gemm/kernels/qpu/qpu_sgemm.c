@@ -182,12 +182,12 @@ static void copy_c(const struct sgemm_layout *l, int out)
 
 /* Rows of a matrix of rows, or (turned) of one of columns. */
 static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld, size_t rows, size_t columns,
-                        int turned)
+                        int transposed)
 {
   for (size_t i = 0; i < rows; i++) {
     float *row = row_of(to, stride, i);
-    if (!turned) memcpy(row, from + i * ld, columns * 4);
-    for (size_t j = 0; turned && j < columns; j++) row[j] = from[j * ld + i];
+    if (!transposed) memcpy(row, from + i * ld, columns * 4);
+    for (size_t j = 0; transposed && j < columns; j++) row[j] = from[j * ld + i];
   }
 }
 
@@ -399,8 +399,8 @@ static status_t sgemm_multiply(struct qpu_sgemm *s, const struct qpu_sgemm_probl
 static double instructions(const struct sgemm_layout *l)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;
-  double turns = (double)count_tiles(l) * (double)l->q / (kernel->kind == QPU_SGEMM_DOT ? LANES : 1);
-  return turns * (kernel->loop_end - kernel->loop) / 8;
+  double rounds = (double)count_tiles(l) * (double)l->q / (kernel->kind == QPU_SGEMM_DOT ? LANES : 1);
+  return rounds * (kernel->loop_end - kernel->loop) / 8;
 }
 
 /* The first run of all is estimated on its way. */

@@ -66,12 +66,12 @@ static int find_gap(const struct qpu_memory *memory, uint32_t bytes, uint32_t ap
 
 static int make_room(struct qpu_memory *memory)
 {
-  if (memory->n_regions < memory->room) return 1;
-  size_t room = memory->room ? 2 * memory->room : 64;
-  struct qpu_region *regions = realloc(memory->regions, room * sizeof *regions);
+  if (memory->n_regions < memory->capacity) return 1;
+  size_t capacity = memory->capacity ? 2 * memory->capacity : 64;
+  struct qpu_region *regions = realloc(memory->regions, capacity * sizeof *regions);
   if (!regions) return 0;
   memory->regions = regions;
-  memory->room = room;
+  memory->capacity = capacity;
   return 1;
 }
 

@@ -22,7 +22,7 @@ struct qpu_memory {
   uint32_t size;              /**< a multiple of 4096 */
   uint32_t fresh;             /**< offset from which on nothing was ever allocated: still zero */
   struct qpu_region *regions; /**< the allocations, by offset */
-  size_t n_regions, room;
+  size_t n_regions, capacity;
 };
 
 /** \brief Memory of at least \a bytes from bus address \a base on. */

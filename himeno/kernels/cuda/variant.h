@@ -40,7 +40,7 @@ extern const struct cuda_variant cuda_variant_stream, cuda_variant_stream_32x2, 
 #define CUDA_SLAB_THREADS 128
 extern void (*const cuda_slab)(struct cuda_pass pass);
 
-/** \brief The yardstick: reads 13 arrays, writes pass.out, four floats a thread; one-dimensional
+/** \brief The ceiling: reads 13 arrays, writes pass.out, four floats a thread; one-dimensional
  * blocks. */
 #define CUDA_CEILING_THREADS 256
 extern void (*const cuda_ceiling)(struct cuda_pass pass, int64_t quads);

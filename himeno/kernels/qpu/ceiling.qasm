@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The yardstick of memory: reads 13 arrays and writes their sum, a vector of 16 a turn, four look-ups waiting in each
+# The memory ceiling: reads 13 arrays and writes their sum, a vector of 16 a turn, four look-ups waiting in each
 # TMU. What a sweep could not beat on this part.
 #
 # Uniforms: addresses of the 13 arrays and of the result · bytes from a turn to the next · number of turns · VPM write
