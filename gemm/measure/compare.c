@@ -8,9 +8,9 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 
-int gemm_compare_counts(const struct gemm_run *run, const struct gemm_series *s)
+int gemm_compare_counts(const struct gemm_rig *rig, const struct gemm_work *work, const struct gemm_series *s)
 {
-  return !s->kernel->is_reference || run->config.accept || run->damage[0];
+  return !s->kernel->is_reference || rig->config.accept || work->damage[0];
 }
 
 /* ---- what was logged ---- */
@@ -39,67 +39,71 @@ static void fault_keep(struct gemm_series *s)
 
 /* Who is to blame: the device where A or B changed, else whose product it is. Ranks of one
  * product go on together or not at all. */
-static status_t gemm_compare_judge(struct gemm_run *run, struct gemm_series *s, status_t status)
+static status_t gemm_compare_judge(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
+                                   status_t status)
 {
-  if (status != STATUS_OK && status != STATUS_WRONG && run->cluster && run->placement.ranks > 1)
+  if (status != STATUS_OK && status != STATUS_WRONG && work->cluster && rig->placement.ranks > 1)
     agree_abort(status);
   if (status != STATUS_WRONG) return status;
   fault_keep(s);
-  status = gemm_compare_operands(run);
+  status = gemm_compare_operands(rig, work);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
-  if (gemm_compare_counts(run, s)) return STATUS_WRONG;
+  if (gemm_compare_counts(rig, work, s)) return STATUS_WRONG;
   log_drop();
   return STATUS_OK;
 }
 
 /* ---- comparing ---- */
 
-static status_t result_fetch(struct gemm_run *run, const struct gemm_series *s, int block)
+static status_t result_fetch(const struct gemm_rig *rig, struct gemm_work *work, const struct gemm_series *s,
+                             int block)
 {
-  if (run->flips)
+  if (work->flips)
     RETURN_IF_FAILED(
-        gemm_flip_plant(run->flips, &run->matrices, run->placement.rank, s->kernel->name, block));
-  return gemm_matrices_fetch(&run->matrices, run->matrices.out);
+        gemm_flip_plant(work->flips, &work->matrices, rig->placement.rank, s->kernel->name, block));
+  return gemm_matrices_fetch(&work->matrices, work->matrices.out);
 }
 
-static status_t result_keep(struct gemm_run *run, void **kept)
+static status_t result_keep(struct gemm_work *work, void **kept)
 {
-  size_t bytes = gemm_bytes(&run->problem, GEMM_C);
+  size_t bytes = gemm_bytes(&work->problem, GEMM_C);
   if (!(*kept = malloc(bytes)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for a result of %zu bytes", bytes);
-  memcpy(*kept, run->matrices.out, bytes);
+  memcpy(*kept, work->matrices.out, bytes);
   return STATUS_OK;
 }
 
 /* The bits that were kept of a right one; of a library, and of other tiles, any result within the
  * bounds of both. */
-static status_t result_compare(struct gemm_run *run, struct gemm_series *s, int launches, int any_bits,
+static status_t result_compare(struct gemm_work *work, struct gemm_series *s, int launches, int any_bits,
                                void **kept, const char *what)
 {
-  const void *out = run->matrices.out;
-  if (*kept && memcmp(*kept, out, gemm_bytes(&run->problem, GEMM_C)) == 0) return STATUS_OK;
-  if (*kept && !any_bits) return gemm_verify_bits(run->reference, *kept, out, s->kernel->name, what);
-  RETURN_IF_FAILED(
-      gemm_verify_near(run->reference, s->kernel->truncates, launches, s->first, out, s->kernel->name, what));
-  return *kept ? STATUS_OK : result_keep(run, kept);
+  const void *out = work->matrices.out;
+  if (*kept && memcmp(*kept, out, gemm_bytes(&work->problem, GEMM_C)) == 0) return STATUS_OK;
+  if (*kept && !any_bits) return gemm_verify_bits(work->reference, *kept, out, s->kernel->name, what);
+  RETURN_IF_FAILED(gemm_verify_near(work->reference, s->kernel->truncates, launches, s->first, out,
+                                    s->kernel->name, what));
+  return *kept ? STATUS_OK : result_keep(work, kept);
 }
 
-static status_t product_compare(struct gemm_run *run, struct gemm_series *s, int block)
+static status_t product_compare(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
+                                int block)
 {
-  struct gemm_matrices *m = &run->matrices;
+  struct gemm_matrices *m = &work->matrices;
   RETURN_IF_FAILED(gemm_matrices_reset(m));
-  RETURN_IF_FAILED(gemm_launch(s->exec, run->queue, &m->on));
-  RETURN_IF_FAILED(result_fetch(run, s, block));
+  RETURN_IF_FAILED(gemm_launch(s->exec, rig->queue, &m->on));
+  RETURN_IF_FAILED(result_fetch(rig, work, s, block));
   if (s->kernel->ops->counts) s->kernel->ops->counts(s->exec, &s->counts);
-  RETURN_IF_FAILED(gemm_verify(run->reference, s->kernel->truncates, m->out, s->kernel->name, &s->check));
-  if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
-  if (!s->first) return result_keep(run, &s->first);
-  return result_compare(run, s, 1, s->kernel->is_reference, &s->first, "the product after all blocks");
+  RETURN_IF_FAILED(gemm_verify(work->reference, s->kernel->truncates, m->out, s->kernel->name, &s->check));
+  if (rig->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
+  if (!s->first) return result_keep(work, &s->first);
+  return result_compare(work, s, 1, s->kernel->is_reference, &s->first, "the product after all blocks");
 }
 
-status_t gemm_compare_product(struct gemm_run *run, struct gemm_series *s, int block)
+status_t gemm_compare_product(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
+                              int block)
 {
-  return gemm_compare_judge(run, s, product_compare(run, s, block));
+  return gemm_compare_judge(rig, work, s, product_compare(rig, work, s, block));
 }
 
 static void block_name(const struct gemm_series *s, int block, char what[64])
@@ -115,28 +119,30 @@ static void block_name(const struct gemm_series *s, int block, char what[64])
 /* Where C is read it went through all products of the block: the first block is compared as far as
  * rounding allows, and kept. Ours and a library's are fetched alike: a device at its power limit is
  * cooler after such a rest, whoever comes next. */
-static status_t block_compare(struct gemm_run *run, struct gemm_series *s, int block)
+static status_t block_compare(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
+                              int block)
 {
   char what[64];
-  int again = run->problem.beta != 0 && s->launches > 1;
-  RETURN_IF_FAILED(result_fetch(run, s, block));
+  int again = work->problem.beta != 0 && s->launches > 1;
+  RETURN_IF_FAILED(result_fetch(rig, work, s, block));
   block_name(s, block, what);
-  return result_compare(run, s, s->launches, s->kernel->is_reference || block == GEMM_BLOCK_TRIAL,
+  return result_compare(work, s, s->launches, s->kernel->is_reference || block == GEMM_BLOCK_TRIAL,
                         again ? &s->first_block : &s->first, what);
 }
 
-status_t gemm_compare_block(struct gemm_run *run, struct gemm_series *s, int block)
+status_t gemm_compare_block(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
+                            int block)
 {
-  if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
-  return gemm_compare_judge(run, s, block_compare(run, s, block));
+  if (rig->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
+  return gemm_compare_judge(rig, work, s, block_compare(rig, work, s, block));
 }
 
-status_t gemm_compare_operands(struct gemm_run *run)
+status_t gemm_compare_operands(const struct gemm_rig *rig, struct gemm_work *work)
 {
-  if (run->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
-  if (run->damage[0]) return STATUS_WRONG;
-  status_t status = run->cluster ? gemm_cluster_check(run->cluster) : gemm_matrices_check(&run->matrices);
+  if (rig->config.verify == GEMM_VERIFY_OFF) return STATUS_OK;
+  if (work->damage[0]) return STATUS_WRONG;
+  status_t status = work->cluster ? gemm_cluster_check(work->cluster) : gemm_matrices_check(&work->matrices);
   const char *line = strrchr(log_held(), '\n');
-  if (status == STATUS_WRONG) snprintf(run->damage, sizeof run->damage, "%s", line ? line + 1 : log_held());
+  if (status == STATUS_WRONG) snprintf(work->damage, sizeof work->damage, "%s", line ? line + 1 : log_held());
   return status;
 }

@@ -14,17 +14,20 @@
 
 /** \brief Runs one product on poisoned C and compares it; \a block is 0 before all blocks,
  * GEMM_BLOCK_LAST after them. */
-status_t gemm_compare_product(struct gemm_run *run, struct gemm_series *series, int block);
+status_t gemm_compare_product(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series,
+                              int block);
 
 /** \brief Compares what series->launches products left in C: block series->n_samples, or
  * GEMM_BLOCK_TRIAL. */
-status_t gemm_compare_block(struct gemm_run *run, struct gemm_series *series, int block);
+status_t gemm_compare_block(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series,
+                            int block);
 
-/** \brief Whether A and B on this rank's device are what they were; if not, run->damage says so. */
-status_t gemm_compare_operands(struct gemm_run *run);
+/** \brief Whether A and B on this rank's device are what they were; else work->damage says how. */
+status_t gemm_compare_operands(const struct gemm_rig *rig, struct gemm_work *work);
 
 /** \brief Whether a wrong result of that series is the run's verdict. */
-int gemm_compare_counts(const struct gemm_run *run, const struct gemm_series *series);
+int gemm_compare_counts(const struct gemm_rig *rig, const struct gemm_work *work,
+                        const struct gemm_series *series);
 
 /** \brief The last line that the log holds, without "kernel X: " of this series. */
 const char *gemm_compare_held(const struct gemm_series *series);

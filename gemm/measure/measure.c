@@ -27,13 +27,14 @@
 #define NOISE_MAX      0.05 /* an acceptance is of no use beyond it */
 #define NOISE_SECONDS  10.0 /* of further blocks, until their noise is known */
 
-status_t gemm_block_time(struct gemm_run *run, struct gemm_exec *exec, int launches, double *seconds)
+status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
+                         int launches, double *seconds)
 {
-  RETURN_IF_FAILED(gpu_record(run->begin, run->queue));
-  for (int n = 0; n < launches; n++) RETURN_IF_FAILED(gemm_launch(exec, run->queue, &run->matrices.on));
-  RETURN_IF_FAILED(gpu_record(run->end, run->queue));
-  RETURN_IF_FAILED(gpu_sync(run->queue));
-  return gpu_elapsed(run->begin, run->end, seconds);
+  RETURN_IF_FAILED(gpu_record(rig->begin, rig->queue));
+  for (int n = 0; n < launches; n++) RETURN_IF_FAILED(gemm_launch(exec, rig->queue, &work->matrices.on));
+  RETURN_IF_FAILED(gpu_record(rig->end, rig->queue));
+  RETURN_IF_FAILED(gpu_sync(rig->queue));
+  return gpu_elapsed(rig->begin, rig->end, seconds);
 }
 
 /* ---- open ---- */
@@ -47,35 +48,35 @@ static status_t series_lacking(struct gemm_series *s)
   return STATUS_OK;
 }
 
-static status_t gemm_series_open(struct gemm_run *run, struct gemm_series *s)
+static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
-  const struct gemm_machine machine = gemm_run_machine(run);
+  const struct gemm_machine machine = gemm_run_machine(rig);
   const struct gemm_blocks none = {0}, *blocks = NULL;
   char why[GPU_TEXT_MAX];
-  if (run->cluster) {
-    s->exec = &run->cluster->exec;
+  if (work->cluster) {
+    s->exec = &work->cluster->exec;
     s->blocks = s->exec->blocks;
-    return gemm_compare_product(run, s, 0);
+    return gemm_compare_product(rig, work, s, 0);
   }
-  if (s->fault[0]) return gemm_compare_counts(run, s) ? STATUS_WRONG : STATUS_OK;
-  if (!gemm_kernel_fits(s->kernel, run->device, &run->problem, why)) {
+  if (s->fault[0]) return gemm_compare_counts(rig, work, s) ? STATUS_WRONG : STATUS_OK;
+  if (!gemm_kernel_fits(s->kernel, rig->device, &work->problem, why)) {
     s->status = STATUS_ENVIRONMENT;
     snprintf(s->why, sizeof s->why, "%s", why);
     return STATUS_OK;
   }
   if (memcmp(&s->blocks, &none, sizeof none) != 0) blocks = &s->blocks;
-  status_t status = gemm_exec_open(s->kernel, run->device, &run->problem, blocks, &s->exec);
+  status_t status = gemm_exec_open(s->kernel, rig->device, &work->problem, blocks, &s->exec);
   if (status == STATUS_ENVIRONMENT) return series_lacking(s);
   RETURN_IF_FAILED(status);
   s->blocks = s->exec->blocks;
-  s->predicted = gemm_predict(&machine, &run->problem, &s->blocks);
+  s->predicted = gemm_predict(&machine, &work->problem, &s->blocks);
   if (s->kernel->ops->resources) s->kernel->ops->resources(s->exec, &s->resources);
-  return gemm_compare_product(run, s, 0);
+  return gemm_compare_product(rig, work, s, 0);
 }
 
-static void series_close(const struct gemm_run *run, struct gemm_series *s)
+static void series_close(const struct gemm_work *work, struct gemm_series *s)
 {
-  if (!run->cluster) gemm_exec_close(s->exec);
+  if (!work->cluster) gemm_exec_close(s->exec);
   s->exec = NULL;
   free(s->first);
   free(s->first_block);
@@ -84,13 +85,14 @@ static void series_close(const struct gemm_run *run, struct gemm_series *s)
 
 /* Seconds of the fastest of a few products, the first aside: what else runs on a CPU may hold any
  * of them up. Where they are long there is one, and of many ranks, which count alike. */
-static status_t gemm_probe(struct gemm_run *run, struct gemm_series *s, double *fastest)
+static status_t gemm_probe(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
+                           double *fastest)
 {
   double seconds, all = 0;
-  RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &seconds));
+  RETURN_IF_FAILED(gemm_block_time(rig, work, s->exec, 1, &seconds));
   *fastest = INFINITY;
-  for (int n = 0; n < PROBES && all < run->config.block && !(run->cluster && n); n++) {
-    RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &seconds));
+  for (int n = 0; n < PROBES && all < rig->config.block && !(work->cluster && n); n++) {
+    RETURN_IF_FAILED(gemm_block_time(rig, work, s->exec, 1, &seconds));
     *fastest = fmin(*fastest, seconds);
     all += seconds;
   }
@@ -98,42 +100,42 @@ static status_t gemm_probe(struct gemm_run *run, struct gemm_series *s, double *
 }
 
 /* As many products as fill a block, on all ranks alike. */
-static status_t series_calibrate(struct gemm_run *run, struct gemm_series *s)
+static status_t series_calibrate(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   double one = 0, slowest = 0;
-  if (run->placement.info.emulated) {
+  if (rig->placement.info.emulated) {
     s->launches = 1;
     return STATUS_OK;
   }
-  if (s->status == STATUS_OK) RETURN_IF_FAILED(gemm_probe(run, s, &one));
+  if (s->status == STATUS_OK) RETURN_IF_FAILED(gemm_probe(rig, work, s, &one));
   RETURN_IF_FAILED(
-      watch_allreduce(run->placement.comm, &one, &slowest, 1, MPI_DOUBLE, MPI_MAX, "a product's time"));
-  double block = fmin(run->config.block, run->config.seconds);
+      watch_allreduce(rig->placement.comm, &one, &slowest, 1, MPI_DOUBLE, MPI_MAX, "a product's time"));
+  double block = fmin(rig->config.block, rig->config.seconds);
   s->launches = slowest > 0 ? (int)fmin(LAUNCHES_MAX, ceil(block / slowest)) : LAUNCHES_MAX;
   return STATUS_OK;
 }
 
 /* All ranks say of a kernel what the first rank says on which it was wrong. */
-static status_t series_condemn(struct gemm_run *run, struct gemm_series *s, int first)
+static status_t series_condemn(const struct gemm_rig *rig, struct gemm_series *s, int first)
 {
-  if (run->placement.rank == first)
+  if (rig->placement.rank == first)
     snprintf(s->why, sizeof s->why, "gives a wrong result: %s: %s", log_identity(), s->fault);
   s->status = STATUS_WRONG;
-  return watch_bcast(run->placement.comm, s->why, sizeof s->why, MPI_CHAR, first, "what was wrong");
+  return watch_bcast(rig->placement.comm, s->why, sizeof s->why, MPI_CHAR, first, "what was wrong");
 }
 
 /* A kernel goes on on all ranks or on none. STATUS_WRONG where it was wrong on one of them and that
  * is the verdict. */
-static status_t series_agree(struct gemm_run *run, struct gemm_series *s, status_t mine)
+static status_t series_agree(const struct gemm_rig *rig, struct gemm_series *s, status_t mine)
 {
   enum { WRONG, ABLE, FACTS };
-  int ranks = run->placement.ranks, least[FACTS];
-  int facts[FACTS] = {s->fault[0] ? run->placement.rank : ranks, s->status != STATUS_ENVIRONMENT};
-  status_t status = agree_status(run->placement.comm, mine);
+  int ranks = rig->placement.ranks, least[FACTS];
+  int facts[FACTS] = {s->fault[0] ? rig->placement.rank : ranks, s->status != STATUS_ENVIRONMENT};
+  status_t status = agree_status(rig->placement.comm, mine);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
-  RETURN_IF_FAILED(watch_allreduce(run->placement.comm, facts, least, FACTS, MPI_INT, MPI_MIN,
+  RETURN_IF_FAILED(watch_allreduce(rig->placement.comm, facts, least, FACTS, MPI_INT, MPI_MIN,
                                    "whether a kernel fits and is right"));
-  if (least[WRONG] < ranks) RETURN_IF_FAILED(series_condemn(run, s, least[WRONG]));
+  if (least[WRONG] < ranks) RETURN_IF_FAILED(series_condemn(rig, s, least[WRONG]));
   if (s->status != STATUS_OK || least[ABLE]) return status;
   s->status = STATUS_ENVIRONMENT;
   snprintf(s->why, sizeof s->why, "cannot run on every rank's device");
@@ -141,15 +143,16 @@ static status_t series_agree(struct gemm_run *run, struct gemm_series *s, status
 }
 
 /* Ranks leave together, or stay together: each opens the same kernels. */
-static status_t gemm_prepare(struct gemm_run *run, struct gemm_series *series, int n)
+static status_t gemm_prepare(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series,
+                             int n)
 {
   status_t worst = STATUS_OK;
   for (int s = 0; s < n; s++) {
     progress_begin("verifying, %d of %d: %s", s + 1, n, series[s].kernel->name);
-    status_t status = series_agree(run, &series[s], gemm_series_open(run, &series[s]));
+    status_t status = series_agree(rig, &series[s], gemm_series_open(rig, work, &series[s]));
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     worst = status_worst(worst, status);
-    RETURN_IF_FAILED(series_calibrate(run, &series[s]));
+    RETURN_IF_FAILED(series_calibrate(rig, work, &series[s]));
   }
   return worst;
 }
@@ -157,73 +160,74 @@ static status_t gemm_prepare(struct gemm_run *run, struct gemm_series *series, i
 /* ---- timed rounds ---- */
 
 /* All ranks begin a block together, or none does: a rank that left alone would be waited for. */
-static status_t block_agree(struct gemm_run *run, int *go)
+static status_t block_agree(const struct gemm_rig *rig, struct gemm_result *result, int *go)
 {
   enum { SIGNAL, WRONG, FACTS };
-  int mine[FACTS] = {stop_asked(), run->wrong}, any[FACTS];
+  int mine[FACTS] = {stop_asked(), result->wrong}, any[FACTS];
   RETURN_IF_FAILED(
-      watch_allreduce(run->placement.comm, mine, any, FACTS, MPI_INT, MPI_MAX, "the start of a block"));
-  run->partial = any[SIGNAL];
+      watch_allreduce(rig->placement.comm, mine, any, FACTS, MPI_INT, MPI_MAX, "the start of a block"));
+  result->partial = any[SIGNAL];
   *go = !any[SIGNAL] && !any[WRONG];
   return STATUS_OK;
 }
 
 /* Untimed products first: caches and clocks are this kernel's then. On a GPU as many as follow, and
  * as close together. */
-static status_t gemm_settle(struct gemm_run *run, struct gemm_series *s)
+static status_t gemm_settle(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
-  double unused, wanted = fmin(SETTLE_SECONDS, run->config.seconds);
-  if (run->placement.info.emulated) return STATUS_OK;
-  if (!run->placement.info.is_cpu || run->cluster) return gemm_block_time(run, s->exec, s->launches, &unused);
+  double unused, wanted = fmin(SETTLE_SECONDS, rig->config.seconds);
+  if (rig->placement.info.emulated) return STATUS_OK;
+  if (!rig->placement.info.is_cpu || work->cluster)
+    return gemm_block_time(rig, work, s->exec, s->launches, &unused);
   for (double begin = stats_now(); stats_now() - begin < wanted;)
-    RETURN_IF_FAILED(gemm_block_time(run, s->exec, 1, &unused));
+    RETURN_IF_FAILED(gemm_block_time(rig, work, s->exec, 1, &unused));
   return STATUS_OK;
 }
 
 /* Power, not so often that asking is a rest. */
-static status_t gemm_poll(struct gemm_run *run)
+static status_t gemm_poll(struct gemm_power *power)
 {
   struct telemetry_sample now;
-  if (!run->telemetry || stats_now() - run->looked < LOOK_SECONDS) return STATUS_OK;
-  telemetry_read(run->telemetry, &now);
-  run->looked = stats_now();
-  return now.watts < 0 ? STATUS_OK : stats_add(&run->watts, &run->n_watts, now.watts);
+  if (!power->telemetry || stats_now() - power->looked < LOOK_SECONDS) return STATUS_OK;
+  telemetry_read(power->telemetry, &now);
+  power->looked = stats_now();
+  return now.watts < 0 ? STATUS_OK : stats_add(&power->watts, &power->n_watts, now.watts);
 }
 
 static status_t gemm_block_run(struct gemm_run *run, struct gemm_series *s, int *go)
 {
   double seconds;
-  RETURN_IF_FAILED(gemm_settle(run, s));
-  RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
-  RETURN_IF_FAILED(gpu_sync(run->queue));
-  RETURN_IF_FAILED(block_agree(run, go));
+  RETURN_IF_FAILED(gemm_settle(&run->rig, &run->work, s));
+  RETURN_IF_FAILED(gemm_matrices_reset(&run->work.matrices));
+  RETURN_IF_FAILED(gpu_sync(run->rig.queue));
+  RETURN_IF_FAILED(block_agree(&run->rig, &run->result, go));
   if (!*go) return STATUS_OK;
-  RETURN_IF_FAILED(gemm_block_time(run, s->exec, s->launches, &seconds));
+  RETURN_IF_FAILED(gemm_block_time(&run->rig, &run->work, s->exec, s->launches, &seconds));
   RETURN_IF_FAILED(stats_add(&s->samples, &s->n_samples, seconds));
-  RETURN_IF_FAILED(gemm_poll(run));
-  status_t status = gemm_compare_block(run, s, s->n_samples);
+  RETURN_IF_FAILED(gemm_poll(&run->power));
+  status_t status = gemm_compare_block(&run->rig, &run->work, s, s->n_samples);
   if (status != STATUS_WRONG) return status;
-  run->wrong = 1;
+  run->result.wrong = 1;
   return STATUS_OK;
 }
 
 /* An acceptance judges the kernel's rate, so the noise of its blocks has to be known. */
-static int gemm_noise_known(const struct gemm_run *run, const struct gemm_series *s)
+static int gemm_noise_known(const struct gemm_rig *rig, const struct gemm_series *s)
 {
   const struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
-  return !run->config.accept || s->status != STATUS_OK || stats_noise_max(&summary) <= NOISE_MAX;
+  return !rig->config.accept || s->status != STATUS_OK || stats_noise_max(&summary) <= NOISE_MAX;
 }
 
 /* Rank 0's clock decides for all. While the noise of any rank's blocks is unknown there are more,
  * for ten times the time asked for or ten seconds, but not before the run has doubled. */
-static status_t time_is_up(const struct gemm_run *run, const struct gemm_series *series, double begin,
+static status_t time_is_up(const struct gemm_rig *rig, const struct gemm_series *series, double begin,
                            double wanted, int *up)
 {
   enum { ELAPSED, MORE, FACTS };
   const double most = wanted + fmax(wanted, fmin(10 * wanted, NOISE_SECONDS));
-  const int first = run->placement.rank == 0;
-  double mine[FACTS] = {first ? stats_now() - begin : 0, !gemm_noise_known(run, series)}, all[FACTS];
-  RETURN_IF_FAILED(watch_allreduce(run->placement.comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
+  const int first = rig->placement.rank == 0;
+  double mine[FACTS] = {first ? stats_now() - begin : 0, !gemm_noise_known(rig, series)}, all[FACTS];
+  RETURN_IF_FAILED(watch_allreduce(rig->placement.comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
   *up = all[ELAPSED] >= (all[MORE] > 0 ? most : wanted);
   return STATUS_OK;
 }
@@ -232,9 +236,9 @@ static status_t time_is_up(const struct gemm_run *run, const struct gemm_series 
 static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
   int able = 0, up = 0, go = 1;
-  int emulated = run->placement.info.emulated, least = emulated ? ROUNDS_EMULATED : ROUNDS_LEAST;
+  int emulated = run->rig.placement.info.emulated, least = emulated ? ROUNDS_EMULATED : ROUNDS_LEAST;
   for (int s = 0; s < n; s++) able += series[s].status == STATUS_OK;
-  if (run->cluster) RETURN_IF_FAILED(gemm_cluster_phases(run->cluster, (double[GEMM_PHASES]){0}));
+  if (run->work.cluster) RETURN_IF_FAILED(gemm_cluster_phases(run->work.cluster, (double[GEMM_PHASES]){0}));
   progress_begin_timed("timing", emulated ? 0 : seconds * able);
   double begin = stats_now();
   for (int round = 0; able > 0 && go && (round < least || (!up && !emulated)); round++) {
@@ -243,57 +247,59 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
       if (s->status == STATUS_OK) RETURN_IF_FAILED(gemm_block_run(run, s, &go));
       progress_tick();
     }
-    RETURN_IF_FAILED(time_is_up(run, series, begin, seconds * able, &up));
+    RETURN_IF_FAILED(time_is_up(&run->rig, series, begin, seconds * able, &up));
   }
   return STATUS_OK;
 }
 
 /* Ranks of one product make its last one together, or none of them does. */
-static status_t faults_find(const struct gemm_run *run, const struct gemm_series *s, int *mine, int *any)
+static status_t faults_find(const struct gemm_rig *rig, const struct gemm_work *work,
+                            const struct gemm_series *s, int *mine, int *any)
 {
   *mine = *any = s->fault[0] != 0;
-  if (!run->cluster) return STATUS_OK;
-  return watch_allreduce(run->placement.comm, mine, any, 1, MPI_INT, MPI_MAX, "the last product");
+  if (!work->cluster) return STATUS_OK;
+  return watch_allreduce(rig->placement.comm, mine, any, 1, MPI_INT, MPI_MAX, "the last product");
 }
 
 /* The slowest rank's median, and a last product verified. */
-static status_t series_settle(struct gemm_run *run, struct gemm_series *s)
+static status_t series_settle(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   if (s->status != STATUS_OK) return STATUS_OK;
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median / s->launches;
   RETURN_IF_FAILED(
-      watch_allreduce(run->placement.comm, &median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, "times"));
+      watch_allreduce(rig->placement.comm, &median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, "times"));
   int wrong, any;
-  RETURN_IF_FAILED(faults_find(run, s, &wrong, &any));
-  if (!any) return series_agree(run, s, gemm_compare_product(run, s, GEMM_BLOCK_LAST));
-  if (!wrong) return series_agree(run, s, STATUS_OK);
-  return series_agree(run, s, gemm_compare_counts(run, s) ? STATUS_WRONG : STATUS_OK);
+  RETURN_IF_FAILED(faults_find(rig, work, s, &wrong, &any));
+  if (!any) return series_agree(rig, s, gemm_compare_product(rig, work, s, GEMM_BLOCK_LAST));
+  if (!wrong) return series_agree(rig, s, STATUS_OK);
+  return series_agree(rig, s, gemm_compare_counts(rig, work, s) ? STATUS_WRONG : STATUS_OK);
 }
 
 static status_t series_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
-  status_t worst = gemm_prepare(run, series, n);
+  status_t worst = gemm_prepare(&run->rig, &run->work, series, n);
   if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
   /* An acceptance has its answer then, and a soak need not go on for hours. */
-  run->wrong = worst == STATUS_WRONG && run->config.accept;
+  run->result.wrong = worst == STATUS_WRONG && run->rig.config.accept;
   struct starvation *starvation =
-      gpu_takes_cores(run->placement.backend, &run->placement.info) ? starvation_begin() : NULL;
+      gpu_takes_cores(run->rig.placement.backend, &run->rig.placement.info) ? starvation_begin() : NULL;
   status_t ran = rounds_run(run, series, n, seconds);
-  run->starved = starvation_share(starvation);
+  run->result.starved = starvation_share(starvation);
   starvation_end(starvation);
   RETURN_IF_FAILED(ran);
   for (int s = 0; s < n; s++) {
-    status_t status = series_settle(run, &series[s]);
+    status_t status = series_settle(&run->rig, &run->work, &series[s]);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     worst = status_worst(worst, status);
   }
-  return status_worst(worst, agree_status(run->placement.comm, gemm_compare_operands(run)));
+  return status_worst(worst,
+                      agree_status(run->rig.placement.comm, gemm_compare_operands(&run->rig, &run->work)));
 }
 
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
-  run->wrong = 0;
+  run->result.wrong = 0;
   status_t status = series_measure(run, series, n, seconds);
-  for (int s = 0; s < n; s++) series_close(run, &series[s]);
+  for (int s = 0; s < n; s++) series_close(&run->work, &series[s]);
   return status;
 }

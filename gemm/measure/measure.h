@@ -14,6 +14,7 @@
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
 
 /** \brief Device seconds of that many products, one after the other. */
-status_t gemm_block_time(struct gemm_run *run, struct gemm_exec *exec, int launches, double *seconds);
+status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
+                         int launches, double *seconds);
 
 #endif

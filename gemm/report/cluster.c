@@ -13,24 +13,25 @@ static const char *transport_origin(const struct gemm_cluster *c)
   return c->transport_tried ? "fastest in a short trial" : "as requested";
 }
 
-static struct stats_summary phase_summarise(const struct gemm_run *run, int phase)
+static struct stats_summary phase_summarise(const struct gemm_rig *rig, const struct gemm_result *result,
+                                            int phase)
 {
-  int n = run->placement.ranks;
+  int n = rig->placement.ranks;
   double values[n];
-  for (int r = 0; r < n; r++) values[r] = run->ranks[r].phases[phase];
+  for (int r = 0; r < n; r++) values[r] = result->ranks[r].phases[phase];
   return stats_summarise(values, (size_t)n);
 }
 
 /* ---- text ---- */
 
 /* Ranks whose slices cannot take the run's transport to the next, and what stages the others. */
-static void print_paths(const struct gemm_run *run, FILE *out)
+static void print_paths(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   int shared = 0, sent = 0;
   const char *why = "";
-  for (int r = 0; r < run->placement.ranks; r++)
-    for (int m = 0; m < run->ranks[r].n_paths; m++) {
-      const struct gemm_path *p = &run->ranks[r].paths[m];
+  for (int r = 0; r < rig->placement.ranks; r++)
+    for (int m = 0; m < result->ranks[r].n_paths; m++) {
+      const struct gemm_path *p = &result->ranks[r].paths[m];
       if (p->why[0])
         fprintf(out, "  path       ranks %d and %d, face %s: %s, because: %s\n", r, p->peer, p->face, p->used,
                 p->why);
@@ -47,22 +48,22 @@ static void print_paths(const struct gemm_run *run, FILE *out)
 
 void gemm_cluster_text(const struct gemm_run *run, FILE *out)
 {
-  const struct gemm_cluster *c = run->cluster;
+  const struct gemm_cluster *c = run->work.cluster;
   fprintf(out, "  panels     %d, each %lld wide along k, broadcast while the previous one is multiplied\n",
           c->grid.panels, (long long)c->grid.width);
   if (!c->transport) return;
   fprintf(out, "  transport  %s (%s)\n", c->transport->name, transport_origin(c));
-  print_paths(run, out);
+  print_paths(&run->rig, &run->result, out);
 }
 
-void gemm_cluster_phases_text(const struct gemm_run *run, FILE *out)
+void gemm_cluster_phases_text(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
-  double product = run->series[0].seconds;
+  double product = result->series[0].seconds;
   fprintf(out, "\n  time per product %.3f ms; phases may overlap; median (min ... max) over ranks\n",
           product * 1e3);
   for (int p = 0; p < GEMM_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
-    struct stats_summary s = phase_summarise(run, p);
+    struct stats_summary s = phase_summarise(rig, result, p);
     if (s.max == 0) continue;
     report_bar(bar, sizeof bar, s.median / product, BAR_CELLS);
     fprintf(out, "    %-13s %11.3f ms  (%.3f ... %.3f)  %s\n",
@@ -94,10 +95,11 @@ void gemm_cluster_phases_document(struct doc *d, const struct gemm_run *run)
           d, "phases", DOC_OPTIONAL,
           "With --distributed: mean seconds per product of each rank, over ranks. Phases are busy times and "
           "may overlap; exposed is the product's time less compute.",
-          run->cluster))
+          run->work.cluster))
     return;
   for (int p = 0; p < GEMM_PHASES; p++)
-    doc_spread(d, gemm_phase_names[p], d->schema ? (struct stats_summary){.n = 0} : phase_summarise(run, p));
+    doc_spread(d, gemm_phase_names[p],
+               d->schema ? (struct stats_summary){.n = 0} : phase_summarise(&run->rig, &run->result, p));
   doc_end(d);
 }
 
@@ -108,10 +110,10 @@ void gemm_cluster_paths_document(struct doc *d, const struct gemm_run *run)
           d, "paths", DOC_OPTIONAL,
           "With --distributed: how slices go from each rank to the next of its process row (j+) and column "
           "(i+).",
-          run->cluster))
+          run->work.cluster))
     return;
-  for (int r = 0; doc_each(d, r, run->placement.ranks); r++) {
-    const struct gemm_rank *rank = doc_at(d, run->ranks, r);
+  for (int r = 0; doc_each(d, r, run->rig.placement.ranks); r++) {
+    const struct gemm_rank *rank = doc_at(d, run->result.ranks, r);
     for (int m = 0; doc_each(d, m, rank->n_paths); m++) {
       const struct gemm_path *p = &rank->paths[m];
       if (!doc_object(d, NULL, 0, "", 1)) continue;
@@ -120,7 +122,7 @@ void gemm_cluster_paths_document(struct doc *d, const struct gemm_run *run)
       doc_enum(d, "face", 0, DOC_WORDS(faces), "", p->face);
       doc_whole(d, "bytes", DOC_POSITIVE, "Of a slice.", p->bytes);
       doc_text(d, "used", 0, "", p->used);
-      doc_text(d, "why", 0, "", p->why[0] ? p->why : transport_origin(run->cluster));
+      doc_text(d, "why", 0, "", p->why[0] ? p->why : transport_origin(run->work.cluster));
       doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers), "",
                p->handover[0] ? p->handover : NULL);
       doc_text(d, "handover_why", DOC_OPTIONAL, "", p->handover[0] ? p->handover_why : NULL);

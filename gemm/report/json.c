@@ -18,32 +18,32 @@ static void size_document(struct doc *d, const struct gemm_problem *p)
 /* A ladder has sizes, kernels and devices elsewhere than a product. */
 static void gemm_config_document(struct doc *d, const struct gemm_run *run)
 {
-  const struct gemm_problem *p = run->ladder    ? &run->ladder->sizes[0].problem
-                                 : run->cluster ? &run->cluster->whole
-                                                : &run->problem;
+  const struct gemm_problem *p = run->result.ladder  ? &run->result.ladder->sizes[0].problem
+                                 : run->work.cluster ? &run->work.cluster->whole
+                                                     : &run->work.problem;
   if (!doc_object(d, "config", 0, "", 1)) return;
-  if (run->config.ladder) {
-    doc_text(d, "device", 0, "Rank 0's.", run->placement.info.name);
-    doc_text(d, "driver", DOC_ANY, "", run->placement.info.driver);
-    doc_whole(d, "ranks", DOC_POSITIVE, "", run->placement.ranks);
+  if (run->rig.config.ladder) {
+    doc_text(d, "device", 0, "Rank 0's.", run->rig.placement.info.name);
+    doc_text(d, "driver", DOC_ANY, "", run->rig.placement.info.driver);
+    doc_whole(d, "ranks", DOC_POSITIVE, "", run->rig.placement.ranks);
   } else {
     size_document(d, p);
     doc_whole(d, "lda", DOC_POSITIVE, "", p->ld[GEMM_A]);
     doc_whole(d, "ldb", DOC_POSITIVE, "", p->ld[GEMM_B]);
     doc_whole(d, "ldc", DOC_POSITIVE, "", p->ld[GEMM_C]);
-    doc_text(d, "kernel", 0, "", run->series[0].kernel->name);
+    doc_text(d, "kernel", 0, "", run->result.series[0].kernel->name);
   }
   doc_enum(d, "type", 0, DOC_COLUMN(gemm_types, name), "", gemm_types[p->type].name);
   doc_enum(d, "trans", 0, DOC_WORDS(gemm_trans_names), "", gemm_trans_name(p));
   doc_real(d, "alpha", DOC_ANY, "", "", (double)p->alpha);
   doc_real(d, "beta", DOC_ANY, "", "", (double)p->beta);
-  doc_enum(d, "data", 0, DOC_WORDS(gemm_data_names), "", gemm_data_names[run->config.data]);
-  doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", run->placement.backend->name);
+  doc_enum(d, "data", 0, DOC_WORDS(gemm_data_names), "", gemm_data_names[run->rig.config.data]);
+  doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", run->rig.placement.backend->name);
   doc_real(d, "block_seconds", DOC_OPTIONAL | DOC_NULLABLE, "s",
-           "Length of a timed block, which has 10000 products at most.", run->config.block);
+           "Length of a timed block, which has 10000 products at most.", run->rig.config.block);
   doc_flag(d, "accept", DOC_OPTIONAL, "A wrong result of a library counts as the device's (--accept).",
-           run->config.accept);
-  if (!run->config.ladder) gemm_cluster_config_document(d, run->cluster, run->config.weak);
+           run->rig.config.accept);
+  if (!run->rig.config.ladder) gemm_cluster_config_document(d, run->work.cluster, run->rig.config.weak);
   doc_end(d);
 }
 
@@ -135,14 +135,14 @@ static void gemm_check_document(struct doc *d, const struct gemm_check *c)
   doc_end(d);
 }
 
-static void gemm_predicted_document(struct doc *d, const struct gemm_run *run, const struct gemm_series *s)
+static void gemm_predicted_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_series *s)
 {
   const struct gemm_prediction *p = &s->predicted;
-  const double peak = run->ceilings.flops / 1e9, gflops = p->seconds > 0 ? s->flop / p->seconds / 1e9 : 0;
+  const double peak = rig->ceilings.flops / 1e9, gflops = p->seconds > 0 ? s->flop / p->seconds / 1e9 : 0;
   if (!doc_object(d, "predicted", DOC_OPTIONAL | DOC_NULLABLE,
                   "By the roofline model; null if it says nothing.", gflops > 0))
     return;
-  doc_real(d, "gflops", DOC_POSITIVE, "GFLOPS", "", gflops * run->placement.ranks);
+  doc_real(d, "gflops", DOC_POSITIVE, "GFLOPS", "", gflops * rig->placement.ranks);
   doc_real(d, "peak_share", DOC_POSITIVE, "", "", gflops / peak);
   doc_enum(d, "bound", 0, DOC_WORDS(gemm_bound_names), "", gemm_bound_names[p->bound]);
   doc_real(d, "device_intensity", DOC_POSITIVE, "", "Operations per byte of device memory.",
@@ -153,17 +153,17 @@ static void gemm_predicted_document(struct doc *d, const struct gemm_run *run, c
   doc_end(d);
 }
 
-static const char *series_why(const struct gemm_run *run, const struct gemm_series *s)
+static const char *series_why(const struct gemm_result *result, const struct gemm_series *s)
 {
-  if (strcmp(gemm_series_verdict(run, s), "incomplete") == 0)
-    return run->partial ? "a signal ended the run" : "a wrong result ended the run";
+  if (strcmp(gemm_series_verdict(result, s), "incomplete") == 0)
+    return result->partial ? "a signal ended the run" : "a wrong result ended the run";
   return s->why[0] ? s->why : NULL;
 }
 
-static void series_document(struct doc *d, const struct gemm_run *run, const struct gemm_series *s,
+static void series_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_series *s,
                             const char *verdict, const char *why)
 {
-  const int emulated = run->placement.info.emulated;
+  const int emulated = rig->placement.info.emulated;
   doc_text(d, "kernel", 0, "", s->kernel->name);
   doc_text(d, "step", 0, "What it does that the rung below does not.", s->kernel->step);
   doc_flag(d, "yardstick", DOC_OPTIONAL, "It is a reference library.", s->kernel->is_reference);
@@ -175,11 +175,11 @@ static void series_document(struct doc *d, const struct gemm_run *run, const str
       "--accept if a library's is.",
       verdict);
   doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "null on an emulator, which has no speed.",
-           emulated ? NAN : gemm_series_gflops(run, s));
+           emulated ? NAN : gemm_series_gflops(rig, s));
   doc_real(d, "peak_share", DOC_OPTIONAL | DOC_NULLABLE, "",
            "Of the ceiling of multiply-adds; null if one of the two is unknown.",
-           unless_zero(gemm_series_share(run, s)));
-  gemm_predicted_document(d, run, s);
+           unless_zero(gemm_series_share(rig, s)));
+  gemm_predicted_document(d, rig, s);
   doc_whole(d, "launches", 0, "Products per block.", s->launches);
   gemm_samples_document(d, s);
   gemm_blocks_document(d, &s->blocks);
@@ -191,30 +191,30 @@ static void series_document(struct doc *d, const struct gemm_run *run, const str
 
 /* The kernel may be right though the run is not: a library in an acceptance, or A and B in device
  * memory. Then the first fault of a rank says why. */
-static void gemm_result_document(struct doc *d, const struct gemm_run *run)
+static void gemm_result_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_result *result)
 {
-  const struct gemm_series *s = doc_at(d, run->series, 0);
-  char why[sizeof run->ranks->fault + 32];
+  const struct gemm_series *s = doc_at(d, result->series, 0);
+  char why[sizeof result->ranks->fault + 32];
   int r = 0;
-  const int judged = run->verdict == STATUS_WRONG && s->status != STATUS_WRONG;
-  while (judged && r + 1 < run->placement.ranks && !run->ranks[r].fault[0]) r++;
-  if (judged) snprintf(why, sizeof why, "rank %d: %s", r, run->ranks[r].fault);
+  const int judged = result->verdict == STATUS_WRONG && s->status != STATUS_WRONG;
+  while (judged && r + 1 < rig->placement.ranks && !result->ranks[r].fault[0]) r++;
+  if (judged) snprintf(why, sizeof why, "rank %d: %s", r, result->ranks[r].fault);
   if (!doc_object(d, "result", 0, "", 1)) return;
-  series_document(d, run, s, judged ? status_verdict(run->verdict) : gemm_series_verdict(run, s),
-                  judged ? why : series_why(run, s));
+  series_document(d, rig, s, judged ? status_verdict(result->verdict) : gemm_series_verdict(result, s),
+                  judged ? why : series_why(result, s));
   doc_real(d, "seconds", 0, "s", "Median of a product, the slowest rank's.", s->seconds);
   doc_end(d);
 }
 
-static void references_document(struct doc *d, const struct gemm_run *run)
+static void references_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_result *result)
 {
-  const double ours = d->schema ? 0 : gemm_series_gflops(run, &run->series[0]);
+  const double ours = d->schema ? 0 : gemm_series_gflops(rig, &result->series[0]);
   if (!doc_list(d, "yardsticks", 0, "Reference libraries, measured in the same run.", 1)) return;
-  for (int y = 0; doc_each(d, y, run->n_series - 1); y++) {
-    const struct gemm_series *s = doc_at(d, run->series, y + 1);
-    const double rate = gemm_series_gflops(run, s);
+  for (int y = 0; doc_each(d, y, result->n_series - 1); y++) {
+    const struct gemm_series *s = doc_at(d, result->series, y + 1);
+    const double rate = gemm_series_gflops(rig, s);
     if (!doc_object(d, NULL, 0, "", 1)) continue;
-    series_document(d, run, s, gemm_series_verdict(run, s), series_why(run, s));
+    series_document(d, rig, s, gemm_series_verdict(result, s), series_why(result, s));
     doc_real(d, "ours_share", DOC_NULLABLE, "", "Our rate over this one's.", rate > 0 ? ours / rate : NAN);
     doc_end(d);
   }
@@ -222,15 +222,15 @@ static void references_document(struct doc *d, const struct gemm_run *run)
 }
 
 /* A rank's own finding, whatever the others found. */
-static void gemm_rank_document(struct doc *d, const struct gemm_run *run, int n)
+static void gemm_rank_document(struct doc *d, const struct gemm_result *result, int n)
 {
-  const struct gemm_rank *r = doc_at(d, run->ranks, n);
+  const struct gemm_rank *r = doc_at(d, result->ranks, n);
   if (!doc_object(d, NULL, 0, "", 1)) return;
   rank_row_document(d, &r->row, n, 1);
   doc_enum(d, "verdict", DOC_OPTIONAL, rank_verdicts, "Of the rank's own products.",
-           status_verdict(r->fault[0]    ? STATUS_WRONG
-                          : run->partial ? STATUS_INCOMPLETE
-                                         : STATUS_OK));
+           status_verdict(r->fault[0]       ? STATUS_WRONG
+                          : result->partial ? STATUS_INCOMPLETE
+                                            : STATUS_OK));
   doc_real(d, "element_error", DOC_OPTIONAL | DOC_NULLABLE | DOC_ANY, "",
            "As in check, of this rank; null if nothing was compared.",
            unless_unverified(&r->check, r->check.element_error));
@@ -247,7 +247,7 @@ static void gemm_rank_document(struct doc *d, const struct gemm_run *run, int n)
   doc_end(d);
 }
 
-static void ladder_size_document(struct doc *d, const struct gemm_run *run,
+static void ladder_size_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_result *result,
                                  const struct gemm_ladder_size *size)
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
@@ -256,7 +256,7 @@ static void ladder_size_document(struct doc *d, const struct gemm_run *run,
     for (int s = 0; doc_each(d, s, size->n_series); s++) {
       const struct gemm_series *series = doc_at(d, size->series, s);
       if (!doc_object(d, NULL, 0, "", 1)) continue;
-      series_document(d, run, series, gemm_series_verdict(run, series), series_why(run, series));
+      series_document(d, rig, series, gemm_series_verdict(result, series), series_why(result, series));
       doc_end(d);
     }
     doc_end(d);
@@ -271,13 +271,14 @@ static void ladder_document(struct doc *d, const struct gemm_run *run)
       "A backend's kernels over several sizes. Rates count 2·m·n·k operations and, over all ranks, go by the "
       "slowest one's clock.");
   doc_flag(d, "partial", DOC_OPTIONAL, "A signal ended the run: the document has what was measured.",
-           run->partial);
+           run->result.partial);
   gemm_config_document(d, run);
-  gemm_ceilings_document(d, 0, &run->ceilings);
+  gemm_ceilings_document(d, 0, &run->rig.ceilings);
   if (!doc_list(d, "sizes", DOC_POSITIVE, "", 1)) return;
-  for (int n = 0; doc_each(d, n, run->ladder->n); n++)
-    ladder_size_document(d, run,
-                         d->schema ? doc_nothing(sizeof(struct gemm_ladder_size)) : &run->ladder->sizes[n]);
+  for (int n = 0; doc_each(d, n, run->result.ladder->n); n++)
+    ladder_size_document(d, &run->rig, &run->result,
+                         d->schema ? doc_nothing(sizeof(struct gemm_ladder_size))
+                                   : &run->result.ladder->sizes[n]);
   doc_end(d);
 }
 
@@ -290,21 +291,21 @@ static void gemm_product_document(struct doc *d, const struct gemm_run *run)
       "that is not required is missing in documents of earlier builds, or its description says when it is "
       "present.");
   doc_flag(d, "partial", DOC_OPTIONAL, "A signal ended the run: the document has what was measured.",
-           run->partial);
+           run->result.partial);
   gemm_config_document(d, run);
-  gemm_ceilings_document(d, DOC_OPTIONAL, &run->ceilings);
-  gemm_result_document(d, run);
-  references_document(d, run);
+  gemm_ceilings_document(d, DOC_OPTIONAL, &run->rig.ceilings);
+  gemm_result_document(d, &run->rig, &run->result);
+  references_document(d, &run->rig, &run->result);
   gemm_cluster_phases_document(d, run);
   gemm_cluster_paths_document(d, run);
   if (doc_list(d, "ranks", DOC_POSITIVE, "", 1)) {
-    for (int r = 0; doc_each(d, r, run->placement.ranks); r++) gemm_rank_document(d, run, r);
+    for (int r = 0; doc_each(d, r, run->rig.placement.ranks); r++) gemm_rank_document(d, &run->result, r);
     doc_end(d);
   }
-  const struct worth worth = gemm_worth(run);
+  const struct worth worth = gemm_worth(&run->rig, &run->result);
   if (doc_object(d, "worth", DOC_OPTIONAL,
                  "With --accept, not on an emulator. Of the products that were compared.",
-                 run->config.accept && !run->placement.info.emulated)) {
+                 run->rig.config.accept && !run->rig.placement.info.emulated)) {
     worth_document(d, 0, &worth);
     doc_end(d);
   }
@@ -312,5 +313,5 @@ static void gemm_product_document(struct doc *d, const struct gemm_run *run)
 
 void gemm_document(struct doc *d, const struct gemm_run *run)
 {
-  (run->config.ladder ? ladder_document : gemm_product_document)(d, run);
+  (run->rig.config.ladder ? ladder_document : gemm_product_document)(d, run);
 }

@@ -19,9 +19,9 @@ static const char *verdict_of(const struct gemm_series *s)
 }
 
 /* Predicted GFLOPS of all ranks. */
-static double predicted_gflops(const struct gemm_run *run, const struct gemm_series *s)
+static double predicted_gflops(const struct gemm_rig *rig, const struct gemm_series *s)
 {
-  return s->predicted.seconds > 0 ? s->flop * run->placement.ranks / s->predicted.seconds / 1e9 : 0;
+  return s->predicted.seconds > 0 ? s->flop * rig->placement.ranks / s->predicted.seconds / 1e9 : 0;
 }
 
 /* "12.3%", or a dash if unknown. */
@@ -39,9 +39,9 @@ static const char *tile_text(const struct gemm_blocks *b, char text[48])
   return text;
 }
 
-static void print_rung(const struct gemm_run *run, const struct gemm_series *s, double best, FILE *out)
+static void print_rung(const struct gemm_rig *rig, const struct gemm_series *s, double best, FILE *out)
 {
-  double peak = run->ceilings.flops * run->placement.ranks / 1e9, gflops = gemm_series_gflops(run, s);
+  double peak = rig->ceilings.flops * rig->placement.ranks / 1e9, gflops = gemm_series_gflops(rig, s);
   char spread[REPORT_SPREAD_BYTES], bar[64], place[8] = "-", numbers[5][REPORT_NUMBER_BYTES], tile[48];
   if (!s->kernel->is_reference) snprintf(place, sizeof place, "%d", s->kernel->rung);
   const struct stats_summary samples = stats_summarise(s->samples, (size_t)s->n_samples);
@@ -49,10 +49,10 @@ static void print_rung(const struct gemm_run *run, const struct gemm_series *s, 
   fprintf(out, "  %2s  %-13s %s %s %s %s  %-13s  %-12s %s\n", place, s->kernel->name,
           report_number(gflops, 9, 1, numbers[0]),
           report_spread(stats_noise(&samples), samples.n > 2, 7, spread),
-          percent(gemm_series_share(run, s), 7, numbers[1]),
-          percent(peak > 0 ? predicted_gflops(run, s) / peak : 0, 9, numbers[2]),
+          percent(gemm_series_share(rig, s), 7, numbers[1]),
+          percent(peak > 0 ? predicted_gflops(rig, s) / peak : 0, 9, numbers[2]),
           s->predicted.seconds > 0 ? gemm_bound_names[s->predicted.bound] : "-", verdict_of(s), bar);
-  if (run->config.verbose) {
+  if (rig->config.verbose) {
     fprintf(out, "      tile %s; %s threads, %s registers", tile_text(&s->blocks, tile),
             report_number(s->resources.threads, 0, 0, numbers[3]),
             report_number(s->resources.registers, 0, 0, numbers[4]));
@@ -63,16 +63,16 @@ static void print_rung(const struct gemm_run *run, const struct gemm_series *s, 
 }
 
 /* The first table explains the rungs. */
-static void print_size(const struct gemm_run *run, const struct gemm_ladder_size *size, int first, FILE *out)
+static void print_size(const struct gemm_rig *rig, const struct gemm_ladder_size *size, int first, FILE *out)
 {
   const struct gemm_problem *p = &size->problem;
   double best = 0;
   for (int s = 0; s < size->n_series; s++)
-    if (gemm_series_gflops(run, &size->series[s]) > best) best = gemm_series_gflops(run, &size->series[s]);
+    if (gemm_series_gflops(rig, &size->series[s]) > best) best = gemm_series_gflops(rig, &size->series[s]);
   fprintf(out, "\n  %" PRId64 " x %" PRId64 " x %" PRId64 " (m x n x k)\n", p->m, p->n, p->k);
   fprintf(out, "      kernel           GFLOPS  spread    peak predicted  bound by       result\n");
   for (int s = 0; s < size->n_series; s++) {
-    print_rung(run, &size->series[s], best, out);
+    print_rung(rig, &size->series[s], best, out);
     if (first) fprintf(out, "      %s\n", size->series[s].kernel->step);
   }
 }
@@ -96,10 +96,10 @@ static void print_emulated(const struct gemm_ladder_size *size, FILE *out)
 
 /* ---- share of peak over the size ---- */
 
-static void print_shares(const struct gemm_run *run, FILE *out)
+static void print_shares(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
-  const struct gemm_ladder *l = run->ladder;
-  double peak = run->ceilings.flops * run->placement.ranks / 1e9;
+  const struct gemm_ladder *l = result->ladder;
+  double peak = rig->ceilings.flops * rig->placement.ranks / 1e9;
   int first = l->n > COLUMNS_MAX ? l->n - COLUMNS_MAX : 0;
   if (peak <= 0 || l->n < 2) return;
   fprintf(out, "\n  share of peak in %%, measured (predicted)\n      m =          ");
@@ -110,16 +110,16 @@ static void print_shares(const struct gemm_run *run, FILE *out)
       const struct gemm_series *one = &l->sizes[n].series[s];
       char text[32] = "";
       if (one->predicted.seconds > 0)
-        snprintf(text, sizeof text, "(%.1f)", 100 * predicted_gflops(run, one) / peak);
-      fprintf(out, " %6.1f %-6s", 100 * gemm_series_share(run, one), text);
+        snprintf(text, sizeof text, "(%.1f)", 100 * predicted_gflops(rig, one) / peak);
+      fprintf(out, " %6.1f %-6s", 100 * gemm_series_share(rig, one), text);
     }
   }
   fprintf(out, "\n");
 }
 
-static void print_ceilings(const struct gemm_run *run, FILE *out)
+static void print_ceilings(const struct gemm_rig *rig, FILE *out)
 {
-  const struct gemm_ceilings *c = &run->ceilings;
+  const struct gemm_ceilings *c = &rig->ceilings;
   if (c->flops <= 0) return;
   fprintf(out,
           "  peak       %.1f GFLOPS, measured in this run by multiply-adds in registers; memory %.1f GB/s",
@@ -164,37 +164,37 @@ static void print_noise(const struct gemm_ladder *l, FILE *out)
             kernel->name, size->problem.m, 100 * most);
 }
 
-static void print_head(const struct gemm_run *run, FILE *out)
+static void print_head(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
-  const struct gemm_problem *p = &run->ladder->sizes[0].problem;
-  int ranks = run->placement.ranks;
-  fprintf(out, "gemm-gpu %s, ladder of backend %s on %s\n", meta_version(), run->placement.backend->name,
-          run->placement.info.name);
+  const struct gemm_problem *p = &result->ladder->sizes[0].problem;
+  int ranks = rig->placement.ranks;
+  fprintf(out, "gemm-gpu %s, ladder of backend %s on %s\n", meta_version(), rig->placement.backend->name,
+          rig->placement.info.name);
   fprintf(out, "  %s, %s, alpha %g, beta %g, %d rank%s\n", gemm_types[p->type].name, gemm_trans_name(p),
           (double)p->alpha, (double)p->beta, ranks, ranks > 1 ? "s" : "");
-  if (run->placement.reason[0]) fprintf(out, "  backend    the CPU (%s)\n", run->placement.reason);
-  print_ceilings(run, out);
+  if (rig->placement.reason[0]) fprintf(out, "  backend    the CPU (%s)\n", rig->placement.reason);
+  print_ceilings(rig, out);
 }
 
-void gemm_ladder_sizes_text(const struct gemm_run *run, FILE *out)
+void gemm_ladder_sizes_text(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
-  struct gemm_ladder *l = run->ladder;
+  struct gemm_ladder *l = result->ladder;
   progress_clear();
-  if (l->shown == 0) print_head(run, out);
+  if (l->shown == 0) print_head(rig, result, out);
   for (; l->shown < l->n; l->shown++) {
-    if (run->placement.info.emulated)
+    if (rig->placement.info.emulated)
       print_emulated(&l->sizes[l->shown], out);
     else
-      print_size(run, &l->sizes[l->shown], l->shown == 0, out);
+      print_size(rig, &l->sizes[l->shown], l->shown == 0, out);
   }
   fflush(out);
 }
 
 void gemm_ladder_text(const struct gemm_run *run, FILE *out)
 {
-  gemm_ladder_sizes_text(run, out);
-  print_shares(run, out);
-  gemm_ladder_print_warnings(run->ladder, out);
-  if (!run->placement.info.emulated) print_noise(run->ladder, out);
-  if (run->partial) fprintf(out, "  INCOMPLETE: a signal ended the ladder early\n");
+  gemm_ladder_sizes_text(&run->rig, &run->result, out);
+  print_shares(&run->rig, &run->result, out);
+  gemm_ladder_print_warnings(run->result.ladder, out);
+  if (!run->rig.placement.info.emulated) print_noise(run->result.ladder, out);
+  if (run->result.partial) fprintf(out, "  INCOMPLETE: a signal ended the ladder early\n");
 }

@@ -16,17 +16,17 @@ void gemm_report_text(const struct gemm_run *run, FILE *out);
 void gemm_ladder_text(const struct gemm_run *run, FILE *out);
 
 /** \brief The tables of a ladder's sizes that have not been shown yet. */
-void gemm_ladder_sizes_text(const struct gemm_run *run, FILE *out);
+void gemm_ladder_sizes_text(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out);
 
 /** \brief The document of doc/gemm.schema.json, or of a ladder that of
  * doc/gemm-ladder.schema.json. */
 void gemm_document(struct doc *d, const struct gemm_run *run);
 
-/* With --distributed alone, behind run->cluster. */
+/* With --distributed alone. */
 
 /** \brief The lines on how the product is cut and travels, and those on its phases. */
 void gemm_cluster_text(const struct gemm_run *run, FILE *out);
-void gemm_cluster_phases_text(const struct gemm_run *run, FILE *out);
+void gemm_cluster_phases_text(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out);
 
 /** \brief config.distributed, phases and paths of the document. */
 void gemm_cluster_config_document(struct doc *d, const struct gemm_cluster *cluster, int weak);

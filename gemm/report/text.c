@@ -10,41 +10,45 @@
 
 static void gemm_print_config(const struct gemm_run *run, FILE *out)
 {
-  const struct gemm_problem *p = run->cluster ? &run->cluster->whole : &run->problem;
-  int ranks = run->placement.ranks, hosts = ranks_hosts(run->ranks, sizeof *run->ranks, ranks);
+  const struct gemm_problem *p = run->work.cluster ? &run->work.cluster->whole : &run->work.problem;
+  int ranks = run->rig.placement.ranks,
+      hosts = ranks_hosts(run->result.ranks, sizeof *run->result.ranks, ranks);
   fprintf(out,
           "\n  problem    %" PRId64 " x %" PRId64 " x %" PRId64
           " (m x n x k), %s, %s, alpha %g, beta %g, %s data\n",
           p->m, p->n, p->k, gemm_types[p->type].name, gemm_trans_name(p), (double)p->alpha, (double)p->beta,
-          gemm_data_names[run->config.data]);
+          gemm_data_names[run->rig.config.data]);
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s", ranks, ranks > 1 ? "s" : "", hosts,
-          hosts > 1 ? "s" : "", run->placement.backend->name);
-  if (run->cluster)
-    fprintf(out, ", one product divided %dx%d", run->cluster->grid.procs[0], run->cluster->grid.procs[1]);
+          hosts > 1 ? "s" : "", run->rig.placement.backend->name);
+  if (run->work.cluster)
+    fprintf(out, ", one product divided %dx%d", run->work.cluster->grid.procs[0],
+            run->work.cluster->grid.procs[1]);
   else if (ranks > 1)
     fprintf(out, ", each computes the whole product");
   fprintf(out, "\n");
-  ranks_print_backend(run->ranks, sizeof *run->ranks, ranks, out);
-  fprintf(out, "  kernel     %s: %s\n", run->series[0].kernel->name, run->series[0].kernel->step);
-  if (run->cluster) gemm_cluster_text(run, out);
+  ranks_print_backend(run->result.ranks, sizeof *run->result.ranks, ranks, out);
+  fprintf(out, "  kernel     %s: %s\n", run->result.series[0].kernel->name,
+          run->result.series[0].kernel->step);
+  if (run->work.cluster) gemm_cluster_text(run, out);
 }
 
-static void gemm_print_warnings(const struct gemm_run *run, FILE *out)
+static void gemm_print_warnings(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   int wrong = 0;
-  for (int r = 0; r < run->placement.ranks; r++) {
-    const struct gemm_rank *rank = &run->ranks[r];
+  for (int r = 0; r < rig->placement.ranks; r++) {
+    const struct gemm_rank *rank = &result->ranks[r];
     if (rank->warning[0] && wrong++ < WRONG_SHOWN)
       fprintf(out, "  WARNING    WRONG on rank %d on %s, device %s: %s\n", r, rank->row.host,
               rank_device(&rank->row), rank->warning);
   }
   if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: see --json\n", wrong - WRONG_SHOWN);
-  ranks_print_sharing(run->ranks, sizeof *run->ranks, run->placement.ranks, out);
+  ranks_print_sharing(result->ranks, sizeof *result->ranks, rig->placement.ranks, out);
 }
 
-static void print_reference(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
+static void print_reference(const struct gemm_rig *rig, const struct gemm_result *result,
+                            const struct gemm_series *s, FILE *out)
 {
-  double rate = gemm_series_gflops(run, s), ours = gemm_series_gflops(run, &run->series[0]);
+  double rate = gemm_series_gflops(rig, s), ours = gemm_series_gflops(rig, &result->series[0]);
   if (rate > 0)
     fprintf(out, "  reference  library %s: %.2f GFLOPS%s; this kernel has %.1f%% of that speed\n",
             s->kernel->name, rate, s->status == STATUS_WRONG ? " with a WRONG result" : "",
@@ -54,9 +58,9 @@ static void print_reference(const struct gemm_run *run, const struct gemm_series
 }
 
 /* An emulator has no speed. A QPU can issue a sum and a product of 16 lanes per instruction. */
-static void print_counts(const struct gemm_run *run, FILE *out)
+static void print_counts(const struct gemm_result *result, FILE *out)
 {
-  const struct gemm_series *s = &run->series[0];
+  const struct gemm_series *s = &result->series[0];
   double instructions = s->counts.instructions ? (double)s->counts.instructions : 1;
   fprintf(out, "\n  emulated   no speed: the emulator took %.3f s per product\n", s->seconds);
   fprintf(out,
@@ -78,11 +82,11 @@ static double gemm_noise_of(const struct gemm_series *s)
   return s->n_samples > 2 ? stats_noise_max(&summary) : 0;
 }
 
-static void gemm_print_speed(const struct gemm_run *run, FILE *out)
+static void gemm_print_speed(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
-  const struct gemm_series *s = &run->series[0];
-  const double share = gemm_series_share(run, s);
-  fprintf(out, "  speed      %.2f GFLOPS", gemm_series_gflops(run, s));
+  const struct gemm_series *s = &result->series[0];
+  const double share = gemm_series_share(rig, s);
+  fprintf(out, "  speed      %.2f GFLOPS", gemm_series_gflops(rig, s));
   if (share > 0) fprintf(out, ", %.1f%% of the peak", 100 * share);
   fprintf(out, "\n");
   if (gemm_noise_of(s) > STATS_NOISY)
@@ -90,24 +94,24 @@ static void gemm_print_speed(const struct gemm_run *run, FILE *out)
             100 * gemm_noise_of(s));
 }
 
-static void print_peak(const struct gemm_run *run, const struct gemm_series *s, FILE *out)
+static void print_peak(const struct gemm_rig *rig, const struct gemm_series *s, FILE *out)
 {
   const double seconds = s->predicted.seconds;
-  if (gemm_series_share(run, s) <= 0) return;
+  if (gemm_series_share(rig, s) <= 0) return;
   fprintf(out, "  peak       %.2f GFLOPS%s, measured in this run by multiply-adds in registers\n",
-          run->ceilings.flops / 1e9, run->placement.ranks > 1 ? " per device" : "");
+          rig->ceilings.flops / 1e9, rig->placement.ranks > 1 ? " per device" : "");
   if (seconds > 0)
     fprintf(out, "  predicted  %.1f%% of the peak by a model of this kernel; the limit is %s\n",
-            100 * s->flop / seconds / run->ceilings.flops, gemm_bound_names[s->predicted.bound]);
+            100 * s->flop / seconds / rig->ceilings.flops, gemm_bound_names[s->predicted.bound]);
 }
 
-static void gemm_print_timing(const struct gemm_run *run, FILE *out)
+static void gemm_print_timing(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
-  const struct gemm_series *s = &run->series[0];
+  const struct gemm_series *s = &result->series[0];
   struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
   fprintf(out, "\n");
-  print_peak(run, s, out);
-  for (int y = 1; y < run->n_series; y++) print_reference(run, &run->series[y], out);
+  print_peak(rig, s, out);
+  for (int y = 1; y < result->n_series; y++) print_reference(rig, result, &result->series[y], out);
   fprintf(out, "  timed      %d block%s of %d product%s, %.3f s by the slowest rank's clock\n", s->n_samples,
           s->n_samples == 1 ? "" : "s", s->launches, s->launches > 1 ? "s" : "",
           summary.mean * (double)s->n_samples);
@@ -126,14 +130,14 @@ static void print_reference_error(const struct gemm_series *s, FILE *out)
 }
 
 /* Names each rank with an incorrect result and its device. */
-static void print_wrong(const struct gemm_run *run, FILE *out)
+static void print_wrong(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
-  int n = run->placement.ranks, wrong = 0;
-  for (int r = 0; r < n; r++) wrong += run->ranks[r].fault[0] != 0;
+  int n = rig->placement.ranks, wrong = 0;
+  for (int r = 0; r < n; r++) wrong += result->ranks[r].fault[0] != 0;
   fprintf(out, "  verdict    WRONG: %d of %d rank%s: the product differs from the reference result\n", wrong,
           n, n > 1 ? "s" : "");
   for (int r = 0, shown = 0; r < n && shown < WRONG_SHOWN; r++) {
-    const struct gemm_rank *rank = &run->ranks[r];
+    const struct gemm_rank *rank = &result->ranks[r];
     if (!rank->fault[0]) continue;
     shown++;
     fprintf(out, "  wrong      rank %d on %s, device %s: %s\n", r, rank->row.host, rank_device(&rank->row),
@@ -142,27 +146,27 @@ static void print_wrong(const struct gemm_run *run, FILE *out)
   if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: see --json\n", wrong - WRONG_SHOWN);
 }
 
-static void print_error(const struct gemm_run *run, FILE *out)
+static void print_error(const struct gemm_result *result, FILE *out)
 {
-  const struct gemm_check *c = &run->series[0].check;
+  const struct gemm_check *c = &result->series[0].check;
   if (c->how == GEMM_NOT_VERIFIED) return;
   fprintf(out,
           "\n  error      %.3g relative to |A||B|, in the worst of %" PRId64 " elements (allowed: %.3g)\n",
           c->element_error, c->compared, c->bounds.element);
   fprintf(out, "             %.3g of the result's norm%s (allowed: %.3g)\n", c->norm_error,
           c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
-  for (int y = 1; y < run->n_series; y++) print_reference_error(&run->series[y], out);
+  for (int y = 1; y < result->n_series; y++) print_reference_error(&result->series[y], out);
 }
 
 /* A run that was not verified does not pass. */
-static void gemm_print_verdict(const struct gemm_run *run, FILE *out)
+static void gemm_print_verdict(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
-  const struct gemm_check *c = &run->series[0].check;
-  if (run->verdict != STATUS_OK)
-    print_wrong(run, out);
-  else if (run->partial)
+  const struct gemm_check *c = &result->series[0].check;
+  if (result->verdict != STATUS_OK)
+    print_wrong(rig, result, out);
+  else if (result->partial)
     fprintf(out, "  verdict    INCOMPLETE: a signal ended the run early; its %d block%s %s\n",
-            run->series[0].n_samples, run->series[0].n_samples == 1 ? "" : "s",
+            result->series[0].n_samples, result->series[0].n_samples == 1 ? "" : "s",
             c->how == GEMM_NOT_VERIFIED ? "were not compared" : "passed verification");
   else if (c->how == GEMM_NOT_VERIFIED)
     fprintf(out, "  verdict    NOT VERIFIED: the result was not compared\n");
@@ -173,18 +177,21 @@ static void gemm_print_verdict(const struct gemm_run *run, FILE *out)
 
 void gemm_report_text(const struct gemm_run *run, FILE *out)
 {
-  const int timed = run->series[0].n_samples > 0, emulated = run->placement.info.emulated;
+  const int timed = run->result.series[0].n_samples > 0, emulated = run->rig.placement.info.emulated;
   fprintf(out, "gemm-gpu %s\n\n", meta_version());
-  gemm_print_verdict(run, out);
-  if (timed && !emulated) gemm_print_speed(run, out);
+  gemm_print_verdict(&run->rig, &run->result, out);
+  if (timed && !emulated) gemm_print_speed(&run->rig, &run->result, out);
   gemm_print_config(run, out);
-  ranks_print(run->ranks, sizeof *run->ranks, run->placement.ranks, run->config.verbose, out);
-  if (timed) (emulated ? print_counts : gemm_print_timing)(run, out);
-  if (run->cluster && run->series[0].seconds > 0) gemm_cluster_phases_text(run, out);
-  print_error(run, out);
-  if (run->config.accept && !emulated) {
-    const struct worth worth = gemm_worth(run);
+  ranks_print(run->result.ranks, sizeof *run->result.ranks, run->rig.placement.ranks, run->rig.config.verbose,
+              out);
+  if (timed && emulated) print_counts(&run->result, out);
+  if (timed && !emulated) gemm_print_timing(&run->rig, &run->result, out);
+  if (run->work.cluster && run->result.series[0].seconds > 0)
+    gemm_cluster_phases_text(&run->rig, &run->result, out);
+  print_error(&run->result, out);
+  if (run->rig.config.accept && !emulated) {
+    const struct worth worth = gemm_worth(&run->rig, &run->result);
     worth_text(&worth, out);
   }
-  gemm_print_warnings(run, out);
+  gemm_print_warnings(&run->rig, &run->result, out);
 }

@@ -28,69 +28,72 @@ static const struct gemm_sizes sizes_cpu = {.size = {{256, 256, 256}, {512, 512,
                                             .n = 3};
 
 /* None: one size, as asked for or by default. */
-static const struct gemm_sizes *gemm_ladder_sizes(const struct gemm_run *run)
+static const struct gemm_sizes *gemm_ladder_sizes(const struct gemm_rig *rig)
 {
   static const struct gemm_sizes one = {.n = 0};
-  if (run->config.sizes.n) return &run->config.sizes;
-  if (run->config.size_given || run->placement.info.emulated) return &one;
-  return run->placement.info.is_cpu ? &sizes_cpu : &sizes_gpu;
+  if (rig->config.sizes.n) return &rig->config.sizes;
+  if (rig->config.size_given || rig->placement.info.emulated) return &one;
+  return rig->placement.info.is_cpu ? &sizes_cpu : &sizes_gpu;
 }
 
-static status_t gemm_ladder_build(struct gemm_run *run, int n)
+static status_t gemm_ladder_build(struct gemm_result *result, int n)
 {
-  if ((run->ladder = calloc(1, sizeof *run->ladder)) &&
-      (run->ladder->sizes = calloc((size_t)n, sizeof *run->ladder->sizes)))
+  if ((result->ladder = calloc(1, sizeof *result->ladder)) &&
+      (result->ladder->sizes = calloc((size_t)n, sizeof *result->ladder->sizes)))
     return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for the ladder");
 }
 
 /* What was found moves from the run to the ladder; matrices go. */
-static void size_keep(struct gemm_run *run)
+static void size_keep(struct gemm_work *work, struct gemm_result *result)
 {
-  run->ladder->sizes[run->ladder->n++] =
-      (struct gemm_ladder_size){.problem = run->problem, .series = run->series, .n_series = run->n_series};
-  run->series = NULL;
-  run->n_series = 0;
-  gemm_problem_close(run);
+  result->ladder->sizes[result->ladder->n++] = (struct gemm_ladder_size){
+      .problem = work->problem, .series = result->series, .n_series = result->n_series};
+  result->series = NULL;
+  result->n_series = 0;
+  gemm_problem_close(work, result);
 }
 
 static status_t size_climb(struct gemm_run *run, const int64_t size[3])
 {
-  status_t status = agree_status(run->placement.comm, gemm_problem_open(run, size));
-  for (int s = 0; status == STATUS_OK && s < run->n_series; s++) status = gemm_tune(run, &run->series[s]);
-  if (status == STATUS_OK) status = gemm_measure(run, run->series, run->n_series, run->config.seconds);
-  if (status == STATUS_OK || status == STATUS_WRONG) size_keep(run);
+  status_t status = agree_status(run->rig.placement.comm, gemm_problem_open(run, size));
+  for (int s = 0; status == STATUS_OK && s < run->result.n_series; s++)
+    status = gemm_tune(&run->rig, &run->work, &run->result.series[s]);
+  if (status == STATUS_OK)
+    status = gemm_measure(run, run->result.series, run->result.n_series, run->rig.config.seconds);
+  if (status == STATUS_OK || status == STATUS_WRONG) size_keep(&run->work, &run->result);
   return status;
 }
 
 /* A signal between two sizes ends the ladder before the next one is prepared. */
-static status_t stop_agree(struct gemm_run *run)
+static status_t stop_agree(const struct gemm_rig *rig, struct gemm_result *result)
 {
-  int mine = run->partial || stop_asked();
-  return watch_allreduce(run->placement.comm, &mine, &run->partial, 1, MPI_INT, MPI_MAX, "the next size");
+  int mine = result->partial || stop_asked();
+  return watch_allreduce(rig->placement.comm, &mine, &result->partial, 1, MPI_INT, MPI_MAX, "the next size");
 }
 
 status_t gemm_ladder(struct gemm_run *run)
 {
-  const struct gemm_sizes *sizes = gemm_ladder_sizes(run);
+  const struct gemm_sizes *sizes = gemm_ladder_sizes(&run->rig);
   int n = sizes->n ? sizes->n : 1;
   /* Sizes by default end where memory does. */
-  while (!run->config.sizes.n && n > 1 && !gemm_size_fits(run, sizes->size[n - 1])) n--;
-  RETURN_IF_FAILED(agree_status(run->placement.comm, gemm_ladder_build(run, n)));
-  for (int s = 0; s < n && !run->partial; s++) {
+  while (!run->rig.config.sizes.n && n > 1 && !gemm_size_fits(&run->rig, sizes->size[n - 1])) n--;
+  RETURN_IF_FAILED(agree_status(run->rig.placement.comm, gemm_ladder_build(&run->result, n)));
+  for (int s = 0; s < n && !run->result.partial; s++) {
     if (n > 1) progress_part("size %d of %d", s + 1, n);
     status_t status = size_climb(run, sizes->n ? sizes->size[s] : NULL);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
-    run->verdict = status_worst(run->verdict, status);
-    if (run->placement.rank == 0) gemm_ladder_sizes_text(run, program_out(run->config.json));
-    if (s + 1 < n) RETURN_IF_FAILED(stop_agree(run));
+    run->result.verdict = status_worst(run->result.verdict, status);
+    if (run->rig.placement.rank == 0)
+      gemm_ladder_sizes_text(&run->rig, &run->result, program_out(run->rig.config.json));
+    if (s + 1 < n) RETURN_IF_FAILED(stop_agree(&run->rig, &run->result));
   }
-  return run->verdict;
+  return run->result.verdict;
 }
 
-void gemm_ladder_free(struct gemm_run *run)
+void gemm_ladder_free(struct gemm_result *result)
 {
-  struct gemm_ladder *l = run->ladder;
+  struct gemm_ladder *l = result->ladder;
   if (!l) return;
   for (int n = 0; n < l->n; n++) {
     for (int s = 0; s < l->sizes[n].n_series; s++) free(l->sizes[n].series[s].samples);
@@ -98,5 +101,5 @@ void gemm_ladder_free(struct gemm_run *run)
   }
   free(l->sizes);
   free(l);
-  run->ladder = NULL;
+  result->ladder = NULL;
 }

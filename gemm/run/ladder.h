@@ -8,9 +8,9 @@
 #include "gemm/state/state.h"
 
 /** \brief Collective. Measures all rungs and reference libraries of each size, interleaved, into
- * run->ladder. STATUS_WRONG when a rung's result is wrong; one that cannot run here is passed over
+ * result->ladder. STATUS_WRONG when a rung's result is wrong; one that cannot run here is passed over
  * and says so. */
 status_t gemm_ladder(struct gemm_run *run);
-void gemm_ladder_free(struct gemm_run *run);
+void gemm_ladder_free(struct gemm_result *result);
 
 #endif

@@ -17,7 +17,7 @@ static status_t gemm_program_run(int *ended)
 
 static void gemm_report(FILE *out)
 {
-  (run.ladder ? gemm_ladder_text : gemm_report_text)(&run, out);
+  (run.result.ladder ? gemm_ladder_text : gemm_report_text)(&run, out);
 }
 
 static void gemm_main_document(struct doc *d)
@@ -27,7 +27,7 @@ static void gemm_main_document(struct doc *d)
 
 static void gemm_list(FILE *out)
 {
-  gemm_report_list(run.config.backend, out);
+  gemm_report_list(run.rig.config.backend, out);
 }
 
 static void gemm_close_all(void)
@@ -36,17 +36,17 @@ static void gemm_close_all(void)
 }
 
 static const struct program program = {.options = &gemm_options,
-                                       .config = &run.config,
-                                       .json = &run.config.json,
-                                       .list = &run.config.list,
-                                       .quiet = &run.config.quiet,
+                                       .config = &run.rig.config,
+                                       .json = &run.rig.config.json,
+                                       .list = &run.rig.config.list,
+                                       .quiet = &run.rig.config.quiet,
                                        .run = gemm_program_run,
                                        .report = gemm_report,
                                        .fields = gemm_main_document,
                                        .print_list = gemm_list,
                                        .close = gemm_close_all,
-                                       .placement = &run.placement,
-                                       .timeout = &run.config.timeout};
+                                       .placement = &run.rig.placement,
+                                       .timeout = &run.rig.config.timeout};
 
 OUTPUT_KEEP_EARLY;
 

@@ -5,42 +5,42 @@
 
 #define DAY 86400.0
 
-struct gemm_machine gemm_run_machine(const struct gemm_run *run)
+struct gemm_machine gemm_run_machine(const struct gemm_rig *rig)
 {
-  return (struct gemm_machine){.ceilings = run->ceilings, .units = run->placement.info.compute_units};
+  return (struct gemm_machine){.ceilings = rig->ceilings, .units = rig->placement.info.compute_units};
 }
 
-double gemm_series_share(const struct gemm_run *run, const struct gemm_series *s)
+double gemm_series_share(const struct gemm_rig *rig, const struct gemm_series *s)
 {
-  double peak = run->ceilings.flops * run->placement.ranks / 1e9;
-  return peak > 0 ? gemm_series_gflops(run, s) / peak : 0;
+  double peak = rig->ceilings.flops * rig->placement.ranks / 1e9;
+  return peak > 0 ? gemm_series_gflops(rig, s) / peak : 0;
 }
 
 /* A ladder's rungs that were timed before the signal have ended. A wrong block ends what stands
  * behind it. */
-const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *s)
+const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *s)
 {
-  int ended = s->n_samples > 0 && (!run->partial || run->ladder);
+  int ended = s->n_samples > 0 && (!result->partial || result->ladder);
   return status_verdict(s->status == STATUS_OK && !ended ? STATUS_INCOMPLETE : s->status);
 }
 
-double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *s)
+double gemm_series_gflops(const struct gemm_rig *rig, const struct gemm_series *s)
 {
-  return s->seconds > 0 ? s->flop * run->placement.ranks / s->seconds / 1e9 : 0;
+  return s->seconds > 0 ? s->flop * rig->placement.ranks / s->seconds / 1e9 : 0;
 }
 
-struct worth gemm_worth(const struct gemm_run *run)
+struct worth gemm_worth(const struct gemm_rig *rig, const struct gemm_result *result)
 {
-  struct worth w = {.share = INFINITY, .wrong = run->verdict != STATUS_OK};
+  struct worth w = {.share = INFINITY, .wrong = result->verdict != STATUS_OK};
   double seconds = 0, devices = 0;
-  for (int y = 0; y < run->n_series; y++) {
-    const struct gemm_series *s = &run->series[y];
-    const int compared = run->config.beta != 0 ? s->launches : 1;
+  for (int y = 0; y < result->n_series; y++) {
+    const struct gemm_series *s = &result->series[y];
+    const int compared = rig->config.beta != 0 ? s->launches : 1;
     for (int b = 0; b < s->n_samples; b++) seconds += s->samples[b] * compared / s->launches;
   }
-  for (int r = 0; r < run->placement.ranks; r++) {
-    devices += 1.0 / (1 + run->ranks[r].row.shared);
-    worth_add(&w, run->ranks[r].power_share);
+  for (int r = 0; r < rig->placement.ranks; r++) {
+    devices += 1.0 / (1 + result->ranks[r].row.shared);
+    worth_add(&w, result->ranks[r].power_share);
   }
   w.days = seconds * devices / DAY;
   return w;

@@ -77,7 +77,8 @@ struct gemm_rank {
   struct gemm_path paths[2];
 };
 
-struct gemm_run {
+/** What products are measured on, opened before the first of them. */
+struct gemm_rig {
   struct gemm_config config;
   struct placement placement;
   struct gpu_device *device;
@@ -85,40 +86,59 @@ struct gemm_run {
   struct gpu_event *begin, *end; /**< around what is timed */
   struct memory_budget memory;
   struct gemm_ceilings ceilings; /**< of this rank's device, in this run */
-  struct gemm_problem problem;   /**< this rank's own */
-  struct gemm_cluster *cluster;  /**< what it is a part of; NULL: it is whole */
+};
+
+/** The product of one size, and what it must give. */
+struct gemm_work {
+  struct gemm_problem problem;  /**< this rank's own */
+  struct gemm_cluster *cluster; /**< what it is a part of; NULL: it is whole */
   struct gemm_matrices matrices;
   struct gemm_reference *reference;
+  struct gemm_flip *flips; /**< GEMM_FLIPS_MAX planted faults; NULL in normal runs */
+  char damage[256];        /**< how A or B changed on this rank's device; "" where they did not */
+};
+
+/** What was measured. */
+struct gemm_result {
   struct gemm_series *series; /**< the kernel or the ladder's rungs, then the reference libraries */
   int n_series;
-  struct gemm_ladder *ladder;  /**< NULL without --ladder */
-  struct gemm_rank *ranks;     /**< on rank 0 */
-  struct gemm_flip *flips;     /**< GEMM_FLIPS_MAX planted faults; NULL in normal runs */
-  struct telemetry *telemetry; /**< with --accept; else NULL */
-  double starved;              /**< of this rank, as in gemm_rank */
-  double *watts;               /**< that it told, now and then */
-  int n_watts;
-  double looked;    /**< when it was asked last */
-  int wrong;        /**< a block of this rank was, so that no rank begins another one */
-  char damage[256]; /**< how A or B changed on this rank's device; "" where they did not */
+  struct gemm_ladder *ladder; /**< NULL without --ladder */
+  struct gemm_rank *ranks;    /**< on rank 0 */
+  double starved;             /**< of this rank, as in gemm_rank */
+  int wrong;                  /**< a block of this rank was, so that no rank begins another one */
   status_t verdict;
   int partial; /**< a signal to any rank ended it: no rank begins another block */
 };
 
+/** This rank's power, with --accept. */
+struct gemm_power {
+  struct telemetry *telemetry; /**< else NULL */
+  double *watts;               /**< that it told, now and then */
+  int n_watts;
+  double looked; /**< when it was asked last */
+};
+
+struct gemm_run {
+  struct gemm_rig rig;
+  struct gemm_work work;
+  struct gemm_result result;
+  struct gemm_power power;
+};
+
 /** \brief This rank's device as the model sees it. */
-struct gemm_machine gemm_run_machine(const struct gemm_run *run);
+struct gemm_machine gemm_run_machine(const struct gemm_rig *rig);
 
 /** \brief A series' verdict in words: status_verdict's, but nothing passes before it has ended. */
-const char *gemm_series_verdict(const struct gemm_run *run, const struct gemm_series *series);
+const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *series);
 
 /** \brief What products without a fault are worth; only those count that were compared: of a block
  * that reads no C the last one. Rank 0, with --accept. */
-struct worth gemm_worth(const struct gemm_run *run);
+struct worth gemm_worth(const struct gemm_rig *rig, const struct gemm_result *result);
 
 /** \brief GFLOPS of all ranks together by the slowest one's clock; 0 where nothing was timed. */
-double gemm_series_gflops(const struct gemm_run *run, const struct gemm_series *series);
+double gemm_series_gflops(const struct gemm_rig *rig, const struct gemm_series *series);
 
 /** \brief The same as a share of what all devices multiply and add in registers; 0: unknown. */
-double gemm_series_share(const struct gemm_run *run, const struct gemm_series *series);
+double gemm_series_share(const struct gemm_rig *rig, const struct gemm_series *series);
 
 #endif

@@ -24,155 +24,157 @@
 #define BLOCK_ON_GPU 0.005
 #define BLOCK_ON_CPU 0.05
 
-status_t gemm_place(struct gemm_run *run)
+status_t gemm_place(struct gemm_rig *rig)
 {
-  struct placement *p = &run->placement;
-  const struct gemm_config *c = &run->config;
-  RETURN_IF_FAILED(rank_place(p, c->backend, c->device, c->binding, c->expect, &run->device));
-  if (run->config.block == 0) run->config.block = p->info.is_cpu ? BLOCK_ON_CPU : BLOCK_ON_GPU;
-  status_t status = gpu_queue_create(run->device, GPU_NORMAL, &run->queue);
-  if (status == STATUS_OK) status = gpu_event_create(run->device, &run->begin);
-  if (status == STATUS_OK) status = gpu_event_create(run->device, &run->end);
+  struct placement *p = &rig->placement;
+  const struct gemm_config *c = &rig->config;
+  RETURN_IF_FAILED(rank_place(p, c->backend, c->device, c->binding, c->expect, &rig->device));
+  if (rig->config.block == 0) rig->config.block = p->info.is_cpu ? BLOCK_ON_CPU : BLOCK_ON_GPU;
+  status_t status = gpu_queue_create(rig->device, GPU_NORMAL, &rig->queue);
+  if (status == STATUS_OK) status = gpu_event_create(rig->device, &rig->begin);
+  if (status == STATUS_OK) status = gpu_event_create(rig->device, &rig->end);
   RETURN_IF_FAILED(agree_status(p->comm, status));
-  return memory_measure(p->comm, run->device, p->shared + 1, &run->memory);
+  return memory_measure(p->comm, rig->device, p->shared + 1, &rig->memory);
 }
 
-status_t gemm_ceilings_measure(struct gemm_run *run)
+status_t gemm_ceilings_measure(struct gemm_rig *rig)
 {
-  const struct gemm_kernel_set *set = gemm_kernels_find(run->placement.backend->name);
-  if (!set || !set->ceilings || run->placement.info.emulated) return STATUS_OK;
+  const struct gemm_kernel_set *set = gemm_kernels_find(rig->placement.backend->name);
+  if (!set || !set->ceilings || rig->placement.info.emulated) return STATUS_OK;
   progress_begin("measuring the peak");
-  return set->ceilings(run->device, run->queue, (enum gemm_type)run->config.type, &run->ceilings);
+  return set->ceilings(rig->device, rig->queue, (enum gemm_type)rig->config.type, &rig->ceilings);
 }
 
-/* What a problem takes of run->memory: on a CPU the host's copies too. */
-static uint64_t memory_needed(const struct gemm_run *run, const struct gemm_problem *problem)
+/* What a problem takes of rig->memory: on a CPU the host's copies too. */
+static uint64_t memory_needed(const struct gemm_rig *rig, const struct gemm_problem *problem)
 {
   uint64_t matrices = gemm_matrices_bytes(problem);
-  return run->placement.info.is_cpu ? 2 * matrices + gemm_bytes(problem, GEMM_C) : matrices;
+  return rig->placement.info.is_cpu ? 2 * matrices + gemm_bytes(problem, GEMM_C) : matrices;
 }
 
-int gemm_size_fits(const struct gemm_run *run, const int64_t size[3])
+int gemm_size_fits(const struct gemm_rig *rig, const int64_t size[3])
 {
   struct gemm_problem problem;
   log_mute(1);
-  status_t status = gemm_config_problem(&run->config, size, &problem);
+  status_t status = gemm_config_problem(&rig->config, size, &problem);
   log_mute(0);
-  return status == STATUS_OK && memory_needed(run, &problem) <= run->memory.usable_least;
+  return status == STATUS_OK && memory_needed(rig, &problem) <= rig->memory.usable_least;
 }
 
-static status_t gemm_fit_check(const struct gemm_run *run)
+static status_t gemm_fit_check(const struct gemm_rig *rig, const struct gemm_work *work)
 {
-  const struct gemm_problem *p = &run->problem;
+  const struct gemm_problem *p = &work->problem;
   char what[96];
   snprintf(what, sizeof what, "size %" PRId64 "x%" PRId64 "x%" PRId64, p->m, p->n, p->k);
-  return memory_check(&run->memory, memory_needed(run, p), what, "; use a smaller --size");
+  return memory_check(&rig->memory, memory_needed(rig, p), what, "; use a smaller --size");
 }
 
-static status_t problem_choose(struct gemm_run *run, const int64_t wanted[3])
+static status_t problem_choose(const struct gemm_rig *rig, struct gemm_work *work, const int64_t wanted[3])
 {
-  int64_t side = run->placement.info.is_cpu ? SIZE_CPU : SIZE_GPU, size[3] = {side, side, side};
+  int64_t side = rig->placement.info.is_cpu ? SIZE_CPU : SIZE_GPU, size[3] = {side, side, side};
   const int64_t emulated[3] = SIZE_EMULATED;
-  if (run->placement.info.emulated) memcpy(size, emulated, sizeof size);
-  if (run->config.size_given) memcpy(size, run->config.size, sizeof size);
+  if (rig->placement.info.emulated) memcpy(size, emulated, sizeof size);
+  if (rig->config.size_given) memcpy(size, rig->config.size, sizeof size);
   if (wanted) memcpy(size, wanted, sizeof size);
-  RETURN_IF_FAILED(gemm_config_problem(&run->config, size, &run->problem));
-  return run->config.distributed ? gemm_cluster_cut(run) : gemm_fit_check(run);
+  RETURN_IF_FAILED(gemm_config_problem(&rig->config, size, &work->problem));
+  return rig->config.distributed ? gemm_cluster_cut(rig, work) : gemm_fit_check(rig, work);
 }
 
 /* The highest rung that can do the problem here, or NULL with why the last one tried cannot. */
-static const struct gemm_kernel *kernel_default(struct gemm_run *run, const struct gemm_kernel_set *set,
+static const struct gemm_kernel *kernel_default(const struct gemm_rig *rig, const struct gemm_kernel_set *set,
                                                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {
   const struct gemm_kernel *best = NULL;
   for (int k = 0; k < set->n; k++) {
     const struct gemm_kernel *kernel = set->kernels[k];
     if (kernel->rung == 0 || kernel->is_reference || (best && kernel->rung < best->rung)) continue;
-    if (gemm_kernel_fits(kernel, run->device, problem, why)) best = kernel;
+    if (gemm_kernel_fits(kernel, rig->device, problem, why)) best = kernel;
   }
   return best;
 }
 
-static status_t gemm_data_check(const struct gemm_run *run, const struct gemm_kernel *kernel)
+static status_t gemm_data_check(const struct gemm_rig *rig, const struct gemm_kernel *kernel)
 {
-  if (run->config.data != GEMM_SPECIAL || !kernel->finite) return STATUS_OK;
+  if (rig->config.data != GEMM_SPECIAL || !kernel->finite) return STATUS_OK;
   return log_fail(STATUS_USAGE, "--data special: backend %s has neither NaN nor infinities in its arithmetic",
-                  run->placement.backend->name);
+                  rig->placement.backend->name);
 }
 
-static status_t gemm_kernel_choose(struct gemm_run *run, const struct gemm_kernel **kernel)
+static status_t gemm_kernel_choose(const struct gemm_rig *rig, struct gemm_work *work,
+                                   const struct gemm_kernel **kernel)
 {
-  const char *backend = run->placement.backend->name, *asked = run->config.kernel;
+  const char *backend = rig->placement.backend->name, *asked = rig->config.kernel;
   const struct gemm_kernel_set *set = gemm_kernels_find(backend);
   const struct gemm_problem problem =
-      run->cluster ? gemm_cluster_part(run->cluster, 0, (const int[2]){0}) : run->problem;
+      work->cluster ? gemm_cluster_part(work->cluster, 0, (const int[2]){0}) : work->problem;
   char why[GPU_TEXT_MAX];
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernels for matrix products", backend);
   if (!asked) {
-    if ((*kernel = kernel_default(run, set, &problem, why))) return gemm_data_check(run, *kernel);
+    if ((*kernel = kernel_default(rig, set, &problem, why))) return gemm_data_check(rig, *kernel);
     return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernel for this product: its last one %s", backend,
                     why);
   }
   if (!(*kernel = gemm_kernel_find(set, asked)))
     return log_fail(STATUS_USAGE, "--kernel %s: backend %s has no such kernel; --list shows them", asked,
                     backend);
-  if (gemm_kernel_fits(*kernel, run->device, &problem, why)) return gemm_data_check(run, *kernel);
+  if (gemm_kernel_fits(*kernel, rig->device, &problem, why)) return gemm_data_check(rig, *kernel);
   return log_fail(STATUS_ENVIRONMENT, "--kernel %s: it %s", asked, why);
 }
 
-static void gemm_series_add(struct gemm_run *run, const struct gemm_kernel *kernel)
+static void gemm_series_add(struct gemm_work *work, struct gemm_result *result,
+                            const struct gemm_kernel *kernel)
 {
-  struct gemm_series *s = &run->series[run->n_series++];
+  struct gemm_series *s = &result->series[result->n_series++];
   s->kernel = kernel;
-  s->flop = gemm_flop(&run->problem);
+  s->flop = gemm_flop(&work->problem);
 }
 
 /* The ladder's rungs from the lowest up, or the one kernel; then the reference libraries for
  * such a device. */
 static status_t series_choose(struct gemm_run *run)
 {
-  const struct gemm_kernel_set *set = gemm_kernels_find(run->placement.backend->name);
+  const struct gemm_kernel_set *set = gemm_kernels_find(run->rig.placement.backend->name);
   const struct gemm_kernel *kernel = NULL;
   char why[GPU_TEXT_MAX];
-  RETURN_IF_FAILED(gemm_kernel_choose(run, &kernel));
-  if (!(run->series = calloc((size_t)set->n + 1, sizeof *run->series)))
+  RETURN_IF_FAILED(gemm_kernel_choose(&run->rig, &run->work, &kernel));
+  if (!(run->result.series = calloc((size_t)set->n + 1, sizeof *run->result.series)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for results");
-  for (int rung = 1; run->config.ladder && rung <= set->n; rung++)
+  for (int rung = 1; run->rig.config.ladder && rung <= set->n; rung++)
     for (int k = 0; k < set->n; k++)
       if (set->kernels[k]->rung == rung && !set->kernels[k]->is_reference)
-        gemm_series_add(run, set->kernels[k]);
-  if (!run->config.ladder) gemm_series_add(run, kernel);
-  for (int k = 0; k < set->n && !run->config.no_reference && !run->cluster; k++)
+        gemm_series_add(&run->work, &run->result, set->kernels[k]);
+  if (!run->rig.config.ladder) gemm_series_add(&run->work, &run->result, kernel);
+  for (int k = 0; k < set->n && !run->rig.config.no_reference && !run->work.cluster; k++)
     if (set->kernels[k]->is_reference && set->kernels[k] != kernel &&
-        gemm_kernel_fits(set->kernels[k], run->device, &run->problem, why))
-      gemm_series_add(run, set->kernels[k]);
+        gemm_kernel_fits(set->kernels[k], run->rig.device, &run->work.problem, why))
+      gemm_series_add(&run->work, &run->result, set->kernels[k]);
   return STATUS_OK;
 }
 
 status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3])
 {
-  struct gemm_matrices *m = &run->matrices;
+  struct gemm_matrices *m = &run->work.matrices;
   struct gemm_place places[GEMM_MATRICES];
-  run->damage[0] = '\0';
+  run->work.damage[0] = '\0';
   progress_begin("computing the matrices and the reference product");
-  RETURN_IF_FAILED(agree_status(run->placement.comm, problem_choose(run, size)));
+  RETURN_IF_FAILED(agree_status(run->rig.placement.comm, problem_choose(&run->rig, &run->work, size)));
   RETURN_IF_FAILED(series_choose(run));
-  if (run->cluster) gemm_cluster_places(run->cluster, places);
-  RETURN_IF_FAILED(
-      gemm_matrices_open(m, run->device, run->queue, &run->problem, (enum gemm_data)run->config.data,
-                         run->cluster ? 0 : (uint64_t)run->placement.rank, run->cluster ? places : NULL));
-  return gemm_reference_open(&run->problem, (enum gemm_verify)run->config.verify, m->host[GEMM_A],
-                             m->host[GEMM_B], m->host[GEMM_C], &run->reference);
+  if (run->work.cluster) gemm_cluster_places(run->work.cluster, places);
+  RETURN_IF_FAILED(gemm_matrices_open(
+      m, run->rig.device, run->rig.queue, &run->work.problem, (enum gemm_data)run->rig.config.data,
+      run->work.cluster ? 0 : (uint64_t)run->rig.placement.rank, run->work.cluster ? places : NULL));
+  return gemm_reference_open(&run->work.problem, (enum gemm_verify)run->rig.config.verify, m->host[GEMM_A],
+                             m->host[GEMM_B], m->host[GEMM_C], &run->work.reference);
 }
 
-void gemm_problem_close(struct gemm_run *run)
+void gemm_problem_close(struct gemm_work *work, struct gemm_result *result)
 {
-  for (int s = 0; s < run->n_series; s++) free(run->series[s].samples);
-  free(run->series);
-  run->series = NULL;
-  run->n_series = 0;
-  gemm_reference_close(run->reference);
-  run->reference = NULL;
-  gemm_cluster_free(run);
-  if (run->device) gemm_matrices_close(&run->matrices);
+  for (int s = 0; s < result->n_series; s++) free(result->series[s].samples);
+  free(result->series);
+  result->series = NULL;
+  result->n_series = 0;
+  gemm_reference_close(work->reference);
+  work->reference = NULL;
+  gemm_cluster_free(work);
+  if (work->matrices.device) gemm_matrices_close(&work->matrices);
 }

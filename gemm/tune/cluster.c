@@ -43,45 +43,45 @@ static status_t local_init(struct gemm_cluster *c)
 }
 
 /* On a CPU the host's matrices, and what is fetched, take of the same memory. */
-static status_t cluster_size_check(const struct gemm_run *run)
+static status_t cluster_size_check(const struct gemm_rig *rig, const struct gemm_work *work)
 {
-  const struct gemm_cluster *c = run->cluster;
+  const struct gemm_cluster *c = work->cluster;
   uint64_t result = gemm_bytes(&c->local, GEMM_C), need = gemm_cluster_bytes(c) + result;
   char what[128];
-  if (run->placement.info.is_cpu) need += gemm_matrices_bytes(&c->local) + result;
+  if (rig->placement.info.is_cpu) need += gemm_matrices_bytes(&c->local) + result;
   snprintf(what, sizeof what, "size %" PRId64 "x%" PRId64 "x%" PRId64 " over %dx%d ranks", c->whole.m,
            c->whole.n, c->whole.k, c->grid.procs[0], c->grid.procs[1]);
-  return memory_check(&run->memory, need, what, "; use a smaller --size or more ranks");
+  return memory_check(&rig->memory, need, what, "; use a smaller --size or more ranks");
 }
 
-status_t gemm_cluster_cut(struct gemm_run *run)
+status_t gemm_cluster_cut(const struct gemm_rig *rig, struct gemm_work *work)
 {
-  const struct placement *p = &run->placement;
+  const struct placement *p = &rig->placement;
   int procs[2];
-  struct gemm_cluster *c = run->cluster = calloc(1, sizeof *c);
+  struct gemm_cluster *c = work->cluster = calloc(1, sizeof *c);
   if (!c) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a product of many ranks");
   c->comm = p->comm;
-  c->device = run->device;
-  c->compute = run->queue;
-  c->whole = run->problem;
-  int64_t width = gemm_grid_width(&c->whole, run->config.panel, p->info.is_cpu);
+  c->device = rig->device;
+  c->compute = rig->queue;
+  c->whole = work->problem;
+  int64_t width = gemm_grid_width(&c->whole, rig->config.panel, p->info.is_cpu);
   if ((c->whole.k - 1) / width >= PANELS_MAX)
     return log_fail(STATUS_USAGE, "--panel %" PRId64 ": cuts k %" PRId64 " into more than %d panels", width,
                     c->whole.k, PANELS_MAX);
-  RETURN_IF_FAILED(gemm_grid_choose(&c->whole, run->config.weak, p->ranks, run->config.procs, width, procs));
-  if (run->config.weak) RETURN_IF_FAILED(whole_grow(&c->whole, procs));
+  RETURN_IF_FAILED(gemm_grid_choose(&c->whole, rig->config.weak, p->ranks, rig->config.procs, width, procs));
+  if (rig->config.weak) RETURN_IF_FAILED(whole_grow(&c->whole, procs));
   gemm_grid_init(&c->grid, &c->whole, procs, p->rank, width);
   RETURN_IF_FAILED(local_init(c));
-  run->problem = c->local;
-  return cluster_size_check(run);
+  work->problem = c->local;
+  return cluster_size_check(rig, work);
 }
 
-void gemm_cluster_free(struct gemm_run *run)
+void gemm_cluster_free(struct gemm_work *work)
 {
-  if (!run->cluster) return;
-  gemm_cluster_close(run->cluster);
-  free(run->cluster);
-  run->cluster = NULL;
+  if (!work->cluster) return;
+  gemm_cluster_close(work->cluster);
+  free(work->cluster);
+  work->cluster = NULL;
 }
 
 void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[GEMM_MATRICES])
@@ -98,86 +98,90 @@ void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[
 /* ---- tiles ---- */
 
 /* Something of the random numbers, in any order, for trials of tiles on a panel. */
-static status_t stand_in(struct gemm_run *run, enum gemm_matrix matrix, struct gpu_mem *memory)
+static status_t stand_in(const struct gemm_rig *rig, struct gemm_work *work, enum gemm_matrix matrix,
+                         struct gpu_mem *memory)
 {
-  const struct gemm_problem part = gemm_cluster_part(run->cluster, 0, (const int[2]){0});
-  size_t bytes = gemm_bytes(&part, matrix), have = gemm_bytes(&run->problem, matrix);
-  RETURN_IF_FAILED(gpu_alloc(run->device, bytes, memory));
-  RETURN_IF_FAILED(gpu_clear(run->queue, *memory, 0, bytes));
-  return gpu_copy_in(run->queue, *memory, 0, run->matrices.host[matrix], have < bytes ? have : bytes);
+  const struct gemm_problem part = gemm_cluster_part(work->cluster, 0, (const int[2]){0});
+  size_t bytes = gemm_bytes(&part, matrix), have = gemm_bytes(&work->problem, matrix);
+  RETURN_IF_FAILED(gpu_alloc(rig->device, bytes, memory));
+  RETURN_IF_FAILED(gpu_clear(rig->queue, *memory, 0, bytes));
+  return gpu_copy_in(rig->queue, *memory, 0, work->matrices.host[matrix], have < bytes ? have : bytes);
 }
 
-static status_t tiles_choose(struct gemm_run *run, struct gemm_series *s)
+static status_t tiles_choose(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
-  struct gemm_operands *on = &run->matrices.on;
-  status_t status = stand_in(run, GEMM_A, &on->a);
-  if (status == STATUS_OK) status = stand_in(run, GEMM_B, &on->b);
-  status = agree_status(run->placement.comm, status);
-  if (status == STATUS_OK) status = gemm_tune(run, s);
-  gpu_free(run->device, &on->a);
-  gpu_free(run->device, &on->b);
+  struct gemm_operands *on = &work->matrices.on;
+  status_t status = stand_in(rig, work, GEMM_A, &on->a);
+  if (status == STATUS_OK) status = stand_in(rig, work, GEMM_B, &on->b);
+  status = agree_status(rig->placement.comm, status);
+  if (status == STATUS_OK) status = gemm_tune(rig, work, s);
+  gpu_free(rig->device, &on->a);
+  gpu_free(rig->device, &on->b);
   return status;
 }
 
 /* ---- the transport ---- */
 
-static status_t transport_try(struct gemm_run *run, const struct halo_transport *transport, double *slowest)
+static status_t transport_try(const struct gemm_rig *rig, struct gemm_work *work,
+                              const struct halo_transport *transport, double *slowest)
 {
-  struct gemm_cluster *c = run->cluster;
+  struct gemm_cluster *c = work->cluster;
   double mine = 0;
   progress_begin("trying transport %s", transport->name);
   RETURN_IF_FAILED(gemm_cluster_link(c, transport));
   for (int n = 0; n < TRIAL_PRODUCTS; n++) {
     RETURN_IF_FAILED(watch_barrier(c->comm, "a trial of a transport"));
     double begin = stats_now();
-    RETURN_IF_FAILED(gemm_launch(&c->exec, run->queue, &run->matrices.on));
+    RETURN_IF_FAILED(gemm_launch(&c->exec, rig->queue, &work->matrices.on));
     mine = stats_now() - begin;
   }
   gemm_cluster_unlink(c);
   return watch_allreduce(c->comm, &mine, slowest, 1, MPI_DOUBLE, MPI_MAX, "a trial of a transport");
 }
 
-static status_t cluster_transport_choose(struct gemm_run *run, const struct halo_transport **best)
+static status_t cluster_transport_choose(const struct gemm_rig *rig, struct gemm_work *work,
+                                         const struct halo_transport **best)
 {
-  const struct gpu_backend *backend = run->placement.backend;
+  const struct gpu_backend *backend = rig->placement.backend;
   char reason[GPU_TEXT_MAX] = "";
   double least = DBL_MAX;
   for (int t = 0; halo_transports[t]; t++) {
     double seconds = DBL_MAX;
     if (!halo_transports[t]->trial || !halo_transports[t]->available(backend, reason)) continue;
-    RETURN_IF_FAILED(transport_try(run, halo_transports[t], &seconds));
+    RETURN_IF_FAILED(transport_try(rig, work, halo_transports[t], &seconds));
     if (seconds >= least) continue;
     least = seconds;
     *best = halo_transports[t];
   }
-  run->cluster->transport_tried = 1;
+  work->cluster->transport_tried = 1;
   if (*best) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "--distributed: backend %s has no transport: %s", backend->name,
                   reason);
 }
 
-static status_t transport_asked(const struct gemm_run *run, const struct halo_transport **transport)
+static status_t transport_asked(const struct gemm_rig *rig, const struct halo_transport **transport)
 {
   char reason[GPU_TEXT_MAX] = "";
-  *transport = halo_transport_find(run->config.transport);
-  if ((*transport)->available(run->placement.backend, reason)) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", run->config.transport, reason);
+  *transport = halo_transport_find(rig->config.transport);
+  if ((*transport)->available(rig->placement.backend, reason)) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", rig->config.transport, reason);
 }
 
 status_t gemm_cluster_prepare(struct gemm_run *run)
 {
-  struct gemm_cluster *c = run->cluster;
-  struct gemm_series *s = &run->series[0];
+  struct gemm_cluster *c = run->work.cluster;
+  struct gemm_series *s = &run->result.series[0];
   const struct halo_transport *transport = NULL;
-  RETURN_IF_FAILED(tiles_choose(run, s));
+  RETURN_IF_FAILED(tiles_choose(&run->rig, &run->work, s));
   RETURN_IF_FAILED(gemm_cluster_open(c, s->kernel, s->kernel->n_blocks ? &s->blocks : NULL,
-                                     run->matrices.host[GEMM_A], run->matrices.host[GEMM_B]));
+                                     run->work.matrices.host[GEMM_A], run->work.matrices.host[GEMM_B]));
   s->kernel = &c->kernel;
-  s->flop = gemm_flop(&c->whole) / run->placement.ranks;
-  if (run->placement.ranks == 1) return STATUS_OK;
+  s->flop = gemm_flop(&c->whole) / run->rig.placement.ranks;
+  if (run->rig.placement.ranks == 1) return STATUS_OK;
   RETURN_IF_FAILED(
-      agree_status(c->comm, run->config.transport ? transport_asked(run, &transport) : STATUS_OK));
-  if (!transport) RETURN_IF_FAILED(agree_status(c->comm, cluster_transport_choose(run, &transport)));
+      agree_status(c->comm, run->rig.config.transport ? transport_asked(&run->rig, &transport) : STATUS_OK));
+  if (!transport)
+    RETURN_IF_FAILED(agree_status(c->comm, cluster_transport_choose(&run->rig, &run->work, &transport)));
   return gemm_cluster_link(c, transport);
 }
 
@@ -197,9 +201,9 @@ static void path_fill(const struct gemm_panels *p, struct gemm_path *path)
   snprintf(path->handover_why, sizeof path->handover_why, "%s", used.handover_why);
 }
 
-status_t gemm_cluster_collect(struct gemm_run *run, struct gemm_rank *rank)
+status_t gemm_cluster_collect(struct gemm_work *work, struct gemm_rank *rank)
 {
-  struct gemm_cluster *c = run->cluster;
+  struct gemm_cluster *c = work->cluster;
   for (int s = 0; s < 2; s++)
     if (gemm_panels_steps(&c->side[s])) path_fill(&c->side[s], &rank->paths[rank->n_paths++]);
   return gemm_cluster_phases(c, rank->phases);

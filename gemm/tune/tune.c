@@ -19,9 +19,9 @@
 #define LAUNCHES   3
 
 /* What a launch multiplies: of a product of many ranks a panel. */
-static struct gemm_problem tried(const struct gemm_run *run)
+static struct gemm_problem tried(const struct gemm_work *work)
 {
-  return run->cluster ? gemm_cluster_part(run->cluster, 0, (const int[2]){0}) : run->problem;
+  return work->cluster ? gemm_cluster_part(work->cluster, 0, (const int[2]){0}) : work->problem;
 }
 
 struct candidate {
@@ -37,26 +37,27 @@ static int by_prediction(const void *a, const void *b)
 }
 
 /* Seconds of a product, after one that is not counted. C holds what the counted ones left. */
-static status_t gemm_trial_time(struct gemm_run *run, struct gemm_exec *exec, double *seconds)
+static status_t gemm_trial_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
+                                double *seconds)
 {
-  RETURN_IF_FAILED(gemm_launch(exec, run->queue, &run->matrices.on));
-  RETURN_IF_FAILED(gemm_matrices_reset(&run->matrices));
-  RETURN_IF_FAILED(gpu_sync(run->queue));
-  return gemm_block_time(run, exec, LAUNCHES, seconds);
+  RETURN_IF_FAILED(gemm_launch(exec, rig->queue, &work->matrices.on));
+  RETURN_IF_FAILED(gemm_matrices_reset(&work->matrices));
+  RETURN_IF_FAILED(gpu_sync(rig->queue));
+  return gemm_block_time(rig, work, exec, LAUNCHES, seconds);
 }
 
 /* What does not run here is passed over. STATUS_WRONG where it computes something else than the
  * first one; of panels the product is compared instead. */
-static status_t gemm_trial(struct gemm_run *run, struct gemm_series *trials, const struct gemm_blocks *blocks,
-                           double *seconds)
+static status_t gemm_trial(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *trials,
+                           const struct gemm_blocks *blocks, double *seconds)
 {
   status_t status;
-  const struct gemm_problem problem = tried(run);
-  TRY(gemm_exec_open(trials->kernel, run->device, &problem, blocks, &trials->exec), done);
-  if (!trials->first && run->config.verify != GEMM_VERIFY_OFF && !run->cluster)
-    TRY(gemm_compare_product(run, trials, GEMM_BLOCK_TRIAL), done);
-  if (!trials->fault[0]) TRY(gemm_trial_time(run, trials->exec, seconds), done);
-  if (!trials->fault[0] && !run->cluster) TRY(gemm_compare_block(run, trials, GEMM_BLOCK_TRIAL), done);
+  const struct gemm_problem problem = tried(work);
+  TRY(gemm_exec_open(trials->kernel, rig->device, &problem, blocks, &trials->exec), done);
+  if (!trials->first && rig->config.verify != GEMM_VERIFY_OFF && !work->cluster)
+    TRY(gemm_compare_product(rig, work, trials, GEMM_BLOCK_TRIAL), done);
+  if (!trials->fault[0]) TRY(gemm_trial_time(rig, work, trials->exec, seconds), done);
+  if (!trials->fault[0] && !work->cluster) TRY(gemm_compare_block(rig, work, trials, GEMM_BLOCK_TRIAL), done);
 done:
   gemm_exec_close(trials->exec);
   trials->exec = NULL;
@@ -67,15 +68,15 @@ done:
 }
 
 /* Rank 0 tries, the others follow. */
-static status_t fastest(struct gemm_run *run, struct gemm_series *trials, const struct candidate *candidates,
-                        int *best)
+static status_t fastest(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *trials,
+                        const struct candidate *candidates, int *best)
 {
   const struct gemm_kernel *kernel = trials->kernel;
-  int tried = 0, most = run->placement.info.is_cpu ? TRIALS_CPU : TRIALS;
+  int tried = 0, most = rig->placement.info.is_cpu ? TRIALS_CPU : TRIALS;
   double least = DBL_MAX;
   for (int n = 0; n < kernel->n_blocks && !trials->fault[0] && (tried < most || *best < 0); n++, tried++) {
     double seconds = DBL_MAX;
-    RETURN_IF_FAILED(gemm_trial(run, trials, &kernel->blocks[candidates[n].index], &seconds));
+    RETURN_IF_FAILED(gemm_trial(rig, work, trials, &kernel->blocks[candidates[n].index], &seconds));
     if (seconds >= least) continue;
     least = seconds;
     *best = candidates[n].index;
@@ -83,10 +84,11 @@ static status_t fastest(struct gemm_run *run, struct gemm_series *trials, const 
   return STATUS_OK;
 }
 
-static status_t gemm_tune_choose(struct gemm_run *run, struct gemm_series *s, int *best)
+static status_t gemm_tune_choose(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
+                                 int *best)
 {
-  const struct gemm_machine machine = gemm_run_machine(run);
-  const struct gemm_problem problem = tried(run);
+  const struct gemm_machine machine = gemm_run_machine(rig);
+  const struct gemm_problem problem = tried(work);
   const struct gemm_kernel *kernel = s->kernel;
   struct gemm_series trials = {.kernel = kernel, .launches = LAUNCHES};
   struct candidate *candidates = malloc((size_t)kernel->n_blocks * sizeof *candidates);
@@ -94,7 +96,7 @@ static status_t gemm_tune_choose(struct gemm_run *run, struct gemm_series *s, in
   for (int n = 0; n < kernel->n_blocks; n++)
     candidates[n] = (struct candidate){n, gemm_predict(&machine, &problem, &kernel->blocks[n]).seconds};
   qsort(candidates, (size_t)kernel->n_blocks, sizeof *candidates, by_prediction);
-  status_t status = fastest(run, &trials, candidates, best);
+  status_t status = fastest(rig, work, &trials, candidates, best);
   memcpy(s->fault, trials.fault, sizeof s->fault);
   free(candidates);
   free(trials.first);
@@ -102,21 +104,21 @@ static status_t gemm_tune_choose(struct gemm_run *run, struct gemm_series *s, in
   return status;
 }
 
-status_t gemm_tune(struct gemm_run *run, struct gemm_series *s)
+status_t gemm_tune(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   const struct gemm_kernel *kernel = s->kernel;
-  const struct gemm_problem problem = tried(run);
+  const struct gemm_problem problem = tried(work);
   char why[GPU_TEXT_MAX];
   int best = -1;
   status_t status = STATUS_OK;
   if (kernel->n_blocks == 0) return STATUS_OK;
   progress_begin("trying tiles of %s", kernel->name);
-  if (kernel->n_blocks > 1 && run->placement.rank == 0 &&
-      gemm_kernel_fits(kernel, run->device, &problem, why))
-    status = gemm_tune_choose(run, s, &best);
-  status = agree_status(run->placement.comm, status);
+  if (kernel->n_blocks > 1 && rig->placement.rank == 0 &&
+      gemm_kernel_fits(kernel, rig->device, &problem, why))
+    status = gemm_tune_choose(rig, work, s, &best);
+  status = agree_status(rig->placement.comm, status);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
-  RETURN_IF_FAILED(watch_bcast(run->placement.comm, &best, 1, MPI_INT, 0, "the choice of tiles"));
+  RETURN_IF_FAILED(watch_bcast(rig->placement.comm, &best, 1, MPI_INT, 0, "the choice of tiles"));
   s->blocks = kernel->blocks[best < 0 ? 0 : best];
   return STATUS_OK;
 }

@@ -11,6 +11,6 @@
  * trial of the few that the model puts first. Where none runs, the first ones: opening them says
  * why. Each trial's result is compared: of a kernel with a wrong one nothing is timed, and
  * gemm_measure makes that the verdict. */
-status_t gemm_tune(struct gemm_run *run, struct gemm_series *series);
+status_t gemm_tune(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series);
 
 #endif

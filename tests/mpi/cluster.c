@@ -104,34 +104,34 @@ static int is_again(int64_t extent, int parts, int at)
 /* Of C's elements, each once, wherever they are. */
 static uint64_t checksum(const struct gemm_run *run)
 {
-  const struct gemm_grid *g = &run->cluster->grid;
-  const struct gemm_problem *p = &run->problem, *whole = &run->cluster->whole;
+  const struct gemm_grid *g = &run->work.cluster->grid;
+  const struct gemm_problem *p = &run->work.problem, *whole = &run->work.cluster->whole;
   uint64_t sum = 0, all;
   int again = is_again(whole->m, g->procs[0], g->at[0]) || is_again(whole->n, g->procs[1], g->at[1]);
   for (int64_t i = 0; i < p->m && !again; i++)
     for (int64_t j = 0; j < p->n; j++) {
       uint32_t bits;
-      memcpy(&bits, (const float *)run->matrices.out + i * p->ld[GEMM_C] + j, sizeof bits);
+      memcpy(&bits, (const float *)run->work.matrices.out + i * p->ld[GEMM_C] + j, sizeof bits);
       uint64_t at = (uint64_t)((g->m.begin + i) * whole->n + g->n.begin + j);
       sum += hash_mix(hash_mix(at) + bits);
     }
-  MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, run->placement.comm);
+  MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, run->rig.placement.comm);
   return all;
 }
 
 /* A bit of an own slice flips in device memory: it must be seen. */
 static int damage_is_seen(struct gemm_run *run)
 {
-  struct gemm_panels *side = &run->cluster->side[draw(2)];
-  struct gpu_mem slice = side->own[draw(run->cluster->grid.panels)];
+  struct gemm_panels *side = &run->work.cluster->side[draw(2)];
+  struct gpu_mem slice = side->own[draw(run->work.cluster->grid.panels)];
   unsigned char byte;
   size_t at = (size_t)draw((int)slice.bytes);
-  gpu_copy_out(run->queue, &byte, slice, at, 1);
-  gpu_sync(run->queue);
+  gpu_copy_out(run->rig.queue, &byte, slice, at, 1);
+  gpu_sync(run->rig.queue);
   byte ^= (unsigned char)(1 << draw(8));
-  gpu_copy_in(run->queue, slice, at, &byte, 1);
-  gpu_sync(run->queue);
-  return gemm_cluster_check(run->cluster) == STATUS_WRONG;
+  gpu_copy_in(run->rig.queue, slice, at, &byte, 1);
+  gpu_sync(run->rig.queue);
+  return gemm_cluster_check(run->work.cluster) == STATUS_WRONG;
 }
 
 /* What it found, of all ranks. */
@@ -143,15 +143,15 @@ struct found {
 
 static status_t product(struct gemm_run *run, int corrupt, struct found *found)
 {
-  MPI_Comm comm = run->placement.comm;
-  RETURN_IF_FAILED(gemm_place(run));
+  MPI_Comm comm = run->rig.placement.comm;
+  RETURN_IF_FAILED(gemm_place(&run->rig));
   RETURN_IF_FAILED(agree_status(comm, gemm_problem_open(run, NULL)));
   RETURN_IF_FAILED(gemm_cluster_prepare(run));
-  status_t status = gemm_measure(run, run->series, run->n_series, run->config.seconds);
+  status_t status = gemm_measure(run, run->result.series, run->result.n_series, run->rig.config.seconds);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   found->sum = checksum(run);
-  int mine[] = {run->placement.rank == corrupt && run->series[0].fault[0],
-                gemm_cluster_check(run->cluster) != STATUS_OK || !damage_is_seen(run)};
+  int mine[] = {run->rig.placement.rank == corrupt && run->result.series[0].fault[0],
+                gemm_cluster_check(run->work.cluster) != STATUS_OK || !damage_is_seen(run)};
   MPI_Allreduce(&mine[0], &found->told, 1, MPI_INT, MPI_MAX, comm);
   MPI_Allreduce(&mine[1], &found->unseen, 1, MPI_INT, MPI_MAX, comm);
   return status;
@@ -160,20 +160,20 @@ static status_t product(struct gemm_run *run, int corrupt, struct found *found)
 /* The first ranks of the world run it; the others pass on. */
 static status_t run_case(const struct test_case *t, struct found *found)
 {
-  struct gemm_run run = {.config = t->config};
+  struct gemm_run run = {.rig.config = t->config};
   char corrupt[32];
   MPI_Comm comm;
   MPI_Comm_split(MPI_COMM_WORLD, world_rank < t->ranks ? 0 : MPI_UNDEFINED, world_rank, &comm);
   if (comm == MPI_COMM_NULL) return STATUS_OK;
   snprintf(corrupt, sizeof corrupt, "%d:1", t->corrupt);
   if (t->corrupt >= 0) setenv("HIMENO_HALO_CORRUPT", corrupt, 1);
-  if (placement_open(comm, &run.placement) != STATUS_OK) agree_abort(STATUS_FAULT);
+  if (placement_open(comm, &run.rig.placement) != STATUS_OK) agree_abort(STATUS_FAULT);
   status_t status = product(&run, t->corrupt, found);
   unsetenv("HIMENO_HALO_CORRUPT");
   if (status != STATUS_OK && status != STATUS_WRONG && status != STATUS_ENVIRONMENT) agree_abort(status);
-  gemm_problem_close(&run);
+  gemm_problem_close(&run.work, &run.result);
   gemm_run_close(&run);
-  placement_close(&run.placement);
+  placement_close(&run.rig.placement);
   MPI_Comm_free(&comm);
   log_drop();
   return status;

@@ -46,8 +46,8 @@ struct fault {
  * bounds are wider: of these only what is gross is asked for. */
 static int is_beyond(const struct fault *f)
 {
-  const float *a = run.matrices.host[GEMM_A], *b = run.matrices.host[GEMM_B];
-  const struct gemm_problem *p = &run.problem;
+  const float *a = run.work.matrices.host[GEMM_A], *b = run.work.matrices.host[GEMM_B];
+  const struct gemm_problem *p = &run.work.problem;
   double sum = 0, row = 0, column = 0;
   for (int64_t l = 0; l < p->k; l++) {
     double x = (double)a[f->row * p->ld[GEMM_A] + l], y = (double)b[l * p->ld[GEMM_B] + f->column];
@@ -66,7 +66,7 @@ static struct fault fault_draw(void)
 {
   static const int blocks[] = {0, 1, 2, 3, GEMM_BLOCK_LAST};
   static const float factors[][2] = {{1, 0}, {-1.5f, 0}, {1, 0.5f}};
-  struct fault f = {.rank = draw(run.placement.ranks), .block = blocks[draw(5)], .matrix = GEMM_C};
+  struct fault f = {.rank = draw(run.rig.placement.ranks), .block = blocks[draw(5)], .matrix = GEMM_C};
   int which = draw(8);
   if (which < 2) f.matrix = (enum gemm_matrix)which;
   f.bit = draw(32);
@@ -81,30 +81,30 @@ static status_t fault_place(struct fault *f)
 {
   const struct gemm_kernel *kernel;
   int again;
-  f->series %= run.n_series;
-  if (run.placement.info.emulated && f->block > 1) f->block = 1;
-  kernel = run.series[f->series].kernel;
+  f->series %= run.result.n_series;
+  if (run.rig.placement.info.emulated && f->block > 1) f->block = 1;
+  kernel = run.result.series[f->series].kernel;
   if (kernel->n_blocks > 1 && draw(3) == 0) f->rank = 0, f->block = GEMM_BLOCK_TRIAL;
   do {
-    f->row = draw((int)gemm_rows(&run.problem, f->matrix));
-    f->column = draw((int)gemm_columns(&run.problem, f->matrix));
+    f->row = draw((int)gemm_rows(&run.work.problem, f->matrix));
+    f->column = draw((int)gemm_columns(&run.work.problem, f->matrix));
     int anything = f->matrix != GEMM_C || (!kernel->is_reference && f->block != GEMM_BLOCK_TRIAL);
     again = !anything && !is_beyond(f);
     MPI_Bcast(&again, 1, MPI_INT, f->rank, MPI_COMM_WORLD);
     below += again;
     if (again) f->bit = draw(32);
   } while (again);
-  run.flips = flips;
-  run.flips[0] = (struct gemm_flip){.due = 1,
-                                    .rank = f->rank,
-                                    .matrix = f->matrix,
-                                    .row = f->row,
-                                    .column = f->column,
-                                    .bit = f->bit,
-                                    .block = f->block,
-                                    .check = 1 + draw(3)};
-  snprintf(run.flips[0].kernel, sizeof run.flips[0].kernel, "%s", kernel->name);
-  return gemm_flip_check(run.flips, &run.problem, run.placement.ranks, 0);
+  run.work.flips = flips;
+  run.work.flips[0] = (struct gemm_flip){.due = 1,
+                                         .rank = f->rank,
+                                         .matrix = f->matrix,
+                                         .row = f->row,
+                                         .column = f->column,
+                                         .bit = f->bit,
+                                         .block = f->block,
+                                         .check = 1 + draw(3)};
+  snprintf(run.work.flips[0].kernel, sizeof run.work.flips[0].kernel, "%s", kernel->name);
+  return gemm_flip_check(run.work.flips, &run.work.problem, run.rig.placement.ranks, 0);
 }
 
 /* ---- what is said of it ---- */
@@ -113,52 +113,53 @@ static status_t fault_place(struct fault *f)
  * asked to be. */
 static const char *judge(const struct fault *f, status_t status)
 {
-  const struct gemm_series *s = &run.series[f->series];
+  const struct gemm_series *s = &run.result.series[f->series];
   int library = s->kernel->is_reference && f->matrix == GEMM_C;
-  int mine = run.damage[0] != 0, told;
-  for (int n = 0; n < run.n_series; n++) mine |= run.series[n].fault[0] != 0;
-  told = mine == (run.placement.rank == f->rank);
+  int mine = run.work.damage[0] != 0, told;
+  for (int n = 0; n < run.result.n_series; n++) mine |= run.result.series[n].fault[0] != 0;
+  told = mine == (run.rig.placement.rank == f->rank);
   MPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  int due = run.flips[0].due;
+  int due = run.work.flips[0].due;
   MPI_Bcast(&due, 1, MPI_INT, f->rank, MPI_COMM_WORLD);
   if (due) return "was not planted";
   if (!told) return "is not told by its rank, or by another one";
-  if (status != (library && !run.config.accept ? STATUS_OK : STATUS_WRONG)) return "has another verdict";
+  if (status != (library && !run.rig.config.accept ? STATUS_OK : STATUS_WRONG)) return "has another verdict";
   if (f->matrix == GEMM_C && s->status != STATUS_WRONG) return "does not condemn its kernel";
-  if (library && run.series[0].status == STATUS_WRONG) return "condemns the kernel";
-  mine = f->matrix == GEMM_C || run.damage[0] || run.placement.rank != f->rank;
+  if (library && run.result.series[0].status == STATUS_WRONG) return "condemns the kernel";
+  mine = f->matrix == GEMM_C || run.work.damage[0] || run.rig.placement.rank != f->rank;
   MPI_Allreduce(MPI_IN_PLACE, &mine, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   return mine ? NULL : "is not told of the matrix";
 }
 
 static status_t product(struct fault *f, int planted)
 {
-  run.config.alpha = (double)f->factors[0];
-  run.config.beta = (double)f->factors[1];
-  RETURN_IF_FAILED(agree_status(run.placement.comm, gemm_problem_open(&run, size)));
+  run.rig.config.alpha = (double)f->factors[0];
+  run.rig.config.beta = (double)f->factors[1];
+  RETURN_IF_FAILED(agree_status(run.rig.placement.comm, gemm_problem_open(&run, size)));
   if (planted) RETURN_IF_FAILED(fault_place(f));
-  for (int s = 0; s < run.n_series; s++) RETURN_IF_FAILED(gemm_tune(&run, &run.series[s]));
-  return gemm_measure(&run, run.series, run.n_series, run.config.seconds);
+  for (int s = 0; s < run.result.n_series; s++)
+    RETURN_IF_FAILED(gemm_tune(&run.rig, &run.work, &run.result.series[s]));
+  return gemm_measure(&run, run.result.series, run.result.n_series, run.rig.config.seconds);
 }
 
 static void tell(int number, const struct fault *f, const char *amiss)
 {
-  if (run.placement.rank != 0) return;
+  if (run.rig.placement.rank != 0) return;
   printf("%sok %d - %s: bit %d of %c at %lld,%lld, block %d, rank %d, beta %g%s%s%s\n", amiss ? "not " : "",
-         number, run.series[f->series].kernel->name, f->bit, "ABC"[f->matrix], (long long)f -> row,
+         number, run.result.series[f->series].kernel->name, f->bit, "ABC"[f->matrix], (long long)f -> row,
          (long long)f -> column, f -> block, f -> rank, (double)f -> factors[1],
-         run.config.accept ? ", accept" : "", amiss ? ": " : "", amiss ? amiss : "");
+         run.rig.config.accept ? ", accept" : "", amiss ? ": " : "", amiss ? amiss : "");
 }
 
 static int fault_try(int number)
 {
   struct fault f = fault_draw();
-  run.config.accept = number % 2;
+  run.rig.config.accept = number % 2;
   status_t status = product(&f, 1);
   if (status != STATUS_OK && status != STATUS_WRONG) agree_abort(status);
   const char *amiss = judge(&f, status);
   tell(number, &f, amiss);
-  gemm_problem_close(&run);
+  gemm_problem_close(&run.work, &run.result);
   return amiss != NULL;
 }
 
@@ -166,23 +167,24 @@ static int fault_try(int number)
 static int right_try(int number, float beta)
 {
   struct fault f = {.factors = {1, beta}};
-  run.config.accept = 1;
+  run.rig.config.accept = 1;
   status_t status = product(&f, 0);
-  if (run.placement.rank == 0)
+  if (run.rig.placement.rank == 0)
     printf("%sok %d - nothing is wrong, beta %g\n", status == STATUS_OK ? "" : "not ", number, (double)beta);
-  gemm_problem_close(&run);
+  gemm_problem_close(&run.work, &run.result);
   return status != STATUS_OK;
 }
 
 static void run_open(const char *backend)
 {
-  run.config = (struct gemm_config){.seconds = 0.002, .block = 0.0005, .backend = gpu_backend_find(backend)};
+  run.rig.config =
+      (struct gemm_config){.seconds = 0.002, .block = 0.0005, .backend = gpu_backend_find(backend)};
   log_hold(1);
-  if (!run.config.backend || placement_open(MPI_COMM_WORLD, &run.placement) != STATUS_OK)
+  if (!run.rig.config.backend || placement_open(MPI_COMM_WORLD, &run.rig.placement) != STATUS_OK)
     agree_abort(STATUS_USAGE);
-  status_t status = gemm_place(&run);
+  status_t status = gemm_place(&run.rig);
   if (status == STATUS_OK) return;
-  if (run.placement.rank == 0) printf("1..0 # SKIP %s is not here\n", backend);
+  if (run.rig.placement.rank == 0) printf("1..0 # SKIP %s is not here\n", backend);
   end_mpi();
   exit(0);
 }
@@ -195,10 +197,10 @@ int main(int argc, char **argv)
   run_open(argv[1]);
   for (size_t n = 0; n < sizeof betas / sizeof *betas; n++) failures += right_try(++number, betas[n]);
   for (int n = 0; n < faults; n++) failures += fault_try(++number);
-  if (run.placement.rank == 0)
+  if (run.rig.placement.rank == 0)
     printf("# %d flips of a library's or a trial's C were drawn again\n1..%d\n", below, number);
   gemm_run_close(&run);
-  placement_close(&run.placement);
+  placement_close(&run.rig.placement);
   end_mpi();
   return failures > 0;
 }
