@@ -75,60 +75,16 @@ static inline uint32_t model_fmul(uint32_t a, uint32_t b)
   return pack_float(sign != 0, mantissa_of(a) * mantissa_of(b), exponent_of(a) + exponent_of(b));
 }
 
-static inline int64_t order(uint32_t x)
-{
-  return x >> 31 ? -(int64_t)(x & 0x7fffffff) - 1 : (int64_t)x;
-}
-
-static inline uint32_t model_select(uint32_t a, uint32_t b, int absolute, int larger)
-{
-  a = no_denormal(a) & (absolute ? 0x7fffffffu : ~0u);
-  b = no_denormal(b) & (absolute ? 0x7fffffffu : ~0u);
-  return (order(a) > order(b)) == larger ? a : b;
-}
-
-static inline uint32_t model_ftoi(uint32_t x)
-{
-  int exponent = exponent_of(x);
-  uint64_t magnitude;
-  if (!(x & 0x7f800000u) || exponent > 8 || exponent < -24) return 0;
-  magnitude = exponent >= 0 ? mantissa_of(x) << exponent : mantissa_of(x) >> -exponent;
-  if (magnitude > 0x80000000u || (magnitude == 0x80000000u && !(x >> 31))) return 0;
-  return x >> 31 ? 0u - (uint32_t)magnitude : (uint32_t)magnitude;
-}
-
-static inline uint32_t model_itof(uint32_t x)
-{
-  int negative = (int)(x >> 31);
-  return pack_float(negative, negative ? 0u - x : x, 0) & (x ? ~0u : 0);
-}
-
 static inline uint32_t model_bytes(int op, uint32_t a, uint32_t b)
 {
   uint32_t result = 0;
   for (int i = 0; i < 32; i += 8) {
     int x = a >> i & 255, y = b >> i & 255, z = 0;
-    if (op == QPU_M_V8MULD) z = (int)floor(x * y / 255.0 + 0.5);
     if (op == QPU_M_V8MIN) z = x < y ? x : y;
-    if (op == QPU_M_V8MAX) z = x > y ? x : y;
-    if (op == QPU_M_V8ADDS) z = x + y > 255 ? 255 : x + y;
     if (op == QPU_M_V8SUBS) z = x > y ? x - y : 0;
     result |= (uint32_t)z << i;
   }
   return result;
-}
-
-static inline uint32_t model_ror(uint32_t x, unsigned n)
-{
-  for (; n > 0; n--) x = x >> 1 | x << 31;
-  return x;
-}
-
-static inline uint32_t model_clz(uint32_t x)
-{
-  uint32_t n = 0;
-  while (n < 32 && !(x >> (31 - n) & 1)) n++;
-  return n;
 }
 
 static inline uint32_t model_add(int op, uint32_t a, uint32_t b)
@@ -138,28 +94,12 @@ static inline uint32_t model_add(int op, uint32_t a, uint32_t b)
     return model_fadd(a, b);
   case QPU_A_FSUB:
     return model_fadd(a, b ^ 0x80000000u);
-  case QPU_A_FMIN:
-    return model_select(a, b, 0, 0);
-  case QPU_A_FMAX:
-    return model_select(a, b, 0, 1);
-  case QPU_A_FMINABS:
-    return model_select(a, b, 1, 0);
-  case QPU_A_FMAXABS:
-    return model_select(a, b, 1, 1);
-  case QPU_A_FTOI:
-    return model_ftoi(a);
-  case QPU_A_ITOF:
-    return model_itof(a);
   case QPU_A_ADD:
     return a + b;
   case QPU_A_SUB:
     return a - b;
   case QPU_A_SHR:
     return a >> b % 32;
-  case QPU_A_ASR:
-    return (uint32_t)((int64_t)(int32_t)a >> b % 32);
-  case QPU_A_ROR:
-    return model_ror(a, b % 32);
   case QPU_A_SHL:
     return (uint32_t)((uint64_t)a << b % 32);
   case QPU_A_MIN:
@@ -172,14 +112,6 @@ static inline uint32_t model_add(int op, uint32_t a, uint32_t b)
     return ~(~a & ~b);
   case QPU_A_XOR:
     return (a | b) - (a & b);
-  case QPU_A_NOT:
-    return 0xffffffffu - a;
-  case QPU_A_CLZ:
-    return model_clz(a);
-  case QPU_A_V8ADDS:
-    return model_bytes(QPU_M_V8ADDS, a, b);
-  case QPU_A_V8SUBS:
-    return model_bytes(QPU_M_V8SUBS, a, b);
   default:
     return 0;
   }
@@ -201,18 +133,11 @@ static inline int model_carry(int op, uint32_t a, uint32_t b)
   case QPU_A_FADD:
   case QPU_A_FSUB:
     return (int32_t)result > 0;
-  case QPU_A_FMIN:
-  case QPU_A_FMAX:
-    return order(no_denormal(a)) > order(no_denormal(b));
-  case QPU_A_FMINABS:
-  case QPU_A_FMAXABS:
-    return (no_denormal(a) & 0x7fffffff) > (no_denormal(b) & 0x7fffffff);
   case QPU_A_ADD:
     return ((uint64_t)a + b) >> 32 != 0;
   case QPU_A_SUB:
     return b > a;
   case QPU_A_SHR:
-  case QPU_A_ASR:
     return n && ((uint64_t)a << 1 >> n & 1);
   case QPU_A_SHL:
     return (uint64_t)a << n >> 32 & 1;

@@ -196,7 +196,7 @@ static int mixes_vpm(const struct qpu_inst *inst)
 static int moved_mux(const struct qpu_inst *inst, int from_mul)
 {
   int a = from_mul ? inst->mul_a : inst->add_a, b = from_mul ? inst->mul_b : inst->add_b;
-  int moves = from_mul ? inst->op_mul == QPU_M_V8MIN || inst->op_mul == QPU_M_V8MAX
+  int moves = from_mul ? inst->op_mul == QPU_M_V8MIN
                        : inst->op_add == QPU_A_OR || inst->op_add == QPU_A_AND || inst->op_add == QPU_A_MIN ||
                              inst->op_add == QPU_A_MAX;
   return moves && a == b ? a : -1;
@@ -234,11 +234,11 @@ static int reserved_code(const struct qpu_inst *inst)
 {
   if (inst->sig == QPU_SIG_BRANCH) return !qpu_branch_names[inst->cond_br];
   if (inst->sig == QPU_SIG_LOAD_IMMEDIATE) return inst->unpack == 2 || inst->unpack > QPU_LOAD_SEMAPHORE;
-  return !qpu_add_ops[inst->op_add].name;
+  return !qpu_add_ops[inst->op_add].name || !qpu_mul_ops[inst->op_mul].name;
 }
 
 #define WITHIN(name, text) static const struct qpu_rule name = {0, text}
-WITHIN(code_rule, "reserved code in the instruction word");
+WITHIN(code_rule, "reserved code in the instruction word, or an operation that is not emulated");
 WITHIN(end_write_rule, "the thread end instruction cannot write to register file A or B");
 WITHIN(end_access_rule, "the thread end instruction cannot read uniforms or touch VPM, DMA or TMU");
 WITHIN(end_r14_rule, "thread end and its two delay slots cannot read or write ra14 or rb14");

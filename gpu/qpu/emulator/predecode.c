@@ -34,7 +34,8 @@ static void decode_alu(struct qpu_decoded *d)
   const struct qpu_inst *inst = &d->inst;
   d->add = qpu_alu_add[inst->op_add];
   d->mul = qpu_alu_mul[inst->op_mul];
-  if (!qpu_add_ops[inst->op_add].name) d->error = "reserved operation of the add ALU";
+  if (!qpu_add_ops[inst->op_add].name || !qpu_mul_ops[inst->op_mul].name)
+    d->error = "a reserved operation, or one that is not emulated";
   d->source[0] = source_index(inst, inst->add_a);
   d->source[1] = source_index(inst, inst->add_b);
   d->source[2] = source_index(inst, inst->mul_a);

@@ -145,23 +145,9 @@ static void add_fsub(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
   add_fadd(out, a, &negative);
 }
 
-/* Floats order like integers once the negative ones are turned around. */
-static inline int_quad order_key(quad x)
-{
-  int_quad bits = (int_quad)x;
-  return bits ^ (int_quad)((quad)(bits >> 31) & ~SIGN);
-}
-
 static inline quad alu_choose(quad condition, quad x, quad y)
 {
   return (x & condition) | (y & ~condition);
-}
-
-static inline quad select_floats(quad a, quad b, uint32_t keep, int larger)
-{
-  quad x = flush(a) & keep, y = flush(b) & keep;
-  int_quad x_key = order_key(x), y_key = order_key(y);
-  return alu_choose(larger ? (quad)(x_key > y_key) : (quad)(x_key < y_key), x, y);
 }
 
 #define QUAD_OP(name, type, expression)                                                                      \
@@ -174,73 +160,28 @@ static inline quad select_floats(quad a, quad b, uint32_t keep, int larger)
     }                                                                                                        \
   }
 
-QUAD_OP(add_fmin, quad, select_floats(x, y, ~0u, 0))
-QUAD_OP(add_fmax, quad, select_floats(x, y, ~0u, 1))
-QUAD_OP(add_fminabs, quad, select_floats(x, y, ~SIGN, 0))
-QUAD_OP(add_fmaxabs, quad, select_floats(x, y, ~SIGN, 1))
-
-/* Truncates; what does not fit gives 0. */
-static void add_ftoi(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
-{
-  (void)b;
-  for (int i = 0; i < QPU_LANES; i++) {
-    float value = alu_float((*a)[i]);
-    (*out)[i] = value >= -0x1p31f && value < 0x1p31f ? (uint32_t)(int32_t)value : 0;
-  }
-}
-
-QUAD_OP(add_itof, int_quad, __builtin_convertvector(x, float_quad))
 QUAD_OP(add_add, quad, x + y)
 QUAD_OP(add_sub, quad, x - y)
 QUAD_OP(add_shr, quad, x >> (y & 31))
-QUAD_OP(add_asr, int_quad, x >> (y & 31))
-QUAD_OP(add_ror, quad, x >> (y & 31) | x << ((32 - (y & 31)) & 31))
 QUAD_OP(add_shl, quad, x << (y & 31))
 QUAD_OP(add_min, int_quad, alu_choose((quad)(x < y), (quad)x, (quad)y))
 QUAD_OP(add_max, int_quad, alu_choose((quad)(x > y), (quad)x, (quad)y))
 QUAD_OP(add_and, quad, x &y)
 QUAD_OP(add_or, quad, x | y)
 QUAD_OP(add_xor, quad, x ^ y)
-QUAD_OP(add_not, quad, ~x)
 QUAD_OP(mul_mul24, quad, (x & 0xffffff) * (y & 0xffffff))
 
-static void add_clz(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
-{
-  (void)b;
-  for (int i = 0; i < QPU_LANES; i++) {
-    uint32_t value = (*a)[i];
-    (*out)[i] = value ? (uint32_t)__builtin_clz(value) : 32;
-  }
-}
-
-QUAD_OP(v8adds, byte_quad, (x + y) | (byte_quad)((byte_quad)(x + y) < x))
 QUAD_OP(v8subs, byte_quad, (x - y) & (byte_quad)(x >= y))
 QUAD_OP(v8min, byte_quad, alu_choose((quad)(x < y), (quad)x, (quad)y))
-QUAD_OP(v8max, byte_quad, alu_choose((quad)(x > y), (quad)x, (quad)y))
-
-/* Bytes as fractions of 255, rounded to the nearest. */
-static void mul_v8muld(qpu_vec *out, const qpu_vec *a, const qpu_vec *b)
-{
-  for (int i = 0; i < QPU_LANES; i++) {
-    uint32_t result = 0;
-    for (int shift = 0; shift < 32; shift += 8)
-      result |= (((*a)[i] >> shift & 255) * ((*b)[i] >> shift & 255) + 127) / 255 << shift;
-    (*out)[i] = result;
-  }
-}
 
 const qpu_alu_function qpu_alu_add[32] = {
-    [QPU_A_FADD] = add_fadd, [QPU_A_FSUB] = add_fsub,       [QPU_A_FMIN] = add_fmin,
-    [QPU_A_FMAX] = add_fmax, [QPU_A_FTOI] = add_ftoi,       [QPU_A_FMINABS] = add_fminabs,
-    [QPU_A_ITOF] = add_itof, [QPU_A_FMAXABS] = add_fmaxabs, [QPU_A_ADD] = add_add,
-    [QPU_A_SUB] = add_sub,   [QPU_A_SHR] = add_shr,         [QPU_A_ASR] = add_asr,
-    [QPU_A_ROR] = add_ror,   [QPU_A_SHL] = add_shl,         [QPU_A_MIN] = add_min,
-    [QPU_A_MAX] = add_max,   [QPU_A_AND] = add_and,         [QPU_A_OR] = add_or,
-    [QPU_A_XOR] = add_xor,   [QPU_A_NOT] = add_not,         [QPU_A_CLZ] = add_clz,
-    [QPU_A_V8ADDS] = v8adds, [QPU_A_V8SUBS] = v8subs,
+    [QPU_A_FADD] = add_fadd, [QPU_A_FSUB] = add_fsub, [QPU_A_ADD] = add_add, [QPU_A_SUB] = add_sub,
+    [QPU_A_SHR] = add_shr,   [QPU_A_SHL] = add_shl,   [QPU_A_MIN] = add_min, [QPU_A_MAX] = add_max,
+    [QPU_A_AND] = add_and,   [QPU_A_OR] = add_or,     [QPU_A_XOR] = add_xor,
 };
 
-const qpu_alu_function qpu_alu_mul[8] = {NULL, mul_fmul, mul_mul24, mul_v8muld, v8min, v8max, v8adds, v8subs};
+const qpu_alu_function qpu_alu_mul[8] = {
+    [QPU_M_FMUL] = mul_fmul, [QPU_M_MUL24] = mul_mul24, [QPU_M_V8MIN] = v8min, [QPU_M_V8SUBS] = v8subs};
 
 static int add_carries(int op, uint32_t a, uint32_t b, uint32_t result)
 {
@@ -254,7 +195,6 @@ static int add_carries(int op, uint32_t a, uint32_t b, uint32_t result)
   case QPU_A_SUB:
     return a < b;
   case QPU_A_SHR:
-  case QPU_A_ASR:
     return count != 0 && (a >> (count - 1) & 1);
   case QPU_A_SHL:
     return count != 0 && (a >> (32 - count) & 1);
@@ -266,22 +206,9 @@ static int add_carries(int op, uint32_t a, uint32_t b, uint32_t result)
   }
 }
 
-static unsigned float_greater(int op, const qpu_vec *a, const qpu_vec *b)
-{
-  uint32_t keep = op == QPU_A_FMINABS || op == QPU_A_FMAXABS ? ~SIGN : ~0u;
-  unsigned mask = 0;
-  for (int q = 0; q < QUADS; q++) {
-    int_quad x_key = order_key(flush(((const quad *)a)[q]) & keep),
-             y_key = order_key(flush(((const quad *)b)[q]) & keep);
-    for (int i = 0; i < 4; i++) mask |= (unsigned)(x_key[i] > y_key[i]) << (4 * q + i);
-  }
-  return mask;
-}
-
 unsigned qpu_alu_add_carry(int op, const qpu_vec *a, const qpu_vec *b, const qpu_vec *result)
 {
   unsigned mask = 0;
-  if (op >= QPU_A_FMIN && op <= QPU_A_FMAXABS) return float_greater(op, a, b);
   for (int i = 0; i < QPU_LANES; i++) mask |= (unsigned)add_carries(op, (*a)[i], (*b)[i], (*result)[i]) << i;
   return mask;
 }

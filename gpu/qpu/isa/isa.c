@@ -5,25 +5,16 @@
 #include <string.h>
 
 const struct qpu_op qpu_add_ops[32] = {
-    [QPU_A_NOP] = {"nop", 0, 0, 0},         [QPU_A_FADD] = {"fadd", 2, 1, 1},
-    [QPU_A_FSUB] = {"fsub", 2, 1, 1},       [QPU_A_FMIN] = {"fmin", 2, 1, 1},
-    [QPU_A_FMAX] = {"fmax", 2, 1, 1},       [QPU_A_FMINABS] = {"fminabs", 2, 1, 1},
-    [QPU_A_FMAXABS] = {"fmaxabs", 2, 1, 1}, [QPU_A_FTOI] = {"ftoi", 1, 1, 0},
-    [QPU_A_ITOF] = {"itof", 1, 0, 1},       [QPU_A_ADD] = {"add", 2, 0, 0},
-    [QPU_A_SUB] = {"sub", 2, 0, 0},         [QPU_A_SHR] = {"shr", 2, 0, 0},
-    [QPU_A_ASR] = {"asr", 2, 0, 0},         [QPU_A_ROR] = {"ror", 2, 0, 0},
-    [QPU_A_SHL] = {"shl", 2, 0, 0},         [QPU_A_MIN] = {"min", 2, 0, 0},
-    [QPU_A_MAX] = {"max", 2, 0, 0},         [QPU_A_AND] = {"and", 2, 0, 0},
-    [QPU_A_OR] = {"or", 2, 0, 0},           [QPU_A_XOR] = {"xor", 2, 0, 0},
-    [QPU_A_NOT] = {"not", 1, 0, 0},         [QPU_A_CLZ] = {"clz", 1, 0, 0},
-    [QPU_A_V8ADDS] = {"v8adds", 2, 0, 0},   [QPU_A_V8SUBS] = {"v8subs", 2, 0, 0},
+    [QPU_A_NOP] = {"nop", 0, 0, 0}, [QPU_A_FADD] = {"fadd", 2, 1, 1}, [QPU_A_FSUB] = {"fsub", 2, 1, 1},
+    [QPU_A_ADD] = {"add", 2, 0, 0}, [QPU_A_SUB] = {"sub", 2, 0, 0},   [QPU_A_SHR] = {"shr", 2, 0, 0},
+    [QPU_A_SHL] = {"shl", 2, 0, 0}, [QPU_A_MIN] = {"min", 2, 0, 0},   [QPU_A_MAX] = {"max", 2, 0, 0},
+    [QPU_A_AND] = {"and", 2, 0, 0}, [QPU_A_OR] = {"or", 2, 0, 0},     [QPU_A_XOR] = {"xor", 2, 0, 0},
 };
 
 const struct qpu_op qpu_mul_ops[8] = {
     [QPU_M_NOP] = {"nop", 0, 0, 0},       [QPU_M_FMUL] = {"fmul", 2, 1, 1},
-    [QPU_M_MUL24] = {"mul24", 2, 0, 0},   [QPU_M_V8MULD] = {"v8muld", 2, 0, 0},
-    [QPU_M_V8MIN] = {"v8min", 2, 0, 0},   [QPU_M_V8MAX] = {"v8max", 2, 0, 0},
-    [QPU_M_V8ADDS] = {"v8adds", 2, 0, 0}, [QPU_M_V8SUBS] = {"v8subs", 2, 0, 0},
+    [QPU_M_MUL24] = {"mul24", 2, 0, 0},   [QPU_M_V8MIN] = {"v8min", 2, 0, 0},
+    [QPU_M_V8SUBS] = {"v8subs", 2, 0, 0},
 };
 
 const char *const qpu_signal_names[16] = {"bkpt",   NULL,     "thrsw", "thrend", "sbwait", "sbdone",

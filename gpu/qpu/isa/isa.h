@@ -37,39 +37,18 @@ enum qpu_add_op {
   QPU_A_NOP = 0,
   QPU_A_FADD = 1,
   QPU_A_FSUB = 2,
-  QPU_A_FMIN = 3,
-  QPU_A_FMAX = 4,
-  QPU_A_FMINABS = 5,
-  QPU_A_FMAXABS = 6,
-  QPU_A_FTOI = 7,
-  QPU_A_ITOF = 8,
   QPU_A_ADD = 12,
   QPU_A_SUB = 13,
   QPU_A_SHR = 14,
-  QPU_A_ASR = 15,
-  QPU_A_ROR = 16,
   QPU_A_SHL = 17,
   QPU_A_MIN = 18,
   QPU_A_MAX = 19,
   QPU_A_AND = 20,
   QPU_A_OR = 21,
-  QPU_A_XOR = 22,
-  QPU_A_NOT = 23,
-  QPU_A_CLZ = 24,
-  QPU_A_V8ADDS = 30,
-  QPU_A_V8SUBS = 31
+  QPU_A_XOR = 22
 };
 
-enum qpu_mul_op {
-  QPU_M_NOP,
-  QPU_M_FMUL,
-  QPU_M_MUL24,
-  QPU_M_V8MULD,
-  QPU_M_V8MIN,
-  QPU_M_V8MAX,
-  QPU_M_V8ADDS,
-  QPU_M_V8SUBS
-};
+enum qpu_mul_op { QPU_M_NOP, QPU_M_FMUL, QPU_M_MUL24, QPU_M_V8MIN = 4, QPU_M_V8SUBS = 7 };
 
 enum qpu_cond {
   QPU_COND_NEVER,
@@ -143,7 +122,7 @@ uint64_t qpu_encode(const struct qpu_inst *inst);
 enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst);
 
 struct qpu_op {
-  const char *name; /**< NULL where the code is reserved */
+  const char *name; /**< NULL where the code is reserved, or no kernel needs it */
   uint8_t n_sources;
   uint8_t float_in;  /**< unpacking converts to float */
   uint8_t float_out; /**< packing converts from float */
