@@ -134,47 +134,42 @@ static status_t ranks_read(const json_t *document, struct judge_run *run)
 
 /* ---- blocks ---- */
 
-static int is_seconds(double value)
+/* Whether there are \a n values, of which that one is a time. */
+static int seconds_read(const json_t *values, size_t n, size_t at, double *seconds)
 {
-  return value >= 0 && value < SECONDS_MAX;
-}
-
-/* Whether there are \a n values, all of them times. */
-static int times_read(const json_t *values, size_t n, double *seconds)
-{
-  int all = json_array_size(values) == n;
-  for (size_t v = 0; v < n; v++) {
-    const json_t *value = json_array_get(values, v);
-    seconds[v] = json_is_number(value) ? json_number_value(value) : NAN;
-    all &= is_seconds(seconds[v]);
-  }
-  return all;
+  const json_t *value = json_array_size(values) == n ? json_array_get(values, at) : NULL;
+  *seconds = json_is_number(value) ? json_number_value(value) : NAN;
+  return *seconds >= 0 && *seconds < SECONDS_MAX;
 }
 
 static int rank_blocks_read(const json_t *series, size_t rank, size_t n, struct judge_block *blocks)
 {
-  double compute[JUDGE_BLOCKS_MAX], exchange[JUDGE_BLOCKS_MAX];
-  if (!times_read(json_array_get(json_object_get(series, judge_of_names[JUDGE_COMPUTE]), rank), n, compute) ||
-      !times_read(json_array_get(json_object_get(series, judge_of_names[JUDGE_EXCHANGE]), rank), n, exchange))
-    return 0;
-  for (size_t b = 0; b < n; b++) blocks[b] = (struct judge_block){compute[b], exchange[b]};
-  return 1;
+  const json_t *compute = json_array_get(json_object_get(series, judge_of_names[JUDGE_COMPUTE]), rank),
+               *exchange = json_array_get(json_object_get(series, judge_of_names[JUDGE_EXCHANGE]), rank);
+  int whole = 1;
+  for (size_t b = 0; b < n; b++)
+    whole &=
+        seconds_read(compute, n, b, &blocks[b].compute) && seconds_read(exchange, n, b, &blocks[b].exchange);
+  return whole;
 }
 
 static status_t series_read(const json_t *document, const char *where, struct judge_run *run)
 {
   const json_t *series = view_at(document, "series"), *ends = json_object_get(series, "ends");
   const size_t n = json_array_size(ends);
-  double end[JUDGE_BLOCKS_MAX], block[JUDGE_BLOCKS_MAX];
+  double block;
   if (!series) return STATUS_OK;
-  int whole = run->n_ranks > 0 && n > 0 && n <= JUDGE_BLOCKS_MAX && times_read(ends, n, end) &&
-              times_read(json_object_get(series, "blocks"), n, block);
+  int whole = run->n_ranks > 0 && n > 0 && n <= JUDGE_BLOCKS_MAX;
+  for (size_t b = 0; whole && b < n; b++) {
+    whole = seconds_read(ends, n, b, &run->ends[b].end) &&
+            seconds_read(json_object_get(series, "blocks"), n, b, &block);
+    if (whole) run->ends[b].block = (int)block;
+  }
   run->blocks = whole ? calloc((size_t)run->n_ranks * n, sizeof *run->blocks) : NULL;
   if (whole && !run->blocks) return view_out_of_memory();
   for (size_t rank = 0; whole && rank < (size_t)run->n_ranks; rank++)
     whole = rank_blocks_read(series, rank, n, run->blocks + rank * n);
   if (!whole) return damaged(where);
-  for (size_t b = 0; b < n; b++) run->ends[b] = (struct judge_end){end[b], (int)block[b]};
   run->n_blocks = (int)n;
   return STATUS_OK;
 }
