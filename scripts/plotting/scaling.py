@@ -56,7 +56,7 @@ def measured(document):
     if document["result"]["verdict"] not in ("pass", "slow"):
         return []
     seconds = median_block(document)
-    parts = {name: phases[name]["median"] for name in ("interior", "boundary")}
+    parts = {name: phases[name]["median"] or 0 for name in ("interior", "boundary")}
     rest = max(0, seconds - sum(parts.values()))
     return [{"kind": MEASURED, "of": document.get("of", "sweep"), "mode": "weak" if config["weak"] else "strong", "key": series_key(config, config["kernel"], ranks), "ranks": ranks,
              "procs": "x".join(map(str, config["procs"])), "seconds": seconds, "gflops": document["result"]["gflops"], "share": document["result"]["ceiling_share"],
