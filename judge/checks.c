@@ -149,7 +149,7 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
     RUN("stragglers_max", COUNT, "stragglers", "ranks that are always slow (stragglers)", "", STRAGGLERS,
         MOST, STRAGGLER_RANKS_MIN, stragglers),
     RUN("episodes_max", COUNT, "slow for a while", "temporary slowdowns", "", SLOWDOWNS, MOST, 1, slowdowns),
-    RUN("counted_max", COUNT, "errors counted", "errors counted during the run", "", COUNTERS, MOST, 1,
+    RUN("counted_max", COUNT, "errors counted", "errors counted, without NVLink CRC", "", COUNTERS, MOST, 1,
         suspect_most_counted),
     RUN("devices_per_host", COUNT, "devices a host", "devices per host", "", STATE, LEAST, 1,
         devices_per_host),

@@ -68,7 +68,8 @@ static void differ(const struct judge_run *run, int rank, const char *path, doub
   const double usual = stats_summarise(values, (size_t)n).median;
   free(values);
   if (mine < usual * (1 - least))
-    suspect_append(text, size, "%s%s %.0f where %.0f is usual", text[0] ? ", " : "", what, mine, usual);
+    suspect_append(text, size, "%s%s %.0f (median of the ranks: %.0f)", text[0] ? ", " : "", what, mine,
+                   usual);
 }
 
 double suspect_throttled(const json_t *row, int among, int *found)
@@ -253,10 +254,10 @@ static const struct {
   const char *name;
   double less, more_share, more;
   const char *format;
-} values[] = {{"watts", WATTS_LEAST, WATTS_LEAST, 0, ", %.0f W and else %.0f"},
-              {"sm_mhz", CLOCK_LEAST, 9, 0, ", clock %.0f MHz and else %.0f"},
-              {"memory_mhz", CLOCK_LEAST, 9, 0, ", memory's clock %.0f MHz and else %.0f"},
-              {"celsius", 9, 0, CELSIUS_LEAST, ", %.0f C and else %.0f"}};
+} values[] = {{"watts", WATTS_LEAST, WATTS_LEAST, 0, ", %.0f W (otherwise %.0f)"},
+              {"sm_mhz", CLOCK_LEAST, 9, 0, ", clock %.0f MHz (otherwise %.0f)"},
+              {"memory_mhz", CLOCK_LEAST, 9, 0, ", memory clock %.0f MHz (otherwise %.0f)"},
+              {"celsius", 9, 0, CELSIUS_LEAST, ", %.0f C (otherwise %.0f)"}};
 #define VALUES (sizeof values / sizeof *values)
 static const int in_words[VALUES] = {1, 2, 3, 0}; /* the order of a report */
 
@@ -334,7 +335,7 @@ static void meanwhile_text(const struct meanwhile *m, char *text, size_t size)
       suspect_append(text, size, values[v].format, then, usual);
   }
   if (m->throttle)
-    suspect_append(text, size, ", throttled then alone (%s)",
+    suspect_append(text, size, ", throttled only then (%s)",
                    policy_reasons_text(m->throttle, reasons, sizeof reasons));
   for (size_t f = 0; f < FACTS; f++)
     if (m->changed >> f & 1) suspect_append(text, size, ", %s changed", facts[f].name);

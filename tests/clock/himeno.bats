@@ -137,7 +137,7 @@ PY
   echo '{"episodes_max": 0}' >policy.json
   run --separate-stderr "$judge" --policy policy.json told.json
   expect_status 5
-  says ", clock 1400 MHz and else 1980, 91 C and else 55, throttled then alone (power cap, thermal), nvlink_crc changed"
+  says ", clock 1400 MHz (otherwise 1980), 91 C (otherwise 55), throttled only then (power cap, thermal), nvlink_crc changed"
   run --separate-stderr "$judge" runs.jsonl d.json --policy policy.json
   expect_status 5
   [ "$(sed -n 's/: himeno-gpu, 2 ranks, .*: slow$//p' <<<"$output" | paste -sd,)" = "runs.jsonl first,runs.jsonl second,d.json" ]
