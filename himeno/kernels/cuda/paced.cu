@@ -1,80 +1,145 @@
 // SPDX-License-Identifier: MIT
-// The 2009 kernel: a block of 64×4 columns marches over up to 64 planes; a plane of p is loaded
-// just before it is needed, into one of three in shared memory, and barriers at every plane keep
-// the threads at one pace, so that few memory pages are in use at a time. Source: A. Naruse,
-// "Performance evaluation of a GPGPU cluster", RIKEN HPC symposium, March 2009.
+// The kernel of 2009: blocks of 64×4 columns march through the planes, of which shared memory holds
+// three, and a barrier at every plane keeps the threads at one pace, so that few memory pages are
+// in use at a time. A thread loads from the same place of every plane, so it finds its places once
+// and steps pointers; what the next plane needs is on its way while this one is computed.
+// Source: A. Naruse, "Performance evaluation of a GPGPU cluster", RIKEN HPC symposium, March 2009.
 #include "himeno/kernels/cuda/point.cuh"
 
-// THREADS_K × THREADS_J columns, DEPTH planes, marching along dimension MARCH (0 is i, 1 is j).
-template <int THREADS_K, int THREADS_J, int MARCH> struct paced_tile {
-  static const int ACROSS = 1 - MARCH; // the dimension of threadIdx.y
-  static const int ROW = THREADS_K + 2, ROWS = THREADS_J + 2, PLANE = ROW * ROWS;
-  static const int THREADS = THREADS_K * THREADS_J;
+// Where p comes from, and whether there is a barrier at every plane.
+enum { SHARED, CACHED, UNPACED };
 
-  // Loads plane m of the march, with the ring of neighbours around the tile.
-  static __device__ __forceinline__ void load(float *tile, const struct cuda_pass &pass, int m, int a0,
-                                              int k0)
+// A thread's part of loading planes into shared memory: COLUMNS_K × COLUMNS_J columns and the ring
+// of neighbours around them. Places outside of the array are replaced by the nearest inside.
+template <int COLUMNS_K, int COLUMNS_J> struct plane_loads {
+  static const int ROW = COLUMNS_K + 2, SIZE = ROW * (COLUMNS_J + 2), THREADS = COLUMNS_K * COLUMNS_J;
+  static const int LOADS = (SIZE + THREADS - 1) / THREADS;
+  const float *from[LOADS];
+  float value[LOADS];
+
+  // Number of the thread's load l in the plane.
+  static __device__ __forceinline__ int place(int l)
   {
-    int64_t step = MARCH == 0 ? pass.plane : pass.pitch, across = MARCH == 0 ? pass.pitch : pass.plane;
-    const float *p = pass.p + m * step;
-    for (int n = threadIdx.x + THREADS_K * threadIdx.y; n < PLANE; n += THREADS) {
-      int a = a0 - 1 + n / ROW, k = k0 - 1 + n % ROW;
-      if (a <= pass.hi[ACROSS] && k >= pass.lo[2] - 1 && k <= pass.hi[2]) tile[n] = p[a * across + k];
+    return min((int)(threadIdx.x + COLUMNS_K * threadIdx.y) + l * THREADS, SIZE - 1);
+  }
+
+  // The columns begin at row a0 and at k0; `stride` is from row to row, and the last one is `last`.
+  __device__ __forceinline__ plane_loads(const struct cuda_pass &pass, const float *plane, int64_t stride,
+                                         int a0, int last, int k0)
+  {
+#pragma unroll
+    for (int l = 0; l < LOADS; l++) {
+      int a = min(a0 - 1 + place(l) / ROW, last);
+      int k = max(min(k0 - 1 + place(l) % ROW, pass.hi[2]), pass.lo[2] - 1);
+      from[l] = plane + a * stride + k;
     }
   }
 
-  // The nineteen neighbours from planes m − 1, m, m + 1 of the march.
-  static __device__ __forceinline__ stencil gather(const float *before, const float *here,
-                                                   const float *behind)
+  __device__ __forceinline__ void load(int64_t step)
   {
-    stencil p = stencil_at(before, here, behind, ROW);
-    if (MARCH == 0) return p;
-    // stencil_at took the march for i: exchange the roles of i and j
-    stencil q = p;
-    q.u = p.n, q.n = p.u, q.d = p.s, q.s = p.d;
-    q.us = p.dn, q.dn = p.us;
-    q.ne = p.ue, q.se = p.de, q.nw = p.uw, q.sw = p.dw;
-    q.ue = p.ne, q.de = p.se, q.uw = p.nw, q.dw = p.sw;
-    return q;
+#pragma unroll
+    for (int l = 0; l < LOADS; l++, from[l - 1] += step) value[l] = *from[l];
+  }
+
+  __device__ __forceinline__ void store(float *plane) const
+  {
+#pragma unroll
+    for (int l = 0; l < LOADS; l++) plane[place(l)] = value[l];
   }
 };
 
-template <int THREADS_K, int THREADS_J, int DEPTH, int MARCH>
-static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
+// What a thread keeps of a plane: its point and the four beside it.
+struct cross {
+  float here, up, down, e, w;
+};
+
+static __device__ __forceinline__ cross cross_at(const float *p, int64_t row)
+{
+  return {p[0], p[row], p[-row], p[1], p[-1]};
+}
+
+// The nineteen neighbours. Only the corners of the middle plane, at `p`, are in no cross.
+template <int MARCH>
+static __device__ __forceinline__ stencil gather(const cross &before, const cross &here, const cross &behind,
+                                                 const float *p, int64_t row)
+{
+  float ne = p[row + 1], se = p[-row + 1], nw = p[row - 1], sw = p[-row - 1];
+  if (MARCH == 0)
+    return {here.here, behind.here, before.here, here.up,     here.down, here.e, here.w,
+            behind.up, behind.down, before.up,   before.down, ne,        se,     nw,
+            sw,        behind.e,    before.e,    behind.w,    before.w};
+  return {here.here, here.up,   here.down,   behind.here, before.here, here.e,   here.w,
+          behind.up, before.up, behind.down, before.down, behind.e,    before.e, behind.w,
+          before.w,  ne,        se,          nw,          sw};
+}
+
+// COLUMNS_K × COLUMNS_J columns, up to DEPTH planes, marching along dimension MARCH (0 is i, 1 is
+// j).
+template <int COLUMNS_K, int COLUMNS_J, int DEPTH, int MARCH, int PACE>
+static __global__ void __launch_bounds__(COLUMNS_K *COLUMNS_J, 1024 / (COLUMNS_K * COLUMNS_J))
     paced(const CUDA_GRID_CONSTANT struct cuda_pass pass)
 {
-  typedef paced_tile<THREADS_K, THREADS_J, MARCH> tile;
-  __shared__ float planes[3][tile::PLANE];
-  const int ACROSS = tile::ACROSS;
+  typedef plane_loads<COLUMNS_K, COLUMNS_J> loads;
+  const int ACROSS = 1 - MARCH; // the dimension of threadIdx.y
+  __shared__ float planes[PACE == SHARED ? 3 : 1][loads::SIZE];
+  float *before = planes[0], *here = planes[PACE == SHARED], *behind = planes[PACE == SHARED ? 2 : 0];
+  const int64_t step = MARCH == 0 ? pass.plane : pass.pitch, across = MARCH == 0 ? pass.pitch : pass.plane;
   int m = pass.lo[MARCH] + blockIdx.z * DEPTH, end = min(m + DEPTH, pass.hi[MARCH]);
-  int a0 = pass.lo[ACROSS] + blockIdx.y * THREADS_J, k0 = pass.first_k + blockIdx.x * THREADS_K;
+  int a0 = pass.lo[ACROSS] + blockIdx.y * COLUMNS_J, k0 = pass.first_k + blockIdx.x * COLUMNS_K;
   int a = a0 + threadIdx.y, k = k0 + threadIdx.x;
-  int at = (threadIdx.y + 1) * tile::ROW + threadIdx.x + 1;
   bool mine = a < pass.hi[ACROSS] && k >= pass.lo[2] && k < pass.hi[2];
+  // a thread without a column follows the nearest one
+  a = min(a, pass.hi[ACROSS] - 1), k = max(min(k, pass.hi[2] - 1), pass.lo[2]);
+  int64_t point = m * step + a * across + k;
+  coefficients next = coefficients_at(pass, point); // no sweep writes them
+  loads p(pass, pass.p + (m - 1) * step, across, a0, pass.hi[ACROSS], k0);
+  const int64_t row = PACE == SHARED ? loads::ROW : across;
+  const int at = (threadIdx.y + 1) * loads::ROW + threadIdx.x + 1;
   double gosa = 0;
   next_may_start();
   wait_for_previous();
-  tile::load(planes[(m - 1) % 3], pass, m - 1, a0, k0);
-  tile::load(planes[m % 3], pass, m, a0, k0);
-  for (; m < end; m++) {
-    tile::load(planes[(m + 1) % 3], pass, m + 1, a0, k0);
+  if (PACE == SHARED) {
+    p.load(step);
+    p.store(before);
+    p.load(step);
+    p.store(here);
+    p.load(step);
     __syncthreads();
+  }
+  cross p0 = cross_at(PACE == SHARED ? before + at : pass.p + point - step, row);
+  cross p1 = cross_at(PACE == SHARED ? here + at : pass.p + point, row);
+#pragma unroll 1
+  for (; m < end; m++, point += step) {
+    coefficients c = next;
+    if (PACE == SHARED) p.store(behind);
+    if (m + 1 < end) {
+      if (PACE == SHARED) p.load(step);
+      next = coefficients_at(pass, point + step);
+    }
+    // The plane before is in registers, so nobody reads the one that the next store overwrites.
+    if (PACE != UNPACED) __syncthreads();
+    cross p2 = cross_at(PACE == SHARED ? behind + at : pass.p + point + step, row);
+    float ss;
+    float value = relax(gather<MARCH>(p0, p1, p2, PACE == SHARED ? here + at : pass.p + point, row), c, &ss);
     if (mine) {
-      float ss;
-      int64_t point = MARCH == 0 ? m * pass.plane + (int64_t)a * pass.pitch + k
-                                 : a * pass.plane + (int64_t)m * pass.pitch + k;
-      stencil p = tile::gather(planes[(m - 1) % 3] + at, planes[m % 3] + at, planes[(m + 1) % 3] + at);
-      pass.out[point] = relax(p, coefficients_at(pass, point), &ss);
+      pass.out[point] = value;
       gosa += squared(ss);
     }
-    __syncthreads();
+    p0 = p1, p1 = p2;
+    float *free = before;
+    before = here, here = behind, behind = free;
   }
   gosa_add(gosa, pass.gosa);
 }
 
-const struct cuda_variant cuda_variant_paced = {paced<64, 4, 64, 0>, {64, 4, 1}, {64, 4, 64}, {2, 1, 0}, 0};
-const struct cuda_variant cuda_variant_paced_16 = {
-    paced<64, 4, 16, 0>, {64, 4, 1}, {16, 4, 64}, {2, 1, 0}, 0};
-const struct cuda_variant cuda_variant_paced_128 = {
-    paced<128, 4, 64, 0>, {128, 4, 1}, {64, 4, 128}, {2, 1, 0}, 0};
-const struct cuda_variant cuda_variant_paced_j = {paced<64, 4, 64, 1>, {64, 4, 1}, {4, 64, 64}, {2, 0, 1}, 0};
+#define PACED(name, columns_k, depth, pace)                                                                  \
+  const struct cuda_variant name = {                                                                         \
+      paced<columns_k, 4, depth, 0, pace>, {columns_k, 4, 1}, {depth, 4, columns_k}, {2, 1, 0}, 0}
+
+PACED(cuda_variant_paced, 64, 16, SHARED);
+PACED(cuda_variant_paced_64, 64, 64, SHARED);
+PACED(cuda_variant_paced_128, 128, 64, SHARED);
+PACED(cuda_variant_paced_cached, 64, 16, CACHED);
+PACED(cuda_variant_unpaced, 64, 16, UNPACED);
+const struct cuda_variant cuda_variant_paced_j = {
+    paced<64, 4, 64, 1, SHARED>, {64, 4, 1}, {4, 64, 64}, {2, 0, 1}, 0};

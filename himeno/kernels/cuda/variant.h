@@ -27,8 +27,8 @@ struct cuda_variant {
 };
 
 extern const struct cuda_variant cuda_variant_naive, cuda_variant_block16, cuda_variant_packed;
-extern const struct cuda_variant cuda_variant_paced, cuda_variant_paced_16, cuda_variant_paced_128,
-    cuda_variant_paced_j;
+extern const struct cuda_variant cuda_variant_paced, cuda_variant_paced_64, cuda_variant_paced_128,
+    cuda_variant_paced_j, cuda_variant_paced_cached, cuda_variant_unpaced;
 extern const struct cuda_variant cuda_variant_stream, cuda_variant_stream_32x2, cuda_variant_stream_32x8,
     cuda_variant_stream_32x16, cuda_variant_stream_128x1, cuda_variant_stream_j, cuda_variant_stream_i,
     cuda_variant_stream_keep;

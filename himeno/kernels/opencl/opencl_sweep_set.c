@@ -41,7 +41,7 @@ static const struct opencl_variant naive = {
 static const struct opencl_variant block16 = {
     .source = himeno_block16_cl, .group = {16, 16, 1}, .points = {16, 16, 8}, .align = 16};
 static const struct opencl_variant paced = {
-    .source = himeno_paced_cl, .group = {64, 4, 1}, .points = {64, 4, 64}, .align = 1};
+    .source = himeno_paced_cl, .group = {64, 4, 1}, .points = {64, 4, 16}, .align = 32};
 static const struct opencl_variant stream = {.source = himeno_stream_cl,
                                              .group = {64, 4, 1},
                                              .points = {256, 4, 1},
@@ -65,7 +65,7 @@ static const struct himeno_kernel kernels[] = {
      .variant = &block16},
     {.name = "paced",
      .step =
-         "blocks of 64x4 step through 64 planes, three planes in local memory, one barrier per plane (2009)",
+         "blocks of 64x4 step through 16 planes, three planes in local memory, two barriers per plane (2009)",
      .sweeps = 1,
      .rung = 3,
      .variant = &paced},
