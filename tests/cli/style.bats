@@ -38,3 +38,7 @@ follows() {
 @test "every source is part of a release" {
   follows lists
 }
+
+@test "every document of a run with a policy is replayed" {
+  follows replays
+}
