@@ -19,7 +19,7 @@ struct judge_run;
 /** Which values of a key a policy may have. */
 enum check_values { CHECK_SHARE, CHECK_NUMBER, CHECK_COUNT, CHECK_FLAG };
 
-/** What a value needs, and which noise may explain it. */
+/** The needs of a value, and the noise that may explain it. */
 enum check_needs {
   NEEDS_SPEED = 1 << 0,   /**< no emulator */
   NEEDS_CEILING = 1 << 1, /**< no soak */

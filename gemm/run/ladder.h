@@ -8,8 +8,8 @@
 #include "gemm/state/state.h"
 
 /** \brief Collective. Measures all rungs and reference libraries of each size, interleaved, into
- * result->ladder. STATUS_WRONG when a rung's result is wrong; one that cannot run here is passed over
- * and says so. */
+ * result->ladder. STATUS_WRONG if a rung's result is wrong; one that cannot run here is skipped and
+ * reports why. */
 status_t gemm_ladder(struct gemm_run *run);
 void gemm_ladder_free(struct gemm_result *result);
 
