@@ -145,8 +145,8 @@ static void make_put(json_t *policy, const char *key, json_t *value, const char 
 }
 
 /* The median, less or more five spreads, and a least share of it. */
-static void put_usual(json_t *policy, const char *key, const struct make_series *s, const char *of,
-                      double least, int at_most)
+static void put_typical(json_t *policy, const char *key, const struct make_series *s, const char *of,
+                        double least, int at_most)
 {
   char from[POLICY_FROM_MAX];
   if (s->n == 0 || s->lacking) return;
@@ -190,14 +190,14 @@ static json_t *policy_of(const struct good *g)
   snprintf(ways, sizeof ways, "ends of ways by %s", g->used);
   json_object_set_new(p, "name", document_text(name));
   json_object_set_new(p, "from", json_object());
-  put_usual(p, "device_gflops_min", &g->of[GFLOPS], "devices", LEAST_RATE, 0);
-  put_usual(p, "ceiling_share_min", &g->of[CEILING_SHARE], "devices", LEAST_RATE, 0);
-  put_usual(p, "theory_share_min", &g->of[THEORY_SHARE], "devices", LEAST_RATE, 0);
+  put_typical(p, "device_gflops_min", &g->of[GFLOPS], "devices", LEAST_RATE, 0);
+  put_typical(p, "ceiling_share_min", &g->of[CEILING_SHARE], "devices", LEAST_RATE, 0);
+  put_typical(p, "theory_share_min", &g->of[THEORY_SHARE], "devices", LEAST_RATE, 0);
   put_spread(p, &g->of[GFLOPS]);
   make_put(p, "device_noise_max", json_real(NOISE), "chosen: 2%, below what a device may lack");
   if (!g->paths_differ) {
-    put_usual(p, "exchange_us_max", &g->of[LATENCY], ways, LEAST_PATH, 1);
-    put_usual(p, "exchange_gbps_min", &g->of[RATE], ways, LEAST_PATH, 0);
+    put_typical(p, "exchange_us_max", &g->of[LATENCY], ways, LEAST_PATH, 1);
+    put_typical(p, "exchange_gbps_min", &g->of[RATE], ways, LEAST_PATH, 0);
   }
   put_least(p, "pcie_gen_min", &g->of[GEN], "devices", 0);
   put_least(p, "pcie_width_min", &g->of[WIDTH], "devices", 0);

@@ -12,7 +12,7 @@
 struct pair {
   int rank;
   const struct judge_path *path;
-  double value, usual;
+  double value, typical;
 };
 
 /* All ends, \a n of them; NULL if memory ran out. */
@@ -37,7 +37,9 @@ static double pairs_worst(const struct judge_run *run, const struct pair *pairs,
   double worst = NAN;
   int peer = -1;
   for (int p = 0; p < n; p++) {
-    const double value = !ratio ? pairs[p].value : pairs[p].usual > 0 ? pairs[p].value / pairs[p].usual : NAN;
+    const double value = !ratio                 ? pairs[p].value
+                         : pairs[p].typical > 0 ? pairs[p].value / pairs[p].typical
+                                                : NAN;
     if (isnan(value) || (check->at_most ? value <= worst : value >= worst)) continue;
     worst = value;
     check->rank = pairs[p].rank;
@@ -75,11 +77,11 @@ static void pairs_usual(const struct judge_run *run, struct pair *pairs, int n, 
   for (int p = 0; p < n; p++) {
     int first = 0, similar = 0;
     while (!pairs_alike(run, &pairs[first], &pairs[p])) first++;
-    pairs[p].usual = pairs[first].usual;
+    pairs[p].typical = pairs[first].typical;
     for (int o = p; first == p && o < n; o++)
       if (pairs_alike(run, &pairs[p], &pairs[o]) && !isnan(pairs[o].value))
         scratch[similar++] = pairs[o].value;
-    if (similar >= 2 * PAIRS_ALIKE_MIN) pairs[p].usual = stats_summarise(scratch, (size_t)similar).median;
+    if (similar >= 2 * PAIRS_SIMILAR_MIN) pairs[p].typical = stats_summarise(scratch, (size_t)similar).median;
   }
 }
 
@@ -93,6 +95,6 @@ double pairs_ratio(const struct judge_run *run, struct check *check)
   free(scratch);
   free(pairs);
   if (check->rank < 0 && run->has_pairs)
-    check_inapplicable(check, "needs %d pairs with one transport", PAIRS_ALIKE_MIN);
+    check_inapplicable(check, "needs %d pairs with one transport", PAIRS_SIMILAR_MIN);
   return worst;
 }

@@ -29,14 +29,14 @@ void noise_heed(const struct judge_run *run, const struct policy *policy, enum c
 /* ---- pairs ---- */
 
 /** Fewer pairs on the same kind of path have no usual value. */
-#define PAIRS_ALIKE_MIN 3
+#define PAIRS_SIMILAR_MIN 3
 
 /** \brief The latency of the slowest pair, or its rate if that is what \a check limits; \a check
  * gets the suspected end, and the other one in words. NAN if no pair was measured. */
 double pairs_slowest(const struct judge_run *run, struct check *check);
 
 /** \brief The same of the pair that is worst compared with the median of similar ones: of one
- * transport, within hosts or between them. Inapplicable if no kind has PAIRS_ALIKE_MIN pairs. */
+ * transport, within hosts or between them. Inapplicable if no kind has PAIRS_SIMILAR_MIN pairs. */
 double pairs_ratio(const struct judge_run *run, struct check *check);
 
 /* ---- suspects ---- */
@@ -81,6 +81,6 @@ const char *suspect_slowdown(const struct judge_run *run, const struct slowdown 
                              size_t size);
 
 /** \brief The field `meanwhile`: what the device reported in a slowdown and outside of it. */
-void suspect_meanwhile_document(struct doc *d, const struct judge_run *run, const struct slowdown *slowdown);
+void suspect_concurrent_document(struct doc *d, const struct judge_run *run, const struct slowdown *slowdown);
 
 #endif

@@ -222,7 +222,7 @@ static void slowdowns_document(struct doc *d, const struct judge_run *run)
     doc_real(d, "end", DOC_ANY, "s", "", one->end);
     doc_whole(d, "first_block", 0, "Of the samples, from 0.", one->first);
     doc_whole(d, "last_block", 0, "", one->last);
-    suspect_meanwhile_document(d, run, one);
+    suspect_concurrent_document(d, run, one);
     doc_text(d, "words", 0, "", suspect_slowdown(run, one, words, sizeof words));
     doc_end(d);
   }

@@ -14,7 +14,7 @@ struct slowdown_series {
   const struct judge_end *ends;
   int n, rank;
   enum judge_of of;
-  double usual, limit, alarms;
+  double typical, limit, alarms;
   char *beyond; /* each block: beyond the limit, and in no slowdown yet */
   double *scratch;
 };
@@ -29,9 +29,9 @@ static void limit_set(struct slowdown_series *l)
   double least = l->of == JUDGE_COMPUTE ? STRAGGLER_LEAST_COMPUTE : STRAGGLER_LEAST_EXCHANGE;
   for (int b = 0; b < l->n; b++) l->scratch[b] = slowdown_seconds(l, b);
   struct stats_summary s = stats_summarise(l->scratch, (size_t)l->n);
-  l->usual = s.median;
+  l->typical = s.median;
   l->limit = s.median * (1 + fmax(SLOWDOWN_SIGMAS * stats_noise(&s), least));
-  for (int b = 0; b < l->n; b++) l->beyond[b] = l->usual > 0 && slowdown_seconds(l, b) > l->limit;
+  for (int b = 0; b < l->n; b++) l->beyond[b] = l->typical > 0 && slowdown_seconds(l, b) > l->limit;
 }
 
 /* A stretch of blocks, both ends in it; empty while last < first. */
@@ -114,7 +114,7 @@ static struct slowdown slowdown_of(const struct slowdown_series *l, struct stret
   double median = stats_summarise(l->scratch, (size_t)n).median;
   return (struct slowdown){.rank = l->rank,
                            .of = l->of,
-                           .slowness = median / l->usual,
+                           .slowness = median / l->typical,
                            .begin = slowdown_begin(l, s.first),
                            .end = l->ends[s.last].end,
                            .first = s.first > 0 ? l->ends[s.first - 1].block + 1 : 0,

@@ -7,7 +7,7 @@
 
 #include "base/stats.h"
 
-#define ALIKE         0.05   /* relative difference of bytes */
+#define SIMILAR       0.05   /* relative difference of bytes */
 #define NORMAL_MEDIAN 1.2533 /* standard deviations in that of a median of n, times the root of n */
 
 const char *const judge_of_names[] = {"compute", "exchange"};
@@ -25,18 +25,18 @@ static int same_paths(enum judge_of of, const struct straggler_work *a, const st
 }
 
 /* Whether two ranks' sweeps should take the same time. */
-static int straggler_alike(enum judge_of of, const struct straggler_work *a, const struct straggler_work *b)
+static int straggler_similar(enum judge_of of, const struct straggler_work *a, const struct straggler_work *b)
 {
   return same_paths(of, a, b) && a->neighbours == b->neighbours &&
-         fabs(a->bytes - b->bytes) <= ALIKE * fmax(a->bytes, b->bytes);
+         fabs(a->bytes - b->bytes) <= SIMILAR * fmax(a->bytes, b->bytes);
 }
 
 /* The first rank similar to \a rank, which represents all of them. */
-static int like_of(const struct straggler_ranks *in, enum judge_of of, int rank)
+static int first_similar(const struct straggler_ranks *in, enum judge_of of, int rank)
 {
-  int like = 0;
-  while (!straggler_alike(of, &in->work[like], &in->work[rank])) like++;
-  return like;
+  int first = 0;
+  while (!straggler_similar(of, &in->work[first], &in->work[rank])) first++;
+  return first;
 }
 
 /* The usual time of \a rank and similar ones in a block; 0 if they are too few. */
@@ -46,8 +46,8 @@ static double straggler_typical(const struct straggler_ranks *in, enum judge_of 
   int n = 0;
   const struct straggler_work *mine = &in->work[rank];
   for (int r = 0; r < in->ranks; r++)
-    if (straggler_alike(of, &in->work[r], mine)) scratch[n++] = straggler_time(in, of, r, block);
-  if (n < STRAGGLER_ALIKE_MIN) {
+    if (straggler_similar(of, &in->work[r], mine)) scratch[n++] = straggler_time(in, of, r, block);
+  if (n < STRAGGLER_SIMILAR_MIN) {
     n = 0;
     for (int r = 0; r < in->ranks; r++)
       if (same_paths(of, &in->work[r], mine)) scratch[n++] = straggler_time(in, of, r, block);
@@ -61,8 +61,8 @@ static void ratios_fill(const struct straggler_ranks *in, enum judge_of of, doub
   double *median = scratch + in->ranks;
   for (int b = 0; b < in->blocks; b++) {
     for (int r = 0; r < in->ranks; r++) {
-      int like = like_of(in, of, r);
-      median[r] = like == r ? straggler_typical(in, of, r, b, scratch) : median[like];
+      int first = first_similar(in, of, r);
+      median[r] = first == r ? straggler_typical(in, of, r, b, scratch) : median[first];
       ratios[(size_t)r * (size_t)in->blocks + (size_t)b] =
           median[r] > 0 ? straggler_time(in, of, r, b) / median[r] : 1;
     }
@@ -112,9 +112,9 @@ static double probability(int beyond, int blocks, const struct chance *c)
   p[1][1] = c->share;
   for (int b = 1; b < blocks; b++)
     for (int n = b + 1; n >= 0; n--) {
-      double usual = p[0][n] * (1 - begins) + p[1][n] * (1 - c->after);
+      double interpolated = p[0][n] * (1 - begins) + p[1][n] * (1 - c->after);
       p[1][n] = n > 0 ? p[0][n - 1] * begins + p[1][n - 1] * c->after : 0;
-      p[0][n] = usual;
+      p[0][n] = interpolated;
     }
   for (int n = beyond; n <= blocks; n++) sum += p[0][n] + p[1][n];
   return sum;

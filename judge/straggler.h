@@ -4,25 +4,26 @@
  *
  * In each block a rank's time is divided by the median over similar ranks, those that send as many
  * messages and bytes, so that a common change such as a warming machine cancels. If fewer than
- * STRAGGLER_ALIKE_MIN ranks are similar, all ranks are compared: both ends of a bad link are slow.
- * Exchanges are compared only between ranks whose messages take the same paths. A rank's slowness
- * is the median of these ratios over the blocks. Median and median absolute deviation (MAD) of the
- * ranks' slownesses give the usual slowness and its spread; a few slow ranks change neither. A
- * straggler exceeds the median by more than STRAGGLER_SIGMAS times 1.4826·MAD (standard deviations
- * if values are normal), by more than as many standard deviations of a median of blocks as noisy as
- * the usual rank's, and by more than a least share, below which nobody would replace a part.
+ * STRAGGLER_SIMILAR_MIN ranks are similar, all ranks are compared: both ends of a bad link are
+ * slow. Exchanges are compared only between ranks whose messages take the same paths. A rank's
+ * slowness is the median of these ratios over the blocks. Median and median absolute deviation
+ * (MAD) of the ranks' slownesses give the usual slowness and its spread; a few slow ranks change
+ * neither. A straggler exceeds the median by more than STRAGGLER_SIGMAS times 1.4826·MAD (standard
+ * deviations if values are normal), by more than as many standard deviations of a median of blocks
+ * as noisy as the usual rank's, and by more than a least share, below which nobody would replace a
+ * part.
  *
  * It must also do so in more blocks than chance explains (a sign test). By chance a block exceeds
- * the limit as often as the usual ranks' blocks do, at least with probability
- * STRAGGLER_DISTURBED, and is followed by another one as often as theirs are. Over all ranks and
- * both kinds the chances of a false alarm add up to at most STRAGGLER_ALARMS per run, so that few
- * blocks accuse nobody. A disturbance comes and goes; a bad part does not, and has to show in
- * STRAGGLER_MOST of the blocks. */
+ * the limit as often as the usual ranks' blocks do, at least with probability STRAGGLER_DISTURBED,
+ * and is followed by another one as often as theirs are. Over all ranks and both kinds the chances
+ * of a false alarm add up to at most STRAGGLER_ALARMS per run, so that few blocks accuse nobody. A
+ * disturbance comes and goes; a bad part does not, and has to show in STRAGGLER_MOST of the
+ * blocks. */
 #ifndef JUDGE_STRAGGLER_H
 #define JUDGE_STRAGGLER_H
 
 #define STRAGGLER_RANKS_MIN      4 /**< with fewer there is no usual time */
-#define STRAGGLER_ALIKE_MIN      5
+#define STRAGGLER_SIMILAR_MIN    5
 #define STRAGGLER_SIGMAS         5.0
 #define STRAGGLER_LEAST_COMPUTE  0.03
 #define STRAGGLER_LEAST_EXCHANGE 0.25

@@ -65,11 +65,11 @@ static void differ(const struct judge_run *run, int rank, const char *path, doub
     values[n] = view_number(run->ranks[r].row, path);
     n += !isnan(values[n]);
   }
-  const double usual = stats_summarise(values, (size_t)n).median;
+  const double typical = stats_summarise(values, (size_t)n).median;
   free(values);
-  if (mine < usual * (1 - least))
+  if (mine < typical * (1 - least))
     suspect_append(text, size, "%s%s %.0f (median of the ranks: %.0f)", text[0] ? ", " : "", what, mine,
-                   usual);
+                   typical);
 }
 
 double suspect_throttled(const json_t *row, int among, int *found)
@@ -262,8 +262,8 @@ static const struct {
 static const int in_words[VALUES] = {1, 2, 3, 0}; /* the order of a report */
 
 /* A device's reports in a slowdown, and outside of it: medians, NAN if unknown. */
-struct meanwhile {
-  double then[VALUES], usual[VALUES];
+struct concurrent {
+  double then[VALUES], typical[VALUES];
   int throttle; /* reasons in it alone */
   int changed;  /* a bit for each fact that changed in it */
 };
@@ -299,20 +299,20 @@ static int throttle_of(const json_t *column, const struct slowdown *s, int each,
   return all;
 }
 
-static struct meanwhile meanwhile_of(const struct judge_run *run, const struct slowdown *s)
+static struct concurrent concurrent_read(const struct judge_run *run, const struct slowdown *s)
 {
   const json_t *telemetry = json_object_get(run->ranks[s->rank].row, "telemetry"),
                *blocks = json_object_get(telemetry, "blocks"),
                *reasons = json_object_get(blocks, "throttled");
   const double rows = view_number(blocks, "each");
   const int each = rows >= 1 && rows < 1e9 ? (int)rows : 1;
-  struct meanwhile m = {.throttle = throttle_of(reasons, s, each, 1) & ~throttle_of(reasons, s, each, 0)};
+  struct concurrent m = {.throttle = throttle_of(reasons, s, each, 1) & ~throttle_of(reasons, s, each, 0)};
   json_t *change;
   size_t c;
   for (size_t v = 0; v < VALUES; v++) {
     const json_t *column = json_object_get(blocks, values[v].name);
     m.then[v] = suspect_median(column, s, each, 1);
-    m.usual[v] = suspect_median(column, s, each, 0);
+    m.typical[v] = suspect_median(column, s, each, 0);
   }
   json_array_foreach(json_object_get(telemetry, "changes"), c, change)
   {
@@ -324,15 +324,16 @@ static struct meanwhile meanwhile_of(const struct judge_run *run, const struct s
   return m;
 }
 
-static void meanwhile_text(const struct meanwhile *m, char *text, size_t size)
+static void concurrent_text(const struct concurrent *m, char *text, size_t size)
 {
   char reasons[REASONS_BYTES];
   text[0] = 0;
   for (size_t w = 0; w < VALUES; w++) {
     const int v = in_words[w];
-    const double then = m->then[v], usual = m->usual[v];
-    if (then < usual * (1 - values[v].less) || then >= usual * (1 + values[v].more_share) + values[v].more)
-      suspect_append(text, size, values[v].format, then, usual);
+    const double then = m->then[v], typical = m->typical[v];
+    if (then < typical * (1 - values[v].less) ||
+        then >= typical * (1 + values[v].more_share) + values[v].more)
+      suspect_append(text, size, values[v].format, then, typical);
   }
   if (m->throttle)
     suspect_append(text, size, ", throttled only then (%s)",
@@ -342,9 +343,9 @@ static void meanwhile_text(const struct meanwhile *m, char *text, size_t size)
   if (!text[0]) suspect_append(text, size, ", its device reported no difference");
 }
 
-void suspect_meanwhile_document(struct doc *d, const struct judge_run *run, const struct slowdown *slowdown)
+void suspect_concurrent_document(struct doc *d, const struct judge_run *run, const struct slowdown *slowdown)
 {
-  const struct meanwhile m = d->schema ? (struct meanwhile){.throttle = 0} : meanwhile_of(run, slowdown);
+  const struct concurrent m = d->schema ? (struct concurrent){.throttle = 0} : concurrent_read(run, slowdown);
   char text[REASONS_BYTES];
   if (!doc_object(
           d, "meanwhile", DOC_OPTIONAL,
@@ -353,7 +354,7 @@ void suspect_meanwhile_document(struct doc *d, const struct judge_run *run, cons
           1))
     return;
   for (size_t v = 0; v < VALUES; v++)
-    doc_reals(d, values[v].name, DOC_NULLABLE, "", "", m.then[v], m.usual[v]);
+    doc_reals(d, values[v].name, DOC_NULLABLE, "", "", m.then[v], m.typical[v]);
   doc_text(d, "throttled", DOC_ANY, "", policy_reasons_text(m.throttle, text, sizeof text));
   if (doc_list(d, "changed", 0, "", 1)) {
     for (size_t f = 0; doc_each(d, f, FACTS); f++)
@@ -365,10 +366,10 @@ void suspect_meanwhile_document(struct doc *d, const struct judge_run *run, cons
 
 const char *suspect_slowdown(const struct judge_run *run, const struct slowdown *s, char *text, size_t size)
 {
-  const struct meanwhile m = meanwhile_of(run, s);
+  const struct concurrent m = concurrent_read(run, s);
   char words[400];
   suspect_name(run, s->rank, text, size);
-  meanwhile_text(&m, words, sizeof words);
+  concurrent_text(&m, words, sizeof words);
   suspect_append(text, size,
                  ": %s was %.2f times its usual from second %.1f to %.1f of the run, blocks %d to %d%s",
                  judge_of_names[s->of], s->slowness, s->begin, s->end, s->first, s->last, words);

@@ -17,7 +17,7 @@ void list_backends(const struct gpu_backend *asked, const char *heading, list_mo
 
 /** \brief The transports that a backend has in this build and with these libraries, and why it has
  * no others. */
-void list_ways(const struct gpu_backend *backend, FILE *out);
+void list_backend_transports(const struct gpu_backend *backend, FILE *out);
 
 /** \brief All transports, a line each. */
 void list_transports(FILE *out);

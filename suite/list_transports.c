@@ -2,7 +2,7 @@
 #include "comm/halo/transport.h"
 #include "suite/list.h"
 
-void list_ways(const struct gpu_backend *backend, FILE *out)
+void list_backend_transports(const struct gpu_backend *backend, FILE *out)
 {
   char reason[GPU_TEXT_MAX] = "";
   fprintf(out, "    transports");

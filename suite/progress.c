@@ -22,7 +22,7 @@ SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: as `--quiet`, no progress o
 #define SHOWN_SECONDS 2.0
 
 static struct {
-  int speaks, in_place, shown, n_phases;
+  int prints, in_place, shown, n_phases;
   double opened, began, last, wanted, counted; /* counted: until when phases have their time */
   struct progress_phase phases[PROGRESS_PHASES_MAX];
   char part[TEXT_MAX], phase[TEXT_MAX], reached[TEXT_MAX];
@@ -30,7 +30,7 @@ static struct {
 
 void progress_open(int quiet, double started)
 {
-  p.speaks = !quiet && !switch_number("HIMENO_QUIET", 0);
+  p.prints = !quiet && !switch_number("HIMENO_QUIET", 0);
   p.in_place = isatty(STDERR_FILENO);
   p.opened = p.began = p.last = stats_now();
   p.counted = started;
@@ -104,7 +104,7 @@ static void begin(double wanted, double now)
   p.began = now;
   p.wanted = wanted;
   p.reached[0] = '\0';
-  if (p.speaks && (p.in_place || progress_is_due(now))) progress_print(now);
+  if (p.prints && (p.in_place || progress_is_due(now))) progress_print(now);
 }
 
 void progress_part(const char *format, ...)
@@ -137,7 +137,7 @@ void progress_begin_timed(const char *phase, double seconds)
 void progress_reached(const char *format, ...)
 {
   va_list arguments;
-  if (!p.speaks) return;
+  if (!p.prints) return;
   va_start(arguments, format);
   vsnprintf(p.reached, sizeof p.reached, format, arguments);
   va_end(arguments);
@@ -146,6 +146,6 @@ void progress_reached(const char *format, ...)
 
 void progress_tick(void)
 {
-  const double now = p.speaks ? stats_now() : 0;
-  if (p.speaks && p.phase[0] && progress_is_due(now)) progress_print(now);
+  const double now = p.prints ? stats_now() : 0;
+  if (p.prints && p.phase[0] && progress_is_due(now)) progress_print(now);
 }

@@ -73,7 +73,7 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
       alarm_failure_notify(comm);
       notified = 1;
     }
-    RETURN_IF_FAILED(watch_look(&wait));
+    RETURN_IF_FAILED(watch_poll(&wait));
     if (status != STATUS_OK && alarm_is_stuck()) return status;
     sched_yield();
   }

@@ -117,7 +117,7 @@ static int is_paused(const struct watch_wait *wait)
   return (beat > 0 && clock > beat + STALE) || !is_late(wait, watch_time(clock));
 }
 
-status_t watch_look(struct watch_wait *wait)
+status_t watch_poll(struct watch_wait *wait)
 {
   RETURN_IF_FAILED(watch_serve(wait));
   if (!is_late(wait, wait->served) || is_paused(wait)) return STATUS_OK;
@@ -130,7 +130,7 @@ static status_t request_await(struct watch_wait *wait, MPI_Request *request)
   for (;;) {
     RETURN_IF_FAILED(mpi_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), wait->what));
     if (done) return STATUS_OK;
-    RETURN_IF_FAILED(watch_look(wait));
+    RETURN_IF_FAILED(watch_poll(wait));
     sched_yield();
   }
 }

@@ -71,12 +71,12 @@ void watch_begin(struct watch_wait *wait, MPI_Comm comm, const char *what, watch
 /** \brief To be called over and over while nothing has come. STATUS_HANG past the deadline, or when
  * another rank is past its own: one rank has then printed the message, and the job is to be
  * ended. */
-status_t watch_look(struct watch_wait *wait);
+status_t watch_poll(struct watch_wait *wait);
 
-/** \brief Like watch_look when the deadline has passed already: the device has run into it. */
+/** \brief Like watch_poll when the deadline has passed already: the device has run into it. */
 status_t watch_expired(struct watch_wait *wait);
 
-/** \brief Like watch_look without a deadline of its own: for long waits on the rank's own
+/** \brief Like watch_poll without a deadline of its own: for long waits on the rank's own
  * device. */
 status_t watch_serve(struct watch_wait *wait);
 

@@ -125,7 +125,7 @@ static status_t trial_create(struct aware_trial *t)
 }
 
 /** Messages under way: a receive and a send of each. */
-struct under_way {
+struct pending_reports {
   const struct halo_plan *plan;
   MPI_Request requests[HALO_MESSAGES_MAX][2];
   int done[HALO_MESSAGES_MAX], left;
@@ -133,7 +133,7 @@ struct under_way {
 
 static void aware_describe(const void *of, struct watch_targets *targets)
 {
-  const struct under_way *u = of;
+  const struct pending_reports *u = of;
   for (int m = 0; m < u->plan->n; m++) {
     if (u->done[m]) continue;
     targets->at[targets->n].rank = u->plan->messages[m].peer;
@@ -141,7 +141,7 @@ static void aware_describe(const void *of, struct watch_targets *targets)
   }
 }
 
-static status_t all_await(const struct aware_trial *t, struct under_way *u)
+static status_t all_await(const struct aware_trial *t, struct pending_reports *u)
 {
   struct watch_wait wait;
   watch_begin(&wait, t->context->comm, "a trial of MPI", aware_describe, u);
@@ -153,14 +153,14 @@ static status_t all_await(const struct aware_trial *t, struct under_way *u)
       u->left -= u->done[m] != 0;
     }
     if (u->left == 0) return STATUS_OK;
-    RETURN_IF_FAILED(watch_look(&wait));
+    RETURN_IF_FAILED(watch_poll(&wait));
     sched_yield();
   }
 }
 
 static status_t aware_exchange(const struct aware_trial *t)
 {
-  struct under_way u = {.plan = t->context->plan, .left = t->context->plan->n};
+  struct pending_reports u = {.plan = t->context->plan, .left = t->context->plan->n};
   for (int m = 0; m < u.plan->n; m++) {
     const struct halo_message *message = &u.plan->messages[m];
     RETURN_IF_FAILED(

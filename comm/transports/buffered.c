@@ -90,7 +90,7 @@ static void cut_free(struct halo_exchange *x)
 
 static enum gpu_host_kind host_kind(const struct halo_exchange *x)
 {
-  return x->way == WAY_PINNED ? GPU_HOST_PINNED : GPU_HOST_PAGEABLE;
+  return x->kind == BUFFERED_PINNED ? GPU_HOST_PINNED : GPU_HOST_PAGEABLE;
 }
 
 static int is_pending(const struct buffered_requests *requests)
@@ -109,8 +109,9 @@ void buffered_teardown(struct halo_exchange *x)
   if (x->in) gpu_sync(x->in);
   if (x->out) gpu_sync(x->out);
   buffered_events_destroy(x);
-  for (int r = 0; r < 2 && x->way != WAY_DEVICE; r++) gpu_free_host(device, host_kind(x), x->host_recv[r]);
-  if (x->way != WAY_DEVICE && !x->handover.block) gpu_free_host(device, host_kind(x), x->host_send[0]);
+  for (int r = 0; r < 2 && x->kind != BUFFERED_DEVICE; r++)
+    gpu_free_host(device, host_kind(x), x->host_recv[r]);
+  if (x->kind != BUFFERED_DEVICE && !x->handover.block) gpu_free_host(device, host_kind(x), x->host_send[0]);
   for (int r = 0; r < 2; r++) gpu_free(device, &x->recv[r]);
   if (!x->packs_there || !x->handover.block) gpu_free(device, &x->send[0]);
   handover_close(&x->handover);
@@ -149,9 +150,9 @@ static status_t recv_create(struct halo_exchange *x)
   struct gpu_device *device = x->context.device;
   size_t bytes = (size_t)x->plan.recv_floats * sizeof(float);
   for (int r = 0; r < 2 && bytes > 0; r++) {
-    if (x->packed.n > 0 && (r == 0 || x->way == WAY_DEVICE))
+    if (x->packed.n > 0 && (r == 0 || x->kind == BUFFERED_DEVICE))
       RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->recv[r]));
-    if (x->way == WAY_DEVICE)
+    if (x->kind == BUFFERED_DEVICE)
       x->host_recv[r] = x->recv[r].handle;
     else
       RETURN_IF_FAILED(gpu_alloc_host(device, bytes, host_kind(x), (void **)&x->host_recv[r]));
@@ -169,7 +170,7 @@ static int64_t row_bytes(const struct halo_message *message)
 static void rows_choose(struct halo_exchange *x)
 {
   const struct gpu_backend *backend = x->context.device->backend;
-  int may = x->way == WAY_PINNED && gpu_has(backend, row_copies) && !x->packs_there, packs = !may;
+  int may = x->kind == BUFFERED_PINNED && gpu_has(backend, row_copies) && !x->packs_there, packs = !may;
   for (int m = 0; m < x->plan.n; m++) packs |= row_bytes(&x->plan.messages[m]) < ROW_BYTES_MIN;
   x->packed = x->plan;
   x->packed.n = 0;
@@ -186,7 +187,7 @@ static status_t chunks_create(struct halo_exchange *x, int64_t floats)
 {
   struct halo_cutting send[HALO_MESSAGES_MAX], recv[HALO_MESSAGES_MAX];
   for (int m = 0; m < x->plan.n; m++) {
-    int64_t most = x->way == WAY_DEVICE ? 0 : x->shared[m].carried ? HANDOVER_FLOATS : floats;
+    int64_t most = x->kind == BUFFERED_DEVICE ? 0 : x->shared[m].carried ? HANDOVER_FLOATS : floats;
     send[m] = (struct halo_cutting){.most = most, .alone = x->by_rows[m]};
     recv[m] = (struct halo_cutting){.most = most, .alone = x->by_rows[m] || x->shared[m].carried};
   }
@@ -219,7 +220,8 @@ static status_t exchange_fill(struct halo_exchange *x)
   x->packer = halo_packer_find(device->backend->name);
   if (!x->packer) return log_fail(STATUS_ENVIRONMENT, "backend %s has no halo packer", device->backend->name);
   RETURN_IF_FAILED(halo_plan_check(&x->plan));
-  x->packs_there = x->way == WAY_DEVICE || (x->handover.block && device->backend->memory == GPU_MEMORY_HOST);
+  x->packs_there =
+      x->kind == BUFFERED_DEVICE || (x->handover.block && device->backend->memory == GPU_MEMORY_HOST);
   rows_choose(x);
   RETURN_IF_FAILED(x->packer->open(device, x->context.layout, &x->packed, &x->packer_state));
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->out));
@@ -230,7 +232,7 @@ static status_t exchange_fill(struct halo_exchange *x)
   return buffered_cut(x, CHUNK_FLOATS);
 }
 
-status_t buffered_setup(const struct halo_context *context, enum buffered_way way,
+status_t buffered_setup(const struct halo_context *context, enum buffered_kind kind,
                         struct halo_exchange **exchange)
 {
   status_t status;
@@ -243,9 +245,9 @@ status_t buffered_setup(const struct halo_context *context, enum buffered_way wa
   x->context.plan = &x->plan;
   x->layout = *context->layout;
   x->context.layout = &x->layout;
-  x->way = way;
-  for (int m = 0; m < x->plan.n; m++) x->shared[m].carried = way == WAY_PINNED;
-  if (way == WAY_PINNED) TRY(handover_open(&x->handover, &x->context, x->shared), fail);
+  x->kind = kind;
+  for (int m = 0; m < x->plan.n; m++) x->shared[m].carried = kind == BUFFERED_PINNED;
+  if (kind == BUFFERED_PINNED) TRY(handover_open(&x->handover, &x->context, x->shared), fail);
   for (int m = 0; m < x->plan.n; m++) x->by_mpi += !x->shared[m].carried;
   TRY(agree_status(context->comm, exchange_fill(x)), fail);
   *exchange = x;

@@ -34,7 +34,7 @@ struct buffered_marks {
   int used;
 };
 
-enum buffered_way { WAY_PINNED, WAY_PAGEABLE, WAY_DEVICE };
+enum buffered_kind { BUFFERED_PINNED, BUFFERED_PAGEABLE, BUFFERED_DEVICE };
 
 /* MPI requests of one kind, in the order of chunks or messages. */
 struct buffered_requests {
@@ -46,7 +46,7 @@ struct halo_exchange {
   struct halo_context context;
   struct halo_plan plan;
   struct layout layout;
-  enum buffered_way way;
+  enum buffered_kind kind;
   const struct halo_packer *packer;
   struct halo_packer_state *packer_state;
   struct gpu_queue *out, *in; /* copies both ways at once */
@@ -92,7 +92,7 @@ struct halo_exchange {
 };
 
 /** \brief A transport's set-up for \a way; ranks agree. */
-status_t buffered_setup(const struct halo_context *context, enum buffered_way way,
+status_t buffered_setup(const struct halo_context *context, enum buffered_kind kind,
                         struct halo_exchange **exchange);
 void buffered_teardown(struct halo_exchange *exchange);
 

@@ -179,7 +179,7 @@ static status_t await_here(struct halo_exchange *x)
   watch_begin(&wait, x->context.comm, "halos", describe_here, x);
   for (int m = 0; m < x->link.n; m++)
     while (!has_come(x, m)) {
-      RETURN_IF_FAILED(watch_look(&wait));
+      RETURN_IF_FAILED(watch_poll(&wait));
       sched_yield();
     }
   x->times.seconds[HALO_WAIT] += stats_now() - begin;

@@ -13,9 +13,9 @@ int buffered_is_marked(const struct halo_exchange *x, int mark)
 /* HERE is recorded in the queue that is idle by then, and where one piece comes in BACK says it. */
 static void stages_add(struct halo_exchange *x, const double at[MARKS])
 {
-  enum buffered_mark here = x->way == WAY_DEVICE || x->incoming.n == 0 ? MARK_IN
-                            : x->incoming.pieces == 1                  ? MARK_BACK
-                                                                       : MARK_HERE;
+  enum buffered_mark here = x->kind == BUFFERED_DEVICE || x->incoming.n == 0 ? MARK_IN
+                            : x->incoming.pieces == 1                        ? MARK_BACK
+                                                                             : MARK_HERE;
   const enum buffered_mark ends[HALO_STAGES] = {MARK_PACKED, MARK_OUT, here, MARK_IN, MARK_UNPACKED};
   double over = 0;
   for (int s = 0; s < HALO_STAGES; s++) {
@@ -42,7 +42,7 @@ static status_t marks_query(struct halo_exchange *x, struct buffered_marks *mark
     else
       at[m] = m > MARK_IN ? at[m - 1] : 0;
   for (size_t s = 0; s < sizeof spans / sizeof spans[0]; s++)
-    if (x->way != WAY_DEVICE || (spans[s].phase != HALO_D2H && spans[s].phase != HALO_H2D))
+    if (x->kind != BUFFERED_DEVICE || (spans[s].phase != HALO_D2H && spans[s].phase != HALO_H2D))
       x->times.seconds[spans[s].phase] += at[spans[s].end] - at[spans[s].begin];
   stages_add(x, at);
   x->timed_lately++;

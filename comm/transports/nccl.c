@@ -259,7 +259,7 @@ static status_t event_await(struct halo_exchange *x, struct gpu_event *event, in
   for (int ready = 0;;) {
     RETURN_IF_FAILED(gpu_ready(event, &ready));
     if (ready) return STATUS_OK;
-    RETURN_IF_FAILED(deadline ? watch_look(&wait) : watch_serve(&wait));
+    RETURN_IF_FAILED(deadline ? watch_poll(&wait) : watch_serve(&wait));
     sched_yield();
   }
 }

@@ -41,7 +41,7 @@ static status_t swap_await(struct swap *swap)
     RETURN_IF_FAILED(mpi_check(MPI_Testall(2 * swap->context->plan->n, swap->requests, &done, swap->statuses),
                                "MPI_Testall"));
     if (done) break;
-    RETURN_IF_FAILED(watch_look(&wait));
+    RETURN_IF_FAILED(watch_poll(&wait));
     sched_yield();
   }
   return STATUS_OK;
@@ -91,7 +91,7 @@ void neighbours_refuse(struct halo_reach *reach, const char *why)
 
 status_t neighbours_on_host(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
-  int apart = switch_number("HIMENO_HOSTS_APART", 0) != 0;
+  int separate = switch_number("HIMENO_HOSTS_APART", 0) != 0;
   MPI_Comm host;
   MPI_Group all, near;
   RETURN_IF_FAILED(guard_mpi(
@@ -102,7 +102,7 @@ status_t neighbours_on_host(const struct halo_context *context, struct halo_reac
   for (int m = 0; m < context->plan->n; m++) {
     int there;
     MPI_Group_translate_ranks(all, 1, &context->plan->messages[m].peer, near, &there);
-    if (apart || there == MPI_UNDEFINED) neighbours_refuse(&reach[m], "on another host");
+    if (separate || there == MPI_UNDEFINED) neighbours_refuse(&reach[m], "on another host");
   }
   MPI_Group_free(&near);
   MPI_Group_free(&all);

@@ -23,7 +23,7 @@ static status_t staged_setup(const struct halo_context *context, struct halo_rea
 {
   struct halo_exchange *x;
   (void)reach;
-  RETURN_IF_FAILED(buffered_setup(context, WAY_PINNED, &x));
+  RETURN_IF_FAILED(buffered_setup(context, BUFFERED_PINNED, &x));
   status_t status = buffered_chunk_choose(x);
   if (status == STATUS_OK)
     *exchange = x;
@@ -36,14 +36,14 @@ static status_t pageable_setup(const struct halo_context *context, struct halo_r
                                struct halo_exchange **exchange)
 {
   (void)reach;
-  return buffered_setup(context, WAY_PAGEABLE, exchange);
+  return buffered_setup(context, BUFFERED_PAGEABLE, exchange);
 }
 
 static status_t mpi_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                           struct halo_exchange **exchange)
 {
   RETURN_IF_FAILED(aware_try(context, reach));
-  return buffered_setup(context, WAY_DEVICE, exchange);
+  return buffered_setup(context, BUFFERED_DEVICE, exchange);
 }
 
 static int buffered_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
@@ -194,7 +194,7 @@ static status_t buffer_await(struct halo_exchange *x)
     for (int m = 0; m < x->plan.n; m++) taken &= is_taken(x, m);
     if (own && taken) return STATUS_OK;
     if (own && !wait.what) watch_begin(&wait, x->context.comm, "halos", buffer_describe, x);
-    RETURN_IF_FAILED(wait.what ? watch_look(&wait) : watch_serve(&wait));
+    RETURN_IF_FAILED(wait.what ? watch_poll(&wait) : watch_serve(&wait));
     sched_yield();
   }
 }
@@ -256,7 +256,7 @@ static status_t chunk_arrived(struct halo_exchange *x, int c)
   if (!x->arriving++) RETURN_IF_FAILED(buffered_mark(x, MARK_BACK, x->in));
   if (x->data_left == 0 && buffered_is_marked(x, MARK_HERE))
     RETURN_IF_FAILED(buffered_mark(x, MARK_HERE, x->out));
-  if (x->way == WAY_DEVICE) return STATUS_OK;
+  if (x->kind == BUFFERED_DEVICE) return STATUS_OK;
   RETURN_IF_FAILED(piece_in(x, piece));
   return x->data_left == 0 ? buffered_mark(x, MARK_IN, x->in) : STATUS_OK;
 }
@@ -379,7 +379,7 @@ static status_t halos_await(struct halo_exchange *x)
     if (x->sent == x->outgoing.n && (!out || !wait.what))
       watch_begin(&wait, x->context.comm, "halos", staged_describe, x);
     if (left(x) != before) continue;
-    RETURN_IF_FAILED(wait.what ? watch_look(&wait) : watch_serve(&wait));
+    RETURN_IF_FAILED(wait.what ? watch_poll(&wait) : watch_serve(&wait));
     sched_yield();
   }
   return STATUS_OK;
@@ -390,8 +390,8 @@ static status_t staged_unpack(struct halo_exchange *x)
   if (x->packed.n == 0) return STATUS_OK;
   RETURN_IF_FAILED(buffered_mark(x, MARK_READY, x->in));
   if (x->recv[0].bytes > 0)
-    RETURN_IF_FAILED(
-        x->packer->unpack(x->packer_state, x->in, x->field, x->recv[x->way == WAY_DEVICE ? x->n % 2 : 0]));
+    RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->in, x->field,
+                                       x->recv[x->kind == BUFFERED_DEVICE ? x->n % 2 : 0]));
   return buffered_mark(x, MARK_UNPACKED, x->in);
 }
 
@@ -400,7 +400,7 @@ static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arri
   struct gpu_event *all_here = x->arrived[x->n % BUFFERED_EVENTS];
   RETURN_IF_FAILED(halos_await(x));
   if (!x->arriving) RETURN_IF_FAILED(buffered_mark(x, MARK_BACK, x->in));
-  if (!x->arriving || x->way == WAY_DEVICE) RETURN_IF_FAILED(buffered_mark(x, MARK_IN, x->in));
+  if (!x->arriving || x->kind == BUFFERED_DEVICE) RETURN_IF_FAILED(buffered_mark(x, MARK_IN, x->in));
   RETURN_IF_FAILED(staged_unpack(x));
   RETURN_IF_FAILED(gpu_record(all_here, x->in));
   if (x->marks) x->marks->used = 1;

@@ -23,7 +23,7 @@
 #define ROUNDS_EMULATED 1
 /* Threads of the kernel that ran before may spin on for this long. */
 #define SETTLE_SECONDS 0.03
-#define LOOK_SECONDS   0.05
+#define POLL_SECONDS   0.05
 #define NOISE_MAX      0.05 /* an acceptance is of no use beyond it */
 #define NOISE_SECONDS  10.0 /* of further blocks, until their noise is known */
 
@@ -188,9 +188,9 @@ static status_t gemm_settle(const struct gemm_rig *rig, struct gemm_work *work, 
 static status_t gemm_poll(struct gemm_power *power)
 {
   struct telemetry_sample now;
-  if (!power->telemetry || stats_now() - power->looked < LOOK_SECONDS) return STATUS_OK;
+  if (!power->telemetry || stats_now() - power->polled < POLL_SECONDS) return STATUS_OK;
   telemetry_read(power->telemetry, &now);
-  power->looked = stats_now();
+  power->polled = stats_now();
   return now.watts < 0 ? STATUS_OK : stats_add(&power->watts, &power->n_watts, now.watts);
 }
 
@@ -242,8 +242,8 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   progress_begin_timed("timing", emulated ? 0 : seconds * able);
   double begin = stats_now();
   for (int round = 0; able > 0 && go && (round < least || (!up && !emulated)); round++) {
-    for (int turn = 0; go && turn < n; turn++) {
-      struct gemm_series *s = &series[round % 2 ? n - 1 - turn : turn];
+    for (int position = 0; go && position < n; position++) {
+      struct gemm_series *s = &series[round % 2 ? n - 1 - position : position];
       if (s->status == STATUS_OK) RETURN_IF_FAILED(gemm_block_run(run, s, &go));
       progress_tick();
     }

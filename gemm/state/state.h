@@ -115,7 +115,7 @@ struct gemm_power {
   struct telemetry *telemetry; /**< else NULL */
   double *watts;               /**< that it told, now and then */
   int n_watts;
-  double looked; /**< when it was asked last */
+  double polled; /**< when it was asked last */
 };
 
 struct gemm_run {

@@ -217,7 +217,7 @@ static void himeno_sent_document(struct doc *d, const struct himeno_path *p)
   doc_end(d);
 }
 
-static void himeno_path_document(struct doc *d, const char *usual, int rank, const struct himeno_path *p)
+static void himeno_path_document(struct doc *d, const char *otherwise, int rank, const struct himeno_path *p)
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_whole(d, "rank", 0, "", rank);
@@ -233,19 +233,20 @@ static void himeno_path_document(struct doc *d, const char *usual, int rank, con
              "With --accept: each way, of exchanges of 4 MiB both ways at once, beyond the latency.",
              p->probe.bytes_per_second / 1e9);
   himeno_sent_document(d, p);
-  doc_text(d, "why", 0, "", p->why[0] ? p->why : usual);
+  doc_text(d, "why", 0, "", p->why[0] ? p->why : otherwise);
   doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers), "How ranks hand staged halos over.",
            p->handover[0] ? p->handover : NULL);
   doc_text(d, "handover_why", DOC_OPTIONAL, "", p->handover[0] ? p->handover_why : NULL);
   doc_end(d);
 }
 
-static void himeno_paths_document(struct doc *d, const char *usual, const struct himeno_ranks *ranks)
+static void himeno_paths_document(struct doc *d, const char *otherwise, const struct himeno_ranks *ranks)
 {
   if (!doc_list(d, "paths", 0, "", 1)) return;
   for (int r = 0; doc_each(d, r, ranks->n); r++) {
     const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
-    for (int m = 0; doc_each(d, m, rank->n_paths); m++) himeno_path_document(d, usual, r, &rank->paths[m]);
+    for (int m = 0; doc_each(d, m, rank->n_paths); m++)
+      himeno_path_document(d, otherwise, r, &rank->paths[m]);
   }
   doc_end(d);
 }

@@ -140,8 +140,8 @@ static void print_telemetry(const struct himeno_ranks *ranks, int blocks, FILE *
 /* Memory that compresses, as that of hosts does not: rates then depend on what is in it. */
 static void print_data(int data, const struct himeno_ceiling *c, FILE *out)
 {
-  const double apart = c->all > 0 ? fabs(c->other_data / c->all - 1) : 0;
-  if (!(c->other_data > 0) || apart <= fmax(COMPRESSES, NOISE_SIGMAS * c->noise)) return;
+  const double difference = c->all > 0 ? fabs(c->other_data / c->all - 1) : 0;
+  if (!(c->other_data > 0) || difference <= fmax(COMPRESSES, NOISE_SIGMAS * c->noise)) return;
   fprintf(
       out,
       "  WARNING    the memory compresses data: the ceiling is %.2f GB/s with %s data, %.2f with %s data\n",
@@ -353,7 +353,7 @@ static void himeno_list_backend(const struct gpu_backend *backend, int devices, 
   const struct himeno_kernel_set *set = himeno_kernels_find(backend->name);
   for (int k = 0; set && k < set->n; k++)
     fprintf(out, "    kernel     %-12s %s\n", set->kernels[k].name, set->kernels[k].step);
-  if (devices > 0) list_ways(backend, out);
+  if (devices > 0) list_backend_transports(backend, out);
 }
 
 void himeno_report_list(const struct gpu_backend *asked, FILE *out)

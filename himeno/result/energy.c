@@ -13,16 +13,16 @@
 #define IDLE_SECONDS_MAX 1.0
 #define IDLE_AGREES      0.04
 /* A counter that stands as long as this many looks, a second or more, does not count. */
-#define LOOKS        1000
-#define LOOK_SECONDS 1e-3
+#define READS        1000
+#define READ_SECONDS 1e-3
 
 /* What it counts right after its next step, and when. */
 static int step_await(struct telemetry *telemetry, double *joules, double *when)
 {
-  const struct timespec pause = {.tv_nsec = (long)(1e9 * LOOK_SECONDS)};
+  const struct timespec pause = {.tv_nsec = (long)(1e9 * READ_SECONDS)};
   double before, now;
   if (!telemetry_joules(telemetry, &before)) return 0;
-  for (int look = 0; look < LOOKS; look++) {
+  for (int read = 0; read < READS; read++) {
     nanosleep(&pause, NULL);
     if (!telemetry_joules(telemetry, &now)) return 0;
     if (now == before) continue;

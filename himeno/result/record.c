@@ -11,11 +11,12 @@
 #include "himeno/solver/clock.h"
 
 /* Looking at the state takes at most this share of the time. */
-#define LOOK_SHARE 0.05
+#define READ_SHARE 0.05
 
 /* A card that was not there before has counted nothing meanwhile; what has no place on the PCI is
  * made of software. */
-static void cards_look(struct record *r, const struct telemetry_state *before, struct telemetry_state *state)
+static void card_errors_read(struct record *r, const struct telemetry_state *before,
+                             struct telemetry_state *state)
 {
   struct cards now;
   int64_t most = 0;
@@ -39,10 +40,10 @@ static double state_read(struct record *r, struct telemetry_state *state)
   const struct telemetry_state before = *state;
   double begin = clock_seconds(r->backend);
   telemetry_state(r->device, state);
-  if (r->cards) cards_look(r, &before, state);
+  if (r->cards) card_errors_read(r, &before, state);
   r->telemetry.starved = starvation_share(r->starvation);
-  r->looked = clock_seconds(r->backend);
-  return r->looked - begin;
+  r->read_at = clock_seconds(r->backend);
+  return r->read_at - begin;
 }
 
 status_t record_open(const struct placement *placement, struct record **record)
@@ -59,10 +60,10 @@ status_t record_open(const struct placement *placement, struct record **record)
   r->backend = placement->backend;
   snprintf(r->telemetry.source, sizeof r->telemetry.source, "%s", telemetry_source(r->device));
   r->telemetry.before.card_errors = TELEMETRY_UNKNOWN;
-  r->look_seconds = state_read(r, &r->telemetry.before);
+  r->read_seconds = state_read(r, &r->telemetry.before);
   r->telemetry.after = r->telemetry.before;
   r->telemetry.crc_rate = TELEMETRY_UNKNOWN;
-  r->before_last = r->last = (struct record_crc){r->looked, r->telemetry.before.nvlink_crc};
+  r->before_last = r->last = (struct record_crc){r->read_at, r->telemetry.before.nvlink_crc};
   series_open(&r->series, placement->ranks);
   *record = r;
   return STATUS_OK;
@@ -146,7 +147,7 @@ static void record_poll(struct record *r)
 {
   struct record_telemetry *t = &r->telemetry;
   struct telemetry_state before = t->after;
-  r->look_seconds = state_read(r, &t->after);
+  r->read_seconds = state_read(r, &t->after);
   for (enum telemetry_fact f = 0; f < TELEMETRY_FACTS; f++) {
     int64_t from = telemetry_fact(&before, f), to = telemetry_fact(&t->after, f);
     int block = r->series.blocks > 0 ? r->series.blocks - 1 : 0;
@@ -158,7 +159,7 @@ static void record_poll(struct record *r)
 
 static void rate_add(struct record *r, const struct record_crc *since)
 {
-  const double seconds = fmax(RECORD_RATE_SECONDS, r->looked - since->when);
+  const double seconds = fmax(RECORD_RATE_SECONDS, r->read_at - since->when);
   const int64_t errors = r->telemetry.after.nvlink_crc;
   if (since->errors < 0 || errors < since->errors) return;
   r->telemetry.crc_rate = fmax(r->telemetry.crc_rate, (double)(errors - since->errors) / seconds);
@@ -167,10 +168,10 @@ static void rate_add(struct record *r, const struct record_crc *since)
 /* A stretch ends with the first reading after its time. */
 static void rate_heed(struct record *r)
 {
-  if (r->looked - r->last.when < RECORD_RATE_SECONDS) return;
+  if (r->read_at - r->last.when < RECORD_RATE_SECONDS) return;
   rate_add(r, &r->last);
   r->before_last = r->last;
-  r->last = (struct record_crc){r->looked, r->telemetry.after.nvlink_crc};
+  r->last = (struct record_crc){r->read_at, r->telemetry.after.nvlink_crc};
 }
 
 status_t record_add(struct record *record, const struct solver_block *block)
@@ -178,7 +179,7 @@ status_t record_add(struct record *record, const struct solver_block *block)
   telemetry_read(record->device, &record->now);
   telemetry_add(&record->telemetry, &record->now);
   series_add(&record->series, &record->now);
-  if ((clock_seconds(record->backend) - record->looked) * LOOK_SHARE >= record->look_seconds) {
+  if ((clock_seconds(record->backend) - record->read_at) * READ_SHARE >= record->read_seconds) {
     record_poll(record);
     rate_heed(record);
   }

@@ -74,7 +74,7 @@ struct record {
   struct record_telemetry telemetry;
   struct telemetry_sample now; /**< after the last block */
   struct series series;
-  double looked, look_seconds;         /**< when the state was read last, and how long that took */
+  double read_at, read_seconds;        /**< when the state was read last, and how long that took */
   struct record_crc before_last, last; /**< where the last two stretches of a rate ended */
   double began;                        /**< the first block */
   struct record_block blocks[RECORDS_MAX];

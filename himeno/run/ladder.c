@@ -204,13 +204,13 @@ static status_t himeno_ladder_round(struct himeno_choice *choice, const struct v
     ceiling_settle(ladder);
     m->ceilings = NULL;
   }
-  for (int turn = 0; turn < n && !ladder->partial; turn++) {
-    const int r = round % 2 ? n - 1 - turn : turn;
+  for (int position = 0; position < n && !ladder->partial; position++) {
+    const int r = round % 2 ? n - 1 - position : position;
     progress_part("rung %d of %d, round %d of %d, %s", r + 1, n, round + 1, ladder->rounds,
                   ladder->rungs[r].kernel->name);
     RETURN_IF_FAILED(rung_part(choice, whole, m, ladder->rounds, &ladder->rungs[r]));
     RETURN_IF_FAILED(
-        stop_heed(choice->placement.comm, m->result->timing.partial, last && turn + 1 == n, ladder));
+        stop_heed(choice->placement.comm, m->result->timing.partial, last && position + 1 == n, ladder));
     if (ladder->partial && round == 0) ladder->n = r + 1;
     if (last && round > 0 && choice->placement.rank == 0)
       himeno_ladder_rungs_text(choice, ladder, r + 1, program_out(choice->config->json));

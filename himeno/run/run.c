@@ -38,7 +38,7 @@ static status_t himeno_run_choose(struct himeno_config *config, struct himeno_ch
   if (choice->placement.info.emulated) emulated_default(config);
   accept_default(config, choice->placement.ranks);
   RETURN_IF_FAILED(himeno_choose(choice));
-  RETURN_IF_FAILED(himeno_turns(choice));
+  RETURN_IF_FAILED(himeno_sharing_find(choice));
   RETURN_IF_FAILED(config->accept ? himeno_transport_rule(choice) : himeno_transport_tune(choice));
   return config->kernel || config->kernel_file || config->ladder ? STATUS_OK : himeno_tune(choice);
 }

@@ -259,7 +259,7 @@ status_t solver_block_run(struct solver *s, int sweeps, int cut, struct solver_b
   return block_continue(s, sweeps, cut, block);
 }
 
-static status_t ceiling_turn(struct solver *s, int passes, double bytes, double *mine)
+static status_t ceiling_one(struct solver *s, int passes, double bytes, double *mine)
 {
   RETURN_IF_FAILED(gpu_record(s->block_begin, s->compute));
   for (int p = 0; p < passes; p++) RETURN_IF_FAILED(s->set->ceiling(s->exec, s->compute));
@@ -271,12 +271,12 @@ static status_t ceiling_turn(struct solver *s, int passes, double bytes, double 
 }
 
 /* One turn after the other; \a seconds this rank's, \a most the slowest one's of the last turn. */
-static status_t ceiling_turns(struct solver *s, int passes, double bytes, double *seconds, double *most)
+static status_t ceiling_each(struct solver *s, int passes, double bytes, double *seconds, double *most)
 {
   for (int turn = 0; turn == 0 || turn < s->config.turns; turn++) {
     double took = 0;
     RETURN_IF_FAILED(barrier(s));
-    if (turn == s->config.turn) RETURN_IF_FAILED(ceiling_turn(s, passes, bytes, &took));
+    if (turn == s->config.turn) RETURN_IF_FAILED(ceiling_one(s, passes, bytes, &took));
     if (turn == s->config.turn) *seconds = took;
     RETURN_IF_FAILED(block_slowest(s, &took, most, 1));
   }
@@ -288,7 +288,7 @@ status_t solver_ceiling(struct solver *s, int passes, struct solver_rates *rates
   enum { BYTES, RATE, SUMS };
   const double bytes = (double)layout_floats(&s->layout) * HIMENO_BYTES_PER_POINT * passes;
   double seconds = 0, most = 0, sums[SUMS];
-  RETURN_IF_FAILED(ceiling_turns(s, passes, bytes, &seconds, &most));
+  RETURN_IF_FAILED(ceiling_each(s, passes, bytes, &seconds, &most));
   const double mine = seconds > 0 ? bytes / seconds : 0;
   const double parts[SUMS] = {bytes, s->config.sharing > 1 ? mine / s->config.sharing : mine};
   RETURN_IF_FAILED(

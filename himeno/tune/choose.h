@@ -24,7 +24,7 @@ const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_ch
 status_t himeno_tune(struct himeno_choice *choice);
 
 /** \brief Collective: which ranks share a device, and so take turns at what is one device's. */
-status_t himeno_turns(struct himeno_choice *choice);
+status_t himeno_sharing_find(struct himeno_choice *choice);
 
 /** \brief The transport of a run that tries nothing, unless one was asked for: by rule the best for
  * each pair. Stores into the neighbour's memory where devices reach each other, copies through the

@@ -123,7 +123,7 @@ static void seats_count(const struct seat *seats, struct himeno_choice *choice)
   }
 }
 
-status_t himeno_turns(struct himeno_choice *choice)
+status_t himeno_sharing_find(struct himeno_choice *choice)
 {
   const struct placement *p = &choice->placement;
   int shared;

@@ -151,20 +151,20 @@ static void points_print(const struct finding *all, int ranks)
 static void ranks_print(const struct finding *all, int ranks, const char *whole)
 {
   char text[PATTERN_TEXT_MAX + 256], names[128] = "";
-  const char *alike = NULL;
+  const char *shared = NULL;
   int wrong = 0, differ = 0, used = 0;
   for (int r = 0; r < ranks; r++) {
     if (all[r].n == 0) continue;
-    differ |= alike && strcmp(alike, all[r].text) != 0;
-    alike = all[r].text;
+    differ |= shared && strcmp(shared, all[r].text) != 0;
+    shared = all[r].text;
     if (wrong++ < RANKS_SHOWN)
       used += snprintf(names + used, sizeof names - (size_t)used, "%s%d", wrong > 1 ? ", " : "", r);
   }
   used = wrong == 1 ? snprintf(text, sizeof text, "  on rank %s of %d alone", names, ranks)
                     : snprintf(text, sizeof text, "  on %d of %d ranks: %s%s", wrong, ranks, names,
                                wrong > RANKS_SHOWN ? ", ..." : "");
-  if (!differ && alike && strcmp(alike, whole) != 0)
-    snprintf(text + used, sizeof text - (size_t)used, "; of its own part %s", alike);
+  if (!differ && shared && strcmp(shared, whole) != 0)
+    snprintf(text + used, sizeof text - (size_t)used, "; of its own part %s", shared);
   log_print("", text);
 }
 

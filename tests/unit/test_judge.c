@@ -86,7 +86,7 @@ static json_t *meanwhile_of(const struct judge_run *run, const struct slowdown *
 {
   struct doc d;
   doc_open(&d, 0);
-  suspect_meanwhile_document(&d, run, slowdown);
+  suspect_concurrent_document(&d, run, slowdown);
   json_t *document = doc_close(&d), *meanwhile = json_incref(json_object_get(document, "meanwhile"));
   json_decref(document);
   return meanwhile;

@@ -98,7 +98,7 @@ static void blocks_pass(struct record *r, int n)
   const struct solver_block block = {.sweeps = 1};
   for (int b = 0; b < n; b++) {
     double begin = stats_now();
-    while (stats_now() - begin < 40 * r->look_seconds) {
+    while (stats_now() - begin < 40 * r->read_seconds) {
     }
     assert_int_equal(record_add(r, &block), STATUS_OK);
   }
@@ -143,7 +143,7 @@ static void short_blocks_are_not_all_looked_after(void **state)
   struct record *r = record_of("fixed=0");
   const struct solver_block block = {.sweeps = 1};
   (void)state;
-  r->look_seconds = 3600;
+  r->read_seconds = 3600;
   setenv("FAKE_NVML", "fixed=1", 1);
   for (int b = 0; b < 100; b++) assert_int_equal(record_add(r, &block), STATUS_OK);
   assert_int_equal(r->telemetry.n_changes, 0);

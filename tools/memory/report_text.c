@@ -77,7 +77,7 @@ static void print_pacing(const struct mem_copies *c, FILE *out)
   }
 }
 
-static void print_ways(const struct mem_run *run, FILE *out)
+static void print_methods(const struct mem_run *run, FILE *out)
 {
   const struct mem_copies *c = &run->copies;
   fprintf(out, "\n  methods to copy, GB/s; share: tuned / the faster of the first two; last: how tuned was "
@@ -97,7 +97,7 @@ static void print_copies(const struct mem_run *run, FILE *out)
 {
   print_study(&run->copies, out);
   print_pacing(&run->copies, out);
-  print_ways(run, out);
+  print_methods(run, out);
 }
 
 /* ---- mixes, host, pairs ---- */

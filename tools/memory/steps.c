@@ -25,7 +25,7 @@
 #define LONG_LEVEL  7
 /** What a split must explain of the variance. */
 #define SPLIT_EXPLAINED 0.7
-#define SPLIT_APART     1.15
+#define SPLIT_RATIO     1.15
 #define SPLIT_LEAST     0.1
 /** This part at either end is taken for outliers. */
 #define SPLIT_OUTER 50
@@ -230,7 +230,7 @@ int steps_split(double *values, size_t n, struct steps_split *split)
   if (explained < SPLIT_EXPLAINED || s.share < SPLIT_LEAST || s.share > 1 - SPLIT_LEAST) return 0;
   s.low = stats_summarise(values, below).median;
   s.high = stats_summarise(values + below, n - below).median;
-  if (s.high < s.low * SPLIT_APART) return 0;
+  if (s.high < s.low * SPLIT_RATIO) return 0;
   *split = s;
   return 1;
 }

@@ -17,7 +17,7 @@
 #define BENCH_POINTS_MAX  40
 #define BENCH_SAMPLES_MAX 100
 #define BENCH_WHY_MAX     160
-#define BENCH_WAYS_MAX    16
+#define BENCH_HALOS_MAX   16
 
 enum bench_part { BENCH_HOST = 1, BENCH_PAIRS = 2, BENCH_HALO = 4, BENCH_REDUCE = 8, BENCH_ALL = 15 };
 #define BENCH_PARTS 4
@@ -108,7 +108,7 @@ struct bench {
   /* on rank 0: */
   int n_host, n_pairs, n_halo, n_reduce;
   struct bench_path *host, *pairs, reduce;
-  struct bench_halo halo[BENCH_WAYS_MAX];
+  struct bench_halo halo[BENCH_HALOS_MAX];
   struct cards_table cards;
   double seconds;
 };

@@ -167,7 +167,8 @@ static status_t host_path_curve_measure(struct host_path_rig *rig, MPI_Comm comm
 
 /* Ranks in the same place on their hosts measure at the same time: they share nothing that a copy
  * uses. */
-static status_t turn(struct bench *bench, struct host_path_rig *rig, enum direction way, int first, int last)
+static status_t part_measure(struct bench *bench, struct host_path_rig *rig, enum direction way, int first,
+                             int last)
 {
   struct placement *p = &bench->placement;
   int mine = p->host_rank >= first && p->host_rank < last;
@@ -204,8 +205,8 @@ static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)
     progress_begin("host and device, %s memory, %d of %d", kind == GPU_HOST_PINNED ? "pinned" : "pageable",
                    way + 1, (int)DIRECTIONS);
     for (int h = 0; h < most && status == STATUS_OK; h++)
-      status = turn(bench, &rig, (enum direction)way, h, h + 1);
-    if (most > 1 && status == STATUS_OK) status = turn(bench, &rig, (enum direction)way, 0, most);
+      status = part_measure(bench, &rig, (enum direction)way, h, h + 1);
+    if (most > 1 && status == STATUS_OK) status = part_measure(bench, &rig, (enum direction)way, 0, most);
   }
   rig_close(&rig);
   return status;

@@ -211,12 +211,12 @@ static status_t serial_pairs(struct bench *bench, const struct halo_transport *t
 
 /* Round-robin of a tournament: in turn t rank r meets the one with r + s = t modulo n − 1; the last
  * rank sits out the rule. */
-static void tournament(int *partner, int n, int turn)
+static void tournament(int *partner, int n, int round_number)
 {
   int even = n + n % 2, odd = even - 1;
   for (int r = 0; r < n; r++) partner[r] = -1;
   for (int r = 0; r < odd; r++) {
-    int s = (turn - r % odd + 2 * odd) % odd;
+    int s = (round_number - r % odd + 2 * odd) % odd;
     if (s == r) s = even - 1;
     if (s < n && r < n) partner[r] = s, partner[s] = r;
   }
@@ -227,8 +227,8 @@ static status_t many_pairs(struct bench *bench, const struct halo_transport *tra
   int n = bench->placement.ranks;
   round->all_sizes = 0;
   round->company = "all";
-  for (int turn = 0; turn < n + n % 2 - 1; turn++) {
-    tournament(round->partner, n, turn);
+  for (int round_number = 0; round_number < n + n % 2 - 1; round_number++) {
+    tournament(round->partner, n, round_number);
     RETURN_IF_FAILED(pairs_round_run(bench, transport, round));
   }
   return STATUS_OK;
@@ -330,7 +330,7 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
 
 status_t bench_halo_run(struct bench *bench)
 {
-  for (int t = 0; halo_transports[t] && bench->placement.ranks > 1 && bench->n_halo < BENCH_WAYS_MAX; t++) {
+  for (int t = 0; halo_transports[t] && bench->placement.ranks > 1 && bench->n_halo < BENCH_HALOS_MAX; t++) {
     if (!bench_transport_wanted(bench, halo_transports[t])) continue;
     progress_begin("halo exchange by %s", halo_transports[t]->name);
     RETURN_IF_FAILED(halo_measure(bench, halo_transports[t], &bench->halo[bench->n_halo]));

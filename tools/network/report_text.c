@@ -121,13 +121,13 @@ static void print_host_sizes(const struct bench *bench, FILE *out)
 /* ---- pairs ---- */
 
 /* The ways that pairs were measured by, in their order. */
-static int ways_list(const struct bench *bench, const char *ways[BENCH_WAYS_MAX])
+static int ways_list(const struct bench *bench, const char *ways[BENCH_HALOS_MAX])
 {
   int n = 0;
   for (int p = 0; p < bench->n_pairs; p++) {
     int known = 0;
     for (int w = 0; w < n; w++) known |= strcmp(ways[w], bench->pairs[p].way) == 0;
-    if (!known && n < BENCH_WAYS_MAX) ways[n++] = bench->pairs[p].way;
+    if (!known && n < BENCH_HALOS_MAX) ways[n++] = bench->pairs[p].way;
   }
   return n;
 }
@@ -182,7 +182,7 @@ static void print_curves(const struct bench *bench, FILE *out)
 
 static void comm_print_pairs(const struct bench *bench, FILE *out)
 {
-  const char *ways[BENCH_WAYS_MAX];
+  const char *ways[BENCH_HALOS_MAX];
   int n = ways_list(bench, ways);
   for (int w = 0; w < n; w++) print_matrix(bench, ways[w], out);
   if (n > 0) print_curves(bench, out);
@@ -240,7 +240,7 @@ static void print_stages(const struct bench *bench, FILE *out)
           "\n  Stages of an exchange, us; they do not overlap and add up to its time\n"
           "  transport   what           bytes      pack       d2h  handover       h2d    unpack   between  "
           "longest\n");
-  const char *ways[BENCH_WAYS_MAX];
+  const char *ways[BENCH_HALOS_MAX];
   int n = ways_list(bench, ways);
   for (int w = 0; w < n; w++) {
     const struct bench_path *path = pair_find(bench, ways[w], 0, 1);
@@ -322,7 +322,7 @@ void bench_report_text(const struct bench *bench, FILE *out)
 
 static void comm_list_backend(const struct gpu_backend *backend, int devices, FILE *out)
 {
-  if (devices > 0) list_ways(backend, out);
+  if (devices > 0) list_backend_transports(backend, out);
 }
 
 static void list_cards(FILE *out)

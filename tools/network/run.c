@@ -54,9 +54,9 @@ static status_t bench_sizes_choose(struct bench *bench)
   char what[64];
   RETURN_IF_FAILED(memory_measure(p->comm, bench->device, p->shared + 1, &memory));
   const uint64_t least = memory.usable_least / PAIR_COPIES;
-  int64_t usual = p->info.is_cpu ? CPU_MAX_BYTES : GPU_MAX_BYTES;
+  int64_t standard = p->info.is_cpu ? CPU_MAX_BYTES : GPU_MAX_BYTES;
   if (!c->max_given) {
-    c->max_bytes = usual > c->min_bytes ? usual : c->min_bytes;
+    c->max_bytes = standard > c->min_bytes ? standard : c->min_bytes;
     while (c->max_bytes > c->min_bytes && (uint64_t)c->max_bytes > least) c->max_bytes /= 2;
     c->max_bytes = c->max_bytes / 8 * 8;
     if (c->max_bytes < c->min_bytes) c->max_bytes = c->min_bytes;

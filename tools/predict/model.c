@@ -138,18 +138,18 @@ void model_parts_make(const struct model *model, const struct geometry *g, int v
   if (via < 0) return;
   const struct model_route route = model_route(model, g->hosts, via);
   const int mixed = route.via[STUDY_OTHER_HOST] != via;
-  const char *apart = model->paths.transports[route.via[STUDY_OTHER_HOST]].name;
+  const char *between = model->paths.transports[route.via[STUDY_OTHER_HOST]].name;
   const double *value = model->value + model_transport_column(route.via[STUDY_OTHER_HOST], 0);
   if (model->steps_hidden)
-    parts->boundary += model_within_hosts(apart) ? 0 : slabs_time(model, g) / model->depth;
+    parts->boundary += model_within_hosts(between) ? 0 : slabs_time(model, g) / model->depth;
   else if (model->slabs_hidden)
     parts->interior += slabs_time(model, g) / g->depth;
   else
     parts->boundary += slabs_time(model, g);
   paths_time(model, g, &route, parts);
   /* several sweeps a pass go before an exchange that needs no host, as in himeno/solver */
-  if (g->depth > 1 && model_within_hosts(apart)) parts->overlap = 0;
-  if (model_at_once(apart)) {
+  if (g->depth > 1 && model_within_hosts(between)) parts->overlap = 0;
+  if (model_at_once(between)) {
     if (g->slabs > 0 && g->depth == 1)
       parts->chain = g->rounds * (value[TRANSPORT_SLAB] + value[TRANSPORT_ROOT] * sqrt(g->slab_points[2]));
   } else {

@@ -50,7 +50,7 @@ status_t study_leave(struct study *study, enum study_reason reason, const char *
 
 /* ---- what is alike ---- */
 
-typedef int alike(const struct study_run *a, const struct study_run *b);
+typedef int similar(const struct study_run *a, const struct study_run *b);
 
 static int same_kind(const struct study_run *a, const struct study_run *b)
 {
@@ -78,7 +78,7 @@ static int same_grid(const struct study_run *a, const struct study_run *b)
   return memcmp(a->global, b->global, sizeof a->global) == 0;
 }
 
-static int same_way(const struct study_run *a, const struct study_run *b)
+static int same_transport(const struct study_run *a, const struct study_run *b)
 {
   return memcmp(a->procs, b->procs, sizeof a->procs) == 0 && strcmp(a->transport, b->transport) == 0;
 }
@@ -91,13 +91,13 @@ int study_same_configuration(const struct study_run *a, const struct study_run *
 
 static int same_run(const struct study_run *a, const struct study_run *b)
 {
-  return a->samples && a->samples == b->samples && same_grid(a, b) && same_way(a, b);
+  return a->samples && a->samples == b->samples && same_grid(a, b) && same_transport(a, b);
 }
 
 /* The run that most others are like, of kernel \a kernel (NULL: any) or in the slot of \a slot; −1
  * where there is none. */
 static int most_common(const struct study *study, const char *kernel, const struct study_run *slot,
-                       alike *is_alike)
+                       similar *is_alike)
 {
   int best = -1, most = 0;
   for (int r = 0; r < study->n; r++) {
@@ -168,14 +168,14 @@ static void judge_copy(const struct study *study, int r, const void *with, char 
 static void judge_machine(const struct study *study, int r, const void *with, char why[STUDY_WHY])
 {
   const struct study_run *run = &study->runs[r], *most = with;
-  const int usual = most_common(study, NULL, run, same_device);
+  const int common = most_common(study, NULL, run, same_device);
   if (strcmp(run->host, most->host) != 0)
     snprintf(why, STUDY_WHY, "began on host %s, and most runs on %s", run->host, most->host);
   else if (strcmp(run->driver, most->driver) != 0)
     snprintf(why, STUDY_WHY, "%s, and most runs' is %s", run->driver, most->driver);
-  else if (usual >= 0 && strcmp(run->uuid, study->runs[usual].uuid) != 0)
+  else if (common >= 0 && strcmp(run->uuid, study->runs[common].uuid) != 0)
     snprintf(why, STUDY_WHY, "another machine named %s: at %s it has %s, and that of most runs has %s",
-             run->host, run->pci, run->uuid, study->runs[usual].uuid);
+             run->host, run->pci, run->uuid, study->runs[common].uuid);
 }
 
 /* The same bits of the same grid by a run that was verified, or by another cut or transport, verify
@@ -191,7 +191,7 @@ static void judge_bits(const struct study *study, int r, const void *with, char 
     if (!same_grid(run, other) || strcmp(run->checksum + CHECKSUM_DIGITS, other->checksum + CHECKSUM_DIGITS))
       continue;
     const int same = strcmp(run->checksum, other->checksum) == 0;
-    if (same && (other->verified || !same_way(run, other))) why[0] = '\0';
+    if (same && (other->verified || !same_transport(run, other))) why[0] = '\0';
     if (!same) snprintf(why, STUDY_WHY, "its bits are not those of %s", other->file);
     if (!why[0] || !same) return;
   }

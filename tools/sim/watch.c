@@ -22,7 +22,7 @@ status_t watch_serve(struct watch_wait *wait)
   return STATUS_OK;
 }
 
-status_t watch_look(struct watch_wait *wait)
+status_t watch_poll(struct watch_wait *wait)
 {
   return watch_serve(wait);
 }

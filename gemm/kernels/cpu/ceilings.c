@@ -9,11 +9,11 @@
 #include "base/stats.h"
 #include "gemm/kernels/cpu/micro.h"
 
-#define SPIN_SECONDS 0.003
-#define SPIN_ROUNDS  20
-#define SPIN_TURNS   5000
-#define READ_FLOATS  ((int64_t)16 << 20)
-#define READ_ROUNDS  3
+#define SPIN_SECONDS    0.003
+#define SPIN_ROUNDS     20
+#define SPIN_ITERATIONS 5000
+#define READ_FLOATS     ((int64_t)16 << 20)
+#define READ_ROUNDS     3
 
 /* The best of some short rounds: other programs take cores away at times. */
 static status_t spin_measure(double *flops)
@@ -24,7 +24,7 @@ static status_t spin_measure(double *flops)
   for (int round = 0; round < SPIN_ROUNDS; round++) {
     double done = 0, begin = stats_now();
 #pragma omp parallel reduction(+ : done)
-    while (stats_now() - begin < SPIN_SECONDS) done += micro->spin(SPIN_TURNS);
+    while (stats_now() - begin < SPIN_SECONDS) done += micro->spin(SPIN_ITERATIONS);
     best = fmax(best, done / (stats_now() - begin));
   }
   *flops = best;
