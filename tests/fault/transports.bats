@@ -20,8 +20,8 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
   [[ $output == *"path       ranks 2 and 3, face i+: staged, because: no peer access between the devices, on demand"* ]]
   [[ $output != *"ranks 0 and 1"* ]]
   [[ $output == *"PASS"* ]]
-  [ "$(paths "$json")" = "0-1 p2p: asked for
-1-2 p2p: asked for
+  [ "$(paths "$json")" = "0-1 p2p: as requested
+1-2 p2p: as requested
 2-3 staged: no peer access between the devices, on demand" ]
 }
 
