@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 
-int bind_cores(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
+static int bind_cores(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
   int cores = hwloc_get_nbobjs_inside_cpuset_by_type(topology, cpus, HWLOC_OBJ_CORE);
   int units = hwloc_bitmap_weight(cpus);

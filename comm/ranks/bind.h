@@ -6,9 +6,6 @@
 
 #include <hwloc.h>
 
-/** \brief Cores within \a cpus, at least 1. */
-int bind_cores(hwloc_topology_t topology, hwloc_const_cpuset_t cpus);
-
 /** \brief Binds the process to \a cpus, with an OpenMP thread a core unless OMP_NUM_THREADS says
  * otherwise; with \a pin each thread to its core, unless OMP_PROC_BIND says how. Warns when the
  * system refuses.

@@ -210,7 +210,6 @@ static void placement_take(struct placement *p, hwloc_topology_t topology, const
   p->shared = mine->shared;
   p->host_unused = mine->host_unused;
   p->overlap = mine->overlap;
-  p->n_cores = bind_cores(topology, mine->cpus);
   hwloc_bitmap_list_snprintf(p->cpus, sizeof p->cpus, mine->cpus);
   log_set_device(p->info.uuid[0] ? p->info.uuid : p->info.name);
   bind_process(topology, mine->cpus, p->backend->on_host);

@@ -28,10 +28,9 @@ struct placement {
   char reason[GPU_CLAIM_TEXT];       /**< why it is no GPU, "" if it is one or was asked for */
   int device;                        /**< index in the backend's probe */
   struct gpu_device_info info;
-  int numa;    /**< of the device, −1 if unknown */
-  int shared;  /**< other ranks of the host on the same device; 0 on CPUs */
-  int overlap; /**< a core is another rank's too */
-  int n_cores;
+  int numa;       /**< of the device, −1 if unknown */
+  int shared;     /**< other ranks of the host on the same device; 0 on CPUs */
+  int overlap;    /**< a core is another rank's too */
   char cpus[128]; /**< list of processing units, "0-7,16-23" */
 };
 
