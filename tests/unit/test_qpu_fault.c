@@ -152,8 +152,8 @@ static uint64_t likely_word(uint64_t *seed)
   inst.raddr_a = tame(seed, inst.raddr_a, reads, sizeof reads);
   inst.raddr_b =
       inst.sig == QPU_SIG_SMALL_IMMEDIATE ? inst.raddr_b : tame(seed, inst.raddr_b, reads, sizeof reads);
-  if (!qpu_add_ops[inst.op_add].name) inst.op_add = QPU_A_FADD;
-  if (!qpu_mul_ops[inst.op_mul].name) inst.op_mul = QPU_M_FMUL;
+  if (!qpu_add_ops[inst.op_add]) inst.op_add = QPU_A_FADD;
+  if (!qpu_mul_ops[inst.op_mul]) inst.op_mul = QPU_M_FMUL;
   inst.pm = inst.pack = inst.unpack = 0;
   if (inst.sig == QPU_SIG_BRANCH) {
     inst.imm = (uint32_t)(qpu_random(seed) % 24 * 8) - 96;

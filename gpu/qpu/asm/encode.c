@@ -42,7 +42,7 @@ struct builder {
 
 static const struct alu {
   const char *name;
-  const struct qpu_op *ops;
+  const char *const *ops;
   int n_ops, move, clear; /* operations that make x and 0 of x and x */
 } alus[N_SLOTS] = {[SLOT_ADD] = {"add", qpu_add_ops, 32, QPU_A_OR, QPU_A_XOR},
                    [SLOT_MUL] = {"mul", qpu_mul_ops, 8, QPU_M_V8MIN, QPU_M_V8SUBS}};
@@ -54,13 +54,6 @@ static int encode_code(const char *const *table, int n, const char *name)
 {
   for (int i = 0; i < n; i++)
     if (table[i] && strcmp(table[i], name) == 0) return i;
-  return -1;
-}
-
-static int op_code(const struct operation *operation, int slot)
-{
-  for (int i = 0; i < alus[slot].n_ops; i++)
-    if (alus[slot].ops[i].name && strcmp(alus[slot].ops[i].name, operation->name) == 0) return i;
   return -1;
 }
 
@@ -269,7 +262,8 @@ static status_t place_all(struct builder *b, const struct operation *operations,
   for (int i = 0; i < n; i++) {
     const struct operation *operation = &operations[i];
     int signal = encode_code(qpu_signal_names, 16, operation->name), moves = is_mov(operation), rotates = 0;
-    int add = moves || op_code(operation, SLOT_ADD) >= 0, mul = moves || op_code(operation, SLOT_MUL) >= 0;
+    int add = moves || encode_code(qpu_add_ops, 32, operation->name) >= 0,
+        mul = moves || encode_code(qpu_mul_ops, 8, operation->name) >= 0;
     for (int k = 0; k < operation->n_args; k++) rotates |= operation->args[k].rotate;
     if (rotates && mul) add = 0;
     if (signal >= 0)
@@ -292,9 +286,10 @@ static status_t set_sources(struct builder *b, int slot)
   struct qpu_inst *i = &b->inst;
   uint8_t *mux_a = slot == SLOT_ADD ? &i->add_a : &i->mul_a,
           *mux_b = slot == SLOT_ADD ? &i->add_b : &i->mul_b;
-  int code = is_mov(operation) ? alus[slot].move : op_code(operation, slot);
+  int code =
+      is_mov(operation) ? alus[slot].move : encode_code(alus[slot].ops, alus[slot].n_ops, operation->name);
   if (code <= 0) return operation->n_args ? qpu_asm_fail(b->as, "'nop' takes no operands") : STATUS_OK;
-  int n_sources = is_mov(operation) ? 1 : alus[slot].ops[code].n_sources;
+  const int n_sources = is_mov(operation) ? 1 : 2;
   if (operation->n_args != 1 + n_sources)
     return qpu_asm_fail(b->as, "'%s' takes %d operands", operation->name, 1 + n_sources);
   *(slot == SLOT_ADD ? &i->op_add : &i->op_mul) = (uint8_t)code;

@@ -234,7 +234,7 @@ static int reserved_code(const struct qpu_inst *inst)
 {
   if (inst->sig == QPU_SIG_BRANCH) return !qpu_branch_names[inst->cond_br];
   if (inst->sig == QPU_SIG_LOAD_IMMEDIATE) return inst->unpack == 2 || inst->unpack > QPU_LOAD_SEMAPHORE;
-  return !qpu_add_ops[inst->op_add].name || !qpu_mul_ops[inst->op_mul].name;
+  return !qpu_add_ops[inst->op_add] || !qpu_mul_ops[inst->op_mul];
 }
 
 #define WITHIN(name, text) static const struct qpu_rule name = {0, text}

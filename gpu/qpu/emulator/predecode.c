@@ -34,7 +34,7 @@ static void decode_alu(struct qpu_decoded *d)
   const struct qpu_inst *inst = &d->inst;
   d->add = qpu_alu_add[inst->op_add];
   d->mul = qpu_alu_mul[inst->op_mul];
-  if (!qpu_add_ops[inst->op_add].name || !qpu_mul_ops[inst->op_mul].name)
+  if (!qpu_add_ops[inst->op_add] || !qpu_mul_ops[inst->op_mul])
     d->error = "a reserved operation, or one that is not emulated";
   d->source[0] = source_index(inst, inst->add_a);
   d->source[1] = source_index(inst, inst->add_b);
@@ -77,8 +77,7 @@ static int writes_nothing(const struct qpu_decoded *d)
 static int matters(const struct qpu_decoded *d, int from_mul, int mux)
 {
   const struct qpu_inst *i = &d->inst;
-  const struct qpu_op *op = from_mul ? &qpu_mul_ops[i->op_mul] : &qpu_add_ops[i->op_add];
-  int a = from_mul ? i->mul_a : i->add_a, b = op->n_sources < 2 ? a : from_mul ? i->mul_b : i->add_b;
+  int a = from_mul ? i->mul_a : i->add_a, b = from_mul ? i->mul_b : i->add_b;
   int target = from_mul ? i->waddr_mul : i->waddr_add, cond = from_mul ? i->cond_mul : i->cond_add;
   int clears = a == b && (from_mul ? i->op_mul == QPU_M_V8SUBS : i->op_add == QPU_A_XOR);
   int written = target != QPU_W_NOP && target != QPU_W_MUTEX && cond != QPU_COND_NEVER;

@@ -4,18 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct qpu_op qpu_add_ops[32] = {
-    [QPU_A_NOP] = {"nop", 0, 0, 0}, [QPU_A_FADD] = {"fadd", 2, 1, 1}, [QPU_A_FSUB] = {"fsub", 2, 1, 1},
-    [QPU_A_ADD] = {"add", 2, 0, 0}, [QPU_A_SUB] = {"sub", 2, 0, 0},   [QPU_A_SHR] = {"shr", 2, 0, 0},
-    [QPU_A_SHL] = {"shl", 2, 0, 0}, [QPU_A_MIN] = {"min", 2, 0, 0},   [QPU_A_MAX] = {"max", 2, 0, 0},
-    [QPU_A_AND] = {"and", 2, 0, 0}, [QPU_A_OR] = {"or", 2, 0, 0},     [QPU_A_XOR] = {"xor", 2, 0, 0},
+const char *const qpu_add_ops[32] = {
+    [QPU_A_NOP] = "nop", [QPU_A_FADD] = "fadd", [QPU_A_FSUB] = "fsub", [QPU_A_ADD] = "add",
+    [QPU_A_SUB] = "sub", [QPU_A_SHR] = "shr",   [QPU_A_SHL] = "shl",   [QPU_A_MIN] = "min",
+    [QPU_A_MAX] = "max", [QPU_A_AND] = "and",   [QPU_A_OR] = "or",     [QPU_A_XOR] = "xor",
 };
 
-const struct qpu_op qpu_mul_ops[8] = {
-    [QPU_M_NOP] = {"nop", 0, 0, 0},       [QPU_M_FMUL] = {"fmul", 2, 1, 1},
-    [QPU_M_MUL24] = {"mul24", 2, 0, 0},   [QPU_M_V8MIN] = {"v8min", 2, 0, 0},
-    [QPU_M_V8SUBS] = {"v8subs", 2, 0, 0},
-};
+const char *const qpu_mul_ops[8] = {[QPU_M_NOP] = "nop",
+                                    [QPU_M_FMUL] = "fmul",
+                                    [QPU_M_MUL24] = "mul24",
+                                    [QPU_M_V8MIN] = "v8min",
+                                    [QPU_M_V8SUBS] = "v8subs"};
 
 const char *const qpu_signal_names[16] = {"bkpt",   NULL,     "thrsw", "thrend", "sbwait", "sbdone",
                                           "lthrsw", "loadcv", "loadc", "ldcend", "ldtmu0", "ldtmu1",

@@ -121,15 +121,9 @@ uint64_t qpu_encode(const struct qpu_inst *inst);
 
 enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst);
 
-struct qpu_op {
-  const char *name; /**< NULL where the code is reserved, or no kernel needs it */
-  uint8_t n_sources;
-  uint8_t float_in;  /**< unpacking converts to float */
-  uint8_t float_out; /**< packing converts from float */
-};
-
-extern const struct qpu_op qpu_add_ops[32];
-extern const struct qpu_op qpu_mul_ops[8];
+/** Names of operations of two sources; NULL where the code is reserved, or no kernel needs it. */
+extern const char *const qpu_add_ops[32];
+extern const char *const qpu_mul_ops[8];
 
 /** NULL for those that are no signal of their own */
 extern const char *const qpu_signal_names[16];
