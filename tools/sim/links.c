@@ -62,19 +62,15 @@ static double link_bytes(const struct halo_link *link)
   return bytes;
 }
 
-static double link_latency(void)
-{
-  return sim_latency_of(&sim.model, sim.via, STUDY_SAME_HOST);
-}
-
 static double flags_raise(void *of, uint64_t step, double since)
 {
   const struct halo_link *link = of;
+  const double seen = since + sim_latency_of(&sim.model, sim.via, STUDY_SAME_HOST);
   struct sim_rank *sent = sim_self();
   for (int m = 0; m < link->n; m++) {
     struct mail *mail = (struct mail *)link->message[m].flag;
-    flag_store(&mail->flag, link->state->base + step, since + link_latency());
-    sim_wake((int)mail->reader, since + link_latency());
+    flag_store(&mail->flag, link->state->base + step, seen);
+    sim_wake((int)mail->reader, seen);
   }
   sent->messages += link->n;
   sent->bytes += link_bytes(link);

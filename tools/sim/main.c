@@ -76,15 +76,6 @@ static double sim_gflops(const struct sim_run *run)
   return himeno_gflops(himeno_points(run->point.global), 1, run->outcome.phases[SIM_SWEEP].max);
 }
 
-static void network_document(struct doc *d, const struct sim_config *c)
-{
-  doc_text(d, "network", 0, "fat-tree, or the file of a platform that was given.",
-           c->platform ? c->platform : "fat-tree");
-  doc_whole(d, "leaf", DOC_OPTIONAL | DOC_POSITIVE, "Hosts per switch; with taper, if no platform was given.",
-            c->platform ? 0 : c->leaf);
-  doc_real(d, "taper", DOC_OPTIONAL | DOC_POSITIVE, "", "", c->platform ? 0 : c->taper);
-}
-
 static void sim_config_document(struct doc *d, const struct sim_point *p)
 {
   const struct sim_config *c = &setup.config;
@@ -103,7 +94,11 @@ static void sim_config_document(struct doc *d, const struct sim_point *p)
   doc_whole(d, "hosts", DOC_POSITIVE, "", hosts_of(p->ranks));
   doc_whole(d, "per_host", DOC_POSITIVE, "", c->per_host);
   doc_flag(d, "overlap", 0, "", setup.model.overlap);
-  network_document(d, c);
+  doc_text(d, "network", 0, "fat-tree, or the file of a platform that was given.",
+           c->platform ? c->platform : "fat-tree");
+  doc_whole(d, "leaf", DOC_OPTIONAL | DOC_POSITIVE, "Hosts per switch; with taper, if no platform was given.",
+            c->platform ? 0 : c->leaf);
+  doc_real(d, "taper", DOC_OPTIONAL | DOC_POSITIVE, "", "", c->platform ? 0 : c->taper);
   doc_whole(d, "sweeps", DOC_POSITIVE, "", c->passes * setup.model.depth);
   doc_end(d);
 }
@@ -201,7 +196,7 @@ static status_t point_simulate(const struct grid_size *size, int ranks)
   const struct geometry messages = {.hosts = hosts,
                                     .messages = {ranks > 1 && setup.config.per_host > 1, hosts > 1}};
   struct sim_run *run = &runs[n_runs];
-  progress_begin("simulating %s on %d ranks", size->name, ranks);
+  progress_begin("simulating %s on %d rank%s", size->name, ranks, ranks == 1 ? "" : "s");
   RETURN_IF_FAILED(point_make(size, ranks, &run->point));
   RETURN_IF_FAILED(model_paths_check(&setup.model, &messages, setup.via));
   RETURN_IF_FAILED(sim_point_run(&setup, &run->point, &run->outcome));
