@@ -330,6 +330,7 @@ tensor_kernels="f16x2 wmma wmma-32x8 wmma-8x32 mma wgmma"
 tensor_studies() {
   needs cuda
   [ -x "$build/tests/unit/test_gemm_tensor" ] || skip "tests/unit/test_gemm_tensor was not built"
+  "$build/gemm-gpu" --fragment-map
   export CMOCKA_MESSAGE_OUTPUT=tap
   tap "$build/tests/unit/test_gemm_tensor"
 }

@@ -24,7 +24,8 @@ enum {
   ALONE = 1,
   LADDER = 2,
   CLUSTER = 4,
-  TIMED = 8,
+  STUDY = 8,
+  TIMED = 16,
   PRODUCT = ALONE | CLUSTER,
   RUN = PRODUCT | LADDER,
 };
@@ -106,8 +107,8 @@ static const struct option_spec options[] = {
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
      "With --distributed: exchange A and B in panels, N columns of A and N rows of B at a time. "
      "Default: equal panels of at most 256 on a CPU; on a GPU 8192, or 32768 for half types."},
-    {DEVICE_OPTION_BACKEND(RUN)},
-    {DEVICE_OPTION_DEVICE(RUN)},
+    {DEVICE_OPTION_BACKEND(RUN | STUDY)},
+    {DEVICE_OPTION_DEVICE(RUN | STUDY)},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, gemm_parse_kernel, "auto|KERNEL"),
      "Select the compute kernel; --list shows them, from the simplest to the fastest. auto takes "
      "the last one that supports the problem."},
@@ -119,9 +120,9 @@ static const struct option_spec options[] = {
      "GPU; 256, 512 and 1024 on a CPU."},
     {"no-reference", 0, ALONE | LADDER, OPTION_FLAG(no_reference),
      "Do not time the vendor's library (such as cuBLAS) for comparison.", .old = "no-yardstick"},
-    {DEVICE_OPTION_BIND(RUN)},
-    {DEVICE_OPTION_EXPECT(RUN)},
-    {RANKS_OPTION_TIMEOUT(RUN)},
+    {DEVICE_OPTION_BIND(RUN | STUDY)},
+    {DEVICE_OPTION_EXPECT(RUN | STUDY)},
+    {RANKS_OPTION_TIMEOUT(RUN | STUDY)},
     {"time", 't', TIMED, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
      "Repeat blocks of products for about this long per kernel: 90 (seconds), 15m or 8h (default 2 "
      "s, with --ladder 0.2 s).",
@@ -143,6 +144,9 @@ static const struct option_spec options[] = {
     {"verbose", 'v', RUN, OPTION_FLAG(verbose),
      "Add the devices' UUIDs to the report; with --ladder, the resources that each kernel uses."},
     {OPTION_LIST("backends, devices and kernels")},
+    {"fragment-map", 0, STUDY, OPTION_FLAG(fragment_map),
+     "Show which lane holds which element of each WMMA fragment, as measured, and exit.",
+     .group = "Tensor cores (CUDA)"},
 };
 
 /* A kernel must exist for the backend that was named with it. */
@@ -210,6 +214,7 @@ static status_t gemm_options_check(void *config)
   RETURN_IF_FAILED(ladder_check(c));
   if (c->ladder && !c->seconds_given) c->seconds = LADDER_SECONDS;
   if (c->distributed) memset(c->ld, 0, sizeof c->ld); /* each rank chooses its own */
+  if (c->fragment_map) c->json = NULL;                /* it writes no document */
   return c->size_given ? gemm_config_problem(c, c->size, &problem) : STATUS_OK;
 }
 
@@ -236,8 +241,10 @@ const struct option_program gemm_options = {
 void gemm_cmdline_ignore(const struct gemm_config *c, int timed)
 {
   const int run = c->ladder ? LADDER : c->distributed ? CLUSTER : ALONE;
-  option_ignore((unsigned)(run | (timed ? TIMED : 0)), !timed           ? "an emulated run"
-                                                       : c->ladder      ? "--ladder"
-                                                       : c->distributed ? "--distributed"
-                                                                        : "a plain run");
+  option_ignore((unsigned)(c->fragment_map ? STUDY : run | (timed ? TIMED : 0)),
+                c->fragment_map  ? "--fragment-map"
+                : !timed         ? "an emulated run"
+                : c->ladder      ? "--ladder"
+                : c->distributed ? "--distributed"
+                                 : "a plain run");
 }

@@ -46,6 +46,7 @@ struct gemm_config {
   int accept; /**< a library's wrong result is the device's */
   const char *json;
   int list, quiet, verbose;
+  int fragment_map;
 };
 
 /** Options into struct gemm_config. */

@@ -4,12 +4,15 @@
 #include "base/stop.h"
 #include "gemm/report/report.h"
 #include "gemm/run/run.h"
+#include "gemm/run/study.h"
 #include "suite/program.h"
 
 static struct gemm_run run;
 
 static status_t gemm_program_run(int *ended)
 {
+  if (run.rig.config.fragment_map)
+    return gemm_study_run(&run.rig.placement, &run.rig.config, output_stream());
   status_t status = gemm_run(&run);
   *ended = status == STATUS_OK || status == STATUS_WRONG || status == STATUS_INCOMPLETE;
   return status;

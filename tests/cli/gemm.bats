@@ -292,6 +292,7 @@ worn() {
 @test "a list of sizes with a hole" { says 2 '--sizes.*from 1 to' --ladder --sizes 8,,9; }
 @test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json -s 8; }
 @test "a device that is not there" { says 3 '--device 77' --device 77 -s 8; }
+@test "fragments of another backend" { says 2 '--backend cpu: WMMA fragments are CUDA' --fragment-map; }
 
 # ---- one product over many ranks ----
 

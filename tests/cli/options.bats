@@ -42,6 +42,8 @@ ignores() {
   ignores '' '' "$top_builddir/gemm-gpu" "${product[@]}" --ladder --sizes 64
   ignores '--time, --block' 'an emulated run' "$top_builddir/gemm-gpu" -b qpu -s 16 -t 1 --block 1 --json x.json
   ignores '--size, --ladder, --json' --list "$top_builddir/gemm-gpu" --list -s 64 --ladder --json x.json
+  run --separate-stderr "$top_builddir/gemm-gpu" --fragment-map --ladder -s 64 --verify off --device 0
+  [[ $stderr == *"warning: --ladder, --size, --verify: ignored, not read by --fragment-map"* ]]
 }
 
 @test "a previous name of an option still works, with a warning that has the new one" {

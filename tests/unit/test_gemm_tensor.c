@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The tensor-core kernels apart from their products: which chip each needs, and how TF32 is
- * rounded. */
+/* The tensor-core kernels apart from their products: which chip each needs, the studies of WMMA
+ * fragments, and how TF32 is rounded. */
 #include "base/log.h"
 #include "config.h"
+#include "gemm/kernels/cuda/tensor/study.h"
 #include "tests/unit/unit.h"
 #if HAVE_CUDA
+#include "gemm/kernels/cuda/tensor/fragment.h"
 #include "gemm/kernels/kernels.h"
 #include "gemm/verify/matrices.h"
 #include "gpu/cuda/cuda_device.h"
 
 static struct gpu_device *device;
 static struct gpu_queue *queue;
+static char text[1 << 18];
 
 static void expect_ok(status_t status)
 {
@@ -67,6 +70,23 @@ static void test_chips(void **state)
     assert_int_equal(gemm_kernel_fits(kernel, &fake.base, &p, why), !cases[c].why[0]);
     if (strncmp(why, cases[c].why, strlen(cases[c].why)) != 0) fail_msg("%s: \"%s\"", cases[c].kernel, why);
   }
+}
+
+static void test_map(void **state)
+{
+  static const char *const kinds[] = {"matrix_a, half, 16x16x16",
+                                      "matrix_a, half, 32x8x16",
+                                      "matrix_b, half, 8x32x16",
+                                      "accumulator, half, 32x8x16",
+                                      "accumulator, float, 16x16x16, stored by rows or by columns alike: 8",
+                                      "accumulator, float, 8x32x16"};
+  (void)state;
+  FILE *out = fmemopen(text, sizeof text - 1, "w");
+  assert_non_null(out);
+  expect_ok(gemm_study_fragments(device, queue, out));
+  fclose(out);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    if (!strstr(text, kinds[k])) fail_msg("no \"%s\"", kinds[k]);
 }
 
 /* A product by the unit matrix, of rows that the copy engine reads and of rows that are copied
@@ -146,7 +166,7 @@ int main(void)
 {
   static const struct CMUnitTest chips[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents)};
   static const struct CMUnitTest all[] = {cmocka_unit_test(test_chips), cmocka_unit_test(test_extents),
-                                          cmocka_unit_test(test_rounding)};
+                                          cmocka_unit_test(test_map), cmocka_unit_test(test_rounding)};
   log_hold(1);
   return device_open() ? cmocka_run_group_tests(all, NULL, teardown)
                        : cmocka_run_group_tests(chips, NULL, teardown);

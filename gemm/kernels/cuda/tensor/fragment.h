@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief What CUDA's WMMA leaves open, measured on the device: which lane holds which element of a
+ * fragment. Plain C interface of fragment.cu. */
+#ifndef GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
+#define GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
+
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FRAGMENT_SHAPES       3
+#define FRAGMENT_LANES        32
+#define FRAGMENT_ELEMENTS_MAX 16
+
+enum fragment_use { FRAGMENT_A, FRAGMENT_B, FRAGMENT_SUM_HALF, FRAGMENT_SUM_FLOAT, FRAGMENT_USES };
+
+/** m and n of the three shapes; k is 16. */
+extern const int fragment_shapes[FRAGMENT_SHAPES][2];
+
+/** One kind of fragment: rows × columns of a matrix, stored by rows or by columns. */
+struct fragment_kind {
+  int shape;
+  enum fragment_use use;
+  int by_columns;
+};
+
+/** Where the elements of a fragment stand: numbers row · columns + column. */
+struct fragment_map {
+  int elements; /**< of a lane */
+  int16_t at[FRAGMENT_LANES][FRAGMENT_ELEMENTS_MAX];
+};
+
+/** \brief Loads a matrix that holds its own numbers into a fragment and sees what each lane has
+ * got. \a map is device memory. */
+cudaError_t fragment_map_measure(const struct fragment_kind *kind, struct fragment_map *map,
+                                 cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
