@@ -133,6 +133,9 @@ const struct halo_transport *halo_transport_find(const char *name);
 
 /** \brief STATUS_USAGE, with what was meant, where there is none of that name. */
 status_t halo_transport_check(const char *option, const char *name);
+/** \brief Reads a transport into \a field, a const char *: NULL for "auto". Fails as the check
+ * does. */
+status_t halo_transport_parse(const char *option, const char *text, void *field);
 
 /** \brief Memory for a field whose halos will travel by \a transport. */
 static inline status_t halo_field_alloc(const struct halo_transport *transport, struct gpu_device *device,

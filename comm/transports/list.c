@@ -32,3 +32,10 @@ status_t halo_transport_check(const char *option, const char *name)
   return log_fail(STATUS_USAGE, "%s %s: there is no such transport%s", option, name,
                   value_guess_text(&guess, "; --list shows them", meant));
 }
+
+status_t halo_transport_parse(const char *option, const char *text, void *field)
+{
+  const char **transport = field;
+  *transport = strcmp(text, "auto") == 0 ? NULL : text;
+  return *transport ? halo_transport_check(option, text) : STATUS_OK;
+}

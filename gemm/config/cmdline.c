@@ -61,13 +61,6 @@ static status_t gemm_parse_kernel(const char *option, const char *text, void *fi
                  : STATUS_OK;
 }
 
-static status_t gemm_parse_transport(const char *option, const char *text, void *field)
-{
-  const char **transport = field;
-  *transport = strcmp(text, "auto") == 0 ? NULL : text;
-  return *transport ? halo_transport_check(option, text) : STATUS_OK;
-}
-
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, gemm_size_parse, "N|MxNxK"),
      "Set the matrix sizes: A is MxK, B is KxN and C is MxN; N alone sets all three. Default: 4096 "
@@ -101,7 +94,7 @@ static const struct option_spec options[] = {
     {"weak", 'w', CLUSTER, OPTION_FLAG(weak),
      "With --distributed: --size is the block of C per rank, so that C grows with the number of "
      "ranks; K stays the same."},
-    {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, gemm_parse_transport, "auto|TRANSPORT"),
+    {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, halo_transport_parse, "auto|TRANSPORT"),
      "With --distributed: select how ranks exchange parts of A and B; --list shows the transports. "
      "auto times a product with each and takes the fastest."},
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),

@@ -41,13 +41,6 @@ static status_t himeno_parse_kernel(const char *option, const char *text, void *
                  : STATUS_OK;
 }
 
-static status_t himeno_parse_transport(const char *option, const char *text, void *field)
-{
-  const char **transport = field;
-  *transport = strcmp(text, "auto") == 0 ? NULL : text;
-  return *transport ? halo_transport_check(option, text) : STATUS_OK;
-}
-
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
      "Set the grid size: XS, S, M, L, XL or IxJxK points. Default: L on a GPU, M on a CPU, XS on "
@@ -75,7 +68,7 @@ static const struct option_spec options[] = {
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
      "Time no kernels or transports before the run and ignore remembered choices: use the "
      "backend's default kernel and transport staged."},
-    {"transport", 'x', RUN, OPTION_CUSTOM(transport, himeno_parse_transport, "auto|TRANSPORT"),
+    {"transport", 'x', RUN, OPTION_CUSTOM(transport, halo_transport_parse, "auto|TRANSPORT"),
      "Select how ranks exchange halos; --list shows the transports. auto times a few exchanges "
      "with each and takes the fastest."},
     {GRID_OPTION_PROCS(RUN, "minimizes the estimated time of halo exchange.")},
