@@ -19,13 +19,13 @@
 #define ROW_BYTES_MIN  256
 #define ROWS_BYTES_MIN 16384
 
-static status_t buffered_events_create(struct halo_exchange *x)
+static status_t buffered_events_create(struct buffered_fixed *fixed, struct buffered_clock *clock)
 {
-  struct gpu_device *device = x->context.device;
-  RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->before));
+  struct gpu_device *device = fixed->context.device;
+  RETURN_IF_FAILED(gpu_event_create_untimed(device, &fixed->before));
   for (int r = 0; r < BUFFERED_EVENTS; r++) {
-    RETURN_IF_FAILED(gpu_event_create_untimed(device, &x->arrived[r]));
-    for (int m = 0; m < MARKS; m++) RETURN_IF_FAILED(gpu_event_create(device, &x->ring[r].event[m]));
+    RETURN_IF_FAILED(gpu_event_create_untimed(device, &fixed->arrived[r]));
+    for (int m = 0; m < MARKS; m++) RETURN_IF_FAILED(gpu_event_create(device, &clock->ring[r].event[m]));
   }
   return STATUS_OK;
 }
@@ -37,60 +37,60 @@ static status_t requests_create(struct buffered_requests *requests, int n)
   return requests->at ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for MPI requests");
 }
 
-static status_t copied_create(struct halo_exchange *x)
+static status_t copied_create(struct buffered_fixed *fixed)
 {
-  x->copied = calloc((size_t)x->outgoing.pieces + 1, sizeof(struct gpu_event *));
-  if (!x->copied) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
-  for (int p = 0; p < x->outgoing.pieces; p++)
-    RETURN_IF_FAILED(gpu_event_create_untimed(x->context.device, &x->copied[p]));
+  fixed->copied = calloc((size_t)fixed->outgoing.pieces + 1, sizeof(struct gpu_event *));
+  if (!fixed->copied) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
+  for (int p = 0; p < fixed->outgoing.pieces; p++)
+    RETURN_IF_FAILED(gpu_event_create_untimed(fixed->context.device, &fixed->copied[p]));
   return STATUS_OK;
 }
 
-static status_t lists_create(struct halo_exchange *x)
+static status_t lists_create(struct buffered_fixed *fixed, struct buffered_current *current)
 {
-  int most = x->incoming.n > x->outgoing.n ? x->incoming.n : x->outgoing.n;
-  RETURN_IF_FAILED(requests_create(&x->tokens_in, x->plan.n));
-  RETURN_IF_FAILED(requests_create(&x->tokens_out, x->plan.n));
-  RETURN_IF_FAILED(requests_create(&x->data_in, x->incoming.n));
-  RETURN_IF_FAILED(requests_create(&x->data_out, x->outgoing.n));
-  x->missing = calloc((size_t)x->incoming.pieces + 1, sizeof(int));
-  x->indices = calloc((size_t)(most + x->plan.n), sizeof(int));
-  x->statuses = calloc((size_t)(most + x->plan.n), sizeof *x->statuses);
-  if (x->missing && x->indices && x->statuses) return STATUS_OK;
+  int most = fixed->incoming.n > fixed->outgoing.n ? fixed->incoming.n : fixed->outgoing.n;
+  RETURN_IF_FAILED(requests_create(&current->tokens_in, fixed->plan.n));
+  RETURN_IF_FAILED(requests_create(&current->tokens_out, fixed->plan.n));
+  RETURN_IF_FAILED(requests_create(&current->data_in, fixed->incoming.n));
+  RETURN_IF_FAILED(requests_create(&current->data_out, fixed->outgoing.n));
+  current->missing = calloc((size_t)fixed->incoming.pieces + 1, sizeof(int));
+  current->indices = calloc((size_t)(most + fixed->plan.n), sizeof(int));
+  current->statuses = calloc((size_t)(most + fixed->plan.n), sizeof *current->statuses);
+  if (current->missing && current->indices && current->statuses) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for MPI requests");
 }
 
-static void buffered_events_destroy(struct halo_exchange *x)
+static void buffered_events_destroy(struct buffered_fixed *fixed, struct buffered_clock *clock)
 {
   for (int r = 0; r < BUFFERED_EVENTS; r++) {
-    gpu_event_destroy(x->arrived[r]);
-    for (int m = 0; m < MARKS; m++) gpu_event_destroy(x->ring[r].event[m]);
+    gpu_event_destroy(fixed->arrived[r]);
+    for (int m = 0; m < MARKS; m++) gpu_event_destroy(clock->ring[r].event[m]);
   }
-  gpu_event_destroy(x->before);
+  gpu_event_destroy(fixed->before);
 }
 
-static void cut_free(struct halo_exchange *x)
+static void cut_free(struct buffered_fixed *fixed, struct buffered_current *current)
 {
-  for (int p = 0; x->copied && p < x->outgoing.pieces; p++) gpu_event_destroy(x->copied[p]);
-  free(x->copied);
-  free(x->tokens_in.at);
-  free(x->tokens_out.at);
-  free(x->data_in.at);
-  free(x->data_out.at);
-  free(x->missing);
-  free(x->indices);
-  free(x->statuses);
-  halo_chunks_free(&x->incoming);
-  halo_chunks_free(&x->outgoing);
-  x->copied = NULL;
-  x->tokens_in.at = x->tokens_out.at = x->data_in.at = x->data_out.at = NULL;
-  x->missing = x->indices = NULL;
-  x->statuses = NULL;
+  for (int p = 0; fixed->copied && p < fixed->outgoing.pieces; p++) gpu_event_destroy(fixed->copied[p]);
+  free(fixed->copied);
+  free(current->tokens_in.at);
+  free(current->tokens_out.at);
+  free(current->data_in.at);
+  free(current->data_out.at);
+  free(current->missing);
+  free(current->indices);
+  free(current->statuses);
+  halo_chunks_free(&fixed->incoming);
+  halo_chunks_free(&fixed->outgoing);
+  fixed->copied = NULL;
+  current->tokens_in.at = current->tokens_out.at = current->data_in.at = current->data_out.at = NULL;
+  current->missing = current->indices = NULL;
+  current->statuses = NULL;
 }
 
-static enum gpu_host_kind host_kind(const struct halo_exchange *x)
+static enum gpu_host_kind host_kind(const struct buffered_fixed *fixed)
 {
-  return x->kind == BUFFERED_PINNED ? GPU_HOST_PINNED : GPU_HOST_PAGEABLE;
+  return fixed->kind == BUFFERED_PINNED ? GPU_HOST_PINNED : GPU_HOST_PAGEABLE;
 }
 
 static int is_pending(const struct buffered_requests *requests)
@@ -103,59 +103,62 @@ static int is_pending(const struct buffered_requests *requests)
 /* After a failed exchange MPI may still write to buffers: they stay until the job ends. */
 void buffered_teardown(struct halo_exchange *x)
 {
-  if (!x || is_pending(&x->data_in) || is_pending(&x->data_out) || is_pending(&x->tokens_in)) return;
-  struct gpu_device *device = x->context.device;
+  if (!x || is_pending(&x->current.data_in) || is_pending(&x->current.data_out) ||
+      is_pending(&x->current.tokens_in))
+    return;
+  struct gpu_device *device = x->fixed.context.device;
   /* After an error copies may be under way in memory that goes now. */
-  if (x->in) gpu_sync(x->in);
-  if (x->out) gpu_sync(x->out);
-  buffered_events_destroy(x);
-  for (int r = 0; r < 2 && x->kind != BUFFERED_DEVICE; r++)
-    gpu_free_host(device, host_kind(x), x->host_recv[r]);
-  if (x->kind != BUFFERED_DEVICE && !x->handover.block) gpu_free_host(device, host_kind(x), x->host_send[0]);
-  for (int r = 0; r < 2; r++) gpu_free(device, &x->recv[r]);
-  if (!x->packs_there || !x->handover.block) gpu_free(device, &x->send[0]);
-  handover_close(&x->handover);
-  gpu_queue_destroy(x->in);
-  gpu_queue_destroy(x->out);
-  if (x->packer_state) x->packer->close(x->packer_state);
-  cut_free(x);
+  if (x->fixed.in) gpu_sync(x->fixed.in);
+  if (x->fixed.out) gpu_sync(x->fixed.out);
+  buffered_events_destroy(&x->fixed, &x->clock);
+  for (int r = 0; r < 2 && x->fixed.kind != BUFFERED_DEVICE; r++)
+    gpu_free_host(device, host_kind(&x->fixed), x->fixed.host_recv[r]);
+  if (x->fixed.kind != BUFFERED_DEVICE && !x->local.handover.block)
+    gpu_free_host(device, host_kind(&x->fixed), x->fixed.host_send[0]);
+  for (int r = 0; r < 2; r++) gpu_free(device, &x->fixed.recv[r]);
+  if (!x->fixed.packs_there || !x->local.handover.block) gpu_free(device, &x->fixed.send[0]);
+  handover_close(&x->local.handover);
+  gpu_queue_destroy(x->fixed.in);
+  gpu_queue_destroy(x->fixed.out);
+  if (x->fixed.packer_state) x->fixed.packer->close(x->fixed.packer_state);
+  cut_free(&x->fixed, &x->current);
   free(x);
 }
 
 /* If one buffer is enough, both indices refer to it. */
-static status_t send_create(struct halo_exchange *x)
+static status_t send_create(struct buffered_fixed *fixed, struct buffered_local *local)
 {
-  struct gpu_device *device = x->context.device;
-  const struct handover *h = &x->handover;
-  size_t bytes = (size_t)x->plan.floats * sizeof(float);
+  struct gpu_device *device = fixed->context.device;
+  const struct handover *h = &local->handover;
+  size_t bytes = (size_t)fixed->plan.floats * sizeof(float);
   if (bytes == 0) return STATUS_OK;
-  for (int t = 0; t < 2 && h->block; t++) x->host_send[t] = h->buffer[t];
-  if (h->block && x->packs_there) {
-    for (int t = 0; t < 2; t++) x->send[t] = (struct gpu_mem){h->buffer[t], bytes};
+  for (int t = 0; t < 2 && h->block; t++) fixed->host_send[t] = h->buffer[t];
+  if (h->block && fixed->packs_there) {
+    for (int t = 0; t < 2; t++) fixed->send[t] = (struct gpu_mem){h->buffer[t], bytes};
     return STATUS_OK;
   }
-  if (x->packed.n > 0) RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->send[0]));
-  x->send[1] = x->send[0];
+  if (fixed->packed.n > 0) RETURN_IF_FAILED(gpu_alloc(device, bytes, &fixed->send[0]));
+  fixed->send[1] = fixed->send[0];
   if (h->block) return STATUS_OK;
-  if (x->packs_there)
-    x->host_send[0] = x->send[0].handle;
+  if (fixed->packs_there)
+    fixed->host_send[0] = fixed->send[0].handle;
   else
-    RETURN_IF_FAILED(gpu_alloc_host(device, bytes, host_kind(x), (void **)&x->host_send[0]));
-  x->host_send[1] = x->host_send[0];
+    RETURN_IF_FAILED(gpu_alloc_host(device, bytes, host_kind(fixed), (void **)&fixed->host_send[0]));
+  fixed->host_send[1] = fixed->host_send[0];
   return STATUS_OK;
 }
 
-static status_t recv_create(struct halo_exchange *x)
+static status_t recv_create(struct buffered_fixed *fixed)
 {
-  struct gpu_device *device = x->context.device;
-  size_t bytes = (size_t)x->plan.recv_floats * sizeof(float);
+  struct gpu_device *device = fixed->context.device;
+  size_t bytes = (size_t)fixed->plan.recv_floats * sizeof(float);
   for (int r = 0; r < 2 && bytes > 0; r++) {
-    if (x->packed.n > 0 && (r == 0 || x->kind == BUFFERED_DEVICE))
-      RETURN_IF_FAILED(gpu_alloc(device, bytes, &x->recv[r]));
-    if (x->kind == BUFFERED_DEVICE)
-      x->host_recv[r] = x->recv[r].handle;
+    if (fixed->packed.n > 0 && (r == 0 || fixed->kind == BUFFERED_DEVICE))
+      RETURN_IF_FAILED(gpu_alloc(device, bytes, &fixed->recv[r]));
+    if (fixed->kind == BUFFERED_DEVICE)
+      fixed->host_recv[r] = fixed->recv[r].handle;
     else
-      RETURN_IF_FAILED(gpu_alloc_host(device, bytes, host_kind(x), (void **)&x->host_recv[r]));
+      RETURN_IF_FAILED(gpu_alloc_host(device, bytes, host_kind(fixed), (void **)&fixed->host_recv[r]));
   }
   return STATUS_OK;
 }
@@ -167,36 +170,37 @@ static int64_t row_bytes(const struct halo_message *message)
 }
 
 /* Each rank for itself: the buffers hold the same either way. */
-static void rows_choose(struct halo_exchange *x)
+static void rows_choose(struct buffered_fixed *fixed)
 {
-  const struct gpu_backend *backend = x->context.device->backend;
-  int may = x->kind == BUFFERED_PINNED && gpu_has(backend, row_copies) && !x->packs_there, packs = !may;
-  for (int m = 0; m < x->plan.n; m++) packs |= row_bytes(&x->plan.messages[m]) < ROW_BYTES_MIN;
-  x->packed = x->plan;
-  x->packed.n = 0;
-  for (int m = 0; m < x->plan.n; m++) {
-    const struct halo_message *message = &x->plan.messages[m];
+  const struct gpu_backend *backend = fixed->context.device->backend;
+  int may = fixed->kind == BUFFERED_PINNED && gpu_has(backend, row_copies) && !fixed->packs_there,
+      packs = !may;
+  for (int m = 0; m < fixed->plan.n; m++) packs |= row_bytes(&fixed->plan.messages[m]) < ROW_BYTES_MIN;
+  fixed->packed = fixed->plan;
+  fixed->packed.n = 0;
+  for (int m = 0; m < fixed->plan.n; m++) {
+    const struct halo_message *message = &fixed->plan.messages[m];
     int64_t bytes = (message->count + message->recv_count) * (int64_t)sizeof(float) / 2;
-    x->by_rows[m] = may && row_bytes(message) >= ROW_BYTES_MIN && (!packs || bytes >= ROWS_BYTES_MIN);
-    if (!x->by_rows[m]) x->packed.messages[x->packed.n++] = *message;
+    fixed->by_rows[m] = may && row_bytes(message) >= ROW_BYTES_MIN && (!packs || bytes >= ROWS_BYTES_MIN);
+    if (!fixed->by_rows[m]) fixed->packed.messages[fixed->packed.n++] = *message;
   }
 }
 
 /* What is handed over comes from another place than what MPI brought. */
-static status_t chunks_create(struct halo_exchange *x, int64_t floats)
+static status_t chunks_create(struct buffered_fixed *fixed, struct buffered_local *local, int64_t floats)
 {
   struct halo_cutting send[HALO_MESSAGES_MAX], recv[HALO_MESSAGES_MAX];
-  for (int m = 0; m < x->plan.n; m++) {
-    int64_t most = x->kind == BUFFERED_DEVICE ? 0 : x->shared[m].carried ? HANDOVER_FLOATS : floats;
-    send[m] = (struct halo_cutting){.most = most, .alone = x->by_rows[m]};
-    recv[m] = (struct halo_cutting){.most = most, .alone = x->by_rows[m] || x->shared[m].carried};
+  for (int m = 0; m < fixed->plan.n; m++) {
+    int64_t most = fixed->kind == BUFFERED_DEVICE ? 0 : local->shared[m].carried ? HANDOVER_FLOATS : floats;
+    send[m] = (struct halo_cutting){.most = most, .alone = fixed->by_rows[m]};
+    recv[m] = (struct halo_cutting){.most = most, .alone = fixed->by_rows[m] || local->shared[m].carried};
   }
-  RETURN_IF_FAILED(halo_chunks_create(&x->outgoing, &x->plan, 0, send));
-  RETURN_IF_FAILED(halo_chunks_create(&x->incoming, &x->plan, 1, recv));
-  memset(x->chunks, 0, sizeof x->chunks);
-  for (int c = x->incoming.n - 1; c >= 0; c--) {
-    x->first[x->incoming.chunk[c].message] = c;
-    x->chunks[x->incoming.chunk[c].message]++;
+  RETURN_IF_FAILED(halo_chunks_create(&fixed->outgoing, &fixed->plan, 0, send));
+  RETURN_IF_FAILED(halo_chunks_create(&fixed->incoming, &fixed->plan, 1, recv));
+  memset(fixed->chunks, 0, sizeof fixed->chunks);
+  for (int c = fixed->incoming.n - 1; c >= 0; c--) {
+    fixed->first[fixed->incoming.chunk[c].message] = c;
+    fixed->chunks[fixed->incoming.chunk[c].message]++;
   }
   return STATUS_OK;
 }
@@ -205,30 +209,32 @@ static status_t chunks_create(struct halo_exchange *x, int64_t floats)
 status_t buffered_cut(struct halo_exchange *x, int64_t floats)
 {
   struct halo_times dropped = {.exchanges = 0};
-  RETURN_IF_FAILED(gpu_sync(x->out));
-  RETURN_IF_FAILED(gpu_sync(x->in));
+  RETURN_IF_FAILED(gpu_sync(x->fixed.out));
+  RETURN_IF_FAILED(gpu_sync(x->fixed.in));
   RETURN_IF_FAILED(buffered_times(x, &dropped));
-  cut_free(x);
-  RETURN_IF_FAILED(chunks_create(x, floats));
-  RETURN_IF_FAILED(lists_create(x));
-  return copied_create(x);
+  cut_free(&x->fixed, &x->current);
+  RETURN_IF_FAILED(chunks_create(&x->fixed, &x->local, floats));
+  RETURN_IF_FAILED(lists_create(&x->fixed, &x->current));
+  return copied_create(&x->fixed);
 }
 
 static status_t exchange_fill(struct halo_exchange *x)
 {
-  struct gpu_device *device = x->context.device;
-  x->packer = halo_packer_find(device->backend->name);
-  if (!x->packer) return log_fail(STATUS_ENVIRONMENT, "backend %s has no halo packer", device->backend->name);
-  RETURN_IF_FAILED(halo_plan_check(&x->plan));
-  x->packs_there =
-      x->kind == BUFFERED_DEVICE || (x->handover.block && device->backend->memory == GPU_MEMORY_HOST);
-  rows_choose(x);
-  RETURN_IF_FAILED(x->packer->open(device, x->context.layout, &x->packed, &x->packer_state));
-  RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->out));
-  RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->in));
-  RETURN_IF_FAILED(send_create(x));
-  RETURN_IF_FAILED(recv_create(x));
-  RETURN_IF_FAILED(buffered_events_create(x));
+  struct gpu_device *device = x->fixed.context.device;
+  x->fixed.packer = halo_packer_find(device->backend->name);
+  if (!x->fixed.packer)
+    return log_fail(STATUS_ENVIRONMENT, "backend %s has no halo packer", device->backend->name);
+  RETURN_IF_FAILED(halo_plan_check(&x->fixed.plan));
+  x->fixed.packs_there = x->fixed.kind == BUFFERED_DEVICE ||
+                         (x->local.handover.block && device->backend->memory == GPU_MEMORY_HOST);
+  rows_choose(&x->fixed);
+  RETURN_IF_FAILED(
+      x->fixed.packer->open(device, x->fixed.context.layout, &x->fixed.packed, &x->fixed.packer_state));
+  RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->fixed.out));
+  RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->fixed.in));
+  RETURN_IF_FAILED(send_create(&x->fixed, &x->local));
+  RETURN_IF_FAILED(recv_create(&x->fixed));
+  RETURN_IF_FAILED(buffered_events_create(&x->fixed, &x->clock));
   return buffered_cut(x, CHUNK_FLOATS);
 }
 
@@ -240,15 +246,16 @@ status_t buffered_setup(const struct halo_context *context, enum buffered_kind k
   TRY(agree_status(context->comm,
                    x ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange")),
       fail);
-  x->context = *context;
-  x->plan = *context->plan;
-  x->context.plan = &x->plan;
-  x->layout = *context->layout;
-  x->context.layout = &x->layout;
-  x->kind = kind;
-  for (int m = 0; m < x->plan.n; m++) x->shared[m].carried = kind == BUFFERED_PINNED;
-  if (kind == BUFFERED_PINNED) TRY(handover_open(&x->handover, &x->context, x->shared), fail);
-  for (int m = 0; m < x->plan.n; m++) x->by_mpi += !x->shared[m].carried;
+  x->fixed.context = *context;
+  x->fixed.plan = *context->plan;
+  x->fixed.context.plan = &x->fixed.plan;
+  x->fixed.layout = *context->layout;
+  x->fixed.context.layout = &x->fixed.layout;
+  x->fixed.kind = kind;
+  for (int m = 0; m < x->fixed.plan.n; m++) x->local.shared[m].carried = kind == BUFFERED_PINNED;
+  if (kind == BUFFERED_PINNED)
+    TRY(handover_open(&x->local.handover, &x->fixed.context, x->local.shared), fail);
+  for (int m = 0; m < x->fixed.plan.n; m++) x->local.by_mpi += !x->local.shared[m].carried;
   TRY(agree_status(context->comm, exchange_fill(x)), fail);
   *exchange = x;
   return STATUS_OK;

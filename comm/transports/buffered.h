@@ -42,7 +42,8 @@ struct buffered_requests {
   int n;
 };
 
-struct halo_exchange {
+/* What is set up once, and cut anew between exchanges. */
+struct buffered_fixed {
   struct halo_context context;
   struct halo_plan plan;
   struct layout layout;
@@ -64,21 +65,31 @@ struct halo_exchange {
   struct halo_chunks outgoing, incoming;
   int first[HALO_MESSAGES_MAX], chunks[HALO_MESSAGES_MAX]; /* of a message that comes in */
   struct gpu_event *arrived[BUFFERED_EVENTS];
+};
+
+/* Times of exchanges. */
+struct buffered_clock {
   struct buffered_marks ring[BUFFERED_EVENTS];
-  struct buffered_marks *marks; /* of the exchange under way, NULL where it is not timed */
+  struct buffered_marks *marks; /* of the current exchange, NULL where it is not timed */
   long timed;                   /* exchanges so far, and since times were read last */
   long timed_lately;
   struct halo_times times;
-  long n; /* exchanges begun */
+  double since; /* time up to which wait and transfer are accounted */
+};
 
+/* Messages that are handed over within a host. */
+struct buffered_local {
   struct handover handover;
   struct halo_reach shared[HALO_MESSAGES_MAX]; /* whether a message is handed over, else why not */
   int by_mpi;                                  /* messages that are not */
   /* chunks of a message so far */
   uint64_t handed[HALO_MESSAGES_MAX], got[HALO_MESSAGES_MAX];
   long took; /* exchanges whose halos were copied in */
+};
 
-  /* the exchange under way */
+/* The current exchange. */
+struct buffered_current {
+  long n; /* exchanges begun */
   struct gpu_mem from, field;
   struct buffered_requests tokens_in, tokens_out, data_in, data_out;
   int heard[HALO_MESSAGES_MAX]; /* its token has come */
@@ -88,7 +99,13 @@ struct halo_exchange {
   int sent; /* chunks */
   int tokens_left, data_left, out_left, in_transfer;
   int arriving; /* the first piece has been copied in */
-  double since; /* time up to which wait and transfer are accounted */
+};
+
+struct halo_exchange {
+  struct buffered_fixed fixed;
+  struct buffered_clock clock;
+  struct buffered_local local;
+  struct buffered_current current;
 };
 
 /** \brief A transport's set-up for \a way; ranks agree. */
@@ -103,17 +120,17 @@ status_t buffered_cut(struct halo_exchange *exchange, int64_t floats);
 status_t buffered_chunk_choose(struct halo_exchange *exchange);
 
 /** \brief Whether exchanges have that mark: what they leave out has none. */
-int buffered_is_marked(const struct halo_exchange *exchange, int mark);
+int buffered_is_marked(const struct buffered_fixed *fixed, int mark);
 
 /** \brief Whether the exchange that begins is timed: the first is since times were read, and then
  * one of BUFFERED_TIMED. */
-void buffered_marks_choose(struct halo_exchange *exchange);
+void buffered_marks_choose(struct buffered_clock *clock);
 
 /** \brief Records a mark where the exchange is timed. */
-status_t buffered_mark(struct halo_exchange *exchange, enum buffered_mark mark, struct gpu_queue *queue);
+status_t buffered_mark(struct buffered_clock *clock, enum buffered_mark mark, struct gpu_queue *queue);
 
 /** \brief Reads the marks that the next timed exchange uses again: while the device works. */
-status_t buffered_marks_renew(struct halo_exchange *exchange);
+status_t buffered_marks_renew(const struct buffered_fixed *fixed, struct buffered_clock *clock);
 
 status_t buffered_times(struct halo_exchange *exchange, struct halo_times *times);
 

@@ -31,12 +31,12 @@ static int candidates(int64_t longest, int64_t floats[CANDIDATES])
   return n;
 }
 
-static int64_t longest_by_mpi(const struct halo_exchange *x)
+static int64_t longest_by_mpi(const struct buffered_fixed *fixed, const struct buffered_local *local)
 {
   int64_t longest = 0;
-  for (int m = 0; m < x->plan.n; m++) {
-    const struct halo_message *message = &x->plan.messages[m];
-    if (x->shared[m].carried) continue;
+  for (int m = 0; m < fixed->plan.n; m++) {
+    const struct halo_message *message = &fixed->plan.messages[m];
+    if (local->shared[m].carried) continue;
     if (message->count > longest) longest = message->count;
     if (message->recv_count > longest) longest = message->recv_count;
   }
@@ -46,30 +46,31 @@ static int64_t longest_by_mpi(const struct halo_exchange *x)
 static status_t chunk_trial_exchange(struct halo_exchange *x)
 {
   struct gpu_event *arrived;
-  RETURN_IF_FAILED(halo_transport_staged.start(x, x->context.fields[0], x->context.fields[0], NULL));
+  RETURN_IF_FAILED(
+      halo_transport_staged.start(x, x->fixed.context.fields[0], x->fixed.context.fields[0], NULL));
   return halo_transport_staged.finish(x, &arrived);
 }
 
 /* Of the slowest rank. */
 static status_t exchanges_time(struct halo_exchange *x, int64_t floats, double *seconds)
 {
-  RETURN_IF_FAILED(agree_status(x->context.comm, buffered_cut(x, floats)));
+  RETURN_IF_FAILED(agree_status(x->fixed.context.comm, buffered_cut(x, floats)));
   RETURN_IF_FAILED(chunk_trial_exchange(x));
-  RETURN_IF_FAILED(gpu_sync(x->in));
+  RETURN_IF_FAILED(gpu_sync(x->fixed.in));
   double begin = stats_now(), mine;
   for (int e = 0; e < EXCHANGES; e++) RETURN_IF_FAILED(chunk_trial_exchange(x));
-  RETURN_IF_FAILED(gpu_sync(x->in));
+  RETURN_IF_FAILED(gpu_sync(x->fixed.in));
   mine = stats_now() - begin;
-  return watch_allreduce(x->context.comm, &mine, seconds, 1, MPI_DOUBLE, MPI_MAX,
+  return watch_allreduce(x->fixed.context.comm, &mine, seconds, 1, MPI_DOUBLE, MPI_MAX,
                          "the choice of the halos' chunks");
 }
 
-static void choice_note(struct halo_exchange *x, int64_t floats)
+static void choice_note(struct buffered_fixed *fixed, struct buffered_local *local, int64_t floats)
 {
-  for (int m = 0; m < x->plan.n; m++) {
-    char *why = x->shared[m].why;
-    size_t used = strlen(why), left = sizeof x->shared[m].why - used;
-    if (x->shared[m].carried) continue;
+  for (int m = 0; m < fixed->plan.n; m++) {
+    char *why = local->shared[m].why;
+    size_t used = strlen(why), left = sizeof local->shared[m].why - used;
+    if (local->shared[m].carried) continue;
     if (floats == 0)
       snprintf(why + used, left, "; messages whole");
     else
@@ -79,10 +80,10 @@ static void choice_note(struct halo_exchange *x, int64_t floats)
 
 status_t buffered_chunk_choose(struct halo_exchange *x)
 {
-  int64_t mine = longest_by_mpi(x), longest, floats[CANDIDATES];
+  int64_t mine = longest_by_mpi(&x->fixed, &x->local), longest, floats[CANDIDATES];
   double seconds[CANDIDATES][ROUNDS], spent = 0;
   int rounds = 0;
-  RETURN_IF_FAILED(watch_allreduce(x->context.comm, &mine, &longest, 1, MPI_INT64_T, MPI_MAX,
+  RETURN_IF_FAILED(watch_allreduce(x->fixed.context.comm, &mine, &longest, 1, MPI_INT64_T, MPI_MAX,
                                    "the choice of the halos' chunks"));
   int n = candidates(longest, floats), best = n - 1;
   if (n == 1) return STATUS_OK;
@@ -94,7 +95,7 @@ status_t buffered_chunk_choose(struct halo_exchange *x)
   for (int c = 0; c < n; c++) seconds[c][0] = stats_summarise(seconds[c], (size_t)rounds).median;
   for (int c = n - 2; c >= 0; c--)
     if (seconds[c][0] <= GAIN * seconds[best][0]) best = c;
-  RETURN_IF_FAILED(agree_status(x->context.comm, buffered_cut(x, floats[best])));
-  choice_note(x, floats[best]);
+  RETURN_IF_FAILED(agree_status(x->fixed.context.comm, buffered_cut(x, floats[best])));
+  choice_note(&x->fixed, &x->local, floats[best]);
   return STATUS_OK;
 }

@@ -4,28 +4,30 @@
 
 #include "comm/transports/buffered.h"
 
-int buffered_is_marked(const struct halo_exchange *x, int mark)
+int buffered_is_marked(const struct buffered_fixed *fixed, int mark)
 {
-  if (mark == MARK_HERE) return x->incoming.pieces > 1;
-  return x->packed.n > 0 || (mark != MARK_PACKED && mark != MARK_READY && mark != MARK_UNPACKED);
+  if (mark == MARK_HERE) return fixed->incoming.pieces > 1;
+  return fixed->packed.n > 0 || (mark != MARK_PACKED && mark != MARK_READY && mark != MARK_UNPACKED);
 }
 
 /* HERE is recorded in the queue that is idle by then, and where one piece comes in BACK says it. */
-static void stages_add(struct halo_exchange *x, const double at[MARKS])
+static void stages_add(const struct buffered_fixed *fixed, struct buffered_clock *clock,
+                       const double at[MARKS])
 {
-  enum buffered_mark here = x->kind == BUFFERED_DEVICE || x->incoming.n == 0 ? MARK_IN
-                            : x->incoming.pieces == 1                        ? MARK_BACK
-                                                                             : MARK_HERE;
+  enum buffered_mark here = fixed->kind == BUFFERED_DEVICE || fixed->incoming.n == 0 ? MARK_IN
+                            : fixed->incoming.pieces == 1                            ? MARK_BACK
+                                                                                     : MARK_HERE;
   const enum buffered_mark ends[HALO_STAGES] = {MARK_PACKED, MARK_OUT, here, MARK_IN, MARK_UNPACKED};
   double over = 0;
   for (int s = 0; s < HALO_STAGES; s++) {
     if (at[ends[s]] <= over) continue;
-    x->times.stages[s] += at[ends[s]] - over;
+    clock->times.stages[s] += at[ends[s]] - over;
     over = at[ends[s]];
   }
 }
 
-static status_t marks_query(struct halo_exchange *x, struct buffered_marks *marks)
+static status_t marks_query(const struct buffered_fixed *fixed, struct buffered_clock *clock,
+                            struct buffered_marks *marks)
 {
   static const struct {
     enum halo_phase phase;
@@ -37,33 +39,33 @@ static status_t marks_query(struct halo_exchange *x, struct buffered_marks *mark
   double at[MARKS] = {0};
   if (!marks->used) return STATUS_OK;
   for (int m = MARK_BEGIN + 1; m < MARKS; m++)
-    if (buffered_is_marked(x, m))
+    if (buffered_is_marked(fixed, m))
       RETURN_IF_FAILED(gpu_elapsed(marks->event[MARK_BEGIN], marks->event[m], &at[m]));
     else
       at[m] = m > MARK_IN ? at[m - 1] : 0;
   for (size_t s = 0; s < sizeof spans / sizeof spans[0]; s++)
-    if (x->kind != BUFFERED_DEVICE || (spans[s].phase != HALO_D2H && spans[s].phase != HALO_H2D))
-      x->times.seconds[spans[s].phase] += at[spans[s].end] - at[spans[s].begin];
-  stages_add(x, at);
-  x->timed_lately++;
+    if (fixed->kind != BUFFERED_DEVICE || (spans[s].phase != HALO_D2H && spans[s].phase != HALO_H2D))
+      clock->times.seconds[spans[s].phase] += at[spans[s].end] - at[spans[s].begin];
+  stages_add(fixed, clock, at);
+  clock->timed_lately++;
   marks->used = 0;
   return STATUS_OK;
 }
 
-void buffered_marks_choose(struct halo_exchange *x)
+void buffered_marks_choose(struct buffered_clock *clock)
 {
-  int timed = x->times.exchanges % BUFFERED_TIMED == 0;
-  x->marks = timed ? &x->ring[x->timed++ % BUFFERED_EVENTS] : NULL;
+  int timed = clock->times.exchanges % BUFFERED_TIMED == 0;
+  clock->marks = timed ? &clock->ring[clock->timed++ % BUFFERED_EVENTS] : NULL;
 }
 
-status_t buffered_marks_renew(struct halo_exchange *x)
+status_t buffered_marks_renew(const struct buffered_fixed *fixed, struct buffered_clock *clock)
 {
-  return x->marks ? marks_query(x, &x->ring[x->timed % BUFFERED_EVENTS]) : STATUS_OK;
+  return clock->marks ? marks_query(fixed, clock, &clock->ring[clock->timed % BUFFERED_EVENTS]) : STATUS_OK;
 }
 
-status_t buffered_mark(struct halo_exchange *x, enum buffered_mark mark, struct gpu_queue *queue)
+status_t buffered_mark(struct buffered_clock *clock, enum buffered_mark mark, struct gpu_queue *queue)
 {
-  return x->marks ? gpu_record(x->marks->event[mark], queue) : STATUS_OK;
+  return clock->marks ? gpu_record(clock->marks->event[mark], queue) : STATUS_OK;
 }
 
 static int on_device(int phase)
@@ -73,12 +75,15 @@ static int on_device(int phase)
 
 status_t buffered_times(struct halo_exchange *x, struct halo_times *times)
 {
-  for (int r = 0; r < BUFFERED_EVENTS; r++) RETURN_IF_FAILED(marks_query(x, &x->ring[r]));
-  double scale = x->timed_lately > 0 ? (double)x->times.exchanges / (double)x->timed_lately : 0;
-  for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += x->times.seconds[p] * (on_device(p) ? scale : 1);
-  for (int s = 0; s < HALO_STAGES; s++) times->stages[s] += x->times.stages[s] * scale;
-  times->exchanges += x->times.exchanges;
-  x->timed_lately = 0;
-  memset(&x->times, 0, sizeof x->times);
+  for (int r = 0; r < BUFFERED_EVENTS; r++)
+    RETURN_IF_FAILED(marks_query(&x->fixed, &x->clock, &x->clock.ring[r]));
+  double scale =
+      x->clock.timed_lately > 0 ? (double)x->clock.times.exchanges / (double)x->clock.timed_lately : 0;
+  for (int p = 0; p < HALO_PHASES; p++)
+    times->seconds[p] += x->clock.times.seconds[p] * (on_device(p) ? scale : 1);
+  for (int s = 0; s < HALO_STAGES; s++) times->stages[s] += x->clock.times.stages[s] * scale;
+  times->exchanges += x->clock.times.exchanges;
+  x->clock.timed_lately = 0;
+  memset(&x->clock.times, 0, sizeof x->clock.times);
   return STATUS_OK;
 }

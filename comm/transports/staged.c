@@ -57,104 +57,109 @@ static int buffered_available(const struct gpu_backend *backend, char reason[GPU
 
 /* Time since the last look belongs to `transfer` while bytes are on their way, and to `wait` while
  * the halo is late. */
-static void account(struct halo_exchange *x)
+static void account(struct buffered_current *current, struct buffered_clock *clock)
 {
   double now = stats_now();
-  if (x->sent > 0 && x->in_transfer > 0) x->times.seconds[HALO_TRANSFER] += now - x->since;
-  if (x->sent > 0 && x->tokens_left > 0) x->times.seconds[HALO_WAIT] += now - x->since;
-  x->since = now;
+  if (current->sent > 0 && current->in_transfer > 0)
+    clock->times.seconds[HALO_TRANSFER] += now - clock->since;
+  if (current->sent > 0 && current->tokens_left > 0) clock->times.seconds[HALO_WAIT] += now - clock->since;
+  clock->since = now;
 }
 
-static int is_shared(const struct halo_exchange *x, int message)
+static int is_shared(const struct buffered_local *local, int message)
 {
-  return x->shared[message].carried;
+  return local->shared[message].carried;
 }
 
 static status_t receives_post(struct halo_exchange *x)
 {
-  x->out_left = 0;
-  for (int m = 0; m < x->plan.n; m++) {
-    x->heard[m] = 0;
-    if (is_shared(x, m)) continue;
-    x->out_left++;
-    RETURN_IF_FAILED(
-        mpi_check(MPI_Irecv(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
-                            TOKEN_TAG + x->plan.messages[m].recv_tag, x->context.comm, &x->tokens_in.at[m]),
-                  "MPI_Irecv of a token"));
+  x->current.out_left = 0;
+  for (int m = 0; m < x->fixed.plan.n; m++) {
+    x->current.heard[m] = 0;
+    if (is_shared(&x->local, m)) continue;
+    x->current.out_left++;
+    RETURN_IF_FAILED(mpi_check(MPI_Irecv(NULL, 0, MPI_BYTE, x->fixed.plan.messages[m].peer,
+                                         TOKEN_TAG + x->fixed.plan.messages[m].recv_tag,
+                                         x->fixed.context.comm, &x->current.tokens_in.at[m]),
+                               "MPI_Irecv of a token"));
   }
-  for (int c = 0; c < x->incoming.n; c++) {
-    const struct halo_chunk *chunk = &x->incoming.chunk[c];
-    const struct halo_message *message = &x->plan.messages[chunk->message];
-    if (is_shared(x, chunk->message)) continue;
-    RETURN_IF_FAILED(
-        mpi_check(MPI_Irecv(x->host_recv[x->n % 2] + chunk->begin, (int)chunk->count, MPI_FLOAT,
-                            message->peer, message->recv_tag, x->context.comm, &x->data_in.at[c]),
-                  "MPI_Irecv of a halo"));
+  for (int c = 0; c < x->fixed.incoming.n; c++) {
+    const struct halo_chunk *chunk = &x->fixed.incoming.chunk[c];
+    const struct halo_message *message = &x->fixed.plan.messages[chunk->message];
+    if (is_shared(&x->local, chunk->message)) continue;
+    RETURN_IF_FAILED(mpi_check(MPI_Irecv(x->fixed.host_recv[x->current.n % 2] + chunk->begin,
+                                         (int)chunk->count, MPI_FLOAT, message->peer, message->recv_tag,
+                                         x->fixed.context.comm, &x->current.data_in.at[c]),
+                               "MPI_Irecv of a halo"));
   }
-  for (int p = 0; p < x->incoming.pieces; p++) x->missing[p] = x->incoming.piece[p].chunks;
-  x->tokens_left = x->plan.n;
-  x->data_left = x->incoming.n;
-  for (int c = 0; c < x->outgoing.n; c++) x->out_left += !is_shared(x, x->outgoing.chunk[c].message);
+  for (int p = 0; p < x->fixed.incoming.pieces; p++)
+    x->current.missing[p] = x->fixed.incoming.piece[p].chunks;
+  x->current.tokens_left = x->fixed.plan.n;
+  x->current.data_left = x->fixed.incoming.n;
+  for (int c = 0; c < x->fixed.outgoing.n; c++)
+    x->current.out_left += !is_shared(&x->local, x->fixed.outgoing.chunk[c].message);
   return STATUS_OK;
 }
 
 static status_t tokens_send(struct halo_exchange *x)
 {
-  handover_begin(&x->handover, (uint64_t)x->n + 1);
-  for (int m = 0; m < x->plan.n; m++)
-    if (!is_shared(x, m))
-      RETURN_IF_FAILED(mpi_check(MPI_Isend(NULL, 0, MPI_BYTE, x->plan.messages[m].peer,
-                                           TOKEN_TAG + x->plan.messages[m].send_tag, x->context.comm,
-                                           &x->tokens_out.at[m]),
+  handover_begin(&x->local.handover, (uint64_t)x->current.n + 1);
+  for (int m = 0; m < x->fixed.plan.n; m++)
+    if (!is_shared(&x->local, m))
+      RETURN_IF_FAILED(mpi_check(MPI_Isend(NULL, 0, MPI_BYTE, x->fixed.plan.messages[m].peer,
+                                           TOKEN_TAG + x->fixed.plan.messages[m].send_tag,
+                                           x->fixed.context.comm, &x->current.tokens_out.at[m]),
                                  "MPI_Isend of a token"));
-  x->since = stats_now();
+  x->clock.since = stats_now();
   return STATUS_OK;
 }
 
-static status_t piece_out(struct halo_exchange *x, const struct halo_piece *piece)
+static status_t piece_out(const struct buffered_fixed *fixed, struct buffered_current *current,
+                          const struct halo_piece *piece)
 {
-  int m = x->outgoing.chunk[piece->first].message;
-  float *to = x->host_send[x->n % 2] + piece->begin;
-  if (!x->by_rows[m])
-    return gpu_copy_out(x->out, to, x->send[0], (size_t)piece->begin * sizeof(float),
+  int m = fixed->outgoing.chunk[piece->first].message;
+  float *to = fixed->host_send[current->n % 2] + piece->begin;
+  if (!fixed->by_rows[m])
+    return gpu_copy_out(fixed->out, to, fixed->send[0], (size_t)piece->begin * sizeof(float),
                         (size_t)piece->count * sizeof(float));
-  const struct halo_message *message = &x->plan.messages[m];
+  const struct halo_message *message = &fixed->plan.messages[m];
   struct gpu_rows rows =
-      halo_rows(x->context.layout, &message->send, piece->begin - message->send_offset, piece->count);
-  return gpu_copy_rows_out(x->out, to, x->from, &rows);
+      halo_rows(fixed->context.layout, &message->send, piece->begin - message->send_offset, piece->count);
+  return gpu_copy_rows_out(fixed->out, to, current->from, &rows);
 }
 
 static status_t piece_in(struct halo_exchange *x, const struct halo_piece *piece)
 {
-  int m = x->incoming.chunk[piece->first].message, buffer = (int)(x->n % 2);
-  const struct halo_message *message = &x->plan.messages[m];
-  const float *from =
-      piece->begin +
-      (is_shared(x, m) ? x->handover.peer[m].buffer[buffer] - message->recv_offset : x->host_recv[buffer]);
-  if (!x->by_rows[m])
-    return gpu_copy_in(x->in, x->recv[0], (size_t)piece->begin * sizeof(float), from,
+  int m = x->fixed.incoming.chunk[piece->first].message, buffer = (int)(x->current.n % 2);
+  const struct halo_message *message = &x->fixed.plan.messages[m];
+  const float *from = piece->begin + (is_shared(&x->local, m)
+                                          ? x->local.handover.peer[m].buffer[buffer] - message->recv_offset
+                                          : x->fixed.host_recv[buffer]);
+  if (!x->fixed.by_rows[m])
+    return gpu_copy_in(x->fixed.in, x->fixed.recv[0], (size_t)piece->begin * sizeof(float), from,
                        (size_t)piece->count * sizeof(float));
   struct gpu_rows rows =
-      halo_rows(x->context.layout, &message->recv, piece->begin - message->recv_offset, piece->count);
-  return gpu_copy_rows_in(x->in, x->field, &rows, from);
+      halo_rows(x->fixed.context.layout, &message->recv, piece->begin - message->recv_offset, piece->count);
+  return gpu_copy_rows_in(x->fixed.in, x->current.field, &rows, from);
 }
 
-static status_t staged_copies_start(struct halo_exchange *x)
+static status_t staged_copies_start(const struct buffered_fixed *fixed, struct buffered_current *current)
 {
-  for (int p = 0; p < x->outgoing.pieces; p++) {
-    if (!x->packs_there) RETURN_IF_FAILED(piece_out(x, &x->outgoing.piece[p]));
-    RETURN_IF_FAILED(gpu_record(x->copied[p], x->out));
+  for (int p = 0; p < fixed->outgoing.pieces; p++) {
+    if (!fixed->packs_there) RETURN_IF_FAILED(piece_out(fixed, current, &fixed->outgoing.piece[p]));
+    RETURN_IF_FAILED(gpu_record(fixed->copied[p], fixed->out));
   }
   return STATUS_OK;
 }
 
 static status_t staged_pack(struct halo_exchange *x)
 {
-  RETURN_IF_FAILED(buffered_mark(x, MARK_BEGIN, x->out));
-  if (x->packed.n == 0) return STATUS_OK;
-  if (x->plan.floats > 0)
-    RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->out, x->from, x->send[x->n % 2]));
-  return buffered_mark(x, MARK_PACKED, x->out);
+  RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_BEGIN, x->fixed.out));
+  if (x->fixed.packed.n == 0) return STATUS_OK;
+  if (x->fixed.plan.floats > 0)
+    RETURN_IF_FAILED(x->fixed.packer->pack(x->fixed.packer_state, x->fixed.out, x->current.from,
+                                           x->fixed.send[x->current.n % 2]));
+  return buffered_mark(&x->clock, MARK_PACKED, x->fixed.out);
 }
 
 /* ---- buffers: a buffer is written again once all neighbours took what was in it ---- */
@@ -162,24 +167,24 @@ static status_t staged_pack(struct halo_exchange *x)
 static status_t takes_send(struct halo_exchange *x)
 {
   int passed = 1;
-  while (x->took < x->n && passed) {
-    RETURN_IF_FAILED(gpu_ready(x->arrived[x->took % BUFFERED_EVENTS], &passed));
-    x->took += passed;
+  while (x->local.took < x->current.n && passed) {
+    RETURN_IF_FAILED(gpu_ready(x->fixed.arrived[x->local.took % BUFFERED_EVENTS], &passed));
+    x->local.took += passed;
   }
-  handover_take(&x->handover, (uint64_t)x->took);
+  handover_take(&x->local.handover, (uint64_t)x->local.took);
   return STATUS_OK;
 }
 
-static int is_taken(const struct halo_exchange *x, int message)
+static int is_taken(const struct buffered_local *local, const struct buffered_current *current, int message)
 {
-  return !is_shared(x, message) || (long)handover_taken(&x->handover.peer[message]) >= x->n - 1;
+  return !is_shared(local, message) || (long)handover_taken(&local->handover.peer[message]) >= current->n - 1;
 }
 
 static void buffer_describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_exchange *x = of;
-  for (int m = 0; m < x->plan.n; m++)
-    if (!is_taken(x, m)) halo_target_add(targets, &x->plan.messages[m]);
+  for (int m = 0; m < x->fixed.plan.n; m++)
+    if (!is_taken(&x->local, &x->current, m)) halo_target_add(targets, &x->fixed.plan.messages[m]);
 }
 
 /* Between neighbours that send to each other this is so already: what came from them in the last
@@ -187,13 +192,13 @@ static void buffer_describe(const void *of, struct watch_targets *targets)
 static status_t buffer_await(struct halo_exchange *x)
 {
   struct watch_wait wait;
-  watch_begin(&wait, x->context.comm, NULL, NULL, NULL);
+  watch_begin(&wait, x->fixed.context.comm, NULL, NULL, NULL);
   for (;;) {
     RETURN_IF_FAILED(takes_send(x));
-    int own = x->took >= x->n - 1, taken = 1;
-    for (int m = 0; m < x->plan.n; m++) taken &= is_taken(x, m);
+    int own = x->local.took >= x->current.n - 1, taken = 1;
+    for (int m = 0; m < x->fixed.plan.n; m++) taken &= is_taken(&x->local, &x->current, m);
     if (own && taken) return STATUS_OK;
-    if (own && !wait.what) watch_begin(&wait, x->context.comm, "halos", buffer_describe, x);
+    if (own && !wait.what) watch_begin(&wait, x->fixed.context.comm, "halos", buffer_describe, x);
     RETURN_IF_FAILED(wait.what ? watch_poll(&wait) : watch_serve(&wait));
     sched_yield();
   }
@@ -204,43 +209,43 @@ static status_t buffer_await(struct halo_exchange *x)
 static status_t buffered_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
                                struct gpu_event *computed)
 {
-  x->from = from;
-  x->field = field;
-  x->sent = x->in_transfer = x->arriving = 0;
+  x->current.from = from;
+  x->current.field = field;
+  x->current.sent = x->current.in_transfer = x->current.arriving = 0;
   RETURN_IF_FAILED(buffer_await(x));
-  buffered_marks_choose(x);
+  buffered_marks_choose(&x->clock);
   RETURN_IF_FAILED(receives_post(x));
   if (!computed) {
-    RETURN_IF_FAILED(gpu_record(x->before, x->context.compute));
-    computed = x->before;
+    RETURN_IF_FAILED(gpu_record(x->fixed.before, x->fixed.context.compute));
+    computed = x->fixed.before;
   }
-  RETURN_IF_FAILED(gpu_wait(x->out, computed));
-  RETURN_IF_FAILED(gpu_wait(x->in, computed));
+  RETURN_IF_FAILED(gpu_wait(x->fixed.out, computed));
+  RETURN_IF_FAILED(gpu_wait(x->fixed.in, computed));
   RETURN_IF_FAILED(staged_pack(x));
-  RETURN_IF_FAILED(staged_copies_start(x));
-  RETURN_IF_FAILED(buffered_mark(x, MARK_OUT, x->out));
-  RETURN_IF_FAILED(buffered_marks_renew(x));
-  return x->outgoing.n == 0 ? tokens_send(x) : STATUS_OK;
+  RETURN_IF_FAILED(staged_copies_start(&x->fixed, &x->current));
+  RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_OUT, x->fixed.out));
+  RETURN_IF_FAILED(buffered_marks_renew(&x->fixed, &x->clock));
+  return x->fixed.outgoing.n == 0 ? tokens_send(x) : STATUS_OK;
 }
 
 /* Sends what has been copied out, in order. */
 static status_t chunks_send(struct halo_exchange *x)
 {
-  while (x->sent < x->outgoing.n) {
-    const struct halo_chunk *chunk = &x->outgoing.chunk[x->sent];
-    const struct halo_message *message = &x->plan.messages[chunk->message];
+  while (x->current.sent < x->fixed.outgoing.n) {
+    const struct halo_chunk *chunk = &x->fixed.outgoing.chunk[x->current.sent];
+    const struct halo_message *message = &x->fixed.plan.messages[chunk->message];
     int copied = 0;
-    RETURN_IF_FAILED(gpu_ready(x->copied[chunk->piece], &copied));
+    RETURN_IF_FAILED(gpu_ready(x->fixed.copied[chunk->piece], &copied));
     if (!copied) return STATUS_OK;
-    if (x->sent == 0) RETURN_IF_FAILED(tokens_send(x));
-    if (is_shared(x, chunk->message))
-      handover_send(&x->handover, message->send_tag, ++x->handed[chunk->message]);
+    if (x->current.sent == 0) RETURN_IF_FAILED(tokens_send(x));
+    if (is_shared(&x->local, chunk->message))
+      handover_send(&x->local.handover, message->send_tag, ++x->local.handed[chunk->message]);
     else
-      RETURN_IF_FAILED(
-          mpi_check(MPI_Isend(x->host_send[x->n % 2] + chunk->begin, (int)chunk->count, MPI_FLOAT,
-                              message->peer, message->send_tag, x->context.comm, &x->data_out.at[x->sent]),
-                    "MPI_Isend of a halo"));
-    x->sent++;
+      RETURN_IF_FAILED(mpi_check(MPI_Isend(x->fixed.host_send[x->current.n % 2] + chunk->begin,
+                                           (int)chunk->count, MPI_FLOAT, message->peer, message->send_tag,
+                                           x->fixed.context.comm, &x->current.data_out.at[x->current.sent]),
+                                 "MPI_Isend of a halo"));
+    x->current.sent++;
   }
   return STATUS_OK;
 }
@@ -248,42 +253,45 @@ static status_t chunks_send(struct halo_exchange *x)
 /* Copies a piece to the device once all its chunks are here. */
 static status_t chunk_arrived(struct halo_exchange *x, int c)
 {
-  int p = x->incoming.chunk[c].piece;
-  const struct halo_piece *piece = &x->incoming.piece[p];
-  x->in_transfer--;
-  x->data_left--;
-  if (--x->missing[p] > 0) return STATUS_OK;
-  if (!x->arriving++) RETURN_IF_FAILED(buffered_mark(x, MARK_BACK, x->in));
-  if (x->data_left == 0 && buffered_is_marked(x, MARK_HERE))
-    RETURN_IF_FAILED(buffered_mark(x, MARK_HERE, x->out));
-  if (x->kind == BUFFERED_DEVICE) return STATUS_OK;
+  int p = x->fixed.incoming.chunk[c].piece;
+  const struct halo_piece *piece = &x->fixed.incoming.piece[p];
+  x->current.in_transfer--;
+  x->current.data_left--;
+  if (--x->current.missing[p] > 0) return STATUS_OK;
+  if (!x->current.arriving++) RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_BACK, x->fixed.in));
+  if (x->current.data_left == 0 && buffered_is_marked(&x->fixed, MARK_HERE))
+    RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_HERE, x->fixed.out));
+  if (x->fixed.kind == BUFFERED_DEVICE) return STATUS_OK;
   RETURN_IF_FAILED(piece_in(x, piece));
-  return x->data_left == 0 ? buffered_mark(x, MARK_IN, x->in) : STATUS_OK;
+  return x->current.data_left == 0 ? buffered_mark(&x->clock, MARK_IN, x->fixed.in) : STATUS_OK;
 }
 
 /* How many of \a requests have finished since the last look; which, in x->indices. */
-static status_t staged_is_done(struct halo_exchange *x, struct buffered_requests *requests, int n, int *done)
+static status_t staged_is_done(struct buffered_local *local, struct buffered_current *current,
+                               struct buffered_requests *requests, int n, int *done)
 {
   *done = 0;
-  if (n == 0 || !x->by_mpi) return STATUS_OK;
-  int error = MPI_Testsome(n, requests->at, done, x->indices, x->statuses);
-  for (int r = 0; error == MPI_SUCCESS && r < *done; r++) x->statuses[r].MPI_ERROR = MPI_SUCCESS;
+  if (n == 0 || !local->by_mpi) return STATUS_OK;
+  int error = MPI_Testsome(n, requests->at, done, current->indices, current->statuses);
+  for (int r = 0; error == MPI_SUCCESS && r < *done; r++) current->statuses[r].MPI_ERROR = MPI_SUCCESS;
   /* A message that is too long is the affair of who takes it. */
-  return error == MPI_ERR_IN_STATUS && requests == &x->data_in ? STATUS_OK : mpi_check(error, "MPI_Testsome");
+  return error == MPI_ERR_IN_STATUS && requests == &current->data_in ? STATUS_OK
+                                                                     : mpi_check(error, "MPI_Testsome");
 }
 
 /* A halo that is shorter or longer than its chunk is no halo. \a r: of the finished ones. */
-static status_t arrival_check(const struct halo_exchange *x, int r)
+static status_t arrival_check(const struct buffered_fixed *fixed, const struct buffered_current *current,
+                              int r)
 {
-  const struct halo_chunk *chunk = &x->incoming.chunk[x->indices[r]];
-  const struct halo_message *message = &x->plan.messages[chunk->message];
+  const struct halo_chunk *chunk = &fixed->incoming.chunk[current->indices[r]];
+  const struct halo_message *message = &fixed->plan.messages[chunk->message];
   int floats = 0, class = MPI_SUCCESS;
   char dir[8], came[32] = "more", name[WATCH_NAME_MAX];
-  MPI_Error_class(x->statuses[r].MPI_ERROR, &class);
+  MPI_Error_class(current->statuses[r].MPI_ERROR, &class);
   if (class != MPI_SUCCESS && class != MPI_ERR_TRUNCATE)
-    return mpi_check(x->statuses[r].MPI_ERROR, "MPI_Testsome");
+    return mpi_check(current->statuses[r].MPI_ERROR, "MPI_Testsome");
   if (class == MPI_SUCCESS) {
-    RETURN_IF_FAILED(mpi_check(MPI_Get_count(&x->statuses[r], MPI_FLOAT, &floats), "MPI_Get_count"));
+    RETURN_IF_FAILED(mpi_check(MPI_Get_count(&current->statuses[r], MPI_FLOAT, &floats), "MPI_Get_count"));
     if (floats == chunk->count) return STATUS_OK;
     if (floats == MPI_UNDEFINED)
       snprintf(came, sizeof came, "a part of one");
@@ -291,28 +299,28 @@ static status_t arrival_check(const struct halo_exchange *x, int r)
       snprintf(came, sizeof came, "%d", floats);
   }
   return log_fail(STATUS_WRONG, "a halo from %s, face %s, has %s floats and must have %lld: WRONG",
-                  watch_rank_name(x->context.comm, message->peer, name), halo_dir_name(message->dir, dir),
+                  watch_rank_name(fixed->context.comm, message->peer, name), halo_dir_name(message->dir, dir),
                   came, (long long)chunk->count);
 }
 
 static void token_taken(struct halo_exchange *x, int m)
 {
-  account(x);
-  x->heard[m] = 1;
-  x->tokens_left--;
-  x->in_transfer += x->chunks[m];
+  account(&x->current, &x->clock);
+  x->current.heard[m] = 1;
+  x->current.tokens_left--;
+  x->current.in_transfer += x->fixed.chunks[m];
 }
 
 /* Chunks come in order; a neighbour may be one exchange ahead. */
 static status_t handed_take(struct halo_exchange *x, int m)
 {
-  const struct handover_peer *peer = &x->handover.peer[m];
-  uint64_t base = (uint64_t)(x->n * x->chunks[m]), all = base + (uint64_t)x->chunks[m],
-           sent = handover_sent(peer, x->plan.messages[m].recv_tag);
-  if (!x->heard[m] && handover_begun(peer) > (uint64_t)x->n) token_taken(x, m);
-  for (; x->got[m] < all && x->got[m] < sent; x->got[m]++) {
-    account(x);
-    RETURN_IF_FAILED(chunk_arrived(x, x->first[m] + (int)(x->got[m] - base)));
+  const struct handover_peer *peer = &x->local.handover.peer[m];
+  uint64_t base = (uint64_t)(x->current.n * x->fixed.chunks[m]), all = base + (uint64_t)x->fixed.chunks[m],
+           sent = handover_sent(peer, x->fixed.plan.messages[m].recv_tag);
+  if (!x->current.heard[m] && handover_begun(peer) > (uint64_t)x->current.n) token_taken(x, m);
+  for (; x->local.got[m] < all && x->local.got[m] < sent; x->local.got[m]++) {
+    account(&x->current, &x->clock);
+    RETURN_IF_FAILED(chunk_arrived(x, x->fixed.first[m] + (int)(x->local.got[m] - base)));
   }
   return STATUS_OK;
 }
@@ -321,15 +329,15 @@ static status_t handed_take(struct halo_exchange *x, int m)
 static status_t arrivals_take(struct halo_exchange *x)
 {
   int done;
-  for (int m = 0; m < x->plan.n; m++)
-    if (is_shared(x, m)) RETURN_IF_FAILED(handed_take(x, m));
-  RETURN_IF_FAILED(staged_is_done(x, &x->tokens_in, x->plan.n, &done));
-  for (int r = 0; r < done; r++) token_taken(x, x->indices[r]);
-  RETURN_IF_FAILED(staged_is_done(x, &x->data_in, x->incoming.n, &done));
-  if (done > 0) account(x);
+  for (int m = 0; m < x->fixed.plan.n; m++)
+    if (is_shared(&x->local, m)) RETURN_IF_FAILED(handed_take(x, m));
+  RETURN_IF_FAILED(staged_is_done(&x->local, &x->current, &x->current.tokens_in, x->fixed.plan.n, &done));
+  for (int r = 0; r < done; r++) token_taken(x, x->current.indices[r]);
+  RETURN_IF_FAILED(staged_is_done(&x->local, &x->current, &x->current.data_in, x->fixed.incoming.n, &done));
+  if (done > 0) account(&x->current, &x->clock);
   for (int r = 0; r < done; r++) {
-    RETURN_IF_FAILED(arrival_check(x, r));
-    RETURN_IF_FAILED(chunk_arrived(x, x->indices[r]));
+    RETURN_IF_FAILED(arrival_check(&x->fixed, &x->current, r));
+    RETURN_IF_FAILED(chunk_arrived(x, x->current.indices[r]));
   }
   return STATUS_OK;
 }
@@ -338,13 +346,13 @@ static status_t buffered_progress(struct halo_exchange *x)
 {
   int done;
   RETURN_IF_FAILED(chunks_send(x));
-  if (x->handover.block && x->took < x->n) RETURN_IF_FAILED(takes_send(x));
-  if (x->tokens_left + x->data_left > 0) RETURN_IF_FAILED(arrivals_take(x));
-  if (x->out_left == 0) return STATUS_OK;
-  RETURN_IF_FAILED(staged_is_done(x, &x->tokens_out, x->plan.n, &done));
-  if (done > 0) x->out_left -= done;
-  RETURN_IF_FAILED(staged_is_done(x, &x->data_out, x->sent, &done));
-  if (done > 0) x->out_left -= done;
+  if (x->local.handover.block && x->local.took < x->current.n) RETURN_IF_FAILED(takes_send(x));
+  if (x->current.tokens_left + x->current.data_left > 0) RETURN_IF_FAILED(arrivals_take(x));
+  if (x->current.out_left == 0) return STATUS_OK;
+  RETURN_IF_FAILED(staged_is_done(&x->local, &x->current, &x->current.tokens_out, x->fixed.plan.n, &done));
+  if (done > 0) x->current.out_left -= done;
+  RETURN_IF_FAILED(staged_is_done(&x->local, &x->current, &x->current.data_out, x->current.sent, &done));
+  if (done > 0) x->current.out_left -= done;
   return STATUS_OK;
 }
 
@@ -352,33 +360,34 @@ static status_t buffered_progress(struct halo_exchange *x)
 static void staged_describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_exchange *x = of;
-  for (int m = 0; m < x->plan.n; m++) {
-    int pending = !x->heard[m] || x->tokens_out.at[m] != MPI_REQUEST_NULL;
-    pending |= is_shared(x, m) && x->got[m] < (uint64_t)((x->n + 1) * x->chunks[m]);
-    for (int c = 0; c < x->incoming.n; c++)
-      pending |= x->incoming.chunk[c].message == m && x->data_in.at[c] != MPI_REQUEST_NULL;
-    for (int c = 0; c < x->sent; c++)
-      pending |= x->outgoing.chunk[c].message == m && x->data_out.at[c] != MPI_REQUEST_NULL;
-    if (pending) halo_target_add(targets, &x->plan.messages[m]);
+  for (int m = 0; m < x->fixed.plan.n; m++) {
+    int pending = !x->current.heard[m] || x->current.tokens_out.at[m] != MPI_REQUEST_NULL;
+    pending |=
+        is_shared(&x->local, m) && x->local.got[m] < (uint64_t)((x->current.n + 1) * x->fixed.chunks[m]);
+    for (int c = 0; c < x->fixed.incoming.n; c++)
+      pending |= x->fixed.incoming.chunk[c].message == m && x->current.data_in.at[c] != MPI_REQUEST_NULL;
+    for (int c = 0; c < x->current.sent; c++)
+      pending |= x->fixed.outgoing.chunk[c].message == m && x->current.data_out.at[c] != MPI_REQUEST_NULL;
+    if (pending) halo_target_add(targets, &x->fixed.plan.messages[m]);
   }
 }
 
-static int left(const struct halo_exchange *x)
+static int left(const struct buffered_fixed *fixed, const struct buffered_current *current)
 {
-  return x->outgoing.n - x->sent + x->tokens_left + x->data_left + x->out_left;
+  return fixed->outgoing.n - current->sent + current->tokens_left + current->data_left + current->out_left;
 }
 
 /* Until the own halos are out, only the own device is waited for. */
 static status_t halos_await(struct halo_exchange *x)
 {
   struct watch_wait wait;
-  watch_begin(&wait, x->context.comm, NULL, NULL, NULL);
-  while (left(x) > 0) {
-    int before = left(x), out = x->sent == x->outgoing.n;
+  watch_begin(&wait, x->fixed.context.comm, NULL, NULL, NULL);
+  while (left(&x->fixed, &x->current) > 0) {
+    int before = left(&x->fixed, &x->current), out = x->current.sent == x->fixed.outgoing.n;
     RETURN_IF_FAILED(buffered_progress(x));
-    if (x->sent == x->outgoing.n && (!out || !wait.what))
-      watch_begin(&wait, x->context.comm, "halos", staged_describe, x);
-    if (left(x) != before) continue;
+    if (x->current.sent == x->fixed.outgoing.n && (!out || !wait.what))
+      watch_begin(&wait, x->fixed.context.comm, "halos", staged_describe, x);
+    if (left(&x->fixed, &x->current) != before) continue;
     RETURN_IF_FAILED(wait.what ? watch_poll(&wait) : watch_serve(&wait));
     sched_yield();
   }
@@ -387,25 +396,27 @@ static status_t halos_await(struct halo_exchange *x)
 
 static status_t staged_unpack(struct halo_exchange *x)
 {
-  if (x->packed.n == 0) return STATUS_OK;
-  RETURN_IF_FAILED(buffered_mark(x, MARK_READY, x->in));
-  if (x->recv[0].bytes > 0)
-    RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->in, x->field,
-                                       x->recv[x->kind == BUFFERED_DEVICE ? x->n % 2 : 0]));
-  return buffered_mark(x, MARK_UNPACKED, x->in);
+  if (x->fixed.packed.n == 0) return STATUS_OK;
+  RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_READY, x->fixed.in));
+  if (x->fixed.recv[0].bytes > 0)
+    RETURN_IF_FAILED(
+        x->fixed.packer->unpack(x->fixed.packer_state, x->fixed.in, x->current.field,
+                                x->fixed.recv[x->fixed.kind == BUFFERED_DEVICE ? x->current.n % 2 : 0]));
+  return buffered_mark(&x->clock, MARK_UNPACKED, x->fixed.in);
 }
 
 static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arrived)
 {
-  struct gpu_event *all_here = x->arrived[x->n % BUFFERED_EVENTS];
+  struct gpu_event *all_here = x->fixed.arrived[x->current.n % BUFFERED_EVENTS];
   RETURN_IF_FAILED(halos_await(x));
-  if (!x->arriving) RETURN_IF_FAILED(buffered_mark(x, MARK_BACK, x->in));
-  if (!x->arriving || x->kind == BUFFERED_DEVICE) RETURN_IF_FAILED(buffered_mark(x, MARK_IN, x->in));
+  if (!x->current.arriving) RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_BACK, x->fixed.in));
+  if (!x->current.arriving || x->fixed.kind == BUFFERED_DEVICE)
+    RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_IN, x->fixed.in));
   RETURN_IF_FAILED(staged_unpack(x));
-  RETURN_IF_FAILED(gpu_record(all_here, x->in));
-  if (x->marks) x->marks->used = 1;
-  x->times.exchanges++;
-  x->n++;
+  RETURN_IF_FAILED(gpu_record(all_here, x->fixed.in));
+  if (x->clock.marks) x->clock.marks->used = 1;
+  x->clock.times.exchanges++;
+  x->current.n++;
   *arrived = all_here;
   return STATUS_OK;
 }
@@ -414,8 +425,8 @@ const char *const halo_handovers[] = {"shared memory", "MPI"};
 
 static const char *staged_handover(const struct halo_exchange *x, int m, const char **why)
 {
-  *why = is_shared(x, m) ? "on one host" : x->shared[m].why;
-  return halo_handovers[!is_shared(x, m)];
+  *why = is_shared(&x->local, m) ? "on one host" : x->local.shared[m].why;
+  return halo_handovers[!is_shared(&x->local, m)];
 }
 
 #define PACKED                                                                                               \
