@@ -187,7 +187,7 @@ static int measure_noise_known(const struct himeno_measurement *m)
  * blocks, for their span, or because their noise is still unknown. The latter ends after ten times
  * the time asked for or ten seconds, but not before the run has doubled. Time between blocks counts
  * too: a run must end within the limit of its launcher. */
-static int needs_more(struct himeno_measurement *m, double begin, double block_seconds)
+static int measure_needs_more(struct himeno_measurement *m, double begin, double block_seconds)
 {
   const struct judge_plan *plan = m->plan;
   const double asked = m->choice->config->seconds, elapsed = himeno_now(m) - begin;
@@ -296,7 +296,8 @@ static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_v
     if (compares(m->choice->config) && !m->result->verification.pauses &&
         m->result->timing.n_samples % CHECK_BLOCK_EVERY == 0)
       RETURN_IF_FAILED(check_block(m, value, sweeps, "check block", &block));
-    RETURN_IF_FAILED(himeno_time_is_up(m, begin, c->seconds, needs_more(m, begin, block.seconds), &up));
+    RETURN_IF_FAILED(
+        himeno_time_is_up(m, begin, c->seconds, measure_needs_more(m, begin, block.seconds), &up));
     if (!up) RETURN_IF_FAILED(ceiling_between(m->solver, ceiling, block.seconds));
   }
   return STATUS_OK;

@@ -25,7 +25,7 @@ static status_t data_known(struct soak_known *k, enum himeno_data data)
   return STATUS_OK;
 }
 
-static status_t reference_check(const struct solver_config *config, const struct soak_known *k)
+static status_t soak_reference_check(const struct solver_config *config, const struct soak_known *k)
 {
   const struct verify_reference *r = &k->reference;
   if (!r->solver)
@@ -42,7 +42,7 @@ status_t soak_known_open(const struct solver_config *config, int passes, struct 
   struct soak_known k = {.depth = config->kernel->sweeps, .passes = passes};
   RETURN_IF_FAILED(verify_reference_open(config, k.depth, &k.reference));
   for (int d = 0; d < SOAK_DATA_SETS; d++) k.field[d] = calloc((size_t)passes + 1, sizeof *k.field[d]);
-  status_t status = reference_check(config, &k);
+  status_t status = soak_reference_check(config, &k);
   for (int d = 0; d < SOAK_DATA_SETS && status == STATUS_OK; d++)
     status = data_known(&k, (enum himeno_data)d);
   if (status == STATUS_OK)

@@ -148,7 +148,7 @@ static void points_print(const struct finding *all, int ranks)
 }
 
 /* Which ranks, where it is not all of them; and what is alike in the part of each. */
-static void ranks_print(const struct finding *all, int ranks, const char *whole)
+static void wrong_ranks_print(const struct finding *all, int ranks, const char *whole)
 {
   char text[PATTERN_TEXT_MAX + 256], names[128] = "";
   const char *shared = NULL;
@@ -185,7 +185,7 @@ static void differences_print(const char *kernel, int sweeps, const struct diffe
              kernel, sweeps, sweeps > 1 ? "s" : "", d->fixed.counts[0], pattern_text(&d->fixed, pattern));
     log_print("", text);
   }
-  if (ranks > 1) ranks_print(all, ranks, pattern_text(&d->inner, pattern));
+  if (ranks > 1) wrong_ranks_print(all, ranks, pattern_text(&d->inner, pattern));
   points_print(all, ranks);
 }
 

@@ -31,7 +31,7 @@ struct host_path_rig {
   uint64_t version;
 };
 
-static void rig_close(struct host_path_rig *rig)
+static void host_path_rig_close(struct host_path_rig *rig)
 {
   for (int q = 0; q < 2; q++) {
     gpu_free_host(rig->bench->device, rig->kind, rig->host[q]);
@@ -40,7 +40,7 @@ static void rig_close(struct host_path_rig *rig)
   }
 }
 
-static status_t rig_open(struct bench *bench, enum gpu_host_kind kind, struct host_path_rig *rig)
+static status_t host_path_rig_open(struct bench *bench, enum gpu_host_kind kind, struct host_path_rig *rig)
 {
   status_t status;
   int64_t most = bench->config.max_bytes;
@@ -54,7 +54,7 @@ static status_t rig_open(struct bench *bench, enum gpu_host_kind kind, struct ho
   *rig = r;
   return STATUS_OK;
 fail:
-  rig_close(&r);
+  host_path_rig_close(&r);
   return status;
 }
 
@@ -167,8 +167,8 @@ static status_t host_path_curve_measure(struct host_path_rig *rig, MPI_Comm comm
 
 /* Ranks in the same place on their hosts measure at the same time: they share nothing that a copy
  * uses. */
-static status_t part_measure(struct bench *bench, struct host_path_rig *rig, enum direction way, int first,
-                             int last)
+static status_t host_path_part_measure(struct bench *bench, struct host_path_rig *rig, enum direction way,
+                                       int first, int last)
 {
   struct placement *p = &bench->placement;
   int mine = p->host_rank >= first && p->host_rank < last;
@@ -199,16 +199,17 @@ static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)
   struct host_path_rig rig;
   int most;
   RETURN_IF_FAILED(host_ranks_most(&bench->placement, &most));
-  RETURN_IF_FAILED(agree_status(bench->placement.comm, rig_open(bench, kind, &rig)));
+  RETURN_IF_FAILED(agree_status(bench->placement.comm, host_path_rig_open(bench, kind, &rig)));
   status_t status = STATUS_OK;
   for (int way = 0; way < DIRECTIONS && status == STATUS_OK; way++) {
     progress_begin("host and device, %s memory, %d of %d", kind == GPU_HOST_PINNED ? "pinned" : "pageable",
                    way + 1, (int)DIRECTIONS);
     for (int h = 0; h < most && status == STATUS_OK; h++)
-      status = part_measure(bench, &rig, (enum direction)way, h, h + 1);
-    if (most > 1 && status == STATUS_OK) status = part_measure(bench, &rig, (enum direction)way, 0, most);
+      status = host_path_part_measure(bench, &rig, (enum direction)way, h, h + 1);
+    if (most > 1 && status == STATUS_OK)
+      status = host_path_part_measure(bench, &rig, (enum direction)way, 0, most);
   }
-  rig_close(&rig);
+  host_path_rig_close(&rig);
   return status;
 }
 

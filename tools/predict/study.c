@@ -407,7 +407,7 @@ static void transport_fill(const json_t *document, const char *name, struct stud
   }
 }
 
-static status_t transport_check(const char *path, const struct study_transport *transport)
+static status_t study_transport_check(const char *path, const struct study_transport *transport)
 {
   for (int w = 0; w < STUDY_WHERES; w++)
     if (transport->known[w] && (transport->latency[w] < 0 || transport->latency[w] > SECONDS_MOST ||
@@ -447,7 +447,7 @@ static status_t study_paths_fill(const json_t *document, const char *path, struc
     const char *name = study_text(json_array_get(pairs, p), "way");
     if (!name || study_transport_find(paths, name) >= 0 || paths->n == STUDY_TRANSPORTS_MAX) continue;
     transport_fill(document, name, &paths->transports[paths->n]);
-    RETURN_IF_FAILED(transport_check(path, &paths->transports[paths->n]));
+    RETURN_IF_FAILED(study_transport_check(path, &paths->transports[paths->n]));
     if (paths->transports[paths->n].known[0] || paths->transports[paths->n].known[1]) paths->n++;
   }
   if (paths->n > 0) return STATUS_OK;

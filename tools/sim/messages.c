@@ -172,7 +172,7 @@ static double doubling_seconds(void)
   return seconds;
 }
 
-static void sum_add(struct sum *s, long number, const void *send, int count, MPI_Datatype type, MPI_Op op)
+static void sim_sum_add(struct sum *s, long number, const void *send, int count, MPI_Datatype type, MPI_Op op)
 {
   const size_t bytes = (size_t)count * (type == MPI_INT ? sizeof(int) : sizeof(double));
   if (s->number != number || !s->values) {
@@ -207,7 +207,7 @@ int sim_iallreduce(const void *send, void *receive, int count, MPI_Datatype type
   const long number = sim_self()->sums++;
   struct sum *s = &sums[number % SUMS];
   (void)comm;
-  sum_add(s, number, send, count, type, op);
+  sim_sum_add(s, number, send, count, type, op);
   *request = request_make((struct request){.sum = s, .result = receive, .bytes = sim_bytes(count, type)});
   return MPI_SUCCESS;
 }
