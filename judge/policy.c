@@ -24,33 +24,42 @@ const struct policy_reason policy_reasons[POLICY_REASONS] = {{"application_clock
  * figures of H200 and H100 from doc/devices.json. */
 enum { DEFAULT, H100, H200, BUILT_IN };
 static const char *const built_in_names[BUILT_IN] = {"default", "h100", "h200"};
-static const char sound[] = "what a sound device has", chosen[] = "chosen: machines differ in what is usual",
+static const char sound[] = "every healthy device has this", chosen[] = "chosen by hand: machines differ",
                   forbidden[] = "hardware slowdown, thermal, hardware thermal, power brake",
-                  theory[] = "0.916 to 0.931 were measured on 35 H200, 0.908 to 0.910 on 16 H100";
+                  theory[] = "measured: 0.916 to 0.931 on 35 H200, 0.908 to 0.910 on 16 H100";
 static const struct {
   const char *key;
   double limit[BUILT_IN];     /* negative: none */
   const char *from, *of_gpus; /* of the default policy, and of the others if it differs */
 } built_in[] = {
-    {"ceiling_share_min", {0.9, 0.9, 0.9}, "0.94 is the least of eight sound H200, L each by staged", NULL},
+    {"ceiling_share_min",
+     {0.9, 0.9, 0.9},
+     "the lowest of eight healthy H200 was 0.94, size L each, transport staged",
+     NULL},
     {"theory_share_min",
      {0.75, 0.85, 0.85},
-     "0.908 is the least of 35 H200 and 16 H100; the rest is for memory that holds its ECC",
+     "lowest of 35 H200 and 16 H100: 0.908; memory that stores its own ECC reaches less",
      theory},
     {"device_gflops_min",
      {-1, -1, 2400},
      NULL,
-     "0.91 of the median of 32 H200 at L and XL, 2646; their least is 2545"},
+     "91% of the median of 32 H200 at L and XL, 2646; their lowest was 2545"},
     {"device_spread_max",
      {0.05, 0.03, 0.03},
-     "twice that of eight sound H200, 0.024",
-     "0.024 was that of eight sound H200"},
-    {"device_noise_max", {0.05, 0.02, 0.02}, "chosen: what devices may differ by", "chosen: below that"},
+     "twice the 0.024 of eight healthy H200",
+     "eight healthy H200 had 0.024"},
+    {"device_noise_max",
+     {0.05, 0.02, 0.02},
+     "chosen by hand: as device_spread_max",
+     "chosen by hand: below device_spread_max"},
     {"exchange_us_ratio_max", {3, 3, 3}, chosen, NULL},
     {"exchange_gbps_ratio_min", {0.5, 0.5, 0.5}, chosen, NULL},
     {"stragglers_max", {0, 0, 0}, "simulated: fewer than 1 false alarm in 1000 runs", NULL},
     {"episodes_max", {0, 0, 0}, "simulated: fewer than 1 false alarm in 1000 device-hours", NULL},
-    {"counted_max", {0, 0, 0}, "chosen: in minutes a sound device, link or card counts no error", NULL},
+    {"counted_max",
+     {0, 0, 0},
+     "chosen by hand: healthy devices, links and cards count none within minutes",
+     NULL},
     {"nvlink_crc_rate_max",
      {POLICY_NVLINK_CRC_RATE_MAX, POLICY_NVLINK_CRC_RATE_MAX, POLICY_NVLINK_CRC_RATE_MAX},
      POLICY_NVLINK_CRC_RATE_FROM,
@@ -60,7 +69,7 @@ static const struct {
     {"ecc_uncorrected_max", {0, 0, 0}, sound, NULL},
     {"pcie_full", {1, 1, 1}, sound, NULL},
     {"throttled_max", {0, 0, 0}, sound, NULL},
-    {"unknown_fails", {-1, 1, 1}, NULL, "what these devices tell must be known"},
+    {"unknown_fails", {-1, 1, 1}, NULL, "these devices report all of these values"},
 };
 
 double policy_limit(const struct policy *policy, const char *key)

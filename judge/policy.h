@@ -21,7 +21,7 @@
 #define POLICY_NOISE_MAX 0.05
 /** NVLink CRC errors of a device per second, in the policies that are built in or made. */
 #define POLICY_NVLINK_CRC_RATE_MAX  100.0
-#define POLICY_NVLINK_CRC_RATE_FROM "NVIDIA's DCGM, whose health check fails a device from 100 a second on"
+#define POLICY_NVLINK_CRC_RATE_FROM "NVIDIA's DCGM: its health check fails a device at 100 per second"
 #define POLICY_NAME_MAX             64
 #define POLICY_FROM_MAX             120
 

@@ -10,6 +10,7 @@ from hosts import fold
 from stages import PAIRS_POLICY
 from steps import title, titles
 
+OUTCOMES = {"unknown": "not readable", "inapplicable": "does not apply"}
 METHOD = (
     "First each host runs himeno-gpu alone, with one rank per device. It runs blocks of sweeps and compares the field bit for bit after each block. The later "
     "stages are matrix products, pairs of hosts in rounds, leaf switches and all hosts, if selected. Hosts that fail are left out of the later stages.",
@@ -38,8 +39,8 @@ def checks(run):
             margin = check["margin"] if check["margin"] is not None else float("inf")
             if check["check"] not in worst or margin < worst[check["check"]][0]:
                 worst[check["check"]] = margin, check, step
-    return [[title(check), f"{'at most' if check['at_most'] else 'at least'} {check['limit']:.4g} {check['unit']}".strip(),
-             "unknown" if check["value"] is None else f"{check['value']:.4g}", check["outcome"], fold(step["hosts"]), check.get("from") or "–"]
+    return [[title(check), f"{'at most' if check['at_most'] else 'at least'} {check['limit']:.4g} {'' if 'title' in check else check['unit']}".strip(),
+             "–" if check["value"] is None else f"{check['value']:.4g}", OUTCOMES.get(check["outcome"], check["outcome"]), fold(step["hosts"]), check.get("from") or "–"]
             for _, check, step in worst.values()]
 
 

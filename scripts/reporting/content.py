@@ -118,7 +118,7 @@ def entries(study):
 
 def measurements(study):
     """One row per configuration. The last three columns are left out if they have no value."""
-    head = ["scaling", "size", "ranks", "cut", "transport", "kernel", "runs", scaling.unit(study.drawn), "spread", "GFLOPS", "efficiency",
+    head = ["scaling", "size", "ranks", "division", "transport", "kernel", "runs", scaling.unit(study.drawn), "spread", "GFLOPS", "efficiency",
             "of peak" if study.products else "of ceiling",
             "verified", "predicted µs", "off", "simulated µs"]
     table = []
@@ -238,7 +238,7 @@ def validation_of(predictions):
         table.append([pair["left_out"], pair["scaling"], pair["size"], pair["ranks"], "x".join(map(str, pair["procs"])), pair["transport"],
                       microseconds(pair["measured"]), microseconds(pair["predicted"]) if known else "–",
                       f"{100 * pair['error']:+.1f}%" if known else "–"])
-    return ["left out", "scaling", "size", "ranks", "cut", "transport", "measured µs", "predicted µs", "error"], table
+    return ["left out", "scaling", "size", "ranks", "division", "transport", "measured µs", "predicted µs", "error"], table
 
 
 def commands(study):

@@ -171,9 +171,9 @@ lowest = min(row["least_median_greatest"][0] for row in (h100, h200))
 gflops = devices["NVIDIA H200"]["gflops"]
 least, median, _ = gflops["least_median_greatest"]
 # The words of the built-in policies, and of what says the same.
-of = {"policy.c": [f"of the median of {gflops['devices']} H200 at L and XL, {median:.0f}; their least is {least:.0f}",
-                   f"{lowest:.3f} is the least of {h200['devices']} H200 and {h100['devices']} H100",
-                   f"{ends(h200)} were measured on {h200['devices']} H200, {ends(h100)} on {h100['devices']} H100"],
+of = {"policy.c": [f"of the median of {gflops['devices']} H200 at L and XL, {median:.0f}; their lowest was {least:.0f}",
+                   f"lowest of {h200['devices']} H200 and {h100['devices']} H100: {lowest:.3f}",
+                   f"measured: {ends(h200)} on {h200['devices']} H200, {ends(h100)} on {h100['devices']} H100"],
       "acceptance.md": [f"{h200['devices']} H200 were measured at {ends(h200)} of it and {h100['devices']} H100 at {ends(h100)}"]}
 for name, path in (("policy.c", "../judge/policy.c"), ("acceptance.md", "acceptance.md")):
     found = " ".join(open(f"{sys.argv[1]}/{path}").read().split())
