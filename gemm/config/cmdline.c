@@ -164,7 +164,7 @@ static status_t ladder_check(const struct gemm_config *c)
 static status_t accept_check(const struct gemm_config *c)
 {
   if (!c->accept || c->verify != GEMM_VERIFY_OFF) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "--accept: what --verify off compares with nothing cannot be accepted");
+  return log_fail(STATUS_USAGE, "--accept needs a verified result: remove --verify off");
 }
 
 static status_t gemm_data_option_check(const struct gemm_config *c)

@@ -67,8 +67,8 @@ static status_t himeno_kernel_choose(struct himeno_choice *choice)
   const struct himeno_kernel_set *set = himeno_kernels_find(backend);
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", backend);
   if (file && !set->own)
-    return log_fail(STATUS_USAGE, "--kernel-file: backend %s takes no kernels from files; opencl and cuda do",
-                    backend);
+    return log_fail(STATUS_USAGE,
+                    "--kernel-file: backend %s cannot run kernels from files; opencl and cuda can", backend);
   choice->kernel_origin = name || file ? CHOICE_ASKED : CHOICE_DEFAULT;
   choice->kernel = file && !config->ladder ? himeno_own_kernel(file, choice)
                    : name                  ? himeno_kernel_find(set, name)
@@ -190,7 +190,8 @@ static status_t size_within(struct himeno_choice *choice, double wanted, struct 
     RETURN_IF_FAILED(bytes_needed(choice, size->extent, &need));
     if ((double)need <= wanted) return planes_add(choice, wanted, size);
   }
-  return log_fail(STATUS_ENVIRONMENT, "--fill %g: that share of the free memory holds no grid", config->fill);
+  return log_fail(STATUS_ENVIRONMENT, "--fill %g: no grid fits in that share of the free memory",
+                  config->fill);
 }
 
 /* What is free cannot always be allocated. */

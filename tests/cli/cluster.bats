@@ -566,7 +566,7 @@ TEXT
   site
   cluster 'n[1-2]' --stages products --gemm-options '-s 64 --verify off'
   expect_status 2
-  grep -q 'accept: what --verify off compares with nothing cannot be accepted' <<<"$output"
+  grep -q 'accept needs a verified result: remove --verify off' <<<"$output"
 }
 
 @test "a soak begins without a host that is dead, drops one that dies, and goes on to the end with the others" {

@@ -254,7 +254,7 @@ worn() {
   says 3 'rank 0, host .*; rank 1, host .*: size 2000000x2000000x2000000 needs .* per rank, and .* for 2 ranks; use a smaller --size' -s 2000000
 }
 
-@test "an acceptance without verification" { says 2 '--accept: what --verify off compares with nothing' --accept --verify off; }
+@test "an acceptance without verification" { says 2 '--accept needs a verified result: remove --verify off' --accept --verify off; }
 @test "an unknown option" { says 2 '--nonsense' --nonsense; }
 @test "a size of nothing" { says 2 '--size 0.*from 1 to' -s 0; }
 @test "a size that is no size" { says 2 '--size 4x4:' -s 4x4; }
