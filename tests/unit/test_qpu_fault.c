@@ -37,6 +37,7 @@ static const struct {
     {".int 0, 0xf0c809e7\n", "reserved branch condition"},
     {".int 0, 0xe40209e7\n", "this kind of load immediate is not emulated"},
     {".int 0x099e7000, 0x100209e7\n", "reserved operation"},
+    {".int 0x609e7000, 0x100009e7\n", "reserved operation"},
     {".int 0x159e7000, 0x10120027\n", "packing and unpacking are not emulated"},
     {"mov r0, r1\nsub.setf -, elem_num, 3\nmov.ifz vpm, r0\n" END, "cannot be conditional"},
     {"mov ra1, r0\nmov r1, ra1\n" END, "cannot be read by the instruction after"},

@@ -9,6 +9,7 @@
 static const struct {
   const char *broken, *rule, *right;
 } cases[] = {
+    {".int 0x609e7000, 0x100009e7" END, "test:1: reserved code", "nop" END},
     {"mov ra1, r0\nmov r1, ra1" END, "test:2: a register of file A or B cannot be read",
      "mov ra1, r0\nnop\nmov r1, ra1" END},
     {"mov rb1, r0\nmov r1, rb1" END, "cannot be read by the instruction after",
