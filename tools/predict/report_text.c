@@ -68,7 +68,7 @@ static void print_model(const struct model *m, FILE *out)
 {
   char name[96];
   fprintf(out, "\n  Fitted: seconds a %s = %s%s%s\n", workloads[m->program].work,
-          workloads[m->program].formula, has_boundary(m) ? " + boundary" : "",
+          workloads[m->program].formula[m->overlap > 0], has_boundary(m) ? " + boundary" : "",
           has_synchronisation(m) ? " + synchronisation" : "");
   for (int c = 0; c < m->columns; c++)
     if (m->seen[c] && m->value[c] > 0)

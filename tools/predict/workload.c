@@ -153,7 +153,7 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                       .point = "point",
                       .extents = {"imax", "jmax", "kmax"},
                       .dimensions = 3,
-                      .formula = "max(interior, exchange) + reduction",
+                      .formula = {"interior + exchange + reduction", "max(interior, exchange) + reduction"},
                       .flop = HIMENO_FLOP_PER_POINT,
                       .host_guess = 0.165,
                       .host_width = 1.2,
@@ -166,7 +166,8 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                     .point = "multiply-add",
                     .extents = {"m", "n", "k"},
                     .dimensions = 2,
-                    .formula = "interior + exchange that does not overlap + reduction",
+                    .formula = {"interior + exchange + reduction",
+                                "interior + exchange that does not overlap + reduction"},
                     .flop = 2,
                     /* no study has told it yet: it holds nothing as well as the most */
                     .host_guess = 0.02,

@@ -12,8 +12,8 @@ struct workload {
   const char *work, *point;     /**< "sweep" of which one is timed, of "point"s */
   const char *const extents[3]; /**< in documents */
   int dimensions;               /**< that are cut */
-  const char *formula;
-  double flop; /**< a point */
+  const char *formula[2];       /**< of the time: without and with overlap */
+  double flop;                  /**< a point */
   /** Where no run tells: what a rank's bytes cost its host's others, of the time of two that send
    * as much; and how far off, on logarithms, that may be. */
   double host_guess, host_width;
