@@ -68,7 +68,7 @@ print(document["config"]["backend"], document["config"]["transport"], document["
   top_srcdir=$tree follows result result.json
   run ./himeno-gpu --list -b mine # a backend for tests is listed when it is named
   [[ "$output" == *"mine: host memory"* ]]
-  [[ "$output" == *"mine       packed faces copied"* ]]
+  [[ "$output" == *$'\n'"  mine       "* ]]
 }
 
 @test "the GEMM kernel is listed, and is a rung that is verified" {
