@@ -98,7 +98,7 @@ PY
   cluster 'n[1-3]' --stages alone,pairs,devices
   expect_status 5
   [ "$(verdict 'r["drain_list"], [row["verdict"] for row in r["measured"]], len(r["set_up"])')" = "('', ['policy or set-up?', 'policy or set-up?', 'policy or set-up?'], 1)" ]
-  grep -q '^  policy or set-up? n\[1-3\]: every host fails this check, for example n1: device 12.*, limit 1000' <<<"$output"
+  grep -q '^  policy or set-up? n\[1-3\]: every host fails this check, for example n1: slowest device: GFLOPS of computing 12.*, limit 1000' <<<"$output"
   grep -q '^  NOT ACCEPTED: policy or set-up?' <<<"$output"
   ! grep -q 'drain:' <<<"$output" || return 1
   ! ls out/steps/device-* 2>/dev/null || return 1
@@ -243,7 +243,7 @@ END
   echo '{"name": "site", "stragglers_max": 0, "device_gflops_min": 11.5}' >site.json
   cluster 'n[1-2]' --stages alone
   expect_status 0
-  grep -q '  not checked: stragglers: n\[1-2\]' <<<"$output"
+  grep -q '  not checked: ranks that are always slow (stragglers): n\[1-2\]' <<<"$output"
   rm -r out
   cluster 'n[1-2]' --stages pairs
   expect_status 0
