@@ -10,8 +10,8 @@
 
 #define DEVICE_OPTION_BACKEND(readers)                                                                       \
   "backend", 'b', OPTION_LISTED | (readers), OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),              \
-      "Select the backend: auto, cuda, opencl, cpu, qpu (Raspberry Pi 1 to 3, otherwise an emulator) or "    \
-      "null (a test device). auto takes CUDA, then a GPU by OpenCL, then the CPU.",                          \
+      "Select the backend: auto, cuda, opencl, cpu, qpu (Raspberry Pi 1 to 3, emulated elsewhere) or "       \
+      "null (for tests of this program). auto takes CUDA, then a GPU by OpenCL, then the CPU.",              \
       .group = "Where and how"
 
 #define DEVICE_OPTION_DEVICE(readers)                                                                        \
@@ -27,7 +27,7 @@
 
 #define DEVICE_OPTION_EXPECT(readers)                                                                        \
   "expect", 0, readers, OPTION_INT(expect, 1, 1024, "N"),                                                    \
-      "Fail if a host has fewer than N usable devices, and name the host. A CPU counts as a device "         \
-      "only if --backend is given."
+      "Fail if a host has fewer than N usable devices, and name the host. CPUs count only if "               \
+      "--backend selects them."
 
 #endif

@@ -135,7 +135,7 @@ enum { LEAST, MOST };
 
 const struct check_kind check_kinds[CHECK_KINDS] = {
     RUN("efficiency_min", NUMBER, "efficiency", "parallel efficiency", "", RUN, LEAST, 1, efficiency),
-    RUN("device_spread_max", NUMBER, "spread of devices", "devices: (fastest - slowest) / median", "", DEVICE,
+    RUN("device_spread_max", NUMBER, "spread of devices", "spread of devices' computing / median", "", DEVICE,
         MOST, 2, spread),
     RUN("noise_max", NUMBER, "noise of blocks", "noise of block times", "", NOISE, MOST, 1, noise),
     RUN("exchange_us_max", NUMBER, "exchange latency", "worst link: latency in us", "us", PAIRS, MOST, 2,
@@ -149,8 +149,8 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
     RUN("stragglers_max", COUNT, "stragglers", "ranks that are always slow (stragglers)", "", STRAGGLERS,
         MOST, STRAGGLER_RANKS_MIN, stragglers),
     RUN("episodes_max", COUNT, "slow for a while", "temporary slowdowns", "", SLOWDOWNS, MOST, 1, slowdowns),
-    RUN("counted_max", COUNT, "errors counted", "errors counted, without NVLink CRC", "", COUNTERS, MOST, 1,
-        suspect_most_counted),
+    RUN("counted_max", COUNT, "errors counted", "hardware errors counted (not NVLink CRC)", "", COUNTERS,
+        MOST, 1, suspect_most_counted),
     RUN("devices_per_host", COUNT, "devices a host", "devices per host", "", STATE, LEAST, 1,
         devices_per_host),
     RANK("ceiling_share_min", NUMBER, "share of ceiling", "worst device: computing / ceiling", "", CEILING,
@@ -166,9 +166,9 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
     RANK("devices_unshared", FLAG, "device unshared", "one rank per device", "", STATE, LEAST,
          .of_rank = device_unshared),
     RANK("ecc", FLAG, "ECC on", "ECC enabled", "", STATE, LEAST, .path = "telemetry.ecc.on"),
-    RANK("ecc_corrected_max", COUNT, "ECC corrected", "ECC errors, corrected", "errors", STATE, MOST,
+    RANK("ecc_corrected_max", COUNT, "ECC corrected", "corrected ECC errors", "errors", STATE, MOST,
          .path = "telemetry.ecc.corrected"),
-    RANK("ecc_uncorrected_max", COUNT, "ECC uncorrected", "ECC errors, uncorrected", "errors", STATE, MOST,
+    RANK("ecc_uncorrected_max", COUNT, "ECC uncorrected", "uncorrected ECC errors", "errors", STATE, MOST,
          .path = "telemetry.ecc.uncorrected"),
     RANK("retired_max", COUNT, "retired memory", "retired memory pages", "pages", STATE, MOST,
          .path = "telemetry.ecc.retired"),
@@ -247,7 +247,7 @@ static int has_value(const struct judge_run *run, const struct policy *policy, c
   if (of & NEEDS_SIZE && policy->built_in && cached)
     return check_inapplicable(check, "much of the grid is in cache");
   if (of & NEEDS_SPAN && run->n_blocks > 0 && !(run->ends[run->n_blocks - 1].end >= SLOWDOWN_SPAN))
-    return check_inapplicable(check, "needs blocks over %.0f s", SLOWDOWN_SPAN);
+    return check_inapplicable(check, "needs at least %.0f s of blocks", SLOWDOWN_SPAN);
   if (!(of & (NEEDS_BLOCKS | NEEDS_SERIES)) || (of & NEEDS_SERIES ? run->n_blocks : run->n_samples) >= need)
     return 1;
   snprintf(check->why, sizeof check->why, "needs %d timed blocks", need);

@@ -101,7 +101,7 @@ static void unchecked_text(const struct checks *checks, int column, FILE *out)
   for (int c = 0; c < checks->n; c++) {
     const struct check *check = &checks->check[c];
     if (check->outcome != CHECK_UNKNOWN && check->outcome != CHECK_INAPPLICABLE) continue;
-    column += fprintf(out, "%s", n++ ? "," : "; not checked:");
+    column += fprintf(out, "%s", n++ ? ";" : "; not checked:");
     if (column + (int)strlen(check->title) + 2 > LINE_COLUMNS) column = fprintf(out, "\n   ") - 1;
     column += fprintf(out, " %s", check->title);
   }

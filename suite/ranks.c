@@ -84,12 +84,16 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
           verbose ? ", UUID" : "");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct rank_row *row = row_at(rows, size, r);
-    char gflops[REPORT_NUMBER_BYTES], numa[REPORT_NUMBER_BYTES];
+    char gflops[REPORT_NUMBER_BYTES], numa[REPORT_NUMBER_BYTES], none[REPORT_NUMBER_BYTES];
     report_number(row->info.emulated ? 0 : row->gflops, 8, 1, gflops);
     report_number(0, 4, 0, numa);
+    report_number(0, 1, 0, none);
     if (row->numa >= 0) snprintf(numa, sizeof numa, "%4d", row->numa);
-    fprintf(out, "  %4d  %-*s %s  %-10.40s  %s  %-12s  %s", r, width, row->host, gflops, row->cpus, numa,
-            row->info.pci[0] ? row->info.pci : "-", row->info.name);
+    fprintf(out, "  %4d  %-*s %s  %-10.40s  %s  ", r, width, row->host, gflops, row->cpus, numa);
+    if (row->info.pci[0])
+      fprintf(out, "%-12s  %s", row->info.pci, row->info.name);
+    else
+      fprintf(out, "%s%11s  %s", none, "", row->info.name);
     if (verbose) fprintf(out, ", %s", row->info.uuid[0] ? row->info.uuid : "no UUID");
     fprintf(out, "\n");
   }

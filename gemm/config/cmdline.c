@@ -95,8 +95,8 @@ static const struct option_spec options[] = {
      "With --distributed: --size is the block of C per rank, so that C grows with the number of "
      "ranks; K stays the same."},
     {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, halo_transport_parse, "auto|TRANSPORT"),
-     "With --distributed: select how ranks exchange parts of A and B; --list shows the transports. "
-     "auto times a product with each and takes the fastest."},
+     "With --distributed: select how ranks exchange parts of A and B; himeno-gpu --list shows the "
+     "transports. auto times a product with each and takes the fastest."},
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
      "With --distributed: exchange A and B in panels, N columns of A and N rows of B at a time. "
      "Default: equal panels of at most 256 on a CPU; on a GPU 8192, or 32768 for half types."},
@@ -121,9 +121,9 @@ static const struct option_spec options[] = {
      "s, with --ladder 0.2 s).",
      .group = "How long", .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, TIMED, OPTION_TIME(block, 0.001, 60, "DURATION"),
-     "Set how long products run without a pause. Between blocks the result is checked, and kernel "
-     "and library alternate. Default: 0.005 s on a GPU, 0.05 s on a CPU. Longer blocks show what a "
-     "GPU sustains at its power limit; at most 10000 products."},
+     "Set the length of a block: products that run without a pause, at most 10000. The result is "
+     "checked after each block; blocks of this kernel and of the vendor's library alternate. Default: "
+     "0.005 s on a GPU, 0.05 s on a CPU. Longer blocks show what a GPU sustains at its power limit."},
     {"verify", 0, RUN, OPTION_CHOICE(verify, "auto|full|off"),
      "Compare the result with a float64 product. auto: of large matrices, verify some rows and "
      "columns, and the rest by products with random vectors. full: verify every element. off: do "

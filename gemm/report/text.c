@@ -50,9 +50,8 @@ static void print_reference(const struct gemm_rig *rig, const struct gemm_result
 {
   double rate = gemm_series_gflops(rig, s), ours = gemm_series_gflops(rig, &result->series[0]);
   if (rate > 0)
-    fprintf(out, "  reference  library %s: %.2f GFLOPS%s; this kernel has %.1f%% of that speed\n",
-            s->kernel->name, rate, s->status == STATUS_WRONG ? " with a WRONG result" : "",
-            100 * ours / rate);
+    fprintf(out, "  reference  library %s: %.2f GFLOPS%s; this kernel is %.2f times as fast\n",
+            s->kernel->name, rate, s->status == STATUS_WRONG ? " with a WRONG result" : "", ours / rate);
   else
     fprintf(out, "  reference  library %s: %s\n", s->kernel->name, s->why[0] ? s->why : "not timed");
 }
@@ -90,7 +89,7 @@ static void gemm_print_speed(const struct gemm_rig *rig, const struct gemm_resul
   if (share > 0) fprintf(out, ", %.1f%% of the peak", 100 * share);
   fprintf(out, "\n");
   if (gemm_noise_of(s) > STATS_NOISY)
-    fprintf(out, "  WARNING    noisy or short run: differences below %.1f%% are noise\n",
+    fprintf(out, "  WARNING    noisy or short run: speeds that differ by less than %.1f%% may be equal\n",
             100 * gemm_noise_of(s));
 }
 
@@ -101,7 +100,7 @@ static void print_peak(const struct gemm_rig *rig, const struct gemm_series *s, 
   fprintf(out, "  peak       %.2f GFLOPS%s, measured in this run by multiply-adds in registers\n",
           rig->ceilings.flops / 1e9, rig->placement.ranks > 1 ? " per device" : "");
   if (seconds > 0)
-    fprintf(out, "  predicted  %.1f%% of the peak by a model of this kernel; the limit is %s\n",
+    fprintf(out, "  predicted  %.1f%% of the peak by a model of this kernel, limited by %s\n",
             100 * s->flop / seconds / rig->ceilings.flops, gemm_bound_names[s->predicted.bound]);
 }
 

@@ -43,8 +43,9 @@ static status_t himeno_parse_kernel(const char *option, const char *text, void *
 
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
-     "Set the grid size: XS, S, M, L, XL or IxJxK points. Default: L on a GPU, M on a CPU, XS on "
-     "an emulator, smaller if memory is short.",
+     "Set the grid size: XS (32x32x64), S, M, L, XL (each twice as long in every dimension) or IxJxK "
+     "points. Default: L on a GPU, M on a CPU, XS on the emulated Raspberry Pi GPU; smaller if memory "
+     "is short.",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
      "Use the largest grid that fits in PERCENT of each device's free memory, instead of --size.",
@@ -94,8 +95,8 @@ static const struct option_spec options[] = {
      "print its score. Only the rehearsal is verified."},
     {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
      "Run a burn-in for this long: 90 (seconds), 15m, 8h or 2d, with standard and dense data in "
-     "turn. Check every bit of the field after each sweep, and of the coefficients after each "
-     "block. No kernels or transports are timed first.",
+     "turn. Check every bit of the field after each pass over memory, and of the coefficients after "
+     "each block. The default kernel and transport run: nothing is compared first.",
      .given = OPTION_GIVEN(soak_given)},
     {"soak-log", 0, SOAK, OPTION_OUTPUT(soak_log, "FILE"),
      "Append one JSON line per block to FILE, flushed to disk before the next block begins."},

@@ -92,8 +92,10 @@ static void print_phases(double sweep, const struct himeno_ranks *ranks, int ver
 {
   int n = ranks->n;
   double values[n];
-  fprintf(out, "\n  time per sweep %.3f us; phases may overlap%s\n", sweep * 1e6,
-          n > 1 ? "; median (min ... max) over ranks" : "");
+  fprintf(out,
+          "\n  time per sweep %.3f us; phases may overlap%s;\n"
+          "  not computing: what a sweep takes beyond interior and boundary\n",
+          sweep * 1e6, n > 1 ? "; median (min ... max) over ranks" : "");
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
     for (int r = 0; r < n; r++) values[r] = ranks->rank[r].phases[p];
@@ -213,7 +215,8 @@ static void himeno_print_speed(const struct himeno_kernel *kernel, const struct 
   if (ceiling > 0) fprintf(out, ", %.1f%% of the ceiling", 100 * rate / ceiling);
   fprintf(out, "\n");
   if (noise > STATS_NOISY)
-    fprintf(out, "  WARNING    noisy or short run: differences below %.1f%% are noise\n", 100 * noise);
+    fprintf(out, "  WARNING    noisy or short run: speeds that differ by less than %.1f%% may be equal\n",
+            100 * noise);
   print_starved(&r->ranks, out);
 }
 
@@ -283,7 +286,7 @@ static void print_checks(const struct himeno_kernel *kernel, const struct himeno
   if (!v->pauses)
     fprintf(out, " in %d untimed block%s, and at the end of every block", v->check_blocks,
             v->check_blocks > 1 ? "s" : "");
-  fprintf(out, ";\n             gosa of every sweep on each rank; all 12 input arrays\n");
+  fprintf(out, ";\n             gosa of every sweep on each rank; all 12 arrays of coefficients\n");
 }
 
 static void print_disguise(const struct judge_run *run, int rank, const struct himeno_path *p, FILE *out)

@@ -74,7 +74,7 @@ FIGURES
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 2 -t 6 -x p2p --accept policy.json
   figures <<'FIGURES'
 d.episodes = []
-[c.why for c in d.result.accept.checks if c.check == "slow for a while"] = ["needs blocks over 10 s"]
+[c.why for c in d.result.accept.checks if c.check == "slow for a while"] = ["needs at least 10 s of blocks"]
 FIGURES
 }
 

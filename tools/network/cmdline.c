@@ -79,7 +79,8 @@ static const struct option_spec options[] = {
      "Set the depth of the halo in layers of points (default 1). A kernel that does T sweeps per "
      "pass needs T."},
     {"backend", 'b', OPTION_LISTED | BENCH_ALL, OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),
-     "Select the backend: auto, cuda, opencl, cpu or null (a test device). auto takes CUDA, then a GPU by "
+     "Select the backend: auto, cuda, opencl, cpu or null (for tests of this program). auto takes CUDA, then "
+     "a GPU by "
      "OpenCL, then the CPU.",
      .group = "Where"},
     {DEVICE_OPTION_DEVICE(BENCH_ALL)},

@@ -53,9 +53,8 @@ static void comm_print_host(const struct bench *bench, FILE *out)
   if (bench->n_host == 0) return;
   fprintf(out, "\n  Between host and device; in: to the device; both: at once, GB/s per direction;\n"
                "  ranks: alone, or all at once\n");
-  fprintf(
-      out,
-      "  rank  memory    dir.  ranks   smallest, us  largest, GB/s  time = latency + bytes / bandwidth\n");
+  fprintf(out, "  rank  memory    dir.  ranks   smallest, us  largest, GB/s  time = latency + bytes / "
+               "bandwidth, error of this fit\n");
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
@@ -168,7 +167,7 @@ static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 static void print_curves(const struct bench *bench, FILE *out)
 {
   fprintf(out, "\n  Models of the pairs; pairs: one alone, or all at once\n  transport   ranks      dir.  "
-               "pairs    time = latency + bytes / bandwidth\n");
+               "pairs    fit: latency + bytes/bandwidth, error\n");
   for (int p = 0; p < bench->n_pairs; p++) {
     const struct bench_path *path = &bench->pairs[p];
     if (path->rank >= RANKS_SHOWN || path->peer >= RANKS_SHOWN) continue;
@@ -195,9 +194,10 @@ static void print_halo(const struct bench *bench, FILE *out)
   if (bench->n_halo == 0) return;
   fprintf(out,
           "\n  Halo exchange of %s over %dx%dx%d ranks, %" PRId64
-          " layer%s deep: the busiest rank sends %.1f kB in\n  %d messages; us per phase\n",
+          " layer%s deep: the busiest rank sends %.1f kB in\n  %d message%s; us per phase\n",
           bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,
-          bench->config.depth > 1 ? "s" : "", (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages);
+          bench->config.depth > 1 ? "s" : "", (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages,
+          bench->halo[0].messages == 1 ? "" : "s");
   fprintf(out, "  transport  us per exchange  GB/s per rank   pack    d2h   wait transf    h2d unpack\n");
   for (int h = 0; h < bench->n_halo; h++) {
     const struct bench_halo *halo = &bench->halo[h];
@@ -286,15 +286,14 @@ static void print_cards(const struct bench *bench, FILE *out)
 {
   const struct cards_table *table = &bench->cards;
   if (table->n == 0) return;
-  fprintf(
-      out,
-      "\n  Network cards: traffic while comm-gpu ran; \"of\": what the host's ranks sent to other hosts\n");
+  fprintf(out,
+          "\n  Network cards: traffic while comm-gpu ran, and what the host's ranks sent to other hosts\n");
   for (int c = 0; c < table->n; c++) {
     const struct cards_row *row = &table->rows[c];
     fprintf(out, "  %-12s %-10s %-10s %-6s", row->card.host, row->card.name, row->card.link, row->card.state);
     if (row->card.gbps > 0) fprintf(out, " %5.0f Gbit/s", row->card.gbps);
-    fprintf(out, "  in %.3f GB, out %.3f GB of %.3f GB", (double)row->received / 1e9, (double)row->sent / 1e9,
-            (double)table->asked[c] / 1e9);
+    fprintf(out, "  in %.3f GB, out %.3f GB, ranks sent %.3f GB", (double)row->received / 1e9,
+            (double)row->sent / 1e9, (double)table->asked[c] / 1e9);
     if (row->errors) fprintf(out, "; %" PRId64 " ERRORS", row->errors);
     print_near(table, c, out);
   }

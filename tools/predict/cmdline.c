@@ -27,8 +27,8 @@ static const struct option_spec options[] = {
     {"fit-ranks", 0, STUDY, OPTION_INT(fit_ranks, 1, LIST_RANKS_TOP, "N"),
      "Use only runs with at most N ranks for the model."},
     {"include", 0, STUDY, OPTION_CUSTOM(keep, study_keep_parse, "WHAT[,WHAT]"),
-     "Use also runs that the model normally ignores: duplicates, machines (runs on other machines "
-     "than most), unverified, outliers.",
+     "Also use runs that are normally ignored. WHAT: duplicates (a document that is there twice), "
+     "machines (runs on other machines than most), unverified or outliers.",
      .old = "keep"},
     {"size", 's', PREDICTION, OPTION_CUSTOM(sizes, any_size_list_parse, "SIZE[,SIZE]"),
      "Predict these sizes: XS, S, M, L, XL or IxJxK; for gemm-gpu N or MxNxK. Default: the sizes of the "
