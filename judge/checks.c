@@ -135,7 +135,7 @@ enum { LEAST, MOST };
 
 const struct check_kind check_kinds[CHECK_KINDS] = {
     RUN("efficiency_min", NUMBER, "efficiency", "parallel efficiency", "", RUN, LEAST, 1, efficiency),
-    RUN("device_spread_max", NUMBER, "spread of devices", "spread of devices' computing / median", "", DEVICE,
+    RUN("device_spread_max", NUMBER, "spread of devices", "devices: (max - min) / median GFLOPS", "", DEVICE,
         MOST, 2, spread),
     RUN("noise_max", NUMBER, "noise of blocks", "noise of block times", "", NOISE, MOST, 1, noise),
     RUN("exchange_us_max", NUMBER, "exchange latency", "worst link: latency in us", "us", PAIRS, MOST, 2,

@@ -80,7 +80,7 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
     const int length = (int)strlen(row_at(rows, size, r)->host);
     if (length > width) width = length;
   }
-  fprintf(out, "\n  rank  %-*s   GFLOPS  cores       NUMA  PCI           device%s\n", width, "host",
+  fprintf(out, "\n  rank  %-*s   GFLOPS  on cores    NUMA  PCI           device%s\n", width, "host",
           verbose ? ", UUID" : "");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct rank_row *row = row_at(rows, size, r);

@@ -76,7 +76,7 @@ static const struct option_spec options[] = {
     {"no-overlap", 0, RUN, OPTION_FLAG(no_overlap),
      "Exchange halos after computing, instead of overlapping both."},
     {"pad", 0, RUN, OPTION_INT(pad, 0, 65536, "FLOATS"),
-     "Add at least FLOATS unused elements to each row in memory, rounded up to a multiple of 32."},
+     "Add at least FLOATS unused elements to each row in memory; its whole length is a multiple of 32."},
     {DEVICE_OPTION_BIND(RUN)},
     {DEVICE_OPTION_EXPECT(RUN)},
     {RANKS_OPTION_TIMEOUT(RUN)},
@@ -96,7 +96,7 @@ static const struct option_spec options[] = {
     {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
      "Run a burn-in for this long: 90 (seconds), 15m, 8h or 2d, with standard and dense data in "
      "turn. Check every bit of the field after each pass over memory, and of the coefficients after "
-     "each block. The default kernel and transport run: nothing is compared first.",
+     "each block. Uses the default kernel and transport, without a trial.",
      .given = OPTION_GIVEN(soak_given)},
     {"soak-log", 0, SOAK, OPTION_OUTPUT(soak_log, "FILE"),
      "Append one JSON line per block to FILE, flushed to disk before the next block begins."},

@@ -94,7 +94,7 @@ static void print_phases(double sweep, const struct himeno_ranks *ranks, int ver
   double values[n];
   fprintf(out,
           "\n  time per sweep %.3f us; phases may overlap%s;\n"
-          "  not computing: what a sweep takes beyond interior and boundary\n",
+          "  not computing: time per sweep less that of interior (and boundary)\n",
           sweep * 1e6, n > 1 ? "; median (min ... max) over ranks" : "");
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
@@ -246,7 +246,9 @@ static void himeno_print_timing(const struct himeno_config *config, const struct
 
 static const char *verdict_word(status_t verdict)
 {
-  return verdict == STATUS_NOISY ? "NOISY" : verdict == STATUS_OK ? "PASS" : "NOT JUDGED";
+  return verdict == STATUS_NOISY ? "NOISY (too noisy to judge the speed)"
+         : verdict == STATUS_OK  ? "PASS"
+                                 : "NOT JUDGED";
 }
 
 /* A run that was not verified does not pass. */

@@ -277,7 +277,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     FAKE_NVML="${fault%%=*}-late@1=3" accept 2 policy.json
     expect_status 5
     grep '^  ERRORS  *rank 1 on ' <<<"$output" | grep -qF ": ${fault#*=}, since the run began"
-    grep -A1 '^    errors counted.* FAIL' <<<"$output" | grep -qF " ${fault#*=}; rank 1 on "
+    grep -A1 '^    hardware errors counted.* FAIL' <<<"$output" | grep -qF " ${fault#*=}; rank 1 on "
   done
   # A port's symbol errors and an Ethernet card's discards, once the run goes on.
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
@@ -317,7 +317,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   HIMENO_NULL_CLOCK="seed=4 noise=0.5 device=1:2" measured -t 0.01 --reference before.json --json r.json
   expect_status 3
   grep -q 'noisy: differences below' <<<"$output"
-  grep -q 'verdict    NOISY: every block has' <<<"$output"
+  grep -q 'verdict    NOISY (too noisy to judge the speed): every block has' <<<"$output"
   grep -q 'NOT ACCEPTED: too noisy to be judged, run again' <<<"$output"
   [ "$(verdict)" = "noisy False" ]
   follows_schema
