@@ -22,6 +22,17 @@
   COEFFICIENT_ARGS, __global const float *restrict p, __global float *restrict out,                          \
       __global sum_t *restrict sums, const long2 stride, const int8 box, const int slot
 
+// The coefficients of the point at index x.
+struct coefficients {
+  float a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1;
+};
+
+#define COEFFICIENTS(x)                                                                                      \
+  (struct coefficients)                                                                                      \
+  {                                                                                                          \
+    a0[x], a1[x], a2[x], a3[x], b0[x], b1[x], b2[x], c0[x], c1[x], c2[x], bnd[x], wrk1[x]                    \
+  }
+
 // The residual, left to right: C(array) is a coefficient of the point, P(di, dj, dk) its neighbour.
 #define RESIDUAL(C, P)                                                                                       \
   (((C(a0) * P(1, 0, 0) + C(a1) * P(0, 1, 0) + C(a2) * P(0, 0, 1) +                                          \

@@ -14,10 +14,6 @@ struct places {
   int inside[2]; // whether there is something to load
 };
 
-struct coefficients {
-  float a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1;
-};
-
 __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(SWEEP_ARGS)
 {
   __local sum_t scratch[GROUP];
@@ -37,9 +33,6 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
     load.at[l] = lj * stride.y + lk;
     load.inside[l] = n < PLANE && lj <= box.s4 && lk >= box.s2 - 1 && lk <= box.s5;
   }
-#define LOAD_NEXT(x)                                                                                         \
-  next = (struct coefficients){a0[x], a1[x], a2[x], a3[x], b0[x],  b1[x],                                    \
-                               b2[x], c0[x], c1[x], c2[x], bnd[x], wrk1[x]}
   __global const float *from = p + (i0 - 1) * stride.x;
   float ahead[2] = {0, 0};
   long x = i0 * stride.x + j * stride.y + k;
@@ -50,7 +43,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
       ahead[l] = from[load.at[l] + 2 * stride.x];
     }
   from += 2 * stride.x;
-  if (inside) LOAD_NEXT(x);
+  if (inside) next = COEFFICIENTS(x);
 
   for (int i = i0; i < end; i++, x += stride.x) {
     for (int l = 0; l < 2; l++)
@@ -60,7 +53,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
       from += stride.x;
       for (int l = 0; l < 2; l++)
         if (load.inside[l]) ahead[l] = from[load.at[l]];
-      if (inside) LOAD_NEXT(x + stride.x);
+      if (inside) next = COEFFICIENTS(x + stride.x);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (inside) {

@@ -15,16 +15,6 @@ struct point {
   float here, north, south, east, west, cross;
 };
 
-struct coefficients {
-  float a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1;
-};
-
-#define COEFFICIENTS(x)                                                                                      \
-  (struct coefficients)                                                                                      \
-  {                                                                                                          \
-    a0[x], a1[x], a2[x], a3[x], b0[x], b1[x], b2[x], c0[x], c1[x], c2[x], bnd[x], wrk1[x]                    \
-  }
-
 float residual(const struct coefficients c, const struct point below, const struct point middle,
                const struct point above)
 {

@@ -45,10 +45,6 @@ struct stencil {
   float ue, de, uw, dw; // the b2 term
 };
 
-struct coefficients {
-  float a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1;
-};
-
 // Gathers from three planes that have the same pitch; all three pointers are at the point's (j, k).
 // A macro, since a function would take either global or local memory.
 #define stencil_at(below, here, above, pitch)                                                                \
