@@ -108,8 +108,7 @@ void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out)
     if (row->shared && warnings++ < RANKS_SHOWN)
       fprintf(out,
               "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: the times are not those "
-              "of a "
-              "whole device\n",
+              "of a whole device\n",
               r, rank_device(row), row->host, row->shared, row->shared > 1 ? "s" : "");
     if (row->overlap && warnings++ < RANKS_SHOWN)
       fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, row->host,
