@@ -57,14 +57,14 @@ static __global__ void trace(uint64_t at, int hops, unsigned long long *result, 
   result[0] = at;
 }
 
-status_t mem_cuda_ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
+status_t mem_cuda_ring_fill(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                             const struct mem_ring *ring)
 {
-  ring_fill<<<x->units * 8, THREADS, 0, cuda_queue_handle(queue)>>>((char *)mem.handle, *ring);
+  ring_fill<<<mem_cuda_units(exec) * 8, THREADS, 0, cuda_queue_handle(queue)>>>((char *)mem.handle, *ring);
   return mem_cuda_launched("linking a chase");
 }
 
-status_t mem_cuda_chase(struct mem_exec *x, struct gpu_queue *queue, const struct mem_chase *c, int each)
+status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *c, int each)
 {
   if (each)
     trace<<<1, 1, 0, cuda_queue_handle(queue)>>>(c->start, (int)c->hops, x->result, x->each);

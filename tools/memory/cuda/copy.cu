@@ -109,13 +109,13 @@ struct mem_shapes mem_cuda_copy_shapes(void)
   return shapes;
 }
 
-status_t mem_cuda_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
+status_t mem_cuda_copy(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_copy *c)
 {
   cudaStream_t stream = cuda_queue_handle(queue);
   if (c->method == MEM_STUDY && c->width == 4)
-    study_launch<uint32_t>(c, x->units, stream);
+    study_launch<uint32_t>(c, mem_cuda_units(exec), stream);
   else if (c->method == MEM_STUDY)
-    study_launch<uint4>(c, x->units, stream);
+    study_launch<uint4>(c, mem_cuda_units(exec), stream);
   else if (c->method == MEM_TUNED)
     tuned[c->shape].launch(c, stream);
   else if (c->method == MEM_BABEL)

@@ -68,10 +68,10 @@ static kernel kernel_of(int flop16)
   }
 }
 
-status_t mem_cuda_flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *f)
+status_t mem_cuda_flops(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *f)
 {
-  if (f->type != MEM_FP32) return mem_cuda_tensor(x, queue, f);
-  kernel_of(f->flop16)<<<x->units * 8, THREADS, 0, cuda_queue_handle(queue)>>>(
+  if (f->type != MEM_FP32) return mem_cuda_tensor(exec, queue, f);
+  kernel_of(f->flop16)<<<mem_cuda_units(exec) * 8, THREADS, 0, cuda_queue_handle(queue)>>>(
       (const uint4 *)f->mem.handle, f->bytes / sizeof(uint4), f->flop16 / (8 * CHUNK),
       (uint32_t *)f->sum.handle);
   return mem_cuda_launched("multiplying and adding");

@@ -18,7 +18,8 @@ struct mem_cuda_found {
   unsigned sum;
 };
 
-struct mem_exec {
+/** What a struct mem_exec is with these kernels. */
+struct mem_cuda_exec {
   struct cuda_device *device;
   int units;
   struct mem_cuda_found *found; /**< on the device */
@@ -27,6 +28,12 @@ struct mem_exec {
   int peaks;                    /**< the build has the chip's warpgroup instructions */
 };
 
+/** \brief The device's multiprocessors. */
+static inline int mem_cuda_units(const struct mem_exec *exec)
+{
+  return ((const struct mem_cuda_exec *)exec)->units;
+}
+
 /** \brief Whether the last launch, named by \a what, failed. */
 static inline status_t mem_cuda_launched(const char *what)
 {
@@ -34,27 +41,28 @@ static inline status_t mem_cuda_launched(const char *what)
 }
 
 /* Verbs of struct mem_ops. */
-status_t mem_cuda_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+status_t mem_cuda_fill(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                        int number);
-status_t mem_cuda_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *copy);
-status_t mem_cuda_mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *mix);
-status_t mem_cuda_window(struct mem_exec *x, struct gpu_queue *queue, struct mem_window *window);
-status_t mem_cuda_ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
+status_t mem_cuda_copy(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_copy *copy);
+status_t mem_cuda_mix(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_mix *mix);
+status_t mem_cuda_window(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *window);
+status_t mem_cuda_ring_fill(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                             const struct mem_ring *ring);
-status_t mem_cuda_flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *flops);
-status_t mem_cuda_peak(struct mem_exec *x, struct gpu_queue *queue, enum mem_type type, int passes,
+status_t mem_cuda_flops(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
+status_t mem_cuda_peak(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                        struct gpu_mem sum, double *flop, double *expect);
-status_t mem_cuda_pair(struct mem_exec *x, struct gpu_queue *queue, int pair, int after, struct gpu_mem mem,
-                       int n, int rows);
+status_t mem_cuda_pair(struct mem_exec *exec, struct gpu_queue *queue, int pair, int after,
+                       struct gpu_mem mem, int n, int rows);
 
 /** \brief flops() of a matrix unit. */
-status_t mem_cuda_tensor(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *flops);
+status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
 /** \brief Adds to x->found, which starts as {0, ~0, 0}. */
-status_t mem_cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                         const struct mem_check *check);
 /** \brief Leaves the last position in x->result[0] and the cycles in [1]; with \a each the cycles
  * of every hop in x->each too. */
-status_t mem_cuda_chase(struct mem_exec *x, struct gpu_queue *queue, const struct mem_chase *chase, int each);
+status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *chase,
+                        int each);
 /** \brief Sets *flag, on the device, to whether the warpgroup instructions of sm_90a were compiled
  * in. */
 status_t mem_cuda_peak_built(unsigned *flag);

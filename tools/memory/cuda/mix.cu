@@ -104,9 +104,9 @@ struct mem_shapes mem_cuda_mix_shapes(void)
   return shapes;
 }
 
-status_t mem_cuda_mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *mix)
+status_t mem_cuda_mix(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_mix *mix)
 {
-  mixes[mix->shape].launch(mix, x->units, cuda_queue_handle(queue));
+  mixes[mix->shape].launch(mix, mem_cuda_units(exec), cuda_queue_handle(queue));
   return mem_cuda_launched("reading and writing");
 }
 
@@ -133,9 +133,9 @@ static __global__ void __launch_bounds__(WINDOW_THREADS)
   sum_add(sum, mine);
 }
 
-status_t mem_cuda_window(struct mem_exec *x, struct gpu_queue *queue, struct mem_window *w)
+status_t mem_cuda_window(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *w)
 {
-  int blocks = x->units * (2048 / WINDOW_THREADS);
+  int blocks = mem_cuda_units(exec) * (2048 / WINDOW_THREADS);
   w->readers = w->own ? blocks : 1;
   window_read<<<blocks, WINDOW_THREADS, 0, cuda_queue_handle(queue)>>>(
       (const uint4 *)w->mem.handle, w->bytes / sizeof(uint4), w->passes, w->own, (uint32_t *)w->sum.handle);

@@ -6,7 +6,7 @@
 #include "tools/memory/cuda/mem_cuda.h"
 
 /* One chip has them, and a build need not. */
-static status_t peaks_find(struct mem_exec *x)
+static status_t peaks_find(struct mem_cuda_exec *x)
 {
   const struct cudaDeviceProp *p = &x->device->properties;
   unsigned built = 0;
@@ -18,8 +18,9 @@ static status_t peaks_find(struct mem_exec *x)
   return STATUS_OK;
 }
 
-static void cuda_close(struct mem_exec *x)
+static void cuda_close(struct mem_exec *exec)
 {
+  struct mem_cuda_exec *x = (struct mem_cuda_exec *)exec;
   if (!x) return;
   cudaFree(x->each);
   cudaFree(x->result);
@@ -30,7 +31,7 @@ static void cuda_close(struct mem_exec *x)
 static status_t cuda_open(struct gpu_device *device, struct mem_exec **exec)
 {
   status_t status;
-  struct mem_exec *x = calloc(1, sizeof *x);
+  struct mem_cuda_exec *x = calloc(1, sizeof *x);
   if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the CUDA kernels");
   x->device = (struct cuda_device *)device;
   x->units = device->info.compute_units;
@@ -40,15 +41,16 @@ static status_t cuda_open(struct gpu_device *device, struct mem_exec **exec)
   TRY(cuda_check(cudaMalloc((void **)&x->each, MEM_TRACE_MAX * sizeof *x->each), "allocating counters"),
       fail);
   TRY(peaks_find(x), fail);
-  *exec = x;
+  *exec = (struct mem_exec *)x;
   return STATUS_OK;
 fail:
-  cuda_close(x);
+  cuda_close((struct mem_exec *)x);
   return status;
 }
 
-static void cuda_traits(const struct mem_exec *x, struct mem_traits *traits)
+static void cuda_traits(const struct mem_exec *exec, struct mem_traits *traits)
 {
+  const struct mem_cuda_exec *x = (const struct mem_cuda_exec *)exec;
   const struct cudaDeviceProp *p = &x->device->properties;
   *traits = (struct mem_traits){.line = 128,
                                 .l1 = 16 << 10,
@@ -63,9 +65,10 @@ static void cuda_traits(const struct mem_exec *x, struct mem_traits *traits)
   if (x->peaks) traits->peaks = 1 << MEM_TF32 | 1 << MEM_FP16 | 1 << MEM_BF16;
 }
 
-static status_t check_run(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+static status_t check_run(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                           struct mem_check *c)
 {
+  struct mem_cuda_exec *x = (struct mem_cuda_exec *)exec;
   cudaStream_t stream = cuda_queue_handle(queue);
   struct mem_cuda_found found = {0, ~0ull, 0};
   RETURN_IF_FAILED(cuda_check(cudaMemcpyAsync(x->found, &found, sizeof found, cudaMemcpyHostToDevice, stream),
@@ -82,7 +85,7 @@ static status_t check_run(struct mem_exec *x, struct gpu_queue *queue, struct gp
 
 /* ---- latency ---- */
 
-static status_t mem_cuda_chase_run(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase,
+static status_t mem_cuda_chase_run(struct mem_cuda_exec *x, struct gpu_queue *queue, struct mem_chase *chase,
                                    int each)
 {
   cudaStream_t stream = cuda_queue_handle(queue);
@@ -99,13 +102,14 @@ static status_t mem_cuda_chase_run(struct mem_exec *x, struct gpu_queue *queue, 
   return STATUS_OK;
 }
 
-static status_t cuda_chase(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase)
+static status_t cuda_chase(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase)
 {
-  return mem_cuda_chase_run(x, queue, chase, 0);
+  return mem_cuda_chase_run((struct mem_cuda_exec *)exec, queue, chase, 0);
 }
 
-static status_t cuda_trace(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase)
+static status_t cuda_trace(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase)
 {
+  struct mem_cuda_exec *x = (struct mem_cuda_exec *)exec;
   RETURN_IF_FAILED(mem_cuda_chase_run(x, queue, chase, 1));
   return cuda_check(cudaMemcpy(chase->each, x->each, chase->hops * sizeof *x->each, cudaMemcpyDeviceToHost),
                     "reading a chase's trace");

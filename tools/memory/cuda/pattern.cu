@@ -36,15 +36,15 @@ static __global__ void check(const uint32_t *mem, uint64_t n, enum mem_expect ex
   atomicMin(&found->first, first);
 }
 
-status_t mem_cuda_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+status_t mem_cuda_fill(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                        int number)
 {
-  fill<<<x->units * 8, THREADS, 0, cuda_queue_handle(queue)>>>((uint4 *)mem.handle, bytes / sizeof(uint4),
-                                                               (uint32_t)number);
+  fill<<<mem_cuda_units(exec) * 8, THREADS, 0, cuda_queue_handle(queue)>>>(
+      (uint4 *)mem.handle, bytes / sizeof(uint4), (uint32_t)number);
   return mem_cuda_launched("filling memory");
 }
 
-status_t mem_cuda_check(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                         const struct mem_check *c)
 {
   check<<<x->units * 8, THREADS, 0, cuda_queue_handle(queue)>>>((const uint32_t *)mem.handle, bytes / 4,

@@ -108,10 +108,10 @@ status_t mem_cuda_peak_built(unsigned *flag)
   return mem_cuda_launched("launching a first kernel");
 }
 
-status_t mem_cuda_peak(struct mem_exec *x, struct gpu_queue *queue, enum mem_type type, int passes,
+status_t mem_cuda_peak(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                        struct gpu_mem total, double *flop, double *expect)
 {
-  double products = (double)passes * BATCH * x->units * (THREADS / 128), a_sum = 0,
+  double products = (double)passes * BATCH * mem_cuda_units(exec) * (THREADS / 128), a_sum = 0,
          b_sum = N / 8 * (4 * 0.75 - 4 * 0.5);
   cudaStream_t stream = cuda_queue_handle(queue);
   float *sum = (float *)total.handle;
@@ -119,10 +119,10 @@ status_t mem_cuda_peak(struct mem_exec *x, struct gpu_queue *queue, enum mem_typ
   *flop = products * 2 * M * N * K_BYTES / (type == MEM_TF32 ? 4 : 2);
   *expect = products * a_sum * b_sum;
   if (type == MEM_TF32)
-    peak<MEM_TF32><<<x->units, THREADS, 0, stream>>>(passes, sum);
+    peak<MEM_TF32><<<mem_cuda_units(exec), THREADS, 0, stream>>>(passes, sum);
   else if (type == MEM_FP16)
-    peak<MEM_FP16><<<x->units, THREADS, 0, stream>>>(passes, sum);
+    peak<MEM_FP16><<<mem_cuda_units(exec), THREADS, 0, stream>>>(passes, sum);
   else
-    peak<MEM_BF16><<<x->units, THREADS, 0, stream>>>(passes, sum);
+    peak<MEM_BF16><<<mem_cuda_units(exec), THREADS, 0, stream>>>(passes, sum);
   return mem_cuda_launched("multiplying matrices by warpgroups");
 }

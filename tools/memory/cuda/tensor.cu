@@ -89,13 +89,13 @@ int mem_cuda_tensor_built(void)
   return cuda_code_of((const void *)tensor<MEM_FP16>, &code) == cudaSuccess && code >= 80;
 }
 
-status_t mem_cuda_tensor(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *f)
+status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *f)
 {
   cudaStream_t stream = cuda_queue_handle(queue);
   int one = f->type == MEM_TF32 ? MEM_TENSOR_FLOP16 / 2 : MEM_TENSOR_FLOP16;
   int loads = f->flop16 < one ? one / f->flop16 : 1, products = f->flop16 < one ? 1 : f->flop16 / one;
   const uint4 *from = (const uint4 *)f->mem.handle;
-  uint64_t n = f->bytes / sizeof(uint4), blocks = (uint64_t)x->units * 8;
+  uint64_t n = f->bytes / sizeof(uint4), blocks = (uint64_t)mem_cuda_units(exec) * 8;
   float *sum = (float *)f->sum.handle;
   /* Whole rounds of all warps only: fewer blocks where there is less to read. */
   while (blocks > 1 && n % (blocks * THREADS * (uint64_t)loads)) blocks--;

@@ -55,7 +55,7 @@ enum kernel { CL_ALL(NUMBER) KERNELS };
 #define NAME(name) #name,
 static const char *const kernel_names[] = {CL_ALL(NAME)};
 
-struct mem_exec {
+struct mem_opencl_exec {
   struct opencl_device *device;
   size_t group; /**< work-items that every kernel takes */
   size_t units;
@@ -71,12 +71,12 @@ static status_t mem_opencl_check(cl_int error, const char *what)
 
 /* ---- program ---- */
 
-static uint64_t line_bytes(const struct mem_exec *x)
+static uint64_t line_bytes(const struct mem_opencl_exec *x)
 {
   return x->device->base.info.is_cpu ? 64 : 128;
 }
 
-static status_t mem_opencl_build(struct mem_exec *x)
+static status_t mem_opencl_build(struct mem_opencl_exec *x)
 {
   static const char *const parts[] = {memory_common_cl, memory_copy_cl, memory_mix_cl, memory_pairs_cl};
   char options[200];
@@ -94,7 +94,7 @@ static status_t mem_opencl_build(struct mem_exec *x)
   return status;
 }
 
-static status_t create_kernels(struct mem_exec *x)
+static status_t create_kernels(struct mem_opencl_exec *x)
 {
   for (int k = 0; k < KERNELS; k++) {
     cl_int error;
@@ -106,7 +106,7 @@ static status_t create_kernels(struct mem_exec *x)
   return STATUS_OK;
 }
 
-static status_t mem_opencl_buffer_create(struct mem_exec *x, size_t bytes, cl_mem *buffer)
+static status_t mem_opencl_buffer_create(struct mem_opencl_exec *x, size_t bytes, cl_mem *buffer)
 {
   cl_int error;
   cl_mem made = clCreateBuffer(x->device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
@@ -115,8 +115,9 @@ static status_t mem_opencl_buffer_create(struct mem_exec *x, size_t bytes, cl_me
   return STATUS_OK;
 }
 
-static void cl_close_exec(struct mem_exec *x)
+static void cl_close_exec(struct mem_exec *exec)
 {
+  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
   if (!x) return;
   if (x->result) clReleaseMemObject(x->result);
   if (x->found) clReleaseMemObject(x->found);
@@ -129,7 +130,7 @@ static void cl_close_exec(struct mem_exec *x)
 static status_t cl_open_exec(struct gpu_device *device, struct mem_exec **exec)
 {
   status_t status;
-  struct mem_exec *x = calloc(1, sizeof *x);
+  struct mem_opencl_exec *x = calloc(1, sizeof *x);
   if (!x) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the OpenCL kernels");
   x->device = (struct opencl_device *)device;
   x->units = (size_t)device->info.compute_units;
@@ -143,15 +144,16 @@ static status_t cl_open_exec(struct gpu_device *device, struct mem_exec **exec)
   TRY(create_kernels(x), fail);
   TRY(mem_opencl_buffer_create(x, 3 * sizeof(cl_uint), &x->found), fail);
   TRY(mem_opencl_buffer_create(x, sizeof(cl_ulong), &x->result), fail);
-  *exec = x;
+  *exec = (struct mem_exec *)x;
   return STATUS_OK;
 fail:
-  cl_close_exec(x);
+  cl_close_exec((struct mem_exec *)x);
   return status;
 }
 
-static void cl_traits(const struct mem_exec *x, struct mem_traits *traits)
+static void cl_traits(const struct mem_exec *exec, struct mem_traits *traits)
 {
+  const struct mem_opencl_exec *x = (const struct mem_opencl_exec *)exec;
   *traits = (struct mem_traits){.line = line_bytes(x),
                                 .l1 = 16 << 10,
                                 .threads_max = (int)x->group,
@@ -173,9 +175,10 @@ struct argument {
 #define ARGS(...)     ((const struct argument[]){__VA_ARGS__, {0, NULL}})
 
 /** Puts `groups[]` groups of `lanes` work-items into the queue, in one or two dimensions. */
-static status_t mem_opencl_launch(struct mem_exec *x, struct gpu_queue *queue, enum kernel k, size_t groups,
-                                  size_t rows, size_t lanes, const struct argument *arguments)
+static status_t mem_opencl_launch(struct mem_exec *exec, struct gpu_queue *queue, enum kernel k,
+                                  size_t groups, size_t rows, size_t lanes, const struct argument *arguments)
 {
+  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
   size_t global[2] = {groups * lanes, rows}, local[2] = {lanes, 1};
   for (cl_uint a = 0; arguments[a].bytes; a++) {
     cl_int error = clSetKernelArg(x->kernels[k], a, arguments[a].bytes, arguments[a].value);
@@ -191,25 +194,27 @@ static status_t mem_opencl_launch(struct mem_exec *x, struct gpu_queue *queue, e
 }
 
 /** As many groups as fill the device, for kernels that stride over their data. */
-static status_t fill_device(struct mem_exec *x, struct gpu_queue *queue, enum kernel k,
+static status_t fill_device(struct mem_exec *exec, struct gpu_queue *queue, enum kernel k,
                             const struct argument *arguments)
 {
-  return mem_opencl_launch(x, queue, k, x->units * 8, 1, x->group, arguments);
+  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
+  return mem_opencl_launch(exec, queue, k, x->units * 8, 1, x->group, arguments);
 }
 
-static status_t cl_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+static status_t cl_fill(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                         int number)
 {
   cl_mem buffer = mem.handle;
   cl_ulong n = bytes / 4;
   cl_uint array = (cl_uint)number;
-  return fill_device(x, queue, KERNEL_fill, ARGS(ARG(buffer), ARG(n), ARG(array)));
+  return fill_device(exec, queue, KERNEL_fill, ARGS(ARG(buffer), ARG(n), ARG(array)));
 }
 
 /* One part: counters are read after each, since they have 32 bits. */
-static status_t check_part(struct mem_exec *x, struct gpu_queue *queue, cl_mem buffer, uint64_t first,
+static status_t check_part(struct mem_exec *exec, struct gpu_queue *queue, cl_mem buffer, uint64_t first,
                            uint64_t words, struct mem_check *c)
 {
+  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
   cl_uint found[3] = {0, ~0u, 0};
   cl_int written = c->expect == MEM_EXPECT_WRITTEN, arrays = c->arrays, compare = buffer != NULL;
   cl_mem part = compare ? buffer : x->found;
@@ -219,7 +224,7 @@ static status_t check_part(struct mem_exec *x, struct gpu_queue *queue, cl_mem b
       mem_opencl_check(clEnqueueWriteBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
                        "starting a comparison"));
   RETURN_IF_FAILED(
-      fill_device(x, queue, KERNEL_check,
+      fill_device(exec, queue, KERNEL_check,
                   ARGS(ARG(part), ARG(n), ARG(written), ARG(arrays), ARG(compare), ARG(x->found), ARG(at))));
   RETURN_IF_FAILED(
       mem_opencl_check(clEnqueueReadBuffer(q, x->found, CL_TRUE, 0, sizeof found, found, 0, NULL, NULL),
@@ -230,43 +235,45 @@ static status_t check_part(struct mem_exec *x, struct gpu_queue *queue, cl_mem b
   return STATUS_OK;
 }
 
-static status_t cl_check(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
+static status_t cl_check(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                          struct mem_check *c)
 {
   uint64_t words = bytes / 4;
   c->wrong = c->first = c->sum = 0;
   for (uint64_t first = 0; first < words; first += CHECK_WORDS)
-    RETURN_IF_FAILED(check_part(x, queue, mem.handle, first,
+    RETURN_IF_FAILED(check_part(exec, queue, mem.handle, first,
                                 words - first < CHECK_WORDS ? words - first : CHECK_WORDS, c));
   return STATUS_OK;
 }
 
 /* ---- copies and mixes ---- */
 
-static status_t mem_opencl_study(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
+static status_t mem_opencl_study(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_copy *c)
 {
+  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
   cl_mem from = c->from.handle, to = c->to.handle;
   cl_ulong n = c->bytes / (uint64_t)c->streams / (uint64_t)c->width;
   cl_int streams = c->streams, assign = c->assign;
   enum kernel kernel = c->width == 4 ? (c->paced ? KERNEL_study_4_paced : KERNEL_study_4)
                                      : (c->paced ? KERNEL_study_16_paced : KERNEL_study_16);
-  return mem_opencl_launch(x, queue, kernel, x->units * (size_t)c->blocks, 1, (size_t)c->threads,
+  return mem_opencl_launch(exec, queue, kernel, x->units * (size_t)c->blocks, 1, (size_t)c->threads,
                            ARGS(ARG(from), ARG(to), ARG(n), ARG(streams), ARG(assign)));
 }
 
-static status_t cl_copy(struct mem_exec *x, struct gpu_queue *queue, const struct mem_copy *c)
+static status_t cl_copy(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_copy *c)
 {
+  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
   cl_mem from = c->from.handle, to = c->to.handle;
   cl_ulong n = c->bytes / 16;
   size_t each = x->group * (c->shape == 0 ? TILE_WORDS : 1);
   switch (c->method) {
   case MEM_STUDY:
-    return mem_opencl_study(x, queue, c);
+    return mem_opencl_study(exec, queue, c);
   case MEM_TUNED:
-    return mem_opencl_launch(x, queue, c->shape == 0 ? KERNEL_tile : KERNEL_word,
+    return mem_opencl_launch(exec, queue, c->shape == 0 ? KERNEL_tile : KERNEL_word,
                              (size_t)((n + each - 1) / each), 1, x->group, ARGS(ARG(from), ARG(to), ARG(n)));
   case MEM_BABEL:
-    return mem_opencl_launch(x, queue, KERNEL_babel, (size_t)(c->bytes / 8 / x->group), 1, x->group,
+    return mem_opencl_launch(exec, queue, KERNEL_babel, (size_t)(c->bytes / 8 / x->group), 1, x->group,
                              ARGS(ARG(from), ARG(to)));
   default:
     return mem_opencl_check(
@@ -275,7 +282,7 @@ static status_t cl_copy(struct mem_exec *x, struct gpu_queue *queue, const struc
   }
 }
 
-static status_t cl_mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *mix)
+static status_t cl_mix(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_mix *mix)
 {
   struct argument arguments[MEM_ARRAYS_MAX + 3] = {{0, NULL}};
   cl_mem buffers[MEM_ARRAYS_MAX], sum = mix->sum.handle;
@@ -292,26 +299,27 @@ static status_t cl_mix(struct mem_exec *x, struct gpu_queue *queue, const struct
                        : mix->reads == 1 ? KERNEL_combine_1
                        : mix->reads == 3 ? KERNEL_combine_3
                                          : KERNEL_combine_13;
-  return fill_device(x, queue, kernel, arguments);
+  return fill_device(exec, queue, kernel, arguments);
 }
 
 /* ---- latency ---- */
 
-static status_t cl_ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
+static status_t cl_ring_fill(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                              const struct mem_ring *ring)
 {
   cl_mem buffer = mem.handle;
   cl_ulong nodes = ring->nodes;
   cl_uint stride = ring->stride;
-  return fill_device(x, queue, KERNEL_ring_fill, ARGS(ARG(buffer), ARG(nodes), ARG(stride)));
+  return fill_device(exec, queue, KERNEL_ring_fill, ARGS(ARG(buffer), ARG(nodes), ARG(stride)));
 }
 
-static status_t cl_chase(struct mem_exec *x, struct gpu_queue *queue, struct mem_chase *chase)
+static status_t cl_chase(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase)
 {
+  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
   cl_mem buffer = chase->mem.handle;
   cl_ulong at = chase->start, hops = chase->hops, end = 0;
   RETURN_IF_FAILED(gpu_record(chase->begin_event, queue));
-  RETURN_IF_FAILED(mem_opencl_launch(x, queue, KERNEL_chase, 1, 1, 1,
+  RETURN_IF_FAILED(mem_opencl_launch(exec, queue, KERNEL_chase, 1, 1, 1,
                                      ARGS(ARG(buffer), ARG(at), ARG(hops), ARG(x->result))));
   RETURN_IF_FAILED(gpu_record(chase->end_event, queue));
   RETURN_IF_FAILED(mem_opencl_check(
@@ -324,28 +332,30 @@ static status_t cl_chase(struct mem_exec *x, struct gpu_queue *queue, struct mem
 
 /* ---- roofline and pairs ---- */
 
-static status_t cl_window(struct mem_exec *x, struct gpu_queue *queue, struct mem_window *w)
+static status_t cl_window(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *w)
 {
+  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
   cl_mem from = w->mem.handle, sum = w->sum.handle;
   cl_ulong n = w->bytes / 16;
   cl_int passes = w->passes, own = w->own;
   size_t groups = x->units * (GROUP_MAX * 8 / x->group);
   w->readers = own ? (int)groups : 1;
-  return mem_opencl_launch(x, queue, KERNEL_window_read, groups, 1, x->group,
+  return mem_opencl_launch(exec, queue, KERNEL_window_read, groups, 1, x->group,
                            ARGS(ARG(from), ARG(n), ARG(passes), ARG(own), ARG(sum)));
 }
 
-static status_t cl_flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_flops *f)
+static status_t cl_flops(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *f)
 {
   cl_mem from = f->mem.handle, sum = f->sum.handle;
   cl_ulong n = f->bytes / 16;
   cl_int flop16 = f->flop16;
-  return fill_device(x, queue, KERNEL_flops, ARGS(ARG(from), ARG(n), ARG(flop16), ARG(sum)));
+  return fill_device(exec, queue, KERNEL_flops, ARGS(ARG(from), ARG(n), ARG(flop16), ARG(sum)));
 }
 
-static status_t cl_pair(struct mem_exec *x, struct gpu_queue *queue, int pair, int after, struct gpu_mem mem,
-                        int n, int rows)
+static status_t cl_pair(struct mem_exec *exec, struct gpu_queue *queue, int pair, int after,
+                        struct gpu_mem mem, int n, int rows)
 {
+  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
   static const enum kernel kernels[MEM_PAIRS][2] = {
       [MEM_PAIR_POINTER] = {KERNEL_pair_pointer_before, KERNEL_pair_pointer_after},
       [MEM_PAIR_ROW] = {KERNEL_pair_row_before, KERNEL_pair_row_after},
@@ -358,11 +368,11 @@ static status_t cl_pair(struct mem_exec *x, struct gpu_queue *queue, int pair, i
   cl_int words = n, lines = rows;
   size_t lanes = x->group < 128 ? x->group : 128;
   if (pair == MEM_PAIR_SCALAR || pair == MEM_PAIR_BYTE)
-    return mem_opencl_launch(x, queue, kernel, (size_t)rows, 1, 2 * MEM_PAIR_LANES,
+    return mem_opencl_launch(exec, queue, kernel, (size_t)rows, 1, 2 * MEM_PAIR_LANES,
                              ARGS(ARG(buffer), ARG(words)));
   int columns = kernel == KERNEL_pair_row_before || kernel == KERNEL_pair_column_after;
   size_t items = (size_t)(columns ? n : rows);
-  return mem_opencl_launch(x, queue, kernel, (items + lanes - 1) / lanes,
+  return mem_opencl_launch(exec, queue, kernel, (items + lanes - 1) / lanes,
                            kernel == KERNEL_pair_row_before ? (size_t)rows : 1, lanes,
                            ARGS(ARG(buffer), ARG(words), ARG(lines)));
 }
