@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "himeno/solver/flip.h"
 #include "himeno/solver/state.h"
@@ -24,12 +25,13 @@ struct repeats {
 static struct box box_choose(const struct solver *s)
 {
   const struct box *owned = &s->layout.owned;
+  const uint64_t draw = hash_mix((uint64_t)s->swept);
   struct box box = *owned;
   const int64_t depth = box_extent(owned, 2) < POINTS ? box_extent(owned, 2) : POINTS, most = POINTS / depth,
                 rows = most < box_extent(owned, 1) ? most : box_extent(owned, 1);
-  box.lo[0] += s->blocks % box_extent(owned, 0);
+  box.lo[0] += (int64_t)(draw % (uint64_t)box_extent(owned, 0));
   box.hi[0] = box.lo[0] + 1;
-  box.lo[1] += s->blocks % (box_extent(owned, 1) - rows + 1);
+  box.lo[1] += (int64_t)((draw >> 32) % (uint64_t)(box_extent(owned, 1) - rows + 1));
   box.hi[1] = box.lo[1] + rows;
   box.hi[2] = box.lo[2] + depth;
   return box;

@@ -120,12 +120,13 @@ for path, name in ("r.json", "result"), ("log", "soak"):
 }
 
 @test "a multiprocessor that computes a bit wrong is found from its sweep on, and named" {
-  HIMENO_FLIP="sm@1 0 14 11" soak 0.01 --json r.json --soak-log log
+  HIMENO_FLIP="sm@1 0 14 11" soak 0.2 --json r.json --soak-log log
   expect_status 4
   grep -q 'CORRUPTED  block 1, .* after sweep 10, rank 1 on .*: multiprocessor 0 computes .* wrong points, first (.*: .* 1 bit; REPEATS' <<<"$output" && return 1
   grep -q 'CORRUPTED  block 2, .* after sweep 10, rank 1 on .*: multiprocessor 0 computes .* wrong points, first (.*: .* 1 bit; REPEATS' <<<"$output"
   [ "$(value '{(f["block"] > 1, f["rank"], f["array"], f["points"], int(f["is"], 16) ^ int(f["must_be"], 16)) for f in r["result"]["soak"]["found"]}')" = \
     "{(True, 1, 'multiprocessor 0', 2448, 16384)}" ]
+  [ "$(value 'len({tuple(f["first"]) for f in r["result"]["soak"]["found"]}) > 1')" = True ]
   [ "$(value '[line["verdict"] for line in log][:2]')" = "['pass', 'wrong']" ]
   follows_schema
   for k in 'sm 2 32 1' 'sm 2,3 5 1' 'smx 2 5 1'; do
