@@ -14,13 +14,18 @@
 /* Beyond those of device.c. */
 #define FIRST_ADDRESS ((uintptr_t)1 << 61)
 
-struct handover_block {
+struct sim_handover {
   struct flag begun, taken, sent[HALO_TAGS];
   struct halo_plan plan; /* messages that are handed over */
   uintptr_t buffer[2];
 };
 
-static struct handover_block **blocks; /* by rank; NULL where none is handed over */
+static struct sim_handover **blocks; /* by rank; NULL where none is handed over */
+
+static struct sim_handover *sim_handover(struct handover_block *block)
+{
+  return (struct sim_handover *)block;
+}
 
 int handover_is_there(const void *host)
 {
@@ -36,7 +41,7 @@ static double sim_overlap(int64_t begin, int64_t end, const struct halo_message 
 
 double handover_bytes(const void *host, size_t bytes)
 {
-  const struct handover_block *b = blocks ? blocks[sim_self()->number] : NULL;
+  const struct sim_handover *b = blocks ? blocks[sim_self()->number] : NULL;
   double floats = 0;
   if (!b || !handover_is_there(host)) return 0;
   const uintptr_t base = b->buffer[(uintptr_t)host >= b->buffer[1]];
@@ -46,10 +51,10 @@ double handover_bytes(const void *host, size_t bytes)
   return floats * sizeof(float);
 }
 
-static struct handover_block *sim_block_create(const struct halo_plan *plan)
+static struct sim_handover *sim_block_create(const struct halo_plan *plan)
 {
   static uintptr_t address = FIRST_ADDRESS;
-  struct handover_block *b = sim_array(1, sizeof *b);
+  struct sim_handover *b = sim_array(1, sizeof *b);
   for (int t = 0; t < 2; t++) {
     b->buffer[t] = address;
     address += ((uintptr_t)plan->floats + 1) * sizeof(float);
@@ -67,7 +72,7 @@ status_t handover_open(struct handover *h, const struct halo_context *context,
   const int me = sim_self()->number;
   int near = 0;
   *h = (struct handover){.device = context->device};
-  if (!blocks) blocks = sim_array((size_t)sim.point.ranks, sizeof(struct handover_block *));
+  if (!blocks) blocks = sim_array((size_t)sim.point.ranks, sizeof(struct sim_handover *));
   for (int m = 0; m < plan->n; m++) {
     const int here = sim_is_near(plan->messages[m].peer, me);
     reach[m].carried = here && sim.shared;
@@ -77,12 +82,13 @@ status_t handover_open(struct handover *h, const struct halo_context *context,
   }
   if (near > 0) blocks[me] = sim_block_create(plan);
   RETURN_IF_FAILED(watch_barrier(context->comm, "a barrier"));
-  h->block = blocks[me];
-  for (int t = 0; t < 2 && h->block; t++) h->buffer[t] = (float *)h->block->buffer[t];
+  h->block = (struct handover_block *)blocks[me];
+  for (int t = 0; t < 2 && h->block; t++) h->buffer[t] = (float *)blocks[me]->buffer[t];
   for (int m = 0; m < plan->n; m++) {
     if (!reach[m].carried) continue;
-    h->peer[m].block = blocks[plan->messages[m].peer];
-    for (int t = 0; t < 2; t++) h->peer[m].buffer[t] = (const float *)h->peer[m].block->buffer[t];
+    struct sim_handover *block = blocks[plan->messages[m].peer];
+    h->peer[m].block = (struct handover_block *)block;
+    for (int t = 0; t < 2; t++) h->peer[m].buffer[t] = (const float *)block->buffer[t];
   }
   return STATUS_OK;
 }
@@ -96,7 +102,7 @@ void handover_close(struct handover *h)
 /* ---- counters ---- */
 
 /* Those who read the counter, of all tags or of one, look again when they can see it. */
-static void sim_publish(const struct handover_block *b, struct flag *flag, uint64_t value, int tag)
+static void sim_publish(const struct sim_handover *b, struct flag *flag, uint64_t value, int tag)
 {
   const double seen = sim_now() + sim.near;
   if (!flag_store(flag, value, seen)) return;
@@ -106,36 +112,39 @@ static void sim_publish(const struct handover_block *b, struct flag *flag, uint6
 
 void handover_begin(struct handover *h, uint64_t n)
 {
-  if (!h->block) return;
+  struct sim_handover *block = sim_handover(h->block);
   struct sim_rank *sent = sim_self();
-  sent->tokens += h->block->plan.n;
-  for (int m = 0; m < h->block->plan.n; m++)
-    sent->bytes += (double)h->block->plan.messages[m].count * (double)sizeof(float);
-  sim_publish(h->block, &h->block->begun, n, -1);
+  if (!block) return;
+  sent->tokens += block->plan.n;
+  for (int m = 0; m < block->plan.n; m++)
+    sent->bytes += (double)block->plan.messages[m].count * (double)sizeof(float);
+  sim_publish(block, &block->begun, n, -1);
 }
 
 void handover_take(struct handover *h, uint64_t n)
 {
-  if (h->block) sim_publish(h->block, &h->block->taken, n, -1);
+  struct sim_handover *block = sim_handover(h->block);
+  if (block) sim_publish(block, &block->taken, n, -1);
 }
 
 void handover_send(struct handover *h, int tag, uint64_t chunks)
 {
+  struct sim_handover *block = sim_handover(h->block);
   sim_self()->messages++;
-  sim_publish(h->block, &h->block->sent[tag], chunks, tag);
+  sim_publish(block, &block->sent[tag], chunks, tag);
 }
 
 uint64_t handover_begun(const struct handover_peer *peer)
 {
-  return flag_load(&peer->block->begun);
+  return flag_load(&sim_handover(peer->block)->begun);
 }
 
 uint64_t handover_taken(const struct handover_peer *peer)
 {
-  return flag_load(&peer->block->taken);
+  return flag_load(&sim_handover(peer->block)->taken);
 }
 
 uint64_t handover_sent(const struct handover_peer *peer, int tag)
 {
-  return flag_load(&peer->block->sent[tag]);
+  return flag_load(&sim_handover(peer->block)->sent[tag]);
 }
