@@ -101,8 +101,9 @@ static int is_pending(const struct buffered_requests *requests)
 }
 
 /* After a failed exchange MPI may still write to buffers: they stay until the job ends. */
-void buffered_teardown(struct halo_exchange *x)
+void buffered_teardown(struct halo_exchange *exchange)
 {
+  struct buffered_exchange *x = (struct buffered_exchange *)exchange;
   if (!x || is_pending(&x->current.data_in) || is_pending(&x->current.data_out) ||
       is_pending(&x->current.tokens_in))
     return;
@@ -206,19 +207,19 @@ static status_t chunks_create(struct buffered_fixed *fixed, struct buffered_loca
 }
 
 /* The device's times that were not read yet are of chunks that go. */
-status_t buffered_cut(struct halo_exchange *x, int64_t floats)
+status_t buffered_cut(struct buffered_exchange *x, int64_t floats)
 {
   struct halo_times dropped = {.exchanges = 0};
   RETURN_IF_FAILED(gpu_sync(x->fixed.out));
   RETURN_IF_FAILED(gpu_sync(x->fixed.in));
-  RETURN_IF_FAILED(buffered_times(x, &dropped));
+  RETURN_IF_FAILED(buffered_times((struct halo_exchange *)x, &dropped));
   cut_free(&x->fixed, &x->current);
   RETURN_IF_FAILED(chunks_create(&x->fixed, &x->local, floats));
   RETURN_IF_FAILED(lists_create(&x->fixed, &x->current));
   return copied_create(&x->fixed);
 }
 
-static status_t exchange_fill(struct halo_exchange *x)
+static status_t exchange_fill(struct buffered_exchange *x)
 {
   struct gpu_device *device = x->fixed.context.device;
   x->fixed.packer = halo_packer_find(device->backend->name);
@@ -242,7 +243,7 @@ status_t buffered_setup(const struct halo_context *context, enum buffered_kind k
                         struct halo_exchange **exchange)
 {
   status_t status;
-  struct halo_exchange *x = calloc(1, sizeof *x);
+  struct buffered_exchange *x = calloc(1, sizeof *x);
   TRY(agree_status(context->comm,
                    x ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange")),
       fail);
@@ -257,9 +258,9 @@ status_t buffered_setup(const struct halo_context *context, enum buffered_kind k
     TRY(handover_open(&x->local.handover, &x->fixed.context, x->local.shared), fail);
   for (int m = 0; m < x->fixed.plan.n; m++) x->local.by_mpi += !x->local.shared[m].carried;
   TRY(agree_status(context->comm, exchange_fill(x)), fail);
-  *exchange = x;
+  *exchange = (struct halo_exchange *)x;
   return STATUS_OK;
 fail:
-  buffered_teardown(x);
+  buffered_teardown((struct halo_exchange *)x);
   return status;
 }

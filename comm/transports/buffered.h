@@ -101,7 +101,7 @@ struct buffered_current {
   int arriving; /* the first piece has been copied in */
 };
 
-struct halo_exchange {
+struct buffered_exchange {
   struct buffered_fixed fixed;
   struct buffered_clock clock;
   struct buffered_local local;
@@ -114,10 +114,10 @@ status_t buffered_setup(const struct halo_context *context, enum buffered_kind k
 void buffered_teardown(struct halo_exchange *exchange);
 
 /** \brief Cuts what MPI sends into chunks of \a floats, 0 for whole messages, between exchanges. */
-status_t buffered_cut(struct halo_exchange *exchange, int64_t floats);
+status_t buffered_cut(struct buffered_exchange *exchange, int64_t floats);
 
 /** \brief Collective: tries chunks with exchanges of the first field and cuts to the best. */
-status_t buffered_chunk_choose(struct halo_exchange *exchange);
+status_t buffered_chunk_choose(struct buffered_exchange *exchange);
 
 /** \brief Whether exchanges have that mark: what they leave out has none. */
 int buffered_is_marked(const struct buffered_fixed *fixed, int mark);

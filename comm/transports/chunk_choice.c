@@ -43,16 +43,17 @@ static int64_t longest_by_mpi(const struct buffered_fixed *fixed, const struct b
   return longest;
 }
 
-static status_t chunk_trial_exchange(struct halo_exchange *x)
+static status_t chunk_trial_exchange(struct buffered_exchange *x)
 {
+  struct halo_exchange *exchange = (struct halo_exchange *)x;
   struct gpu_event *arrived;
   RETURN_IF_FAILED(
-      halo_transport_staged.start(x, x->fixed.context.fields[0], x->fixed.context.fields[0], NULL));
-  return halo_transport_staged.finish(x, &arrived);
+      halo_transport_staged.start(exchange, x->fixed.context.fields[0], x->fixed.context.fields[0], NULL));
+  return halo_transport_staged.finish(exchange, &arrived);
 }
 
 /* Of the slowest rank. */
-static status_t exchanges_time(struct halo_exchange *x, int64_t floats, double *seconds)
+static status_t exchanges_time(struct buffered_exchange *x, int64_t floats, double *seconds)
 {
   RETURN_IF_FAILED(agree_status(x->fixed.context.comm, buffered_cut(x, floats)));
   RETURN_IF_FAILED(chunk_trial_exchange(x));
@@ -78,7 +79,7 @@ static void choice_note(struct buffered_fixed *fixed, struct buffered_local *loc
   }
 }
 
-status_t buffered_chunk_choose(struct halo_exchange *x)
+status_t buffered_chunk_choose(struct buffered_exchange *x)
 {
   int64_t mine = longest_by_mpi(&x->fixed, &x->local), longest, floats[CANDIDATES];
   double seconds[CANDIDATES][ROUNDS], spent = 0;

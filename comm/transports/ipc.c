@@ -5,7 +5,7 @@
 #include "comm/transports/linked.h"
 
 /* Offsets are those of the whole plan at both ends, whatever of it is carried. */
-static status_t ipc_buffers_create(struct halo_exchange *x)
+static status_t ipc_buffers_create(struct linked_exchange *x)
 {
   struct gpu_device *device = x->context.device;
   size_t send = (size_t)x->context.plan->floats * sizeof(float),
@@ -18,7 +18,7 @@ static status_t ipc_buffers_create(struct halo_exchange *x)
 /* So that checkers of memory find contents where a recorded copy reads, at which they look before
  * its graph packs the faces, and where another process writes, which they do not see. No neighbour
  * writes before all ranks agreed. */
-static status_t buffers_clear(struct halo_exchange *x)
+static status_t buffers_clear(struct linked_exchange *x)
 {
   struct gpu_queue *queue = x->queue;
   const struct gpu_mem buffers[] = {x->send, x->recv[0], x->recv[1]};
@@ -32,7 +32,7 @@ static status_t ipc_setup(const struct halo_context *context, struct halo_reach 
 {
   status_t status;
   struct halo_offer offer = {.plane = 0};
-  struct halo_exchange *x;
+  struct linked_exchange *x;
   RETURN_IF_FAILED(linked_create(context, &x));
   x->packer = halo_packer_find(context->device->backend->name);
   TRY(agree_status(context->comm, ipc_buffers_create(x)), fail);
@@ -43,14 +43,14 @@ static status_t ipc_setup(const struct halo_context *context, struct halo_reach 
   TRY(agree_status(context->comm,
                    x->packer->open(context->device, context->layout, &x->plan, &x->packer_state)),
       fail);
-  *exchange = x;
+  *exchange = (struct halo_exchange *)x;
   return STATUS_OK;
 fail:
-  linked_teardown(x);
+  linked_teardown((struct halo_exchange *)x);
   return status;
 }
 
-static status_t ipc_copies_start(struct halo_exchange *x, struct gpu_queue *queue)
+static status_t ipc_copies_start(struct linked_exchange *x, struct gpu_queue *queue)
 {
   int buffer = (int)(x->step % 2);
   for (int m = 0; m < x->plan.n; m++) {
@@ -63,9 +63,10 @@ static status_t ipc_copies_start(struct halo_exchange *x, struct gpu_queue *queu
   return STATUS_OK;
 }
 
-static status_t ipc_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
+static status_t ipc_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                           struct gpu_event *computed)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   struct gpu_queue *queue;
   x->field = field;
   RETURN_IF_FAILED(linked_begin(x, computed, &queue));
@@ -77,8 +78,9 @@ static status_t ipc_start(struct halo_exchange *x, struct gpu_mem from, struct g
   return STATUS_OK;
 }
 
-static status_t ipc_finish(struct halo_exchange *x, struct gpu_event **arrived)
+static status_t ipc_finish(struct halo_exchange *exchange, struct gpu_event **arrived)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   RETURN_IF_FAILED(linked_await(x, x->current));
   if (x->plan.recv_floats > 0)
     RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->current, x->field, x->recv[x->step % 2]));

@@ -20,7 +20,7 @@ int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX
 
 /* ---- open and close ---- */
 
-static status_t memory_create(struct halo_exchange *x)
+static status_t memory_create(struct linked_exchange *x)
 {
   struct gpu_device *device = x->context.device;
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_URGENT, &x->queue));
@@ -39,7 +39,7 @@ static uint64_t *flag_of(struct gpu_mem mailbox, int tag)
   return (uint64_t *)((char *)mailbox.handle + offsetof(struct halo_mailbox, flag)) + tag * HALO_FLAG_WORDS;
 }
 
-static void message_link(struct halo_exchange *x, const struct halo_message *message,
+static void message_link(struct linked_exchange *x, const struct halo_message *message,
                          const struct halo_peer *peer)
 {
   struct halo_link_message *to = &x->link.message[x->link.n++];
@@ -57,7 +57,7 @@ static void message_link(struct halo_exchange *x, const struct halo_message *mes
 }
 
 /* Keeps the messages that are carried, packed as the others' absence lets them. */
-static void messages_link(struct halo_exchange *x, const struct halo_plan *whole,
+static void messages_link(struct linked_exchange *x, const struct halo_plan *whole,
                           const struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   struct halo_peer peers[HALO_MESSAGES_MAX];
@@ -79,9 +79,9 @@ static void messages_link(struct halo_exchange *x, const struct halo_plan *whole
   }
 }
 
-status_t linked_create(const struct halo_context *context, struct halo_exchange **exchange)
+status_t linked_create(const struct halo_context *context, struct linked_exchange **exchange)
 {
-  struct halo_exchange *x = calloc(1, sizeof *x);
+  struct linked_exchange *x = calloc(1, sizeof *x);
   status_t status = x ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
   TRY(agree_status(context->comm, status), fail);
   x->context = *context;
@@ -92,7 +92,7 @@ fail:
   return status;
 }
 
-status_t linked_open(struct halo_exchange *x, struct halo_offer *offer,
+status_t linked_open(struct linked_exchange *x, struct halo_offer *offer,
                      struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   const struct halo_context *context = &x->context;
@@ -105,11 +105,12 @@ status_t linked_open(struct halo_exchange *x, struct halo_offer *offer,
   return STATUS_OK;
 }
 
-void linked_teardown(struct halo_exchange *x)
+void linked_teardown(struct halo_exchange *exchange)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   struct gpu_device *device = x->context.device;
   halo_peers_close(device, x->peers);
-  if (x->link.state && !linked_hung(x)) watch_barrier(x->context.comm, "letting go of memory");
+  if (x->link.state && !linked_hung(exchange)) watch_barrier(x->context.comm, "letting go of memory");
   gpu_free_host(device, GPU_HOST_PINNED, x->plea);
   gpu_free(device, &x->state);
   gpu_free(device, &x->mailbox);
@@ -124,19 +125,19 @@ void linked_teardown(struct halo_exchange *x)
 status_t linked_setup(const struct halo_context *context, struct halo_offer *offer,
                       struct halo_reach reach[HALO_MESSAGES_MAX], struct halo_exchange **exchange)
 {
-  struct halo_exchange *x;
+  struct linked_exchange *x;
   RETURN_IF_FAILED(linked_create(context, &x));
   status_t status = linked_open(x, offer, reach);
   if (status != STATUS_OK)
-    linked_teardown(x);
+    linked_teardown((struct halo_exchange *)x);
   else
-    *exchange = x;
+    *exchange = (struct halo_exchange *)x;
   return status;
 }
 
 /* ---- exchanges ---- */
 
-status_t linked_begin(struct halo_exchange *x, struct gpu_event *computed, struct gpu_queue **queue)
+status_t linked_begin(struct linked_exchange *x, struct gpu_event *computed, struct gpu_queue **queue)
 {
   x->current = computed ? x->queue : x->context.compute;
   if (computed) RETURN_IF_FAILED(gpu_wait(x->current, computed));
@@ -145,7 +146,7 @@ status_t linked_begin(struct halo_exchange *x, struct gpu_event *computed, struc
   return STATUS_OK;
 }
 
-status_t linked_copy(struct halo_exchange *x, struct gpu_queue *queue, struct gpu_mem from,
+status_t linked_copy(struct linked_exchange *x, struct gpu_queue *queue, struct gpu_mem from,
                      struct gpu_mem field)
 {
   for (int m = 0; m < x->plan.n; m++) {
@@ -158,7 +159,7 @@ status_t linked_copy(struct halo_exchange *x, struct gpu_queue *queue, struct gp
   return x->link_ops->raise(queue, &x->link, x->step);
 }
 
-static int has_come(const struct halo_exchange *x, int m)
+static int has_come(const struct linked_exchange *x, int m)
 {
   uint64_t flag = __atomic_load_n(x->link.message[m].here, __ATOMIC_ACQUIRE);
   return flag >= (x->link.state->base + x->step) * HALO_FLAG_UNIT;
@@ -166,13 +167,13 @@ static int has_come(const struct halo_exchange *x, int m)
 
 static void describe_here(const void *of, struct watch_targets *targets)
 {
-  const struct halo_exchange *x = of;
+  const struct linked_exchange *x = of;
   for (int m = 0; m < x->link.n; m++)
     if (!has_come(x, m)) halo_target_add(targets, &x->plan.messages[m]);
 }
 
 /* Where the device is the host itself. */
-static status_t await_here(struct halo_exchange *x)
+static status_t await_here(struct linked_exchange *x)
 {
   struct watch_wait wait;
   double begin = stats_now();
@@ -186,12 +187,12 @@ static status_t await_here(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-status_t linked_await(struct halo_exchange *x, struct gpu_queue *queue)
+status_t linked_await(struct linked_exchange *x, struct gpu_queue *queue)
 {
   return x->link_ops->await ? x->link_ops->await(queue, &x->link, x->step) : await_here(x);
 }
 
-status_t linked_end(struct halo_exchange *x, struct gpu_event **arrived)
+status_t linked_end(struct linked_exchange *x, struct gpu_event **arrived)
 {
   if (x->current == x->context.compute) {
     *arrived = NULL;
@@ -201,8 +202,9 @@ status_t linked_end(struct halo_exchange *x, struct gpu_event **arrived)
   return gpu_record(x->arrived, x->current);
 }
 
-status_t linked_lap(struct halo_exchange *x)
+status_t linked_lap(struct halo_exchange *exchange)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   RETURN_IF_FAILED(x->link_ops->advance(x->context.compute, &x->link, x->step));
   x->step = 0;
   return STATUS_OK;
@@ -210,8 +212,9 @@ status_t linked_lap(struct halo_exchange *x)
 
 /* ---- what the device tells ---- */
 
-status_t linked_times(struct halo_exchange *x, struct halo_times *times)
+status_t linked_times(struct halo_exchange *exchange, struct halo_times *times)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   struct halo_state now;
   RETURN_IF_FAILED(gpu_copy_out(x->queue, &now, x->state, 0, sizeof now));
   RETURN_IF_FAILED(gpu_sync(x->queue));
@@ -227,13 +230,15 @@ status_t linked_times(struct halo_exchange *x, struct halo_times *times)
   return STATUS_OK;
 }
 
-int linked_hung(const struct halo_exchange *x)
+int linked_hung(const struct halo_exchange *exchange)
 {
+  const struct linked_exchange *x = (const struct linked_exchange *)exchange;
   return x->plea && x->plea->hung;
 }
 
-void linked_describe(const struct halo_exchange *x, struct watch_targets *targets)
+void linked_describe(const struct halo_exchange *exchange, struct watch_targets *targets)
 {
+  const struct linked_exchange *x = (const struct linked_exchange *)exchange;
   uint32_t missing = x->plea->missing;
   if (missing) targets->sweep = (long)(x->plea->step - 1) * x->plan.depth + 1;
   for (int m = 0; m < x->link.n; m++)

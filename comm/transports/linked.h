@@ -6,7 +6,7 @@
 
 #include "comm/transports/peers.h"
 
-struct halo_exchange {
+struct linked_exchange {
   struct halo_context context;
   struct halo_plan plan; /**< carried messages only */
   const struct halo_link_ops *link_ops;
@@ -38,11 +38,11 @@ struct halo_exchange {
 int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
 
 /** \brief Collective; ranks agree. An exchange that has its context and nothing else. */
-status_t linked_create(const struct halo_context *context, struct halo_exchange **exchange);
+status_t linked_create(const struct halo_context *context, struct linked_exchange **exchange);
 
 /** \brief Collective; ranks agree. \a offer has the targets; the mailbox is made here. Clears reach
  * as halo_peers_open does. */
-status_t linked_open(struct halo_exchange *exchange, struct halo_offer *offer,
+status_t linked_open(struct linked_exchange *exchange, struct halo_offer *offer,
                      struct halo_reach reach[HALO_MESSAGES_MAX]);
 
 /** \brief Both, for transports that need nothing in between. */
@@ -50,7 +50,7 @@ status_t linked_setup(const struct halo_context *context, struct halo_offer *off
                       struct halo_reach reach[HALO_MESSAGES_MAX], struct halo_exchange **exchange);
 
 /** \brief Begins an exchange: the queue that its work goes to, after \a computed. */
-status_t linked_begin(struct halo_exchange *exchange, struct gpu_event *computed, struct gpu_queue **queue);
+status_t linked_begin(struct linked_exchange *exchange, struct gpu_event *computed, struct gpu_queue **queue);
 
 /** \brief Where the first point of a box lies in a field, in floats. */
 static inline int64_t linked_first(const struct layout *layout, const struct box *box)
@@ -59,21 +59,21 @@ static inline int64_t linked_first(const struct layout *layout, const struct box
 }
 
 /** \brief Which of context.fields \a field is. */
-static inline int linked_which(const struct halo_exchange *exchange, struct gpu_mem field)
+static inline int linked_which(const struct linked_exchange *exchange, struct gpu_mem field)
 {
   return field.handle == exchange->context.fields[1].handle;
 }
 
 /** \brief Copies what is sent, a piece each, from where it lies in \a from into the neighbours'
  * \a field, and sets their flags. */
-status_t linked_copy(struct halo_exchange *exchange, struct gpu_queue *queue, struct gpu_mem from,
+status_t linked_copy(struct linked_exchange *exchange, struct gpu_queue *queue, struct gpu_mem from,
                      struct gpu_mem field);
 
 /** \brief Waits for the flags of \a step, in the queue or here. */
-status_t linked_await(struct halo_exchange *exchange, struct gpu_queue *queue);
+status_t linked_await(struct linked_exchange *exchange, struct gpu_queue *queue);
 
 /** \brief Ends an exchange: *arrived as halo_transport.finish sets it. */
-status_t linked_end(struct halo_exchange *exchange, struct gpu_event **arrived);
+status_t linked_end(struct linked_exchange *exchange, struct gpu_event **arrived);
 
 /* What halo_transport says. Neighbours have let go of this rank's memory when it is torn down. */
 void linked_teardown(struct halo_exchange *exchange);

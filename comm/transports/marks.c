@@ -73,8 +73,9 @@ static int on_device(int phase)
   return phase != HALO_WAIT && phase != HALO_TRANSFER;
 }
 
-status_t buffered_times(struct halo_exchange *x, struct halo_times *times)
+status_t buffered_times(struct halo_exchange *exchange, struct halo_times *times)
 {
+  struct buffered_exchange *x = (struct buffered_exchange *)exchange;
   for (int r = 0; r < BUFFERED_EVENTS; r++)
     RETURN_IF_FAILED(marks_query(&x->fixed, &x->clock, &x->clock.ring[r]));
   double scale =

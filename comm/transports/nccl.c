@@ -40,7 +40,7 @@ static struct library {
 
 enum mark { MARK_BEGIN, MARK_PACKED, MARK_HERE, MARK_UNPACKED, MARKS };
 
-struct halo_exchange {
+struct nccl_exchange {
   struct halo_context context;
   struct halo_plan plan;
   nccl_comm comm;
@@ -99,8 +99,9 @@ static status_t nccl_check(int result, const char *what)
 
 /* ---- set-up ---- */
 
-static void nccl_teardown(struct halo_exchange *x)
+static void nccl_teardown(struct halo_exchange *exchange)
 {
+  struct nccl_exchange *x = (struct nccl_exchange *)exchange;
   if (!x) return;
   struct gpu_device *device = x->context.device;
   if (x->comm) nccl.comm_destroy(x->comm);
@@ -113,7 +114,7 @@ static void nccl_teardown(struct halo_exchange *x)
   free(x);
 }
 
-static status_t nccl_buffers_create(struct halo_exchange *x)
+static status_t nccl_buffers_create(struct nccl_exchange *x)
 {
   struct gpu_device *device = x->context.device;
   x->packer = halo_packer_find(device->backend->name);
@@ -147,7 +148,7 @@ static status_t devices_shared(const struct halo_context *context, int *shared)
   return agree_status(context->comm, status);
 }
 
-static status_t communicator_create(struct halo_exchange *x)
+static status_t communicator_create(struct nccl_exchange *x)
 {
   nccl_id id = {{0}};
   int rank, ranks;
@@ -163,7 +164,7 @@ static status_t communicator_create(struct halo_exchange *x)
   return agree_status(x->context.comm, status);
 }
 
-static void refuse_all(struct halo_exchange *x, struct halo_reach reach[HALO_MESSAGES_MAX])
+static void refuse_all(struct nccl_exchange *x, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   for (int m = 0; m < x->plan.n; m++)
     reach[m] = (struct halo_reach){.why = "NCCL wants a device for each rank"};
@@ -176,7 +177,7 @@ static status_t nccl_setup(const struct halo_context *context, struct halo_reach
   status_t status = STATUS_OK;
   int shared;
   RETURN_IF_FAILED(devices_shared(context, &shared));
-  struct halo_exchange *x = calloc(1, sizeof *x);
+  struct nccl_exchange *x = calloc(1, sizeof *x);
   if (!x) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
   if (x) {
     x->context = *context;
@@ -187,16 +188,16 @@ static status_t nccl_setup(const struct halo_context *context, struct halo_reach
   }
   TRY(agree_status(context->comm, status), fail);
   if (!shared) TRY(communicator_create(x), fail);
-  *exchange = x;
+  *exchange = (struct halo_exchange *)x;
   return STATUS_OK;
 fail:
-  nccl_teardown(x);
+  nccl_teardown((struct halo_exchange *)x);
   return status;
 }
 
 /* ---- one exchange ---- */
 
-static status_t nccl_marks_read(struct halo_exchange *x)
+static status_t nccl_marks_read(struct nccl_exchange *x)
 {
   static const enum halo_phase phase[] = {HALO_PACK, HALO_TRANSFER, HALO_UNPACK};
   for (int m = 0; m + 1 < MARKS; m++) {
@@ -207,7 +208,7 @@ static status_t nccl_marks_read(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t messages_put(struct halo_exchange *x)
+static status_t messages_put(struct nccl_exchange *x)
 {
   cudaStream_t stream = cuda_queue_handle(x->queue);
   if (x->plan.n == 0) return STATUS_OK;
@@ -228,9 +229,10 @@ static status_t messages_put(struct halo_exchange *x)
   return nccl_check(nccl.group_end(), "ncclGroupEnd");
 }
 
-static status_t nccl_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
+static status_t nccl_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                            struct gpu_event *computed)
 {
+  struct nccl_exchange *x = (struct nccl_exchange *)exchange;
   x->field = field;
   RETURN_IF_FAILED(cuda_use(x->context.device));
   if (!computed) {
@@ -248,11 +250,11 @@ static status_t nccl_start(struct halo_exchange *x, struct gpu_mem from, struct 
 /* NCCL does not tell whose message is missing. */
 static void nccl_describe(const void *of, struct watch_targets *targets)
 {
-  const struct halo_exchange *x = of;
+  const struct nccl_exchange *x = of;
   for (int m = 0; m < x->plan.n; m++) halo_target_add(targets, &x->plan.messages[m]);
 }
 
-static status_t event_await(struct halo_exchange *x, struct gpu_event *event, int deadline)
+static status_t event_await(struct nccl_exchange *x, struct gpu_event *event, int deadline)
 {
   struct watch_wait wait;
   watch_begin(&wait, x->context.comm, deadline ? "halos" : NULL, deadline ? nccl_describe : NULL, x);
@@ -264,8 +266,9 @@ static status_t event_await(struct halo_exchange *x, struct gpu_event *event, in
   }
 }
 
-static status_t nccl_finish(struct halo_exchange *x, struct gpu_event **arrived)
+static status_t nccl_finish(struct halo_exchange *exchange, struct gpu_event **arrived)
 {
+  struct nccl_exchange *x = (struct nccl_exchange *)exchange;
   if (x->plan.recv_floats > 0)
     RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->queue, x->field, x->recv));
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_UNPACKED], x->queue));
@@ -277,8 +280,9 @@ static status_t nccl_finish(struct halo_exchange *x, struct gpu_event **arrived)
   return STATUS_OK;
 }
 
-static status_t nccl_times(struct halo_exchange *x, struct halo_times *times)
+static status_t nccl_times(struct halo_exchange *exchange, struct halo_times *times)
 {
+  struct nccl_exchange *x = (struct nccl_exchange *)exchange;
   for (int p = 0; p < HALO_PHASES; p++) times->seconds[p] += x->times.seconds[p];
   times->exchanges += x->times.exchanges;
   memset(&x->times, 0, sizeof x->times);

@@ -15,7 +15,7 @@ static int is_one_piece(const struct box *box, int64_t pitch, int64_t plane)
   return (row == pitch || layers * rows == 1) && (rows * row == plane || layers == 1);
 }
 
-static void copies_choose(struct halo_exchange *x)
+static void copies_choose(struct linked_exchange *x)
 {
   x->copies = x->plan.floats > 0;
   for (int m = 0; m < x->plan.n; m++) {
@@ -37,14 +37,15 @@ static status_t p2p_setup(const struct halo_context *context, struct halo_reach 
   for (int m = 0; m < context->plan->n; m++)
     offer.first[m] = linked_first(context->layout, &context->plan->messages[m].recv);
   RETURN_IF_FAILED(linked_setup(context, &offer, reach, exchange));
-  copies_choose(*exchange);
+  copies_choose((struct linked_exchange *)*exchange);
   return STATUS_OK;
 }
 
 /* Where nothing is to run beside the exchange, one launch does all of it. */
-static status_t p2p_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
+static status_t p2p_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                           struct gpu_event *computed)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   struct gpu_queue *queue;
   RETURN_IF_FAILED(linked_begin(x, computed, &queue));
   x->field = field;
@@ -62,8 +63,9 @@ static status_t p2p_start(struct halo_exchange *x, struct gpu_mem from, struct g
   return STATUS_OK;
 }
 
-static status_t p2p_finish(struct halo_exchange *x, struct gpu_event **arrived)
+static status_t p2p_finish(struct halo_exchange *exchange, struct gpu_event **arrived)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   if (x->from.handle)
     RETURN_IF_FAILED(
         x->link_ops->exchange(x->current, &x->link, x->from, linked_which(x, x->field), x->step));
@@ -72,14 +74,16 @@ static status_t p2p_finish(struct halo_exchange *x, struct gpu_event **arrived)
   return linked_end(x, arrived);
 }
 
-static const struct halo_link *p2p_link(struct halo_exchange *x, uint64_t *step)
+static const struct halo_link *p2p_link(struct halo_exchange *exchange, uint64_t *step)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   if (step) *step = ++x->step;
   return &x->link;
 }
 
-static status_t p2p_settle(struct halo_exchange *x)
+static status_t p2p_settle(struct halo_exchange *exchange)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   return linked_await(x, x->context.compute);
 }
 

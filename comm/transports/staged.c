@@ -24,7 +24,7 @@ static status_t staged_setup(const struct halo_context *context, struct halo_rea
   struct halo_exchange *x;
   (void)reach;
   RETURN_IF_FAILED(buffered_setup(context, BUFFERED_PINNED, &x));
-  status_t status = buffered_chunk_choose(x);
+  status_t status = buffered_chunk_choose((struct buffered_exchange *)x);
   if (status == STATUS_OK)
     *exchange = x;
   else
@@ -71,7 +71,7 @@ static int is_shared(const struct buffered_local *local, int message)
   return local->shared[message].carried;
 }
 
-static status_t receives_post(struct halo_exchange *x)
+static status_t receives_post(struct buffered_exchange *x)
 {
   x->current.out_left = 0;
   for (int m = 0; m < x->fixed.plan.n; m++) {
@@ -101,7 +101,7 @@ static status_t receives_post(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t tokens_send(struct halo_exchange *x)
+static status_t tokens_send(struct buffered_exchange *x)
 {
   handover_begin(&x->local.handover, (uint64_t)x->current.n + 1);
   for (int m = 0; m < x->fixed.plan.n; m++)
@@ -128,7 +128,7 @@ static status_t piece_out(const struct buffered_fixed *fixed, struct buffered_cu
   return gpu_copy_rows_out(fixed->out, to, current->from, &rows);
 }
 
-static status_t piece_in(struct halo_exchange *x, const struct halo_piece *piece)
+static status_t piece_in(struct buffered_exchange *x, const struct halo_piece *piece)
 {
   int m = x->fixed.incoming.chunk[piece->first].message, buffer = (int)(x->current.n % 2);
   const struct halo_message *message = &x->fixed.plan.messages[m];
@@ -152,7 +152,7 @@ static status_t staged_copies_start(const struct buffered_fixed *fixed, struct b
   return STATUS_OK;
 }
 
-static status_t staged_pack(struct halo_exchange *x)
+static status_t staged_pack(struct buffered_exchange *x)
 {
   RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_BEGIN, x->fixed.out));
   if (x->fixed.packed.n == 0) return STATUS_OK;
@@ -164,7 +164,7 @@ static status_t staged_pack(struct halo_exchange *x)
 
 /* ---- buffers: a buffer is written again once all neighbours took what was in it ---- */
 
-static status_t takes_send(struct halo_exchange *x)
+static status_t takes_send(struct buffered_exchange *x)
 {
   int passed = 1;
   while (x->local.took < x->current.n && passed) {
@@ -182,14 +182,14 @@ static int is_taken(const struct buffered_local *local, const struct buffered_cu
 
 static void buffer_describe(const void *of, struct watch_targets *targets)
 {
-  const struct halo_exchange *x = of;
+  const struct buffered_exchange *x = of;
   for (int m = 0; m < x->fixed.plan.n; m++)
     if (!is_taken(&x->local, &x->current, m)) halo_target_add(targets, &x->fixed.plan.messages[m]);
 }
 
 /* Between neighbours that send to each other this is so already: what came from them in the last
  * exchange was computed with what they took, and likewise here. */
-static status_t buffer_await(struct halo_exchange *x)
+static status_t buffer_await(struct buffered_exchange *x)
 {
   struct watch_wait wait;
   watch_begin(&wait, x->fixed.context.comm, NULL, NULL, NULL);
@@ -206,9 +206,10 @@ static status_t buffer_await(struct halo_exchange *x)
 
 /* ---- one exchange, continued ---- */
 
-static status_t buffered_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
+static status_t buffered_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                                struct gpu_event *computed)
 {
+  struct buffered_exchange *x = (struct buffered_exchange *)exchange;
   x->current.from = from;
   x->current.field = field;
   x->current.sent = x->current.in_transfer = x->current.arriving = 0;
@@ -229,7 +230,7 @@ static status_t buffered_start(struct halo_exchange *x, struct gpu_mem from, str
 }
 
 /* Sends what has been copied out, in order. */
-static status_t chunks_send(struct halo_exchange *x)
+static status_t chunks_send(struct buffered_exchange *x)
 {
   while (x->current.sent < x->fixed.outgoing.n) {
     const struct halo_chunk *chunk = &x->fixed.outgoing.chunk[x->current.sent];
@@ -251,7 +252,7 @@ static status_t chunks_send(struct halo_exchange *x)
 }
 
 /* Copies a piece to the device once all its chunks are here. */
-static status_t chunk_arrived(struct halo_exchange *x, int c)
+static status_t chunk_arrived(struct buffered_exchange *x, int c)
 {
   int p = x->fixed.incoming.chunk[c].piece;
   const struct halo_piece *piece = &x->fixed.incoming.piece[p];
@@ -303,7 +304,7 @@ static status_t arrival_check(const struct buffered_fixed *fixed, const struct b
                   came, (long long)chunk->count);
 }
 
-static void token_taken(struct halo_exchange *x, int m)
+static void token_taken(struct buffered_exchange *x, int m)
 {
   account(&x->current, &x->clock);
   x->current.heard[m] = 1;
@@ -312,7 +313,7 @@ static void token_taken(struct halo_exchange *x, int m)
 }
 
 /* Chunks come in order; a neighbour may be one exchange ahead. */
-static status_t handed_take(struct halo_exchange *x, int m)
+static status_t handed_take(struct buffered_exchange *x, int m)
 {
   const struct handover_peer *peer = &x->local.handover.peer[m];
   uint64_t base = (uint64_t)(x->current.n * x->fixed.chunks[m]), all = base + (uint64_t)x->fixed.chunks[m],
@@ -326,7 +327,7 @@ static status_t handed_take(struct halo_exchange *x, int m)
 }
 
 /* Data can be here before its token is seen. */
-static status_t arrivals_take(struct halo_exchange *x)
+static status_t arrivals_take(struct buffered_exchange *x)
 {
   int done;
   for (int m = 0; m < x->fixed.plan.n; m++)
@@ -342,8 +343,9 @@ static status_t arrivals_take(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t buffered_progress(struct halo_exchange *x)
+static status_t buffered_progress(struct halo_exchange *exchange)
 {
+  struct buffered_exchange *x = (struct buffered_exchange *)exchange;
   int done;
   RETURN_IF_FAILED(chunks_send(x));
   if (x->local.handover.block && x->local.took < x->current.n) RETURN_IF_FAILED(takes_send(x));
@@ -359,7 +361,7 @@ static status_t buffered_progress(struct halo_exchange *x)
 /* Who has not been heard of, or has not taken what was sent to it. */
 static void staged_describe(const void *of, struct watch_targets *targets)
 {
-  const struct halo_exchange *x = of;
+  const struct buffered_exchange *x = of;
   for (int m = 0; m < x->fixed.plan.n; m++) {
     int pending = !x->current.heard[m] || x->current.tokens_out.at[m] != MPI_REQUEST_NULL;
     pending |=
@@ -378,13 +380,13 @@ static int left(const struct buffered_fixed *fixed, const struct buffered_curren
 }
 
 /* Until the own halos are out, only the own device is waited for. */
-static status_t halos_await(struct halo_exchange *x)
+static status_t halos_await(struct buffered_exchange *x)
 {
   struct watch_wait wait;
   watch_begin(&wait, x->fixed.context.comm, NULL, NULL, NULL);
   while (left(&x->fixed, &x->current) > 0) {
     int before = left(&x->fixed, &x->current), out = x->current.sent == x->fixed.outgoing.n;
-    RETURN_IF_FAILED(buffered_progress(x));
+    RETURN_IF_FAILED(buffered_progress((struct halo_exchange *)x));
     if (x->current.sent == x->fixed.outgoing.n && (!out || !wait.what))
       watch_begin(&wait, x->fixed.context.comm, "halos", staged_describe, x);
     if (left(&x->fixed, &x->current) != before) continue;
@@ -394,7 +396,7 @@ static status_t halos_await(struct halo_exchange *x)
   return STATUS_OK;
 }
 
-static status_t staged_unpack(struct halo_exchange *x)
+static status_t staged_unpack(struct buffered_exchange *x)
 {
   if (x->fixed.packed.n == 0) return STATUS_OK;
   RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_READY, x->fixed.in));
@@ -405,8 +407,9 @@ static status_t staged_unpack(struct halo_exchange *x)
   return buffered_mark(&x->clock, MARK_UNPACKED, x->fixed.in);
 }
 
-static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arrived)
+static status_t buffered_finish(struct halo_exchange *exchange, struct gpu_event **arrived)
 {
+  struct buffered_exchange *x = (struct buffered_exchange *)exchange;
   struct gpu_event *all_here = x->fixed.arrived[x->current.n % BUFFERED_EVENTS];
   RETURN_IF_FAILED(halos_await(x));
   if (!x->current.arriving) RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_BACK, x->fixed.in));
@@ -423,8 +426,9 @@ static status_t buffered_finish(struct halo_exchange *x, struct gpu_event **arri
 
 const char *const halo_handovers[] = {"shared memory", "MPI"};
 
-static const char *staged_handover(const struct halo_exchange *x, int m, const char **why)
+static const char *staged_handover(const struct halo_exchange *exchange, int m, const char **why)
 {
+  const struct buffered_exchange *x = (const struct buffered_exchange *)exchange;
   *why = is_shared(&x->local, m) ? "on one host" : x->local.shared[m].why;
   return halo_handovers[!is_shared(&x->local, m)];
 }

@@ -11,16 +11,18 @@ static status_t copy_setup(const struct halo_context *context, struct halo_reach
   return linked_setup(context, &offer, reach, exchange);
 }
 
-static status_t copy_start(struct halo_exchange *x, struct gpu_mem from, struct gpu_mem field,
+static status_t copy_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                            struct gpu_event *computed)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   struct gpu_queue *queue;
   RETURN_IF_FAILED(linked_begin(x, computed, &queue));
   return linked_copy(x, queue, from, field);
 }
 
-static status_t copy_finish(struct halo_exchange *x, struct gpu_event **arrived)
+static status_t copy_finish(struct halo_exchange *exchange, struct gpu_event **arrived)
 {
+  struct linked_exchange *x = (struct linked_exchange *)exchange;
   RETURN_IF_FAILED(linked_await(x, x->current));
   return linked_end(x, arrived);
 }
