@@ -255,7 +255,7 @@ static bool overlaps(const void *kernel)
   return code >= 90;
 }
 
-static const void *kernel_of(bool await, bool few)
+static const void *link_kernel_of(bool await, bool few)
 {
   if (few) return await ? (const void *)push_few<true> : (const void *)push_few<false>;
   return await ? (const void *)push_faces<true> : (const void *)push_faces<false>;
@@ -268,7 +268,7 @@ static status_t faces_launch(bool await, struct gpu_queue *queue, const struct h
   cuda_queue *q = (cuda_queue *)queue;
   const bool few = are_few(link);
   const unsigned threads = few ? FEW_THREADS : THREADS;
-  const void *kernel = kernel_of(await, few);
+  const void *kernel = link_kernel_of(await, few);
   shares share = shares_plan(link, threads);
   const float *from = (const float *)field.handle;
   cudaLaunchAttribute attribute = {};

@@ -298,7 +298,7 @@ static const struct resident_shape {
 #undef SHAPE
 static constexpr int SHAPES = sizeof shapes / sizeof shapes[0];
 
-static int divide_up(int n, int by)
+static int resident_divide_up(int n, int by)
 {
   return (n + by - 1) / by;
 }
@@ -313,12 +313,12 @@ static int bytes_of(const cuda_resident *r, const resident_shape *shape)
 // Sets rows, shape, threads and bytes for the blocks; false where that does not fit.
 static bool tile_plan(cuda_resident *r, const int interior[2], int capacity)
 {
-  for (int d = 0; d < 2; d++) r->rows[d] = divide_up(interior[d], r->blocks[d]);
+  for (int d = 0; d < 2; d++) r->rows[d] = resident_divide_up(interior[d], r->blocks[d]);
   if ((int64_t)(r->rows[0] + 2) * (r->rows[1] + 2) * r->quads > capacity) return false;
   for (r->shape = 0; r->shape < SHAPES; r->shape++) {
     const resident_shape *shape = &shapes[r->shape];
-    int columns = divide_up(r->rows[0], shape->planes) * r->rows[1] * r->quads;
-    r->threads = divide_up(columns, 32) * 32;
+    int columns = resident_divide_up(r->rows[0], shape->planes) * r->rows[1] * r->quads;
+    r->threads = resident_divide_up(columns, 32) * 32;
     r->bytes = bytes_of(r, shape);
     if (r->threads <= shape->threads) return r->bytes <= capacity;
   }
@@ -367,7 +367,7 @@ extern "C" cudaError_t cuda_resident_open(const struct cuda_pass *pass, const st
   cudaError_t error = limits_find(&processors, &capacity);
   if (error != cudaSuccess) return error;
   *fits = shelf < INT_MAX / (int)sizeof(float) &&
-          plan(pass, divide_up((int)layout->extent[2], 4), processors, capacity, &r);
+          plan(pass, resident_divide_up((int)layout->extent[2], 4), processors, capacity, &r);
   if (!*fits) return cudaSuccess;
   r.shelves = (float *)pass->p + shelf;
   r.planes = layout->global[0];

@@ -66,7 +66,7 @@ template <class S> static cudaError_t maps_encode(const temporal_args &args, tem
 
 // ---- the launch ----
 
-static int divide_up(int n, int by)
+static int temporal_divide_up(int n, int by)
 {
   return (n + by - 1) / by;
 }
@@ -76,12 +76,12 @@ static int divide_up(int n, int by)
 static void plan_try(temporal_args *args, int *best, int waves, int rest, int planes, int first, int chunk,
                      int ramp)
 {
-  const int chip = args->processors, pieces = 1 + divide_up(planes - first, chunk);
+  const int chip = args->processors, pieces = 1 + temporal_divide_up(planes - first, chunk);
   int cost = waves * (planes + ramp);
   if (first == chunk) {
-    cost += divide_up(rest * pieces, chip) * (chunk + ramp);
+    cost += temporal_divide_up(rest * pieces, chip) * (chunk + ramp);
   } else { // the others fill the multiprocessors that have no first piece
-    const int turns = divide_up(rest * (pieces - 1), chip - rest);
+    const int turns = temporal_divide_up(rest * (pieces - 1), chip - rest);
     cost += first + ramp > turns * (chunk + ramp) ? first + ramp : turns * (chunk + ramp);
   }
   if (cost >= *best) return;
@@ -102,10 +102,10 @@ static void share_plan(temporal_args *args, int tiles, int planes, int ramp)
   int best = INT32_MAX;
   for (int waves = tiles / chip; waves >= 0 && waves >= tiles / chip - 1; waves--)
     for (int pieces = 1; pieces <= PIECES && (pieces == 1 || pieces * PIECE_PLANES <= planes); pieces++) {
-      const int rest = tiles - waves * chip, chunk = divide_up(planes, pieces);
+      const int rest = tiles - waves * chip, chunk = temporal_divide_up(planes, pieces);
       plan_try(args, &best, waves, rest, planes, chunk, chunk, ramp);
       if (rest == 0 || rest >= chip) continue;
-      const int turns = divide_up(rest * pieces, chip - rest),
+      const int turns = temporal_divide_up(rest * pieces, chip - rest),
                 shorter = (planes + ramp - turns * ramp) / (turns + pieces);
       if (shorter >= PIECE_PLANES)
         plan_try(args, &best, waves, rest, planes, planes - pieces * shorter, shorter, ramp);
@@ -115,18 +115,19 @@ static void share_plan(temporal_args *args, int tiles, int planes, int ramp)
 template <class S> static void args_plan(const cuda_temporal_chip *chip, temporal_args *args)
 {
   cuda_pass &pass = args->job.pass;
-  int planes = pass.hi[0] - pass.lo[0], height = pass.hi[1] - pass.lo[1], rows = divide_up(height, S::out_j);
-  args->out_j = divide_up(height, rows);
+  int planes = pass.hi[0] - pass.lo[0], height = pass.hi[1] - pass.lo[1],
+      rows = temporal_divide_up(height, S::out_j);
+  args->out_j = temporal_divide_up(height, rows);
   pass.first_k = pass.lo[2] / 32 * 32;
   args->processors = chip->processors;
   args->progress = S::BULK && planes >= KEEP_STEP_PLANES ? chip->progress : nullptr;
-  args->columns = divide_up(pass.hi[2] - pass.first_k, S::out_k);
+  args->columns = temporal_divide_up(pass.hi[2] - pass.first_k, S::out_k);
   share_plan(args, rows * args->columns, planes, UNIT_RAMP(S::T));
 }
 
 template <class S>
-static cudaError_t launch(const struct cuda_temporal_chip *chip, const struct cuda_temporal_job *job,
-                          cudaStream_t stream, bool overlaps)
+static cudaError_t temporal_launch(const struct cuda_temporal_chip *chip, const struct cuda_temporal_job *job,
+                                   cudaStream_t stream, bool overlaps)
 {
   cudaLaunchAttribute overlap = {};
   cudaLaunchConfig_t config = {};
@@ -151,9 +152,13 @@ static cudaError_t launch(const struct cuda_temporal_chip *chip, const struct cu
 
 template <class S> constexpr cuda_temporal form()
 {
-  return {S::T,       {S::out_j, S::out_k}, S::BULK ? 9 : 0,
-          S::threads, S::shared_bytes,      (const void *)temporal_kernel<S>,
-          launch<S>};
+  return {S::T,
+          {S::out_j, S::out_k},
+          S::BULK ? 9 : 0,
+          S::threads,
+          S::shared_bytes,
+          (const void *)temporal_kernel<S>,
+          temporal_launch<S>};
 }
 
 extern const struct cuda_temporal cuda_temporal_2[CUDA_TEMPORAL_FORMS] = {

@@ -75,16 +75,16 @@ template <class T> static void study_launch(const struct mem_copy *c, int units,
     study<T, false><<<units * c->blocks, c->threads, 0, stream>>>(from, to, n, c->streams, c->assign);
 }
 
-static unsigned groups(uint64_t n, uint64_t each)
+static unsigned copy_groups(uint64_t n, uint64_t each)
 {
   return (unsigned)((n + each - 1) / each);
 }
 
-template <int THREADS, int WORDS> static void tile_launch(const struct mem_copy *c, cudaStream_t stream)
+template <int THREADS, int WORDS> static void copy_tiles(const struct mem_copy *c, cudaStream_t stream)
 {
   uint64_t n = c->bytes / sizeof(uint4);
-  tile<THREADS, WORDS><<<groups(n, THREADS * WORDS), THREADS, 0, stream>>>((const uint4 *)c->from.handle,
-                                                                           (uint4 *)c->to.handle, n);
+  tile<THREADS, WORDS><<<copy_groups(n, THREADS * WORDS), THREADS, 0, stream>>>((const uint4 *)c->from.handle,
+                                                                                (uint4 *)c->to.handle, n);
 }
 
 /* Beyond the caches one 16-byte word a thread is fastest: in blocks of 1024 on an H100 (98 to 105%
@@ -94,12 +94,12 @@ template <int THREADS, int WORDS> static void tile_launch(const struct mem_copy 
 static const struct {
   void (*launch)(const struct mem_copy *, cudaStream_t);
   const char *name;
-} tuned[] = {{tile_launch<1024, 1>, "1024 threads a block, 1 word a thread"},
-             {tile_launch<512, 1>, "512 threads a block, 1 word a thread"},
-             {tile_launch<256, 1>, "256 threads a block, 1 word a thread"},
-             {tile_launch<128, 1>, "128 threads a block, 1 word a thread"},
-             {tile_launch<1024, 2>, "1024 threads a block, 2 words a thread"},
-             {tile_launch<256, 8>, "256 threads a block, 8 words a thread"}};
+} tuned[] = {{copy_tiles<1024, 1>, "1024 threads a block, 1 word a thread"},
+             {copy_tiles<512, 1>, "512 threads a block, 1 word a thread"},
+             {copy_tiles<256, 1>, "256 threads a block, 1 word a thread"},
+             {copy_tiles<128, 1>, "128 threads a block, 1 word a thread"},
+             {copy_tiles<1024, 2>, "1024 threads a block, 2 words a thread"},
+             {copy_tiles<256, 8>, "256 threads a block, 8 words a thread"}};
 static_assert(sizeof tuned / sizeof *tuned <= MEM_SHAPES_MAX, "there is room for so many");
 
 struct mem_shapes mem_cuda_copy_shapes(void)
@@ -119,8 +119,8 @@ status_t mem_cuda_copy(struct mem_exec *exec, struct gpu_queue *queue, const str
   else if (c->method == MEM_TUNED)
     tuned[c->shape].launch(c, stream);
   else if (c->method == MEM_BABEL)
-    babel<<<groups(c->bytes / 8, BABEL_THREADS), BABEL_THREADS, 0, stream>>>((const double *)c->from.handle,
-                                                                             (double *)c->to.handle);
+    babel<<<copy_groups(c->bytes / 8, BABEL_THREADS), BABEL_THREADS, 0, stream>>>(
+        (const double *)c->from.handle, (double *)c->to.handle);
   else
     cudaMemcpyAsync(c->to.handle, c->from.handle, c->bytes, cudaMemcpyDeviceToDevice, stream);
   return mem_cuda_launched("copying");

@@ -44,7 +44,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 typedef void (*kernel)(const uint4 *, uint64_t, int, uint32_t *);
 
-static kernel kernel_of(int flop16)
+static kernel flops_kernel_of(int flop16)
 {
   switch (flop16) {
   case 1:
@@ -71,7 +71,7 @@ static kernel kernel_of(int flop16)
 status_t mem_cuda_flops(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *f)
 {
   if (f->type != MEM_FP32) return mem_cuda_tensor(exec, queue, f);
-  kernel_of(f->flop16)<<<mem_cuda_units(exec) * 8, THREADS, 0, cuda_queue_handle(queue)>>>(
+  flops_kernel_of(f->flop16)<<<mem_cuda_units(exec) * 8, THREADS, 0, cuda_queue_handle(queue)>>>(
       (const uint4 *)f->mem.handle, f->bytes / sizeof(uint4), f->flop16 / (8 * CHUNK),
       (uint32_t *)f->sum.handle);
   return mem_cuda_launched("multiplying and adding");

@@ -119,7 +119,7 @@ extern "C" __global__ void pair_shared_after(int *mem, int n, int rows)
   for (int i = 0; i < n; i++) p[i] = a[i] + b[i];
 }
 
-static unsigned groups(int items)
+static unsigned pair_groups(int items)
 {
   return (unsigned)((items + THREADS - 1) / THREADS);
 }
@@ -130,15 +130,16 @@ status_t mem_cuda_pair(struct mem_exec *, struct gpu_queue *queue, int pair, int
   int *mem = (int *)memory.handle;
   cudaStream_t stream = cuda_queue_handle(queue);
   if (pair == MEM_PAIR_POINTER)
-    (after ? pair_pointer_after : pair_pointer_before)<<<groups(rows), THREADS, 0, stream>>>(mem, n, rows);
+    (after ? pair_pointer_after : pair_pointer_before)<<<pair_groups(rows), THREADS, 0, stream>>>(mem, n,
+                                                                                                  rows);
   else if (pair == MEM_PAIR_ROW && after)
-    pair_row_after<<<groups(rows), THREADS, 0, stream>>>(mem, n, rows);
+    pair_row_after<<<pair_groups(rows), THREADS, 0, stream>>>(mem, n, rows);
   else if (pair == MEM_PAIR_COLUMN && after)
-    pair_column_after<<<groups(n), THREADS, 0, stream>>>(mem, n, rows);
+    pair_column_after<<<pair_groups(n), THREADS, 0, stream>>>(mem, n, rows);
   else if (pair == MEM_PAIR_ROW || pair == MEM_PAIR_COLUMN)
-    pair_row_before<<<dim3(groups(n), (unsigned)rows), THREADS, 0, stream>>>(mem, n, rows);
+    pair_row_before<<<dim3(pair_groups(n), (unsigned)rows), THREADS, 0, stream>>>(mem, n, rows);
   else if (pair == MEM_PAIR_SHARED)
-    (after ? pair_shared_after : pair_shared_before)<<<groups(rows), THREADS, 0, stream>>>(mem, n, rows);
+    (after ? pair_shared_after : pair_shared_before)<<<pair_groups(rows), THREADS, 0, stream>>>(mem, n, rows);
   else if (!after)
     pair_scalar_before<<<(unsigned)rows, 64, 0, stream>>>(mem, n);
   else

@@ -104,20 +104,20 @@ static cudaError_t choose(const cuda_job *job, const cuda_chip *chip, gemm_block
   return least < DBL_MAX ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
-static size_t work(const cuda_job *job, gemm_type, const cuda_chip *chip, const gemm_blocks *blocks)
+static size_t warptile_work(const cuda_job *job, gemm_type, const cuda_chip *chip, const gemm_blocks *blocks)
 {
   const warptile_loader &loader = loader_of(job, chip);
   return loader.work(job, chip, cut_of(loader, blocks));
 }
 
-static cuda_launch describe(const cuda_job *job, const cuda_chip *chip, const gemm_blocks *blocks)
+static cuda_launch warptile_describe(const cuda_job *job, const cuda_chip *chip, const gemm_blocks *blocks)
 {
   const warptile_loader &loader = loader_of(job, chip);
   return loader.describe(job, cut_of(loader, blocks));
 }
 
-static cudaError_t launch(const cuda_job *job, gemm_type, const cuda_chip *chip, const gemm_blocks *blocks,
-                          cudaStream_t stream)
+static cudaError_t warptile_launch(const cuda_job *job, gemm_type, const cuda_chip *chip,
+                                   const gemm_blocks *blocks, cudaStream_t stream)
 {
   const warptile_loader &loader = loader_of(job, chip);
   const int64_t tiles = tiles_of(job, blocks->group_m, blocks->group_n) * blocks->splits;
@@ -125,4 +125,4 @@ static cudaError_t launch(const cuda_job *job, gemm_type, const cuda_chip *chip,
   return loader.launch(job, chip, cut_of(loader, blocks), stream);
 }
 
-extern "C" const cuda_operation fp32_warptile = {launch, work, choose, describe};
+extern "C" const cuda_operation fp32_warptile = {warptile_launch, warptile_work, choose, warptile_describe};

@@ -75,13 +75,13 @@ static int buffer_bytes(const cuda_job *job, const bulk_variant &v)
   return 2 * ((turns_a(job) ? v.a : 0) + (turns_b(job) ? v.b : 0));
 }
 
-static bool able(const cuda_job *job, const cuda_chip *chip)
+static bool bulk_able(const cuda_job *job, const cuda_chip *chip)
 {
   return chip->number >= 90 && job->lda % 4 == 0 && job->ldb % 4 == 0;
 }
 
 // As many as there is room for. Parts of k are added up in the stages' room.
-static int stages(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
+static int bulk_stages(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
   const bulk_variant &v = variants[cut.tile];
@@ -108,14 +108,14 @@ static bool stream_shares(const cuda_job *job, const cuda_chip *chip, const warp
 }
 
 // A parcel and a word for each block that stays.
-static size_t work(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
+static size_t bulk_work(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
   if (!cut.stays || !stream_shares(job, chip, t)) return 0;
   return (size_t)stream_blocks(job, chip, t) * ((size_t)t.m * (size_t)t.n + 1) * sizeof(float);
 }
 
-static double predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
+static double bulk_predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
   if (!cut.stays)
@@ -124,19 +124,19 @@ static double predict(const cuda_job *job, const cuda_chip *chip, const warptile
   const double steps = (double)tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
   const double flop = 2.0 * t.m * t.n * t.k * steps, share = (double)stream_blocks(job, chip, t) / t.blocks;
   return flop / (STREAM_SHARE * t.rate * WARPTILE_FLOPS * share) + 2 * WARPTILE_ROUND_SECONDS +
-         2 * work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND;
+         2 * bulk_work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND;
 }
 
-static bulk_kernel kernel_of(const cuda_job *job, const warptile_cut &cut)
+static bulk_kernel bulk_kernel_of(const cuda_job *job, const warptile_cut &cut)
 {
   const bulk_variant &v = variants[cut.tile];
   return (cut.stays ? v.stream : v.bulk)[turns_a(job)][turns_b(job)];
 }
 
-static cuda_launch describe(const cuda_job *job, const warptile_cut &cut)
+static cuda_launch bulk_describe(const cuda_job *job, const warptile_cut &cut)
 {
   const bulk_variant &v = variants[cut.tile];
-  return {(const void *)kernel_of(job, cut), tiles[cut.tile].threads,
+  return {(const void *)bulk_kernel_of(job, cut), tiles[cut.tile].threads,
           cut.stages * v.stage + buffer_bytes(job, v)};
 }
 
@@ -184,8 +184,8 @@ static cudaError_t maps_make(const cuda_job *job, const warptile_tile &t, bulk_a
 
 // ---- launch ----
 
-static cudaError_t launch(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut,
-                          cudaStream_t stream)
+static cudaError_t bulk_launch(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut,
+                               cudaStream_t stream)
 {
   const warptile_tile &t = tiles[cut.tile];
   bulk_args args;
@@ -203,12 +203,14 @@ static cudaError_t launch(const cuda_job *job, const cuda_chip *chip, const warp
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3((unsigned)blocks);
   config.blockDim = dim3((unsigned)t.threads);
-  config.dynamicSmemBytes = (size_t)describe(job, cut).shared_bytes;
+  config.dynamicSmemBytes = (size_t)bulk_describe(job, cut).shared_bytes;
   config.stream = stream;
   config.attrs = &cluster;
   config.numAttrs = cut.splits > 1;
-  return cudaLaunchKernelEx(&config, kernel_of(job, cut), args);
+  return cudaLaunchKernelEx(&config, bulk_kernel_of(job, cut), args);
 }
 
-extern const warptile_loader warptile_bulk_loader = {
-    tiles, sizeof tiles / sizeof tiles[0], able, stages, predict, work, describe, launch};
+extern const warptile_loader warptile_bulk_loader = {tiles,         sizeof tiles / sizeof tiles[0],
+                                                     bulk_able,     bulk_stages,
+                                                     bulk_predict,  bulk_work,
+                                                     bulk_describe, bulk_launch};

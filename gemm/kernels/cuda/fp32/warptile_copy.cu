@@ -21,36 +21,37 @@ static void (*const kernels[])(cuda_job) = {warptile_copy<shape_128x128>, warpti
 #define COMBINE_BLOCKS  2048
 #define COMBINE_SECONDS 8e-6
 
-static bool able(const cuda_job *, const cuda_chip *)
+static bool warptile_copy_able(const cuda_job *, const cuda_chip *)
 {
   return true;
 }
 
-static int stages(const cuda_job *, const cuda_chip *, const warptile_cut &)
+static int warptile_copy_stages(const cuda_job *, const cuda_chip *, const warptile_cut &)
 {
   return COPY_STAGES;
 }
 
-static size_t work(const cuda_job *job, const cuda_chip *, const warptile_cut &cut)
+static size_t warptile_copy_work(const cuda_job *job, const cuda_chip *, const warptile_cut &cut)
 {
   return cut.splits > 1 ? (size_t)cut.splits * (size_t)job->m * (size_t)job->n * sizeof(float) : 0;
 }
 
 // With splits the parts are written, read and added up by another kernel.
-static double predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
+static double warptile_copy_predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const double seconds = warptile_rounds(job, chip, tiles[cut.tile], cut.splits, 0);
-  return cut.splits > 1 ? seconds + COMBINE_SECONDS + 2 * work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND
-                        : seconds;
+  return cut.splits > 1
+             ? seconds + COMBINE_SECONDS + 2 * warptile_copy_work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND
+             : seconds;
 }
 
-static cuda_launch describe(const cuda_job *, const warptile_cut &cut)
+static cuda_launch warptile_copy_describe(const cuda_job *, const warptile_cut &cut)
 {
   return {(const void *)kernels[cut.tile], tiles[cut.tile].threads, 0};
 }
 
-static cudaError_t launch(const cuda_job *job, const cuda_chip *, const warptile_cut &cut,
-                          cudaStream_t stream)
+static cudaError_t warptile_copy_launch(const cuda_job *job, const cuda_chip *, const warptile_cut &cut,
+                                        cudaStream_t stream)
 {
   const warptile_tile &t = tiles[cut.tile];
   const dim3 grid((unsigned)tiles_of(job, t.m, t.n), (unsigned)cut.splits);
@@ -61,5 +62,11 @@ static cudaError_t launch(const cuda_job *job, const cuda_chip *, const warptile
   return cudaGetLastError();
 }
 
-extern const warptile_loader warptile_copy_loader = {
-    tiles, sizeof tiles / sizeof tiles[0], able, stages, predict, work, describe, launch};
+extern const warptile_loader warptile_copy_loader = {tiles,
+                                                     sizeof tiles / sizeof tiles[0],
+                                                     warptile_copy_able,
+                                                     warptile_copy_stages,
+                                                     warptile_copy_predict,
+                                                     warptile_copy_work,
+                                                     warptile_copy_describe,
+                                                     warptile_copy_launch};

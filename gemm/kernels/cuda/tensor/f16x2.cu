@@ -84,8 +84,8 @@ static __global__ void __launch_bounds__(256) f16x2_kernel(f16x2_args args)
 #endif
 }
 
-static cudaError_t launch(const cuda_job *job, gemm_type, const cuda_chip *, const gemm_blocks *,
-                          cudaStream_t stream)
+static cudaError_t f16x2_launch(const cuda_job *job, gemm_type, const cuda_chip *, const gemm_blocks *,
+                                cudaStream_t stream)
 {
   f16x2_args args = {(const __half *)job->a,
                      (const __half *)job->b,
@@ -103,10 +103,10 @@ static cudaError_t launch(const cuda_job *job, gemm_type, const cuda_chip *, con
   return cudaGetLastError();
 }
 
-static const void *kernel(void)
+static const void *f16x2_kernel_of(void)
 {
   return (const void *)f16x2_kernel;
 }
 
-extern "C" const cuda_operation tensor_f16x2 = {launch, nullptr, nullptr, nullptr,          kernel,
-                                                60,     false,   true,    GRID_Y_MOST *TILE};
+extern "C" const cuda_operation tensor_f16x2 = {
+    f16x2_launch, nullptr, nullptr, nullptr, f16x2_kernel_of, 60, false, true, GRID_Y_MOST *TILE};

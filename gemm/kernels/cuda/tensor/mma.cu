@@ -120,7 +120,7 @@ static __global__ void __launch_bounds__(W::S::threads) mma_kernel(const CUDA_GR
 }
 
 template <class T, bool trans_a, bool trans_b>
-static cudaError_t launch_as(const cuda_job *job, cudaStream_t stream)
+static cudaError_t mma_launch_as(const cuda_job *job, cudaStream_t stream)
 {
   typedef mma_tile<T, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 0>> tile;
   return tile_launch<tile, mma_kernel<tile>>(job, stream);
@@ -130,20 +130,21 @@ typedef cudaError_t mma_launcher(const cuda_job *, cudaStream_t);
 
 template <class T> static cudaError_t launch_of(const cuda_job *job, cudaStream_t stream)
 {
-  static constexpr mma_launcher *const by_trans[2][2] = {{launch_as<T, 0, 0>, launch_as<T, 0, 1>},
-                                                         {launch_as<T, 1, 0>, launch_as<T, 1, 1>}};
+  static constexpr mma_launcher *const by_trans[2][2] = {{mma_launch_as<T, 0, 0>, mma_launch_as<T, 0, 1>},
+                                                         {mma_launch_as<T, 1, 0>, mma_launch_as<T, 1, 1>}};
   return by_trans[job->trans_a != 0][job->trans_b != 0](job, stream);
 }
 
-static cudaError_t launch(const cuda_job *job, gemm_type type, const cuda_chip *, const gemm_blocks *,
-                          cudaStream_t stream)
+static cudaError_t mma_launch(const cuda_job *job, gemm_type type, const cuda_chip *, const gemm_blocks *,
+                              cudaStream_t stream)
 {
   return type == GEMM_BF16 ? launch_of<__nv_bfloat16>(job, stream) : launch_of<__half>(job, stream);
 }
 
-static const void *kernel(void)
+static const void *mma_kernel_of(void)
 {
   return (const void *)mma_kernel<mma_tile<__half, tile_shape<128, 256, 32, 64, 64, 0, 0, 0>>>;
 }
 
-extern "C" const cuda_operation tensor_mma = {launch, nullptr, nullptr, nullptr, kernel, 80, false, true};
+extern "C" const cuda_operation tensor_mma = {mma_launch,    nullptr, nullptr, nullptr,
+                                              mma_kernel_of, 80,      false,   true};

@@ -49,7 +49,7 @@ static operand_plan operand_plan_of(const cuda_job *job, gemm_type type, bool is
   return p;
 }
 
-static size_t work(const cuda_job *job, gemm_type type, const cuda_chip *, const gemm_blocks *)
+static size_t wgmma_work(const cuda_job *job, gemm_type type, const cuda_chip *, const gemm_blocks *)
 {
   return operand_plan_of(job, type, false).bytes + operand_plan_of(job, type, true).bytes;
 }
@@ -137,8 +137,8 @@ template <class T> static shape_launcher *launcher_of(const cuda_job *job)
   return by_trans[job->trans_a != 0][job->trans_b != 0];
 }
 
-static cudaError_t launch(const cuda_job *job, gemm_type type, const cuda_chip *chip, const gemm_blocks *,
-                          cudaStream_t stream)
+static cudaError_t wgmma_launch(const cuda_job *job, gemm_type type, const cuda_chip *chip,
+                                const gemm_blocks *, cudaStream_t stream)
 {
   const operand_plan a = operand_plan_of(job, type, false), b = operand_plan_of(job, type, true);
   void *a_copy = job->work, *b_copy = (uint8_t *)job->work + a.bytes;
@@ -160,7 +160,8 @@ static cudaError_t launch(const cuda_job *job, gemm_type type, const cuda_chip *
   return run(job, chip, a, b, a_data, b_data, stream);
 }
 
-extern "C" const cuda_operation tensor_wgmma = {launch, work, nullptr, nullptr, nullptr, 90, true, true};
+extern "C" const cuda_operation tensor_wgmma = {wgmma_launch, wgmma_work, nullptr, nullptr,
+                                                nullptr,      90,         true,    true};
 
 #else
 

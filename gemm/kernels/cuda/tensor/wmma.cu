@@ -107,7 +107,7 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 // tiles, for which chips before Ampere have too little shared memory. Rows that are no whole 16
 // bytes keep to the small tile, and the other fragments show their shapes with it.
 template <int rows, int columns, class Acc, bool trans_a, bool trans_b>
-static cudaError_t launch_as(const cuda_job *job, int chip, cudaStream_t stream)
+static cudaError_t wmma_launch_as(const cuda_job *job, int chip, cudaStream_t stream)
 {
   typedef wmma_tile<rows, columns, Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b, 0>, false> small;
   typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 1>, true> middle;
@@ -131,28 +131,28 @@ template <int rows, int columns, class Acc>
 static cudaError_t launch_by_trans(const cuda_job *job, int chip, cudaStream_t stream)
 {
   static constexpr wmma_launcher *const by_trans[2][2] = {
-      {launch_as<rows, columns, Acc, 0, 0>, launch_as<rows, columns, Acc, 0, 1>},
-      {launch_as<rows, columns, Acc, 1, 0>, launch_as<rows, columns, Acc, 1, 1>}};
+      {wmma_launch_as<rows, columns, Acc, 0, 0>, wmma_launch_as<rows, columns, Acc, 0, 1>},
+      {wmma_launch_as<rows, columns, Acc, 1, 0>, wmma_launch_as<rows, columns, Acc, 1, 1>}};
   return by_trans[job->trans_a != 0][job->trans_b != 0](job, chip, stream);
 }
 
 template <int rows, int columns>
-static cudaError_t launch(const cuda_job *job, gemm_type type, const cuda_chip *chip, const gemm_blocks *,
-                          cudaStream_t stream)
+static cudaError_t wmma_launch(const cuda_job *job, gemm_type type, const cuda_chip *chip,
+                               const gemm_blocks *, cudaStream_t stream)
 {
   return type == GEMM_F16_F16 ? launch_by_trans<rows, columns, __half>(job, chip->number, stream)
                               : launch_by_trans<rows, columns, float>(job, chip->number, stream);
 }
 
-static const void *kernel(void)
+static const void *wmma_kernel_of(void)
 {
   typedef wmma_tile<32, 8, float, tile_shape<128, 128, 32, 64, 32, 0, 0, 0>, false> tile;
   return (const void *)wmma_kernel<tile, 2, 0>;
 }
 
-extern "C" const cuda_operation tensor_wmma = {launch<16, 16>, nullptr, nullptr, nullptr,
-                                               kernel,         70,      false,   true};
-extern "C" const cuda_operation tensor_wmma_32x8 = {launch<32, 8>, nullptr, nullptr, nullptr,
-                                                    kernel,        70,      false,   true};
-extern "C" const cuda_operation tensor_wmma_8x32 = {launch<8, 32>, nullptr, nullptr, nullptr,
-                                                    kernel,        70,      false,   true};
+extern "C" const cuda_operation tensor_wmma = {wmma_launch<16, 16>, nullptr, nullptr, nullptr,
+                                               wmma_kernel_of,      70,      false,   true};
+extern "C" const cuda_operation tensor_wmma_32x8 = {wmma_launch<32, 8>, nullptr, nullptr, nullptr,
+                                                    wmma_kernel_of,     70,      false,   true};
+extern "C" const cuda_operation tensor_wmma_8x32 = {wmma_launch<8, 32>, nullptr, nullptr, nullptr,
+                                                    wmma_kernel_of,     70,      false,   true};
