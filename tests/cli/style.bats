@@ -19,6 +19,10 @@ follows() {
   follows comments
 }
 
+@test "struct tags and static functions have names of their own" {
+  follows names
+}
+
 @test "pages are narrow" {
   follows pages
 }
