@@ -222,25 +222,10 @@ a, b = ({(p["size"], p["transport"]): p["seconds"] for p in json.load(open(f))["
 of = [k for k in a if k[1] == "p2p"]  # by staged the sealed model had no term for what no sweep hides
 assert a.keys() == b.keys() and len(of) == 3 and all(abs(a[k] / b[k] - 1) < (0.01 if "stream" in sys.argv[2] else 0.05) for k in of), (a, b)
 END
-    # the sealed model itself predicts what was sealed, by staged too
-    "$predict" --model "$sealed/h100-$kernel.json" -s M,L,XL -n 2 -p 2x1x1 --per-host 2 --scaling strong --json same.json >/dev/null
-    "$PYTHON" - same.json "$sealed/h100-$kernel.json" <<'END'
-import json, sys
-a, b = ({(p["size"], p["transport"]): p["seconds"] for p in json.load(open(f))["predictions"]} for f in sys.argv[1:])
-assert len(a) == 6 and a.keys() == b.keys() and all(abs(a[k] / b[k] - 1) < 1e-9 for k in a), (a, b)
-END
     run "$predict" --check "$sealed/h100-$kernel.json" --against two.jsonl
     expect_status 0
     [[ $output != *"  outside"* && $output == *"kernel $([ $kernel = stream ] && echo temporal4 || echo stream), backend cuda"* ]]
   done
-}
-
-@test "a model of several sweeps a pass that was read from a document of before adds as it did" {
-  needs_results
-  # steps_hidden is missing there: a launch and the points of M, 4.03e6 at 5.6 ps, one after the other
-  "$predict" --model "$top_srcdir/doc/results/two-sealed-2026-11/h100-temporal4.json" -s M -n 1 --scaling strong --json old.json >/dev/null
-  [ "$(json old.json 'round(d["predictions"][0]["seconds"] * 1e6, 2), d["model"]["steps_hidden"]')" = "25.35 False" ]
-  follows_schema old.json
 }
 
 @test "two GPUs from one, measured later: the log's table is what the seals say" {

@@ -13,14 +13,16 @@ static void known_parameters_are_found_again(void **state)
   (void)state;
   random_state = 1;
   struct model *model = fit_made(&plain, 4);
-  assert_near(model->value[TERM_PASS], PASS, 0.1);
-  assert_near(model->value[TERM_POINT], POINT, 0.01);
-  assert_near(model->value[TERMS + TRANSPORT_LATENCY] * 1.1, 1, 0.08);
-  assert_near((model->value[TERMS + TRANSPORT_BANDWIDTH] + 2 * model->value[TERMS + TRANSPORT_HOST]) / 0.92,
+  assert_near(model->terms.fitted.value[TERM_PASS], PASS, 0.1);
+  assert_near(model->terms.fitted.value[TERM_POINT], POINT, 0.01);
+  assert_near(model->terms.fitted.value[TERMS + TRANSPORT_LATENCY] * 1.1, 1, 0.08);
+  assert_near((model->terms.fitted.value[TERMS + TRANSPORT_BANDWIDTH] +
+               2 * model->terms.fitted.value[TERMS + TRANSPORT_HOST]) /
+                  0.92,
               1, 0.1);
-  assert_near(model->value[TERMS + TRANSPORT_SYNC], SYNC, 0.3);
-  assert_true(model->cache_points == 0);
-  assert_true(model->spread > 0.004 && model->spread < 0.02);
+  assert_near(model->terms.fitted.value[TERMS + TRANSPORT_SYNC], SYNC, 0.3);
+  assert_true(model->terms.fitted.cache_points == 0);
+  assert_true(model->errors.spread > 0.004 && model->errors.spread < 0.02);
   free(model);
 }
 
@@ -60,8 +62,8 @@ static void a_cache_is_found_where_there_is_one(void **state)
   (void)state;
   random_state = 5;
   struct model *model = fit_made(&cached, 4);
-  assert_near(model->cache_points, cached.cache_points, 0.35);
-  assert_near(model->value[TERM_CACHE] / cached.cache_gain, 1, 0.35);
+  assert_near(model->terms.fitted.cache_points, cached.cache_points, 0.35);
+  assert_near(model->terms.fitted.value[TERM_CACHE] / cached.cache_gain, 1, 0.35);
   free(model);
 }
 
@@ -232,7 +234,7 @@ static void what_left_out_runs_show_widens_what_lies_beyond(void **state)
   struct geometry sends;
   assert_int_equal(geometry_make(study.runs[1].global, study.runs[1].procs, 1, 1, 2, &sends), STATUS_OK);
   for (int times = 4; times <= 16; times *= 4) { /* a size more has four times the bytes */
-    model->bytes_most = (sends.bytes[0] + sends.bytes[1]) / times;
+    model->range.bytes_most = (sends.bytes[0] + sends.bytes[1]) / times;
     wide = predict(model, &study.runs[1]);
     assert_true(wide.extrapolated & BEYOND_BYTES);
     assert_near(log(wide.high / wide.seconds), times == 4 ? 0.3 : 0.6, 0.1);
@@ -269,7 +271,7 @@ static void left_out_runs_are_predicted_and_told(void **state)
   struct study_paths paths = paths_make();
   struct model *model = calloc(1, sizeof *model);
   assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
-  assert_int_equal(validate_run(&study, &paths, model, &table), STATUS_OK);
+  assert_int_equal(validate_run(&study, &paths, &model->terms, &table), STATUS_OK);
   free(model);
   for (int p = 0; p < table.n; p++) kinds[table.pairs[p].kind]++;
   assert_int_equal(kinds[KIND_RANKS], 8); /* four ranks: four sizes, strong and weak */
@@ -337,8 +339,8 @@ static void one_rank_predicts_two_with_what_the_paths_let_guess(void **state)
     n++;
   }
   assert_true(n > 4 && inside == n);
-  for (int w = 0; w < model->paths.n; w++)
-    assert_true(model->spread > 0 && model->transport_spread[w] == model->spread);
+  for (int w = 0; w < model->terms.paths.n; w++)
+    assert_true(model->errors.spread > 0 && model->errors.transport_spread[w] == model->errors.spread);
   study_free(&one);
   study_free(&two);
   free(model);

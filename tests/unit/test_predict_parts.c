@@ -40,13 +40,13 @@ static struct model *model_of(const struct study_paths *paths)
 {
   struct model *model = calloc(1, sizeof *model);
   assert_non_null(model);
-  model->paths = *paths;
-  model->columns = TERMS + TRANSPORT_TERMS * paths->n;
-  model->depth = model->overlap = 1;
+  model->terms.paths = *paths;
+  model->terms.columns = TERMS + TRANSPORT_TERMS * paths->n;
+  model->terms.depth = model->terms.overlap = 1;
   for (int w = 0; w < paths->n; w++)
-    model->value[model_transport_column(w, TRANSPORT_LATENCY)] =
-        model->value[model_transport_column(w, TRANSPORT_BANDWIDTH)] = 1;
-  for (int c = 0; c < model->columns; c++) model->seen[c] = 1;
+    model->terms.fitted.value[model_transport_column(w, TRANSPORT_LATENCY)] =
+        model->terms.fitted.value[model_transport_column(w, TRANSPORT_BANDWIDTH)] = 1;
+  for (int c = 0; c < model->terms.columns; c++) model->errors.seen[c] = 1;
   return model;
 }
 
@@ -80,7 +80,7 @@ static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **
       model_of(&(struct study_paths){2,
                                      {{"p2p", -1, {1, 0}, {1e-6, 0}, {100e9, 0}, {0, 0}},
                                       {"staged", -1, {1, 1}, {9e-6, 20e-6}, {1e9, 4e9}, {0, 0}}}});
-  for (int w = 0; w < 2; w++) model->value[model_transport_column(w, TRANSPORT_SLAB)] = slab;
+  for (int w = 0; w < 2; w++) model->terms.fitted.value[model_transport_column(w, TRANSPORT_SLAB)] = slab;
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 2, &g), STATUS_OK);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
   assert_near(time.latency, 20e-6, 1e-9);
@@ -91,11 +91,11 @@ static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **
   assert_near(time.latency, 1e-6 + slab, 1e-9);
   assert_near(time.bytes, 2 * face / 100e9, 1e-9);
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 2, &g), STATUS_OK);
-  model->paths.transports[1].known[STUDY_OTHER_HOST] = 0;
+  model->terms.paths.transports[1].known[STUDY_OTHER_HOST] = 0;
   struct capture capture = capture_begin(stderr);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_ENVIRONMENT);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_ENVIRONMENT);
-  model->paths.n = 1;
+  model->terms.paths.n = 1;
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_ENVIRONMENT);
   char *text = capture_end(&capture);
   assert_non_null(strstr(text, "3 hosts, and the path between hosts by staged was never measured"));
@@ -120,9 +120,9 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
   for (int w = 0; w < 3; w++)
     snprintf(paths.transports[w].name, sizeof paths.transports[w].name, "%s", cases[w].way);
   struct model *model = model_of(&paths);
-  model->depth = 4;
-  model->slabs_hidden = 1;
-  model->value[TERM_PASS] = 1e-3;
+  model->terms.depth = 4;
+  model->terms.slabs_hidden = 1;
+  model->terms.fitted.value[TERM_PASS] = 1e-3;
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
     assert_int_equal(geometry_make(row, in_a_row, 4, 1, cases[c].per_host, &g), STATUS_OK);
     assert_int_equal(model_predict(model, &g, cases[c].way, &as_measured, &time), STATUS_OK);
@@ -144,14 +144,14 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
   snprintf(paths.transports[0].name, sizeof paths.transports[0].name, "p2p");
   snprintf(paths.transports[1].name, sizeof paths.transports[1].name, "staged");
   struct model *model = model_of(&paths);
-  model->depth = 4;
-  model->slabs_hidden = model->steps_hidden = 1;
+  model->terms.depth = 4;
+  model->terms.slabs_hidden = 1;
   assert_int_equal(geometry_make(row, in_a_row, 4, 1, 6, &g), STATUS_OK);
   const double again = g.slab_points[0] / 4 * 1.5;
-  model->value[TERM_PASS] = 3e-3;
-  model->value[TERM_POINT] = 4e-3 / (g.points + again);
-  model->value[TERM_SLAB_I] = 8e-3 / g.slab_points[0];
-  model->value[model_transport_column(1, TRANSPORT_SYNC)] = 4e-6;
+  model->terms.fitted.value[TERM_PASS] = 3e-3;
+  model->terms.fitted.value[TERM_POINT] = 4e-3 / (g.points + again);
+  model->terms.fitted.value[TERM_SLAB_I] = 8e-3 / g.slab_points[0];
+  model->terms.fitted.value[model_transport_column(1, TRANSPORT_SYNC)] = 4e-6;
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
   assert_near(time.interior, 5e-3, 1e-9);
   assert_near(time.boundary, 2e-3, 1e-9);
@@ -159,11 +159,7 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
   assert_near(time.seconds, 7e-3 + 1e-6, 1e-9);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
   assert_true(time.boundary == 0 && time.synchronisation == 0);
-  model->steps_hidden = 0; /* as models of before had it */
-  assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
-  assert_true(time.boundary == 0);
-  assert_near(time.interior, 3e-3 + 4e-3 + 2e-3, 1e-9);
-  model->depth = 1; /* points of slabs are the interior's then, and nothing hides a launch */
+  model->terms.depth = 1; /* points of slabs are the interior's then, and nothing hides a launch */
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 6, &g), STATUS_OK);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
   assert_near(time.interior, 3e-3 + 4e-3 * g.points / (g.points + again) + 2e-3, 1e-9);
@@ -180,8 +176,8 @@ static void the_slower_path_is_told_by_what_its_bytes_cost(void **state)
   (void)state;
   struct model *model =
       model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1.5e9, 1e9}, {0, 0}}}});
-  model->value[TERMS + TRANSPORT_BANDWIDTH] = 0.2;
-  model->value[TERMS + TRANSPORT_HOST] = 0.4;
+  model->terms.fitted.value[TERMS + TRANSPORT_BANDWIDTH] = 0.2;
+  model->terms.fitted.value[TERMS + TRANSPORT_HOST] = 0.4;
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 3, &g), STATUS_OK);
   assert_true(g.bytes[0] == face && g.bytes[1] == face && g.host_bytes == 4 * face);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);

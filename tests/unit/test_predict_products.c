@@ -112,7 +112,7 @@ static struct model *products_fit(const struct study *study)
   struct study_paths paths = paths_make();
   struct validate_table table;
   assert_int_equal(model_fit(study, &paths, NULL, 1, model), STATUS_OK);
-  assert_int_equal(validate_run(study, &paths, model, &table), STATUS_OK);
+  assert_int_equal(validate_run(study, &paths, &model->terms, &table), STATUS_OK);
   validate_widen(&table, model);
   validate_free(&table);
   return model;
@@ -126,11 +126,13 @@ static void known_terms_are_found_and_larger_ones_predicted(void **state)
     struct study study = products_make(both[b], 2, 1, 4), all = products_make(both[b], PRODUCTS, 1, 16);
     struct validate_table table;
     struct model *model = products_fit(&study);
-    const int way = model_transport_find(model, b ? "p2p" : "staged");
-    assert_near(model->value[TERM_POINT], MULTIPLY_ADD, 0.01);
-    assert_near(model->value[TERM_PASS], LAUNCH, 0.2);
-    assert_true(model->cache_points == 0 && model->tile_points == 0);
-    if (b) assert_near(model->value[model_transport_column(way, TRANSPORT_BANDWIDTH)] / 0.92, 1, 0.03);
+    const int way = study_transport_find(&model->terms.paths, b ? "p2p" : "staged");
+    assert_near(model->terms.fitted.value[TERM_POINT], MULTIPLY_ADD, 0.01);
+    assert_near(model->terms.fitted.value[TERM_PASS], LAUNCH, 0.2);
+    assert_true(model->terms.fitted.cache_points == 0 && model->terms.tile_points == 0);
+    if (b)
+      assert_near(model->terms.fitted.value[model_transport_column(way, TRANSPORT_BANDWIDTH)] / 0.92, 1,
+                  0.03);
     assert_int_equal(validate_against(model, &all, &table), STATUS_OK);
     assert_int_equal(table.n, all.n);
     for (int p = 0; p < table.n; p++) {
@@ -223,9 +225,9 @@ static void a_rank_sends_its_slices_in_each_step(void **state)
   assert_near(g.overlap, 0.75, 1e-9);
   struct model *model = calloc(1, sizeof *model);
   struct model_parts parts;
-  model->slabs_hidden = 1;
-  model->value[TERM_PASS] = 2;
-  model_parts_make(model, &g, -1, &parts);
+  model->terms.slabs_hidden = 1;
+  model->terms.fitted.value[TERM_PASS] = 2;
+  model_parts_make(&model->terms, &g, -1, &parts);
   assert_near(parts.interior, 24 * 2, 1e-9);
   free(model);
   run.product.type = GEMM_BF16;

@@ -33,8 +33,8 @@ static void the_bytes_of_a_host_share_it(void **state)
   (void)state;
   random_state = 21;
   struct model *model = fit_to_four(&shared, &study);
-  assert_near(2 * model->value[TERMS + TRANSPORT_HOST] / 0.92, 0.45, 0.15);
-  assert_near(model->value[TERMS + TRANSPORT_BANDWIDTH] / 0.92, 0.55, 0.15);
+  assert_near(2 * model->terms.fitted.value[TERMS + TRANSPORT_HOST] / 0.92, 0.45, 0.15);
+  assert_near(model->terms.fitted.value[TERMS + TRANSPORT_BANDWIDTH] / 0.92, 0.55, 0.15);
   assert_true(worst_on_eight(model, &shared) < 0.06);
   study_free(&study);
   free(model);
@@ -53,14 +53,14 @@ static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
   struct study study = study_make(&tiled, 4);
   for (size_t n = 0; n < 2; n++) study.runs[study.n++] = run_of(&tiled, "narrow", narrow[n], 1, 0);
   assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
-  assert_near(model->tile_points, 256, 1e-9);
-  assert_near(model->value[TERM_IDLE] / IDLE, 1, 0.25);
+  assert_near(model->terms.tile_points, 256, 1e-9);
+  assert_near(model->terms.fitted.value[TERM_IDLE] / IDLE, 1, 0.25);
   struct study_run run = run_of(&tiled, "258x258x130", narrow[2], 1, 0);
   assert_near(predict(model, &run).seconds / run.seconds, 1, 0.03);
   study_free(&study);
   free(model);
   model = fit_made(&plain, 4);
-  assert_true(model->tile_points == 0);
+  assert_true(model->terms.tile_points == 0);
   free(model);
 }
 
@@ -80,7 +80,7 @@ static void a_way_that_scatters_does_not_spoil_the_others(void **state)
   struct model *model = calloc(1, sizeof *model);
   assert_int_equal(model_fit(&study, &paths, NULL, 1, model), STATUS_OK);
   assert_true(worst_on_eight(model, &quiet) < 0.06);
-  assert_true(model->transport_spread[0] > 0.05 && model->transport_spread[1] < 0.04);
+  assert_true(model->errors.transport_spread[0] > 0.05 && model->errors.transport_spread[1] < 0.04);
   study_free(&study);
   study_free(&fine);
   free(model);

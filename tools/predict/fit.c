@@ -51,7 +51,7 @@ static double latency_of(const struct study_transport *transport)
 /* comm-gpu's latency, which a busy machine spoils: at most the shortest run by this transport. */
 static double latency_guess(const struct fitting *f, int via)
 {
-  double latency = latency_of(&f->model->paths.transports[via]);
+  double latency = latency_of(&f->model->terms.paths.transports[via]);
   for (int n = 0; n < f->n; n++)
     if (f->samples[n].via == via)
       latency = fmin(latency, f->samples[n].run->depth * f->samples[n].run->seconds);
@@ -60,16 +60,18 @@ static double latency_guess(const struct fitting *f, int via)
 
 static void transport_parameters(struct fitting *f, int via)
 {
-  const struct study_transport *path = &f->model->paths.transports[via];
+  const struct study_transport *path = &f->model->terms.paths.transports[via];
   const struct workload *of = &workloads[f->model->program];
   const double latency = latency_guess(f, via);
   const int first = model_transport_column(via, 0);
-  f->model->seen[first + TRANSPORT_LATENCY] = f->model->seen[first + TRANSPORT_BANDWIDTH] = 1;
+  double *value = f->model->terms.fitted.value;
+  int *seen = f->model->errors.seen;
+  seen[first + TRANSPORT_LATENCY] = seen[first + TRANSPORT_BANDWIDTH] = 1;
   if (model_at_once(path->name)) {
-    f->model->value[first + TRANSPORT_LATENCY] = f->model->value[first + TRANSPORT_BANDWIDTH] = 1;
+    value[first + TRANSPORT_LATENCY] = value[first + TRANSPORT_BANDWIDTH] = 1;
     parameter_add(f, OF_VALUE, first + TRANSPORT_SLAB, latency, 1);
     if (of->slows_stores) parameter_add(f, OF_VALUE, first + TRANSPORT_BANDWIDTH, 1, 0.5);
-    if (f->model->seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, first + TRANSPORT_ROOT, 0.02 * latency, 1.5);
+    if (seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, first + TRANSPORT_ROOT, 0.02 * latency, 1.5);
     return;
   }
   if (of->slabs_first) parameter_add(f, OF_VALUE, first + TRANSPORT_SYNC, 0.3 * latency, 1.5);
@@ -84,11 +86,11 @@ static void transport_parameters(struct fitting *f, int via)
 static void slabs_parameters(struct fitting *f, double point)
 {
   int attended = 0;
-  for (int w = 0; w < f->model->paths.n; w++)
-    attended |= !model_within_hosts(f->model->paths.transports[w].name);
+  for (int w = 0; w < f->model->terms.paths.n; w++)
+    attended |= !model_within_hosts(f->model->terms.paths.transports[w].name);
   for (int d = 0; d < 3 && attended; d++)
-    if (f->model->seen[TERM_SLAB_I + d])
-      parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * f->model->depth * point, 1);
+    if (f->model->errors.seen[TERM_SLAB_I + d])
+      parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * f->model->terms.depth * point, 1);
 }
 
 /* The order is that in which they are put into the model: what a cached point gains and what an
@@ -103,34 +105,34 @@ static void parameters_make(struct fitting *f)
     if (shortest == 0 || s->run->seconds < shortest) shortest = s->run->seconds;
     if (s->geometry.points > most) most = s->geometry.points, point = s->run->seconds / most;
   }
-  for (int w = 0; w < m->paths.n; w++)
+  for (int w = 0; w < m->terms.paths.n; w++)
     latency = w == 0 ? latency_guess(f, w) : fmin(latency, latency_guess(f, w));
-  memset(m->value, 0, sizeof m->value);
+  memset(m->terms.fitted.value, 0, sizeof m->terms.fitted.value);
   f->parameters = 0;
   parameter_add(f, OF_VALUE, TERM_PASS, 0.5 * shortest, 2);
   parameter_add(f, OF_VALUE, TERM_POINT, point, 1);
-  if (m->cache_points > 0) {
+  if (m->terms.fitted.cache_points > 0) {
     parameter_add(f, OF_SHARE, TERM_CACHE, 0.1, 2);
-    parameter_add(f, OF_CACHE_POINTS, TERM_CACHE, sqrt(m->points_least * m->points_most), 1.5);
+    parameter_add(f, OF_CACHE_POINTS, TERM_CACHE, sqrt(m->range.points_least * m->range.points_most), 1.5);
   }
-  if (m->tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
-  if (m->depth > 1)
+  if (m->terms.tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
+  if (m->terms.depth > 1)
     slabs_parameters(f, point);
-  else if (m->seen[TERM_SLAB_K])
+  else if (m->errors.seen[TERM_SLAB_K])
     parameter_add(f, OF_VALUE, TERM_SLAB_K, point, 2);
   parameter_add(f, OF_VALUE, TERM_REDUCE_LOG, 0.02 * latency, 2);
-  for (int w = 0; w < m->paths.n; w++) transport_parameters(f, w);
+  for (int w = 0; w < m->terms.paths.n; w++) transport_parameters(f, w);
 }
 
 static void parameters_put(const struct fitting *f, const double *at)
 {
-  struct model *m = f->model;
+  struct model_values *fitted = &f->model->terms.fitted;
   for (int p = 0; p < f->parameters; p++) {
     const struct parameter *one = &f->parameter[p];
     const double value = exp(at[p]);
-    if (one->kind == OF_VALUE) m->value[one->column] = value;
-    if (one->kind == OF_SHARE) m->value[one->column] = m->value[TERM_POINT] * value / (1 + value);
-    if (one->kind == OF_CACHE_POINTS) m->cache_points = value;
+    if (one->kind == OF_VALUE) fitted->value[one->column] = value;
+    if (one->kind == OF_SHARE) fitted->value[one->column] = fitted->value[TERM_POINT] * value / (1 + value);
+    if (one->kind == OF_CACHE_POINTS) fitted->cache_points = value;
   }
 }
 
@@ -139,7 +141,7 @@ static void parameters_put(const struct fitting *f, const double *at)
 static double fit_error(const struct fitting *f, const struct sample *s)
 {
   struct model_parts parts;
-  model_parts_make(f->model, &s->geometry, s->via, &parts);
+  model_parts_make(&f->model->terms, &s->geometry, s->via, &parts);
   return log(fmax(model_parts_seconds(&parts), 1e-12) / s->run->seconds);
 }
 
@@ -218,22 +220,23 @@ static void guesses_take(const struct fitting *f, double *at)
 }
 
 /* Another model's values, where it has them, as a beginning. */
-static void beginning_take(const struct fitting *f, const struct model *from, double *at)
+static void beginning_take(const struct fitting *f, const struct model_terms *from, double *at)
 {
   for (int p = 0; p < f->parameters; p++) {
     const struct parameter *one = &f->parameter[p];
     double value = 0;
     if (one->kind == OF_SHARE)
-      value = from->value[one->column] / fmax(from->value[TERM_POINT] - from->value[one->column], 1e-30);
+      value = from->fitted.value[one->column] /
+              fmax(from->fitted.value[TERM_POINT] - from->fitted.value[one->column], 1e-30);
     else if (one->kind == OF_CACHE_POINTS)
-      value = from->cache_points;
+      value = from->fitted.cache_points;
     else if (one->column < TERMS)
-      value = from->value[one->column];
+      value = from->fitted.value[one->column];
     else {
       const int w = (one->column - TERMS) / TRANSPORT_TERMS,
-                there = model_transport_find(from, f->model->paths.transports[w].name);
+                there = study_transport_find(&from->paths, f->model->terms.paths.transports[w].name);
       if (there >= 0)
-        value = from->value[model_transport_column(there, (one->column - TERMS) % TRANSPORT_TERMS)];
+        value = from->fitted.value[model_transport_column(there, (one->column - TERMS) % TRANSPORT_TERMS)];
     }
     at[p] = value > 0 ? log(value) : one->guess;
   }
@@ -244,8 +247,8 @@ static void beginning_take(const struct fitting *f, const struct model *from, do
 /* With tiles of so many points, and with a cache or without. */
 static status_t regime_try(struct fitting *f, double tile, int cached, double *at, double *loss)
 {
-  f->model->tile_points = tile;
-  f->model->cache_points = cached;
+  f->model->terms.tile_points = tile;
+  f->model->terms.fitted.cache_points = cached;
   parameters_make(f);
   guesses_take(f, at);
   return minimise(f, at, loss);
@@ -292,8 +295,9 @@ static void draw(struct fitting *f, const struct parameter *guesses)
     f->parameter[p].guess = guesses[p].guess + guesses[p].width * normal();
 }
 
-static status_t replicates_make(struct fitting *f, const double *best, struct model *model)
+static status_t replicates_make(struct fitting *f, const double *best)
 {
+  struct model_errors *errors = &f->model->errors;
   struct parameter guesses[PARAMETERS_MAX];
   double at[PARAMETERS_MAX], squares[PARAMETERS_MAX] = {0}, loss, held = 0;
   memcpy(guesses, f->parameter, sizeof guesses);
@@ -302,11 +306,10 @@ static status_t replicates_make(struct fitting *f, const double *best, struct mo
     draw(f, guesses);
     memcpy(at, best, sizeof at);
     RETURN_IF_FAILED(minimise(f, at, &loss));
-    memcpy(model->replicate[r].value, f->model->value, sizeof f->model->value);
-    model->replicate[r].cache_points = f->model->cache_points;
+    errors->replicate[r] = f->model->terms.fitted;
     for (int p = 0; p < f->parameters; p++) squares[p] += pow(at[p] - best[p], 2) / MODEL_REPLICATES;
   }
-  model->n_replicates = MODEL_REPLICATES;
+  errors->n_replicates = MODEL_REPLICATES;
   memcpy(f->parameter, guesses, sizeof guesses);
   for (int s = 0; s < f->n; s++) f->samples[s].weight = 1;
   parameters_put(f, best);
@@ -314,11 +317,11 @@ static status_t replicates_make(struct fitting *f, const double *best, struct mo
     const struct parameter *one = &f->parameter[p];
     held += fmax(0, 1 - squares[p] / (one->width * one->width)); /* what runs tell */
     if (one->kind != OF_CACHE_POINTS) {
-      model->error[one->column] = sqrt(squares[p]) * model->value[one->column];
-      model->seen[one->column] = 1;
+      errors->error[one->column] = sqrt(squares[p]) * f->model->terms.fitted.value[one->column];
+      errors->seen[one->column] = 1;
     }
   }
-  model->freedom = f->n - held;
+  errors->freedom = f->n - held;
   return STATUS_OK;
 }
 
@@ -333,25 +336,27 @@ static double spread_of(const struct fitting *f, int group, double freedom)
   return fmax(quantile / QUANTILE_90 * sqrt(f->n / fmax(freedom, 1)), noise);
 }
 
-static status_t spread_set(const struct fitting *f, struct model *model)
+static status_t spread_set(const struct fitting *f)
 {
-  if (model->freedom < FREEDOM_LEAST)
+  struct model_errors *errors = &f->model->errors;
+  if (errors->freedom < FREEDOM_LEAST)
     return log_fail(STATUS_ENVIRONMENT,
                     "too little to predict from: %d run%s for %d parameters that matter; measure more sizes, "
                     "ranks or cuts",
-                    f->n, f->n == 1 ? "" : "s", (int)ceil(f->n - model->freedom));
-  model->spread = spread_of(f, -1, model->freedom);
-  for (int w = 0; w < model->paths.n; w++) model->transport_spread[w] = spread_of(f, w, model->freedom);
+                    f->n, f->n == 1 ? "" : "s", (int)ceil(f->n - errors->freedom));
+  errors->spread = spread_of(f, -1, errors->freedom);
+  for (int w = 0; w < f->model->terms.paths.n; w++)
+    errors->transport_spread[w] = spread_of(f, w, errors->freedom);
   return STATUS_OK;
 }
 
-static status_t fit_samples(struct fitting *f, const struct model *from, int replicates)
+static status_t fit_samples(struct fitting *f, const struct model_terms *from, int replicates)
 {
   double at[PARAMETERS_MAX], loss;
   for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) f->sigma[g] = SPREAD_GUESS;
   if (from) {
-    f->model->tile_points = from->tile_points;
-    f->model->cache_points = from->cache_points;
+    f->model->terms.tile_points = from->tile_points;
+    f->model->terms.fitted.cache_points = from->fitted.cache_points;
     parameters_make(f);
     beginning_take(f, from, at);
   } else {
@@ -371,11 +376,11 @@ static status_t fit_samples(struct fitting *f, const struct model *from, int rep
   }
   RETURN_IF_FAILED(minimise(f, at, &loss));
   if (!replicates) return STATUS_OK;
-  RETURN_IF_FAILED(replicates_make(f, at, f->model));
-  return spread_set(f, f->model);
+  RETURN_IF_FAILED(replicates_make(f, at));
+  return spread_set(f);
 }
 
-status_t model_fit(const struct study *study, const struct study_paths *paths, const struct model *from,
+status_t model_fit(const struct study *study, const struct study_paths *paths, const struct model_terms *from,
                    int replicates, struct model *model)
 {
   struct fitting f = {.n = 0};
@@ -387,10 +392,10 @@ status_t model_fit(const struct study *study, const struct study_paths *paths, c
   if (study->n == 0)
     TRY(log_fail(STATUS_ENVIRONMENT, "too little to predict from: no run of that kernel and number of ranks"),
         done);
-  TRY(fit_transports_choose(study, paths, m), done);
-  TRY(fit_samples_make(study, m, &f), done);
-  fit_range_note(&f, m);
-  TRY(fit_enough_check(&f, m), done);
+  TRY(fit_transports_choose(study, paths, &m->terms), done);
+  TRY(fit_samples_make(study, &f), done);
+  fit_range_note(&f);
+  TRY(fit_enough_check(&f), done);
   TRY(fit_samples(&f, from, replicates), done);
   *model = *m;
 done:

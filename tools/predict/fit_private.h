@@ -38,13 +38,13 @@ struct fitting {
 /** \brief The transports of the study's runs, each with its paths. STATUS_ENVIRONMENT where
  * comm-gpu measured none. */
 status_t fit_transports_choose(const struct study *study, const struct study_paths *paths,
-                               struct model *model);
+                               struct model_terms *terms);
 
 /** \brief The runs of the study; the caller frees f->samples. */
-status_t fit_samples_make(const struct study *study, struct model *model, struct fitting *f);
+status_t fit_samples_make(const struct study *study, struct fitting *f);
 
 /** \brief What was measured; STATUS_ENVIRONMENT, saying what to measure, if it is too little. */
-void fit_range_note(const struct fitting *f, struct model *model);
-status_t fit_enough_check(const struct fitting *f, const struct model *model);
+void fit_range_note(const struct fitting *f);
+status_t fit_enough_check(const struct fitting *f);
 
 #endif

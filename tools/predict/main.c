@@ -21,7 +21,7 @@ static void predict_report(FILE *out)
     return;
   }
   fprintf(out, "himeno-predict %s\n\n  predicted  %s\n", meta_version(), p.config.check);
-  predict_report_covered(&p.model, out);
+  predict_report_covered(&p.model.coverage, out);
   predict_report_against(&p, out);
 }
 

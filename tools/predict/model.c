@@ -20,7 +20,7 @@ const char *const model_kind_names[KINDS] = {"ranks", "size", "cut"};
 const char *const model_limit_names[MODEL_LIMITS] = {"interior", "exchange latency", "exchange bandwidth",
                                                      "boundary", "synchronisation",  "reduction"};
 
-const char *model_term_name(const struct model *model, int column, char text[96])
+const char *model_term_name(const struct study_paths *paths, int column, char text[96])
 {
   static const char *const names[TERMS] = {"pass",         "point",        "cache",
                                            "idle",         "slab_point_i", "slab_point_j",
@@ -31,7 +31,7 @@ const char *model_term_name(const struct model *model, int column, char text[96]
   if (column < TERMS)
     snprintf(text, 96, "%s", names[column]);
   else
-    snprintf(text, 96, "%s %s", model->paths.transports[(column - TERMS) / TRANSPORT_TERMS].name,
+    snprintf(text, 96, "%s %s", paths->transports[(column - TERMS) / TRANSPORT_TERMS].name,
              transport_terms[(column - TERMS) % TRANSPORT_TERMS]);
   return text;
 }
@@ -67,24 +67,23 @@ void model_between_set(const struct study_between *between, struct study_paths *
   }
 }
 
-struct model_route model_route(const struct model *model, int hosts, int via)
+struct model_route model_route(const struct study_paths *paths, int hosts, int via)
 {
-  if (hosts == 1 || !model_within_hosts(model->paths.transports[via].name))
-    return (struct model_route){{via, via}};
-  return (struct model_route){{via, model_transport_find(model, "staged")}};
+  if (hosts == 1 || !model_within_hosts(paths->transports[via].name)) return (struct model_route){{via, via}};
+  return (struct model_route){{via, study_transport_find(paths, "staged")}};
 }
 
 /* The longest of an exchange's latencies, and the path, within the host or beyond, whose bytes take
  * longest: all are under way at once. What comm-gpu measures between hosts it measures with a pair
  * for each path, and there are no more: for a host's term they send as much as two. */
-static void paths_time(const struct model *model, const struct geometry *g, const struct model_route *route,
-                       struct model_parts *parts)
+static void paths_time(const struct model_terms *terms, const struct geometry *g,
+                       const struct model_route *route, struct model_parts *parts)
 {
   const double company[STUDY_WHERES] = {g->host_bytes, 2 * g->bytes[STUDY_OTHER_HOST]};
   for (int where = 0; where < STUDY_WHERES; where++) {
     if (g->messages[where] == 0) continue;
-    const struct study_transport *path = &model->paths.transports[route->via[where]];
-    const double *value = model->value + model_transport_column(route->via[where], 0);
+    const struct study_transport *path = &terms->paths.transports[route->via[where]];
+    const double *value = terms->fitted.value + model_transport_column(route->via[where], 0);
     const double host = model_at_once(path->name) ? 0 : value[TRANSPORT_HOST] * company[where];
     const double bytes =
         (value[TRANSPORT_BANDWIDTH] * g->bytes[where] + host) / path->bandwidth[where] / g->depth;
@@ -102,51 +101,52 @@ static double idle_points(double points, double row, double tile_points)
 
 /* Points that are still in the cache when their turn comes again: each that came since took the
  * place of one at random. Models of before have the first C of them. */
-static double cached_points(const struct model *model, double points)
+static double cached_points(const struct model_terms *terms, double points)
 {
-  if (model->cache_points == 0) return 0;
-  return model->slabs_hidden ? points * exp(-points / model->cache_points)
-                             : fmin(points, model->cache_points);
+  if (terms->fitted.cache_points == 0) return 0;
+  return terms->slabs_hidden ? points * exp(-points / terms->fitted.cache_points)
+                             : fmin(points, terms->fitted.cache_points);
 }
 
 /* All points, or, as models of before have it, those that no neighbour needs. With T sweeps a pass
  * layers of the halo are swept again, from T − 1 of them down to none, and more points hide the
  * steps of a block, each of which waits for the one before. */
-static double interior_time(const struct model *model, const struct geometry *g)
+static double interior_time(const struct model_terms *terms, const struct geometry *g)
 {
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
                again = layers / g->depth * (g->depth - 1) / 2,
-               points = model->slabs_hidden ? g->points + again : g->inner;
-  const double pass = model->value[TERM_PASS] * g->launches,
-               work = model->value[TERM_POINT] * points +
-                      model->value[TERM_IDLE] * idle_points(points, g->row, model->tile_points) -
-                      model->value[TERM_CACHE] * cached_points(model, points);
-  return model->steps_hidden && work > 0 ? hypot(pass, work) : pass + work;
+               points = terms->slabs_hidden ? g->points + again : g->inner;
+  const double pass = terms->fitted.value[TERM_PASS] * g->launches,
+               work = terms->fitted.value[TERM_POINT] * points +
+                      terms->fitted.value[TERM_IDLE] * idle_points(points, g->row, terms->tile_points) -
+                      terms->fitted.value[TERM_CACHE] * cached_points(terms, points);
+  return model_steps_hidden(terms) && work > 0 ? hypot(pass, work) : pass + work;
 }
 
-static double slabs_time(const struct model *model, const struct geometry *g)
+static double slabs_time(const struct model_terms *terms, const struct geometry *g)
 {
   double seconds = 0;
-  for (int d = 0; d < 3; d++) seconds += model->value[TERM_SLAB_I + d] * g->slab_points[d];
+  for (int d = 0; d < 3; d++) seconds += terms->fitted.value[TERM_SLAB_I + d] * g->slab_points[d];
   return seconds;
 }
 
-void model_parts_make(const struct model *model, const struct geometry *g, int via, struct model_parts *parts)
+void model_parts_make(const struct model_terms *terms, const struct geometry *g, int via,
+                      struct model_parts *parts)
 {
-  *parts = (struct model_parts){.interior = interior_time(model, g), .overlap = g->overlap};
+  *parts = (struct model_parts){.interior = interior_time(terms, g), .overlap = g->overlap};
   if (g->procs[2] == 0) parts->rings[0] = g->procs[1], parts->rings[1] = g->procs[0];
   if (via < 0) return;
-  const struct model_route route = model_route(model, g->hosts, via);
+  const struct model_route route = model_route(&terms->paths, g->hosts, via);
   const int mixed = route.via[STUDY_OTHER_HOST] != via;
-  const char *between = model->paths.transports[route.via[STUDY_OTHER_HOST]].name;
-  const double *value = model->value + model_transport_column(route.via[STUDY_OTHER_HOST], 0);
-  if (model->steps_hidden)
-    parts->boundary += model_within_hosts(between) ? 0 : slabs_time(model, g) / model->depth;
-  else if (model->slabs_hidden)
-    parts->interior += slabs_time(model, g) / g->depth;
+  const char *between = terms->paths.transports[route.via[STUDY_OTHER_HOST]].name;
+  const double *value = terms->fitted.value + model_transport_column(route.via[STUDY_OTHER_HOST], 0);
+  if (model_steps_hidden(terms))
+    parts->boundary += model_within_hosts(between) ? 0 : slabs_time(terms, g) / terms->depth;
+  else if (terms->slabs_hidden)
+    parts->interior += slabs_time(terms, g) / g->depth;
   else
-    parts->boundary += slabs_time(model, g);
-  paths_time(model, g, &route, parts);
+    parts->boundary += slabs_time(terms, g);
+  paths_time(terms, g, &route, parts);
   /* several sweeps a pass go before an exchange that needs no host, as in himeno/solver */
   if (g->depth > 1 && model_within_hosts(between)) parts->overlap = 0;
   if (model_at_once(between)) {
@@ -157,8 +157,8 @@ void model_parts_make(const struct model *model, const struct geometry *g, int v
     parts->latency +=
         value[TRANSPORT_NEIGHBOUR] * (mixed ? g->messages[STUDY_OTHER_HOST] : g->neighbours) / g->depth;
   }
-  parts->synchronisation = value[TRANSPORT_SYNC] / (model->slabs_hidden ? g->depth : 1);
-  parts->reduction = model->value[TERM_REDUCE] + model->value[TERM_REDUCE_LOG] * log2(g->ranks);
+  parts->synchronisation = value[TRANSPORT_SYNC] / (terms->slabs_hidden ? g->depth : 1);
+  parts->reduction = terms->fitted.value[TERM_REDUCE] + terms->fitted.value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
 /* Waiting in the first panel of a product, as if it were all: until a step's slices are here, those
@@ -194,11 +194,11 @@ status_t model_parts_check(const struct model_parts *p)
 
 /* ---- prediction ---- */
 
-static struct model_parts parts_of(const struct model *model, const struct geometry *g, int via,
+static struct model_parts parts_of(const struct model_terms *terms, const struct geometry *g, int via,
                                    const struct model_scale *scale)
 {
   struct model_parts parts;
-  model_parts_make(model, g, via, &parts);
+  model_parts_make(terms, g, via, &parts);
   parts.interior *= scale->compute;
   parts.boundary *= scale->compute;
   parts.chain *= scale->compute;
@@ -210,28 +210,29 @@ static struct model_parts parts_of(const struct model *model, const struct geome
 static int beyond(const struct model *model, const struct geometry *g, int via)
 {
   int what = 0;
-  if (g->ranks > model->ranks_most) what |= BEYOND_RANKS;
-  if (g->hosts > model->hosts_most) what |= BEYOND_HOSTS;
-  if (g->hosts == 1 && model->hosts_most == 1 && g->ranks > model->ranks_most) what |= BEYOND_HOST;
-  if (g->depth != model->depth) what |= BEYOND_PASS;
-  if (g->points < 0.999 * model->points_least) what |= BEYOND_SMALL;
-  if (g->points > 1.001 * model->points_most) what |= BEYOND_LARGE;
+  if (g->ranks > model->range.ranks_most) what |= BEYOND_RANKS;
+  if (g->hosts > model->range.hosts_most) what |= BEYOND_HOSTS;
+  if (g->hosts == 1 && model->range.hosts_most == 1 && g->ranks > model->range.ranks_most)
+    what |= BEYOND_HOST;
+  if (g->depth != model->terms.depth) what |= BEYOND_PASS;
+  if (g->points < 0.999 * model->range.points_least) what |= BEYOND_SMALL;
+  if (g->points > 1.001 * model->range.points_most) what |= BEYOND_LARGE;
   if (via < 0) return what;
-  if (g->bytes[0] + g->bytes[1] > 1.001 * model->bytes_most) what |= BEYOND_BYTES;
+  if (g->bytes[0] + g->bytes[1] > 1.001 * model->range.bytes_most) what |= BEYOND_BYTES;
   return what;
 }
 
 /* What this geometry has and no run had cannot be told. */
-static status_t seen_check(const struct model *model, const struct geometry *g, int via,
+static status_t seen_check(const struct model_errors *errors, const struct geometry *g, int via,
                            const char *transport)
 {
   for (int d = 0; d < 3 && via >= 0; d++)
-    if (g->slab_points[d] > 0 && !model->seen[TERM_SLAB_I + d])
+    if (g->slab_points[d] > 0 && !errors->seen[TERM_SLAB_I + d])
       return log_fail(
           STATUS_ENVIRONMENT,
           "the cut %dx%dx%d needs a run that cuts %c, and the study has none: measure one with -p",
           g->procs[0], g->procs[1], g->procs[2], "ijk"[d]);
-  if (via < 0 || model->seen[model_transport_column(via, TRANSPORT_LATENCY)]) return STATUS_OK;
+  if (via < 0 || errors->seen[model_transport_column(via, TRANSPORT_LATENCY)]) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT,
                   "no run of the study is bound by its exchange by %s: measure a smaller --size, or more "
                   "ranks, with -x %s",
@@ -239,21 +240,21 @@ static status_t seen_check(const struct model *model, const struct geometry *g, 
 }
 
 /* What was never measured between hosts has nothing to stand for it. */
-status_t model_paths_check(const struct model *model, const struct geometry *g, int via)
+status_t model_paths_check(const struct study_paths *paths, const struct geometry *g, int via)
 {
-  const struct model_route route = model_route(model, g->hosts, via);
+  const struct model_route route = model_route(paths, g->hosts, via);
   for (int where = 0; where < STUDY_WHERES; where++) {
     if (g->messages[where] == 0) continue;
     if (route.via[where] < 0)
       return log_fail(STATUS_ENVIRONMENT,
                       "pairs on different hosts go by staged, and there are no parameters of it: measure "
                       "himeno-gpu and comm-gpu with -x staged");
-    if (model->paths.transports[route.via[where]].known[where]) continue;
+    if (paths->transports[route.via[where]].known[where]) continue;
     return log_fail(STATUS_ENVIRONMENT,
                     "%d hosts, and the path %s by %s was never measured: %s, or say how many ranks a host "
                     "has by --per-host",
                     g->hosts, where == STUDY_OTHER_HOST ? "between hosts" : "within a host",
-                    model->paths.transports[route.via[where]].name,
+                    paths->transports[route.via[where]].name,
                     where == STUDY_OTHER_HOST
                         ? "run comm-gpu on two hosts, or give it by --network MICROSECONDS,GB/S"
                         : "run comm-gpu on two ranks of a host");
@@ -275,18 +276,18 @@ static enum model_limit limit_of(const struct model_time *t)
 
 /* ---- intervals ---- */
 
-static double model_seconds(const struct model *model, const struct geometry *g, int via,
+static double model_seconds(const struct model_terms *terms, const struct geometry *g, int via,
                             const struct model_scale *scale)
 {
-  const struct model_parts parts = parts_of(model, g, via, scale);
+  const struct model_parts parts = parts_of(terms, g, via, scale);
   return model_parts_seconds(&parts);
 }
 
 /* All that goes between ranks took so many times as long: how far a sweep is off, as logarithm. */
-double model_shift(const struct model *model, const struct geometry *g, int via,
+double model_shift(const struct model_terms *terms, const struct geometry *g, int via,
                    const struct model_scale *scale, double times)
 {
-  struct model_parts parts = parts_of(model, g, via, scale);
+  struct model_parts parts = parts_of(terms, g, via, scale);
   const double before = model_parts_seconds(&parts);
   parts.chain *= times;
   parts.latency *= times;
@@ -300,23 +301,19 @@ double model_shift(const struct model *model, const struct geometry *g, int via,
 static double variance_of(const struct model *model, const struct geometry *g, int via,
                           const struct model_scale *scale, double seconds)
 {
-  struct model *other = malloc(sizeof *other);
+  struct model_terms other = model->terms;
   double sum = 0;
-  if (!other) return 0;
-  *other = *model;
-  for (int r = 0; r < model->n_replicates; r++) {
-    memcpy(other->value, model->replicate[r].value, sizeof other->value);
-    other->cache_points = model->replicate[r].cache_points;
-    sum += pow(log(model_seconds(other, g, via, scale) / seconds), 2);
+  for (int r = 0; r < model->errors.n_replicates; r++) {
+    other.fitted = model->errors.replicate[r];
+    sum += pow(log(model_seconds(&other, g, via, scale) / seconds), 2);
   }
-  free(other);
-  return sum / fmax(model->n_replicates, 1);
+  return sum / fmax(model->errors.n_replicates, 1);
 }
 
 /* The transport of pairs on different hosts. */
-static int transport_between(const struct model *model, const struct geometry *g, int via)
+static int transport_between(const struct study_paths *paths, const struct geometry *g, int via)
 {
-  return model_route(model, g->hosts, via).via[STUDY_OTHER_HOST];
+  return model_route(paths, g->hosts, via).via[STUDY_OTHER_HOST];
 }
 
 /* The larger spread of the transports that carry its messages. */
@@ -324,9 +321,10 @@ double model_half(const struct model *model, const struct geometry *g, int via,
                   const struct model_scale *scale, const struct model_time *t)
 {
   const double spread =
-      via < 0 ? model->spread
-              : fmax(model->transport_spread[via], model->transport_spread[transport_between(model, g, via)]);
-  return student_quantile(QUANTILE, model->freedom) *
+      via < 0 ? model->errors.spread
+              : fmax(model->errors.transport_spread[via],
+                     model->errors.transport_spread[transport_between(&model->terms.paths, g, via)]);
+  return student_quantile(QUANTILE, model->errors.freedom) *
          sqrt(spread * spread + variance_of(model, g, via, scale, t->seconds));
 }
 
@@ -343,22 +341,22 @@ void model_list(struct model_names *names, const char *name)
     snprintf(names->name[names->n++], sizeof names->name[0], "%s", name);
 }
 
-void model_beyonds(const struct model *model, const struct geometry *g, const char *size,
+void model_beyonds(const struct model_range *range, const struct geometry *g, const char *size,
                    double beyond[KINDS])
 {
   char cut[STUDY_TEXT];
   study_cut_text(g->procs, cut);
-  const double ranks = log2((double)g->ranks / model->ranks_most),
-               hosts = log2((double)g->hosts / model->hosts_most),
-               points = fmax(log2(model->points_least / g->points), log2(g->points / model->points_most));
+  const double ranks = log2((double)g->ranks / range->ranks_most),
+               hosts = log2((double)g->hosts / range->hosts_most),
+               points = fmax(log2(range->points_least / g->points), log2(g->points / range->points_most));
   beyond[KIND_RANKS] = sqrt(fmax(ranks, 0) + fmax(hosts, 0)); /* each doubling errs by itself */
   const double bytes = g->bytes[0] + g->bytes[1];
   beyond[KIND_SIZE] = fmax(points / log2(POINTS_OF_SIZES), 0);
-  if (bytes > 1.001 * model->bytes_most && model->bytes_most > 0)
-    beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], log2(bytes / model->bytes_most) / log2(BYTES_OF_SIZES));
-  if (size && model->sizes.n > 0 && !model_is_listed(&model->sizes, size))
+  if (bytes > 1.001 * range->bytes_most && range->bytes_most > 0)
+    beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], log2(bytes / range->bytes_most) / log2(BYTES_OF_SIZES));
+  if (size && range->sizes.n > 0 && !model_is_listed(&range->sizes, size))
     beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], 1);
-  beyond[KIND_CUT] = model->cuts.n > 0 && g->ranks > 1 && !model_is_listed(&model->cuts, cut);
+  beyond[KIND_CUT] = range->cuts.n > 0 && g->ranks > 1 && !model_is_listed(&range->cuts, cut);
   if (beyond[KIND_RANKS] > 0)
     beyond[KIND_CUT] = 0; /* more ranks have other cuts, and their errors hold those */
 }
@@ -366,20 +364,22 @@ void model_beyonds(const struct model *model, const struct geometry *g, const ch
 void model_interval(const struct model *model, const struct geometry *g, const char *transport,
                     const struct model_scale *scale, const char *size, struct model_time *t)
 {
-  const int via = g->neighbours > 0 ? model_transport_find(model, transport) : -1;
+  const int via = g->neighbours > 0 ? study_transport_find(&model->terms.paths, transport) : -1;
   double beyond[KINDS], off[KINDS];
-  if (model->freedom <= 0 || g->depth != model->depth) return; /* another kernel errs otherwise */
+  if (model->errors.freedom <= 0 || g->depth != model->terms.depth)
+    return; /* another kernel errs otherwise */
   double squares = pow(model_half(model, g, via, scale, t), 2);
-  model_beyonds(model, g, size, beyond);
+  model_beyonds(&model->range, g, size, beyond);
   for (int kind = 0; kind < KINDS; kind++) {
-    off[kind] = via < 0 ? model->off[kind]
-                        : fmax(model->transport_off[via][kind],
-                               model->transport_off[transport_between(model, g, via)][kind]);
+    off[kind] = via < 0
+                    ? model->errors.off[kind]
+                    : fmax(model->errors.transport_off[via][kind],
+                           model->errors.transport_off[transport_between(&model->terms.paths, g, via)][kind]);
     if (kind != KIND_RANKS) squares += pow(off[kind] * beyond[kind], 2);
   }
   const double times = exp(off[KIND_RANKS] * beyond[KIND_RANKS]);
-  t->low = t->seconds * exp(-hypot(sqrt(squares), model_shift(model, g, via, scale, 1 / times)));
-  t->high = t->seconds * exp(hypot(sqrt(squares), model_shift(model, g, via, scale, times)));
+  t->low = t->seconds * exp(-hypot(sqrt(squares), model_shift(&model->terms, g, via, scale, 1 / times)));
+  t->high = t->seconds * exp(hypot(sqrt(squares), model_shift(&model->terms, g, via, scale, times)));
 }
 
 /* ---- one prediction ---- */
@@ -387,15 +387,15 @@ void model_interval(const struct model *model, const struct geometry *g, const c
 status_t model_predict(const struct model *model, const struct geometry *g, const char *transport,
                        const struct model_scale *scale, struct model_time *time)
 {
-  int via = g->neighbours > 0 ? model_transport_find(model, transport) : -1;
+  int via = g->neighbours > 0 ? study_transport_find(&model->terms.paths, transport) : -1;
   if (g->neighbours > 0 && via < 0)
     return log_fail(STATUS_ENVIRONMENT,
                     "no parameters of transport %s: measure its paths with comm-gpu -x %s, and runs with "
                     "himeno-gpu -x %s",
                     transport, transport, transport);
-  if (via >= 0) RETURN_IF_FAILED(model_paths_check(model, g, via));
-  RETURN_IF_FAILED(seen_check(model, g, via, transport));
-  const struct model_parts parts = parts_of(model, g, via, scale);
+  if (via >= 0) RETURN_IF_FAILED(model_paths_check(&model->terms.paths, g, via));
+  RETURN_IF_FAILED(seen_check(&model->errors, g, via, transport));
+  const struct model_parts parts = parts_of(&model->terms, g, via, scale);
   RETURN_IF_FAILED(model_parts_check(&parts));
   struct model_time t = {.seconds = model_parts_seconds(&parts),
                          .interior = parts.interior,

@@ -91,10 +91,29 @@ struct model_values {
 #define MODEL_REPLICATES 24
 #define MODEL_MEASURED   64
 
-/** Of what was measured. */
-struct model_names {
-  int n;
-  char name[MODEL_MEASURED][STUDY_TEXT];
+/** What a time is computed from: how the runs go, the paths, and the fit. */
+struct model_terms {
+  struct study_paths paths; /**< the transports of the study, in the order of their columns */
+  int columns;
+  struct model_values fitted;
+  double tile_points; /**< W; 0: no point of a row is idle */
+  int depth, overlap;
+  int slabs_hidden; /**< 0: slabs go first, with terms of their own */
+};
+
+/** How far off the terms and predictions with them are. */
+struct model_errors {
+  double error[MODEL_COLUMNS_MAX]; /**< standard errors */
+  int seen[MODEL_COLUMNS_MAX];     /**< runs told something of it */
+  /** the fit made again with configurations drawn at random; none: there is no interval */
+  int n_replicates;
+  struct model_values replicate[MODEL_REPLICATES];
+  double spread;                                 /**< relative error of one run about the model */
+  double transport_spread[STUDY_TRANSPORTS_MAX]; /**< of runs by each transport */
+  double freedom;                                /**< degrees of freedom; 0 without an interval */
+  /** What an interval must have more, as logarithm, beyond what was measured: so far were runs off
+   * that were left out; 0 if unknown. */
+  double off[KINDS], transport_off[STUDY_TRANSPORTS_MAX][KINDS];
 };
 
 /** Of runs that had no part in the widths of their intervals: how many were inside. */
@@ -103,43 +122,44 @@ struct model_covered {
   int inside, n;
 };
 
-/** \brief Adds a name that is not there, while there is room; whether it is there. */
-void model_list(struct model_names *names, const char *name);
-int model_is_listed(const struct model_names *names, const char *name);
+/** How far the intervals can be believed. */
+struct model_coverage {
+  int n;
+  struct model_covered group[MODEL_MEASURED];
+};
+
+struct model_names {
+  int n;
+  char name[MODEL_MEASURED][STUDY_TEXT];
+};
+
+/** What was measured. */
+struct model_range {
+  int runs, ranks_most, hosts_most;
+  int per_host; /**< 0: all runs were on one host */
+  double points_least, points_most;
+  double bytes_most;
+  struct model_names sizes, cuts;
+};
 
 struct model {
   enum study_program program;
   struct study_product product; /**< of its runs */
-  struct study_paths paths;     /**< the transports of the study, in the order of their columns */
-  int columns;
-  double value[MODEL_COLUMNS_MAX];
-  double cache_points;             /**< C; 0: no cache regime */
-  double tile_points;              /**< W; 0: no point of a row is idle */
-  int slabs_hidden;                /**< 0: a model of before, whose slabs go first */
-  int steps_hidden;                /**< with several sweeps a pass: the root, and slabs first */
-  double error[MODEL_COLUMNS_MAX]; /**< standard errors */
-  int seen[MODEL_COLUMNS_MAX];     /**< runs told something of it */
-  /* what the interval needs; without an interval freedom is 0 */
-  /** the fit made again with configurations drawn at random; models of before have none */
-  int n_replicates;
-  struct model_values replicate[MODEL_REPLICATES];
-  /** relative error of one run about the model */
-  double spread;
-  double transport_spread[STUDY_TRANSPORTS_MAX]; /**< of runs by each transport */
-  double freedom;                                /**< degrees of freedom behind it */
-  /** What an interval must have more, as logarithm, beyond what was measured: so far were runs off
-   * that were left out; 0 if unknown. */
-  double off[KINDS], transport_off[STUDY_TRANSPORTS_MAX][KINDS];
-  /** How far the intervals can be believed; none in documents of before. */
-  int n_covered;
-  struct model_covered covered[MODEL_MEASURED];
-  /* the range that was measured */
-  int runs, ranks_most, hosts_most, depth, overlap;
-  int per_host; /**< 0: all runs were on one host */
-  double points_least, points_most;
-  double bytes_most;
-  struct model_names sizes, cuts; /**< none in documents of before */
+  struct model_terms terms;
+  struct model_errors errors;
+  struct model_coverage coverage;
+  struct model_range range;
 };
+
+/** \brief Whether points hide the steps of a block, and slabs go first. */
+static inline int model_steps_hidden(const struct model_terms *terms)
+{
+  return terms->slabs_hidden && terms->depth > 1;
+}
+
+/** \brief Adds a name that is not there, while there is room; whether it is there. */
+void model_list(struct model_names *names, const char *name);
+int model_is_listed(const struct model_names *names, const char *name);
 
 /** What-if factors; 1 is as measured. */
 struct model_scale {
@@ -169,7 +189,7 @@ enum model_beyond {
 /** \brief Fits. STATUS_ENVIRONMENT, saying what to measure, when the study tells too little. The
  * model \a from is where to begin, whose tiles and cache it has; NULL: none. Without \a replicates
  * there is no interval, for which the fit is made again many times. */
-status_t model_fit(const struct study *study, const struct study_paths *paths, const struct model *from,
+status_t model_fit(const struct study *study, const struct study_paths *paths, const struct model_terms *from,
                    int replicates, struct model *model);
 
 /** \brief Predicts. STATUS_ENVIRONMENT, saying what to measure, when a term that matters was never
@@ -192,13 +212,13 @@ void model_interval(const struct model *model, const struct geometry *geometry, 
  * doublings by which a prediction goes beyond, of each kind: 0 where it does not. */
 double model_half(const struct model *model, const struct geometry *geometry, int via,
                   const struct model_scale *scale, const struct model_time *time);
-double model_shift(const struct model *model, const struct geometry *geometry, int via,
+double model_shift(const struct model_terms *terms, const struct geometry *geometry, int via,
                    const struct model_scale *scale, double times);
-void model_beyonds(const struct model *model, const struct geometry *geometry, const char *size,
+void model_beyonds(const struct model_range *range, const struct geometry *geometry, const char *size,
                    double beyond[KINDS]);
 
 /** \brief "pass", "point", …; for columns of transports "staged synchronisation" and so on. */
-const char *model_term_name(const struct model *model, int column, char text[96]);
+const char *model_term_name(const struct study_paths *paths, int column, char text[96]);
 
 /** \brief The unit of a term, for readers. */
 const char *model_term_unit(int column);
@@ -217,7 +237,7 @@ struct model_parts {
 };
 
 /** \brief The parts of a geometry; \a via is the index of its transport, −1 without neighbours. */
-void model_parts_make(const struct model *model, const struct geometry *geometry, int via,
+void model_parts_make(const struct model_terms *terms, const struct geometry *geometry, int via,
                       struct model_parts *parts);
 
 /** \brief What the exchange adds to the interior: all that was not beside it. */
@@ -235,12 +255,6 @@ status_t model_parts_check(const struct model_parts *parts);
  * bytes, and the phases of a run do not tell slabs from interior. */
 int model_at_once(const char *transport);
 
-/** \brief Block of a transport's columns; −1 if it has none. */
-static inline int model_transport_find(const struct model *model, const char *transport)
-{
-  return study_transport_find(&model->paths, transport);
-}
-
 /** \brief Whether a transport needs its peer's memory, so that himeno-gpu takes another between
  * hosts. */
 int model_within_hosts(const char *transport);
@@ -256,11 +270,11 @@ struct model_route {
 
 /** \brief As himeno-gpu routes them: what needs a peer's memory goes within a host, and pairs apart
  * go by `staged`. Then slabs have launches of their own, as all ranks leave or none. */
-struct model_route model_route(const struct model *model, int hosts, int via);
+struct model_route model_route(const struct study_paths *paths, int hosts, int via);
 
 /** \brief Whether each path that the messages of \a geometry take was measured or given: nothing
  * stands for one that was not. STATUS_ENVIRONMENT, saying what to measure. */
-status_t model_paths_check(const struct model *model, const struct geometry *geometry, int via);
+status_t model_paths_check(const struct study_paths *paths, const struct geometry *geometry, int via);
 
 /* As JSON: part of the document of himeno-predict, and read again from it. */
 
@@ -268,7 +282,7 @@ status_t model_paths_check(const struct model *model, const struct geometry *geo
 #define MODEL_SCHEMA "himeno-predict/1"
 
 /** \brief Its `covered`, of the document at \a path. STATUS_USAGE, naming what is wrong. */
-status_t model_covered_read(const char *path, const json_t *json, struct model *model);
+status_t model_covered_read(const char *path, const json_t *json, struct model_coverage *coverage);
 
 /** \brief The `handover` that one of its `paths` tells; −1: none. */
 int model_staging(const json_t *path);

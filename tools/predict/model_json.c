@@ -95,22 +95,22 @@ static void off_read(struct reader *reader, const json_t *object, double off[KIN
 static void model_path_read(struct reader *reader, const json_t *path, size_t p, struct model *model)
 {
   char where[64];
-  struct study_transport *transport = &model->paths.transports[model->paths.n];
+  struct study_transport *transport = &model->terms.paths.transports[model->terms.paths.n];
   const char *name = json_string_value(json_object_get(path, "transport"));
   snprintf(where, sizeof where, "paths[%zu]", p);
   if (!name || !*name || strlen(name) >= sizeof transport->name)
     wrong(reader, where, "transport", "is no name");
-  else if (model_transport_find(model, name) >= 0)
+  else if (study_transport_find(&model->terms.paths, name) >= 0)
     wrong(reader, where, "transport", "stands there twice");
   else
     snprintf(transport->name, sizeof transport->name, "%s", name);
-  model->paths.n++;
+  model->terms.paths.n++;
   transport->handover = model_staging(path);
   if (transport->handover < 0 && json_object_get(path, "staging") &&
       !json_is_null(json_object_get(path, "staging")))
     wrong(reader, where, "staging", "is none that is known");
-  model->transport_spread[p] = model_number(reader, where, path, "spread", 0, SPREAD_MOST);
-  off_read(reader, path, model->transport_off[p]);
+  model->errors.transport_spread[p] = model_number(reader, where, path, "spread", 0, SPREAD_MOST);
+  off_read(reader, path, model->errors.transport_off[p]);
   for (int w = 0; w < STUDY_WHERES; w++) {
     const json_t *fit = json_object_get(path, study_where_names[w]);
     if (!fit || json_is_null(fit)) continue;
@@ -143,11 +143,11 @@ static void terms_read(struct reader *reader, const json_t *terms, struct model 
   char name[96], where[64];
   size_t next = 0;
   if (reader->status != STATUS_OK) return;
-  for (int c = 0; c < model->columns; c++) {
-    if (!model->slabs_hidden && c >= TERMS && (c - TERMS) % TRANSPORT_TERMS == TRANSPORT_ROOT) continue;
+  for (int c = 0; c < model->terms.columns; c++) {
+    if (!model->terms.slabs_hidden && c >= TERMS && (c - TERMS) % TRANSPORT_TERMS == TRANSPORT_ROOT) continue;
     const json_t *term = json_array_get(terms, next);
     const char *told = json_string_value(json_object_get(term, "name"));
-    model_term_name(model, c, name);
+    model_term_name(&model->terms.paths, c, name);
     snprintf(where, sizeof where, "terms[%zu]", next++);
     if (!told || strcmp(told, name) != 0) {
       char what[128];
@@ -156,14 +156,15 @@ static void terms_read(struct reader *reader, const json_t *terms, struct model 
       return;
     }
     snprintf(where, sizeof where, "terms[%zu] (%.40s)", next - 1, name);
-    model->value[c] = model_number(reader, where, term, "value", 0, term_most(c));
-    model->error[c] = model_number(reader, where, term, "error", 0, term_most(c));
-    model->seen[c] = flag(reader, where, term, "seen");
+    model->terms.fitted.value[c] = model_number(reader, where, term, "value", 0, term_most(c));
+    model->errors.error[c] = model_number(reader, where, term, "error", 0, term_most(c));
+    model->errors.seen[c] = flag(reader, where, term, "seen");
   }
   if (json_array_size(terms) != next) wrong(reader, "terms", "", "are more than the paths have");
 }
 
-static void replicates_read(struct reader *reader, const json_t *rows, struct model *model)
+static void replicates_read(struct reader *reader, const json_t *rows, int columns,
+                            struct model_errors *errors)
 {
   char where[64];
   const size_t n = json_array_size(rows);
@@ -172,26 +173,26 @@ static void replicates_read(struct reader *reader, const json_t *rows, struct mo
     return;
   }
   for (size_t r = 0; r < n; r++)
-    for (int c = 0; c <= model->columns; c++) {
-      const int last = c == model->columns;
+    for (int c = 0; c <= columns; c++) {
+      const int last = c == columns;
       snprintf(where, sizeof where, "replicates[%zu][%d]", r, c);
       double value = model_number(reader, where, json_array_get(json_array_get(rows, r), (size_t)c), "", 0,
                                   last ? POINTS_MOST : term_most(c));
-      *(last ? &model->replicate[r].cache_points : &model->replicate[r].value[c]) = value;
+      *(last ? &errors->replicate[r].cache_points : &errors->replicate[r].value[c]) = value;
     }
-  model->n_replicates = (int)n;
+  errors->n_replicates = (int)n;
 }
 
 /* What the interval is made of. Models of before had a covariance, whose intervals held too few. */
-static void interval_read(struct reader *reader, const json_t *json, struct model *model)
+static void interval_read(struct reader *reader, const json_t *json, int columns, struct model_errors *errors)
 {
   const json_t *replicates = model_json_list(reader, json, "replicates");
   if (json_array_size(replicates) == 0) return;
-  model->freedom = model_number(reader, "", json, "freedom", 0, COUNT_MOST);
-  replicates_read(reader, replicates, model);
+  errors->freedom = model_number(reader, "", json, "freedom", 0, COUNT_MOST);
+  replicates_read(reader, replicates, columns, errors);
 }
 
-static void covered_read(struct reader *reader, const json_t *json, struct model *model)
+static void covered_read(struct reader *reader, const json_t *json, struct model_coverage *coverage)
 {
   char where[64];
   const json_t *told = model_json_list(reader, json, "covered");
@@ -202,7 +203,7 @@ static void covered_read(struct reader *reader, const json_t *json, struct model
   for (size_t c = 0; c < json_array_size(told); c++) {
     const json_t *one = json_array_get(told, c);
     const char *of = json_string_value(json_object_get(one, "of"));
-    struct model_covered *covered = &model->covered[model->n_covered++];
+    struct model_covered *covered = &coverage->group[coverage->n++];
     snprintf(where, sizeof where, "covered[%zu]", c);
     if (!of) wrong(reader, where, "of", "is no text");
     snprintf(covered->of, sizeof covered->of, "%s", of ? of : "");
@@ -211,10 +212,10 @@ static void covered_read(struct reader *reader, const json_t *json, struct model
   }
 }
 
-status_t model_covered_read(const char *path, const json_t *json, struct model *model)
+status_t model_covered_read(const char *path, const json_t *json, struct model_coverage *coverage)
 {
   struct reader reader = {path, STATUS_OK};
-  covered_read(&reader, json, model);
+  covered_read(&reader, json, coverage);
   return reader.status;
 }
 
@@ -248,22 +249,23 @@ static void model_program_read(struct reader *reader, const json_t *json, struct
 static void range_read(struct reader *reader, const json_t *json, struct model *model)
 {
   const json_t *points = json_object_get(json, "points");
-  model->cache_points = model_number(reader, "", json, "cache_points", 0, POINTS_MOST);
-  model->tile_points = number_within(reader, "", json, "tile_points", 1, 0, POINTS_MOST);
-  model->spread = model_number(reader, "", json, "spread", 0, SPREAD_MOST);
-  off_read(reader, json, model->off);
-  model->runs = model_whole(reader, "", json, "runs", 0, COUNT_MOST);
-  model->ranks_most = model_whole(reader, "", json, "ranks_most", 1, COUNT_MOST);
-  model->hosts_most = model_whole(reader, "", json, "hosts_most", 1, COUNT_MOST);
-  model->per_host = model_whole(reader, "", json, "per_host", 0, COUNT_MOST);
-  model->depth = model_whole(reader, "", json, "T", 1, 1024);
-  model->overlap = flag(reader, "", json, "overlap");
-  names_read(reader, json, "sizes", &model->sizes);
-  names_read(reader, json, "cuts", &model->cuts);
-  model->points_least = model_number(reader, "points[0]", json_array_get(points, 0), "", 1, POINTS_MOST);
-  model->points_most =
-      model_number(reader, "points[1]", json_array_get(points, 1), "", model->points_least, POINTS_MOST);
-  model->bytes_most = model_number(reader, "", json, "bytes_most", 0, POINTS_MOST);
+  model->terms.fitted.cache_points = model_number(reader, "", json, "cache_points", 0, POINTS_MOST);
+  model->terms.tile_points = number_within(reader, "", json, "tile_points", 1, 0, POINTS_MOST);
+  model->errors.spread = model_number(reader, "", json, "spread", 0, SPREAD_MOST);
+  off_read(reader, json, model->errors.off);
+  model->range.runs = model_whole(reader, "", json, "runs", 0, COUNT_MOST);
+  model->range.ranks_most = model_whole(reader, "", json, "ranks_most", 1, COUNT_MOST);
+  model->range.hosts_most = model_whole(reader, "", json, "hosts_most", 1, COUNT_MOST);
+  model->range.per_host = model_whole(reader, "", json, "per_host", 0, COUNT_MOST);
+  model->terms.depth = model_whole(reader, "", json, "T", 1, 1024);
+  model->terms.overlap = flag(reader, "", json, "overlap");
+  names_read(reader, json, "sizes", &model->range.sizes);
+  names_read(reader, json, "cuts", &model->range.cuts);
+  model->range.points_least =
+      model_number(reader, "points[0]", json_array_get(points, 0), "", 1, POINTS_MOST);
+  model->range.points_most = model_number(reader, "points[1]", json_array_get(points, 1), "",
+                                          model->range.points_least, POINTS_MOST);
+  model->range.bytes_most = model_number(reader, "", json, "bytes_most", 0, POINTS_MOST);
 }
 
 static status_t schema_check(const char *path, const json_t *document)
@@ -292,15 +294,15 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   struct reader reader = {path, schema_check(path, document)};
   const json_t *json = json_object_get(document, "model");
   memset(model, 0, sizeof *model);
-  model->slabs_hidden = json_object_get(json, "slabs_hidden") && flag(&reader, "", json, "slabs_hidden");
-  model->steps_hidden = json_object_get(json, "steps_hidden") && flag(&reader, "", json, "steps_hidden");
+  model->terms.slabs_hidden =
+      json_object_get(json, "slabs_hidden") && flag(&reader, "", json, "slabs_hidden");
   model_program_read(&reader, json, model);
   model_paths_read(&reader, json_object_get(json, "paths"), model);
-  model->columns = TERMS + TRANSPORT_TERMS * model->paths.n;
+  model->terms.columns = TERMS + TRANSPORT_TERMS * model->terms.paths.n;
   terms_read(&reader, json_object_get(json, "terms"), model);
   range_read(&reader, json, model);
-  interval_read(&reader, json, model);
-  covered_read(&reader, json, model);
+  interval_read(&reader, json, model->terms.columns, &model->errors);
+  covered_read(&reader, json, &model->coverage);
   if (reader.status == STATUS_OK) reader.status = model_kernel_check(path, document, kernel);
   json_decref(document);
   return reader.status;

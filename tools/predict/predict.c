@@ -24,7 +24,7 @@ static const struct model_scale twice_network = {1, 0.5};
 /* Sweeps a pass: as in the study, or as imagined. */
 static int depth(const struct predict *p)
 {
-  return p->config.sweeps_a_pass > 0 ? (int)p->config.sweeps_a_pass : p->model.depth;
+  return p->config.sweeps_a_pass > 0 ? (int)p->config.sweeps_a_pass : p->model.terms.depth;
 }
 
 /* By so many ranks: the cut that the program takes by itself, or the one asked for, and the
@@ -36,7 +36,7 @@ static status_t predict_cut_choose(const struct predict *p, const struct predict
                           .product = p->model.product,
                           .ranks = ranks,
                           .weak = point->weak && ranks > 1,
-                          .overlap = p->model.overlap,
+                          .overlap = p->model.terms.overlap,
                           .depth = depth(p)};
   memcpy(run.global, point->size.extent, sizeof run.global);
   RETURN_IF_FAILED(workloads[run.program].cut(p->config.procs, &run));
@@ -48,7 +48,7 @@ static status_t predict_cut_choose(const struct predict *p, const struct predict
 static int per_host(const struct predict *p)
 {
   if (p->config.per_host > 0) return (int)p->config.per_host;
-  return p->model.per_host > 0 ? p->model.per_host : HOST_IMAGINED * p->model.ranks_most;
+  return p->model.range.per_host > 0 ? p->model.range.per_host : HOST_IMAGINED * p->model.range.ranks_most;
 }
 
 static status_t one_rank(const struct predict *p, const struct predict_point *point, double *seconds)
@@ -137,8 +137,8 @@ static void defaults_fill(struct predict *p)
   struct predict_config *c = &p->config;
   int sizes_given = c->sizes.n > 0, ranks_given = c->ranks.n > 0;
   for (int r = 0; !sizes_given && r < p->study.n; r++) size_add(p, p->study.runs[r].size);
-  if (c->sizes.n == 0) size_add(p, p->model.program == STUDY_HIMENO ? "L" : p->model.sizes.name[0]);
-  for (int n = 1; !ranks_given && c->ranks.n < LIST_RANKS_MAX && n <= 2 * p->model.ranks_most; n *= 2)
+  if (c->sizes.n == 0) size_add(p, p->model.program == STUDY_HIMENO ? "L" : p->model.range.sizes.name[0]);
+  for (int n = 1; !ranks_given && c->ranks.n < LIST_RANKS_MAX && n <= 2 * p->model.range.ranks_most; n *= 2)
     c->ranks.list[c->ranks.n++] = n;
 }
 
@@ -169,12 +169,12 @@ static void end_find(struct predict *p, const struct grid_size *size, const char
 static status_t points_make(struct predict *p)
 {
   int some = 0, wanted = 0;
-  size_t ends = (size_t)(p->model.paths.n * p->config.sizes.n);
+  size_t ends = (size_t)(p->model.terms.paths.n * p->config.sizes.n);
   p->points = calloc(2 * ends * (size_t)p->config.ranks.n + 1, sizeof *p->points);
   p->ends = calloc(ends + 1, sizeof *p->ends);
   if (!p->points || !p->ends) return log_fail(STATUS_ENVIRONMENT, "out of memory for predictions");
-  for (int w = 0; w < p->model.paths.n; w++) {
-    const char *transport = p->model.paths.transports[w].name;
+  for (int w = 0; w < p->model.terms.paths.n; w++) {
+    const char *transport = p->model.terms.paths.transports[w].name;
     if (p->config.transport && strcmp(transport, p->config.transport) != 0) continue;
     wanted = 1;
     for (int weak = 0; weak < 2; weak++)
@@ -215,7 +215,7 @@ static status_t model_make(struct predict *p)
 {
   if (p->config.model) {
     RETURN_IF_FAILED(model_json_read(p->config.model, p->config.kernel, &p->model));
-    model_between_set(&p->config.between, &p->model.paths);
+    model_between_set(&p->config.between, &p->model.terms.paths);
     return STATUS_OK;
   }
   progress_begin("reading the study");
@@ -230,17 +230,18 @@ static status_t model_make(struct predict *p)
   if (status != STATUS_OK) left_warn(&p->study);
   RETURN_IF_FAILED(status);
   progress_begin("validating, by predicting runs that were left out");
-  RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->model, &p->validation));
+  RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->model.terms, &p->validation));
   validate_widen(&p->validation, &p->model);
-  validate_cover(&p->validation, &p->model);
+  validate_cover(&p->validation, &p->model.coverage);
   return STATUS_OK;
 }
 
 static status_t against_make(struct predict *p)
 {
   int handover = -1;
-  for (int w = 0; w < p->model.paths.n; w++)
-    if (p->model.paths.transports[w].handover >= 0) handover = p->model.paths.transports[w].handover;
+  for (int w = 0; w < p->model.terms.paths.n; w++)
+    if (p->model.terms.paths.transports[w].handover >= 0)
+      handover = p->model.terms.paths.transports[w].handover;
   RETURN_IF_FAILED(study_read(p->config.against, &p->beside));
   if (p->beside.program != p->model.program)
     return log_fail(STATUS_USAGE, "--against %s: runs of %s, and the model is one of %s", p->config.against,

@@ -91,7 +91,7 @@ void predict_report_text(const struct predict *predict, FILE *out);
 
 /** \brief A line: how many runs intervals held that had no part in their widths; none where the
  * model does not tell it. */
-void predict_report_covered(const struct model *model, FILE *out);
+void predict_report_covered(const struct model_coverage *coverage, FILE *out);
 
 /** \brief The table of predictions beside runs, with median and worst error. */
 void predict_report_against(const struct predict *predict, FILE *out);

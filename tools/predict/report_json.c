@@ -52,7 +52,7 @@ static void predict_config_document(struct doc *d, const struct predict *p)
   doc_whole(d, "left_aside", 0, "Number of documents that were not fitted.", p->study.n_left);
   left_document(d, &p->study);
   doc_whole(d, "per_host", 0, "Ranks per host; 0: all on one host.",
-            c->per_host > 0 ? c->per_host : p->model.per_host);
+            c->per_host > 0 ? c->per_host : p->model.range.per_host);
   if (doc_object(d, "between", DOC_OPTIONAL | DOC_NULLABLE, "Path between hosts, if --between gave it.",
                  c->between.bandwidth > 0)) {
     doc_real(d, "latency_seconds", DOC_ANY, "s", "", c->between.latency);
@@ -60,7 +60,7 @@ static void predict_config_document(struct doc *d, const struct predict *p)
     doc_end(d);
   }
   doc_whole(d, "sweeps_a_pass", DOC_OPTIONAL | DOC_POSITIVE, "",
-            c->sweeps_a_pass > 0 ? c->sweeps_a_pass : p->model.depth);
+            c->sweeps_a_pass > 0 ? c->sweeps_a_pass : p->model.terms.depth);
   doc_real(d, "compute_time", 0, "", "What-if factor of computing.", c->scale.compute);
   doc_real(d, "exchange_time", 0, "", "What-if factor of latencies and bytes.", c->scale.exchange);
   doc_end(d);
@@ -72,13 +72,13 @@ static void model_terms_document(struct doc *d, const struct model *model)
 {
   char name[96];
   if (!doc_list(d, "terms", 0, "", 1)) return;
-  for (int c = 0; doc_each(d, c, model->columns); c++) {
+  for (int c = 0; doc_each(d, c, model->terms.columns); c++) {
     if (!doc_object(d, NULL, 0, "", 1)) continue;
-    doc_text(d, "name", 0, "", model_term_name(model, c, name));
-    doc_real(d, "value", 0, "", "", model->value[c]);
-    doc_real(d, "error", 0, "", "Standard error.", model->error[c]);
+    doc_text(d, "name", 0, "", model_term_name(&model->terms.paths, c, name));
+    doc_real(d, "value", 0, "", "", model->terms.fitted.value[c]);
+    doc_real(d, "error", 0, "", "Standard error.", model->errors.error[c]);
     doc_text(d, "unit", 0, "", model_term_unit(c));
-    doc_flag(d, "seen", 0, "At least one run depends on it.", model->seen[c]);
+    doc_flag(d, "seen", 0, "At least one run depends on it.", model->errors.seen[c]);
     doc_end(d);
   }
   doc_end(d);
@@ -113,17 +113,17 @@ static void predict_path_document(struct doc *d, const struct study_transport *t
   doc_end(d);
 }
 
-static void replicates_document(struct doc *d, const struct model *model)
+static void replicates_document(struct doc *d, int columns, const struct model_errors *errors)
 {
   if (!doc_list(d, "replicates", DOC_OPTIONAL,
                 "The fit repeated with configurations drawn at random and scattered guesses: the values of "
                 "the terms in their order, then cache_points.",
                 1))
     return;
-  for (int r = 0; doc_each(d, r, model->n_replicates); r++) {
+  for (int r = 0; doc_each(d, r, errors->n_replicates); r++) {
     if (!doc_list(d, NULL, 0, "", 1)) continue;
-    for (int c = 0; c < model->columns; c++) doc_real(d, NULL, 0, "", "", model->replicate[r].value[c]);
-    doc_real(d, NULL, 0, "", "", model->replicate[r].cache_points);
+    for (int c = 0; c < columns; c++) doc_real(d, NULL, 0, "", "", errors->replicate[r].value[c]);
+    doc_real(d, NULL, 0, "", "", errors->replicate[r].cache_points);
     doc_end(d);
   }
   doc_end(d);
@@ -136,18 +136,18 @@ static void names_document(struct doc *d, const char *key, const struct model_na
   doc_end(d);
 }
 
-static void covered_document(struct doc *d, const struct model *model)
+static void covered_document(struct doc *d, const struct model_coverage *coverage)
 {
   if (!doc_list(d, "covered", DOC_OPTIONAL,
                 "Number of held-out runs that 90% intervals contained: of all, and by what was left out, "
                 "transport and hosts.",
                 1))
     return;
-  for (int c = 0; doc_each(d, c, model->n_covered); c++) {
+  for (int c = 0; doc_each(d, c, coverage->n); c++) {
     if (!doc_object(d, NULL, 0, "", 1)) continue;
-    doc_text(d, "of", 0, "", model->covered[c].of);
-    doc_whole(d, "inside", 0, "", model->covered[c].inside);
-    doc_whole(d, "runs", 0, "", model->covered[c].n);
+    doc_text(d, "of", 0, "", coverage->group[c].of);
+    doc_whole(d, "inside", 0, "", coverage->group[c].inside);
+    doc_whole(d, "runs", 0, "", coverage->group[c].n);
     doc_end(d);
   }
   doc_end(d);
@@ -185,40 +185,41 @@ static void model_document(struct doc *d, const struct model *model)
   predict_product_document(d, model);
   model_terms_document(d, model);
   if (doc_list(d, "paths", 0, "", 1)) {
-    for (int w = 0; doc_each(d, w, model->paths.n); w++)
-      predict_path_document(d, &model->paths.transports[w], model->transport_spread[w],
-                            model->transport_off[w]);
+    for (int w = 0; doc_each(d, w, model->terms.paths.n); w++)
+      predict_path_document(d, &model->terms.paths.transports[w], model->errors.transport_spread[w],
+                            model->errors.transport_off[w]);
     doc_end(d);
   }
   doc_real(d, "cache_points", 0, "", "Points of a rank that stay in its cache; 0: no such regime.",
-           model->cache_points);
+           model->terms.fitted.cache_points);
   doc_real(d, "tile_points", DOC_OPTIONAL, "",
-           "Points of a row that a kernel sweeps in one tile; 0: unknown.", model->tile_points);
+           "Points of a row that a kernel sweeps in one tile; 0: unknown.", model->terms.tile_points);
   covariance_document(d);
-  replicates_document(d, model);
-  doc_real(d, "spread", 0, "", "Relative error of a run about the model.", model->spread);
-  doc_real(d, "freedom", 0, "", "Degrees of freedom.", model->freedom);
-  doc_real(d, "far_spread", 0, "", "off.ranks.", model->off[KIND_RANKS]);
-  off_document(d, model->off,
+  replicates_document(d, model->terms.columns, &model->errors);
+  doc_real(d, "spread", 0, "", "Relative error of a run about the model.", model->errors.spread);
+  doc_real(d, "freedom", 0, "", "Degrees of freedom.", model->errors.freedom);
+  doc_real(d, "far_spread", 0, "", "off.ranks.", model->errors.off[KIND_RANKS]);
+  off_document(d, model->errors.off,
                "Extra width of the interval beyond what was measured, as a logarithm: per doubling of ranks, "
                "for a size and for a cut that no run had.");
-  covered_document(d, model);
-  doc_whole(d, "runs", 0, "", model->runs);
-  doc_whole(d, "ranks_most", 0, "", model->ranks_most);
-  doc_whole(d, "hosts_most", 0, "", model->hosts_most);
-  doc_whole(d, "per_host", 0, "", model->per_host);
-  doc_whole(d, "T", DOC_POSITIVE, "", model->depth);
-  doc_flag(d, "overlap", 0, "", model->overlap);
+  covered_document(d, &model->coverage);
+  doc_whole(d, "runs", 0, "", model->range.runs);
+  doc_whole(d, "ranks_most", 0, "", model->range.ranks_most);
+  doc_whole(d, "hosts_most", 0, "", model->range.hosts_most);
+  doc_whole(d, "per_host", 0, "", model->range.per_host);
+  doc_whole(d, "T", DOC_POSITIVE, "", model->terms.depth);
+  doc_flag(d, "overlap", 0, "", model->terms.overlap);
   doc_flag(d, "slabs_hidden", DOC_OPTIONAL, "Slabs are swept with the interior, not before it.",
-           model->slabs_hidden);
+           model->terms.slabs_hidden);
   doc_flag(d, "steps_hidden", DOC_OPTIONAL,
            "With several sweeps a pass: interior is the root of the squares of pass and points, and with "
            "transports that a host attends slabs go first.",
-           model->steps_hidden);
-  names_document(d, "sizes", &model->sizes);
-  names_document(d, "cuts", &model->cuts);
-  doc_reals(d, "points", 0, "", "Least and most points of a rank.", model->points_least, model->points_most);
-  doc_real(d, "bytes_most", 0, "B", "", model->bytes_most);
+           model_steps_hidden(&model->terms));
+  names_document(d, "sizes", &model->range.sizes);
+  names_document(d, "cuts", &model->range.cuts);
+  doc_reals(d, "points", 0, "", "Least and most points of a rank.", model->range.points_least,
+            model->range.points_most);
+  doc_real(d, "bytes_most", 0, "B", "", model->range.bytes_most);
   doc_end(d);
 }
 

@@ -35,10 +35,11 @@ static void predict_print_config(const struct predict *p, FILE *out)
             p->study.runs[0].backend, p->study.runs[0].device, p->study.n_left);
   else
     fprintf(out, "  model      %s\n", p->config.model);
-  fprintf(out, "  measured   up to %d rank%s on %d host%s, %.3g to %.3g %ss a rank%s\n", p->model.ranks_most,
-          p->model.ranks_most == 1 ? "" : "s", p->model.hosts_most, p->model.hosts_most == 1 ? "" : "s",
-          p->model.points_least, p->model.points_most, of->point,
-          p->model.ranks_most == 1 ? "; what goes between ranks is a guess from comm-gpu's paths" : "");
+  fprintf(out, "  measured   up to %d rank%s on %d host%s, %.3g to %.3g %ss a rank%s\n",
+          p->model.range.ranks_most, p->model.range.ranks_most == 1 ? "" : "s", p->model.range.hosts_most,
+          p->model.range.hosts_most == 1 ? "" : "s", p->model.range.points_least, p->model.range.points_most,
+          of->point,
+          p->model.range.ranks_most == 1 ? "; what goes between ranks is a guess from comm-gpu's paths" : "");
   if (p->model.program == STUDY_GEMM && p->model.product.panel > 0)
     fprintf(out, "  panels     of k %lld, as in the study\n", (long long)p->model.product.panel);
   print_left(&p->study, out);
@@ -50,66 +51,85 @@ static void predict_print_config(const struct predict *p, FILE *out)
 }
 
 /* Slabs of their own, and what no sweep hides of an exchange: models of before have both. */
-static int has_boundary(const struct model *m)
+static int has_boundary(const struct model_terms *terms)
 {
-  int slabs = !m->slabs_hidden;
-  for (int d = 0; d < 3; d++) slabs |= m->steps_hidden && m->value[TERM_SLAB_I + d] > 0;
+  int slabs = !terms->slabs_hidden;
+  for (int d = 0; d < 3; d++) slabs |= model_steps_hidden(terms) && terms->fitted.value[TERM_SLAB_I + d] > 0;
   return slabs;
 }
 
-static int has_synchronisation(const struct model *m)
+static int has_synchronisation(const struct model_terms *terms)
 {
-  int waits = !m->slabs_hidden;
-  for (int w = 0; w < m->paths.n; w++) waits |= m->value[model_transport_column(w, TRANSPORT_SYNC)] > 0;
+  int waits = !terms->slabs_hidden;
+  for (int w = 0; w < terms->paths.n; w++)
+    waits |= terms->fitted.value[model_transport_column(w, TRANSPORT_SYNC)] > 0;
   return waits;
 }
 
-static void print_model(const struct model *m, FILE *out)
+static void print_terms(const struct model_terms *terms, const struct model_errors *errors, FILE *out)
 {
   char name[96];
-  fprintf(out, "\n  Fitted: seconds a %s = %s%s%s\n", workloads[m->program].work,
-          workloads[m->program].formula[m->overlap > 0], has_boundary(m) ? " + boundary" : "",
-          has_synchronisation(m) ? " + synchronisation" : "");
-  for (int c = 0; c < m->columns; c++)
-    if (m->seen[c] && m->value[c] > 0)
-      fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(m, c, name), m->value[c], m->error[c]);
-  if (m->cache_points > 0) fprintf(out, "    cache holds about            %12.4g points\n", m->cache_points);
-  if (m->tile_points > 0) fprintf(out, "    rows are swept in tiles of   %12.4g points\n", m->tile_points);
-  for (int w = 0; w < m->paths.n; w++)
+  const double *value = terms->fitted.value;
+  for (int c = 0; c < terms->columns; c++)
+    if (errors->seen[c] && value[c] > 0)
+      fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(&terms->paths, c, name), value[c],
+              errors->error[c]);
+  if (terms->fitted.cache_points > 0)
+    fprintf(out, "    cache holds about            %12.4g points\n", terms->fitted.cache_points);
+  if (terms->tile_points > 0)
+    fprintf(out, "    rows are swept in tiles of   %12.4g points\n", terms->tile_points);
+  for (int w = 0; w < terms->paths.n; w++) {
+    const struct study_transport *path = &terms->paths.transports[w];
     for (int where = 0; where < STUDY_WHERES; where++)
-      if (m->paths.transports[w].known[where])
-        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.3g GB/s%s%s\n", m->paths.transports[w].name,
-                where == STUDY_SAME_HOST ? "within a host" : "between hosts",
-                m->paths.transports[w].latency[where] * 1e6, m->paths.transports[w].bandwidth[where] / 1e9,
-                m->paths.transports[w].handover < 0 ? "" : ", ",
-                m->paths.transports[w].handover < 0 ? "" : study_staging(m->paths.transports[w].handover));
-  if (m->freedom > 0)
-    fprintf(out, "    a run is off by %.1f%% (%.1f degrees of freedom)", 100 * m->spread, m->freedom);
+      if (path->known[where])
+        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.3g GB/s%s%s\n", path->name,
+                where == STUDY_SAME_HOST ? "within a host" : "between hosts", path->latency[where] * 1e6,
+                path->bandwidth[where] / 1e9, path->handover < 0 ? "" : ", ",
+                path->handover < 0 ? "" : study_staging(path->handover));
+  }
+}
+
+static void print_errors(const struct study_paths *paths, const struct model_errors *errors, FILE *out)
+{
+  const int some = errors->freedom > 0;
+  if (some)
+    fprintf(out, "    a run is off by %.1f%% (%.1f degrees of freedom)", 100 * errors->spread,
+            errors->freedom);
   else
     fprintf(out, "    no interval: the model has no errors");
-  for (int w = 0; w < m->paths.n && m->freedom > 0; w++)
-    fprintf(out, "%s by %s %.1f%%", w ? "," : ":", m->paths.transports[w].name, 100 * m->transport_spread[w]);
+  for (int w = 0; w < paths->n && some; w++)
+    fprintf(out, "%s by %s %.1f%%", w ? "," : ":", paths->transports[w].name,
+            100 * errors->transport_spread[w]);
   fprintf(out, "\n");
-  for (int w = 0; w < m->paths.n && m->freedom > 0; w++)
+  for (int w = 0; w < paths->n && some; w++)
     fprintf(out,
             "    beyond what was measured by %s: %.0f%% more for a size, %.0f%% for a cut, %.0f%% for each "
             "doubling of "
             "ranks\n",
-            m->paths.transports[w].name, 100 * m->transport_off[w][KIND_SIZE],
-            100 * m->transport_off[w][KIND_CUT], 100 * m->transport_off[w][KIND_RANKS]);
+            paths->transports[w].name, 100 * errors->transport_off[w][KIND_SIZE],
+            100 * errors->transport_off[w][KIND_CUT], 100 * errors->transport_off[w][KIND_RANKS]);
 }
 
-void predict_report_covered(const struct model *m, FILE *out)
+static void print_model(const struct model *m, FILE *out)
 {
-  for (int c = 0; c < m->n_covered; c++) {
-    const struct model_covered *covered = &m->covered[c];
+  fprintf(out, "\n  Fitted: seconds a %s = %s%s%s\n", workloads[m->program].work,
+          workloads[m->program].formula[m->terms.overlap > 0], has_boundary(&m->terms) ? " + boundary" : "",
+          has_synchronisation(&m->terms) ? " + synchronisation" : "");
+  print_terms(&m->terms, &m->errors, out);
+  print_errors(&m->terms.paths, &m->errors, out);
+}
+
+void predict_report_covered(const struct model_coverage *coverage, FILE *out)
+{
+  for (int c = 0; c < coverage->n; c++) {
+    const struct model_covered *covered = &coverage->group[c];
     if (c == 0)
       fprintf(out, "    intervals of 90%% held %d of %d runs that had no part in their widths",
               covered->inside, covered->n);
     else
       fprintf(out, "%s %s %d of %d", c > 1 ? "," : ":", covered->of, covered->inside, covered->n);
   }
-  if (m->n_covered > 0) fprintf(out, "\n");
+  if (coverage->n > 0) fprintf(out, "\n");
 }
 
 static void print_point(const struct predict_point *point, FILE *out)
@@ -216,7 +236,7 @@ void predict_report_text(const struct predict *p, FILE *out)
 {
   predict_print_config(p, out);
   print_model(&p->model, out);
-  predict_report_covered(&p->model, out);
+  predict_report_covered(&p->model.coverage, out);
   print_points(p, out);
   print_beyond(p, out);
   print_ends(p, out);

@@ -74,7 +74,7 @@ status_t predict_check(struct predict *p)
   if (status == STATUS_OK) status = study_select(&p->beside, p->config.kernel ? p->config.kernel : of, 0);
   if (status == STATUS_OK) status = study_staging_select(&p->beside, staging_of(document));
   if (status == STATUS_OK)
-    status = model_covered_read(p->config.check, json_object_get(document, "model"), &p->model);
+    status = model_covered_read(p->config.check, json_object_get(document, "model"), &p->model.coverage);
   p->model.program = p->beside.program;
   if (status == STATUS_OK) status = pairs_make(document, &p->beside, &p->against);
   json_decref(document);

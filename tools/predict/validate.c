@@ -46,15 +46,15 @@ static void run_predict(const struct model *model, const struct study_run *run, 
       model_slowest(model, per_host, run->transport, &as_measured, &pair->geometry, &pair->time) == STATUS_OK;
   log_mute(0);
   pair->error = pair->predicted ? pair->time.seconds / run->seconds - 1 : 0;
-  pair->via = run->ranks > 1 ? model_transport_find(model, run->transport) : -1;
+  pair->via = run->ranks > 1 ? study_transport_find(&model->terms.paths, run->transport) : -1;
   if (!pair->predicted) return;
-  model_beyonds(model, &pair->geometry, run->size, pair->beyond);
+  model_beyonds(&model->range, &pair->geometry, run->size, pair->beyond);
   model_interval(model, &pair->geometry, run->transport, &as_measured, run->size, &pair->time);
 }
 
 /* The runs that stay, and a fit to them. Runs that tell too little fit nothing: *fits is 0. */
 static status_t rest_fit(const struct study *study, const struct study_paths *paths, enum model_kind kind,
-                         const char *left, const struct model *from, int replicates, struct study *rest,
+                         const char *left, const struct model_terms *from, int replicates, struct study *rest,
                          struct model *model, int *fits)
 {
   *rest = (struct study){.program = study->program, .runs = calloc((size_t)study->n + 1, sizeof *rest->runs)};
@@ -68,11 +68,11 @@ static status_t rest_fit(const struct study *study, const struct study_paths *pa
 }
 
 static status_t groups_leave(const struct study *study, const struct study_paths *paths,
-                             const struct model *from, int nested, struct validate_table *table);
+                             const struct model_terms *from, int nested, struct validate_table *table);
 
 /* \a nested: the widths of the intervals are set by leaving out again, of what stays. */
 static status_t leave_out(const struct study *study, const struct study_paths *paths, enum model_kind kind,
-                          const char *left, const struct model *from, int nested,
+                          const char *left, const struct model_terms *from, int nested,
                           struct validate_table *table)
 {
   struct study rest = {.n = 0};
@@ -83,7 +83,7 @@ static status_t leave_out(const struct study *study, const struct study_paths *p
   if (!model) return log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
   TRY(rest_fit(study, paths, kind, left, from, nested, &rest, model, &fits), done);
   if (fits && nested) {
-    TRY(groups_leave(&rest, paths, model, 0, &inner), done);
+    TRY(groups_leave(&rest, paths, &model->terms, 0, &inner), done);
     validate_widen(&inner, model);
   }
   for (int r = 0; r < study->n; r++) {
@@ -118,7 +118,7 @@ static int begins_group(const struct study *study, enum model_kind kind, int r)
 }
 
 static status_t groups_leave(const struct study *study, const struct study_paths *paths,
-                             const struct model *from, int nested, struct validate_table *table)
+                             const struct model_terms *from, int nested, struct validate_table *table)
 {
   char left[STUDY_TEXT];
   struct validate_table t;
@@ -137,10 +137,10 @@ static status_t groups_leave(const struct study *study, const struct study_paths
   return STATUS_OK;
 }
 
-status_t validate_run(const struct study *study, const struct study_paths *paths, const struct model *model,
-                      struct validate_table *table)
+status_t validate_run(const struct study *study, const struct study_paths *paths,
+                      const struct model_terms *from, struct validate_table *table)
 {
-  return groups_leave(study, paths, model, 1, table);
+  return groups_leave(study, paths, from, 1, table);
 }
 
 /* ---- widths ---- */
@@ -155,14 +155,14 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
 
 /* By what logarithm all between ranks must take longer (\a sign 1) or less, that a sweep is off by
  * so much. */
-static double shift_needed(const struct model *model, const struct validate_pair *pair, int sign,
+static double shift_needed(const struct model_terms *terms, const struct validate_pair *pair, int sign,
                            double shift)
 {
   double least = 0, most = shift > 0 ? SHIFT_MOST : 0;
   for (int step = 0; step < 40; step++) {
     const double middle = (least + most) / 2;
     const int enough =
-        model_shift(model, &pair->geometry, pair->via, &as_measured, exp(sign * middle)) >= shift;
+        model_shift(terms, &pair->geometry, pair->via, &as_measured, exp(sign * middle)) >= shift;
     *(enough ? &most : &least) = middle;
   }
   return most < SHIFT_MOST ? most : shift;
@@ -179,8 +179,9 @@ static double needed(const struct validate_table *table, const struct model *mod
     const double half = model_half(model, &pair->geometry, pair->via, &as_measured, &pair->time),
                  error = log(pair->time.seconds / pair->run.seconds);
     const double missing = sqrt(fmax(error * error - half * half, 0));
-    values[(*n)++] = (kind == KIND_RANKS ? shift_needed(model, pair, error > 0 ? -1 : 1, missing) : missing) /
-                     fmax(pair->beyond[kind], 1);
+    values[(*n)++] =
+        (kind == KIND_RANKS ? shift_needed(&model->terms, pair, error > 0 ? -1 : 1, missing) : missing) /
+        fmax(pair->beyond[kind], 1);
   }
   if (*n > 0) {
     const int enough = ceil(0.9 * (*n + 1)) <= *n;
@@ -217,10 +218,10 @@ static void offs_set(const struct validate_table *table, const struct model *mod
 void validate_widen(const struct validate_table *table, struct model *model)
 {
   double off[STUDY_TRANSPORTS_MAX + 1][KINDS];
-  for (int w = 0; w < model->paths.n; w++) offs_set(table, model, w, off[w]);
+  for (int w = 0; w < model->terms.paths.n; w++) offs_set(table, model, w, off[w]);
   offs_set(table, model, -1, off[STUDY_TRANSPORTS_MAX]);
-  memcpy(model->transport_off, off, sizeof model->transport_off);
-  memcpy(model->off, off[STUDY_TRANSPORTS_MAX], sizeof model->off);
+  memcpy(model->errors.transport_off, off, sizeof model->errors.transport_off);
+  memcpy(model->errors.off, off[STUDY_TRANSPORTS_MAX], sizeof model->errors.off);
 }
 
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table)
@@ -337,32 +338,32 @@ static void group_name(const struct validate_pair *pair, enum grouping by, char 
   if (by == BY_HOSTS) snprintf(text, STUDY_TEXT, "%d host%s", hosts, hosts == 1 ? "" : "s");
 }
 
-static void covered_add(struct model *model, const char *of, int inside)
+static void covered_add(struct model_coverage *coverage, const char *of, int inside)
 {
   int c = 0;
-  while (c < model->n_covered && strcmp(model->covered[c].of, of) != 0) c++;
+  while (c < coverage->n && strcmp(coverage->group[c].of, of) != 0) c++;
   if (c == MODEL_MEASURED) return;
-  struct model_covered *covered = &model->covered[c];
-  if (c == model->n_covered) {
+  struct model_covered *covered = &coverage->group[c];
+  if (c == coverage->n) {
     *covered = (struct model_covered){.n = 0};
     snprintf(covered->of, sizeof covered->of, "%s", of);
-    model->n_covered++;
+    coverage->n++;
   }
   covered->inside += inside;
   covered->n++;
 }
 
-void validate_cover(const struct validate_table *table, struct model *model)
+void validate_cover(const struct validate_table *table, struct model_coverage *coverage)
 {
   char text[STUDY_TEXT];
-  model->n_covered = 0;
+  coverage->n = 0;
   for (int by = -1; by < GROUPINGS; by++)
     for (int p = 0; p < table->n; p++) {
       const struct validate_pair *pair = &table->pairs[p];
       if (!pair->predicted || pair->time.low <= 0) continue;
       snprintf(text, sizeof text, "all");
       if (by >= 0) group_name(pair, (enum grouping)by, text);
-      covered_add(model, text, !validate_is_outside(pair));
+      covered_add(coverage, text, !validate_is_outside(pair));
     }
 }
 

@@ -26,8 +26,8 @@ struct validate_table {
 
 /** \brief Leaves out the most ranks, then each size in turn, then each cut of two ranks or more.
  * The widths of a pair's interval are set without it: by leaving out again, of what stays. */
-status_t validate_run(const struct study *study, const struct study_paths *paths, const struct model *model,
-                      struct validate_table *table);
+status_t validate_run(const struct study *study, const struct study_paths *paths,
+                      const struct model_terms *from, struct validate_table *table);
 void validate_free(struct validate_table *table);
 
 /** \brief Sets how much wider \a model's intervals are beyond what was measured: so that they hold
@@ -43,7 +43,7 @@ status_t validate_against(const struct model *model, const struct study *study, 
 
 /** \brief Sets how many predicted pairs lie inside their intervals: of all, by what was left out,
  * by transport and by number of hosts. */
-void validate_cover(const struct validate_table *table, struct model *model);
+void validate_cover(const struct validate_table *table, struct model_coverage *coverage);
 
 /** \brief Whether a run is outside of its interval. */
 int validate_is_outside(const struct validate_pair *pair);

@@ -19,7 +19,7 @@ struct gpu_device;
 
 /** What is simulated, the same for all ranks. */
 struct sim_machine {
-  struct model model;
+  struct model_terms model;
   struct model_route by;
   struct sim_point point;
   int per_host, via, passes;

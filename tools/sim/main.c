@@ -38,19 +38,22 @@ static status_t platform_check(const struct sim_config *c)
 
 /* On the user's platform messages between hosts take its time, and at their ends the time of staged
  * halos within a host. */
-static status_t model_read(const struct sim_config *c, struct model *model)
+static status_t model_read(const struct sim_config *c, struct model_terms *terms)
 {
-  RETURN_IF_FAILED(model_json_read(c->model, NULL, model));
-  if (model->program != STUDY_HIMENO)
+  struct model model;
+  struct study_paths *paths = &terms->paths;
+  RETURN_IF_FAILED(model_json_read(c->model, NULL, &model));
+  *terms = model.terms;
+  if (model.program != STUDY_HIMENO)
     return log_fail(STATUS_USAGE, "--model %s: a model of %s, and ranks of himeno-gpu are simulated",
-                    c->model, model_program_names[model->program]);
-  const int staged = model_transport_find(model, "staged");
+                    c->model, model_program_names[model.program]);
+  const int staged = study_transport_find(paths, "staged");
   struct study_between given = c->between;
   if (c->platform && staged >= 0)
-    given = (struct study_between){model->paths.transports[staged].latency[STUDY_SAME_HOST], SIM_UNLIMITED};
-  model_between_set(&given, &model->paths);
-  setup.via = c->transport ? model_transport_find(model, c->transport) : 0;
-  if (setup.via >= 0 && setup.via < model->paths.n) return STATUS_OK;
+    given = (struct study_between){paths->transports[staged].latency[STUDY_SAME_HOST], SIM_UNLIMITED};
+  model_between_set(&given, paths);
+  setup.via = c->transport ? study_transport_find(paths, c->transport) : 0;
+  if (setup.via >= 0 && setup.via < paths->n) return STATUS_OK;
   return log_fail(STATUS_USAGE, "%s: its model has no transport %s", c->model,
                   c->transport ? c->transport : "at all");
 }
@@ -198,7 +201,7 @@ static status_t point_simulate(const struct grid_size *size, int ranks)
   struct sim_run *run = &runs[n_runs];
   progress_begin("simulating %s on %d rank%s", size->name, ranks, ranks == 1 ? "" : "s");
   RETURN_IF_FAILED(point_make(size, ranks, &run->point));
-  RETURN_IF_FAILED(model_paths_check(&setup.model, &messages, setup.via));
+  RETURN_IF_FAILED(model_paths_check(&setup.model.paths, &messages, setup.via));
   RETURN_IF_FAILED(sim_point_run(&setup, &run->point, &run->outcome));
   row_print(run);
   n_runs++;

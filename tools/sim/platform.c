@@ -7,27 +7,27 @@
 #include "tools/predict/model.h"
 #include "tools/sim/sim.h"
 
-static int known_transport(const struct model *model, int via, enum study_where where)
+static int known_transport(const struct model_terms *model, int via, enum study_where where)
 {
-  int by = model_route(model, where == STUDY_OTHER_HOST ? 2 : 1, via).via[where];
+  int by = model_route(&model->paths, where == STUDY_OTHER_HOST ? 2 : 1, via).via[where];
   return by >= 0 && model->paths.transports[by].known[where] ? by : -1;
 }
 
-double sim_bandwidth(const struct model *model, int via, enum study_where where)
+double sim_bandwidth(const struct model_terms *model, int via, enum study_where where)
 {
   int by = known_transport(model, via, where);
   if (by < 0) return 0;
-  const double *value = model->value + model_transport_column(by, 0);
+  const double *value = model->fitted.value + model_transport_column(by, 0);
   double factor = value[TRANSPORT_BANDWIDTH] + 2 * value[TRANSPORT_HOST];
   return model->paths.transports[by].bandwidth[where] / (factor > 0 ? factor : 1);
 }
 
-double sim_latency_of(const struct model *model, int via, enum study_where where)
+double sim_latency_of(const struct model_terms *model, int via, enum study_where where)
 {
   int by = known_transport(model, via, where);
   return by < 0 ? 0
                 : model->paths.transports[by].latency[where] *
-                      model->value[model_transport_column(by, TRANSPORT_LATENCY)];
+                      model->fitted.value[model_transport_column(by, TRANSPORT_LATENCY)];
 }
 
 /* A leaf is a switch with all GPUs below it, each with its card: what hosts have together never

@@ -23,7 +23,7 @@
 static void memory_set(void)
 {
   const struct study_transport *by = &sim.model.paths.transports[sim.via];
-  const double *value = sim.model.value + model_transport_column(sim.via, 0);
+  const double *value = sim.model.fitted.value + model_transport_column(sim.via, 0);
   const double share = sim.shared ? 0.5 : 1;
   if (!by->known[STUDY_SAME_HOST] || model_at_once(by->name)) return;
   sim.own = share * value[TRANSPORT_BANDWIDTH] / by->bandwidth[STUDY_SAME_HOST];
@@ -40,7 +40,7 @@ static void machine_set(const struct sim_setup *setup, const struct sim_point *p
                              .gpus_are_hosts = !setup->config.platform,
                              .shared = setup->model.paths.transports[setup->via].handover == 1,
                              .near = NEAR_SECONDS};
-  sim.by = model_route(&sim.model, (point->ranks + sim.per_host - 1) / sim.per_host, sim.via);
+  sim.by = model_route(&sim.model.paths, (point->ranks + sim.per_host - 1) / sim.per_host, sim.via);
   memory_set();
 }
 

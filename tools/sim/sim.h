@@ -36,7 +36,7 @@ struct sim_config {
 /** What all points share. */
 struct sim_setup {
   struct sim_config config;
-  struct model model;
+  struct model_terms model;
   int via; /**< of the model: the transport */
 };
 
@@ -60,8 +60,8 @@ extern const struct option_program sim_options;
 
 /** \brief Bytes per second of the path that pairs within a host or between hosts take in a run of
  * \a via, as fitted, 0 if unknown; seconds that a message takes besides. */
-double sim_bandwidth(const struct model *model, int via, enum study_where where);
-double sim_latency_of(const struct model *model, int via, enum study_where where);
+double sim_bandwidth(const struct model_terms *model, int via, enum study_where where);
+double sim_latency_of(const struct model_terms *model, int via, enum study_where where);
 
 /** \brief Writes a platform of \a ranks GPUs. */
 void sim_platform_write(const struct sim_setup *setup, int ranks, FILE *file);

@@ -22,7 +22,7 @@ struct sim_exec {
 
 static status_t times_set(struct sim_exec *x, struct gpu_mem gosa)
 {
-  const struct model *m = &sim.model;
+  const struct model_terms *m = &sim.model;
   struct geometry g;
   struct model_parts parts;
   RETURN_IF_FAILED(geometry_of_rank(sim.point.global, sim.point.procs, m->depth, m->overlap, sim.per_host,
@@ -165,7 +165,7 @@ static double staged_ends(const struct halo_plan *plan)
     longest = fmax(longest, latency - (near ? sim.near : SIM_WIRE_SHARE * latency));
     messages += by == sim.via || !near;
   }
-  return longest + messages * sim.model.value[model_transport_column(by, TRANSPORT_NEIGHBOUR)];
+  return longest + messages * sim.model.fitted.value[model_transport_column(by, TRANSPORT_NEIGHBOUR)];
 }
 
 struct sim_packer {
