@@ -210,8 +210,10 @@ static status_t block_check(struct himeno_measurement *m, const struct verify_va
                             const struct solver_block *block, const char *what)
 {
   status_t status = verify_block(value, block, what);
-  return compares(m->choice->config) ? status_worst(status, solver_baseline_compare(m->solver, what))
-                                     : status;
+  return compares(m->choice->config)
+             ? status_worst(status, solver_baseline_compare(solver_grid(m->solver), m->choice->placement.comm,
+                                                            block, what))
+             : status;
 }
 
 static status_t measure_block_add(struct himeno_measurement *m, const struct verify_value *value,
@@ -241,11 +243,12 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
   const struct verify_value nothing = {.source = VERIFY_NO};
   int is_short = value->sweeps < sweeps && value->source != VERIFY_NO;
   struct himeno_verification *v = &m->result->verification;
+  struct solver_grid *grid = solver_grid(m->solver);
   struct solver_block block;
   progress_begin("verifying");
   if (compares(m->choice->config)) {
-    RETURN_IF_FAILED(solver_baseline_begin(m->solver));
-    RETURN_IF_FAILED(verify_coefficients(m->solver, m->choice->placement.comm, value, &v->coefficients));
+    RETURN_IF_FAILED(solver_baseline_begin(grid));
+    RETURN_IF_FAILED(verify_coefficients(grid, m->choice->placement.comm, value, &v->coefficients));
   }
   RETURN_IF_FAILED(check_block(m, value, value->sweeps, is_short ? "check block" : "first block", &block));
   m->result->timing.last = block;
@@ -261,9 +264,8 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
   v->pauses = compares(m->choice->config) &&
               block.seconds / block.sweeps * solver_check_sweeps(m->choice->kernel) >= PAUSE_SECONDS;
   if (!compares(m->choice->config)) return STATUS_OK;
-  RETURN_IF_FAILED(solver_baseline_take(m->solver));
-  v->points = solver_baseline_checks(m->solver, &v->n_points);
-  return STATUS_OK;
+  v->n_points = block.n_checks;
+  return solver_baseline_take(grid, &block, &v->points);
 }
 
 /* Blocks begin once each rank's window has, so that none is shorter than what was asked for.
@@ -315,7 +317,7 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   RETURN_IF_FAILED(timing_begin(m, wanted));
   begin = himeno_now(m);
   for (int up = 0; !up;) {
-    RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->choice->config->block, &block));
+    RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->choice->config->block, 0, &block));
     RETURN_IF_FAILED(himeno_block_add(m, &block));
     RETURN_IF_FAILED(himeno_time_is_up(m, begin, wanted, 0, &up));
   }
@@ -329,8 +331,8 @@ static status_t other_ceiling(struct himeno_measurement *m, const struct ceiling
   struct solver_rates rates;
   double *all = NULL;
   int n = 0;
-  status_t status =
-      solver_fill(m->solver, m->choice->config->data == HIMENO_DENSE ? HIMENO_STANDARD : HIMENO_DENSE);
+  status_t status = solver_fill(solver_grid(m->solver),
+                                m->choice->config->data == HIMENO_DENSE ? HIMENO_STANDARD : HIMENO_DENSE);
   for (int b = 0; b < CEILING_BATCHES && status == STATUS_OK; b++) {
     status = solver_ceiling(m->solver, c->passes, &rates);
     if (status == STATUS_OK) status = stats_add(&all, &n, rates.all);

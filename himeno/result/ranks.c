@@ -57,14 +57,13 @@ static void cards_fill(struct himeno_rank *mine)
   }
 }
 
-static void himeno_paths_fill(const struct solver *solver, const struct path_probe *probes,
+static void himeno_paths_fill(const struct solver_halo *halo, const struct path_probe *probes,
                               struct himeno_rank *rank)
 {
-  rank->n_paths = solver_messages(solver);
-  for (int m = 0; m < rank->n_paths; m++) {
-    struct halo_path path;
-    const struct halo_message *message = solver_message(solver, m, &path);
-    struct himeno_path *p = &rank->paths[m];
+  const struct halo_message *message;
+  struct halo_path path;
+  for (int m = 0; (message = solver_message(halo, m, &path)); m++) {
+    struct himeno_path *p = &rank->paths[rank->n_paths++];
     p->peer = message->peer;
     p->probe = probes[m];
     p->bytes = message->count * (int64_t)sizeof(float);
@@ -76,13 +75,12 @@ static void himeno_paths_fill(const struct solver *solver, const struct path_pro
   }
 }
 
-static void mine_fill(const struct placement *placement, const struct solver *solver,
-                      const struct record *record, const struct himeno_result *result,
-                      struct himeno_rank *mine)
+static void mine_fill(const struct placement *placement, struct solver *solver, const struct record *record,
+                      const struct himeno_result *result, struct himeno_rank *mine)
 {
   const struct himeno_timing *timing = &result->timing;
   *mine = (struct himeno_rank){.row = rank_row_of(placement)};
-  mine->points = (int64_t)box_points(&solver_decomp(solver)->owned);
+  mine->points = (int64_t)box_points(&solver_layout(solver_grid(solver))->owned);
   mine->telemetry = record->telemetry;
   mine->ceiling = result->ceiling.mine;
   mine->ceiling_noise = result->ceiling.mine_noise;
@@ -91,7 +89,7 @@ static void mine_fill(const struct placement *placement, const struct solver *so
     mine->phases[p] = timing->phase_sums[p] / timing->n_samples;
   mine->waited = timing->n_samples > 0 ? timing->waited_sum / timing->n_samples : 0;
   mine->row.gflops = rank_gflops(mine);
-  himeno_paths_fill(solver, result->probes, mine);
+  himeno_paths_fill(solver_halo(solver), result->probes, mine);
   cards_fill(mine);
 }
 
@@ -170,7 +168,7 @@ static status_t blocks_gather(const struct placement *p, const struct record *re
   return agree_status(p->comm, p->rank == 0 ? blocks_take(record, ranks) : STATUS_OK);
 }
 
-status_t himeno_ranks_gather(const struct placement *p, const struct solver *solver, struct record *record,
+status_t himeno_ranks_gather(const struct placement *p, struct solver *solver, struct record *record,
                              struct himeno_result *result)
 {
   struct himeno_ranks *ranks = &result->ranks;
@@ -184,10 +182,10 @@ status_t himeno_ranks_gather(const struct placement *p, const struct solver *sol
   return p->info.emulated ? STATUS_OK : blocks_gather(p, record, ranks);
 }
 
-status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct himeno_counts *sum)
+status_t himeno_counts_gather(MPI_Comm comm, const struct solver_grid *grid, struct himeno_counts *sum)
 {
   enum { COUNTS = sizeof(struct himeno_counts) / sizeof(uint64_t) };
-  struct himeno_counts mine = solver_counts(solver);
+  struct himeno_counts mine = solver_counts(grid);
   return watch_allreduce(comm, &mine, sum, COUNTS, MPI_UINT64_T, MPI_SUM, "counts");
 }
 

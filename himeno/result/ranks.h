@@ -56,10 +56,10 @@ void himeno_media_find(struct himeno_ranks *ranks);
 struct himeno_result;
 
 /** \brief Fills result->ranks. */
-status_t himeno_ranks_gather(const struct placement *placement, const struct solver *solver,
-                             struct record *record, struct himeno_result *result);
+status_t himeno_ranks_gather(const struct placement *placement, struct solver *solver, struct record *record,
+                             struct himeno_result *result);
 
 /** \brief Sums the ranks' emulator counts. */
-status_t himeno_counts_gather(MPI_Comm comm, const struct solver *solver, struct himeno_counts *sum);
+status_t himeno_counts_gather(MPI_Comm comm, const struct solver_grid *grid, struct himeno_counts *sum);
 
 #endif

@@ -134,8 +134,8 @@ static status_t part_measure(struct himeno_config *own, struct himeno_choice *ch
   struct verify_value value = rung->value;
   own->block = rung->sweeps;
   status_t status = himeno_measure(m, &value);
-  if (status == STATUS_OK) status = solver_resources(m->solver, &rung->resources);
-  if (status == STATUS_OK) status = himeno_counts_gather(comm, m->solver, &m->result->counts);
+  if (status == STATUS_OK) status = solver_resources(solver_grid(m->solver), &rung->resources);
+  if (status == STATUS_OK) status = himeno_counts_gather(comm, solver_grid(m->solver), &m->result->counts);
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   rung->status = agree_status(comm, status);
   if (rung->status == STATUS_WRONG && rung->kernel->file) {

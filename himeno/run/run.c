@@ -76,7 +76,7 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
   if (r->verdict == STATUS_WRONG && run->choice.kernel->file)
     RETURN_IF_FAILED(wrong_explain(&solver, p, run->solver));
   RETURN_IF_FAILED(himeno_ranks_gather(p, run->solver, run->record, r));
-  RETURN_IF_FAILED(himeno_counts_gather(p->comm, run->solver, &r->counts));
+  RETURN_IF_FAILED(himeno_counts_gather(p->comm, solver_grid(run->solver), &r->counts));
   status = agree_status(p->comm, p->rank == 0 ? himeno_run_judge(run) : STATUS_OK);
   r->verdict = status_worst(r->verdict, status);
   r->ended = status != STATUS_FAULT && status != STATUS_HANG;

@@ -13,14 +13,15 @@
 static status_t data_known(struct soak_known *k, enum himeno_data data)
 {
   struct solver *solver = k->reference.solver;
+  struct solver_grid *grid = solver_grid(solver);
   struct solver_block block;
-  RETURN_IF_FAILED(solver_fill(solver, data));
-  RETURN_IF_FAILED(solver_array_checksum(solver, SOLVER_NEWEST, &k->field[data][0]));
+  RETURN_IF_FAILED(solver_fill(grid, data));
+  RETURN_IF_FAILED(solver_array_checksum(grid, SOLVER_NEWEST, &k->field[data][0]));
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
-    RETURN_IF_FAILED(solver_array_checksum(solver, a, &k->coefficient[data][a]));
+    RETURN_IF_FAILED(solver_array_checksum(grid, a, &k->coefficient[data][a]));
   for (int p = 1; p <= k->passes; p++) {
-    RETURN_IF_FAILED(solver_block_continue(solver, k->depth, &block));
-    RETURN_IF_FAILED(solver_array_checksum(solver, SOLVER_NEWEST, &k->field[data][p]));
+    RETURN_IF_FAILED(solver_block_continue(solver, k->depth, 0, &block));
+    RETURN_IF_FAILED(solver_array_checksum(grid, SOLVER_NEWEST, &k->field[data][p]));
   }
   return STATUS_OK;
 }
@@ -65,26 +66,26 @@ static status_t soak_any(MPI_Comm comm, int mine, int *all)
   return watch_allreduce(comm, &mine, all, 1, MPI_INT, MPI_MAX, "the soak's checks");
 }
 
-static status_t array_check(struct solver *s, int array, uint64_t must_be, unsigned *wrong)
+static status_t array_check(struct solver_grid *grid, int array, uint64_t must_be, unsigned *wrong)
 {
   uint64_t sum;
-  RETURN_IF_FAILED(solver_array_checksum(s, array, &sum));
+  RETURN_IF_FAILED(solver_array_checksum(grid, array, &sum));
   if (sum != must_be) *wrong |= 1u << array;
   return STATUS_OK;
 }
 
-static status_t fields_check(struct solver *s, const struct soak_known *k, enum himeno_data data, int pass,
-                             unsigned *wrong)
+static status_t fields_check(struct solver_grid *grid, const struct soak_known *k, enum himeno_data data,
+                             int pass, unsigned *wrong)
 {
-  RETURN_IF_FAILED(array_check(s, SOLVER_NEWEST, k->field[data][pass], wrong));
-  return array_check(s, SOLVER_OLDER, k->field[data][pass - 1], wrong);
+  RETURN_IF_FAILED(array_check(grid, SOLVER_NEWEST, k->field[data][pass], wrong));
+  return array_check(grid, SOLVER_OLDER, k->field[data][pass - 1], wrong);
 }
 
-static status_t coefficients_check(struct solver *s, const struct soak_known *k, enum himeno_data data,
-                                   unsigned *wrong)
+static status_t coefficients_check(struct solver_grid *grid, const struct soak_known *k,
+                                   enum himeno_data data, unsigned *wrong)
 {
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
-    RETURN_IF_FAILED(array_check(s, a, k->coefficient[data][a], wrong));
+    RETURN_IF_FAILED(array_check(grid, a, k->coefficient[data][a], wrong));
   return STATUS_OK;
 }
 
@@ -103,19 +104,20 @@ static void pass_add(struct soak_block *b, const struct solver_block *pass)
 static status_t soak_passes_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
                                 int passes, int every, struct soak_block *b, unsigned *wrong)
 {
+  struct solver_grid *grid = solver_grid(s);
   struct solver_block block;
   *wrong = 0;
   b->wrong = 0;
-  RETURN_IF_FAILED(solver_fill(s, data));
+  RETURN_IF_FAILED(solver_fill(grid, data));
   for (int p = 1; p <= passes && !b->wrong; p++) {
-    RETURN_IF_FAILED(solver_block_continue(s, k->depth, &block));
+    RETURN_IF_FAILED(solver_block_continue(s, k->depth, 0, &block));
     pass_add(b, &block);
     b->sweep = p * k->depth;
     if (p % every && p < passes) continue;
-    RETURN_IF_FAILED(fields_check(s, k, data, p, wrong));
+    RETURN_IF_FAILED(fields_check(grid, k, data, p, wrong));
     RETURN_IF_FAILED(soak_any(comm, *wrong != 0, &b->wrong));
   }
-  RETURN_IF_FAILED(coefficients_check(s, k, data, wrong));
+  RETURN_IF_FAILED(coefficients_check(grid, k, data, wrong));
   return soak_any(comm, *wrong != 0, &b->wrong);
 }
 
@@ -141,32 +143,32 @@ static void row_compare(const float *is, const float *must_be, int64_t n, const 
 
 /* Device and reference may hold rows of other lengths, so points are found by their global
  * place. */
-static status_t points_compare(struct solver *s, struct solver *reference, int array, float *rows,
-                               struct soak_corruption *c)
+static status_t points_compare(struct solver_grid *grid, struct solver_grid *reference, int array,
+                               float *rows, struct soak_corruption *c)
 {
-  const struct layout *mine = solver_layout(s), *other = solver_layout(reference);
+  const struct layout *mine = solver_layout(grid), *other = solver_layout(reference);
   const struct box *b = &mine->counted;
   const int64_t n = box_extent(b, 2);
   for (int64_t i = b->lo[0]; i < b->hi[0]; i++)
     for (int64_t j = b->lo[1]; j < b->hi[1]; j++) {
       const int64_t begin[3] = {mine->origin[0] + i, mine->origin[1] + j, mine->origin[2] + b->lo[2]};
-      RETURN_IF_FAILED(solver_array_read(s, array, row_offset(mine, begin), n, rows));
+      RETURN_IF_FAILED(solver_array_read(grid, array, row_offset(mine, begin), n, rows));
       RETURN_IF_FAILED(solver_array_read(reference, array, row_offset(other, begin), n, rows + n));
       row_compare(rows, rows + n, n, begin, c);
     }
   return STATUS_OK;
 }
 
-static status_t arrays_compare(struct solver *s, struct soak_known *k, unsigned wrong, int rank,
-                               struct soak_block *b)
+static status_t arrays_compare(struct solver_grid *grid, struct solver_grid *reference, unsigned wrong,
+                               int rank, struct soak_block *b)
 {
-  float *rows = malloc(2 * (size_t)box_extent(&solver_layout(s)->counted, 2) * sizeof *rows);
+  float *rows = malloc(2 * (size_t)box_extent(&solver_layout(grid)->counted, 2) * sizeof *rows);
   status_t status = rows ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for rows");
   for (int a = 0; a < SOLVER_ARRAYS && status == STATUS_OK; a++) {
     if (!(wrong >> a & 1)) continue;
     struct soak_corruption *c = &b->corruption[b->n++];
     *c = (struct soak_corruption){.rank = rank, .array = a};
-    status = points_compare(s, k->reference.solver, a, rows, c);
+    status = points_compare(grid, reference, a, rows, c);
   }
   free(rows);
   return status;
@@ -174,34 +176,34 @@ static status_t arrays_compare(struct solver *s, struct soak_known *k, unsigned 
 
 /* The reference at the same sweep, and its sums of both fields; fields that were not checked on the
  * way are looked at too. */
-static status_t soak_explain(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
-                             unsigned wrong, struct soak_block *b)
+static status_t soak_explain(struct solver_grid *grid, struct soak_known *k, MPI_Comm comm,
+                             enum himeno_data data, unsigned wrong, struct soak_block *b)
 {
+  struct solver *solver = k->reference.solver;
   struct solver_block block;
   int rank, pass = b->sweep / k->depth;
   MPI_Comm_rank(comm, &rank);
-  RETURN_IF_FAILED(fields_check(s, k, data, pass, &wrong));
-  RETURN_IF_FAILED(solver_fill(k->reference.solver, data));
-  for (int p = 0; p < pass; p++)
-    RETURN_IF_FAILED(solver_block_continue(k->reference.solver, k->depth, &block));
-  return arrays_compare(s, k, wrong, rank, b);
+  RETURN_IF_FAILED(fields_check(grid, k, data, pass, &wrong));
+  RETURN_IF_FAILED(solver_fill(solver_grid(solver), data));
+  for (int p = 0; p < pass; p++) RETURN_IF_FAILED(solver_block_continue(solver, k->depth, 0, &block));
+  return arrays_compare(grid, solver_grid(solver), wrong, rank, b);
 }
 
 /* ---- multiprocessors ---- */
 
-static status_t odd_find(struct solver *s, MPI_Comm comm, struct solver_odd *odd, int *found)
+static status_t odd_find(struct solver_grid *grid, MPI_Comm comm, struct solver_odd *odd, int *found)
 {
-  RETURN_IF_FAILED(solver_odd_find(s, odd));
+  RETURN_IF_FAILED(solver_odd_find(grid, odd));
   return soak_any(comm, odd->points > 0, found);
 }
 
-static status_t odd_check(struct solver *s, MPI_Comm comm, struct soak_block *b)
+static status_t odd_check(struct solver_grid *grid, MPI_Comm comm, struct soak_block *b)
 {
   struct solver_odd odd, again;
   int found, repeats;
-  RETURN_IF_FAILED(odd_find(s, comm, &odd, &found));
+  RETURN_IF_FAILED(odd_find(grid, comm, &odd, &found));
   if (!found) return STATUS_OK;
-  RETURN_IF_FAILED(odd_find(s, comm, &again, &repeats));
+  RETURN_IF_FAILED(odd_find(grid, comm, &again, &repeats));
   if (!b->wrong) b->first = repeats ? b->sweep : 0;
   b->wrong = 1;
   if (odd.points == 0) return STATUS_OK;
@@ -221,11 +223,11 @@ status_t soak_block_run(struct solver *s, struct soak_known *k, MPI_Comm comm, e
   unsigned wrong, wrong_again;
   RETURN_IF_FAILED(soak_passes_run(s, k, comm, data, k->passes, every, &b, &wrong));
   if (b.wrong) {
-    RETURN_IF_FAILED(soak_explain(s, k, comm, data, wrong, &b));
+    RETURN_IF_FAILED(soak_explain(solver_grid(s), k, comm, data, wrong, &b));
     RETURN_IF_FAILED(soak_passes_run(s, k, comm, data, b.sweep / k->depth, 1, &again, &wrong_again));
     b.first = again.wrong ? again.sweep : 0;
   }
-  RETURN_IF_FAILED(odd_check(s, comm, &b));
+  RETURN_IF_FAILED(odd_check(solver_grid(s), comm, &b));
   *block = b;
   return STATUS_OK;
 }

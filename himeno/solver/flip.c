@@ -91,13 +91,13 @@ status_t flip_check(const int64_t global[3], int ranks)
 }
 
 /* The place in the local array; −1 where this rank does not hold the copy. */
-static int64_t flip_place(const struct solver *solver, const struct flip *flip)
+static int64_t flip_place(const struct solver_grid *grid, const struct flip *flip)
 {
-  const struct layout *layout = &solver->layout;
+  const struct layout *layout = &grid->fields.layout;
   const struct box held = {{0, 0, 0}, {layout->extent[0], layout->extent[1], layout->extent[2]}};
   const struct box *box = flip->rank < 0 ? &layout->counted : &held;
   int64_t local[3];
-  if (flip->rank >= 0 && flip->rank != decomp_rank(&solver->decomp)) return -1;
+  if (flip->rank >= 0 && flip->rank != grid->rank) return -1;
   for (int d = 0; d < 3; d++) {
     local[d] = flip->point[d] - layout->origin[d];
     if (local[d] < box->lo[d] || local[d] >= box->hi[d]) return -1;
@@ -125,43 +125,43 @@ struct himeno_stuck flip_stuck(int rank, int64_t swept)
   return (struct himeno_stuck){-1, 0};
 }
 
-static status_t flip_plant(struct solver *solver, const struct flip *flip)
+static status_t flip_plant(struct solver_grid *grid, const struct flip *flip)
 {
   float value;
   uint32_t bits;
-  int64_t at = flip_place(solver, flip);
-  if (at < 0 && flip->rank == decomp_rank(&solver->decomp))
+  int64_t at = flip_place(grid, flip);
+  if (at < 0 && flip->rank == grid->rank)
     return log_fail(STATUS_USAGE, "HIMENO_FLIP: rank %d holds no copy of that point", flip->rank);
   if (at < 0) return STATUS_OK;
-  RETURN_IF_FAILED(solver_array_read(solver, flip->array, at, 1, &value));
+  RETURN_IF_FAILED(solver_array_read(grid, flip->array, at, 1, &value));
   memcpy(&bits, &value, sizeof bits);
   bits ^= (uint32_t)1 << flip->bit;
   memcpy(&value, &bits, sizeof bits);
-  return solver_array_write(solver, flip->array, at, 1, &value);
+  return solver_array_write(grid, flip->array, at, 1, &value);
 }
 
 /* Plants what is due before that sweep of the run. */
-static status_t plant_all(struct solver *solver, int64_t sweep)
+static status_t plant_all(struct solver_grid *grid, int64_t sweep)
 {
   for (int f = 0; f < n_plan; f++) {
     if (plan[f].sweep != sweep || plan[f].array == FLIP_PROCESSOR) continue;
     const struct flip flip = plan[f];
     plan[f--] = plan[--n_plan];
-    RETURN_IF_FAILED(flip_plant(solver, &flip));
+    RETURN_IF_FAILED(flip_plant(grid, &flip));
   }
   return STATUS_OK;
 }
 
-status_t flip_faults(struct solver *s, int at, int sweeps, int *stop)
+status_t flip_faults(struct solver_grid *grid, int at, int sweeps, int *stop)
 {
-  const int depth = s->config.kernel->sweeps;
-  for (int64_t due; (due = due_in(s->swept, s->swept + sweeps));) {
-    const int before = (int)((due - 1 - s->swept) / depth * depth);
+  const int depth = grid->kernel->sweeps;
+  for (int64_t due; (due = due_in(grid->swept, grid->swept + sweeps));) {
+    const int before = (int)((due - 1 - grid->swept) / depth * depth);
     if (before > at) {
       if (before < *stop) *stop = before;
       return STATUS_OK;
     }
-    RETURN_IF_FAILED(plant_all(s, due));
+    RETURN_IF_FAILED(plant_all(grid, due));
   }
   return STATUS_OK;
 }

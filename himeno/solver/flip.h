@@ -48,6 +48,6 @@ int flip_any(void);
 
 /** \brief solver_config.faults: the sweeps of a block pause where a fault is due, in a temporal
  * kernel before the pass that does the sweep. */
-status_t flip_faults(struct solver *solver, int at, int sweeps, int *stop);
+status_t flip_faults(struct solver_grid *grid, int at, int sweeps, int *stop);
 
 #endif

@@ -22,10 +22,9 @@ struct repeats {
 };
 
 /* Some rows of the owned points, other ones each time. */
-static struct box box_choose(const struct solver *s)
+static struct box box_choose(const struct box *owned, int64_t swept)
 {
-  const struct box *owned = &s->layout.owned;
-  const uint64_t draw = hash_mix((uint64_t)s->swept);
+  const uint64_t draw = hash_mix((uint64_t)swept);
   struct box box = *owned;
   const int64_t depth = box_extent(owned, 2) < POINTS ? box_extent(owned, 2) : POINTS, most = POINTS / depth,
                 rows = most < box_extent(owned, 1) ? most : box_extent(owned, 1);
@@ -58,23 +57,23 @@ static int odd_most_common(const struct repeats *r)
   return candidate;
 }
 
-static void odd_add(const struct solver *s, const struct repeats *r, int time, int right,
+static void odd_add(const int64_t origin[3], const struct repeats *r, int time, int right,
                     struct solver_odd *odd)
 {
   const float *is = values_of(r, time), *must_be = values_of(r, right);
   for (size_t n = 0; n < r->points; n++) {
     if (memcmp(&is[n], &must_be[n], sizeof *is) == 0 || odd->points++ > 0) continue;
     const int64_t depth = box_extent(&r->box, 2), at = (int64_t)n;
-    odd->first[0] = s->layout.origin[0] + r->box.lo[0];
-    odd->first[1] = s->layout.origin[1] + r->box.lo[1] + at / depth;
-    odd->first[2] = s->layout.origin[2] + r->box.lo[2] + at % depth;
+    odd->first[0] = origin[0] + r->box.lo[0];
+    odd->first[1] = origin[1] + r->box.lo[1] + at / depth;
+    odd->first[2] = origin[2] + r->box.lo[2] + at % depth;
     odd->is = is[n];
     odd->must_be = must_be[n];
   }
 }
 
 /* The one with most wrong points. */
-static status_t odd_choose(const struct solver *s, const struct repeats *r, struct solver_odd *odd)
+static status_t odd_choose(const int64_t origin[3], const struct repeats *r, struct solver_odd *odd)
 {
   const int right = odd_most_common(r);
   struct solver_odd *all = calloc(PROCESSORS_MAX, sizeof *all);
@@ -83,28 +82,29 @@ static status_t odd_choose(const struct solver *s, const struct repeats *r, stru
     const int processor = r->processors[t];
     if (processor < 0 || processor >= PROCESSORS_MAX || odd_is_same(r, t, right)) continue;
     all[processor].processor = processor;
-    odd_add(s, r, t, right, &all[processor]);
+    odd_add(origin, r, t, right, &all[processor]);
     if (all[processor].points > odd->points) *odd = all[processor];
   }
   free(all);
   return STATUS_OK;
 }
 
-status_t solver_odd_find(struct solver *s, struct solver_odd *odd)
+status_t solver_odd_find(struct solver_grid *grid, struct solver_odd *odd)
 {
-  const int units = s->config.device->info.compute_units, times = TIMES * units;
-  const struct himeno_stuck stuck = flip_stuck(decomp_rank(&s->decomp), s->swept);
-  struct repeats r = {.box = box_choose(s), .times = times > TIMES_LEAST ? times : TIMES_LEAST};
+  const int units = grid->compute->device->info.compute_units, times = TIMES * units;
+  const struct himeno_stuck stuck = flip_stuck(grid->rank, grid->swept);
+  struct repeats r = {.box = box_choose(&grid->fields.layout.owned, grid->swept),
+                      .times = times > TIMES_LEAST ? times : TIMES_LEAST};
   *odd = (struct solver_odd){.points = 0};
-  if (!s->set->repeat) return STATUS_OK;
+  if (!grid->set->repeat) return STATUS_OK;
   r.points = (size_t)box_points(&r.box);
   r.values = malloc((size_t)r.times * r.points * sizeof *r.values);
   r.processors = malloc((size_t)r.times * sizeof *r.processors);
   status_t status = r.values && r.processors
-                        ? s->set->repeat(s->exec, s->compute, &s->fields, s->current, &r.box, r.times, &stuck,
-                                         r.values, r.processors)
+                        ? grid->set->repeat(grid->exec, grid->compute, &grid->fields, grid->current, &r.box,
+                                            r.times, &stuck, r.values, r.processors)
                         : log_fail(STATUS_ENVIRONMENT, "out of host memory for multiprocessors' values");
-  if (status == STATUS_OK) status = odd_choose(s, &r, odd);
+  if (status == STATUS_OK) status = odd_choose(grid->fields.layout.origin, &r, odd);
   free(r.values);
   free(r.processors);
   return status;

@@ -38,116 +38,114 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
   return STATUS_OK;
 }
 
-static status_t solver_fields_alloc(struct solver *s)
+static status_t solver_geometry_init(const struct solver_config *config, struct solver_grid *grid,
+                                     struct solver_halo *halo)
 {
-  struct gpu_device *device = s->config.device;
-  size_t bytes = (size_t)layout_floats(&s->layout) * sizeof(float);
-  s->fields.layout = s->layout;
+  const int depth = config->kernel->sweeps;
+  struct layout *layout = &grid->fields.layout;
+  struct decomp decomp;
+  grid->kernel = config->kernel;
+  RETURN_IF_FAILED(mpi_check(MPI_Comm_rank(config->comm, &grid->rank), "MPI_Comm_rank"));
+  decomp_init(&decomp, config->global, config->procs, grid->rank);
+  RETURN_IF_FAILED(layout_init(layout, &decomp, depth, config->pad));
+  halo_plan_init(&halo->plan, &decomp, layout, depth);
+  halo_cut_init(&halo->cut, &halo->plan, layout);
+  grid->set = himeno_kernels_find(config->device->backend->name);
+  if (grid->set) return STATUS_OK;
+  return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", config->device->backend->name);
+}
+
+static status_t solver_fields_alloc(const struct solver_config *config, struct himeno_fields *fields)
+{
+  struct gpu_device *device = config->device;
+  size_t bytes = (size_t)layout_floats(&fields->layout) * sizeof(float);
   for (int a = 0; a < 2; a++)
-    RETURN_IF_FAILED(halo_field_alloc(s->config.transport, device,
-                                      himeno_field_bytes(s->config.kernel, &s->layout, a), &s->fields.p[a]));
+    RETURN_IF_FAILED(halo_field_alloc(config->transport, device,
+                                      himeno_field_bytes(config->kernel, &fields->layout, a), &fields->p[a]));
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
-    RETURN_IF_FAILED(gpu_alloc(device, bytes, &s->fields.coefficient[a]));
-  return gpu_alloc(device, (size_t)s->config.max_sweeps * sizeof(double), &s->fields.gosa);
+    RETURN_IF_FAILED(gpu_alloc(device, bytes, &fields->coefficient[a]));
+  return gpu_alloc(device, (size_t)config->max_sweeps * sizeof(double), &fields->gosa);
 }
 
-static status_t kernels_open(struct solver *s)
+static status_t solver_events_create(struct gpu_device *device, struct solver_outcome *outcome,
+                                     struct solver_passes *passes)
 {
-  RETURN_IF_FAILED(s->set->open(s->config.device, &s->fields, s->config.kernel, &s->exec));
-  if (s->config.kernel->sweeps == 1) return STATUS_OK;
-  return s->set->open(s->config.device, &s->fields, himeno_kernel_standard(s->set), &s->plain);
-}
-
-static status_t solver_events_create(struct solver *s)
-{
-  struct gpu_device *device = s->config.device;
-  RETURN_IF_FAILED(gpu_event_create(device, &s->block_begin));
-  RETURN_IF_FAILED(gpu_event_create(device, &s->block_end));
-  RETURN_IF_FAILED(gpu_event_create(device, &s->gosa_event));
+  RETURN_IF_FAILED(gpu_event_create(device, &outcome->begin));
+  RETURN_IF_FAILED(gpu_event_create(device, &outcome->end));
+  RETURN_IF_FAILED(gpu_event_create(device, &passes->gosa.event));
   for (int r = 0; r < PASS_RING; r++)
-    for (int m = 0; m < PASS_MARKS; m++) RETURN_IF_FAILED(gpu_event_create(device, &s->ring[r].event[m]));
+    for (int m = 0; m < PASS_MARKS; m++)
+      RETURN_IF_FAILED(gpu_event_create(device, &passes->ring[r].event[m]));
   return STATUS_OK;
 }
 
-static status_t gosa_create(struct solver *s)
+static status_t solver_outcome_create(const struct solver_config *config, struct solver_outcome *outcome,
+                                      struct solver_gosa *gosa)
 {
-  s->gosa_request = MPI_REQUEST_NULL;
-  RETURN_IF_FAILED(gpu_queue_create(s->config.device, GPU_URGENT, &s->gosa_queue));
-  RETURN_IF_FAILED(gpu_alloc_host(s->config.device, (size_t)s->config.max_sweeps * sizeof(double),
-                                  GPU_HOST_PINNED, (void **)&s->host_gosa));
+  const size_t sweeps = (size_t)config->max_sweeps;
   /* A check point more than whole ones, and the end; planted faults part only the times. */
-  size_t parts = (size_t)(s->config.max_sweeps / s->config.check_sweeps) + 2;
-  s->sum_gosa = calloc((size_t)s->config.max_sweeps, sizeof *s->sum_gosa);
-  s->seconds = calloc(2 * (parts + FLIPS_MAX), sizeof *s->seconds);
-  s->checks = calloc(parts, sizeof *s->checks);
-  s->sums = calloc(2 * parts, sizeof *s->sums);
-  return s->sum_gosa && s->seconds && s->checks && s->sums
+  const size_t parts = sweeps / (size_t)config->check_sweeps + 2;
+  gosa->comm = config->comm;
+  gosa->request = MPI_REQUEST_NULL;
+  RETURN_IF_FAILED(gpu_queue_create(config->device, GPU_URGENT, &gosa->queue));
+  RETURN_IF_FAILED(
+      gpu_alloc_host(config->device, sweeps * sizeof(double), GPU_HOST_PINNED, (void **)&gosa->host));
+  gosa->sum = calloc(sweeps, sizeof *gosa->sum);
+  outcome->seconds = calloc(2 * (parts + FLIPS_MAX), sizeof *outcome->seconds);
+  outcome->checks = calloc(parts, sizeof *outcome->checks);
+  outcome->sums = calloc(2 * parts, sizeof *outcome->sums);
+  return gosa->sum && outcome->seconds && outcome->checks && outcome->sums
              ? STATUS_OK
              : log_fail(STATUS_ENVIRONMENT, "out of host memory for what %d sweeps leave",
-                        s->config.max_sweeps);
+                        config->max_sweeps);
 }
 
 static status_t solver_device_open(struct solver *s)
 {
-  RETURN_IF_FAILED(gpu_queue_create(s->config.device, GPU_NORMAL, &s->compute));
-  RETURN_IF_FAILED(solver_events_create(s));
-  RETURN_IF_FAILED(solver_fields_alloc(s));
-  RETURN_IF_FAILED(gosa_create(s));
-  RETURN_IF_FAILED(kernels_open(s));
-  return solver_fill(s, s->config.data);
+  struct gpu_device *device = s->config.device;
+  struct solver_grid *grid = &s->grid;
+  RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &grid->compute));
+  RETURN_IF_FAILED(solver_events_create(device, &s->outcome, &s->passes));
+  RETURN_IF_FAILED(solver_fields_alloc(&s->config, &grid->fields));
+  RETURN_IF_FAILED(solver_outcome_create(&s->config, &s->outcome, &s->passes.gosa));
+  RETURN_IF_FAILED(grid->set->open(device, &grid->fields, grid->kernel, &grid->exec));
+  if (grid->kernel->sweeps != 1)
+    RETURN_IF_FAILED(grid->set->open(device, &grid->fields, himeno_kernel_standard(grid->set), &grid->plain));
+  return solver_fill(grid, s->config.data);
 }
 
-static status_t solver_geometry_init(struct solver *s)
+static status_t route_open(const struct solver_config *config, const struct solver_grid *grid,
+                           struct solver_halo *halo)
 {
-  int rank, depth = s->config.kernel->sweeps;
-  RETURN_IF_FAILED(mpi_check(MPI_Comm_rank(s->config.comm, &rank), "MPI_Comm_rank"));
-  decomp_init(&s->decomp, s->config.global, s->config.procs, rank);
-  RETURN_IF_FAILED(layout_init(&s->layout, &s->decomp, depth, s->config.pad));
-  halo_plan_init(&s->plan, &s->decomp, &s->layout, depth);
-  halo_cut_init(&s->cut, &s->plan, &s->layout);
-  s->set = himeno_kernels_find(s->config.device->backend->name);
-  if (!s->set)
-    return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", s->config.device->backend->name);
-  return STATUS_OK;
-}
-
-static status_t route_open(struct solver *s)
-{
-  struct halo_context context = {.comm = s->config.comm,
-                                 .device = s->config.device,
-                                 .layout = &s->layout,
-                                 .plan = &s->plan,
-                                 .fields = {s->fields.p[0], s->fields.p[1]},
-                                 .compute = s->compute};
-  RETURN_IF_FAILED(halo_route_open(s->config.transport, &context, &s->route));
-  s->unattended = halo_route_unattended(s->route);
+  struct halo_context context = {.comm = config->comm,
+                                 .device = config->device,
+                                 .layout = &grid->fields.layout,
+                                 .plan = &halo->plan,
+                                 .fields = {grid->fields.p[0], grid->fields.p[1]},
+                                 .compute = grid->compute};
+  RETURN_IF_FAILED(halo_route_open(config->transport, &context, &halo->route));
+  halo->unattended = halo_route_unattended(halo->route);
   return STATUS_OK;
 }
 
 /* Between sweeps of one launch halos can only go by stores, and what waits for them holds the whole
  * device. The first exchange ends when all have opened their kernels. */
-static status_t resident_link(struct solver *s)
+static status_t resident_link(const struct solver_config *config, const struct solver_grid *grid,
+                              struct solver_halo *halo)
 {
+  const char *kernel = config->kernel->name;
   struct gpu_event *arrived;
-  if (!s->config.kernel->resident || !s->route) return STATUS_OK;
-  if (!halo_route_linked(s->route))
+  if (!config->kernel->resident) return STATUS_OK;
+  if (!halo_route_linked(halo->route))
     return log_fail(STATUS_USAGE, "kernel %s over many ranks needs p2p from each to all of its neighbours",
-                    s->config.kernel->name);
-  if (s->config.turns > 1)
-    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs a device of its own for each rank",
-                    s->config.kernel->name);
-  s->link = halo_route_link(s->route, NULL);
-  RETURN_IF_FAILED(halo_route_start(s->route, s->fields.p[1], NULL));
-  RETURN_IF_FAILED(halo_route_finish(s->route, &arrived));
-  RETURN_IF_FAILED(halo_route_lap(s->route));
-  return halo_route_wait(s->route, s->compute);
-}
-
-/* Thin slabs cost a temporal kernel T + 2 steps for a plane: more than halos take that need no
- * host. */
-static int overlap_pays(const struct solver *s)
-{
-  return s->config.overlap && !(s->unattended && s->config.kernel->class_ == HIMENO_TEMPORAL);
+                    kernel);
+  if (config->turns > 1)
+    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs a device of its own for each rank", kernel);
+  halo->link = halo_route_link(halo->route, NULL);
+  RETURN_IF_FAILED(halo_route_start(halo->route, grid->fields.p[1], NULL));
+  RETURN_IF_FAILED(halo_route_finish(halo->route, &arrived));
+  RETURN_IF_FAILED(halo_route_lap(halo->route));
+  return halo_route_wait(halo->route, grid->compute);
 }
 
 status_t solver_open(const struct solver_config *config, struct solver **solver)
@@ -158,17 +156,15 @@ status_t solver_open(const struct solver_config *config, struct solver **solver)
   if (s) {
     s->config = *config;
     if (!s->config.check_sweeps) s->config.check_sweeps = solver_check_sweeps(config->kernel);
-    status = solver_geometry_init(s);
+    status = solver_geometry_init(config, &s->grid, &s->passes.halo);
   }
   if (status == STATUS_OK) status = solver_device_open(s);
   TRY(agree_status(config->comm, status), fail);
-  int ranks = config->procs[0] * config->procs[1] * config->procs[2];
-  if (ranks > 1) TRY(route_open(s), fail);
-  TRY(resident_link(s), fail);
-  s->overlap = overlap_pays(s);
-  s->linked =
-      s->route && s->overlap && halo_route_linked(s->route) && s->set->links && s->set->links(s->exec);
-  solver_pass_choose(s);
+  if (config->procs[0] * config->procs[1] * config->procs[2] > 1) {
+    TRY(route_open(config, &s->grid, &s->passes.halo), fail);
+    TRY(resident_link(config, &s->grid, &s->passes.halo), fail);
+  }
+  solver_pass_choose(&s->passes, &s->grid, config->overlap);
   *solver = s;
   return STATUS_OK;
 fail:
@@ -176,63 +172,49 @@ fail:
   return status;
 }
 
-static void solver_events_destroy(struct solver *s)
-{
-  for (int r = 0; r < PASS_RING; r++)
-    for (int m = 0; m < PASS_MARKS; m++) gpu_event_destroy(s->ring[r].event[m]);
-  gpu_event_destroy(s->gosa_event);
-  gpu_event_destroy(s->block_end);
-  gpu_event_destroy(s->block_begin);
-}
-
 void solver_close(struct solver *s)
 {
   if (!s) return;
   struct gpu_device *device = s->config.device;
+  struct solver_grid *grid = &s->grid;
+  struct himeno_fields *fields = &grid->fields;
+  struct solver_gosa *gosa = &s->passes.gosa;
   gpu_graph_destroy(s->graph.graph);
-  halo_route_close(s->route);
-  if (s->plain) s->set->close(s->plain);
-  if (s->exec) s->set->close(s->exec);
-  solver_baseline_free(s->baseline);
-  free(s->sums);
-  free(s->checks);
-  free(s->seconds);
-  free(s->sum_gosa);
-  gpu_free_host(device, GPU_HOST_PINNED, s->host_gosa);
-  gpu_queue_destroy(s->gosa_queue);
-  gpu_free(device, &s->fields.gosa);
-  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) gpu_free(device, &s->fields.coefficient[a]);
-  for (int a = 0; a < 2; a++) halo_field_free(s->config.transport, device, &s->fields.p[a]);
-  solver_events_destroy(s);
-  gpu_queue_destroy(s->compute);
+  halo_route_close(s->passes.halo.route);
+  if (grid->plain) grid->set->close(grid->plain);
+  if (grid->exec) grid->set->close(grid->exec);
+  solver_baseline_free(grid->baseline);
+  free(s->outcome.sums);
+  free(s->outcome.checks);
+  free(s->outcome.seconds);
+  free(gosa->sum);
+  gpu_free_host(device, GPU_HOST_PINNED, gosa->host);
+  gpu_queue_destroy(gosa->queue);
+  gpu_free(device, &fields->gosa);
+  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) gpu_free(device, &fields->coefficient[a]);
+  for (int a = 0; a < 2; a++) halo_field_free(s->config.transport, device, &fields->p[a]);
+  for (int r = 0; r < PASS_RING; r++)
+    for (int m = 0; m < PASS_MARKS; m++) gpu_event_destroy(s->passes.ring[r].event[m]);
+  gpu_event_destroy(gosa->event);
+  gpu_event_destroy(s->outcome.end);
+  gpu_event_destroy(s->outcome.begin);
+  gpu_queue_destroy(grid->compute);
   free(s);
 }
 
-status_t solver_resources(struct solver *s, struct himeno_resources *resources)
+struct solver_grid *solver_grid(struct solver *solver)
 {
-  *resources = (struct himeno_resources){0};
-  return s->set->resources ? s->set->resources(s->exec, resources) : STATUS_OK;
+  return &solver->grid;
 }
 
-int solver_messages(const struct solver *solver)
+const struct solver_halo *solver_halo(const struct solver *solver)
 {
-  return solver->plan.n;
+  return &solver->passes.halo;
 }
 
-const struct halo_message *solver_message(const struct solver *solver, int m, struct halo_path *path)
+const struct halo_message *solver_message(const struct solver_halo *halo, int m, struct halo_path *path)
 {
-  halo_route_path(solver->route, m, path);
-  return &solver->plan.messages[m];
-}
-
-struct himeno_counts solver_counts(const struct solver *s)
-{
-  struct himeno_counts counts = {0};
-  if (s->set->counts) s->set->counts(s->exec, &counts);
-  return counts;
-}
-
-const struct decomp *solver_decomp(const struct solver *solver)
-{
-  return &solver->decomp;
+  if (m == halo->plan.n) return NULL;
+  halo_route_path(halo->route, m, path);
+  return &halo->plan.messages[m];
 }

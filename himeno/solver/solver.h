@@ -32,6 +32,8 @@ enum himeno_phase {
 extern const char *const himeno_phase_names[HIMENO_PHASES];
 
 struct solver;
+struct solver_grid;
+struct solver_halo;
 
 struct solver_config {
   MPI_Comm comm;
@@ -49,7 +51,7 @@ struct solver_config {
   int turn, sharing, turns;
   /** plants what is due at sweep \a at of a block of \a sweeps, and brings \a stop forward to
    * where more is due; NULL but in tests (himeno/solver/flip.h) */
-  status_t (*faults)(struct solver *solver, int at, int sweeps, int *stop);
+  status_t (*faults)(struct solver_grid *grid, int at, int sweeps, int *stop);
   /** replaces the times of blocks and of the ceiling; NULL but in tests (himeno/solver/clock.h) */
   const struct solver_clock *clock;
   int check_sweeps; /**< sweeps from check point to check point: solver_check_sweeps() */
@@ -82,6 +84,7 @@ struct solver_block {
   const struct solver_check
       *checks; /**< the solver's, until its next block; the last one is the block's end */
   int n_checks;
+  const double *own_gosa;       /**< this rank's own, of each sweep; the solver's like `checks` */
   double phases[HIMENO_PHASES]; /**< this rank's mean seconds a sweep */
   /** seconds a sweep of waiting for neighbours that its interior holds, at most: where kernels
    * wait, or compute beside a wait, no timestamp tells the two apart */
@@ -95,16 +98,22 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes);
 status_t solver_open(const struct solver_config *config, struct solver **solver);
 void solver_close(struct solver *solver);
 
+/** \brief The grid that it sweeps: this rank's part, with its arrays. */
+struct solver_grid *solver_grid(struct solver *solver);
+
+/** \brief What it exchanges with neighbours. */
+const struct solver_halo *solver_halo(const struct solver *solver);
+
 /** \brief Restores the initial field, runs and times \a sweeps sweeps, sums the checksum. \a cut:
  * the sweeps pause at each check point for the checksum there; pauses are not timed. */
 status_t solver_block_run(struct solver *solver, int sweeps, int cut, struct solver_block *block);
 
 /** \brief Like solver_block_run from the field as it is: for the original protocol, which never
  * resets it. */
-status_t solver_block_continue(struct solver *solver, int sweeps, struct solver_block *block);
+status_t solver_block_continue(struct solver *solver, int sweeps, int cut, struct solver_block *block);
 
 /** \brief Fills everything with \a data; the next block continues from the initial field. */
-status_t solver_fill(struct solver *solver, enum himeno_data data);
+status_t solver_fill(struct solver_grid *grid, enum himeno_data data);
 
 /** The arrays that a solver keeps: the coefficients by enum himeno_array, then both fields. */
 enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
@@ -120,14 +129,14 @@ struct solver_odd {
 /** \brief Has every multiprocessor compute the same points of the next sweep, other ones from block
  * to block, and looks for the one whose values differ most from what most have. Spoils the older
  * field. */
-status_t solver_odd_find(struct solver *solver, struct solver_odd *odd);
+status_t solver_odd_find(struct solver_grid *grid, struct solver_odd *odd);
 
 /** \brief "a0", …, "wrk1", "p", "older p". */
 const char *solver_array_name(int array);
 
 /** \brief Sum of the twelve coefficients' checksums over the points that this rank counts; not
  * summed over ranks. */
-status_t solver_coefficients_checksum(struct solver *solver, uint64_t *sum);
+status_t solver_coefficients_checksum(struct solver_grid *grid, uint64_t *sum);
 
 /** Relative, where gosa is a sum of single floats that round toward zero. */
 #define SOLVER_GOSA_TOLERANCE_SINGLE 1e-3
@@ -138,30 +147,29 @@ int solver_gosa_agrees(double a, double b, double tolerance);
 
 /** \brief The coefficients' checksums over all that this rank holds are kept:
  * solver_baseline_compare looks for changes. */
-status_t solver_baseline_begin(struct solver *solver);
+status_t solver_baseline_begin(struct solver_grid *grid);
 
-/** \brief The block that has just run becomes the one that later ones of as many sweeps must
- * repeat. */
-status_t solver_baseline_take(struct solver *solver);
+/** \brief \a block, which has just run, becomes the one that later ones of as many sweeps must
+ * repeat. \a taken: a copy of its checks, the grid's. */
+status_t solver_baseline_take(struct solver_grid *grid, const struct solver_block *block,
+                              const struct solver_check **taken);
 
-/** \brief What the block that was taken had at its check points: \a n of them, none before. The
- * solver's. */
-const struct solver_check *solver_baseline_checks(const struct solver *solver, int *n);
-
-/** \brief STATUS_WRONG on all ranks, and a line from each that saw it, where the block that has
- * just run differs from the one that was taken (in a rank's own gosa of any sweep, in the older
+/** \brief STATUS_WRONG on all ranks, and a line from each that saw it, if \a block, which has just
+ * run, differs from the one that was taken (in a rank's own gosa of any sweep, in the older
  * field, in p at check points that both have), or where a coefficient has changed. \a what names
  * the block. */
-status_t solver_baseline_compare(struct solver *solver, const char *what);
+status_t solver_baseline_compare(struct solver_grid *grid, MPI_Comm comm, const struct solver_block *block,
+                                 const char *what);
 
 /** \brief Checksum of one array over the points that this rank counts; not summed over ranks. */
-status_t solver_array_checksum(struct solver *solver, int array, uint64_t *sum);
+status_t solver_array_checksum(struct solver_grid *grid, int array, uint64_t *sum);
 
 /** \brief Copies \a n floats from \a offset of an array to the host, or back. */
-status_t solver_array_read(struct solver *solver, int array, int64_t offset, int64_t n, float *host);
-status_t solver_array_write(struct solver *solver, int array, int64_t offset, int64_t n, const float *host);
+status_t solver_array_read(struct solver_grid *grid, int array, int64_t offset, int64_t n, float *host);
+status_t solver_array_write(struct solver_grid *grid, int array, int64_t offset, int64_t n,
+                            const float *host);
 
-const struct layout *solver_layout(const struct solver *solver);
+const struct layout *solver_layout(const struct solver_grid *grid);
 
 /** Bytes a second of the ceiling kernel. */
 struct solver_rates {
@@ -174,15 +182,13 @@ struct solver_rates {
 status_t solver_ceiling(struct solver *solver, int passes, struct solver_rates *rates);
 
 /** \brief What the kernel takes of the device; zeros where the backend cannot say. */
-status_t solver_resources(struct solver *solver, struct himeno_resources *resources);
+status_t solver_resources(struct solver_grid *grid, struct himeno_resources *resources);
 
-/** \brief How many messages this rank sends in an exchange, and how the mth travels. */
-int solver_messages(const struct solver *solver);
-const struct halo_message *solver_message(const struct solver *solver, int m, struct halo_path *path);
+/** \brief The mth message that this rank sends in an exchange, and how it travels; NULL after the
+ * last one. */
+const struct halo_message *solver_message(const struct solver_halo *halo, int m, struct halo_path *path);
 
 /** \brief What this rank's emulator counted; zeros where there is none. */
-struct himeno_counts solver_counts(const struct solver *solver);
-
-const struct decomp *solver_decomp(const struct solver *solver);
+struct himeno_counts solver_counts(const struct solver_grid *grid);
 
 #endif

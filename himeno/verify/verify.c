@@ -21,10 +21,10 @@ const char *verify_source_name(enum verify_source source)
   return verify_source_names[source];
 }
 
-static status_t verify_coefficients_sum(struct solver *solver, MPI_Comm comm, uint64_t *sum)
+static status_t verify_coefficients_sum(struct solver_grid *grid, MPI_Comm comm, uint64_t *sum)
 {
   uint64_t mine;
-  RETURN_IF_FAILED(solver_coefficients_checksum(solver, &mine));
+  RETURN_IF_FAILED(solver_coefficients_checksum(grid, &mine));
   return watch_allreduce(comm, &mine, sum, 1, MPI_UINT64_T, MPI_SUM, "the coefficients' checksum");
 }
 
@@ -45,7 +45,7 @@ static status_t reference_run(struct verify_reference *reference, MPI_Comm comm,
   if (!(value->checks = malloc((size_t)block.n_checks * sizeof *value->checks)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for the reference's values");
   memcpy(value->checks, block.checks, (size_t)block.n_checks * sizeof *value->checks);
-  return verify_coefficients_sum(reference->solver, comm, &value->coefficients);
+  return verify_coefficients_sum(solver_grid(reference->solver), comm, &value->coefficients);
 }
 
 void verify_value_free(struct verify_value *value)
@@ -176,10 +176,10 @@ status_t verify_block(const struct verify_value *value, const struct solver_bloc
   return check_verify(value, block->sweeps, &is, &must_be, what);
 }
 
-status_t verify_coefficients(struct solver *solver, MPI_Comm comm, const struct verify_value *value,
+status_t verify_coefficients(struct solver_grid *grid, MPI_Comm comm, const struct verify_value *value,
                              uint64_t *sum)
 {
-  RETURN_IF_FAILED(verify_coefficients_sum(solver, comm, sum));
+  RETURN_IF_FAILED(verify_coefficients_sum(grid, comm, sum));
   if (value->source == VERIFY_NO || *sum == value->coefficients) return STATUS_OK;
   return log_fail(STATUS_WRONG,
                   "the constant arrays' checksum is %016" PRIx64 ", must be %016" PRIx64 " (%s value)", *sum,

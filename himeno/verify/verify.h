@@ -61,9 +61,9 @@ status_t verify_reference_open(const struct solver_config *config, int max_sweep
                                struct verify_reference *reference);
 void verify_reference_close(struct verify_reference *reference);
 
-/** \brief Collective: the checksum of the solver's coefficients; STATUS_WRONG, with both, when \a
+/** \brief Collective: the checksum of the grid's coefficients; STATUS_WRONG, with both, when \a
  * value has another. */
-status_t verify_coefficients(struct solver *solver, MPI_Comm comm, const struct verify_value *value,
+status_t verify_coefficients(struct solver_grid *grid, MPI_Comm comm, const struct verify_value *value,
                              uint64_t *sum);
 
 /** \brief STATUS_WRONG, with both values, when the block differs from \a value at its end or at a

@@ -65,8 +65,8 @@ static void point_note(struct differences *d, const struct point *p, const int64
 }
 
 /* One plane of both fields; their rows may stand differently in memory. */
-static status_t plane_compare(struct solver *mine, struct solver *reference, int64_t i, float *host[2],
-                              struct differences *d)
+static status_t plane_compare(struct solver_grid *mine, struct solver_grid *reference, int64_t i,
+                              float *host[2], struct differences *d)
 {
   const struct layout *m = solver_layout(mine), *r = solver_layout(reference);
   const int64_t other = i + m->origin[0] - r->origin[0];
@@ -83,7 +83,7 @@ static status_t plane_compare(struct solver *mine, struct solver *reference, int
   return STATUS_OK;
 }
 
-static status_t fields_compare(struct solver *mine, struct solver *reference, struct differences *d)
+static status_t fields_compare(struct solver_grid *mine, struct solver_grid *reference, struct differences *d)
 {
   const struct layout *m = solver_layout(mine);
   float *host[2] = {malloc((size_t)m->plane * sizeof(float)),
@@ -97,15 +97,20 @@ static status_t fields_compare(struct solver *mine, struct solver *reference, st
   return status;
 }
 
-static status_t differences_open(const struct solver *solver, struct differences *d)
+static status_t differences_open(const struct solver_grid *grid, struct differences *d)
 {
-  const int64_t *global = solver_layout(solver)->global;
-  const struct box *owned = &solver_decomp(solver)->owned;
-  int64_t lo[3] = {1, 1, 1}, hi[3], none[3] = {0, 0, 0};
-  for (int a = 0; a < 3; a++) hi[a] = global[a] - 1;
-  RETURN_IF_FAILED(pattern_open(lo, hi, &d->inner));
-  RETURN_IF_FAILED(pattern_open(none, global, &d->fixed));
-  return pattern_open(owned->lo, owned->hi, &d->own);
+  const struct layout *l = solver_layout(grid);
+  struct box inner, own;
+  const int64_t none[3] = {0, 0, 0};
+  for (int a = 0; a < 3; a++) {
+    inner.lo[a] = 1;
+    inner.hi[a] = l->global[a] - 1;
+    own.lo[a] = l->owned.lo[a] + l->origin[a];
+    own.hi[a] = l->owned.hi[a] + l->origin[a];
+  }
+  RETURN_IF_FAILED(pattern_open(inner.lo, inner.hi, &d->inner));
+  RETURN_IF_FAILED(pattern_open(none, l->global, &d->fixed));
+  return pattern_open(own.lo, own.hi, &d->own);
 }
 
 static void differences_close(struct differences *d)
@@ -219,8 +224,8 @@ static status_t differences_report(const struct placement *place, const char *ke
   return status;
 }
 
-static status_t differences_find(const struct placement *place, const char *kernel, struct solver *mine,
-                                 struct solver *reference, int sweeps)
+static status_t differences_find(const struct placement *place, const char *kernel, struct solver_grid *mine,
+                                 struct solver_grid *reference, int sweeps)
 {
   struct differences d = {.n = 0};
   status_t status = differences_open(mine, &d);
@@ -247,7 +252,8 @@ static status_t runs_compare(const struct placement *place, const char *kernel, 
   for (size_t t = 0; t < sizeof tried / sizeof *tried && tried[t] <= most; t++) {
     RETURN_IF_FAILED(solver_block_run(mine, tried[t], 0, &is));
     RETURN_IF_FAILED(solver_block_run(reference, tried[t], 0, &must_be));
-    if (is.checksum != must_be.checksum) return differences_find(place, kernel, mine, reference, tried[t]);
+    if (is.checksum != must_be.checksum)
+      return differences_find(place, kernel, solver_grid(mine), solver_grid(reference), tried[t]);
     if (solver_gosa_agrees(is.gosa, must_be.gosa, VERIFY_GOSA_TOLERANCE)) continue;
     if (place->rank == 0) gosa_print(kernel, tried[t], is.gosa, must_be.gosa);
     return STATUS_OK;

@@ -104,7 +104,7 @@ static status_t block_check(int cut, const char *what)
   struct solver_block block;
   RETURN_IF_FAILED(solver_block_run(solver, SWEEPS, cut, &block));
   status_t status = verify_block(&value, &block, what);
-  return status_worst(status, solver_baseline_compare(solver, what));
+  return status_worst(status, solver_baseline_compare(solver_grid(solver), config.comm, &block, what));
 }
 
 /* As a run begins. */
@@ -114,11 +114,11 @@ static status_t settle(void)
   uint64_t sum;
   RETURN_IF_FAILED(verify_prepare(&config, HIMENO_VERIFY_FULL, SWEEPS, &value));
   RETURN_IF_FAILED(solver_open(&config, &solver));
-  RETURN_IF_FAILED(solver_baseline_begin(solver));
-  RETURN_IF_FAILED(verify_coefficients(solver, config.comm, &value, &sum));
+  RETURN_IF_FAILED(solver_baseline_begin(solver_grid(solver)));
+  RETURN_IF_FAILED(verify_coefficients(solver_grid(solver), config.comm, &value, &sum));
   RETURN_IF_FAILED(solver_block_run(solver, SWEEPS, 1, &block));
   RETURN_IF_FAILED(verify_block(&value, &block, "first block"));
-  RETURN_IF_FAILED(solver_baseline_take(solver));
+  RETURN_IF_FAILED(solver_baseline_take(solver_grid(solver), &block, &(const struct solver_check *){NULL}));
   for (int cut = 0; cut < 2; cut++) RETURN_IF_FAILED(block_check(cut, "a block without a fault"));
   return STATUS_OK;
 }
@@ -147,7 +147,7 @@ static status_t block_with(const char *what, int n, int *reported)
   /* Before every tenth one a block without: nothing may be found there. */
   if (n % 10 == 0) RETURN_IF_FAILED(block_check(cut, "a block without a fault"));
   struct flip planned = flip;
-  planned.sweep += solver->swept;
+  planned.sweep += solver_grid(solver)->swept;
   flip_plan(&planned, 1);
   log_hold(1);
   status_t status = block_check(cut, "block");
@@ -165,7 +165,7 @@ static status_t block_with(const char *what, int n, int *reported)
     printf("# missed: %s@%d %" PRId64 ",%" PRId64 ",%" PRId64 " bit %d sweep %" PRId64 "%s\n",
            solver_array_name(flip.array), flip.rank, flip.point[0], flip.point[1], flip.point[2], flip.bit,
            flip.sweep, cut ? ", with pauses" : "");
-  return solver_fill(solver, config.data);
+  return solver_fill(solver_grid(solver), config.data);
 }
 
 static void table_print(void)

@@ -225,18 +225,18 @@ static void the_last_sweep_is_checked_where_the_block_is_no_multiple(void **stat
 /* Two flips of one bit leave it as it was. */
 static void a_block_stops_where_faults_are_due_in_order(void **state)
 {
-  const struct rig *rig = *state;
-  const int64_t swept = rig->solver->swept;
+  struct solver_grid *grid = solver_grid(((const struct rig *)*state)->solver);
+  const int64_t swept = grid->swept;
   int stop = 10;
   flip_plan((struct flip[]){{.rank = -1, .sweep = swept + 9},
                             {.rank = -1, .sweep = swept + 5},
                             {.rank = -1, .sweep = swept + 7}},
             3);
-  assert_true(flip_any() && flip_faults(rig->solver, 0, 10, &stop) == STATUS_OK && stop == 4);
+  assert_true(flip_any() && flip_faults(grid, 0, 10, &stop) == STATUS_OK && stop == 4);
   stop = 10;
-  assert_true(flip_faults(rig->solver, 4, 10, &stop) == STATUS_OK && stop == 6);
+  assert_true(flip_faults(grid, 4, 10, &stop) == STATUS_OK && stop == 6);
   stop = 8;
-  assert_true(flip_faults(rig->solver, 6, 8, &stop) == STATUS_OK && stop == 8);
+  assert_true(flip_faults(grid, 6, 8, &stop) == STATUS_OK && stop == 8);
   flip_plan(NULL, 0);
   assert_false(flip_any());
 }
