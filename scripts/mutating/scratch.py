@@ -2,6 +2,7 @@
 """A copy of the tree, and a build of it that follows."""
 import fcntl
 import fnmatch
+import hashlib
 import os
 import pathlib
 import re
@@ -20,7 +21,7 @@ class Scratch:
         self.original, self.texts = tree.root, tree.texts
         self.folder = pathlib.Path(folder).resolve()
         self.tree, self.build = self.folder / "tree", self.folder / "build"
-        self.jobs = jobs
+        self.jobs, self.mutant, self.made, self.names = jobs, None, [], {}
         for name in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES"):  # of a make that runs this
             os.environ.pop(name, None)
         self.build.mkdir(parents=True, exist_ok=True)
@@ -75,10 +76,56 @@ class Scratch:
     def make(self, targets):
         """Whether they were built."""
         with open(self.folder / "build.log", "w", encoding="utf-8") as log:
-            return subprocess.run(["make", "-s", f"-j{self.jobs}", *targets], cwd=self.build, stdout=log, stderr=log, check=False).returncode == 0
+            return subprocess.run(["timeout", "600", "make", "-s", f"-j{self.jobs}", *targets], cwd=self.build, stdout=log, stderr=log, check=False).returncode == 0
+
+    def plant(self, mutant):
+        if self.mutant is not mutant:
+            self.restore()
+            self.mutant = mutant
+            self.write(mutant.file, mutant.planted(self.texts[mutant.file]))
+
+    def restore(self):
+        if self.mutant:
+            self.write(self.mutant.file, self.texts[self.mutant.file])
+            self.mutant = None
 
     def write(self, file, text):
         (self.tree / file).write_text(text, encoding="utf-8")
+
+    def compiled(self):
+        """(object, files it was made from) of all that are compiled, the source first."""
+        for path in [] if self.made else self.build.rglob("*.Po"):
+            rule, _, _ = path.read_text(encoding="utf-8").replace("\\\n", " ").partition("\n\n")
+            target, _, files = rule.partition(":")
+            files = re.findall(r"(?:^|\s)\S*?tree/(\S+)", files.partition("\n")[0])
+            if files:
+                self.made.append((target, files))
+        return self.made
+
+    def objects(self, file):
+        return [target for target, files in self.compiled() if file in files and not files[0].startswith("tests/")]
+
+    def symbols(self, name, letters):
+        """Of an object, of those kinds (see nm)."""
+        if name not in self.names:
+            self.names[name] = subprocess.run(["nm", "-P", self.build / name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+        return {line.split()[0] for line in self.names[name].splitlines() if line.split()[1] in letters}
+
+    def callers(self, file):
+        """Test programs that call the functions of a source, or that include a header."""
+        own = set().union(*(self.symbols(name, "TDBR") for name in self.objects(file))) if file.endswith(".c") else set()
+        include = {target for target, files in self.compiled() if file in files}
+        return {test for test in self.for_tests if test.startswith("tests/unit/") and (test + ".o" in include or own & self.symbols(test + ".o", "U"))}
+
+    def code(self, objects):
+        """A digest of objects without debug information; None if one is not built."""
+        if not self.make(objects):
+            return None
+        digest, bare = hashlib.sha256(), self.folder / "bare.o"
+        for name in objects:
+            subprocess.run(["objcopy", "-g", self.build / name, bare], check=True)
+            digest.update(bare.read_bytes())
+        return digest.hexdigest()
 
 
 def skipped(folder):

@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import hashlib
+import math
 import os
 import pathlib
 import shutil
@@ -15,6 +16,7 @@ from files import write_whole
 
 KILLED, SURVIVED, NOT_BUILT, NOT_TRIED = "killed", "survived", "not built", "not tried"
 TRIES = 3
+UNKNOWN = 600  # seconds for a test whose usual time is not known
 SLOWER = 4  # than without the mutant: no test takes so much longer for want of a core
 MARK = "MUTATE_TRIAL"
 
@@ -34,71 +36,78 @@ class Trials:
                 test, text, state, seconds = line.split("\t")
                 self.known[test] = (text, state, float(seconds))
 
-    def passes(self, test):
-        """Whether it does without a mutant, which is tried where it is not known."""
-        text = self.text_of(test)
-        if self.known.get(test, ("",))[0] != text:
-            self.measure(test, text)
-        return self.known[test][1] == "passes"
+    def state(self, test):
+        """passes, fails, skipped; "" if it is not known how it does without a mutant."""
+        text, state, _ = self.known.get(test, ("", "", 0))
+        return state if text == self.text_of(test) else ""
 
     def expected(self, test):
         """Seconds; of one that is not known yet a guess."""
         return self.known[test][2] if test in self.known else 2 if test in self.rig.for_tests else 60
 
     def text_of(self, test):
+        """A digest of its source; replay_NAME of tests/fuzz is made from NAME.c."""
         file = self.rig.tree / test
-        return hashlib.sha256((file if file.exists() else file.with_suffix(".c")).read_bytes()).hexdigest()[:16]
+        sources = (file, file.with_suffix(".c"), file.with_name(file.name.replace("replay_", "", 1) + ".c"))
+        return hashlib.sha256(next(source for source in sources if source.exists()).read_bytes()).hexdigest()[:16]
 
-    def measure(self, test, text):
+    def measure(self, test):
+        self.rig.restore()
         built = self.rig.make(self.rig.targets(test))
-        outcome = run(self.rig, test, 600) if built else Outcome("it is not built", False, 0, False)
+        self.note(test, run(self.rig, test, UNKNOWN) if built else Outcome("it is not built", False, 0, False))
+
+    def note(self, test, outcome):
         state = "fails" if outcome.failed else "passes" if outcome.ran else "skipped"
         if state != "passes":
             print(f"{test} is not used, it {state} without a mutant: {outcome.failed or 'nothing in it ran'}", flush=True)
-        self.known[test] = (text, state, max(outcome.seconds, self.known.get(test, (0, 0, 0))[2]))
+        self.known[test] = (self.text_of(test), state, max(outcome.seconds, self.known.get(test, (0, 0, 0))[2]))
         lines = [f"{name}\t{mark}\t{how}\t{seconds:.2f}\n" for name, (mark, how, seconds) in self.known.items() if how != "fails"]
         write_whole(str(self.file), "".join(lines))
 
-    def of(self, mutant):
-        """Quickest first, until one fails."""
-        tests = sorted((test for test in mutant.tests if not self.quick or test in self.rig.for_tests), key=self.expected)
-        begin, ran = time.monotonic(), 0
+    def of(self, mutant, limit=math.inf):
+        """Programs before scripts, the quickest first, until one fails. After the first, tests that would end after `limit` seconds are left out."""
+        tests = sorted((test for test in mutant.tests if not self.quick or test in self.rig.for_tests), key=lambda test: (test not in self.rig.for_tests, self.expected(test)))
+        seconds, ran, left = 0, 0, 0
         verdict, by = NOT_TRIED, "no test of it runs here"
-        for test in tests:
-            if not self.passes(test):
-                continue
-            verdict, by = self.face(mutant, test)
-            if verdict != SURVIVED:
-                break
-            ran += 1
-            by = f"{ran} tests"
-        return Line(mutant.name, verdict, time.monotonic() - begin, by)
+        try:
+            for test in tests:
+                if ran and seconds + self.expected(test) > limit:
+                    left += 1
+                    continue
+                begin = time.monotonic()
+                if self.state(test) in ("fails", "skipped") or not (found := self.face(mutant, test)):
+                    continue
+                verdict, by = found
+                seconds += time.monotonic() - begin
+                if verdict != SURVIVED:
+                    break
+                ran += 1
+                by = f"{ran} tests"
+        finally:
+            self.rig.restore()
+        return Line(mutant.name, verdict, seconds, f"{ran} tests, {left} left out" if left and verdict == SURVIVED else by)
 
     def face(self, mutant, test):
-        """Verdict and what it is by. Where a test takes too long it is looked at whether it does so without the mutant too: others may need the cores."""
+        """Verdict and its reason, or None for a test that is not used. A test that fails, or takes too long, with the mutant is run without it too, unless its usual
+        time is known: it may fail anyway, or others may need the cores."""
         for _ in range(TRIES):
-            limit = self.limit(test)
-            built, outcome = self.planted(mutant, test, limit)
-            if not built:
+            limit, known = self.limit(test), self.state(test)
+            self.rig.plant(mutant)
+            if not self.rig.make(self.rig.targets(test)):
                 return NOT_BUILT, (self.rig.folder / "build.log").read_text(encoding="utf-8")[:300].replace("\n", " ").replace("\t", " ")
-            if not outcome.late:
-                break
-            self.measure(test, self.text_of(test))
-            if self.limit(test) <= limit + 1:
+            outcome = run(self.rig, test, limit)
+            if not known and not outcome.failed:
+                self.note(test, outcome)
+            elif not known or outcome.late:
+                self.measure(test)
+            if self.state(test) != "passes":
+                return None
+            if not outcome.late or self.limit(test) <= limit + 1:
                 break
         return (KILLED, f"{test}: {outcome.failed}") if outcome.failed else (SURVIVED, "")
 
     def limit(self, test):
-        return self.patience + SLOWER * self.known[test][2]
-
-    def planted(self, mutant, test, limit):
-        original = self.rig.texts[mutant.file]
-        self.rig.write(mutant.file, mutant.planted(original))
-        try:
-            built = self.rig.make(self.rig.targets(test))
-            return built, run(self.rig, test, limit) if built else None
-        finally:
-            self.rig.write(mutant.file, original)
+        return self.patience + SLOWER * self.known[test][2] if self.state(test) else UNKNOWN
 
 
 def run(rig, test, limit):

@@ -372,8 +372,10 @@ a_tree_to_mutate() {
   cat >configure <<'SH'
 #!/bin/sh
 mkdir -p tests/unit && echo "BATS=$BATS" >tests/env.sh
-printf 'check_PROGRAMS = tests/unit/test_one\nall: $(check_PROGRAMS)\ntests/unit/test_one: ../tree/base/one.c ../tree/tests/unit/test_one.c\n' >Makefile
+mkdir -p base/.deps
+printf 'check_PROGRAMS = tests/unit/test_one\nall: $(check_PROGRAMS)\ntests/unit/test_one: base/one.o tests/unit/test_one.o\n' >Makefile
 printf '\tcc -o $@ $^ && printf "#!/bin/sh\\n./$@.bin && echo ok 1 || echo not ok 1 - one\\n" >$@.sh && mv $@ $@.bin && mv $@.sh $@ && chmod +x $@\n' >>Makefile
+printf 'base/one.o: ../tree/base/one.c\n\tcc -c -MD -MF base/.deps/one.Po -o $@ $<\ntests/unit/test_one.o: ../tree/tests/unit/test_one.c\n\tcc -c -o $@ $<\n' >>Makefile
 SH
   chmod +x configure
   export BATS
@@ -405,6 +407,57 @@ mutant() { printf '%s: a lie\n  in one\n  from x+1\n  to %s\n  tests %s\n\n' "$1
   run scripts/mutate --resume changed
   expect_status 0
   [[ $output == *"1 killed, 0 survived, 0 not built, 0 not tried, 100.0% killed" ]]
+}
+
+@test "a sample counts what it kills, resumes, and leaves out what is not built, the same or reviewed" {
+  a_tree_to_mutate
+  mkdir tests/cli
+  rm scripts/shared/{floor,gpus,naming,options,processes}.py # nothing here tests them
+  cat >>base/one.c <<'C'
+int unchecked(int x)
+{
+  return x == 7 * 1; /* 7 == 7 */
+}
+struct pair { int a; } pair_of(struct pair p)
+{
+  return p;
+}
+C
+  printf '#!/bin/sh\n# if [ 1 -gt 2 ]\n[ "$1" -gt 2 ] && echo more\n' >scripts/hello
+  printf 'def half(x):\n    """if x > 1: return 2"""\n    return x / 2\n' >scripts/half.py
+  printf '@test "hello" {\n  [ "$(sh "$top_srcdir/scripts/hello" 3)" = more ] && ! sh "$top_srcdir/scripts/hello" 2\n}\n' >tests/cli/scripts.bats
+  sample() { run scripts/mutate --sample "$@" --results r.jsonl; }
+  sample 1000
+  expect_status 1
+  [[ $output == *"killed "*"base/one.c:3: return x + 1; /* x + 1 */ -> return x - 1; /* x + 1 */  tests/unit/test_one: 1 - one"* ]]
+  [[ $output == *"killed "*'scripts/hello:3: [ "$1" -gt 2 ] && echo more -> [ "$1" -ge 2 ] && echo more  tests/cli/scripts.bats'* ]]
+  [[ $output == *"survived: base/one.c:7: return x == 7 * 1; /* 7 == 7 */ -> return x != 7 * 1; /* 7 == 7 */ (comparison; 1 tests)"* ]]
+  [[ $output == *"survived: scripts/half.py:3: return x / 2 -> return x * 2 (arithmetic; 1 tests)"* ]]
+  [[ $output == *"not built "*"base/one.c:11: return p; -> return 0;"* ]]
+  [[ $output == *"same code "*"base/one.c:7: return x == 7 * 1; /* 7 == 7 */ -> return x == 7 / 1; /* 7 == 7 */"* ]]
+  [[ $output == *"all: 7 of 15 killed, 46.7% (95% interval 24.8% to 69.9%)"* ]]
+  [[ $output == *"not counted: 0 equivalent, 0 speed, 2 same code, 1 not built, "*" not tried" ]]
+  whole=${output##*$'\n\n'}
+  # An interrupted run has written some lines and a part of one.
+  head -n 9 r.jsonl >some && head -c 20 r.jsonl >>some && cp some r.jsonl
+  sample 1000 --resume
+  [ "${output##*$'\n\n'}" = "$whole" ]
+  names() { python3 -c 'for line in open("r.jsonl"): print(__import__("json").loads(line)["name"])' | head -n 3; }
+  sample 3
+  first=$(names)
+  sample 5
+  [ "$(names)" = "$first" ]
+  sample 5 --seed 2
+  [ "$(names)" != "$first" ]
+  printf 'scripts/half.py: speed: it takes longer\n  - return x / 2\n  + return x * 2\n' >tests/mutants/reviewed
+  sample 1000
+  [[ $output == *"speed: scripts/half.py:3: return x / 2 -> return x * 2 (arithmetic; it takes longer)"*"all: 7 of 14 killed"* ]]
+  run scripts/mutate --check
+  expect_status 0
+  sed -i 's/return x/return 2 * x/' scripts/half.py
+  run scripts/mutate --check
+  expect_status 1
+  [[ $output == *"tests/mutants/reviewed: no operator makes scripts/half.py: return x / 2 -> return x * 2"* ]]
 }
 
 @test "mutate names a lie that stands nowhere or twice, and an unknown one" {

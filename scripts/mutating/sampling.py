@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""A random sample of all mutants that the standard operators make, its results and its score."""
+import collections
+import fnmatch
+import functools
+import hashlib
+import json
+import math
+import pathlib
+import re
+import subprocess
+
+import operators
+import trial
+from endings import BadInput
+from mutants import NotFound
+
+# Kernel languages; and scripts that test or check the tree, which no user runs.
+NOT_SAMPLED = ("*.cl", "*.qasm", "*.qinc", "scripts/mutat*", "scripts/test", "scripts/check-style", "scripts/fuzz", "scripts/compile-commands")
+CUDA = ("*.cu", "*.cuh", "*/cuda/*")
+# Verdicts, rates, units, bytes, statistics and exit codes.
+FIGURES = ("judge/*", "*/result/*", "*/report/*", "*/report*", "*/measure/*", "*/verify/*", "base/stats.*", "base/status.*", "base/hash.*", "gemm/state/model.*", "tools/*/rate*",
+           "tools/*/fit*", "suite/worth.*", "scripts/accepting/*", "scripts/shared/endings.py", "scripts/studying/compare.py")
+SAME, REVIEWED = "same code", ("equivalent", "speed")
+COUNTED = (trial.KILLED, trial.SURVIVED, *REVIEWED)
+HEADER_OF_MANY = 12  # objects that include it: then the objects are not compared
+
+
+class Sampled:
+    """One mutant. Its key is its file and the lines before and after, so that it is the same one when other lines move."""
+
+    def __init__(self, file, text, edit, seen):
+        begin, end, self.new, self.operator = edit
+        self.file, self.at, self.tests = file, (begin, end), []
+        first, last = text.rfind("\n", 0, begin) + 1, (text + "\n").find("\n", end)
+        self.line = text.count("\n", 0, begin) + 1
+        self.before, self.after = (" ".join(lines.split()) for lines in (text[first:last], text[first:begin] + self.new + text[end:last]))
+        seen[self.before, self.after] += 1
+        number = seen[self.before, self.after]
+        self.name = f"{file}: {self.before} -> {self.after}" + (f" ({number})" if number > 1 else "")
+
+    def planted(self, text):
+        return text[:self.at[0]] + self.new + "\n" * text.count("\n", *self.at) + text[self.at[1]:]
+
+    def __str__(self):
+        return f"{self.file}:{self.line}: {self.before} -> {self.after}"
+
+
+def population(tree, cuda):
+    everything = {}
+    for file, text in tree.texts.items():
+        if not any(fnmatch.fnmatch(file, pattern) for pattern in NOT_SAMPLED) and any(fnmatch.fnmatch(file, pattern) for pattern in CUDA) == cuda:
+            seen = collections.Counter()
+            for edit in operators.edits(file, text):
+                mutant = Sampled(file, text, edit, seen)
+                everything[mutant.name] = mutant
+    return everything
+
+
+def reviewed(tree):
+    """Mutants that no test can kill, as {name: (kind, reason)}: those that change nothing, and those that change only the speed."""
+    found = {}
+    path = tree.root / "tests" / "mutants" / "reviewed"
+    for paragraph in re.split(r"\n\s*\n", path.read_text(encoding="utf-8").strip()) if path.exists() else ():
+        lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
+        parts = lines[0].split(": ", 2) if len(lines) == 3 else ()
+        if len(parts) != 3 or parts[1] not in REVIEWED or not lines[1].startswith("  - ") or not lines[2].startswith("  + "):
+            if lines:
+                raise BadInput(f"{path.name}: \"{lines[0]}\": a reviewed mutant is \"FILE: equivalent|speed: REASON\", \"  - LINE BEFORE\", \"  + LINE AFTER\"")
+            continue
+        found[f"{parts[0]}: {lines[1][4:]} -> {lines[2][4:]}"] = parts[1:]
+    return found
+
+
+def unmatched(tree):
+    """Reviewed mutants that no operator makes any more."""
+    everything = {**population(tree, False), **population(tree, True)}
+    return [name for name in reviewed(tree) if name not in everything]
+
+
+def users(tree, file):
+    """A script and the scripts that import or source it."""
+    found, fresh = set(), {file}
+    while fresh:
+        found |= fresh
+        names = "|".join(re.escape(pathlib.Path(name).stem) + rf"\b|{re.escape(pathlib.Path(name).name)}" for name in fresh)
+        pattern = re.compile(rf"^\s*(?:from|import|\.) .*\b(?:{names})\b", re.MULTILINE)
+        fresh = {name for name, text in tree.texts.items() if name.startswith("scripts/") and pattern.search(text)} - found
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def tests_of(rig, tree, file):
+    """The tests of its directory, test programs that call its functions, and bats files that name its script."""
+    try:
+        tests = tree.tests(tree.tests_of(file))
+    except NotFound:
+        tests = []
+    if file.startswith("scripts/") and not file.endswith(".c"):
+        named = re.compile("|".join(rf"\b{re.escape(name)}(?![\w.-])" for name in users(tree, file)))
+        tests += [str(path.relative_to(tree.root)) for path in sorted(tree.root.glob("tests/*/*.bats")) if named.search(path.read_text(encoding="utf-8"))]
+    else:
+        tests += sorted(rig.callers(file))
+    return list(dict.fromkeys(tests))
+
+
+def is_read(mutant, text):
+    """Whether Python or the shell can parse it; C's compiler is asked later."""
+    first = text[:text.find("\n")]
+    if mutant.file.endswith(".py") or "python" in first:
+        try:
+            compile(text, mutant.file, "exec")
+        except (SyntaxError, ValueError):
+            return False
+    elif mutant.file.endswith(".sh") or first.startswith("#!"):
+        return subprocess.run(["bash" if "bash" in first else "sh", "-n"], input=text, text=True, stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return True
+
+
+def tried(mutant, rig, trials, limit):
+    """Its line of results. Objects that are the same without debug information are the same code."""
+    text = mutant.planted(rig.texts[mutant.file])
+    if not is_read(mutant, text):
+        return trial.Line(mutant.name, trial.NOT_BUILT, 0, "it is not parsed")
+    objects = rig.objects(mutant.file)
+    if mutant.file.endswith((".c", ".h")) and not objects:
+        return trial.Line(mutant.name, trial.NOT_TRIED, 0, "this build does not compile it")
+    if objects and len(objects) <= HEADER_OF_MANY:
+        before = rig.code(objects)
+        rig.plant(mutant)
+        after = rig.code(objects)
+        if before and after in (None, before):
+            rig.restore()
+            return trial.Line(mutant.name, SAME if after else trial.NOT_BUILT, 0, "")
+    line = trials.of(mutant, limit)
+    if objects and len(objects) <= HEADER_OF_MANY and line.verdict == trial.NOT_BUILT:  # it compiles: a program that the build runs failed
+        line = line._replace(verdict=trial.KILLED, by=f"the build: {line.by}")
+    return line
+
+
+def interval(hits, of):
+    """Wilson's interval of 95% for a share."""
+    z = 1.959964
+    middle, half = hits + z * z / 2, z * math.sqrt(hits * (of - hits) / of + z * z / 4)
+    return (middle - half) / (of + z * z), (middle + half) / (of + z * z)
+
+
+def share(name, lines):
+    count = collections.Counter(line["verdict"] for line in lines)
+    killed, of = count[trial.KILLED], count[trial.KILLED] + count[trial.SURVIVED]
+    if not of:
+        return f"{name}: none"
+    low, high = interval(killed, of)
+    return f"{name}: {killed} of {of} killed, {100 * killed / of:.1f}% (95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
+
+
+def summary(mutants, lines):
+    count = collections.Counter(line["verdict"] for line in lines)
+    print()
+    for kind in (trial.SURVIVED, *REVIEWED):
+        for line in lines:
+            if line["verdict"] == kind:
+                print(f"{kind}: {mutants[line['name']]} ({line['operator']}; {line['by']})")
+    print(share("all", lines))
+    print(share(f"verdicts, rates, units, bytes, statistics and exit codes ({' '.join(FIGURES)})",
+                [line for line in lines if any(fnmatch.fnmatch(line["file"], pattern) for pattern in FIGURES)]))
+    print("not counted: " + ", ".join(f"{count[kind]} {kind}" for kind in (*REVIEWED, SAME, trial.NOT_BUILT, trial.NOT_TRIED)))
+    return int(count[trial.SURVIVED] > 0)
+
+
+def read_lines(path):
+    if not path.exists():
+        return {}
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    return {line["name"]: line for line in (json.loads(text) for text in lines if text.endswith("\n"))}
+
+
+def sample(a, tree, rig, results):
+    """Draws by a hash of seed and name: a larger sample contains a smaller one, and a change of the tree leaves other draws as they are."""
+    everything, known = population(tree, a.cuda), reviewed(tree)
+    print(f"{len(everything)} mutants in {len({mutant.file for mutant in everything.values()})} files; sample of {a.sample}, seed {a.seed}", flush=True)
+    order = sorted(everything, key=lambda name: hashlib.sha256(f"{a.seed} {name}".encode()).digest())
+    trials, earlier, lines, counted = trial.Trials(rig, a.patience, a.quick), read_lines(results) if a.resume else {}, [], 0
+    with open(results, "a" if a.resume else "w", encoding="utf-8") as file:
+        for mutant in (everything[name] for name in order):
+            if counted >= a.sample:
+                break
+            mutant.tests = [] if mutant.name in known else tests_of(rig, tree, mutant.file)
+            tests = hashlib.sha256("".join(test + trials.text_of(test) for test in mutant.tests).encode()).hexdigest()[:16]
+            line = earlier.get(mutant.name)
+            if mutant.name in known:
+                line = {"verdict": known[mutant.name][0], "by": known[mutant.name][1], "seconds": 0}
+            elif not line or line["verdict"] in (*REVIEWED, trial.SURVIVED) and line["tests"] != tests:  # a survivor's tests changed
+                line = tried(mutant, rig, trials, a.limit)._asdict()
+                print(f"{line['verdict']:9}  {line['seconds']:6.1f} s  {mutant}  {line['by']}", flush=True)
+            line = {**line, "name": mutant.name, "file": mutant.file, "operator": mutant.operator, "tests": tests}
+            if line != earlier.get(mutant.name):
+                file.write(json.dumps(line) + "\n")
+                file.flush()
+            lines.append(line)
+            counted += line["verdict"] in COUNTED
+    return summary(everything, lines)
