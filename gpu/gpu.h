@@ -348,10 +348,10 @@ static inline status_t gpu_copy_rows_out(struct gpu_queue *queue, void *host, st
 {
   return gpu_called((gpu_calls = 1, queue->device->backend->row_copies.out(queue, host, mem, rows)));
 }
-/** \brief Whether the device's own work takes the host's cores. */
-static inline int gpu_takes_cores(const struct gpu_backend *backend, const struct gpu_device_info *info)
+/** \brief Whether work of a device, whose backend has that \a memory, takes the host's cores. */
+static inline int gpu_takes_cores(enum gpu_memory memory, const struct gpu_device_info *info)
 {
-  return info->is_cpu || (backend && backend->memory == GPU_MEMORY_HOST);
+  return info->is_cpu || memory == GPU_MEMORY_HOST;
 }
 static inline status_t gpu_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
 {

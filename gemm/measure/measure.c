@@ -281,8 +281,8 @@ static status_t series_measure(struct gemm_run *run, struct gemm_series *series,
   if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
   /* An acceptance has its answer then, and a soak need not go on for hours. */
   run->result.wrong = worst == STATUS_WRONG && run->rig.config.accept;
-  struct starvation *starvation =
-      gpu_takes_cores(run->rig.placement.backend, &run->rig.placement.info) ? starvation_begin() : NULL;
+  const struct placement *p = &run->rig.placement;
+  struct starvation *starvation = gpu_takes_cores(p->backend->memory, &p->info) ? starvation_begin() : NULL;
   status_t ran = rounds_run(run, series, n, seconds);
   run->result.starved = starvation_share(starvation);
   starvation_end(starvation);

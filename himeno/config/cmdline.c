@@ -179,16 +179,16 @@ const struct option_program himeno_options = {
     .joined = joined,
 };
 
-static int readers_of(const struct himeno_config *c, const struct gpu_backend *backend)
+static int readers_of(const struct himeno_config *c, const char *backend)
 {
   if (c->soak_given) return SOAK;
   int mode = c->official ? OFFICIAL : c->ladder ? LADDER : PLAIN;
   int tried = mode != LADDER && !c->kernel && !c->kernel_file &&
-              himeno_kernel_trials(himeno_kernels_find(backend->name)) > 1;
+              himeno_kernel_trials(himeno_kernels_find(backend)) > 1;
   return mode | (c->accept ? 0 : TRIALS | (tried ? KERNEL_TRIALS : 0));
 }
 
-void himeno_cmdline_ignore(const struct himeno_config *c, const struct gpu_backend *backend)
+void himeno_cmdline_ignore(const struct himeno_config *c, const char *backend)
 {
   char asked[64];
   snprintf(asked, sizeof asked, "%s on backend %s",
@@ -198,7 +198,7 @@ void himeno_cmdline_ignore(const struct himeno_config *c, const struct gpu_backe
            : c->accept      ? "--accept"
            : c->kernel_file ? "--kernel-file"
                             : "a plain run",
-           backend->name);
+           backend);
   option_ignore((unsigned)readers_of(c, backend), asked);
 }
 

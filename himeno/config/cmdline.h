@@ -51,7 +51,7 @@ struct himeno_config {
 extern const struct option_program himeno_options;
 
 /** \brief Names the options that nothing reads on \a backend. */
-void himeno_cmdline_ignore(const struct himeno_config *config, const struct gpu_backend *backend);
+void himeno_cmdline_ignore(const struct himeno_config *config, const char *backend);
 
 /** \brief Sweeps of a timed block. */
 int himeno_block_sweeps(const struct himeno_config *config);

@@ -276,15 +276,15 @@ static void theory_document(struct doc *d, const struct himeno_rank *rank)
 }
 
 /* Figures of a rank that judging needs. */
-static void judged_rank_document(struct doc *d, const struct gpu_backend *backend,
-                                 const struct himeno_rank *rank, int timed)
+static void judged_rank_document(struct doc *d, const struct placement *place, const struct himeno_rank *rank,
+                                 int timed)
 {
   doc_whole(d, "host_first", DOC_OPTIONAL, "Lowest rank of the host.", rank->row.host_first);
   doc_whole(d, "device_sharers", DOC_OPTIONAL, "Other ranks on the device.", rank->row.shared);
   doc_whole(d, "device_numa", DOC_OPTIONAL | DOC_NULLABLE, "NUMA node of the device.", rank->row.info.numa);
   doc_flag(d, "is_cpu", DOC_OPTIONAL, "The device is a CPU.", rank->row.info.is_cpu);
   doc_flag(d, "takes_cores", DOC_OPTIONAL, "The device's own work takes the host's cores.",
-           gpu_takes_cores(backend, &rank->row.info));
+           gpu_takes_cores(place->backend->memory, &rank->row.info));
   doc_whole(d, "points", DOC_OPTIONAL, "That the rank owns.", rank->points);
   doc_whole(d, "sweep_bytes", DOC_OPTIONAL, "That its sweeps move.", rank->points * HIMENO_BYTES_PER_POINT);
   doc_whole(d, "cache_bytes", DOC_OPTIONAL, "Of the device's largest cache; 0: unknown.",
@@ -303,7 +303,7 @@ static void judged_rank_document(struct doc *d, const struct gpu_backend *backen
            rank->cards_gbps > 0 ? rank->cards_gbps : NAN);
 }
 
-static void himeno_rank_document(struct doc *d, const struct gpu_backend *backend,
+static void himeno_rank_document(struct doc *d, const struct placement *place,
                                  const struct himeno_ranks *ranks, int r)
 {
   const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
@@ -326,7 +326,7 @@ static void himeno_rank_document(struct doc *d, const struct gpu_backend *backen
            "Share of the timed part in which a busy thread of the rank was ready but had no core, or the "
            "hypervisor took a CPU away; null if the kernel does not count it.",
            rank->telemetry.starved);
-  judged_rank_document(d, backend, rank, ranks->kept_blocks > 0);
+  judged_rank_document(d, place, rank, ranks->kept_blocks > 0);
   himeno_telemetry_document(d, ranks, r);
   himeno_counted_document(d, &rank->telemetry);
   doc_end(d);
@@ -349,8 +349,7 @@ void himeno_document(struct doc *d, const struct himeno_choice *choice, const st
   phases_document(d, ranks);
   himeno_paths_document(d, choice_words[choice->transport_origin].of_transport, ranks);
   if (doc_list(d, "ranks", 0, "None only in a partial document of a run that had not begun.", 1)) {
-    for (int r = 0; doc_each(d, r, ranks->n); r++)
-      himeno_rank_document(d, choice->placement.backend, ranks, r);
+    for (int r = 0; doc_each(d, r, ranks->n); r++) himeno_rank_document(d, &choice->placement, ranks, r);
     doc_end(d);
   }
   judge_found_document(d, &unjudged);

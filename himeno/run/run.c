@@ -34,7 +34,7 @@ static status_t himeno_run_choose(struct himeno_config *config, struct himeno_ch
 {
   RETURN_IF_FAILED(rank_place(&choice->placement, config->backend, config->device, config->binding,
                               config->expect, &choice->device));
-  himeno_cmdline_ignore(config, choice->placement.backend);
+  himeno_cmdline_ignore(config, choice->placement.backend->name);
   if (choice->placement.info.emulated) emulated_default(config);
   accept_default(config, choice->placement.ranks);
   RETURN_IF_FAILED(himeno_choose(choice));
