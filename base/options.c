@@ -350,14 +350,15 @@ static void print_wrapped(FILE *out, const char *text, int column)
   fputc('\n', out);
 }
 
-static void print_option(FILE *out, char letter, const char *name, const char *metavar, const char *help)
+static void print_option(FILE *out, const struct option_spec *option)
 {
   char head[TEXT_MAX];
-  int column = letter ? sprintf(head, "  -%c, ", letter) : sprintf(head, "      ");
-  column += snprintf(head + column, sizeof head - (size_t)column, "--%s%s%s", name, metavar ? "=" : "",
-                     metavar ? metavar : "");
+  const char *metavar = option->value.metavar, *is = option->missing ? "[=" : metavar ? "=" : "";
+  int column = option->letter ? sprintf(head, "  -%c, ", option->letter) : sprintf(head, "      ");
+  column += snprintf(head + column, sizeof head - (size_t)column, "--%s%s%s%s", option->name, is,
+                     metavar ? metavar : "", option->missing ? "]" : "");
   fputs(head, out);
-  print_wrapped(out, help, column);
+  print_wrapped(out, option->help, column);
 }
 
 void option_print_help(const struct option_program *program, FILE *out)
@@ -367,15 +368,14 @@ void option_print_help(const struct option_program *program, FILE *out)
   for (size_t i = 0; i < program->n_options; i++) {
     const struct option_spec *option = &program->options[i];
     if (option->group) fprintf(out, "\n%s:\n", option->group);
-    print_option(out, option->letter, option->name, option->value.metavar, option->help);
+    print_option(out, option);
   }
   fprintf(out, "\nOther:\n");
-  print_option(out, 'h', "help", NULL, "Show this help and exit.");
-  print_option(out, 'V', "version", NULL, "Show the version and exit.");
+  print_option(out, &(struct option_spec){"help", 'h', .help = "Show this help and exit."});
+  print_option(out, &(struct option_spec){"version", 'V', .help = "Show the version and exit."});
+  fprintf(out, "\nA value follows as --json=FILE or --json FILE.\n");
   if (program->epilogue) fprintf(out, "\n%s", program->epilogue);
   if (program->exits)
-    fprintf(
-        out,
-        "\nExit status: 0 pass, 2 usage, 3 environment (no such device, library, too little memory), %s\n",
-        program->exits);
+    fprintf(out, "\nExit status: 0 pass; 2 wrong option; 3 device, library or memory missing; %s\n",
+            program->exits);
 }

@@ -28,14 +28,14 @@ static const struct option_spec documents = {"DOCUMENT", 0, JUDGE | MAKE,
 
 static const struct option_spec options[] = {
     {"policy", 0, JUDGE, OPTION_INPUT(policy, "POLICY"),
-     "Judge by this policy: default, h100, h200, or a JSON file of limits (doc/acceptance.md). Default: "
-     "default; none with --against."},
+     "Judge by this policy of limits: default, h100, h200, or a JSON file as in doc/acceptance.md "
+     "(default: the policy default; none with --against)."},
     {"against", 0, JUDGE, OPTION_INPUT(against, "DOCUMENT"),
-     "Compare the rate with that of an earlier run, within the noise of both."},
+     "Compare the speed with that of an earlier run; too slow is slower by more than the noise of both."},
     {"make-policy", 0, MAKE, OPTION_FLAG(make),
-     "Write a policy with the source of each limit to standard output. It needs documents of at least three "
-     "good devices of one type."},
-    {OPTION_JSON(JUDGE, NULL, " It is the judged DOCUMENT; only one may be given.")},
+     "Print a policy made from verified himeno-gpu runs on healthy devices, with the source of each limit. "
+     "Needs at least three devices of one type in all documents."},
+    {OPTION_JSON(JUDGE, NULL, " It is DOCUMENT with the verdict; only one may be given.")},
 };
 
 static status_t judge_options_check(void *config)
@@ -51,16 +51,17 @@ static const struct option_pair exclusive[] = {{"make-policy", "policy|against|j
 
 static const struct option_program about = {
     .name = "himeno-judge",
-    .summary = "Judge stored documents of himeno-gpu, gemm-gpu and comm-gpu by a policy",
+    .summary = "Judge stored --json files of himeno-gpu, gemm-gpu and comm-gpu by a policy of limits",
     .usage = "DOCUMENT... [OPTION]...",
     .epilogue =
-        "A DOCUMENT is a file written by --json, or runs.jsonl of a study.\n"
+        "A DOCUMENT is a file that --json wrote, or a FILE.jsonl with one per line.\n"
         "\nExamples:\n"
         "  himeno-judge run.json                            with the default policy\n"
         "  himeno-judge monday.json --policy site.json      with the site's own policy\n"
         "  himeno-judge tuesday.json --against monday.json  compared with an earlier run\n"
-        "\nExit status: 0 pass, 2 usage, or nothing could be checked, 3 unreadable or too noisy to judge,\n"
-        "4 wrong result, 5 below threshold, 6 hang, 7 runtime fault, 8 incomplete.\n",
+        "\nExit status: 0 pass; 2 wrong option, or nothing could be judged; 3 unreadable, too noisy or not\n"
+        "verified; 5 below a limit; of the run: 4 wrong result; 6 hang; 7 runtime fault; 8 ended by a "
+        "signal.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .operands = &documents,

@@ -29,6 +29,6 @@ status_t grid_procs_parse(const char *option, const char *text, void *procs);
 /** \brief The entry of a program's option table for the cut. */
 #define GRID_OPTION_PROCS(readers, auto_does)                                                                \
   "procs", 'p', readers, OPTION_CUSTOM(procs, grid_procs_parse, "auto|PxQxR"),                               \
-      "Set the numbers of ranks along the grid's dimensions i, j and k. auto " auto_does
+      "Set the numbers of ranks along the grid's dimensions i, j and k. auto " auto_does " (default: auto)."
 
 #endif

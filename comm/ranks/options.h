@@ -8,7 +8,7 @@
 
 #define RANKS_OPTION_TIMEOUT(readers)                                                                        \
   "timeout", 0, readers, OPTION_TIME(timeout, 0.1, 1e6, "DURATION"),                                         \
-      "Set how long a rank waits for another (default 60 s). After that the job ends with exit "             \
-      "status 6 and reports which rank waits for which."
+      "Set how long a rank waits for another: 90 (seconds) or 5m. Then the job ends with exit status 6 "     \
+      "and reports which rank waits for which (default: 60s)."
 
 #endif

@@ -63,82 +63,85 @@ static status_t gemm_parse_kernel(const char *option, const char *text, void *fi
 
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, gemm_size_parse, "N|MxNxK"),
-     "Set the matrix sizes: A is MxK, B is KxN and C is MxN; N alone sets all three. Default: 4096 "
-     "on a GPU, 1024 on a CPU.",
+     "Set the matrix sizes: A is MxK, B is KxN and C is MxN; N alone sets all three (default: 4096 on a "
+     "GPU, 1024 on a CPU).",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"type", 0, RUN, OPTION_CHOICE_AS(type, "f32|tf32|f16|f16-f16|bf16", "TYPE"),
-     "Select the element type: f32 (default), tf32, f16, bf16, or f16-f16, which also sums and "
-     "stores in half precision. The others sum and store in float."},
+     "Select the element type: f32, tf32, f16, bf16, or f16-f16, which also sums and stores in half "
+     "precision. The others sum and store in float (default: f32)."},
     {"trans", 0, RUN, OPTION_CHOICE(trans, "NN|NT|TN|TT"),
-     "Select which of A and B are stored transposed. All matrices are row-major."},
+     "Select which of A and B are stored transposed: T, or N for not. All matrices are row-major (default: "
+     "NN)."},
     {"alpha", 0, RUN, OPTION_REAL(alpha, -FACTOR_MAX, FACTOR_MAX, "REAL"),
-     "Multiply the product by REAL (default 1)."},
+     "Multiply the product by REAL (default: 1)."},
     {"beta", 0, RUN, OPTION_REAL(beta, -FACTOR_MAX, FACTOR_MAX, "REAL"),
-     "Multiply the previous C by REAL and add it (default 0: C is not read)."},
+     "Multiply the previous C by REAL and add it (default: 0, and C is not read)."},
     {"lda", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_A], 1, GEMM_EXTENT_MAX, "N"),
-     "Set the leading dimension of A: the distance of its rows in memory, in elements. Default: "
-     "the length of a row."},
+     "Set the leading dimension of A: the distance of its rows in memory, in elements (default: the length "
+     "of a row)."},
     {"ldb", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_B], 1, GEMM_EXTENT_MAX, "N"),
      "Set the leading dimension of B, like --lda."},
     {"ldc", 0, ALONE | LADDER, OPTION_INT(ld[GEMM_C], 1, GEMM_EXTENT_MAX, "N"),
      "Set the leading dimension of C, like --lda."},
     {"data", 0, RUN, OPTION_CHOICE(data, "random|wide|special"),
-     "Select the input: random (uniform in [-1, 1)), wide (values of many magnitudes) or special "
-     "(with NaN and infinities, which the result must have where IEEE 754 says so)."},
+     "Select the input. random: uniform in [-1, 1). wide: values of many magnitudes. special: with NaN and "
+     "infinities, verified by the rules of IEEE 754 (default: random)."},
     {"distributed", 0, RUN, OPTION_FLAG(distributed),
      "Compute one product on all ranks together, each with a block of C, instead of the whole "
      "product on each rank."},
     {"procs", 'p', CLUSTER, OPTION_CUSTOM(procs, gemm_procs_parse, "auto|PxQ"),
      "With --distributed: divide C into PxQ blocks, one per rank. auto takes the estimated fastest "
-     "division."},
+     "division (default: auto)."},
     {"weak", 'w', CLUSTER, OPTION_FLAG(weak),
-     "With --distributed: --size is the block of C per rank, so that C grows with the number of "
+     "With --distributed: give every rank a block of C of --size, so that C grows with the number of "
      "ranks; K stays the same."},
     {"transport", 'x', CLUSTER, OPTION_CUSTOM(transport, halo_transport_parse, "auto|TRANSPORT"),
-     "With --distributed: select how ranks exchange parts of A and B; himeno-gpu --list shows the "
-     "transports. auto times a product with each and takes the fastest."},
+     "With --distributed: select the transport that moves parts of A and B between ranks; himeno-gpu "
+     "--list shows them. auto times a product with each and takes the fastest (default: auto)."},
     {"panel", 0, CLUSTER, OPTION_INT(panel, 1, GEMM_EXTENT_MAX, "N"),
-     "With --distributed: exchange A and B in panels, N columns of A and N rows of B at a time. "
-     "Default: equal panels of at most 256 on a CPU; on a GPU 8192, or 32768 for half types."},
+     "With --distributed: exchange A and B in panels, N columns of A and N rows of B at a time (default: "
+     "equal panels of at most 256 on a CPU; on a GPU 8192, or 32768 for half types)."},
     {DEVICE_OPTION_BACKEND(RUN | STUDY)},
     {DEVICE_OPTION_DEVICE(RUN | STUDY)},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, gemm_parse_kernel, "auto|KERNEL"),
-     "Select the compute kernel; --list shows them, from the simplest to the fastest. auto takes "
-     "the last one that supports the problem."},
+     "Select the compute kernel; --list shows them, from the simplest to the fastest. auto takes the last "
+     "one that supports the problem (default: auto)."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
      "Run the backend's kernels from the simplest to the fastest over several sizes, and compare "
      "each with the speed that a model predicts."},
     {"sizes", 0, LADDER, OPTION_CUSTOM(sizes, gemm_parse_sizes, "N,N,..."),
-     "With --ladder: set the sizes, each N or MxNxK. Default: 1024 to 8192 in steps of 1024 on a "
-     "GPU; 256, 512 and 1024 on a CPU."},
+     "With --ladder: set the sizes, each N or MxNxK (default: 1024 to 8192 in steps of 1024 on a GPU; 256, "
+     "512 and 1024 on a CPU)."},
     {"no-reference", 0, ALONE | LADDER, OPTION_FLAG(no_reference),
      "Do not time the vendor's library (such as cuBLAS) for comparison.", .old = "no-yardstick"},
     {DEVICE_OPTION_BIND(RUN | STUDY)},
     {DEVICE_OPTION_EXPECT(RUN | STUDY)},
     {RANKS_OPTION_TIMEOUT(RUN | STUDY)},
     {"time", 't', TIMED, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
-     "Repeat blocks of products for about this long per kernel: 90 (seconds), 15m or 8h (default 2 "
-     "s, with --ladder 0.2 s).",
+     "Repeat blocks of products for about this long per kernel: 90 (seconds), 15m or 8h (default: 2s; with "
+     "--ladder 0.2s).",
      .group = "How long", .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, TIMED, OPTION_TIME(block, 0.001, 60, "DURATION"),
-     "Set the length of a block: products that run without a pause, at most 10000. The result is "
-     "checked after each block; blocks of this kernel and of the vendor's library alternate. Default: "
-     "0.005 s on a GPU, 0.05 s on a CPU. Longer blocks show what a GPU sustains at its power limit."},
+     "Set for how long products run without a pause, up to 10000. After each such block its result is "
+     "checked, and a block of the vendor's library follows. Longer blocks show what a GPU sustains at its "
+     "power limit (default: 0.005s on a GPU, 0.05s on a CPU)."},
     {"verify", 0, RUN, OPTION_CHOICE(verify, "auto|full|off"),
-     "Compare the result with a float64 product. auto: of large matrices, verify some rows and "
-     "columns, and the rest by products with random vectors. full: verify every element. off: do "
-     "not verify.",
+     "Compare the result with a product in float64. auto: of matrices above about 1290x1290x1290, compare "
+     "some rows and columns, and check the others by products with random vectors. full: compare every "
+     "element. off: do not verify (default: auto).",
      .group = "Result"},
     {"accept", 0, RUN, OPTION_FLAG(accept),
-     "Fail with exit status 4 if the vendor's library gives a wrong result, instead of warning: it "
-     "points to a faulty device. (Unlike himeno-gpu's --accept, it takes no policy.)"},
+     "Exit with status 4, instead of a warning, if the vendor's library gives a wrong result: that points "
+     "to a faulty device. Record telemetry, and measure until the speed's noise is known. This option "
+     "takes no policy, unlike that of himeno-gpu."},
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
     {"verbose", 'v', RUN, OPTION_FLAG(verbose),
      "Add the devices' UUIDs to the report; with --ladder, the resources that each kernel uses."},
     {OPTION_LIST("backends, devices and kernels")},
     {"fragment-map", 0, STUDY, OPTION_FLAG(fragment_map),
-     "Show which lane holds which element of each WMMA fragment, as measured, and exit.",
+     "For developers: measure and show which lane (thread of a warp) holds which element of each WMMA "
+     "fragment (tile), and exit.",
      .group = "Tensor cores (CUDA)"},
 };
 
@@ -215,14 +218,14 @@ static const struct option_pair exclusive[] = {{"sizes", "size"}, {"ladder", "ke
 
 const struct option_program gemm_options = {
     .name = "gemm-gpu",
-    .summary = "Matrix products on GPU clusters: correctness and share of the peak, kernel by kernel",
+    .summary = "Check matrix products on GPU clusters: correctness and share of the peak speed",
     .epilogue = "Examples:\n"
                 "  mpirun -np 8 gemm-gpu                    one product on each of eight devices, verified\n"
                 "  mpirun -np 4 gemm-gpu --distributed -s 16384   one product over four devices\n"
-                "  gemm-gpu -s 1000x2000x3000 --trans NT    other shapes\n"
-                "  gemm-gpu --ladder -s 4096                all kernels from the simplest to the fastest\n"
+                "  gemm-gpu -s 1000x2000x3000 --trans NT    A is 1000x3000, and B is transposed\n"
+                "  gemm-gpu --ladder -s 4096                all kernels, each at this one size\n"
                 "  gemm-gpu --list                          available backends, devices and kernels\n",
-    .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault, 8 incomplete (ended by a signal).",
+    .exits = "4 wrong result;\n6 hang; 7 runtime fault (CUDA, OpenCL or MPI); 8 ended by a signal.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

@@ -43,9 +43,9 @@ static status_t himeno_parse_kernel(const char *option, const char *text, void *
 
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
-     "Set the grid size: XS (32x32x64), S, M, L, XL (each twice as long in every dimension) or IxJxK "
-     "points. Default: L on a GPU, M on a CPU, XS on the emulated Raspberry Pi GPU; smaller if memory "
-     "is short.",
+     "Set the grid size: XS (32x32x64), S, M, L, XL (each twice as long in all dimensions as the previous "
+     "one) or IxJxK points (default: L on a GPU, M on a CPU, XS on the emulated QPU; smaller if memory is "
+     "short).",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
      "Use the largest grid that fits in PERCENT of each device's free memory, instead of --size.",
@@ -54,76 +54,78 @@ static const struct option_spec options[] = {
      "Run a weak-scaling problem: every rank gets a grid of SIZE, so the whole grid grows with the "
      "number of ranks."},
     {"data", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(data, "standard|dense"),
-     "Select the input data. standard: the benchmark's own, in which many coefficients are 0 or 1. "
-     "dense: pseudo-random values, so that every term of the stencil affects the result."},
+     "Select the input data. standard: the benchmark's own, in which many coefficients are 0 or 1. dense: "
+     "pseudo-random values, so that every term of the stencil affects the result (default: standard)."},
     {DEVICE_OPTION_BACKEND(RUN)},
     {DEVICE_OPTION_DEVICE(RUN)},
     {"kernel", 'k', PLAIN | OFFICIAL | SOAK, OPTION_CUSTOM(kernel, himeno_parse_kernel, "auto|KERNEL"),
-     "Select the compute kernel; --list shows them. auto times several for this device, size and "
-     "data, and remembers the fastest for later runs."},
+     "Select the compute kernel; --list shows them. auto times several for this device, size and data, and "
+     "remembers the fastest in ~/.cache/himeno-gpu/tune.json (default: auto)."},
     {"kernel-file", 0, RUN, OPTION_INPUT(kernel_file, "FILE"),
      "Run your own kernel from an OpenCL source, or a CUDA source if NVRTC is installed. "
-     "doc/kernel-file.md has a template. With --ladder it is run last."},
+     "doc/kernel-file.md has a template. --ladder runs it last."},
     {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune),
      "Time the kernels again, even if an earlier run remembered the fastest."},
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
-     "Time no kernels or transports before the run and ignore remembered choices: use the "
-     "backend's default kernel and transport staged."},
+     "Use the backend's default kernel and the transport named staged: time no others first, and ignore "
+     "remembered choices."},
     {"transport", 'x', RUN, OPTION_CUSTOM(transport, halo_transport_parse, "auto|TRANSPORT"),
-     "Select how ranks exchange halos; --list shows the transports. auto times a few exchanges "
-     "with each and takes the fastest."},
-    {GRID_OPTION_PROCS(RUN, "minimizes the estimated time of halo exchange.")},
+     "Select the transport that moves halos between ranks; --list shows them. auto times a few exchanges "
+     "with each and takes the fastest (default: auto)."},
+    {GRID_OPTION_PROCS(RUN, "minimises the estimated time of halo exchange")},
     {"no-overlap", 0, RUN, OPTION_FLAG(no_overlap),
      "Exchange halos after computing, instead of overlapping both."},
     {"pad", 0, RUN, OPTION_INT(pad, 0, 65536, "FLOATS"),
-     "Add at least FLOATS unused elements to each row in memory; its whole length is a multiple of 32."},
+     "Add at least FLOATS unused elements to each row in memory, up to the next multiple of 32 (default: "
+     "0)."},
     {DEVICE_OPTION_BIND(RUN)},
     {DEVICE_OPTION_EXPECT(RUN)},
     {RANKS_OPTION_TIMEOUT(RUN)},
     {"sweeps", 'n', PLAIN | LADDER, OPTION_INT(sweeps, 1, 10000000, "SWEEPS"),
-     "Run SWEEPS sweeps (updates of all grid points) once, instead of repeating blocks for --time.",
+     "Run one block of SWEEPS sweeps (updates of all grid points), instead of repeating blocks for --time.",
      .group = "How long", .given = OPTION_GIVEN(sweeps_given)},
     {"time", 't', PLAIN | LADDER | OFFICIAL, OPTION_TIME(seconds, 0.01, 1e7, "DURATION"),
-     "Repeat blocks of sweeps for about this long: 90 (seconds), 15m or 8h (default 10 s).",
+     "Repeat blocks of sweeps for about this long: 90 (seconds), 15m or 8h (default: 10s).",
      .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, PLAIN | LADDER | SOAK, OPTION_INT(block, 1, 10000000, "SWEEPS"),
-     "Set the number of sweeps per block (default 120). Each block starts from the initial data, "
-     "so that its result is known.",
+     "Set the number of sweeps per block. Each block starts from the initial data, so that its result is "
+     "known (default: 120).",
      .given = OPTION_GIVEN(block_given)},
     {"official", 0, RUN, OPTION_FLAG(official),
-     "Follow the original benchmark: 3 rehearsal sweeps, then about 60 s without a reset, and "
-     "print its score. Only the rehearsal is verified."},
+     "Follow the original benchmark: 3 verified sweeps, then unverified ones, without a restart from the "
+     "initial data, for about 60 s or --time. Print MFLOPS and the score (1: a Pentium III at 600 MHz)."},
     {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
-     "Run a burn-in for this long: 90 (seconds), 15m, 8h or 2d, with standard and dense data in "
-     "turn. Check every bit of the field after each pass over memory, and of the coefficients after "
-     "each block. Uses the default kernel and transport, without a trial.",
+     "Run a burn-in for this long: 90 (seconds), 15m, 8h or 2d; standard and dense data alternate. Check "
+     "every bit of the result after each pass (the sweeps per read of memory) and of the coefficients "
+     "after each block. Time no kernels or transports first.",
      .given = OPTION_GIVEN(soak_given)},
     {"soak-log", 0, SOAK, OPTION_OUTPUT(soak_log, "FILE"),
      "Append one JSON line per block to FILE, flushed to disk before the next block begins."},
     {"soak-every", 0, SOAK, OPTION_INT(soak_every, 1, 10000000, "PASSES"),
-     "With --soak: check the field only after every PASSES passes over memory, so that less time "
-     "goes into checks and more into memory traffic (default 1)."},
+     "With --soak: check the result only after every PASSES passes; fewer checks leave more time for "
+     "memory traffic (default: 1)."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
-     "Run the backend's kernels from the simplest to the fastest and show what each optimisation "
-     "gains. Each kernel runs for about one second, or --time."},
+     "Run the backend's kernels from the simplest to the fastest and show what each optimisation gains. "
+     "Run each kernel for about one second, or --time."},
     {"verify", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(verify, "auto|full|off"),
-     "Compare each block's result with a stored checksum, or for other sizes with one computed on "
-     "the CPUs. auto: compute for at most about one minute and verify only that many sweeps. full: "
-     "compute a whole block. off: do not verify.",
+     "Compare each block's result with a stored checksum or, for a size without one, with one computed on "
+     "the CPUs. auto: compute for about a minute at most, and verify only the sweeps computed by then. "
+     "full: compute a whole block. off: do not verify (default: auto).",
      .group = "Result"},
-    {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "[POLICY]"),
-     "Check the run against the limits of a policy: default, h100, h200, or a JSON file "
-     "(doc/acceptance.md). No kernels or transports are timed first. Exit status 5: a limit was "
-     "missed. 3: too noisy to judge. 2: not verified, or no limit could be checked.",
+    {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "POLICY"),
+     "Judge the run by the limits of a policy: default (if none is named), h100, h200, or a JSON file "
+     "(doc/acceptance.md). Time no kernels or transports first; without --size or --fill, imply --weak. "
+     "Exit status 5: below a limit. 3: too noisy, or not verified. 2: --verify off, or no limit could be "
+     "checked.",
      .missing = "default"},
     {"reference", 0, PLAIN | SOAK, OPTION_INPUT(reference, "FILE"),
-     "Compare the speed with that of an earlier run, whose JSON document is FILE, within the noise "
-     "of both. Exit status 5: slower. 3: too noisy to compare."},
+     "Compare the speed with that of an earlier run, whose --json file is FILE. Exit status 5: slower by "
+     "more than the noise of both. 3: too noisy. 2: the runs cannot be compared."},
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
     {"verbose", 'v', RUN, OPTION_FLAG(verbose),
-     "Add to the report: UUIDs of devices, phases that took no time, wall time of each part; with "
-     "--ladder, the resources that each kernel uses."},
+     "Add to the report: devices' UUIDs and theoretical bandwidth, phases of 0 s, wall time of each step; "
+     "with --ladder, registers, shared memory and occupancy of each kernel."},
     {OPTION_LIST("backends, devices, kernels and transports")},
 };
 
@@ -163,13 +165,15 @@ static const struct option_pair joined[] = {{"soak-log", "soak"}, {"soak-every",
 
 const struct option_program himeno_options = {
     .name = "himeno-gpu",
-    .summary = "Himeno benchmark for GPU clusters: correctness, speed and scaling",
+    .summary = "Check the correctness, speed and scaling of GPU clusters with the Himeno benchmark",
     .epilogue =
         "Examples:\n"
         "  mpirun -np 8 himeno-gpu                  ten seconds on eight devices, verified\n"
         "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
         "  himeno-gpu --list                        available backends, devices, kernels, transports\n",
-    .exits = "4 wrong result,\n5 below threshold, 6 hang, 7 runtime fault, 8 incomplete (ended by a signal).",
+    .exits = "4 wrong result;\n"
+             "5 below a limit; 6 hang; 7 runtime fault (CUDA, OpenCL or MPI); 8 ended by a signal.\n"
+             "--accept and --reference list further reasons for 2 and 3.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

@@ -237,5 +237,5 @@ says() {
 @test "help names the exit codes and the variable for tests" {
   run "$mem" --help
   expect_status 0
-  [[ $output == *HIMENO_MEM_CORRUPT*"Exit status: 0 pass, 2 usage"* ]]
+  [[ $output == *HIMENO_MEM_CORRUPT*"Exit status: 0 pass; 2 wrong option"* ]]
 }

@@ -25,7 +25,7 @@ completes() {
   touch known.json
   for program in himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict himeno-sim; do
     [ -x "$top_builddir/$program" ] || continue
-    [ "$("$top_builddir/$program" --help | grep -oE -- '^ {2,6}(-[A-Za-z], )?--[^ =]+' | grep -o -- '--.*' | sort -u)" = \
+    [ "$("$top_builddir/$program" --help | grep -oE -- '^ {2,6}(-[A-Za-z], )?--[^][ =]+' | grep -o -- '--.*' | sort -u)" = \
       "$(completes -- x "$program" | sort -u)" ]
     completes known --json "$program" | grep -qx known.json
   done

@@ -36,7 +36,8 @@ def of_markdown(text):
 
 
 def of_help(text):
-    for line in text.partition("Examples:\n")[2].partition("\n\n")[0].splitlines():
+    """Commands are indented by two spaces; lines that are indented further explain them."""
+    for line in re.findall(r"^  \S.*", text.partition("Examples:\n")[2].partition("\n\n")[0], flags=re.M):
         yield from (command.strip() for command in plain(line).split(";"))
 
 

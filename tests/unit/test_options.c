@@ -39,7 +39,7 @@ static const struct option_spec table[] = {
     {"verify", 0, OPTION_ALWAYS, OPTION_CHOICE_AS(verify, "auto|full|off", "HOW"), "what is checked",
      .group = "Result"},
     {"json", 0, OPTION_ALWAYS, OPTION_OUTPUT(file, "FILE"), "document"},
-    {"runs", 0, OPTION_ALWAYS, OPTION_INPUT(runs, "FILE,..."), "what is read"},
+    {"runs", 0, OPTION_ALWAYS, OPTION_INPUT(runs, "FILE,..."), "what is read", .missing = "all"},
     {"overlap", 0, OPTION_ALWAYS, OPTION_FLAG(overlap), "compute meanwhile"},
 };
 
@@ -302,12 +302,14 @@ static void help_shows_each_option_in_its_group(void **state)
       "Result:\n"
       "      --verify=HOW        what is checked\n"
       "      --json=FILE         document\n"
-      "      --runs=FILE,...     what is read\n"
+      "      --runs[=FILE,...]   what is read\n"
       "      --overlap           compute meanwhile\n"
       "\n"
       "Other:\n"
       "  -h, --help              Show this help and exit.\n"
       "  -V, --version           Show the version and exit.\n"
+      "\n"
+      "A value follows as --json=FILE or --json FILE.\n"
       "\n"
       "Examples:\n"
       "  prog -n 3\n";

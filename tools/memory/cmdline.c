@@ -77,8 +77,9 @@ static status_t parse_footprint(const char *option, const char *text, void *fiel
 
 static const struct option_spec options[] = {
     {"copies", 0, SECTIONS, OPTION_FLAG(sections.copies),
-     "Measure copies between 1 to 16 pairs of arrays at once, over several sizes, compared with "
-     "the library's own copy and BabelStream's. See --pace for the two variants.",
+     "Measure copies between 1 to 16 pairs of arrays at once, over several sizes and with both variants of "
+     "--pace, compared with the library's copy (cudaMemcpy, clEnqueueCopyBuffer or memcpy) and "
+     "BabelStream's.",
      .group = "What to measure (default: copies, mixes, latency and host)"},
     {"mixes", 0, SECTIONS, OPTION_FLAG(sections.mixes),
      "Measure bandwidth with only reads, only writes, and 1, 3 or 13 reads per write."},
@@ -92,48 +93,49 @@ static const struct option_spec options[] = {
      "Measure a roofline: peak bandwidth and arithmetic, and kernels with 1/16 to 512 operations "
      "per byte."},
     {"pairs", 0, SECTIONS, OPTION_FLAG(sections.pairs),
-     "Measure pairs of kernels, before and after an optimisation of their address computations "
-     "(GPUs). scripts/isa-report --pairs counts their instructions."},
+     "For developers, on GPUs: measure kernels before and after an optimisation of their address "
+     "computations. scripts/isa-report --pairs counts their instructions."},
     {"backend", 'b', OPTION_LISTED | SECTIONS, OPTION_CUSTOM(backend, parse_backend, "NAME"),
-     "Select the backend: auto, cuda, opencl or cpu. auto takes CUDA, then a GPU by OpenCL, then the CPU.",
+     "Select the backend: auto, cuda, opencl or cpu. auto takes CUDA, then a GPU by OpenCL, then the CPU "
+     "(default: auto).",
      .group = "Where and how"},
     {"device", 0, SECTIONS, OPTION_TEXT(device, "N|UUID|NAME"),
-     "Use the first device with this index, UUID or part of a name."},
+     "Use the first device with this index in --list, UUID or part of a name (default: the first)."},
     {"streams", 0, COPIES, OPTION_CUSTOM(streams, parse_streams, "LIST"),
-     "With --copies: set the numbers of arrays copied at once, a list of 1, 2, 4, 8 and 16. "
-     "Default: all."},
+     "With --copies: set how many arrays are copied at once, not CUDA streams (default: 1,2,4,8,16)."},
     {"sizes", 0, COPIES | MIXES | HOST | ROOFLINE, OPTION_CUSTOM(sizes, mem_parse_sizes, "LIST"),
-     "Set the bytes to copy, multiples of 64K such as 1M,1G; concurrent copies divide them. For "
-     "other sections, the size of an array. Default: from below the last cache to most of a GPU's "
-     "memory; --host: four times the last cache. --mixes uses the largest that fits 14 times, at "
-     "most 1G; --roofline uses the first."},
+     "Set sizes in bytes, such as 1M,1G (1K is 1024), in steps of 64K. With --copies: the total of the "
+     "copies at once (default: from below the last-level cache to most of a GPU's memory). With --host: "
+     "per array (default: four times the last-level cache). --mixes takes the largest that fits 14 times, "
+     "at most 1G; --roofline the first."},
     {"pace", 0, COPIES, OPTION_CHOICE(pace, "both|free|paced"),
-     "With --copies: paced adds a barrier of the thread block before each element, which keeps its "
-     "threads close in memory; free has none. Default: both."},
+     "With --copies: paced adds a barrier of the thread block before each element, so that its threads "
+     "access neighbouring addresses; free has none (default: both)."},
     {"assign", 0, COPIES, OPTION_CHOICE(deal, "all|cyclic|block|group"),
      "With --copies: select which elements a thread copies. cyclic: adjacent threads take adjacent "
-     "elements. block: each thread takes a contiguous part. group: each thread block takes a "
-     "contiguous part. Default: all."},
+     "elements. block: each thread takes a contiguous part. group: each thread block takes a contiguous "
+     "part (default: all)."},
     {"widths", 0, GPU_COPIES, OPTION_CUSTOM(widths, parse_widths, "LIST"),
-     "With --copies on GPUs: set the bytes per access, 4, 16 or 4,16 (default)."},
+     "With --copies on GPUs: set the bytes per access: 4, 16 or 4,16 (default: 4,16)."},
     {"threads", 0, COPIES | HOST, OPTION_CUSTOM(threads, parse_counts, "LIST"),
-     "Set the threads per block of --copies on a GPU; on a CPU and for --host the total number of "
-     "threads (default: 1 and all cores)."},
+     "Set the threads per block of --copies on a GPU (default: 256, and 128 to 1024 at one size); on a CPU "
+     "and for --host the total number of threads (default: 1 and all cores)."},
     {"blocks", 0, GPU_COPIES, OPTION_CUSTOM(blocks, parse_counts, "LIST"),
-     "With --copies on GPUs: set the thread blocks per compute unit."},
+     "With --copies on GPUs: set the thread blocks per multiprocessor (default: 8, and 1 to 8 at one size)."},
     {"strides", 0, LATENCY, OPTION_CUSTOM(strides, parse_strides, "LIST"),
-     "With --latency: set the strides of the pointer chase in bytes. Default: a cache line, a page "
-     "and a large page."},
+     "With --latency: set the strides of the pointer chase in bytes (default: a cache line, a page and a "
+     "large page)."},
     {"footprint", 0, LATENCY, OPTION_CUSTOM(footprint, parse_footprint, "SIZE"),
-     "With --latency: set the largest memory range of the pointer chase. Default: most of a GPU's "
-     "memory, 1G on a CPU."},
+     "With --latency: set the largest memory range of the pointer chase in bytes (default: most of a GPU's "
+     "memory, 1G on a CPU)."},
     {"kernels", 0, ROOFLINE, OPTION_INPUT(kernels, "FILE,..."),
      "With --roofline: add the kernels in these JSON documents of himeno-gpu and gemm-gpu. If a "
      "document of scripts/dram-traffic is listed too, use its measured memory traffic for "
      "himeno-gpu's kernels."},
     {"time", 't', SECTIONS, OPTION_TIME(seconds, 0.001, 1e5, "DURATION"),
-     "Measure each section for about this long: 30 (seconds) or 5m (default 10 s). A section ends "
-     "earlier once its medians are known to 0.25%, and takes at least three samples of each value.",
+     "Measure each section (--copies, --mixes, ...) for about this long: 30 (seconds) or 5m. It ends "
+     "earlier once all medians have standard errors below 0.25%, but takes at least three samples of each "
+     "(default: 10s).",
      .group = "How long"},
     {OPTION_JSON(SECTIONS, "Result", "")},
     {OPTION_QUIET},
@@ -155,15 +157,15 @@ static const struct option_pair joined[] = {{"kernels", "roofline"}, {NULL}};
 
 const struct option_program mem_options = {
     .name = "mem-gpu",
-    .summary = "Memory bandwidth and latency of a device and its host, and the roofline",
+    .summary = "Measure the memory bandwidth and latency of a device and its host, and the roofline",
     .epilogue = "Examples:\n"
                 "  mem-gpu                                        copies, mixes, latency and host memory, in "
                 "a minute\n"
                 "  mem-gpu --copies --streams 8 --sizes 1G        eight concurrent copies of 128 MiB\n"
                 "  mem-gpu --roofline --kernels L.json,gemm.json  these kernels on the roofline\n"
                 "\n"
-                "For tests: HIMENO_MEM_CORRUPT=N flips a bit before the Nth comparison.\n",
-    .exits = "4 wrong contents,\n7 runtime fault.",
+                "For tests: HIMENO_MEM_CORRUPT=N flips a bit of the data before the Nth check of a result.\n",
+    .exits = "4 wrong data\nin memory; 7 runtime fault (CUDA or OpenCL).",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

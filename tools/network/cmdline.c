@@ -53,35 +53,36 @@ static status_t comm_parse_transport(const char *option, const char *text, void 
 
 static const struct option_spec options[] = {
     {"parts", 0, BENCH_ALL, OPTION_CUSTOM(parts, parse_parts, "LIST"),
-     "Select the parts: host, pairs, halo and allreduce, separated by commas. Default: all.",
+     "Measure these parts: host (copies to and from each device), pairs (of devices), halo (exchange), "
+     "allreduce; separated by commas (default: all four).",
      .group = "What"},
     {"transport", 'x', BENCH_PAIRS | BENCH_HALO,
      OPTION_CUSTOM(transport, comm_parse_transport, "all|TRANSPORT"),
-     "Measure only this transport between devices; see --list."},
+     "Measure pairs and halo only by this transport; see --list (default: all)."},
     {"min", 0, BENCH_HOST | BENCH_PAIRS, OPTION_CUSTOM(min_bytes, parse_bytes, "BYTES"),
-     "Set the smallest transfer (default 8 bytes)."},
+     "Set the smallest transfer in bytes, such as 4K (default: 8)."},
     {"max", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE, OPTION_CUSTOM(max_bytes, parse_bytes, "BYTES"),
-     "Set the largest transfer, with K, M or G. Default: 256M on a GPU, 16M on a CPU, less if memory is "
-     "short.",
+     "Set the largest transfer in bytes, such as 1G; 1K is 1024 (default: 256M on a GPU, 16M on a CPU, "
+     "less if memory is short).",
      .given = OPTION_GIVEN(max_given)},
     {"step", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE, OPTION_INT(step, 2, 1024, "N"),
-     "Set the factor between successive transfer sizes (default 4)."},
+     "Set the factor between successive transfer sizes (default: 4)."},
     {"samples", 0, BENCH_ALL, OPTION_INT(samples, 1, BENCH_SAMPLES_MAX, "N"),
-     "Measure each size N times and report the median (default 7)."},
+     "Measure each size N times and report the median (default: 7)."},
     {"size", 's', BENCH_HALO, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
-     "Set the grid: XS, S, M, L, XL or IxJxK points. Default: L on a GPU, M on a CPU.",
+     "Set the grid, as in himeno-gpu: XS (32x32x64) to XL or IxJxK points (default: L on a GPU, M on a "
+     "CPU).",
      .group = "The halo part", .given = OPTION_GIVEN(size_given)},
     {"weak", 'w', BENCH_HALO, OPTION_FLAG(weak),
      "Run a weak-scaling problem: every rank gets a grid of SIZE, so the whole grid grows with the "
      "number of ranks."},
-    {GRID_OPTION_PROCS(BENCH_HALO, "minimizes the estimated time of halo exchange.")},
+    {GRID_OPTION_PROCS(BENCH_HALO, "minimises the estimated time of halo exchange")},
     {"depth", 0, BENCH_HALO, OPTION_INT(depth, 1, 8, "T"),
-     "Set the depth of the halo in layers of points (default 1). A kernel that does T sweeps per "
-     "pass needs T."},
+     "Set the depth of the halo in layers of points. A kernel that updates all points T times per read of "
+     "memory needs T (default: 1)."},
     {"backend", 'b', OPTION_LISTED | BENCH_ALL, OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),
-     "Select the backend: auto, cuda, opencl, cpu or null (for tests of this program). auto takes CUDA, then "
-     "a GPU by "
-     "OpenCL, then the CPU.",
+     "Select the backend: auto, cuda, opencl, cpu or null (for tests of this program). auto takes CUDA, "
+     "then a GPU by OpenCL, then the CPU (default: auto).",
      .group = "Where"},
     {DEVICE_OPTION_DEVICE(BENCH_ALL)},
     {DEVICE_OPTION_BIND(BENCH_ALL)},
@@ -108,17 +109,17 @@ static status_t comm_options_check(void *config)
 
 const struct option_program bench_options = {
     .name = "comm-gpu",
-    .summary = "Latency and bandwidth between GPUs and host, pairs of GPUs, of halo exchange and allreduce",
+    .summary = "Measure latency and bandwidth: host to GPU, GPU to GPU, halo exchange and allreduce",
     .epilogue = "Examples:\n"
                 "  mpirun -np 8 comm-gpu --json paths.json      all parts on eight devices\n"
                 "  mpirun -np 4 comm-gpu --parts halo -s XL     the halo exchange of XL on four devices\n"
-                "  comm-gpu --parts host                        between the host and one device\n"
+                "  comm-gpu --parts host                        copies between the host and one device\n"
                 "\n"
                 "Environment, for tests:\n"
                 "  HIMENO_SYSFS=FOLDER        read network cards from FOLDER instead of /sys\n"
                 "  HIMENO_BENCH_CORRUPT=N     corrupt what each rank receives in its Nth "
                 "transfer\n",
-    .exits = "4 corrupted data received,\n6 hang, 7 runtime fault.",
+    .exits = "4 wrong data\nreceived; 6 hang; 7 runtime fault (CUDA, OpenCL or MPI).",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

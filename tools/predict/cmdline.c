@@ -12,61 +12,60 @@ enum { STUDY = 1, MODEL = 2, PREDICTION = STUDY | MODEL, CHECK = 4 };
 
 static const struct option_spec options[] = {
     {"study", 0, PREDICTION, OPTION_INPUT(study, "FOLDER"),
-     "Read measured runs from FOLDER: the runs/ of a study of scripts/scaling, or JSON documents "
-     "of himeno-gpu or gemm-gpu --distributed, one per run. It needs runs with one and with "
-     "several ranks, and small and large sizes. A FILE.jsonl with one {\"name\", \"document\"} per "
-     "line works too.",
+     "Read measured runs: from the runs/ folder of a scripts/scaling study, or JSON documents of "
+     "himeno-gpu or gemm-gpu --distributed, one per run, or a FILE.jsonl with a run's {\"name\", "
+     "\"document\"} per line. Include one and several ranks, small and large sizes.",
      .group = "What was measured"},
     {"comm", 0, PREDICTION, OPTION_INPUT(comm, "FILE"),
      "Read latencies and bandwidths from a JSON document of comm-gpu."},
     {"model", 0, PREDICTION, OPTION_INPUT(model, "FILE"),
      "Use the model in an earlier document of himeno-predict, instead of --study and --comm."},
     {"kernel", 'k', OPTION_ALWAYS, OPTION_TEXT(kernel, "KERNEL"),
-     "Use only runs of this kernel. Default: the most frequent combination of kernel, backend and "
-     "device."},
+     "Use only runs of this kernel (default: the most frequent combination of kernel, backend and device)."},
     {"fit-ranks", 0, STUDY, OPTION_INT(fit_ranks, 1, LIST_RANKS_TOP, "N"),
-     "Use only runs with at most N ranks for the model."},
+     "Fit the model only to runs with at most N ranks."},
     {"include", 0, STUDY, OPTION_CUSTOM(keep, study_keep_parse, "WHAT[,WHAT]"),
      "Also use runs that are normally ignored. WHAT: duplicates (a document that is there twice), "
      "machines (runs on other machines than most), unverified or outliers.",
      .old = "keep"},
     {"size", 's', PREDICTION, OPTION_CUSTOM(sizes, any_size_list_parse, "SIZE[,SIZE]"),
-     "Predict these sizes: XS, S, M, L, XL or IxJxK; for gemm-gpu N or MxNxK. Default: the sizes of the "
-     "study.",
+     "Predict these sizes: XS, S, M, L, XL or IxJxK; for gemm-gpu N or MxNxK (default: the sizes of the "
+     "study).",
      .group = "What is predicted"},
     {"ranks", 'n', PREDICTION, OPTION_CUSTOM(ranks, rank_list_parse, "N[,N]"),
-     "Predict these numbers of ranks. Default: 1, 2, 4 and so on, up to twice the largest of the study."},
+     "Predict these numbers of ranks (default: 1, 2, 4 and so on, up to twice the largest of the study)."},
     {"scaling", 0, PREDICTION, OPTION_CHOICE(scaling, "both|strong|weak"),
-     "Select the scaling. Strong: SIZE is the whole problem. Weak: SIZE is that of each rank."},
+     "Select the scaling. strong: SIZE is the whole problem. weak: SIZE is that of each rank (default: "
+     "both)."},
     {"transport", 'x', PREDICTION, OPTION_TEXT(transport, "TRANSPORT"),
-     "Predict only for this transport. Default: all transports in the study."},
+     "Predict only for this transport (default: all transports in the study)."},
     {"procs", 'p', PREDICTION, OPTION_CUSTOM(procs, any_cut_parse, "auto|PxQxR|PxQ"),
-     "Set the numbers of ranks along each dimension; for gemm-gpu along m and n. auto: as the "
-     "program itself divides."},
+     "Set the numbers of ranks along each dimension; for gemm-gpu along m and n. auto: as the program "
+     "itself divides (default: auto)."},
     {"per-host", 0, PREDICTION, OPTION_INT(per_host, 1, LIST_RANKS_TOP, "N"),
-     "Set the ranks per host. Default: as in the study, or twice its largest number of ranks if it has one "
-     "host."},
+     "Set the ranks per host (default: as in the study; if that is of one host, twice its largest number "
+     "of ranks)."},
     {"network", 0, PREDICTION, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
-     "Set the latency of a message and the bandwidth in each direction between two GPUs on different hosts, "
-     "instead of what comm-gpu measured.",
+     "Set the latency of a message and the bandwidth in each direction between two GPUs on different "
+     "hosts, instead of what comm-gpu measured.",
      .old = "between"},
     {"sweeps-per-pass", 0, PREDICTION, OPTION_INT(sweeps_a_pass, 1, 64, "N"),
-     "Assume a kernel that does N sweeps per pass over memory, with halos of N layers. State its "
-     "gain on one rank with --compute-time.",
+     "Assume a kernel that does N sweeps (updates of all points) per pass (read of memory), with halos of "
+     "N layers. Set its time, relative to the measured kernel's, by --compute-time.",
      .old = "sweeps-a-pass"},
     {"compute-time", 0, PREDICTION, OPTION_REAL(scale.compute, 1e-6, 1e6, "FACTOR"),
      "Multiply the time for computing by FACTOR (0.1: ten times as fast)."},
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),
-     "Multiply the communication time by FACTOR (0.5: twice as fast)."},
+     "Multiply the time for halo exchange by FACTOR (0.5: twice as fast)."},
     {"against", 0, OPTION_ALWAYS, OPTION_INPUT(against, "PATH"),
      "Compare the predictions with the runs in this folder or file, measured or simulated by "
      "himeno-sim.",
      .group = "Prediction and measurement"},
     {"within", 0, OPTION_ALWAYS, OPTION_REAL(within, 0.01, 1000, "PERCENT"),
-     "With --against: fail with exit status 5 if a prediction is off by more than PERCENT."},
+     "With --against: end with exit status 5 if a prediction is off by more than PERCENT."},
     {"check", 0, CHECK, OPTION_INPUT(check, "FILE"),
-     "With --against: compare the predictions stored in FILE, an earlier document of "
-     "himeno-predict, instead of making new ones."},
+     "With --against: compare the predictions stored in FILE, an earlier document of himeno-predict, "
+     "instead of making new ones."},
     {OPTION_JSON(PREDICTION, "Result", "")},
     {OPTION_QUIET},
 };
@@ -104,18 +103,24 @@ static const struct option_pair exclusive[] = {
 
 const struct option_program predict_options = {
     .name = "himeno-predict",
-    .summary = "Predict, with intervals, how himeno-gpu or gemm-gpu --distributed scales, from measured runs",
-    .usage = "--study FOLDER --comm FILE [OPTION]...",
-    .epilogue =
-        "Examples:\n"
-        "  himeno-predict --study runs --comm paths.json               up to twice the measured ranks\n"
-        "  himeno-predict --study runs --comm paths.json -s XL -n 64 --per-host 8 --network 5,20\n"
-        "  himeno-predict --study runs --comm paths.json --fit-ranks 4 -n 8 --json eight.json\n"
-        "  himeno-predict --check eight.json --against later --within 10\n"
-        "\n"
-        "Exit status: 0 done, 2 usage, 3 environment (files, or too few runs: the message names "
-        "what to measure),\n"
-        "5 error above --within, 7 runtime fault.\n",
+    .summary =
+        "Predict, with 90% intervals, how himeno-gpu or gemm-gpu --distributed scales, from measured runs",
+    .usage = "--study FOLDER --comm FILE [OPTION]...\n"
+             "  or:  himeno-predict --model FILE [OPTION]...\n"
+             "  or:  himeno-predict --check FILE --against PATH [OPTION]...",
+    .epilogue = "Examples:\n"
+                "  himeno-predict --study runs --comm paths.json\n"
+                "      predictions up to twice the measured ranks\n"
+                "  himeno-predict --study runs --comm paths.json -s XL -n 64 --per-host 8 --network 5,20\n"
+                "      8 hosts with a network of 5 us and 20 GB/s\n"
+                "  himeno-predict --study runs --comm paths.json --fit-ranks 4 -n 8 --json eight.json\n"
+                "      8 ranks from runs with up to 4\n"
+                "  himeno-predict --check eight.json --against later --within 10\n"
+                "      that prediction compared with runs that were measured later\n"
+                "\n"
+                "Exit status: 0 done; 2 wrong option; 3 unreadable file, missing memory, or too few runs "
+                "(the message\n"
+                "names what to measure); 5 error above --within; 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,
