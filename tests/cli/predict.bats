@@ -625,6 +625,8 @@ m["replicates"] = "24"|replicates is no list
 m["sizes"] = "L"|sizes is no list
 m["paths"][0]["staging"] = "by pigeons"|paths\[0\]\.staging is none that is known
 m["slabs_hidden"] = 1|slabs_hidden is neither
+del m["slabs_hidden"]|slabs_hidden is missing
+del m["program"]|program is none that is known
 m["covered"] = [{"of": "all", "runs": 5, "inside": 6}]|covered\[0\]\.inside is 6: allowed are whole numbers from 0 to 5
 m["covered"] = [{"runs": 5, "inside": 5}]|covered\[0\]\.of is no text
 END

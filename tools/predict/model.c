@@ -100,15 +100,13 @@ static double idle_points(double points, double row, double tile_points)
 }
 
 /* Points that are still in the cache when their turn comes again: each that came since took the
- * place of one at random. Models of before have the first C of them. */
-static double cached_points(const struct model_terms *terms, double points)
+ * place of one at random. */
+static double cached_points(double points, double cache_points)
 {
-  if (terms->fitted.cache_points == 0) return 0;
-  return terms->slabs_hidden ? points * exp(-points / terms->fitted.cache_points)
-                             : fmin(points, terms->fitted.cache_points);
+  return cache_points > 0 ? points * exp(-points / cache_points) : 0;
 }
 
-/* All points, or, as models of before have it, those that no neighbour needs. With T sweeps a pass
+/* All points, or, where slabs go first, those that no neighbour needs. With T sweeps a pass
  * layers of the halo are swept again, from T − 1 of them down to none, and more points hide the
  * steps of a block, each of which waits for the one before. */
 static double interior_time(const struct model_terms *terms, const struct geometry *g)
@@ -119,7 +117,7 @@ static double interior_time(const struct model_terms *terms, const struct geomet
   const double pass = terms->fitted.value[TERM_PASS] * g->launches,
                work = terms->fitted.value[TERM_POINT] * points +
                       terms->fitted.value[TERM_IDLE] * idle_points(points, g->row, terms->tile_points) -
-                      terms->fitted.value[TERM_CACHE] * cached_points(terms, points);
+                      terms->fitted.value[TERM_CACHE] * cached_points(points, terms->fitted.cache_points);
   return model_steps_hidden(terms) && work > 0 ? hypot(pass, work) : pass + work;
 }
 

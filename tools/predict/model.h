@@ -28,8 +28,8 @@
  * there what a step brings has only what came before to hide behind, own slices at first. Nothing
  * of it is cache, tiles or slabs.
  *
- * Models of before held slabs for work of their own, before the exchange: those have boundary =
- * slabs·s + points·β_d, synchronisation σ and reduction ρ. */
+ * A model may also take slabs for work of their own before the exchange (slabs_hidden 0): it has
+ * boundary = slabs·s + points·β_d and reduction ρ. */
 #ifndef TOOLS_PREDICT_MODEL_H
 #define TOOLS_PREDICT_MODEL_H
 
@@ -59,7 +59,7 @@ enum model_transport_term {
   TRANSPORT_BANDWIDTH,
   TRANSPORT_HOST,
   TRANSPORT_SLAB,
-  TRANSPORT_ROOT, /**< models of before have none */
+  TRANSPORT_ROOT,
   TRANSPORT_TERMS
 };
 

@@ -68,7 +68,7 @@ static int flag(struct reader *reader, const char *where, const json_t *object, 
   return json_is_true(found);
 }
 
-/* A list that documents of before lack; NULL: none. */
+/* A list; NULL: none. */
 static const json_t *model_json_list(struct reader *reader, const json_t *object, const char *key)
 {
   const json_t *found = json_object_get(object, key);
@@ -84,7 +84,6 @@ int model_staging(const json_t *path)
   return -1;
 }
 
-/* None in a document of before. */
 static void off_read(struct reader *reader, const json_t *object, double off[KINDS])
 {
   const json_t *told = json_object_get(object, "off");
@@ -141,26 +140,25 @@ static double term_most(int column)
 static void terms_read(struct reader *reader, const json_t *terms, struct model *model)
 {
   char name[96], where[64];
-  size_t next = 0;
   if (reader->status != STATUS_OK) return;
   for (int c = 0; c < model->terms.columns; c++) {
-    if (!model->terms.slabs_hidden && c >= TERMS && (c - TERMS) % TRANSPORT_TERMS == TRANSPORT_ROOT) continue;
-    const json_t *term = json_array_get(terms, next);
+    const json_t *term = json_array_get(terms, (size_t)c);
     const char *told = json_string_value(json_object_get(term, "name"));
     model_term_name(&model->terms.paths, c, name);
-    snprintf(where, sizeof where, "terms[%zu]", next++);
+    snprintf(where, sizeof where, "terms[%d]", c);
     if (!told || strcmp(told, name) != 0) {
       char what[128];
       snprintf(what, sizeof what, "is %.20s, and \"%s\" is wanted", told ? "another" : "missing", name);
       wrong(reader, where, "name", what);
       return;
     }
-    snprintf(where, sizeof where, "terms[%zu] (%.40s)", next - 1, name);
+    snprintf(where, sizeof where, "terms[%d] (%.40s)", c, name);
     model->terms.fitted.value[c] = model_number(reader, where, term, "value", 0, term_most(c));
     model->errors.error[c] = model_number(reader, where, term, "error", 0, term_most(c));
     model->errors.seen[c] = flag(reader, where, term, "seen");
   }
-  if (json_array_size(terms) != next) wrong(reader, "terms", "", "are more than the paths have");
+  if (json_array_size(terms) != (size_t)model->terms.columns)
+    wrong(reader, "terms", "", "are more than the paths have");
 }
 
 static void replicates_read(struct reader *reader, const json_t *rows, int columns,
@@ -183,7 +181,7 @@ static void replicates_read(struct reader *reader, const json_t *rows, int colum
   errors->n_replicates = (int)n;
 }
 
-/* What the interval is made of. Models of before had a covariance, whose intervals held too few. */
+/* What the interval is made of; models without replicates predict none. */
 static void interval_read(struct reader *reader, const json_t *json, int columns, struct model_errors *errors)
 {
   const json_t *replicates = model_json_list(reader, json, "replicates");
@@ -230,12 +228,12 @@ static void names_read(struct reader *reader, const json_t *json, const char *ke
   }
 }
 
-/* Documents of before are of himeno-gpu. */
 static void model_program_read(struct reader *reader, const json_t *json, struct model *model)
 {
-  const json_t *product = json_object_get(json, "product"), *program = json_object_get(json, "program");
-  const char *type = json_string_value(json_object_get(product, "type")), *name = json_string_value(program);
-  if (!program || (name && strcmp(name, model_program_names[STUDY_HIMENO]) == 0)) return;
+  const json_t *product = json_object_get(json, "product");
+  const char *type = json_string_value(json_object_get(product, "type")),
+             *name = json_string_value(json_object_get(json, "program"));
+  if (name && strcmp(name, model_program_names[STUDY_HIMENO]) == 0) return;
   model->program = STUDY_GEMM;
   if (!name || strcmp(name, model_program_names[STUDY_GEMM]) != 0)
     wrong(reader, "program", "", "is none that is known");
@@ -259,6 +257,7 @@ static void range_read(struct reader *reader, const json_t *json, struct model *
   model->range.per_host = model_whole(reader, "", json, "per_host", 0, COUNT_MOST);
   model->terms.depth = model_whole(reader, "", json, "T", 1, 1024);
   model->terms.overlap = flag(reader, "", json, "overlap");
+  model->terms.slabs_hidden = flag(reader, "", json, "slabs_hidden");
   names_read(reader, json, "sizes", &model->range.sizes);
   names_read(reader, json, "cuts", &model->range.cuts);
   model->range.points_least =
@@ -294,8 +293,6 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   struct reader reader = {path, schema_check(path, document)};
   const json_t *json = json_object_get(document, "model");
   memset(model, 0, sizeof *model);
-  model->terms.slabs_hidden =
-      json_object_get(json, "slabs_hidden") && flag(&reader, "", json, "slabs_hidden");
   model_program_read(&reader, json, model);
   model_paths_read(&reader, json_object_get(json, "paths"), model);
   model->terms.columns = TERMS + TRANSPORT_TERMS * model->terms.paths.n;

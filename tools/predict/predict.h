@@ -83,7 +83,7 @@ struct predict_beyond {
   enum model_beyond what;
   const char *name, *text;
 };
-#define PREDICT_BEYONDS 8
+#define PREDICT_BEYONDS 7
 extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 
 /** \brief The report for people. */

@@ -13,8 +13,7 @@ const struct predict_beyond predict_beyonds[PREDICT_BEYONDS] = {
     {BEYOND_BYTES, "bytes", "more bytes in an exchange than any run"},
     {BEYOND_PASS, "sweeps a pass", "another number of sweeps a pass than the runs'"},
     {BEYOND_HOST, "one host",
-     "the study has one host; one that holds so many ranks is imagined (--per-host)"},
-    {0, "path between hosts", "only in earlier documents"}};
+     "the study has one host; one that holds so many ranks is imagined (--per-host)"}};
 
 static const char *const scaling_words[] = {"strong", "weak"};
 
@@ -41,8 +40,7 @@ static void predict_config_document(struct doc *d, const struct predict *p)
   doc_text(d, "study", maybe, "", c->study);
   doc_text(d, "comm", maybe, "", c->comm);
   doc_text(d, "model", maybe, "", c->model);
-  doc_enum(d, "program", DOC_OPTIONAL, DOC_WORDS(model_program_names),
-           "Program of the runs; documents of earlier builds, all of himeno-gpu, lack it.",
+  doc_enum(d, "program", DOC_OPTIONAL, DOC_WORDS(model_program_names), "Program of the runs.",
            model_program_names[p->model.program]);
   doc_text(d, "kernel", maybe, "", run ? run->kernel : NULL);
   doc_text(d, "backend", maybe, "", run ? run->backend : NULL);
@@ -334,10 +332,6 @@ static void pair_document(struct doc *d, const struct validate_pair *pair, int l
            pair->predicted ? pair->error : NAN);
   doc_flag(d, "inside", DOC_NULLABLE, "The measured time lies in the interval.",
            pair->predicted && pair->time.low > 0 ? !validate_is_outside(pair) : -1);
-  if (d->schema) {
-    doc_text(d, "cause", DOC_OPTIONAL | DOC_NULLABLE, "Only in earlier documents.", NULL);
-    doc_text(d, "why", DOC_OPTIONAL | DOC_NULLABLE, "Only in earlier documents.", NULL);
-  }
   if (left_out) {
     doc_text(d, "left_out", 0, "", pair->left);
     doc_enum(d, "kind", 0, DOC_WORDS(model_kind_names), "", model_kind_names[pair->kind]);
@@ -357,15 +351,6 @@ static void table_document(struct doc *d, const struct validate_table *table, in
     for (int n = 0; doc_each(d, n, table->n); n++) pair_document(d, doc_at(d, table->pairs, n), left_out);
     doc_end(d);
   }
-  doc_end(d);
-}
-
-/* Earlier documents were sealed. */
-static void seal_document(struct doc *d)
-{
-  if (!doc_object(d, "seal", DOC_OPTIONAL, "Only in earlier documents, and not read.", 0)) return;
-  doc_const(d, "algorithm", "sha256");
-  doc_pattern(d, "hash", 0, "^[0-9a-f]{64}$", "", NULL);
   doc_end(d);
 }
 
@@ -390,5 +375,4 @@ void predict_document(struct doc *d, const struct predict *p)
     table_document(d, &p->validation, 1);
   if (doc_object(d, "against", DOC_OPTIONAL, "The runs of --against.", p->config.against != NULL))
     table_document(d, &p->against, 0);
-  seal_document(d);
 }

@@ -50,17 +50,17 @@ static void predict_print_config(const struct predict *p, FILE *out)
             p->config.scale.compute, p->config.scale.exchange);
 }
 
-/* Slabs of their own, and what no sweep hides of an exchange: models of before have both. */
+/* Whether slabs go first. */
 static int has_boundary(const struct model_terms *terms)
 {
-  int slabs = !terms->slabs_hidden;
-  for (int d = 0; d < 3; d++) slabs |= model_steps_hidden(terms) && terms->fitted.value[TERM_SLAB_I + d] > 0;
-  return slabs;
+  int slabs = 0;
+  for (int d = 0; d < 3; d++) slabs |= terms->fitted.value[TERM_SLAB_I + d] > 0;
+  return slabs && (model_steps_hidden(terms) || !terms->slabs_hidden);
 }
 
 static int has_synchronisation(const struct model_terms *terms)
 {
-  int waits = !terms->slabs_hidden;
+  int waits = 0;
   for (int w = 0; w < terms->paths.n; w++)
     waits |= terms->fitted.value[model_transport_column(w, TRANSPORT_SYNC)] > 0;
   return waits;
