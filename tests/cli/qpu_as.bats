@@ -23,11 +23,11 @@ setup() {
   [ ! -e count.h ]
 }
 
-@test "a hazard is refused" {
-  printf 'mov ra1, r0\nmov r1, ra1\nthrend\nnop\nnop\n' >hazard.qasm
-  run "$qpu_as" -i hazard.qasm
+@test "an instruction that breaks a rule is refused" {
+  printf 'mov r0, r1\nmov t0s, r0; mov t1s, r1\nthrend\nnop\nnop\n' >rule.qasm
+  run "$qpu_as" -i rule.qasm
   expect_status 2
-  [[ $output == *"hazard.qasm:2: a register of file A or B"* ]]
+  [[ $output == *"rule.qasm:2: an instruction has one of these accesses only"* ]]
 }
 
 @test "files that cannot be read or written are the environment's fault" {

@@ -142,7 +142,7 @@ static uint8_t tame(uint64_t *seed, unsigned address, const uint8_t *peripherals
 /* Bits at random, or more often an instruction that is likely to run. */
 static uint64_t likely_word(uint64_t *seed)
 {
-  static const uint8_t reads[] = {32, 38, 39, 49, 50}, writes[] = {32, 33, 34, 35, 36, 37, 38, 39, 49, 48};
+  static const uint8_t reads[] = {32, 38, 39, 49, 50}, writes[] = {32, 33, 34, 35, 37, 38, 39, 49, 48};
   static const uint8_t signals[] = {1, 1, 1, 1, 1, 1, 1, 1, 13, 13, 13, 14, 14, 15, 2};
   uint64_t word = qpu_random(seed);
   struct qpu_inst inst = qpu_decode(word);

@@ -51,7 +51,6 @@ static const struct {
     {".set f(x) f(x)\nldi r0, f(1)", "nest more than"},
     {".rep i, 3000000\n.endr\n.rep i, 3000000\nnop\n.endr", "longer than"},
     {".frob 1", "'.frob' is no directive"},
-    {"nop", "runs off its end"},
     {"mov 5, r0", "the first operand must be the register to write to"},
     {".if ra1\n.endif", "a whole number is needed here"},
     {".set f(x) x\nldi r0, f", "'f' is a function: its arguments must follow"},

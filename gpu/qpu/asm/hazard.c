@@ -83,12 +83,10 @@ static void write_effects(const struct qpu_inst *inst, struct qpu_effects *effec
     if (address < 32) effects->writes |= UINT64_C(1) << (address + (file == QPU_FILE_B ? 32 : 0));
     if (address == 14) effects->strikes |= QPU_HAZARD_END_R14;
     if (is_vpm(address) || is_tmu(address)) effects->strikes |= QPU_HAZARD_END;
-    if (is_tmu(address)) effects->strikes |= QPU_HAZARD_TMU_SWAP;
     if (address >= QPU_W_ACC0 && address <= QPU_W_ACC3)
       open_for(effects, 1, 1, (uint32_t)QPU_HAZARD_R0 << (address - 32));
     if (address == QPU_W_R5) open_for(effects, 1, 1, QPU_HAZARD_R5);
     if (address == QPU_W_UNIFORM_ADDRESS) open_for(effects, 1, 2, QPU_HAZARD_UNIFORM);
-    if (address == QPU_W_TMU_NOSWAP) open_for(effects, 1, 3, QPU_HAZARD_TMU_SWAP);
   }
 }
 
@@ -112,7 +110,6 @@ static const struct qpu_rule rules[] = {
     {QPU_HAZARD_REGISTER,
      "a register of file A or B cannot be read by the instruction after the one that writes it"},
     {QPU_HAZARD_UNIFORM, "uniforms cannot be read in the two instructions after their address is written"},
-    {QPU_HAZARD_TMU_SWAP, "a TMU cannot be written in the three instructions after tmu_noswap"},
     {QPU_HAZARD_ROTATION,
      "a vector rotation cannot take from a higher quad what the instruction before writes there"},
     {QPU_HAZARD_R5, "a vector rotation by r5 cannot follow directly on a write of r5"},
@@ -123,12 +120,6 @@ static const struct qpu_rule rules[] = {
     {QPU_HAZARD_END_FLOW, "no branch, thread switch or second thread end in the delay slots of thread end"},
     {QPU_HAZARD_SWITCH, "no branch, thread end or second switch in the two delay slots of a thread switch"},
 };
-
-uint32_t qpu_hazard_met(const struct qpu_effects *earlier, const struct qpu_effects *later, int distance)
-{
-  uint32_t raw = distance == 1 && (earlier->writes & later->reads) ? QPU_HAZARD_REGISTER : 0;
-  return (earlier->opens[distance - 1] & later->strikes) | raw;
-}
 
 const struct qpu_rule *qpu_hazard_rule(uint32_t met)
 {
@@ -147,7 +138,6 @@ unsigned qpu_rotation_lanes(const struct qpu_inst *inst)
     return 0;
   case QPU_W_R5:
     return file == QPU_FILE_B ? 1 : 0x1111;
-  case QPU_W_TMU_NOSWAP:
   case QPU_W_UNIFORM_ADDRESS:
   case QPU_W_VPM_SETUP:
   case QPU_W_VPM_ADDRESS:
@@ -270,83 +260,14 @@ static const char *rotates_badly(const struct qpu_inst *inst)
          "quad";
 }
 
-static status_t hazard_refuse(const struct qpu_program *program, size_t at, const char *rule)
-{
-  const struct qpu_origin *origin = &program->origins[at];
-  return log_fail(STATUS_USAGE, "%s:%d: %s", origin->file, origin->line, rule);
-}
-
-/* Where execution goes after instruction `at`: up to two places; n_words stands for beyond the
- * end. */
-static int successors(const struct qpu_program *program, size_t at, size_t next[2])
-{
-  int n = 0, falls_through = 1;
-  if (at >= 2) {
-    struct qpu_inst ending = qpu_decode(program->words[at - 2]);
-    if (ending.sig == QPU_SIG_THREAD_END) return 0;
-  }
-  if (at >= 3) {
-    struct qpu_inst branch = qpu_decode(program->words[at - 3]);
-    if (branch.sig == QPU_SIG_BRANCH) {
-      falls_through = branch.cond_br != QPU_BRANCH_ALWAYS;
-      int64_t target = (int64_t)(at + 1) * QPU_INSTRUCTION_BYTES + (int32_t)branch.imm;
-      int known = branch.rel && !branch.reg && target >= 0 && target % QPU_INSTRUCTION_BYTES == 0;
-      if (known && (uint64_t)target < program->n_words * QPU_INSTRUCTION_BYTES)
-        next[n++] = (size_t)target / QPU_INSTRUCTION_BYTES;
-    }
-  }
-  if (falls_through) next[n++] = at + 1;
-  return n;
-}
-
-static int writes_surely(const struct qpu_inst *inst, int accumulator)
-{
-  int address = QPU_W_ACC0 + accumulator, alu = qpu_inst_kind(inst) == QPU_ALU;
-  int add = inst->waddr_add == address && inst->cond_add == QPU_COND_ALWAYS;
-  int mul = inst->waddr_mul == address && inst->cond_mul == QPU_COND_ALWAYS;
-  return (add && !(alu && inst->op_add == QPU_A_NOP)) || (mul && !(alu && inst->op_mul == QPU_M_NOP));
-}
-
-/* Whether a rotation behind instruction `at` takes what that one writes in a higher quad. Which
- * lanes a condition lets through is not known here: the emulator sees it. */
-static int rotates_too_early(const struct qpu_program *program, size_t at, const struct qpu_inst *inst)
-{
-  struct qpu_inst writer = qpu_decode(program->words[at]);
-  int n = inst->raddr_b - QPU_SMALL_ROTATE_R5;
-  int a = inst->mul_a < QPU_MUX_R4 && writes_surely(&writer, inst->mul_a);
-  int b = inst->mul_b < QPU_MUX_R4 && writes_surely(&writer, inst->mul_b);
-  if (inst->cond_mul > QPU_COND_ALWAYS || (!a && !b)) return 0;
-  return n == 0 || qpu_rotation_stale(qpu_rotation_lanes(inst), 0xffff, n) != 0;
-}
-
-/* Whether what follows instruction `at` gets along with one that lies `distance` before it. */
-static status_t check_after(const struct qpu_program *program, const struct qpu_effects *earlier, size_t at,
-                            int distance)
-{
-  size_t next[2];
-  int n = successors(program, at, next);
-  for (int i = 0; i < n; i++) {
-    if (next[i] == program->n_words) return hazard_refuse(program, at, "the program runs off its end here");
-    struct qpu_inst inst = qpu_decode(program->words[next[i]]);
-    struct qpu_effects later = qpu_effects_of(&inst);
-    uint32_t met = qpu_hazard_met(earlier, &later, distance);
-    if (distance == 1 && !rotates_too_early(program, at, &inst)) met &= ~(uint32_t)QPU_HAZARD_ROTATION;
-    const struct qpu_rule *rule = qpu_hazard_rule(met);
-    if (rule) return hazard_refuse(program, next[i], rule->text);
-    if (distance < 3) RETURN_IF_FAILED(check_after(program, earlier, next[i], distance + 1));
-  }
-  return STATUS_OK;
-}
-
 status_t qpu_hazard_check(const struct qpu_program *program)
 {
   for (size_t i = 0; i < program->n_words; i++) {
-    struct qpu_inst inst = qpu_decode(program->words[i]);
+    const struct qpu_inst inst = qpu_decode(program->words[i]);
     const struct qpu_rule *within = qpu_hazard_within(&inst);
     const char *rule = within ? within->text : rotates_badly(&inst);
-    if (rule) return hazard_refuse(program, i, rule);
-    struct qpu_effects effects = qpu_effects_of(&inst);
-    RETURN_IF_FAILED(check_after(program, &effects, i, 1));
+    if (rule)
+      return log_fail(STATUS_USAGE, "%s:%d: %s", program->origins[i].file, program->origins[i].line, rule);
   }
   return STATUS_OK;
 }

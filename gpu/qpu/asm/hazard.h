@@ -5,8 +5,8 @@
  *
  * Source: reference guide, "Summary of Instruction Restrictions" and the text around it, and the
  * addendum to it that vc4asm's author keeps (conditional writes to peripherals, VPM accesses,
- * branch distance). The assembler checks wherever execution may go as far as it can see; the
- * emulator checks where it goes. */
+ * branch distance). The assembler checks each instruction by itself; the emulator checks also those
+ * that follow each other where a program goes. */
 #ifndef QPU_HAZARD_H
 #define QPU_HAZARD_H
 
@@ -20,7 +20,6 @@
  * others. */
 enum qpu_hazard {
   QPU_HAZARD_UNIFORM = 1 << 0,
-  QPU_HAZARD_TMU_SWAP = 1 << 2,
   QPU_HAZARD_R0 = 1 << 3, /**< to r3: the next three bits */
   QPU_HAZARD_ROTATION = QPU_HAZARD_R0 * 15,
   QPU_HAZARD_R5 = 1 << 7,
@@ -47,9 +46,6 @@ struct qpu_effects {
 
 struct qpu_effects qpu_effects_of(const struct qpu_inst *inst);
 
-/** \brief Hazards that \a later meets where it stands \a distance (1 to 3) behind \a earlier. */
-uint32_t qpu_hazard_met(const struct qpu_effects *earlier, const struct qpu_effects *later, int distance);
-
 /** \brief The first rule behind hazards met, NULL for none. */
 const struct qpu_rule *qpu_hazard_rule(uint32_t met);
 
@@ -64,8 +60,7 @@ unsigned qpu_rotation_lanes(const struct qpu_inst *inst);
  * in a lane of \a written. Only these see what stood there before the last instruction. */
 unsigned qpu_rotation_stale(unsigned lanes, unsigned written, int n);
 
-/** \brief Checks a program wherever execution may go by branches whose targets are known.
- * STATUS_USAGE with "file:line: rule". */
+/** \brief Checks each instruction of a program. STATUS_USAGE with "file:line: rule". */
 status_t qpu_hazard_check(const struct qpu_program *program);
 
 #endif

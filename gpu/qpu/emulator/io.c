@@ -233,8 +233,6 @@ status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_
   case QPU_W_R5:
     write_r5(issue, file, value, lanes);
     return STATUS_OK;
-  case QPU_W_TMU_NOSWAP:
-    return STATUS_OK; /* which TMU serves a QPU makes no difference to what it returns */
   case QPU_W_HOST_INTERRUPT:
     interrupt(issue, value, lanes);
     return STATUS_OK;

@@ -48,7 +48,6 @@ static const struct qpu_register_name names[] = {
     {"vr_wait", READ(QPU_R_VPM_WAIT, QPU_FILE_A)},
     {"vw_wait", READ(QPU_R_VPM_WAIT, QPU_FILE_B)},
     {"mutex", BOTH(QPU_R_MUTEX, QPU_FILE_AB)},
-    {"tmurs", WRITE(QPU_W_TMU_NOSWAP, QPU_FILE_AB)},
     {"r5quad", WRITE(QPU_W_R5, QPU_FILE_A)},
     {"r5rep", WRITE(QPU_W_R5, QPU_FILE_B)},
     {"irq", WRITE(QPU_W_HOST_INTERRUPT, QPU_FILE_AB)},

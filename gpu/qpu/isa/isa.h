@@ -81,7 +81,6 @@ enum qpu_register {
   QPU_R_MUTEX = 51,
   QPU_W_ACC0 = 32,
   QPU_W_ACC3 = 35,
-  QPU_W_TMU_NOSWAP = 36,
   QPU_W_R5 = 37, /**< file A: each quad's first element; file B: element 0, to all */
   QPU_W_HOST_INTERRUPT = 38,
   QPU_W_NOP = 39,
@@ -97,7 +96,6 @@ enum qpu_register {
 };
 
 /** Small immediates: 0 to 47 are values, 48 rotates by r5, 49 to 63 rotate by 1 to 15. */
-#define QPU_SMALL_FLOAT     32
 #define QPU_SMALL_ROTATE_R5 48
 
 enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
