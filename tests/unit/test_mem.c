@@ -24,8 +24,7 @@ static void a_pair_gains_what_its_second_kernel_does_more_in_a_second(void **sta
   const struct mem_ops ops = {.backend = "null"};
   struct gpu_device device = {.backend = NULL};
   struct mem_run run = {.config = {.sections = {.pairs = 1}},
-                        .device = &device,
-                        .ops = &ops,
+                        .rig = {.device = &device, .ops = &ops},
                         .n_pairs = 1,
                         .pairs = {{"a pair", 7, {.n = 1, .median = 2e9}, {.n = 1, .median = 3e9}}}};
   struct doc d;

@@ -20,14 +20,14 @@
 
 /** A copy that a sampler can run. */
 struct copies_job {
-  struct mem_run *run;
+  struct mem_rig *rig;
   struct mem_copy copy;
 };
 
 static status_t copies_job_run(void *context)
 {
   struct copies_job *job = context;
-  return job->run->ops->copy(job->run->exec, job->run->sampler.queue, &job->copy);
+  return job->rig->ops->copy(job->rig->exec, job->rig->sampler.queue, &job->copy);
 }
 
 static uint64_t grained(uint64_t bytes)
@@ -43,12 +43,11 @@ static struct mem_values list_or(const struct mem_values *given, const struct me
 }
 
 /* From an eighth of the last cache, each four times the last, to what fits. */
-static status_t copies_plan_sizes(struct mem_run *run, struct mem_values *sizes)
+static status_t copies_plan_sizes(struct gpu_device *device, struct mem_values *sizes)
 {
-  const struct gpu_device_info *info = &run->device->info;
+  const struct gpu_device_info *info = &device->info;
   uint64_t available, cache = info->cache_bytes ? info->cache_bytes : (uint64_t)8 << 20;
-  RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
-  *sizes = run->config.sizes;
+  RETURN_IF_FAILED(gpu_memory_free(device, &available));
   if (sizes->n) return STATUS_OK;
   uint64_t most = grained((uint64_t)(GPU_SHARE / 2 * (double)available)), least = MEM_GRAIN;
   if (info->max_alloc_bytes && most > grained(info->max_alloc_bytes)) most = grained(info->max_alloc_bytes);
@@ -69,10 +68,9 @@ struct copies_study {
   int paces[2], n_paces, deals;
 };
 
-static struct copies_study study_default(const struct mem_run *run)
+static struct copies_study study_default(const struct mem_config *c, const struct mem_traits *traits)
 {
-  const struct mem_config *c = &run->config;
-  int cpu = run->traits.blocks_max == 1, threads = run->traits.threads_max;
+  int cpu = traits->blocks_max == 1, threads = traits->threads_max;
   int group = threads < 256 ? threads : 256;
   struct copies_study s = {
       .streams = list_or(&c->streams, (struct mem_values){{1, 2, 4, 8, 16}, 5}),
@@ -82,7 +80,7 @@ static struct copies_study study_default(const struct mem_run *run)
       .paces = {c->pace == MEM_PACE_PACED, 1},
       .n_paces = c->pace == MEM_PACE_BOTH ? 2 : 1,
       .deals = 1 << MEM_CYCLIC};
-  if (c->deal == MEM_DEAL_ALL && c->sizes.n) s.deals = run->traits.assign;
+  if (c->deal == MEM_DEAL_ALL && c->sizes.n) s.deals = traits->assign;
   if (c->deal != MEM_DEAL_ALL) s.deals = 1 << (c->deal - MEM_DEAL_CYCLIC);
   if (cpu) {
     s.widths = (struct mem_values){{0}, 1};
@@ -92,16 +90,16 @@ static struct copies_study study_default(const struct mem_run *run)
 }
 
 /* At one size, unless the user chose: all ways to deal, and shapes of the launch. */
-static struct copies_study study_deals(const struct mem_run *run, struct copies_study s)
+static struct copies_study study_deals(const struct mem_traits *traits, struct copies_study s)
 {
-  s.deals = run->traits.assign & ~(1 << MEM_CYCLIC);
+  s.deals = traits->assign & ~(1 << MEM_CYCLIC);
   if (s.widths.n > 1) s.widths = (struct mem_values){{16}, 1};
   return s;
 }
 
-static struct copies_study study_shapes(const struct mem_run *run, struct copies_study s)
+static struct copies_study study_shapes(const struct mem_traits *traits, struct copies_study s)
 {
-  if (run->traits.blocks_max == 1) {
+  if (traits->blocks_max == 1) {
     s.threads = (struct mem_values){{1}, 1};
     return s;
   }
@@ -109,7 +107,7 @@ static struct copies_study study_shapes(const struct mem_run *run, struct copies
   s.widths = (struct mem_values){{16}, 1};
   s.threads = (struct mem_values){{128, 256, 512, 1024}, 4};
   s.blocks = (struct mem_values){{1, 2, 4, 8}, 4};
-  while (s.threads.n > 1 && s.threads.at[s.threads.n - 1] > (uint64_t)run->traits.threads_max) s.threads.n--;
+  while (s.threads.n > 1 && s.threads.at[s.threads.n - 1] > (uint64_t)traits->threads_max) s.threads.n--;
   return s;
 }
 
@@ -169,15 +167,15 @@ static uint64_t shape_bytes(const struct mem_values *sizes)
 /* ---- measuring ---- */
 
 /* Every way is run once on poisoned memory before it is timed. */
-static status_t copies_contents(struct mem_run *run, struct copies_job *job)
+static status_t copies_contents(struct mem_rig *rig, struct copies_job *job)
 {
   const struct mem_copy *c = &job->copy;
   char what[160];
   snprintf(what, sizeof what, "%s copy of %s, %d streams, %s, %s", mem_method_names[c->method],
            report_bytes(c->bytes), c->streams, c->paced ? "paced" : "unpaced", mem_assign_names[c->assign]);
-  RETURN_IF_FAILED(run->ops->fill(run->exec, run->sampler.queue, c->to, c->bytes, 1));
+  RETURN_IF_FAILED(rig->ops->fill(rig->exec, rig->sampler.queue, c->to, c->bytes, 1));
   RETURN_IF_FAILED(copies_job_run(job));
-  return mem_contents_check(run, c->to, c->bytes, (struct mem_check){.expect = MEM_EXPECT_XOR, .arrays = 1},
+  return mem_contents_check(rig, c->to, c->bytes, (struct mem_check){.expect = MEM_EXPECT_XOR, .arrays = 1},
                             what);
 }
 
@@ -188,14 +186,14 @@ struct batch {
   int n, points;
 };
 
-static status_t batch_sample(struct mem_run *run, struct batch *batch, double seconds)
+static status_t batch_sample(struct mem_rig *rig, struct batch *batch, double seconds)
 {
   for (int i = 0; i < batch->n; i++) {
     batch->items[i] = (struct sampler_item){
         .run = copies_job_run, .context = &batch->jobs[i], .work = 2 * (double)batch->jobs[i].copy.bytes};
-    RETURN_IF_FAILED(copies_contents(run, &batch->jobs[i]));
+    RETURN_IF_FAILED(copies_contents(rig, &batch->jobs[i]));
   }
-  return sampler_run(&run->sampler, batch->items, batch->n, seconds);
+  return sampler_run(&rig->sampler, batch->items, batch->n, seconds);
 }
 
 /* Of the shapes of one method the fastest counts. */
@@ -216,11 +214,10 @@ static void batch_store(struct mem_copies *copies, const struct batch *batch, in
 }
 
 /* Measures all points of one size, which follow each other from \a first. */
-static status_t copies_size_run(struct mem_run *run, int first, int points, struct mem_copy plain,
-                                double seconds)
+static status_t copies_size_run(struct mem_rig *rig, struct mem_copies *copies, int first,
+                                struct mem_copy plain, double seconds)
 {
-  struct mem_copies *copies = &run->copies;
-  int shapes = run->traits.copy_shapes.n;
+  int points = copies->n - first, shapes = rig->traits.copy_shapes.n;
   struct batch batch = {.n = points + shapes + MEM_METHODS - MEM_BABEL, .points = points};
   status_t status = STATUS_ENVIRONMENT;
   batch.jobs = calloc((size_t)batch.n, sizeof *batch.jobs);
@@ -231,12 +228,12 @@ static status_t copies_size_run(struct mem_run *run, int first, int points, stru
   }
   for (int i = 0; i < batch.n; i++) {
     int rival = i - points, other = rival - shapes;
-    batch.jobs[i] = (struct copies_job){run, rival < 0 ? copies->points[first + i].copy : plain};
+    batch.jobs[i] = (struct copies_job){rig, rival < 0 ? copies->points[first + i].copy : plain};
     if (rival < 0) continue;
     batch.jobs[i].copy.method = other < 0 ? MEM_TUNED : (enum mem_method)(MEM_BABEL + other);
     batch.jobs[i].copy.shape = other < 0 ? rival : 0;
   }
-  TRY(batch_sample(run, &batch, seconds), done);
+  TRY(batch_sample(rig, &batch, seconds), done);
   struct mem_rivals *rivals = &copies->rivals[copies->n_rivals++];
   rivals->bytes = plain.bytes;
   batch_store(copies, &batch, first, rivals);
@@ -249,8 +246,10 @@ done:
 static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *sizes, struct mem_copy plain)
 {
   struct mem_copies *copies = &run->copies;
-  struct copies_study main_study = study_default(run), deals = study_deals(run, main_study),
-                      shapes = study_shapes(run, main_study);
+  const struct mem_traits *traits = &run->rig.traits;
+  const struct copies_study main_study = study_default(&run->config, traits),
+                            deals = study_deals(traits, main_study),
+                            shapes = study_shapes(traits, main_study);
   for (int i = 0; i < sizes->n; i++) {
     int first = copies->n;
     plain.bytes = sizes->at[i];
@@ -259,7 +258,7 @@ static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *s
       RETURN_IF_FAILED(add_study(copies, &deals, plain));
       RETURN_IF_FAILED(add_study(copies, &shapes, plain));
     }
-    RETURN_IF_FAILED(copies_size_run(run, first, copies->n - first, plain, run->config.seconds / sizes->n));
+    RETURN_IF_FAILED(copies_size_run(&run->rig, copies, first, plain, run->config.seconds / sizes->n));
   }
   return STATUS_OK;
 }
@@ -268,10 +267,9 @@ static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *s
 
 /* Median over sizes of the ratio, for one width and number of streams; cyclic, with the study's
  * first shape of launch. */
-static int pacing_find(const struct mem_run *run, const struct copies_study *s, int width, int streams,
-                       struct mem_pacing *found)
+static int pacing_find(const struct mem_copies *copies, uint64_t cache, const struct copies_study *s,
+                       int width, int streams, struct mem_pacing *found)
 {
-  const struct mem_copies *copies = &run->copies;
   double ratios[MEM_RIVALS_MAX];
   int n = 0;
   for (int p = 0; p < copies->n; p++) {
@@ -280,8 +278,7 @@ static int pacing_find(const struct mem_run *run, const struct copies_study *s, 
     paced.paced = 1;
     if (free_running->paced || free_running->assign != MEM_CYCLIC || free_running->width != width ||
         free_running->streams != streams || free_running->threads != (int)s->threads.at[0] ||
-        free_running->blocks != (int)s->blocks.at[0] ||
-        2 * free_running->bytes <= 2 * run->device->info.cache_bytes)
+        free_running->blocks != (int)s->blocks.at[0] || 2 * free_running->bytes <= 2 * cache)
       continue;
     const struct mem_copy_point *other = mem_copy_find(copies, &paced);
     if (other && n < MEM_RIVALS_MAX) ratios[n++] = other->rate.median / copies->points[p].rate.median;
@@ -292,14 +289,12 @@ static int pacing_find(const struct mem_run *run, const struct copies_study *s, 
   return 1;
 }
 
-static void pacing_all(struct mem_run *run)
+static void pacing_all(struct mem_copies *copies, uint64_t cache, const struct copies_study *s)
 {
-  struct mem_copies *copies = &run->copies;
-  struct copies_study s = study_default(run);
-  for (int w = 0; w < s.widths.n; w++)
-    for (int n = 0; n < s.streams.n; n++)
-      copies->n_pacing +=
-          pacing_find(run, &s, (int)s.widths.at[w], (int)s.streams.at[n], &copies->pacing[copies->n_pacing]);
+  for (int w = 0; w < s->widths.n; w++)
+    for (int n = 0; n < s->streams.n; n++)
+      copies->n_pacing += pacing_find(copies, cache, s, (int)s->widths.at[w], (int)s->streams.at[n],
+                                      &copies->pacing[copies->n_pacing]);
 }
 
 int mem_pacing_from(const struct mem_copies *copies, int width)
@@ -328,30 +323,32 @@ status_t mem_threads_check(const struct mem_values *threads, int most, const cha
 static status_t copies_limits_check(const struct mem_run *run)
 {
   const struct mem_config *c = &run->config;
-  RETURN_IF_FAILED(mem_threads_check(&c->threads, run->traits.threads_max, run->device->info.name));
-  if (c->deal == MEM_DEAL_GROUP && !(run->traits.assign >> MEM_GROUP & 1))
-    return log_fail(STATUS_USAGE, "--assign group: backend %s has one block", run->ops->backend);
+  RETURN_IF_FAILED(mem_threads_check(&c->threads, run->rig.traits.threads_max, run->rig.device->info.name));
+  if (c->deal == MEM_DEAL_GROUP && !(run->rig.traits.assign >> MEM_GROUP & 1))
+    return log_fail(STATUS_USAGE, "--assign group: backend %s has one block", run->rig.ops->backend);
   return STATUS_OK;
 }
 
 status_t mem_copies_run(struct mem_run *run)
 {
-  struct mem_values sizes;
+  struct mem_rig *rig = &run->rig;
+  struct mem_values sizes = run->config.sizes;
   struct mem_copy plain = {.method = MEM_STUDY, .streams = 1};
   uint64_t most = 0;
   status_t status;
   RETURN_IF_FAILED(copies_limits_check(run));
-  RETURN_IF_FAILED(copies_plan_sizes(run, &sizes));
+  RETURN_IF_FAILED(copies_plan_sizes(rig->device, &sizes));
   for (int i = 0; i < sizes.n; i++) most = sizes.at[i] > most ? sizes.at[i] : most;
   run->copies.points = calloc(POINTS_MAX, sizeof *run->copies.points);
   if (!run->copies.points) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the copies");
-  RETURN_IF_FAILED(gpu_alloc(run->device, most, &plain.from));
-  TRY(gpu_alloc(run->device, most, &plain.to), done);
-  TRY(run->ops->fill(run->exec, run->sampler.queue, plain.from, most, 0), done);
+  RETURN_IF_FAILED(gpu_alloc(rig->device, most, &plain.from));
+  TRY(gpu_alloc(rig->device, most, &plain.to), done);
+  TRY(rig->ops->fill(rig->exec, rig->sampler.queue, plain.from, most, 0), done);
   TRY(copies_sizes_run(run, &sizes, plain), done);
-  pacing_all(run);
+  const struct copies_study study = study_default(&run->config, &rig->traits);
+  pacing_all(&run->copies, rig->device->info.cache_bytes, &study);
 done:
-  gpu_free(run->device, &plain.to);
-  gpu_free(run->device, &plain.from);
+  gpu_free(rig->device, &plain.to);
+  gpu_free(rig->device, &plain.from);
   return status;
 }

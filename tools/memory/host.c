@@ -89,14 +89,14 @@ static uint64_t count_wrong(const struct host_job *job)
   return job->access == READ ? job->sum != sum : wrong;
 }
 
-static status_t host_contents(struct mem_run *run, struct host_job *job)
+static status_t host_contents(struct mem_rig *rig, struct host_job *job)
 {
   memset(job->to, 0xff, job->n * sizeof *job->to);
   RETURN_IF_FAILED(host_job_run(job));
   if (job->team != job->threads)
     return log_fail(STATUS_ENVIRONMENT, "host: OpenMP gives %d thread%s where %d were asked for", job->team,
                     job->team == 1 ? "" : "s", job->threads);
-  if (mem_contents_corrupt(run)) {
+  if (mem_contents_corrupt(rig)) {
     job->to[job->n / 2] = -job->to[job->n / 2];
     job->sum ^= 1;
   }
@@ -143,7 +143,7 @@ static status_t host_measure(struct mem_run *run, struct sampler *sampler, const
     goto done;
   }
   for (int i = 0; i < n; i++) {
-    TRY(host_contents(run, &jobs[i]), done);
+    TRY(host_contents(&run->rig, &jobs[i]), done);
     items[i] = (struct sampler_item){
         .run = host_job_run, .context = &jobs[i], .work = (double)bytes * access_arrays[jobs[i].access]};
   }
@@ -187,26 +187,27 @@ done:
 /* ---- the whole ---- */
 
 /* As asked for; else four times the last cache, within reason. */
-static struct mem_values host_plan_sizes(const struct mem_run *run, const struct gpu_device *cpu)
+static struct mem_values host_plan_sizes(const struct mem_values *asked, const struct gpu_device *cpu)
 {
   uint64_t bytes = 4 * cpu->info.cache_bytes;
-  if (run->config.sizes.n) return run->config.sizes;
+  if (asked->n) return *asked;
   if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
   return (struct mem_values){{bytes > MOST_BYTES ? MOST_BYTES : bytes}, 1};
 }
 
 /* As asked for, unless that is of a GPU's blocks; else one and all. */
-static struct mem_values plan_threads(const struct mem_run *run)
+static struct mem_values plan_threads(const struct mem_config *config, const struct mem_traits *traits)
 {
-  int all = host_threads(), of_blocks = run->config.sections.copies && run->traits.blocks_max > 1;
-  if (run->config.threads.n && !of_blocks) return run->config.threads;
+  int all = host_threads(), of_blocks = config->sections.copies && traits->blocks_max > 1;
+  if (config->threads.n && !of_blocks) return config->threads;
   return (struct mem_values){{1, (uint64_t)all}, all > 1 ? 2 : 1};
 }
 
 /* A list may be a GPU's, and have sizes that the host cannot hold. */
 static status_t host_sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
 {
-  const struct mem_values sizes = host_plan_sizes(run, cpu), threads = plan_threads(run);
+  const struct mem_values sizes = host_plan_sizes(&run->config.sizes, cpu),
+                          threads = plan_threads(&run->config, &run->rig.traits);
   RETURN_IF_FAILED(mem_threads_check(&threads, host_threads(), cpu->info.name));
   for (int i = 0; i < sizes.n; i++) {
     uint64_t available;

@@ -31,7 +31,7 @@
 
 /** A walk over all curves. */
 struct latency_walk {
-  struct mem_run *run;
+  struct mem_rig *rig;
   struct gpu_mem mem;
   double launch; /**< seconds of a chase of one hop */
   /** of one curve at a time */
@@ -40,25 +40,24 @@ struct latency_walk {
 
 /* ---- plan ---- */
 
-static status_t most_bytes(struct mem_run *run, uint64_t *bytes)
+static status_t most_bytes(struct gpu_device *device, uint64_t footprint, uint64_t *bytes)
 {
-  const struct gpu_device_info *info = &run->device->info;
+  const struct gpu_device_info *info = &device->info;
   uint64_t available, most;
-  RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
+  RETURN_IF_FAILED(gpu_memory_free(device, &available));
   most = (uint64_t)(GPU_SHARE * (double)available);
   if (info->max_alloc_bytes && most > info->max_alloc_bytes) most = info->max_alloc_bytes;
   if (info->is_cpu && most > CPU_MOST) most = CPU_MOST;
-  if (run->config.footprint) most = run->config.footprint;
+  if (footprint) most = footprint;
   *bytes = most;
   return STATUS_OK;
 }
 
-static struct mem_values plan_strides(const struct mem_run *run)
+static struct mem_values plan_strides(const struct mem_rig *rig)
 {
-  const struct mem_values gpu = {{run->traits.line, 64 << 10, 2 << 20}, 3},
-                          cpu = {{run->traits.line, 4 << 10, 2 << 20}, 3};
-  if (run->config.strides.n) return run->config.strides;
-  return run->device->info.is_cpu ? cpu : gpu;
+  const struct mem_values gpu = {{rig->traits.line, 64 << 10, 2 << 20}, 3},
+                          cpu = {{rig->traits.line, 4 << 10, 2 << 20}, 3};
+  return rig->device->info.is_cpu ? cpu : gpu;
 }
 
 /* Footprints are whole slots, at least four. */
@@ -73,17 +72,17 @@ static void plan_curve(struct mem_curve *curve, uint64_t stride, uint64_t most, 
   }
 }
 
-static status_t latency_plan(struct mem_run *run, uint64_t most)
+static status_t latency_plan(const struct mem_rig *rig, const struct mem_values *asked, uint64_t most,
+                             struct mem_latency *l)
 {
-  struct mem_values strides = plan_strides(run);
-  struct mem_latency *l = &run->latency;
+  const struct mem_values strides = asked->n ? *asked : plan_strides(rig);
   l->curves = calloc((size_t)strides.n, sizeof *l->curves);
   if (!l->curves) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the latency curves");
   for (int s = 0; s < strides.n; s++) {
-    plan_curve(&l->curves[l->n], strides.at[s], most, run->device->info.is_cpu ? CPU_OCTAVE : GPU_OCTAVE);
+    plan_curve(&l->curves[l->n], strides.at[s], most, rig->device->info.is_cpu ? CPU_OCTAVE : GPU_OCTAVE);
     if (l->curves[l->n].n > 0)
       l->n++;
-    else if (run->config.strides.n)
+    else if (asked->n)
       return log_fail(STATUS_USAGE, "--strides %s: a footprint of %s does not hold four of them",
                       report_bytes(strides.at[s]), report_bytes(most));
   }
@@ -92,59 +91,59 @@ static status_t latency_plan(struct mem_run *run, uint64_t most)
 
 /* ---- measuring ---- */
 
-static status_t latency_chase_run(struct mem_run *run, struct mem_chase *chase, double *seconds)
+static status_t latency_chase_run(struct mem_rig *rig, struct mem_chase *chase, double *seconds)
 {
-  chase->begin_event = run->sampler.begin;
-  chase->end_event = run->sampler.end;
-  RETURN_IF_FAILED(run->ops->chase(run->exec, run->sampler.queue, chase));
+  chase->begin_event = rig->sampler.begin;
+  chase->end_event = rig->sampler.end;
+  RETURN_IF_FAILED(rig->ops->chase(rig->exec, rig->sampler.queue, chase));
   chase->start = chase->end;
-  return gpu_elapsed(run->sampler.begin, run->sampler.end, seconds);
+  return gpu_elapsed(rig->sampler.begin, rig->sampler.end, seconds);
 }
 
 /* How many nodes to visit before the clock starts. */
-static uint64_t warm_hops(const struct mem_run *run, const struct mem_ring *ring)
+static uint64_t warm_hops(const struct mem_rig *rig, const struct mem_ring *ring)
 {
-  uint64_t cache = run->device->info.cache_bytes;
-  if (!run->device->info.is_cpu && cache < WARM_LEAST) cache = WARM_LEAST;
+  uint64_t cache = rig->device->info.cache_bytes;
+  if (!rig->device->info.is_cpu && cache < WARM_LEAST) cache = WARM_LEAST;
   if (ring->nodes * ring->line > WARM_CACHES * cache) return COLD_HOPS;
   return ring->nodes < WARM_MOST ? ring->nodes : WARM_MOST;
 }
 
-static status_t ring_prepare(struct mem_run *run, struct gpu_mem mem, uint64_t stride, uint64_t bytes,
+static status_t ring_prepare(struct mem_rig *rig, struct gpu_mem mem, uint64_t stride, uint64_t bytes,
                              struct mem_ring *ring, struct mem_chase *chase, uint64_t *hops)
 {
   double seconds;
-  *ring = (struct mem_ring){.base = run->traits.pointers ? (uint64_t)(uintptr_t)mem.handle : 0,
+  *ring = (struct mem_ring){.base = rig->traits.pointers ? (uint64_t)(uintptr_t)mem.handle : 0,
                             .nodes = bytes / stride,
                             .stride = (uint32_t)stride,
-                            .line = (uint32_t)run->traits.line};
-  RETURN_IF_FAILED(run->ops->ring_fill(run->exec, run->sampler.queue, mem, ring));
-  *chase = (struct mem_chase){.mem = mem, .start = mem_ring_at(ring, 0), .hops = warm_hops(run, ring)};
+                            .line = (uint32_t)rig->traits.line};
+  RETURN_IF_FAILED(rig->ops->ring_fill(rig->exec, rig->sampler.queue, mem, ring));
+  *chase = (struct mem_chase){.mem = mem, .start = mem_ring_at(ring, 0), .hops = warm_hops(rig, ring)};
   *hops = chase->hops;
-  return latency_chase_run(run, chase, &seconds);
+  return latency_chase_run(rig, chase, &seconds);
 }
 
 /* One sample of a point: how long a hop takes, found from a first short chase how many to time. */
 static status_t point_sample(struct latency_walk *w, const struct mem_curve *curve, int p, int round)
 {
-  struct mem_run *run = w->run;
+  struct mem_rig *rig = w->rig;
   struct mem_ring ring;
   struct mem_chase chase;
   uint64_t hops;
   double seconds;
   char what[96];
-  RETURN_IF_FAILED(ring_prepare(run, w->mem, curve->stride, curve->bytes[p], &ring, &chase, &hops));
+  RETURN_IF_FAILED(ring_prepare(rig, w->mem, curve->stride, curve->bytes[p], &ring, &chase, &hops));
   chase.hops = HOPS_MIN;
   hops += chase.hops;
-  RETURN_IF_FAILED(latency_chase_run(run, &chase, &seconds));
+  RETURN_IF_FAILED(latency_chase_run(rig, &chase, &seconds));
   chase.hops = (uint64_t)fmin(fmax(HOPS_MIN * SAMPLE_SECONDS / fmax(seconds, 1e-9), HOPS_MIN), HOPS_MAX);
   hops += chase.hops;
-  RETURN_IF_FAILED(latency_chase_run(run, &chase, &seconds));
+  RETURN_IF_FAILED(latency_chase_run(rig, &chase, &seconds));
   w->ns[round][p] = 1e9 * fmax(seconds - w->launch, 1e-12) / (double)(chase.hops - 1);
   w->cycles[round][p] = chase.cycles / (double)chase.hops;
   snprintf(what, sizeof what, "chase of stride %s over %s", report_bytes(curve->stride),
            report_bytes(curve->bytes[p]));
-  return mem_position_check(run, chase.end, mem_ring_at(&ring, hops), what);
+  return mem_position_check(rig, chase.end, mem_ring_at(&ring, hops), what);
 }
 
 /* What a launch costs: a chase of one hop, again and again. */
@@ -155,9 +154,9 @@ static status_t launch_measure(struct latency_walk *w)
   struct mem_ring ring;
   struct mem_chase chase;
   uint64_t hops;
-  RETURN_IF_FAILED(ring_prepare(w->run, w->mem, w->run->traits.line, LEAST_BYTES, &ring, &chase, &hops));
+  RETURN_IF_FAILED(ring_prepare(w->rig, w->mem, w->rig->traits.line, LEAST_BYTES, &ring, &chase, &hops));
   chase.hops = 1;
-  for (int s = 0; s < SAMPLES; s++) RETURN_IF_FAILED(latency_chase_run(w->run, &chase, &seconds[s]));
+  for (int s = 0; s < SAMPLES; s++) RETURN_IF_FAILED(latency_chase_run(w->rig, &chase, &seconds[s]));
   w->launch = stats_summarise(seconds, SAMPLES).median;
   return STATUS_OK;
 }
@@ -192,15 +191,14 @@ static status_t latency_curve_measure(struct latency_walk *w, struct mem_curve *
 /* ---- what was found ---- */
 
 /* Of the last cache; an OpenCL driver for GPUs may report the first ones' sum. */
-static uint64_t cache_known(const struct mem_run *run)
+static uint64_t cache_known(const struct mem_rig *rig)
 {
-  const struct gpu_device_info *info = &run->device->info;
-  return info->is_cpu || run->ops->trace ? info->cache_bytes : 0;
+  const struct gpu_device_info *info = &rig->device->info;
+  return info->is_cpu || rig->ops->trace ? info->cache_bytes : 0;
 }
 
-static void find_levels(struct mem_run *run)
+static void find_levels(const struct mem_rig *rig, struct mem_latency *l)
 {
-  struct mem_latency *l = &run->latency;
   struct levels_curve curves[MEM_CURVES_MAX];
   for (int c = 0; c < l->n; c++)
     curves[c] = (struct levels_curve){.stride = l->curves[c].stride,
@@ -208,37 +206,35 @@ static void find_levels(struct mem_run *run)
                                       .bytes = l->curves[c].bytes,
                                       .ns = l->curves[c].ns};
   l->n_levels =
-      levels_find(curves, l->n, run->traits.line, cache_known(run), run->device->info.is_cpu, l->levels);
+      levels_find(curves, l->n, rig->traits.line, cache_known(rig), rig->device->info.is_cpu, l->levels);
 }
 
 /* Where loads go to both halves of the last cache: between the curve's levels near and far where it
  * has them. */
-static uint64_t halves_bytes(const struct mem_run *run)
+static uint64_t halves_bytes(const struct mem_rig *rig, const struct mem_latency *l)
 {
-  const struct mem_latency *l = &run->latency;
-  double bytes = (double)run->device->info.cache_bytes / 8 * 5;
+  double bytes = (double)rig->device->info.cache_bytes / 8 * 5;
   for (int n = 0; n < l->n_levels; n++)
     if (strcmp(l->levels[n].name, "L2 near") == 0)
       bytes = sqrt((double)l->levels[n].bytes * (double)l->levels[n].next_bytes);
-  return (uint64_t)bytes / run->traits.line * run->traits.line;
+  return (uint64_t)bytes / rig->traits.line * rig->traits.line;
 }
 
 /* Do single loads fall into two groups? */
-static status_t halves_measure(struct latency_walk *w)
+static status_t halves_measure(struct latency_walk *w, struct mem_latency *l)
 {
-  struct mem_run *run = w->run;
-  struct mem_latency *l = &run->latency;
-  uint64_t bytes = halves_bytes(run), hops;
+  struct mem_rig *rig = w->rig;
+  uint64_t bytes = halves_bytes(rig, l), hops;
   struct mem_ring ring;
   struct mem_chase chase;
   double values[MEM_TRACE_MAX];
   uint32_t each[MEM_TRACE_MAX];
-  if (!run->ops->trace || bytes < 64 * run->traits.line || bytes > w->mem.bytes) return STATUS_OK;
-  RETURN_IF_FAILED(ring_prepare(run, w->mem, run->traits.line, bytes, &ring, &chase, &hops));
+  if (!rig->ops->trace || bytes < 64 * rig->traits.line || bytes > w->mem.bytes) return STATUS_OK;
+  RETURN_IF_FAILED(ring_prepare(rig, w->mem, rig->traits.line, bytes, &ring, &chase, &hops));
   chase.hops = MEM_TRACE_MAX;
   chase.each = each;
-  RETURN_IF_FAILED(run->ops->trace(run->exec, run->sampler.queue, &chase));
-  RETURN_IF_FAILED(mem_position_check(run, chase.end, mem_ring_at(&ring, hops + chase.hops),
+  RETURN_IF_FAILED(rig->ops->trace(rig->exec, rig->sampler.queue, &chase));
+  RETURN_IF_FAILED(mem_position_check(rig, chase.end, mem_ring_at(&ring, hops + chase.hops),
                                       "chase that times each load"));
   for (int h = 0; h < MEM_TRACE_MAX; h++) values[h] = each[h];
   l->traced = 1;
@@ -248,14 +244,12 @@ static status_t halves_measure(struct latency_walk *w)
   return STATUS_OK;
 }
 
-static status_t latency_measure(struct latency_walk *w)
+static status_t latency_measure(struct latency_walk *w, struct mem_latency *l, double seconds)
 {
-  struct mem_latency *l = &w->run->latency;
   RETURN_IF_FAILED(launch_measure(w));
-  for (int c = 0; c < l->n; c++)
-    RETURN_IF_FAILED(latency_curve_measure(w, &l->curves[c], w->run->config.seconds / l->n));
-  find_levels(w->run);
-  return halves_measure(w);
+  for (int c = 0; c < l->n; c++) RETURN_IF_FAILED(latency_curve_measure(w, &l->curves[c], seconds / l->n));
+  find_levels(w->rig, l);
+  return halves_measure(w, l);
 }
 
 status_t mem_latency_run(struct mem_run *run)
@@ -263,13 +257,13 @@ status_t mem_latency_run(struct mem_run *run)
   uint64_t most;
   status_t status;
   struct latency_walk *w = NULL;
-  RETURN_IF_FAILED(most_bytes(run, &most));
-  RETURN_IF_FAILED(latency_plan(run, most));
+  RETURN_IF_FAILED(most_bytes(run->rig.device, run->config.footprint, &most));
+  RETURN_IF_FAILED(latency_plan(&run->rig, &run->config.strides, most, &run->latency));
   if (!(w = calloc(1, sizeof *w))) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the chase");
-  w->run = run;
-  TRY(gpu_alloc(run->device, most, &w->mem), done);
-  status = latency_measure(w);
-  gpu_free(run->device, &w->mem);
+  w->rig = &run->rig;
+  TRY(gpu_alloc(run->rig.device, most, &w->mem), done);
+  status = latency_measure(w, &run->latency, run->config.seconds);
+  gpu_free(run->rig.device, &w->mem);
 done:
   free(w);
   return status;

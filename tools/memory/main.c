@@ -20,15 +20,15 @@ static status_t mem_device_open(void)
   progress_begin("finding devices");
   RETURN_IF_FAILED(gpu_select(run.config.backend, run.config.device, &run.claim, &index));
   const struct gpu_backend *backend = gpu_backends[run.claim.backend];
-  run.corrupt = (uint64_t)switch_number("HIMENO_MEM_CORRUPT", 0);
-  run.ops = mem_ops_find(backend->name);
-  if (!run.ops) return log_fail(STATUS_ENVIRONMENT, "backend %s has no memory kernels", backend->name);
-  RETURN_IF_FAILED(gpu_open(backend, index, &run.device));
-  log_set_device(run.device->info.uuid[0] ? run.device->info.uuid : run.device->info.name);
-  RETURN_IF_FAILED(run.ops->open(run.device, &run.exec));
-  run.ops->traits(run.exec, &run.traits);
-  mem_cmdline_ignore(&run.config, run.traits.blocks_max > 1);
-  return sampler_open(run.device, &run.sampler);
+  run.rig.corrupt = (uint64_t)switch_number("HIMENO_MEM_CORRUPT", 0);
+  run.rig.ops = mem_ops_find(backend->name);
+  if (!run.rig.ops) return log_fail(STATUS_ENVIRONMENT, "backend %s has no memory kernels", backend->name);
+  RETURN_IF_FAILED(gpu_open(backend, index, &run.rig.device));
+  log_set_device(run.rig.device->info.uuid[0] ? run.rig.device->info.uuid : run.rig.device->info.name);
+  RETURN_IF_FAILED(run.rig.ops->open(run.rig.device, &run.rig.exec));
+  run.rig.ops->traits(run.rig.exec, &run.rig.traits);
+  mem_cmdline_ignore(&run.config, run.rig.traits.blocks_max > 1);
+  return sampler_open(run.rig.device, &run.rig.sampler);
 }
 
 static status_t sections_run(void)
@@ -81,10 +81,10 @@ static void mem_close_all(void)
   free(run.latency.curves);
   free(run.copies.points);
   free(run.host);
-  if (!run.device) return;
-  sampler_close(&run.sampler);
-  if (run.exec && run.ops->close) run.ops->close(run.exec);
-  gpu_close(run.device);
+  if (!run.rig.device) return;
+  sampler_close(&run.rig.sampler);
+  if (run.rig.exec && run.rig.ops->close) run.rig.ops->close(run.rig.exec);
+  gpu_close(run.rig.device);
 }
 
 static const struct program program = {.options = &mem_options,

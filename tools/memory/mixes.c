@@ -11,24 +11,23 @@
 static const int shares[MEM_MIXES][2] = {{1, 0}, {0, 1}, {1, 1}, {3, 1}, {13, 1}};
 
 struct mixes_job {
-  struct mem_run *run;
+  struct mem_rig *rig;
   struct mem_mix mix;
 };
 
 static status_t mixes_job_run(void *context)
 {
   struct mixes_job *job = context;
-  return job->run->ops->mix(job->run->exec, job->run->sampler.queue, &job->mix);
+  return job->rig->ops->mix(job->rig->exec, job->rig->sampler.queue, &job->mix);
 }
 
 /* The largest asked-for size that fits 14 times, or a power of two. */
-static status_t plan_bytes(struct mem_run *run, uint64_t *bytes)
+static status_t plan_bytes(struct gpu_device *device, const struct mem_values *sizes, uint64_t *bytes)
 {
-  const struct mem_values *sizes = &run->config.sizes;
-  uint64_t available, most = run->device->info.is_cpu ? CPU_BYTES : MOST_BYTES, best = 0;
-  RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
+  uint64_t available, most = device->info.is_cpu ? CPU_BYTES : MOST_BYTES, best = 0;
+  RETURN_IF_FAILED(gpu_memory_free(device, &available));
   for (int i = 0; i < sizes->n; i++)
-    if (sizes->at[i] > available) return gpu_memory_refused(run->device, sizes->at[i], "by --sizes");
+    if (sizes->at[i] > available) return gpu_memory_refused(device, sizes->at[i], "by --sizes");
   for (int i = 0; i < sizes->n; i++)
     if (sizes->at[i] <= MOST_BYTES && sizes->at[i] <= available / (MEM_ARRAYS_MAX + 1) && sizes->at[i] > best)
       best = sizes->at[i];
@@ -37,67 +36,68 @@ static status_t plan_bytes(struct mem_run *run, uint64_t *bytes)
   return STATUS_OK;
 }
 
-static status_t job_prepare(struct mem_run *run, struct mixes_job *job, struct gpu_mem arrays[MEM_ARRAYS_MAX],
+static status_t job_prepare(struct mem_rig *rig, struct mixes_job *job, struct gpu_mem arrays[MEM_ARRAYS_MAX],
                             struct gpu_mem sum, uint64_t bytes, int m, int shape)
 {
   char what[64];
   struct mem_mix *mix = &job->mix;
   *job = (struct mixes_job){
-      run, {.reads = shares[m][0], .writes = shares[m][1], .sum = sum, .bytes = bytes, .shape = shape}};
+      rig, {.reads = shares[m][0], .writes = shares[m][1], .sum = sum, .bytes = bytes, .shape = shape}};
   struct gpu_mem to = arrays[MEM_ARRAYS_MAX - 1];
   for (int r = 0; r < mix->reads; r++) mix->arrays[r] = arrays[r];
   mix->arrays[mix->reads] = to;
   snprintf(what, sizeof what, "%d reads and %d writes", mix->reads, mix->writes);
-  RETURN_IF_FAILED(run->ops->fill(run->exec, run->sampler.queue, to, bytes, MEM_ARRAYS_MAX));
-  RETURN_IF_FAILED(gpu_clear(run->sampler.queue, sum, 0, sizeof(uint32_t)));
+  RETURN_IF_FAILED(rig->ops->fill(rig->exec, rig->sampler.queue, to, bytes, MEM_ARRAYS_MAX));
+  RETURN_IF_FAILED(gpu_clear(rig->sampler.queue, sum, 0, sizeof(uint32_t)));
   RETURN_IF_FAILED(mixes_job_run(job));
   if (mix->writes)
     return mem_contents_check(
-        run, to, bytes,
+        rig, to, bytes,
         (struct mem_check){.expect = mix->reads ? MEM_EXPECT_XOR : MEM_EXPECT_WRITTEN, .arrays = mix->reads},
         what);
   uint32_t want;
-  RETURN_IF_FAILED(mem_sum_of(run, bytes, &want));
-  return mem_word_check(run, sum, want, what);
+  RETURN_IF_FAILED(mem_sum_of(rig, bytes, &want));
+  return mem_word_check(rig, sum, want, what);
 }
 
 /* Every mix in every shape by turns; of the shapes the fastest counts. */
-static status_t mixes_measure(struct mem_run *run, struct gpu_mem arrays[MEM_ARRAYS_MAX], struct gpu_mem sum,
-                              uint64_t bytes)
+static status_t mixes_measure(struct mem_rig *rig, struct gpu_mem arrays[MEM_ARRAYS_MAX], struct gpu_mem sum,
+                              uint64_t bytes, double seconds, struct mem_mix_point mixes[MEM_MIXES])
 {
   struct mixes_job jobs[MEM_MIXES * MEM_SHAPES_MAX];
   struct sampler_item items[MEM_MIXES * MEM_SHAPES_MAX];
-  int n = MEM_MIXES * run->traits.mix_shapes.n;
+  int n = MEM_MIXES * rig->traits.mix_shapes.n;
   for (int i = 0; i < n; i++) {
     int m = i % MEM_MIXES;
-    RETURN_IF_FAILED(job_prepare(run, &jobs[i], arrays, sum, bytes, m, i / MEM_MIXES));
+    RETURN_IF_FAILED(job_prepare(rig, &jobs[i], arrays, sum, bytes, m, i / MEM_MIXES));
     items[i] = (struct sampler_item){
         .run = mixes_job_run, .context = &jobs[i], .work = (double)bytes * (shares[m][0] + shares[m][1])};
   }
-  RETURN_IF_FAILED(sampler_run(&run->sampler, items, n, run->config.seconds));
+  RETURN_IF_FAILED(sampler_run(&rig->sampler, items, n, seconds));
   for (int i = 0; i < n; i++) {
     int m = i % MEM_MIXES;
-    if (i >= MEM_MIXES && items[i].rate.median <= run->mixes[m].rate.median) continue;
-    run->mixes[m] = (struct mem_mix_point){shares[m][0], shares[m][1], bytes, items[i].rate, i / MEM_MIXES};
+    if (i >= MEM_MIXES && items[i].rate.median <= mixes[m].rate.median) continue;
+    mixes[m] = (struct mem_mix_point){shares[m][0], shares[m][1], bytes, items[i].rate, i / MEM_MIXES};
   }
-  run->n_mixes = MEM_MIXES;
   return STATUS_OK;
 }
 
 status_t mem_mixes_run(struct mem_run *run)
 {
+  struct mem_rig *rig = &run->rig;
   struct gpu_mem arrays[MEM_ARRAYS_MAX] = {{NULL, 0}}, sum = {NULL, 0};
   uint64_t bytes = 0;
   status_t status;
-  RETURN_IF_FAILED(plan_bytes(run, &bytes));
-  TRY(gpu_alloc(run->device, 64, &sum), done);
+  RETURN_IF_FAILED(plan_bytes(rig->device, &run->config.sizes, &bytes));
+  TRY(gpu_alloc(rig->device, 64, &sum), done);
   for (int a = 0; a < MEM_ARRAYS_MAX; a++) {
-    TRY(gpu_alloc(run->device, bytes, &arrays[a]), done);
-    TRY(run->ops->fill(run->exec, run->sampler.queue, arrays[a], bytes, a), done);
+    TRY(gpu_alloc(rig->device, bytes, &arrays[a]), done);
+    TRY(rig->ops->fill(rig->exec, rig->sampler.queue, arrays[a], bytes, a), done);
   }
-  status = mixes_measure(run, arrays, sum, bytes);
+  status = mixes_measure(rig, arrays, sum, bytes, run->config.seconds, run->mixes);
+  if (status == STATUS_OK) run->n_mixes = MEM_MIXES;
 done:
-  for (int a = 0; a < MEM_ARRAYS_MAX; a++) gpu_free(run->device, &arrays[a]);
-  gpu_free(run->device, &sum);
+  for (int a = 0; a < MEM_ARRAYS_MAX; a++) gpu_free(rig->device, &arrays[a]);
+  gpu_free(rig->device, &sum);
   return status;
 }

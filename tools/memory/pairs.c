@@ -22,7 +22,7 @@ static const struct {
 };
 
 struct pairs_job {
-  struct mem_run *run;
+  struct mem_rig *rig;
   int pair, after;
   struct gpu_mem mem;
 };
@@ -35,7 +35,7 @@ static size_t words_of(int pair)
 static status_t pairs_job_run(void *context)
 {
   struct pairs_job *job = context;
-  return job->run->ops->pair(job->run->exec, job->run->sampler.queue, job->pair, job->after, job->mem,
+  return job->rig->ops->pair(job->rig->exec, job->rig->sampler.queue, job->pair, job->after, job->mem,
                              plans[job->pair].n, plans[job->pair].rows);
 }
 
@@ -43,8 +43,8 @@ static status_t pairs_job_run(void *context)
 static status_t result_of(struct pairs_job *job, uint32_t *host)
 {
   size_t bytes = words_of(job->pair) * 4;
-  struct gpu_queue *queue = job->run->sampler.queue;
-  RETURN_IF_FAILED(job->run->ops->fill(job->run->exec, queue, job->mem, bytes, 0));
+  struct gpu_queue *queue = job->rig->sampler.queue;
+  RETURN_IF_FAILED(job->rig->ops->fill(job->rig->exec, queue, job->mem, bytes, 0));
   RETURN_IF_FAILED(pairs_job_run(job));
   RETURN_IF_FAILED(gpu_copy_out(queue, host, job->mem, 0, bytes));
   return gpu_sync(queue);
@@ -70,7 +70,7 @@ static uint32_t want(int pair, size_t w)
 static status_t pairs_contents(struct pairs_job *job, uint32_t *host)
 {
   RETURN_IF_FAILED(result_of(job, host));
-  if (mem_contents_corrupt(job->run)) host[words_of(job->pair) / 2] ^= 1;
+  if (mem_contents_corrupt(job->rig)) host[words_of(job->pair) / 2] ^= 1;
   for (size_t w = 0; w < words_of(job->pair); w++)
     if (host[w] != want(job->pair, w))
       return log_fail(STATUS_WRONG, "pair \"%s\", %s: word %zu is %08x and must be %08x",
@@ -78,22 +78,21 @@ static status_t pairs_contents(struct pairs_job *job, uint32_t *host)
   return STATUS_OK;
 }
 
-static status_t pairs_chart(struct mem_run *run, struct gpu_mem mem, uint32_t *host)
+static status_t pairs_chart(struct mem_rig *rig, struct gpu_mem mem, uint32_t *host, double seconds,
+                            struct mem_pair_point pairs[MEM_PAIRS])
 {
   struct pairs_job jobs[2 * MEM_PAIRS];
   struct sampler_item items[2 * MEM_PAIRS];
   for (int i = 0; i < 2 * MEM_PAIRS; i++) {
-    jobs[i] = (struct pairs_job){run, i / 2, i % 2, mem};
+    jobs[i] = (struct pairs_job){rig, i / 2, i % 2, mem};
     RETURN_IF_FAILED(pairs_contents(&jobs[i], host));
     items[i] = (struct sampler_item){.run = pairs_job_run,
                                      .context = &jobs[i],
                                      .work = (double)(words_of(i / 2) / (i / 2 == MEM_PAIR_POINTER ? 2 : 1))};
   }
-  RETURN_IF_FAILED(sampler_run(&run->sampler, items, 2 * MEM_PAIRS, run->config.seconds));
+  RETURN_IF_FAILED(sampler_run(&rig->sampler, items, 2 * MEM_PAIRS, seconds));
   for (int p = 0; p < MEM_PAIRS; p++)
-    run->pairs[p] =
-        (struct mem_pair_point){plans[p].name, words_of(p), items[2 * p].rate, items[2 * p + 1].rate};
-  run->n_pairs = MEM_PAIRS;
+    pairs[p] = (struct mem_pair_point){plans[p].name, words_of(p), items[2 * p].rate, items[2 * p + 1].rate};
   return STATUS_OK;
 }
 
@@ -102,19 +101,20 @@ status_t mem_pairs_run(struct mem_run *run)
   size_t most = 0;
   struct gpu_mem mem = {NULL, 0};
   status_t status = STATUS_ENVIRONMENT;
-  if (!run->ops->pair)
+  if (!run->rig.ops->pair)
     return log_fail(STATUS_USAGE, "--pairs: backend %s has no kernel pairs, cuda and opencl have",
-                    run->ops->backend);
+                    run->rig.ops->backend);
   for (int p = 0; p < MEM_PAIRS; p++) most = words_of(p) > most ? words_of(p) : most;
   uint32_t *host = malloc(most * sizeof *host);
   if (!host) {
     log_fail(status, "out of host memory for the pairs");
     goto done;
   }
-  TRY(gpu_alloc(run->device, most * sizeof *host, &mem), done);
-  status = pairs_chart(run, mem, host);
+  TRY(gpu_alloc(run->rig.device, most * sizeof *host, &mem), done);
+  status = pairs_chart(&run->rig, mem, host, run->config.seconds, run->pairs);
+  if (status == STATUS_OK) run->n_pairs = MEM_PAIRS;
 done:
-  gpu_free(run->device, &mem);
+  gpu_free(run->rig.device, &mem);
   free(host);
   return status;
 }

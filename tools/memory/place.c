@@ -34,21 +34,20 @@ static const char *mem_place_text(const json_t *object, const char *key)
   return value ? value : "";
 }
 
-static struct mem_placed *next(struct mem_run *run)
+static struct mem_placed *next(struct mem_roofline *r)
 {
-  struct mem_roofline *r = &run->roofline;
   return r->n_placed < MEM_PLACED_MAX ? &r->placed[r->n_placed++] : NULL;
 }
 
 /* A sweep of the class and T that \a classed names. */
-static status_t place_sweep(struct mem_run *run, const char *path, const char *kernel, const json_t *config,
-                            const json_t *classed, double gflops)
+static status_t place_sweep(struct mem_roofline *r, const char *path, const char *kernel,
+                            const json_t *config, const json_t *classed, double gflops)
 {
   int temporal = strcmp(mem_place_text(classed, "class"), "temporal") == 0;
   double sweeps = mem_place_number(classed, "T", NULL);
   struct mem_placed *p;
   if (sweeps < 1 || gflops <= 0) return no_document(path, "it has no class, T and rate of a kernel");
-  if (!(p = next(run))) return no_document(path, "there are too many kernels");
+  if (!(p = next(r))) return no_document(path, "there are too many kernels");
   p->type = MEM_FP32;
   p->rate = gflops * 1e9;
   p->sweeps = sweeps;
@@ -62,15 +61,15 @@ static status_t place_sweep(struct mem_run *run, const char *path, const char *k
   return STATUS_OK;
 }
 
-static status_t place_run(struct mem_run *run, const char *path, const json_t *document)
+static status_t place_run(struct mem_roofline *r, const char *path, const json_t *document)
 {
   const json_t *config = json_object_get(document, "config");
   size_t ranks = json_array_size(json_object_get(document, "ranks"));
-  return place_sweep(run, path, mem_place_text(config, "kernel"), config, config,
+  return place_sweep(r, path, mem_place_text(config, "kernel"), config, config,
                      mem_place_number(document, "result", "gflops") / (double)(ranks ? ranks : 1));
 }
 
-static status_t place_ladder(struct mem_run *run, const char *path, const json_t *document)
+static status_t place_ladder(struct mem_roofline *r, const char *path, const json_t *document)
 {
   const json_t *config = json_object_get(document, "config"), *rung;
   double ranks = mem_place_number(config, "ranks", NULL);
@@ -78,7 +77,7 @@ static status_t place_ladder(struct mem_run *run, const char *path, const json_t
   json_array_foreach(json_object_get(document, "rungs"), i, rung)
   {
     if (strcmp(mem_place_text(rung, "verdict"), "pass")) continue;
-    RETURN_IF_FAILED(place_sweep(run, path, mem_place_text(rung, "kernel"), config, rung,
+    RETURN_IF_FAILED(place_sweep(r, path, mem_place_text(rung, "kernel"), config, rung,
                                  mem_place_number(rung, "gflops", NULL) / (ranks > 0 ? ranks : 1)));
   }
   return STATUS_OK;
@@ -107,13 +106,13 @@ static double product_intensity(const json_t *series, const json_t *sizes, doubl
 }
 
 /* One series of a document; those that did not run are left out. */
-static status_t place_series(struct mem_run *run, const char *path, const json_t *series, const char *type,
+static status_t place_series(struct mem_roofline *r, const char *path, const json_t *series, const char *type,
                              const json_t *sizes, double ranks)
 {
   double bytes, gflops = mem_place_number(series, "gflops", NULL);
   struct mem_placed *p;
   if (strcmp(mem_place_text(series, "verdict"), "pass") || gflops <= 0) return STATUS_OK;
-  if (!(p = next(run))) return no_document(path, "there are too many kernels");
+  if (!(p = next(r))) return no_document(path, "there are too many kernels");
   p->type = type_named(type, &bytes);
   p->rate = gflops * 1e9 / (ranks > 0 ? ranks : 1);
   p->intensity = product_intensity(series, sizes, bytes, p->traffic);
@@ -128,38 +127,37 @@ static int has_sizes(const json_t *sizes)
          mem_place_number(sizes, "k", NULL) >= 1;
 }
 
-static status_t place_product(struct mem_run *run, const char *path, const json_t *document)
+static status_t place_product(struct mem_roofline *r, const char *path, const json_t *document)
 {
   const json_t *config = json_object_get(document, "config"), *one;
   double ranks = (double)json_array_size(json_object_get(document, "ranks"));
   size_t i;
   if (!has_sizes(config) || mem_place_number(document, "result", "gflops") <= 0)
     return no_document(path, "it has no sizes and rate of a product");
-  RETURN_IF_FAILED(place_series(run, path, json_object_get(document, "result"),
-                                mem_place_text(config, "type"), config, ranks));
+  RETURN_IF_FAILED(place_series(r, path, json_object_get(document, "result"), mem_place_text(config, "type"),
+                                config, ranks));
   json_array_foreach(json_object_get(document, "yardsticks"), i, one)
-      RETURN_IF_FAILED(place_series(run, path, one, mem_place_text(config, "type"), config, ranks));
+      RETURN_IF_FAILED(place_series(r, path, one, mem_place_text(config, "type"), config, ranks));
   return STATUS_OK;
 }
 
 /* The rungs of its last size. */
-static status_t place_products(struct mem_run *run, const char *path, const json_t *document)
+static status_t place_products(struct mem_roofline *r, const char *path, const json_t *document)
 {
   const json_t *config = json_object_get(document, "config"), *sizes = json_object_get(document, "sizes");
   const json_t *last = json_array_get(sizes, json_array_size(sizes) - 1), *rung;
   size_t i;
   if (!has_sizes(last)) return no_document(path, "it has no size");
   json_array_foreach(json_object_get(last, "rungs"), i, rung) RETURN_IF_FAILED(place_series(
-      run, path, rung, mem_place_text(config, "type"), last, mem_place_number(config, "ranks", NULL)));
+      r, path, rung, mem_place_text(config, "type"), last, mem_place_number(config, "ranks", NULL)));
   return STATUS_OK;
 }
 
 /* ---- measured traffic ---- */
 
 /* Sweeps that were placed, and those that will be, get the bytes that hardware counters saw. */
-static status_t read_traffic(struct mem_run *run, const char *path, const json_t *document)
+static status_t read_traffic(struct mem_roofline *r, const char *path, const json_t *document)
 {
-  struct mem_roofline *r = &run->roofline;
   const json_t *one;
   size_t i;
   json_array_foreach(json_object_get(document, "kernels"), i, one)
@@ -189,22 +187,22 @@ static void traffic_apply(struct mem_roofline *r)
 
 /* ---- documents ---- */
 
-static status_t mem_place_print(struct mem_run *run, const char *path, const json_t *document)
+static status_t mem_place_print(struct mem_roofline *r, const char *path, const json_t *document)
 {
   static const struct {
     const char *schema;
-    status_t (*place)(struct mem_run *, const char *, const json_t *);
+    status_t (*place)(struct mem_roofline *, const char *, const json_t *);
   } readers[] = {{"himeno-gpu/1", place_run},       {"himeno-gpu/2", place_run},
                  {"himeno-ladder/1", place_ladder}, {"himeno-traffic/1", read_traffic},
                  {"gemm-gpu/1", place_product},     {"gemm-ladder/1", place_products},
                  {"gemm-ladder/2", place_products}};
   const char *schema = mem_place_text(document, "schema");
-  for (size_t r = 0; r < sizeof readers / sizeof *readers; r++)
-    if (!strcmp(schema, readers[r].schema)) return readers[r].place(run, path, document);
+  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+    if (!strcmp(schema, readers[i].schema)) return readers[i].place(r, path, document);
   return no_document(path, "no document of himeno-gpu or gemm-gpu");
 }
 
-static status_t read_one(struct mem_run *run, const char *path)
+static status_t read_one(struct mem_roofline *r, const char *path)
 {
   json_error_t error;
   FILE *file = file_open_text(path);
@@ -212,18 +210,18 @@ static status_t read_one(struct mem_run *run, const char *path)
   json_t *document = json_loadf(file, 0, &error);
   fclose(file);
   if (!document) return no_document(path, error.text);
-  status_t status = mem_place_print(run, path, document);
+  status_t status = mem_place_print(r, path, document);
   json_decref(document);
   return status;
 }
 
-status_t mem_place_read(struct mem_run *run)
+status_t mem_place_read(const char *kernels, struct mem_roofline *r)
 {
-  char *paths = strdup(run->config.kernels), *rest = paths, *path;
+  char *paths = strdup(kernels), *rest = paths, *path;
   status_t status = STATUS_OK;
   if (!paths) return log_fail(STATUS_ENVIRONMENT, "out of host memory for file names");
-  while (status == STATUS_OK && (path = strsep(&rest, ","))) status = read_one(run, path);
+  while (status == STATUS_OK && (path = strsep(&rest, ","))) status = read_one(r, path);
   free(paths);
-  traffic_apply(&run->roofline);
+  traffic_apply(r);
   return status;
 }

@@ -22,7 +22,7 @@ static void mem_config_document(struct doc *d, const struct mem_run *run)
   const struct doc_words backends = {gpu_backend_names, 3, sizeof *gpu_backend_names};
   const struct mem_sections *s = &run->config.sections;
   if (!doc_object(d, "config", 0, "", 1)) return;
-  doc_enum(d, "backend", 0, backends, "", run->ops->backend);
+  doc_enum(d, "backend", 0, backends, "", run->rig.ops->backend);
   doc_text(d, "backend_reason", DOC_OPTIONAL | DOC_NULLABLE,
            "Why the automatic choice took the CPU; null if it took a GPU, or -b named a backend.",
            run->claim.reason[0] ? run->claim.reason : NULL);
@@ -87,13 +87,13 @@ static void rivals_document(struct doc *d, const struct mem_run *run, const stru
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_whole(d, "bytes", DOC_POSITIVE, "", r->bytes);
-  doc_text(d, "native", 0, "The library's own copy, as its users call it.", run->ops->native);
+  doc_text(d, "native", 0, "The library's own copy, as its users call it.", run->rig.ops->native);
   rate_document(d, "native_gbps", "", &r->rate[MEM_NATIVE], 1e9);
   rate_document(d, "babelstream_gbps", "One double per thread, blocks of 1024, as BabelStream does it.",
                 &r->rate[MEM_BABEL], 1e9);
   rate_document(d, "tuned_gbps", "The suite's fastest.", &r->rate[MEM_TUNED], 1e9);
   doc_text(d, "tuned_shape", DOC_OPTIONAL, "How the suite's fastest is launched.",
-           run->traits.copy_shapes.names[r->shape]);
+           run->rig.traits.copy_shapes.names[r->shape]);
   rate_document(d, "best_point_gbps", "The fastest of the points of this size.", &r->rate[MEM_STUDY], 1e9);
   doc_real(d, "share", DOC_POSITIVE, "", "Tuned over the better of native and BabelStream.",
            r->rate[MEM_TUNED].median / best_rival(r));
@@ -153,7 +153,7 @@ static void mixes_document(struct doc *d, const struct mem_run *run)
     doc_whole(d, "bytes", DOC_POSITIVE, "Of each array.", p->bytes);
     rate_document(d, "gbps", "", &p->rate, 1e9);
     doc_text(d, "shape", DOC_OPTIONAL, "How the fastest is launched.",
-             run->traits.mix_shapes.names[p->shape]);
+             run->rig.traits.mix_shapes.names[p->shape]);
     doc_end(d);
   }
   doc_end(d);
@@ -355,10 +355,10 @@ void mem_document(struct doc *d, const struct mem_run *run)
             "comparison "
             "that failed.");
   mem_config_document(d, run);
-  device_document(d, d->schema ? NULL : &run->device->info);
+  device_document(d, d->schema ? NULL : &run->rig.device->info);
   if (doc_object(d, "result", 0, "", 1)) {
     doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "", status_verdict(run->verdict));
-    doc_whole(d, "checked", 0, "Results that were compared with the reference.", run->checks);
+    doc_whole(d, "checked", 0, "Results that were compared with the reference.", run->rig.checks);
     doc_end(d);
   }
   copies_document(d, run);

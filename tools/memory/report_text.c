@@ -82,14 +82,15 @@ static void print_methods(const struct mem_run *run, FILE *out)
   const struct mem_copies *c = &run->copies;
   fprintf(out, "\n  methods to copy, GB/s; share: tuned / the faster of the first two; last: how tuned was "
                "launched\n");
-  fprintf(out, "    bytes      %20.20s  BabelStream       tuned     best above   share\n", run->ops->native);
+  fprintf(out, "    bytes      %20.20s  BabelStream       tuned     best above   share\n",
+          run->rig.ops->native);
   for (int r = 0; r < c->n_rivals; r++) {
     const struct stats_summary *rate = c->rivals[r].rate;
     double native = rate[MEM_NATIVE].median, babel = rate[MEM_BABEL].median;
     fprintf(out, "    %-11s%20.1f %12.1f %11.1f %14.1f %6.1f%%  %s\n", report_bytes(c->rivals[r].bytes),
             native / 1e9, babel / 1e9, rate[MEM_TUNED].median / 1e9, rate[MEM_STUDY].median / 1e9,
             100 * rate[MEM_TUNED].median / (native > babel ? native : babel),
-            run->traits.copy_shapes.names[c->rivals[r].shape]);
+            run->rig.traits.copy_shapes.names[c->rivals[r].shape]);
   }
 }
 
@@ -219,11 +220,11 @@ static void print_roofline(const struct mem_run *run, FILE *out)
 
 void mem_report_text(const struct mem_run *run, FILE *out)
 {
-  const struct gpu_device_info *info = &run->device->info;
+  const struct gpu_device_info *info = &run->rig.device->info;
   fprintf(out, "mem-gpu %s\n\n  verdict    %s: %" PRIu64 " results compared\n\n", meta_version(),
-          run->verdict == STATUS_OK ? "PASS" : "WRONG", run->checks);
+          run->verdict == STATUS_OK ? "PASS" : "WRONG", run->rig.checks);
   fprintf(out, "  device     %s, %s, %s, last cache %s (backend %s)\n", info->name, info->uuid,
-          report_bytes(info->memory_bytes), report_bytes(info->cache_bytes), run->ops->backend);
+          report_bytes(info->memory_bytes), report_bytes(info->cache_bytes), run->rig.ops->backend);
   if (run->claim.reason[0]) fprintf(out, "  backend    the CPU (%s)\n", run->claim.reason);
   if (run->copies.n_rivals) print_copies(run, out);
   if (run->n_mixes) print_mixes(run, out);

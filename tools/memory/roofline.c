@@ -28,8 +28,10 @@
 #define CPU_BOUND_FLOP16 1024
 
 /** What all parts of the section share. */
-struct roofline_rig {
-  struct mem_run *run;
+struct roofline_work {
+  struct mem_rig *rig;
+  struct mem_roofline *found;
+  double seconds; /**< of samples in the section */
   struct gpu_mem mem, sum;
   uint64_t bytes;
 };
@@ -42,59 +44,59 @@ static int is_on(int set, int bit)
 /* ---- bandwidth of the levels ---- */
 
 struct window_job {
-  struct mem_run *run;
+  struct mem_rig *rig;
   struct mem_window window;
 };
 
 static status_t window_run(void *context)
 {
   struct window_job *job = context;
-  return job->run->ops->window(job->run->exec, job->run->sampler.queue, &job->window);
+  return job->rig->ops->window(job->rig->exec, job->rig->sampler.queue, &job->window);
 }
 
-static status_t window_check(struct roofline_rig *rig, struct window_job *job, const char *level)
+static status_t window_check(struct roofline_work *work, struct window_job *job, const char *level)
 {
   uint32_t want;
   char what[64];
   int passes = job->window.passes;
   job->window.passes = 1;
-  RETURN_IF_FAILED(gpu_clear(rig->run->sampler.queue, rig->sum, 0, sizeof want));
+  RETURN_IF_FAILED(gpu_clear(work->rig->sampler.queue, work->sum, 0, sizeof want));
   RETURN_IF_FAILED(window_run(job));
   job->window.passes = passes;
-  RETURN_IF_FAILED(mem_sum_of(rig->run, job->window.bytes, &want));
+  RETURN_IF_FAILED(mem_sum_of(work->rig, job->window.bytes, &want));
   snprintf(what, sizeof what, "reading from %s", level);
-  return mem_word_check(rig->run, rig->sum, want * (uint32_t)job->window.readers, what);
+  return mem_word_check(work->rig, work->sum, want * (uint32_t)job->window.readers, what);
 }
 
 /* First cache, last cache, memory; levels that the device does not tell of are left out. */
-static int plan_windows(const struct roofline_rig *rig, struct mem_window_point points[MEM_WINDOWS])
+static int plan_windows(const struct roofline_work *work, struct mem_window_point points[MEM_WINDOWS])
 {
-  uint64_t cache = rig->run->device->info.cache_bytes, l1 = rig->run->traits.l1;
+  uint64_t cache = work->rig->device->info.cache_bytes, l1 = work->rig->traits.l1;
   int n = 0;
   if (l1) points[n++] = (struct mem_window_point){.level = "L1", .bytes = l1};
-  if (cache > 8 * l1 && cache / 4 <= rig->bytes)
+  if (cache > 8 * l1 && cache / 4 <= work->bytes)
     points[n++] = (struct mem_window_point){.level = "cache", .bytes = cache / 4 / MEM_GRAIN * MEM_GRAIN};
-  points[n++] = (struct mem_window_point){.level = "memory", .bytes = rig->bytes};
+  points[n++] = (struct mem_window_point){.level = "memory", .bytes = work->bytes};
   return n;
 }
 
-static status_t windows_measure(struct roofline_rig *rig)
+static status_t windows_measure(struct roofline_work *work)
 {
-  struct mem_roofline *r = &rig->run->roofline;
+  struct mem_roofline *r = work->found;
   struct window_job jobs[MEM_WINDOWS];
   struct sampler_item items[MEM_WINDOWS];
-  int n = plan_windows(rig, r->windows);
+  int n = plan_windows(work, r->windows);
   for (int w = 0; w < n; w++) {
     uint64_t bytes = r->windows[w].bytes;
-    int own = w == 0 && rig->run->traits.l1 > 0, last = w == n - 1;
+    int own = w == 0 && work->rig->traits.l1 > 0, last = w == n - 1;
     int passes = last ? 1 : (int)(WINDOW_READ * (own ? 1 : 16) / bytes) + 1;
     jobs[w] = (struct window_job){
-        rig->run, {.mem = rig->mem, .sum = rig->sum, .bytes = bytes, .passes = passes, .own = own}};
-    RETURN_IF_FAILED(window_check(rig, &jobs[w], r->windows[w].level));
+        work->rig, {.mem = work->mem, .sum = work->sum, .bytes = bytes, .passes = passes, .own = own}};
+    RETURN_IF_FAILED(window_check(work, &jobs[w], r->windows[w].level));
     items[w] = (struct sampler_item){
         .run = window_run, .context = &jobs[w], .work = (double)bytes * passes * jobs[w].window.readers};
   }
-  RETURN_IF_FAILED(sampler_run(&rig->run->sampler, items, n, rig->run->config.seconds / 4));
+  RETURN_IF_FAILED(sampler_run(&work->rig->sampler, items, n, work->seconds / 4));
   for (int w = 0; w < n; w++) r->windows[w].rate = items[w].rate;
   r->n_windows = n;
   return STATUS_OK;
@@ -103,18 +105,18 @@ static status_t windows_measure(struct roofline_rig *rig)
 /* ---- kernels over intensity ---- */
 
 struct flops_job {
-  struct mem_run *run;
+  struct mem_rig *rig;
   struct mem_flops flops;
 };
 
 static status_t flops_run(void *context)
 {
   struct flops_job *job = context;
-  return job->run->ops->flops(job->run->exec, job->run->sampler.queue, &job->flops);
+  return job->rig->ops->flops(job->rig->exec, job->rig->sampler.queue, &job->flops);
 }
 
 /* Single precision gives the same bits everywhere. */
-static status_t fp32_check(struct roofline_rig *rig, struct flops_job *job)
+static status_t fp32_check(struct roofline_work *work, struct flops_job *job)
 {
   char what[64];
   uint64_t words = FP32_BYTES / 4;
@@ -125,10 +127,10 @@ static status_t fp32_check(struct roofline_rig *rig, struct flops_job *job)
   want = mem_cpu_flops_plain(copy, words, job->flops.flop16);
   free(copy);
   job->flops.bytes = FP32_BYTES;
-  RETURN_IF_FAILED(gpu_clear(rig->run->sampler.queue, rig->sum, 0, sizeof want));
+  RETURN_IF_FAILED(gpu_clear(work->rig->sampler.queue, work->sum, 0, sizeof want));
   RETURN_IF_FAILED(flops_run(job));
   snprintf(what, sizeof what, "%d multiply-adds for each 16 bytes", job->flops.flop16 / 2);
-  return mem_word_check(rig->run, rig->sum, want, what);
+  return mem_word_check(work->rig, work->sum, want, what);
 }
 
 /* What tensor.cu must give: loads of one round are `threads` words of 16 bytes apart. */
@@ -151,51 +153,51 @@ static double tensor_expect(const struct mem_flops *f, double *size)
   return sum * products * MEM_TENSOR_B_SUM;
 }
 
-static status_t real_check(struct roofline_rig *rig, double want, double size, const char *what)
+static status_t real_check(struct roofline_work *work, double want, double size, const char *what)
 {
   float got;
-  rig->run->checks++;
-  RETURN_IF_FAILED(gpu_copy_out(rig->run->sampler.queue, &got, rig->sum, 0, sizeof got));
-  RETURN_IF_FAILED(gpu_sync(rig->run->sampler.queue));
+  work->rig->checks++;
+  RETURN_IF_FAILED(gpu_copy_out(work->rig->sampler.queue, &got, work->sum, 0, sizeof got));
+  RETURN_IF_FAILED(gpu_sync(work->rig->sampler.queue));
   if (fabs((double)got - want) <= TENSOR_TOLERANCE * size) return STATUS_OK;
   return log_fail(STATUS_WRONG, "%s: the sum is %g and must be %g", what, (double)got, want);
 }
 
-static status_t tensor_check(struct roofline_rig *rig, struct flops_job *job)
+static status_t tensor_check(struct roofline_work *work, struct flops_job *job)
 {
   char what[64];
   double size;
   job->flops.bytes = CHECK_BYTES;
-  RETURN_IF_FAILED(gpu_clear(rig->run->sampler.queue, rig->sum, 0, sizeof(float)));
+  RETURN_IF_FAILED(gpu_clear(work->rig->sampler.queue, work->sum, 0, sizeof(float)));
   RETURN_IF_FAILED(flops_run(job));
   double want = tensor_expect(&job->flops, &size);
   snprintf(what, sizeof what, "%s products, %d operations for each 16 bytes", mem_type_names[job->flops.type],
            job->flops.flop16);
-  return real_check(rig, want, size, what);
+  return real_check(work, want, size, what);
 }
 
-static uint64_t point_bytes(const struct roofline_rig *rig, int flop16)
+static uint64_t point_bytes(const struct roofline_work *work, int flop16)
 {
-  uint64_t bytes = rig->bytes;
-  if (rig->run->device->info.is_cpu)
+  uint64_t bytes = work->bytes;
+  if (work->rig->device->info.is_cpu)
     for (int f = CPU_BOUND_FLOP16; f < flop16 && bytes > CHECK_BYTES; f *= 2) bytes /= 2;
   return bytes;
 }
 
-static status_t type_measure(struct roofline_rig *rig, enum mem_type type, double seconds)
+static status_t type_measure(struct roofline_work *work, enum mem_type type, double seconds)
 {
-  struct mem_roofline *r = &rig->run->roofline;
+  struct mem_roofline *r = work->found;
   struct flops_job jobs[MEM_INTENSITIES];
   struct sampler_item items[MEM_INTENSITIES];
   for (int i = 0; i < MEM_INTENSITIES; i++) {
     jobs[i] =
-        (struct flops_job){rig->run, {.type = type, .mem = rig->mem, .sum = rig->sum, .flop16 = 1 << i}};
-    RETURN_IF_FAILED((type == MEM_FP32 ? fp32_check : tensor_check)(rig, &jobs[i]));
-    jobs[i].flops.bytes = point_bytes(rig, 1 << i);
+        (struct flops_job){work->rig, {.type = type, .mem = work->mem, .sum = work->sum, .flop16 = 1 << i}};
+    RETURN_IF_FAILED((type == MEM_FP32 ? fp32_check : tensor_check)(work, &jobs[i]));
+    jobs[i].flops.bytes = point_bytes(work, 1 << i);
     items[i] = (struct sampler_item){
         .run = flops_run, .context = &jobs[i], .work = (double)jobs[i].flops.bytes / 16 * (1 << i)};
   }
-  RETURN_IF_FAILED(sampler_run(&rig->run->sampler, items, MEM_INTENSITIES, seconds));
+  RETURN_IF_FAILED(sampler_run(&work->rig->sampler, items, MEM_INTENSITIES, seconds));
   for (int i = 0; i < MEM_INTENSITIES; i++)
     r->points[r->n_points++] = (struct mem_flops_point){type, (1 << i) / 16.0, items[i].rate};
   return STATUS_OK;
@@ -204,7 +206,7 @@ static status_t type_measure(struct roofline_rig *rig, enum mem_type type, doubl
 /* ---- peaks ---- */
 
 struct peak_job {
-  struct roofline_rig *rig;
+  struct roofline_work *work;
   enum mem_type type;
   int passes;
   double flop, expect;
@@ -213,73 +215,76 @@ struct peak_job {
 static status_t peak_run(void *context)
 {
   struct peak_job *job = context;
-  struct mem_run *run = job->rig->run;
-  return run->ops->peak(run->exec, run->sampler.queue, job->type, job->passes, job->rig->sum, &job->flop,
+  struct mem_rig *rig = job->work->rig;
+  return rig->ops->peak(rig->exec, rig->sampler.queue, job->type, job->passes, job->work->sum, &job->flop,
                         &job->expect);
 }
 
-static status_t peak_measure(struct roofline_rig *rig, enum mem_type type, double *rate)
+static status_t peak_measure(struct roofline_work *work, enum mem_type type, double *rate)
 {
-  struct peak_job job = {rig, type, PEAK_CHECKED, 0, 0};
+  struct peak_job job = {work, type, PEAK_CHECKED, 0, 0};
   char what[64];
-  RETURN_IF_FAILED(gpu_clear(rig->run->sampler.queue, rig->sum, 0, sizeof(float)));
+  RETURN_IF_FAILED(gpu_clear(work->rig->sampler.queue, work->sum, 0, sizeof(float)));
   RETURN_IF_FAILED(peak_run(&job));
   snprintf(what, sizeof what, "%s products by warpgroups", mem_type_names[type]);
-  RETURN_IF_FAILED(real_check(rig, job.expect, 10 * fabs(job.expect), what));
+  RETURN_IF_FAILED(real_check(work, job.expect, 10 * fabs(job.expect), what));
   job.passes = PEAK_PASSES;
   RETURN_IF_FAILED(peak_run(&job));
   struct sampler_item item = {.run = peak_run, .context = &job, .work = job.flop};
-  RETURN_IF_FAILED(sampler_run(&rig->run->sampler, &item, 1, rig->run->config.seconds / 8));
+  RETURN_IF_FAILED(sampler_run(&work->rig->sampler, &item, 1, work->seconds / 8));
   *rate = item.rate.median;
   return STATUS_OK;
 }
 
-static status_t peak_find(struct roofline_rig *rig, enum mem_type type)
+static status_t peak_find(struct roofline_work *work, enum mem_type type)
 {
-  struct mem_roofline *r = &rig->run->roofline;
+  struct mem_roofline *r = work->found;
   struct mem_peak *peak = &r->peaks[r->n_peaks++];
   *peak = (struct mem_peak){type, 0, "the kernels of the roofline"};
   for (int p = 0; p < r->n_points; p++)
     if (r->points[p].type == type && r->points[p].rate.median > peak->rate)
       peak->rate = r->points[p].rate.median;
-  if (!rig->run->ops->peak || !is_on(rig->run->traits.peaks, (int)type)) return STATUS_OK;
+  if (!work->rig->ops->peak || !is_on(work->rig->traits.peaks, (int)type)) return STATUS_OK;
   double rate;
-  RETURN_IF_FAILED(peak_measure(rig, type, &rate));
+  RETURN_IF_FAILED(peak_measure(work, type, &rate));
   if (rate > peak->rate) *peak = (struct mem_peak){type, rate, "warpgroup products in shared memory"};
   return STATUS_OK;
 }
 
-static status_t roofline_measure(struct roofline_rig *rig)
+static status_t roofline_measure(struct roofline_work *work)
 {
-  int types = rig->run->traits.types, n = 0;
+  struct mem_rig *rig = work->rig;
+  int types = rig->traits.types, n = 0;
   for (int t = 0; t < MEM_TYPES; t++) n += is_on(types, t);
-  RETURN_IF_FAILED(rig->run->ops->fill(rig->run->exec, rig->run->sampler.queue, rig->mem, rig->bytes, 0));
-  RETURN_IF_FAILED(windows_measure(rig));
+  RETURN_IF_FAILED(rig->ops->fill(rig->exec, rig->sampler.queue, work->mem, work->bytes, 0));
+  RETURN_IF_FAILED(windows_measure(work));
   for (int t = 0; t < MEM_TYPES; t++) {
     if (!is_on(types, t)) continue;
-    RETURN_IF_FAILED(type_measure(rig, (enum mem_type)t, rig->run->config.seconds / n));
-    RETURN_IF_FAILED(peak_find(rig, (enum mem_type)t));
+    RETURN_IF_FAILED(type_measure(work, (enum mem_type)t, work->seconds / n));
+    RETURN_IF_FAILED(peak_find(work, (enum mem_type)t));
   }
   return STATUS_OK;
 }
 
 status_t mem_roofline_run(struct mem_run *run)
 {
-  struct roofline_rig rig = {.run = run, .bytes = run->device->info.is_cpu ? CPU_BYTES : GPU_BYTES};
+  struct gpu_device *device = run->rig.device;
+  struct roofline_work work = {.rig = &run->rig, .found = &run->roofline, .seconds = run->config.seconds};
   uint64_t available;
   status_t status;
-  if (run->config.kernels) RETURN_IF_FAILED(mem_place_read(run));
-  RETURN_IF_FAILED(gpu_memory_free(run->device, &available));
-  while (rig.bytes > CHECK_BYTES && rig.bytes > available / 2) rig.bytes /= 2;
-  if (run->config.sizes.n) rig.bytes = run->config.sizes.at[0];
+  if (run->config.kernels) RETURN_IF_FAILED(mem_place_read(run->config.kernels, &run->roofline));
+  RETURN_IF_FAILED(gpu_memory_free(device, &available));
+  work.bytes = device->info.is_cpu ? CPU_BYTES : GPU_BYTES;
+  while (work.bytes > CHECK_BYTES && work.bytes > available / 2) work.bytes /= 2;
+  if (run->config.sizes.n) work.bytes = run->config.sizes.at[0];
   if (run->config.sizes.n > 1)
-    log_warn("--sizes: the roofline takes the first alone, %s", report_bytes(rig.bytes));
-  if (rig.bytes < CHECK_BYTES) rig.bytes = CHECK_BYTES;
-  RETURN_IF_FAILED(gpu_alloc(run->device, rig.bytes, &rig.mem));
-  TRY(gpu_alloc(run->device, 64, &rig.sum), done);
-  status = roofline_measure(&rig);
-  gpu_free(run->device, &rig.sum);
+    log_warn("--sizes: the roofline takes the first alone, %s", report_bytes(work.bytes));
+  if (work.bytes < CHECK_BYTES) work.bytes = CHECK_BYTES;
+  RETURN_IF_FAILED(gpu_alloc(device, work.bytes, &work.mem));
+  TRY(gpu_alloc(device, 64, &work.sum), done);
+  status = roofline_measure(&work);
+  gpu_free(device, &work.sum);
 done:
-  gpu_free(run->device, &rig.mem);
+  gpu_free(device, &work.mem);
   return status;
 }

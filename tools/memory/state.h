@@ -151,16 +151,21 @@ struct mem_pair_point {
   struct stats_summary before, after; /**< words a second */
 };
 
-struct mem_run {
-  struct mem_config config;
-  struct gpu_claim claim;
+/** What the sections measure with, and how many of their results were compared. */
+struct mem_rig {
   struct gpu_device *device;
   const struct mem_ops *ops;
   struct mem_exec *exec;
   struct mem_traits traits;
   struct sampler sampler;
-  uint64_t checks;  /**< results that were compared */
+  uint64_t checks;
   uint64_t corrupt; /**< HIMENO_MEM_CORRUPT: the comparison that finds a bit flipped; 0: none */
+};
+
+struct mem_run {
+  struct mem_config config;
+  struct gpu_claim claim;
+  struct mem_rig rig;
   status_t verdict;
   struct mem_copies copies;
   struct mem_mix_point mixes[MEM_MIXES];
@@ -194,20 +199,21 @@ int mem_pacing_from(const struct mem_copies *copies, int width);
 /* Contents. */
 
 /** \brief Counts a comparison; whether it is the one that a test wants to fail. */
-int mem_contents_corrupt(struct mem_run *run);
+int mem_contents_corrupt(struct mem_rig *rig);
 /** \brief Compares memory with what it must be; \a what names it in the message. STATUS_WRONG. */
-status_t mem_contents_check(struct mem_run *run, struct gpu_mem mem, uint64_t bytes, struct mem_check check,
+status_t mem_contents_check(struct mem_rig *rig, struct gpu_mem mem, uint64_t bytes, struct mem_check check,
                             const char *what);
 /** \brief Compares one word of device memory with \a want. STATUS_WRONG. */
-status_t mem_word_check(struct mem_run *run, struct gpu_mem word, uint32_t want, const char *what);
+status_t mem_word_check(struct mem_rig *rig, struct gpu_mem word, uint32_t want, const char *what);
 /** \brief Compares a position that a chase came to. STATUS_WRONG. */
-status_t mem_position_check(struct mem_run *run, uint64_t got, uint64_t want, const char *what);
+status_t mem_position_check(struct mem_rig *rig, uint64_t got, uint64_t want, const char *what);
 /** \brief What all words of array 0 add up to. */
-status_t mem_sum_of(struct mem_run *run, uint64_t bytes, uint32_t *sum);
+status_t mem_sum_of(struct mem_rig *rig, uint64_t bytes, uint32_t *sum);
 
-/** \brief Reads the documents of --kernels into run->roofline.placed. STATUS_ENVIRONMENT: a file
- * cannot be read; STATUS_USAGE: it is no document of the suite that can be placed. */
-status_t mem_place_read(struct mem_run *run);
+/** \brief Reads the documents of \a kernels, which --kernels names, into roofline->placed.
+ * STATUS_ENVIRONMENT: a file cannot be read; STATUS_USAGE: it is no document of the suite that can
+ * be placed. */
+status_t mem_place_read(const char *kernels, struct mem_roofline *roofline);
 
 /* Reports. */
 void mem_report_text(const struct mem_run *run, FILE *out);
