@@ -17,7 +17,7 @@ from mutants import NotFound
 
 # Kernel languages; and scripts that test or check the tree, which no user runs.
 NOT_SAMPLED = ("*.cl", "*.qasm", "*.qinc", "scripts/mutat*", "scripts/test", "scripts/check-style", "scripts/fuzz", "scripts/compile-commands")
-CUDA = ("*.cu", "*.cuh", "*/cuda/*")
+CUDA = ("*.cu", "*.cuh", "*/cuda/*", "scripts/gpu-check-steps.sh")  # only a machine with a GPU runs these
 # Verdicts, rates, units, bytes, statistics and exit codes.
 FIGURES = ("judge/*", "*/result/*", "*/report/*", "*/report*", "*/measure/*", "*/verify/*", "base/stats.*", "base/status.*", "base/hash.*", "gemm/state/model.*", "tools/*/rate*",
            "tools/*/fit*", "suite/worth.*", "scripts/accepting/*", "scripts/shared/endings.py", "scripts/studying/compare.py")
