@@ -67,6 +67,9 @@ documents["soak-0003-compute"]["worth"]["power_share"] = 0.79
 assert "load: 0.86 of the power limit by compute: NOT STRESSED" in told({}, documents)
 documents["soak-0003-compute"]["worth"]["power_share"] = None
 assert "load: 0.65 of the power limit by memory: NOT STRESSED" in told({}, documents)
+del documents["soak-0003-compute"]["worth"]
+assert "from 4 device-days" in told({}, documents)
+documents["soak-0003-compute"]["worth"] = {"device_days": 4, "power_share": None}
 wrong = told({"soak-0001-compute": {"outcome": "wrong", "seconds": 25}}, documents)
 assert "from 6 device-days" in wrong, wrong
 # A clean slice of memory, with an episode and counted errors: said, and no finding. A host has the name that the launcher got.

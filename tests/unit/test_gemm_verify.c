@@ -114,6 +114,22 @@ static void nan_infinity_and_poison_never_pass_for_a_number(void **state)
   product_free(&x);
 }
 
+static void a_sum_beyond_the_largest_float_is_infinite(void **state)
+{
+  struct product x = product_make(1, 1, 2, GEMM_RANDOM, 0);
+  (void)state;
+  gemm_reference_close(x.reference);
+  x.a[0] = x.a[1] = 1;
+  for (int sign = -1; sign <= 1; sign += 2) {
+    x.b[0] = x.b[x.p.ld[GEMM_B]] = (float)sign * 2e38f;
+    assert_int_equal(gemm_reference_open(&x.p, GEMM_VERIFY_AUTO, x.a, x.b, x.c, &x.reference), STATUS_OK);
+    assert_int_equal(with(&x, 0, 0, sign * INFINITY), STATUS_OK);
+    assert_int_equal(with(&x, 0, 0, -sign * INFINITY), STATUS_WRONG);
+    if (sign < 0) gemm_reference_close(x.reference);
+  }
+  product_free(&x);
+}
+
 static void nan_and_infinity_must_come_through(void **state)
 {
   struct product x = product_make(30, 30, 30, GEMM_SPECIAL, 1);
@@ -311,6 +327,7 @@ int main(void)
       cmocka_unit_test(a_right_product_passes_and_all_of_it_was_compared),
       cmocka_unit_test(one_wrong_element_is_found_wherever_it_stands),
       cmocka_unit_test(nan_infinity_and_poison_never_pass_for_a_number),
+      cmocka_unit_test(a_sum_beyond_the_largest_float_is_infinite),
       cmocka_unit_test(nan_and_infinity_must_come_through),
       cmocka_unit_test(what_stands_behind_the_rows_must_not_change),
       cmocka_unit_test(errors_that_lean_one_way_are_found_by_the_norm),
