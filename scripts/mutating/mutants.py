@@ -59,6 +59,7 @@ ROOMS = (
     ("suite/list.*", "tests/cli/run.bats tests/cli/mem.bats"),
     ("suite/program*", "tests/cli/run.bats tests/cli/errors.bats tests/cli/files.bats tests/cli/options.bats tests/cli/mem.bats tests/cli/predict.bats"),
     ("scripts/*", "tests/cli/scripts.bats"),
+    ("scripts/sites/node.py", "tests/cli/node.bats"),
     ("scripts/accepting/*", "tests/cli/judging.bats tests/cli/cluster.bats"),
     ("scripts/studying/*", "tests/cli/judging.bats tests/clock/studies.bats tests/cli/scaling.bats"),
     ("scripts/plotting/*", "tests/cli/judging.bats tests/clock/studies.bats tests/cli/plot.bats"),

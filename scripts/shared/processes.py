@@ -12,7 +12,7 @@ import sys
 from endings import BadInput, Trouble
 
 STOPPED = "stopped"
-# Slurm runs its prolog as root, without any variable: Open MPI and PRRTE refuse root unless these are set.
+# Open MPI and PRRTE refuse root unless these are set; checks under Slurm run as root, without any variable.
 AS_ROOT = {f"{runtime}_ALLOW_RUN_AS_ROOT{suffix}": "1" for runtime in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
 # Without ssh on PATH they start nothing, not even on this host alone, which needs no ssh.
 NO_SSH = {"OMPI_MCA_plm_rsh_agent": "/bin/false", "PRTE_MCA_plm_ssh_agent": "/bin/false"}

@@ -124,64 +124,6 @@ PY
   for section in post test runscript; do sed -n "/^%$section/,/^\$/p" "$sites/himeno-gpu.def" | sed 1d | sh -n; done
 }
 
-@test "the prolog fails where its node is to be drained, and for nothing else" {
-  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  cd "$BATS_TEST_TMPDIR"
-  prolog() { SLURM_JOB_ID=1 SLURM_GPUS_ON_NODE=2 TMPDIR=$PWD HIMENO_ACCEPT_OPTIONS="--program \"$himeno\" --size 18x18x34 --seconds 0.05 --policy site.json --options '-b null --block 5 $1'" run "$sites/prolog.sh"; }
-  echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
-  prolog ''
-  expect_status 0
-  [[ $output == *"[1/1] alone "*" pass "* && $output == *"  ACCEPTED"* ]]
-  prolog --nonsense
-  expect_status 0
-  [[ $output == *"unknown option"* || $output == *--nonsense* ]]
-  echo '{"name": "site", "devices_per_host": 3}' >site.json
-  prolog ''
-  expect_status 1
-  [[ $output == *"drain: localhost"* ]]
-  [ "$(ls)" = site.json ]
-}
-
-# as_slurm WORD...: the prolog as slurmd runs it, by root with an environment of PATH alone, and those variables. `wants` is the rest of --options.
-as_slurm() {
-  run env -i PATH=/usr/bin:/bin "$@" HIMENO_SYSFS="$PWD/sys" \
-    HIMENO_ACCEPT_OPTIONS="--program \"$himeno\" --size 18x18x34 --seconds 0.05 --policy ${policy:-$PWD/site.json} --options '-b null --block 5 ${wants-}'" "$sites/prolog.sh"
-}
-
-@test "the prolog passes a sound node and fails a sick one, as root with nothing but PATH, in every locale" {
-  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
-  cd "$BATS_TEST_TMPDIR"
-  for bus in 10 11; do
-    mkdir -p sys/bus/pci/devices/0000:$bus:00.0
-    echo 0x10de >sys/bus/pci/devices/0000:$bus:00.0/vendor
-    echo 0x030200 >sys/bus/pci/devices/0000:$bus:00.0/class
-  done
-  echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
-  for variables in LC_ALL=C SLURM_GPUS_ON_NODE=2 SLURM_JOB_GPUS=0,1 TMPDIR=/nonexistent; do
-    as_slurm $variables
-    expect_status 0
-    [[ $output == *"  ACCEPTED"* ]]
-  done
-  wants=--nonsense as_slurm
-  expect_status 0
-  [[ $output == *"prolog.sh: "*": run again: not accepted, and nothing is known against it: exit status 2"* ]]
-  policy=$PWD/none.json as_slurm
-  expect_status 0
-  [[ $output == *": run again: "* ]]
-  # By the bus these are two, by the policy three; the drivers' own count is of no account.
-  echo '{"name": "site", "devices_per_host": 3}' >site.json
-  for variables in LC_ALL=C LC_ALL=de_DE.ISO-8859-1 PYTHONIOENCODING=ascii 'LC_ALL=POSIX PYTHONUTF8=0 PYTHONCOERCECLOCALE=0'; do
-    as_slurm $variables
-    expect_status 1
-    [[ $output == *"drain: localhost"* ]]
-  done
-  # A device that Slurm lists and the node does not have.
-  echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
-  as_slurm SLURM_GPUS_ON_NODE=2 HIMENO_NULL_DEVICES=1
-  expect_status 1
-  [[ $output == *"lost: "*"2 ranks would share 1 GPU, but the PCI bus lists 2"* ]]
-}
-
 @test "the ReFrame test runs, and fails below its reference" {
   reframe=$(command -v reframe) || skip "there is no reframe"
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"

@@ -15,7 +15,6 @@ build = pathlib.Path(os.environ.get("top_builddir") or source / "build").resolve
 himeno = f"{build}/himeno-gpu"
 SLOWNESS = int(os.environ.get("SLOWNESS") or 1)  # tests/settings.sh
 SITE = '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2, "stragglers_max": 0}'
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclasses.dataclass
@@ -57,16 +56,6 @@ def here(*options, **more):
     """scripts/accept of this host alone, by mpirun itself."""
     return accept("localhost", *options,
         launcher=f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}", **more)
-
-
-def prolog(*options, policy=SITE, words="-b null --block 5", env=(), **more):
-    """The Slurm prolog with nothing but PATH in its environment, the clock, and `env`."""
-    there = {"PATH": PATH, "HIMENO_NULL_CLOCK": "seed=1", **dict(env)}
-    given = [f"{name}={value}" for name, value in there.items()]
-    return Play(["env", "-i", *given, f"{source}/scripts/sites/prolog.sh", "--program", himeno,
-        "--size", "18x18x34", "--seconds", "0.05",
-                 "--policy", "site.json", "--options", words, *options], files={"site.json": policy,
-                     **more.pop("files", {})}, **more)
 
 
 def job(*ranks, program="himeno-gpu", **more):
@@ -140,16 +129,11 @@ def without_chmod(play):
     return play.on(["bash", "-c", script, "bash"], files={"chmod.c": NO_CHMOD})
 
 
-def in_slurm(nodes, script, prolog="", gpus="", policy=SITE, **more):
-    """A shell script under a Slurm of so many nodes of this machine: h1, h2, … `prolog` is the
-    command of slurmd's prolog, and each node lists `gpus`."""
-    files = {"site.json": policy, "script": script, **more.pop("files", {})}
-    if prolog:
-        there = 'cd "$(dirname "$0")/.."'
-        files["slurm/prolog"] = f"#!/bin/sh\n{there} && {prolog} >>prolog.log 2>&1\n"
-    begin = 'mkdir -p slurm; chmod 755 . slurm; [ ! -e slurm/prolog ] || chmod 755 slurm/prolog'
-    return shell(f'{begin}\nexec "$source/tests/sites/slurm-here" slurm {nodes} bash script',
-        files=files, env={"SLURM_HERE_GPUS": gpus}, limit=240, **more)
+def in_slurm(nodes, script, gpus="", policy=SITE, **more):
+    """A shell script under a Slurm of so many nodes of this machine: h1, h2, … Each lists `gpus`."""
+    return shell(f'chmod 755 .; exec "$source/tests/sites/slurm-here" slurm {nodes} bash script',
+        files={"site.json": policy, "script": script}, env={"SLURM_HERE_GPUS": gpus}, limit=240,
+        **more)
 
 
 # ---- what a row needs ----

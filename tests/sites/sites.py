@@ -13,8 +13,8 @@ import re
 import sys
 import time
 
-from rig import (PATH, accept, build, here, himeno, in_slurm, job, lacks, mounted, prolog, run, shell,
-                 source, starved, with_bus, without_chmod)
+from rig import (accept, build, here, in_slurm, job, lacks, mounted, run, shell, source,
+                 starved, with_bus, without_chmod)
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [f"{source}/scripts/{folder}" for folder in ("accepting", "shared")]
@@ -98,17 +98,8 @@ DEVICES = [
         sick="this", says=("17:00",)),
     Row("a GPU on the bus, by scripts/accept", with_bus(here(words="--block 5", per_host=1,
         stages="alone"), GPU), 3, sick="localhost", drain="localhost"),
-    Row("two GPUs on the bus, by the prolog", with_bus(prolog(words="--block 5"), GPU,
-        "0000:65:00.0"), 1, sick="localhost", drain="localhost", quick=True),
     Row("a stub driver", with_bus(shell(STUB, needs=("CUDA",), files={"stub.c": STUB_SOURCE}), GPU),
         3, sick="this", says=("17:00",)),
-    Row("Slurm lists two devices and there is one", prolog(env={"SLURM_GPUS_ON_NODE": "2",
-        "HIMENO_NULL_DEVICES": "1"}), 1, sick="localhost", drain="localhost",
-        quick=True),
-    Row("the policy lists three devices and there are two",
-        prolog(policy='{"device_gflops_min": 1e-9, "devices_per_host": 3}',
-        env={"SLURM_GPUS_ON_NODE": "2"}), 1,
-        sick="localhost", drain="localhost"),
     Row("a hostfile with slots", accept("", "--hostfile", "hosts", per_host=0,
         files={"hosts": "n1 slots=2\nn2 slots=2\n"}, faults=["slow n2 1 1.1"]), 5,
         sick="n2", drain="n2", quick=True),
@@ -131,42 +122,19 @@ NAMES = [
         job("SLURMD_NODENAME=caf\udce9 " + XS + " --json run.json"), 0, never=("out of memory",)),
 ]
 
-EARLIER = '{"drain_list": "n9"}'
 SURROUNDINGS = [
-    Row("root with nothing but PATH: sound", prolog(needs=("root",)), 0, says=(r"\bACCEPTED",),
-        quick=True),
-    Row("root with nothing but PATH: slow", prolog(policy='{"device_gflops_min": 1e9}',
-        needs=("root",)), 1, sick="localhost", drain="localhost"),
-    Row("a locale that is not UTF-8: sick", prolog(policy='{"device_gflops_min": 1e9}',
-        env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}), 1, sick="localhost",
-        drain="localhost", never=("Traceback",), quick=True),
     Row("a locale that is not UTF-8: sound", accept("n1", env={"PYTHONIOENCODING": "ascii",
         "LC_ALL": "C"}), 0, never=("Traceback",)),
+    Row("a locale that is not UTF-8: sick", here(policy='{"device_gflops_min": 1e9}',
+        env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C", **CLOCK}), 5, sick="localhost",
+        drain="localhost", never=("Traceback",), quick=True),
     Row("bytes that are not UTF-8 in a hostfile", accept("", "--hostfile", "hosts",
         files={"hosts": b"# caf\xe9\nn1\nn2\n"}), 0, never=("Traceback",)),
-    Row("bytes that are not UTF-8 in TMPDIR", prolog(env={"TMPDIR": "caf\udce9"},
-        files={"caf\udce9/.keep": ""}), 0, never=("Traceback",)),
-    Row("a job without GPUs on a node whose GPUs compute for others",
-        prolog(policy='{"device_gflops_min": 1e9}', env={"PATH": f"bin:{PATH}"},
-            files={"bin/nvidia-smi": "#!/bin/sh\necho 4711\n"}, prepare="chmod +x bin/nvidia-smi"),
-        0, says=("run again: other jobs compute on the GPUs: process 4711",), quick=True),
-    Row("a missing policy", prolog("--policy", "missing.json"), 0, again="localhost"),
-    Row("a policy that is not JSON", prolog(policy="{"), 0),
-    Row("unknown options", prolog("--nonsense"), 0),
     Row("a folder without chmod", without_chmod(here(stages="alone", env=CLOCK)), 0),
-    Row("TMPDIR is missing", prolog(env={"TMPDIR": "/missing"}), 0),
-    Row("TMPDIR is missing, and an earlier verdict lies in /accept",
-        mounted(prolog(env={"TMPDIR": "/missing"}), "mkdir -p /accept",
-                "mount -t tmpfs none /accept", f"echo '{EARLIER}' >/accept/accept.json"), 0,
-        never=("n9",)),
-    Row("a full disk below TMPDIR", mounted(prolog(env={"TMPDIR": "/mnt"}),
-        "mount -t tmpfs -o size=64k none /mnt", "head -c 60k /dev/zero >/mnt/filler"), 0),
     Row("a full disk below the folder", mounted(accept("n[1-2]"), "mkdir out",
         "mount -t tmpfs -o size=64k none out", "head -c 48k /dev/zero >out/filler"), ANY),
     Row("a read-only folder", mounted(accept("n[1-2]"), "mkdir out",
         "mount -t tmpfs -o ro none out"), 3),
-    Row("a shared file system that is away", prolog("--policy", "/dev/null/site.json"), 0,
-        again="localhost"),
     Row("a document on a bind-mounted file",
         mounted(shell('"$himeno" -b null -s XS -n 5 --json run.json && grep -q checksum run.json',
         files={"run.json": "", "real.json": ""}),
@@ -301,22 +269,8 @@ SIGNALS = [
         sick="unfinished"),
 ]
 
-LEVEL_1 = (f"HIMENO_NULL_CLOCK=seed=1 {source}/scripts/sites/prolog.sh --program {himeno} "
-           '--size 18x18x34 --seconds 0.05 --policy site.json --options "-b null --block 5"')
-SRUN = 'srun -N 1 -w h1 --gres=gpu:2 true; sinfo -h -N -o "node %N %T"; cat prolog.log'
-PROLOGS = [
-    Row("slurmd's prolog on a sound node", in_slurm(2, SRUN, prolog=LEVEL_1, gpus="2"), 0,
-        says=("node h1 (idle|completing)", r"\bACCEPTED")),
-    Row("slurmd's prolog on a slow node", in_slurm(2, SRUN, prolog=LEVEL_1, gpus="2",
-        policy='{"device_gflops_min": 1e9}'), 0, sick="localhost", drain="localhost",
-        says=("node h1 drain",)),
-    Row("slurmd's prolog on a node that lacks a device",
-        with_bus(in_slurm(2, SRUN, prolog=f"HIMENO_NULL_DEVICES=1 {LEVEL_1}", gpus="2"), GPU,
-                 "0000:65:00.0"), 0, sick="localhost", drain="localhost", says=("node h1 drain",)),
-]
-
 ROWS = [*SOUND, *DEVICES, *NAMES, *SURROUNDINGS, *LAUNCHERS, *RESOURCES, *SPEEDS, *RESULTS,
-    *AGREEMENT, *SIGNALS, *PROLOGS]
+    *AGREEMENT, *SIGNALS]
 
 
 def expanded(text):

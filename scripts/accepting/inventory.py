@@ -1,0 +1,289 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Inventory of a host: what it has by /sys, /proc, nvidia-smi and ethtool; how that differs from a
+file of what it should have, and from other hosts.
+
+usage: inventory.py [--json FILE]   prints the inventory of this host, or writes it to FILE"""
+import collections
+import concurrent.futures
+import csv
+import ctypes
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
+    sys.dont_write_bytecode = True
+    import floor  # noqa: F401
+from files import write_whole
+
+SCHEMA = "himeno-inventory/1"
+# Lists of devices with their fields, and single values. A key that a file leaves out is not compared.
+DEVICES = {"gpus": ("pci", "model", "memory_gib", "vbios", "pcie_width", "nvlinks"),
+           "network": ("name", "rate_gbps", "state", "firmware", "pcie_width")}
+VALUES = ("cpu", "cpus", "sockets", "numa_nodes", "memory_gib", "kernel", "driver", "cuda", "mpi")
+SOFTWARE = {"kernel", "driver", "cuda", "mpi", "vbios", "firmware"}  # may change without a repair
+TITLES = {"gpus": "GPU", "network": "network card"}
+MEMORY_SHARE = 0.02  # the kernel's own share of the memory varies between equal hosts
+# Vendor and class of the GPUs on the PCI bus, as in gpu/bus.c; servers have display adapters too.
+GPU_CLASSES = re.compile("0x10de 0x03|0x1002 0x(0380|12)|0x8086 0x0380")
+
+
+# ---- this host ----
+
+def line(*parts):
+    """The first line of a small file; "" if there is none."""
+    try:
+        with open(os.path.join(*map(str, parts)), encoding="utf-8", errors="replace") as file:
+            return file.readline().strip()
+    except OSError:
+        return ""
+
+
+def number(text, scale=1):
+    """The number that a text begins with, over `scale` and rounded; None if it begins with none."""
+    found = re.match(r"\d+(\.\d+)?", text)
+    return round(float(found[0]) / scale) if found else None
+
+
+def printed(words, seconds):
+    """What a program prints, whatever its exit status; "" if it cannot run or takes too long."""
+    try:
+        return subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=seconds, check=False,
+                              encoding="utf-8", errors="replace").stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+def known(fields):
+    return {key: value for key, value in fields.items() if value not in (None, "", False)}
+
+
+def table(text):
+    """{PCI address: other columns} of what nvidia-smi prints."""
+    rows = csv.reader(text.splitlines(), skipinitialspace=True)
+    return {row[0].lower()[-12:]: row[1:] for row in rows
+            if row and re.fullmatch(r"[0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f.]+", row[0])}
+
+
+def nvidia(smi, seconds):
+    """{PCI address: fields} of the GPUs that NVIDIA's driver opens. Errors are those of the memory
+    since the last reset."""
+    def query(fields):
+        return [smi, f"--query-gpu=pci.bus_id,{fields}", "--format=csv,noheader,nounits"]
+    words = (query("name,memory.total,vbios_version,uuid"), [smi, "nvlink", "--status"],
+             query("ecc.errors.uncorrected.volatile.total,remapped_rows.failure"))
+    with concurrent.futures.ThreadPoolExecutor() as pool:  # each takes a large part of a second
+        devices, links, errors = pool.map(lambda one: printed(one, seconds), words)
+    up, uuid = collections.Counter(), None
+    for one in links.splitlines():
+        start = re.match(r"GPU \d+: .*UUID: ([\w-]+)", one)
+        uuid = start[1] if start else uuid
+        up[uuid] += bool(re.match(r"\s+Link \d+: [\d.]+ GB/s", one))
+    found, errors = {}, table(errors)
+    for pci, (model, memory, vbios, uuid) in table(devices).items():
+        faults = [name for name, text in zip(("uncorrected ECC errors", "memory row not remapped"),
+                                             errors.get(pci, ())) if re.match("[1-9]|Yes", text)]
+        found[pci] = {"model": model, "memory_gib": number(memory, 1024), "vbios": vbios,
+                      "uuid": uuid, "nvlinks": up.get(uuid), "errors": faults or None}
+    return found
+
+
+def gpus(system, smi, seconds):
+    """The GPUs that the PCI bus lists, with what their driver knows of them."""
+    found = nvidia(smi, seconds) if smi else {}
+    for folder in sorted(pathlib.Path(system, "bus/pci/devices").glob("*")):
+        vendor = line(folder, "vendor")
+        if GPU_CLASSES.match(f"{vendor} {line(folder, 'class')}"):
+            own = {"pcie_width": number(line(folder, "current_link_width")),
+                   "vbios": line(folder, "vbios_version"),
+                   "memory_gib": number(line(folder, "mem_info_vram_total"), 2**30),
+                   # Without nvidia-smi the model of an NVIDIA GPU is unknown.
+                   "model": vendor != "0x10de" and f"{vendor}:{line(folder, 'device')}"}
+            found[folder.name] = {**known(own), **found.get(folder.name, {})}
+    return [{"pci": pci, **known(told)} for pci, told in sorted(found.items())]
+
+
+def cards(system, ethtool, seconds):
+    """Ports of InfiniBand and RoCE, and other network cards with a device of their own."""
+    found = []
+    for port in sorted(pathlib.Path(system, "class/infiniband").glob("*/ports/*")):
+        card = port.parents[1]
+        found.append({"name": card.name + (f"/{port.name}" if port.name != "1" else ""),
+                      "rate_gbps": number(line(port, "rate")), "firmware": line(card, "fw_ver"),
+                      "state": line(port, "state").split(": ")[-1].lower(),
+                      "pcie_width": number(line(card, "device/current_link_width"))})
+    for card in sorted(pathlib.Path(system, "class/net").glob("*")):
+        if (card / "device").exists() and not (card / "device/infiniband").exists():
+            told = printed([ethtool, "-i", card.name], seconds) if ethtool else ""
+            firmware = re.search(r"^firmware-version: (\S+)", told, re.M)
+            found.append({"name": card.name, "rate_gbps": number(line(card, "speed"), 1000),
+                          "firmware": firmware and firmware[1], "state": line(card, "operstate"),
+                          "pcie_width": number(line(card, "device/current_link_width"))})
+    return [known(card) for card in found]
+
+
+def cuda_version():
+    """The newest CUDA that the driver serves."""
+    try:
+        version = ctypes.c_int(0)
+        ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
+    except (OSError, AttributeError):
+        return None
+    return f"{version.value // 1000}.{version.value % 1000 // 10}" if version.value else None
+
+
+def hardware(system="/sys", smi="nvidia-smi", ethtool="ethtool", seconds=10):
+    """What the host has, as an inventory lists it. What cannot be read is left out."""
+    info = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    model = re.search(r"^model name\s*: (.*)$", info, re.M)
+    memory = re.search(r"^MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text(), re.M)
+    nodes = pathlib.Path(system, "devices/system/node").glob("node[0-9]*")
+    driver = line(system, "module/nvidia/version") or line(system, "module/amdgpu/version")
+    return {"gpus": gpus(system, smi, seconds), "network": cards(system, ethtool, seconds),
+            **known({"cpu": model and model[1], "cpus": os.cpu_count(),
+                     "sockets": len(set(re.findall(r"^physical id\s*: (\d+)", info, re.M))) or None,
+                     "numa_nodes": len(list(nodes)) or None,
+                     "memory_gib": memory and number(memory[1], 2**20),
+                     "kernel": os.uname().release, "driver": driver})}
+
+
+def everything():
+    """What this host has, with the software that jobs use."""
+    mpi = printed(["mpirun", "--version"], 10).splitlines()
+    return {"schema": SCHEMA, **hardware(os.environ.get("HIMENO_SYSFS") or "/sys"),
+            **known({"cuda": cuda_version(), "mpi": mpi[0] if mpi else None})}
+
+
+# ---- files ----
+
+def checked(document, expand):
+    """{host, or "*" for any other: what it should have}; ValueError names what is wrong."""
+    def keys(place, found, allowed):
+        if not isinstance(found, dict):
+            raise ValueError(f"{place}: must be an object")
+        for key in found:
+            if key not in allowed:
+                raise ValueError(f"{place}: {key}: must be one of {', '.join(allowed)}")
+
+    keys("inventory", document, ("schema", "hosts"))
+    if document.get("schema") != SCHEMA:
+        raise ValueError(f'is no inventory: "schema" must be "{SCHEMA}"')
+    keys("hosts", document.get("hosts"), document.get("hosts") or ())
+    for names, host in document["hosts"].items():
+        keys(names, host, (*DEVICES, *VALUES))
+        for key in DEVICES.keys() & host.keys():
+            if not isinstance(host[key], list):
+                raise ValueError(f"{names}: {key}: must be a list")
+            for one in host[key]:
+                keys(f"{names}: {key}", one, (*DEVICES[key], "count"))
+                if not isinstance(one.get("count", 1), int) or one.get("count", 1) < 1:
+                    raise ValueError(f"{names}: {key}: count: must be a whole number from 1")
+    return {name: host for names, host in document["hosts"].items()
+            for name in ([names] if names == "*" else expand(names))}
+
+
+def number_in(devices):
+    return sum(one.get("count", 1) for one in devices)
+
+
+def write(path, found, fold):
+    """The inventory file of {host: what it has}. Equal hosts share an entry."""
+    alike = {}
+    for name, host in found.items():
+        listed = {key: [{field: one[field] for field in DEVICES[key] if field in one}
+                        for one in host[key]] for key in DEVICES}
+        listed.update({key: host[key] for key in VALUES if key in host})
+        alike.setdefault(json.dumps(listed), []).append(name)
+    hosts = {fold(names): json.loads(text) for text, names in alike.items()}
+    write_whole(path, json.dumps({"schema": SCHEMA, "hosts": hosts}, indent=1) + "\n")
+
+
+# ---- differences ----
+
+def summary(host):
+    """{property: its value}. For devices the value is how many have which: "7 x 400, 1 x 200"."""
+    found = {key: str(host[key]) for key in VALUES if key in host}
+    for key, fields in DEVICES.items():
+        if key not in host:
+            continue
+        found[f"{TITLES[key]}s"] = str(number_in(host[key]))
+        for field in fields[1:]:
+            counted = collections.Counter()
+            for one in filter(lambda one: field in one, host[key]):  # noqa: B023
+                counted[str(one[field])] += one.get("count", 1)
+            if counted:
+                found[f"{TITLES[key]} {field}"] = ", ".join(
+                    f"{number} x {text}" for text, number in sorted(counted.items()))
+    return found
+
+
+def is_software(title):
+    return title.split()[-1] in SOFTWARE
+
+
+def equal(title, one, other):
+    if title != "memory_gib":
+        return one == other
+    return abs(float(one) - float(other)) <= MEMORY_SHARE * max(float(one), float(other))
+
+
+def missing(key, expected, found):
+    """ (GPU 0000:3b:00.0 missing) for devices that are listed by name and not found."""
+    name = DEVICES[key][0]
+    there = {one.get(name) for one in found[key]}
+    lost = [one[name] for one in expected[key] if name in one and one[name] not in there]
+    return f" ({TITLES[key]} {', '.join(lost)} missing)" if lost else ""
+
+
+def differences(expected, found):
+    """[(property, text)] where a host differs from what it should have. Unknown is no difference."""
+    wanted, has, texts = summary(expected), summary(found), []
+    for title, value in wanted.items():
+        if title in has and not equal(title, value, has[title]):
+            key = next((key for key in DEVICES if title == f"{TITLES[key]}s"), None)
+            # With another number of devices, their other properties differ too.
+            if not any(title.startswith(f"{before[:-1]} ") for before, _ in texts):
+                texts.append((title, f"{title} {has[title]}, expected {value}"
+                              + (missing(key, expected, found) if key else "")))
+    return texts
+
+
+def unlike(found, fold):
+    """[(property, hosts, text)] where {host: what it has} differ. The hosts are those that differ
+    from most; there are none if no value is that of most."""
+    summaries, texts = {name: summary(host) for name, host in found.items()}, []
+    for title in dict.fromkeys(title for one in summaries.values() for title in one):
+        groups = {}
+        for name, one in summaries.items():
+            if title in one:
+                value = next((value for value in groups if equal(title, value, one[title])), one[title])
+                groups.setdefault(value, []).append(name)
+        usual = max(groups, key=lambda value: len(groups[value]))  # noqa: B023
+        most = len(groups[usual])
+        others = [name for value in groups if value != usual for name in groups[value]]
+        if others:
+            rest = f"{most} other{'s' * (most > 1)}" if most > len(others) else fold(groups[usual])
+            each = [f"{value} on {fold(names)}" for value, names in groups.items() if value != usual]
+            texts.append((title, others if most > len(others) else [],
+                          f"{title} {', '.join([*each, f'{usual} on {rest}'])}"))
+    return texts
+
+
+def main():
+    document = json.dumps(everything(), indent=1) + "\n"
+    if sys.argv[1:2] == ["--json"] and len(sys.argv) == 3:
+        write_whole(sys.argv[2], document)
+    elif len(sys.argv) == 1:
+        sys.stdout.write(document)
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()

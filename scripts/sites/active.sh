@@ -1,0 +1,8 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# active.sh [OPTION]...: submits an active check to each idle node, for root's crontab. The options are
+# passed to scripts/accept, such as --policy FILE. The jobs run active.sh --here [OPTION]...
+mode=submit
+case $1 in --here) mode=active && shift ;; esac
+exec /usr/bin/env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" SLURMD_NODENAME="$SLURMD_NODENAME" \
+  /bin/sh "$(/usr/bin/dirname "$(/usr/bin/readlink -f "$0")")/node.sh" $mode "$@"

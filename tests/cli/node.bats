@@ -1,0 +1,358 @@
+# SPDX-License-Identifier: MIT
+# Checks that Slurm runs as root on each node: prolog, epilog, health check and active checks. Each
+# runs in a mount namespace with a PCI bus, a kernel log and a /var/lib/himeno of its own.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+sites=$top_srcdir/scripts/sites
+state=/var/lib/himeno
+
+setup() {
+  [ "$(id -u)" = 0 ] && unshare --mount true 2>/dev/null || skip "not root, or no mount namespaces"
+  cd "$BATS_TEST_TMPDIR"
+  chmod 755 .
+  mkdir -p bus class/infiniband/mlx5_0/ports/1 class/net bin lib
+  for gpu in 10 11; do
+    mkdir -p "bus/0000:$gpu:00.0"
+    (cd "bus/0000:$gpu:00.0" && echo 0x10de >vendor && echo 0x030200 >class && echo 16 >current_link_width)
+  done
+  (cd class/infiniband/mlx5_0/ports/1 && echo '400 Gb/sec (4X NDR)' >rate && echo '4: ACTIVE' >state)
+  : >kmsg
+  echo 28.39.1002 >class/infiniband/mlx5_0/fw_ver
+  cat >bin/nvidia-smi <<'END'
+#!/bin/sh
+case "$*" in
+  *ecc*) printf '00000000:10:00.0, 0, No\n00000000:11:00.0, 0, No\n' ;;
+  *name*) printf '00000000:1%s:00.0, NVIDIA H100, 81559, 96.00.30, GPU-9a%s\n' 0 00 1 11 ;;
+  nvlink*) for n in 0 1; do printf 'GPU %s: NVIDIA H100 (UUID: GPU-9a%s%s)\n\t Link 0: 26.562 GB/s\n\t Link 1: 26.562 GB/s\n' $n $n $n; done ;;
+esac
+END
+  chmod +x bin/nvidia-smi
+  gpu='"model": "NVIDIA H100", "memory_gib": 80, "pcie_width": 16, "nvlinks": 2'
+  cat >lib/inventory.json <<END
+{"schema": "himeno-inventory/1", "hosts": {"h[1-2]": {
+ "gpus": [{"pci": "0000:10:00.0", $gpu}, {"pci": "0000:11:00.0", $gpu}],
+ "network": [{"name": "mlx5_0", "rate_gbps": 400, "state": "active", "firmware": "28.39.1002"}]}}}
+END
+}
+
+# on_node SCRIPT: runs it as on a node whose /var/lib/himeno is lib.
+on_node() {
+  run unshare --mount sh -ec 'mount -t tmpfs none /var/lib && mkdir /var/lib/himeno && mount --bind lib /var/lib/himeno
+    mount --bind kmsg /dev/kmsg && mount --bind bus /sys/bus/pci/devices && mount --bind class /sys/class
+    exec bash -c "$1" bash' sh "$1"
+}
+
+# check NAME [VARIABLE]...: the script as slurmd runs it.
+check() {
+  local script=$1
+  shift
+  on_node "exec env -i PATH='$PWD/bin:/usr/bin:/bin' SLURMD_NODENAME=h1 ${*@Q} '$sites/$script.sh'"
+}
+
+# xid LEVEL CODE: a message of the kernel log, which ends as the kernel writes it.
+xid() { printf '%s,77,5123,-;NVRM: Xid (PCI:0000:11:00): %s, pid=1, name=x\n SUBSYSTEM=pci\n' "$1" "$2" >>kmsg; }
+
+@test "a sound node passes prolog, epilog and health check within two seconds, and nothing is written" {
+  for script in prolog epilog health; do
+    begin=$(date +%s%N)
+    check $script
+    [ $((($(date +%s%N) - begin) / 1000000)) -lt $((2000 * SLOWNESS)) ]
+    expect_status 0
+    [ -z "$output" ]
+  done
+  [ "$(ls lib)" = inventory.json ]
+}
+
+# faulty PATTERN: prolog and epilog fail the node by their exit status, and name the fault.
+faulty() {
+  for script in prolog epilog; do
+    check $script
+    expect_status 1
+    grep -q "^himeno: h1: $1" <<<"$output"
+  done
+}
+
+@test "each fault that is known fails the node" {
+  cp -r bus sound
+  rm -r bus/0000:11:00.0
+  sed -i 's/1 11 ;;/;;/; s/\\n00000000:11:00.0, 0, No//' bin/nvidia-smi
+  faulty 'GPUs 1, expected 2 (GPU 0000:11:00.0 missing)$'
+  [ "$(grep -c . <<<"$output")" = 1 ]
+  # The bus still lists it and the driver does not.
+  rm -r bus
+  cp -r sound bus
+  faulty 'GPU model 1 x NVIDIA H100, expected 2 x NVIDIA H100'
+  sed -i 's/11:00.0, NVIDIA/&/; s/ 0 00 ;;/ 0 00 1 11 ;;/' bin/nvidia-smi
+  echo 8 >bus/0000:10:00.0/current_link_width
+  faulty 'GPU pcie_width 1 x 16, 1 x 8, expected 2 x 16'
+  echo 16 >bus/0000:10:00.0/current_link_width
+  sed -i 's/26.562 GB.s.n/<inactive>\\n/' bin/nvidia-smi
+  faulty 'GPU nvlinks 2 x 1, expected 2 x 2'
+  sed -i 's/<inactive>/26.562 GB\/s/; s/:10:00.0, 0,/:10:00.0, 3,/' bin/nvidia-smi
+  faulty 'GPU 0: uncorrected ECC errors (GPU-9a00)'
+  sed -i 's/:10:00.0, 3, No/:10:00.0, 0, Yes/' bin/nvidia-smi
+  faulty 'GPU 0: memory row not remapped (GPU-9a00)'
+  sed -i 's/Yes/No/' bin/nvidia-smi
+  echo '200 Gb/sec (4X HDR)' >class/infiniband/mlx5_0/ports/1/rate
+  faulty 'network card rate_gbps 1 x 200, expected 1 x 400'
+  echo '400 Gb/sec (4X NDR)' >class/infiniband/mlx5_0/ports/1/rate
+  echo '1: DOWN' >class/infiniband/mlx5_0/ports/1/state
+  faulty 'network card state 1 x down, expected 1 x active'
+  echo '4: ACTIVE' >class/infiniband/mlx5_0/ports/1/state
+  echo '{"time": 5, "outcome": "fault", "reason": "GPU 3 slow -13% (GPU-9a)"}' >lib/active.json
+  faulty 'GPU 3 slow -13% (GPU-9a)'
+  rm lib/active.json
+  xid 4 79
+  faulty 'GPU 0000:11:00: Xid 79, fallen off the bus'
+}
+
+@test "a program's Xid, another service's message, what was reported, and software fail nobody" {
+  xid 4 13
+  xid 30 79
+  echo '{"time": 5, "outcome": "fault", "reason": "slow"}' >lib/active.json
+  echo '{"active": 5}' >lib/reported.json
+  echo 28.39.9 >class/infiniband/mlx5_0/fw_ver
+  check prolog
+  expect_status 0
+  [ "$output" = "himeno: h1: network card firmware 1 x 28.39.9, expected 1 x 28.39.1002; software is not a fault" ]
+  xid 4 79
+  echo "{\"active\": 5, \"boot\": \"$(cat /proc/sys/kernel/random/boot_id)\", \"message\": 77}" >lib/reported.json
+  check prolog
+  expect_status 0
+  echo '{"active": 5, "boot": "an earlier one", "message": 77}' >lib/reported.json
+  check prolog
+  expect_status 1
+}
+
+# passes PATTERN: the broken set-up is logged, and the node passes although the log has a fault.
+passes() {
+  for script in prolog epilog health; do
+    check $script "${variables[@]}"
+    expect_status 0
+    grep -qE "$1" <<<"$output"
+  done
+}
+
+@test "a broken set-up drains nobody" {
+  variables=()
+  echo '{' >lib/inventory.json
+  passes 'inventory.json: '
+  echo '{"schema": "himeno-inventory/1", "hosts": {"h[1-2]": {"gpu": []}}}' >lib/inventory.json
+  passes '1-2.: gpu: must be one of gpus, '
+  # The other checks go on.
+  xid 4 79
+  check prolog
+  expect_status 1
+  rm lib/inventory.json
+  for broken in 'chmod 777 lib' 'chmod 775 lib; chgrp 65534 lib' 'chown 65534 lib'; do
+    eval "$broken"
+    passes "$state: must be a folder that only root can change"
+    chmod 755 lib
+    chown 0:0 lib
+  done
+  echo '{}' >lib/reported.json
+  for broken in 'chmod 666 lib/reported.json' 'chown 65534 lib/reported.json' 'rm lib/reported.json; mkfifo lib/reported.json'; do
+    eval "$broken"
+    passes "$state/reported.json: must be a file that only root can change"
+    rm lib/reported.json
+    echo '{}' >lib/reported.json
+  done
+  rm lib/reported.json
+  ln -s /etc/passwd lib/reported.json
+  passes 'symbolic links'
+  rm lib/reported.json
+  variables=(SLURMD_NODENAME='h1;reboot')
+  passes 'SLURMD_NODENAME: is not the name of a node'
+  variables=()
+  # A copy without its parts, and a Python that is too old or absent.
+  cp -r "$top_srcdir/scripts" scripts
+  sites=$PWD/scripts/sites
+  rm scripts/accepting/inventory.py
+  passes inventory
+  rm scripts/sites/node.py
+  passes node.py
+  rm scripts/sites/node.sh
+  passes node.sh
+}
+
+@test "health cannot set a reason without Slurm, and does not keep that it did" {
+  xid 4 79
+  check health SLURM_CONF=/nonexistent
+  expect_status 0
+  grep -q '^himeno: health: ' <<<"$output"
+  [ ! -e lib/reported.json ]
+}
+
+@test "a hanging nvidia-smi neither fails the node nor takes more than two seconds" {
+  printf '#!/bin/sh\nexec sleep 60\n' >bin/nvidia-smi
+  begin=$(date +%s%N)
+  check prolog
+  expect_status 0
+  [ $((($(date +%s%N) - begin) / 1000000)) -lt $((500 + 1500 * SLOWNESS)) ]
+}
+
+@test "no variable is evaluated, and what others can change is neither run nor read" {
+  install -d -o 65534 theirs theirs/modules
+  printf '#!/bin/sh\ntouch "%s/ran"\n' "$PWD" >theirs/nvidia-smi
+  chmod +x theirs/nvidia-smi
+  cp theirs/nvidia-smi theirs/python3
+  cp theirs/nvidia-smi theirs/scontrol
+  echo "open('$PWD/ran', 'w')" | tee theirs/modules/json.py >theirs/modules/sitecustomize.py
+  mkdir -p none/bus/pci/devices
+  touch=\$\(touch\ "$PWD/ran"\)
+  for script in prolog epilog health; do
+    check $script PATH="$PWD/theirs:/usr/bin:/bin" HIMENO_ACCEPT_OPTIONS="$touch" SLURM_JOB_COMMENT="$touch" \
+      BASH_ENV="$PWD/theirs/nvidia-smi" ENV="$PWD/theirs/nvidia-smi" PYTHONPATH="$PWD/theirs/modules" PYTHONHOME=/nonexistent \
+      HIMENO_SYSFS="$PWD/none" TMPDIR="$PWD/theirs" "BASH_FUNC_readlink%%=() { touch $PWD/ran; }" SLURM_CONF="$PWD/theirs/slurm.conf" HOME="$PWD/theirs"
+    expect_status 0
+    [ -z "$output" ]
+  done
+  # One that root alone can change, in a folder of theirs, and theirs in a folder of root's.
+  chown 65534 bin/nvidia-smi
+  printf '#!/bin/sh\ntouch "%s/ran"\n' "$PWD" >bin/nvidia-smi
+  check prolog
+  [ ! -e ran ]
+  chown 0 bin/nvidia-smi
+  check prolog
+  [ -e ran ]
+}
+
+# started_here WORD...: an active check on a node with two null devices, of which HIMENO_NULL_CLOCK says what is slow.
+started_here() {
+  on_node "exec env -i PATH=/usr/bin:/bin SLURMD_NODENAME=h1 '$sites/active.sh' --here --program '$PWD/bin/himeno-gpu' --size 18x18x34 \
+    --seconds 0.05 --policy '$PWD/site.json' --options '-b null --block 5' $*"
+}
+
+played() {
+  printf '#!/bin/sh\nHIMENO_NULL_CLOCK="seed=1 %s" exec "%s" "$@"\n' "$1" "$himeno" >bin/himeno-gpu
+  chmod +x bin/himeno-gpu
+}
+
+@test "an active check keeps its verdict, and none if it has none" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  echo '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2}' >site.json
+  played ''
+  begin=$SECONDS
+  started_here
+  expect_status 0
+  [ $((SECONDS - begin)) -le $((20 * SLOWNESS)) ]
+  grep -q '"outcome": "pass"' lib/active.json
+  [ "$(ls lib)" = $'active.json\ninventory.json' ]
+  # It is fresh, and not repeated.
+  played device=1:1.15
+  started_here
+  grep -q '"outcome": "pass"' lib/active.json
+  rm lib/active.json
+  started_here
+  grep -qE '"reason": "GPU 1 slow -1[0-9]% \([0-9a-f]+\)"' lib/active.json
+  check prolog
+  expect_status 1
+  # A wrong option says nothing of the node.
+  rm lib/active.json
+  started_here --nonsense
+  expect_status 3
+  [ ! -e lib/active.json ]
+  grep -q 'himeno: active: the active check has no verdict: exit status 2' <<<"$output"
+  chown 65534 site.json
+  started_here
+  grep -q 'site.json: must be a file that only root can change' <<<"$output"
+}
+
+# The number of devices is the site's or Slurm's, and not the node's own.
+@test "a node with one device of two fails the active check" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
+  played ''
+  sed -i 's/exec/HIMENO_NULL_DEVICES=1 exec/' bin/himeno-gpu
+  started_here
+  grep -q '"reason": "lost: .*2 ranks would share 1 GPU' lib/active.json
+}
+
+# in_slurm SCRIPT: two nodes, h1 with the faults that are played and h2 without; FOLDER/setup runs in each node's namespace.
+in_slurm() {
+  mkdir -p slurm sound
+  cp lib/inventory.json sound/
+  : >kmsg-h2
+  cat >slurm/more.conf <<END
+Prolog=$sites/prolog.sh
+Epilog=$sites/epilog.sh
+HealthCheckProgram=$PWD/slurm/health
+HealthCheckInterval=2
+END
+  printf '#!/bin/sh\nexec "%s/health.sh" 2>>"%s/health.log"\n' "$sites" "$PWD" >slurm/health
+  cat >slurm/setup <<'END'
+#!/bin/sh -e
+cd "$(dirname "$0")/.."
+mount --bind slurm /etc/slurm
+[ "$1" = h1 ] || { mount --bind sound /var/lib/himeno; mount --bind kmsg-h2 /dev/kmsg; }
+END
+
+  chmod +x slurm/setup slurm/health
+  cat - >script <<<"until_() { for _ in \$(seq $((40 * SLOWNESS))); do eval \"\$1\" && return; sleep 0.5; done; echo \"never: \$1\"; sinfo -R -o '%E %N'; cat '$PWD/health.log'; exit 1; }
+$1"
+  [ -d /etc/slurm ] || mkdir -p /etc/slurm
+  on_node "timeout $((90 * SLOWNESS)) '$top_srcdir/tests/sites/slurm-here' slurm 2 bash script 3>&-"
+  [ "$status" -ne 77 ] || skip "$output"
+}
+
+@test "under slurmd the health check alone sets a reason, and only prints how to undrain" {
+  in_slurm "
+    printf '4,77,5,-;NVRM: Xid (PCI:0000:11:00): 79, pid=1\n' >>kmsg
+    until_ 'sinfo -h -R -o \"%E|%N\" | grep -qx \"himeno: GPU 0000:11:00: Xid 79, fallen off the bus|h1\"'
+    scontrol update NodeName=h2 State=DRAIN Reason='new disk'
+    printf '4,78,5,-;NVRM: Xid (PCI:0000:11:00): 48, pid=1\n' >>kmsg-h2
+    sleep 5
+    sinfo -h -R -o '%E|%N' | grep -qx 'new disk|h2' || exit 1
+    # Neither is reported again after the repair.
+    scontrol update NodeName=h[1-2] State=RESUME
+    until_ 'grep -q \"h2 is drained\" health.log'
+    scontrol update NodeName=h2 State=RESUME
+    sleep 5
+    [ -z \"\$(sinfo -h -R)\" ] || exit 1
+    srun -N 2 true"
+  expect_status 0
+  grep -q 'h1 is drained; after the repair: scontrol update NodeName=h1 State=RESUME' health.log
+}
+
+@test "under slurmd an active check runs on idle nodes, and a slow GPU is the reason in sinfo -R" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  echo '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2}' >site.json
+  played "\$([ \"\$(cat $state/slow 2>/dev/null)\" ] && echo device=1:1.15)"
+  echo 1 >lib/slow
+  in_slurm "
+    # h2 computes for a user.
+    trap 'scancel -u root' EXIT
+    srun -w h2 --exclusive sleep 100 >/dev/null 2>&1 3>&- &
+    until_ '[ \"\$(squeue -h -t R -o %N)\" = h2 ]'
+    '$sites/active.sh' --program '$PWD/bin/himeno-gpu' --size 18x18x34 --seconds 0.05 --policy '$PWD/site.json' --options '-b null --block 5'
+    squeue -h -n himeno-active -o '%n'
+    until_ 'sinfo -h -R -o \"%E|%N\" | grep -qE \"^himeno: GPU 1 slow -1[0-9]% .[0-9a-f]+.\|h1\"'
+    [ \"\$(sinfo -h -R -o %N)\" = h1 ]"
+  expect_status 0
+  [ "${lines[0]}" = h1 ]
+  [ ! -e sound/active.json ]
+}
+
+@test "under slurmd a prolog that fails drains its node and no other, and the job goes elsewhere" {
+  in_slurm "
+    printf 'HealthCheckInterval=0\n' >>slurm/slurm.conf; scontrol reconfigure
+    printf '4,77,5,-;NVRM: Xid (PCI:0000:11:00): 79, pid=1\n' >>kmsg
+    sbatch -w h1 --wrap true
+    until_ 'sinfo -h -R -o \"%E|%N\" | grep -q \"|h1\"'
+    srun -N 1 hostname
+    sinfo -h -R -o '%N'"
+  expect_status 0
+  [ "${lines[-1]}" = h1 ]
+}
+
+@test "if too many nodes are drained, no more are, and their prolog passes: the set-up may be wrong" {
+  in_slurm "
+    scontrol update NodeName=h1 State=DRAIN Reason='himeno: GPUs 7, expected 8'
+    sed -i 's/: 400/: 800/' sound/inventory.json
+    until_ 'grep -q \"not drained, because 1 of 2 nodes are\" health.log'
+    srun -w h2 true && sinfo -h -R -o '%N'"
+  expect_status 0
+  [ "$output" = h1 ]
+  grep -q '"held": \["network card rate_gbps 1 x 400, expected 1 x 800"\]' sound/reported.json
+}
