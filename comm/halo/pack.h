@@ -16,12 +16,10 @@ struct halo_packer {
   const char *backend;
   status_t (*open)(struct gpu_device *device, const struct layout *layout, const struct halo_plan *plan,
                    struct halo_packer_state **state);
-  /** \brief Gathers all send boxes of \a field into \a buffer, in the queue. */
-  status_t (*pack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
-                   struct gpu_mem buffer);
-  /** \brief Scatters \a buffer into all receive boxes of \a field. */
-  status_t (*unpack)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
-                     struct gpu_mem buffer);
+  /** \brief Gathers all send boxes of \a field into \a buffer, in the queue; without \a gather it
+   * scatters \a buffer into all receive boxes. */
+  status_t (*move)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                   struct gpu_mem buffer, int gather);
   void (*close)(struct halo_packer_state *state);
   const struct halo_link_ops
       *link_ops; /**< what needs no buffer; NULL where neighbours' memory is out of reach */

@@ -71,7 +71,7 @@ static status_t ipc_start(struct halo_exchange *exchange, struct gpu_mem from, s
   x->field = field;
   RETURN_IF_FAILED(linked_begin(x, computed, &queue));
   double begin = stats_now();
-  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, queue, from, x->send));
+  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->move(x->packer_state, queue, from, x->send, 1));
   RETURN_IF_FAILED(ipc_copies_start(x, queue));
   RETURN_IF_FAILED(x->link_ops->raise(queue, &x->link, x->step));
   if (!x->link_ops->await) x->times.seconds[HALO_TRANSFER] += stats_now() - begin;
@@ -83,7 +83,7 @@ static status_t ipc_finish(struct halo_exchange *exchange, struct gpu_event **ar
   struct linked_exchange *x = (struct linked_exchange *)exchange;
   RETURN_IF_FAILED(linked_await(x, x->current));
   if (x->plan.recv_floats > 0)
-    RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->current, x->field, x->recv[x->step % 2]));
+    RETURN_IF_FAILED(x->packer->move(x->packer_state, x->current, x->field, x->recv[x->step % 2], 0));
   return linked_end(x, arrived);
 }
 

@@ -241,7 +241,7 @@ static status_t nccl_start(struct halo_exchange *exchange, struct gpu_mem from, 
   }
   RETURN_IF_FAILED(gpu_wait(x->queue, computed));
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_BEGIN], x->queue));
-  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->pack(x->packer_state, x->queue, from, x->send));
+  if (x->plan.floats > 0) RETURN_IF_FAILED(x->packer->move(x->packer_state, x->queue, from, x->send, 1));
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_PACKED], x->queue));
   RETURN_IF_FAILED(messages_put(x));
   return gpu_record(x->mark[MARK_HERE], x->queue);
@@ -270,7 +270,7 @@ static status_t nccl_finish(struct halo_exchange *exchange, struct gpu_event **a
 {
   struct nccl_exchange *x = (struct nccl_exchange *)exchange;
   if (x->plan.recv_floats > 0)
-    RETURN_IF_FAILED(x->packer->unpack(x->packer_state, x->queue, x->field, x->recv));
+    RETURN_IF_FAILED(x->packer->move(x->packer_state, x->queue, x->field, x->recv, 0));
   RETURN_IF_FAILED(gpu_record(x->mark[MARK_UNPACKED], x->queue));
   RETURN_IF_FAILED(event_await(x, x->mark[MARK_PACKED], 0));
   RETURN_IF_FAILED(event_await(x, x->mark[MARK_UNPACKED], 1));

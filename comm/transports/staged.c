@@ -157,8 +157,8 @@ static status_t staged_pack(struct buffered_exchange *x)
   RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_BEGIN, x->fixed.out));
   if (x->fixed.packed.n == 0) return STATUS_OK;
   if (x->fixed.plan.floats > 0)
-    RETURN_IF_FAILED(x->fixed.packer->pack(x->fixed.packer_state, x->fixed.out, x->current.from,
-                                           x->fixed.send[x->current.n % 2]));
+    RETURN_IF_FAILED(x->fixed.packer->move(x->fixed.packer_state, x->fixed.out, x->current.from,
+                                           x->fixed.send[x->current.n % 2], 1));
   return buffered_mark(&x->clock, MARK_PACKED, x->fixed.out);
 }
 
@@ -402,8 +402,8 @@ static status_t staged_unpack(struct buffered_exchange *x)
   RETURN_IF_FAILED(buffered_mark(&x->clock, MARK_READY, x->fixed.in));
   if (x->fixed.recv[0].bytes > 0)
     RETURN_IF_FAILED(
-        x->fixed.packer->unpack(x->fixed.packer_state, x->fixed.in, x->current.field,
-                                x->fixed.recv[x->fixed.kind == BUFFERED_DEVICE ? x->current.n % 2 : 0]));
+        x->fixed.packer->move(x->fixed.packer_state, x->fixed.in, x->current.field,
+                              x->fixed.recv[x->fixed.kind == BUFFERED_DEVICE ? x->current.n % 2 : 0], 0));
   return buffered_mark(&x->clock, MARK_UNPACKED, x->fixed.in);
 }
 

@@ -15,18 +15,11 @@
 extern const struct halo_packer __real_halo_packer_null;
 struct halo_packer __wrap_halo_packer_null;
 
-static status_t pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
-                     struct gpu_mem buffer)
+static status_t move(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                     struct gpu_mem buffer, int gather)
 {
-  clock_work("pack", (double)buffer.bytes);
-  return __real_halo_packer_null.pack(state, queue, field, buffer);
-}
-
-static status_t unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
-                       struct gpu_mem buffer)
-{
-  clock_work("unpack", (double)buffer.bytes);
-  return __real_halo_packer_null.unpack(state, queue, field, buffer);
+  clock_work(gather ? "pack" : "unpack", (double)buffer.bytes);
+  return __real_halo_packer_null.move(state, queue, field, buffer, gather);
 }
 
 /* ---- links ---- */
@@ -107,8 +100,7 @@ const struct halo_link_ops *__wrap_halo_link_ops_find(const char *backend)
 __attribute__((constructor)) static void packer_wrap(void)
 {
   __wrap_halo_packer_null = __real_halo_packer_null;
-  __wrap_halo_packer_null.pack = pack;
-  __wrap_halo_packer_null.unpack = unpack;
+  __wrap_halo_packer_null.move = move;
 }
 
 /* Messages have a clock, and memory that ranks share has none: it is shared by the word `shared`

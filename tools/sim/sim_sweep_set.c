@@ -182,11 +182,11 @@ static status_t packer_open(struct gpu_device *device, const struct layout *layo
   return STATUS_OK;
 }
 
-static status_t pack_or_unpack(struct halo_packer_state *handle, struct gpu_queue *queue,
-                               struct gpu_mem field, struct gpu_mem buffer)
+static status_t packer_move(struct halo_packer_state *handle, struct gpu_queue *queue, struct gpu_mem field,
+                            struct gpu_mem buffer, int gather)
 {
   struct sim_packer *state = (struct sim_packer *)handle;
-  (void)field, (void)buffer;
+  (void)field, (void)buffer, (void)gather;
   return sim_work(queue, state->seconds);
 }
 
@@ -198,8 +198,7 @@ static void packer_close(struct halo_packer_state *state)
 static const struct halo_packer packer = {
     .backend = "sim",
     .open = packer_open,
-    .pack = pack_or_unpack,
-    .unpack = pack_or_unpack,
+    .move = packer_move,
     .close = packer_close,
 };
 

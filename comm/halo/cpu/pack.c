@@ -53,26 +53,15 @@ static void copy_box(const struct layout *layout, const struct box *b, float *fi
   }
 }
 
-static status_t cpu_pack(struct halo_packer_state *handle, struct gpu_queue *queue, struct gpu_mem field,
-                         struct gpu_mem buffer)
+static status_t cpu_packer_move(struct halo_packer_state *handle, struct gpu_queue *queue,
+                                struct gpu_mem field, struct gpu_mem buffer, int gather)
 {
   struct cpu_packer *state = (struct cpu_packer *)handle;
   (void)queue;
   for (int n = 0; n < state->plan.n; n++) {
     const struct halo_message *m = &state->plan.messages[n];
-    copy_box(&state->layout, &m->send, field.handle, (float *)buffer.handle + m->send_offset, 1);
-  }
-  return STATUS_OK;
-}
-
-static status_t cpu_unpack(struct halo_packer_state *handle, struct gpu_queue *queue, struct gpu_mem field,
-                           struct gpu_mem buffer)
-{
-  struct cpu_packer *state = (struct cpu_packer *)handle;
-  (void)queue;
-  for (int n = 0; n < state->plan.n; n++) {
-    const struct halo_message *m = &state->plan.messages[n];
-    copy_box(&state->layout, &m->recv, field.handle, (float *)buffer.handle + m->recv_offset, 0);
+    copy_box(&state->layout, gather ? &m->send : &m->recv, field.handle,
+             (float *)buffer.handle + (gather ? m->send_offset : m->recv_offset), gather);
   }
   return STATUS_OK;
 }
@@ -84,23 +73,15 @@ static status_t null_packer_open(struct gpu_device *device, const struct layout 
   return cpu_packer_open(device, layout, plan, state);
 }
 
-static status_t null_pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
-                          struct gpu_mem buffer)
+static status_t null_packer_move(struct halo_packer_state *state, struct gpu_queue *queue,
+                                 struct gpu_mem field, struct gpu_mem buffer, int gather)
 {
-  RETURN_IF_FAILED(null_call("launch pack", STATUS_FAULT));
-  return cpu_pack(state, queue, field, buffer);
+  RETURN_IF_FAILED(null_call(gather ? "launch pack" : "launch unpack", STATUS_FAULT));
+  return cpu_packer_move(state, queue, field, buffer, gather);
 }
 
-static status_t null_unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
-                            struct gpu_mem buffer)
-{
-  RETURN_IF_FAILED(null_call("launch unpack", STATUS_FAULT));
-  return cpu_unpack(state, queue, field, buffer);
-}
-
-const struct halo_packer halo_packer_cpu = {"cpu",      cpu_packer_open,  cpu_pack,
-                                            cpu_unpack, cpu_packer_close, &halo_link_ops_cpu};
-const struct halo_packer halo_packer_qpu = {"qpu",      cpu_packer_open,  cpu_pack,
-                                            cpu_unpack, cpu_packer_close, NULL};
-const struct halo_packer halo_packer_null = {"null",      null_packer_open, null_pack,
-                                             null_unpack, cpu_packer_close, &halo_link_ops_null};
+const struct halo_packer halo_packer_cpu = {"cpu", cpu_packer_open, cpu_packer_move, cpu_packer_close,
+                                            &halo_link_ops_cpu};
+const struct halo_packer halo_packer_qpu = {"qpu", cpu_packer_open, cpu_packer_move, cpu_packer_close, NULL};
+const struct halo_packer halo_packer_null = {"null", null_packer_open, null_packer_move, cpu_packer_close,
+                                             &halo_link_ops_null};

@@ -86,27 +86,18 @@ static void close_packer(struct halo_packer_state *state)
   free(state);
 }
 
-static status_t pack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
-                     struct gpu_mem buffer)
+static status_t move_packer(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
+                            struct gpu_mem buffer, int gather)
 {
-  if (state->send.blocks == 0) return STATUS_OK;
+  const pieces &all = gather ? state->send : state->recv;
+  if (all.blocks == 0) return STATUS_OK;
   RETURN_IF_FAILED(cuda_use(state->device));
-  move_pieces<true><<<state->send.blocks, THREADS, 0, cuda_queue_handle(queue)>>>(
-      state->send, (float *)field.handle, (float *)buffer.handle);
+  (gather ? move_pieces<true> : move_pieces<false>)<<<all.blocks, THREADS, 0, cuda_queue_handle(queue)>>>(
+      all, (float *)field.handle, (float *)buffer.handle);
   cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "launching the halo's packing");
+  if (error == cudaSuccess) return STATUS_OK;
+  return cuda_fail(error, gather ? "launching the halo's packing" : "launching the halo's unpacking");
 }
 
-static status_t unpack(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
-                       struct gpu_mem buffer)
-{
-  if (state->recv.blocks == 0) return STATUS_OK;
-  RETURN_IF_FAILED(cuda_use(state->device));
-  move_pieces<false><<<state->recv.blocks, THREADS, 0, cuda_queue_handle(queue)>>>(
-      state->recv, (float *)field.handle, (float *)buffer.handle);
-  cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? STATUS_OK : cuda_fail(error, "launching the halo's unpacking");
-}
-
-const struct halo_packer halo_packer_cuda = {"cuda", open_packer,  pack,
-                                             unpack, close_packer, &halo_link_ops_cuda};
+const struct halo_packer halo_packer_cuda = {"cuda", open_packer, move_packer, close_packer,
+                                             &halo_link_ops_cuda};

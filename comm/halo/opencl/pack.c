@@ -114,9 +114,11 @@ fail:
   return status;
 }
 
-static status_t move(struct opencl_packer *s, const struct mover *mover, struct gpu_queue *queue,
-                     struct gpu_mem field, struct gpu_mem buffer)
+static status_t opencl_packer_move(struct halo_packer_state *state, struct gpu_queue *queue,
+                                   struct gpu_mem field, struct gpu_mem buffer, int gather)
 {
+  struct opencl_packer *s = (struct opencl_packer *)state;
+  const struct mover *mover = gather ? &s->pack : &s->unpack;
   const cl_long2 stride = {{s->layout.plane, s->layout.pitch}};
   const size_t global = mover->groups * s->group;
   cl_mem memories[] = {field.handle, buffer.handle, mover->pieces};
@@ -136,19 +138,5 @@ static status_t move(struct opencl_packer *s, const struct mover *mover, struct 
   return opencl_fail(error, what);
 }
 
-static status_t opencl_pack(struct halo_packer_state *handle, struct gpu_queue *queue, struct gpu_mem field,
-                            struct gpu_mem buffer)
-{
-  struct opencl_packer *state = (struct opencl_packer *)handle;
-  return move(state, &state->pack, queue, field, buffer);
-}
-
-static status_t opencl_unpack(struct halo_packer_state *handle, struct gpu_queue *queue, struct gpu_mem field,
-                              struct gpu_mem buffer)
-{
-  struct opencl_packer *state = (struct opencl_packer *)handle;
-  return move(state, &state->unpack, queue, field, buffer);
-}
-
-const struct halo_packer halo_packer_opencl = {"opencl",      opencl_packer_open,  opencl_pack,
-                                               opencl_unpack, opencl_packer_close, NULL};
+const struct halo_packer halo_packer_opencl = {"opencl", opencl_packer_open, opencl_packer_move,
+                                               opencl_packer_close, NULL};
