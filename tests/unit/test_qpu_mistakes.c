@@ -57,7 +57,7 @@ static const struct {
     {".set f(x) x\nldi r0, f(1 2)", "')' is missing after the arguments of 'f'"},
     {"ldi r0, -ra1", "'-' needs a number"},
     {".macro m\n.endm\nldi r0, m", "'m' is a macro, not a value"},
-    {"ldi r0, 1.5 & 1", "this operator needs whole numbers"},
+    {"ldi r0, 1.5 | 1", "this operator needs whole numbers"},
     {"ldi r0, ra1 * 2", "this operator cannot be applied"},
     {"ldi r0, ra1", "a constant is needed here"},
     {"fadd r0, r1, r2, r3, r1", "too many operands for 'fadd'"},

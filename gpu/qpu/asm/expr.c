@@ -65,20 +65,13 @@ status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, in
 enum operator_id {
   OP_MULTIPLY,
   OP_DIVIDE,
-  OP_MODULO,
   OP_ADD,
   OP_SUBTRACT,
   OP_LEFT,
   OP_RIGHT,
-  OP_LESS_EQUAL,
-  OP_GREATER_EQUAL,
   OP_LESS,
   OP_GREATER,
   OP_EQUAL,
-  OP_UNEQUAL,
-  OP_BOTH,
-  OP_EITHER,
-  OP_AND,
   OP_OR
 };
 
@@ -87,15 +80,9 @@ static const struct operator_ {
   enum operator_id id;
   int level;     /* larger binds tighter */
 } operators[] = {/* longer spellings first */
-                 {"<<", OP_LEFT, 6},       {">>", OP_RIGHT, 6},
-                 {"<=", OP_LESS_EQUAL, 5}, {">=", OP_GREATER_EQUAL, 5},
-                 {"==", OP_EQUAL, 4},      {"!=", OP_UNEQUAL, 4},
-                 {"&&", OP_BOTH, 1},       {"||", OP_EITHER, 0},
-                 {"*", OP_MULTIPLY, 8},    {"/", OP_DIVIDE, 8},
-                 {"%", OP_MODULO, 8},      {"+", OP_ADD, 7},
-                 {"-", OP_SUBTRACT, 7},    {"<", OP_LESS, 5},
-                 {">", OP_GREATER, 5},     {"&", OP_AND, 3},
-                 {"|", OP_OR, 2}};
+                 {"<<", OP_LEFT, 3},   {">>", OP_RIGHT, 3}, {"==", OP_EQUAL, 1},   {"*", OP_MULTIPLY, 5},
+                 {"/", OP_DIVIDE, 5},  {"+", OP_ADD, 4},    {"-", OP_SUBTRACT, 4}, {"<", OP_LESS, 2},
+                 {">", OP_GREATER, 2}, {"|", OP_OR, 0}};
 
 static int64_t of_integers(enum operator_id id, int64_t a, int64_t b)
 {
@@ -105,8 +92,6 @@ static int64_t of_integers(enum operator_id id, int64_t a, int64_t b)
     return (int64_t)(ua * ub);
   case OP_DIVIDE:
     return a / b;
-  case OP_MODULO:
-    return a % b;
   case OP_ADD:
     return (int64_t)(ua + ub);
   case OP_SUBTRACT:
@@ -115,24 +100,12 @@ static int64_t of_integers(enum operator_id id, int64_t a, int64_t b)
     return b < 0 || b > 63 ? 0 : (int64_t)(ua << b);
   case OP_RIGHT:
     return b < 0 || b > 63 ? (a < 0 ? -1 : 0) : a >> b;
-  case OP_LESS_EQUAL:
-    return a <= b;
-  case OP_GREATER_EQUAL:
-    return a >= b;
   case OP_LESS:
     return a < b;
   case OP_GREATER:
     return a > b;
   case OP_EQUAL:
     return a == b;
-  case OP_UNEQUAL:
-    return a != b;
-  case OP_BOTH:
-    return a && b;
-  case OP_EITHER:
-    return a || b;
-  case OP_AND:
-    return a & b;
   case OP_OR:
     return a | b;
   }
@@ -172,7 +145,7 @@ static status_t apply(struct qpu_asm *as, enum operator_id id, struct qpu_value 
   if (value->type != QPU_VALUE_INT || right->type != QPU_VALUE_INT)
     return qpu_asm_fail(as, "this operator needs whole numbers");
   const int64_t a = value->integer, b = right->integer;
-  if ((id == OP_DIVIDE || id == OP_MODULO) && (b == 0 || (b == -1 && a == INT64_MIN)))
+  if (id == OP_DIVIDE && (b == 0 || (b == -1 && a == INT64_MIN)))
     return qpu_asm_fail(as, "division of %lld by %lld", (long long)a, (long long)b);
   *value = qpu_value_int(of_integers(id, a, b));
   return STATUS_OK;
