@@ -372,7 +372,7 @@ status_t document_read(const char *path, json_t **document)
 static status_t doc_text_of(const json_t *document, char **text)
 {
   *text = document ? json_dumps(document, JSON_FORMAT) : NULL;
-  return *text ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+  return *text ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for the JSON document");
 }
 
 status_t document_reread(const json_t *document, json_t **copy)
@@ -445,5 +445,5 @@ status_t doc_print(struct doc *d, FILE *out)
   const int printed = schema && print_schema(schema, 0, out);
   fprintf(out, "\n");
   json_decref(schema);
-  return printed ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the schema");
+  return printed ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for the JSON schema");
 }

@@ -443,7 +443,7 @@ status_t file_write(const char *path, const void *bytes, size_t size)
   if (is_stdout || target.descriptor == output_descriptor())
     cause = write_stdout(bytes, size);
   else if (inode_find(&inputs, &target))
-    return log_fail(STATUS_USAGE, "\"%s\" is not written: it was read, and is wanted as it is", path);
+    return log_fail(STATUS_USAGE, "\"%s\" is not written: it is an input of this run", path);
   else
     cause = file_write_target(&target, path, bytes, size);
   return cause ? cannot_write(is_stdout ? "standard output" : path, cause) : STATUS_OK;

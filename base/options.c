@@ -164,7 +164,7 @@ static status_t parse_words(struct parser *parser, enum option_request *request)
       continue;
     }
     if (word[0] != '-' || !word[1] || strcmp(word, "--") == 0)
-      return log_fail(STATUS_USAGE, "\"%s\" is no option: see --help", word);
+      return log_fail(STATUS_USAGE, "unknown argument \"%s\": see --help", word);
     if (!option) return unknown_option(parser, word);
     RETURN_IF_FAILED(option_take(parser, option, attached));
   }
@@ -209,7 +209,7 @@ static status_t check_shared(const struct parser *parser, const struct option_sp
   if (!output || !switch_tune_cache(cache)) return STATUS_OK;
   snprintf(lock, sizeof lock, "%.*s" SWITCH_TUNE_LOCK, PATH_MAX - (int)sizeof SWITCH_TUNE_LOCK, cache);
   if (!file_is_same(output, cache) && !file_is_same(output, lock)) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "--%s \"%s\": is the file of remembered kernels, or its lock", writer->name,
+  return log_fail(STATUS_USAGE, "--%s \"%s\" is the file of remembered kernels, or its lock", writer->name,
                   output);
 }
 
@@ -222,7 +222,7 @@ static status_t check_files(const struct parser *parser)
       const struct option_spec *writer = line.given[o], *other = line.given[i];
       const char *output = file_of(parser, &writer->value), *path = file_of(parser, &other->value);
       if (i != o && output && path && writer->value.type == OPTION_TYPE_OUTPUT && names(path, output))
-        return log_fail(STATUS_USAGE, "--%s \"%s\": is also the file of --%s", writer->name, output,
+        return log_fail(STATUS_USAGE, "--%s \"%s\" is also the file of --%s", writer->name, output,
                         other->name);
     }
   return STATUS_OK;

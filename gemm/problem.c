@@ -58,8 +58,9 @@ static status_t matrix_check(struct gemm_problem *p, enum gemm_matrix matrix)
                     options[matrix], p->ld[matrix], "ABC"[matrix], columns);
   if (__builtin_mul_overflow(gemm_rows(p, matrix), p->ld[matrix], &bytes) ||
       __builtin_mul_overflow(bytes, (int64_t)gemm_element_bytes(p, matrix), &bytes) || bytes > INT64_MAX / 4)
-    return log_fail(STATUS_USAGE, "--size %" PRId64 "x%" PRId64 "x%" PRId64 ": the bytes of %c overflow",
-                    p->m, p->n, p->k, "ABC"[matrix]);
+    return log_fail(STATUS_USAGE,
+                    "--size %" PRId64 "x%" PRId64 "x%" PRId64 ": %c is too large for 64-bit sizes", p->m,
+                    p->n, p->k, "ABC"[matrix]);
   return STATUS_OK;
 }
 
@@ -79,7 +80,7 @@ status_t gemm_size_parse(const char *option, const char *text, void *size)
     good = n < 3 && value_read_int(number, 1, GEMM_EXTENT_MAX, &extents[n]) == STATUS_OK;
   }
   if (!good || n == 2)
-    return log_fail(STATUS_USAGE, "%s %s: allowed are N, or MxNxK, with each from 1 to %d", option, text,
+    return log_fail(STATUS_USAGE, "%s %s: must be N or MxNxK, each from 1 to %d", option, text,
                     GEMM_EXTENT_MAX);
   for (int d = 0; d < 3; d++) ((int64_t *)size)[d] = extents[n == 1 ? 0 : d];
   return STATUS_OK;

@@ -34,7 +34,7 @@ status_t gpu_backend_parse(const char *option, const char *text, void *field)
     size_t used = strlen(names);
     snprintf(names + used, sizeof names - used, ", %s", gpu_backends[b]->name);
   }
-  return log_fail(STATUS_USAGE, "%s %s: allowed are %s", option, text, names);
+  return log_fail(STATUS_USAGE, "%s %s: must be one of %s", option, text, names);
 }
 
 status_t gpu_open_fail(const struct gpu_device_info *info, int index, const char *error)

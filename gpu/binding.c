@@ -8,7 +8,7 @@
 
 static status_t binding_out_of_memory(void)
 {
-  return log_fail(STATUS_ENVIRONMENT, "out of memory while ranks take their devices and cores");
+  return log_fail(STATUS_ENVIRONMENT, "out of host memory for binding ranks to devices and cores");
 }
 
 /* ---- places ---- */

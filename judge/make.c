@@ -223,7 +223,8 @@ static status_t policy_print(const struct good *good, FILE *out)
   char *text = policy ? json_dumps(policy, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) : NULL;
   status_t status =
       text ? STATUS_OK
-           : log_fail(STATUS_ENVIRONMENT, "--make-policy: out of memory, or names that are no text");
+           : log_fail(STATUS_ENVIRONMENT,
+                      "--make-policy: out of host memory, or a name in a document is not valid UTF-8");
   if (text) status = policy_parse(text, strlen(text), "what --make-policy writes", &read);
   if (text && status == STATUS_OK) fprintf(out, "%s\n", text);
   free(text);
@@ -238,8 +239,8 @@ status_t make_policy(const struct document_files *files, FILE *out)
       good.uuids ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "--make-policy: out of host memory for devices");
   if (status == STATUS_OK) status = documents_visit(files, document_add, &good);
   if (status == STATUS_OK && good.devices < MAKE_DEVICES_MIN)
-    status = log_fail(STATUS_USAGE, "--make-policy: %d device%s in all, and a spread needs %d", good.devices,
-                      good.devices == 1 ? "" : "s", MAKE_DEVICES_MIN);
+    status = log_fail(STATUS_USAGE, "--make-policy: %d device%s in all, but a spread needs at least %d",
+                      good.devices, good.devices == 1 ? "" : "s", MAKE_DEVICES_MIN);
   if (status == STATUS_OK) status = policy_print(&good, out);
   for (int s = 0; s < SERIES; s++) free(good.of[s].values);
   free(good.uuids);

@@ -176,8 +176,9 @@ static status_t text_read(const char *key, const json_t *value, const char *wher
   int plain = text && *text && strlen(text) < capacity;
   for (const char *c = text; plain && *c; c++) plain = !iscntrl((unsigned char)*c);
   if (!plain)
-    return log_fail(STATUS_USAGE, "policy %s: %s must be a text of 1 to %zu bytes without control characters",
-                    where, key, capacity - 1);
+    return log_fail(STATUS_USAGE,
+                    "policy %s: %s must be a string of 1 to %zu bytes without control characters", where, key,
+                    capacity - 1);
   strcpy(to, text);
   return STATUS_OK;
 }
@@ -187,7 +188,7 @@ static status_t from_read(const json_t *object, const char *where, struct policy
   const char *key;
   json_t *value;
   if (!json_is_object(object))
-    return log_fail(STATUS_USAGE, "policy %s: from must be an object of texts", where);
+    return log_fail(STATUS_USAGE, "policy %s: \"from\" must be an object whose values are strings", where);
   json_object_foreach((json_t *)object, key, value)
   {
     char what[80];

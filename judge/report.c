@@ -248,5 +248,5 @@ status_t judged_json(const struct judged *j, json_t *document)
   if (accept) lost |= json_object_set(result, "accept", accept) | json_object_del(parts, "accept");
   lost |= json_object_update(document, parts);
   json_decref(parts);
-  return lost ? log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document") : STATUS_OK;
+  return lost ? log_fail(STATUS_ENVIRONMENT, "out of host memory for the JSON document") : STATUS_OK;
 }

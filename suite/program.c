@@ -73,7 +73,7 @@ static status_t alone_check(const struct program *p)
     sleep(2); /* mpirun ends all ranks with the first that fails: let rank 0 print its message */
   }
   return log_fail(STATUS_USAGE,
-                  "%lld ranks were started (%s), and %s runs as one process: start it without a launcher",
+                  "%lld ranks were started (%s), but %s runs as one process: start it without a launcher",
                   launcher.ranks, launcher.variable, p->options->name);
 }
 

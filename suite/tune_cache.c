@@ -41,7 +41,8 @@ static json_t *cache_read(const char *path, const char **trouble)
   if (ours && json_is_object(json_object_get(document, "choices"))) return document;
   json_decref(document);
   if (file)
-    *trouble = ours || empty ? "it is damaged" : "it is no file of remembered kernels, and stays as it is";
+    *trouble =
+        ours || empty ? "it is damaged" : "it is not a file of remembered kernels, so it is not changed";
   return ours || empty ? json_pack("{s:s, s:{}}", "schema", SCHEMA, "choices") : NULL;
 }
 

@@ -98,23 +98,23 @@ status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       const struct decomp_rules *rules)
 {
   if ((int64_t)procs[0] * procs[1] * procs[2] != ranks)
-    return log_fail(STATUS_USAGE, "--procs %dx%dx%d needs %" PRId64 " ranks, and there are %d", procs[0],
+    return log_fail(STATUS_USAGE, "--procs %dx%dx%d needs %" PRId64 " ranks, but there are %d", procs[0],
                     procs[1], procs[2], (int64_t)procs[0] * procs[1] * procs[2], ranks);
   for (int d = 0; d < 3; d++) {
     if (!dimension_fits(global[d], procs[d], rules->depth))
       return log_fail(
           STATUS_USAGE,
           "--procs %dx%dx%d cuts %c too thin: %" PRId64 " interior points over %d rank%s leave one with "
-          "%" PRId64 ", and it needs %d",
+          "%" PRId64 ", but it needs %d",
           procs[0], procs[1], procs[2], dimension_name[d], global[d] - 2, procs[d], procs[d] == 1 ? "" : "s",
           thinnest(global[d], procs[d]), procs[d] > 1 ? rules->depth : 1);
     if (d > 0 && rules->whole_planes && procs[d] > 1)
       return log_fail(STATUS_USAGE,
-                      "--procs %dx%dx%d cuts %c, and this kernel needs whole planes: only i may be cut",
-                      procs[0], procs[1], procs[2], dimension_name[d]);
+                      "--procs %dx%dx%d cuts %c, but this kernel needs whole planes: cut only i", procs[0],
+                      procs[1], procs[2], dimension_name[d]);
     if (d == 2 && rules->whole_rows && procs[d] > 1)
       return log_fail(STATUS_USAGE,
-                      "--procs %dx%dx%d cuts %c, and this kernel needs whole rows: only i and j may be cut",
+                      "--procs %dx%dx%d cuts %c, but this kernel needs whole rows: cut only i and j",
                       procs[0], procs[1], procs[2], dimension_name[d]);
   }
   return STATUS_OK;
@@ -128,7 +128,7 @@ status_t decomp_cut(int ranks, const int64_t extent[3], int weak, const struct d
   for (int d = 0; d < 3; d++) {
     int64_t interior;
     if (__builtin_mul_overflow(extent[d] - 2, weak ? procs[d] : 1, &interior) || interior > INT64_MAX - 2)
-      return log_fail(STATUS_USAGE, "--weak: the grid of all ranks overflows");
+      return log_fail(STATUS_USAGE, "--weak: the grid of all ranks is too large for 64-bit sizes");
     global[d] = interior + 2;
   }
   return decomp_check(ranks, global, procs, rules);
@@ -189,7 +189,7 @@ status_t layout_init(struct layout *layout, const struct decomp *decomp, int dep
   if (__builtin_mul_overflow(layout->pitch, layout->extent[1], &layout->plane) ||
       __builtin_mul_overflow(layout->plane, layout->extent[0], &floats) || floats > INT64_MAX / 64)
     return log_fail(STATUS_USAGE,
-                    "%" PRId64 "x%" PRId64 "x%" PRId64 " overflows: one array would not fit 64-bit sizes",
+                    "%" PRId64 "x%" PRId64 "x%" PRId64 " is too large: an array would exceed 64-bit sizes",
                     decomp->global[0], decomp->global[1], decomp->global[2]);
   return STATUS_OK;
 }

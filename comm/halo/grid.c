@@ -65,11 +65,11 @@ status_t grid_size_parse(const char *option, const char *text, void *field)
       return STATUS_OK;
     }
   if (!parse_extents(text, e))
-    return log_fail(STATUS_USAGE, "%s %s: allowed are XS, S, M, L, XL, or IxJxK", option, text);
+    return log_fail(STATUS_USAGE, "%s %s: must be XS, S, M, L, XL or IxJxK", option, text);
   if (e[0] < 3 || e[1] < 3 || e[2] < 3)
     return log_fail(STATUS_USAGE, "%s %s: each extent must be at least 3", option, text);
   if (e[0] > POINTS_MAX / e[1] || e[0] * e[1] > POINTS_MAX / e[2])
-    return log_fail(STATUS_USAGE, "%s %s: at most 2^48 points are allowed", option, text);
+    return log_fail(STATUS_USAGE, "%s %s: must have at most 2^48 points", option, text);
   name_extents(&parsed);
   for (int n = 0; n < grid_size_count(); n++) {
     const int64_t *known = named_sizes[n].extent;
@@ -100,6 +100,5 @@ status_t grid_procs_parse(const char *option, const char *text, void *field)
   }
   return STATUS_OK;
 bad:
-  return log_fail(STATUS_USAGE, "%s %s: allowed are auto, or PxQxR with each from 1 to %d", option, text,
-                  1 << 24);
+  return log_fail(STATUS_USAGE, "%s %s: must be auto or PxQxR, each from 1 to %d", option, text, 1 << 24);
 }

@@ -350,7 +350,7 @@ static void add_wait(struct text *text, const struct alarm_snapshot *snapshot,
   int first = target_choose(snapshot, report);
   add(text, " for ");
   add_rank(text, report->targets.at[first].rank);
-  if (report->targets.at[first].face[0]) add(text, ", face %s", report->targets.at[first].face);
+  if (report->targets.at[first].face[0]) add(text, ", halo of face %s", report->targets.at[first].face);
   for (int t = 0; t < report->targets.n; t++)
     if (t != first) {
       add(text, ", rank %d", report->targets.at[t].rank);
@@ -445,8 +445,8 @@ static status_t hang_alone(const struct watch_wait *wait)
   if (targets.n == 0)
     return log_fail(STATUS_HANG, "rank %d waits for all ranks (%s), for over %g s", rank, wait->what,
                     monitor.seconds);
-  return log_fail(STATUS_HANG, "rank %d waits for rank %d, face %s, for over %g s", rank, targets.at[0].rank,
-                  targets.at[0].face, monitor.seconds);
+  return log_fail(STATUS_HANG, "rank %d waits for rank %d, halo of face %s, for over %g s", rank,
+                  targets.at[0].rank, targets.at[0].face, monitor.seconds);
 }
 
 status_t alarm_hang(const struct watch_wait *wait)

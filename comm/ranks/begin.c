@@ -30,7 +30,7 @@ static status_t together_check(void)
   mpi[strcspn(mpi, ",\n")] = '\0';
   return log_fail(
       STATUS_ENVIRONMENT,
-      "%lld ranks were started (%s), and each is alone: this program's MPI is %s, and the launcher is "
+      "%lld ranks were started (%s), but each is alone: this program's MPI is %s, and the launcher is "
       "another one's. Start it by the mpirun that belongs to that MPI, or by srun --mpi=pmix",
       launcher.ranks, launcher.variable, mpi);
 }

@@ -87,7 +87,7 @@ status_t memory_check(const struct memory_budget *b, uint64_t need, const char *
   if (need <= b->usable) return STATUS_OK;
   if (b->sharing > 1) snprintf(shared, sizeof shared, " for %d ranks", b->sharing);
   return log_fail_local(
-      STATUS_ENVIRONMENT, "%s needs %s per rank, and %s can be used: %s of %s free %s%s%s%s", what,
+      STATUS_ENVIRONMENT, "%s needs %s per rank, but only %s can be used: %s of %s free %s%s%s%s", what,
       report_bytes(need), report_bytes(b->usable), report_bytes(b->limit.available),
       report_bytes(b->limit.total), b->limit.name, shared, gpu_memory_holders(b->device, holders), advice);
 }

@@ -102,7 +102,7 @@ status_t rank_claims_check(const struct rank_claim *all, int n)
     if (c->backend < 0)
       log_fail(STATUS_ENVIRONMENT, "host %s: %s", who, c->reason);
     else
-      log_fail(STATUS_ENVIRONMENT, "host %s: would use backend %s%s%s", who, gpu_backends[c->backend]->name,
+      log_fail(STATUS_ENVIRONMENT, "host %s would use backend %s%s%s", who, gpu_backends[c->backend]->name,
                c->reason[0] ? ": " : "", c->reason);
   }
   return STATUS_ENVIRONMENT;
@@ -219,10 +219,10 @@ static void placement_take(struct placement *p, hwloc_topology_t topology, const
 static status_t expect_check(const struct placement *p, const struct placement_request *request, int seen)
 {
   if (request->expect > 0 && p->reason[0])
-    return log_fail(STATUS_ENVIRONMENT, "host %s: %s, and --expect wants %d. With -b cpu its CPU counts",
+    return log_fail(STATUS_ENVIRONMENT, "host %s: %s, but --expect asks for %d. With -b cpu its CPU counts",
                     p->host, p->reason, request->expect);
   if (seen >= request->expect) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "host %s shows %d device%s of backend %s, and --expect wants %d",
+  return log_fail(STATUS_ENVIRONMENT, "host %s shows %d device%s of backend %s, but --expect asks for %d",
                   p->host, seen, seen == 1 ? "" : "s", p->backend->name, request->expect);
 }
 

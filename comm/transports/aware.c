@@ -112,7 +112,7 @@ static status_t trial_create(struct aware_trial *t)
   const struct halo_plan *plan = t->context->plan;
   size_t bytes = aware_place(plan->n > 2 ? plan->n : 2) * sizeof(float);
   t->values = calloc(1, bytes);
-  if (!t->values) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a trial of MPI");
+  if (!t->values) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a test exchange by MPI");
   for (int m = 0; m < plan->n; m++)
     aware_pattern_fill(t->values + aware_place(m), t->rank, plan->messages[m].send_tag);
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &t->queue));

@@ -193,7 +193,7 @@ static status_t lengths_check(const struct halo_context *context, const struct h
   char dir[8], name[WATCH_NAME_MAX];
   for (int m = 0; m < plan->n; m++)
     if (hellos[m].count != plan->messages[m].recv_count)
-      return log_fail(STATUS_WRONG, "a halo from %s, face %s, has %lld floats and must have %lld: WRONG",
+      return log_fail(STATUS_WRONG, "wrong halo from %s, face %s: %lld floats instead of %lld",
                       watch_rank_name(context->comm, plan->messages[m].peer, name),
                       halo_dir_name(plan->messages[m].dir, dir), (long long)hellos[m].count,
                       (long long)plan->messages[m].recv_count);

@@ -67,7 +67,7 @@ status_t neighbours_swap(const struct halo_context *context, int tag, const void
     int bytes = 0;
     MPI_Get_count(&swap.statuses[m], MPI_BYTE, &bytes);
     if (bytes != (int)size)
-      return log_fail(STATUS_WRONG, "an offer from %s has %d bytes and must have %zu: WRONG",
+      return log_fail(STATUS_WRONG, "wrong set-up message from %s: %d bytes instead of %zu",
                       watch_rank_name(context->comm, plan->messages[m].peer, name), bytes, size);
   }
   return STATUS_OK;

@@ -299,7 +299,7 @@ static status_t arrival_check(const struct buffered_fixed *fixed, const struct b
     else
       snprintf(came, sizeof came, "%d", floats);
   }
-  return log_fail(STATUS_WRONG, "a halo from %s, face %s, has %s floats and must have %lld: WRONG",
+  return log_fail(STATUS_WRONG, "wrong halo from %s, face %s: %s floats instead of %lld",
                   watch_rank_name(fixed->context.comm, message->peer, name), halo_dir_name(message->dir, dir),
                   came, (long long)chunk->count);
 }

@@ -36,8 +36,7 @@ status_t gemm_procs_parse(const char *option, const char *text, void *field)
     procs[d] = (int)value;
   }
   if (procs[1] > 0) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "%s %s: allowed are auto, or PxQ with each from 1 to %d", option, text,
-                  PROCS_MAX);
+  return log_fail(STATUS_USAGE, "%s %s: must be auto or PxQ, each from 1 to %d", option, text, PROCS_MAX);
 }
 
 struct gemm_span gemm_grid_span(int64_t extent, int parts, int at)
@@ -94,7 +93,7 @@ status_t gemm_grid_choose(const struct gemm_problem *p, int weak, int ranks, con
   if (procs[0] == 0) procs_find(p, weak, ranks, over(p->k, width), procs);
   int64_t needs = (int64_t)procs[0] * procs[1];
   if (needs == ranks) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "--procs %dx%d needs %" PRId64 " ranks, and there are %d", procs[0], procs[1],
+  return log_fail(STATUS_USAGE, "--procs %dx%d needs %" PRId64 " ranks, but there are %d", procs[0], procs[1],
                   needs, ranks);
 }
 

@@ -162,7 +162,7 @@ status_t gemm_panels_check(struct gemm_panels *p, struct gpu_queue *queue)
     if (memcmp(wanted, found, bytes) == 0) continue;
     while (wanted[at] == found[at]) at++;
     status = log_fail(STATUS_WRONG,
-                      "%c in device memory: WRONG, it changed: byte %zu of this rank's slice of panel %d",
+                      "%c changed in device memory: byte %zu of this rank's slice of panel %d is wrong",
                       "AB"[p->matrix], at, j);
   }
 done:

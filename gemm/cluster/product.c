@@ -222,7 +222,8 @@ static status_t marks_create(struct gemm_cluster *c)
   int n = c->grid.panels * (steps_most(c) + 1);
   c->marks = calloc((size_t)n, sizeof *c->marks);
   if (!c->marks)
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for events of %d panels", c->grid.panels);
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for %d panels; use a larger --panel",
+                    c->grid.panels);
   for (int e = 0; e < n; e++)
     for (int q = 0; q < GEMM_QUEUES * GEMM_MARKS; q++)
       RETURN_IF_FAILED(gpu_event_create(c->device, &c->marks[e].at[q / GEMM_MARKS][q % GEMM_MARKS]));

@@ -36,8 +36,8 @@ static status_t gemm_parse_sizes(const char *option, const char *text, void *fie
   char one[64];
   for (const char *rest = text; rest;) {
     if (sizes.n == GEMM_SIZES_MAX)
-      return log_fail(STATUS_USAGE, "%s %s: allowed are up to %d sizes, N or MxNxK, with commas between them",
-                      option, text, GEMM_SIZES_MAX);
+      return log_fail(STATUS_USAGE, "%s %s: must be up to %d sizes, N or MxNxK, separated by commas", option,
+                      text, GEMM_SIZES_MAX);
     rest = value_next(rest, ',', one, sizeof one);
     RETURN_IF_FAILED(gemm_size_parse(option, one, sizes.size[sizes.n++]));
   }

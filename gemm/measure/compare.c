@@ -33,7 +33,7 @@ const char *gemm_compare_held(const struct gemm_series *s)
 /* The first that was wrong is kept. */
 static void fault_keep(struct gemm_series *s)
 {
-  const char *text = without(gemm_compare_held(s), "WRONG, ");
+  const char *text = without(gemm_compare_held(s), "wrong result: ");
   if (!s->fault[0]) snprintf(s->fault, sizeof s->fault, "%s", text[0] ? text : "gives a wrong result");
 }
 

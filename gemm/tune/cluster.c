@@ -24,7 +24,8 @@
 static status_t whole_grow(struct gemm_problem *p, const int procs[2])
 {
   if (p->m > GEMM_EXTENT_MAX / procs[0] || p->n > GEMM_EXTENT_MAX / procs[1])
-    return log_fail(STATUS_USAGE, "--weak: C of all %dx%d ranks overflows", procs[0], procs[1]);
+    return log_fail(STATUS_USAGE, "--weak: C of all %dx%d ranks is too large for 64-bit sizes", procs[0],
+                    procs[1]);
   p->m *= procs[0];
   p->n *= procs[1];
   memset(p->ld, 0, sizeof p->ld);

@@ -83,9 +83,9 @@ static status_t check_one(const struct gemm_flip *flip, const struct gemm_proble
 {
   if (!flip->due) return STATUS_OK;
   if (c_alone && flip->matrix != GEMM_C)
-    return log_fail(STATUS_USAGE, "HIMENO_GEMM_FLIP: with --distributed C alone can be flipped");
+    return log_fail(STATUS_USAGE, "HIMENO_GEMM_FLIP: with --distributed only C can be flipped");
   if (flip->rank >= ranks)
-    return log_fail(STATUS_USAGE, "HIMENO_GEMM_FLIP: rank %d of %d", flip->rank, ranks);
+    return log_fail(STATUS_USAGE, "HIMENO_GEMM_FLIP: there is no rank %d, only %d", flip->rank, ranks);
   if (is_inside(flip, problem)) return STATUS_OK;
   return log_fail(STATUS_USAGE,
                   "HIMENO_GEMM_FLIP: bit %d of %" PRId64 ",%" PRId64 " is not in a %c of %" PRId64

@@ -302,22 +302,23 @@ static status_t verdict(const struct gemm_reference *r, const void *out, const c
   const struct gemm_problem *p = &r->problem;
   if (c->wrong)
     return log_fail(STATUS_WRONG,
-                    "kernel %s: WRONG, %" PRId64 " of %" PRId64
+                    "kernel %s: wrong result: %" PRId64 " of %" PRId64
                     " elements compared are beyond their bound, one at "
-                    "row %" PRId64 ", column %" PRId64 ", where %g stands",
+                    "row %" PRId64 ", column %" PRId64 ", is %g",
                     who, c->wrong, c->compared, c->row, c->column,
                     (double)gemm_result_get(p->type, out, c->row * p->ld[GEMM_C] + c->column));
   if (c->overwritten)
     return log_fail(STATUS_WRONG,
-                    "kernel %s: WRONG, %" PRId64 " elements past the rows of C were overwritten", who,
+                    "kernel %s: wrong result: %" PRId64 " elements past the rows of C were overwritten", who,
                     c->overwritten);
   if (c->norm_wrong)
-    return log_fail(STATUS_WRONG,
-                    "kernel %s: WRONG, the error's norm is %.3g of the result's and at most %.3g is right",
-                    who, c->norm_error, c->bounds.norm);
+    return log_fail(
+        STATUS_WRONG,
+        "kernel %s: wrong result: the error's norm is %.3g of the result's, but at most %.3g is allowed", who,
+        c->norm_error, c->bounds.norm);
   if (c->rows_wrong)
     return log_fail(STATUS_WRONG,
-                    "kernel %s: WRONG, by random vectors %" PRId64
+                    "kernel %s: wrong result: by random vectors %" PRId64
                     " rows are beyond their bound, row %" PRId64 " first",
                     who, c->rows_wrong, c->row);
   return STATUS_OK;
@@ -358,8 +359,8 @@ static status_t gemm_differences(const struct gemm_reference *r, const struct ta
 {
   if (t->wrong == 0) return STATUS_OK;
   return log_fail(STATUS_WRONG,
-                  "kernel %s: WRONG, %s differs from the first product: %" PRId64 " of %" PRId64
-                  " elements, one at row %" PRId64 ", column %" PRId64 ", where %.9g stands",
+                  "kernel %s: wrong result: %s differs from the first product: %" PRId64 " of %" PRId64
+                  " elements, one at row %" PRId64 ", column %" PRId64 ", is %.9g",
                   who, what, t->wrong, t->compared, t->row, t->column,
                   (double)gemm_result_get(r->problem.type, out, t->row * r->problem.ld[GEMM_C] + t->column));
 }

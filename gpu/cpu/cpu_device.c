@@ -130,17 +130,16 @@ static void cpu_probe(struct gpu_device_info **devices, int *n, char reason[GPU_
   struct gpu_device_info *info = malloc(sizeof *info);
   *devices = info;
   *n = info ? 1 : 0;
-  snprintf(reason, GPU_TEXT_MAX, "%s", info ? "" : "out of memory");
+  snprintf(reason, GPU_TEXT_MAX, "%s", info ? "" : "out of host memory");
   if (info) cpu_describe(info);
 }
 
 static status_t cpu_device_open(int index, struct gpu_device **opened)
 {
   struct host_memory memory;
-  if (index != 0)
-    return log_fail(STATUS_ENVIRONMENT, "the cpu backend has one device, number 0, and no %d", index);
+  if (index != 0) return log_fail(STATUS_ENVIRONMENT, "the cpu backend has only device 0, not %d", index);
   struct cpu_device *device = calloc(1, sizeof *device);
-  if (!device) return log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
+  if (!device) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a device's record");
   device->base.backend = &gpu_backend_cpu;
   cpu_describe(&device->base.info);
   host_memory_read(&memory);
@@ -295,7 +294,7 @@ status_t cpu_queue_create(struct gpu_device *device, enum gpu_urgency urgency, s
 {
   (void)urgency;
   struct gpu_queue *queue = calloc(1, sizeof *queue);
-  if (!queue) return log_fail(STATUS_ENVIRONMENT, "out of memory for a queue");
+  if (!queue) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a queue");
   queue->device = device;
   *created = queue;
   return STATUS_OK;
@@ -309,7 +308,7 @@ void cpu_queue_destroy(struct gpu_queue *queue)
 status_t cpu_event_create(struct gpu_device *device, struct gpu_event **created)
 {
   struct cpu_event *event = calloc(1, sizeof *event);
-  if (!event) return log_fail(STATUS_ENVIRONMENT, "out of memory for an event");
+  if (!event) return log_fail(STATUS_ENVIRONMENT, "out of host memory for an event");
   event->base.device = device;
   *created = &event->base;
   return STATUS_OK;

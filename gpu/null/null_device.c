@@ -110,7 +110,7 @@ static void null_probe(struct gpu_device_info **devices, int *n, char reason[GPU
   snprintf(reason, GPU_TEXT_MAX, "%s",
            count   ? ""
            : infos ? "HIMENO_NULL_DEVICES asks for none"
-                   : "out of memory");
+                   : "out of host memory");
   *devices = infos;
   *n = count;
 }
@@ -122,7 +122,7 @@ static status_t null_device_open(int index, struct gpu_device **opened)
   if (index < 0 || index >= null_devices())
     return log_fail(STATUS_ENVIRONMENT, "there is no null device %d, only %d of them", index, null_devices());
   struct null_device *device = calloc(1, sizeof *device);
-  if (!device) return log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
+  if (!device) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a device's record");
   device->base.backend = &gpu_backend_null;
   null_describe(index, &device->base.info);
   *opened = &device->base;

@@ -58,7 +58,7 @@ static void opencl_device_probe(struct gpu_device_info **devices, int *n, char r
   opencl_list(&entries, &count, reason);
   struct gpu_device_info *infos = count ? malloc((size_t)count * sizeof *infos) : NULL;
   if (!infos) {
-    if (count) snprintf(reason, GPU_TEXT_MAX, "out of memory");
+    if (count) snprintf(reason, GPU_TEXT_MAX, "out of host memory");
     count = 0;
   }
   for (int i = 0; i < count; i++) infos[i] = entries[i].info;
@@ -125,7 +125,7 @@ static status_t opencl_device_open(int index, struct gpu_device **opened)
     goto fail;
   }
   if (!device) {
-    status = log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
+    status = log_fail(STATUS_ENVIRONMENT, "out of host memory for a device's record");
     goto fail;
   }
   device->base.backend = &gpu_backend_opencl;
@@ -325,7 +325,7 @@ static status_t opencl_queue_create(struct gpu_device *base, enum gpu_urgency ur
   struct opencl_device *device = native(base);
   cl_int error;
   struct opencl_queue *queue = malloc(sizeof *queue);
-  if (!queue) return log_fail(STATUS_ENVIRONMENT, "out of memory for a queue");
+  if (!queue) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a queue");
   queue->base.device = base;
   queue->queue = clCreateCommandQueue(device->context, device->id, CL_QUEUE_PROFILING_ENABLE, &error);
   if (error != CL_SUCCESS) {
@@ -345,7 +345,7 @@ static void opencl_queue_destroy(struct gpu_queue *queue)
 static status_t opencl_event_create(struct gpu_device *device, struct gpu_event **created)
 {
   struct opencl_event *event = calloc(1, sizeof *event);
-  if (!event) return log_fail(STATUS_ENVIRONMENT, "out of memory for an event");
+  if (!event) return log_fail(STATUS_ENVIRONMENT, "out of host memory for an event");
   event->base.device = device;
   *created = &event->base;
   return STATUS_OK;

@@ -31,7 +31,7 @@ static void qpu_probe(struct gpu_device_info **devices, int *n, char reason[GPU_
 {
   const struct qpu_machine *machine = machine_choose(reason);
   struct gpu_device_info *info = machine ? malloc(sizeof *info) : NULL;
-  if (machine && !info) snprintf(reason, GPU_TEXT_MAX, "out of memory");
+  if (machine && !info) snprintf(reason, GPU_TEXT_MAX, "out of host memory");
   if (info) machine->describe(info);
   *devices = info;
   *n = info ? 1 : 0;
@@ -42,10 +42,9 @@ static status_t qpu_device_open(int index, struct gpu_device **opened)
   char reason[GPU_TEXT_MAX];
   const struct qpu_machine *machine = machine_choose(reason);
   if (!machine) return log_fail(STATUS_ENVIRONMENT, "backend qpu: %s", reason);
-  if (index != 0)
-    return log_fail(STATUS_ENVIRONMENT, "the qpu backend has one device, number 0, and no %d", index);
+  if (index != 0) return log_fail(STATUS_ENVIRONMENT, "the qpu backend has only device 0, not %d", index);
   struct qpu_device *device = calloc(1, sizeof *device);
-  if (!device) return log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
+  if (!device) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a device's record");
   device->base.backend = &gpu_backend_qpu;
   device->machine = machine;
   machine->describe(&device->base.info);

@@ -278,7 +278,8 @@ static status_t firmware_alloc(struct qpu_device *device, struct qpu_piece *piec
   uint32_t *handle = pi->handles;
   while (*handle && handle < pi->handles + HANDLES_MAX - 1) handle++;
   if (*handle)
-    return log_fail(STATUS_ENVIRONMENT, "more than %d pieces of the firmware's memory", HANDLES_MAX);
+    return log_fail(STATUS_ENVIRONMENT, "more than %d blocks of the firmware's memory are in use",
+                    HANDLES_MAX);
   *handle = qpu_mailbox_allocate(pi->mailbox, (uint32_t)bytes, PAGE, pi->chip->flags);
   if (!*handle) return too_little(device, piece->bytes, "the firmware (gpu_mem= of /boot/config.txt)");
   uint32_t bus = qpu_mailbox_lock(pi->mailbox, *handle);
@@ -383,7 +384,7 @@ static status_t pi_open(struct qpu_device *device)
     free(pi);
     return log_fail(STATUS_ENVIRONMENT, "this process has the Raspberry Pi's QPUs already");
   }
-  if (!pi) return log_fail(STATUS_ENVIRONMENT, "out of memory for a device");
+  if (!pi) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a device's record");
   device->pi = pi;
   pi->mailbox = pi->shared = pi->firmware = -1;
   pi->chip = chip_find();

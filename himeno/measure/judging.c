@@ -21,7 +21,7 @@ static status_t plan_make(const struct himeno_choice *choice, const struct judge
   static const struct himeno_result nothing;
   json_t *draft = draft_make(choice, &nothing);
   status_t status = draft ? judge_plan(limits, draft, plan)
-                          : log_fail(STATUS_ENVIRONMENT, "out of memory for the JSON document");
+                          : log_fail(STATUS_ENVIRONMENT, "out of host memory for the JSON document");
   json_decref(draft);
   return status;
 }

@@ -34,7 +34,8 @@ static status_t soak_reference_check(const struct solver_config *config, const s
                                                    "; use a smaller --size, --fill or more hosts"));
   for (int d = 0; d < SOAK_DATA_SETS; d++)
     if (!k->field[d])
-      return agree_status(config->comm, log_fail(STATUS_ENVIRONMENT, "out of host memory for known values"));
+      return agree_status(config->comm,
+                          log_fail(STATUS_ENVIRONMENT, "out of host memory for the reference results"));
   return agree_status(config->comm, STATUS_OK);
 }
 
@@ -163,7 +164,8 @@ static status_t arrays_compare(struct solver_grid *grid, struct solver_grid *ref
                                int rank, struct soak_block *b)
 {
   float *rows = malloc(2 * (size_t)box_extent(&solver_layout(grid)->counted, 2) * sizeof *rows);
-  status_t status = rows ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for rows");
+  status_t status =
+      rows ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for rows of the grid");
   for (int a = 0; a < SOLVER_ARRAYS && status == STATUS_OK; a++) {
     if (!(wrong >> a & 1)) continue;
     struct soak_corruption *c = &b->corruption[b->n++];

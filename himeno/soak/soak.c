@@ -73,8 +73,8 @@ static void found_print(const struct soak_found *f)
 {
   char text[256];
   const struct soak_corruption *c = &f->corruption;
-  log_warn("block %d, %s data: WRONG after sweep %d on rank %d: %s; %s", f->block, himeno_data_names[f->data],
-           f->sweep, c->rank, soak_corruption_text(c, text, sizeof text),
+  log_warn("block %d, %s data: wrong result after sweep %d on rank %d: %s; %s", f->block,
+           himeno_data_names[f->data], f->sweep, c->rank, soak_corruption_text(c, text, sizeof text),
            f->first ? "the same block was wrong again" : "the same block was right when it was run again");
 }
 
@@ -191,7 +191,7 @@ static status_t soak_open(struct soak *s, const struct solver_config *config)
     s->counts = calloc((size_t)p->ranks, sizeof *s->counts);
     s->found = calloc((size_t)p->ranks * SOAK_CORRUPTIONS_MAX, sizeof *s->found);
     if (!s->gathered || !s->counts || !s->found)
-      status = log_fail(STATUS_ENVIRONMENT, "out of host memory for corruptions");
+      status = log_fail(STATUS_ENVIRONMENT, "out of host memory for the list of corrupted points");
     if (status == STATUS_OK && c->soak_log) status = soak_log_open(c->soak_log, &s->log);
   }
   RETURN_IF_FAILED(agree_status(p->comm, status));

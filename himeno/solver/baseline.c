@@ -48,7 +48,8 @@ status_t solver_baseline_begin(struct solver_grid *grid)
 {
   solver_baseline_free(grid->baseline);
   grid->baseline = calloc(1, sizeof *grid->baseline);
-  if (!grid->baseline) return log_fail(STATUS_ENVIRONMENT, "out of host memory for what blocks must repeat");
+  if (!grid->baseline)
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the first block's results");
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
     RETURN_IF_FAILED(baseline_coefficients_sum(grid, a, 1, &grid->baseline->coefficient[a]));
   return STATUS_OK;
@@ -66,7 +67,8 @@ status_t solver_baseline_take(struct solver_grid *grid, const struct solver_bloc
   free(b->checks);
   b->gosa = gosa;
   b->checks = checks;
-  if (!gosa || !checks) return log_fail(STATUS_ENVIRONMENT, "out of host memory for what blocks must repeat");
+  if (!gosa || !checks)
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the first block's results");
   memcpy(gosa, block->own_gosa, gosa_bytes);
   memcpy(checks, block->checks, check_bytes);
   b->sweeps = block->sweeps;
@@ -88,7 +90,7 @@ static status_t gosa_compare(const struct solver_baseline *b, const double *gosa
   for (int n = 0; n < b->sweeps; n++)
     if (!solver_gosa_agrees(gosa[n], b->gosa[n], tolerance))
       return log_fail(STATUS_WRONG,
-                      "%s: this rank's gosa of sweep %d is %.15e, and was %.15e in the first block", what,
+                      "%s: this rank's gosa of sweep %d is %.15e, but was %.15e in the first block", what,
                       n + 1, gosa[n], b->gosa[n]);
   return STATUS_OK;
 }
@@ -108,7 +110,7 @@ static status_t checks_compare(const struct solver_baseline *b, const struct sol
                               *first = solver_check_seek(b->checks, b->n_checks, check->sweeps, &k);
     if (first && first->checksum != check->checksum)
       return log_fail(STATUS_WRONG,
-                      "%s: checksum %016" PRIx64 " after %d sweeps, and was %016" PRIx64
+                      "%s: checksum %016" PRIx64 " after %d sweeps, but was %016" PRIx64
                       " in the first block",
                       what, check->checksum, check->sweeps, first->checksum);
   }
@@ -127,7 +129,7 @@ static status_t older_compare(struct solver_grid *grid, int cut, const char *wha
   if (sum == b->older[cut]) return STATUS_OK;
   return log_fail(STATUS_WRONG,
                   "%s: checksum %016" PRIx64
-                  " of this rank's field before the last sweep, and was %016" PRIx64 " in the first block",
+                  " of this rank's field before the last sweep, but was %016" PRIx64 " in the first block",
                   what, sum, b->older[cut]);
 }
 
@@ -143,8 +145,10 @@ static status_t coefficients_compare(struct solver_grid *grid, const char *what)
     if (sum != must_be[a])
       return log_fail(STATUS_WRONG, "%s: array %s has changed on this rank", what, solver_array_name(a));
   }
-  return log_fail(STATUS_WRONG, "%s: an array that no sweep writes read differently, and then as before",
-                  what);
+  return log_fail(
+      STATUS_WRONG,
+      "%s: an array that no sweep writes differed when it was read, and was correct when it was read again",
+      what);
 }
 
 static status_t baseline_differences(struct solver_grid *grid, const struct solver_block *block,

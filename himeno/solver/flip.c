@@ -84,7 +84,7 @@ status_t flip_check(const int64_t global[3], int ranks)
     if (plan[f].array == FLIP_PROCESSOR) continue;
     if (at[0] >= global[0] || at[1] >= global[1] || at[2] >= global[2])
       log_warn("HIMENO_FLIP: point %" PRId64 ",%" PRId64 ",%" PRId64 " is not in a grid of %" PRId64
-               " x %" PRId64 " x %" PRId64 ": nothing is planted",
+               " x %" PRId64 " x %" PRId64 ": no bit is flipped",
                at[0], at[1], at[2], global[0], global[1], global[2]);
   }
   return STATUS_OK;

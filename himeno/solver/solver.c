@@ -96,7 +96,7 @@ static status_t solver_outcome_create(const struct solver_config *config, struct
   outcome->sums = calloc(2 * parts, sizeof *outcome->sums);
   return gosa->sum && outcome->seconds && outcome->checks && outcome->sums
              ? STATUS_OK
-             : log_fail(STATUS_ENVIRONMENT, "out of host memory for what %d sweeps leave",
+             : log_fail(STATUS_ENVIRONMENT, "out of host memory for the sums of %d sweeps",
                         config->max_sweeps);
 }
 

@@ -27,7 +27,7 @@ status_t pattern_open(const int64_t lo[3], const int64_t hi[3], struct pattern *
     p.n_counts += (size_t)(hi[d] - lo[d]);
   }
   if (!(p.counts = calloc(p.n_counts, sizeof *p.counts)))
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for what differs");
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the list of differing points");
   *pattern = p;
   return STATUS_OK;
 }

@@ -43,7 +43,7 @@ static status_t reference_run(struct verify_reference *reference, MPI_Comm comm,
   *value = (struct verify_value){reference->source, affordable, block.gosa, block.checksum,
                                  .n_checks = block.n_checks};
   if (!(value->checks = malloc((size_t)block.n_checks * sizeof *value->checks)))
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the reference's values");
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the reference results");
   memcpy(value->checks, block.checks, (size_t)block.n_checks * sizeof *value->checks);
   return verify_coefficients_sum(solver_grid(reference->solver), comm, &value->coefficients);
 }
@@ -122,7 +122,7 @@ static status_t known_value(const struct solver_config *config, int sweeps, stru
   if (!known) return STATUS_OK;
   struct verify_value v = {VERIFY_KNOWN, sweeps, .n_checks = n, .coefficients = known->coefficients};
   if (!(v.checks = malloc((size_t)n * sizeof *v.checks)))
-    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the known values");
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the reference results");
   for (int c = 0, k = 0; c < n; c++) {
     const struct solver_check *check =
         solver_check_seek(known->checks, KNOWN_CHECKS, c + 1 < n ? (c + 1) * every : sweeps, &k);

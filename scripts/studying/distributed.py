@@ -18,7 +18,7 @@ def is_of(options):
 def size(text):
     found = re.fullmatch(r"([1-9]\d*)(?:x([1-9]\d*)x([1-9]\d*))?", text)
     if not found:
-        raise BadInput(f"--sizes {text}: allowed for gemm-gpu are N, or MxNxK")
+        raise BadInput(f"--sizes {text}: must be N or MxNxK for gemm-gpu")
     return text if not found[2] or not found[1] == found[2] == found[3] else found[1]
 
 
@@ -38,7 +38,7 @@ def grids(count, wanted):
             p, q = map(int, word.split("x"))
             found += [word] if p * q == count else []
         else:
-            raise BadInput(f"--procs {word}: allowed for gemm-gpu are auto, i, j, all, or PxQ")
+            raise BadInput(f"--procs {word}: must be auto, i, j, all or PxQ for gemm-gpu")
     return list(dict.fromkeys(found))
 
 

@@ -20,7 +20,7 @@ NAMED_SIZES = ("XS", "S", "M", "L", "XL")
 
 
 def words(option, text, allowed=None):
-    """A list with commas between, none twice."""
+    """A list separated by commas, none twice."""
     found = list(dict.fromkeys(word for word in text.split(",") if word))
     if not found:
         raise BadInput(f"{option}: empty list")
@@ -36,7 +36,7 @@ def sizes(text, of_products=False):
     found = [size.upper() if size.upper() in NAMED_SIZES else size for size in words("--sizes", text)]
     for size in found:
         if size not in NAMED_SIZES and not re.fullmatch(r"\d+x\d+x\d+", size):
-            raise BadInput(f"--sizes {size}: allowed are {', '.join(NAMED_SIZES)}, or IxJxK")
+            raise BadInput(f"--sizes {size}: must be {', '.join(NAMED_SIZES)} or IxJxK")
     return list(dict.fromkeys(found))
 
 

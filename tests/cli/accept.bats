@@ -134,7 +134,7 @@ True True" ]
   accept 2 default -w --json two.json
   one_type two.json
   make two.json two.json
-  grep -q 'make-policy: 2 devices in all, and a spread needs 3' <<<"$stderr"
+  grep -q 'make-policy: 2 devices in all, but a spread needs at least 3' <<<"$stderr"
   accept 4 default --json four.json
   one_type four.json
   make two.json four.json

@@ -93,7 +93,7 @@ quick() {
   for program in himeno-gpu gemm-gpu; do
     SLURMD_NODENAME=n1.rack HIMENO_SYSFS=$PWD/none run quick "$program" --expect 1
     expect_status 3
-    [[ $output == "$program: host n1.rack: no GPU on the PCI bus, and --expect wants 1. "* ]]
+    [[ $output == "$program: host n1.rack: no GPU on the PCI bus, but --expect asks for 1. "* ]]
     HIMENO_SYSFS=$PWD/none run quick "$program" --expect 1 -b cpu
     expect_status 0
     HIMENO_SYSFS=$PWD/none run quick "$program" --expect 2 -b cpu
@@ -140,7 +140,7 @@ quick() {
       -np 2 env SLURMD_NODENAME=n2.rack HIMENO_SYSFS="$PWD/one" "$top_builddir/$program"
     expect_status 3
     [[ $output == *"$program: the ranks would use different backends, which are never mixed."* ]]
-    [[ $output == *"$program: host n1.rack (rank 0): would use backend cpu: no GPU on the PCI bus"* ]]
+    [[ $output == *"$program: host n1.rack (rank 0) would use backend cpu: no GPU on the PCI bus"* ]]
     [[ $output == *"$program: host n2.rack (from rank 1 on, 2 ranks): a GPU"* ]]
     [ "$(grep -c "^$program:" <<<"$output")" -eq 3 ]
   done
@@ -155,7 +155,7 @@ quick() {
   SLURMD_NODENAME=n1.rack HIMENO_NULL_DEVICES=0 run on 1 "$himeno" "${short[@]}" -b null : -np 1 env HIMENO_NULL_DEVICES=1 "$himeno" "${short[@]}" -b null
   expect_status 3
   [[ $output == *"himeno-gpu: host n1.rack (rank 0): backend null: HIMENO_NULL_DEVICES asks for none"* ]]
-  [[ $output == *"himeno-gpu: host n1.rack (rank 1): would use backend null"* ]]
+  [[ $output == *"himeno-gpu: host n1.rack (rank 1) would use backend null"* ]]
 }
 
 @test "a driver library that is none: the stub, an empty one, an old one" {
@@ -246,7 +246,7 @@ quick() {
   run on 2 "$top_builddir/mem-gpu" -b cpu --host --json run.json
   expect_status 2
   [ "$(grep -c '^mem-gpu: ' <<<"$output")" -eq 1 ]
-  [[ $output == *': 2 ranks were started (OMPI_COMM_WORLD_SIZE), and mem-gpu runs as one process: '* || $MPI_FLAVOUR != openmpi ]]
+  [[ $output == *': 2 ranks were started (OMPI_COMM_WORLD_SIZE), but mem-gpu runs as one process: '* || $MPI_FLAVOUR != openmpi ]]
   [ "$(cat run.json)" = before ]
   SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=3 run "$top_builddir/mem-gpu" -b cpu --host # the first has said it
   expect_status 2

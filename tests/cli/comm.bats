@@ -112,12 +112,12 @@ says() {
   said "$pattern" comm-gpu:
 }
 
-@test "an unknown part" { says 2 '--parts host,tail: allowed are host, pairs, halo, allreduce' --parts host,tail; }
+@test "an unknown part" { says 2 '--parts host,tail: must be host, pairs, halo or allreduce' --parts host,tail; }
 @test "an unknown transport" { says 2 '--transport pigeon: there is no such transport' -x pigeon; }
 @test "a size that is no multiple of 8, or none at all" {
-  says 2 '--min 12: allowed are 8 to 4G' --min 12
-  says 2 '--max 9G: allowed' --max 9G
-  says 2 '--max K: allowed' --max K
+  says 2 '--min 12: must be 8 to 4G' --min 12
+  says 2 '--max 9G: must be' --max 9G
+  says 2 '--max K: must be' --max K
 }
 @test "a largest transfer below the smallest" { says 2 '--max 8 is below --min 64' --min 64 --max 8; }
 @test "transfers that do not fit" { says 3 'a transfer of 4.0 GiB needs .* free .*; use a smaller --max' --max 4G; }

@@ -18,7 +18,7 @@ bats_require_minimum_version 1.5.0
   for program in himeno-gpu gemm-gpu comm-gpu; do
     OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 run "$top_builddir/$program" -b cpu
     expect_status 3
-    [[ $output == "$program: 2 ranks were started (OMPI_COMM_WORLD_SIZE), and each is alone: this program's MPI is "* ]]
+    [[ $output == "$program: 2 ranks were started (OMPI_COMM_WORLD_SIZE), but each is alone: this program's MPI is "* ]]
     [ "${#lines[@]}" -eq 1 ]
     PMI_SIZE=2 PMI_RANK=1 run "$top_builddir/$program" -b cpu # the first has said it
     expect_status 3
@@ -86,7 +86,7 @@ bats_require_minimum_version 1.5.0
 @test "a host with a device too few" {
   HIMENO_NULL_DEVICES=2 run on 2 "$himeno" -b null --expect 3 -s XS
   expect_status 3
-  [[ $output == *"himeno-gpu: host "*" shows 2 devices of backend null, and --expect wants 3"* ]]
+  [[ $output == *"himeno-gpu: host "*" shows 2 devices of backend null, but --expect asks for 3"* ]]
 }
 @test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json -s XS -n 1; }
 @test "a JSON path that is a folder" { says 3 "$BATS_TEST_TMPDIR" --json "$BATS_TEST_TMPDIR" -s XS -n 1; }
@@ -101,7 +101,7 @@ bats_require_minimum_version 1.5.0
 @test "an unknown backend" {
   run on 2 "$himeno" -b metal
   expect_status 2
-  [[ $output == *"--backend metal: allowed are auto, cuda, opencl, cpu, qpu, null"* ]]
+  [[ $output == *"--backend metal: must be one of auto, cuda, opencl, cpu, qpu, null"* ]]
 }
 
 @test "a full disk leaves no document" {

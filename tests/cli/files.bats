@@ -132,17 +132,17 @@ refused() {
   ln out/read.qasm out/hard.qasm
   ln -s read.qasm out/soft.qasm
   for name in read ./read hard soft ../out/read; do
-    refused 2 "--json \"out/$name\": is also the file of --kernels" "$b/mem-gpu" -b cpu --kernels "none,out/read" --json "out/$name"
+    refused 2 "--json \"out/$name\" is also the file of --kernels" "$b/mem-gpu" -b cpu --kernels "none,out/read" --json "out/$name"
     refused 2 "is also the file of --reference" "$himeno" -b null --reference out/read --json "out/$name"
     refused 2 "is also the file of --kernel-file" "$himeno" -b null --kernel-file out/read --json "out/$name"
-    refused 2 "\"out/$name\": is also the file of --accept" "$himeno" -b null --soak 1 --accept out/read --soak-log "out/$name"
+    refused 2 "\"out/$name\" is also the file of --accept" "$himeno" -b null --soak 1 --accept out/read --soak-log "out/$name"
     if [ "$HAVE_CMINPACK" = 1 ]; then
-      refused 2 "--json \"out/$name\": is also the file of --model" "$b/himeno-predict" --model out/read --json "out/$name"
+      refused 2 "--json \"out/$name\" is also the file of --model" "$b/himeno-predict" --model out/read --json "out/$name"
     fi
     [ "$HAVE_SIMGRID" = 0 ] || refused 2 "is also the file of --model" "$b/himeno-sim" --model out/read --json "out/$name"
   done
   for name in read.qasm ./read.qasm hard.qasm soft.qasm; do
-    refused 2 "--output \"out/$name\": is also the file of --input" "$b/gpu/qpu/qpu-as" -i out/read.qasm -o "out/$name"
+    refused 2 "--output \"out/$name\" is also the file of --input" "$b/gpu/qpu/qpu-as" -i out/read.qasm -o "out/$name"
   done
   refused 2 'is also the file of --json' "$himeno" -b null --soak 1 --soak-log out/new --json ./out/new
   refused 2 'is also the file of' on 2 "$himeno" -b null --reference out/read --json out/hard
@@ -156,11 +156,11 @@ refused() {
     printf x >out/tune.lock
     for name in "$HIMENO_TUNE_CACHE" "./$HIMENO_TUNE_CACHE" "$HIMENO_TUNE_CACHE.lock"; do
       while read -r -u 4 command; do
-        refused 2 "\"$name\": is the file of remembered kernels" $command "$name"
+        refused 2 "\"$name\" is the file of remembered kernels" $command "$name"
       done 4< <(commands)
     done
   done
-  refused 2 '--soak-log "out/tune": is the file of remembered kernels' "$himeno" -b null --soak 1 --soak-log out/tune
+  refused 2 '--soak-log "out/tune" is the file of remembered kernels' "$himeno" -b null --soak 1 --soak-log out/tune
 }
 
 @test "a pipe without a writer is empty, and a byte order mark no mistake" {
@@ -179,7 +179,7 @@ refused() {
 @test "what is read without being named is not written either" {
   printf '.include "part.qinc"\nthrend\nnop\nnop\n' >out/whole.qasm
   echo 'mov r0, 3' >out/part.qinc
-  refused 2 '"out/part.qinc" is not written: it was read' "$top_builddir/gpu/qpu/qpu-as" -i out/whole.qasm -o out/part.qinc
+  refused 2 '"out/part.qinc" is not written: it is an input' "$top_builddir/gpu/qpu/qpu-as" -i out/whole.qasm -o out/part.qinc
 }
 
 @test "a mistake in the source leaves an older result" {

@@ -52,7 +52,7 @@ spoilt() {
     expect_status 4
     grep -Eq "wrong      rank 2 on .*, device .*: $why" <<<"$output"
     grep -q 'verdict    WRONG: 1 of 4 ranks' <<<"$output"
-    [ "$(grep -c '^gemm-gpu: rank 2, host .*, device .*WRONG' <<<"$stderr")" = 1 ]
+    [ "$(grep -c '^gemm-gpu: rank 2, host .*, device .*wrong result' <<<"$stderr")" = 1 ]
     [ "$(json "$document" 'd["result"]["verdict"], [r["verdict"] for r in d["ranks"]]')" = "wrong ['pass', 'pass', 'wrong', 'pass']" ]
     [ "$(json "$document" 'd["ranks"][2]["why"].startswith("'"$why"'"), "why" in d["ranks"][1]')" = "True False" ]
     [ "$(json "$document" 'd["system"]["settings"]["HIMENO_GEMM_FLIP"][:6]')" = "2 3,40" ]
@@ -87,7 +87,7 @@ worn() {
     worn "1 3,40 30 $when" -s 64 --accept
     expect_status 4
     grep -q 'verdict    WRONG: 1 of 2 ranks' <<<"$output"
-    [ "$(grep -c '^gemm-gpu: rank 1, .*kernel cblas: WRONG' <<<"$stderr")" = 1 ]
+    [ "$(grep -c '^gemm-gpu: rank 1, .*kernel cblas: wrong result' <<<"$stderr")" = 1 ]
     [ "$(json "$document" 'd["config"]["accept"], d["result"]["verdict"], [r["verdict"] for r in d["ranks"]], d["ranks"][1]["why"][:16]')" = \
       "True wrong ['pass', 'wrong'] reference cblas:" ]
     [ "$(json "$document" 'd["worth"]["excluded_per_1000_device_days"]')" = None ]
@@ -112,7 +112,7 @@ worn() {
   for fault in 'A 3,40 0 simd:2' 'A 3,40 30 cblas:1' 'B 63,63 0 cblas:last'; do
     worn "1 $fault" -s 64 -k simd
     expect_status 4
-    grep -Eq "wrong      rank 1 on .*: ${fault%% *} in device memory: WRONG, it changed: at stored row ${fault:2:1}" <<<"$output"
+    grep -Eq "wrong      rank 1 on .*: ${fault%% *} changed in device memory: at stored row ${fault:2:1}" <<<"$output"
     [ "$(json "$document" 'd["result"]["verdict"], [r["verdict"] for r in d["ranks"]]')" = "wrong ['pass', 'wrong']" ]
   done
   has_jsonschema
@@ -159,7 +159,7 @@ worn() {
     HIMENO_GEMM_FLIP=$text says 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
   done
   HIMENO_GEMM_FLIP='0 B 0,8 0 simd:1' says 2 'is not in a B of 8 x 8 elements of 32 bits' -s 8
-  HIMENO_GEMM_FLIP='1 0,0 0 1' says 2 'HIMENO_GEMM_FLIP: rank 1 of 1' -s 8
+  HIMENO_GEMM_FLIP='1 0,0 0 1' says 2 'HIMENO_GEMM_FLIP: there is no rank 1, only 1' -s 8
 }
 
 @test "NaN and infinities come through, and C is not read when beta is 0" {
@@ -251,7 +251,7 @@ worn() {
 @test "two ranks say one thing once" {
   ranks=2
   says 2 '--size 0.*from 1 to' -s 0
-  says 3 'rank 0, host .*; rank 1, host .*: size 2000000x2000000x2000000 needs .* per rank, and .* for 2 ranks; use a smaller --size' -s 2000000
+  says 3 'rank 0, host .*; rank 1, host .*: size 2000000x2000000x2000000 needs .* per rank, but only .* for 2 ranks; use a smaller --size' -s 2000000
 }
 
 @test "an acceptance without verification" { says 2 '--accept needs a verified result: remove --verify off' --accept --verify off; }
@@ -259,7 +259,7 @@ worn() {
 @test "a size of nothing" { says 2 '--size 0.*from 1 to' -s 0; }
 @test "a size that is no size" { says 2 '--size 4x4:' -s 4x4; }
 @test "a number that overflows" { says 2 '--size' -s 99999999999999999999; }
-@test "bytes that overflow" { says 2 'bytes of A overflow' -s 2147483647x1x2147483647 --lda 2147483647 --type f32; }
+@test "bytes that overflow" { says 2 'A is too large for 64-bit sizes' -s 2147483647x1x2147483647 --lda 2147483647 --type f32; }
 @test "an unknown kernel" { says 2 '--kernel magic: no backend has' -k magic; }
 @test "another backend's kernel" { says 2 '--kernel lds-pipeline: backend cpu has no such' -k lds-pipeline; }
 @test "a leading dimension that is too small" { says 2 '--lda 9: too small.*A has 10' -s 10 --lda 9; }
@@ -284,7 +284,7 @@ worn() {
 @test "special data that nobody reads" { says 2 '--data special' --data special --alpha 0 -s 8; }
 @test "a type that no kernel takes" { says 3 'no kernel for this product: its last one does not take type bf16' --type bf16 -s 8; }
 @test "a transposition that the kernel does not take" { says 3 '--kernel blocked.*transposed' -k blocked --trans NT -s 8; }
-@test "matrices that do not fit" { says 3 'size 2000000x2000000x2000000 needs .* per rank, and .* can be used: .* free .*; use a smaller --size' -s 2000000; }
+@test "matrices that do not fit" { says 3 'size 2000000x2000000x2000000 needs .* per rank, but only .* can be used: .* free .*; use a smaller --size' -s 2000000; }
 @test "blocks of no length" { says 2 '--block "0": must be' --block 0 -s 8; }
 @test "--sizes without --ladder" { says 2 '--sizes: only with --ladder' --sizes 8,9; }
 @test "--sizes with --size" { says 2 '--sizes and --size' --ladder --sizes 8,9 -s 8; }
@@ -338,14 +338,14 @@ widest() {
   [ "$(json "$document" 'min(p["bytes"] for p in d["paths"]) >= 2 ** 20')" = True ]
   HIMENO_HALO_CORRUPT=2:1 distributed 4 -b cpu -s 264x264x4096 -p 2x2 --panel 4096 -x p2p
   expect_status 4
-  [[ $stderr == *"rank 2, "*"WRONG"* ]]
+  [[ $stderr == *"rank 2, "*"wrong result"* ]]
 }
 
 @test "--weak: each rank has SIZE's C, and all of them one k" {
   distributed 6 -b cpu -s 20x30x40 -w -p 2x3 -x staged --json "$document"
   expect_status 0
   [ "$(json "$document" 'd["config"]["m"], d["config"]["n"], d["config"]["k"], d["config"]["distributed"]["weak"]')" = "40 90 40 True" ]
-  ranks=2 says 2 '--weak: C of all 2x1 ranks overflows' --distributed -w -p 2x1 -s 2000000000x1x1
+  ranks=2 says 2 '--weak: C of all 2x1 ranks is too large for 64-bit sizes' --distributed -w -p 2x1 -s 2000000000x1x1
 }
 
 @test "without --transport a product by each decides, and one rank needs none" {
@@ -367,7 +367,7 @@ widest() {
 @test "a flipped bit of what a rank received: exit 4, and the rank" {
   HIMENO_HALO_CORRUPT=1:1 distributed 2 -b null -s 32 -x ipc
   expect_status 4
-  [[ $stderr == *"rank 1, "*"WRONG"* ]]
+  [[ $stderr == *"rank 1, "*"wrong result"* ]]
   [[ $output == *"verdict    WRONG: 1 of 2 ranks"*"wrong      rank 1 on"* ]]
 }
 
@@ -377,7 +377,7 @@ widest() {
   [[ $output == *"wrong      rank 1 on"*"block 2 differs from the first"* ]]
   HIMENO_GEMM_FLIP="1 B 3,4 30 3" distributed 2 -b null -s 32 -x p2p
   expect_status 2
-  [[ $stderr == *"HIMENO_GEMM_FLIP: with --distributed C alone can be flipped"* ]]
+  [[ $stderr == *"HIMENO_GEMM_FLIP: with --distributed only C can be flipped"* ]]
 }
 
 @test "a rank whose device fails within a product ends the job, and says so" {
@@ -389,9 +389,9 @@ widest() {
   done
 }
 
-@test "a grid of other than all ranks" { ranks=3 says 2 '--procs 2x2 needs 4 ranks, and there are 3' --distributed -p 2x2 -s 8; }
-@test "a grid that is none" { says 2 '--procs 2: allowed are auto, or PxQ' --distributed -p 2; }
-@test "a product that does not fit its ranks" { ranks=2 says 3 'size 200000x200000x200000 over 2x1 ranks needs .* per rank, and .* can be used: .* free on the host for 2 ranks' --distributed -s 200000 -p 2x1; }
+@test "a grid of other than all ranks" { ranks=3 says 2 '--procs 2x2 needs 4 ranks, but there are 3' --distributed -p 2x2 -s 8; }
+@test "a grid that is none" { says 2 '--procs 2: must be auto or PxQ' --distributed -p 2; }
+@test "a product that does not fit its ranks" { ranks=2 says 3 'size 200000x200000x200000 over 2x1 ranks needs .* per rank, but only .* can be used: .* free on the host for 2 ranks' --distributed -s 200000 -p 2x1; }
 @test "a transport that this device lacks" { ranks=2 says 3 '--transport nccl: ' --distributed -x nccl -s 8; }
 @test "a transport that there is not" { says 2 '--transport stagd: .*staged' --distributed -x stagd; }
 @test "panels too many to tell" { says 2 '--panel 1: cuts k 100000 into more than 65536 panels' --distributed --panel 1 -s 1x1x100000; }

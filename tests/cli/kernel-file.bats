@@ -151,10 +151,10 @@ explains() {
 @test "a wrong shape is refused" {
   edited 's/threads\[3\] = .*/threads[3] = {0, 4, 1};/'
   sweeps "$mine"
-  refused 2 'threads \{0, 4, 1\}: allowed are 1 to [0-9]+ in all'
+  refused 2 'threads \{0, 4, 1\}: must be 1 to [0-9]+ in all'
   edited 's/threads\[3\] = .*/threads[3] = {65536, 65536, 1};/'
   sweeps "$mine"
-  refused 2 'threads \{65536, 65536, 1\}: allowed are'
+  refused 2 'threads \{65536, 65536, 1\}: must be'
   edited 's/tile\[3\] = .*/tile[3] = {1, -4, 64};/'
   sweeps "$mine"
   refused 2 'tile \{1, -4, 64\}: each must be at least 1'
@@ -166,5 +166,5 @@ explains() {
   refused 2 "does not compile: .*threads"
   edited 's/__kernel void/__kernel __attribute__((reqd_work_group_size(8, 4, 1))) void/'
   sweeps "$mine"
-  refused 2 'the kernel requires groups of \{8, 4, 1\}'
+  refused 2 'must be \{8, 4, 1\}, the group size that the kernel requires'
 }

@@ -349,8 +349,8 @@ END
   done <<'END'
 strong-M-2-p2p-2x1x1|off by .* times their spread
 strong-L-3-staged-3x1x1|off by
-strong-S-4-p2p-2x2x1|began on host other, and most runs on vm
-strong-S-4-staged-2x2x1|driver 1.2, and most runs' is driver 580
+strong-S-4-p2p-2x2x1|began on host other, but most runs on vm
+strong-S-4-staged-2x2x1|driver 1.2, but most runs' is driver 580
 strong-M-4-p2p-4x1x1|another machine named vm: .* GPU-of-another-vm
 strong-M-4-staged-4x1x1|NVIDIA H100
 strong-18x64x128-1-none-1x1x1|its bits were compared with nothing
@@ -397,7 +397,7 @@ for name in ("XS-1", "XS-2", "S-1", "S-2", "S-3"):
 END
   run "$predict" --study old --comm "$measured/paths.json" -s XS -n 4
   expect_status 3
-  [[ $output == *"old/"*" has halos staged by MPI alone, as before shared memory, and comm-gpu's document is of halos staged through shared memory"* ]]
+  [[ $output == *"old/"*" has halos staged by MPI alone, as before shared memory, but comm-gpu's document is of halos staged through shared memory"* ]]
   from_study -s XS -n 2 --json sealed.json --against old >against
   grep -q "left out   old/S-2.json: staged by MPI alone" against
   mkdir fell # a pair of one host that fell back
@@ -414,7 +414,7 @@ END
   eight() { "$predict" --study "$eight/runs.jsonl" --comm "$eight/paths.json" --include machines -s XL --scaling strong "$@"; }
   run eight -x p2p -n 4096
   expect_status 3
-  [[ $output == *"256 hosts, and the path between hosts by staged was never measured"* ]]
+  [[ $output == *"256 hosts, but the path between hosts by staged was never measured"* ]]
   eight -n 8,512 --per-host 8 --network 5,20 --json given.json >/dev/null
   follows_schema given.json
   [ "$(json given.json 'd["config"]["between"]')" = "{'latency_seconds': 5e-06, 'bytes_per_second': 20000000000.0}" ]
@@ -543,11 +543,11 @@ END
   "$predict" --model p.json -s 512,1536 -n 1,4,8 --json again.json >/dev/null
   [ "$("$PYTHON" -c 'import json; a, b = (json.load(open(f))["predictions"] for f in ("p.json", "again.json")); print(len(a), all(abs(x["high"] / y["high"] - 1) < 1e-6 for x, y in zip(a, b)))')" = "12 True" ]
   says 2 '--procs 2x2x2: gemm-gpu cuts 2 dimensions' --model p.json -n 8 -p 2x2x2
-  says 2 '--size L: allowed are N, or MxNxK' --model p.json -s L
+  says 2 '--size L: must be N or MxNxK' --model p.json -s L
   says 2 '--sweeps-per-pass 2: gemm-gpu makes no sweeps' --model p.json --sweeps-per-pass 2
   says 2 '--procs 2x4: himeno-gpu cuts 3 dimensions' --model "$top_srcdir/tests/golden/model.json" -n 8 -p 2x4
-  says 2 '--size 512: allowed are ' --model "$top_srcdir/tests/golden/model.json" -s 512
-  says 2 "--against .*: runs of himeno-gpu, and the model is one of gemm-gpu" --model p.json --against "$measured/study"
+  says 2 '--size 512: must be ' --model "$top_srcdir/tests/golden/model.json" -s 512
+  says 2 "--against .*: runs of himeno-gpu, but the model is one of gemm-gpu" --model p.json --against "$measured/study"
   [ "$HAVE_SIMGRID" = 0 ] || { run "$top_builddir/himeno-sim" --model p.json -s S -n 2; expect_status 2; [[ $output == *"a model of gemm-gpu"* ]]; }
   sed 's/"program": "gemm-gpu"/"program": "mem-gpu"/' p.json >other.json
   says 2 'program is none that is known' --model other.json
@@ -596,10 +596,10 @@ d["schema"] = "himeno-predict/9"|its schema is himeno-predict/9
 del d["schema"]|it names no schema
 d["model"] = []|it has no model
 del m["terms"]|terms\[0\]\.name is missing
-del m["terms"][3]|terms\[3\]\.name is another, and "idle" is wanted
+del m["terms"][3]|terms\[3\]\.name is another; it must be "idle"
 m["terms"].append(m["terms"][0])|terms are more
 del m["terms"][1]["value"]|terms\[1\] \(point\)\.value is missing
-m["terms"][1]["value"] = -1e300|terms\[1\] \(point\)\.value is -1e\+300: allowed are 0 to 3600
+m["terms"][1]["value"] = -1e300|terms\[1\] \(point\)\.value is -1e\+300: must be 0 to 3600
 m["terms"][1]["value"] = 1e300|terms\[1\] \(point\)\.value is 1e\+300
 m["terms"][11]["value"] = -1|terms\[11\] \(staged latency_factor\)\.value is -1
 m["terms"][0]["value"] = "1"|terms\[0\] \(pass\)\.value is no number
@@ -611,13 +611,13 @@ m["paths"].append(m["paths"][0])|paths\[1\]\.transport stands there twice
 m["paths"][0]["transport"] = 5|paths\[0\]\.transport is no name
 del m["paths"]|paths is missing
 m["T"] = 0|T is 0
-m["T"] = 1.5|T is 1\.5: allowed are whole numbers from 1 to 1024
-m["tile_points"] = 0.5|tile_points is 0\.5: allowed are whole numbers from 0 to 1e\+18
-m["tile_points"] = 1e-320|tile_points is 9\.99989e-321: allowed are whole numbers from 0 to 1e\+18
-m["ranks_most"] = 2.5|ranks_most is 2\.5: allowed are whole numbers from 1
+m["T"] = 1.5|T is 1\.5: must be whole numbers from 1 to 1024
+m["tile_points"] = 0.5|tile_points is 0\.5: must be whole numbers from 0 to 1e\+18
+m["tile_points"] = 1e-320|tile_points is 9\.99989e-321: must be whole numbers from 0 to 1e\+18
+m["ranks_most"] = 2.5|ranks_most is 2\.5: must be whole numbers from 1
 m["overlap"] = "yes"|overlap is neither
 m["ranks_most"] = -3|ranks_most is -3
-m["points"] = [10, 5]|points\[1\] is 5: allowed are 10
+m["points"] = [10, 5]|points\[1\] is 5: must be 10
 m["spread"] = -1|spread is -1
 m["replicates"] = [[1]]; m["freedom"] = 5|replicates\[0\]\[1\] is missing
 m["replicates"] = [[1]]; del m["freedom"]|freedom is missing
@@ -627,7 +627,7 @@ m["paths"][0]["staging"] = "by pigeons"|paths\[0\]\.staging is none that is know
 m["slabs_hidden"] = 1|slabs_hidden is neither
 del m["slabs_hidden"]|slabs_hidden is missing
 del m["program"]|program is none that is known
-m["covered"] = [{"of": "all", "runs": 5, "inside": 6}]|covered\[0\]\.inside is 6: allowed are whole numbers from 0 to 5
+m["covered"] = [{"of": "all", "runs": 5, "inside": 6}]|covered\[0\]\.inside is 6: must be whole numbers from 0 to 5
 m["covered"] = [{"runs": 5, "inside": 5}]|covered\[0\]\.of is no text
 END
 }
@@ -670,8 +670,8 @@ PY
   says 2 '--check and --json exclude each other' --check x --against y --json z
   says 2 '--check needs the runs: --against' --check x
   says 2 '--within needs runs' --model x --within 5
-  says 2 '--ranks 0: allowed are' --model x -n 0
-  says 2 '--size XXL: allowed are' --model x -s S,XXL
+  says 2 '--ranks 0: must be' --model x -n 0
+  says 2 '--size XXL: must be' --model x -s S,XXL
   says 3 'none: No such file' --study none --comm none
   says 3 'empty.json: not a JSON document' --study empty.json --comm none
   says 2 'lacking.json: not as its schema says' --study lacking.json --comm none

@@ -106,7 +106,7 @@ PY
   ulimit -v 8000000 # should it be taken after all
   run "$himeno" -b null -s 512x512x1152 -n 1
   expect_status 3
-  [[ $output == *"needs 15.8 GiB per rank, and 15.5 GiB can be used: 16.0 GiB of 16.0 GiB free on device"* ]]
+  [[ $output == *"needs 15.8 GiB per rank, but only 15.5 GiB can be used: 16.0 GiB of 16.0 GiB free on device"* ]]
 }
 
 @test "a noisy run is called one, and a quiet one is not" {

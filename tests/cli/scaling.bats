@@ -332,7 +332,7 @@ SH
     expect_status "$code"
     grep -Eq -- "$pattern" <<<"$output" || { printf '%s\ndoes not match %s\n' "$output" "$pattern"; return 1; }
   }
-  says 2 'sizes Q: allowed are XS' run new --sizes Q
+  says 2 'sizes Q: must be XS' run new --sizes Q
   says 2 "ranks 0: '0' is not allowed" run new --ranks 0
   says 2 'none of the cuts fits' run new --ranks 3 --procs 2x2x1 --program "$himeno"
   says 2 'slurm needs --per-host' run new --slurm jobs
@@ -382,7 +382,7 @@ PY
 
 @test "what is no study of gemm-gpu is one line" {
   local words
-  for words in "--sizes L:--sizes L: allowed for gemm-gpu are N, or MxNxK" "--procs k:--procs k: allowed for gemm-gpu" "--procs 2x1x1 --ranks 2:--procs 2x1x1" \
+  for words in "--sizes L:--sizes L: must be N or MxNxK for gemm-gpu" "--procs k:--procs k: must be auto, i, j, all or PxQ for gemm-gpu" "--procs 2x1x1 --ranks 2:--procs 2x1x1" \
     "--transports staged-no-overlap:--transports staged-no-overlap: gemm-gpu has no -no-overlap"; do
     run --separate-stderr "$scaling" run bad --program "$top_builddir/gemm-gpu" ${words%%:*}
     expect_status 2

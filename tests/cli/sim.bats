@@ -78,7 +78,7 @@ PY
   "$PYTHON" -c 'import json,sys; d=json.load(open(sys.argv[1])); d["model"]["paths"][0]["other_host"] = None; json.dump(d, sys.stdout)' "$model" >one.json
   run "$sim" --model one.json -s S -n 16
   expect_status 3
-  [[ $output == *"2 hosts, and the path between hosts by staged was never measured: run comm-gpu on two hosts, or give it by --network"* ]]
+  [[ $output == *"2 hosts, but the path between hosts by staged was never measured: run comm-gpu on two hosts, or give it by --network"* ]]
   "$sim" --model one.json -s S -n 8 >/dev/null
   "$sim" --model one.json -s S -n 16 --network 8,20 --json given.json >/dev/null
   "$sim" --model "$model" -s S -n 16 --json s.json >/dev/null
@@ -275,7 +275,7 @@ PY
   cluster many
   refuses cluster.xml 'cluster.xml:4: cannot parse number'
   cluster 20GBps 0
-  refuses cluster.xml 'the platform has 1 hosts, and 16 ranks need 2 of 8 GPUs'
+  refuses cluster.xml 'the platform has 1 hosts, but 16 ranks need 2 of 8 GPUs'
   cat >links.xml <<XML
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -372,10 +372,10 @@ ended() {
   }
   says 2 '--model is missing'
   says 2 'has no transport pigeon' --model "$model" -x pigeon
-  says 2 '--ranks 0: allowed' --model "$model" -n 0
-  says 2 '--network 5: wanted are two numbers' --model "$model" --network 5
-  says 2 '--network 5,0: wanted are two numbers' --model "$model" --network 5,0
-  says 2 '--network 5,20,3: wanted are two numbers' --model "$model" --network 5,20,3
+  says 2 '--ranks 0: must be' --model "$model" -n 0
+  says 2 '--network 5: must be two numbers' --model "$model" --network 5
+  says 2 '--network 5,0: must be two numbers' --model "$model" --network 5,0
+  says 2 '--network 5,20,3: must be two numbers' --model "$model" --network 5,20,3
   says 2 'himeno-sim: .*[Rr]ank' --model "$model" -s 8x8x8 -n 4096
   says 3 'none"?: ' --model none
   says 3 'no/such.json' --model "$model" --json no/such.json

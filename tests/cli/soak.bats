@@ -171,7 +171,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   for text in 'a3 20,0,0 5 17' 'p 0,20,0 5 1' 'older-p 0,0,36 5 1'; do
     HIMENO_FLIP=$text soak 0.5
     expect_status 0
-    [ "$(grep -c 'HIMENO_FLIP: point .* is not in a grid of 20 x 20 x 36: nothing is planted$' <<<"$stderr")" = 1 ]
+    [ "$(grep -c 'HIMENO_FLIP: point .* is not in a grid of 20 x 20 x 36: no bit is flipped$' <<<"$stderr")" = 1 ]
   done
 }
 

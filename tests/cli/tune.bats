@@ -61,7 +61,7 @@ cache() { "$PYTHON" -c "import json,os; d=json.load(open(os.environ['HIMENO_TUNE
     for named in "$HIMENO_TUNE_CACHE" "$BATS_TEST_TMPDIR/other/file"; do
       printf '%s' "$text" >"$BATS_TEST_TMPDIR/other/file"
       HIMENO_TUNE_CACHE=$named tuned 'fastest in a short trial' --tune
-      [[ $stderr == *"the choice of kernel is not remembered: $named: it is no file of remembered kernels, and stays as it is"* ]]
+      [[ $stderr == *"the choice of kernel is not remembered: $named: it is not a file of remembered kernels, so it is not changed"* ]]
       printf '%s' "$text" | cmp - "$BATS_TEST_TMPDIR/other/file"
       [ -L "$HIMENO_TUNE_CACHE" ]
       [ "$(ls -A "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/other" | grep -c lock)" = 0 ]

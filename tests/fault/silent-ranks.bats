@@ -75,7 +75,7 @@ one_message() {
 
 host=$(uname -n)
 # What a rank waits for once a neighbour RANK, at FACE, has stopped: its halo, or what comes after it if that had left.
-for_rank() { echo "waits in sweep [0-9]+ for (rank $1 on host $host, face $2|all ranks \\(the sum of gosa\\))"; }
+for_rank() { echo "waits in sweep [0-9]+ for (rank $1 on host $host, halo of face $2|all ranks \\(the sum of gosa\\))"; }
 long=("$himeno" -n 1000000 --verify off) # one block
 
 @test "staged, a rank stopped: exit 6 within the deadline, right names, all ranks gone" {
@@ -85,7 +85,7 @@ long=("$himeno" -n 1000000 --verify off) # one block
 
 @test "p2p, a rank stopped: its neighbours find its flags missing" {
   in_mid_run 3 STOP 2 "${long[@]}" -b null -s S -p 3x1x1 -x p2p --timeout 2
-  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 2 on host $host, face i\+, .*over 2 s; silent: rank 2 on host $host; also rank 0" 2
+  one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 2 on host $host, halo of face i\+, .*over 2 s; silent: rank 2 on host $host; also rank 0" 2
 }
 
 @test "the first rank stopped: another one speaks" {

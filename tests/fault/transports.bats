@@ -130,12 +130,12 @@ with_little_shm() {
   for x in staged ipc p2p; do
     run on 2 "$top_builddir/tests/mpi/silent" null "$x" stop
     expect_status 6
-    [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, face i+"*"silent: rank 1"* ]] || { echo "$x: $output"; return 1; }
+    [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, halo of face i+"*"silent: rank 1"* ]] || { echo "$x: $output"; return 1; }
   done
   stalls_watched
   run on 2 "$top_builddir/tests/mpi/silent" null staged sleep
   expect_status 6
-  [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, face i+, for over 2 s; also rank 1 on host $host computes"* ]]
+  [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, halo of face i+, for over 2 s; also rank 1 on host $host computes"* ]]
   # Two seconds, and less than two for who speaks.
   [[ $output =~ after\ ([0-9]+)\.([0-9])\ s ]]
   local after=$((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] * 100)) stall
@@ -165,7 +165,7 @@ with_little_shm() {
 @test "a halo that is shorter than expected is refused before memory is shared" {
   run on 2 "$top_builddir/tests/mpi/one-way" null staged longer
   expect_status 4
-  grep -qE 'a halo from rank 0 on host [^ ]+, face i-, has [0-9]+ floats and must have [0-9]+: WRONG' <<<"$output"
+  grep -qE 'wrong halo from rank 0 on host [^ ]+, face i-: [0-9]+ floats instead of [0-9]+' <<<"$output"
 }
 
 @test "a neighbour in a communicator of two of three: named by its number in the whole job" {
@@ -173,7 +173,7 @@ with_little_shm() {
   host=$(uname -n)
   run on 3 "$top_builddir/tests/mpi/silent" null staged stop
   expect_status 6
-  [[ $output == *"rank 1 on host $host waits for rank 2 on host $host, face i+"*"silent: rank 2"* ]] || { echo "$output"; return 1; }
+  [[ $output == *"rank 1 on host $host waits for rank 2 on host $host, halo of face i+"*"silent: rank 2"* ]] || { echo "$output"; return 1; }
 }
 
 @test "a rank that stops where the others make a communicator: exit 6, and one line that names it" {
@@ -201,7 +201,7 @@ short() {
   run on 2 env HIMENO_HOSTS_APART=1 LD_PRELOAD="$LD_PRELOAD:$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE="$nth:$fewer" "$@" -b null --timeout 4
   seconds=$(($(date +%s) - begin))
   [ "$status" -eq 4 ] && [ "$(grep -cE '^[a-z]+-gpu: ' <<<"$output")" -eq 1 ] && [[ $output != *NBC* ]] && [ "$seconds" -lt $((15 * SLOWNESS)) ] &&
-    grep -qE "^[a-z]+-gpu: rank 0, host .*: a halo from rank 1 on host ${host%%.*}, face [ij]\+, has .* floats and must have [0-9]+: WRONG" <<<"$output" ||
+    grep -qE "^[a-z]+-gpu: rank 0, host .*: wrong halo from rank 1 on host ${host%%.*}, face [ij]\+: .* floats instead of [0-9]+" <<<"$output" ||
     { echo "$*, message $nth: exit code $status after $seconds s: $output"; return 1; }
 }
 

@@ -119,7 +119,7 @@ NAMES = [
     Row("control characters in the name of a host", job("SLURMD_NODENAME='n1\x1b[31m' " + XS), 0,
         never=("\x1b\\[31m",)),
     Row("bytes that are not UTF-8 in the name of a host",
-        job("SLURMD_NODENAME=caf\udce9 " + XS + " --json run.json"), 0, never=("out of memory",)),
+        job("SLURMD_NODENAME=caf\udce9 " + XS + " --json run.json"), 0, never=("out of host memory",)),
 ]
 
 SURROUNDINGS = [

@@ -124,10 +124,10 @@ static void a_policy_may_say_where_a_limit_comes_from(void **state)
   (void)state;
   assert_string_equal(p.from[check_kind_find("celsius_max")], "May");
   assert_string_equal(p.from[check_kind_find("ecc")], "");
-  refused("{\"ecc\": true, \"from\": \"May\"}", "object of texts");
+  refused("{\"ecc\": true, \"from\": \"May\"}", "object whose values are strings");
   refused("{\"ecc\": true, \"from\": {\"heat\": \"May\"}}", "from.heat: there is no such limit");
-  refused("{\"ecc\": true, \"from\": {\"ecc\": 5}}", "from.ecc must be a text");
-  refused("{\"ecc\": true, \"from\": {\"ecc\": \"a\\nb\"}}", "from.ecc must be a text");
+  refused("{\"ecc\": true, \"from\": {\"ecc\": 5}}", "from.ecc must be a string");
+  refused("{\"ecc\": true, \"from\": {\"ecc\": \"a\\nb\"}}", "from.ecc must be a string");
   refused("{\"from\": {\"ecc\": \"May\"}}", "names nothing to check");
 }
 

@@ -98,8 +98,8 @@ static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **
   model->terms.paths.n = 1;
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_ENVIRONMENT);
   char *text = capture_end(&capture);
-  assert_non_null(strstr(text, "3 hosts, and the path between hosts by staged was never measured"));
-  assert_non_null(strstr(text, "pairs on different hosts go by staged, and there are no parameters of it"));
+  assert_non_null(strstr(text, "3 hosts, but the path between hosts by staged was never measured"));
+  assert_non_null(strstr(text, "pairs on different hosts go by staged, but there are no parameters of it"));
   free(text);
   free(model);
 }

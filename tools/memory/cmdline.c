@@ -28,7 +28,7 @@ static status_t parse_backend(const char *option, const char *text, void *field)
   *backend = NULL;
   if (strcmp(text, "auto") == 0) return STATUS_OK;
   if ((*backend = gpu_backend_find(text)) && !(*backend)->for_tests) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "%s %s: allowed are auto, cuda, opencl, cpu", option, text);
+  return log_fail(STATUS_USAGE, "%s %s: must be one of auto, cuda, opencl, cpu", option, text);
 }
 
 static status_t parse_streams(const char *option, const char *text, void *field)
@@ -37,8 +37,8 @@ static status_t parse_streams(const char *option, const char *text, void *field)
   RETURN_IF_FAILED(mem_values_parse(option, text, 1, MEM_STREAMS_MAX, 1, streams));
   for (int i = 0; i < streams->n; i++)
     if (streams->at[i] & (streams->at[i] - 1))
-      return log_fail(STATUS_USAGE, "%s %s: allowed are 1, 2, 4, 8 and 16, separated by commas", option,
-                      text);
+      return log_fail(STATUS_USAGE, "%s %s: must be 1, 2, 4, 8 or 16, or several of them separated by commas",
+                      option, text);
   return STATUS_OK;
 }
 
@@ -52,7 +52,7 @@ static status_t parse_widths(const char *option, const char *text, void *field)
   struct mem_values *widths = field;
   RETURN_IF_FAILED(mem_values_parse(option, text, 4, 16, 4, widths));
   if (mem_values_have(widths, 8) || mem_values_have(widths, 12))
-    return log_fail(STATUS_USAGE, "%s %s: allowed are 4, 16 and 4,16", option, text);
+    return log_fail(STATUS_USAGE, "%s %s: must be 4, 16 or 4,16", option, text);
   return STATUS_OK;
 }
 
@@ -70,7 +70,7 @@ static status_t parse_footprint(const char *option, const char *text, void *fiel
 {
   struct mem_values values;
   RETURN_IF_FAILED(mem_values_parse(option, text, 8192, MOST, 1, &values));
-  if (values.n > 1) return log_fail(STATUS_USAGE, "%s %s: allowed is one size", option, text);
+  if (values.n > 1) return log_fail(STATUS_USAGE, "%s %s: must be one size", option, text);
   *(uint64_t *)field = values.at[0];
   return STATUS_OK;
 }

@@ -38,15 +38,14 @@ status_t mem_word_check(struct mem_rig *rig, struct gpu_mem word, uint32_t want,
   RETURN_IF_FAILED(gpu_copy_out(rig->sampler.queue, &got, word, 0, sizeof got));
   RETURN_IF_FAILED(gpu_sync(rig->sampler.queue));
   if (got == want) return STATUS_OK;
-  return log_fail(STATUS_WRONG, "%s: the sum is %08" PRIx32 " and must be %08" PRIx32, what, got, want);
+  return log_fail(STATUS_WRONG, "%s: the sum is %08" PRIx32 ", must be %08" PRIx32, what, got, want);
 }
 
 status_t mem_position_check(struct mem_rig *rig, uint64_t got, uint64_t want, const char *what)
 {
   if (mem_contents_corrupt(rig)) got ^= 8;
   if (got == want) return STATUS_OK;
-  return log_fail(STATUS_WRONG, "%s: the chase came to %" PRIx64 " and must come to %" PRIx64, what, got,
-                  want);
+  return log_fail(STATUS_WRONG, "%s: the chase ended at %" PRIx64 ", must end at %" PRIx64, what, got, want);
 }
 
 status_t mem_sum_of(struct mem_rig *rig, uint64_t bytes, uint32_t *sum)

@@ -102,7 +102,7 @@ static status_t host_contents(struct mem_rig *rig, struct host_job *job)
   }
   uint64_t wrong = count_wrong(job);
   if (!wrong) return STATUS_OK;
-  return log_fail(STATUS_WRONG, "host %s%s with %d thread%s: %llu of %zu words are wrong",
+  return log_fail(STATUS_WRONG, "host memory, %s%s with %d thread%s: %llu of %zu words (4 bytes) are wrong",
                   mem_access_names[job->access], job->streaming ? ", streaming stores," : "", job->threads,
                   job->threads == 1 ? "" : "s", (unsigned long long)wrong, job->n);
 }
@@ -213,7 +213,7 @@ static status_t host_sizes_run(struct mem_run *run, struct gpu_device *cpu, stru
     uint64_t available;
     RETURN_IF_FAILED(gpu_memory_free(cpu, &available));
     if (sizes.n > 1 && sizes.at[i] > available / ARRAYS)
-      log_warn("--sizes %s: left out of --host, %d such arrays are more than the %s free",
+      log_warn("--sizes %s: not measured by --host: %d arrays of it need more than the %s of free memory",
                report_bytes(sizes.at[i]), ARRAYS, report_bytes(available));
     else
       RETURN_IF_FAILED(

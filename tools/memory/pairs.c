@@ -73,8 +73,8 @@ static status_t pairs_contents(struct pairs_job *job, uint32_t *host)
   if (mem_contents_corrupt(job->rig)) host[words_of(job->pair) / 2] ^= 1;
   for (size_t w = 0; w < words_of(job->pair); w++)
     if (host[w] != want(job->pair, w))
-      return log_fail(STATUS_WRONG, "pair \"%s\", %s: word %zu is %08x and must be %08x",
-                      plans[job->pair].name, job->after ? "after" : "before", w, host[w], want(job->pair, w));
+      return log_fail(STATUS_WRONG, "pair \"%s\", %s: word %zu is %08x, must be %08x", plans[job->pair].name,
+                      job->after ? "after" : "before", w, host[w], want(job->pair, w));
   return STATUS_OK;
 }
 

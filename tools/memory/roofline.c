@@ -160,7 +160,7 @@ static status_t real_check(struct roofline_work *work, double want, double size,
   RETURN_IF_FAILED(gpu_copy_out(work->rig->sampler.queue, &got, work->sum, 0, sizeof got));
   RETURN_IF_FAILED(gpu_sync(work->rig->sampler.queue));
   if (fabs((double)got - want) <= TENSOR_TOLERANCE * size) return STATUS_OK;
-  return log_fail(STATUS_WRONG, "%s: the sum is %g and must be %g", what, (double)got, want);
+  return log_fail(STATUS_WRONG, "%s: the sum is %g, must be %g", what, (double)got, want);
 }
 
 static status_t tensor_check(struct roofline_work *work, struct flops_job *job)
@@ -278,7 +278,7 @@ status_t mem_roofline_run(struct mem_run *run)
   while (work.bytes > CHECK_BYTES && work.bytes > available / 2) work.bytes /= 2;
   if (run->config.sizes.n) work.bytes = run->config.sizes.at[0];
   if (run->config.sizes.n > 1)
-    log_warn("--sizes: the roofline takes the first alone, %s", report_bytes(work.bytes));
+    log_warn("--sizes: --roofline uses only the first, %s", report_bytes(work.bytes));
   if (work.bytes < CHECK_BYTES) work.bytes = CHECK_BYTES;
   RETURN_IF_FAILED(gpu_alloc(device, work.bytes, &work.mem));
   TRY(gpu_alloc(device, 64, &work.sum), done);

@@ -16,9 +16,9 @@ static status_t mem_values_refuse(const char *option, const char *text, uint64_t
   char step[64] = "";
   if (grain > 1) snprintf(step, sizeof step, " in steps of %s", report_bytes(grain));
   if (most < 65536)
-    return log_fail(STATUS_USAGE, "%s %s: allowed are numbers from %d to %d%s, separated by commas", option,
-                    text, (int)least, (int)most, step);
-  return log_fail(STATUS_USAGE, "%s %s: allowed are sizes as 64K or 1.5G, from %s%s, separated by commas",
+    return log_fail(STATUS_USAGE, "%s %s: must be numbers from %d to %d%s, separated by commas", option, text,
+                    (int)least, (int)most, step);
+  return log_fail(STATUS_USAGE, "%s %s: must be sizes such as 64K or 1.5G, from %s%s, separated by commas",
                   option, text, report_bytes(least), step);
 }
 

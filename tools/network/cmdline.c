@@ -21,8 +21,7 @@ static status_t parse_bytes(const char *option, const char *text, void *field)
 {
   uint64_t bytes;
   if (value_read_bytes(text, &bytes) != STATUS_OK || !bytes || bytes > MOST_BYTES || bytes % WORD_BYTES)
-    return log_fail(STATUS_USAGE, "%s %s: allowed are 8 to 4G bytes, a multiple of 8, with K, M or G", option,
-                    text);
+    return log_fail(STATUS_USAGE, "%s %s: must be 8 to 4G bytes, a multiple of 8, such as 64K", option, text);
   *(int64_t *)field = (int64_t)bytes;
   return STATUS_OK;
 }
@@ -37,8 +36,9 @@ static status_t parse_parts(const char *option, const char *text, void *field)
     rest = value_next(rest, ',', word, sizeof word);
     while (p < BENCH_PARTS && strcmp(bench_part_names[p], word) != 0) p++;
     if (p == BENCH_PARTS)
-      return log_fail(STATUS_USAGE, "%s %s: allowed are host, pairs, halo, allreduce, with commas between",
-                      option, text);
+      return log_fail(STATUS_USAGE,
+                      "%s %s: must be host, pairs, halo or allreduce, or several separated by commas", option,
+                      text);
     *chosen |= 1 << p;
   }
   return STATUS_OK;

@@ -119,7 +119,7 @@ static status_t exchange_differs(const struct bench_exchange *x, const int64_t a
                     watch_rank_name(x->config.comm, message->peer, sender), halo_dir_name(message->dir, dir),
                     (long long)at[0], (long long)at[1], (long long)at[2]);
   }
-  return log_fail(STATUS_WRONG, "transport %s: point %lld,%lld,%lld changed, and no message belongs there",
+  return log_fail(STATUS_WRONG, "transport %s: point %lld,%lld,%lld changed, but no message belongs there",
                   name, (long long)at[0], (long long)at[1], (long long)at[2]);
 }
 

@@ -173,7 +173,7 @@ static status_t minimise(struct fitting *f, double *at, double *loss)
   double diagonal[PARAMETERS_MAX], qtf[PARAMETERS_MAX], a[PARAMETERS_MAX], b[PARAMETERS_MAX],
       c[PARAMETERS_MAX];
   double *work = calloc((size_t)m * (size_t)(n + 2), sizeof *work);
-  if (!work) return log_fail(STATUS_ENVIRONMENT, "out of memory for a fit of %d runs", f->n);
+  if (!work) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a fit of %d runs", f->n);
   double *residual = work, *d = work + m, *jacobian = work + 2 * m;
   int how = lmdif(residuals, f, m, n, at, residual, 1e-7, 1e-7, 0, 200 * (n + 1), 1e-12, diagonal, 1, 10, 0,
                   &evaluations, jacobian, m, pivot, qtf, a, b, c, d);
@@ -386,7 +386,7 @@ status_t model_fit(const struct study *study, const struct study_paths *paths, c
   struct fitting f = {.n = 0};
   struct model *m = calloc(1, sizeof *m);
   status_t status = STATUS_OK;
-  if (!m) return log_fail(STATUS_ENVIRONMENT, "out of memory for a model");
+  if (!m) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a model");
   f.model = m;
   m->program = study->program;
   if (study->n == 0)

@@ -15,7 +15,7 @@ static status_t transport_add(const char *name, const struct study_paths *paths,
   const int via = study_transport_find(paths, name);
   if (via < 0)
     return log_fail(STATUS_ENVIRONMENT,
-                    "the study has runs by %s, and there are no parameters of it: run mpirun -np 2 "
+                    "the study has runs by %s, but there are no parameters of it: run mpirun -np 2 "
                     "comm-gpu -x %s --json FILE",
                     name, name);
   terms->paths.transports[terms->paths.n++] = paths->transports[via];
@@ -28,7 +28,7 @@ static status_t staging_check(const struct study_run *run, const struct study_tr
   if (run->handover < 0 || transport->handover < 0 || run->handover == transport->handover) return STATUS_OK;
   return log_fail(
       STATUS_ENVIRONMENT,
-      "%s has halos staged %s, and comm-gpu's document is of halos staged %s: measure it with the "
+      "%s has halos staged %s, but comm-gpu's document is of halos staged %s: measure it with the "
       "comm-gpu of that build",
       run->file, study_staging(run->handover), study_staging(transport->handover));
 }
@@ -58,7 +58,7 @@ status_t fit_samples_make(const struct study *study, struct fitting *f)
   const struct study_paths *transports = &f->model->terms.paths;
   f->samples = calloc((size_t)study->n + 1, sizeof *f->samples);
   f->study = study;
-  if (!f->samples) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
+  if (!f->samples) return log_fail(STATUS_ENVIRONMENT, "out of host memory for runs");
   for (int r = 0; r < study->n; r++) {
     struct sample *s = &f->samples[f->n++];
     *s = (struct sample){.run = &study->runs[r], .configuration = f->configurations, .weight = 1};

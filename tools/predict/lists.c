@@ -16,7 +16,7 @@ static status_t list_parse(const char *option, const char *text, struct size_lis
   for (const char *rest = text; rest;) {
     rest = value_next(rest, ',', word, sizeof word);
     if (list->n == LIST_SIZES_MAX)
-      return log_fail(STATUS_USAGE, "%s %s: at most %d sizes are allowed", option, text, LIST_SIZES_MAX);
+      return log_fail(STATUS_USAGE, "%s %s: must be at most %d sizes", option, text, LIST_SIZES_MAX);
     RETURN_IF_FAILED(parse(option, word, &list->list[list->n++]));
   }
   return STATUS_OK;
@@ -59,9 +59,8 @@ status_t rank_list_parse(const char *option, const char *text, void *ranks)
     long long value;
     rest = value_next(rest, ',', word, sizeof word);
     if (list->n == LIST_RANKS_MAX || value_read_int(word, 1, LIST_RANKS_TOP, &value) != STATUS_OK)
-      return log_fail(STATUS_USAGE,
-                      "%s %s: allowed are up to %d whole numbers from 1 to %d, with commas between", option,
-                      text, LIST_RANKS_MAX, LIST_RANKS_TOP);
+      return log_fail(STATUS_USAGE, "%s %s: must be up to %d whole numbers from 1 to %d, separated by commas",
+                      option, text, LIST_RANKS_MAX, LIST_RANKS_TOP);
     list->list[list->n++] = (int)value;
   }
   return STATUS_OK;
@@ -81,7 +80,7 @@ status_t between_parse(const char *option, const char *text, void *between)
       value_read_real(word[1], 1e-6, 1e6, &bandwidth) != STATUS_OK)
     return log_fail(
         STATUS_USAGE,
-        "%s %s: wanted are two numbers with a comma between, microseconds from 0.001 to 1e6 and GB/s "
+        "%s %s: must be two numbers separated by a comma, microseconds from 0.001 to 1e6 and GB/s "
         "from 1e-6 to 1e6, such as 5,20",
         option, text);
   *b = (struct study_between){latency / 1e6, bandwidth * 1e9};

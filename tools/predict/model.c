@@ -228,7 +228,7 @@ static status_t seen_check(const struct model_errors *errors, const struct geome
     if (g->slab_points[d] > 0 && !errors->seen[TERM_SLAB_I + d])
       return log_fail(
           STATUS_ENVIRONMENT,
-          "the cut %dx%dx%d needs a run that cuts %c, and the study has none: measure one with -p",
+          "the cut %dx%dx%d needs a run that cuts %c, but the study has none: measure one with -p",
           g->procs[0], g->procs[1], g->procs[2], "ijk"[d]);
   if (via < 0 || errors->seen[model_transport_column(via, TRANSPORT_LATENCY)]) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT,
@@ -245,11 +245,11 @@ status_t model_paths_check(const struct study_paths *paths, const struct geometr
     if (g->messages[where] == 0) continue;
     if (route.via[where] < 0)
       return log_fail(STATUS_ENVIRONMENT,
-                      "pairs on different hosts go by staged, and there are no parameters of it: measure "
+                      "pairs on different hosts go by staged, but there are no parameters of it: measure "
                       "himeno-gpu and comm-gpu with -x staged");
     if (paths->transports[route.via[where]].known[where]) continue;
     return log_fail(STATUS_ENVIRONMENT,
-                    "%d hosts, and the path %s by %s was never measured: %s, or say how many ranks a host "
+                    "%d hosts, but the path %s by %s was never measured: %s, or say how many ranks a host "
                     "has by --per-host",
                     g->hosts, where == STUDY_OTHER_HOST ? "between hosts" : "within a host",
                     paths->transports[route.via[where]].name,

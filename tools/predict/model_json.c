@@ -41,7 +41,7 @@ static double number_within(struct reader *reader, const char *where, const json
   if (json_is_number(found) && value >= least && value <= most && (!is_whole || value == floor(value)))
     return value;
   if (json_is_number(found))
-    snprintf(what, sizeof what, "is %g: allowed are %s%g to %g", value, is_whole ? "whole numbers from " : "",
+    snprintf(what, sizeof what, "is %g: must be %s%g to %g", value, is_whole ? "whole numbers from " : "",
              least, most);
   else
     snprintf(what, sizeof what, "%s", found ? "is no number" : "is missing");
@@ -148,7 +148,7 @@ static void terms_read(struct reader *reader, const json_t *terms, struct model 
     snprintf(where, sizeof where, "terms[%d]", c);
     if (!told || strcmp(told, name) != 0) {
       char what[128];
-      snprintf(what, sizeof what, "is %.20s, and \"%s\" is wanted", told ? "another" : "missing", name);
+      snprintf(what, sizeof what, "is %.20s; it must be \"%s\"", told ? "another" : "missing", name);
       wrong(reader, where, "name", what);
       return;
     }

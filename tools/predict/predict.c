@@ -172,7 +172,7 @@ static status_t points_make(struct predict *p)
   size_t ends = (size_t)(p->model.terms.paths.n * p->config.sizes.n);
   p->points = calloc(2 * ends * (size_t)p->config.ranks.n + 1, sizeof *p->points);
   p->ends = calloc(ends + 1, sizeof *p->ends);
-  if (!p->points || !p->ends) return log_fail(STATUS_ENVIRONMENT, "out of memory for predictions");
+  if (!p->points || !p->ends) return log_fail(STATUS_ENVIRONMENT, "out of host memory for predictions");
   for (int w = 0; w < p->model.terms.paths.n; w++) {
     const char *transport = p->model.terms.paths.transports[w].name;
     if (p->config.transport && strcmp(transport, p->config.transport) != 0) continue;
@@ -244,7 +244,7 @@ static status_t against_make(struct predict *p)
       handover = p->model.terms.paths.transports[w].handover;
   RETURN_IF_FAILED(study_read(p->config.against, &p->beside));
   if (p->beside.program != p->model.program)
-    return log_fail(STATUS_USAGE, "--against %s: runs of %s, and the model is one of %s", p->config.against,
+    return log_fail(STATUS_USAGE, "--against %s: runs of %s, but the model is one of %s", p->config.against,
                     model_program_names[p->beside.program], model_program_names[p->model.program]);
   if (p->study.n > 0) RETURN_IF_FAILED(study_select(&p->beside, p->study.runs[0].kernel, 0));
   RETURN_IF_FAILED(study_staging_select(&p->beside, handover));

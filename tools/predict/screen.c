@@ -25,9 +25,10 @@ status_t study_keep_parse(const char *option, const char *text, void *keep)
     for (int reason = LEFT_DUPLICATE; reason < STUDY_REASONS; reason++)
       if (strcmp(word, study_reason_names[reason]) == 0) found = 1u << reason;
     if (!found)
-      return log_fail(STATUS_USAGE,
-                      "%s %s: allowed are duplicates, machines, unverified and outliers, with commas between",
-                      option, text);
+      return log_fail(
+          STATUS_USAGE,
+          "%s %s: must be duplicates, machines, unverified or outliers, or several separated by commas",
+          option, text);
     *(unsigned *)keep |= found;
   }
   return STATUS_OK;
@@ -37,7 +38,7 @@ status_t study_leave(struct study *study, enum study_reason reason, const char *
 {
   va_list words;
   struct study_left *longer = realloc(study->left, (size_t)(study->n_left + 1) * sizeof *longer);
-  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
+  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of host memory for runs");
   study->left = longer;
   struct study_left *left = &study->left[study->n_left++];
   *left = (struct study_left){.reason = reason};
@@ -120,7 +121,7 @@ static status_t leave_where(struct study *study, enum study_reason reason, judge
 {
   char(*why)[STUDY_WHY] = calloc((size_t)study->n + 1, sizeof *why);
   int kept = 0;
-  if (!why) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
+  if (!why) return log_fail(STATUS_ENVIRONMENT, "out of host memory for runs");
   for (int r = 0; r < study->n; r++) judge(study, r, with, why[r]);
   status_t status = STATUS_OK;
   for (int r = 0; r < study->n && status == STATUS_OK; r++)
@@ -170,11 +171,11 @@ static void judge_machine(const struct study *study, int r, const void *with, ch
   const struct study_run *run = &study->runs[r], *most = with;
   const int common = most_common(study, NULL, run, same_device);
   if (strcmp(run->host, most->host) != 0)
-    snprintf(why, STUDY_WHY, "began on host %s, and most runs on %s", run->host, most->host);
+    snprintf(why, STUDY_WHY, "began on host %s, but most runs on %s", run->host, most->host);
   else if (strcmp(run->driver, most->driver) != 0)
-    snprintf(why, STUDY_WHY, "%s, and most runs' is %s", run->driver, most->driver);
+    snprintf(why, STUDY_WHY, "%s, but most runs' is %s", run->driver, most->driver);
   else if (common >= 0 && strcmp(run->uuid, study->runs[common].uuid) != 0)
-    snprintf(why, STUDY_WHY, "another machine named %s: at %s it has %s, and that of most runs has %s",
+    snprintf(why, STUDY_WHY, "another machine named %s: at %s it has %s, but that of most runs has %s",
              run->host, run->pci, run->uuid, study->runs[common].uuid);
 }
 

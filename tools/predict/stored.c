@@ -37,7 +37,7 @@ static void pair_fill(const json_t *document, struct validate_pair *pair)
 static status_t pairs_make(const json_t *document, const struct study *measured, struct validate_table *table)
 {
   struct validate_table t = {.pairs = calloc((size_t)measured->n + 1, sizeof *t.pairs)};
-  if (!t.pairs) return log_fail(STATUS_ENVIRONMENT, "out of memory for a comparison");
+  if (!t.pairs) return log_fail(STATUS_ENVIRONMENT, "out of host memory for a comparison");
   for (int r = 0; r < measured->n; r++) {
     struct validate_pair *pair = &t.pairs[t.n];
     pair->run = measured->runs[r];

@@ -199,12 +199,12 @@ static void product_read(const json_t *document, const char *path, struct study_
 static status_t run_keep(struct study *study, const struct study_run *run)
 {
   if (study->n > 0 && run->program != study->program)
-    return log_fail(STATUS_USAGE, "%s: a run of %s, and %s is one of %s: a study is of one program",
+    return log_fail(STATUS_USAGE, "%s: a run of %s, but %s is one of %s: a study is of one program",
                     run->file, model_program_names[run->program], study->runs[0].file,
                     model_program_names[study->program]);
   study->program = run->program;
   struct study_run *longer = realloc(study->runs, (size_t)(study->n + 1) * sizeof *longer);
-  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of memory for runs");
+  if (!longer) return log_fail(STATUS_ENVIRONMENT, "out of host memory for runs");
   study->runs = longer;
   study->runs[study->n++] = *run;
   return STATUS_OK;

@@ -31,7 +31,8 @@ static int is_left(enum model_kind kind, const struct study_run *run, const char
 static status_t validate_table_make(const struct study *study, int kinds, struct validate_table *table)
 {
   *table = (struct validate_table){.pairs = calloc((size_t)(kinds * study->n) + 1, sizeof *table->pairs)};
-  return table->pairs ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
+  return table->pairs ? STATUS_OK
+                      : log_fail(STATUS_ENVIRONMENT, "out of host memory for the comparison with runs");
 }
 
 static const struct model_scale as_measured = {1, 1};
@@ -58,7 +59,7 @@ static status_t rest_fit(const struct study *study, const struct study_paths *pa
                          struct model *model, int *fits)
 {
   *rest = (struct study){.program = study->program, .runs = calloc((size_t)study->n + 1, sizeof *rest->runs)};
-  if (!rest->runs) return log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
+  if (!rest->runs) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the comparison with runs");
   for (int r = 0; r < study->n; r++)
     if (!is_left(kind, &study->runs[r], left)) rest->runs[rest->n++] = study->runs[r];
   log_mute(1);
@@ -80,7 +81,7 @@ static status_t leave_out(const struct study *study, const struct study_paths *p
   struct model *model = calloc(1, sizeof *model);
   int fits = 0;
   status_t status;
-  if (!model) return log_fail(STATUS_ENVIRONMENT, "out of memory for the validation");
+  if (!model) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the comparison with runs");
   TRY(rest_fit(study, paths, kind, left, from, nested, &rest, model, &fits), done);
   if (fits && nested) {
     TRY(groups_leave(&rest, paths, &model->terms, 0, &inner), done);
@@ -306,7 +307,7 @@ static status_t outlier_leave(struct study *study, const struct study_paths *pat
 status_t validate_outliers(struct study *study, const struct study_paths *paths)
 {
   struct model *model = calloc(1, sizeof *model);
-  status_t status = model ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of memory for a model");
+  status_t status = model ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for a model");
   for (int most = study->n / OUTLIERS_SHARE, left = 1; left && most > 0 && status == STATUS_OK; most--)
     status = outlier_leave(study, paths, model, &left);
   free(model);

@@ -58,7 +58,8 @@ static status_t products_cut(const int asked[3], struct study_run *run)
                                     width_of(&problem, &run->product), run->procs));
   for (int d = 0; d < 2 && run->weak; d++) {
     if (run->global[d] > GEMM_EXTENT_MAX / run->procs[d])
-      return log_fail(STATUS_USAGE, "C of all %dx%d ranks overflows", run->procs[0], run->procs[1]);
+      return log_fail(STATUS_USAGE, "C of all %dx%d ranks is too large for 64-bit sizes", run->procs[0],
+                      run->procs[1]);
     run->global[d] *= run->procs[d];
   }
   run->procs[2] = 0;

@@ -17,7 +17,7 @@ void *sim_array(size_t n, size_t bytes)
 {
   void *array = calloc(n, bytes);
   if (array) return array;
-  log_fail(STATUS_ENVIRONMENT, "out of memory for %d simulated ranks", sim.point.ranks);
+  log_fail(STATUS_ENVIRONMENT, "out of host memory for %d simulated ranks", sim.point.ranks);
   _Exit(STATUS_ENVIRONMENT);
 }
 
@@ -53,7 +53,7 @@ status_t engine_run(const char *platform, void (*run)(int argc, char **argv))
   sg_host_t *hosts = sg_host_list();
   qsort(hosts, sg_host_count(), sizeof *hosts, by_name);
   if (sg_host_count() < (size_t)needed)
-    return log_fail(STATUS_USAGE, "the platform has %zu hosts, and %d ranks need %d of %d GPUs",
+    return log_fail(STATUS_USAGE, "the platform has %zu hosts, but %d ranks need %d of %d GPUs",
                     sg_host_count(), sim.point.ranks, needed, each);
   ranks = sim_array((size_t)sim.point.ranks, sizeof *ranks);
   for (int r = 0; r < sim.point.ranks; r++) {

@@ -52,7 +52,7 @@ static void files_close(struct files *f)
 static status_t file_make(const char *name, FILE **file)
 {
   *file = fdopen(memfd_create(name, 0), "w+");
-  return *file ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "memory for the file %s: %m", name);
+  return *file ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for the file %s: %m", name);
 }
 
 static status_t files_make(const struct sim_setup *setup, const struct sim_point *point, struct files *f)
@@ -67,7 +67,7 @@ static status_t files_make(const struct sim_setup *setup, const struct sim_point
   snprintf(f->path, sizeof f->path, "/proc/self/fd/%d", fileno(f->platform));
   sim_platform_write(setup, point->ranks, f->platform);
   if (fflush(f->platform) == 0 && !ferror(f->platform)) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "memory for the platform: %m");
+  return log_fail(STATUS_ENVIRONMENT, "out of host memory for the platform: %m");
 }
 
 /* A copy, complete or not at all, so that the folder's other files are safe. */

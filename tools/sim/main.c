@@ -45,8 +45,8 @@ static status_t model_read(const struct sim_config *c, struct model_terms *terms
   RETURN_IF_FAILED(model_json_read(c->model, NULL, &model));
   *terms = model.terms;
   if (model.program != STUDY_HIMENO)
-    return log_fail(STATUS_USAGE, "--model %s: a model of %s, and ranks of himeno-gpu are simulated",
-                    c->model, model_program_names[model.program]);
+    return log_fail(STATUS_USAGE, "--model %s is a model of %s; only himeno-gpu can be simulated", c->model,
+                    model_program_names[model.program]);
   const int staged = study_transport_find(paths, "staged");
   struct study_between given = c->between;
   if (c->platform && staged >= 0)
@@ -223,7 +223,7 @@ static status_t sim_simulate(int *ended)
   RETURN_IF_FAILED(platform_check(c));
   RETURN_IF_FAILED(model_read(c, &setup.model));
   runs = mmap(NULL, runs_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (runs == MAP_FAILED) return log_fail(STATUS_ENVIRONMENT, "out of memory for the runs");
+  if (runs == MAP_FAILED) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the runs");
   head_print();
   for (int n = 0; n < c->sizes.n; n++)
     for (int r = 0; r < c->ranks.n; r++) {

@@ -73,8 +73,8 @@ static status_t gosa_check(double gosa)
 {
   const double points = himeno_points(sim.point.global);
   if (solver_gosa_agrees(gosa, points, 1e-9)) return STATUS_OK;
-  return log_fail(STATUS_WRONG, "the sum over %d ranks came to %.17g and must be %.17g", sim.point.ranks,
-                  gosa, points);
+  return log_fail(STATUS_WRONG, "the sum over %d ranks is %.17g, must be %.17g", sim.point.ranks, gosa,
+                  points);
 }
 
 static status_t rank_run(struct sim_rank *rank)

@@ -23,7 +23,7 @@ static status_t cpu_packer_open(struct gpu_device *device, const struct layout *
   struct cpu_packer *s = malloc(sizeof *s);
 
   (void)device;
-  if (!s) return log_fail(STATUS_ENVIRONMENT, "no memory for the halo packer");
+  if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the halo packer");
   s->layout = *layout;
   s->plan = *plan;
   *state = (struct halo_packer_state *)s;

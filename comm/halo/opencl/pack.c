@@ -92,7 +92,7 @@ static status_t opencl_packer_open(struct gpu_device *device, const struct layou
   status_t status;
   struct opencl_packer *s = calloc(1, sizeof *s);
 
-  if (!s) return log_fail(STATUS_ENVIRONMENT, "no memory for the halo packer");
+  if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the halo packer");
   s->device = (struct opencl_device *)device;
   s->layout = *layout;
   s->messages = plan->n;

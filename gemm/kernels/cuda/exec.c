@@ -89,7 +89,7 @@ static status_t blocks_choose(struct gemm_exec *exec, const struct cuda_gemm_sta
   cudaError_t error = operation->choose(&s->job, &s->chip, &exec->blocks);
   if (error != cudaErrorInvalidConfiguration) return cuda_gemm_check(exec, error);
   cudaGetLastError();
-  return log_fail(STATUS_ENVIRONMENT, "kernel %s has no such blocks for this problem on %s",
+  return log_fail(STATUS_ENVIRONMENT, "kernel %s has no block sizes that fit this problem on %s",
                   exec->kernel->name, exec->device->info.name);
 }
 

@@ -23,8 +23,8 @@ static status_t result_status(CLBlastStatusCode code)
   if (code == CLBlastSuccess) return STATUS_OK;
   if (code == CLBlastOpenCLOutOfResources || code == CLBlastOpenCLOutOfHostMemory ||
       code == CLBlastTempBufferAllocFailure || code == CLBlastOpenCLBuildProgramFailure)
-    return log_fail(STATUS_ENVIRONMENT, "CLBlastSgemm: lack of memory, or no kernel for this device (%d)",
-                    (int)code);
+    return log_fail(STATUS_ENVIRONMENT,
+                    "CLBlastSgemm: out of device memory, or no kernel for this device (%d)", (int)code);
   return log_fail(STATUS_FAULT, "CLBlastSgemm: status %d", (int)code);
 }
 

@@ -71,10 +71,10 @@ static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const str
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
   RETURN_IF_FAILED(opencl_query(s->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
   if (items > most)
-    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs groups of %zu work-items, and %s takes %zu",
+    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs groups of %zu work-items, but %s takes at most %zu",
                     exec->kernel->name, items, exec->device->info.name, most);
   if (need > have)
-    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %llu bytes of local memory, and %s has %llu",
+    return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %llu bytes of local memory, but %s has %llu",
                     exec->kernel->name, (unsigned long long)need, exec->device->info.name,
                     (unsigned long long)have);
   return STATUS_OK;

@@ -31,7 +31,7 @@ status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...)
 
 static status_t asm_out_of_memory(void)
 {
-  return log_fail(STATUS_ENVIRONMENT, "out of memory while assembling");
+  return log_fail(STATUS_ENVIRONMENT, "out of host memory for the assembler");
 }
 
 /* Doubles an array that is full. */

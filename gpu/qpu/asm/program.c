@@ -28,7 +28,7 @@ status_t qpu_file_read(const char *path, char **bytes, size_t *n)
   char *made = malloc(MAX_FILE_BYTES);
   size_t length = made ? fread(made, 1, MAX_FILE_BYTES, file) : 0;
   if (!made)
-    status = log_fail(STATUS_ENVIRONMENT, "out of memory to read %s", path);
+    status = log_fail(STATUS_ENVIRONMENT, "out of host memory for %s", path);
   else if (ferror(file))
     status = log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path, strerror(errno));
   else if (length == MAX_FILE_BYTES)

@@ -55,11 +55,11 @@ static status_t write_result(const struct qpu_as_config *config)
   size_t size = 0;
   RETURN_IF_FAILED(file_check(path));
   FILE *out = open_memstream(&text, &size);
-  if (!out) return log_fail(STATUS_ENVIRONMENT, "out of memory for the result");
+  if (!out) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the assembled program");
   status_t status = assemble(config, out);
   int broken = ferror(out);
   if ((fclose(out) != 0 || broken) && status == STATUS_OK)
-    status = log_fail(STATUS_ENVIRONMENT, "out of memory for the result");
+    status = log_fail(STATUS_ENVIRONMENT, "out of host memory for the assembled program");
   if (status == STATUS_OK) status = file_write(path, text, size);
   free(text);
   return status;

@@ -18,7 +18,7 @@ status_t qpu_memory_create(struct qpu_memory *memory, size_t bytes, uint32_t bas
   made.allowed = calloc(made.size / 32, 1);
   if (!made.bytes || !made.allowed) {
     qpu_memory_destroy(&made);
-    return log_fail(STATUS_ENVIRONMENT, "out of memory for %zu bytes of emulated QPU memory", bytes);
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for %zu bytes of emulated QPU memory", bytes);
   }
   *memory = made;
   return STATUS_OK;
@@ -83,7 +83,8 @@ status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *add
   if (bytes == 0 || bytes > memory->size || !find_gap(memory, (uint32_t)bytes, apart, &begin, &number))
     return log_fail(STATUS_ENVIRONMENT, "%zu bytes of emulated QPU memory are needed and %zu are left", bytes,
                     qpu_memory_left(memory));
-  if (!make_room(memory)) return log_fail(STATUS_ENVIRONMENT, "out of memory for the list of allocations");
+  if (!make_room(memory))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the list of allocations");
   uint32_t end = memory->size - begin < apart ? memory->size : begin + apart;
   struct qpu_region *place = memory->regions + number;
   memmove(place + 1, place, (memory->n_regions++ - number) * sizeof *place);

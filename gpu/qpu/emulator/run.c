@@ -32,14 +32,14 @@ status_t qpu_emu_create(const struct qpu_emu_config *config, struct qpu_emu **em
   RETURN_IF_FAILED(complete_config(&complete));
   struct qpu_emu *made = calloc(1, sizeof *made);
   status_t status;
-  if (!made) return log_fail(STATUS_ENVIRONMENT, "out of memory for the QPU emulator");
+  if (!made) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the QPU emulator");
   made->config = complete;
   TRY(qpu_memory_create(&made->memory, complete.memory_bytes, complete.base), fail);
   made->n_pages = made->memory.size / (QPU_PAGE_WORDS * 8) + 1;
   made->pages = calloc(made->n_pages, sizeof *made->pages);
   made->qpus = aligned_alloc(_Alignof(struct qpu_qpu), (size_t)complete.n_qpus * sizeof *made->qpus);
   if (!made->pages || !made->qpus) {
-    status = log_fail(STATUS_ENVIRONMENT, "out of memory for %d emulated QPUs", complete.n_qpus);
+    status = log_fail(STATUS_ENVIRONMENT, "out of host memory for %d emulated QPUs", complete.n_qpus);
     goto fail;
   }
   memset(made->qpus, 0, (size_t)complete.n_qpus * sizeof *made->qpus);
@@ -79,7 +79,7 @@ status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *mode
 {
   free(emu->cost);
   emu->cost = model ? qpu_cost_create(model) : NULL;
-  return model && !emu->cost ? log_fail(STATUS_ENVIRONMENT, "out of memory for an estimate") : STATUS_OK;
+  return model && !emu->cost ? log_fail(STATUS_ENVIRONMENT, "out of host memory for an estimate") : STATUS_OK;
 }
 
 void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu)
@@ -239,7 +239,7 @@ status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_j
   struct qpu_alu_mode mode;
   for (size_t i = 0; i < n_jobs; i++)
     if (jobs[i].uniforms % 4 || jobs[i].code % 8)
-      return log_fail(STATUS_USAGE, "job %zu: code must lie at a multiple of 8 and uniforms at one of 4", i);
+      return log_fail(STATUS_USAGE, "job %zu: code must be 8-byte aligned and uniforms 4-byte aligned", i);
   forget_code(emu);
   memset(&emu->vpm, 0, sizeof emu->vpm);
   memset(&emu->stats, 0, sizeof emu->stats);

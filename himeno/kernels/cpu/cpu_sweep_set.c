@@ -100,14 +100,15 @@ static status_t cpu_sweep_open(struct gpu_device *device, const struct himeno_fi
 
   (void)device;
   RETURN_IF_FAILED(cpu_simd_choose(&simd));
-  if (!(x = calloc(1, sizeof *x))) return log_fail(STATUS_ENVIRONMENT, "no memory for the CPU kernels");
+  if (!(x = calloc(1, sizeof *x)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the CPU kernels");
   x->fields = *fields;
   x->simd = simd;
   x->fetches = cpu_fetches();
   x->rows = variant ? variant->rows : simd->sweep;
   x->threads = omp_get_max_threads();
   if (!(x->partial = calloc((size_t)x->threads, sizeof *x->partial)))
-    status = log_fail(STATUS_ENVIRONMENT, "no memory for partial sums of %d threads", x->threads);
+    status = log_fail(STATUS_ENVIRONMENT, "out of host memory for partial sums of %d threads", x->threads);
   else if (kernel->sweeps > 1)
     status = cpu_wavefront_open(&fields->layout, simd, kernel->sweeps, x->threads, &x->wavefront);
   if (status == STATUS_OK)

@@ -160,7 +160,7 @@ status_t cpu_wavefront_open(const struct layout *layout, const struct cpu_simd *
 {
   const int64_t blocks = (layout->extent[0] / BLOCK + 2 * threads) * layout->extent[1];
   struct cpu_wavefront *w = calloc(1, sizeof *w);
-  if (!w) return log_fail(STATUS_ENVIRONMENT, "no memory for the wavefront");
+  if (!w) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the wavefront");
   *w = (struct cpu_wavefront){
       .layout = *layout, .simd = simd, .sweeps = sweeps, .threads = threads, .fetches = cpu_fetches()};
   w->rows = tile_rows(w);
@@ -171,7 +171,7 @@ status_t cpu_wavefront_open(const struct layout *layout, const struct cpu_simd *
     return STATUS_OK;
   }
   cpu_wavefront_close(w);
-  return log_fail(STATUS_ENVIRONMENT, "no memory for planes between sweeps");
+  return log_fail(STATUS_ENVIRONMENT, "out of host memory for planes between sweeps");
 }
 
 void cpu_wavefront_close(struct cpu_wavefront *w)

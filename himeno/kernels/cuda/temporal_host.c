@@ -36,7 +36,7 @@ static status_t temporal_open(struct cuda_exec *exec)
     if (form_runs(chip, code, &forms[f])) s->form = &forms[f];
   }
   if (s->form) return cuda_exec_check(exec, cuda_temporal_open(&s->chip), "preparing temporal passes");
-  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %d bytes of shared memory a block, and %s has %zu",
+  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %d bytes of shared memory per block, but %s has %zu",
                   exec->kernel->name, forms[CUDA_TEMPORAL_FORMS - 1].shared_bytes, chip->name,
                   chip->sharedMemPerBlockOptin);
 }

@@ -131,7 +131,7 @@ static status_t compile_failed(void *program, const char *path)
   if (nvrtc.log_size(program, &size) != 0 || size == 0 || !(text = malloc(size)) ||
       nvrtc.log(program, text) != 0) {
     free(text);
-    return log_fail(STATUS_USAGE, "--kernel-file %s does not compile, and NVRTC says nothing more", path);
+    return log_fail(STATUS_USAGE, "--kernel-file %s does not compile; NVRTC gives no reason", path);
   }
   status_t status = log_fail(STATUS_USAGE, "--kernel-file %s does not compile: %s", path, first_error(text));
   free(text);
@@ -187,8 +187,8 @@ static status_t cuda_user_shape_check(const struct cuda_variant *variant)
 {
   const int *t = variant->threads, *tile = variant->tile;
   if (t[0] < 1 || t[1] < 1 || t[2] < 1 || (long)t[0] * t[1] * t[2] > THREADS_MAX)
-    return log_fail(STATUS_USAGE, "--kernel-file: threads {%d, %d, %d}: allowed are 1 to %d in all", t[0],
-                    t[1], t[2], THREADS_MAX);
+    return log_fail(STATUS_USAGE, "--kernel-file: threads {%d, %d, %d}: must be 1 to %d in all", t[0], t[1],
+                    t[2], THREADS_MAX);
   if (tile[0] < 1 || tile[1] < 1 || tile[2] < 1)
     return log_fail(STATUS_USAGE, "--kernel-file: tile {%d, %d, %d}: each must be at least 1", tile[0],
                     tile[1], tile[2]);

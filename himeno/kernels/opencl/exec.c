@@ -50,7 +50,7 @@ static status_t group_limits(const struct opencl_device *device, size_t limits[3
   RETURN_IF_FAILED(opencl_query(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof limits[0], &limits[0]));
   RETURN_IF_FAILED(opencl_query(device, CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, sizeof dimensions, &dimensions));
   if (!(items = calloc(dimensions, sizeof *items)))
-    return log_fail(STATUS_ENVIRONMENT, "no memory for device limits");
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for device limits");
   TRY(opencl_query(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, dimensions * sizeof *items, items), done);
   limits[1] = items[0];
   limits[2] = dimensions > 1 ? items[1] : 1;
@@ -91,9 +91,9 @@ static status_t fit_group(struct opencl_exec *x, const size_t limits[3])
     s->points[d] /= 2;
   }
   if (opencl_exec_fits(s, limits)) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs groups of %dx%d work-items, %s takes %zu (%zux%zu)",
-                  x->kernel->name, s->group[0], s->group[1], x->device->base.info.name, limits[0], limits[1],
-                  limits[2]);
+  return log_fail(
+      STATUS_ENVIRONMENT, "kernel %s needs groups of %dx%d work-items, but %s takes at most %zu (%zux%zu)",
+      x->kernel->name, s->group[0], s->group[1], x->device->base.info.name, limits[0], limits[1], limits[2]);
 }
 
 /** What kernels are told of the device. */
@@ -113,7 +113,8 @@ status_t opencl_exec_build(const struct opencl_exec *x, const struct opencl_vari
   char *source;
 
   for (int n = 0; parts[n]; n++) bytes += strlen(parts[n]);
-  if (!(source = calloc(bytes, 1))) return log_fail(STATUS_ENVIRONMENT, "no memory for OpenCL sources");
+  if (!(source = calloc(bytes, 1)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for OpenCL sources");
   for (int n = 0; parts[n]; n++) strcat(source, parts[n]);
   snprintf(options, sizeof options,
            "%s -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu -D REDUCE_GROUP=%zu %s", device_options(x),
@@ -257,7 +258,7 @@ static status_t check_local_memory(const struct opencl_exec *x)
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
   RETURN_IF_FAILED(opencl_query(x->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
   if (need <= have) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %llu bytes of local memory, %s has %llu",
+  return log_fail(STATUS_ENVIRONMENT, "kernel %s needs %llu bytes of local memory, but %s has %llu",
                   x->kernel->name, (unsigned long long)need, x->device->base.info.name,
                   (unsigned long long)have);
 }
@@ -268,7 +269,8 @@ static status_t create_standard_p(struct opencl_exec *x)
   size_t planes = (size_t)layout->extent[0];
   float *table = malloc(planes * sizeof *table);
   cl_int error;
-  if (!table) return log_fail(STATUS_ENVIRONMENT, "no memory for %zu planes of initial data", planes);
+  if (!table)
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for %zu planes of initial data", planes);
   for (size_t i = 0; i < planes; i++)
     table[i] = himeno_standard_p(layout->origin[0] + (int64_t)i, layout->global[0]);
   x->standard_p = clCreateBuffer(x->device->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR,
@@ -358,7 +360,8 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
   status_t status;
 
   RETURN_IF_FAILED(check_extents(&fields->layout));
-  if (!(x = calloc(1, sizeof *x))) return log_fail(STATUS_ENVIRONMENT, "no memory for the OpenCL kernels");
+  if (!(x = calloc(1, sizeof *x)))
+    return log_fail(STATUS_ENVIRONMENT, "out of host memory for the OpenCL kernels");
   x->device = (struct opencl_device *)device;
   x->fields = *fields;
   x->kernel = kernel;

@@ -31,7 +31,7 @@ static status_t opencl_user_compile(struct opencl_device *device, const char *pa
              named ? " \"" : "", named ? path : "", named ? "\"" : "", source, himeno_shape_cl);
     status = opencl_program_build_file(device, path, text, options, program);
   } else {
-    status = log_fail(STATUS_ENVIRONMENT, "no memory for the source of %s", path);
+    status = log_fail(STATUS_ENVIRONMENT, "out of host memory for the source of %s", path);
   }
   free(text);
   free(source);
@@ -84,11 +84,12 @@ static status_t threads_check(const struct opencl_device *device, cl_kernel kern
     if (threads[d] < 1 || (size_t)threads[d] > l.items[d] || all > (double)l.most)
       return log_fail(
           STATUS_USAGE,
-          "--kernel-file: threads {%d, %d, %d}: allowed are 1 to %zu in all, at most {%zu, %zu, %zu}",
+          "--kernel-file: threads {%d, %d, %d}: must be 1 to %zu in all, and at most {%zu, %zu, %zu}",
           threads[0], threads[1], threads[2], l.most, l.items[0], l.items[1], l.items[2]);
     if (l.required[0] != 0 && l.required[d] != (size_t)threads[d])
       return log_fail(STATUS_USAGE,
-                      "--kernel-file: threads {%d, %d, %d}: the kernel requires groups of {%zu, %zu, %zu}",
+                      "--kernel-file: threads {%d, %d, %d}: must be {%zu, %zu, %zu}, the group size that the "
+                      "kernel requires",
                       threads[0], threads[1], threads[2], l.required[0], l.required[1], l.required[2]);
   }
   return STATUS_OK;

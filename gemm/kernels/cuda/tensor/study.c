@@ -51,7 +51,7 @@ static status_t map_check(const struct fragment_kind *kind, const struct fragmen
   for (int at = 0; at < rows * columns; at++)
     if (count[at] == 0 || count[at] != count[0])
       return log_fail(STATUS_WRONG,
-                      "fragment %s: row %d, column %d is held %d times, and row 0, column 0 %d times",
+                      "fragment %s: row %d, column %d is held %d times, but row 0, column 0 %d times",
                       uses[kind->use], at / columns, at % columns, count[at], count[0]);
   *holders = count[0];
   return STATUS_OK;
