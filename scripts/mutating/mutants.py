@@ -197,6 +197,7 @@ class Mutant:
         self.function, self.old, self.new = (keys.get(key, "") for key in ("in", "from", "to"))
         self.asked_tests = keys.get("tests")
         self.file = self.at = self.tests = None
+        self.further = []
         if not self.function or not self.old or "to" not in keys or set(keys) - {"in", "from", "to", "tests"}:
             raise BadInput(f"{name}: a mutant has \"in\", \"from\", \"to\" and perhaps \"tests\"")
 

@@ -31,7 +31,7 @@ class Sampled:
 
     def __init__(self, file, text, edit, seen):
         begin, end, self.new, self.operator = edit
-        self.file, self.at, self.tests = file, (begin, end), []
+        self.file, self.at, self.tests, self.further = file, (begin, end), [], []
         first, last = text.rfind("\n", 0, begin) + 1, (text + "\n").find("\n", end)
         self.line = text.count("\n", 0, begin) + 1
         self.before, self.after = (" ".join(lines.split()) for lines in (text[first:last], text[first:begin] + self.new + text[end:last]))
@@ -46,10 +46,11 @@ class Sampled:
         return f"{self.file}:{self.line}: {self.before} -> {self.after}"
 
 
-def population(tree, cuda):
+def population(tree, cuda, files=None):
+    """All mutants by name, those of some files or of all."""
     everything = {}
     for file, text in tree.texts.items():
-        if not any(fnmatch.fnmatch(file, pattern) for pattern in NOT_SAMPLED) and any(fnmatch.fnmatch(file, pattern) for pattern in CUDA) == cuda:
+        if (files is None or file in files) and not any(fnmatch.fnmatch(file, pattern) for pattern in NOT_SAMPLED) and any(fnmatch.fnmatch(file, pattern) for pattern in CUDA) == cuda:
             seen = collections.Counter()
             for edit in operators.edits(file, text):
                 mutant = Sampled(file, text, edit, seen)
@@ -74,8 +75,10 @@ def reviewed(tree):
 
 def unmatched(tree):
     """Reviewed mutants that no operator makes any more."""
-    everything = {**population(tree, False), **population(tree, True)}
-    return [name for name in reviewed(tree) if name not in everything]
+    names = reviewed(tree)
+    files = {name.split(": ")[0] for name in names}
+    everything = {**population(tree, False, files), **population(tree, True, files)}
+    return [name for name in names if name not in everything]
 
 
 def users(tree, file):
@@ -91,17 +94,17 @@ def users(tree, file):
 
 @functools.lru_cache(maxsize=None)
 def tests_of(rig, tree, file):
-    """The tests of its directory, test programs that call its functions, and bats files that name its script."""
+    """The tests of its directory; and test programs that call its functions, or bats files that name its script."""
     try:
-        tests = tree.tests(tree.tests_of(file))
+        own = tree.tests(tree.tests_of(file))
     except NotFound:
-        tests = []
+        own = []
     if file.startswith("scripts/") and not file.endswith(".c"):
         named = re.compile("|".join(rf"\b{re.escape(name)}(?![\w.-])" for name in users(tree, file)))
-        tests += [str(path.relative_to(tree.root)) for path in sorted(tree.root.glob("tests/*/*.bats")) if named.search(path.read_text(encoding="utf-8"))]
+        others = {str(path.relative_to(tree.root)) for path in tree.root.glob("tests/*/*.bats") if named.search(path.read_text(encoding="utf-8"))}
     else:
-        tests += sorted(rig.callers(file))
-    return list(dict.fromkeys(tests))
+        others = rig.callers(file)
+    return own, sorted(others - set(own))
 
 
 def is_read(mutant, text):
@@ -185,8 +188,8 @@ def sample(a, tree, rig, results):
         for mutant in (everything[name] for name in order):
             if counted >= a.sample:
                 break
-            mutant.tests = [] if mutant.name in known else tests_of(rig, tree, mutant.file)
-            tests = hashlib.sha256("".join(test + trials.text_of(test) for test in mutant.tests).encode()).hexdigest()[:16]
+            mutant.tests, mutant.further = ([], []) if mutant.name in known else tests_of(rig, tree, mutant.file)
+            tests = hashlib.sha256("".join(test + trials.text_of(test) for test in mutant.tests + mutant.further).encode()).hexdigest()[:16]
             line = earlier.get(mutant.name)
             if mutant.name in known:
                 line = {"verdict": known[mutant.name][0], "by": known[mutant.name][1], "seconds": 0}

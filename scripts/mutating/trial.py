@@ -66,7 +66,8 @@ class Trials:
 
     def of(self, mutant, limit=math.inf):
         """Programs before scripts, the quickest first, until one fails. After the first, tests that would end after `limit` seconds are left out."""
-        tests = sorted((test for test in mutant.tests if not self.quick or test in self.rig.for_tests), key=lambda test: (test not in self.rig.for_tests, self.expected(test)))
+        tests = sorted((test for test in mutant.tests + mutant.further if not self.quick or test in self.rig.for_tests),
+                       key=lambda test: (test not in self.rig.for_tests, test in mutant.further, self.expected(test)))
         seconds, ran, left = 0, 0, 0
         verdict, by = NOT_TRIED, "no test of it runs here"
         try:

@@ -402,6 +402,7 @@ SH
   cluster 'n[1-4]' --stages alone,pairs
   expect_status 5
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('n[2,4]', [('slow', ['n4']), ('slow', ['n2'])])" ]
+  run ! grep -q '>None<' out/accept.html
   rm -r out
   : >faults
   cluster 'n[1-2]' --stages alone,pairs
