@@ -128,6 +128,29 @@ static void memory_runs_out_with_a_message(void **state)
   qpu_emu_destroy(emu);
 }
 
+static void freed_memory_is_given_out_again_and_leaves_the_rest_alone(void **state)
+{
+  struct qpu_memory memory;
+  uint32_t at[3];
+  (void)state;
+  assert_int_equal(qpu_memory_create(&memory, 1 << 16, QPU_EMU_BASE), STATUS_OK);
+  const size_t all = qpu_memory_left(&memory);
+  for (int n = 0; n < 3; n++) assert_int_equal(qpu_memory_alloc(&memory, 100, &at[n]), STATUS_OK);
+  for (int n = 0; n < 2; n++) {
+    const uint32_t freed = at[n];
+    memset(qpu_memory_at(&memory, freed), 1, 100);
+    qpu_memory_free(&memory, freed);
+    assert_false(qpu_memory_ok(&memory, freed, 4));
+    assert_int_equal(qpu_memory_alloc(&memory, 100, &at[n]), STATUS_OK);
+    assert_true(at[n] == freed && *(uint32_t *)qpu_memory_at(&memory, freed) == 0);
+    for (int m = 0; m < 3; m++)
+      assert_true(qpu_memory_ok(&memory, at[m], 100) && !qpu_memory_ok(&memory, at[m], 101));
+  }
+  for (int n = 0; n < 3; n++) qpu_memory_free(&memory, at[n]);
+  assert_int_equal(qpu_memory_left(&memory), all);
+  qpu_memory_destroy(&memory);
+}
+
 #define FUZZ_WORDS  48
 #define FUZZ_MEMORY 65536
 
@@ -233,6 +256,7 @@ int main(void)
       cmocka_unit_test(endless_programs_are_given_up),
       cmocka_unit_test(configurations_that_cannot_be_are_refused),
       cmocka_unit_test(memory_runs_out_with_a_message),
+      cmocka_unit_test(freed_memory_is_given_out_again_and_leaves_the_rest_alone),
       cmocka_unit_test(random_words_never_crash_or_reach_outside),
   };
   return cmocka_run_group_tests_name("qpu faults", tests, NULL, NULL);
