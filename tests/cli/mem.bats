@@ -117,6 +117,12 @@ damaged() {
   [[ $output == *WRONG* ]]
 }
 
+@test "copies without --sizes: from an eighth of the cache, each four times the last, to four times the cache" {
+  quick -b cpu --copies --streams 1 --pace free --assign cyclic --json sizes.json >/dev/null
+  [ "$(json sizes.json '[(at[0] <= cache / 8 < 2 * at[0], {b / a for a, b in zip(at, at[1:-1])}, 2 <= at[-1] / at[-2] < 8, at[-1] == max(4 * cache, 64 << 20))
+    for at, cache in [([p["bytes"] for p in d["copies"]["points"]], d["device"]["cache_bytes"])]]')" = "[(True, {4.0}, True, True)]" ]
+}
+
 @test "damage is found in a copy" { damaged 2 'study copy of 64.0 KiB, 1 stream.*: 1 of 16384 words are wrong, the first is word 8192' --copies --sizes 64K; }
 @test "damage is found in what a mix read or wrote" {
   damaged 1 '1 reads and 0 writes: the sum is' --mixes --sizes 64K
