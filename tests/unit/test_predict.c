@@ -360,7 +360,7 @@ static void a_cut_that_was_never_measured_is_refused(void **state)
   assert_int_equal(model_predict(model, &geometry, "staged", &as_measured, &time), STATUS_ENVIRONMENT);
   assert_int_equal(model_predict(model, &geometry, "pigeon", &as_measured, &time), STATUS_ENVIRONMENT);
   char *text = capture_end(&capture);
-  assert_non_null(strstr(text, "a run that cuts j"));
+  assert_non_null(strstr(text, "divides the grid along j"));
   assert_non_null(strstr(text, "no parameters of transport pigeon"));
   free(text);
   free(model);

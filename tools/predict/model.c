@@ -226,10 +226,9 @@ static status_t seen_check(const struct model_errors *errors, const struct geome
 {
   for (int d = 0; d < 3 && via >= 0; d++)
     if (g->slab_points[d] > 0 && !errors->seen[TERM_SLAB_I + d])
-      return log_fail(
-          STATUS_ENVIRONMENT,
-          "the cut %dx%dx%d needs a run that cuts %c, but the study has none: measure one with -p",
-          g->procs[0], g->procs[1], g->procs[2], "ijk"[d]);
+      return log_fail(STATUS_ENVIRONMENT,
+                      "%dx%dx%d: no run of the study divides the grid along %c: measure one with -p",
+                      g->procs[0], g->procs[1], g->procs[2], "ijk"[d]);
   if (via < 0 || errors->seen[model_transport_column(via, TRANSPORT_LATENCY)]) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT,
                   "no run of the study is bound by its exchange by %s: measure a smaller --size, or more "

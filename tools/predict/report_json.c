@@ -11,9 +11,8 @@ const struct predict_beyond predict_beyonds[PREDICT_BEYONDS] = {
     {BEYOND_SMALL, "fewer points", "fewer"},
     {BEYOND_LARGE, "points", "more"},
     {BEYOND_BYTES, "bytes", "more bytes in an exchange than any run"},
-    {BEYOND_PASS, "sweeps a pass", "another number of sweeps a pass than the runs'"},
-    {BEYOND_HOST, "one host",
-     "the study has one host; one that holds so many ranks is imagined (--per-host)"}};
+    {BEYOND_PASS, "sweeps a pass", "another number of sweeps per pass than the runs"},
+    {BEYOND_HOST, "one host", "only one host was measured; larger hosts are assumed (--per-host)"}};
 
 static const char *const scaling_words[] = {"strong", "weak"};
 

@@ -6,45 +6,72 @@
 #include "tools/predict/predict.h"
 #include "tools/predict/workload.h"
 
-#define PAIRS_SHOWN 40
+#define PAIRS_SHOWN 20
 #define LEFT_SHOWN  8
+#define KINDS_SHOWN 3 /* of runs of another kernel, backend or device */
+
+/* Left-out runs are predicted poorly: median error above the one, or share inside their interval below. */
+#define POOR_MEDIAN 0.20
+#define POOR_INSIDE 0.80
 
 /* But for runs on more ranks than were asked for, and files of other programs. */
 static void print_left(const struct study *study, FILE *out)
 {
   for (int reason = LEFT_FAILED; reason < STUDY_REASONS; reason++) {
+    const int shown = reason == LEFT_KIND ? KINDS_SHOWN : LEFT_SHOWN;
     int n = 0;
     for (int l = 0; l < study->n_left && reason != LEFT_RANKS; l++) {
       const struct study_left *left = &study->left[l];
-      if ((int)left->reason == reason && n++ < LEFT_SHOWN)
-        fprintf(out, "  left out   %s: %s\n", left->file, left->why);
+      if ((int)left->reason == reason && n++ < shown) fprintf(out, "    %s: %s\n", left->file, left->why);
     }
-    if (n > LEFT_SHOWN) fprintf(out, "             and %d more so; --json names them\n", n - LEFT_SHOWN);
+    if (n > shown)
+      fprintf(out, "    and %d more for this reason (%s); --json lists them\n", n - shown,
+              study_reason_names[reason]);
     if (n > 0 && reason >= LEFT_DUPLICATE)
-      fprintf(out, "             %d in all; --include %s fits them too\n", n, study_reason_names[reason]);
+      fprintf(out, "    --include %s uses %s\n", study_reason_names[reason], n == 1 ? "it too" : "them too");
   }
+}
+
+/* First of all how far the predictions can be believed. */
+static void print_accuracy(const struct predict *p, FILE *out)
+{
+  double median, worst;
+  int n;
+  validate_summary(&p->validation, &median, &worst, &n);
+  if (n > 0)
+    fprintf(out,
+            "  accuracy   each group of runs, left out of the fit, is predicted to %.1f%% (median; worst "
+            "%.1f%%)\n",
+            100 * median, 100 * worst);
+  predict_report_covered(&p->model.coverage, out);
+  const struct model_covered *all = &p->model.coverage.group[0];
+  if ((n > 0 && median > POOR_MEDIAN) || (p->model.coverage.n > 0 && all->inside < POOR_INSIDE * all->n))
+    fprintf(out, "  WARNING    the predictions are poor: do not rely on them\n");
 }
 
 static void predict_print_config(const struct predict *p, FILE *out)
 {
   const struct workload *of = &workloads[p->model.program];
   fprintf(out, "himeno-predict %s\n\n", meta_version());
+  print_accuracy(p, out);
   if (p->study.n > 0)
-    fprintf(out, "  study      %d %ss of kernel %s, backend %s, %s; %d documents left aside\n", p->study.n,
+    fprintf(out, "  study      %d %ss of kernel %s, backend %s, %s\n", p->study.n,
             p->model.program == STUDY_GEMM ? of->work : "run", p->study.runs[0].kernel,
-            p->study.runs[0].backend, p->study.runs[0].device, p->study.n_left);
+            p->study.runs[0].backend, p->study.runs[0].device);
   else
     fprintf(out, "  model      %s\n", p->config.model);
-  fprintf(out, "  measured   up to %d rank%s on %d host%s, %.3g to %.3g %ss a rank%s\n",
+  fprintf(out, "  measured   up to %d rank%s on %d host%s, %.0f to %.0f %ss per rank%s\n",
           p->model.range.ranks_most, p->model.range.ranks_most == 1 ? "" : "s", p->model.range.hosts_most,
           p->model.range.hosts_most == 1 ? "" : "s", p->model.range.points_least, p->model.range.points_most,
           of->point,
-          p->model.range.ranks_most == 1 ? "; what goes between ranks is a guess from comm-gpu's paths" : "");
+          p->model.range.ranks_most == 1
+              ? "; the cost of halos is only estimated, from comm-gpu's measurements"
+              : "");
   if (p->model.program == STUDY_GEMM && p->model.product.panel > 0)
-    fprintf(out, "  panels     of k %lld, as in the study\n", (long long)p->model.product.panel);
-  print_left(&p->study, out);
+    fprintf(out, "  panels     %lld columns of A, as in the study\n", (long long)p->model.product.panel);
+  if (p->study.n_left > 0) fprintf(out, "  not used   %d documents, see the end\n", p->study.n_left);
   if (p->config.sweeps_a_pass > 0)
-    fprintf(out, "  what if    a pass made %d sweeps\n", (int)p->config.sweeps_a_pass);
+    fprintf(out, "  what if    a kernel made %d sweeps per pass over memory\n", (int)p->config.sweeps_a_pass);
   if (p->config.scale.compute != 1 || p->config.scale.exchange != 1)
     fprintf(out, "  what if    computing took %g times as long, the exchange %g times\n",
             p->config.scale.compute, p->config.scale.exchange);
@@ -66,23 +93,63 @@ static int has_synchronisation(const struct model_terms *terms)
   return waits;
 }
 
+/* A term as a reader sees it: the part of the time that it belongs to, what costs so much, and units. */
+struct term_text {
+  const char *part, *of;
+  double scale;
+  const char *unit;
+};
+
+static const struct term_text term_texts[TERMS] = {
+    [TERM_PASS] = {"interior", "each pass over memory", 1e6, "us"},
+    [TERM_POINT] = {"interior", "each point", 1e12, "ps"},
+    [TERM_CACHE] = {"interior", "saved by each point still in the cache", 1e12, "ps"},
+    [TERM_IDLE] = {"interior", "each idle point of a tile", 1e12, "ps"},
+    [TERM_SLAB_I] = {"boundary", "each point next to a halo across i", 1e12, "ps"},
+    [TERM_SLAB_J] = {"boundary", "each point next to a halo across j", 1e12, "ps"},
+    [TERM_SLAB_K] = {"boundary", "each point next to a halo across k", 1e12, "ps"},
+    [TERM_REDUCE] = {"reduction", "the sum over all ranks", 1e6, "us"},
+    [TERM_REDUCE_LOG] = {"reduction", "each doubling of the ranks", 1e6, "us"}};
+
+static const struct term_text transport_texts[TRANSPORT_TERMS] = {
+    [TRANSPORT_SYNC] = {"synchronisation", "of host and device", 1e6, "us"},
+    [TRANSPORT_NEIGHBOUR] = {"exchange", "each message", 1e6, "us"},
+    [TRANSPORT_LATENCY] = {"exchange", "latency / that of comm-gpu", 1, ""},
+    [TRANSPORT_BANDWIDTH] = {"exchange", "time per byte / that of comm-gpu", 1, ""},
+    [TRANSPORT_HOST] = {"exchange", "the same for bytes of the host's other ranks", 1, ""},
+    [TRANSPORT_SLAB] = {"exchange", "launch that computes and sends halos", 1e6, "us"},
+    [TRANSPORT_ROOT] = {"exchange", "root of the points next to a halo across k", 1e9, "ns"}};
+
+static void print_term(const struct study_paths *paths, int column, double value, double error, FILE *out)
+{
+  const int via = (column - TERMS) / TRANSPORT_TERMS;
+  const struct term_text *term =
+      column < TERMS ? &term_texts[column] : &transport_texts[(column - TERMS) % TRANSPORT_TERMS];
+  char of[96];
+  snprintf(of, sizeof of, "%s%s%s", term->of, column < TERMS ? "" : ", ",
+           column < TERMS ? "" : paths->transports[via].name);
+  fprintf(out, "    %-16s %-52s %9.4g %-2s", term->part, of, term->scale * value, term->unit);
+  if (error > 0)
+    fprintf(out, " +- %.3g\n", term->scale * error);
+  else
+    fprintf(out, "    (fixed)\n");
+}
+
 static void print_terms(const struct model_terms *terms, const struct model_errors *errors, FILE *out)
 {
-  char name[96];
   const double *value = terms->fitted.value;
   for (int c = 0; c < terms->columns; c++)
-    if (errors->seen[c] && value[c] > 0)
-      fprintf(out, "    %-28s %12.4g  +- %.2g\n", model_term_name(&terms->paths, c, name), value[c],
-              errors->error[c]);
+    if (errors->seen[c] && value[c] > 0) print_term(&terms->paths, c, value[c], errors->error[c], out);
   if (terms->fitted.cache_points > 0)
-    fprintf(out, "    cache holds about            %12.4g points\n", terms->fitted.cache_points);
+    fprintf(out, "    %-16s %-52s %9.4g points\n", "interior", "the cache holds", terms->fitted.cache_points);
   if (terms->tile_points > 0)
-    fprintf(out, "    rows are swept in tiles of   %12.4g points\n", terms->tile_points);
+    fprintf(out, "    %-16s %-52s %9.4g points\n", "interior", "rows are swept in tiles of",
+            terms->tile_points);
   for (int w = 0; w < terms->paths.n; w++) {
     const struct study_transport *path = &terms->paths.transports[w];
     for (int where = 0; where < STUDY_WHERES; where++)
       if (path->known[where])
-        fprintf(out, "    %-9s %-17s %9.2f us + bytes / %.3g GB/s%s%s\n", path->name,
+        fprintf(out, "    path, measured   %s, %s: %.2f us + bytes / %.3g GB/s%s%s\n", path->name,
                 where == STUDY_SAME_HOST ? "within a host" : "between hosts", path->latency[where] * 1e6,
                 path->bandwidth[where] / 1e9, path->handover < 0 ? "" : ", ",
                 path->handover < 0 ? "" : study_staging(path->handover));
@@ -92,27 +159,24 @@ static void print_terms(const struct model_terms *terms, const struct model_erro
 static void print_errors(const struct study_paths *paths, const struct model_errors *errors, FILE *out)
 {
   const int some = errors->freedom > 0;
-  if (some)
-    fprintf(out, "    a run is off by %.1f%% (%.1f degrees of freedom)", 100 * errors->spread,
-            errors->freedom);
-  else
-    fprintf(out, "    no interval: the model has no errors");
+  fprintf(out, some ? "    typical error of one run: %.1f%%" : "    no interval: the model has no errors",
+          100 * errors->spread);
   for (int w = 0; w < paths->n && some; w++)
-    fprintf(out, "%s by %s %.1f%%", w ? "," : ":", paths->transports[w].name,
-            100 * errors->transport_spread[w]);
+    fprintf(out, "%s %s %.1f%%", w ? "," : ";", paths->transports[w].name, 100 * errors->transport_spread[w]);
   fprintf(out, "\n");
-  for (int w = 0; w < paths->n && some; w++)
-    fprintf(out,
-            "    beyond what was measured by %s: %.0f%% more for a size, %.0f%% for a cut, %.0f%% for each "
-            "doubling of "
-            "ranks\n",
-            paths->transports[w].name, 100 * errors->transport_off[w][KIND_SIZE],
-            100 * errors->transport_off[w][KIND_CUT], 100 * errors->transport_off[w][KIND_RANKS]);
+  for (int w = 0; w < paths->n && some; w++) {
+    const double *off = errors->transport_off[w];
+    if (off[KIND_SIZE] + off[KIND_CUT] + off[KIND_RANKS] > 0)
+      fprintf(out,
+              "    intervals by %s are wider beyond what was measured: %.0f%% for a size, %.0f%% for a "
+              "division of the grid,\n    %.0f%% for each doubling of the ranks\n",
+              paths->transports[w].name, 100 * off[KIND_SIZE], 100 * off[KIND_CUT], 100 * off[KIND_RANKS]);
+  }
 }
 
 static void print_model(const struct model *m, FILE *out)
 {
-  fprintf(out, "\n  Fitted: seconds a %s = %s%s%s\n", workloads[m->program].work,
+  fprintf(out, "\n  Model: seconds per %s = %s%s%s\n", workloads[m->program].work,
           workloads[m->program].formula[m->terms.overlap > 0], has_boundary(&m->terms) ? " + boundary" : "",
           has_synchronisation(&m->terms) ? " + synchronisation" : "");
   print_terms(&m->terms, &m->errors, out);
@@ -124,28 +188,31 @@ void predict_report_covered(const struct model_coverage *coverage, FILE *out)
   for (int c = 0; c < coverage->n; c++) {
     const struct model_covered *covered = &coverage->group[c];
     if (c == 0)
-      fprintf(out, "    intervals of 90%% held %d of %d runs that had no part in their widths",
-              covered->inside, covered->n);
+      fprintf(out, "  intervals  %d of %d left-out runs lie inside their 90%% interval", covered->inside,
+              covered->n);
     else
-      fprintf(out, "%s %s %d of %d", c > 1 ? "," : ":", covered->of, covered->inside, covered->n);
+      fprintf(out, "%s %s %d of %d", c > 1 ? "," : "\n             by group:", covered->of, covered->inside,
+              covered->n);
   }
   if (coverage->n > 0) fprintf(out, "\n");
 }
 
 static void print_point(const struct predict_point *point, FILE *out)
 {
-  char cut[STUDY_TEXT];
+  char cut[STUDY_TEXT], interval[64] = "";
   const struct model_time *t = &point->time;
   if (!point->predicted) {
     fprintf(out, "  %-6s %5d  not predicted: %s\n", point->size.name, point->ranks, point->why);
     return;
   }
-  fprintf(out, "  %-6s %5d  %7s  %11.2f", point->size.name, point->ranks,
-          study_cut_text(point->geometry.procs, cut), t->seconds * 1e6);
-  if (t->low > 0) fprintf(out, " (%.2f ... %.2f)", t->low * 1e6, t->high * 1e6);
-  fprintf(out, "  %9.1f  %5.1f%%  %+5.1f%%  %s%s\n", point->gflops, 100 * point->efficiency,
-          100 * (t->seconds / point->twice_network - 1), model_limit_names[t->limit],
+  if (t->low > 0) snprintf(interval, sizeof interval, "(%.2f ... %.2f)", t->low * 1e6, t->high * 1e6);
+  fprintf(out, "  %-6s %5d  %7s %9.2f %-22s %9.1f  %9.1f%%  %+7.1f%%  %s%s", point->size.name, point->ranks,
+          study_cut_text(point->geometry.procs, cut), t->seconds * 1e6, interval, point->gflops,
+          100 * point->efficiency, 100 * (t->seconds / point->twice_network - 1), model_limit_names[t->limit],
           t->extrapolated ? " *" : "");
+  for (int b = 0; b < PREDICT_BEYONDS; b++)
+    if (t->extrapolated & (int)predict_beyonds[b].what) fputc('a' + b, out);
+  fputc('\n', out);
 }
 
 static void print_points(const struct predict *p, FILE *out)
@@ -155,12 +222,16 @@ static void print_points(const struct predict *p, FILE *out)
     const struct predict_point *point = &p->points[n];
     if (!last || strcmp(last->transport, point->transport) != 0 || last->weak != point->weak)
       fprintf(out,
-              "\n  %s scaling by %s\n  size   ranks  cut        us a %s (90%%)  GFLOPS  efficiency  "
-              "network x2  limit\n",
+              "\n  %s scaling by %s\n  size   ranks  divided  us per %s (90%% interval)   GFLOPS  efficiency "
+              " links "
+              "x2  longest part\n",
               point->weak ? "Weak" : "Strong", point->transport, workloads[p->model.program].work);
     print_point(point, out);
     last = point;
   }
+  if (p->n > 0)
+    fprintf(out, "\n  links x2: how much faster if latency and time per byte between ranks were half of what "
+                 "they are\n");
 }
 
 /* One line a reason, for all that have it. */
@@ -172,9 +243,9 @@ static void print_beyond(const struct predict *p, FILE *out)
     int count = 0;
     for (int n = 0; n < p->n; n++)
       count += p->points[n].predicted && (p->points[n].time.extrapolated & (int)beyond->what);
-    if (count > 0) fprintf(out, "  * extrapolated (%d of %d): %s", count, p->n, beyond->text);
+    if (count > 0) fprintf(out, "  *%c extrapolated: %s", 'a' + b, beyond->text);
     if (count > 0 && beyond->what & (BEYOND_SMALL | BEYOND_LARGE))
-      fprintf(out, " %ss a rank than any run", point);
+      fprintf(out, " %ss per rank than any run", point);
     if (count > 0) fprintf(out, "\n");
   }
 }
@@ -186,14 +257,13 @@ static void print_ends(const struct predict *p, FILE *out)
   for (int n = 0; n < p->n_ends; n++) {
     const struct predict_end *end = &p->ends[n];
     if (end->searched_ranks == 0) continue;
-    fprintf(out, "    %-6s by %-9s  half of the efficiency is left at %d rank%s, ", end->size.name,
+    fprintf(out, "    %-6s by %-9s  efficiency is 50%% or more up to %d rank%s; ", end->size.name,
             end->transport, end->efficient_ranks, end->efficient_ranks == 1 ? "" : "s");
     if (end->fastest_ranks < end->searched_ranks)
-      fprintf(out, "a %s is shortest at", work);
+      fprintf(out, "a %s is shortest on", work);
     else
-      fprintf(out, "and it still gains at the last searched,");
-    fprintf(out, " %d rank%s (%.2f us a %s)\n", end->fastest_ranks, end->fastest_ranks == 1 ? "" : "s",
-            end->fastest_seconds * 1e6, work);
+      fprintf(out, "a %s still gets shorter up to the most ranks tried,", work);
+    fprintf(out, " %d (%.2f us)\n", end->fastest_ranks, end->fastest_seconds * 1e6);
   }
 }
 
@@ -201,14 +271,14 @@ static void print_pair(const struct validate_pair *pair, FILE *out)
 {
   const struct study_run *run = &pair->run;
   char cut[STUDY_TEXT];
-  fprintf(out, "    %-12s %-6s %-6s %4d  %7s  %-9s %11.2f", pair->left, run->size,
-          run->weak ? "weak" : "strong", run->ranks, study_cut_text(run->procs, cut), run->transport,
-          run->seconds * 1e6);
+  fprintf(out, "    %-12s %-6s %-8s %5d  %7s  %-9s %11.2f", pair->left, run->size,
+          run->weak ? "weak" : "strong", run->ranks, study_cut_text(run->procs, cut),
+          run->ranks > 1 ? run->transport : "-", run->seconds * 1e6);
   if (!pair->predicted)
     fprintf(out, "  too few runs left to fit\n");
   else
-    fprintf(out, " %11.2f  %+6.1f%%%s\n", pair->time.seconds * 1e6, 100 * pair->error,
-            validate_is_outside(pair) ? "  outside" : "");
+    fprintf(out, " %12.2f  %+6.1f%%%s\n", pair->time.seconds * 1e6, 100 * pair->error,
+            validate_is_outside(pair) ? "  outside its interval" : "");
 }
 
 static void predict_print_table(const struct validate_table *table, FILE *out)
@@ -216,7 +286,8 @@ static void predict_print_table(const struct validate_table *table, FILE *out)
   double median, worst;
   int n;
   validate_summary(table, &median, &worst, &n);
-  fprintf(out, "    %-12s size          ranks  cut      transport    measured   predicted us\n", "");
+  fprintf(out, "    %-12s size   scaling  ranks  divided  transport measured us predicted us  error\n",
+          "group");
   for (int p = 0; p < table->n && p < PAIRS_SHOWN; p++) print_pair(&table->pairs[p], out);
   if (table->n > PAIRS_SHOWN)
     fprintf(out, "    ... and %d more: --json has them all\n", table->n - PAIRS_SHOWN);
@@ -227,7 +298,7 @@ static void predict_print_table(const struct validate_table *table, FILE *out)
 
 void predict_report_against(const struct predict *p, FILE *out)
 {
-  fprintf(out, "\n  Beside the runs\n");
+  fprintf(out, "\n  Compared with measured runs (--against)\n");
   print_left(&p->beside, out);
   predict_print_table(&p->against, out);
 }
@@ -235,13 +306,14 @@ void predict_report_against(const struct predict *p, FILE *out)
 void predict_report_text(const struct predict *p, FILE *out)
 {
   predict_print_config(p, out);
-  print_model(&p->model, out);
-  predict_report_covered(&p->model.coverage, out);
   print_points(p, out);
   print_beyond(p, out);
   print_ends(p, out);
+  print_model(&p->model, out);
+  if (p->study.n_left > 0) fprintf(out, "\n  Documents that were not used\n");
+  print_left(&p->study, out);
   if (p->validation.n > 0) {
-    fprintf(out, "\n  Left out in turn, fitted without, predicted\n");
+    fprintf(out, "\n  Check of the model: one group of runs at a time left out of the fit, and predicted\n");
     predict_print_table(&p->validation, out);
   }
   if (p->config.against) predict_report_against(p, out);

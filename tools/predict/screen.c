@@ -186,7 +186,7 @@ static void judge_bits(const struct study *study, int r, const void *with, char 
   const struct study_run *run = &study->runs[r];
   (void)with;
   if (run->verified) return;
-  snprintf(why, STUDY_WHY, "its bits were compared with nothing");
+  snprintf(why, STUDY_WHY, "its result was not verified");
   for (int s = 0; s < study->n && run->checksum[0]; s++) {
     const struct study_run *other = &study->runs[s];
     if (!same_grid(run, other) || strcmp(run->checksum + CHECKSUM_DIGITS, other->checksum + CHECKSUM_DIGITS))
