@@ -25,7 +25,7 @@ static const char *judge_number(double value, int is_flag, char text[24])
 static const char *outcome_text(const struct check *c)
 {
   if (c->outcome == CHECK_INAPPLICABLE) return "does not apply";
-  if (isnan(c->value)) return c->outcome == CHECK_FAIL ? "FAIL, not readable" : "not readable";
+  if (isnan(c->value)) return c->outcome == CHECK_FAIL ? "FAIL, unknown" : "unknown";
   return c->outcome == CHECK_FAIL ? "FAIL" : check_outcome_names[c->outcome];
 }
 
@@ -128,13 +128,23 @@ static void conclusion_text(const struct judged *j, FILE *out)
   }
 }
 
+void judged_headline(const struct judged *j, FILE *out)
+{
+  const int passed = checks_count(&j->checks, CHECK_PASS), failed = checks_count(&j->checks, CHECK_FAIL);
+  if (j->asked)
+    fprintf(out, "  acceptance %s: %d of %d checks pass, %d fail, %d undecided (table below)\n",
+            refusal(j) || j->verdict == STATUS_SLOW ? "NOT ACCEPTED" : "accepted", passed, j->checks.n,
+            failed, j->checks.n - passed - failed);
+}
+
 void judged_text(const struct judged *j, FILE *out)
 {
   stragglers_text(&j->run, out);
   slowdowns_text(&j->run, out);
   counted_text(&j->run, out);
   if (!j->asked) return;
-  fprintf(out, "\n  acceptance %s%s\n", j->policy[0] ? "by policy " : "by reference alone", j->policy);
+  fprintf(out, "\n  acceptance %s%s\n", j->policy[0] ? "by the limits of policy " : "by the reference alone",
+          j->policy);
   fprintf(out, "    %-45s%8s  %11s  %8s  result\n", "check", "value", "limit", "margin");
   for (int c = 0; c < j->checks.n; c++) check_text(&j->checks.check[c], out);
   conclusion_text(j, out);

@@ -80,12 +80,12 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
     const int length = (int)strlen(row_at(rows, size, r)->host);
     if (length > width) width = length;
   }
-  fprintf(out, "\n  rank  %-*s   GFLOPS  on cores    NUMA  PCI           device%s\n", width, "host",
+  fprintf(out, "\n  rank  %-*s  GFLOPS computing  on cores    NUMA  PCI           device%s\n", width, "host",
           verbose ? ", UUID" : "");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct rank_row *row = row_at(rows, size, r);
     char gflops[REPORT_NUMBER_BYTES], numa[REPORT_NUMBER_BYTES], none[REPORT_NUMBER_BYTES];
-    report_number(row->info.emulated ? 0 : row->gflops, 8, 1, gflops);
+    report_number(row->info.emulated ? 0 : row->gflops, 17, 1, gflops);
     report_number(0, 4, 0, numa);
     report_number(0, 1, 0, none);
     if (row->numa >= 0) snprintf(numa, sizeof numa, "%4d", row->numa);

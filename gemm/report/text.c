@@ -89,7 +89,7 @@ static void gemm_print_speed(const struct gemm_rig *rig, const struct gemm_resul
   if (share > 0) fprintf(out, ", %.1f%% of the peak", 100 * share);
   fprintf(out, "\n");
   if (gemm_noise_of(s) > STATS_NOISY)
-    fprintf(out, "  WARNING    noisy or short run: speeds that differ by less than %.1f%% may be equal\n",
+    fprintf(out, "  WARNING    noisy: compare this speed with others only to within %.1f%%\n",
             100 * gemm_noise_of(s));
 }
 
@@ -100,7 +100,8 @@ static void print_peak(const struct gemm_rig *rig, const struct gemm_series *s, 
   fprintf(out, "  peak       %.2f GFLOPS%s, measured in this run by multiply-adds in registers\n",
           rig->ceilings.flops / 1e9, rig->placement.ranks > 1 ? " per device" : "");
   if (seconds > 0)
-    fprintf(out, "  predicted  %.1f%% of the peak by a model of this kernel, limited by %s\n",
+    fprintf(out,
+            "  model      %.1f%% of the peak expected of this kernel by a model, which is limited by %s\n",
             100 * s->flop / seconds / rig->ceilings.flops, gemm_bound_names[s->predicted.bound]);
 }
 
@@ -111,8 +112,8 @@ static void gemm_print_timing(const struct gemm_rig *rig, const struct gemm_resu
   fprintf(out, "\n");
   print_peak(rig, s, out);
   for (int y = 1; y < result->n_series; y++) print_reference(rig, result, &result->series[y], out);
-  fprintf(out, "  timed      %d block%s of %d product%s, %.3f s by the slowest rank's clock\n", s->n_samples,
-          s->n_samples == 1 ? "" : "s", s->launches, s->launches > 1 ? "s" : "",
+  fprintf(out, "  timed      %d block%s of %d product%s: %.3f s, pauses between blocks not counted\n",
+          s->n_samples, s->n_samples == 1 ? "" : "s", s->launches, s->launches > 1 ? "s" : "",
           summary.mean * (double)s->n_samples);
   if (s->n_samples > 2)
     fprintf(out,
@@ -149,10 +150,9 @@ static void print_error(const struct gemm_result *result, FILE *out)
 {
   const struct gemm_check *c = &result->series[0].check;
   if (c->how == GEMM_NOT_VERIFIED) return;
-  fprintf(out,
-          "\n  error      %.3g relative to |A||B|, in the worst of %" PRId64 " elements (allowed: %.3g)\n",
+  fprintf(out, "\n  error      %.3g of the sum of |a||b|, worst of %" PRId64 " elements (allowed: %.3g)\n",
           c->element_error, c->compared, c->bounds.element);
-  fprintf(out, "             %.3g of the result's norm%s (allowed: %.3g)\n", c->norm_error,
+  fprintf(out, "             %.3g of the norm of the result%s (allowed: %.3g)\n", c->norm_error,
           c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
   for (int y = 1; y < result->n_series; y++) print_reference_error(&result->series[y], out);
 }
@@ -170,8 +170,10 @@ static void gemm_print_verdict(const struct gemm_rig *rig, const struct gemm_res
   else if (c->how == GEMM_NOT_VERIFIED)
     fprintf(out, "  verdict    NOT VERIFIED: the result was not compared\n");
   else
-    fprintf(out, "  verdict    PASS: %s agree with float64, and all blocks with each other\n",
-            c->how == GEMM_VERIFIED_FULL ? "all elements" : "sampled rows, columns and random vectors");
+    fprintf(
+        out,
+        "  verdict    PASS: %s agree with float64 within the bounds below; all blocks have the same bits\n",
+        c->how == GEMM_VERIFIED_FULL ? "all elements" : "sampled rows, columns and random vectors");
 }
 
 void gemm_report_text(const struct gemm_run *run, FILE *out)

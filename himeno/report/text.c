@@ -20,6 +20,11 @@
 #define COMPRESSES   0.02
 #define NOISE_SIGMAS 3
 
+/* The phases as a reader sees them; documents have himeno_phase_names. */
+static const char *const phase_texts[HIMENO_PHASES] = {
+    "interior", "boundary",       "pack halos",   "copy to host", "wait for halos",
+    "transfer", "copy to device", "unpack halos", "sum of gosa",  "not computing"};
+
 /* Lists each pair of ranks that uses another transport than the run's, once. */
 static void print_detours(const struct himeno_ranks *ranks, FILE *out)
 {
@@ -62,7 +67,7 @@ static void himeno_print_config(const struct himeno_choice *choice, const struct
 {
   const struct himeno_config *config = choice->config;
   int n = ranks->n, hosts = ranks_hosts(ranks->rank, sizeof *ranks->rank, n);
-  fprintf(out, "\n  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 ", %s data\n",
+  fprintf(out, "\n  problem    %s: %" PRId64 " x %" PRId64 " x %" PRId64 " points, %s data\n",
           config->weak ? "weak" : choice->size.name, choice->global[0], choice->global[1], choice->global[2],
           himeno_data_names[config->data]);
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s", n, n > 1 ? "s" : "", hosts,
@@ -94,7 +99,7 @@ static void print_phases(double sweep, const struct himeno_ranks *ranks, int ver
   double values[n];
   fprintf(out,
           "\n  time per sweep %.3f us; phases may overlap%s;\n"
-          "  not computing: time per sweep less that of interior (and boundary)\n",
+          "  not computing: each rank's time per sweep less that of its interior and boundary\n",
           sweep * 1e6, n > 1 ? "; median (min ... max) over ranks" : "");
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
@@ -102,8 +107,7 @@ static void print_phases(double sweep, const struct himeno_ranks *ranks, int ver
     struct stats_summary s = stats_summarise(values, (size_t)n);
     if (!verbose && p != PHASE_INTERIOR && !(s.max > 0)) continue;
     report_bar(bar, sizeof bar, s.median / sweep, BAR_CELLS);
-    fprintf(out, "    %-13s %11.3f us", p == PHASE_EXPOSED ? "not computing" : himeno_phase_names[p],
-            s.median * 1e6);
+    fprintf(out, "    %-14s %10.3f us", phase_texts[p], s.median * 1e6);
     if (n > 1) fprintf(out, "  (%.3f ... %.3f)", s.min * 1e6, s.max * 1e6);
     fprintf(out, "%s%s\n", bar[0] ? "  " : "", bar);
   }
@@ -215,8 +219,7 @@ static void himeno_print_speed(const struct himeno_kernel *kernel, const struct 
   if (ceiling > 0) fprintf(out, ", %.1f%% of the ceiling", 100 * rate / ceiling);
   fprintf(out, "\n");
   if (noise > STATS_NOISY)
-    fprintf(out, "  WARNING    noisy or short run: speeds that differ by less than %.1f%% may be equal\n",
-            100 * noise);
+    fprintf(out, "  WARNING    noisy: compare this speed with others only to within %.1f%%\n", 100 * noise);
   print_starved(&r->ranks, out);
 }
 
@@ -227,11 +230,11 @@ static void himeno_print_timing(const struct himeno_config *config, const struct
   const double gflops = himeno_timing_gflops(t), noise = himeno_noise_of(t);
   fprintf(out, "\n");
   if (r->ceiling.all > 0)
-    fprintf(out, "  ceiling    %.2f GB/s in this run, by a kernel that reads 13 arrays and writes one\n",
+    fprintf(out, "  ceiling    %.2f GB/s over all ranks, by a kernel that reads 13 arrays and writes one\n",
             r->ceiling.all / 1e9);
   if (!r->ranks.rank[0].row.info.is_cpu) print_data(config->data, &r->ceiling, out);
   if (config->verbose) print_theory(&r->ranks, out);
-  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s, %.3f s by the slowest rank's clock\n",
+  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s: %.3f s, pauses between blocks not counted\n",
           t->sweeps, t->n_samples, t->n_samples > 1 ? "s" : "", t->seconds);
   if (!isnan(noise))
     fprintf(out,
@@ -257,10 +260,10 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
 {
   static const char *const compared[] = {
       [VERIFY_NO] = "the result was not compared",
-      [VERIFY_KNOWN] = "every block has the known checksum",
+      [VERIFY_KNOWN] = "every block has the stored checksum",
       [VERIFY_REFERENCE] = "every block has the checksum that the CPUs computed",
       [VERIFY_MODEL] = "every block equals a CPU model that rounds toward zero, bit for bit",
-      [VERIFY_REHEARSAL] = "the rehearsal has the known checksum; the timed sweeps have no reference"};
+      [VERIFY_REHEARSAL] = "the rehearsal has the stored checksum; the timed sweeps have no reference"};
   if (verdict == STATUS_WRONG)
     fprintf(out, "  verdict    WRONG: a block differs from the reference result\n");
   else if (t->partial)
@@ -283,7 +286,7 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
 static void print_checks(const struct himeno_kernel *kernel, const struct himeno_verification *v, FILE *out)
 {
   if (v->n_points == 0) return;
-  fprintf(out, "  checked    the field p every %d sweeps%s", solver_check_sweeps(kernel),
+  fprintf(out, "  compared   with the reference: the field p every %d sweeps%s", solver_check_sweeps(kernel),
           v->pauses ? " and at the end of every block" : "");
   if (!v->pauses)
     fprintf(out, " in %d untimed block%s, and at the end of every block", v->check_blocks,
@@ -327,6 +330,7 @@ void himeno_report_text(const struct himeno_choice *choice, const struct himeno_
   const int timed = timing->sweeps > 0 && !choice->placement.info.emulated;
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
   himeno_print_verdict(timing, &result->verification, result->verdict, judged, out);
+  judged_headline(judged, out);
   if (timed) himeno_print_speed(kernel, result, out);
   himeno_print_config(choice, ranks, out);
   ranks_print(ranks->rank, sizeof *ranks->rank, ranks->n, choice->config->verbose, out);
@@ -339,7 +343,8 @@ void himeno_report_text(const struct himeno_choice *choice, const struct himeno_
   if (kernel->toward_zero) himeno_bound_text(&result->counts, out);
   if (timing->sweeps > 0)
     fprintf(out,
-            "\n  gosa       %.12e (residual of the last sweep)\n  checksum   %016" PRIx64 " of the field p\n",
+            "\n  gosa       %.12e (sum of squared residuals, last sweep)\n  checksum   %016" PRIx64
+            " of the field p\n",
             timing->last.gosa, timing->last.checksum);
   else
     fprintf(out, "\n  gosa       unknown\n  checksum   unknown\n");

@@ -41,7 +41,7 @@ policy() { printf '%s' "$1" >policy.json; }
     "throttle_forbidden": ["thermal"], "efficiency_min": 0.1}'
   accept 8 policy.json --json r.json
   expect_status 0
-  grep -q 'acceptance by policy site' <<<"$output"
+  grep -q 'acceptance by the limits of policy site' <<<"$output"
   grep -q 'accepted: 17 of 17 checks pass' <<<"$output"
   [ "$(check 'ECC on' outcome)" = pass ]
   [ "$(check 'NVLinks active' value)" = 18.0 ]
@@ -51,16 +51,16 @@ policy() { printf '%s' "$1" >policy.json; }
 @test "limits of the built-in policies that were measured on GPUs with large grids hold for these alone" {
   run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept default
   expect_status 0
-  grep -q 'worst device: computing / ceiling .*does not apply: much of the grid is in cache' <<<"$output"
+  grep -q 'worst device: its bandwidth / its ceiling .*does not apply: much of the grid is in cache' <<<"$output"
   policy '{"ceiling_share_min": 0.5, "device_gflops_min": 0.001}'
   run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept policy.json
   expect_status 0
-  grep -q 'worst device: computing / ceiling .*pass' <<<"$output"
+  grep -q 'worst device: its bandwidth / its ceiling .*pass' <<<"$output"
   run "$himeno" -b cpu -k stream -s S -t 0.1 --accept h200
-  grep -q 'worst device: computing / ceiling .*does not apply: the limit is for GPUs' <<<"$output"
+  grep -q 'worst device: its bandwidth / its ceiling .*does not apply: the limit is for GPUs' <<<"$output"
   grep -q 'slowest device: GFLOPS .*does not apply: the limit is for GPUs' <<<"$output"
   run "$himeno" -b cpu -k stream -s S -t 0.1 --accept policy.json
-  grep -q 'worst device: computing / ceiling *[0-9.]* ' <<<"$output"
+  grep -q 'worst device: its bandwidth / its ceiling *[0-9.]* ' <<<"$output"
 }
 
 @test "a slow device is slow, not wrong, and named with what differs" {
@@ -190,7 +190,7 @@ PY
       [ -z "$apart" ] || [ "$ranks" -gt 1 ] || continue
       HIMENO_NULL_APART=$apart run --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.01 -s 18x18x34 -w --accept --json r.json
       expect_status 0
-      grep -q 'acceptance by policy default' <<<"$output"
+      grep -q 'acceptance by the limits of policy default' <<<"$output"
     done
   done
   # Without a size each rank gets the default one to itself; a size is the whole grid's as ever.
@@ -224,7 +224,7 @@ PY
   policy '{"ecc": true, "devices_per_host": 1}'
   accept 1 policy.json
   expect_status 0
-  grep -q 'ECC enabled .*not readable' <<<"$output"
+  grep -q 'ECC enabled .*unknown' <<<"$output"
   grep -q 'accepted: 1 of 2 checks pass, none fails; not checked: ECC enabled$' <<<"$output"
   policy '{"ecc": true}'
   accept 1 policy.json
@@ -438,7 +438,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   policy '{"ceiling_share_min": 0.9, "devices_per_host": 1, "unknown_fails": true}'
   run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json --json r.json
   expect_status 0
-  grep -q 'worst device: computing / ceiling .*does not apply' <<<"$output"
+  grep -q 'worst device: its bandwidth / its ceiling .*does not apply' <<<"$output"
 }
 
 @test "bad policies and references: one line, the right code" {

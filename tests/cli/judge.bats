@@ -94,7 +94,7 @@ policy() { printf '%s' "$1" >policy.json; }
   cp before.json after.json
   judged after.json --against before.json
   [ "$status" -eq 0 ]
-  grep -q 'acceptance by reference alone' <<<"$output"
+  grep -q 'acceptance by the reference alone' <<<"$output"
   edited before.json slower.json 'd["result"]["gflops"] *= 0.8'
   judged slower.json --against before.json --json -
   expect_status 5

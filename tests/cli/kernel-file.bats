@@ -49,7 +49,7 @@ refused() {
     sweeps "$template" --data $data
     expect_status 0
     [[ $output == *"kernel-template.cl (classic), as requested"* ]]
-    [[ $output == *"PASS: every block has the known checksum"* ]]
+    [[ $output == *"PASS: every block has the stored checksum"* ]]
   done
 }
 

@@ -69,7 +69,7 @@ FIGURES
   recorded h200-x2-2026-11/runs.jsonl accept-slow >accept-slow.json
   run --separate-stderr "$judge" accept-slow.json --policy policy.json
   expect_status 2
-  grep -A1 'temporary slowdowns .* not readable:' <<<"$output" | grep -q 'needs 3 timed blocks'
+  grep -A1 'temporary slowdowns .* unknown:' <<<"$output" | grep -q 'needs 3 timed blocks'
   echo '{"episodes_max": 0, "device_noise_max": 0.5}' >policy.json
   clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 2 -t 6 -x p2p --accept policy.json
   figures <<'FIGURES'

@@ -27,10 +27,11 @@ static const struct mem_copy_point *find_point(const struct mem_copies *c, const
 static void mem_print_table(const struct mem_copies *c, const struct mem_copy *like, int paced, FILE *out)
 {
   fprintf(out,
-          "\n  %s copies, GB/s read plus written: %d bytes per access, %s assignment, %d thread%s,\n"
-          "  %d block%s per compute unit\n",
-          paced ? "paced" : "unpaced", like->width ? like->width : 4096, mem_assign_names[like->assign],
-          like->threads, like->threads == 1 ? "" : "s", like->blocks, like->blocks == 1 ? "" : "s");
+          "\n  %s, GB/s read plus written; columns: arrays copied at once (streams)\n"
+          "  %d bytes per access, %s assignment, %d thread%s per block, %d block%s per compute unit\n",
+          paced ? "paced copies (a barrier of the block before each access)" : "unpaced copies",
+          like->width ? like->width : 4096, mem_assign_names[like->assign], like->threads,
+          like->threads == 1 ? "" : "s", like->blocks, like->blocks == 1 ? "" : "s");
   fprintf(out, "    bytes      ");
   for (int s = 1; s <= MEM_STREAMS_MAX; s++)
     if (find_point(c, like, s, like->bytes, paced)) fprintf(out, "%4d stream%s", s, s > 1 ? "s" : " ");
@@ -65,24 +66,25 @@ static void print_pacing(const struct mem_copies *c, FILE *out)
     const struct mem_pacing *p = &c->pacing[i];
     if (i == 0 || c->pacing[i - 1].width != p->width) {
       int from = mem_pacing_from(c, p->width);
-      fprintf(out, "\n  pacing     arrays larger than the caches");
+      fprintf(out, "\n  pacing     of arrays larger than the caches");
       if (p->width) fprintf(out, ", %d bytes per access", p->width);
       if (from)
         fprintf(out, ": faster from %d stream%s on\n", from, from > 1 ? "s" : "");
       else
-        fprintf(out, ": not faster\n");
+        fprintf(out, ": never faster\n");
     }
-    fprintf(out, "    %2d stream%s  paced runs at %5.1f%% of unpaced  (%.1f ... %.1f over %d sizes)\n",
-            p->streams, p->streams > 1 ? "s" : " ", 100 * p->ratio, 100 * p->least, 100 * p->most, p->sizes);
+    fprintf(out, "    %2d stream%s  paced / unpaced %5.1f%%  (%.1f ... %.1f over %d sizes)\n", p->streams,
+            p->streams > 1 ? "s" : " ", 100 * p->ratio, 100 * p->least, 100 * p->most, p->sizes);
   }
 }
 
 static void print_methods(const struct mem_run *run, FILE *out)
 {
   const struct mem_copies *c = &run->copies;
-  fprintf(out, "\n  methods to copy, GB/s; share: tuned / the faster of the first two; last: how tuned was "
-               "launched\n");
-  fprintf(out, "    bytes      %20.20s  BabelStream       tuned     best above   share\n",
+  fprintf(out,
+          "\n  one array copied, GB/s; tuned: the fastest of this program's own; share: tuned / the faster "
+          "of the first two\n");
+  fprintf(out, "    bytes      %20.20s  BabelStream       tuned  best of above   share  tuned by\n",
           run->rig.ops->native);
   for (int r = 0; r < c->n_rivals; r++) {
     const struct stats_summary *rate = c->rivals[r].rate;
@@ -116,7 +118,7 @@ static void print_mixes(const struct mem_run *run, FILE *out)
 {
   double most = 0;
   char name[40];
-  fprintf(out, "\n  mixes of reads and writes, arrays of %s; median (min ... max)\n",
+  fprintf(out, "\n  reading and writing several arrays of %s at once; median (min ... max)\n",
           report_bytes(run->mixes[0].bytes));
   for (int m = 0; m < run->n_mixes; m++)
     if (run->mixes[m].rate.median > most) most = run->mixes[m].rate.median;
@@ -139,17 +141,18 @@ static void mem_print_host(const struct mem_run *run, FILE *out)
   for (int h = 0; h < run->n_host; h++) {
     const struct mem_host_point *p = &run->host[h];
     if (h == 0 || p->bytes != p[-1].bytes)
-      fprintf(out, "\n  host memory, arrays of %s; without the reads that ordinary stores cause\n",
+      fprintf(out, "\n  host memory, arrays of %s; GB/s do not count the reads that ordinary stores cause\n",
               report_bytes(p->bytes));
     snprintf(name, sizeof name, "%d thread%s %s%s", p->threads, p->threads > 1 ? "s" : " ", p->access,
-             p->streaming ? ", streaming" : "");
+             p->streaming ? ", non-temporal" : "");
     print_rate(name, &p->rate, most, "GB/s", out);
   }
 }
 
 static void mem_print_pairs(const struct mem_run *run, FILE *out)
 {
-  fprintf(out, "\n  kernel pairs, 10^9 words per second: before, after, ratio\n");
+  fprintf(out,
+          "\n  kernels before and after cheaper addresses, 10^9 words per second: before, after, ratio\n");
   for (int i = 0; i < run->n_pairs; i++) {
     const struct mem_pair_point *p = &run->pairs[i];
     fprintf(out, "    %-46s %9.2f %9.2f %8.2f\n", p->name, p->before.median / 1e9, p->after.median / 1e9,
@@ -168,17 +171,18 @@ static void print_level(const struct levels_level *l, FILE *out)
     fprintf(out, "%9.1f ns per load, up to %s (next level from %s on)\n", l->ns, report_bytes(l->bytes),
             report_bytes(l->next_bytes));
   else
-    fprintf(out, "%9.1f ns more per load beyond %s (in full from %s on; stride %s)\n", l->ns,
+    fprintf(out, "%9.1f ns more per load beyond %s (all of it from %s on; one load per %s)\n", l->ns,
             report_bytes(l->bytes), report_bytes(l->next_bytes), report_bytes(l->stride));
 }
 
 static void print_latency(const struct mem_run *run, FILE *out)
 {
   const struct mem_latency *l = &run->latency;
-  fprintf(out, "\n  latency per load, by a pointer chase in random order: %d curve%s of", l->n,
-          l->n > 1 ? "s" : "");
+  fprintf(out,
+          "\n  latency of a load that waits for the one before, in random order; %d stride%s, sizes of each:",
+          l->n, l->n > 1 ? "s" : "");
   for (int c = 0; c < l->n; c++) fprintf(out, "%s %d", c ? "," : "", l->curves[c].n);
-  fprintf(out, " footprints\n");
+  fprintf(out, "\n");
   for (int n = 0; n < l->n_levels; n++) print_level(&l->levels[n], out);
   if (l->halves)
     fprintf(out, "    near and far part: %.0f and %.0f cycles, %.0f%% near (single loads over %s)\n",
@@ -221,9 +225,10 @@ static void print_roofline(const struct mem_run *run, FILE *out)
 void mem_report_text(const struct mem_run *run, FILE *out)
 {
   const struct gpu_device_info *info = &run->rig.device->info;
-  fprintf(out, "mem-gpu %s\n\n  verdict    %s: %" PRIu64 " results compared\n\n", meta_version(),
-          run->verdict == STATUS_OK ? "PASS" : "WRONG", run->rig.checks);
-  fprintf(out, "  device     %s, %s, %s, last cache %s (backend %s)\n", info->name, info->uuid,
+  fprintf(out,
+          "mem-gpu %s\n\n  verdict    %s: %" PRIu64 " copies and sums compared with what they must be\n\n",
+          meta_version(), run->verdict == STATUS_OK ? "PASS" : "WRONG", run->rig.checks);
+  fprintf(out, "  device     %s, %s, %s of memory, last cache %s (backend %s)\n", info->name, info->uuid,
           report_bytes(info->memory_bytes), report_bytes(info->cache_bytes), run->rig.ops->backend);
   if (run->claim.reason[0]) fprintf(out, "  backend    the CPU (%s)\n", run->claim.reason);
   if (run->copies.n_rivals) print_copies(run, out);

@@ -5,11 +5,14 @@
 #include <string.h>
 
 #include "base/meta.h"
+#include "base/report.h"
 #include "gpu/host.h"
 #include "suite/list.h"
 #include "tools/network/bench.h"
 
 #define RANKS_SHOWN 16
+/* Root mean square of the relative errors, beyond which a fit is not shown. */
+#define FIT_POOR 0.20
 /* Pinned and pageable, alone and all, in, out and both. */
 #define COLUMNS_MAX 12
 
@@ -27,9 +30,22 @@ static void print_fit(const struct bench_fit *fit, FILE *out)
 {
   if (fit->points == 0)
     fprintf(out, "  no fit");
+  else if (fit->residual > FIT_POOR)
+    fprintf(out, "  no fit: a line is off by %.0f%%", 100 * fit->residual);
   else
-    fprintf(out, "  %9.2f us + bytes / %8.2f GB/s, error %3.0f%%", fit->latency * 1e6, fit->bandwidth / 1e9,
+    fprintf(out, "  %9.2f us + bytes / %8.2f GB/s, off by %.0f%%", fit->latency * 1e6, fit->bandwidth / 1e9,
             100 * fit->residual);
+}
+
+/* What a reader asks first: the transport whose halo exchange takes least. */
+static void print_fastest(const struct bench *bench, FILE *out)
+{
+  const struct bench_halo *fastest = bench->halo;
+  for (int h = 1; h < bench->n_halo; h++)
+    if (bench->halo[h].point.seconds < fastest->point.seconds) fastest = &bench->halo[h];
+  if (bench->n_halo > 0)
+    fprintf(out, "  fastest    halo exchange of %s by %s: %.2f us\n", bench->config.size.name, fastest->used,
+            fastest->point.seconds * 1e6);
 }
 
 static void comm_print_config(const struct bench *bench, FILE *out)
@@ -40,6 +56,7 @@ static void comm_print_config(const struct bench *bench, FILE *out)
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s; measured for %.1f s\n", ranks,
           ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", bench->placement.backend->name, bench->seconds);
   ranks_print_backend(bench->ranks, sizeof *bench->ranks, ranks, out);
+  print_fastest(bench, out);
   for (int r = 0; r < ranks && r < RANKS_SHOWN; r++)
     fprintf(out, "  rank %-4d  %s, %s%s%s%s\n", r, bench->ranks[r].host, bench->ranks[r].info.name,
             bench->ranks[r].info.pci[0] ? ", PCI " : "", bench->ranks[r].info.pci,
@@ -51,10 +68,12 @@ static void comm_print_config(const struct bench *bench, FILE *out)
 static void comm_print_host(const struct bench *bench, FILE *out)
 {
   if (bench->n_host == 0) return;
-  fprintf(out, "\n  Between host and device; in: to the device; both: at once, GB/s per direction;\n"
-               "  ranks: alone, or all at once\n");
-  fprintf(out, "  rank  memory    dir.  ranks   smallest, us  largest, GB/s  time = latency + bytes / "
-               "bandwidth, error of this fit\n");
+  const struct bench_curve *first = &bench->host[0].curve;
+  fprintf(out, "\n  Between host and device. in: host to device, out: device to host, both: at once, GB/s of "
+               "each;\n  alone: one rank copies, all: all ranks at once\n");
+  fprintf(out, "  rank  memory    dir.  ranks   %9s, us", report_bytes((uint64_t)first->points[0].bytes));
+  fprintf(out, "  %8s, GB/s  fit: latency + bytes / bandwidth, rms error\n",
+          report_bytes((uint64_t)last_point(first)->bytes));
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
@@ -103,7 +122,8 @@ static void print_host_sizes(const struct bench *bench, FILE *out)
   struct column columns[COLUMNS_MAX];
   int n = columns_list(bench, columns);
   if (n == 0) return;
-  fprintf(out, "\n  GB/s per direction by size, of the slowest rank\n            ");
+  fprintf(out,
+          "\n  Between host and device, GB/s of each direction by size, of the slowest rank\n            ");
   for (int c = 0; c < n; c += 3)
     fprintf(out, "%*s%s, %s",
             c ? 24 - (int)strlen(columns[c - 3].way) - (int)strlen(columns[c - 3].company) : 2, "",
@@ -145,11 +165,11 @@ static const struct bench_path *pair_find(const struct bench *bench, const char 
 static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
-  fprintf(
-      out,
-      "\n  Pairs by %s, both directions at once; rows and columns are ranks\n"
-      "  above the diagonal: us of the smallest transfer; below: GB/s per direction of the largest\n      ",
-      way);
+  const struct bench_curve *curve = &bench->pairs[0].curve;
+  fprintf(out, "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n", way);
+  fprintf(out, "  above the diagonal: us for %s; ", report_bytes((uint64_t)curve->points[0].bytes));
+  fprintf(out, "below: GB/s of each direction for %s\n      ",
+          report_bytes((uint64_t)last_point(curve)->bytes));
   for (int b = 0; b < n; b++) fprintf(out, " %8d", b);
   for (int a = 0; a < n; a++) {
     fprintf(out, "\n  %4d", a);
@@ -166,8 +186,9 @@ static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 
 static void print_curves(const struct bench *bench, FILE *out)
 {
-  fprintf(out, "\n  Models of the pairs; pairs: one alone, or all at once\n  transport   ranks      dir.  "
-               "pairs    fit: latency + bytes/bandwidth, error\n");
+  fprintf(out,
+          "\n  Between two ranks: directions one or both; pairs alone, or all pairs at once\n  transport   "
+          "ranks      dir.  pairs    fit: latency + bytes / bandwidth, rms error\n");
   for (int p = 0; p < bench->n_pairs; p++) {
     const struct bench_path *path = &bench->pairs[p];
     if (path->rank >= RANKS_SHOWN || path->peer >= RANKS_SHOWN) continue;
@@ -192,17 +213,20 @@ static void comm_print_pairs(const struct bench *bench, FILE *out)
 static void print_halo(const struct bench *bench, FILE *out)
 {
   if (bench->n_halo == 0) return;
+  fprintf(
+      out,
+      "\n  Halo exchange of %s over %dx%dx%d ranks, %" PRId64
+      " layer%s deep: the busiest rank sends %.1f kB in\n  %d message%s; median us per exchange and phase\n",
+      bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,
+      bench->config.depth > 1 ? "s" : "", (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages,
+      bench->halo[0].messages == 1 ? "" : "s");
   fprintf(out,
-          "\n  Halo exchange of %s over %dx%dx%d ranks, %" PRId64
-          " layer%s deep: the busiest rank sends %.1f kB in\n  %d message%s; us per phase\n",
-          bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,
-          bench->config.depth > 1 ? "s" : "", (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages,
-          bench->halo[0].messages == 1 ? "" : "s");
-  fprintf(out, "  transport  us per exchange  GB/s per rank   pack    d2h   wait transf    h2d unpack\n");
+          "  transport  us per exchange  GB/s per rank   pack to host   wait transfer to device unpack\n");
   for (int h = 0; h < bench->n_halo; h++) {
     const struct bench_halo *halo = &bench->halo[h];
     fprintf(out, "  %-10s %15.2f %14.2f", halo->way, halo->point.seconds * 1e6, rate(&halo->point));
-    for (int p = 0; p < HALO_PHASES; p++) fprintf(out, " %6.1f", halo->phases[p] * 1e6);
+    static const int widths[HALO_PHASES] = {6, 7, 6, 8, 9, 6};
+    for (int p = 0; p < HALO_PHASES; p++) fprintf(out, " %*.1f", widths[p], halo->phases[p] * 1e6);
     fprintf(out, "%s%s\n", strcmp(halo->used, halo->way) ? "  took " : "",
             strcmp(halo->used, halo->way) ? halo->used : "");
   }
@@ -212,7 +236,8 @@ static void print_halo(const struct bench *bench, FILE *out)
 
 static void print_stage_row(const char *way, const char *what, const struct bench_point *point, FILE *out)
 {
-  static const char *const names[BENCH_STAGES] = {BENCH_STAGE_NAMES};
+  static const char *const names[BENCH_STAGES] = {"pack",      "to host", "to rank",
+                                                  "to device", "unpack",  "idle"};
   const double *at = point->stages.at;
   double sum = 0;
   int most = 0;
@@ -222,7 +247,7 @@ static void print_stage_row(const char *way, const char *what, const struct benc
     sum += at[s];
     if (at[s] > at[most]) most = s;
   }
-  fprintf(out, "  %s %.0f%%\n", names[most], 100 * at[most] / sum);
+  fprintf(out, " %9.1f  %s %.0f%%\n", sum * 1e6, names[most], 100 * at[most] / sum);
 }
 
 static int any_stages(const struct bench *bench)
@@ -236,10 +261,12 @@ static int any_stages(const struct bench *bench)
 static void print_stages(const struct bench *bench, FILE *out)
 {
   if (!any_stages(bench)) return;
-  fprintf(out,
-          "\n  Stages of an exchange, us; they do not overlap and add up to its time\n"
-          "  transport   what           bytes      pack       d2h  handover       h2d    unpack   between  "
-          "longest\n");
+  fprintf(
+      out,
+      "\n  Stages of an exchange, measured apart and without overlap, mean us; to rank: to the other rank, "
+      "idle: between\n  two exchanges\n"
+      "  transport   what           bytes      pack   to host   to rank to device    unpack      idle       "
+      "sum  longest\n");
   const char *ways[BENCH_HALOS_MAX];
   int n = ways_list(bench, ways);
   for (int w = 0; w < n; w++) {
