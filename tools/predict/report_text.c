@@ -10,7 +10,7 @@
 #define LEFT_SHOWN  8
 #define KINDS_SHOWN 3 /* of runs of another kernel, backend or device */
 
-/* Left-out runs are predicted poorly: median error above the one, or share inside their interval below. */
+/* Poor: a larger median error of left-out runs, or a smaller share inside their interval. */
 #define POOR_MEDIAN 0.20
 #define POOR_INSIDE 0.80
 
@@ -93,7 +93,7 @@ static int has_synchronisation(const struct model_terms *terms)
   return waits;
 }
 
-/* A term as a reader sees it: the part of the time that it belongs to, what costs so much, and units. */
+/* A term for readers: the part of the time that has it, what costs so much, and its unit. */
 struct term_text {
   const char *part, *of;
   double scale;
