@@ -118,9 +118,9 @@ def entries(study):
 
 def measurements(study):
     """One row per configuration. The last three columns are left out if they have no value."""
-    head = ["scaling", "size", "ranks", "division", "transport", "kernel", "runs", scaling.unit(study.drawn), "spread", "GFLOPS", "efficiency",
-            "of peak" if study.products else "of ceiling",
-            "verified", "predicted µs", "off", "simulated µs"]
+    head = ["scaling", "size", "ranks", "division", "transport", "kernel", "runs", scaling.unit(study.drawn), "(max − min) / median", "GFLOPS", "efficiency",
+            "% of peak" if study.products else "% of ceiling",
+            "compared with", "predicted µs", "prediction error", "simulated µs"]
     table = []
     for one in entries(study):
         mode, size, ranks, kernel, transport, procs = one["key"]
@@ -172,7 +172,7 @@ def headline(study):
     if best:
         configurations = "; ".join(where(one["key"]) for one in best.values())
         figures.append(("Efficiency", " · ".join(f"{percent(one['efficiency'])} {mode}" for mode, one in best.items()),
-                        f"{configurations}" + (f". Lowest: {percent(least['efficiency'])} ({where(least['key'])})" if least not in best.values() else "")))
+                        f"{configurations}" + (f". Lowest of all: {percent(least['efficiency'])} ({where(least['key'])})" if least not in best.values() else "")))
     else:
         figures.append(("Efficiency", "–", "no configuration was run on one rank and on several"))
     bad = wrong(study)
@@ -202,7 +202,7 @@ def machine(study):
     for key in sorted({key for system in systems for key in system}):
         values = [system.get(key) for system in systems]
         if all(isinstance(value, (str, int, float)) for value in values):
-            facts.append((key.replace("_", " "), listed(values)))
+            facts.append(("Linux kernel" if key == "kernel" else key.replace("_", " "), listed(values)))
     return facts
 
 
@@ -263,9 +263,9 @@ def verdicts(study):
               ("correct", False if bad else True if not unverified else None,
                f"{len(bad)} runs had a wrong result" if bad else
                f"every run's {'product' if study.products else 'checksum'} was verified" if not unverified else f"{unverified} of {len(study.rows)} runs were not verified")]
-    noisy = [max(times) / min(times) - 1 for times in ([row["seconds_a_sweep"] for row in rows] for rows in groups(study).values()) if len(times) > 1]
+    noisy = [(max(times) - min(times)) / statistics.median(times) for times in ([row["seconds_a_sweep"] for row in rows] for rows in groups(study).values()) if len(times) > 1]
     if noisy:
-        checks.append(("repeatable", max(noisy) < 0.05, f"repeats differ by {100 * statistics.median(noisy):.1f}% (median), {100 * max(noisy):.1f}% at most"))
+        checks.append(("repeatable", max(noisy) < 0.05, f"repeats of a run differ by {100 * statistics.median(noisy):.1f}% (median), {100 * max(noisy):.1f}% at most; the limit is 5%"))
     else:
         checks.append(("repeatable", None, "every configuration ran once, so the noise is unknown"))
     devices = {rank["uuid"] for document in study.documents for rank in document["ranks"] if rank["uuid"]}
@@ -274,12 +274,12 @@ def verdicts(study):
         checks.append(("same devices", None, f"the runs used {len(devices)} devices, at most {most} at once: efficiency compares different devices", "no"))
     checked = study.predictions and study.predictions.get("validation")
     if checked and checked["predicted"]:
-        checks.append(("predictable", checked["worst_error"] <= 0.1, f"held-out runs are predicted within {100 * checked['median_error']:.1f}% "
-                       f"(median), {100 * checked['worst_error']:.1f}% at worst ({checked['predicted']} runs)"))
+        checks.append(("predictable", checked["worst_error"] <= 0.1, f"predictions of {checked['predicted']} left-out runs are off by {100 * checked['median_error']:.1f}% "
+                       f"(median), {100 * checked['worst_error']:.1f}% at worst; the limit is 10%"))
     covered = covered_of(study.predictions) if study.predictions else []
     if covered:
         every, *groups_of = covered
-        checks.append(("intervals", every["inside"] >= HELD * every["runs"], f"the 90% intervals covered {every['inside']} of {every['runs']} held-out runs: "
+        checks.append(("intervals", every["inside"] >= HELD * every["runs"], f"{every['inside']} of {every['runs']} left-out runs lie inside their 90% interval; by group: "
                        + ", ".join(f"{one['of']} {one['inside']} of {one['runs']}" for one in groups_of)))
     return checks
 

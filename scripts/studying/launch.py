@@ -81,7 +81,7 @@ def duration(seconds):
 
 def rate_of(point, done):
     if point["kind"] == "paths":
-        return f"{len(done['pairs'])} pairs"
+        return f"{len(done['pairs'])} links measured"
     return f"{done['result']['gflops']:9.4g} GFLOPS"
 
 
@@ -135,6 +135,8 @@ def run(folder, study, retry):
     if done_before:
         say(f"{done_before} of {total} points are finished already")
     session = session_begin(folder, study) if todo else 0
+    if todo:
+        say("points are named scaling-size-ranks-kernel-transport-division-repeat; paths is comm-gpu")
     try:
         for place, point in enumerate(todo):
             entry, done = attempt(folder, study, point, session, held)
@@ -151,6 +153,9 @@ def verdict(folder, study):
     """0 when all points are finished, else the worst of how they ended."""
     tried = store.attempts(folder)
     missing = [point for point in study["points"] if not store.finished(folder, point)]
+    if not missing:
+        say(f"all {len(study['points'])} points are finished: {folder}/study.csv")
+        say(f"next: scripts/report {folder}")
     for point in missing:
         why = tried.get(point["name"], {}).get("why", "not run yet")
         print(f"scaling: {point['name']}: {why}", file=sys.stderr)
