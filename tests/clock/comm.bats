@@ -43,7 +43,7 @@ FIGURES
 [(h.bytes, h.messages) for h in d.halo] = [(7440, 1)] * 5
 {h.way: list(h.stages.values()) for h in d.halo if "stages" in h} = {"staged": [3.72e-6, 1.93e-6, 24.32e-6, 2.86e-6, 1.86e-6, 0.0], "pageable": [3.72e-6, 1.93e-6, 24.32e-6, 2.86e-6, 1.86e-6, 0.0], "mpi": [3.72e-6, 0.0, 24.32e-6, 0.0, 1.86e-6, 0.0]}
 FIGURES
-  says '  staged      halos           7440       3.7       1.9      24.3       2.9       1.9       0.0  handover 70%'
+  says '  staged      halos           7440       3.7       1.9      24.3       2.9       1.9       0.0      34.7  to rank 70%'
 }
 
 # MPI takes what a wire of 3 ns a byte does; slow copies in are worth chunks, fast ones are not.

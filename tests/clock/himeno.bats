@@ -26,8 +26,8 @@ d.phases.interior = {"min": 0.000559116, "median": 0.000559116, "max": 0.0005591
 d.phases.exposed.max = 0.0
 FIGURES
   says "time per sweep 559.116 us;" "interior          559.116 us" \
-    "speed      3.39 GFLOPS, 5.59 GB/s, 74.5% of the ceiling" "ceiling    7.50 GB/s in this run, by a kernel that reads 13 arrays" \
-    "timed      100 sweeps in 10 blocks, 0.056 s by the slowest rank's clock" "noise      standard deviation of the blocks' times: at most 4.7%"
+    "speed      3.39 GFLOPS, 5.59 GB/s, 74.5% of the ceiling" "ceiling    7.50 GB/s over all ranks, by a kernel that reads 13 arrays" \
+    "timed      100 sweeps in 10 blocks: 0.056 s, pauses between blocks not counted" "noise      standard deviation of the blocks' times: at most 4.7%"
 }
 
 @test "what is not a sweep is in no sample, and ends the time asked for earlier" {
@@ -274,7 +274,7 @@ d.phases.reduce = {"min": 0.9999e-6, "median": 16.19058e-6, "max": 18.32258e-6}
 d.phases.exposed = {"min": 20.7409e-6, "median": 67.4335e-6, "max": 76.6521e-6}
 {c.check: c.value for c in d.result.accept.checks} = {"share of ceiling": 0.6153846154, "efficiency": 0.7806307852, "spread of devices": 0.2423076923, "noise of blocks": 0.04339954542, "device": 2.615384615}
 FIGURES
-  says "time per sweep 263.124 us;" "wait              183.347 us  (0.000 ... 197.108)" "not computing      67.43" \
+  says "time per sweep 263.124 us;" "wait for halos    183.347 us  (0.000 ... 197.108)" "not computing      67.43" \
     "speed      7.21 GFLOPS, 11.88 GB/s, 56.6% of the ceiling" "parallel efficiency                            0.7806"
 }
 
