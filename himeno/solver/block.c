@@ -57,13 +57,6 @@ static status_t block_graph_prepare(struct solver_graph *graph, struct solver_pa
   return STATUS_OK;
 }
 
-static status_t graph_run(const struct solver_graph *graph, struct solver_grid *grid)
-{
-  RETURN_IF_FAILED(gpu_graph_launch(graph->graph, grid->compute));
-  grid->current = graph->last;
-  return STATUS_OK;
-}
-
 /* Other ranks may be held up, or hold up this one's device. */
 static status_t block_queue_wait(struct halo_route *route, struct gpu_queue *queue)
 {
@@ -159,7 +152,10 @@ static status_t segments_run(struct solver *s, int cut, int sweeps)
     RETURN_IF_FAILED(barrier(s->config.comm, route, grid->compute));
     const double begin = stats_now();
     RETURN_IF_FAILED(gpu_record(o->begin, grid->compute));
-    RETURN_IF_FAILED(whole && s->graph.graph ? graph_run(&s->graph, grid) : block_passes_run(p, grid, g));
+    const int recorded = whole && s->graph.graph;
+    RETURN_IF_FAILED(recorded ? gpu_graph_launch(s->graph.graph, grid->compute)
+                              : block_passes_run(p, grid, g));
+    if (recorded) grid->current = s->graph.last;
     RETURN_IF_FAILED(gpu_record(o->end, grid->compute));
     if (route) RETURN_IF_FAILED(gosa_drain(p, grid, g.first, g.end));
     RETURN_IF_FAILED(block_queue_wait(route, grid->compute));

@@ -161,22 +161,18 @@ status_t solver_passes_end(struct solver_passes *p)
   return halo_route_lap(p->halo.route);
 }
 
-/* If no host took part in the sweeps, all slots at once. */
-static status_t gosa_all(const struct solver_passes *p, const struct solver_grid *grid, int first, int end)
+status_t gosa_drain(struct solver_passes *p, const struct solver_grid *grid, int first, int end)
 {
-  const struct solver_gosa *gosa = &p->gosa;
-  size_t bytes = (size_t)(end - first) * sizeof(double);
+  struct solver_gosa *gosa = &p->gosa;
+  double *seconds = &p->phases[PHASE_REDUCE];
+  if (!p->halo.unattended) {
+    RETURN_IF_FAILED(gosa_send(gosa, p->halo.route, seconds));
+    return gosa_wait(gosa, seconds);
+  }
+  /* No host took part in the sweeps: all slots at once. */
   RETURN_IF_FAILED(gpu_copy_out(grid->compute, gosa->host + first, grid->fields.gosa,
-                                (size_t)first * sizeof(double), bytes));
+                                (size_t)first * sizeof(double), (size_t)(end - first) * sizeof(double)));
   RETURN_IF_FAILED(halo_route_wait(p->halo.route, grid->compute));
   return watch_allreduce(gosa->comm, gosa->host + first, gosa->sum + first, end - first, MPI_DOUBLE, MPI_SUM,
                          "the sum of gosa");
-}
-
-status_t gosa_drain(struct solver_passes *p, const struct solver_grid *grid, int first, int end)
-{
-  double *seconds = &p->phases[PHASE_REDUCE];
-  if (p->halo.unattended) return gosa_all(p, grid, first, end);
-  RETURN_IF_FAILED(gosa_send(&p->gosa, p->halo.route, seconds));
-  return gosa_wait(&p->gosa, seconds);
 }
