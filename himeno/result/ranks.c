@@ -93,13 +93,14 @@ static void mine_fill(const struct placement *placement, struct solver *solver, 
   cards_fill(mine);
 }
 
-static status_t rows_gather(const struct placement *p, const struct himeno_rank *mine,
-                            struct himeno_ranks *ranks)
+/* Rank 0 gets \a bytes of each in *all, which it frees; others get NULL. */
+static status_t parts_gather(const struct placement *p, const void *mine, size_t bytes, void **all,
+                             const char *what)
 {
-  if (p->rank == 0 && !ranks->rank) ranks->rank = calloc((size_t)p->ranks, sizeof *mine);
-  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || ranks->rank));
-  if (p->rank == 0) ranks->n = p->ranks;
-  return watch_gather(p->comm, mine, ranks->rank, sizeof *mine, "what the ranks found");
+  free(*all);
+  *all = p->rank == 0 ? malloc(bytes * (size_t)p->ranks + 1) : NULL;
+  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || *all));
+  return watch_gather(p->comm, mine, *all, bytes, what);
 }
 
 void himeno_media_find(struct himeno_ranks *ranks)
@@ -120,16 +121,6 @@ static status_t throttled_gather(const struct placement *p, const struct record 
   RETURN_IF_FAILED(memory_agree(p->comm, ranks->throttled != NULL));
   return watch_allreduce(p->comm, record->throttled, ranks->throttled, n, MPI_DOUBLE, MPI_MAX,
                          "throttled blocks");
-}
-
-static status_t series_gather(const struct placement *p, const struct series *mine,
-                              struct himeno_ranks *ranks)
-{
-  size_t bytes = (size_t)series_rows(mine) * sizeof *mine->rows;
-  free(ranks->series);
-  ranks->series = p->rank == 0 ? malloc(bytes * (size_t)p->ranks + 1) : NULL;
-  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || ranks->series));
-  return watch_gather(p->comm, mine->rows, ranks->series, bytes, "devices' samples");
 }
 
 /* ---- blocks ---- */
@@ -160,11 +151,8 @@ static status_t blocks_take(const struct record *record, struct himeno_ranks *ra
 static status_t blocks_gather(const struct placement *p, const struct record *record,
                               struct himeno_ranks *ranks)
 {
-  int bytes = record->n * (int)sizeof(struct record_block);
-  free(ranks->times);
-  ranks->times = p->rank == 0 ? malloc((size_t)bytes * (size_t)p->ranks + 1) : NULL;
-  RETURN_IF_FAILED(memory_agree(p->comm, p->rank != 0 || ranks->times));
-  RETURN_IF_FAILED(watch_gather(p->comm, record->blocks, ranks->times, bytes, "times of blocks"));
+  const size_t bytes = (size_t)record->n * sizeof *record->blocks;
+  RETURN_IF_FAILED(parts_gather(p, record->blocks, bytes, (void **)&ranks->times, "times of blocks"));
   return agree_status(p->comm, p->rank == 0 ? blocks_take(record, ranks) : STATUS_OK);
 }
 
@@ -175,10 +163,12 @@ status_t himeno_ranks_gather(const struct placement *p, struct solver *solver, s
   struct himeno_rank mine;
   record_finish(record);
   mine_fill(p, solver, record, result, &mine);
-  RETURN_IF_FAILED(rows_gather(p, &mine, ranks));
+  RETURN_IF_FAILED(parts_gather(p, &mine, sizeof mine, (void **)&ranks->rank, "what the ranks found"));
+  if (p->rank == 0) ranks->n = p->ranks;
   himeno_media_find(ranks);
   RETURN_IF_FAILED(throttled_gather(p, record, result->timing.n_samples, ranks));
-  RETURN_IF_FAILED(series_gather(p, &record->series, ranks));
+  const size_t rows = (size_t)series_rows(&record->series) * sizeof *record->series.rows;
+  RETURN_IF_FAILED(parts_gather(p, record->series.rows, rows, (void **)&ranks->series, "devices' samples"));
   return p->info.emulated ? STATUS_OK : blocks_gather(p, record, ranks);
 }
 
