@@ -43,11 +43,6 @@ static struct gemm_exec **part_of(const struct gemm_cluster *c, int j, const int
   return &c->part[which * parts(c) + places[0] * c->grid.procs[0] + places[1]];
 }
 
-uint64_t gemm_cluster_bytes(const struct gemm_cluster *c)
-{
-  return gemm_panels_bytes(&c->local, &c->grid, GEMM_A) + gemm_panels_bytes(&c->local, &c->grid, GEMM_B);
-}
-
 /* ---- one product ---- */
 
 static int steps_most(const struct gemm_cluster *c)

@@ -59,9 +59,6 @@ struct gemm_cluster {
  * A and B. No rows or no columns: there is no such part. */
 struct gemm_problem gemm_cluster_part(const struct gemm_cluster *cluster, int j, const int places[2]);
 
-/** \brief Bytes of the device for panels. */
-uint64_t gemm_cluster_bytes(const struct gemm_cluster *cluster);
-
 /** \brief Collective; ranks agree. cluster->whole, local, grid, comm, device and compute are set;
  * \a a and \a b are the host's matrices of the local problem. Closed by gemm_cluster_close, also
  * when it fails half-way. */

@@ -47,7 +47,9 @@ static status_t local_init(struct gemm_cluster *c)
 static status_t cluster_size_check(const struct gemm_rig *rig, const struct gemm_work *work)
 {
   const struct gemm_cluster *c = work->cluster;
-  uint64_t result = gemm_bytes(&c->local, GEMM_C), need = gemm_cluster_bytes(c) + result;
+  uint64_t result = gemm_bytes(&c->local, GEMM_C), need = gemm_panels_bytes(&c->local, &c->grid, GEMM_A) +
+                                                          gemm_panels_bytes(&c->local, &c->grid, GEMM_B) +
+                                                          result;
   char what[128];
   if (rig->placement.info.is_cpu) need += gemm_matrices_bytes(&c->local) + result;
   snprintf(what, sizeof what, "size %" PRId64 "x%" PRId64 "x%" PRId64 " over %dx%d ranks", c->whole.m,

@@ -112,7 +112,7 @@ static status_t bytes_needed(struct himeno_choice *choice, const int64_t extent[
   return STATUS_OK;
 }
 
-static status_t himeno_size_check(struct himeno_choice *choice)
+status_t himeno_refit(struct himeno_choice *choice)
 {
   char what[sizeof choice->size.name + 8];
   uint64_t need;
@@ -135,7 +135,7 @@ static status_t size_default(struct himeno_choice *choice)
     log_drop();
   }
   choice->size = *grid_size_named(0);
-  return himeno_size_check(choice);
+  return himeno_refit(choice);
 }
 
 /* ---- --fill ---- */
@@ -213,12 +213,7 @@ static status_t size_choose(struct himeno_choice *choice)
   progress_begin("choosing the grid");
   choice->size = config->size;
   if (config->fill_given) return size_fill(choice);
-  return config->size_given ? himeno_size_check(choice) : size_default(choice);
-}
-
-status_t himeno_refit(struct himeno_choice *choice)
-{
-  return himeno_size_check(choice);
+  return config->size_given ? himeno_refit(choice) : size_default(choice);
 }
 
 status_t himeno_choose(struct himeno_choice *choice)

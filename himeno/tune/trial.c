@@ -13,7 +13,6 @@
 
 struct trial {
   struct trial_config config;
-  struct decomp decomp;
   struct layout layout;
   struct halo_plan plan;
   struct gpu_queue *queue;
@@ -30,26 +29,22 @@ void trial_close(struct trial *t)
   free(t);
 }
 
-static status_t fields_create(struct trial *t)
-{
-  size_t bytes = (size_t)layout_floats(&t->layout) * sizeof(float);
-  RETURN_IF_FAILED(gpu_queue_create(t->config.device, GPU_NORMAL, &t->queue));
-  for (int f = 0; f < 2; f++) {
-    RETURN_IF_FAILED(halo_field_alloc(t->config.transport, t->config.device, bytes, &t->fields[f]));
-    RETURN_IF_FAILED(gpu_clear(t->queue, t->fields[f], 0, bytes));
-  }
-  return gpu_sync(t->queue);
-}
-
 static status_t trial_make(struct trial *t)
 {
   const struct trial_config *c = &t->config;
+  struct decomp decomp;
   int rank;
   MPI_Comm_rank(c->comm, &rank);
-  decomp_init(&t->decomp, c->global, c->procs, rank);
-  RETURN_IF_FAILED(layout_init(&t->layout, &t->decomp, c->depth, c->pad));
-  halo_plan_init(&t->plan, &t->decomp, &t->layout, c->depth);
-  return fields_create(t);
+  decomp_init(&decomp, c->global, c->procs, rank);
+  RETURN_IF_FAILED(layout_init(&t->layout, &decomp, c->depth, c->pad));
+  halo_plan_init(&t->plan, &decomp, &t->layout, c->depth);
+  const size_t bytes = (size_t)layout_floats(&t->layout) * sizeof(float);
+  RETURN_IF_FAILED(gpu_queue_create(c->device, GPU_NORMAL, &t->queue));
+  for (int f = 0; f < 2; f++) {
+    RETURN_IF_FAILED(halo_field_alloc(c->transport, c->device, bytes, &t->fields[f]));
+    RETURN_IF_FAILED(gpu_clear(t->queue, t->fields[f], 0, bytes));
+  }
+  return gpu_sync(t->queue);
 }
 
 status_t trial_open(const struct trial_config *config, struct trial **trial)
