@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/stats.h"
 #include "comm/ranks/alarm.h"
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
@@ -60,7 +59,8 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
   MPI_Request requests[2];
   struct watch_wait wait;
   int done = 0, notified = status == STATUS_OK;
-  const double begin = stats_now(), patience = fmin(PATIENCE, watch_seconds() / 8);
+  const uint64_t begin = alarm_clock();
+  const double patience = ALARM_SECOND * fmin(PATIENCE, watch_seconds() / 8);
   RETURN_IF_FAILED(
       mpi_check(MPI_Irecv(theirs, 1, MPI_INT, from, AGREE_TAG, comm, &requests[0]), watch_agreement));
   RETURN_IF_FAILED(
@@ -69,7 +69,7 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
   for (;;) {
     RETURN_IF_FAILED(mpi_check(MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE), watch_agreement));
     if (done) return STATUS_OK;
-    if (!notified && stats_now() - begin > patience) {
+    if (!notified && (double)(alarm_clock() - begin) > patience) {
       alarm_failure_notify(comm);
       notified = 1;
     }

@@ -9,11 +9,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/meta.h"
 #include "base/report.h"
+#include "base/stats.h"
 #include "base/switches.h"
 #include "gpu/host.h"
 #include "gpu/host_share.h"
@@ -65,7 +65,7 @@ struct cpu_device {
 struct cpu_event {
   struct gpu_event base;
   int recorded;
-  struct timespec time;
+  double seconds; /* of stats_now() */
 };
 
 static const char *cpu_vector_extension(void)
@@ -355,7 +355,7 @@ status_t cpu_record(struct gpu_event *base, struct gpu_queue *queue)
 {
   struct cpu_event *event = (struct cpu_event *)base;
   (void)queue;
-  clock_gettime(CLOCK_MONOTONIC, &event->time);
+  event->seconds = stats_now();
   event->recorded = 1;
   return STATUS_OK;
 }
@@ -378,7 +378,7 @@ status_t cpu_elapsed(struct gpu_event *begin, struct gpu_event *end, double *sec
   struct cpu_event *a = (struct cpu_event *)begin, *b = (struct cpu_event *)end;
   if (!a->recorded || !b->recorded)
     return log_fail(STATUS_FAULT, "the time between events that were never recorded");
-  *seconds = (double)(b->time.tv_sec - a->time.tv_sec) + 1e-9 * (double)(b->time.tv_nsec - a->time.tv_nsec);
+  *seconds = b->seconds - a->seconds;
   return STATUS_OK;
 }
 

@@ -31,7 +31,6 @@ struct null_device {
   uint64_t held_bytes;
 };
 
-static int64_t now; /* of the virtual clock */
 static long calls;
 static long failing, hanging; /* numbers of the calls that fail and never return, 0 for none */
 
@@ -44,16 +43,6 @@ static long long launcher_rank(void)
     if (rank >= 0) return rank;
   }
   return -1;
-}
-
-int64_t null_clock_now(void)
-{
-  return now;
-}
-
-void null_clock_spend(int64_t nanoseconds)
-{
-  now += nanoseconds;
 }
 
 long null_calls(void)

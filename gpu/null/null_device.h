@@ -12,19 +12,11 @@
 #ifndef GPU_NULL_NULL_DEVICE_H
 #define GPU_NULL_NULL_DEVICE_H
 
-#include <stdint.h>
-
 #include "base/status.h"
 
 /** \brief Counts one call named \a verb; logs and returns \a status if this is the call that must
  * fail. */
 status_t null_call(const char *verb, status_t status);
-
-/** \brief The virtual clock, in nanoseconds since the program began. Only work moves it: blocks of
- * himeno-gpu with HIMENO_NULL_CLOCK (himeno/solver/clock.h), and in the programs of tests/clock,
- * where it replaces the system's, all that devices and messages do. */
-int64_t null_clock_now(void);
-void null_clock_spend(int64_t nanoseconds);
 
 /** \brief How many calls were counted so far. */
 long null_calls(void);

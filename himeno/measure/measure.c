@@ -16,7 +16,6 @@
 #include "comm/ranks/watch.h"
 #include "himeno/measure/judging.h"
 #include "himeno/result/ranks.h"
-#include "himeno/solver/clock.h"
 #include "suite/progress.h"
 
 #define CEILING_BATCH_SECONDS 0.02
@@ -135,19 +134,13 @@ static void progress_show(const struct placement *p, const struct himeno_timing 
   progress_reached("%d block%s%s", t->n_samples, t->n_samples == 1 ? "" : "s", rate);
 }
 
-double himeno_now(const struct himeno_measurement *m)
-{
-  return clock_seconds(m->choice->placement.backend);
-}
-
 /* Rank 0's clock decides for all; any rank's signal and any rank's need do. */
 status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
 {
   enum { ELAPSED, STOP, MORE, WROTE, FACTS };
   const struct placement *p = &m->choice->placement;
   int first = p->rank == 0;
-  double mine[FACTS] = {first ? himeno_now(m) - begin : 0, stop_asked(), more, m->partial_seconds},
-         all[FACTS];
+  double mine[FACTS] = {first ? stats_now() - begin : 0, stop_asked(), more, m->partial_seconds}, all[FACTS];
   RETURN_IF_FAILED(watch_allreduce(p->comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
   progress_show(p, &m->result->timing);
   *up = all[ELAPSED] >= wanted && !(all[MORE] > 0);
@@ -190,7 +183,7 @@ static int measure_noise_known(const struct himeno_measurement *m)
 static int measure_needs_more(struct himeno_measurement *m, double begin, double block_seconds)
 {
   const struct judge_plan *plan = m->plan;
-  const double asked = m->choice->config->seconds, elapsed = himeno_now(m) - begin;
+  const double asked = m->choice->config->seconds, elapsed = stats_now() - begin;
   if (m->result->timing.n_samples < plan->blocks_min) return 1;
   if (m->record && m->record->when[m->record->n - 1].end < plan->span_min) return 1;
   if (isinf(plan->noise_max) && isinf(plan->device_noise_max)) return 0;
@@ -290,7 +283,7 @@ static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_v
   struct solver_block block;
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
   RETURN_IF_FAILED(timing_begin(m, c->sweeps_given ? -1 : c->seconds));
-  double begin = himeno_now(m);
+  double begin = stats_now();
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->verification.pauses, &block));
     RETURN_IF_FAILED(measure_block_add(m, value, &block));
@@ -315,7 +308,7 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));
   m->result->verification.source = value->source == VERIFY_NO ? VERIFY_NO : VERIFY_REHEARSAL;
   RETURN_IF_FAILED(timing_begin(m, wanted));
-  begin = himeno_now(m);
+  begin = stats_now();
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_continue(m->solver, (int)m->choice->config->block, 0, &block));
     RETURN_IF_FAILED(himeno_block_add(m, &block));

@@ -32,14 +32,11 @@ struct himeno_measurement {
  * which may be sharpened on the way. */
 status_t himeno_measure(struct himeno_measurement *measurement, struct verify_value *value);
 
-/** \brief Seconds on the clock that ends the run: clock_seconds() of its backend. */
-double himeno_now(const struct himeno_measurement *measurement);
-
 /** \brief Counts a timed block: its time, phases and telemetry, and its values as the last ones. */
 status_t himeno_block_add(struct himeno_measurement *measurement, const struct solver_block *block);
 
 /** \brief Collective, after each block: whether \a wanted seconds have passed since \a begin on
- * rank 0's clock, himeno_now(), and no rank needs \a more blocks, or a signal asked a rank to end.
+ * rank 0's clock, stats_now(), and no rank needs \a more blocks, or a signal asked a rank to end.
  * In the latter case the result is partial. Writes the partial document about once per second. */
 status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin, double wanted, int more,
                            int *up);

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
-#include "himeno/solver/clock.h"
 #include "himeno/tune/trial.h"
 
 #define WIDE_SIDE   1024 /* floats: 4 MiB each way */
@@ -48,13 +47,6 @@ static status_t pair_measure(const struct himeno_choice *choice, struct telemetr
       (struct path_probe){least, wide > least ? bytes / (wide - least) : INFINITY, TRIAL_EXCHANGES * bytes,
                           telemetry_sent_between(&before, &after), state.nvlinks_active};
   return STATUS_OK;
-}
-
-static void pair_simulate(int rank, int peer, struct path_probe *probe)
-{
-  const double bytes = WIDE_SIDE * WIDE_SIDE * FLOAT_BYTES, least = clock_message(rank, peer, 0);
-  *probe = (struct path_probe){.seconds = least,
-                               .bytes_per_second = bytes / (clock_message(rank, peer, bytes) - least)};
 }
 
 /* The nth direction of which the first number that is not 0 is 1. */
@@ -113,15 +105,12 @@ static status_t pairs_measure(const struct himeno_choice *choice, struct telemet
 status_t paths_probe(const struct himeno_choice *choice, struct path_probe probes[HALO_MESSAGES_MAX])
 {
   const struct placement *p = &choice->placement;
-  const int simulated = clock_of(p->backend) != NULL;
   struct decomp decomp;
   struct layout layout;
   struct halo_plan plan;
   decomp_init(&decomp, choice->global, choice->procs, p->rank);
   RETURN_IF_FAILED(agree_status(p->comm, layout_init(&layout, &decomp, choice->kernel->sweeps, 0)));
   halo_plan_init(&plan, &decomp, &layout, choice->kernel->sweeps);
-  for (int m = 0; simulated && m < plan.n; m++) pair_simulate(p->rank, plan.messages[m].peer, &probes[m]);
-  if (simulated) return STATUS_OK;
   struct telemetry *device = telemetry_open(p->info.pci);
   status_t status = agree_status(
       p->comm, device ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for telemetry"));

@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "himeno/solver/clock.h"
 
 /* Looking at the state takes at most this share of the time. */
 #define READ_SHARE 0.05
@@ -38,11 +37,11 @@ static void card_errors_read(struct record *r, const struct telemetry_state *bef
 static double state_read(struct record *r, struct telemetry_state *state)
 {
   const struct telemetry_state before = *state;
-  double begin = clock_seconds(r->backend);
+  double begin = stats_now();
   telemetry_state(r->device, state);
   if (r->cards) card_errors_read(r, &before, state);
   r->telemetry.starved = starvation_share(r->starvation);
-  r->read_at = clock_seconds(r->backend);
+  r->read_at = stats_now();
   return r->read_at - begin;
 }
 
@@ -57,7 +56,6 @@ status_t record_open(const struct placement *placement, struct record **record)
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for records of blocks");
   }
   r->stride = 1;
-  r->backend = placement->backend;
   snprintf(r->telemetry.source, sizeof r->telemetry.source, "%s", telemetry_source(r->device));
   r->telemetry.before.card_errors = TELEMETRY_UNKNOWN;
   r->read_seconds = state_read(r, &r->telemetry.before);
@@ -72,7 +70,7 @@ status_t record_open(const struct placement *placement, struct record **record)
 void record_begin(struct record *record)
 {
   starvation_end(record->starvation);
-  record->starvation = clock_of(record->backend) ? NULL : starvation_begin();
+  record->starvation = starvation_begin();
 }
 
 void record_close(struct record *record)
@@ -120,7 +118,7 @@ static void telemetry_add(struct record_telemetry *t, const struct telemetry_sam
 static void record_block_add(struct record *r, const struct solver_block *block)
 {
   const double *p = block->phases;
-  const double now = clock_seconds(r->backend);
+  const double now = stats_now();
   if (r->n_throttled == 0) r->began = now - block->seconds;
   if (++r->skipped < r->stride) return;
   r->skipped = 0;
@@ -179,7 +177,7 @@ status_t record_add(struct record *record, const struct solver_block *block)
   telemetry_read(record->device, &record->now);
   telemetry_add(&record->telemetry, &record->now);
   series_add(&record->series, &record->now);
-  if ((clock_seconds(record->backend) - record->read_at) * READ_SHARE >= record->read_seconds) {
+  if ((stats_now() - record->read_at) * READ_SHARE >= record->read_seconds) {
     record_poll(record);
     rate_heed(record);
   }

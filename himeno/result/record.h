@@ -68,9 +68,8 @@ struct record_crc {
 
 struct record {
   struct telemetry *device;
-  const struct gpu_backend *backend; /**< of whose clock times are */
-  struct starvation *starvation;     /**< since the timed part began */
-  struct cards *cards;               /**< the host's, as last read; NULL: not by this rank */
+  struct starvation *starvation; /**< since the timed part began */
+  struct cards *cards;           /**< the host's, as last read; NULL: not by this rank */
   struct record_telemetry telemetry;
   struct telemetry_sample now; /**< after the last block */
   struct series series;

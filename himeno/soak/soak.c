@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/document.h"
+#include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/soak/check.h"
@@ -173,7 +174,7 @@ static status_t soak_blocks_run(struct soak *s)
     const int more = n + 1 < SOAK_DATA_SETS || n + 1 < m->plan->blocks_min;
     RETURN_IF_FAILED(himeno_time_is_up(m, s->begin, m->choice->config->soak, more, &up));
   }
-  m->result->soak.seconds = himeno_now(m) - s->begin;
+  m->result->soak.seconds = stats_now() - s->begin;
   return STATUS_OK;
 }
 
@@ -215,7 +216,7 @@ status_t himeno_soak(struct himeno_measurement *m)
   struct solver_config config = himeno_solver_config(m->choice);
   status_t status = soak_open(&s, &config);
   progress_begin_timed("soaking", m->choice->config->soak);
-  s.begin = himeno_now(m);
+  s.begin = stats_now();
   record_begin(m->record);
   if (status == STATUS_OK) status = soak_blocks_run(&s);
   if (status == STATUS_OK) m->result->verification.source = s.known.reference.source;

@@ -6,7 +6,6 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "himeno/solver/clock.h"
 #include "himeno/solver/state.h"
 #include "suite/progress.h"
 
@@ -189,16 +188,9 @@ static status_t times_finish(struct solver *s, struct solver_block *b)
   const struct solver_passes *passes = &s->passes;
   double *mine = o->seconds, *all = o->seconds + o->n_parts, sum = 0;
   for (int p = 0; p < o->n_parts; p++) sum += mine[p];
-  if (s->config.clock) {
-    struct clock_block block = {s->grid.rank, b->sweeps, s->blocks++,
-                                box_points(&s->grid.fields.layout.owned), &passes->halo.plan};
-    s->config.clock->block(&block, o->phases, &sum);
-    for (int p = 0; p < o->n_parts; p++) mine[p] = p ? 0 : sum;
-  }
   RETURN_IF_FAILED(
       watch_allreduce(s->config.comm, mine, all, o->n_parts, MPI_DOUBLE, MPI_MAX, "the slowest time"));
   for (int p = 0; p < o->n_parts; p++) b->seconds += all[p];
-  if (s->config.clock) s->config.clock->advance(b->seconds);
   const double exposed = sum - o->phases[PHASE_INTERIOR] - o->phases[PHASE_BOUNDARY];
   o->phases[PHASE_EXPOSED] = exposed > 0 ? exposed : 0;
   for (int p = 0; p < HIMENO_PHASES; p++) b->phases[p] = o->phases[p] / b->sweeps;
@@ -245,7 +237,7 @@ static status_t ceiling_one(const struct solver_grid *grid, const struct solver_
 }
 
 /* One turn after the other; \a seconds this rank's, \a most the slowest one's of the last turn. */
-static status_t ceiling_each(struct solver *s, int passes, double bytes, double *seconds, double *most)
+static status_t ceiling_each(struct solver *s, int passes, double *seconds, double *most)
 {
   const struct solver_config *config = &s->config;
   const struct solver_grid *grid = &s->grid;
@@ -254,7 +246,6 @@ static status_t ceiling_each(struct solver *s, int passes, double bytes, double 
     RETURN_IF_FAILED(barrier(config->comm, s->passes.halo.route, grid->compute));
     if (turn == config->turn) {
       RETURN_IF_FAILED(ceiling_one(grid, &s->outcome, passes, &took));
-      if (config->clock) took = config->clock->ceiling(grid->rank, bytes);
       *seconds = took;
     }
     RETURN_IF_FAILED(watch_allreduce(config->comm, &took, most, 1, MPI_DOUBLE, MPI_MAX, "the slowest time"));
@@ -268,7 +259,7 @@ status_t solver_ceiling(struct solver *s, int passes, struct solver_rates *rates
   const struct solver_config *config = &s->config;
   const double bytes = (double)layout_floats(&s->grid.fields.layout) * HIMENO_BYTES_PER_POINT * passes;
   double seconds = 0, most = 0, sums[SUMS];
-  RETURN_IF_FAILED(ceiling_each(s, passes, bytes, &seconds, &most));
+  RETURN_IF_FAILED(ceiling_each(s, passes, &seconds, &most));
   const double mine = seconds > 0 ? bytes / seconds : 0;
   const double parts[SUMS] = {bytes, config->sharing > 1 ? mine / config->sharing : mine};
   RETURN_IF_FAILED(

@@ -52,8 +52,6 @@ struct solver_config {
   /** plants what is due at sweep \a at of a block of \a sweeps, and brings \a stop forward to
    * where more is due; NULL but in tests (himeno/solver/flip.h) */
   status_t (*faults)(struct solver_grid *grid, int at, int sweeps, int *stop);
-  /** replaces the times of blocks and of the ceiling; NULL but in tests (himeno/solver/clock.h) */
-  const struct solver_clock *clock;
   int check_sweeps; /**< sweeps from check point to check point: solver_check_sweeps() */
 };
 

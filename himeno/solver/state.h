@@ -96,7 +96,6 @@ struct solver {
   struct solver_passes passes;
   struct solver_outcome outcome;
   struct solver_graph graph;
-  long blocks; /* that the simulated clock has timed */
 };
 
 /** \brief Chooses the kind of pass and what it sweeps first, once the route is open. \a overlap: as

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "comm/halo/grid.h"
 #include "comm/ranks/agree.h"
-#include "himeno/solver/clock.h"
 #include "himeno/solver/flip.h"
 #include "himeno/verify/verify.h"
 #include "suite/progress.h"
@@ -41,7 +40,6 @@ struct solver_config himeno_solver_config(const struct himeno_choice *choice)
       .sharing = choice->sharing,
       .turns = choice->turns,
       .faults = flip_any() ? flip_faults : NULL,
-      .clock = clock_of(choice->placement.backend),
   };
   if (c.max_sweeps < HIMENO_REHEARSAL_SWEEPS) c.max_sweeps = HIMENO_REHEARSAL_SWEEPS;
   memcpy(c.global, choice->global, sizeof c.global);

@@ -66,7 +66,6 @@ static struct solver_config reference_config(const struct solver_config *config,
   c.overlap = 1;
   c.pad = 0;
   c.faults = NULL;
-  c.clock = NULL;
   return c;
 }
 

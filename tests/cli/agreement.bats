@@ -72,8 +72,8 @@ refused() {
 
 @test "variables that all ranks must share are compared, planted faults and paths are not" {
   local one=("$himeno" -b null -s XS -n 3 -x staged --no-tune --verify off)
-  apart "${one[@]}" : env HIMENO_NULL_CLOCK='seed=1 noise=0' "${one[@]}"
-  refused HIMENO_NULL_CLOCK 'not given' 'seed=1 noise=0'
+  apart "${one[@]}" : env HIMENO_CPU_FETCH=1 "${one[@]}"
+  refused HIMENO_CPU_FETCH 'not given' 1
   apart env HIMENO_HOSTS_APART=1 "${one[@]}" : env HIMENO_HOSTS_APART=0 "${one[@]}"
   refused HIMENO_HOSTS_APART 1 0
   apart "${one[@]}" : env HIMENO_NULL_DEVICES=1 HIMENO_HALO_CORRUPT=5:1 HIMENO_SYSFS=/nonexistent HIMENO_QUIET=0 "${one[@]}"

@@ -7,6 +7,7 @@ setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   export MPIRUN FAULTS=$BATS_TEST_TMPDIR/faults
   cd "$BATS_TEST_TMPDIR"
+  himeno=$top_builddir/tests/clock/himeno-gpu
   : >faults
 }
 
@@ -649,7 +650,7 @@ PY
 @test "level 3 by a clock that work alone moves: a soak of three hours, then the other stages" {
   echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
   export CLOCK_MACHINE="sweep=1000000 ceiling=100 fill=1 checksum=1 product=400000"
-  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts n1,n2 --per-host 1 --program "$top_builddir/tests/clock/himeno-gpu" --size 18x18x34 \
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts n1,n2 --per-host 1 --program "$himeno" --size 18x18x34 \
     --options "-b null --block 40" --gemm-options '-s 64' --policy site.json --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" \
     --level 3 --slice 1h
   expect_status 0

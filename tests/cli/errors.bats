@@ -50,7 +50,6 @@ bats_require_minimum_version 1.5.0
     [[ $output == *'HIMENO_QPU "abacus": must be pi or emulator'* ]]
   done
   HIMENO_HALO_CORRUPT=1 says 2 'HIMENO_HALO_CORRUPT "1": must be RANK:NUMBER' -s XS
-  HIMENO_NULL_CLOCK="seed=4 link=3-2:5" says 2 'HIMENO_NULL_CLOCK "seed=4 link=3-2:5": must be ' -s XS
 }
 
 @test "an unknown option" { says 2 '--nonsense' --nonsense; }

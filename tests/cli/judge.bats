@@ -5,7 +5,8 @@ bats_require_minimum_version 1.5.0
 
 setup() {
   cd "$BATS_TEST_TMPDIR"
-  export HIMENO_NULL_CLOCK="seed=4" HIMENO_NULL_DEVICES=16 OMP_NUM_THREADS=1
+  himeno=$top_builddir/tests/clock/himeno-gpu
+  export CLOCK_MACHINE="usual seed=4" HIMENO_NULL_DEVICES=16 OMP_NUM_THREADS=1
 }
 
 # made NAME [OPTION]...: a document of a short run that passes.

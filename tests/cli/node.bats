@@ -218,14 +218,14 @@ passes() {
   [ -e ran ]
 }
 
-# started_here WORD...: an active check on a node with two null devices, of which HIMENO_NULL_CLOCK says what is slow.
+# started_here WORD...: an active check on a node with two null devices, of which CLOCK_MACHINE says what is slow.
 started_here() {
   on_node "exec env -i PATH=/usr/bin:/bin SLURMD_NODENAME=h1 '$sites/active.sh' --here --program '$PWD/bin/himeno-gpu' --size 18x18x34 \
     --seconds 0.05 --policy '$PWD/site.json' --options '-b null --block 5' $*"
 }
 
 played() {
-  printf '#!/bin/sh\nHIMENO_NULL_CLOCK="seed=1 %s" exec "%s" "$@"\n' "$1" "$himeno" >bin/himeno-gpu
+  printf '#!/bin/sh\nCLOCK_MACHINE="usual %s" exec "%s" "$@"\n' "$1" "$top_builddir/tests/clock/himeno-gpu" >bin/himeno-gpu
   chmod +x bin/himeno-gpu
 }
 
@@ -240,7 +240,7 @@ played() {
   grep -q '"outcome": "pass"' lib/active.json
   [ "$(ls lib)" = $'active.json\ninventory.json' ]
   # It is fresh, and not repeated.
-  played device=1:1.15
+  played device@1=1.15
   started_here
   grep -q '"outcome": "pass"' lib/active.json
   rm lib/active.json
@@ -318,7 +318,7 @@ $1"
 @test "under slurmd an active check runs on idle nodes, and a slow GPU is the reason in sinfo -R" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   echo '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2}' >site.json
-  played "\$([ \"\$(cat $state/slow 2>/dev/null)\" ] && echo device=1:1.15)"
+  played "\$([ \"\$(cat $state/slow 2>/dev/null)\" ] && echo device@1=1.15)"
   echo 1 >lib/slow
   in_slurm "
     # h2 computes for a user.

@@ -8,6 +8,7 @@ setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   cd "$BATS_TEST_TMPDIR"
   export MPIRUN HIMENO_SOURCE=$top_srcdir OMP_NUM_THREADS=1
+  himeno=$top_builddir/tests/clock/himeno-gpu # hosts of one speed, however busy this one is
   echo '{"name": "site", "noise_max": 100}' >site.json
   options=(--per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --limit $((20 * SLOWNESS)))
 }
@@ -55,7 +56,6 @@ in_slurm() {
   cp "$top_srcdir"/scripts/sites/*.sbatch "a tree/scripts/sites"
   printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' | tee "a tree/scripts/accept" >"a tree/scripts/scaling"
   chmod +x "a tree"/scripts/{accept,scaling}
-  export HIMENO_NULL_CLOCK=seed=4 # hosts of one speed, however busy this one is
   # Where the build is not the tree's own, PATH has it.
   mkdir bin
   ln -s "$himeno" bin/himeno-gpu

@@ -5,10 +5,11 @@ bats_require_minimum_version 1.5.0
 
 setup() {
   cd "$BATS_TEST_TMPDIR"
-  export OMP_NUM_THREADS=1 HIMENO_NULL_CLOCK=seed=4
+  himeno=$top_builddir/tests/clock/himeno-gpu
+  export OMP_NUM_THREADS=1 CLOCK_MACHINE="usual seed=4 block=50000000"
 }
 
-# Seconds are the simulated clock's, which only blocks move: the number of blocks is the same on any computer. Half a second has 10.
+# Seconds are of the virtual clock: the number of blocks is the same on any computer. Half a second has 10.
 
 soak() { run --separate-stderr on 2 "$himeno" -b null -s 20x20x36 --block 10 --soak "$@"; }
 

@@ -2,31 +2,34 @@
 /* The clock, and the device whose work moves it: copies, packing, and links between devices. */
 #include "clock.h"
 
-#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "gpu/gpu.h"
-#include "gpu/null/null_device.h"
 
-static int64_t expected = INT64_MAX;
+static int64_t now, expected = INT64_MAX;
+double clock_hidden;
 
 /* ---- the machine ---- */
 
-static const char *rank_text(void)
+/* 20 GB/s of memory, blocks 5 ms apart. Exchanges are short: where no sweep hides them, the program
+ * cannot tell them from computing. */
+static const char usual[] = "sweep=2.8 ceiling=2.744 block=5000000 noise=0.003 product=4 post=10 peer=0.005 "
+                            "link=0.05 reduce=1000";
+
+int clock_rank(void)
 {
   const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
   for (int n = 0; n < 3; n++)
-    if (getenv(names[n])) return getenv(names[n]);
-  return "0";
+    if (getenv(names[n])) return atoi(getenv(names[n]));
+  return 0;
 }
 
-static const char *word_find(const char *word)
+static const char *word_find(const char *words, const char *word)
 {
-  const char *words = getenv("CLOCK_MACHINE");
   size_t length = strlen(word);
   for (const char *at = words; at && (at = strstr(at, word)); at += length)
     if (at == words || at[-1] == ' ') return at + length;
@@ -36,10 +39,11 @@ static const char *word_find(const char *word)
 double clock_word(const char *name, double missing)
 {
   char own[64], all[64];
-  snprintf(own, sizeof own, "%s@%s=", name, rank_text());
+  snprintf(own, sizeof own, "%s@%d=", name, clock_rank());
   snprintf(all, sizeof all, "%s=", name);
-  const char *value = word_find(own);
-  if (!value) value = word_find(all);
+  const char *words = getenv("CLOCK_MACHINE"), *value = word_find(words, own);
+  if (!value) value = word_find(words, all);
+  if (!value && (!words || word_find(words, "usual"))) value = word_find(usual, all);
   return value ? strtod(value, NULL) : missing;
 }
 
@@ -47,16 +51,16 @@ double clock_word(const char *name, double missing)
 
 int64_t clock_now(void)
 {
-  return null_clock_now();
+  return now;
 }
 
 /* The word `stop` is when the user loses patience. */
 void clock_spend(double nanoseconds)
 {
   const double stop = clock_word("stop", 0);
-  const int64_t before = clock_now();
-  null_clock_spend((int64_t)(nanoseconds + 0.5));
-  if (stop > 0 && (double)before < stop && (double)clock_now() >= stop) raise(SIGTERM);
+  const int64_t before = now;
+  now += (int64_t)(nanoseconds + 0.5);
+  if (stop > 0 && (double)before < stop && (double)now >= stop) raise(SIGTERM);
 }
 
 void clock_work(const char *name, double amount)
@@ -90,14 +94,10 @@ void __wrap_starvation_end(void *begin)
   (void)begin;
 }
 
-/* The calendar goes three times as fast: whoever takes it for a stop watch is found out. */
-int __real_clock_gettime(clockid_t id, struct timespec *time);
-int __wrap_clock_gettime(clockid_t id, struct timespec *time);
-int __wrap_clock_gettime(clockid_t id, struct timespec *time)
+double __wrap_stats_now(void);
+double __wrap_stats_now(void)
 {
-  const int64_t at = id == CLOCK_MONOTONIC ? clock_now() : 1000000000000 + 3 * clock_now();
-  *time = (struct timespec){at / 1000000000, at % 1000000000};
-  return 0;
+  return 1e-9 * (double)now;
 }
 
 int __real_sched_yield(void);
@@ -105,24 +105,9 @@ int __wrap_sched_yield(void);
 int __wrap_sched_yield(void)
 {
   if (clock_flags) clock_flags();
-  if (expected != INT64_MAX && expected > clock_now()) null_clock_spend(expected - clock_now());
+  if (expected != INT64_MAX && expected > now) now = expected;
   expected = INT64_MAX;
   return __real_sched_yield();
-}
-
-/* Whoever sleeps until then has no work to spend: it looks again soon by the world's clock, and
- * burns no core in between. */
-int __real_pthread_cond_timedwait(pthread_cond_t *wake, pthread_mutex_t *lock, const struct timespec *until);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *wake, pthread_mutex_t *lock, const struct timespec *until);
-int __wrap_pthread_cond_timedwait(pthread_cond_t *wake, pthread_mutex_t *lock, const struct timespec *until)
-{
-  struct timespec soon;
-  (void)until;
-  __real_clock_gettime(CLOCK_MONOTONIC, &soon);
-  soon.tv_nsec += 100000000;
-  soon.tv_sec += soon.tv_nsec / 1000000000;
-  soon.tv_nsec %= 1000000000;
-  return __real_pthread_cond_timedwait(wake, lock, &soon);
 }
 
 /* ---- copies of the CPU's device layer, which the null backend forwards to ---- */

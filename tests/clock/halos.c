@@ -3,12 +3,13 @@
  * which it can be seen; the neighbour that looks for it without success sets its own flag at that
  * time. */
 #include <mpi.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "clock.h"
-#include "comm/halo/link.h"
 #include "comm/halo/pack.h"
 #include "comm/transports/handover.h"
+#include "comm/transports/linked.h"
 
 /* ---- packing ---- */
 
@@ -32,8 +33,25 @@ static const struct halo_link_ops *link_ops;
 static const struct halo_link *last; /* until its flags have been seen */
 static uint64_t number;              /* of its exchange */
 
+/* To `post` each message, and what a slow path adds. Beside the compute queue the next sweep hides
+ * it. */
+static void paths_spend(const struct halo_link *link)
+{
+  const struct linked_exchange *x =
+      (const struct linked_exchange *)((const char *)link - offsetof(struct linked_exchange, link));
+  const int64_t begin = clock_now();
+  for (int m = 0; m < link->n; m++) {
+    const struct halo_message *message = &x->plan.messages[m];
+    const double path = clock_path(x->context.comm, message->peer);
+    clock_work("post", path);
+    clock_work("peer", (path - 1) * (double)message->count * sizeof(float));
+  }
+  clock_hidden = x->current == x->queue ? (double)(clock_now() - begin) : 0;
+}
+
 static struct halo_link beside(const struct halo_link *link, uint64_t step)
 {
+  paths_spend(link);
   struct halo_link other = *link;
   const uint64_t seen = (uint64_t)(clock_now() + (int64_t)clock_word("latency", 0));
   last = link;
@@ -65,14 +83,17 @@ static status_t push(struct gpu_queue *queue, const struct halo_link *link, stru
   return link_ops->push(queue, &other, field, which, step);
 }
 
-/* In truth it waits until they are raised, and lets MPI go on. */
+/* It really waits until they are raised, or CLOCK_PATIENCE, and lets MPI go on. */
 void clock_flags(void)
 {
+  const double begin = PMPI_Wtime();
   int unseen = 0;
   for (int m = 0; last && m < last->n; m++) {
     uint64_t *flag = (uint64_t *)last->message[m].here;
-    for (int any; __atomic_load_n(flag + RAISED, __ATOMIC_ACQUIRE) < number * HALO_FLAG_UNIT;)
+    for (int any; __atomic_load_n(flag + RAISED, __ATOMIC_ACQUIRE) < number * HALO_FLAG_UNIT;) {
+      if (PMPI_Wtime() - begin > CLOCK_PATIENCE) return;
       PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE);
+    }
     const int64_t seen = (int64_t)flag[SEEN + number % 2];
     if (seen <= clock_now()) {
       __atomic_store_n(flag, number * HALO_FLAG_UNIT, __ATOMIC_RELEASE);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Himeno's kernels by the virtual clock. The words: nanoseconds a point of a `sweep`, a float of a
- * `ceiling` pass, a `fill`, a `checksum`; how many times longer sweeps take from the second `from`
- * `to` another when `slow`; watts of the device when `idle`, those of a `load` beside
- * them, and the energy counter's `step`, what a `look` at it takes, and how long the load's part of
- * it takes to be told but for one in e (`lag`). */
+/* Himeno's kernels by the virtual clock. The words: nanoseconds per point of a `sweep`, per float
+ * of a `ceiling` pass, per `fill`, `checksum` and start of a `block`; by how many times a `device`
+ * is slower; the standard deviation of blocks as a share (`noise`), by the random numbers of a
+ * `seed`; how many times longer sweeps take from the second `from` `to` another when `slow`; the
+ * watts of an `idle` device, those that a `load` adds, and the energy counter's `step`, how long a
+ * `look` at it takes, and the time constant of the load's part in it (`lag`). */
 #include <math.h>
 
 #include "clock.h"
 #include "gpu/telemetry.h"
 #include "himeno/kernels/kernels.h"
+#include "tests/unit/machine.h"
 
 extern const struct himeno_kernel_set __real_himeno_kernels_cpu;
 struct himeno_kernel_set __wrap_himeno_kernels_cpu;
@@ -28,7 +30,10 @@ static status_t open(struct gpu_device *device, const struct himeno_fields *fiel
 static status_t fill(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                      enum himeno_data data)
 {
-  blocks += array == HIMENO_P;
+  if (array == HIMENO_P) {
+    blocks++;
+    clock_work("block", 1);
+  }
   filled = (int)data;
   clock_work("fill", 1);
   return __real_himeno_kernels_cpu.fill(exec, queue, array, data);
@@ -43,8 +48,12 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
   const int64_t before = clock_now();
   const double second = 1e-9 * (double)before;
   const int slow = second >= clock_word("from", 0) && second < clock_word("to", 0);
-  clock_work("sweep", box_points(&sweep->box) * (slow ? clock_word("slow", 1) : 1) *
-                          (1 + clock_word("jitter", 0) * jitter[blocks % 5]));
+  const double cost =
+      box_points(&sweep->box) * clock_word("sweep", 0) * (slow ? clock_word("slow", 1) : 1) *
+      (1 + clock_word("jitter", 0) * jitter[blocks % 5]) * clock_word("device", 1) *
+      machine_noise((uint64_t)clock_word("seed", 1), clock_rank(), blocks, 0, clock_word("noise", 0));
+  clock_spend(fmax(0, cost - clock_hidden));
+  clock_hidden = 0;
   swept += (double)(clock_now() - before);
   return __real_himeno_kernels_cpu.sweep(exec, queue, sweep);
 }
@@ -53,7 +62,7 @@ static status_t sweep(struct himeno_exec *exec, struct gpu_queue *queue, const s
 static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
 {
   if (begun == 0) begun = 1;
-  clock_work("ceiling", floats * (begun == 2 ? clock_word("worn", 1) : 1) *
+  clock_work("ceiling", floats * clock_word("device", 1) * (begun == 2 ? clock_word("worn", 1) : 1) *
                             (filled == HIMENO_DENSE ? clock_word("dense", 1) : 1));
   return __real_himeno_kernels_cpu.ceiling(exec, queue);
 }
@@ -71,14 +80,14 @@ static double swept_told(int64_t now)
 }
 
 /* What it was at the first look after a step, until there is one after the next. */
+const char *__real_telemetry_joules(struct telemetry *telemetry, double *joules);
 const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules);
 const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules)
 {
   static double shown;
   static int64_t at = -1;
   const double step = clock_word("step", 0);
-  (void)telemetry;
-  if (!(step > 0)) return NULL;
+  if (!(step > 0)) return __real_telemetry_joules(telemetry, joules);
   clock_spend(clock_word("look", 0));
   const int64_t now = (int64_t)((double)clock_now() / step);
   const double told = swept_told(clock_now());

@@ -110,14 +110,16 @@ def load(path):
 # ---- running ----
 
 def environment_of(source, build, folder):
-    """A folder's programs as the documents call them, on this machine. What is launched is replayed."""
+    """A folder's programs as the documents call them, on this machine; by the virtual clock where a command describes
+    its machine. What is launched is replayed."""
     bin_folder = folder / "bin"
     bin_folder.mkdir(parents=True, exist_ok=True)
     programs = {name: build / ("gpu/qpu/" + name if name.startswith("qpu") else name) for name in documented.PROGRAMS}
     for name, program in {"mpirun": os.environ["MPIRUN"], **programs}.items():
         (bin_folder / name).unlink(missing_ok=True)
         if name in ("mpirun", "himeno-gpu", "gemm-gpu"):
-            start = f'[ -n "$OMPI_COMM_WORLD_RANK$PMI_RANK" ] || exec "{source}/tests/replayed" "{program}" "$@"\nexec "{program}" "$@"'
+            chosen = program if name == "mpirun" else f"{build}/${{CLOCK_MACHINE:+tests/clock/}}{name}"
+            start = f'[ -n "$OMPI_COMM_WORLD_RANK$PMI_RANK" ] || exec "{source}/tests/replayed" "{chosen}" "$@"\nexec "{chosen}" "$@"'
             (bin_folder / name).write_text(f"#!/bin/sh\n{start}\n")
             (bin_folder / name).chmod(0o755)
         elif program.exists():

@@ -4,7 +4,7 @@
 
 usage: busy.py RUNS   (prints TAP, with the count of each exit status)
 
-Runs alternate between CPUs and null devices with a simulated clock, one and two ranks, and himeno-gpu and scripts/accept,
+Runs alternate between CPUs and null devices by a virtual clock, one and two ranks, and himeno-gpu and scripts/accept,
 beside 0 to 6 processes that compute. A busy host passes or is to run again."""
 import collections
 import os
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from rig import himeno, source
+from rig import program_of, source
 
 LOADS = 7
 BUSY = ["sh", "-c", "while :; do :; done"]
@@ -22,13 +22,14 @@ INNOCENT = {0: "accepted", 3: "run again"}
 def command(number, folder):
     """The command of a run, and its name."""
     backend, ranks = ("cpu", "null")[number % 2], 1 + number // 2 % 2
+    program = program_of(f"-b {backend}")
     mpirun = os.environ.get("MPIRUN") or "mpirun"
     if number % 5 == 4:
         words = [f"{source}/scripts/accept", f"{folder}/out", "--hosts", "localhost", "--per-host",
-                 str(ranks), "--program", himeno, "--size", "S", "--seconds", "1", "--stages",
+                 str(ranks), "--program", program, "--size", "S", "--seconds", "1", "--stages",
                  "alone,products", "--gemm-options", "-s 128", "--options", f"-b {backend}"]
     else:
-        words = [mpirun, "-np", str(ranks), himeno, "-b", backend, "-s", "S", "-t", "1", "-x",
+        words = [mpirun, "-np", str(ranks), program, "-b", backend, "-s", "S", "-t", "1", "-x",
                  "staged", "--accept"]
     return words, f"{os.path.basename(words[0])} {backend} {ranks}"
 
@@ -41,7 +42,7 @@ def main():
         try:
             with tempfile.TemporaryDirectory() as folder:
                 words, name = command(number, folder)
-                env["HIMENO_NULL_CLOCK"] = f"seed={number}"
+                env["CLOCK_MACHINE"] = f"usual seed={number}"
                 done = subprocess.run(words, env=env, stdin=subprocess.DEVNULL, text=True,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         finally:

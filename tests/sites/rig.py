@@ -13,6 +13,7 @@ import tempfile
 source = pathlib.Path(__file__).resolve().parents[2]
 build = pathlib.Path(os.environ.get("top_builddir") or source / "build").resolve()
 himeno = f"{build}/himeno-gpu"
+clocked = f"{build}/tests/clock/himeno-gpu"  # its null devices have equal speeds
 SLOWNESS = int(os.environ.get("SLOWNESS") or 1)  # tests/settings.sh
 SITE = '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2, "stragglers_max": 0}'
 
@@ -37,6 +38,10 @@ class Play:
 
 # ---- commands ----
 
+def program_of(words):
+    return clocked if "-b null" in words else himeno
+
+
 def accept(hosts, *options, per_host=2, stages="alone,all", policy=SITE, words="-b null --block 5",
     faults=(), launcher="", **more):
     """scripts/accept over hosts of fake-cluster."""
@@ -44,7 +49,7 @@ def accept(hosts, *options, per_host=2, stages="alone,all", policy=SITE, words="
     given += ["--per-host", str(per_host)] if per_host else []
     launcher = launcher or f"{source}/tests/sites/fake-cluster {{list}} {{per_host}}"
     more["files"] = {"site.json": policy, **more.get("files", {})}
-    return Play([f"{source}/scripts/accept", "out", *given, "--program", himeno, "--size",
+    return Play([f"{source}/scripts/accept", "out", *given, "--program", program_of(words), "--size",
         "18x18x34", "--seconds", "0.05", "--limit", str(30 * SLOWNESS),
                  "--rounds", "3", "--parallel", "2", "--gemm-options", "-s 64", "--policy",
                      "site.json", "--stages", stages,
@@ -182,7 +187,7 @@ class Ended:
 
 
 def environment(play, folder):
-    given = {"FAULTS": f"{folder}/faults", "himeno": himeno, "source": str(source),
+    given = {"FAULTS": f"{folder}/faults", "himeno": himeno, "clocked": clocked, "source": str(source),
         "build": str(build), "top_srcdir": str(source), "top_builddir": str(build),
              "OMP_NUM_THREADS": "1", "HIMENO_QUIET": "1", "HIMENO_NULL_DEVICES": "16", **play.env}
     return {**{name: value for name, value in os.environ.items() if name not in given},

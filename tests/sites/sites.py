@@ -26,7 +26,6 @@ SPEED = '{"device_gflops_min": 1e-9}'  # which every device reaches
 AMONG = '{"stragglers_max": 0, "device_spread_max": 0.05}'  # devices compared with each other alone
 N1_N3 = r"n1 and n3|n1,n3|n\[1,3\]"
 GPU = "0000:17:00.0"
-CLOCK = {"HIMENO_NULL_CLOCK": "seed=1"}
 TERM = "timeout --foreground --preserve-status -s TERM"
 OTHER_VERSION = """python3 - "$himeno" <<'END'
 import subprocess, sys
@@ -75,7 +74,7 @@ SOUND = [
 
 STUB = 'cc -shared -fPIC -o libcuda.so.1 stub.c || exit 77; LD_LIBRARY_PATH=$PWD "$himeno" -s XS'
 STUB_SOURCE = "int cuInit(unsigned flags) { (void)flags; return 34; }\n"
-SALLOC = """salloc -N 2 --exclusive --gres=gpu:2 $source/scripts/accept out --program $himeno \\
+SALLOC = """salloc -N 2 --exclusive --gres=gpu:2 $source/scripts/accept out --program $clocked \\
   --size 18x18x34 --seconds 0.05 --policy site.json --options '-b null --block 5' --stages alone \\
   --launcher "$source/tests/sites/fake-cluster {list} {per_host}" """
 DEVICES = [
@@ -126,11 +125,11 @@ SURROUNDINGS = [
     Row("a locale that is not UTF-8: sound", accept("n1", env={"PYTHONIOENCODING": "ascii",
         "LC_ALL": "C"}), 0, never=("Traceback",)),
     Row("a locale that is not UTF-8: sick", here(policy='{"device_gflops_min": 1e9}',
-        env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C", **CLOCK}), 5, sick="localhost",
+        env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}), 5, sick="localhost",
         drain="localhost", never=("Traceback",), quick=True),
     Row("bytes that are not UTF-8 in a hostfile", accept("", "--hostfile", "hosts",
         files={"hosts": b"# caf\xe9\nn1\nn2\n"}), 0, never=("Traceback",)),
-    Row("a folder without chmod", without_chmod(here(stages="alone", env=CLOCK)), 0),
+    Row("a folder without chmod", without_chmod(here(stages="alone")), 0),
     Row("a full disk below the folder", mounted(accept("n[1-2]"), "mkdir out",
         "mount -t tmpfs -o size=64k none out", "head -c 48k /dev/zero >out/filler"), ANY),
     Row("a read-only folder", mounted(accept("n[1-2]"), "mkdir out",

@@ -7,10 +7,10 @@
 
 #include "himeno/measure/judging.h"
 #include "himeno/kernels/kernels.h"
-#include "himeno/solver/clock.h"
 #include "base/stats.h"
 #include "judge/parts.h"
 #include "tests/unit/capture.h"
+#include "tests/unit/machine.h"
 #include "tests/unit/run_document.h"
 
 static const double seven[] = {1, 1, 1, 1, 1, 1, 1};
@@ -261,12 +261,13 @@ static void the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement(void
 #define SLOW      77
 #define TRANSIENT 33
 
-/* A run of so many ranks by the simulated clock, whose blocks take three seconds each. Rank SLOW is
+/* A run of so many ranks of a simulated machine, whose blocks take three seconds each. Rank SLOW is
  * a straggler, and TRANSIENT computes slowly in blocks 100 to 119. */
 static void run_fill(int ranks, struct himeno_result *result)
 {
   static const int side[][3] = {{8, 4, 4}, {8, 8, 8}};
   const int *procs = side[ranks == RANKS_MAX];
+  const struct machine machine = {.seed = 3, .device[SLOW] = 1.05};
   const int64_t global[3] = {62 * procs[0] + 2, 62 * procs[1] + 2, 126 * procs[2] + 2};
   *result = (struct himeno_result){.verification.source = VERIFY_KNOWN,
                                    .ranks = {.n = ranks, .kept_blocks = BLOCKS}};
@@ -295,12 +296,10 @@ static void run_fill(int ranks, struct himeno_result *result)
       rank->paths[m].bytes = plan.messages[m].count * 4;
     }
     for (int b = 0; b < BLOCKS; b++) {
-      const struct clock_block block = {r, 120, b, (double)rank->points, &plan};
-      double phases[HIMENO_PHASES], seconds;
-      clock_block(&block, phases, &seconds);
+      const struct judge_block block = machine_block(&machine, r, b, (double)rank->points, &plan);
       struct record_block *times = &all->times[r * BLOCKS + b];
-      times->compute = (phases[PHASE_INTERIOR] + phases[PHASE_BOUNDARY]) / 120;
-      times->exchange = phases[PHASE_TRANSFER] / 120;
+      times->compute = block.compute;
+      times->exchange = block.exchange;
       if (r == TRANSIENT && b >= 100 && b < 120) times->compute *= 1.2;
     }
   }
@@ -334,7 +333,6 @@ static void many_ranks_are_judged_alike_live_and_stored(void **state)
   const struct himeno_kernel_set *set = himeno_kernels_find("null");
   const struct himeno_config config = {.block = 120, .seconds = 768};
   (void)state;
-  setenv("HIMENO_NULL_CLOCK", "seed=3 device=77:1.05", 1);
   for (int n = 0; n < 2; n++) {
     const struct himeno_choice choice = {.config = &config,
                                          .placement = {.ranks = many[n], .backend = gpu_backend_find("null")},
@@ -362,7 +360,6 @@ static void many_ranks_are_judged_alike_live_and_stored(void **state)
     json_decref(again);
     himeno_result_free(&result);
   }
-  unsetenv("HIMENO_NULL_CLOCK");
 }
 
 int main(void)

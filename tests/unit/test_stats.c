@@ -2,6 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include <math.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -141,6 +142,14 @@ static void the_clock_counts_seconds(void **state)
   assert_true(seconds >= 0.02 && seconds < 10);
 }
 
+static void nobody_can_set_the_clock_back(void **state)
+{
+  struct timespec before;
+  (void)state;
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  assert_true(fabs(stats_now() - (double)before.tv_sec) < 100);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -156,6 +165,7 @@ int main(void)
       cmocka_unit_test(a_quiet_run_is_known_to_be_quiet),
       cmocka_unit_test(few_blocks_are_known_by_the_worst_and_many_without_their_outliers),
       cmocka_unit_test(the_clock_counts_seconds),
+      cmocka_unit_test(nobody_can_set_the_clock_back),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
