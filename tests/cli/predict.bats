@@ -309,7 +309,7 @@ END
   done
   "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --per-host 1 -n 8 -p 8x1x1 --against "$recorded/later.jsonl" --json hosts.json >/dev/null
   [ "$(json hosts.json '(lambda e: (len(e), e[8] < 0.05, e[15] < 0.2))(sorted(abs(q["error"]) for q in d["against"]["pairs"]))')" = "(16, True, True)" ]
-  [ "$(json hosts.json 'd["model"]["per_host"], d["model"]["hosts_most"], d["config"]["left_aside"]')" = "1 4 0" ]
+  [ "$(json hosts.json 'd["model"]["per_host"], d["model"]["hosts_most"], d["config"]["left_aside"], d["config"]["between"]')" = "1 4 0 None" ]
 }
 
 @test "what a fit should not believe is left out and named, with its file, until it is asked for" {
