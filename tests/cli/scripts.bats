@@ -473,6 +473,9 @@ C
   run scripts/mutate nothing
   expect_status 2
   [ "$output" = 'mutate: no mutant is called "nothing": see --list' ]
+  run scripts/mutate --sample 3 twice
+  expect_status 2
+  [ "$output" = 'mutate: --sample takes a number from 1, and neither NAME, --list nor --check' ]
 }
 
 @test "a fuzz corpus is an archive that packs into the same bytes again, and a torn one fails" {
