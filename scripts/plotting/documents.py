@@ -63,9 +63,18 @@ def class_name(one):
     return "" if one["class"] == "classic" else f"temporal, T={one['T']}"
 
 
+def emulated(document):
+    """Whether it is an emulator's, which counts instructions and has no rates."""
+    if document.get("schema") != "comm-gpu/1":
+        return "counts" in document.get("result", {})
+    return any(point["gbps"] is None for part in ("host", "pairs") for one in document[part] for point in one["points"])
+
+
 def described(path, document, build):
-    """build(document); BadInput if the document does not conform to its schema. `path` names it, or several."""
+    """build(document); BadInput if the document has no speed or does not conform to its schema. `path` names it, or several."""
     try:
+        if isinstance(document, dict) and emulated(document):
+            raise BadInput(f"{path}: an emulator has no speed to draw")
         return build(document)
     except UNFIT as error:
         raise BadInput(f"{path}: does not conform to its schema: {type(error).__name__} {error}") from error

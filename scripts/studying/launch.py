@@ -64,6 +64,8 @@ def attempt(folder, study, point, session, held=None):
     elif os.path.exists(draft):
         os.replace(draft, os.path.join(folder, "runs", point["name"] + ".failed"))
     done = store.finished(folder, point)
+    if done and "counts" in done.get("result", {}):
+        raise Trouble(f"{point['name']}: the device is emulated and has no speed to study")
     entry = {"point": point["name"], "in": session, "exit": code, "finished": done is not None, "began": round(begin, 3),
              "took": round(time.time() - begin, 3), "why": "" if done else last_words(said) or f"exit status {code}"}
     store.log_add(folder, entry)

@@ -290,6 +290,10 @@ PY
   sed 's/"gflops": [0-9.e+-]*/"gflops": null/g' "$documents/ladder.json" >emulated.json
   refuses 'emulated.json: an emulator has no speed' ladder emulated.json
   refuses 'emulated.json: an emulator has no speed' sizes emulated.json
+  sed 's/"gbps": [0-9.e+-]*/"gbps": null/g' "$documents/paths.json" >emulated.json
+  refuses 'emulated.json: an emulator has no speed' paths emulated.json
+  sed 's/"result": {/"result": {"counts": {},/' "$documents/XS.json" >emulated.json
+  refuses 'emulated.json: an emulator has no speed' scaling emulated.json
   refuses 'paths: give exactly one document' paths "$documents/paths.json" "$documents/paths.json"
   refuses 'wrong.json: no run passed' sizes "$documents/XS.json" "$documents/wrong.json"
 }

@@ -74,11 +74,15 @@ static void comm_point_document(struct doc *d, const struct bench_point *point)
 {
   if (!doc_object(d, NULL, 0, "One size on a path.", 1)) return;
   doc_whole(d, "bytes", DOC_POSITIVE, "Sent by each rank.", point->bytes);
-  doc_real(d, "seconds", 0, "s", "Per transfer; median over batches.", point->seconds);
-  doc_real(d, "best", 0, "s", "Least over batches.", point->best);
-  doc_real(d, "noise", 0, "", "1.4826 times the median absolute deviation, over the median.", point->noise);
-  doc_real(d, "gbps", 0, "GB/s", "bytes / seconds / 1e9: one way.",
-           point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0);
+  doc_real(d, "seconds", DOC_NULLABLE, "s",
+           "Per transfer; median over batches. null on an emulator, which has no speed, as are best, noise "
+           "and gbps.",
+           point->seconds);
+  doc_real(d, "best", DOC_NULLABLE, "s", "Least over batches.", point->best);
+  doc_real(d, "noise", DOC_NULLABLE, "", "1.4826 times the median absolute deviation, over the median.",
+           point->noise);
+  doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "bytes / seconds / 1e9: one way.",
+           point->seconds <= 0 ? 0 : (double)point->bytes / point->seconds / 1e9);
   doc_whole(d, "transfers", 0, "", point->transfers);
   stages_document(d, &point->stages);
   doc_end(d);
@@ -88,8 +92,8 @@ static void fit_document(struct doc *d, const struct bench_fit *fit)
 {
   if (!doc_object(
           d, "fit", DOC_NULLABLE,
-          "seconds = latency + bytes / bandwidth, least squares of relative deviations; null if it cannot be "
-          "fitted.",
+          "seconds = latency + bytes / bandwidth, least squares of relative deviations; null on an emulator, "
+          "and if it cannot be fitted.",
           fit->points > 0))
     return;
   doc_real(d, "latency_seconds", 0, "s", "", fit->latency);
@@ -142,12 +146,14 @@ static void halo_document(struct doc *d, const struct bench *bench)
     doc_text(d, "used", 0, "", halo->used);
     doc_whole(d, "bytes", 0, "The most that a rank sends per exchange.", halo->bytes);
     doc_whole(d, "messages", 0, "", halo->messages);
-    doc_real(d, "seconds", 0, "s", "Per exchange.", halo->point.seconds);
-    doc_real(d, "best", 0, "s", "", halo->point.best);
-    doc_real(d, "noise", 0, "", "", halo->point.noise);
+    doc_real(d, "seconds", DOC_NULLABLE, "s",
+             "Per exchange; null on an emulator, as are best, noise and phases.", halo->point.seconds);
+    doc_real(d, "best", DOC_NULLABLE, "s", "", halo->point.best);
+    doc_real(d, "noise", DOC_NULLABLE, "", "", halo->point.noise);
     doc_whole(d, "exchanges", 0, "", halo->point.transfers);
     if (doc_object(d, "phases", 0, "Rank 0's seconds per exchange; they may overlap.", 1)) {
-      for (int p = 0; p < HALO_PHASES; p++) doc_real(d, phase_names[p], 0, "s", "", halo->phases[p]);
+      for (int p = 0; p < HALO_PHASES; p++)
+        doc_real(d, phase_names[p], DOC_NULLABLE, "s", "", halo->phases[p]);
       doc_end(d);
     }
     stages_document(d, &halo->point.stages);

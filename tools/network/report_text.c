@@ -335,11 +335,15 @@ static void print_cards(const struct bench *bench, FILE *out)
 void bench_report_text(const struct bench *bench, FILE *out)
 {
   comm_print_config(bench, out);
-  comm_print_host(bench, out);
-  print_host_sizes(bench, out);
-  comm_print_pairs(bench, out);
-  print_halo(bench, out);
-  print_stages(bench, out);
+  if (bench->placement.info.emulated) {
+    fprintf(out, "\n  emulated   no speed: transfers of the device were verified, and have no times\n");
+  } else {
+    comm_print_host(bench, out);
+    print_host_sizes(bench, out);
+    comm_print_pairs(bench, out);
+    print_halo(bench, out);
+    print_stages(bench, out);
+  }
   print_reduce(bench, out);
   print_cards(bench, out);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One run of comm-gpu: place the ranks, measure part by part, read the cards around it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,6 +103,33 @@ static status_t transfers_sum(struct bench *bench)
                          "transfers");
 }
 
+static void point_blank(struct bench_point *p)
+{
+  p->seconds = p->best = p->noise = NAN;
+  p->stages.known = 0;
+}
+
+static void paths_blank(struct bench_path *paths, int n)
+{
+  for (int p = 0; p < n; p++) {
+    struct bench_curve *curve = &paths[p].curve;
+    for (int i = 0; i < curve->n; i++) point_blank(&curve->points[i]);
+    curve->fit.points = 0;
+  }
+}
+
+/* An emulator's times are no speed. Sums are made in host memory. */
+static void times_blank(struct bench *bench)
+{
+  if (!bench->placement.info.emulated) return;
+  paths_blank(bench->host, bench->n_host);
+  paths_blank(bench->pairs, bench->n_pairs);
+  for (int h = 0; h < bench->n_halo; h++) {
+    point_blank(&bench->halo[h].point);
+    for (int p = 0; p < HALO_PHASES; p++) bench->halo[h].phases[p] = NAN;
+  }
+}
+
 static status_t bench_measure(struct bench *bench, struct cards *before, struct cards *after)
 {
   double begin = stats_now();
@@ -110,6 +138,7 @@ static status_t bench_measure(struct bench *bench, struct cards *before, struct 
   RETURN_IF_FAILED(watch_barrier(bench->placement.comm, "a barrier"));
   cards_read(bench->placement.info.pci, after);
   bench->seconds = stats_now() - begin;
+  times_blank(bench);
   RETURN_IF_FAILED(transfers_sum(bench));
   return cards_compare(bench->placement.comm, before, after, bench->placement.host_first,
                        bench->between_hosts, &bench->cards);

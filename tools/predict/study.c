@@ -241,6 +241,8 @@ static status_t run_add(struct study *study, const json_t *document, const char 
     return study_leave(study, LEFT_OTHER, path, "no document of himeno-gpu or gemm-gpu");
   if (!text_is(result, "verdict", "pass") && !text_is(result, "verdict", "slow"))
     return study_leave(study, LEFT_FAILED, path, "the run did not pass");
+  if (json_object_get(result, "counts"))
+    return study_leave(study, LEFT_OTHER, path, "an emulated run, which has no speed");
   (product ? product_read : run_read)(document, path, &run);
   if (!run_is_whole(&run))
     return log_fail(STATUS_USAGE,
