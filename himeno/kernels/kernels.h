@@ -67,7 +67,8 @@ struct himeno_counts {
   uint64_t arithmetic;   /**< of these, with a sum or product of floats in them */
   uint64_t flop;
   uint64_t stalls; /**< turns in which a processor waited */
-  /** nanoseconds of some points of a sweep on the part by a model, which is no measurement */
+  /** nanoseconds and points of a sweep on the part by a model, which is no measurement: of all
+   * launches, each with the host's call */
   uint64_t estimate_ns, estimate_points;
 };
 

@@ -3,6 +3,7 @@
  * instructions, and the model of what bounds a Raspberry Pi 1 to 3. */
 #include <math.h>
 
+#include "base/report.h"
 #include "himeno/report/report.h"
 
 /* Memory as owners of the boards measure it, and the processors at 250 MHz: 12 QPUs, an instruction
@@ -47,7 +48,7 @@ void himeno_counts_text(const struct himeno_counts *c, const struct himeno_timin
     fprintf(
         out,
         "  estimate   %.3f us for 1000 points of a sweep on a Raspberry Pi at 250 MHz, by a model and not "
-        "measured (doc/qpu-time.md)\n",
+        "measured\n             (doc/qpu-time.md)\n",
         emulated_share(c->estimate_ns, c->estimate_points));
 }
 
@@ -75,7 +76,8 @@ void himeno_counts_document(struct doc *d, const struct himeno_counts *c)
   doc_whole(d, "flop", 0, "", c->flop);
   doc_whole(d, "stalls", 0, "Cycles in which a processor waited.", c->stalls);
   doc_real(d, "estimate_point_seconds", DOC_OPTIONAL, "s",
-           "Of one point of a sweep on a Raspberry Pi, by a model: no measurement (doc/qpu-time.md).",
+           "Of one point of a sweep on a Raspberry Pi, by a model: no measurement (doc/qpu-time.md). All "
+           "launches of a sweep count, over all ranks, and no exchange.",
            c->estimate_points ? 1e-9 * emulated_share(c->estimate_ns, c->estimate_points) : NAN);
   doc_end(d);
 }
@@ -97,6 +99,8 @@ void himeno_bound_document(struct doc *d, const struct himeno_counts *counts)
 
 void himeno_rung_counts_text(const struct himeno_counts *counts, FILE *out)
 {
-  fprintf(out, " %12.1f %11.1f%%", vector_instructions(counts),
-          100 * emulated_share(counts->arithmetic, counts->instructions));
+  char estimate[REPORT_NUMBER_BYTES];
+  fprintf(out, " %12.1f %11.1f%% %s", vector_instructions(counts),
+          100 * emulated_share(counts->arithmetic, counts->instructions),
+          report_number(emulated_share(counts->estimate_ns, counts->estimate_points), 13, 3, estimate));
 }

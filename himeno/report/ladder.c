@@ -40,13 +40,16 @@ static void rung_text(const struct himeno_ladder *ladder, int r, int verbose, FI
 /* Counts instead of rates: an emulator has no speed. */
 static void emulated_text(const struct himeno_ladder *ladder, FILE *out)
 {
-  fprintf(out, "      kernel         instructions  arithmetic  result     (per 16 points of a sweep)\n");
+  fprintf(out, "      kernel         instructions  arithmetic  estimate, us  result\n");
   for (int r = 0; r < ladder->n; r++) {
     const struct himeno_rung *rung = &ladder->rungs[r];
     fprintf(out, "  %2d  %-14s", r + 1, rung->kernel->name);
     himeno_rung_counts_text(&rung->counts, out);
     fprintf(out, "  %s\n      %s\n", rung_verdict(rung), rung->kernel->step);
   }
+  fprintf(out,
+          "      instructions: per 16 points of a sweep; estimate: of 1000 points on a Raspberry Pi at 250 "
+          "MHz,\n      by a model and not measured (doc/qpu-time.md)\n");
   if (ladder->n > 0) himeno_bound_text(&ladder->rungs[ladder->n - 1].counts, out);
 }
 

@@ -238,8 +238,8 @@ static void shorten(struct box *b)
     b->hi[1]--;
 }
 
-/* The first box or a part of it, run once more: a sweep reads one field and writes the other. The
- * whole takes as many times the part's time, without the call, as it has points. */
+/* A box of the first sweep or a part of it, run once more: a sweep reads one field and writes the
+ * other. The whole takes as many times the part's time, without the call, as it has points. */
 static status_t qpu_sweep_estimate(struct qpu_exec *x, const struct himeno_sweep *sweep)
 {
   struct qpu_job jobs[PROGRAMS] = {{0}};
@@ -251,8 +251,8 @@ static status_t qpu_sweep_estimate(struct qpu_exec *x, const struct himeno_sweep
   status_t status = qpu_device_run(x->device, jobs, jobs_write(x, &part, jobs), 1);
   double call = qpu_cost_pi.launch_seconds, part_seconds = qpu_emu_seconds(emu) - call;
   double longer = (double)box_points(&sweep->box) / (double)box_points(&part.box);
-  x->counts.estimate_ns = (uint64_t)((call + part_seconds * longer) * 1e9);
-  x->counts.estimate_points = (uint64_t)box_points(&sweep->box);
+  x->counts.estimate_ns += (uint64_t)((call + part_seconds * longer) * 1e9);
+  x->counts.estimate_points += (uint64_t)box_points(&sweep->box);
   (void)qpu_emu_estimate(emu, NULL);
   return status;
 }
@@ -268,7 +268,8 @@ static status_t qpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, con
 
   (void)queue;
   if (!box_points(&sweep->box)) return STATUS_OK;
-  if (x->counts.points == 0) RETURN_IF_FAILED(qpu_sweep_estimate(x, sweep));
+  if (x->counts.points < (uint64_t)box_points(&x->fields.layout.owned))
+    RETURN_IF_FAILED(qpu_sweep_estimate(x, sweep));
   int used = jobs_write(x, sweep, jobs);
   RETURN_IF_FAILED(qpu_device_run(x->device, jobs, used, 1));
   for (int s = 0; s < used * LANES; s++) gosa[sweep->slot] += (double)sums[s];
