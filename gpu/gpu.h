@@ -111,6 +111,7 @@ struct gpu_backend {
   enum gpu_vendor vendor;
   int on_host;   /**< its kernels run on this process's threads: there is always such a device */
   int for_tests; /**< taken when it is named only */
+  int units_max; /**< programs may run on 1 to so many of a device's compute units; 0: on all */
 
   /** \brief Lists devices. Never fails: with none, *n is 0 and `reason` says why (not built, no
    * driver, …). The caller frees *devices. */

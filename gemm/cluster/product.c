@@ -90,6 +90,18 @@ static status_t broadcast_go_on(struct gemm_cluster *c, int j, int step)
   return STATUS_OK;
 }
 
+static void part_count(struct gemm_cluster *c, const struct gemm_exec *exec)
+{
+  struct gemm_counts *sum = &c->counts, one;
+  if (!exec->kernel->ops->counts) return;
+  exec->kernel->ops->counts(exec, &one);
+  sum->instructions += one.instructions;
+  sum->arithmetic += one.arithmetic;
+  sum->flop += one.flop;
+  sum->loop_turns += one.loop_turns;
+  sum->estimate_seconds += one.estimate_seconds;
+}
+
 static status_t part_multiply(struct gemm_cluster *c, int j, const int steps[2], struct gpu_mem result)
 {
   const int places[] = {gemm_panels_place(&c->side[0], steps[0]), gemm_panels_place(&c->side[1], steps[1])};
@@ -103,6 +115,7 @@ static status_t part_multiply(struct gemm_cluster *c, int j, const int steps[2],
   RETURN_IF_FAILED(gpu_part(c->device, result, at, gemm_bytes(&exec->problem, GEMM_C), &operands.c));
   int queue = (places[0] * c->grid.procs[0] + places[1]) % GEMM_QUEUES;
   status_t status = gemm_launch(exec, product_queue(c, queue), &operands);
+  part_count(c, exec);
   gpu_part_end(c->device, &operands.c);
   return status;
 }
@@ -163,6 +176,7 @@ static status_t product_marks_read(struct gemm_cluster *c)
 static status_t product_compute(struct gemm_cluster *c, struct gpu_mem result)
 {
   double begin = stats_now();
+  c->counts = (struct gemm_counts){0};
   RETURN_IF_FAILED(gpu_record(c->begin, c->compute));
   RETURN_IF_FAILED(gpu_wait(c->second, c->begin));
   RETURN_IF_FAILED(broadcast_begin(c, 0));
@@ -186,6 +200,11 @@ static status_t product_block_launch(struct gemm_exec *exec, struct gpu_queue *q
   status_t status = product_compute(c, operands->c);
   if (status != STATUS_OK && c->grid.procs[0] * c->grid.procs[1] > 1) agree_abort(status);
   return status;
+}
+
+static void product_counts(const struct gemm_exec *exec, struct gemm_counts *counts)
+{
+  *counts = ((const struct gemm_cluster *)exec->state)->counts;
 }
 
 status_t gemm_cluster_phases(struct gemm_cluster *c, double phases[GEMM_PHASES])
@@ -271,7 +290,8 @@ status_t gemm_cluster_open(struct gemm_cluster *c, const struct gemm_kernel *ker
 {
   const void *const host[] = {a, b};
   RETURN_IF_FAILED(agree_status(c->comm, product_device_open(c, kernel, blocks, host)));
-  c->ops = (struct gemm_ops){.launch = product_block_launch};
+  c->ops = (struct gemm_ops){.launch = product_block_launch,
+                             .counts = kernel->ops->counts ? product_counts : NULL};
   c->kernel = *kernel;
   c->kernel.ops = &c->ops;
   c->exec = (struct gemm_exec){.kernel = &c->kernel,

@@ -53,6 +53,7 @@ struct gemm_cluster {
   long panels_done;            /**< panels of all products so far */
   double seconds[GEMM_PHASES]; /**< summed over the products since they were read last */
   long products;               /**< of those */
+  struct gemm_counts counts;   /**< of this rank's parts of the last product */
 };
 
 /** \brief What the chosen kernel multiplies: the slices of panel \a j at \a places of the rings of

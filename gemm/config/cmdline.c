@@ -103,9 +103,12 @@ static const struct option_spec options[] = {
      "equal panels of at most 256 on a CPU; on a GPU 8192, or 32768 for half types)."},
     {DEVICE_OPTION_BACKEND(RUN | STUDY)},
     {DEVICE_OPTION_DEVICE(RUN | STUDY)},
+    {"qpus", 0, RUN, OPTION_INT(qpus, 1, 1024, "N"),
+     "With --backend qpu: run on N of the 12 QPUs, from 1 to 12 (default 12)."},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, gemm_parse_kernel, "auto|KERNEL"),
      "Select the compute kernel; --list shows them, from the simplest to the fastest. auto takes the last "
-     "one that supports the problem (default: auto)."},
+     "one that supports the problem, or on the emulated Raspberry Pi GPU the one with the shortest "
+     "estimated time (default: auto)."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
      "Run the backend's kernels from the simplest to the fastest over several sizes, and compare "
      "each with the speed that a model predicts."},
@@ -164,6 +167,14 @@ static status_t ladder_check(const struct gemm_config *c)
   return STATUS_OK;
 }
 
+static status_t qpus_check(const struct gemm_config *c)
+{
+  const int most = c->backend ? c->backend->units_max : 0;
+  if (c->qpus <= most) return STATUS_OK;
+  if (most) return log_fail(STATUS_USAGE, "--qpus %d: allowed are 1 to %d", (int)c->qpus, most);
+  return log_fail(STATUS_USAGE, "--qpus: only with --backend qpu");
+}
+
 static status_t accept_check(const struct gemm_config *c)
 {
   if (!c->accept || c->verify != GEMM_VERIFY_OFF) return STATUS_OK;
@@ -205,6 +216,7 @@ static status_t gemm_options_check(void *config)
   struct gemm_config *c = config;
   struct gemm_problem problem;
   RETURN_IF_FAILED(gemm_kernel_check(c));
+  RETURN_IF_FAILED(qpus_check(c));
   RETURN_IF_FAILED(accept_check(c));
   RETURN_IF_FAILED(gemm_data_option_check(c));
   RETURN_IF_FAILED(ladder_check(c));

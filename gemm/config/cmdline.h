@@ -36,7 +36,7 @@ struct gemm_config {
   const struct gpu_backend *backend; /**< NULL: auto */
   const char *device, *kernel;       /**< NULL: auto */
   int binding;                       /**< enum binding_policy */
-  int64_t expect;
+  int64_t expect, qpus;              /**< qpus 0: all */
   double seconds;
   int seconds_given;
   double timeout; /**< seconds that a rank waits for another */

@@ -84,6 +84,9 @@ struct gemm_ops {
   void (*resources)(const struct gemm_exec *exec, struct gemm_resources *resources);
   /** \brief What the device's emulator counted in the last launch; NULL where there is none. */
   void (*counts)(const struct gemm_exec *exec, struct gemm_counts *counts);
+  /** \brief Seconds of a product on the part that the device's emulator stands for, by a model, and
+   * before the first launch; 0 on the part itself. NULL: there is no model. */
+  status_t (*estimate)(struct gemm_exec *exec, double *seconds);
 };
 
 /** All that a kernel's blocks are chosen from, each as {.group_m = …}. */

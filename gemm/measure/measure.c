@@ -2,6 +2,7 @@
 #include "gemm/measure/measure.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,6 +276,19 @@ static status_t series_settle(const struct gemm_rig *rig, struct gemm_work *work
   return series_agree(rig, s, gemm_compare_counts(rig, work, s) ? STATUS_WRONG : STATUS_OK);
 }
 
+/* Of one product over all ranks: the sum of what they counted, and the longest estimate. */
+static status_t gemm_counts_sum(const struct gemm_rig *rig, const struct gemm_work *work,
+                                struct gemm_series *s)
+{
+  enum { COUNTS = offsetof(struct gemm_counts, estimate_seconds) / sizeof(uint64_t) };
+  const struct gemm_counts mine = s->counts;
+  MPI_Comm comm = rig->placement.comm;
+  if (!work->cluster || !rig->placement.info.emulated) return STATUS_OK;
+  RETURN_IF_FAILED(watch_allreduce(comm, &mine, &s->counts, COUNTS, MPI_UINT64_T, MPI_SUM, "counts"));
+  return watch_allreduce(comm, &mine.estimate_seconds, &s->counts.estimate_seconds, 1, MPI_DOUBLE, MPI_MAX,
+                         "estimates");
+}
+
 static status_t series_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
   status_t worst = gemm_prepare(&run->rig, &run->work, series, n);
@@ -291,6 +305,7 @@ static status_t series_measure(struct gemm_run *run, struct gemm_series *series,
     status_t status = series_settle(&run->rig, &run->work, &series[s]);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     worst = status_worst(worst, status);
+    RETURN_IF_FAILED(gemm_counts_sum(&run->rig, &run->work, &series[s]));
   }
   return status_worst(worst,
                       agree_status(run->rig.placement.comm, gemm_compare_operands(&run->rig, &run->work)));

@@ -93,9 +93,9 @@ void gemm_cluster_phases_document(struct doc *d, const struct gemm_run *run)
 {
   if (!doc_object(
           d, "phases", DOC_OPTIONAL,
-          "With --distributed: mean seconds per product of each rank, over ranks. Phases are busy times and "
-          "may overlap; exposed is the product's time less compute.",
-          run->work.cluster))
+          "With --distributed, not on an emulator: mean seconds per product of each rank, over ranks. Phases "
+          "are busy times and may overlap; exposed is the product's time less compute.",
+          run->work.cluster && !run->rig.placement.info.emulated))
     return;
   for (int p = 0; p < GEMM_PHASES; p++)
     doc_spread(d, gemm_phase_names[p],

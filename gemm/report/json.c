@@ -39,6 +39,8 @@ static void gemm_config_document(struct doc *d, const struct gemm_run *run)
   doc_real(d, "beta", DOC_ANY, "", "", (double)p->beta);
   doc_enum(d, "data", 0, DOC_WORDS(gemm_data_names), "", gemm_data_names[run->rig.config.data]);
   doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", run->rig.placement.backend->name);
+  doc_whole(d, "qpus", DOC_OPTIONAL, "QPUs that a product runs on; only of backend qpu.",
+            run->rig.placement.backend->units_max ? run->rig.placement.info.compute_units : -1);
   doc_real(d, "block_seconds", DOC_OPTIONAL | DOC_NULLABLE, "s",
            "Length of a timed block, which has 10000 products at most.", run->rig.config.block);
   doc_flag(d, "accept", DOC_OPTIONAL, "A wrong result of a library counts as the device's (--accept).",
@@ -67,7 +69,8 @@ static void gemm_ceilings_document(struct doc *d, int rules, const struct gemm_c
 static void counts_document(struct doc *d, const struct gemm_counts *c, int emulated)
 {
   if (!doc_object(d, "counts", DOC_OPTIONAL,
-                  "Only on an emulator: issue counts of one product, and a model's estimate from them.",
+                  "Only on an emulator: issue counts of one product, with --distributed of all ranks, and a "
+                  "model's estimate.",
                   emulated))
     return;
   doc_whole(d, "instructions", 0, "", c->instructions);
@@ -75,7 +78,8 @@ static void counts_document(struct doc *d, const struct gemm_counts *c, int emul
   doc_whole(d, "flop", 0, "", c->flop);
   doc_whole(d, "loop_turns", 0, "", c->loop_turns);
   doc_real(d, "estimate_seconds", DOC_OPTIONAL | DOC_POSITIVE, "s",
-           "Of a product on a Raspberry Pi, by a model: no measurement (doc/qpu-time.md).",
+           "Of a product on a Raspberry Pi, by a model: no measurement (doc/qpu-time.md). With --distributed "
+           "the slowest rank's, exchanges aside.",
            c->estimate_seconds);
   doc_end(d);
 }
@@ -202,7 +206,8 @@ static void gemm_result_document(struct doc *d, const struct gemm_rig *rig, cons
   if (!doc_object(d, "result", 0, "", 1)) return;
   series_document(d, rig, s, judged ? status_verdict(result->verdict) : gemm_series_verdict(result, s),
                   judged ? why : series_why(result, s));
-  doc_real(d, "seconds", 0, "s", "Median of a product, the slowest rank's.", s->seconds);
+  doc_real(d, "seconds", 0, "s",
+           "Median of a product, the slowest rank's; on an emulator the emulator's own.", s->seconds);
   doc_end(d);
 }
 

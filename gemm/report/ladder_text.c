@@ -83,15 +83,19 @@ static void print_emulated(const struct gemm_ladder_size *size, FILE *out)
   const struct gemm_problem *p = &size->problem;
   fprintf(out, "\n  %" PRId64 " x %" PRId64 " x %" PRId64 " (m x n x k), emulated: no speed\n", p->m, p->n,
           p->k);
-  fprintf(out, "      kernel           instructions  arithmetic  of both ALUs  result\n");
+  fprintf(out, "      kernel           instructions  arithmetic  of both ALUs  estimate, ms  result\n");
   for (int s = 0; s < size->n_series; s++) {
     const struct gemm_series *one = &size->series[s];
     double issued = one->counts.instructions ? (double)one->counts.instructions : 1;
-    fprintf(out, "  %2d  %-13s %15" PRIu64 " %10.1f%% %12.1f%%  %s\n      %s\n", one->kernel->rung,
+    char estimate[REPORT_NUMBER_BYTES];
+    fprintf(out, "  %2d  %-13s %15" PRIu64 " %10.1f%% %12.1f%% %s  %s\n      %s\n", one->kernel->rung,
             one->kernel->name, one->counts.instructions, 100 * (double)one->counts.arithmetic / issued,
-            100 * one->flop / (32 * issued), verdict_of(one),
+            100 * one->flop / (32 * issued),
+            report_number(one->counts.estimate_seconds * 1e3, 13, 3, estimate), verdict_of(one),
             one->status == STATUS_OK ? one->kernel->step : one->why);
   }
+  fprintf(out,
+          "      estimate: of a Raspberry Pi at 250 MHz, by a model and not measured (doc/qpu-time.md)\n");
 }
 
 /* ---- share of peak over the size ---- */

@@ -57,21 +57,24 @@ static void print_reference(const struct gemm_rig *rig, const struct gemm_result
 }
 
 /* An emulator has no speed. A QPU can issue a sum and a product of 16 lanes per instruction. */
-static void print_counts(const struct gemm_result *result, FILE *out)
+static void print_counts(const struct gemm_run *run, FILE *out)
 {
-  const struct gemm_series *s = &result->series[0];
+  const struct gemm_series *s = &run->result.series[0];
+  const int sharers = run->work.cluster ? run->rig.placement.ranks : 1;
   double instructions = s->counts.instructions ? (double)s->counts.instructions : 1;
   fprintf(out, "\n  emulated   no speed: the emulator took %.3f s per product\n", s->seconds);
   fprintf(out,
           "  counts     %" PRIu64
           " instructions, %.1f%% with float arithmetic; the product needs %.1f%% of what both ALUs can do\n",
           s->counts.instructions, 100 * (double)s->counts.arithmetic / instructions,
-          100 * s->flop / (32 * instructions));
-  if (s->counts.estimate_seconds > 0)
-    fprintf(out,
-            "  estimate   %.3f ms for a product on a Raspberry Pi at 250 MHz, by a model and not measured\n"
-            "             (doc/qpu-time.md)\n",
-            s->counts.estimate_seconds * 1e3);
+          100 * s->flop * sharers / (32 * instructions));
+  if (!(s->counts.estimate_seconds > 0)) return;
+  fprintf(out, "  estimate   %.3f ms for ", s->counts.estimate_seconds * 1e3);
+  if (sharers > 1)
+    fprintf(out, "the slowest of %d Raspberry Pis at 250 MHz, exchanges aside,", sharers);
+  else
+    fprintf(out, "a product on a Raspberry Pi at 250 MHz,");
+  fprintf(out, " by a model and not measured\n             (doc/qpu-time.md)\n");
 }
 
 /* The bound on the noise of the blocks' times; 0 with too few. */
@@ -185,9 +188,9 @@ void gemm_report_text(const struct gemm_run *run, FILE *out)
   gemm_print_config(run, out);
   ranks_print(run->result.ranks, sizeof *run->result.ranks, run->rig.placement.ranks, run->rig.config.verbose,
               out);
-  if (timed && emulated) print_counts(&run->result, out);
+  if (timed && emulated) print_counts(run, out);
   if (timed && !emulated) gemm_print_timing(&run->rig, &run->result, out);
-  if (run->work.cluster && run->result.series[0].seconds > 0)
+  if (run->work.cluster && run->result.series[0].seconds > 0 && !emulated)
     gemm_cluster_phases_text(&run->rig, &run->result, out);
   print_error(&run->result, out);
   if (run->rig.config.accept && !emulated) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "gemm/tune/choose.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,8 @@
   {                                                                                                          \
     96, 3025, 363                                                                                            \
   }
+/* Estimates are of a part of the product: those that differ by less count as equal. */
+#define ESTIMATES_ALIKE 1.03
 /* Seconds of a block. A GPU at its power limit changes its clock within tens of milliseconds: on an
  * H100 blocks of 0.05 s of one kernel differed by 5 to 10%, of 0.005 s by less than 1%. A CPU's
  * interrupts are spread over longer ones. */
@@ -29,6 +33,7 @@ status_t gemm_place(struct gemm_rig *rig)
   struct placement *p = &rig->placement;
   const struct gemm_config *c = &rig->config;
   RETURN_IF_FAILED(rank_place(p, c->backend, c->device, c->binding, c->expect, &rig->device));
+  if (c->qpus) rig->device->info.compute_units = p->info.compute_units = (int)c->qpus;
   if (rig->config.block == 0) rig->config.block = p->info.is_cpu ? BLOCK_ON_CPU : BLOCK_ON_GPU;
   status_t status = gpu_queue_create(rig->device, GPU_NORMAL, &rig->queue);
   if (status == STATUS_OK) status = gpu_event_create(rig->device, &rig->begin);
@@ -80,16 +85,40 @@ static status_t problem_choose(const struct gemm_rig *rig, struct gemm_work *wor
   return rig->config.distributed ? gemm_cluster_cut(rig, work) : gemm_fit_check(rig, work);
 }
 
-/* The highest rung that can do the problem here, or NULL with why the last one tried cannot. */
+/* By a model; INFINITY if the kernel cannot run, 0 if nothing is estimated. A kernel that fails is
+ * a last resort: it reports why when it is opened. */
+static double seconds_estimated(const struct gemm_rig *rig, const struct gemm_kernel *kernel,
+                                const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
+{
+  struct gemm_exec *exec = NULL;
+  double seconds;
+  if (!gemm_kernel_fits(kernel, rig->device, problem, why)) return INFINITY;
+  if (!kernel->ops->estimate || !rig->placement.info.emulated) return 0;
+  status_t status = gemm_exec_open(kernel, rig->device, problem, NULL, &exec);
+  if (status == STATUS_OK) status = kernel->ops->estimate(exec, &seconds);
+  gemm_exec_close(exec);
+  if (status == STATUS_OK) return seconds;
+  log_drop();
+  return DBL_MAX;
+}
+
+/* The highest rung of those that can do the problem here in the least estimated time, or NULL with
+ * why the last one tried cannot. */
 static const struct gemm_kernel *kernel_default(const struct gemm_rig *rig, const struct gemm_kernel_set *set,
                                                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {
   const struct gemm_kernel *best = NULL;
+  double seconds[set->n], least = INFINITY;
   for (int k = 0; k < set->n; k++) {
     const struct gemm_kernel *kernel = set->kernels[k];
-    if (kernel->rung == 0 || kernel->is_reference || (best && kernel->rung < best->rung)) continue;
-    if (gemm_kernel_fits(kernel, rig->device, problem, why)) best = kernel;
+    seconds[k] = kernel->is_reference ? INFINITY : seconds_estimated(rig, kernel, problem, why);
+    if (kernel->rung == 0 && seconds[k] == 0) seconds[k] = INFINITY;
+    least = fmin(least, seconds[k]);
   }
+  for (int k = 0; k < set->n; k++)
+    if (seconds[k] < INFINITY && seconds[k] <= ESTIMATES_ALIKE * least &&
+        (!best || set->kernels[k]->rung > best->rung))
+      best = set->kernels[k];
   return best;
 }
 
@@ -100,13 +129,24 @@ static status_t gemm_data_check(const struct gemm_rig *rig, const struct gemm_ke
                   rig->placement.backend->name);
 }
 
+/* What a kernel is chosen for. Parts of one product differ by a row or a column: the largest, so
+ * that all ranks choose alike. */
+static struct gemm_problem problem_of_kernel(const struct gemm_rig *rig, const struct gemm_work *work)
+{
+  if (!work->cluster) return work->problem;
+  const int64_t ranks = rig->placement.ranks;
+  struct gemm_problem p = gemm_cluster_part(work->cluster, 0, (const int[2]){0});
+  p.m = (work->cluster->whole.m + ranks - 1) / ranks;
+  p.n = (work->cluster->whole.n + ranks - 1) / ranks;
+  return p;
+}
+
 static status_t gemm_kernel_choose(const struct gemm_rig *rig, struct gemm_work *work,
                                    const struct gemm_kernel **kernel)
 {
   const char *backend = rig->placement.backend->name, *asked = rig->config.kernel;
   const struct gemm_kernel_set *set = gemm_kernels_find(backend);
-  const struct gemm_problem problem =
-      work->cluster ? gemm_cluster_part(work->cluster, 0, (const int[2]){0}) : work->problem;
+  const struct gemm_problem problem = problem_of_kernel(rig, work);
   char why[GPU_TEXT_MAX];
   if (!set) return log_fail(STATUS_ENVIRONMENT, "backend %s has no kernels for matrix products", backend);
   if (!asked) {

@@ -144,6 +144,7 @@ struct qpu_emu *qpu_device_emulator(struct gpu_device *device)
 const struct gpu_backend gpu_backend_qpu = {
     .name = "qpu",
     .about = "VideoCore IV of a Raspberry Pi 1 to 3; an emulator on other machines, which has no speed",
+    .units_max = QPU_DEVICE_QPUS,
     .probe = qpu_probe,
     .open = qpu_device_open,
     .close = qpu_device_close,

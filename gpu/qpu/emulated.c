@@ -59,7 +59,7 @@ static uint64_t emulator_left(const struct qpu_device *device)
 
 static status_t emulator_run(struct qpu_device *device, const struct qpu_job *jobs, int n, int threads)
 {
-  qpu_emu_set_threads(device->emu, threads);
+  qpu_emu_use(device->emu, device->base.info.compute_units, threads);
   return qpu_emu_run(device->emu, jobs, (size_t)n);
 }
 

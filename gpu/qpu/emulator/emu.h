@@ -91,8 +91,9 @@ status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *mode
 /** \brief Seconds that the last run would take on the part by that model; 0 without one. */
 double qpu_emu_seconds(const struct qpu_emu *emu);
 
-/** \brief Threads a QPU from the next run on: 1 or 2. */
-void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu);
+/** \brief QPUs from the next run on, at most as many as it was created with, and threads per QPU:
+ * 1 or 2. */
+void qpu_emu_use(struct qpu_emu *emu, int n_qpus, int threads_per_qpu);
 
 /** \brief Runs all jobs to their end. STATUS_FAULT where a program does what it must not,
  * STATUS_HANG for a deadlock or too many instructions; the cause is logged. Registers, VPM and

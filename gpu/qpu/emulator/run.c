@@ -82,8 +82,9 @@ status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *mode
   return model && !emu->cost ? log_fail(STATUS_ENVIRONMENT, "out of host memory for an estimate") : STATUS_OK;
 }
 
-void qpu_emu_set_threads(struct qpu_emu *emu, int threads_per_qpu)
+void qpu_emu_use(struct qpu_emu *emu, int n_qpus, int threads_per_qpu)
 {
+  emu->config.n_qpus = n_qpus;
   emu->config.threads_per_qpu = threads_per_qpu;
 }
 
