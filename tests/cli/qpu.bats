@@ -3,6 +3,8 @@
 load ../helper
 bats_require_minimum_version 1.5.0
 
+gemm=$top_builddir/gemm-gpu
+
 setup() {
   document=$BATS_TEST_TMPDIR/result.json
   export HIMENO_QPU=emulator
@@ -50,9 +52,98 @@ has_no_speed() {
   has_no_speed "$output"
   "$PYTHON" - "$output" <<'PY'
 import re, sys
-counts = [float(n) for n in re.findall(r"^ +\d+  \w+ +([\d.]+) +[\d.]+%  correct", sys.argv[1], re.M)]
+rungs = re.findall(r"^ +\d+  \w+ +([\d.]+) +[\d.]+% +([\d.]+)  correct", sys.argv[1], re.M)
+counts, estimates = zip(*((float(n), float(us)) for n, us in rungs))
 assert len(counts) == 2 and counts[0] > 2 * counts[1] > 144, counts
+assert estimates[0] > estimates[1] > 40, estimates
 PY
+}
+
+@test "an estimate is of all launches of a sweep, whatever the ranks" {
+  local ranks point
+  for ranks in 1 4; do
+    on $ranks "$himeno" -b qpu -s XS -p ${ranks}x1x1 -n 2 --json "$document" >/dev/null
+    point=$(json "$document" 'd["result"]["counts"]["estimate_point_seconds"] * 1e9')
+    # of a rank's first launch alone, one plane of 930 points, the call is 107 ns per point
+    "$PYTHON" -c "assert 45 < $point < 55 if $ranks == 1 else 55 < $point < 100, $point"
+  done
+}
+
+@test "gemm-gpu takes the kernel with the shortest estimate, by the shape" {
+  local size estimate
+  for size in 64x64x1000:threads 1:dot 100:67 192:ctmu; do
+    "$gemm" -b qpu -s ${size%:*} --json "$document" >/dev/null
+    [ "$(json "$document" 'd["config"]["kernel"]')" = ${size#*:} ]
+    estimate=$(json "$document" 'd["result"]["counts"]["estimate_seconds"]')
+    "$gemm" -b qpu -s ${size%:*} --ladder --json "$document" >/dev/null
+    [ "$(json "$document" "$estimate <= 1.03 * min(r['counts']['estimate_seconds'] for r in d['sizes'][0]['rungs'])")" = True ]
+  done
+  run --separate-stderr "$gemm" -b qpu -s 1x1x4200000
+  [[ $status = 2 && $stderr == *"longer than the QPU kernels can step over"* ]]
+}
+
+@test "the ladder of products shows estimates" {
+  run --separate-stderr "$gemm" -b qpu -s 64x128x32 --ladder --json "$document"
+  expect_status 0
+  has_no_speed "$output"
+  "$PYTHON" - "$output" "$document" <<'PY'
+import json, re, sys
+shown = re.findall(r"^ +\d+  (\w+) +\d+ +[\d.]+% +[\d.]+% +([\d.]+)  correct", sys.argv[1], re.M)
+rungs = json.load(open(sys.argv[2]))["sizes"][0]["rungs"]
+assert shown == [(r["kernel"], f"{1e3 * r['counts']['estimate_seconds']:.3f}") for r in rungs] and len(shown) == 7, shown
+PY
+}
+
+@test "--qpus sets how many QPUs a product runs on" {
+  local n before=1
+  for n in 1 4 12; do
+    "$gemm" -b qpu -k threads -s 64x384x64 --qpus $n --json "$document" >/dev/null
+    [ "$(json "$document" 'd["config"]["qpus"]')" = $n ]
+    "$PYTHON" -c "assert $(json "$document" 'd["result"]["counts"]["estimate_seconds"]') < 0.8 * $before"
+    before=$(json "$document" 'd["result"]["counts"]["estimate_seconds"]')
+  done
+  "$gemm" -b qpu -k threads -s 64x384x64 --json "$document" >/dev/null
+  [ "$(json "$document" 'd["config"]["qpus"], d["result"]["counts"]["estimate_seconds"]')" = "12 $before" ]
+  "$gemm" -b cpu -s 16 -t 0.01 --json "$document" >/dev/null
+  [ "$(json "$document" '"qpus" in d["config"]')" = False ]
+  for words in "-b qpu --qpus 13:--qpus 13: allowed are 1 to 12" "-b qpu --qpus 0:--qpus" "-b cpu --qpus 4:only with --backend qpu" "--qpus 4:only with --backend qpu"; do
+    run "$gemm" ${words%%:*}
+    expect_status 2
+    [[ $output == *"${words#*:}"* ]]
+  done
+}
+
+@test "one product over two ranks is counted on both" {
+  run --separate-stderr on 2 "$gemm" -b qpu --distributed -s 32x128x40 -p 2x1 --panel 20 -k 67 --json "$document"
+  expect_status 0
+  [[ $output == *"the slowest of 2 Raspberry Pis"* && $output != *"time per product"* ]]
+  has_no_speed "$output"
+  # two panels: on each rank two launches, with a call of 100 us each
+  [ "$(json "$document" '1 <= d["result"]["counts"]["flop"] / (2 * 32 * 128 * 40) < 1.2')" = True ]
+  [ "$(json "$document" '2e-4 < d["result"]["counts"]["estimate_seconds"] < 4e-4')" = True ]
+  [ "$(json "$document" 'd["result"]["gflops"], "phases" in d, {r["gflops"] for r in d["ranks"]}')" = "None False {None}" ]
+  share=$(sed -n 's/.*needs \(.*\)% of what both ALUs can do/\1/p' <<<"$output")
+  [ "$(json "$document" "abs(2 * 32 * 128 * 40 / d['result']['counts']['instructions'] / 32 * 100 - $share) < 0.06")" = True ]
+  follows gemm "$document"
+}
+
+@test "comm-gpu verifies transfers of an emulated device and shows no time of it" {
+  run --separate-stderr on 2 "$top_builddir/comm-gpu" -b qpu --samples 1 --step 64 --max 4K -s XS --json "$document"
+  expect_status 0
+  [[ $output == *"arrived unchanged"*"VideoCore IV, emulated"*"no speed: transfers of the device were verified"*MPI_Allreduce* ]]
+  [ "$(grep -c 'GB/s' <<<"$output")" -le 1 ] # of MPI_Allreduce, in host memory
+  [ "$(json "$document" '{p["fit"] for part in ("host", "pairs") for p in d[part]} | {q[n] for part in ("host", "pairs") for p in d[part] for q in p["points"] for n in ("seconds", "best", "noise", "gbps")}')" = "{None}" ]
+  [ "$(json "$document" '{h[n] for h in d["halo"] for n in ("seconds", "best", "noise")} | {v for h in d["halo"] for v in h["phases"].values()}')" = "{None}" ]
+  [ "$(json "$document" 'd["allreduce"][0]["points"][0]["seconds"] > 0 and len(d["host"]) > 0 and len(d["pairs"]) > 0 and len(d["halo"]) > 0')" = True ]
+  follows comm "$document"
+}
+
+@test "himeno-predict leaves emulated runs out" {
+  mkdir "$BATS_TEST_TMPDIR/study"
+  on 1 "$himeno" -b qpu -s 8x8x34 -n 1 --json "$BATS_TEST_TMPDIR/study/one.json" >/dev/null
+  run --separate-stderr "$top_builddir/himeno-predict" --study "$BATS_TEST_TMPDIR/study" --comm "$BATS_TEST_TMPDIR/study/one.json"
+  expect_status 3
+  [[ $stderr == *"no document of a run of himeno-gpu, or gemm-gpu --distributed, that passed"* ]]
 }
 
 @test "--list shows the device, its kernels and the choice" {

@@ -10,9 +10,11 @@
 #include "gemm/kernels/qpu/sgemm_67_qpu.h"
 #include "gemm/kernels/qpu/sgemm_68_qpu.h"
 #include "gemm/kernels/qpu/sgemm_72_qpu.h"
+#include "gemm/kernels/qpu/sgemm_ctmu_qpu.h"
 #include "gemm/kernels/qpu/sgemm_dot_qpu.h"
 #include "gemm/kernels/qpu/sgemm_threads_qpu.h"
 #include "gemm/kernels/qpu/sgemm_tmu1_qpu.h"
+#include "gemm/kernels/qpu/sgemm_vertical_qpu.h"
 #include "gpu/qpu/device.h"
 
 #define MAX_PROGRAMS (2 * MAX_QPUS)
@@ -22,17 +24,27 @@
 #define END_WORDS    2
 #define MAX_A_STRIDE (1 << 24) /* bytes between rows of A, which mul24 multiplies */
 
-#define MOST_INSTRUCTIONS 20e6 /* of a product that is estimated */
+#define MOST_INSTRUCTIONS 20e6 /* of a product that is estimated as a whole */
+/* What is estimated of any other: tiles, or rows of a dot product, per program; columns of a dot
+ * product; and of each the depth. */
+#define PART_ROUNDS  8
+#define PART_COLUMNS 64
+#define PART_DEPTH   512
 
-#define KERNEL(id, kind, rows, columns)                                                                      \
-  [qpu_sgemm_##id] = {#id,  sgemm_##id, sgemm_##id##_words, sgemm_##id##_loop, sgemm_##id##_loop_end, kind,  \
-                      rows, columns}
+#define KERNEL(id, p, ...)                                                                                   \
+  [qpu_sgemm_##id] = {#id, sgemm_##p, sgemm_##p##_words, sgemm_##p##_loop, sgemm_##p##_loop_end, __VA_ARGS__}
 
 const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
-    KERNEL(dot, QPU_SGEMM_DOT, 1, 1),           KERNEL(138, QPU_SGEMM_UNIFORM, 16, 64),
-    KERNEL(72, QPU_SGEMM_UNIFORM, 16, 64),      KERNEL(68, QPU_SGEMM_UNIFORM, 16, 64),
-    KERNEL(67, QPU_SGEMM_UNIFORM, 16, 64),      KERNEL(tmu1, QPU_SGEMM_TMU1, 48, 16),
-    KERNEL(threads, QPU_SGEMM_THREADS, 16, 32),
+    KERNEL(dot, dot, QPU_SGEMM_DOT, 1, 1, 1),
+    KERNEL(138, 138, QPU_SGEMM_UNIFORM, 16, 64, 1),
+    KERNEL(72, 72, QPU_SGEMM_UNIFORM, 16, 64, 1),
+    KERNEL(68, 68, QPU_SGEMM_UNIFORM, 16, 64, 1),
+    KERNEL(67, 67, QPU_SGEMM_UNIFORM, 16, 64, 1),
+    KERNEL(tmu1, tmu1, QPU_SGEMM_TMU1, 48, 16, 1),
+    KERNEL(ctmu, ctmu, QPU_SGEMM_UNIFORM, 16, 64, 1),
+    KERNEL(vertical, vertical, QPU_SGEMM_UNIFORM, 16, 64, 1),
+    KERNEL(threads, threads, QPU_SGEMM_THREADS, 16, 32, 2),
+    KERNEL(half, threads, QPU_SGEMM_THREADS, 16, 32, 1),
 };
 
 #define MAX_C_STRIDE 65535 /* bytes that a DMA load steps over */
@@ -87,11 +99,6 @@ static status_t size_layout(struct sgemm_layout *l, size_t p, size_t q, size_t r
   l->a_stride = (uint32_t)((l->q + beyond) * 4);
   l->b_stride = (uint32_t)(inner * 4);
   return STATUS_OK;
-}
-
-static int sgemm_n_threads(const struct qpu_sgemm_kernel *kernel)
-{
-  return kernel->kind == QPU_SGEMM_THREADS ? 2 : 1;
 }
 
 static size_t count_tiles(const struct sgemm_layout *l)
@@ -342,7 +349,7 @@ static void write_rows(struct sgemm_layout *l, struct qpu_job *jobs)
 int qpu_sgemm_fits(const struct qpu_sgemm_kernel *kernel, const struct gpu_device *device,
                    char why[GPU_TEXT_MAX])
 {
-  if (sgemm_n_threads(kernel) == 1 || device->info.emulated) return 1;
+  if (kernel->threads == 1 || device->info.emulated) return 1;
   snprintf(why, GPU_TEXT_MAX, "needs two threads a QPU, which the firmware does not start");
   return 0;
 }
@@ -374,25 +381,25 @@ void qpu_sgemm_close(struct qpu_sgemm *s)
   free(s);
 }
 
-static status_t sgemm_multiply(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus)
+/* What programs take in turn. */
+static size_t sgemm_parts(const struct sgemm_layout *l)
+{
+  return l->kernel->kind == QPU_SGEMM_DOT ? l->p : count_tiles(l);
+}
+
+/* Of what lies in the QPUs' memory. */
+static status_t programs_run(struct qpu_sgemm *s, int n_qpus)
 {
   struct sgemm_layout *l = &s->layout;
   struct qpu_job jobs[MAX_PROGRAMS] = {{0}};
-  int dot = l->kernel->kind == QPU_SGEMM_DOT, most = n_qpus * sgemm_n_threads(l->kernel);
-  size_t parts = dot ? l->p : count_tiles(l);
-  if (n_qpus < 1 || n_qpus > MAX_QPUS)
-    return log_fail(STATUS_USAGE, "%d QPUs: there are 1 to %d", n_qpus, MAX_QPUS);
-  if (problem->p != s->p || problem->q != s->q || problem->r != s->r)
-    return log_fail(STATUS_USAGE, "a product of another size than there is room for");
-  l->problem = problem;
+  int most = n_qpus * l->kernel->threads;
+  size_t parts = sgemm_parts(l);
   l->n_programs = parts < (size_t)most ? (int)parts : most;
-  RETURN_IF_FAILED(place_c(s, problem));
-  sgemm_copy_in(l);
-  if (dot)
+  if (l->kernel->kind == QPU_SGEMM_DOT)
     write_rows(l, jobs);
   else
     write_tiles(l, jobs);
-  return qpu_device_run(s->device, jobs, l->n_programs, sgemm_n_threads(l->kernel));
+  return qpu_device_run(s->device, jobs, l->n_programs, l->kernel->threads);
 }
 
 /* In the innermost loop, which is nearly all of them. */
@@ -403,26 +410,80 @@ static double instructions(const struct sgemm_layout *l)
   return rounds * (kernel->loop_end - kernel->loop) / 8;
 }
 
-/* The first run of all is estimated on its way. */
-static status_t run_timed(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
-                          struct qpu_emu *emu)
+static status_t programs_time(struct qpu_sgemm *s, int n_qpus, double *seconds)
 {
+  struct qpu_emu *emu = qpu_device_emulator(s->device);
   RETURN_IF_FAILED(qpu_emu_estimate(emu, &qpu_cost_pi));
-  status_t status = sgemm_multiply(s, problem, n_qpus);
-  s->estimate_seconds = qpu_emu_seconds(emu);
+  status_t status = programs_run(s, n_qpus);
+  *seconds = qpu_emu_seconds(emu);
   (void)qpu_emu_estimate(emu, NULL);
   return status;
 }
 
+static void sgemm_shrink(size_t *extent, size_t most)
+{
+  if (*extent > most) *extent = most;
+}
+
+static double sgemm_rounds(const struct sgemm_layout *l, size_t programs)
+{
+  return (double)((sgemm_parts(l) + programs - 1) / programs);
+}
+
+/* Leaves the beginning of a product, with the strides of the whole, which takes as many times as
+ * long as is returned. */
+static double sgemm_shorten(struct sgemm_layout *l, size_t programs)
+{
+  const struct sgemm_layout whole = *l;
+  const size_t wide = l->kernel->tile_columns, high = l->kernel->tile_rows, parts = PART_ROUNDS * programs;
+  if (l->kernel->kind == QPU_SGEMM_DOT) {
+    sgemm_shrink(&l->p, parts);
+    sgemm_shrink(&l->r, PART_COLUMNS);
+  } else {
+    sgemm_shrink(&l->r, parts * wide);
+    sgemm_shrink(&l->p, sgemm_round_up(parts * wide, l->r) / l->r * high);
+  }
+  sgemm_shrink(&l->q, PART_DEPTH);
+  double longer = sgemm_rounds(&whole, programs) / sgemm_rounds(l, programs);
+  if (l->kernel->kind == QPU_SGEMM_DOT) longer *= (double)whole.r / (double)l->r;
+  return longer * (double)whole.q / (double)l->q;
+}
+
+status_t qpu_sgemm_estimate(struct qpu_sgemm *s, int n_qpus, double *seconds)
+{
+  const struct qpu_sgemm_problem none = {.p = s->p, .q = s->q, .r = s->r, .alpha = 1, .ldc = s->r};
+  const struct sgemm_layout whole = s->layout;
+  const double call = qpu_cost_pi.launch_seconds;
+  *seconds = 0;
+  if (!qpu_device_emulator(s->device)) return STATUS_OK;
+  s->layout.problem = &none;
+  RETURN_IF_FAILED(place_c(s, &none));
+  double part = 0, longer = sgemm_shorten(&s->layout, (size_t)(n_qpus * whole.kernel->threads));
+  status_t status = programs_time(s, n_qpus, &part);
+  s->layout = whole;
+  if (status == STATUS_OK) *seconds = call + (part - call) * longer;
+  return status;
+}
+
+/* On an emulator the first run of all is estimated: on its way, or by its beginning. */
 status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts)
 {
   struct sgemm_layout *l = &s->layout;
   struct qpu_emu *emu = qpu_device_emulator(s->device);
-  if (emu && s->estimate_seconds == 0 && instructions(l) <= MOST_INSTRUCTIONS)
-    RETURN_IF_FAILED(run_timed(s, problem, n_qpus, emu));
-  else
-    RETURN_IF_FAILED(sgemm_multiply(s, problem, n_qpus));
+  if (n_qpus < 1 || n_qpus > MAX_QPUS)
+    return log_fail(STATUS_USAGE, "%d QPUs: there are 1 to %d", n_qpus, MAX_QPUS);
+  if (problem->p != s->p || problem->q != s->q || problem->r != s->r)
+    return log_fail(STATUS_USAGE, "a product of another size than there is room for");
+  int timed = emu && s->estimate_seconds == 0;
+  if (timed && instructions(l) > MOST_INSTRUCTIONS) {
+    RETURN_IF_FAILED(qpu_sgemm_estimate(s, n_qpus, &s->estimate_seconds));
+    timed = 0;
+  }
+  l->problem = problem;
+  RETURN_IF_FAILED(place_c(s, problem));
+  sgemm_copy_in(l);
+  RETURN_IF_FAILED(timed ? programs_time(s, n_qpus, &s->estimate_seconds) : programs_run(s, n_qpus));
   if (l->c_place != C_IN_PLACE) copy_c(l, 1);
   if (counts) *counts = (struct gemm_counts){0};
   if (counts && emu) {

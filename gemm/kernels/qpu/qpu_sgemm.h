@@ -24,12 +24,12 @@ struct qpu_sgemm_problem {
   int trans_a, trans_b; /**< stored by columns */
 };
 
-/** Where a kernel's numbers of B come from. */
+/** Where a kernel's numbers of B come from, and C. */
 enum qpu_sgemm_kind {
   QPU_SGEMM_DOT,     /**< columns of B by TMU1, sixteen numbers at a time */
   QPU_SGEMM_UNIFORM, /**< rows of B by the uniform stream */
   QPU_SGEMM_TMU1,    /**< rows of B by TMU1 */
-  QPU_SGEMM_THREADS  /**< rows of B by the uniform stream, two threads a QPU */
+  QPU_SGEMM_THREADS  /**< rows of B by the uniform stream, for two threads per QPU */
 };
 
 struct qpu_sgemm_kernel {
@@ -39,6 +39,7 @@ struct qpu_sgemm_kernel {
   uint32_t loop, loop_end; /**< bytes: the innermost loop */
   enum qpu_sgemm_kind kind;
   size_t tile_rows, tile_columns; /**< of C; a dot product has none: 1 each */
+  int threads;                    /**< per QPU */
 };
 
 enum qpu_sgemm_place {
@@ -48,7 +49,10 @@ enum qpu_sgemm_place {
   qpu_sgemm_68,
   qpu_sgemm_67,
   qpu_sgemm_tmu1,
+  qpu_sgemm_ctmu,
+  qpu_sgemm_vertical,
   qpu_sgemm_threads,
+  qpu_sgemm_half,
   QPU_SGEMM_KERNELS
 };
 
@@ -68,9 +72,12 @@ status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel
                         size_t r, struct qpu_sgemm **sgemm);
 void qpu_sgemm_close(struct qpu_sgemm *sgemm);
 
+/** \brief Estimates a product from its first tiles, before the first run; 0 on a Pi. */
+status_t qpu_sgemm_estimate(struct qpu_sgemm *sgemm, int n_qpus, double *seconds);
+
 /** \brief Computes a product of the size that there is room for, on \a n_qpus QPUs (1 to 12); else
  * as qpu_device_run. \a counts, which may be NULL, are of the emulator, and zeros on a Pi; the
- * estimate is that of the first run, and 0 for long products. */
+ * estimate is that of the first run, for long products as qpu_sgemm_estimate has it. */
 status_t qpu_sgemm_run(struct qpu_sgemm *sgemm, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts);
 

@@ -6,30 +6,8 @@
 # No look-up is requested in a delay slot, although no rule forbids it: the article reports that it fails on the part.
 .include "sgemm.qinc"
   begin
-  mov unif_addr, r2
-  mov t0s, r1
-  add r1, r1, 4
-  nop; ldtmu0
-  add.setf r2, r2, r3; mov t0s, r1
-  add r1, r1, 4; fmul r0, r4, unif
-  column_pair 0, r4
-::loop
-  .rep i, 30
-    column_pair i + 1, r4
-  .endr
-  fadd ra31, ra31, r0; fmul r0, r4, unif
-  fadd rb31, rb31, r0; mov unif_addr, r2; ldtmu0
-  add.setf r2, r2, r3; mov t0s, r1
-  brr.allnz -, r:loop
-  add r1, r1, 4; fmul r0, r4, unif
-  column_pair 0, r4
-::loop_end
-  mov r1, r4; ldtmu0
+  loop_67
   fetch_first_block
-  .rep i, 30
-    column_pair i + 1, r1
-  .endr
-  fadd ra31, ra31, r0; fmul r0, r1, unif
-  fadd rb31, rb31, r0
+  tail_67
   finish_tile
   next_tile_or_end
