@@ -104,7 +104,7 @@ static const struct option_spec options[] = {
     {DEVICE_OPTION_BACKEND(RUN | STUDY)},
     {DEVICE_OPTION_DEVICE(RUN | STUDY)},
     {"qpus", 0, RUN, OPTION_INT(qpus, 1, 1024, "N"),
-     "With --backend qpu: run on N of the 12 QPUs, from 1 to 12 (default 12)."},
+     "With --backend qpu: run on N of the 12 QPUs (default: 12)."},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, gemm_parse_kernel, "auto|KERNEL"),
      "Select the compute kernel; --list shows them, from the simplest to the fastest. auto takes the last "
      "one that supports the problem, or on the emulated Raspberry Pi GPU the one with the shortest "
@@ -171,7 +171,7 @@ static status_t qpus_check(const struct gemm_config *c)
 {
   const int most = c->backend ? c->backend->units_max : 0;
   if (c->qpus <= most) return STATUS_OK;
-  if (most) return log_fail(STATUS_USAGE, "--qpus %d: allowed are 1 to %d", (int)c->qpus, most);
+  if (most) return log_fail(STATUS_USAGE, "--qpus %d: must be from 1 to %d", (int)c->qpus, most);
   return log_fail(STATUS_USAGE, "--qpus: only with --backend qpu");
 }
 

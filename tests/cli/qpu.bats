@@ -106,7 +106,7 @@ PY
   [ "$(json "$document" 'd["config"]["qpus"], d["result"]["counts"]["estimate_seconds"]')" = "12 $before" ]
   "$gemm" -b cpu -s 16 -t 0.01 --json "$document" >/dev/null
   [ "$(json "$document" '"qpus" in d["config"]')" = False ]
-  for words in "-b qpu --qpus 13:--qpus 13: allowed are 1 to 12" "-b qpu --qpus 0:--qpus" "-b cpu --qpus 4:only with --backend qpu" "--qpus 4:only with --backend qpu"; do
+  for words in "-b qpu --qpus 13:--qpus 13: must be from 1 to 12" "-b qpu --qpus 0:--qpus" "-b cpu --qpus 4:only with --backend qpu" "--qpus 4:only with --backend qpu"; do
     run "$gemm" ${words%%:*}
     expect_status 2
     [[ $output == *"${words#*:}"* ]]
