@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Number of devices per host, from --per-host, the hostfile, Slurm or the hosts themselves; and which hosts have fewer."""
+"""Number of devices per host, from --per-host, --inventory, the hostfile, Slurm or the hosts themselves; and which hosts have fewer."""
 import collections
 import os
 import re
 
+import inventory
 from endings import BadInput
+from files import read_parsed
 from hosts import expand
 from processes import output
 
@@ -59,12 +61,24 @@ def most_common(counts):
     return max(found, key=lambda count: (found[count], count))
 
 
+def expect(a):
+    """Sets a.expected, {host: what it should have} by --inventory."""
+    try:
+        listed = inventory.checked(read_parsed(a.inventory), expand) if a.inventory else {}
+    except (ValueError, BadInput) as error:
+        raise BadInput(f"{a.inventory}: {error}") from error
+    a.expected = {name: listed.get(name, listed.get("*", {})) for name in a.names}
+
+
 def count(a):
-    """Sets a.devices, {host: ranks}, None where the hosts must be asked, and a.listed, {host: devices} of a hostfile or Slurm, whose are GPUs."""
+    """Sets a.devices, {host: ranks}, None where the hosts must be asked, and a.listed, {host: devices} of an inventory, a hostfile or
+    Slurm; those of a hostfile need not be GPUs."""
     if a.per_host is not None and a.per_host < 1:
         raise BadInput(f"--per-host {a.per_host}: must be at least 1")
-    a.listed = {} if a.per_host else a.slots or by_slurm(a.names)
-    a.are_gpus = bool(a.listed) and not a.slots
+    listed = {name: inventory.number_in(host.get("gpus", ())) for name, host in a.expected.items()}
+    listed = {name: number for name, number in listed.items() if number}
+    a.listed = {} if a.per_host else listed or a.slots or by_slurm(a.names)
+    a.are_gpus = bool(a.listed) and (bool(listed) or not a.slots)
     tasks = os.environ.get("SLURM_NTASKS_PER_NODE", "")
     usual = a.per_host or (most_common(a.listed.values()) if a.listed else int(tasks) if tasks.isdigit() else None)
     a.devices = {name: a.listed.get(name, usual) for name in a.names} if usual else None

@@ -254,6 +254,19 @@ def differences(expected, found):
     return texts
 
 
+def of_one_type(found):
+    """[{host: what it has}] of hosts with the same model of GPU. A host without any could have the
+    usual ones."""
+    types = {}
+    for name, host in found.items():
+        models = frozenset(one.get("model") for one in host["gpus"])
+        types.setdefault(models, {})[name] = host
+    without = types.pop(frozenset(), {})
+    usual = max(types.values(), key=len, default={})
+    usual.update(without)
+    return list(types.values()) or [usual]
+
+
 def unlike(found, fold):
     """[(property, hosts, text)] where {host: what it has} differ. The hosts are those that differ
     from most; there are none if no value is that of most."""

@@ -8,8 +8,11 @@ import re
 import statistics
 
 import counts
+import inventory
+from endings import Trouble
 from files import read_document
-from steps import checks_of, failed_checks, hosts_of, rows_by_host, write_document
+from hosts import fold
+from steps import checks_of, failed_checks, hosts_of, rows_by_host, say, write_document
 
 # A pair is slow beyond so many standard deviations, and beyond this share, of the pairs' usual exchange.
 SIGMAS = 5
@@ -17,6 +20,7 @@ LEAST = 0.25
 PAIRS_MIN = 4  # with fewer there is no usual
 LEAST_OF_FEW = 0.5  # over the fastest pair of few hosts
 FEW_HOSTS = 4  # of which a bad one has half of the pairs or more, so that the median is no usual one
+INVENTORY_SECONDS = 20
 SUSPECT = 0.10  # a host this much slower than the fastest, although nothing else is wrong
 SUSPECT_IN_SLOW = 0.03  # in a job that is slow
 PAIRS_POLICY = "pairs of hosts"
@@ -60,6 +64,48 @@ def sized(run):
 
 def accepted_by(run, *more):
     return [*sized(run), "-t", str(run.a.seconds), "--accept", run.a.policy, *more, *run.a.options]
+
+
+# ---- what each host has ----
+
+def inventories(run):
+    """{host: what it has}, and the {host: step} that asked it"""
+    steps = by_themselves(run, run.a.names, "inventory", program="/usr/bin/env", options=["python3", "-B", inventory.__file__], per_host=1,
+                          limit=min(run.a.limit, INVENTORY_SECONDS))
+    found = {name: run.document(step["name"]) for name, step in steps.items() if step["outcome"] == "pass"}
+    return {name: host for name, host in found.items() if host}, steps
+
+
+def write_inventory(run):
+    found, steps = inventories(run)
+    for name in run.a.names:
+        if name not in found:
+            raise Trouble(f"{name}: no inventory: {steps[name]['why'] if name in steps else 'out of time'}")
+    inventory.write(run.a.write_inventory, found, fold)
+    say(f"\n  {run.a.write_inventory}: what {fold(found)} {'has' if len(found) == 1 else 'have'}")
+
+
+def compare_inventories(run):
+    """Names what hosts have otherwise than --inventory and than each other. A GPU less than the file lists is lost."""
+    if not run.a.inventory and (len(run.a.names) < 2 or "--stages" in getattr(run.a, "given", {})):
+        return
+    found, steps = inventories(run)
+    unknown = [name for name in run.a.names if name not in found]
+    unlisted = [name for name in found if run.a.inventory and not run.a.expected[name]]
+    run.notes += [*([f"inventory unknown: {fold(unknown)}"] if unknown else []), *([f"not in the inventory: {fold(unlisted)}"] if unlisted else [])]
+    for name, host in found.items():
+        for title, text in inventory.differences(run.a.expected[name], host):
+            say(f"  {name}: {text}")
+            lost = title == "GPUs" and len(host["gpus"]) < inventory.number_in(run.a.expected[name]["gpus"])
+            run.find("lost" if lost else "suspect", [name], text, steps[name], checks=[f"inventory: {title}"])
+    for alike in inventory.of_one_type(found):
+        for title, names, text in inventory.unlike(alike, fold):
+            if not all(title in inventory.summary(run.a.expected[name]) for name in alike):
+                say(f"  {text}")
+                if names and not inventory.is_software(title):
+                    run.find("suspect", names, text, steps[names[0]], checks=[f"inventory: {title}"])
+                else:
+                    run.notes.append(text)
 
 
 # ---- each host by itself ----

@@ -104,6 +104,8 @@ class Run:
         plan = {**{key: getattr(self.a, key) for key in keys}, "limits of the policy": contents(self.a.policy)}
         if self.a.level:
             plan["level"] = self.a.level
+        if self.a.inventory or self.a.write_inventory:
+            plan["inventory"] = self.a.expected
         path = os.path.join(self.a.folder, "plan.json")
         before = read_document(path)
         if before and plan["size"] is None and before.get("size") == "L":  # begun when that was what nobody asked for

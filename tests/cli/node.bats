@@ -208,7 +208,11 @@ passes() {
     expect_status 0
     [ -z "$output" ]
   done
-  # One that root alone can change, in a folder of theirs, and theirs in a folder of root's.
+  # The next one on PATH that is root's is run.
+  sed -i 's/:10:00.0, 0,/:10:00.0, 3,/' bin/nvidia-smi
+  check prolog PATH="$PWD/theirs:$PWD/bin:/usr/bin:/bin"
+  expect_status 1
+  # Theirs in a folder of root's.
   chown 65534 bin/nvidia-smi
   printf '#!/bin/sh\ntouch "%s/ran"\n' "$PWD" >bin/nvidia-smi
   check prolog

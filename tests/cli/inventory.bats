@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+# scripts/accept compares what hosts have with a file and with each other. tests/sites/fake-cluster
+# plays the hosts; each can have a /sys and an nvidia-smi of its own.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  cd "$BATS_TEST_TMPDIR"
+  export MPIRUN FAULTS=$PWD/faults OMP_NUM_THREADS=1 HIMENO_SYSFS=$PWD/good PATH=$PWD/bin:$PATH
+  echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
+  mkdir bin
+  : >faults
+  cat >bin/nvidia-smi <<'END'
+#!/bin/sh
+case "$*" in
+  *memory.total*) for gpu in 10 11; do [ -e "$HIMENO_SYSFS/bus/pci/devices/0000:$gpu:00.0" ] && echo "00000000:$gpu:00.0, NVIDIA H100, 81559, 96.00.30, GPU-$gpu"; done ;;
+esac
+true
+END
+  chmod +x bin/nvidia-smi
+  for gpu in 10 11; do
+    mkdir -p "good/bus/pci/devices/0000:$gpu:00.0"
+    (cd "good/bus/pci/devices/0000:$gpu:00.0" && echo 0x10de >vendor && echo 0x030200 >class && echo 16 >current_link_width)
+  done
+  mkdir -p good/module/nvidia good/class/infiniband/mlx5_0/ports/1 good/devices/system/node/node{0,1}
+  echo 580.126 >good/module/nvidia/version
+  echo 28.39.1002 >good/class/infiniband/mlx5_0/fw_ver
+  (cd good/class/infiniband/mlx5_0/ports/1 && echo '400 Gb/sec (4X NDR)' >rate && echo '4: ACTIVE' >state)
+}
+
+# host NAME FILE TEXT: that host differs by a file; without TEXT it lacks the folder.
+host() {
+  [ -d "$1" ] || cp -r good "$1"
+  if [ $# = 3 ]; then echo "$3" >"$1/$2"; else rm -r "${1:?}/$2"; fi
+  echo "as $1 env HIMENO_SYSFS=$PWD/$1" >>faults
+}
+
+# accept HOSTS OPTION...
+accept() {
+  local names=$1
+  shift
+  run "$top_srcdir/scripts/accept" out --hosts "$names" --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --options "-b null --block 5" \
+    --limit $((60 * SLOWNESS)) --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
+}
+
+@test "the inventory of a good host is written, follows its schema, and other hosts are compared with it" {
+  accept n1 --write-inventory inventory.json
+  expect_status 0
+  [[ $output == *"inventory.json: what n1 has"* ]]
+  [ ! -e out/accept.json ]
+  follows inventory inventory.json 'd["hosts"]["n1"]["gpu"] = []' 'd["hosts"]["n1"]["gpus"][0]["uuid"] = "x"' 'd["schema"] = 1'
+  "$PYTHON" - "$(uname -r)" <<'END'
+import json, sys
+host = json.load(open("inventory.json"))["hosts"]["n1"]
+gpu = {"model": "NVIDIA H100", "memory_gib": 80, "vbios": "96.00.30", "pcie_width": 16}
+assert host["gpus"] == [{"pci": "0000:10:00.0", **gpu}, {"pci": "0000:11:00.0", **gpu}], host
+assert host["network"] == [{"name": "mlx5_0", "rate_gbps": 400, "state": "active", "firmware": "28.39.1002"}], host
+assert host["driver"] == "580.126" and host["numa_nodes"] == 2 and host["kernel"] == sys.argv[1], host
+assert host["cpus"] and host["memory_gib"] and host["mpi"], host
+END
+  rm -r out
+  "$PYTHON" - <<'END'
+import json
+document = json.load(open("inventory.json"))
+host = document["hosts"].pop("n1")
+document["hosts"]["n[1-3]"] = {**host, "memory_gib": 1.015 * host["memory_gib"]}
+document["hosts"]["*"] = {"memory_gib": 1.1 * host["memory_gib"]}
+json.dump(document, open("inventory.json", "w"))
+END
+  accept n4 --inventory inventory.json --stages alone
+  expect_status 5
+  grep -q '^  n4: memory_gib [0-9]*, expected [0-9.]*$' <<<"$output"
+  rm -r out
+  host n2 bus/pci/devices/0000:11:00.0
+  host n3 module/nvidia/version 580.95
+  host n3 class/infiniband/mlx5_0/ports/1/rate '200 Gb/sec (4X HDR)'
+  accept 'n[1-3]' --inventory inventory.json --stages alone
+  expect_status 3
+  [[ $output != *memory_gib* ]] # within 2%
+  # Named before anything runs.
+  [[ $output == *"  n2: GPUs 1, expected 2 (GPU 0000:11:00.0 missing)"*"  n3: "*"] alone "* ]]
+  grep -qx '  n3: driver 580.95, expected 580.126' <<<"$output"
+  grep -qx '  n3: network card rate_gbps 1 x 200, expected 1 x 400' <<<"$output"
+  grep -qx '  drain: n2' <<<"$output"
+  grep -q '^  suspect: n3 (driver 580.95, expected 580.126)' <<<"$output"
+  # Two ranks per host, by the file.
+  grep -q 'n1 2 .*himeno-gpu' out/steps/alone-n1.log
+}
+
+@test "without a file hosts are compared with each other" {
+  host n2 module/nvidia/version 580.95
+  accept 'n[1-4]' --per-host 1 --level 1
+  expect_status 0
+  grep -qx '  driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
+  grep -q 'ACCEPTED; .*driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
+  rm -r out
+  host n3 bus/pci/devices/0000:10:00.0/current_link_width 8
+  accept 'n[1-4]' --per-host 1 --level 1
+  expect_status 5
+  grep -q '^  suspect: n3 (GPU pcie_width 1 x 16, 1 x 8 on n3, 2 x 16 on 3 others)' <<<"$output"
+  rm -r out
+  # Two of four: nobody knows which are right.
+  host n4 bus/pci/devices/0000:10:00.0/current_link_width 8
+  accept 'n[1-4]' --per-host 1 --level 1
+  expect_status 0
+  grep -q 'ACCEPTED; .*GPU pcie_width 1 x 16, 1 x 8 on n\[3-4\], 2 x 16 on n\[1-2\]' <<<"$output"
+}
+
+@test "other GPUs are another type of host, and what all hosts lack is the file's fault" {
+  sed 's/H100, 81559/A100, 40960/' bin/nvidia-smi >a100
+  for name in n3 n4; do
+    host $name module/nvidia/version 580.126
+    mkdir $name/bin
+    install a100 $name/bin/nvidia-smi
+    echo "as $name env PATH=$PWD/$name/bin:$PATH" >>faults
+  done
+  accept 'n[1-4]' --per-host 1 --level 1
+  expect_status 0
+  [[ $output != *H100* ]]
+  rm -r out
+  echo '{"schema": "himeno-inventory/1", "hosts": {"*": {"gpus": [{"count": 4}], "cuda": "13.0"}}}' >inventory.json
+  accept 'n[1-2]' --per-host 1 --stages alone --inventory inventory.json
+  expect_status 3
+  grep -q 'policy or set-up' <<<"$output"
+  [[ $output != *"drain: n"* && $output != *cuda* ]] # that is unknown here
+}
+
+@test "an inventory that is wrong is refused, and a host that cannot be asked is named" {
+  while read -r text said; do
+    echo "$text" >inventory.json
+    accept n1 --inventory inventory.json
+    expect_status 2
+    grep -qF "inventory.json: $said" <<<"$output"
+  done <<'END'
+{"hosts":{}} is no inventory: "schema" must be "himeno-inventory/1"
+{"schema":"himeno-inventory/1","hosts":[]} hosts: must be an object
+{"schema":"himeno-inventory/1","hosts":{"n1":{"gpus":4}}} n1: gpus: must be a list
+{"schema":"himeno-inventory/1","hosts":{"n1":{"gpus":[{"uuid":"x"}]}}} n1: gpus: uuid: must be one of pci, model,
+{"schema":"himeno-inventory/1","hosts":{"n1":{"gpus":[{"count":0}]}}} n1: gpus: count: must be a whole number from 1
+{"schema":"himeno-inventory/1","hosts":{"n1":{"gpu":[]}}} n1: gpu: must be one of gpus,
+{"schema":"himeno-inventory/1","hosts":{"n[2-1]":{}}} n[2-1]: 2-1 is not a range
+END
+  accept n1 --inventory missing.json
+  expect_status 3
+  echo 'dead n2' >faults
+  accept 'n[1-2]' --write-inventory inventory.json
+  expect_status 3
+  [[ $output == *"n2: no inventory: "*"n2 does not answer"* ]]
+  rm -r out
+  accept 'n[1-2]' --per-host 1 --level 1
+  grep -q 'NOT ACCEPTED; inventory unknown: n2' <<<"$output"
+}
