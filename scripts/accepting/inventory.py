@@ -22,10 +22,11 @@ if __name__ == "__main__":
 from files import write_whole
 
 SCHEMA = "himeno-inventory/1"
-# Lists of devices with their fields, and single values. A key that a file leaves out is not compared.
+# Lists of devices with their fields, and single values. What a file leaves out is not compared.
 DEVICES = {"gpus": ("pci", "model", "memory_gib", "vbios", "pcie_width", "nvlinks"),
            "network": ("name", "rate_gbps", "state", "firmware", "pcie_width")}
-VALUES = ("cpu", "cpus", "sockets", "numa_nodes", "memory_gib", "kernel", "driver", "cuda", "mpi")
+VALUES = ("cpu", "cpus", "sockets", "numa_nodes", "memory_gib", "kernel", "driver", "cuda",
+          "mpi")
 SOFTWARE = {"kernel", "driver", "cuda", "mpi", "vbios", "firmware"}  # may change without a repair
 TITLES = {"gpus": "GPU", "network": "network card"}
 MEMORY_SHARE = 0.02  # the kernel's own share of the memory varies between equal hosts
@@ -144,10 +145,12 @@ def hardware(system="/sys", smi="nvidia-smi", ethtool="ethtool", seconds=10):
     model = re.search(r"^model name\s*: (.*)$", info, re.M)
     memory = re.search(r"^MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text(), re.M)
     nodes = pathlib.Path(system, "devices/system/node").glob("node[0-9]*")
+    packages = {line(one, "topology/physical_package_id")
+                for one in pathlib.Path(system, "devices/system/cpu").glob("cpu[0-9]*")} - {""}
     driver = line(system, "module/nvidia/version") or line(system, "module/amdgpu/version")
     return {"gpus": gpus(system, smi, seconds), "network": cards(system, ethtool, seconds),
-            **known({"cpu": model and model[1], "cpus": os.cpu_count(),
-                     "sockets": len(set(re.findall(r"^physical id\s*: (\d+)", info, re.M))) or None,
+            **known({"cpu": model[1] if model else os.uname().machine, "cpus": os.cpu_count(),
+                     "sockets": len(packages) or None,
                      "numa_nodes": len(list(nodes)) or None,
                      "memory_gib": memory and number(memory[1], 2**20),
                      "kernel": os.uname().release, "driver": driver})}
@@ -242,7 +245,7 @@ def missing(key, expected, found):
 
 
 def differences(expected, found):
-    """[(property, text)] where a host differs from what it should have. Unknown is no difference."""
+    """[(property, text)] where a host differs from what it should have, as far as is known."""
     wanted, has, texts = summary(expected), summary(found), []
     for title, value in wanted.items():
         if title in has and not equal(title, value, has[title]):
@@ -275,14 +278,15 @@ def unlike(found, fold):
         groups = {}
         for name, one in summaries.items():
             if title in one:
-                value = next((value for value in groups if equal(title, value, one[title])), one[title])
-                groups.setdefault(value, []).append(name)
+                alike = (value for value in groups if equal(title, value, one[title]))  # noqa: B023
+                groups.setdefault(next(alike, one[title]), []).append(name)
         usual = max(groups, key=lambda value: len(groups[value]))  # noqa: B023
         most = len(groups[usual])
         others = [name for value in groups if value != usual for name in groups[value]]
         if others:
             rest = f"{most} other{'s' * (most > 1)}" if most > len(others) else fold(groups[usual])
-            each = [f"{value} on {fold(names)}" for value, names in groups.items() if value != usual]
+            each = [f"{value} on {fold(names)}" for value, names in groups.items()
+                    if value != usual]
             texts.append((title, others if most > len(others) else [],
                           f"{title} {', '.join([*each, f'{usual} on {rest}'])}"))
     return texts

@@ -21,6 +21,7 @@ PAIRS_MIN = 4  # with fewer there is no usual
 LEAST_OF_FEW = 0.5  # over the fastest pair of few hosts
 FEW_HOSTS = 4  # of which a bad one has half of the pairs or more, so that the median is no usual one
 INVENTORY_SECONDS = 20
+INVENTORY_SHARE = 0.15  # of the budget
 SUSPECT = 0.10  # a host this much slower than the fastest, although nothing else is wrong
 SUSPECT_IN_SLOW = 0.03  # in a job that is slow
 PAIRS_POLICY = "pairs of hosts"
@@ -71,7 +72,7 @@ def accepted_by(run, *more):
 def inventories(run):
     """{host: what it has}, and the {host: step} that asked it"""
     steps = by_themselves(run, run.a.names, "inventory", program="/usr/bin/env", options=["python3", "-B", inventory.__file__], per_host=1,
-                          limit=min(run.a.limit, INVENTORY_SECONDS))
+                          limit=min(run.a.limit, INVENTORY_SECONDS, INVENTORY_SHARE * run.time_left()))
     found = {name: run.document(step["name"]) for name, step in steps.items() if step["outcome"] == "pass"}
     return {name: host for name, host in found.items() if host}, steps
 

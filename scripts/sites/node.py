@@ -36,7 +36,7 @@ import hosts  # noqa: E402
 import inventory  # noqa: E402
 from files import parsed  # noqa: E402
 
-STATE = "/var/lib/himeno"  # inventory.json is the site's; active.json and reported.json are made here
+STATE = "/var/lib/himeno"  # the site's inventory.json; active.json, reported.json of these checks
 FAULT = 10  # exit status
 OWNERS = (0, os.geteuid())
 NVIDIA_SECONDS = 1.5  # all of a passive check may take two
@@ -47,6 +47,7 @@ FRESH_SECONDS = 20 * 3600  # an active check is not repeated within this time
 SHARE_MAX = 0.2
 STAGGER, STAGGER_MAX = 0.2, 30  # seconds per node, at most; Slurm ends a health check after 60
 REASON_MAX = 200
+LINKS_MAX = 40
 FILE_MAX = 1 << 20
 # Xids after which a GPU needs a reset or a repair. After other Xids a program has failed.
 XIDS = {46: "stopped processing", 48: "uncorrected ECC error", 62: "internal halt",
@@ -77,12 +78,23 @@ def safe(status):
 
 
 def trusted(path):
-    """Whether root alone can change the file and all folders above it, links followed or not."""
-    try:
-        return all(safe(os.lstat(part)) for one in {os.path.abspath(path), os.path.realpath(path)}
-                   for part in (one, *pathlib.Path(one).parents))
-    except OSError:
-        return False
+    """Whether root alone can change the file, and each folder and link on the way to it."""
+    at, rest, links = "/", os.path.abspath(path).split("/")[::-1], 0
+    while rest:
+        at = os.path.normpath(os.path.join(at, rest.pop()))
+        try:
+            status = os.lstat(at)
+            if not safe(status):
+                return False
+            if stat.S_ISLNK(status.st_mode):
+                links += 1
+                rest += os.readlink(at).split("/")[::-1]
+                at = "/" if os.readlink(at).startswith("/") else os.path.dirname(at)
+        except OSError:
+            return False
+        if links > LINKS_MAX:
+            return False
+    return True
 
 
 @functools.lru_cache(maxsize=1)

@@ -467,7 +467,7 @@ SH
 import argparse, sys
 sys.path[:0] = [f"{sys.argv[1]}/accepting", f"{sys.argv[1]}/shared"]
 import counts
-a = argparse.Namespace(names=["n1", "n2"], per_host=None, slots={})
+a = argparse.Namespace(names=["n1", "n2"], per_host=None, slots={}, expected={})
 counts.count(a)
 print(a.devices and list(a.devices.values()), a.are_gpus)
 PY
@@ -573,7 +573,7 @@ TEXT
 
 @test "a soak begins without a host that is dead, drops one that dies, and goes on to the end with the others" {
   site
-  printf '%s\n' 'dead n3' 'dies n4 2' >faults
+  printf '%s\n' 'dead n3' 'dies n4 3' >faults
   cluster 'n[1-4]' --soak 2s --slice 0.5s
   expect_status 7
   [ "$(verdict 'r["drain_list"], r["run_again_list"], sorted((f["hosts"], f["step"]) for f in r["findings"])')" = "('', 'n[3-4]', [(['n3'], 'alone-n3'), (['n4'], 'alone-0001-n4')])" ]
@@ -623,7 +623,7 @@ TEXT
   cluster 'n[1-2]' --level 1 --limit 8 --budget 20s
   expect_status 6
   [ "$SECONDS" -lt $((45 * SLOWNESS)) ]
-  [ "$(ls out/steps/*.json | wc -l)" = 2 ]
+  [ "$(ls out/steps/alone-*.json | wc -l)" = 2 ]
   grep -q -- ' -w --timeout 10 -t 0.05 .*--block 5 ' out/steps/alone-n1.log
   [ "$(verdict 'r["drain_list"], r["run_again_list"], [row["verdict"] for row in r["measured"]]')" = "('', 'n2', ['pass', 'hang'])" ]
   rm -r out
