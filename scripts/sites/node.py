@@ -42,6 +42,7 @@ OWNERS = (0, os.geteuid())
 NVIDIA_SECONDS = 1.5  # all of a passive check may take two
 ACTIVE_SECONDS = 20
 SLURM_SECONDS = 10
+SETTLED_SECONDS = 300  # after the start of the kernel all network links should be up
 FRESH_SECONDS = 20 * 3600  # an active check is not repeated within this time
 # If these checks have drained this share of all nodes, the policy or the inventory may be wrong.
 SHARE_MAX = 0.2
@@ -223,11 +224,15 @@ def expected(state, node):
 
 def equipment(state, node, found):
     """Devices, links and memory that are not as the inventory lists them."""
-    differences = inventory.differences(expected(state, node), found)
-    for title, text in differences:
+    texts, uptime = [], float(inventory.line("/proc/uptime").split()[0])
+    for title, text in inventory.differences(expected(state, node), found):
         if inventory.is_software(title):
             say(f"{node}: {text}; software is not a fault")
-    return [text for title, text in differences if not inventory.is_software(title)], {}
+        elif title.startswith("network") and uptime < SETTLED_SECONDS:
+            say(f"{node}: {text}; the network may not be up yet")
+        else:
+            texts.append(text)
+    return texts, {}
 
 
 def memory(found):

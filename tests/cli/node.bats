@@ -18,6 +18,7 @@ setup() {
   done
   (cd class/infiniband/mlx5_0/ports/1 && echo '400 Gb/sec (4X NDR)' >rate && echo '4: ACTIVE' >state)
   : >kmsg
+  echo '4000.00 1.00' >uptime
   echo 28.39.1002 >class/infiniband/mlx5_0/fw_ver
   cat >bin/nvidia-smi <<'END'
 #!/bin/sh
@@ -40,6 +41,7 @@ END
 on_node() {
   run unshare --mount sh -ec 'mount -t tmpfs none /var/lib && mkdir /var/lib/himeno && mount --bind lib /var/lib/himeno
     mount --bind kmsg /dev/kmsg && mount --bind bus /sys/bus/pci/devices && mount --bind class /sys/class
+    mount --bind uptime /proc/uptime
     exec bash -c "$1" bash' sh "$1"
 }
 
@@ -116,6 +118,13 @@ faulty() {
   check prolog
   expect_status 0
   [ "$output" = "himeno: h1: network card firmware 1 x 28.39.9, expected 1 x 28.39.1002; software is not a fault" ]
+  # Links come up after the kernel.
+  echo '1: DOWN' >class/infiniband/mlx5_0/ports/1/state
+  echo '299.00 1.00' >uptime
+  check prolog
+  expect_status 0
+  [[ $output == *"network card state 1 x down, expected 1 x active; the network may not be up yet"* ]]
+  echo '4: ACTIVE' >class/infiniband/mlx5_0/ports/1/state
   xid 4 79
   echo "{\"active\": 5, \"boot\": \"$(cat /proc/sys/kernel/random/boot_id)\", \"message\": 77}" >lib/reported.json
   check prolog
