@@ -128,7 +128,7 @@ PY
 
 @test "ranks that share one CPU are accepted, or judged, without a second device" {
   echo '{"name": "site", "ceiling_share_min": 50}' >site.json
-  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts localhost --per-host 2 --program "$himeno" --seconds 0.05 --size 34x34x66 --options "-b cpu" \
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts localhost --per-host 2 --program "$top_builddir/himeno-gpu" --seconds 0.05 --size 34x34x66 --options "-b cpu" \
     --policy site.json --stages alone,devices --launcher "$MPIRUN -np {ranks}"
   [ "$(verdict '{f["kind"] for f in r["findings"]} <= {"slow", "noisy"}, [f["step"] for f in r["findings"]]')" = "(True, ['alone-localhost'])" ]
 }
@@ -558,6 +558,7 @@ TEXT
 @test "a library's wrong product in a soak is the device's: its host is named" {
   "$top_builddir/gemm-gpu" --list | grep -q 'reference  cblas' || skip "no CBLAS was found"
   echo '{"name": "site", "device_gflops_min": 0.001}' >site.json
+  local himeno=$top_builddir/himeno-gpu # a library takes real time
   HIMENO_GEMM_FLIP='1 3,40 30 cblas:2' OMP_NUM_THREADS=1 cluster n1 --soak 1s --slice 0.5s --options '-b cpu'
   expect_status 4
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = "('n1', [('wrong', ['n1'], 'soak-0001-compute')])" ]

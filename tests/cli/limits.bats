@@ -113,7 +113,7 @@ json.dump(document, open("tune.json", "w"))'
 
 # An acceptance of two hosts that this machine plays.
 acceptance() {
-  printf '%s\n' "$top_srcdir/scripts/accept" "$1" --hosts n1,n2 --program "$himeno" --size 18x18x34 --seconds 0.05 --parallel 2 --limit $((20 * SLOWNESS)) \
+  printf '%s\n' "$top_srcdir/scripts/accept" "$1" --hosts n1,n2 --program "$top_builddir/tests/clock/himeno-gpu" --size 18x18x34 --seconds 0.05 --parallel 2 --limit $((20 * SLOWNESS)) \
     --stages alone --options "-b null --block 5" --launcher "${2:-$top_srcdir/tests/sites/fake-cluster {list\} {per_host\}}"
 }
 
