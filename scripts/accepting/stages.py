@@ -138,6 +138,8 @@ def count(run):
         seen = {name: counts.seen_by(run.document(step["name"])) for name, step in steps.items() if step["outcome"] == "pass"}
         if seen:
             run.a.devices = {name: seen.get(name, counts.most_common(seen.values())) for name in run.a.names}
+        if len(run.a.names) == 1 and run.a.backend not in ("cpu", "qpu"):
+            run.notes.append("the number of devices is what the host itself reports: give --per-host or --inventory")
 
 
 def suspects(run, rows, steps, least):

@@ -88,6 +88,17 @@ END
   grep -q 'n1 2 .*himeno-gpu' out/steps/alone-n1.log
 }
 
+@test "a host that alone says how many devices it has is named in the verdict" {
+  accept n1 --stages alone
+  expect_status 0
+  grep -q 'ACCEPTED; the number of devices is what the host itself reports' <<<"$output"
+  rm -r out
+  echo '{"schema": "himeno-inventory/1", "hosts": {"n1": {"gpus": [{"count": 2}]}}}' >inventory.json
+  accept n1 --stages alone --inventory inventory.json
+  expect_status 0
+  grep -qx '  ACCEPTED' <<<"$output"
+}
+
 @test "without a file hosts are compared with each other" {
   host n2 module/nvidia/version 580.95
   accept 'n[1-4]' --per-host 1 --level 1
