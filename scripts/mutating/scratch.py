@@ -94,7 +94,7 @@ class Scratch:
 
     def compiled(self):
         """(object, files it was made from) of all that are compiled, the source first."""
-        for path in [] if self.made else self.build.rglob("*.Po"):
+        for path in [] if self.made else [*self.build.rglob("*.Po"), *self.build.rglob("*.d")]:
             rule, _, _ = path.read_text(encoding="utf-8").replace("\\\n", " ").partition("\n\n")
             target, _, files = rule.partition(":")
             files = re.findall(r"(?:^|\s)\S*?tree/(\S+)", files.partition("\n")[0])
