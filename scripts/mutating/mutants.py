@@ -64,7 +64,7 @@ ROOMS = (
     ("scripts/studying/*", "tests/cli/judging.bats tests/clock/studies.bats tests/cli/scaling.bats"),
     ("scripts/plotting/*", "tests/cli/judging.bats tests/clock/studies.bats tests/cli/plot.bats"),
     ("scripts/reporting/*", "tests/cli/judging.bats tests/cli/report.bats"),
-    ("scripts/shared/*", "tests/cli/judging.bats tests/cli/files.bats tests/cli/scaling.bats"),
+    ("scripts/shared/*", "tests/cli/judging.bats tests/cli/scripts.bats tests/cli/scaling.bats"),
     ("scripts/isa/*", "tests/cli/isa.bats"),
     ("scripts/gpu*", "tests/cli/judging.bats tests/cli/gpu-check.bats"),
 )
