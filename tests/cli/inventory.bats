@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 setup() {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   cd "$BATS_TEST_TMPDIR"
+  himeno=$top_builddir/tests/clock/himeno-gpu # hosts of one speed, however busy this one is
   export MPIRUN FAULTS=$PWD/faults OMP_NUM_THREADS=1 HIMENO_SYSFS=$PWD/good PATH=$PWD/bin:$PATH
   echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
   mkdir bin
