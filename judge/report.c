@@ -130,11 +130,16 @@ static void conclusion_text(const struct judged *j, FILE *out)
 
 void judged_headline(const struct judged *j, FILE *out)
 {
-  const int passed = checks_count(&j->checks, CHECK_PASS), failed = checks_count(&j->checks, CHECK_FAIL);
-  if (j->asked)
-    fprintf(out, "  acceptance %s: %d of %d checks pass, %d fail, %d undecided (table below)\n",
-            refusal(j) || j->verdict == STATUS_SLOW ? "NOT ACCEPTED" : "accepted", passed, j->checks.n,
-            failed, j->checks.n - passed - failed);
+  if (!j->asked) return;
+  fprintf(out, "  acceptance %s: of %d checks",
+          refusal(j) || j->verdict == STATUS_SLOW ? "NOT ACCEPTED" : "accepted", j->checks.n);
+  for (int o = 0; o < CHECK_OUTCOMES; o++) {
+    const int n = checks_count(&j->checks, (enum check_outcome)o);
+    if (o == CHECK_PASS || n > 0)
+      fprintf(out, "%s %d %s", o == CHECK_PASS ? "" : ",", n,
+              o == CHECK_INAPPLICABLE ? "do not apply" : check_outcome_names[o]);
+  }
+  fprintf(out, " (table below)\n");
 }
 
 void judged_text(const struct judged *j, FILE *out)

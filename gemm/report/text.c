@@ -103,8 +103,7 @@ static void print_peak(const struct gemm_rig *rig, const struct gemm_series *s, 
   fprintf(out, "  peak       %.2f GFLOPS%s, measured in this run by multiply-adds in registers\n",
           rig->ceilings.flops / 1e9, rig->placement.ranks > 1 ? " per device" : "");
   if (seconds > 0)
-    fprintf(out,
-            "  model      %.1f%% of the peak expected of this kernel by a model, which is limited by %s\n",
+    fprintf(out, "  model      expects %.1f%% of the peak of this kernel; it is limited by %s\n",
             100 * s->flop / seconds / rig->ceilings.flops, gemm_bound_names[s->predicted.bound]);
 }
 
@@ -115,7 +114,9 @@ static void gemm_print_timing(const struct gemm_rig *rig, const struct gemm_resu
   fprintf(out, "\n");
   print_peak(rig, s, out);
   for (int y = 1; y < result->n_series; y++) print_reference(rig, result, &result->series[y], out);
-  fprintf(out, "  timed      %d block%s of %d product%s: %.3f s, pauses between blocks not counted\n",
+  fprintf(out,
+          "  timed      %d block%s of %d product%s: %.3f s, pauses between blocks not counted; speed by the "
+          "median\n",
           s->n_samples, s->n_samples == 1 ? "" : "s", s->launches, s->launches > 1 ? "s" : "",
           summary.mean * (double)s->n_samples);
   if (s->n_samples > 2)

@@ -118,10 +118,12 @@ static const struct option_spec options[] = {
     {"widths", 0, GPU_COPIES, OPTION_CUSTOM(widths, parse_widths, "LIST"),
      "With --copies on GPUs: set the bytes per access: 4, 16 or 4,16 (default: 4,16)."},
     {"threads", 0, COPIES | HOST, OPTION_CUSTOM(threads, parse_counts, "LIST"),
-     "Set the threads per block of --copies on a GPU (default: 256, and 128 to 1024 at one size); on a CPU "
+     "Set the threads per block of --copies on a GPU (default: 256 at all sizes, and at one of them also "
+     "128, 512 and 1024); on a CPU "
      "and for --host the total number of threads (default: 1 and all cores)."},
     {"blocks", 0, GPU_COPIES, OPTION_CUSTOM(blocks, parse_counts, "LIST"),
-     "With --copies on GPUs: set the thread blocks per multiprocessor (default: 8, and 1 to 8 at one size)."},
+     "With --copies on GPUs: set the thread blocks per multiprocessor (default: 8 at all sizes, and at one "
+     "of them also 1, 2 and 4)."},
     {"strides", 0, LATENCY, OPTION_CUSTOM(strides, parse_strides, "LIST"),
      "With --latency: set the strides of the pointer chase in bytes (default: a cache line, a page and a "
      "large page)."},

@@ -166,7 +166,9 @@ static void print_matrix(const struct bench *bench, const char *way, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
   const struct bench_curve *curve = &bench->pairs[0].curve;
-  fprintf(out, "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n", way);
+  fprintf(out, "\n  Between two ranks by %s, both directions at once; rows and columns are ranks%s\n", way,
+          strcmp(way, "copy") == 0 ? ";\n  copy: by the device's copy engine into the other rank's memory"
+                                   : "");
   fprintf(out, "  above the diagonal: us for %s; ", report_bytes((uint64_t)curve->points[0].bytes));
   fprintf(out, "below: GB/s of each direction for %s\n      ",
           report_bytes((uint64_t)last_point(curve)->bytes));
@@ -213,13 +215,13 @@ static void comm_print_pairs(const struct bench *bench, FILE *out)
 static void print_halo(const struct bench *bench, FILE *out)
 {
   if (bench->n_halo == 0) return;
-  fprintf(
-      out,
-      "\n  Halo exchange of %s over %dx%dx%d ranks, %" PRId64
-      " layer%s deep: the busiest rank sends %.1f kB in\n  %d message%s; median us per exchange and phase\n",
-      bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,
-      bench->config.depth > 1 ? "s" : "", (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages,
-      bench->halo[0].messages == 1 ? "" : "s");
+  fprintf(out,
+          "\n  Halo exchange of %s over %dx%dx%d ranks, %" PRId64
+          " layer%s deep: the busiest rank sends %.1f kB in\n  %d message%s; us: median per exchange, mean "
+          "per phase\n",
+          bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,
+          bench->config.depth > 1 ? "s" : "", (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages,
+          bench->halo[0].messages == 1 ? "" : "s");
   fprintf(out,
           "  transport  us per exchange  GB/s per rank   pack to host   wait transfer to device unpack\n");
   for (int h = 0; h < bench->n_halo; h++) {
@@ -263,8 +265,8 @@ static void print_stages(const struct bench *bench, FILE *out)
   if (!any_stages(bench)) return;
   fprintf(
       out,
-      "\n  Stages of an exchange, measured apart and without overlap, mean us; to rank: to the other rank, "
-      "idle: between\n  two exchanges\n"
+      "\n  Stages of an exchange, in a separate measurement without overlap, mean us;\n"
+      "  to rank: to the other rank, idle: between the end of one exchange and the next\n"
       "  transport   what           bytes      pack   to host   to rank to device    unpack      idle       "
       "sum  longest\n");
   const char *ways[BENCH_HALOS_MAX];

@@ -25,8 +25,8 @@ static void print_left(const struct study *study, FILE *out)
       if ((int)left->reason == reason && n++ < shown) fprintf(out, "    %s: %s\n", left->file, left->why);
     }
     if (n > shown)
-      fprintf(out, "    and %d more for this reason (%s); --json lists them\n", n - shown,
-              study_reason_names[reason]);
+      fprintf(out, "    and %d more %s; --json lists them\n", n - shown,
+              reason == LEFT_KIND ? "of another kernel, backend or device" : "for this reason");
     if (n > 0 && reason >= LEFT_DUPLICATE)
       fprintf(out, "    --include %s uses %s\n", study_reason_names[reason], n == 1 ? "it too" : "them too");
   }
@@ -159,7 +159,9 @@ static void print_terms(const struct model_terms *terms, const struct model_erro
 static void print_errors(const struct study_paths *paths, const struct model_errors *errors, FILE *out)
 {
   const int some = errors->freedom > 0;
-  fprintf(out, some ? "    typical error of one run: %.1f%%" : "    no interval: the model has no errors",
+  fprintf(out,
+          some ? "    typical error of the fitted time of a run: %.1f%%"
+               : "    no interval: the model has no errors",
           100 * errors->spread);
   for (int w = 0; w < paths->n && some; w++)
     fprintf(out, "%s %s %.1f%%", w ? "," : ";", paths->transports[w].name, 100 * errors->transport_spread[w]);
@@ -179,6 +181,10 @@ static void print_model(const struct model *m, FILE *out)
   fprintf(out, "\n  Model: seconds per %s = %s%s%s\n", workloads[m->program].work,
           workloads[m->program].formula[m->terms.overlap > 0], has_boundary(&m->terms) ? " + boundary" : "",
           has_synchronisation(&m->terms) ? " + synchronisation" : "");
+  if (model_steps_hidden(&m->terms))
+    fprintf(out, "  interior = sqrt(pass^2 + points^2), where each exchange serves %d sweeps\n",
+            m->terms.depth);
+  fprintf(out, "  +-: standard error; a message, launch or synchronisation is of one exchange\n");
   print_terms(&m->terms, &m->errors, out);
   print_errors(&m->terms.paths, &m->errors, out);
 }
@@ -188,11 +194,11 @@ void predict_report_covered(const struct model_coverage *coverage, FILE *out)
   for (int c = 0; c < coverage->n; c++) {
     const struct model_covered *covered = &coverage->group[c];
     if (c == 0)
-      fprintf(out, "  intervals  %d of %d left-out runs lie inside their 90%% interval", covered->inside,
-              covered->n);
+      fprintf(out, "  intervals  %d of %d predictions of left-out runs lie inside their 90%% interval",
+              covered->inside, covered->n);
     else
-      fprintf(out, "%s %s %d of %d", c > 1 ? "," : "\n             by group:", covered->of, covered->inside,
-              covered->n);
+      fprintf(out, "%s %s %d of %d", c > 1 ? "," : "\n             by group:",
+              strcmp(covered->of, "cut") == 0 ? "division" : covered->of, covered->inside, covered->n);
   }
   if (coverage->n > 0) fprintf(out, "\n");
 }

@@ -141,7 +141,7 @@ static void judge_kind(const struct study *study, int r, const void *with, char 
   if (run->program == STUDY_GEMM)
     snprintf(of, sizeof of, "type %s", gemm_types[run->product.type].name);
   else
-    snprintf(of, sizeof of, "T %d", run->depth);
+    snprintf(of, sizeof of, "%d sweep%s per pass", run->depth, run->depth > 1 ? "s" : "");
   if (!same_kind(run, with))
     snprintf(why, STUDY_WHY, "kernel %s, backend %s, %s, %s", run->kernel, run->backend, of, run->device);
 }
