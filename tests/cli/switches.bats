@@ -36,9 +36,9 @@ same() {
 @test "no source and no test gets round the table" {
   ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${rooms[@]}" | grep -vE 'SWITCH\("HIMENO_|switch_(text|number|pair)\("HIMENO_' || false
   ! grep -rnE --include='*.c' '(getenv|environment_number)\("HIMENO_' tests || false
-  # Scripts and tests set what there is, and Python asks for nothing.
+  # Scripts and tests set and read what there is.
   [ -z "$(comm -13 <(declared) <(grep -rhoE '(^|[^A-Za-z_$])HIMENO_[A-Z0-9_]+=' scripts tests/cli tests/fault tests/mpi tests/clock tests/sites tests/hosts .ci | names))" ]
-  ! grep -rnE "environ.*HIMENO_|getenv\(.HIMENO_" scripts --include='*.py' || false
+  [ -z "$(comm -13 <(declared) <(grep -rhoE "(environ|getenv).*HIMENO_[A-Z0-9_]+" scripts --include='*.py' | grep -oE 'HIMENO_[A-Z0-9_]+' | names))" ]
 }
 
 @test "documents name the pages in which a switch is told" {
