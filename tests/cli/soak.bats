@@ -52,6 +52,12 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   [ "$(value 'r["result"]["soak"]["blocks"] >= 2 and [line["data"] for line in log[:2]]')" = "['dense', 'standard']" ]
 }
 
+@test "a device that fails in a block of a soak ends it" {
+  run --separate-stderr env HIMENO_NULL_FAIL=200 "$himeno" -b null -s 20x20x36 --block 10 --soak 0.01
+  expect_status 7
+  [[ $stderr == *"call 200, "*" fails on demand"* ]]
+}
+
 @test "a flipped bit is wrong, with rank, sweep, array, point and bit" {
   HIMENO_FLIP="c1 12,7,30 19 14" soak 0.5 --json r.json --soak-log log
   expect_status 4
