@@ -111,7 +111,7 @@ static const struct option_spec options[] = {
     {"pace", 0, COPIES, OPTION_CHOICE(pace, "both|free|paced"),
      "With --copies: paced adds a barrier of the thread block before each element, so that its threads "
      "access neighbouring addresses; free has none (default: both)."},
-    {"assign", 0, COPIES, OPTION_CHOICE(deal, "all|cyclic|block|group"),
+    {"assign", 0, COPIES, OPTION_CHOICE(assign, "all|cyclic|block|group"),
      "With --copies: select which elements a thread copies. cyclic: adjacent threads take adjacent "
      "elements. block: each thread takes a contiguous part. group: each thread block takes a contiguous "
      "part (default: all)."},

@@ -21,14 +21,14 @@ struct mem_sections {
 };
 
 enum { MEM_PACE_BOTH, MEM_PACE_FREE, MEM_PACE_PACED };
-enum { MEM_DEAL_ALL, MEM_DEAL_CYCLIC, MEM_DEAL_BLOCK, MEM_DEAL_GROUP };
+enum { MEM_ASSIGN_ALL, MEM_ASSIGN_CYCLIC, MEM_ASSIGN_BLOCK, MEM_ASSIGN_GROUP };
 
 struct mem_config {
   struct mem_sections sections;
   const struct gpu_backend *backend;                                  /**< NULL: auto */
   const char *device;                                                 /**< NULL: the first */
   struct mem_values streams, sizes, widths, threads, blocks, strides; /**< n = 0: the default */
-  int pace, deal;
+  int pace, assign;
   uint64_t footprint;  /**< largest of the latency curves, 0: by the device's memory */
   const char *kernels; /**< documents whose kernels go on the roofline, separated by commas */
   double seconds;      /**< of samples in each section */

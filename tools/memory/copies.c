@@ -65,7 +65,7 @@ static status_t copies_plan_sizes(struct gpu_device *device, struct mem_values *
 /** Lists that are combined with each other. */
 struct copies_study {
   struct mem_values streams, widths, threads, blocks;
-  int paces[2], n_paces, deals;
+  int paces[2], n_paces, assigns;
 };
 
 static struct copies_study study_default(const struct mem_config *c, const struct mem_traits *traits)
@@ -79,9 +79,9 @@ static struct copies_study study_default(const struct mem_config *c, const struc
       .blocks = list_or(&c->blocks, (struct mem_values){{8}, 1}),
       .paces = {c->pace == MEM_PACE_PACED, 1},
       .n_paces = c->pace == MEM_PACE_BOTH ? 2 : 1,
-      .deals = 1 << MEM_CYCLIC};
-  if (c->deal == MEM_DEAL_ALL && c->sizes.n) s.deals = traits->assign;
-  if (c->deal != MEM_DEAL_ALL) s.deals = 1 << (c->deal - MEM_DEAL_CYCLIC);
+      .assigns = 1 << MEM_CYCLIC};
+  if (c->assign == MEM_ASSIGN_ALL && c->sizes.n) s.assigns = traits->assign;
+  if (c->assign != MEM_ASSIGN_ALL) s.assigns = 1 << (c->assign - MEM_ASSIGN_CYCLIC);
   if (cpu) {
     s.widths = (struct mem_values){{0}, 1};
     s.blocks = (struct mem_values){{1}, 1};
@@ -90,9 +90,9 @@ static struct copies_study study_default(const struct mem_config *c, const struc
 }
 
 /* At one size, unless the user chose: all ways to deal, and shapes of the launch. */
-static struct copies_study study_deals(const struct mem_traits *traits, struct copies_study s)
+static struct copies_study study_assigns(const struct mem_traits *traits, struct copies_study s)
 {
-  s.deals = traits->assign & ~(1 << MEM_CYCLIC);
+  s.assigns = traits->assign & ~(1 << MEM_CYCLIC);
   if (s.widths.n > 1) s.widths = (struct mem_values){{16}, 1};
   return s;
 }
@@ -137,13 +137,13 @@ static status_t add_study(struct mem_copies *copies, const struct copies_study *
   for (int w = 0; w < s->widths.n; w++)
     for (int t = 0; t < s->threads.n; t++)
       for (int b = 0; b < s->blocks.n; b++)
-        for (int deal = MEM_CYCLIC; deal <= MEM_GROUP; deal++)
-          for (int n = 0; (s->deals >> deal & 1) && n < s->streams.n; n++)
+        for (int assign = MEM_CYCLIC; assign <= MEM_GROUP; assign++)
+          for (int n = 0; (s->assigns >> assign & 1) && n < s->streams.n; n++)
             for (int p = 0; p < s->n_paces; p++) {
               c.width = (int)s->widths.at[w];
               c.threads = (int)s->threads.at[t];
               c.blocks = (int)s->blocks.at[b];
-              c.assign = (enum mem_assign)deal;
+              c.assign = (enum mem_assign)assign;
               c.streams = (int)s->streams.at[n];
               c.paced = s->paces[p];
               RETURN_IF_FAILED(add_point(copies, &c));
@@ -153,7 +153,7 @@ static status_t add_study(struct mem_copies *copies, const struct copies_study *
 
 static int user_chose(const struct mem_config *c)
 {
-  return c->sizes.n || c->threads.n || c->blocks.n || c->deal != MEM_DEAL_ALL;
+  return c->sizes.n || c->threads.n || c->blocks.n || c->assign != MEM_ASSIGN_ALL;
 }
 
 static uint64_t shape_bytes(const struct mem_values *sizes)
@@ -248,14 +248,14 @@ static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *s
   struct mem_copies *copies = &run->copies;
   const struct mem_traits *traits = &run->rig.traits;
   const struct copies_study main_study = study_default(&run->config, traits),
-                            deals = study_deals(traits, main_study),
+                            assigns = study_assigns(traits, main_study),
                             shapes = study_shapes(traits, main_study);
   for (int i = 0; i < sizes->n; i++) {
     int first = copies->n;
     plain.bytes = sizes->at[i];
     RETURN_IF_FAILED(add_study(copies, &main_study, plain));
     if (!user_chose(&run->config) && plain.bytes == shape_bytes(sizes)) {
-      RETURN_IF_FAILED(add_study(copies, &deals, plain));
+      RETURN_IF_FAILED(add_study(copies, &assigns, plain));
       RETURN_IF_FAILED(add_study(copies, &shapes, plain));
     }
     RETURN_IF_FAILED(copies_size_run(&run->rig, copies, first, plain, run->config.seconds / sizes->n));
@@ -324,7 +324,7 @@ static status_t copies_limits_check(const struct mem_run *run)
 {
   const struct mem_config *c = &run->config;
   RETURN_IF_FAILED(mem_threads_check(&c->threads, run->rig.traits.threads_max, run->rig.device->info.name));
-  if (c->deal == MEM_DEAL_GROUP && !(run->rig.traits.assign >> MEM_GROUP & 1))
+  if (c->assign == MEM_ASSIGN_GROUP && !(run->rig.traits.assign >> MEM_GROUP & 1))
     return log_fail(STATUS_USAGE, "--assign group: backend %s has one block", run->rig.ops->backend);
   return STATUS_OK;
 }

@@ -9,10 +9,10 @@
 
 /** Least price of a piece, in squared logarithms: a step of 8% with three points on each side pays
  * it. */
-#define PRICE_MIN 0.005
+#define PENALTY_MIN 0.005
 /** The price in variances of the noise: Bayes's information criterion counts level and place, and
  * doubles it for safety. */
-#define PRICE_NOISE 4
+#define PENALTY_NOISE 4
 /** Levels nearer than this are one. */
 #define SAME_LEVEL 1.08
 /** Neighbouring points that differ by less belong to no step. */
@@ -43,7 +43,7 @@ struct curve {
   int n;
   double z[POINTS_MAX];                               /* logarithms */
   double sum[POINTS_MAX + 1], square[POINTS_MAX + 1]; /* running sums of them */
-  double price;
+  double penalty;
 };
 
 /* Variance of the noise, from what each point differs by from the middle of its neighbours: steps
@@ -62,7 +62,7 @@ static double noise_variance(const struct curve *c)
 static double piece_cost(const struct curve *c, int first, int end)
 {
   double n = end - first, sum = c->sum[end] - c->sum[first];
-  return fmax(0, c->square[end] - c->square[first] - sum * sum / n) + c->price;
+  return fmax(0, c->square[end] - c->square[first] - sum * sum / n) + c->penalty;
 }
 
 /* start[e]: where the piece that ends before e begins in the best cut. */
@@ -139,7 +139,7 @@ int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATE
     curve.sum[i + 1] = curve.sum[i] + z;
     curve.square[i + 1] = curve.square[i] + z * z;
   }
-  curve.price = fmax(PRICE_MIN, PRICE_NOISE * log(n) * noise_variance(&curve));
+  curve.penalty = fmax(PENALTY_MIN, PENALTY_NOISE * log(n) * noise_variance(&curve));
   partition(&curve, start);
   for (int end = n; end > 0; end = start[end]) ends[pieces++] = end;
   while (pieces-- > 0) {

@@ -76,19 +76,19 @@ struct bench_curve {
 };
 
 struct bench_path {
-  char way[24];            /**< "pinned", "pageable", a transport, "MPI_Allreduce" */
+  char method[24];         /**< "pinned", "pageable", a transport, "MPI_Allreduce" */
   char used[24];           /**< what really moved the bytes */
   char why[BENCH_WHY_MAX]; /**< why that */
   char handover[16];       /**< as halo_path has it, "" where there is none */
   /** "in", "out": host and device; "both": at once; "one": to the peer only */
   char direction[8];
-  char company[8]; /**< "alone", or "all" ranks at the same time */
-  int rank, peer;  /**< peer −1: none */
+  char load[8];   /**< "alone", or "all" ranks at the same time */
+  int rank, peer; /**< peer −1: none */
   struct bench_curve curve;
 };
 
 struct bench_halo {
-  char way[24];
+  char method[24];
   char used[24];
   int64_t bytes; /**< the most that a rank sends in one exchange */
   int messages;  /**< likewise */
@@ -140,9 +140,9 @@ status_t bench_agree(MPI_Comm comm, status_t status);
  * was idle for as long as it takes. */
 status_t bench_rest(const struct bench *bench, int measured);
 
-/** \brief A path that was not measured yet; what moves its bytes is \a way until more is known. */
-struct bench_path bench_path_of(int rank, int peer, const char *way, const char *why, const char *direction,
-                                const char *company);
+/** \brief A path that was not measured yet; \a method moves its bytes until more is known. */
+struct bench_path bench_path_of(int rank, int peer, const char *method, const char *why,
+                                const char *direction, const char *load);
 
 /** \brief Rank 0 appends \a path of rank \a owner to the list, if it has points. Collective over
  * all ranks. */

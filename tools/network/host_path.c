@@ -60,13 +60,13 @@ fail:
 
 /* ---- content ---- */
 
-static status_t host_path_differs(const struct host_path_rig *rig, enum direction way, size_t bytes,
+static status_t host_path_differs(const struct host_path_rig *rig, enum direction direction, size_t bytes,
                                   size_t at)
 {
   return log_fail(STATUS_WRONG,
                   "%s host memory, %s: of %zu bytes copied the word at byte %zu arrived changed",
                   rig->kind == GPU_HOST_PINNED ? "pinned" : "pageable",
-                  way == IN ? "host to device" : "device to host", bytes, at);
+                  direction == IN ? "host to device" : "device to host", bytes, at);
 }
 
 static status_t flip(unsigned char *bytes)
@@ -76,32 +76,32 @@ static status_t flip(unsigned char *bytes)
 }
 
 /* What is to be sent gets content of its own; where it arrives stands something else. */
-static status_t host_path_content_make(struct host_path_rig *rig, enum direction way, size_t bytes)
+static status_t host_path_content_make(struct host_path_rig *rig, enum direction direction, size_t bytes)
 {
   rig->version++;
-  if (way != IN) {
+  if (direction != IN) {
     pattern_fill(rig->host[0], bytes, 2 * rig->version);
     RETURN_IF_FAILED(gpu_copy_in(rig->queue[0], rig->device[1], 0, rig->host[0], bytes));
     RETURN_IF_FAILED(gpu_sync(rig->queue[0]));
     memset(rig->host[1], 0, bytes);
   }
-  if (way == OUT) return STATUS_OK;
+  if (direction == OUT) return STATUS_OK;
   pattern_fill(rig->host[0], bytes, 2 * rig->version + 1);
   RETURN_IF_FAILED(gpu_clear(rig->queue[0], rig->device[0], 0, bytes));
   return gpu_sync(rig->queue[0]);
 }
 
-static status_t host_path_content_check(struct host_path_rig *rig, enum direction way, size_t bytes,
+static status_t host_path_content_check(struct host_path_rig *rig, enum direction direction, size_t bytes,
                                         int transfers)
 {
   size_t at;
   const int corrupt = pattern_fault && pattern_fault(transfers);
-  if (way != IN) {
+  if (direction != IN) {
     if (corrupt) RETURN_IF_FAILED(flip(rig->host[1]));
     at = pattern_check(rig->host[1], bytes, 2 * rig->version);
     if (at < bytes) return host_path_differs(rig, OUT, bytes, at);
   }
-  if (way == OUT) return STATUS_OK;
+  if (direction == OUT) return STATUS_OK;
   RETURN_IF_FAILED(gpu_copy_out(rig->queue[1], rig->host[1], rig->device[0], 0, bytes));
   RETURN_IF_FAILED(gpu_sync(rig->queue[1]));
   if (corrupt) RETURN_IF_FAILED(flip(rig->host[1]));
@@ -111,30 +111,30 @@ static status_t host_path_content_check(struct host_path_rig *rig, enum directio
 
 /* ---- time ---- */
 
-static status_t copy_once(struct host_path_rig *rig, enum direction way, size_t offset, size_t bytes)
+static status_t copy_once(struct host_path_rig *rig, enum direction direction, size_t offset, size_t bytes)
 {
-  if (way != OUT)
+  if (direction != OUT)
     RETURN_IF_FAILED(gpu_copy_in(rig->queue[IN], rig->device[IN], offset, rig->host[IN] + offset, bytes));
-  if (way != IN)
+  if (direction != IN)
     RETURN_IF_FAILED(gpu_copy_out(rig->queue[OUT], rig->host[OUT] + offset, rig->device[OUT], offset, bytes));
-  if (way != OUT) RETURN_IF_FAILED(gpu_sync(rig->queue[IN]));
-  return way != IN ? gpu_sync(rig->queue[OUT]) : STATUS_OK;
+  if (direction != OUT) RETURN_IF_FAILED(gpu_sync(rig->queue[IN]));
+  return direction != IN ? gpu_sync(rig->queue[OUT]) : STATUS_OK;
 }
 
-static status_t host_path_batch(struct host_path_rig *rig, MPI_Comm comm, enum direction way, size_t bytes,
-                                int n, double *seconds)
+static status_t host_path_batch(struct host_path_rig *rig, MPI_Comm comm, enum direction direction,
+                                size_t bytes, int n, double *seconds)
 {
-  RETURN_IF_FAILED(host_path_content_make(rig, way, bytes * (size_t)n));
+  RETURN_IF_FAILED(host_path_content_make(rig, direction, bytes * (size_t)n));
   RETURN_IF_FAILED(watch_barrier(comm, "a barrier"));
   double begin = stats_now();
-  for (int t = 0; t < n; t++) RETURN_IF_FAILED(copy_once(rig, way, (size_t)t * bytes, bytes));
+  for (int t = 0; t < n; t++) RETURN_IF_FAILED(copy_once(rig, direction, (size_t)t * bytes, bytes));
   *seconds = (stats_now() - begin) / n;
   rig->bench->transfers += n;
   progress_tick();
-  return host_path_content_check(rig, way, bytes * (size_t)n, n);
+  return host_path_content_check(rig, direction, bytes * (size_t)n, n);
 }
 
-static status_t host_path_point_measure(struct host_path_rig *rig, MPI_Comm comm, enum direction way,
+static status_t host_path_point_measure(struct host_path_rig *rig, MPI_Comm comm, enum direction direction,
                                         int64_t bytes, struct bench_point *point)
 {
   double samples[BENCH_SAMPLES_MAX];
@@ -142,21 +142,21 @@ static status_t host_path_point_measure(struct host_path_rig *rig, MPI_Comm comm
   n = n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : n;
   status_t status = STATUS_OK;
   double warm_up;
-  status = host_path_batch(rig, comm, way, (size_t)bytes, n, &warm_up);
+  status = host_path_batch(rig, comm, direction, (size_t)bytes, n, &warm_up);
   for (int s = 0; s < count && status == STATUS_OK; s++)
-    status = host_path_batch(rig, comm, way, (size_t)bytes, n, &samples[s]);
+    status = host_path_batch(rig, comm, direction, (size_t)bytes, n, &samples[s]);
   RETURN_IF_FAILED(bench_agree(comm, status));
   return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
 }
 
-static status_t host_path_curve_measure(struct host_path_rig *rig, MPI_Comm comm, enum direction way,
+static status_t host_path_curve_measure(struct host_path_rig *rig, MPI_Comm comm, enum direction direction,
                                         struct bench_curve *curve)
 {
   const struct bench_config *c = &rig->bench->config;
   curve->n = 0;
   for (int64_t bytes = c->min_bytes;; bytes *= c->step) {
     if (bytes > c->max_bytes) bytes = c->max_bytes;
-    RETURN_IF_FAILED(host_path_point_measure(rig, comm, way, bytes, &curve->points[curve->n++]));
+    RETURN_IF_FAILED(host_path_point_measure(rig, comm, direction, bytes, &curve->points[curve->n++]));
     if (bytes == c->max_bytes) break;
   }
   bench_fit(curve);
@@ -167,20 +167,20 @@ static status_t host_path_curve_measure(struct host_path_rig *rig, MPI_Comm comm
 
 /* Ranks in the same place on their hosts measure at the same time: they share nothing that a copy
  * uses. */
-static status_t host_path_part_measure(struct bench *bench, struct host_path_rig *rig, enum direction way,
-                                       int first, int last)
+static status_t host_path_part_measure(struct bench *bench, struct host_path_rig *rig,
+                                       enum direction direction, int first, int last)
 {
   struct placement *p = &bench->placement;
   int mine = p->host_rank >= first && p->host_rank < last;
   struct bench_path path = bench_path_of(p->rank, -1, rig->kind == GPU_HOST_PINNED ? "pinned" : "pageable",
-                                         "as asked of the device layer", direction_names[way],
+                                         "as asked of the device layer", direction_names[direction],
                                          last - first == 1 ? "alone" : "all");
   MPI_Comm self = MPI_COMM_NULL;
   RETURN_IF_FAILED(guard_mpi(
       p->comm,
       MPI_Comm_split(p->comm, mine ? (last - first == 1 ? p->rank : 0) : MPI_UNDEFINED, p->rank, &self),
       "MPI_Comm_split"));
-  status_t status = mine ? host_path_curve_measure(rig, self, way, &path.curve) : STATUS_OK;
+  status_t status = mine ? host_path_curve_measure(rig, self, direction, &path.curve) : STATUS_OK;
   if (self != MPI_COMM_NULL) MPI_Comm_free(&self);
   RETURN_IF_FAILED(bench_rest(bench, mine));
   RETURN_IF_FAILED(agree_status(p->comm, status));
@@ -201,13 +201,13 @@ static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)
   RETURN_IF_FAILED(host_ranks_most(&bench->placement, &most));
   RETURN_IF_FAILED(agree_status(bench->placement.comm, host_path_rig_open(bench, kind, &rig)));
   status_t status = STATUS_OK;
-  for (int way = 0; way < DIRECTIONS && status == STATUS_OK; way++) {
+  for (int direction = 0; direction < DIRECTIONS && status == STATUS_OK; direction++) {
     progress_begin("host and device, %s memory, %d of %d", kind == GPU_HOST_PINNED ? "pinned" : "pageable",
-                   way + 1, (int)DIRECTIONS);
+                   direction + 1, (int)DIRECTIONS);
     for (int h = 0; h < most && status == STATUS_OK; h++)
-      status = host_path_part_measure(bench, &rig, (enum direction)way, h, h + 1);
+      status = host_path_part_measure(bench, &rig, (enum direction)direction, h, h + 1);
     if (most > 1 && status == STATUS_OK)
-      status = host_path_part_measure(bench, &rig, (enum direction)way, 0, most);
+      status = host_path_part_measure(bench, &rig, (enum direction)direction, 0, most);
   }
   host_path_rig_close(&rig);
   return status;

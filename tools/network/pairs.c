@@ -149,7 +149,7 @@ static status_t pair_curve(struct bench *bench, const struct halo_transport *tra
 
 struct round {
   int *partner; /* of each rank, −1: idle */
-  const char *company, *direction;
+  const char *load, *direction;
   int all_sizes;
 };
 
@@ -168,9 +168,9 @@ static status_t pairs_round_run(struct bench *bench, const struct halo_transport
   int peer = round->partner[p->rank], low = peer < p->rank ? peer : p->rank;
   struct bench_path path =
       bench_path_of(low, peer < p->rank ? p->rank : peer, transport->name,
-                    bench->config.transport ? "asked for" : "one of all", round->direction, round->company);
+                    bench->config.transport ? "asked for" : "one of all", round->direction, round->load);
   MPI_Comm pair = MPI_COMM_NULL;
-  progress_begin("pairs of devices by %s, %s, %s way%s", transport->name, round->company, round->direction,
+  progress_begin("pairs of devices by %s, %s, %s way%s", transport->name, round->load, round->direction,
                  strcmp(round->direction, "both") == 0 ? "s" : "");
   RETURN_IF_FAILED(guard_mpi(
       p->comm, MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
@@ -199,7 +199,7 @@ static status_t serial_pairs(struct bench *bench, const struct halo_transport *t
     for (int b = a + 1; b < n; b++) {
       for (int r = 0; r < n; r++) round->partner[r] = r == a ? b : r == b ? a : -1;
       round->all_sizes = draws_curve(bench, a, b);
-      round->company = "alone";
+      round->load = "alone";
       RETURN_IF_FAILED(pairs_round_run(bench, transport, round));
       if (!round->all_sizes) continue;
       round->direction = "one";
@@ -226,7 +226,7 @@ static status_t many_pairs(struct bench *bench, const struct halo_transport *tra
 {
   int n = bench->placement.ranks;
   round->all_sizes = 0;
-  round->company = "all";
+  round->load = "all";
   for (int round_number = 0; round_number < n + n % 2 - 1; round_number++) {
     tournament(round->partner, n, round_number);
     RETURN_IF_FAILED(pairs_round_run(bench, transport, round));
@@ -240,7 +240,7 @@ static status_t all_at_once(struct bench *bench, const struct halo_transport *tr
   int n = bench->placement.ranks, half = n / 2;
   for (int r = 0; r < n; r++) round->partner[r] = r < half ? r + half : r < 2 * half ? r - half : -1;
   round->all_sizes = 1;
-  round->company = "all";
+  round->load = "all";
   return pairs_round_run(bench, transport, round);
 }
 
@@ -316,7 +316,7 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
   memcpy(config.global, bench->global, sizeof config.global);
   memcpy(config.procs, bench->procs, sizeof config.procs);
   *halo = (struct bench_halo){.messages = 0};
-  snprintf(halo->way, sizeof halo->way, "%s", transport->name);
+  snprintf(halo->method, sizeof halo->method, "%s", transport->name);
   RETURN_IF_FAILED(bench_exchange_open(&config, &x));
   status_t status = halo_describe(bench, x, halo);
   if (status == STATUS_OK) status = halo_used(bench, x, transport, halo);

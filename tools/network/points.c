@@ -33,15 +33,15 @@ status_t bench_rest(const struct bench *bench, int measured)
   return (measured ? watch_barrier : watch_patiently)(comm, "others that measure");
 }
 
-struct bench_path bench_path_of(int rank, int peer, const char *way, const char *why, const char *direction,
-                                const char *company)
+struct bench_path bench_path_of(int rank, int peer, const char *method, const char *why,
+                                const char *direction, const char *load)
 {
   struct bench_path path = {.rank = rank, .peer = peer};
-  snprintf(path.way, sizeof path.way, "%s", way);
-  snprintf(path.used, sizeof path.used, "%s", way);
+  snprintf(path.method, sizeof path.method, "%s", method);
+  snprintf(path.used, sizeof path.used, "%s", method);
   snprintf(path.why, sizeof path.why, "%s", why);
   snprintf(path.direction, sizeof path.direction, "%s", direction);
-  snprintf(path.company, sizeof path.company, "%s", company);
+  snprintf(path.load, sizeof path.load, "%s", load);
   return path;
 }
 

@@ -105,11 +105,11 @@ static void fit_document(struct doc *d, const struct bench_fit *fit)
 
 static void comm_path_document(struct doc *d, const struct bench_path *path)
 {
-  static const char *const directions[] = {"in", "out", "both", "one"}, *const companies[] = {"alone", "all"};
+  static const char *const directions[] = {"in", "out", "both", "one"}, *const loads[] = {"alone", "all"};
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_whole(d, "rank", 0, "", path->rank);
   doc_whole(d, "peer", DOC_NULLABLE, "null: none, or all ranks.", path->peer);
-  doc_text(d, "way", 0, "pinned, pageable, a transport, or MPI_Allreduce.", path->way);
+  doc_text(d, "way", 0, "pinned, pageable, a transport, or MPI_Allreduce.", path->method);
   doc_text(d, "used", 0, "What really moved the bytes.", path->used);
   doc_text(d, "why", 0, "", path->why);
   doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers),
@@ -118,8 +118,8 @@ static void comm_path_document(struct doc *d, const struct bench_path *path)
   doc_enum(d, "direction", 0, DOC_WORDS(directions),
            "in: host to device. out: device to host. both: both at once. one: from rank to peer only.",
            path->direction);
-  doc_enum(d, "company", 0, DOC_WORDS(companies), "all: the other ranks, or pairs, at the same time.",
-           path->company);
+  doc_enum(d, "company", 0, DOC_WORDS(loads), "all: the other ranks, or pairs, at the same time.",
+           path->load);
   fit_document(d, &path->curve.fit);
   if (doc_list(d, "points", DOC_POSITIVE, "", 1)) {
     for (int p = 0; doc_each(d, p, path->curve.n); p++) comm_point_document(d, &path->curve.points[p]);
@@ -142,7 +142,7 @@ static void halo_document(struct doc *d, const struct bench *bench)
   for (int h = 0; doc_each(d, h, bench->n_halo); h++) {
     const struct bench_halo *halo = &bench->halo[h];
     if (!doc_object(d, NULL, 0, "", 1)) continue;
-    doc_text(d, "way", 0, "", halo->way);
+    doc_text(d, "way", 0, "", halo->method);
     doc_text(d, "used", 0, "", halo->used);
     doc_whole(d, "bytes", 0, "The most that a rank sends per exchange.", halo->bytes);
     doc_whole(d, "messages", 0, "", halo->messages);

@@ -77,31 +77,31 @@ static void comm_print_host(const struct bench *bench, FILE *out)
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
-    fprintf(out, "  %4d  %-8s  %-4s  %-6s  %13.2f  %14.2f", path->rank, path->way, path->direction,
-            path->company, path->curve.points[0].seconds * 1e6, rate(last_point(&path->curve)));
+    fprintf(out, "  %4d  %-8s  %-4s  %-6s  %13.2f  %14.2f", path->rank, path->method, path->direction,
+            path->load, path->curve.points[0].seconds * 1e6, rate(last_point(&path->curve)));
     print_fit(&path->curve.fit, out);
     fprintf(out, "\n");
   }
 }
 
-/* Columns of the table by size: memory, company and way, in the order of measuring. */
+/* Columns of the table by size: memory, load and direction, in the order of measuring. */
 struct column {
-  const char *way, *company, *direction;
+  const char *method, *load, *direction;
 };
 
 static int in_column(const struct bench_path *path, const struct column *c)
 {
-  return strcmp(path->way, c->way) == 0 && strcmp(path->company, c->company) == 0 &&
+  return strcmp(path->method, c->method) == 0 && strcmp(path->load, c->load) == 0 &&
          strcmp(path->direction, c->direction) == 0;
 }
 
 static int columns_list(const struct bench *bench, struct column columns[COLUMNS_MAX])
 {
-  static const char *const ways[] = {"pinned", "pageable"}, *const companies[] = {"alone", "all"},
+  static const char *const methods[] = {"pinned", "pageable"}, *const loads[] = {"alone", "all"},
                            *const directions[] = {"in", "out", "both"};
   int n = 0;
   for (int c = 0; c < COLUMNS_MAX; c++) {
-    struct column one = {ways[c / 6], companies[c / 3 % 2], directions[c % 3]};
+    struct column one = {methods[c / 6], loads[c / 3 % 2], directions[c % 3]};
     int any = 0;
     for (int p = 0; p < bench->n_host; p++) any |= in_column(&bench->host[p], &one);
     if (any) columns[n++] = one;
@@ -126,8 +126,8 @@ static void print_host_sizes(const struct bench *bench, FILE *out)
           "\n  Between host and device, GB/s of each direction by size, of the slowest rank\n            ");
   for (int c = 0; c < n; c += 3)
     fprintf(out, "%*s%s, %s",
-            c ? 24 - (int)strlen(columns[c - 3].way) - (int)strlen(columns[c - 3].company) : 2, "",
-            columns[c].way, columns[c].company);
+            c ? 24 - (int)strlen(columns[c - 3].method) - (int)strlen(columns[c - 3].load) : 2, "",
+            columns[c].method, columns[c].load);
   fprintf(out, "\n       bytes");
   for (int c = 0; c < n; c++) fprintf(out, "%*s", c % 3 ? 8 : 10, columns[c].direction);
   for (int s = 0; s < bench->host[0].curve.n; s++) {
@@ -139,36 +139,36 @@ static void print_host_sizes(const struct bench *bench, FILE *out)
 
 /* ---- pairs ---- */
 
-/* The ways that pairs were measured by, in their order. */
-static int ways_list(const struct bench *bench, const char *ways[BENCH_HALOS_MAX])
+/* The methods that pairs were measured by, in their order. */
+static int methods_list(const struct bench *bench, const char *methods[BENCH_HALOS_MAX])
 {
   int n = 0;
   for (int p = 0; p < bench->n_pairs; p++) {
     int known = 0;
-    for (int w = 0; w < n; w++) known |= strcmp(ways[w], bench->pairs[p].way) == 0;
-    if (!known && n < BENCH_HALOS_MAX) ways[n++] = bench->pairs[p].way;
+    for (int w = 0; w < n; w++) known |= strcmp(methods[w], bench->pairs[p].method) == 0;
+    if (!known && n < BENCH_HALOS_MAX) methods[n++] = bench->pairs[p].method;
   }
   return n;
 }
 
-static const struct bench_path *pair_find(const struct bench *bench, const char *way, int a, int b)
+static const struct bench_path *pair_find(const struct bench *bench, const char *method, int a, int b)
 {
   for (int p = 0; p < bench->n_pairs; p++) {
     const struct bench_path *path = &bench->pairs[p];
     int here = (path->rank == a && path->peer == b) || (path->rank == b && path->peer == a);
-    if (here && strcmp(path->direction, "both") == 0 && strcmp(path->way, way) == 0) return path;
+    if (here && strcmp(path->direction, "both") == 0 && strcmp(path->method, method) == 0) return path;
   }
   return NULL;
 }
 
 /* Above the diagonal the latency, below it the bandwidth. */
-static void print_matrix(const struct bench *bench, const char *way, FILE *out)
+static void print_matrix(const struct bench *bench, const char *method, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
   const struct bench_curve *curve = &bench->pairs[0].curve;
-  fprintf(out, "\n  Between two ranks by %s, both directions at once; rows and columns are ranks%s\n", way,
-          strcmp(way, "copy") == 0 ? ";\n  copy: by the device's copy engine into the other rank's memory"
-                                   : "");
+  fprintf(out, "\n  Between two ranks by %s, both directions at once; rows and columns are ranks%s\n", method,
+          strcmp(method, "copy") == 0 ? ";\n  copy: by the device's copy engine into the other rank's memory"
+                                      : "");
   fprintf(out, "  above the diagonal: us for %s; ", report_bytes((uint64_t)curve->points[0].bytes));
   fprintf(out, "below: GB/s of each direction for %s\n      ",
           report_bytes((uint64_t)last_point(curve)->bytes));
@@ -176,7 +176,7 @@ static void print_matrix(const struct bench *bench, const char *way, FILE *out)
   for (int a = 0; a < n; a++) {
     fprintf(out, "\n  %4d", a);
     for (int b = 0; b < n; b++) {
-      const struct bench_path *path = a == b ? NULL : pair_find(bench, way, a, b);
+      const struct bench_path *path = a == b ? NULL : pair_find(bench, method, a, b);
       if (!path)
         fprintf(out, " %8s", a == b ? "-" : "?");
       else
@@ -194,19 +194,19 @@ static void print_curves(const struct bench *bench, FILE *out)
   for (int p = 0; p < bench->n_pairs; p++) {
     const struct bench_path *path = &bench->pairs[p];
     if (path->rank >= RANKS_SHOWN || path->peer >= RANKS_SHOWN) continue;
-    fprintf(out, "  %-10s  %3d - %-3d  %-4s  %-7s", path->way, path->rank, path->peer, path->direction,
-            path->company);
+    fprintf(out, "  %-10s  %3d - %-3d  %-4s  %-7s", path->method, path->rank, path->peer, path->direction,
+            path->load);
     print_fit(&path->curve.fit, out);
-    if (strcmp(path->used, path->way) != 0) fprintf(out, "  took %s: %s", path->used, path->why);
+    if (strcmp(path->used, path->method) != 0) fprintf(out, "  took %s: %s", path->used, path->why);
     fprintf(out, "\n");
   }
 }
 
 static void comm_print_pairs(const struct bench *bench, FILE *out)
 {
-  const char *ways[BENCH_HALOS_MAX];
-  int n = ways_list(bench, ways);
-  for (int w = 0; w < n; w++) print_matrix(bench, ways[w], out);
+  const char *methods[BENCH_HALOS_MAX];
+  int n = methods_list(bench, methods);
+  for (int w = 0; w < n; w++) print_matrix(bench, methods[w], out);
   if (n > 0) print_curves(bench, out);
 }
 
@@ -226,24 +226,24 @@ static void print_halo(const struct bench *bench, FILE *out)
           "  transport  us per exchange  GB/s per rank   pack to host   wait transfer to device unpack\n");
   for (int h = 0; h < bench->n_halo; h++) {
     const struct bench_halo *halo = &bench->halo[h];
-    fprintf(out, "  %-10s %15.2f %14.2f", halo->way, halo->point.seconds * 1e6, rate(&halo->point));
+    fprintf(out, "  %-10s %15.2f %14.2f", halo->method, halo->point.seconds * 1e6, rate(&halo->point));
     static const int widths[HALO_PHASES] = {6, 7, 6, 8, 9, 6};
     for (int p = 0; p < HALO_PHASES; p++) fprintf(out, " %*.1f", widths[p], halo->phases[p] * 1e6);
-    fprintf(out, "%s%s\n", strcmp(halo->used, halo->way) ? "  took " : "",
-            strcmp(halo->used, halo->way) ? halo->used : "");
+    fprintf(out, "%s%s\n", strcmp(halo->used, halo->method) ? "  took " : "",
+            strcmp(halo->used, halo->method) ? halo->used : "");
   }
 }
 
 /* ---- stages ---- */
 
-static void print_stage_row(const char *way, const char *what, const struct bench_point *point, FILE *out)
+static void print_stage_row(const char *method, const char *what, const struct bench_point *point, FILE *out)
 {
   static const char *const names[BENCH_STAGES] = {"pack",      "to host", "to rank",
                                                   "to device", "unpack",  "idle"};
   const double *at = point->stages.at;
   double sum = 0;
   int most = 0;
-  fprintf(out, "  %-10s  %-8s  %10" PRId64, way, what, point->bytes);
+  fprintf(out, "  %-10s  %-8s  %10" PRId64, method, what, point->bytes);
   for (int s = 0; s < BENCH_STAGES; s++) {
     fprintf(out, " %9.1f", at[s] * 1e6);
     sum += at[s];
@@ -269,17 +269,17 @@ static void print_stages(const struct bench *bench, FILE *out)
       "  to rank: to the other rank, idle: between the end of one exchange and the next\n"
       "  transport   what           bytes      pack   to host   to rank to device    unpack      idle       "
       "sum  longest\n");
-  const char *ways[BENCH_HALOS_MAX];
-  int n = ways_list(bench, ways);
+  const char *methods[BENCH_HALOS_MAX];
+  int n = methods_list(bench, methods);
   for (int w = 0; w < n; w++) {
-    const struct bench_path *path = pair_find(bench, ways[w], 0, 1);
+    const struct bench_path *path = pair_find(bench, methods[w], 0, 1);
     if (!path || !path->curve.points[0].stages.known) continue;
-    print_stage_row(ways[w], "pair 0-1", &path->curve.points[0], out);
-    print_stage_row(ways[w], "pair 0-1", last_point(&path->curve), out);
+    print_stage_row(methods[w], "pair 0-1", &path->curve.points[0], out);
+    print_stage_row(methods[w], "pair 0-1", last_point(&path->curve), out);
   }
   for (int h = 0; h < bench->n_halo; h++)
     if (bench->halo[h].point.stages.known)
-      print_stage_row(bench->halo[h].way, "halos", &bench->halo[h].point, out);
+      print_stage_row(bench->halo[h].method, "halos", &bench->halo[h].point, out);
 }
 
 /* ---- sums ---- */

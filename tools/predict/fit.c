@@ -255,7 +255,7 @@ static status_t regime_try(struct fitting *f, double tile, int cached, double *a
 }
 
 /* The regime with the least loss, each parameter more at its price. */
-static status_t regime_choose(struct fitting *f, double price, double *at)
+static status_t regime_choose(struct fitting *f, double penalty, double *at)
 {
   double best = INFINITY, loss, tile = 0;
   int cached = 0;
@@ -263,7 +263,7 @@ static status_t regime_choose(struct fitting *f, double price, double *at)
     for (int c = 0; c < 2; c++) {
       const double points = step < 0 ? 0 : TILE_LEAST << step;
       RETURN_IF_FAILED(regime_try(f, points, c, at, &loss));
-      loss += price * ((step >= 0) + c);
+      loss += penalty * ((step >= 0) + c);
       if (loss < best) best = loss, tile = points, cached = c;
     }
   return regime_try(f, tile, cached, at, &loss);
