@@ -6,7 +6,7 @@
 // that has not been published yet reads as NOTHING. Rows that another rank needs are stored into
 // that rank's memory as well, where its blocks find them at the place of its halo.
 //
-// Published rows go into SHELVES copies of the field that take turns, through all launches. In
+// Published rows go into BUFFERS copies of the field that take turns, through all launches. In
 // sweep s a block empties its rows of copy s + AHEAD, and the rows beside it that another rank
 // writes. Its neighbours have published sweep s - 1, so they have read what that copy held, the
 // rows of sweep s - 2. A fence in one sweep of FENCED comes behind those stores and, after at most
@@ -16,7 +16,7 @@
 #include <limits.h>
 
 #include "himeno/kernels/cuda/point.cuh"
-#include "himeno/kernels/cuda/resident_shelf.cuh"
+#include "himeno/kernels/cuda/resident_buffer.cuh"
 
 // What a quad needs of one plane: its row from k - 1 to k + 4, and the quads beside it in j.
 struct quad_rows {
@@ -172,29 +172,29 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     return make_float4(value[n][0], value[n][1], value[n][2], value[n][3]);
   }
 
-  // The same place in the shelves of the ranks that need it.
+  // The same place in the buffers of the ranks that need it.
   __device__ void send(int sweep, int n, float4 v) const
   {
     const int at_i = tile.lo[0] + i + n, at_j = tile.lo[1] + j;
     for (int m = 0; m < args.link.n; m++) {
       const halo_link_message &to = args.link.message[m];
       if (at_i < to.lo[0] || at_i >= to.hi[0] || at_j < to.lo[1] || at_j >= to.hi[1]) continue;
-      // shelves begin one shelf behind the field
-      float *row = to.to[0] + args.planes * to.plane + shelf_of(args, sweep, to.plane) - to.lo[2];
-      shelf_write<true>(row + (at_i - to.lo[0]) * to.plane + (at_j - to.lo[1]) * to.pitch + 4 * quad, v);
+      // buffers begin one buffer behind the field
+      float *row = to.to[0] + args.planes * to.plane + buffer_of(args, sweep, to.plane) - to.lo[2];
+      buffer_write<true>(row + (at_i - to.lo[0]) * to.plane + (at_j - to.lo[1]) * to.pitch + 4 * quad, v);
     }
   }
 
-  // The rows at the tile's rim go into the shelf of \a sweep, where the neighbours find them.
+  // The rows at the tile's rim go into the buffer of \a sweep, where the neighbours find them.
   __device__ void shelve(int sweep, bool empty) const
   {
-    float *shelf = args.shelves + shelf_of(args, sweep, args.pass.plane);
+    float *buffer = args.buffers + buffer_of(args, sweep, args.pass.plane);
 #pragma unroll
     for (int n = 0; n < PLANES; n++) {
       bool rim = i + n == 0 || i + n == tile.rows[0] - 1 || j == 0 || j == tile.rows[1] - 1;
       if (!has(n) || !rim) continue;
       float4 v = empty ? nothing() : updated(n);
-      shelf_write<LINKED>(shelf + tile.offset(args.pass, i + n, j) + 4 * quad, v);
+      buffer_write<LINKED>(buffer + tile.offset(args.pass, i + n, j) + 4 * quad, v);
       if (LINKED && !empty) send(sweep, n, v);
     }
   }
@@ -268,7 +268,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     halo_fetch<LINKED>(args, tile, s, lanes_log2);
     __syncthreads();
     if (threadIdx.x == blockDim.x - 1 && s % FENCED == FENCED - 1)
-      shelf_fence<LINKED>(); // what the block emptied comes before what it publishes next but one
+      buffer_fence<LINKED>(); // what the block emptied comes before what it publishes next but one
     gosa_send(sums, args.pass.gosa + s);
     gosa = column.sweep();
   }
@@ -363,20 +363,20 @@ extern "C" cudaError_t cuda_resident_open(const struct cuda_pass *pass, const st
 {
   cuda_resident r = {};
   int processors, capacity;
-  const int64_t shelf = layout->plane * layout->global[0];
+  const int64_t buffer = layout->plane * layout->global[0];
   cudaError_t error = limits_find(&processors, &capacity);
   if (error != cudaSuccess) return error;
-  *fits = shelf < INT_MAX / (int)sizeof(float) &&
+  *fits = buffer < INT_MAX / (int)sizeof(float) &&
           plan(pass, resident_divide_up((int)layout->extent[2], 4), processors, capacity, &r);
   if (!*fits) return cudaSuccess;
-  r.shelves = (float *)pass->p + shelf;
+  r.buffers = (float *)pass->p + buffer;
   r.planes = layout->global[0];
   for (int linked = 0; linked < 2 && error == cudaSuccess; linked++)
     error = cudaFuncSetAttribute(shapes[r.shape].kernel[linked], cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  r.bytes);
   if (error == cudaSuccess)
-    error = cudaMemset2DAsync(r.shelves, (size_t)(r.planes * pass->plane) * sizeof(float), NOTHING & 0xff,
-                              (size_t)layout_floats(layout) * sizeof(float), SHELVES, 0);
+    error = cudaMemset2DAsync(r.buffers, (size_t)(r.planes * pass->plane) * sizeof(float), NOTHING & 0xff,
+                              (size_t)layout_floats(layout) * sizeof(float), BUFFERS, 0);
   if (error == cudaSuccess) error = cudaStreamSynchronize(0);
   if (error == cudaSuccess) *resident = r;
   return error;
@@ -392,7 +392,7 @@ extern "C" const void *cuda_resident_kernel(const struct cuda_resident *resident
 extern "C" cudaError_t cuda_resident_launch(struct cuda_resident *resident, const struct cuda_pass *pass,
                                             int sweeps, const struct halo_link *link, cudaStream_t stream)
 {
-  resident_args args = {*pass, resident->shelves, resident->planes};
+  resident_args args = {*pass, resident->buffers, resident->planes};
   for (int d = 0; d < 2; d++) {
     args.blocks[d] = resident->blocks[d];
     args.reach_lo[d] = pass->lo[d], args.reach_hi[d] = pass->hi[d];
@@ -400,7 +400,7 @@ extern "C" cudaError_t cuda_resident_launch(struct cuda_resident *resident, cons
   args.quads = resident->quads;
   args.sweeps = sweeps;
   args.turn = resident->turn;
-  resident->turn = (args.turn + sweeps - 1) % SHELVES;
+  resident->turn = (args.turn + sweeps - 1) % BUFFERS;
   if (link) args.link = *link;
   for (int m = 0; m < args.link.n; m++)
     for (int d = 0; d < 2; d++) {

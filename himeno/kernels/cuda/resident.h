@@ -24,18 +24,18 @@ struct cuda_resident {
   int shape;      /**< of the kernel: how many planes a thread updates, and its most threads */
   int threads;    /**< of a block */
   int bytes;      /**< of a block's shared memory */
-  float *shelves; /**< behind p[0]: the rows that blocks need, here and on other ranks */
-  int64_t planes; /**< of the whole grid, as many as a shelf has */
-  int turn;       /**< the shelf that the next launch publishes in first */
+  float *buffers; /**< behind p[0]: the rows that blocks need, here and on other ranks */
+  int64_t planes; /**< of the whole grid, as many as a buffer has */
+  int turn;       /**< the buffer that the next launch publishes in first */
 };
 
 /** Sweeps from one fence of a block to its next. */
 #define CUDA_RESIDENT_FENCED 12
-/** Fields of the layout that the shelves take, for himeno_kernel.extra_arrays. */
+/** Fields of the layout that the buffers take, for himeno_kernel.extra_arrays. */
 #define CUDA_RESIDENT_FIELDS (CUDA_RESIDENT_FENCED + 4)
 
-/** \brief Cuts the owned box of \a layout for the current device, and empties the shelves; \a pass
- * is p[0]'s, behind which one kernel at a time can have shelves. *fits is 0, and nothing else set,
+/** \brief Cuts the owned box of \a layout for the current device, and empties the buffers; \a pass
+ * is p[0]'s, behind which one kernel at a time can have buffers. *fits is 0, and nothing else set,
  * where the coefficients exceed the shared memory of all multiprocessors together. */
 cudaError_t cuda_resident_open(const struct cuda_pass *pass, const struct layout *layout,
                                struct cuda_resident *resident, int *fits);

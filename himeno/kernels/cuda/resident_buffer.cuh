@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The way of rows from block to block of a resident sweep, and from rank to rank: shelves, which
+// The way of rows from block to block of a resident sweep, and from rank to rank: buffers, which
 // resident.cu explains.
-#ifndef HIMENO_KERNELS_CUDA_RESIDENT_SHELF_CUH
-#define HIMENO_KERNELS_CUDA_RESIDENT_SHELF_CUH
+#ifndef HIMENO_KERNELS_CUDA_RESIDENT_BUFFER_CUH
+#define HIMENO_KERNELS_CUDA_RESIDENT_BUFFER_CUH
 
 #include "comm/halo/cuda/link.cuh"
 #include "himeno/kernels/cuda/pass.h"
@@ -10,7 +10,7 @@ extern "C" {
 #include "himeno/kernels/cuda/resident.h"
 }
 
-static constexpr int FENCED = CUDA_RESIDENT_FENCED, SHELVES = CUDA_RESIDENT_FIELDS, AHEAD = SHELVES - 2;
+static constexpr int FENCED = CUDA_RESIDENT_FENCED, BUFFERS = CUDA_RESIDENT_FIELDS, AHEAD = BUFFERS - 2;
 // The bits of a float that no sweep makes: NaN as arithmetic yields it on NVIDIA has no sign.
 static constexpr unsigned NOTHING = 0xffffffffu;
 // Floats before and after p: a row's ends look one point beyond.
@@ -19,7 +19,7 @@ static constexpr unsigned SPINS = 1024; // looks at a row of another rank before
 
 struct resident_args {
   cuda_pass pass;
-  float *shelves; // SHELVES copies of the field, as far from each other as `planes` planes
+  float *buffers; // BUFFERS copies of the field, as far from each other as `planes` planes
   int64_t planes;
   int blocks[2], quads;
   int sweeps, turn;
@@ -60,7 +60,7 @@ struct resident_tile {
 };
 
 // LINKED: between devices.
-template <bool LINKED> static __device__ __forceinline__ void shelf_write(float *at, float4 v)
+template <bool LINKED> static __device__ __forceinline__ void buffer_write(float *at, float4 v)
 {
   if (LINKED)
     asm volatile("st.relaxed.sys.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(at), "f"(v.x), "f"(v.y),
@@ -72,7 +72,7 @@ template <bool LINKED> static __device__ __forceinline__ void shelf_write(float 
                  : "memory");
 }
 
-template <bool LINKED> static __device__ __forceinline__ float4 shelf_read(const float *at)
+template <bool LINKED> static __device__ __forceinline__ float4 buffer_read(const float *at)
 {
   float4 v;
   if (LINKED)
@@ -88,7 +88,7 @@ template <bool LINKED> static __device__ __forceinline__ float4 shelf_read(const
   return v;
 }
 
-template <bool LINKED> static __device__ __forceinline__ void shelf_fence()
+template <bool LINKED> static __device__ __forceinline__ void buffer_fence()
 {
   if (LINKED)
     link_fence();
@@ -96,10 +96,10 @@ template <bool LINKED> static __device__ __forceinline__ void shelf_fence()
     __threadfence();
 }
 
-// Where a row, 0 the first, of the shelf of \a sweep lies in a field with that plane.
-static __device__ __forceinline__ int64_t shelf_of(const resident_args &args, int sweep, int64_t plane)
+// Where a row, 0 the first, of the buffer of \a sweep lies in a field with that plane.
+static __device__ __forceinline__ int64_t buffer_of(const resident_args &args, int sweep, int64_t plane)
 {
-  return (unsigned)(args.turn + sweep) % SHELVES * args.planes * plane;
+  return (unsigned)(args.turn + sweep) % BUFFERS * args.planes * plane;
 }
 
 static __device__ __forceinline__ float4 nothing()
@@ -138,7 +138,7 @@ template <bool LINKED> struct halo_quad {
   int di, dj; // the rank that owns it
 
   // The n-th row around the tile: first the planes before and behind, then the sides.
-  __device__ halo_quad(const resident_args &args, const resident_tile &tile, const float *shelf, int n,
+  __device__ halo_quad(const resident_args &args, const resident_tile &tile, const float *buffer, int n,
                        int quad)
   {
     const cuda_pass &pass = args.pass;
@@ -148,7 +148,7 @@ template <bool LINKED> struct halo_quad {
     int at_i = tile.lo[0] + i, at_j = tile.lo[1] + j;
     bool inside = side < 2 * tile.rows[0] && at_i >= args.reach_lo[0] && at_i < args.reach_hi[0] &&
                   at_j >= args.reach_lo[1] && at_j < args.reach_hi[1];
-    from = inside ? shelf + tile.offset(pass, i, j) + 4 * quad : nullptr;
+    from = inside ? buffer + tile.offset(pass, i, j) + 4 * quad : nullptr;
     to = (float4 *)tile.row(i, j) + quad;
     di = (at_i >= pass.hi[0]) - (at_i < pass.lo[0]), dj = (at_j >= pass.hi[1]) - (at_j < pass.lo[1]);
   }
@@ -158,7 +158,7 @@ template <bool LINKED> struct halo_quad {
     uint64_t begin = 0;
     bool told = false;
     for (unsigned looks = 1; !is_there(v); looks++) {
-      v = shelf_read<LINKED>(from);
+      v = buffer_read<LINKED>(from);
       if (LINKED && looks % SPINS == 0 && halo_given_up(link, sweep, di, dj, &begin, &told)) break;
     }
     if (LINKED && told && !link_broken(link)) link.plea->missing = 0;
@@ -173,8 +173,8 @@ template <bool LINKED> struct halo_quad {
     const bool corner = n < 2 * across && (j == 0 || j == across - 1);
     if (!from || !(corner ? di && dj : di || dj)) return;
     const int64_t plane = args.pass.plane;
-    shelf_write<true>((float *)from + shelf_of(args, sweep + AHEAD, plane) - shelf_of(args, sweep, plane),
-                      nothing());
+    buffer_write<true>((float *)from + buffer_of(args, sweep + AHEAD, plane) - buffer_of(args, sweep, plane),
+                       nothing());
   }
 };
 
@@ -184,15 +184,15 @@ template <bool LINKED>
 static __device__ __forceinline__ void halo_fetch(const resident_args &args, const resident_tile &tile,
                                                   int sweep, int log)
 {
-  const float *shelf = args.shelves + shelf_of(args, sweep, args.pass.plane);
+  const float *buffer = args.buffers + buffer_of(args, sweep, args.pass.plane);
   const int lanes = 1 << log, groups = blockDim.x >> log;
   const int rows = 2 * (tile.rows[0] + tile.rows[1] + 2);
   for (int quad = threadIdx.x & (lanes - 1); quad < tile.quads; quad += lanes)
     for (int n = threadIdx.x >> log; n < rows; n += 2 * groups) {
-      halo_quad<LINKED> one(args, tile, shelf, n, quad), two(args, tile, shelf, n + groups, quad);
+      halo_quad<LINKED> one(args, tile, buffer, n, quad), two(args, tile, buffer, n + groups, quad);
       float4 first, second;
-      if (one.from) first = shelf_read<LINKED>(one.from);
-      if (two.from) second = shelf_read<LINKED>(two.from);
+      if (one.from) first = buffer_read<LINKED>(one.from);
+      if (two.from) second = buffer_read<LINKED>(two.from);
       if (one.from) one.finish(args.link, sweep, first);
       if (two.from) two.finish(args.link, sweep, second);
       if (LINKED) one.empty(args, tile, n, sweep), two.empty(args, tile, n + groups, sweep);
