@@ -103,7 +103,7 @@ static void print_peak(const struct gemm_rig *rig, const struct gemm_series *s, 
   fprintf(out, "  peak       %.2f GFLOPS%s, measured in this run by multiply-adds in registers\n",
           rig->ceilings.flops / 1e9, rig->placement.ranks > 1 ? " per device" : "");
   if (seconds > 0)
-    fprintf(out, "  model      expects %.1f%% of the peak of this kernel; it is limited by %s\n",
+    fprintf(out, "  model      expects this kernel to reach %.1f%% of the peak, limited by %s\n",
             100 * s->flop / seconds / rig->ceilings.flops, gemm_bound_names[s->predicted.bound]);
 }
 

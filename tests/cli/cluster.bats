@@ -317,7 +317,7 @@ END
   cluster 'n[1-2]' --limit 300 --stages alone &
   for _ in $(seq $((600 * SLOWNESS))); do [ -s out/steps/alone-n1.json ] && break; sleep 0.1; done
   [ ! -e out/steps/alone-n2.json ]
-  kill -KILL "$(pgrep -f "[s]cripts/accept out .*--launcher $top_srcdir")"
+  kill -KILL "$(pgrep -o -f "[s]cripts/accept out .*--launcher $top_srcdir")"
   wait $! || true
   : >faults
   cluster 'n[1-2]' --limit 300 --stages alone

@@ -488,9 +488,9 @@ class Study:
         return []
 head, table = content.measurements(Study(row(1, 8e-6), row(2, 5e-6)))
 assert [line[head.index("efficiency")] for line in table] == ["100.0%", "80.0%"], table
-assert [line[head.index("spread")] for line in table] == ["–", "–"], table
+assert [line[head.index("(max − min) / median")] for line in table] == ["–", "–"], table
 head, table = content.measurements(Study(row(1, 8e-6), row(1, 8e-6), row(2, 5e-6) | {"ceiling_share": None}))
-assert [line[head.index("spread")] for line in table] == ["0.0%", "–"] and [line[head.index("of ceiling")] for line in table] == ["90.0%", "–"], table
+assert [line[head.index("(max − min) / median")] for line in table] == ["0.0%", "–"] and [line[head.index("% of ceiling")] for line in table] == ["90.0%", "–"], table
 def good(*rows):
     return {name: verdict for name, verdict, _ in content.verdicts(Study(*rows))}
 assert good(row(1, 1.0), row(1, 1.04)) == {"complete": True, "correct": True, "repeatable": True}

@@ -89,8 +89,8 @@ groups = {"all": pairs, "1 host": pairs, "one rank": [p for p in pairs if p["ran
 groups |= {kind: [p for p in pairs if p["kind"] == kind] for kind in ("ranks", "size", "cut")}
 wanted = sorted(f"{of} {sum(p['inside'] for p in some)} of {len(some)}" for of, some in groups.items() if some)
 for name in "told", "again", "checked":
-    line = re.search(r"intervals  (\d+ of \d+) predictions of left-out runs lie inside their 90% interval\n +by group: (.*)", open(name).read())
-    assert sorted(["all " + line[1], *line[2].replace("division", "cut").split(", ")]) == wanted, (name, line[0], wanted)
+    line = re.search(r"intervals  (\d+ of \d+) predictions of left-out runs lie inside their 90% interval\n +left out by (.*);\n +of all (.*)", open(name).read())
+    assert sorted(["all " + line[1], *line[2].replace("division", "cut").split(", "), *line[3].split(", ")]) == wanted, (name, line[0], wanted)
 PY
   "$PYTHON" - <<'PY'
 import json

@@ -29,7 +29,7 @@ head, table = content.measurements(study)
 lines = {mode: scaling.of_series(points, scaling.MEASURED, mode, next(key for key in scaling.names(points) if key[2] == "staged-no-overlap")) for mode in ("strong", "weak")}
 json.dump({"rows": sorted(([row["scaling"], int(row["ranks"]), float(row["seconds_a_sweep"]), float(row["gflops"]), float(row["ceiling_share"])]
                            for row in csv.DictReader(open("study/study.csv"))), key=str),
-           "table": [[row[head.index(name)] for name in ("scaling", "ranks", "µs per sweep", "GFLOPS", "efficiency", "of ceiling")] for row in table],
+           "table": [[row[head.index(name)] for name in ("scaling", "ranks", "µs per sweep", "GFLOPS", "efficiency", "% of ceiling")] for row in table],
            "plot": {mode: {str(ranks): share for ranks, share in scaling.efficiencies(line, mode).items()} for mode, line in lines.items()}}, sys.stdout)
 PY
   figures <<'FIGURES'

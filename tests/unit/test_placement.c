@@ -63,15 +63,15 @@ static void backends_are_never_mixed(void **state)
   for (int r = 0; r < 3; r++) claim_set(all, r, r < 2 ? "n1" : "n2", r < 2 ? 0 : 2, position("cuda"), "");
   claim_set(all, 2, "n2", 2, position("cpu"), "no GPU on the PCI bus");
   refused(all, 3,
-          MIXED "host n1 (from rank 0 on, 2 ranks): would use backend cuda\n"
-                "host n2 (rank 2): would use backend cpu: no GPU on the PCI bus\n");
+          MIXED "host n1 (from rank 0 on, 2 ranks) would use backend cuda\n"
+                "host n2 (rank 2) would use backend cpu: no GPU on the PCI bus\n");
   claim_set(all, 2, "n2", 2, position("opencl"), "");
   refused(all, 3,
-          MIXED "host n1 (from rank 0 on, 2 ranks): would use backend cuda\n"
-                "host n2 (rank 2): would use backend opencl\n");
+          MIXED "host n1 (from rank 0 on, 2 ranks) would use backend cuda\n"
+                "host n2 (rank 2) would use backend opencl\n");
   claim_set(all, 2, "n2", 2, -1, "a GPU that is lost");
   refused(all, 3,
-          MIXED "host n1 (from rank 0 on, 2 ranks): would use backend cuda\n"
+          MIXED "host n1 (from rank 0 on, 2 ranks) would use backend cuda\n"
                 "host n2 (rank 2): a GPU that is lost\n");
 }
 

@@ -32,7 +32,7 @@ static void mem_print_table(const struct mem_copies *c, const struct mem_copy *l
           paced ? "paced copies (a barrier of the block before each access)" : "unpaced copies",
           like->width ? like->width : 4096, mem_assign_names[like->assign], like->threads,
           like->threads == 1 ? "" : "s", like->blocks, like->blocks == 1 ? "" : "s");
-  fprintf(out, "    bytes      ");
+  fprintf(out, "    bytes, all ");
   for (int s = 1; s <= MEM_STREAMS_MAX; s++)
     if (find_point(c, like, s, like->bytes, paced)) fprintf(out, "%4d stream%s", s, s > 1 ? "s" : " ");
   fprintf(out, "\n");
@@ -141,7 +141,9 @@ static void mem_print_host(const struct mem_run *run, FILE *out)
   for (int h = 0; h < run->n_host; h++) {
     const struct mem_host_point *p = &run->host[h];
     if (h == 0 || p->bytes != p[-1].bytes)
-      fprintf(out, "\n  host memory, arrays of %s; GB/s do not count the reads that ordinary stores cause\n",
+      fprintf(out,
+              "\n  host memory, arrays of %s; TRIADD: c = a + b; GB/s do not count the reads that ordinary "
+              "stores cause\n",
               report_bytes(p->bytes));
     snprintf(name, sizeof name, "%d thread%s %s%s", p->threads, p->threads > 1 ? "s" : " ", p->access,
              p->streaming ? ", non-temporal" : "");
@@ -178,11 +180,10 @@ static void print_level(const struct levels_level *l, FILE *out)
 static void print_latency(const struct mem_run *run, FILE *out)
 {
   const struct mem_latency *l = &run->latency;
-  fprintf(out,
-          "\n  latency of a load that waits for the one before, in random order; %d stride%s, sizes of each:",
+  fprintf(out, "\n  latency of a load that waits for the one before, in random order; %d stride%s, with",
           l->n, l->n > 1 ? "s" : "");
   for (int c = 0; c < l->n; c++) fprintf(out, "%s %d", c ? "," : "", l->curves[c].n);
-  fprintf(out, "\n");
+  fprintf(out, " sizes\n");
   for (int n = 0; n < l->n_levels; n++) print_level(&l->levels[n], out);
   if (l->halves)
     fprintf(out, "    near and far part: %.0f and %.0f cycles, %.0f%% near (single loads over %s)\n",

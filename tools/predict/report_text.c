@@ -182,23 +182,35 @@ static void print_model(const struct model *m, FILE *out)
           workloads[m->program].formula[m->terms.overlap > 0], has_boundary(&m->terms) ? " + boundary" : "",
           has_synchronisation(&m->terms) ? " + synchronisation" : "");
   if (model_steps_hidden(&m->terms))
-    fprintf(out, "  interior = sqrt(pass^2 + points^2), where each exchange serves %d sweeps\n",
+    fprintf(out, "  interior = sqrt((time of passes)^2 + (time of points)^2); one exchange per %d sweeps\n",
             m->terms.depth);
-  fprintf(out, "  +-: standard error; a message, launch or synchronisation is of one exchange\n");
+  fprintf(out, "  +-: standard error; times of messages, launches and synchronisation: per exchange\n");
   print_terms(&m->terms, &m->errors, out);
   print_errors(&m->terms.paths, &m->errors, out);
 }
 
+static int is_kind(const char *group)
+{
+  for (int k = 0; k < KINDS; k++)
+    if (strcmp(group, model_kind_names[k]) == 0) return 1;
+  return 0;
+}
+
 void predict_report_covered(const struct model_coverage *coverage, FILE *out)
 {
+  int was_kind = 0;
   for (int c = 0; c < coverage->n; c++) {
     const struct model_covered *covered = &coverage->group[c];
+    const char *before = c == 1                             ? "\n             left out by"
+                         : is_kind(covered->of) != was_kind ? ";\n             of all"
+                                                            : ",";
+    was_kind = is_kind(covered->of);
     if (c == 0)
       fprintf(out, "  intervals  %d of %d predictions of left-out runs lie inside their 90%% interval",
               covered->inside, covered->n);
     else
-      fprintf(out, "%s %s %d of %d", c > 1 ? "," : "\n             by group:",
-              strcmp(covered->of, "cut") == 0 ? "division" : covered->of, covered->inside, covered->n);
+      fprintf(out, "%s %s %d of %d", before, strcmp(covered->of, "cut") == 0 ? "division" : covered->of,
+              covered->inside, covered->n);
   }
   if (coverage->n > 0) fprintf(out, "\n");
 }
