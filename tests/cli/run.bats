@@ -109,16 +109,6 @@ PY
   [[ $output == *"needs 15.8 GiB per rank, but only 15.5 GiB can be used: 16.0 GiB of 16.0 GiB free on device"* ]]
 }
 
-@test "a noisy run is called one, and a quiet one is not" {
-  local himeno=$top_builddir/tests/clock/himeno-gpu
-  CLOCK_MACHINE="usual noise=0.1" run "$himeno" -b null -s 16x16x32 --block 5 -t 0.1
-  expect_status 0
-  [[ $output == *"WARNING    noisy: compare this speed"* ]]
-  CLOCK_MACHINE="usual noise=0.001" run "$himeno" -b null -s 16x16x32 --block 5 -t 0.1
-  expect_status 0
-  [[ $output != *"noisy: compare this speed"* ]]
-}
-
 @test "every neighbour pair's path is in the document" {
   on 8 "$himeno" -b cpu -k stream -s XS -p 2x2x2 -n 1 --json "$document" >/dev/null
   [ "$(json "$document" 'len(d["paths"]), sum(p["bytes"] for p in d["paths"])')" = "48 $((8 * 4 * (15*15 + 2*15*31 + 2*15 + 31)))" ]

@@ -30,6 +30,16 @@ FIGURES
     "timed      100 sweeps in 10 blocks: 0.056 s, pauses between blocks not counted" "noise      standard deviation of the blocks' times: at most 4.7%"
 }
 
+@test "a noisy run is called one, and a quiet one is not" {
+  local himeno=$top_builddir/tests/clock/himeno-gpu
+  CLOCK_MACHINE="usual noise=0.1" run "$himeno" -b null -s 16x16x32 --block 5 -t 0.1
+  expect_status 0
+  [[ $output == *"WARNING    noisy: compare this speed"* ]]
+  CLOCK_MACHINE="usual noise=0.001" run "$himeno" -b null -s 16x16x32 --block 5 -t 0.1
+  expect_status 0
+  [[ $output != *"noisy: compare this speed"* ]]
+}
+
 @test "what is not a sweep is in no sample, and ends the time asked for earlier" {
   export CLOCK_MACHINE="$alone fill=2000000 checksum=1000000"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05
