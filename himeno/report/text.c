@@ -286,10 +286,10 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
 static void print_checks(const struct himeno_kernel *kernel, const struct himeno_verification *v, FILE *out)
 {
   if (v->n_points == 0) return;
-  fprintf(out, "  compared   with the reference: the field p every %d sweeps%s", solver_check_sweeps(kernel),
-          v->pauses ? " and at the end of every block" : "");
+  fprintf(out, "  compared   p with the reference every %d sweeps%s", solver_check_sweeps(kernel),
+          v->pauses ? " and at the end of each block" : "");
   if (!v->pauses)
-    fprintf(out, " in %d untimed block%s, and at the end of every block", v->check_blocks,
+    fprintf(out, " in %d untimed block%s and at the end of each block", v->check_blocks,
             v->check_blocks > 1 ? "s" : "");
   fprintf(out, ";\n             gosa of every sweep on each rank; all 12 arrays of coefficients\n");
 }

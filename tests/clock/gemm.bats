@@ -15,7 +15,7 @@ d.result.peak_share = 0.05
 d.ceilings.gflops = 8.0
 FIGURES
   says "speed      0.80 GFLOPS, 5.0% of the peak" \
-    "timed      5 blocks of 1 product: 0.005 s, pauses between blocks not counted" "noise      standard deviation of the blocks' times: at most 7.2%"
+    "timed      5 blocks of 1 product: 0.005 s without pauses; the speed is the median" "noise      standard deviation of the blocks' times: at most 7.2%"
 }
 
 @test "a block has as many short products as fill --block, and the document holds it" {
