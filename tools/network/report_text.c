@@ -37,13 +37,13 @@ static void print_fit(const struct bench_fit *fit, FILE *out)
             100 * fit->residual);
 }
 
-/* What a reader asks first: the transport whose halo exchange takes least. */
+/* What a reader asks first: the fastest halo exchange. An emulator has no times. */
 static void print_fastest(const struct bench *bench, FILE *out)
 {
   const struct bench_halo *fastest = bench->halo;
   for (int h = 1; h < bench->n_halo; h++)
     if (bench->halo[h].point.seconds < fastest->point.seconds) fastest = &bench->halo[h];
-  if (bench->n_halo > 0)
+  if (bench->n_halo > 0 && !bench->placement.info.emulated)
     fprintf(out, "  fastest    halo exchange of %s by %s: %.2f us\n", bench->config.size.name, fastest->used,
             fastest->point.seconds * 1e6);
 }
