@@ -10,9 +10,9 @@ from hosts import fold
 from stages import PAIRS_POLICY
 from steps import title, titles
 
-OUTCOMES = {"unknown": "unknown", "inapplicable": "does not apply"}
+OUTCOMES = {"inapplicable": "does not apply"}
 METHOD = (
-    "First each host runs himeno-gpu alone, with each rank has its own device. It runs blocks of sweeps and compares the field bit for bit after each block. The later "
+    "First each host runs himeno-gpu alone, with one rank per device. It runs blocks of sweeps and compares the field bit for bit after each block. The later "
     "stages are matrix products, pairs of hosts in rounds, leaf switches and all hosts, if selected. Hosts that fail are left out of the later stages.",
     f"Outliers are marked: {measured.RULE}. A mark never drains a host.",
     "A check that every host fails points to the policy or the set-up, and drains no host.")
