@@ -129,8 +129,8 @@ static status_t gemm_data_check(const struct gemm_rig *rig, const struct gemm_ke
                   rig->placement.backend->name);
 }
 
-/* What a kernel is chosen for. Parts of one product differ by a row or a column: the largest, so
- * that all ranks choose alike. */
+/* The problem that a kernel is chosen for. Parts of one product differ by a row or a column: it is
+ * the largest one, so that all ranks choose the same kernel. */
 static struct gemm_problem problem_of_kernel(const struct gemm_rig *rig, const struct gemm_work *work)
 {
   if (!work->cluster) return work->problem;

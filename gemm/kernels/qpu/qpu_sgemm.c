@@ -25,8 +25,8 @@
 #define MAX_A_STRIDE (1 << 24) /* bytes between rows of A, which mul24 multiplies */
 
 #define MOST_INSTRUCTIONS 20e6 /* of a product that is estimated as a whole */
-/* What is estimated of any other: tiles, or rows of a dot product, per program; columns of a dot
- * product; and of each the depth. */
+/* The part of a larger product that is estimated: tiles, or rows of a dot product, per program;
+ * columns of a dot product; and the depth of each. */
 #define PART_ROUNDS  8
 #define PART_COLUMNS 64
 #define PART_DEPTH   512
@@ -381,7 +381,7 @@ void qpu_sgemm_close(struct qpu_sgemm *s)
   free(s);
 }
 
-/* What programs take in turn. */
+/* The number of parts that the programs take in turn. */
 static size_t sgemm_parts(const struct sgemm_layout *l)
 {
   return l->kernel->kind == QPU_SGEMM_DOT ? l->p : count_tiles(l);
@@ -465,7 +465,7 @@ status_t qpu_sgemm_estimate(struct qpu_sgemm *s, int n_qpus, double *seconds)
   return status;
 }
 
-/* On an emulator the first run of all is estimated: on its way, or by its beginning. */
+/* An emulator estimates the first run of all: while it runs, or from its first tiles. */
 status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts)
 {

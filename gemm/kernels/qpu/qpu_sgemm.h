@@ -24,7 +24,7 @@ struct qpu_sgemm_problem {
   int trans_a, trans_b; /**< stored by columns */
 };
 
-/** Where a kernel's numbers of B come from, and C. */
+/** From where a kernel reads B, and C. */
 enum qpu_sgemm_kind {
   QPU_SGEMM_DOT,     /**< columns of B by TMU1, sixteen numbers at a time */
   QPU_SGEMM_UNIFORM, /**< rows of B by the uniform stream */
