@@ -46,7 +46,7 @@ ROOMS = (
     ("himeno/kernels/qpu/*", "tests/unit/test_qpu_himeno tests/unit/test_kernels_qpu tests/cli/qpu.bats"),
     ("judge/*", "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno.bats tests/cli/accept.bats"),
     ("himeno/*soak*", "tests/unit/test_soak tests/cli/soak.bats"),
-    ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict.bats"),
+    ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict*.bats"),
     ("tools/sim/*", "tests/cli/sim.bats"),
     ("gemm/*", "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats"),
     ("gemm/*cluster*", "tests/unit/test_gemm_grid tests/clock/gemm.bats tests/mpi/cluster-null tests/cli/gemm.bats"),

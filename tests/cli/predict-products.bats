@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+# himeno-predict on studies of products, as gemm-gpu --distributed makes them.
+load predict
+
+setup_file() { study_measured; }
+
+# products_made: of one product of two ranks that was, a study on one to four ranks and later ones on eight, whose times are made up: 1 us a
+# launch, 10 ps a multiply-add, 20 us a step, 5 GB/s, and 1% of noise. truth.json has them without.
+products_made() {
+  on 2 "$top_builddir/gemm-gpu" --distributed -b cpu -k simd -x staged -s 64 -t 0.05 --json product.json >/dev/null
+  mkdir study later
+  "$PYTHON" - "$measured/paths.json" <<'END'
+import copy, json, random, sys
+noise, truth = random.Random(7), {}
+with open("product.json") as file:
+    one = json.load(file)
+with open(sys.argv[1]) as file:
+    paths = json.load(file)
+for pair in paths["pairs"]:
+    pair["fit"] = {**(pair["fit"] or {"residual": 0}), "latency_seconds": 2.2e-5, "bytes_per_second": 4.6e9}
+with open("paths.json", "w") as file:
+    json.dump(paths, file)
+def make(folder, size, p, q, weak):
+    m, n, k = (size[0] * p, size[1] * q, size[2]) if weak else size
+    width = min(k, 256)  # gemm-gpu's own on a CPU
+    panels, rows, columns = k // width, -(-m // p), -(-n // q)
+    multiply = p * q * 1e-6 + 1e-11 * rows * columns * width
+    travel = (max(p, q) - 1) * 20e-6 + 4 * width * ((q - 1) * -(-rows // q) + (p - 1) * -(-columns // p)) / 5e9
+    steps = max(p, q) - 1
+    wait = max((travel * s / steps - min(1, s / p) * min(1, s / q) * multiply for s in range(1, steps + 1)), default=0)
+    name = f"{'weak' if weak else 'strong'}-{'x'.join(map(str, size))}-{p}x{q}"
+    truth[name] = panels * multiply + (panels - 1) * max(0, travel - multiply) + max(0, wait)
+    d = copy.deepcopy(one)
+    seconds = truth[name] * (1 + noise.gauss(0, 0.01))
+    d["config"].update(m=m, n=n, k=k, lda=k, ldb=n, ldc=n)
+    d["config"]["distributed"] = {"procs": [p, q], "weak": weak, "panel": width, "panels": panels, "transport": "staged" if p * q > 1 else None}
+    d["ranks"] = [{**one["ranks"][0], "rank": rank} for rank in range(p * q)]
+    d["paths"] = one["paths"] if p * q > 1 else []
+    d["result"].update(seconds=seconds, launches=3, samples=[x * seconds for x in (1.5, 1.51, 1.52)])  # rank 0's take half as long
+    with open(f"{folder}/{name}.json", "w") as file:
+        json.dump(d, file)
+for size in (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (1500, 1000, 2048), (2048, 2048, 2048):
+    for p, q in (1, 1), (1, 2), (2, 1), (1, 3), (2, 2), (4, 1):
+        make("study", size, p, q, False)
+        if p * q > 1:
+            make("study", size, p, q, True)
+    for p, q in (2, 4), (8, 1):
+        make("later", size, p, q, False)
+        make("later", size, p, q, True)
+make("later", (1536, 1536, 1536), 2, 2, False)
+with open("truth.json", "w") as file:
+    json.dump(truth, file)
+END
+}
+
+@test "a study of products predicts more ranks and other sizes, and is of gemm-gpu alone" {
+  products_made
+  run --separate-stderr "$predict" --study study --comm paths.json -s 512,1536 -n 1,4,8 --against later --json p.json
+  expect_status 0
+  for word in '55 products of kernel simd' 'multiply-adds per rank' 'seconds per product = interior + exchange that does not overlap' 'us per product (90% interval)' ' 2x2 ' 'a product still gets shorter up to the most ranks tried'; do
+    [[ $output == *"$word"* ]] || { echo "no $word in: $output"; return 1; }
+  done
+  follows_schema p.json
+  "$PYTHON" - <<'END'
+import json
+d, truth = json.load(open("p.json")), json.load(open("truth.json"))
+assert (d["config"]["program"], d["model"]["program"], d["model"]["product"]) == ("gemm-gpu", "gemm-gpu", {"type": "f32", "panel": 0, "on_cpu": True}), d["model"]
+assert abs(d["model"]["terms"][1]["value"] / 1e-11 - 1) < 0.02, d["model"]["terms"]
+assert {v["kind"] for v in d["validation"]["pairs"]} == {"cut", "ranks", "size"}
+pairs = d["against"]["pairs"]
+assert len(pairs) == 21 and sum(q["inside"] for q in pairs) >= 18, pairs
+for q in pairs:
+    size = q["size"] if "x" in q["size"] else "x".join([q["size"]] * 3)
+    assert abs(q["predicted"] / truth[f"{q['scaling']}-{size}-{'x'.join(map(str, q['procs']))}"] - 1) < 0.08, q
+assert len(d["predictions"]) == 12
+for q in d["predictions"]:
+    assert q["low"] < q["seconds"] < q["high"] < (1.5 if q["ranks"] < 8 else 2) * q["low"], q
+    assert abs(q["gflops"] * q["seconds"] * 1e9 / (2 * q["m"] * q["n"] * q["k"]) - 1) < 1e-9, q
+    times = q["procs"] if q["scaling"] == "weak" else (1, 1)
+    assert (q["m"], q["n"], q["k"]) == (int(q["size"]) * times[0], int(q["size"]) * times[1], int(q["size"])), q
+END
+  run --separate-stderr "$predict" --model p.json -s 128,4096 -n 1
+  [[ $output == *": fewer multiply-adds per rank than any run"*": more multiply-adds per rank than any run"* ]]
+  [[ $output != *" points"* ]]
+  "$predict" --study study --comm paths.json -s 512 -n 8 -p 2x4 --json q.json >/dev/null
+  run "$predict" --check q.json --against later
+  expect_status 0
+  [[ $output == *"2 of 2 predicted, median error "[0-7]"."* ]]
+  "$predict" --model p.json -s 512,1536 -n 1,4,8 --json again.json >/dev/null
+  [ "$("$PYTHON" -c 'import json; a, b = (json.load(open(f))["predictions"] for f in ("p.json", "again.json")); print(len(a), all(abs(x["high"] / y["high"] - 1) < 1e-6 for x, y in zip(a, b)))')" = "12 True" ]
+  says 2 '--procs 2x2x2: gemm-gpu cuts 2 dimensions' --model p.json -n 8 -p 2x2x2
+  says 2 '--size L: must be N or MxNxK' --model p.json -s L
+  says 2 '--sweeps-per-pass 2: gemm-gpu makes no sweeps' --model p.json --sweeps-per-pass 2
+  says 2 '--procs 2x4: himeno-gpu cuts 3 dimensions' --model "$top_srcdir/tests/golden/model.json" -n 8 -p 2x4
+  says 2 '--size 512: must be ' --model "$top_srcdir/tests/golden/model.json" -s 512
+  says 2 "--against .*: runs of himeno-gpu, but the model is one of gemm-gpu" --model p.json --against "$measured/study"
+  [ "$HAVE_SIMGRID" = 0 ] || { run "$top_builddir/himeno-sim" --model p.json -s S -n 2; expect_status 2; [[ $output == *"a model of gemm-gpu"* ]]; }
+  sed 's/"program": "gemm-gpu"/"program": "mem-gpu"/' p.json >other.json
+  says 2 'program is none that is known' --model other.json
+  sed 's/"type": "f32"/"type": "f31"/' p.json >other.json
+  says 2 'product.type is none that is known' --model other.json
+}
+
+@test "products without --distributed or of another type are left out; runs of two programs are no study" {
+  products_made
+  "$top_builddir/gemm-gpu" -b cpu -k simd -s 64 -t 0.02 --json study/own.json >/dev/null
+  sed 's/"type": "f32"/"type": "bf16"/' study/strong-512x512x512-2x2.json >study/half.json
+  run "$predict" --study study --comm paths.json -s 512 -n 4 --json p.json
+  expect_status 0
+  [[ $output == *"    study/half.json: kernel simd, backend cpu, type bf16, "* ]]
+  [[ $(json p.json '[l["why"] for l in d["config"]["left_out"] if l["as"] == "no run"]') == *"without --distributed"* ]]
+  cp "$measured/study/S-1.json" study/sweep.json
+  says 2 'a study is of one program' --study study --comm paths.json
+  rm study/sweep.json
+  sed -i 's/"panel": [0-9]*/"panel": 0/' study/half.json
+  says 2 'study/half.json: not as its schema says' --study study --comm paths.json
+}

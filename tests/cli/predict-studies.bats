@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+# himeno-predict on studies of GPUs in doc/results, and what the log of predictions says of them.
+load predict
+
+# errors_of STUDY TRANSPORTS WHAT: of the errors beside the runs on four, in order.
+errors_of() {
+  run "$predict" --study "$1/runs.jsonl" --comm "$1/paths.json" --include unverified --fit-ranks 3 -n 4 -p 4x1x1 --against "$1/runs.jsonl" --json four.json
+  expect_status 0
+  json four.json "(lambda e: $3)(sorted(abs(q['error']) for q in d['against']['pairs'] if q['ranks'] == 4 and q['predicted'] and q['transport'] in $2))"
+}
+
+@test "four H200 are predicted from one to three, as recorded, S to XL: p2p within 8%, half of all within 5%" {
+  needs_results
+  for_figures
+  recorded=$top_srcdir/doc/results/h200-x4-2026-11
+  [ "$(errors_of "$recorded" "('p2p', 'staged')" "(len(e), e[12] < 0.05)")" = "(24, True)" ]
+  [ "$(errors_of "$recorded" "('p2p',)" "(len(e), e[-1] < 0.08)")" = "(12, True)" ]
+}
+
+@test "and with two runs of each configuration: p2p within 7%, staged within 18%, half of all within 2.5%" {
+  needs_results
+  for_figures
+  recorded=$top_srcdir/doc/results/h200-x4-2026-11/repeated
+  [ "$(errors_of "$recorded" "('p2p', 'staged')" "(len(e), e[32] < 0.025)")" = "(64, True)" ]
+  [ "$(errors_of "$recorded" "('p2p',)" "(len(e), e[-1] < 0.07)")" = "(32, True)" ]
+  [ "$(errors_of "$recorded" "('staged',)" "(len(e), e[-1] < 0.18)")" = "(32, True)" ]
+}
+
+@test "four H100 from one to three, as recorded, with one sweep a pass and with four: by p2p half within 2% and 9 of 10 within 8%, by staged 4% and 12%" {
+  needs_results
+  for_figures
+  local later=$top_srcdir/doc/results/h100-x4-2026-11/later kernel
+  for kernel in stream temporal4; do
+    "$predict" --study "$later/runs.jsonl" --comm "$later/paths.json" --fit-ranks 3 -k $kernel -s S -n 4 --against "$later/runs.jsonl" --json $kernel.json >/dev/null
+  done
+  "$PYTHON" - <<'END'
+import json
+for way, half, most in ("p2p", 0.02, 0.08), ("staged", 0.04, 0.12):
+    pairs = [q for kernel in ("stream", "temporal4") for q in json.load(open(f"{kernel}.json"))["against"]["pairs"] if q["ranks"] == 4 and q["transport"] == way]
+    errors = sorted(abs(q["error"]) for q in pairs if q["predicted"])
+    assert len(errors) == 20 and (errors[9] + errors[10]) / 2 < half and errors[17] < most, (way, errors)
+    assert sum(q["inside"] for q in pairs) > 17, way
+END
+}
+
+@test "eight H200 from one to four, as recorded: by p2p half within 2% and all within 6%, by staged half within 4% and 14 of 16 within 9%" {
+  needs_results
+  for_figures
+  recorded=$top_srcdir/doc/results/h200-x8-2026-11
+  run "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --include unverified --fit-ranks 4 -n 8 -p 8x1x1 --against "$recorded/runs.jsonl" --json eight.json
+  expect_status 0
+  errors() { json eight.json "(lambda e: ($2))(sorted(abs(q['error']) for q in d['against']['pairs'] if q['ranks'] == 8 and q['predicted'] and q['transport'] == '$1'))"; }
+  [ "$(errors p2p 'len(e), e[7] < 0.02, e[15] < 0.06')" = "(16, True, True)" ]
+  [ "$(errors staged 'len(e), e[7] < 0.04, e[13] < 0.09')" = "(16, True, True)" ]
+  [ "$(json eight.json "sum(q['inside'] for q in d['against']['pairs'] if q['ranks'] == 8)")" = 32 ]
+  [ "$(json eight.json 'd["model"]["tile_points"]')" = 256.0 ]
+  follows_schema eight.json
+}
+
+@test "one GPU predicts two, as sealed: with what its paths let guess, which the report tells, and of the kernel that was sealed" {
+  needs_results
+  local sealed=$top_srcdir/doc/results/two-sealed-2026-11 results=$top_srcdir/doc/results kernel
+  grep -E '"name": "(one-|bare-1)' "$results/h100-x2-2026-11/runs.jsonl" >one.jsonl
+  grep -E '"name": "(two-(M|L|XL)-|strong-.*-(p2p|staged)-auto)' "$results/h100-x2-2026-11/runs.jsonl" >two.jsonl
+  for kernel in stream temporal4; do
+    run "$predict" --study one.jsonl -k $kernel --fit-ranks 1 --comm "$sealed/paths.json" -s M,L,XL -n 2 -p 2x1x1 --per-host 2 --scaling strong --json again.json
+    expect_status 0
+    [[ $output == *"up to 1 rank on 1 host"*"only estimated, from comm-gpu's measurements"*"sweep = max(interior, exchange) + reduction + $([ $kernel = stream ] || echo "boundary + ")synchronisation"$'\n'* ]]
+    "$PYTHON" - again.json "$sealed/h100-$kernel.json" <<'END'
+import json, sys
+a, b = ({(p["size"], p["transport"]): p["seconds"] for p in json.load(open(f))["predictions"]} for f in sys.argv[1:])
+of = [k for k in a if k[1] == "p2p"]  # by staged the sealed model had no term for what no sweep hides
+assert a.keys() == b.keys() and len(of) == 3 and all(abs(a[k] / b[k] - 1) < (0.01 if "stream" in sys.argv[2] else 0.05) for k in of), (a, b)
+END
+    run "$predict" --check "$sealed/h100-$kernel.json" --against two.jsonl
+    expect_status 0
+    [[ $output != *"outside its interval"* && $output == *"kernel $([ $kernel = stream ] && echo temporal4 || echo stream), backend cuda"* ]]
+  done
+}
+
+@test "two GPUs from one, measured later: the log's table is what the seals say" {
+  needs_results
+  local sealed=$top_srcdir/doc/results/two-sealed-2026-11 kernel
+  grep '"name": "seal-' "$top_srcdir/doc/results/h100-x2-2026-11-later/runs.jsonl" >later.jsonl
+  for kernel in stream temporal4; do
+    "$predict" --check "$sealed/h100-$kernel.json" --against later.jsonl >$kernel
+    run ! grep outside $kernel
+  done
+  "$PYTHON" - "$top_srcdir/doc/prediction-log.md" <<'END'
+import re, sys
+log = open(sys.argv[1]).read()
+rows = re.findall(r"^\| (M|L|XL) \| (\S+)% \| (\S+)% \| (\S+)% \| (\S+)% \|$", log, re.M)
+off = {(kernel, size, way): float(error) for kernel in ("stream", "temporal4")
+       for size, way, error in re.findall(r"^ +(\S+) +strong +2 +2x1x1 +(\S+) .* ([-+][\d.]+)%$", open(kernel).read(), re.M)}
+ways = [(kernel, way) for kernel in ("stream", "temporal4") for way in ("p2p", "staged")]
+assert len(rows) == 3 and len(off) == 12, (rows, off)
+for size, *shown in rows:
+    assert [float(one.replace("−", "-")) for one in shown] == [off[kernel, size, way] for kernel, way in ways], (size, shown)
+END
+}
+
+@test "each stored run outside its interval stands in the log, with what was found" {
+  needs_results
+  for_figures
+  local results=$top_srcdir/doc/results name of keep n=0
+  while read -r name of; do
+    for keep in "" "--include unverified,machines"; do
+      "$predict" --study "$results/$of/runs.jsonl" --comm "$results/$of/paths.json" $keep -s L -n 1 --scaling strong --json "$name-$((n++ % 2)).json" >/dev/null
+    done
+  done <<'END'
+first h200-x4-2026-11
+repeated h200-x4-2026-11/repeated
+eight h200-x8-2026-11
+hosts hosts-x8-2026-11
+END
+  "$PYTHON" - "$top_srcdir/doc/prediction-log.md" <<'END'
+import json, re, sys
+chapter = open(sys.argv[1]).read().split("### Each run outside its interval")[1].split("\n### ")[0]
+told, study = [], None
+for row in re.findall(r"^\|(.*)\|$", chapter, re.M):
+    cells = [cell.strip().replace("`", "") for cell in row.split("|")]
+    study = cells[0].removeprefix("four ") or study
+    told.append((study, cells[1], cells[3]))
+def stands(name, pair):
+    cut = "one rank" if pair["ranks"] == 1 else "x".join(map(str, pair["procs"]))
+    words = {pair["size"], cut} | ({pair["transport"]} if pair["ranks"] > 1 and name != "hosts" else set())
+    return any(name == study and found and all(re.search(rf"\b{word}\b", run) for word in words) for study, run, found in told)
+runs = set()
+for name in "first", "repeated", "eight", "hosts":
+    for kept in 0, 1:
+        for pair in json.load(open(f"{name}-{kept}.json"))["validation"]["pairs"]:
+            # another processor may round what is at the very edge to its other side
+            if pair["predicted"] and not 0.999 * pair["low"] < pair["measured"] < 1.001 * pair["high"]:
+                runs.add((name, pair["measured"]))
+                assert stands(name, pair), (name, pair)
+assert len(runs) > 30, len(runs)
+END
+}
+
+@test "four and eight H200 beside what was predicted before: as recorded" {
+  needs_results
+  for_figures
+  local sealed results=$top_srcdir/doc/results
+  for sealed in "$results"/h200-x8-2026-11/sealed/{8x1x1,2x2x2} "$results"/h200-x4-2026-11{,/repeated}/sealed/{4x1x1,2x2x1}; do
+    run "$predict" --check "$sealed.json" --against "${sealed%/sealed/*}/runs.jsonl"
+    expect_status 0
+    [[ $output == *"$(grep "median error" "$sealed.txt")"* ]]
+  done
+}
+
+@test "six and eight hosts from one, two and four, as sealed and recorded: half within 10%, all in their intervals" {
+  needs_results
+  for_figures
+  local cut recorded=$top_srcdir/doc/results/hosts-x8-2026-11
+  for cut in 6x1x1 8x1x1; do
+    run "$predict" --check "$recorded/sealed/$cut.json" --against "$recorded/later.jsonl"
+    expect_status 0
+    [[ $output == *"8 of 8 predicted, median error "[0-9].[0-9]"%"* && $output != *outside* ]]
+  done
+  "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --per-host 1 -n 8 -p 8x1x1 --against "$recorded/later.jsonl" --json hosts.json >/dev/null
+  [ "$(json hosts.json '(lambda e: (len(e), e[8] < 0.05, e[15] < 0.2))(sorted(abs(q["error"]) for q in d["against"]["pairs"]))')" = "(16, True, True)" ]
+  [ "$(json hosts.json 'd["model"]["per_host"], d["model"]["hosts_most"], d["config"]["left_aside"], d["config"]["between"]')" = "1 4 0 None" ]
+}
+
+@test "what a fit should not believe is left out and named, with its file, until it is asked for" {
+  needs_results
+  local recorded=$top_srcdir/doc/results/h200-x4-2026-11
+  mkdir runs
+  recorded h200-x4-2026-11/runs.jsonl '*' runs/
+  "$PYTHON" - <<'END'
+import json
+def changed(name, how):
+    path = f"runs/{name}.json"
+    with open(path) as file:
+        d = json.load(file)
+    how(d)
+    with open(path, "w") as file:
+        json.dump(d, file)
+def times(d, factor):
+    d["result"]["samples"] = [factor * one for one in d["result"]["samples"]]
+def ranks(d, **what):
+    for rank in d["ranks"]:
+        rank.update(what)
+changed("strong-M-2-p2p-2x1x1", lambda d: times(d, 0.1))
+changed("strong-L-3-staged-3x1x1", lambda d: times(d, 2))
+changed("strong-S-4-p2p-2x2x1", lambda d: ranks(d, host="other"))
+changed("strong-S-4-staged-2x2x1", lambda d: ranks(d, driver="driver 1.2"))
+changed("strong-M-4-p2p-4x1x1", lambda d: d["ranks"][0].update(uuid="GPU-of-another-vm"))
+changed("strong-M-4-staged-4x1x1", lambda d: ranks(d, device="NVIDIA H100"))
+changed("weak-M-3-p2p-3x1x1", lambda d: d["result"].update(checksum="0" * 16, verified="no"))
+changed("strong-XL-2-staged-2x1x1", lambda d: [path.update(handover="shared memory", handover_why="on one host") for path in d["paths"]])
+with open("runs/strong-L-1-none-1x1x1.json") as one, open("runs/strong-L-1-again.json", "w") as other:
+    other.write(one.read().replace("2026-", "2025-"))
+END
+  run "$predict" --study runs --comm "$recorded/paths.json" -s L -n 2 --json p.json
+  expect_status 0
+  while IFS='|' read -r file why; do
+    grep -Eq "    runs/$file.json: .*$why" <<<"$output" || { printf '%s\nnames no %s: %s\n' "$output" "$file" "$why"; return 1; }
+  done <<'END'
+strong-M-2-p2p-2x1x1|off by .* times their spread
+strong-L-3-staged-3x1x1|off by
+strong-S-4-p2p-2x2x1|began on host other, but most runs on vm
+strong-S-4-staged-2x2x1|driver 1.2, but most runs' is driver 580
+strong-M-4-p2p-4x1x1|another machine named vm: .* GPU-of-another-vm
+strong-M-4-staged-4x1x1|NVIDIA H100
+strong-18x64x128-1-none-1x1x1|its result was not verified
+weak-M-3-p2p-3x1x1|its bits are not those of runs/weak-M-3-staged-3x1x1.json
+strong-XL-2-staged-2x1x1|staged through shared memory; the others by MPI alone
+strong-L-1-none-1x1x1|the same run as runs/strong-L-1-again.json
+END
+  [ "$(json p.json 'd["config"]["left_aside"], d["config"]["runs"], [path["staging"] for path in d["model"]["paths"]]')" = "13 43 [None, 'by MPI alone, as before shared memory']" ]
+  follows_schema p.json
+  "$predict" --study runs --comm "$recorded/paths.json" -s L -n 2 --include unverified,machines,duplicates,outliers --json p.json >/dev/null
+  [ "$(json p.json 'sorted(l["as"] for l in d["config"]["left_out"])')" = "['kind', 'staging']" ]
+}
+
+@test "a wrong run moves no prediction; where too little is left the reader is told what was there" {
+  needs_results
+  local recorded=$top_srcdir/doc/results/h200-x4-2026-11 which
+  mkdir right wrong
+  recorded h200-x4-2026-11/runs.jsonl '*' right/
+  rm right/strong-XL-3-p2p-*.json
+  recorded h200-x4-2026-11/runs.jsonl '*' wrong/
+  sed -i 's/"block": 120/"block": 1200/' wrong/strong-XL-3-p2p-*.json # ten times as fast as it was
+  for which in right wrong; do "$predict" --study $which --comm "$recorded/paths.json" -s S,XL -n 4 --json $which.json >/dev/null; done
+  "$PYTHON" -c 'import json; a, b = (json.load(open(f))["predictions"] for f in ("right.json", "wrong.json")); assert a == b'
+  mkdir few
+  cp right/strong-[SML]-1-*.json right/strong-S-2-p2p-2*.json few
+  sed -i 's/"host": "vm"/"host": "other"/' few/*-2-*.json
+  run "$predict" --study few --comm "$recorded/paths.json" -s S -n 2
+  expect_status 3
+  [[ $output == *"too little to predict from: 3 runs"*"warning: 1 run was left out (machines), few/strong-S-2-p2p-2x1x1.json: began on host other"*"--include machines"* ]]
+}
+
+@test "ranks beyond a host need a path between hosts: measured, or given" {
+  needs_results
+  local eight=$top_srcdir/doc/results/h200-x8-2026-11
+  eight() { "$predict" --study "$eight/runs.jsonl" --comm "$eight/paths.json" --include machines -s XL --scaling strong "$@"; }
+  run eight -x p2p -n 4096
+  expect_status 3
+  [[ $output == *"256 hosts, but the path between hosts by staged was never measured"* ]]
+  eight -n 8,512 --per-host 8 --network 5,20 --json given.json >/dev/null
+  follows_schema given.json
+  [ "$(json given.json 'd["config"]["between"]')" = "{'latency_seconds': 5e-06, 'bytes_per_second': 20000000000.0}" ]
+  # by p2p a sweep between hosts has the latency of staged, and is never as short as within one host
+  [ "$(json given.json '[q["seconds"] > 2e-5 for q in d["predictions"] if q["ranks"] == 512]')" = "[True, True]" ]
+  "$predict" --model given.json -s XL -n 512 --scaling strong --per-host 8 --network 500,20 --json far.json >/dev/null
+  [ "$(json far.json 'min(q["seconds"] for q in d["predictions"]) > 3e-4')" = True ]
+}
+
+@test "the page on a cluster of 512 nodes: its commands print what it shows" {
+  needs_results
+  ln -s "$top_srcdir/doc" doc
+  "$PYTHON" - "$predict" <<'END'
+import re, subprocess, sys
+number = re.compile(r"[-+]?\d+\.?\d*")
+def same(shown, printed):
+    """Words as they are; numbers as another processor may round a fit."""
+    pairs = [[float(one) for one in number.findall(line)] for line in (shown, printed)]
+    return number.sub("#", shown).split() == number.sub("#", printed).split() and all(
+        abs(a - b) <= 0.02 * abs(a) + 0.2 for a, b in zip(*pairs))
+shown = 0
+page = open("doc/cluster-512.md").read()
+printed = None
+for block in page.split("\n\n"):
+    lines = block.strip("\n").split("\n")
+    if lines[0].startswith("    himeno-predict "):
+        words = lines[0].split()
+        printed = subprocess.run([sys.argv[1], *words[1:]], check=True, capture_output=True, text=True).stdout.splitlines()
+    elif lines[0].startswith("    ") and printed:
+        for line in lines:
+            assert any(same(line.strip(), one.strip()) for one in printed), line
+            shown += 1
+assert shown == 38, shown
+for row in re.findall(r"^\| (\d) GPUs, (\S+) \| (\S+) \| (\S+), (\S+)% \|", page, re.M):
+    words = f"--model cluster.json --per-host 8 -s XL -x p2p --scaling strong -n {row[0]} -p {row[1]} --sweeps-per-pass 4 --compute-time 0.452".split()
+    printed = subprocess.run([sys.argv[1], *words], check=True, capture_output=True, text=True).stdout
+    seconds = float(re.search(r"^  XL +\d +\S+ +(\S+)", printed, re.M)[1])
+    assert abs(seconds / float(row[3]) - 1) < 0.01 and abs(float(row[3]) / float(row[2]) - 1 - float(row[4].replace("−", "-")) / 100) < 0.001, row
+    shown += 1
+assert shown == 42, shown
+END
+}

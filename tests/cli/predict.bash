@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+# Shared by the files about himeno-predict.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+predict=$top_builddir/himeno-predict
+export OMP_NUM_THREADS=1
+
+# study_measured: a study in $measured by the virtual clock, whose figures do not depend on this machine, and paths.json. Its messages play those
+# through shared memory, which has no time there.
+study_measured() {
+  [ "$HAVE_CMINPACK" = 1 ] || return 0
+  export measured=$BATS_FILE_TMPDIR
+  local CLOCK_MACHINE="sweep=1 jitter=0.002 fill=1000 checksum=1000 latency=2000 link=0.3 reduce=1000 barrier=1000"
+  export CLOCK_MACHINE
+  mkdir "$measured/study"
+  for size in 28x28x56 XS 40x40x80 S; do
+    for ranks in 1 2 3; do
+      on $ranks "$top_builddir/tests/clock/himeno-gpu" -b cpu -k stream -x staged -s $size -t 0.02 --block 10 -p ${ranks}x1x1 \
+        --json "$measured/study/$size-$ranks.json" >/dev/null
+    done
+  done
+  on 2 "$himeno" -b cpu -k reference -s XS -n 2 --json "$measured/study/other-kernel.json" >/dev/null
+  echo '{"schema": "other/1"}' >"$measured/study/other.json"
+  on 2 "$top_builddir/tests/clock/comm-gpu" -b cpu --parts pairs -x staged --samples 3 --max 8M --json "$measured/paths.json" >/dev/null
+  sed -i 's/"handover": "MPI"/"handover": "shared memory"/' "$measured"/study/*-[123].json "$measured/paths.json"
+}
+
+setup() {
+  [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built: no cminpack"
+  cd "$BATS_TEST_TMPDIR"
+}
+
+from_study() { "$predict" --study "$measured/study" --comm "$measured/paths.json" "$@"; }
+
+# Of recorded runs the figures count, and not what else runs for them.
+for_figures() { without_sanitizers "figures are the same without sanitizers"; }
+
+follows_schema() { has_jsonschema && follows predict "$1"; }
+
+# says CODE PATTERN ARGUMENT...: one line that matches.
+says() {
+  local code=$1 pattern=$2
+  shift 2
+  run --separate-stderr "$predict" "$@"
+  expect_status "$code"
+  said "$pattern" .
+}
