@@ -23,7 +23,7 @@ AS_IF([test -z "$MPI_FLAVOUR"], [MPI_FLAVOUR=other])
 # gcc takes MPICH's MPI_STATUSES_IGNORE, an address that is never written to, for an array of no elements.
 AS_IF([test "$MPI_FLAVOUR" = mpich], [HG_TRY_CFLAG([-Wno-stringop-overflow])])
 AC_SUBST([MPI_FLAVOUR])
-AS_CASE([$CC], [smpicc*], [], [HG_MPI_LAUNCHER])
+HG_MPI_LAUNCHER
 HG_NOTE([MPI], [on], [$MPI_FLAVOUR with $CC, launched by ${MPIRUN:-nothing that was found}])])
 
 # HG_MPI_FLAVOUR(NAME, MACRO): MACRO of mpi.h tells whose MPI this is.

@@ -50,7 +50,6 @@ ROOMS = (
     ("judge/*", "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno.bats tests/cli/accept.bats"),
     ("himeno/*soak*", "tests/unit/test_soak tests/cli/soak.bats"),
     ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict*.bats"),
-    ("tools/sim/*", "tests/cli/sim.bats"),
     ("gemm/*", "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats"),
     ("gemm/*cluster*", "tests/unit/test_gemm_grid tests/clock/gemm.bats tests/mpi/cluster-null tests/cli/gemm.bats"),
     ("gemm/kernels/cuda/*", "tests/unit/test_gemm_products tests/unit/test_gemm_tensor tests/mpi/products-cuda"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draws scaling studies for scripts/plot scaling: time, efficiency and phases over ranks, measured, predicted and simulated."""
+"""Draws scaling studies for scripts/plot scaling: time, efficiency and phases over ranks, measured and predicted."""
 import itertools
 import os
 import statistics
@@ -11,7 +11,6 @@ from naming import transport_of
 MODES = ("strong", "weak")
 MEASURED = "himeno-gpu"
 PREDICTED = "himeno-predict/1"
-SIMULATED = "himeno-sim/1"
 # Lines per panel, and panels per row.
 SERIES_MAX = 4
 ABREAST = 4
@@ -83,13 +82,7 @@ def predicted(document):
     return found
 
 
-def simulated(document):
-    return [{"kind": SIMULATED, "mode": "weak" if run["config"]["weak"] else "strong", "ranks": run["config"]["ranks"],
-             "key": series_key(run["config"], None, run["config"]["ranks"]), "procs": "x".join(map(str, run["config"]["procs"])),
-             "seconds": run["phases"]["sweep"]["max"]} for run in document["runs"]]
-
-
-READERS = {**dict.fromkeys(documents.RUNS, measured), distributed.SCHEMA: products, PREDICTED: predicted, SIMULATED: simulated}
+READERS = {**dict.fromkeys(documents.RUNS, measured), distributed.SCHEMA: products, PREDICTED: predicted}
 
 
 def read(read_documents):
@@ -238,23 +231,12 @@ def draw_predicted(time, efficiency, points, mode, key, look, style):
         efficiency.fill_between(ranks, *[[100 * point["efficiency"] * point["seconds"] / point[end] for point in one] for end in ("high", "low")], **band)
 
 
-def draw_simulated(time, efficiency, points, mode, key, look, style):
-    line = of_series(points, SIMULATED, mode, key)
-    share = efficiencies(line, mode, of_series(points, PREDICTED, mode, key) or of_series(points, MEASURED, mode, key))
-    mark = {"color": look["color"], "marker": "x", "markersize": 7, "zorder": 4}
-    for ranks in sorted(set(line) - {1}):
-        text = f"{key[0]}, {mode}, {key[2]}, {ranks} ranks: simulated {1e6 * middle(line[ranks]):.4g} µs per sweep"
-        style.titled(*time.plot([ranks], [1e6 * middle(line[ranks])], **mark), text)
-        if ranks in share:
-            style.titled(*efficiency.plot([ranks], [100 * share[ranks]], **mark), text)
-
-
 def draw_curves(time, efficiency, points, group, style):
     """A group's time and efficiency over ranks."""
     mode, name, keys = group
     looks = looks_of(points, style)
     for key in keys:
-        for draw_kind in (draw_measured, draw_predicted, draw_simulated):
+        for draw_kind in (draw_measured, draw_predicted):
             draw_kind(time, efficiency, points, mode, key, looks[key[0]], style)
     numbers = sorted({point["ranks"] for point in points for key in keys if fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)})
     for axes, label in ((time, unit(points)), (efficiency, "efficiency, %")):
@@ -316,8 +298,6 @@ def legend(points, keys, style, looks):
         handles.append(lines.Line2D(linestyle=IDEAL, linewidth=0.9, label="ideal", **gray))
     if PREDICTED in kinds:
         handles.append(lines.Line2D(linestyle="-.", linewidth=0.9, marker="D", markersize=4, markerfacecolor="none", label="predicted; band: 90% of runs", **gray))
-    if SIMULATED in kinds:
-        handles.append(lines.Line2D(marker="x", linestyle="none", markersize=7, label="simulated", **gray))
     return handles
 
 
@@ -342,6 +322,6 @@ def draw(points, title, name):
     bars = [patches.Patch(color=style.PARTS[index], label=label) for index, _, label in parts(points) if phased]
     legend_rows = style.legend(figure, legend(points, names(points), style, looks_of(points, style)) + bars)
     origins = [point["origin"] for point in points if point["kind"] == MEASURED]
-    text = style.caption(origins) if origins else "predicted" + (" and simulated" if any(p["kind"] == SIMULATED for p in points) else "")
+    text = style.caption(origins) if origins else "predicted"
     hatched = " · hatched: predicted" if phased and any(p["kind"] == PREDICTED for p in points) else ""
     style.save(figure, name, text + hatched, title, legend_rows=legend_rows)

@@ -12,7 +12,7 @@ from matplotlib import pyplot, ticker  # noqa: E402
 COLOURS = ("#1b3a5c", "#c8562d", "#4f8f6b", "#8a6fb0", "#c9a227", "#6f7b85", "#2a8fbd", "#9c3b58", "#7a4b21", "#d0659a", "#0f6e6e", "#8a9a2b")
 # Parts of a bar: computing is grey, communication is red.
 PARTS = ("#8d99a6", "#56636f", "#b8336a", "#e9a1c1")
-# Predictions are hollow diamonds, simulated points crosses, and kernels in a roofline stars.
+# Predictions are hollow diamonds, and kernels in a roofline stars.
 MARKERS = ("o", "s", "^", "v", "<", ">", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 CLASSIC = {"facecolor": "#9fb4c9", "edgecolor": "#1b3a5c", "linewidth": 0.8}

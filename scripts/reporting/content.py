@@ -35,7 +35,7 @@ def point_of(document, path):
 
 
 class Study:
-    """A folder of scripts/scaling, or of himeno-gpu's documents, with documents of himeno-predict and himeno-sim."""
+    """A folder of scripts/scaling, or of himeno-gpu's documents, with documents of himeno-predict."""
 
     def __init__(self, folder, extra):
         self.folder = folder
@@ -117,21 +117,20 @@ def entries(study):
 
 
 def measurements(study):
-    """One row per configuration. The last three columns are left out if they have no value."""
+    """One row per configuration. The last two columns are left out if they have no value."""
     head = ["scaling", "size", "ranks", "division", "transport", "kernel", "runs", scaling.unit(study.drawn), "(max − min) / median", "GFLOPS", "efficiency",
             "% of peak" if study.products else "% of ceiling",
-            "compared with", "predicted µs", "prediction error", "simulated µs"]
+            "compared with", "predicted µs", "prediction error"]
     table = []
     for one in entries(study):
         mode, size, ranks, kernel, transport, procs = one["key"]
-        expected, simulated = (counterpart(study, kind, one["key"]) for kind in (scaling.PREDICTED, scaling.SIMULATED))
+        expected = counterpart(study, scaling.PREDICTED, one["key"])
         table.append([mode if ranks > 1 else "–", size, ranks, procs, transport if ranks > 1 else "–", kernel, len(one["rows"]), microseconds(one["seconds"]),
                       percent(one["spread"]), f"{one['gflops']:.5g}", percent(one["efficiency"]), percent(one["share"]),
                       ", ".join(sorted({row["verified"] for row in one["rows"]})),
                       microseconds(expected["seconds"]) if expected else "–",
-                      f"{100 * (expected['seconds'] / one['seconds'] - 1):+.1f}%" if expected else "–",
-                      microseconds(simulated["seconds"]) if simulated else "–"])
-    kept = [column for column in range(len(head)) if column < len(head) - 3 or any(row[column] != "–" for row in table)]
+                      f"{100 * (expected['seconds'] / one['seconds'] - 1):+.1f}%" if expected else "–"])
+    kept = [column for column in range(len(head)) if column < len(head) - 2 or any(row[column] != "–" for row in table)]
     return [head[column] for column in kept], [[row[column] for column in kept] for row in table]
 
 

@@ -34,5 +34,5 @@ _himeno_gpu() {
   esac
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
-complete -o filenames -F _himeno_gpu himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict himeno-sim \
+complete -o filenames -F _himeno_gpu himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict \
   himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling

@@ -39,7 +39,7 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
 
     def configure_args(self):
         spec = self.spec
-        args = [f"MPICC={spec['mpi'].mpicc}", "--without-clblast", "--without-simgrid"]
+        args = [f"MPICC={spec['mpi'].mpicc}", "--without-clblast"]
         args += self.with_or_without("opencl")
         args += self.with_or_without("cblas", variant="blas")
         args += self.with_or_without("cminpack", variant="predict")

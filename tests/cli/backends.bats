@@ -251,9 +251,9 @@ quick() {
   SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=3 run "$top_builddir/mem-gpu" -b cpu --host # the first has said it
   expect_status 2
   [ -z "$output" ]
-  PMI_SIZE=2 PMI_RANK=0 run "$top_builddir/himeno-sim" -s XS -n 2 --model "$top_srcdir/tests/golden/model.json"
+  PMI_SIZE=2 PMI_RANK=0 run "$top_builddir/mem-gpu" -b cpu --host
   expect_status 2
-  [[ $output == *'himeno-sim: 2 ranks were started (PMI_SIZE)'* ]]
+  [[ $output == *': 2 ranks were started (PMI_SIZE), but mem-gpu'* ]]
   OMPI_COMM_WORLD_SIZE=2 run "$top_builddir/mem-gpu" --list
   expect_status 0
 }

@@ -26,7 +26,6 @@ alone() {
   local b=$top_builddir
   echo "$b/mem-gpu -b cpu -t 0.001 --mixes --sizes 64K --json"
   [ "$HAVE_CMINPACK" = 0 ] || echo "$b/himeno-predict --model $model -s L -n 2 --json"
-  [ "$HAVE_SIMGRID" = 0 ] || echo "$b/himeno-sim --model $model -s XS -n 2 --passes 1 --json"
   echo "$b/gpu/qpu/qpu-as -i count.qasm -o"
 }
 
@@ -139,7 +138,6 @@ refused() {
     if [ "$HAVE_CMINPACK" = 1 ]; then
       refused 2 "--json \"out/$name\" is also the file of --model" "$b/himeno-predict" --model out/read --json "out/$name"
     fi
-    [ "$HAVE_SIMGRID" = 0 ] || refused 2 "is also the file of --model" "$b/himeno-sim" --model out/read --json "out/$name"
   done
   for name in read.qasm ./read.qasm hard.qasm soft.qasm; do
     refused 2 "--output \"out/$name\" is also the file of --input" "$b/gpu/qpu/qpu-as" -i out/read.qasm -o "out/$name"
@@ -212,7 +210,6 @@ only_json() { "$PYTHON" -c 'import json, sys; assert "schema" in json.load(open(
   local command name chatty=$top_builddir/tests/fault/chatty.so
   while read -r -u 4 command; do
     case $command in
-      *himeno-sim*) continue ;; # starts shell scripts, which would load the library too
       */qpu-as*) LD_PRELOAD=$chatty $command - 2>said | cmp - <($command -) ;;
       *) LD_PRELOAD=$chatty $command - >file 2>said; only_json file ;;
     esac

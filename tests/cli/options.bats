@@ -49,8 +49,7 @@ ignores() {
 @test "a previous name of an option still works, with a warning that has the new one" {
   local old
   for old in 'gemm-gpu --no-yardstick --no-reference -b cpu -s 16 -t 0.01' 'himeno-predict --sweeps-a-pass=2 --sweeps-per-pass' \
-    'himeno-predict --between=5,20 --network' 'himeno-predict --keep=outliers --include' 'himeno-sim --between=5,20 --network' \
-    'himeno-sim --keep=folder --keep-files'; do
+    'himeno-predict --between=5,20 --network' 'himeno-predict --keep=outliers --include'; do
     read -r program name new more <<<"$old"
     [ -x "$top_builddir/$program" ] || continue
     run --separate-stderr "$top_builddir/$program" $name $more

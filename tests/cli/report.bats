@@ -11,7 +11,7 @@ setup_file() {
   UCX_TLS=tcp "$top_srcdir/scripts/scaling" run "$study" --program "$top_builddir/himeno-gpu" --launcher "$MPIRUN -np {ranks}" \
     --options "-b cpu --block 5" --sizes 16x16x32,24x24x48 --ranks 1,2 --repeat 1 --seconds 0.01 --no-paths >/dev/null
   cd "$BATS_FILE_TMPDIR"
-  # What himeno-predict and himeno-sim would say of it, so that this needs neither.
+  # What himeno-predict would say of it, so that this does not need it.
   "$PYTHON" - <<'PY'
 import json
 def point(scaling, ranks, seconds):
@@ -25,8 +25,6 @@ json.dump({"schema": "himeno-predict/1", "predictions": [point(mode, ranks, 1e-4
            for mode in ("strong", "weak") for ranks in (1, 2, 4)],
            "model": {"covered": [{"of": "all", "inside": 6, "runs": 8}, {"of": "size", "inside": 2, "runs": 3}]},
            "validation": {"predicted": 1, "median_error": 0.02, "worst_error": 0.02, "pairs": [pair]}}, open("predicted.json", "w"))
-json.dump({"schema": "himeno-sim/1", "runs": [{"config": {"size": "24x24x48", "transport": "staged", "weak": False, "ranks": 4, "procs": [4, 1, 1]},
-           "phases": {"sweep": {"max": 3e-5}}}]}, open("sim.json", "w"))
 PY
 }
 
@@ -41,18 +39,18 @@ with_plots() {
   expect_status 0
 }
 
-@test "a study is drawn, with predictions and simulated points, as PNG, SVG and PDF" {
-  run "$top_srcdir/scripts/plot" scaling "$study" "$BATS_FILE_TMPDIR"/{predicted,sim}.json -o picture --title "My study"
+@test "a study is drawn, with predictions, as PNG, SVG and PDF" {
+  run "$top_srcdir/scripts/plot" scaling "$study" "$BATS_FILE_TMPDIR/predicted.json" -o picture --title "My study"
   with_plots
   [ "$(head -c 4 picture.png | tail -c 3)" = PNG ] && [ "$(head -c 4 picture.pdf)" = %PDF ]
-  for word in 'strong scaling' 'weak scaling' '24x24x48, strong, staged' 'measured: median' ideal 'predicted; band: 90% of runs' simulated \
+  for word in 'strong scaling' 'weak scaling' '24x24x48, strong, staged' 'measured: median' ideal 'predicted; band: 90% of runs' \
     'exposed exchange' 'efficiency, %' 'My study'; do
     grep -qF -- "$word" picture.svg || { echo "no $word"; return 1; }
   done
 }
 
 @test "a report has machine, method, tables, plots, verdicts and commands, and needs no other file" {
-  run "$top_srcdir/scripts/report" "$study" "$BATS_FILE_TMPDIR"/{predicted,sim}.json -o report.html
+  run "$top_srcdir/scripts/report" "$study" "$BATS_FILE_TMPDIR/predicted.json" -o report.html
   with_plots
   for word in '<h2>Machine' '<h2>Method' '<h2>Scaling' '<h2>Prediction and measurement' '<h2>Settings of MPI' '<h2>Commands' \
     'complete: yes' 'correct: yes' 'predictable: yes' 'UCX_TLS' 'himeno-gpu -s 24x24x48 -k stream' '<b>Speed</b>' '<b>Efficiency</b>' '<b>Correctness</b>' \

@@ -42,7 +42,7 @@ def sections(document):
     return [getattr(memory, kind)(document) for kind in ("copies", "latency", "roofline") if document[kind]]
 runs = [documents.run_point, scaling.measured]
 readers = {"himeno-gpu/1": runs, "himeno-gpu/2": runs, "himeno-ladder/1": [documents.ladder, documents.ladder_points],
-           "himeno-predict/1": [scaling.predicted], "himeno-sim/1": [scaling.simulated], "gemm-ladder/1": [products.panel],
+           "himeno-predict/1": [scaling.predicted], "gemm-ladder/1": [products.panel],
            "gemm-ladder/2": [products.panel],
            "comm-gpu/1": [paths.one], "mem-gpu/1": [sections]}
 read = dict.fromkeys(readers, 0)
@@ -74,7 +74,7 @@ assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f3
   done
 }
 
-@test "himeno-predict reads the examples of runs, paths, simulations, models and predictions" {
+@test "himeno-predict reads the examples of runs, paths, models and predictions" {
   needs_results
   [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built"
   predict=$top_builddir/himeno-predict
@@ -84,9 +84,6 @@ assert {"stream L", "stream S", "temporal4 S", "warptile f32 1024", "regblock f3
   run "$predict" --model "$old/himeno-predict-1.json" -s L -n 4 -p 2x2x1 -x staged
   expect_status 0
   [[ $output == *294.07* ]]
-  run "$predict" --model "$top_srcdir/tests/golden/model.json" -s XS -n 4 --against "$old/himeno-sim-1.json"
-  expect_status 0
-  [[ $output == *'2 of 2 predicted'* ]]
   mkdir runs
   recorded h200-x4-2026-11/runs.jsonl 'strong-[SL]-*' runs/
   cp "$old/himeno-gpu-2.json" runs

@@ -4,7 +4,7 @@ import pathlib
 import re
 import subprocess
 
-PROGRAMS = "himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict himeno-sim qpu-as".split()
+PROGRAMS = "himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict qpu-as".split()
 NAME = rf"(?:\S*/)?(?:{'|'.join(PROGRAMS)})|scripts/[a-z][a-z-]+(?![a-z./-])|tests/[a-z_/]+(?![a-z_.])"
 SETTING = r'(?:[A-Z][A-Z_]+=(?:"[^"]*"|\S+) +)*'
 LAUNCHER = r"(?:mpirun|srun|salloc|sbatch|podman|apptainer)\b"

@@ -145,7 +145,7 @@ def cpu_seconds():
 def lacks(need):
     if need == "results":  # a release has none
         return not (HERE.parent.parent / "doc/results").exists()
-    built = {"opencl": "HAVE_OPENCL", "cminpack": "HAVE_CMINPACK", "simgrid": "HAVE_SIMGRID", "cblas": "HAVE_CBLAS"}.get(need)
+    built = {"opencl": "HAVE_OPENCL", "cminpack": "HAVE_CMINPACK", "cblas": "HAVE_CBLAS"}.get(need)
     return os.environ.get(built, "1") in ("0", "no") if built else not shutil.which(need)
 
 

@@ -58,8 +58,7 @@ static const struct option_spec options[] = {
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),
      "Multiply the time for halo exchange by FACTOR (0.5: twice as fast)."},
     {"against", 0, OPTION_ALWAYS, OPTION_INPUT(against, "PATH"),
-     "Compare the predictions with the runs in this folder or file, measured or simulated by "
-     "himeno-sim.",
+     "Compare the predictions with the measured runs in this folder or file.",
      .group = "Prediction and measurement"},
     {"within", 0, OPTION_ALWAYS, OPTION_REAL(within, 0.01, 1000, "PERCENT"),
      "With --against: end with exit status 5 if a prediction is off by more than PERCENT."},

@@ -210,30 +210,11 @@ static status_t run_keep(struct study *study, const struct study_run *run)
   return STATUS_OK;
 }
 
-/* A document of himeno-sim holds all its runs; ranks and hosts are numbers there. */
-static status_t simulated_add(struct study *study, const json_t *document, const char *path)
-{
-  const json_t *runs = json_object_get(document, "runs");
-  struct study_run run;
-  for (size_t r = 0; r < json_array_size(runs); r++) {
-    const json_t *one = json_array_get(runs, r), *config = json_object_get(one, "config");
-    run_read(one, path, &run);
-    run.ranks = (int)json_integer_value(json_object_get(config, "ranks"));
-    run.hosts = (int)json_integer_value(json_object_get(config, "hosts"));
-    if (!run_is_whole(&run)) return log_fail(STATUS_USAGE, "%s: not as its schema says", path);
-    run.verified = 1;
-    run.samples = 0; /* the same point simulated twice is no copy */
-    RETURN_IF_FAILED(run_keep(study, &run));
-  }
-  return STATUS_OK;
-}
-
 static status_t run_add(struct study *study, const json_t *document, const char *path)
 {
   const json_t *result = json_object_get(document, "result");
   struct study_run run;
   const int product = text_is(document, "schema", "gemm-gpu/1");
-  if (text_is(document, "schema", "himeno-sim/1")) return simulated_add(study, document, path);
   if (product && !json_object_get(json_object_get(document, "config"), "distributed"))
     return study_leave(study, LEFT_OTHER, path, "products of each rank's own, without --distributed");
   if (!product && !text_is(document, "schema", "himeno-gpu/1") &&

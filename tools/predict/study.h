@@ -23,8 +23,7 @@ struct study_product {
   int on_cpu;    /**< which is another on CPUs */
 };
 
-/** One document of himeno-gpu (or of himeno-sim, which has the same fields), or of gemm-gpu. Times
- * are seconds a sweep or a product. */
+/** One document of himeno-gpu or gemm-gpu. Times are seconds a sweep or a product. */
 struct study_run {
   enum study_program program;
   struct study_product product;
@@ -38,7 +37,7 @@ struct study_run {
   int handover;
   double seconds; /**< median of the blocks */
   double noise;   /**< relative, of the blocks; 0 when there are fewer than three */
-  /** where rank 0 ran; "" where a document does not tell, as of a simulation */
+  /** where rank 0 ran; "" where a document does not tell */
   char host[STUDY_TEXT], driver[128], pci[STUDY_TEXT], uuid[STUDY_TEXT];
   int verified;
   char checksum[STUDY_TEXT]; /**< with the data and sweeps that it is of */

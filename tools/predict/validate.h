@@ -37,8 +37,8 @@ void validate_widen(const struct validate_table *table, struct model *model);
 /** \brief Leaves out runs that are so far off a fit to the others that no scatter tells it. */
 status_t validate_outliers(struct study *study, const struct study_paths *paths);
 
-/** \brief Predicts each run of \a study by \a model, as it is measured: for stored predictions, a
- * simulation, or runs kept back. */
+/** \brief Predicts each run of \a study by \a model, as it is measured: for stored predictions, or
+ * runs kept back. */
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table);
 
 /** \brief Sets how many predicted pairs lie inside their intervals: of all, by what was left out,
