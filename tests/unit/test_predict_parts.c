@@ -23,8 +23,9 @@ static void the_busiest_rank_is_counted(void **state)
   assert_true(g.messages[STUDY_OTHER_HOST] == 2 && g.bytes[STUDY_OTHER_HOST] == 4 * (16 * 128 + 128));
   assert_true(g.bytes[STUDY_SAME_HOST] == 4 * (16 * 128 + 16 * 128 + 128));
   for (int rank = 2; rank < 6; rank++) { /* at the border of the hosts, on either side */
-    assert_int_equal(geometry_of_rank(global, procs, 1, 1, 4, rank, &g), STATUS_OK);
-    assert_true(g.messages[STUDY_OTHER_HOST] == 2 && g.messages[STUDY_SAME_HOST] == 3);
+    struct geometry one;
+    assert_int_equal(g.of_rank(&g, rank, 4, &one), STATUS_OK);
+    assert_true(one.messages[STUDY_OTHER_HOST] == 2 && one.messages[STUDY_SAME_HOST] == 3);
   }
 }
 

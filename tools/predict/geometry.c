@@ -115,10 +115,7 @@ static int is_busier(const struct geometry *a, const struct geometry *b)
   return a->points > b->points;
 }
 
-static status_t other_rank(const struct geometry *all, int rank, int per_host, struct geometry *geometry)
-{
-  return geometry_of_rank(all->global, all->procs, all->depth, all->overlap > 0, per_host, rank, geometry);
-}
+static status_t other_rank(const struct geometry *of, int rank, int per_host, struct geometry *geometry);
 
 /* What all ranks have in common. */
 static status_t grid_geometry(const int64_t global[3], const int procs[3], int depth, int overlap,
@@ -140,11 +137,10 @@ static status_t grid_geometry(const int64_t global[3], const int procs[3], int d
   return STATUS_OK;
 }
 
-status_t geometry_of_rank(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
-                          int rank, struct geometry *geometry)
+static status_t other_rank(const struct geometry *of, int rank, int per_host, struct geometry *geometry)
 {
   struct geometry all;
-  RETURN_IF_FAILED(grid_geometry(global, procs, depth, overlap, per_host, &all));
+  RETURN_IF_FAILED(grid_geometry(of->global, of->procs, of->depth, of->overlap > 0, per_host, &all));
   RETURN_IF_FAILED(rank_geometry(&all, rank, per_host, geometry));
   return host_bytes_set(rank, per_host, geometry);
 }

@@ -39,10 +39,6 @@ struct geometry {
 status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
                        struct geometry *geometry);
 
-/** \brief That of one rank. */
-status_t geometry_of_rank(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
-                          int rank, struct geometry *geometry);
-
 /** \brief Steps of a product's rings, which have so many ranks; −1 of sweeps, which have none. */
 static inline int geometry_ring_steps(const int rings[2])
 {

@@ -9,24 +9,6 @@
 #include "gemm/cluster/grid.h"
 #include "tools/predict/workload.h"
 
-static status_t list_parse(const char *option, const char *text, struct size_list *list,
-                           status_t (*parse)(const char *option, const char *text, void *size))
-{
-  char word[64];
-  for (const char *rest = text; rest;) {
-    rest = value_next(rest, ',', word, sizeof word);
-    if (list->n == LIST_SIZES_MAX)
-      return log_fail(STATUS_USAGE, "%s %s: must be at most %d sizes", option, text, LIST_SIZES_MAX);
-    RETURN_IF_FAILED(parse(option, word, &list->list[list->n++]));
-  }
-  return STATUS_OK;
-}
-
-status_t size_list_parse(const char *option, const char *text, void *sizes)
-{
-  return list_parse(option, text, sizes, grid_size_parse);
-}
-
 static status_t any_size_parse(const char *option, const char *text, void *field)
 {
   struct grid_size *size = field;
@@ -41,7 +23,15 @@ static status_t any_size_parse(const char *option, const char *text, void *field
 
 status_t any_size_list_parse(const char *option, const char *text, void *sizes)
 {
-  return list_parse(option, text, sizes, any_size_parse);
+  struct size_list *list = sizes;
+  char word[64];
+  for (const char *rest = text; rest;) {
+    rest = value_next(rest, ',', word, sizeof word);
+    if (list->n == LIST_SIZES_MAX)
+      return log_fail(STATUS_USAGE, "%s %s: must be at most %d sizes", option, text, LIST_SIZES_MAX);
+    RETURN_IF_FAILED(any_size_parse(option, word, &list->list[list->n++]));
+  }
+  return STATUS_OK;
 }
 
 status_t any_cut_parse(const char *option, const char *text, void *procs)

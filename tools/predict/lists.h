@@ -21,11 +21,9 @@ struct rank_list {
   int list[LIST_RANKS_MAX];
 };
 
-/** \brief Reads "S,M,IxJxK" into a struct size_list. Logs and returns STATUS_USAGE otherwise. */
-status_t size_list_parse(const char *option, const char *text, void *sizes);
-
-/** \brief The same of sizes of any program, N and MxNxK too: whose they are is known later. Their
- * names are as written. */
+/** \brief Reads "S,M,IxJxK" into a struct size_list, with sizes of any program, N and MxNxK too:
+ * whose they are is known later. Their names are as written. Logs and returns STATUS_USAGE
+ * otherwise. */
 status_t any_size_list_parse(const char *option, const char *text, void *sizes);
 
 /** \brief Reads "auto", "PxQxR" or "PxQ" into an int[3]: 0 where there is none. As above. */

@@ -67,7 +67,14 @@ void model_between_set(const struct study_between *between, struct study_paths *
   }
 }
 
-struct model_route model_route(const struct study_paths *paths, int hosts, int via)
+/* The transport of messages, by where they go; −1 if the model has none. */
+struct model_route {
+  int via[STUDY_WHERES];
+};
+
+/* As himeno-gpu routes them: what needs a peer's memory goes within a host, and pairs apart go by
+ * `staged`. Then slabs have launches of their own, as all ranks leave or none. */
+static struct model_route model_route(const struct study_paths *paths, int hosts, int via)
 {
   if (hosts == 1 || !model_within_hosts(paths->transports[via].name)) return (struct model_route){{via, via}};
   return (struct model_route){{via, study_transport_find(paths, "staged")}};
@@ -183,7 +190,9 @@ double model_parts_seconds(const struct model_parts *p)
   return p->interior + model_parts_exposed(p) + p->boundary + p->synchronisation + p->reduction;
 }
 
-status_t model_parts_check(const struct model_parts *p)
+/* STATUS_ENVIRONMENT if that is no time: a model read from a document may have terms that
+ * contradict each other. */
+static status_t model_parts_check(const struct model_parts *p)
 {
   const double seconds = model_parts_seconds(p);
   if (p->interior >= 0 && seconds > 0 && isfinite(seconds)) return STATUS_OK;

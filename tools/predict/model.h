@@ -246,10 +246,6 @@ double model_parts_exposed(const struct model_parts *parts);
 /** \brief The whole sweep or product. */
 double model_parts_seconds(const struct model_parts *parts);
 
-/** \brief Whether that is a time: STATUS_ENVIRONMENT, since a model read from a document may have
- * terms that contradict each other. */
-status_t model_parts_check(const struct model_parts *parts);
-
 /** \brief Whether one launch computes all slabs, sends all messages and waits for all halos, as
  * p2p's does: then the slabs' launch is a part of the exchange, a further message costs only its
  * bytes, and the phases of a run do not tell slabs from interior. */
@@ -262,15 +258,6 @@ int model_within_hosts(const char *transport);
 /** \brief Puts what is given in the place of what was measured between hosts, by transports that go
  * there. */
 void model_between_set(const struct study_between *between, struct study_paths *paths);
-
-/** The transport of messages, by where they go; −1 if the model has none. */
-struct model_route {
-  int via[STUDY_WHERES];
-};
-
-/** \brief As himeno-gpu routes them: what needs a peer's memory goes within a host, and pairs apart
- * go by `staged`. Then slabs have launches of their own, as all ranks leave or none. */
-struct model_route model_route(const struct study_paths *paths, int hosts, int via);
 
 /** \brief Whether each path that the messages of \a geometry take was measured or given: nothing
  * stands for one that was not. STATUS_ENVIRONMENT, saying what to measure. */
