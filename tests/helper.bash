@@ -116,6 +116,9 @@ on() {
   "$MPIRUN" -np "$ranks" "$@"
 }
 
+# refute COMMAND...: it must fail. A plain "! COMMAND" ends no test unless it is the last one.
+refute() { ! "$@" || { echo "must fail, and did not: $*"; return 1; }; }
+
 # expect_status CODE: the last `run` ended with that exit code; shows what it said if not.
 expect_status() {
   [ "$status" -eq "$1" ] && return

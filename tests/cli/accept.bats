@@ -203,7 +203,7 @@ PY
   for seed in 1 2 3 4 5; do
     CLOCK_MACHINE="usual seed=$seed" accept 8 policy.json
     expect_status 0
-    ! grep -q STRAGGLER <<<"$output" || return 1
+    refute grep -q STRAGGLER <<<"$output"
   done
 }
 
@@ -235,7 +235,7 @@ PY
   policy '{"ecc": false, "ceiling_share_min": 0, "unknown_fails": true}'
   accept 1 policy.json
   expect_status 0
-  ! grep -q ECC <<<"$output"
+  refute grep -q ECC <<<"$output"
 }
 
 @test "samples taken while throttled are marked" {
@@ -339,7 +339,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
     accept $ranks policy.json --verify off --json r.json
     expect_status 2
     grep -q 'NOT ACCEPTED: the result was not verified' <<<"$output"
-    ! grep -q 'PASS\|  accepted' <<<"$output" || return 1
+    refute grep -q 'PASS\|  accepted' <<<"$output"
     [ "$(grep -c 'unverified_passes' <<<"$stderr")" -eq 1 ]
     [ "$(verdict)" = "usage False" ]
     follows_schema
@@ -352,7 +352,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   accept 1 policy.json --verify off --json r.json
   expect_status 0
   grep -q '  accepted, though NOT VERIFIED: 1 of 1 checks pass' <<<"$output"
-  ! grep -q 'PASS' <<<"$output" || return 1
+  refute grep -q 'PASS' <<<"$output"
 }
 
 @test "a policy of which nothing can be checked accepts nothing" {
@@ -384,7 +384,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   [ "$(verdict)" = "noisy False" ]
   [ "$(check 'noise of blocks' outcome) $(check device outcome) $(check device rank)" = "noisy noisy None" ]
   grep -q 'verdict    NOISY' <<<"$output"
-  ! grep -q 'FAIL' <<<"$output" || return 1
+  refute grep -q 'FAIL' <<<"$output"
   FAKE_NVML="ecc@1=0" CLOCK_MACHINE="usual seed=4 noise=1" accept 2 policy.json
   expect_status 3
   grep -q 'too noisy to be judged, run again; 1 of 3 checks fail' <<<"$output"
@@ -398,7 +398,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   HIMENO_FLIP="a2 9,9,9 30 3" CLOCK_MACHINE="usual seed=4 noise=1" accept 1 policy.json --json r.json
   expect_status 4
   [ "$(verdict)" = "wrong False" ]
-  ! grep -q 'himeno-gpu: .*accept' <<<"$stderr" || return 1
+  refute grep -q 'himeno-gpu: .*accept' <<<"$stderr"
 }
 
 @test "an earlier run of something else is told before anything is measured, and one of another kernel is warned of" {

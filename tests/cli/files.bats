@@ -48,12 +48,12 @@ refused() {
     mkdir out
     ln -s out/target link
     $command link >/dev/null
-    [ -L link ] && [ "$(ls -A out)" = target ]
+    [[ -L link && "$(ls -A out)" = target ]]
     chmod 640 out/target
     cp out/target before
     : >out/target
     $command link >/dev/null
-    [ -L link ] && [ "$(ls -A out)" = target ] && [ "$(stat -c %a out/target)" = 640 ]
+    [[ -L link && "$(ls -A out)" = target && "$(stat -c %a out/target)" = 640 ]]
     [ "$(wc -c <out/target)" -gt 30 ]
   done 4< <(commands)
 }
@@ -81,7 +81,8 @@ refused() {
     : >out/file
     unshare -m bash -c 'mount --bind under out/file && exec "$@" >/dev/null 2>said' mounted $command out/file || { echo "$command"; cat said; return 1; }
     [ "$(grep -c 'warning: "out/file" is overwritten in place' said)" = 1 ] || { echo "$command"; cat said; return 1; }
-    ! grep -q older under && [ -s under ] && [ ! -s out/file ] && [ "$(ls -A out)" = file ]
+    refute grep -q older under
+    [[ -s under && ! -s out/file && "$(ls -A out)" = file ]]
   done 4< <(commands)
 }
 
@@ -93,7 +94,7 @@ refused() {
     cat pipe >read 3>&- &
     timeout $((60 * SLOWNESS)) $command pipe >/dev/null
     wait $!
-    [ "$(wc -c <read)" -gt 30 ] && [ -p pipe ]
+    [[ "$(wc -c <read)" -gt 30 && -p pipe ]]
   done 4< <(commands)
 }
 
@@ -192,12 +193,14 @@ refused() {
   local name
   for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
     "$himeno" -b null -k reference -s XS -t 1.2 --json $name >file
-    [ "$(grep -c '"schema"' file)" = 1 ] && grep -q 'verdict *PASS' file
+    [ "$(grep -c '"schema"' file)" = 1 ]
+    grep -q 'verdict *PASS' file
     "$top_builddir/gpu/qpu/qpu-as" -i count.qasm -o $name >file
     grep -q 'count\|program' file
   done
   "$himeno" -b null -k reference -s XS -t 1.2 --json /dev/stdout | cat >file
-  [ "$(grep -c '"schema"' file)" = 1 ] && grep -q 'verdict *PASS' file
+  [ "$(grep -c '"schema"' file)" = 1 ]
+  grep -q 'verdict *PASS' file
   "$top_builddir/gpu/qpu/qpu-as" -i count.qasm -o - >file
   grep -q program file
   [ ! -e ./- ]
@@ -221,7 +224,7 @@ only_json() { "$PYTHON" -c 'import json, sys; assert "schema" in json.load(open(
   for name in /dev/stdout /proc/self/fd/1 /dev/../dev//fd/1; do
     LD_PRELOAD=$chatty "$top_builddir/himeno-gpu" -b null -k reference -s XS -n 1 --verify off --json $name 2>said | tee file | sed -n '/^{/,$p' >document
     only_json document
-    ! grep -q chatty file
+    refute grep -q chatty file
   done
 }
 

@@ -80,7 +80,7 @@ worn() {
     [ -z "$stderr" ]
     grep -Eq 'WARNING    WRONG on rank 1 on .*, device .*: reference cblas: ' <<<"$output"
     grep -Eq 'reference  library cblas: .*(WRONG|wrong result)' <<<"$output"
-    ! grep -q 'cannot run' <<<"$output"
+    refute grep -q 'cannot run' <<<"$output"
     [ "$(json "$document" 'd["result"]["verdict"], d["yardsticks"][0]["verdict"], [r["verdict"] for r in d["ranks"]], ["warning" in r for r in d["ranks"]]')" = \
       "pass wrong ['pass', 'pass'] [False, True]" ]
     [ "$(json "$document" 'd["yardsticks"][0]["why"].startswith("gives a wrong result: rank 1, ")')" = True ]

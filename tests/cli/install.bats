@@ -25,13 +25,13 @@ setup() {
 @test "every program and script is there with a man page, and no text leads back into the source tree" {
   local name page
   for name in comm-gpu gemm-gpu himeno-gpu himeno-judge mem-gpu himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling; do [ -x "$prefix/bin/$name" ]; done
-  ! grep -rIlF -e "$top_srcdir" -e "$BATS_FILE_TMPDIR" "$prefix"
-  ! grep -rnE '(^|[ `])(scripts/(accept|plot|report|scaling|isa-report)|build/[a-z]+-gpu)( |`|$)' "$share/README.md" "$share/doc"
+  refute grep -rIlF -e "$top_srcdir" -e "$BATS_FILE_TMPDIR" "$prefix"
+  refute grep -rnE '(^|[ `])(scripts/(accept|plot|report|scaling|isa-report)|build/[a-z]+-gpu)( |`|$)' "$share/README.md" "$share/doc"
   [ -d "$prefix/share/man" ] || skip "help2man was not found"
   for name in "$prefix"/bin/*; do
     page=$prefix/share/man/man1/${name##*/}.1
     grep -qi "^\.SH NAME" "$page" && grep -q -- '\\-\\-help' "$page" || { echo "$page"; return 1; }
-    ! grep -E '(^| )scripts/(accept|plot|report|scaling)' "$page"
+    refute grep -E '(^| )scripts/(accept|plot|report|scaling)' "$page"
   done
   grep -q 'himeno\\-accept FOLDER \\-\\-hosts' "$prefix/share/man/man1/himeno-accept.1"
 }
@@ -50,7 +50,7 @@ setup() {
   if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
     "$PYTHON" "$prefix/bin/himeno-report" study
     "$PYTHON" "$prefix/bin/himeno-plot" scaling study -o plot
-    [ -s study/report.html ] && [ -s plot.svg ]
+    [[ -s study/report.html && -s plot.svg ]]
   fi
   run "$prefix/bin/himeno-isa" --nonsense
   expect_status 2
@@ -80,8 +80,8 @@ PY
   for document in "$share"/doc/*.json; do "$PYTHON" -m json.tool "$document" >/dev/null; done
   for name in result accept comm gemm gemm-ladder ladder mem predict soak; do [ -s "$share/doc/$name.schema.json" ]; done
   run "$prefix/bin/himeno-judge" "$top_srcdir/tests/golden/documents/himeno-gpu-2.json" --policy "$share/doc/policy-template.json"
-  [ "$status" -eq 5 ] && [[ $output == *"our nodes"* ]]
-  [ -e "$prefix/share/doc/himeno-gpu/README.md" ] && [ -e "$prefix/share/doc/himeno-gpu/doc/method.md" ]
+  [[ "$status" -eq 5 && $output == *"our nodes"* ]]
+  [[ -e "$prefix/share/doc/himeno-gpu/README.md" && -e "$prefix/share/doc/himeno-gpu/doc/method.md" ]]
   # A check of a node finds its modules: without a folder of its own it says so, and not that it has none.
   run "$PYTHON" -I "$share/scripts/sites/node.py" active --nonsense
   [[ $output != *"No module"* && $output == *"himeno: active: "* ]]

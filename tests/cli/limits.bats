@@ -126,7 +126,7 @@ acceptance() {
     expect_status 3
     said '(disk|disk/.*|output): (No space left on device|Read-only file system)'
     [ ! -s left ]
-    ! grep -q drain <<<"$output" || return 1
+    refute grep -q drain <<<"$output"
   done
   mapfile -t words < <(acceptance /dev/null/folder)
   run --separate-stderr "${words[@]}"
@@ -139,13 +139,13 @@ acceptance() {
   run --separate-stderr "${words[@]}"
   expect_status 7
   grep -q 'n\[1-2\]\|n1 and n2: no host can start' <<<"$output"
-  ! grep -q -e 'drain:' -e ' pass' <<<"$output" || return 1
+  refute grep -q -e 'drain:' -e ' pass' <<<"$output"
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   export MPIRUN
   mapfile -t words < <(acceptance options)
   run --separate-stderr "${words[@]}" --policy nowhere
   expect_status 3
-  ! grep -q 'drain:' <<<"$output" || return 1
+  refute grep -q 'drain:' <<<"$output"
   run --separate-stderr "${words[@]/--block/--blick}"
   expect_status 2
 }

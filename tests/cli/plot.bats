@@ -77,9 +77,11 @@ assert abs(low - 2000 / 29) < 1e-9 and abs(high - 2000 / 11) < 1e-9'
 
 @test "temporal kernels are labelled wherever they are drawn" {
   draws ladder "$documents/temporal.json"
-  grep -q 'temporal: T sweeps per pass' picture.svg && grep -q '(temporal, T=3)' picture.svg
+  grep -q 'temporal: T sweeps per pass' picture.svg
+  grep -q '(temporal, T=3)' picture.svg
   draws sizes "$documents/temporal.json"
-  grep -q 'cpu deep, temporal, T=3' picture.svg && grep -q '(temporal: nominal)' picture.svg
+  grep -q 'cpu deep, temporal, T=3' picture.svg
+  grep -q '(temporal: nominal)' picture.svg
   draws ladder "$documents/ladder.json"
   run ! grep -q temporal picture.svg
 }
@@ -159,9 +161,11 @@ PY
 
 @test "copies, latency and roofline are drawn from one document of mem-gpu, levels and kernels by name" {
   draws copies "$documents/mem.json"
-  grep -q '16 streams, 4096 B per thread' picture.svg && grep -q '>paced' picture.svg
+  grep -q '16 streams, 4096 B per thread' picture.svg
+  grep -q '>paced' picture.svg
   draws latency "$documents/mem.json"
-  grep -q 'DRAM' picture.svg && grep -q 'stride 64 B' picture.svg
+  grep -q 'DRAM' picture.svg
+  grep -q 'stride 64 B' picture.svg
   draws roofline "$documents/mem.json"
   grep -q 'flop per byte' picture.svg && grep -q 'naive XS\|stream XS' picture.svg
 }

@@ -42,7 +42,7 @@ with_plots() {
 @test "a study is drawn, with predictions, as PNG, SVG and PDF" {
   run "$top_srcdir/scripts/plot" scaling "$study" "$BATS_FILE_TMPDIR/predicted.json" -o picture --title "My study"
   with_plots
-  [ "$(head -c 4 picture.png | tail -c 3)" = PNG ] && [ "$(head -c 4 picture.pdf)" = %PDF ]
+  [[ "$(head -c 4 picture.png | tail -c 3)" = PNG && "$(head -c 4 picture.pdf)" = %PDF ]]
   for word in 'strong scaling' 'weak scaling' '24x24x48, strong, staged' 'measured: median' ideal 'predicted; band: 90% of runs' \
     'exposed exchange' 'efficiency, %' 'My study'; do
     grep -qF -- "$word" picture.svg || { echo "no $word"; return 1; }
@@ -214,7 +214,8 @@ PY
   run "$top_srcdir/scripts/report" broken -o paths.html
   with_plots
   grep -q 'complete: no</b>[0-9]* of [0-9]* ' paths.html
-  grep -q '<td class="text long"[^>]*>paths</td>' paths.html && grep -q '<b>correct: yes' paths.html
+  grep -q '<td class="text long"[^>]*>paths</td>' paths.html
+  grep -q '<b>correct: yes' paths.html
   "$PYTHON" - <<'PY'
 import json, os
 study = json.load(open("broken/study.json"))
@@ -226,11 +227,13 @@ PY
   run "$top_srcdir/scripts/report" broken -o wrong.html
   with_plots
   [ "$(grep -c 'lines are torn' <<<"$output")" -eq 1 ]
-  grep -q '<b>correct: no' wrong.html && grep -q '<b>Correctness</b><strong>1 of ' wrong.html
+  grep -q '<b>correct: no' wrong.html
+  grep -q '<b>Correctness</b><strong>1 of ' wrong.html
   grep -q 'the checksum is another' wrong.html
   run "$top_srcdir/scripts/report" "$top_srcdir/doc/results/h200-x2-2026-11" -o alone.html # documents alone, of which one is of a planted flip
   with_plots
-  grep -q '<b>correct: no' alone.html && grep -q '<b>Correctness</b><strong>1 of ' alone.html
+  grep -q '<b>correct: no' alone.html
+  grep -q '<b>Correctness</b><strong>1 of ' alone.html
   grep -q '>flip<' alone.html
 }
 

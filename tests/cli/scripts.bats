@@ -42,7 +42,7 @@ SH
   for words in --no-run '--without-cuda --no-run' --with-cuda-arch=80; do
     rm -rf build calls
     PATH=$PWD/bin:$PATH run scripts/quickstart --no-install $words
-    ! grep native calls
+    refute grep native calls
   done
 }
 
@@ -86,7 +86,7 @@ MAKE
   [[ $output == *"  FAIL: quick: not ok 3 what it is to do"*" s: 1 of 7 tests are done, 1 cases failed; now  slow"* ]]
   [ "${lines[-1]}" = "5 passed, 1 failed" ]
   [[ $output == *"  quick: 7 s, 5 s of processors"* ]]
-  ! grep LONG_TESTS made
+  refute grep LONG_TESTS made
   MADE=$BATS_TEST_TMPDIR/made PATH=$BATS_TEST_TMPDIR/bin:$PATH run tree/scripts/test --no-install --quick --long
   [ "${lines[-1]}" = "10 passed, 2 failed" ]
   grep -qF 'TESTS=$(LONG_TESTS)' made
@@ -127,10 +127,10 @@ $1"
   cd "$BATS_TEST_TMPDIR"
   ln -s there link
   python 'files.write_whole("link", "one")'
-  [ -L link ] && [ "$(cat there)" = one ]
+  [[ -L link && "$(cat there)" = one ]]
   chmod 640 there
   python 'files.write_whole("link", b"two")'
-  [ -L link ] && [ "$(cat there)" = two ] && [ "$(stat -c %a there)" = 640 ]
+  [[ -L link && "$(cat there)" = two && "$(stat -c %a there)" = 640 ]]
   python 'print("before"); files.write_whole("/dev/stdout", "two\n"); print("after")' >printed
   [ "$(tr '\n' ' ' <printed)" = 'before two after ' ]
   ln -s round round
@@ -150,14 +150,15 @@ $1"
     python "def refuse(*_): raise PermissionError(1, 'no')
 $broken
 files.write_whole('file', 'new')" 2>said
-    [ "$(cat file)" = new ] && [ "$(cat said)" = '-c: warning: file: overwritten in place, because it cannot be replaced: no' ]
+    [[ "$(cat file)" = new && "$(cat said)" = '-c: warning: file: overwritten in place, because it cannot be replaced: no' ]]
   done
   if unshare -m true 2>/dev/null; then
     PYTHON=$PYTHON top_srcdir=$top_srcdir unshare -m bash -c 'mount --bind said file && "$PYTHON" -c "import sys
 sys.path.insert(0, sys.argv[1])
 import files
 files.write_whole(\"file\", \"mounted\")" "$top_srcdir/scripts/shared"' 2>warned
-    [ "$(cat said)" = mounted ] && grep -q 'in place, .*busy' warned
+    [ "$(cat said)" = mounted ]
+    grep -q 'in place, .*busy' warned
   fi
   mkfifo pipe
   run timeout 60 "$PYTHON" -c "import sys; sys.path.insert(0, '$top_srcdir/scripts/shared'); import files; files.write_whole('pipe', 'x')"
@@ -197,7 +198,7 @@ os.O_TMPFILE = os.O_TMPFILE if int(sys.argv[1]) else os.O_CREAT | os.O_EXCL
 os.fsync = lambda descriptor: os.kill(os.getpid(), getattr(signal, "SIG" + sys.argv[2]))
 files.write_whole("file", "new")' $nameless $signal
       expect_status $((128 + $(kill -l $signal)))
-      [ -z "$output" ] && [ "$(cat file)" = older ] && [ "$(ls -A)" = file ]
+      [[ -z "$output" && "$(cat file)" = older && "$(ls -A)" = file ]]
     done
   done
 }
@@ -210,7 +211,7 @@ files.write_whole("file", "new")' $nameless $signal
   for path in x.ptx ./x.ptx hard soft; do
     run "$top_srcdir/scripts/isa-report" x.ptx --json $path
     expect_status 2
-    [ "$output" = "isa-report: $path: is also read, as x.ptx" ] && [ "$(cat x.ptx)" = x ]
+    [[ "$output" = "isa-report: $path: is also read, as x.ptx" && "$(cat x.ptx)" = x ]]
   done
 }
 
@@ -268,7 +269,7 @@ base/one.c:1: a comment beyond column 100" ]
   printf '#include "comm/halo/a.h"\n' >comm/transports/b.h
   run scripts/check-style includes
   expect_status 1
-  [[ $output == "directories that include each other: "* ]] && [ "$(wc -w <<<"$output")" = 8 ]
+  [[ $output == "directories that include each other: "* && "$(wc -w <<<"$output")" = 8 ]]
   for folder in halo ranks transports; do [[ " $output " == *" comm/$folder "* ]]; done
 }
 

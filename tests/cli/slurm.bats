@@ -32,7 +32,7 @@ in_slurm() {
   expect_status 7
   [ "$(cat cores)" = 16 ]
   grep -q '  run again: h3 (not started' <<<"$output"
-  ! grep -q 'drain: h' <<<"$output"
+  refute grep -q 'drain: h' <<<"$output"
   grep -q 'h\[1-2,4\]: 3 pass' <<<"$output"
   grep -q 'srun .*--nodelist=h3' <<<"$output"
 }

@@ -152,7 +152,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   HIMENO_FLIP="c1 12,7,30 19 14" soak 0.5 --json r.json
   expect_status 4
   [ "$(value 'r["result"]["soak"]["excluded_per_1000_device_days"]')" = None ]
-  ! grep -q 'confidence 95\|  load ' <<<"$output" || return 1
+  refute grep -q 'confidence 95\|  load ' <<<"$output"
   follows_schema
 }
 
@@ -169,7 +169,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
     HIMENO_FLIP=$text soak 0.5
     expect_status 2
     grep '^himeno-gpu:' <<<"$stderr" >said
-    [ "$(grep -c 'HIMENO_FLIP=.* is asked for, as in' said)" = 1 ] && [ "$(wc -l <said)" = 1 ]
+    [[ "$(grep -c 'HIMENO_FLIP=.* is asked for, as in' said)" = 1 && "$(wc -l <said)" = 1 ]]
   done
 }
 

@@ -181,19 +181,27 @@ PY
   row() { echo "page.md,$1,$2,u,r,$3,${4-prog}" >>tree/doc/results/one/figures.csv; }
   rows() { echo page,line,value,unit,document,where,command >tree/doc/results/one/figures.csv; row '| a |' 12.3 "$1"; }
   figures() { run "$PYTHON" "$top_srcdir/tests/cli/figures.py" tree; }
-  rows x.y && row '| b |' 41% 'list[k=m].v' && row '| b |' 7 7
-  figures && expect_status 0
+  rows x.y
+  row '| b |' 41% 'list[k=m].v'
+  row '| b |' 7 7
+  figures
+  expect_status 0
   rows 'x.y / 2'
   figures
   [ "$status" -eq 1 ]
   [[ $output == *'12.3: the document has 6.17'* && $output == *'page.md:3: a figure that no figures.csv has'* ]]
-  rows x.y && row '| b |' 41% 'list[k=m].v' other && row '| c |' 1 1
+  rows x.y
+  row '| b |' 41% 'list[k=m].v' other
+  row '| c |' 1 1
   figures
   [[ $output == *'was made by: prog'* && $output == *'0 lines have "| c |"'* && $output == *'1 times 7 in a line, 0 in figures.csv'* ]]
   # A mark says that no document has all of a row.
   sed -i 's/| 7 |/| 7 † |/' tree/doc/page.md
-  rows x.y && row '| b |' 41% 'list[k=m].v'
-  figures && expect_status 0
-  row '| b |' 7 7 && figures
+  rows x.y
+  row '| b |' 41% 'list[k=m].v'
+  figures
+  expect_status 0
+  row '| b |' 7 7
+  figures
   [[ $status == 1 && $output == *'page.md: marked, but figures.csv has all of it: | b | 41%'* ]]
 }

@@ -74,7 +74,7 @@ FIGURES
   HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent clocked 2 gemm-gpu -b null -s 16 -t 0.1 --accept
   says "load       unknown: a device reports no power or no power limit"
   clocked 2 gemm-gpu -b null -s 16 -t 0.1
-  ! grep -q 'confidence 95\|  load \|worth' <<<"$output$(cat d.json)" || return 1
+  refute grep -q 'confidence 95\|  load \|worth' <<<"$output$(cat d.json)"
 }
 
 @test "a ladder: each rung at each size" {

@@ -68,8 +68,9 @@ stamp() { local line; while read -r line; do echo "$(now) $line"; done; }
 one_message() {
   echo "exit code $code, the line after $spoken ms, gone after $gone ms, stalled for $stall ms"
   echo "$text"
-  [ "$code" -eq 6 ] && [ "$(grep -cE '^[a-z]+-gpu: rank' <<<"$text")" -eq 1 ] && grep -qE "^[a-z]+-gpu: $1" <<<"$text"
-  [ "$spoken" -ge $(($2 * 1000 - 500)) ] && [ "$spoken" -le $(($2 * 1000 + 2000 * SLOWNESS + stall)) ]
+  [[ "$code" -eq 6 && "$(grep -cE '^[a-z]+-gpu: rank' <<<"$text")" -eq 1 ]]
+  grep -qE "^[a-z]+-gpu: $1" <<<"$text"
+  [[ "$spoken" -ge $(($2 * 1000 - 500)) && "$spoken" -le $(($2 * 1000 + 2000 * SLOWNESS + stall)) ]]
   [ "$gone" -le $(($2 * 1000 + 5000 * SLOWNESS + stall)) ] && [ -z "$(ranks)" ]
 }
 
