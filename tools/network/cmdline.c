@@ -87,7 +87,7 @@ static const struct option_spec options[] = {
     {DEVICE_OPTION_DEVICE(BENCH_ALL)},
     {DEVICE_OPTION_BIND(BENCH_ALL)},
     {RANKS_OPTION_TIMEOUT(BENCH_ALL)},
-    {OPTION_JSON(BENCH_ALL, "Result", " himeno-predict and scripts/plot read it.")},
+    {OPTION_JSON(BENCH_ALL, "Result", " himeno-predict and plots read it.")},
     {OPTION_QUIET},
     {OPTION_LIST("devices, transports and network cards")},
 };

@@ -12,7 +12,7 @@ enum { STUDY = 1, MODEL = 2, PREDICTION = STUDY | MODEL, CHECK = 4 };
 
 static const struct option_spec options[] = {
     {"study", 0, PREDICTION, OPTION_INPUT(study, "FOLDER"),
-     "Read measured runs: from the runs/ folder of a scripts/scaling study, or JSON documents of "
+     "Read measured runs: from the runs/ folder of a scaling study, or JSON documents of "
      "himeno-gpu or gemm-gpu --distributed, one per run, or a FILE.jsonl with a run's {\"name\", "
      "\"document\"} per line. Include one and several ranks, small and large sizes.",
      .group = "What was measured"},
