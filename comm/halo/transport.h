@@ -19,6 +19,7 @@
 
 struct halo_exchange;
 struct halo_link;
+struct doc;
 
 /** Seconds summed over all exchanges since they were last read, and their number. */
 enum halo_phase { HALO_PACK, HALO_D2H, HALO_WAIT, HALO_TRANSFER, HALO_H2D, HALO_UNPACK, HALO_PHASES };
@@ -63,7 +64,8 @@ struct halo_reach {
 
 struct halo_transport {
   const char *name;
-  const char *about;
+  const char *memory; /**< that halos pass through */
+  const char *mover;  /**< what carries them from rank to rank */
   /** \brief Whether it can run with this backend; if not, the reason. */
   int (*available)(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
   /** \brief Collective: ranks agree on the outcome. Buffers, packer, queue, and the way to each
@@ -120,6 +122,7 @@ struct halo_transport {
 };
 
 extern const struct halo_transport halo_transport_staged;
+extern const struct halo_transport halo_transport_staged_mpi;
 extern const struct halo_transport halo_transport_pageable;
 extern const struct halo_transport halo_transport_ipc;
 extern const struct halo_transport halo_transport_mpi;
@@ -130,6 +133,9 @@ extern const struct halo_transport halo_transport_p2p;
 extern const struct halo_transport *const halo_transports[];
 
 const struct halo_transport *halo_transport_find(const char *name);
+
+/** \brief Writes `memory` and `mover` of the transport named \a used, nothing of other names. */
+void halo_transport_document(struct doc *d, const char *used);
 
 /** \brief STATUS_USAGE, with what was meant, where there is none of that name. */
 status_t halo_transport_check(const char *option, const char *name);

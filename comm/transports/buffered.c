@@ -90,7 +90,7 @@ static void cut_free(struct buffered_fixed *fixed, struct buffered_current *curr
 
 static enum gpu_host_kind host_kind(const struct buffered_fixed *fixed)
 {
-  return fixed->kind == BUFFERED_PINNED ? GPU_HOST_PINNED : GPU_HOST_PAGEABLE;
+  return fixed->kind == BUFFERED_PAGEABLE ? GPU_HOST_PAGEABLE : GPU_HOST_PINNED;
 }
 
 static int is_pending(const struct buffered_requests *requests)
@@ -174,7 +174,7 @@ static int64_t row_bytes(const struct halo_message *message)
 static void rows_choose(struct buffered_fixed *fixed)
 {
   const struct gpu_backend *backend = fixed->context.device->backend;
-  int may = fixed->kind == BUFFERED_PINNED && gpu_has(backend, row_copies) && !fixed->packs_there,
+  int may = fixed->kind <= BUFFERED_PINNED && gpu_has(backend, row_copies) && !fixed->packs_there,
       packs = !may;
   for (int m = 0; m < fixed->plan.n; m++) packs |= row_bytes(&fixed->plan.messages[m]) < ROW_BYTES_MIN;
   fixed->packed = fixed->plan;
@@ -253,8 +253,9 @@ status_t buffered_setup(const struct halo_context *context, enum buffered_kind k
   x->fixed.layout = *context->layout;
   x->fixed.context.layout = &x->fixed.layout;
   x->fixed.kind = kind;
-  for (int m = 0; m < x->fixed.plan.n; m++) x->local.shared[m].carried = kind == BUFFERED_PINNED;
-  if (kind == BUFFERED_PINNED)
+  for (int m = 0; m < x->fixed.plan.n; m++)
+    x->local.shared[m] = (struct halo_reach){kind == BUFFERED_SHARED, "no memory is shared"};
+  if (kind == BUFFERED_SHARED)
     TRY(handover_open(&x->local.handover, &x->fixed.context, x->local.shared), fail);
   for (int m = 0; m < x->fixed.plan.n; m++) x->local.by_mpi += !x->local.shared[m].carried;
   TRY(agree_status(context->comm, exchange_fill(x)), fail);

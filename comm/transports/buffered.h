@@ -34,7 +34,8 @@ struct buffered_marks {
   int used;
 };
 
-enum buffered_kind { BUFFERED_PINNED, BUFFERED_PAGEABLE, BUFFERED_DEVICE };
+/* The memory that halos pass through. SHARED: pinned, and mapped by neighbours of the same host. */
+enum buffered_kind { BUFFERED_SHARED, BUFFERED_PINNED, BUFFERED_PAGEABLE, BUFFERED_DEVICE };
 
 /* MPI requests of one kind, in the order of chunks or messages. */
 struct buffered_requests {

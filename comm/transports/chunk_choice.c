@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long the chunks are in which `staged` sends halos by MPI: network, copies and what a message
- * costs the host decide, so it is tried. */
+/* How long the chunks are in which `staged` and `staged-mpi` send halos by MPI: network, copies and
+ * what a message costs the host decide, so it is tried. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,12 +18,12 @@
 /* A shorter chunk is taken if it takes at most this part of the longer one's time. */
 #define GAIN 0.9
 
-#define CANDIDATES 4
+#define CANDIDATES 5
 
 /* From short to long, the last is whole messages. */
 static int candidates(int64_t longest, int64_t floats[CANDIDATES])
 {
-  static const int64_t parts[] = {1 << 16, 1 << 18, 1 << 20};
+  static const int64_t parts[] = {1 << 14, 1 << 16, 1 << 18, 1 << 20};
   int n = 0;
   for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
     if (parts[p] < longest) floats[n++] = parts[p];

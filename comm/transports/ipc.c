@@ -89,7 +89,8 @@ static status_t ipc_finish(struct halo_exchange *exchange, struct gpu_event **ar
 
 const struct halo_transport halo_transport_ipc = {
     .name = "ipc",
-    .about = "pack, then let the copy engine write into the neighbour's memory; within a host",
+    .memory = "device memory",
+    .mover = "copy engines; within a host",
     .available = linked_available,
     .setup = ipc_setup,
     .start = ipc_start,

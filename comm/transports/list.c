@@ -3,17 +3,21 @@
 
 #include <string.h>
 
+#include "base/document.h"
 #include "base/log.h"
 #include "base/values.h"
 
 const struct halo_transport *const halo_transports[] = {
+    /* clang-format off */
     &halo_transport_staged,
+    &halo_transport_staged_mpi,
     &halo_transport_pageable,
     &halo_transport_mpi,
     &halo_transport_ipc,
     &halo_transport_p2p,
     &halo_transport_nccl,
     NULL,
+    /* clang-format on */
 };
 
 const struct halo_transport *halo_transport_find(const char *name)
@@ -21,6 +25,15 @@ const struct halo_transport *halo_transport_find(const char *name)
   for (int t = 0; halo_transports[t]; t++)
     if (strcmp(halo_transports[t]->name, name) == 0) return halo_transports[t];
   return NULL;
+}
+
+void halo_transport_document(struct doc *d, const char *used)
+{
+  const struct halo_transport *transport = halo_transport_find(used);
+  doc_text(d, "memory", DOC_OPTIONAL, "Memory that the bytes pass through, see --list.",
+           transport ? transport->memory : NULL);
+  doc_text(d, "mover", DOC_OPTIONAL, "What carries them from rank to rank.",
+           transport ? transport->mover : NULL);
 }
 
 status_t halo_transport_check(const char *option, const char *name)

@@ -291,7 +291,8 @@ static status_t nccl_times(struct halo_exchange *exchange, struct halo_times *ti
 
 const struct halo_transport halo_transport_nccl = {
     .name = "nccl",
-    .about = "pack on the device, send and receive with NCCL; needs its library",
+    .memory = "device memory",
+    .mover = "NCCL; needs its library",
     .available = nccl_available,
     .setup = nccl_setup,
     .start = nccl_start,

@@ -13,6 +13,7 @@ static int absent_available(const struct gpu_backend *backend, char reason[GPU_T
 /** Where it is not available no other verb is reached. */
 const struct halo_transport halo_transport_nccl = {
     .name = "nccl",
-    .about = "pack on the device, send and receive with NCCL; needs its library",
+    .memory = "device memory",
+    .mover = "NCCL; needs its library",
     .available = absent_available,
 };

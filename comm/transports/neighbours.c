@@ -5,13 +5,9 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "base/switches.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
-
-SWITCH("HIMENO_HOSTS_APART", TEST, AGREED, CHOICE("0|1"),
-       "1: ranks of one host treat each other as on other hosts");
 
 /* Added to a message's tag. */
 #define VERDICT_TAG 96
@@ -91,7 +87,6 @@ void neighbours_refuse(struct halo_reach *reach, const char *why)
 
 status_t neighbours_on_host(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
-  int separate = switch_number("HIMENO_HOSTS_APART", 0) != 0;
   MPI_Comm host;
   MPI_Group all, near;
   RETURN_IF_FAILED(guard_mpi(
@@ -102,7 +97,7 @@ status_t neighbours_on_host(const struct halo_context *context, struct halo_reac
   for (int m = 0; m < context->plan->n; m++) {
     int there;
     MPI_Group_translate_ranks(all, 1, &context->plan->messages[m].peer, near, &there);
-    if (separate || there == MPI_UNDEFINED) neighbours_refuse(&reach[m], "on another host");
+    if (there == MPI_UNDEFINED) neighbours_refuse(&reach[m], "on another host");
   }
   MPI_Group_free(&near);
   MPI_Group_free(&all);

@@ -89,7 +89,8 @@ static status_t p2p_settle(struct halo_exchange *exchange)
 
 const struct halo_transport halo_transport_p2p = {
     .name = "p2p",
-    .about = "write into the neighbour's halo directly, by kernels, or copies if large; within a host",
+    .memory = "device memory",
+    .mover = "stores of a kernel, or copy engines if large; within a host",
     .available = linked_available,
     .setup = p2p_setup,
     .start = p2p_start,

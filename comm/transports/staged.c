@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Packed halos in chunks: while one is on its way the next is copied out, and another in. `staged`
- * hands them over through pinned memory that both ranks of a host map, and else by MPI; `pageable`
- * gives MPI plain memory, `mpi` the device's own pointers. */
+ * hands them over through pinned memory that both ranks of a host map, and otherwise by MPI, as
+ * `staged-mpi` always does. `pageable` gives MPI plain memory, `mpi` the device's own pointers. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,18 +18,31 @@
 
 /* ---- set-up ---- */
 
-static status_t staged_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
-                             struct halo_exchange **exchange)
+static status_t chunked_setup(const struct halo_context *context, enum buffered_kind kind,
+                              struct halo_exchange **exchange)
 {
   struct halo_exchange *x;
-  (void)reach;
-  RETURN_IF_FAILED(buffered_setup(context, BUFFERED_PINNED, &x));
+  RETURN_IF_FAILED(buffered_setup(context, kind, &x));
   status_t status = buffered_chunk_choose((struct buffered_exchange *)x);
   if (status == STATUS_OK)
     *exchange = x;
   else
     buffered_teardown(x);
   return status;
+}
+
+static status_t staged_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
+                             struct halo_exchange **exchange)
+{
+  (void)reach;
+  return chunked_setup(context, BUFFERED_SHARED, exchange);
+}
+
+static status_t staged_mpi_setup(const struct halo_context *context,
+                                 struct halo_reach reach[HALO_MESSAGES_MAX], struct halo_exchange **exchange)
+{
+  (void)reach;
+  return chunked_setup(context, BUFFERED_PINNED, exchange);
 }
 
 static status_t pageable_setup(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
@@ -439,7 +452,8 @@ static const char *staged_handover(const struct halo_exchange *exchange, int m, 
 
 const struct halo_transport halo_transport_staged = {
     .name = "staged",
-    .about = "pack on the device, copy to pinned host memory; shared memory within a host, otherwise MPI",
+    .memory = "pinned host memory, which ranks of a host share",
+    .mover = "copy engines within a host, MPI between hosts",
     .available = buffered_available,
     .setup = staged_setup,
     .handover = staged_handover,
@@ -447,9 +461,20 @@ const struct halo_transport halo_transport_staged = {
     PACKED,
 };
 
+const struct halo_transport halo_transport_staged_mpi = {
+    .name = "staged-mpi",
+    .memory = "pinned host memory",
+    .mover = "MPI, also within a host",
+    .available = buffered_available,
+    .setup = staged_mpi_setup,
+    .handover = staged_handover,
+    PACKED,
+};
+
 const struct halo_transport halo_transport_pageable = {
     .name = "pageable",
-    .about = "like staged, with pageable host memory (a baseline)",
+    .memory = "pageable host memory",
+    .mover = "MPI",
     .available = buffered_available,
     .setup = pageable_setup,
     PACKED,
@@ -457,7 +482,8 @@ const struct halo_transport halo_transport_pageable = {
 
 const struct halo_transport halo_transport_mpi = {
     .name = "mpi",
-    .about = "pack on the device, pass device pointers to MPI; needs a GPU-aware MPI",
+    .memory = "device memory",
+    .mover = "MPI, if it is GPU-aware",
     .available = aware_available,
     .setup = mpi_setup,
     .trial = HALO_TRIAL,

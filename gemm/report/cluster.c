@@ -122,6 +122,7 @@ void gemm_cluster_paths_document(struct doc *d, const struct gemm_run *run)
       doc_enum(d, "face", 0, DOC_WORDS(faces), "", p->face);
       doc_whole(d, "bytes", DOC_POSITIVE, "Of a slice.", p->bytes);
       doc_text(d, "used", 0, "", p->used);
+      halo_transport_document(d, p->used);
       doc_text(d, "why", 0, "", p->why[0] ? p->why : transport_origin(run->work.cluster));
       doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers), "",
                p->handover[0] ? p->handover : NULL);

@@ -70,8 +70,9 @@ static const struct option_spec options[] = {
      "Use the backend's default kernel and the transport named staged: time no others first, and ignore "
      "remembered choices."},
     {"transport", 'x', RUN, OPTION_CUSTOM(transport, halo_transport_parse, "auto|TRANSPORT"),
-     "Select the transport that moves halos between ranks; --list shows them. auto times a few exchanges "
-     "with each and takes the fastest (default: auto)."},
+     "Select the transport that moves halos between ranks; --list shows the memory and the mover of each. "
+     "auto times a few exchanges with each but staged-mpi and pageable, and takes the fastest (default: "
+     "auto)."},
     {GRID_OPTION_PROCS(RUN, "minimises the estimated time of halo exchange")},
     {"no-overlap", 0, RUN, OPTION_FLAG(no_overlap),
      "Exchange halos after computing, instead of overlapping both."},

@@ -225,6 +225,7 @@ static void himeno_path_document(struct doc *d, const char *otherwise, int rank,
   doc_pattern(d, "face", 0, "^([ijk][-+]){1,3}$", "", p->face);
   doc_whole(d, "bytes", DOC_POSITIVE, "", p->bytes);
   doc_text(d, "used", 0, "", p->used);
+  halo_transport_document(d, p->used);
   doc_real(d, "latency", DOC_OPTIONAL, "s",
            "With --accept: of an exchange of one float between the two, with nothing else running on them.",
            p->probe.seconds > 0 ? p->probe.seconds : NAN);

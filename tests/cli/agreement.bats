@@ -74,8 +74,8 @@ refused() {
   local one=("$himeno" -b null -s XS -n 3 -x staged --no-tune --verify off)
   apart "${one[@]}" : env HIMENO_CPU_FETCH=1 "${one[@]}"
   refused HIMENO_CPU_FETCH 'not given' 1
-  apart env HIMENO_HOSTS_APART=1 "${one[@]}" : env HIMENO_HOSTS_APART=0 "${one[@]}"
-  refused HIMENO_HOSTS_APART 1 0
+  apart env HIMENO_SLAB_QUEUE=1 "${one[@]}" : env HIMENO_SLAB_QUEUE=0 "${one[@]}"
+  refused HIMENO_SLAB_QUEUE 1 0
   apart "${one[@]}" : env HIMENO_NULL_DEVICES=1 HIMENO_HALO_CORRUPT=5:1 HIMENO_SYSFS=/nonexistent HIMENO_QUIET=0 "${one[@]}"
   expect_status 0
 }

@@ -358,10 +358,10 @@ widest() {
 }
 
 @test "a slice that cannot take the transport is staged, and the path says why" {
-  HIMENO_HOSTS_APART=1 distributed 2 -b null -s 32 -x p2p --json "$document"
+  HIMENO_NULL_APART=0 distributed 2 -b null -s 32 -x p2p --json "$document"
   expect_status 0
-  [ "$(json "$document" 'sorted(set((p["used"], p["why"], p["handover"]) for p in d["paths"]))')" = "[('staged', 'on another host', 'MPI')]" ]
-  [[ $output == *"staged, because: on another host"* ]]
+  [ "$(json "$document" 'sorted(set((p["used"], p["why"], p["handover"]) for p in d["paths"]))')" = "[('staged', 'no peer access between the devices, on demand', 'shared memory')]" ]
+  [[ $output == *"staged, because: no peer access"* ]]
 }
 
 @test "a flipped bit of what a rank received: exit 4, and the rank" {

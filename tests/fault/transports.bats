@@ -29,19 +29,20 @@ setup() { json=$BATS_TEST_TMPDIR/run.json; }
 handovers() {
   "$PYTHON" - "$1" <<'END'
 import json, sys
-print("; ".join(sorted({p["handover"] + ", " + p["handover_why"] for p in json.load(open(sys.argv[1]))["paths"] if p["used"] == "staged"})))
+print("; ".join(sorted({p["handover"] + ", " + p["handover_why"] for p in json.load(open(sys.argv[1]))["paths"] if p["used"].startswith("staged")})))
 END
 }
 
-@test "staged halos go through shared memory within a host, by MPI between hosts, and the report says which" {
+@test "staged halos go through shared memory within a host, by staged-mpi through MPI, and the report says which" {
   run on 2 "$himeno" -b null -s XS -n 3 -p 2x1x1 -x staged --json "$json"
   expect_status 0
   [[ $output == *"staging    1 pair through shared memory"* ]]
   [ "$(handovers "$json")" = "shared memory, on one host" ]
-  HIMENO_HOSTS_APART=1 run on 2 "$himeno" -b null -s XS -n 3 -p 2x1x1 -x p2p --json "$json"
+  run on 2 "$himeno" -b null -s XS -n 3 -p 2x1x1 -x staged-mpi --json "$json"
   expect_status 0
-  [[ $output == *"staging    1 pair by MPI, because: on another host"* ]]
-  [ "$(handovers "$json")" = "MPI, on another host" ]
+  [[ $output == *"staging    1 pair by MPI, because: no memory is shared"* ]]
+  [ "$(handovers "$json")" = "MPI, no memory is shared" ]
+  [ "$(json "$json" '{p["memory"] + "; " + p["mover"] for p in d["paths"]}')" = "{'pinned host memory; MPI, also within a host'}" ]
 }
 
 @test "no memory to share: staged halos go by MPI, and the report says so" {
@@ -111,7 +112,7 @@ with_little_shm() {
 
 @test "a bit that changes on the way, below anything that could notice, ends with 4 on every transport" {
   local x
-  for x in staged pageable mpi ipc p2p; do
+  for x in staged staged-mpi pageable mpi ipc p2p; do
     HIMENO_HALO_CORRUPT=1:2 run on 2 "$himeno" -b null -s XS -n 4 --data dense -x "$x"
     expect_status 4
     [[ $output == *WRONG* || $output == *wrong* || $output == *differs* ]] || { echo "$x: $output"; return 1; }
@@ -127,7 +128,7 @@ with_little_shm() {
 @test "a neighbour that never sends: exit 6 and its name, whoever waits for it, whether it stopped or only does something else" {
   local x host
   host=$(uname -n)
-  for x in staged ipc p2p; do
+  for x in staged staged-mpi ipc p2p; do
     run on 2 "$top_builddir/tests/mpi/silent" null "$x" stop
     expect_status 6
     [[ $output == *"rank 0 on host $host waits for rank 1 on host $host, halo of face i+"*"silent: rank 1"* ]] || { echo "$x: $output"; return 1; }
@@ -146,17 +147,16 @@ with_little_shm() {
 
 @test "a rank that only sends waits for who takes its time: nothing is written over" {
   local how
-  for how in "null staged" "null pageable" "opencl staged" "opencl pageable" "apart staged"; do
+  for how in "null staged" "null pageable" "opencl staged" "opencl pageable" "null staged-mpi" "opencl staged-mpi"; do
     case $how in
       null*) run on 2 "$top_builddir/tests/mpi/one-way" $how ;;
       *) [ "$HAVE_OPENCL" != 0 ] || skip "no device that runs behind its host" ;;&
       opencl*) run on 2 "$top_builddir/tests/mpi/one-way" $how ;;
-      apart*) HIMENO_HOSTS_APART=1 run on 2 "$top_builddir/tests/mpi/one-way" opencl staged ;;
     esac
     [ "$status" -ne 3 ] || skip "no OpenCL device"
     [ "$status" -eq 0 ] || { echo "$how: $output"; return 1; }
     case $how in
-      apart*) [[ $output == *"handed over by MPI"* ]] ;;
+      *mpi) [[ $output == *"handed over by MPI"* ]] ;;
       *staged) [[ $output == *"handed over by shared memory"* ]] ;;
     esac || { echo "$how: $output"; return 1; }
   done
@@ -198,7 +198,7 @@ short() {
   host=$(uname -n)
   shift 2
   begin=$(date +%s)
-  run on 2 env HIMENO_HOSTS_APART=1 LD_PRELOAD="$LD_PRELOAD:$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE="$nth:$fewer" "$@" -b null --timeout 4
+  run on 2 env LD_PRELOAD="$LD_PRELOAD:$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE="$nth:$fewer" "$@" -b null --timeout 4
   seconds=$(($(date +%s) - begin))
   [ "$status" -eq 4 ] && [ "$(grep -cE '^[a-z]+-gpu: ' <<<"$output")" -eq 1 ] && [[ $output != *NBC* ]] && [ "$seconds" -lt $((15 * SLOWNESS)) ] &&
     grep -qE "^[a-z]+-gpu: rank 0, host .*: wrong halo from rank 1 on host ${host%%.*}, face [ij]\+: .* floats instead of [0-9]+" <<<"$output" ||
@@ -208,8 +208,8 @@ short() {
 @test "a halo that is shorter or longer than it must be: exit 4 and who sent it, at any position and by any transport" {
   without_sanitizers "their library has to come first"
   local nth x
-  for nth in 1 4 12 13 30 100; do short $nth 1 "$himeno" -s XS -t 5 -x staged; done
-  for x in staged pageable mpi; do
+  for nth in 1 4 12 13 30 100; do short $nth 1 "$himeno" -s XS -t 5 -x staged-mpi; done
+  for x in staged-mpi pageable mpi; do
     short 4 -1 "$himeno" -s XS -n 4 -x $x
     short 12 1 "$himeno" -s XS -n 24 -x $x
   done
@@ -218,15 +218,15 @@ short() {
 @test "a halo that is too short, in trials, soaks, ladders and other programs" {
   without_sanitizers "their library has to come first"
   local nth
-  for nth in 1 9 50; do short $nth 1 "$himeno" -s XS -t 5; done
-  for nth in 1 7; do short $nth 1 "$himeno" -s M -n 3 --verify off; done
-  for nth in 7 20; do short $nth 1 "$himeno" -s XS -t 1 --accept; done
-  short 9 1 "$himeno" -s XS --soak 5 -x staged
-  short 9 1 "$himeno" -s XS --ladder -t 2 -x staged
-  short 5 1 "$top_builddir/gemm-gpu" --distributed -s 64 -t 1 -x staged
-  short 5 1 "$top_builddir/gemm-gpu" --distributed -s 64 -t 1
-  short 5 1 "$top_builddir/comm-gpu" --parts pairs --max 64K
-  short 9 1 "$top_builddir/comm-gpu" --parts halo -s XS
+  for nth in 1 9 50; do short $nth 1 "$himeno" -s XS -t 5 -x staged-mpi; done
+  for nth in 1 7; do short $nth 1 "$himeno" -s M -n 3 --verify off -x staged-mpi; done
+  for nth in 7 20; do short $nth 1 "$himeno" -s XS -t 1 --accept -x staged-mpi; done
+  short 9 1 "$himeno" -s XS --soak 5 -x staged-mpi
+  short 9 1 "$himeno" -s XS --ladder -t 2 -x staged-mpi
+  short 5 1 "$top_builddir/gemm-gpu" --distributed -s 64 -t 1 -x staged-mpi
+  short 5 1 "$top_builddir/gemm-gpu" --distributed -s 64 -t 1 -x pageable
+  short 5 1 "$top_builddir/comm-gpu" --parts pairs --max 64K -x staged-mpi
+  short 9 1 "$top_builddir/comm-gpu" --parts halo -s XS -x staged-mpi
 }
 
 @test "a rank that fails long after another one did: both errors are reported, and the graver counts" {

@@ -208,7 +208,7 @@ NVML = {"HIMENO_NVML": f"{build}/tests/unit/fake_nvml.so"}
 SILENT = """"$MPIRUN" -np 2 env LD_PRELOAD="$LD_PRELOAD:$build/tests/fault/stop_at.so" STOP_AT=1:12 \\
   "$himeno" -b null -s XS -t 1 -x staged --timeout 2"""
 SHORT = """"$MPIRUN" -np 2 env LD_PRELOAD="$LD_PRELOAD:$build/tests/fault/short_message.so" \\
-  HIMENO_HOSTS_APART=1 "$himeno" -b null -s XS -n 200 -x staged --timeout 5"""
+  "$himeno" -b null -s XS -n 200 -x staged-mpi --timeout 5"""
 RESULTS = [
     Row("wrong results on one host", accept("n[1-3]", faults=["flip n2 9,9,9"]), 4, sick="n2",
         drain="n2", quick=True),

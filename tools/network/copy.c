@@ -29,7 +29,8 @@ static status_t copy_finish(struct halo_exchange *exchange, struct gpu_event **a
 
 const struct halo_transport bench_copy = {
     .name = "copy",
-    .about = "a plain copy into the neighbour's memory",
+    .memory = "device memory",
+    .mover = "a plain copy into the neighbour's memory",
     .available = linked_available,
     .setup = copy_setup,
     .start = copy_start,

@@ -167,8 +167,10 @@ static void print_matrix(const struct bench *bench, const char *method, FILE *ou
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
   const struct bench_curve *curve = &bench->pairs[0].curve;
   const struct halo_transport *found = halo_transport_find(method), *transport = found ? found : &bench_copy;
-  fprintf(out, "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n  (%s)\n",
-          method, transport->about);
+  fprintf(out,
+          "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n  (%s; moved by "
+          "%s)\n",
+          method, transport->memory, transport->mover);
   fprintf(out, "  above the diagonal: us for %s; ", report_bytes((uint64_t)curve->points[0].bytes));
   fprintf(out, "below: GB/s of each direction for %s\n      ",
           report_bytes((uint64_t)last_point(curve)->bytes));
