@@ -123,6 +123,9 @@ struct himeno_kernel_set {
    * nothing is exchanged: 1, or an odd number, so that p[1 − source] is the newest. Less must be
    * odd too. NULL: 1. */
   int (*at_once)(const struct himeno_exec *exec);
+  /** \brief Whether boxes of a classic variant's sweep may be in several queues at once: not if
+   * partial sums of gosa share memory. NULL: they may not. */
+  int (*beside)(const struct himeno_exec *exec);
   /** \brief Whether the variant has a linked sweep; both NULL where none has. */
   int (*links)(const struct himeno_exec *exec);
   /** \brief Sweeps the slabs of the cut once the halos of the exchange before have come, and sends

@@ -3,18 +3,25 @@
  * the passes of a block to a kernel there are four functions: the pass, the kernel set's sweep, the
  * one of the kernel's family, and the wrapper of the runtime's launch. */
 #include "base/stats.h"
+#include "base/switches.h"
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 #include "himeno/solver/state.h"
 
+SWITCH("HIMENO_SLAB_QUEUE", TUNING, AGREED, CHOICE("0|1"),
+       "whether classic kernels sweep the slabs that neighbours need at the same time as the rest; unset: on "
+       "CUDA");
+
 static status_t pass_marks_read(struct pass_marks *marks, double phases[HIMENO_PHASES])
 {
-  double boundary, inner;
+  double boundary, inner, after;
   if (!marks->used) return STATUS_OK;
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BEGIN], marks->event[PASS_BOUNDARY], &boundary));
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_INNER_BEGIN], marks->event[PASS_END], &inner));
+  RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BOUNDARY], marks->event[PASS_END], &after));
+  /* What was computed at the same time as the slabs counts with them. */
   phases[PHASE_BOUNDARY] += boundary;
-  phases[PHASE_INTERIOR] += inner;
+  phases[PHASE_INTERIOR] += inner < after ? inner : after;
   marks->used = 0;
   return STATUS_OK;
 }
@@ -77,23 +84,26 @@ static status_t attended_pass(struct solver_passes *p, const struct solver_grid 
                               struct himeno_exec *exec, struct himeno_sweep *sweep)
 {
   struct pass_marks *marks = &p->ring[p->count++ % PASS_RING];
-  struct gpu_queue *compute = grid->compute;
+  struct gpu_queue *compute = grid->compute, *slabs = p->beside ? p->slabs : compute;
   struct gpu_event *arrived;
 
   watch_sweep(sweep->slot + 1);
   RETURN_IF_FAILED(pass_marks_read(marks, p->phases));
-  RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], compute));
+  if (p->beside) RETURN_IF_FAILED(gpu_record(p->ready, compute));
+  if (p->beside) RETURN_IF_FAILED(gpu_wait(slabs, p->ready));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], slabs));
   for (int b = 0; b < p->n_first; b++) {
     sweep->box = p->first[b];
-    RETURN_IF_FAILED(grid->set->sweep(exec, compute, sweep));
+    RETURN_IF_FAILED(grid->set->sweep(exec, slabs, sweep));
   }
-  RETURN_IF_FAILED(gpu_record(marks->event[PASS_BOUNDARY], compute));
+  RETURN_IF_FAILED(gpu_record(marks->event[PASS_BOUNDARY], slabs));
   RETURN_IF_FAILED(
       halo_route_start(p->halo.route, grid->fields.p[1 - sweep->source], marks->event[PASS_BOUNDARY]));
   RETURN_IF_FAILED(halo_route_progress(p->halo.route));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_INNER_BEGIN], compute));
   sweep->box = p->rest;
   if (p->n_rest) RETURN_IF_FAILED(grid->set->sweep(exec, compute, sweep));
+  if (p->beside) RETURN_IF_FAILED(gpu_wait(compute, marks->event[PASS_BOUNDARY]));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_END], compute));
   marks->used = 1;
   RETURN_IF_FAILED(halo_route_finish(p->halo.route, &arrived));
@@ -132,7 +142,15 @@ static status_t linked_pass(struct solver_passes *p, const struct solver_grid *g
   return grid->set->linked(exec, grid->compute, &linked);
 }
 
-void solver_pass_choose(struct solver_passes *p, const struct solver_grid *grid, int overlap)
+/* Slabs are small launches that leave most of a GPU idle. */
+static int slabs_beside(const struct solver_passes *p, const struct solver_grid *grid)
+{
+  const int gains = grid->compute->device->backend->memory == GPU_MEMORY_CUDA;
+  return p->pass == attended_pass && grid->kernel->class_ == HIMENO_CLASSIC && grid->set->beside &&
+         grid->set->beside(grid->exec) && switch_number("HIMENO_SLAB_QUEUE", gains);
+}
+
+status_t solver_pass_choose(struct solver_passes *p, const struct solver_grid *grid, int overlap)
 {
   const struct solver_halo *halo = &p->halo;
   const struct box *owned = &grid->fields.layout.owned;
@@ -147,12 +165,16 @@ void solver_pass_choose(struct solver_passes *p, const struct solver_grid *grid,
                                : local_pass;
   p->first[0] = *owned;
   p->n_first = box_points(owned) > 0;
-  if (!p->overlap) return;
+  if (!p->overlap) return STATUS_OK;
   p->n_first = 0;
   for (int b = 0; b < halo->cut.n; b++)
     if (box_points(&halo->cut.boundary[b]) > 0) p->first[p->n_first++] = halo->cut.boundary[b];
   p->rest = halo->cut.inner;
   p->n_rest = box_points(&halo->cut.inner) > 0;
+  p->beside = slabs_beside(p, grid);
+  if (!p->beside) return STATUS_OK;
+  RETURN_IF_FAILED(gpu_event_create_untimed(grid->compute->device, &p->ready));
+  return gpu_queue_create(grid->compute->device, GPU_URGENT, &p->slabs);
 }
 
 status_t solver_passes_end(struct solver_passes *p)

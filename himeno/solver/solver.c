@@ -164,7 +164,7 @@ status_t solver_open(const struct solver_config *config, struct solver **solver)
     TRY(route_open(config, &s->grid, &s->passes.halo), fail);
     TRY(resident_link(config, &s->grid, &s->passes.halo), fail);
   }
-  solver_pass_choose(&s->passes, &s->grid, config->overlap);
+  TRY(agree_status(config->comm, solver_pass_choose(&s->passes, &s->grid, config->overlap)), fail);
   *solver = s;
   return STATUS_OK;
 fail:
@@ -195,6 +195,8 @@ void solver_close(struct solver *s)
   for (int a = 0; a < 2; a++) halo_field_free(s->config.transport, device, &fields->p[a]);
   for (int r = 0; r < PASS_RING; r++)
     for (int m = 0; m < PASS_MARKS; m++) gpu_event_destroy(s->passes.ring[r].event[m]);
+  gpu_queue_destroy(s->passes.slabs);
+  gpu_event_destroy(s->passes.ready);
   gpu_event_destroy(gosa->event);
   gpu_event_destroy(s->outcome.end);
   gpu_event_destroy(s->outcome.begin);

@@ -66,6 +66,9 @@ struct solver_passes {
   int n_first;
   struct box rest; /* swept while halos travel */
   int n_rest;      /* 0 or 1 */
+  int beside;      /* what comes first runs at the same time as the rest, in a queue of its own */
+  struct gpu_queue *slabs;
+  struct gpu_event *ready; /* what that queue waits for: the passes before, and their halos */
   struct solver_halo halo;
   struct solver_gosa gosa;
   struct pass_marks ring[PASS_RING];
@@ -100,7 +103,7 @@ struct solver {
 
 /** \brief Chooses the kind of pass and what it sweeps first, once the route is open. \a overlap: as
  * in solver_config. */
-void solver_pass_choose(struct solver_passes *passes, const struct solver_grid *grid, int overlap);
+status_t solver_pass_choose(struct solver_passes *passes, const struct solver_grid *grid, int overlap);
 
 /** \brief Ends the passes of a block, where the route needs no host. */
 status_t solver_passes_end(struct solver_passes *passes);

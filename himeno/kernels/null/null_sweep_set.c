@@ -79,6 +79,12 @@ static status_t null_repeat(struct himeno_exec *exec, struct gpu_queue *queue,
   return STATUS_OK;
 }
 
+static int null_beside(const struct himeno_exec *exec)
+{
+  (void)exec;
+  return 1;
+}
+
 const struct himeno_kernel_set himeno_kernels_null = {
     .backend = "null",
     .kernels = kernels,
@@ -87,6 +93,7 @@ const struct himeno_kernel_set himeno_kernels_null = {
     .close = null_close,
     .fill = null_fill,
     .sweep = null_sweep,
+    .beside = null_beside,
     .ceiling = null_ceiling,
     .checksum = null_checksum,
     .repeat = null_repeat,

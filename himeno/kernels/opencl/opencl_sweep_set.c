@@ -478,6 +478,11 @@ static status_t opencl_sweep_open(struct gpu_device *device, const struct himeno
   return status;
 }
 
+static int opencl_beside(const struct himeno_exec *exec)
+{
+  return ((const struct opencl_exec *)exec)->gosa != GOSA_LAUNCH;
+}
+
 const struct himeno_kernel_set himeno_kernels_opencl = {
     .backend = "opencl",
     .kernels = kernels,
@@ -488,6 +493,7 @@ const struct himeno_kernel_set himeno_kernels_opencl = {
     .fill = opencl_fill,
     .sweep = opencl_sweep,
     .at_once = persistent_most,
+    .beside = opencl_beside,
     .ceiling = opencl_ceiling,
     .checksum = opencl_checksum,
     .resources = opencl_resources,
