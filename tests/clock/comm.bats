@@ -72,12 +72,3 @@ FIGURES
   says "by MPI, because: by the clock"
   [[ $output != *chunk* && $output != *whole* ]] # too short to be tried
 }
-
-@test "sums over all ranks" {
-  bench --parts allreduce
-  figures <<'FIGURES'
-[(q.bytes, q.seconds) for q in d.allreduce[0].points] = [(8, 5.024e-6), (128, 5.384e-6), (2048, 11.144e-6)]
-d.allreduce[0].fit.latency_seconds = 5e-6
-d.allreduce[0].fit.bytes_per_second = 1e9 / 3
-FIGURES
-}

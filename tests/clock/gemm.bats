@@ -2,22 +2,6 @@
 # gemm-gpu by the virtual clock. A multiplication and addition takes 4 ns: 0.5 GFLOPS a device, of a peak of 8.
 load clock
 
-@test "two ranks: the slowest rank's median counts, for all of them" {
-  export CLOCK_MACHINE="product=4 product@1=5 jitter=0.01 reduce=5000 barrier=4000"
-  clocked 2 gemm-gpu -b null -s 64 --block 0.001 -t 0.0125
-  figures <<'FIGURES'
-d.result.launches = 1
-sorted(d.result.samples) = [0.001027604, 0.00103809, 0.001048576, 0.001059062, 0.001080033]
-d.result.seconds = 0.00131072
-d.result.gflops = 0.8
-d.result.peak_share = 0.05
-[r.gflops for r in d.ranks] = [0.5, 0.4]
-d.ceilings.gflops = 8.0
-FIGURES
-  says "speed      0.80 GFLOPS, 5.0% of the peak" \
-    "timed      5 blocks of 1 product: 0.005 s without pauses; the speed is the median" "noise      standard deviation of the blocks' times: at most 7.2%"
-}
-
 @test "a block has as many short products as fill --block, and the document holds it" {
   export CLOCK_MACHINE="product=4"
   clocked 1 gemm-gpu -b null -s 16 --block 0.001 -t 0.0105
@@ -75,17 +59,6 @@ FIGURES
   says "load       unknown: a device reports no power or no power limit"
   clocked 2 gemm-gpu -b null -s 16 -t 0.1
   refute grep -q 'confidence 95\|  load \|worth' <<<"$output$(cat d.json)"
-}
-
-@test "a ladder: each rung at each size" {
-  export CLOCK_MACHINE="product=4 product@1=5 jitter=0.01 reduce=5000 barrier=4000"
-  export LC_ALL=C
-  clocked 2 gemm-gpu -b null --ladder --sizes 64,128x64x32 --block 0.001 -t 0.0125
-  says "1  naive               0.8  +-1.5%    5.0%"
-  [[ $output != *noisy* ]]
-  figures <<'FIGURES'
-[(s.m, s.n, s.k, [(r.kernel, r.gflops, r.peak_share, len(r.samples)) for r in s.rungs]) for s in d.sizes] = [(64, 64, 64, [("naive", 0.8, 0.05, 5)]), (128, 64, 32, [("naive", 0.8, 0.05, 5)])]
-FIGURES
 }
 
 @test "a ladder whose blocks differ is called noisy, and says what it is at" {

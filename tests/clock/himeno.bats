@@ -255,39 +255,6 @@ d.phases.exposed.median = 51.4709e-6
 FIGURES
 }
 
-@test "three ranks, one of them slow: minimum, median and maximum, the slowest rank's clock, and the checks of a policy" {
-  export CLOCK_MACHINE="sweep=10 sweep@1=13 sweep@2=10.5 ceiling@1=8 jitter=0.01 reduce@2=6000 $together"
-  echo '{"ceiling_share_min": 0.1, "efficiency_min": 0.1, "device_spread_max": 0.9, "noise_max": 0.5, "device_gflops_min": 1}' >policy.json
-  clocked 3 himeno-gpu -b null -s XS -p 3x1x1 -x staged --block 10 -t 0.0252 --accept policy.json
-  figures <<'FIGURES'
-d.result.blocks = 10
-d.result.seconds = 0.02631241
-d.result.gflops = 7.210285945
-d.result.gbps = 11.87576509
-d.result.ceiling_gbps = 21.0
-d.result.ceiling_share = 0.5655126231
-sorted(d.result.samples) = [0.002578039, 0.002578039, 0.002602229, 0.002602229, 0.002626409, 0.002626409, 0.002650589, 0.002650589, 0.002698939, 0.002698939]
-[r.gflops for r in d.ranks] = [3.393213573, 2.610168596, 3.231631974]
-[r.phases.interior for r in d.ranks] = [167.7348e-6, 193.8268e-6, 176.1216e-6]
-[r.phases.boundary for r in d.ranks] = [18.6372e-6, 48.4564e-6, 19.569e-6]
-[r.phases.pack for r in d.ranks] = [3.72e-6, 7.44e-6, 3.72e-6]
-[r.phases.d2h for r in d.ranks] = [1.93e-6, 2.86e-6, 1.93e-6]
-[r.phases.wait for r in d.ranks] = [197.10764e-6, 0.0, 183.34742e-6]
-[r.phases.transfer for r in d.ranks] = [17.58568e-6, 0.0, 32.6461e-6]
-[r.phases.unpack for r in d.ranks] = [1.86e-6, 3.72e-6, 1.86e-6]
-[r.phases.reduce for r in d.ranks] = [18.32258e-6, 0.9999e-6, 16.19058e-6]
-[r.phases.exposed for r in d.ranks] = [76.6521e-6, 20.7409e-6, 67.4335e-6]
-d.phases.interior = {"min": 167.7348e-6, "median": 176.1216e-6, "max": 193.8268e-6}
-d.phases.wait = {"min": 0.0, "median": 183.34742e-6, "max": 197.10764e-6}
-d.phases.transfer = {"min": 0.0, "median": 17.58568e-6, "max": 32.6461e-6}
-d.phases.reduce = {"min": 0.9999e-6, "median": 16.19058e-6, "max": 18.32258e-6}
-d.phases.exposed = {"min": 20.7409e-6, "median": 67.4335e-6, "max": 76.6521e-6}
-{c.check: c.value for c in d.result.accept.checks} = {"share of ceiling": 0.6153846154, "efficiency": 0.7806307852, "spread of devices": 0.2423076923, "noise of blocks": 0.04339954542, "device": 2.615384615}
-FIGURES
-  says "time per sweep 263.124 us;" "wait for halos    183.347 us  (0.000 ... 197.108)" "not computing      67.43" \
-    "speed      7.21 GFLOPS, 11.88 GB/s, 56.6% of the ceiling" "parallel efficiency                            0.7806"
-}
-
 @test "a busy host makes no rank slow: run again, unless the policy allows as much noise" {
   local policy='{"device_gflops_min": 1000, "efficiency_min": 2, "stragglers_max": 0}'
   export CLOCK_MACHINE="sweep=10 ceiling=10 $together starved=0.01 starved@1=0.3"
@@ -516,17 +483,6 @@ FIGURES
 @test "a ladder: each rung by its own blocks in three rounds, of which the first is not timed, and one ceiling" {
   export CLOCK_MACHINE="$alone" LC_ALL=C
   clocked 1 himeno-gpu -b cpu -s XS --ladder --block 12 -t 0.0255
-  figures <<'FIGURES'
-[(r.kernel, r["class"], r.T) for r in d.rungs] = [("reference", "classic", 1), ("stream", "classic", 1), ("wavefront", "temporal", 2), ("wavefront3", "temporal", 3), ("wavefront4", "temporal", 4)]
-[r.gflops for r in d.rungs] = [3.4, 3.4, 6.8, 10.2, 13.6]
-[r.gbps for r in d.rungs] = [5.6, 5.6, 11.2, 16.8, 22.4]
-[r.ceiling_gbps for r in d.rungs] = [7.0, 7.0, 7.0, 7.0, 7.0]
-[r.ceiling_share for r in d.rungs] = [0.8, 0.8, 1.6, 2.4, 3.2]
-[r.blocks for r in d.rungs] = [6, 6, 9, 12, 18]
-[r.block for r in d.rungs] = [12, 12, 12, 12, 12]
-[len(r.samples) for r in d.rungs] = [6, 6, 9, 12, 18]
-d.rounds = 3
-FIGURES
   says "ceiling    7.00 GB/s +-0.0%, measured 50 times between the kernels" \
     "reference            3.4  +-0.0%       5.6    80.0%" "wavefront4          13.6  +-0.0%      22.4   320.0%"
   [[ $output != *noisy* ]]
@@ -552,21 +508,6 @@ FIGURES
   clocked 1 himeno-gpu -b cpu -s 34x35x66 --data dense --ladder
   figures <<'FIGURES'
 [(r.block, r.blocks, r.verified) for r in d.rungs] = [(48, 6, "reference"), (48, 6, "reference"), (96, 6, "reference"), (120, 6, "reference"), (120, 6, "reference")]
-FIGURES
-}
-
-@test "each block has its telemetry, and what was counted or changed meanwhile its place" {
-  export CLOCK_MACHINE="sweep=10 $together" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so
-  export FAKE_NVML="celsius-late@1=91 throttle-late@1=32 fixed-late@1=4 link_data-late@1=7"
-  clocked 2 himeno-gpu -b null -s XS --block 10 -t 0.03
-  says "ERRORS     rank 1"
-  figures <<'FIGURES'
-[len(r.telemetry.blocks[of]) for r in d.ranks for of in ("watts", "sm_mhz", "memory_mhz", "celsius")] = [d.result.blocks] * 8
-d.result.blocks = 11
-[(r.telemetry.blocks.each, r.telemetry.blocks.celsius) for r in d.ranks] = [(1, [55] * 11), (1, [55] * 3 + [91] * 8)]
-[r.telemetry.blocks.throttled for r in d.ranks] = [[""] * 11, [""] * 2 + ["thermal"] * 9]
-[[(c["of"], c["from"], c["to"], c["block"]) for c in r.telemetry.changes] for r in d.ranks] = [[], [("corrected", 0, 4, 2), ("nvlink_crc", 0, 7, 2)]]
-[r.telemetry.changes_seen for r in d.ranks] = [0, 2]
 FIGURES
 }
 
@@ -599,29 +540,6 @@ d.result.seconds / d.result.blocks = 0.00558
 d.result.gflops = 3.4
 d.result.ceiling_gbps = 7.5
 d.phases.interior.median = 0.000558
-FIGURES
-}
-
-@test "the original protocol: MFLOPS and the score, over the time asked for" {
-  export CLOCK_MACHINE="$alone"
-  clocked 1 himeno-gpu -b null -s XS --official -t 0.195
-  figures <<'FIGURES'
-d.result.blocks = 3
-d.result.seconds = 0.20088
-d.result.gflops = 3.4
-d.result.score = 3400 / 82.84
-FIGURES
-  says "official   3400.00 MFLOPS, score 41.04 (1 is a Pentium III at 600 MHz, 82.84 MFLOPS)"
-}
-
-@test "a soak counts its sweeps and its seconds" {
-  export CLOCK_MACHINE="sweep=10 $together"
-  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --soak 0.02 --block 10
-  figures <<'FIGURES'
-d.result.blocks = 7
-d.result.seconds = 0.02067597
-d.result.soak.seconds = 0.022211566
-d.result.gflops = 6.423108565
 FIGURES
 }
 

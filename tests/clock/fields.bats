@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+# Every field of every program's documents by the virtual clock, against the tables of tests/clock/fields. A new field is a row there.
+load clock
+
+links="pack=0.5 unpack=0.25 copy=1000 in=0.25 out=0.125 peer=0.0625 latency=2000 link=3 reduce=5000 barrier=4000"
+
+setup() {
+  cd "$BATS_TEST_TMPDIR"
+  unset CLOCK_MACHINE
+  "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
+  export HIMENO_SYSFS=$PWD/sysfs HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so HIMENO_NULL_DEVICES=4
+}
+
+# agrees PROGRAM TABLE...: d.json has what the tables list, and nothing else.
+agrees() {
+  local program=$1
+  shift
+  "$PYTHON" -B "$top_srcdir/tests/clock/fields.py" "$top_builddir/tests/clock/$program" d.json "${@/#/$top_srcdir/tests/clock/fields/}"
+}
+
+# declared SCHEMA PROGRAM [OPTION]: each leaf of the schema has a value in a table that is named after it.
+declared() {
+  "$top_builddir/$2" "${@:3}" --schema >schema.json
+  "$PYTHON" -B "$top_srcdir/tests/clock/fields.py" --schema schema.json "$top_srcdir"/tests/clock/fields/{hardware,frame,"$1".*}
+}
+
+@test "himeno-gpu: a run of three ranks, one of them slow, one throttled and each with errors" {
+  export FAKE_NVML="celsius-late@1=91 throttle-late@1=32 milliwatts-late@1=420500 clock-late@1=1410 memory-late@1=2600 milliwatts@2=310000 top=2100 \
+memory_top=2700 gen=4 width@2=8 links@2=17 links_up@2=16 ecc@2=0 fixed@0=3 fixed-late@0=5 fixed-late@1=4 rows@2=2 link_data-late@1=7 resent-late@2=6 \
+broken@0=1 link_replays-late@0=9 link_recoveries-late@2=8 xid-late@0=48 bits=5120 cores=16896"
+  export CLOCK_MACHINE="sweep=10 sweep@1=13 sweep@2=10.5 ceiling=7 ceiling@1=8 dense=1.05 jitter=0.01 starved@1=0.02 $links reduce@2=6000"
+  clocked 3 himeno-gpu -b null -s XS -p 3x1x1 -x staged --block 10 -t 0.0252
+  agrees himeno-gpu frame result.run
+  says "time per sweep 263.124 us;" "wait for halos    183.347 us  (0.000 ... 197.108)" "not computing      67.43" \
+    "speed      7.21 GFLOPS, 11.88 GB/s, 56.6% of the ceiling" "unused     devices that no rank uses: 1 on " \
+    "reported by NVML: 300 to 420 W, clock 1410 to 1980 MHz, 55 to 91 C" "ECC errors corrected 2, NVLink replays 9, Xid events 1 (the last: Xid 48)"
+}
+
+@test "himeno-gpu --accept: checks, and where the bytes of each path went" {
+  export FAKE_NVML="nvlink=3 nvlink_each=655360 pcie=5 pcie_each=1000 nvlink_each@1=0 pcie_each@1=671088640"
+  echo '{"name": "field <b>&\"", "stragglers_max": 0, "ceiling_share_min": 0.1, "efficiency_min": 0.9, "device_spread_max": 0.9, "noise_max": 0.5,
+    "device_gflops_min": 1}' >policy.json
+  export CLOCK_MACHINE="sweep=10 sweep@1=13 ceiling=7 jitter=0.01 $links"
+  clocked_to 5 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 0.03 --accept policy.json
+  agrees himeno-gpu result.accept
+  # himeno-judge: the same document, judged by another policy.
+  mv d.json run.json
+  echo '{"efficiency_min": 0.5}' >policy.json
+  run "$judge" run.json --policy policy.json --json d.json
+  expect_status 0
+  agrees himeno-gpu result.judged
+  "$PYTHON" -c 'import json; run, judged = (json.load(open(f"{name}.json")) for name in ("run", "d"))
+for document in run, judged: del document["result"]["accept"], document["result"]["verdict"]
+assert run == judged'
+}
+
+@test "himeno-gpu: ranks that were slow always, and for a while" {
+  CLOCK_MACHINE="sweep=100 sweep@1=120 jitter=0.001 $links" clocked 5 himeno-gpu -b null -s XS -p 5x1x1 --block 10 -t 0.5 -x staged
+  agrees himeno-gpu result.straggler
+  export FAKE_NVML="milliwatts@1=637000 clock@1=1410 memory@1=2600 celsius@1=91 fixed-late@1=4 throttle-late@1=32"
+  CLOCK_MACHINE="sweep=5000 jitter=0.001 slow@1=1.25 from=0.6 to=16 $links" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 2 -t 60 -x p2p
+  agrees himeno-gpu result.episode
+}
+
+@test "himeno-gpu --soak: what it found, and its log" {
+  export FAKE_NVML="celsius-late@1=91 throttle-late@1=32 milliwatts=650000 milliwatts-late@1=420500 clock-late@1=1410 memory-late@1=2600 gen=4 width@1=8 \
+links@1=17 fixed@0=3 broken-late@1=2 rows-late@1=3 fixed-late@1=4 link_data-late@1=7 resent-late@1=6 link_replays-late@0=9 link_recoveries-late@0=8 \
+xid-late@1=48"
+  export CLOCK_MACHINE="sweep=10 sweep@1=13 jitter=0.01 $links"
+  HIMENO_FLIP="p 5,6,7 22 2" clocked_to 4 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --soak 0.013 --block 10 --soak-log soak.jsonl
+  agrees himeno-gpu result.soak
+  "$PYTHON" -c 'import json; json.dump({"log": [json.loads(line) for line in open("soak.jsonl")]}, open("d.json", "w"))'
+  agrees himeno-gpu soak.log
+  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --soak 0.013 --block 10
+  agrees himeno-gpu result.soaked
+}
+
+@test "himeno-gpu: energy, the original protocol, and the emulator's counts" {
+  CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=500000000 look=50000000" clocked 1 himeno-gpu -b null -s XS -t 10
+  agrees himeno-gpu result.energy
+  CLOCK_MACHINE="sweep=10 ceiling=7" clocked 1 himeno-gpu -b null -s XS --official -t 0.195
+  agrees himeno-gpu result.official
+  says "official   3400.00 MFLOPS, score 41.04 (1 is a Pentium III at 600 MHz, 82.84 MFLOPS)"
+  CLOCK_MACHINE="sweep=10" clocked 1 himeno-gpu -b qpu -s 8x8x18 -n 2
+  agrees himeno-gpu result.emulator
+}
+
+@test "himeno-gpu --ladder: each rung" {
+  CLOCK_MACHINE="sweep=10 ceiling=7 jitter=0.01" clocked 1 himeno-gpu -b cpu -s XS --ladder --block 12 -t 0.0255
+  agrees himeno-gpu frame ladder.cpu
+}
+
+@test "gemm-gpu: two ranks, of which one is slower; one product over both; and a ladder" {
+  export CLOCK_MACHINE="product=4 product@1=5 jitter=0.01 starved@1=0.02 $links"
+  clocked 2 gemm-gpu -b null -s 64 --block 0.001 -t 0.0125
+  agrees gemm-gpu frame gemm.run
+  says "speed      0.80 GFLOPS, 5.0% of the peak" \
+    "timed      5 blocks of 1 product: 0.005 s without pauses; the speed is the median" "noise      standard deviation of the blocks' times: at most 7.2%"
+  clocked 2 gemm-gpu --distributed -b null -s 64 -p 2x1 --panel 16 -x staged --block 0.001 -t 0.0125
+  agrees gemm-gpu gemm.distributed
+  LC_ALL=C clocked 2 gemm-gpu -b null --ladder --sizes 16,16x8x32 --block 0.001 -t 0.0125
+  agrees gemm-gpu frame gemm-ladder.null
+  says "1  naive               0.8  +-0.0%    5.0%"
+  export FAKE_NVML="milliwatts=665000 milliwatts@1=637000"
+  CLOCK_MACHINE="product=4 product@1=5" clocked 2 gemm-gpu -b null -s 16 --block 0.001 -t 0.1 --accept
+  agrees gemm-gpu gemm.worth
+  clocked 1 gemm-gpu -b qpu -s 16
+  agrees gemm-gpu gemm.emulator
+}
+
+@test "comm-gpu: host, pairs, halos, sums and cards" {
+  export HIMENO_NULL_DEVICES=2 CLOCK_MACHINE="$links unsteady=0.01"
+  clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K -x staged -s XS -p 2x1x1
+  agrees comm-gpu frame comm.all
+}
+
+@test "mem-gpu: copies, mixes, latency, host memory and the roofline" {
+  CLOCK_MACHINE="read=0.015625 written=0.046875 host=1048576 unsteady=0.01" run --separate-stderr "$top_builddir/tests/clock/mem-gpu" -b cpu \
+    --copies --mixes --latency --host --sizes 1M --streams 1,4 --footprint 64K --strides 64 -t 0.02 --json d.json
+  expect_status 0
+  agrees mem-gpu frame mem.bandwidth
+  says "13:1 reads to writes              55.3 GB/s  (55.1 ... 55.6)"
+  CLOCK_MACHINE="read=0.015625 flop=0.5" run --separate-stderr "$top_builddir/tests/clock/mem-gpu" -b cpu --roofline --sizes 1M -t 0.05 --json d.json
+  expect_status 0
+  agrees mem-gpu mem.roofline
+}
+
+@test "every field that a program declares has a value in a table, or a reason why not" {
+  declared result himeno-gpu
+  declared ladder himeno-gpu --ladder
+  declared soak himeno-gpu --soak-log -
+  declared gemm gemm-gpu
+  declared gemm-ladder gemm-gpu --ladder
+  declared comm comm-gpu
+  declared mem mem-gpu
+}
