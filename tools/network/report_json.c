@@ -111,7 +111,7 @@ static void comm_path_document(struct doc *d, const struct bench_path *path)
   doc_whole(d, "peer", DOC_NULLABLE, "null: none, or all ranks.", path->peer);
   doc_text(d, "way", 0, "pinned, pageable, a transport, or MPI_Allreduce.", path->method);
   doc_text(d, "used", 0, "What really moved the bytes.", path->used);
-  halo_transport_document(d, path->used);
+  halo_transport_document(d, path->peer >= 0 ? path->used : "");
   doc_text(d, "why", 0, "", path->why);
   doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers),
            "How two ranks hand staged halos over; none for other transports.",
