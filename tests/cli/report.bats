@@ -61,6 +61,18 @@ with_plots() {
   run ! grep -Eq '(src|href)="?(http|//|file)|@import|url\([^#]' report.html
 }
 
+@test "accept.html and the metrics are what the document says, on hosts of any name" {
+  run "$PYTHON" -B "$top_srcdir/tests/cli/pages.py" Acceptance
+  expect_status 0
+}
+
+@test "the report is what the documents say, of devices and folders of any name" {
+  run "$top_srcdir/scripts/report" "$study" -o report.html
+  with_plots
+  run "$PYTHON" -B "$top_srcdir/tests/cli/pages.py" Report
+  expect_status 0
+}
+
 @test "a browser shows the report: its picture is drawn, its tables can be sorted" {
   for browser in chromium chromium-browser google-chrome; do $browser --version >/dev/null 2>&1 && break; done
   $browser --version >/dev/null 2>&1 || skip "no Chromium that runs was found"

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""The report, accept.html and the metrics, parsed and compared with the documents that they are of: `python3 pages.py` with top_srcdir set, in an empty
+folder. Each page is made twice, with ordinary and with hostile names: both must have the same elements."""
+import html.parser
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import types
+import unittest
+
+source = pathlib.Path(os.environ["top_srcdir"])
+sys.path[:0] = [str(source / "scripts" / folder) for folder in ("accepting", "reporting", "shared")]
+import published  # noqa: E402
+
+HOSTILE = {"HOST": "<b>&\"'n1", "DEVICE": "</td><script>alert('x')</script>", "FOLDER": "it's <i>\"so\" &amp; {0}", "WHY": "a < b && 'c' \"d\"\\\nnext"}
+VOID = {"meta"}
+
+
+class Page(html.parser.HTMLParser):
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.texts, self.rows, self.marks, self.open = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, tuple(name for name, _ in attributes)))
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.marks += [(len(self.rows) - 1, len(self.rows[-1]) - 1)] * ("mark" in dict(attributes).get("class", "").split())
+        self.texts.append("")
+
+    def handle_endtag(self, tag):
+        last = self.open.pop()
+        assert last == tag, (last, tag)
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+        self.texts.append(data)
+
+    def table(self, first):
+        """Rows below the head that begins with these cells, by their first cell."""
+        at = next(place for place, row in enumerate(self.rows) if row[:len(first)] == list(first))
+        width = len(self.rows[at])
+        return self.rows[at], [row for row in self.rows[at + 1:] if len(row) == width]
+
+
+def hostile(value):
+    text = json.dumps(value)
+    for name, other in HOSTILE.items():
+        text = text.replace(name, json.dumps(other)[1:-1])
+    return json.loads(text)
+
+
+class Same(unittest.TestCase):
+    def same(self, ordinary, strange):
+        """The same elements and, but for the names, the same text."""
+        ordinary, strange = Page(ordinary), Page(strange)
+        self.assertEqual(ordinary.tags, strange.tags)
+        self.assertEqual("\n".join(hostile(ordinary.texts)), "\n".join(strange.texts))
+        return strange
+
+
+def check(name, margin, **others):
+    return {"check": name, "title": f"{name} of WHY", "unit": "", "value": 0.5, "limit": 0.25, "at_most": False, "margin": margin, "outcome": "pass", "rank": None, "why": "",
+            "from": "WHY"} | others
+
+
+class Acceptance(Same):
+    measured = [dict(host=host, gflops=gflops, ceiling_share=0.75, theory_share=None, exchange_seconds=12.34e-6, pair_seconds=None, celsius=61, watts=412.0,
+                     gflops_per_watt=1.25, sm_mhz=1410, errors=errors, outliers=outliers, verdict=verdict)
+                for host, gflops, errors, outliers, verdict in (("HOST", 1234.5, 0, [], "pass"), ("n2", 617.25, 3, ["gflops", "errors"], "slow"))]
+    document = {"schema": "himeno-accept/1", "time": "2026-11-23T12:04:18Z", "accepted": False, "conclusion": "WHY it is", "policy": "WHY", "hosts": ["HOST", "n2"],
+                "tested": ["HOST", "n2"], "drain": {"n2": ["WHY"]}, "drain_list": "n2 HOST", "run_again": {}, "run_again_list": "", "suspect": {}, "not_judged": [],
+                "set_up": ["WHY of all"], "unchecked": {"speed": ["HOST", "n2"]}, "measured": measured, "left_out": [], "ignored": [], "seconds": 2.9,
+                "findings": [{"kind": "wrong", "hosts": ["HOST", "n2"], "device": "DEVICE", "why": "WHY", "command": "run 'FOLDER'", "step": "alone"}]}
+    accept = {"policy": "WHY", "checks": [check("speed", 0.25), check("heat", -3.0, at_most=True, value=None, outcome="unknown")]}
+
+    def made(self, change):
+        document, accept = change(self.document), change(self.accept)
+        better = {"policy": "x", "checks": [accept["checks"][0] | {"margin": 0.5, "value": 0.75}]}
+        steps = {"one": better, "two": accept}
+        run = types.SimpleNamespace(done={name: {"hosts": document["hosts"][:1], "command": "true"} for name in steps},
+                                    document=lambda name: {"result": {"accept": steps[name]}})
+        return document, published.html(document, run), published.prometheus(document, 1764000000.5)
+
+    def test_page(self):
+        document, strange, _ = self.made(hostile)
+        page = self.same(self.made(lambda value: value)[1], strange)
+        head, rows = page.table(["host", "GFLOPS"])
+        self.assertEqual(head, ["host", "GFLOPS", "share", "exchange µs", "°C", "W", "GFLOPS/W", "MHz", "errors", "verdict"])  # theory and pairs are unknown
+        for row, one in zip(rows, document["measured"], strict=True):
+            self.assertEqual((row[0], row[-1]), (one["host"], one["verdict"]))
+            wanted = [one["gflops"], 75, 12.3, 61, 412, 1.25, 1410, one["errors"]]
+            for cell, value in zip(row[1:-1], wanted, strict=True):
+                self.assertAlmostEqual(float(cell.rstrip("%")), value, delta=1e-4 * value)
+        at = page.rows.index(rows[1])
+        self.assertEqual(page.marks, [(at, 1), (at, 8), (at, 9)])
+        self.assertIn(["<b>&\"'n1, n2", HOSTILE["DEVICE"], "wrong", HOSTILE["WHY"]], page.table(["hosts", "device"])[1])
+        self.assertEqual([row[1:4] for row in page.table(["check", "limit"])[1]], [["at least 0.25", "0.5", "pass"], ["at most 0.25", "–", "unknown"]])
+        self.assertTrue({"accepted: no", "correct: no", "drain: n2 " + HOSTILE["HOST"]} <= set(page.texts))
+
+    def test_metrics(self):
+        document, _, text = self.made(hostile)
+        found, kinds = {}, {}
+        for line in text.splitlines():
+            if line.startswith("#"):
+                kinds |= dict([re.fullmatch(r"# TYPE (\w+) (gauge)", line).groups()]) if line.startswith("# TYPE") else {}
+                continue
+            name, labels, value = re.fullmatch(r'(\w+)(\{(?:\w+="(?:[^"\\]|\\[\\"n])*",?)*\})? (\S+)', line).groups()
+            self.assertEqual(kinds[name], "gauge")
+            pairs = tuple(re.sub(r"\\(.)", lambda one: {"n": "\n"}.get(one[1], one[1]), one) for one in re.findall(r'="((?:[^"\\]|\\.)*)"', labels or ""))
+            self.assertNotIn((name, pairs), found)
+            found[name.removeprefix("himeno_accept_"), pairs] = float(value)
+        wanted = {("accepted", ()): 0, ("end_timestamp_seconds", ()): 1764000000.5, ("duration_seconds", ()): 2.9}
+        for one in document["measured"]:
+            host, own = one["host"], (one["host"],)
+            units = {"flops_per_second": ("gflops", 1e9), "ceiling_ratio": ("ceiling_share", 1), "exchange_seconds": ("exchange_seconds", 1),
+                     "temperature_celsius": ("celsius", 1), "power_watts": ("watts", 1), "flops_per_joule": ("gflops_per_watt", 1e9), "clock_hertz": ("sm_mhz", 1e6),
+                     "errors": ("errors", 1)}
+            wanted |= {("host_passed", own): one["verdict"] == "pass", ("host_drain", own): host in document["drain"]}
+            wanted |= {(f"host_{name}", own): factor * one[key] for name, (key, factor) in units.items()}
+            wanted |= {("host_outlier", (host, name)): key in one["outliers"] for name, (key, _) in units.items()}
+        self.assertEqual(found, wanted)
+
+
+class Report(Same):
+    def study(self, folder, change):
+        """That of golden/documents, on hosts and devices of these names."""
+        golden = source / "tests/golden/documents/study"
+        (folder / "runs").mkdir(parents=True)
+        for path in (one for one in golden.glob("**/*") if one.is_file()):
+            text = path.read_text()
+            if path.parent.name == "runs" and path.suffix == ".json":
+                document = json.loads(text)
+                for at, rank in enumerate(document["ranks"]):
+                    rank |= change({"host": "HOST", "device": "DEVICE"}) | {"uuid": f"uuid{at}"}
+                text = json.dumps(document)
+            (folder / path.relative_to(golden)).write_text(text.replace("--json study", f"--json '{folder.name}'"))
+        output = f"{folder.name}.html"
+        subprocess.run([str(source / "scripts/report"), str(folder), "-o", output], check=True, stdout=subprocess.DEVNULL)
+        return pathlib.Path(output).read_text()
+
+    def test_page(self):
+        strange = self.study(pathlib.Path(HOSTILE["FOLDER"]), hostile)
+        page = self.same(self.study(pathlib.Path("FOLDER"), lambda value: value), strange)
+        documents = [json.loads(path.read_text()) for path in pathlib.Path(HOSTILE["FOLDER"], "runs").glob("*.json")]
+        seconds = {len(one["ranks"]): statistics.median(one["result"]["samples"]) / one["config"]["block"] for one in documents}
+        head, rows = page.table(["scaling", "size"])
+        cells = {int(row[2]): dict(zip(head, row)) for row in rows}
+        self.assertEqual(sorted(cells), [1, 2])
+        for document in documents:
+            ranks = len(document["ranks"])
+            config, cell = document["config"], cells[ranks]
+            points = (config["imax"] - 2) * (config["jmax"] - 2) * (config["kmax"] - 2)
+            self.assertAlmostEqual(float(cell["µs per sweep"]), 1e6 * seconds[ranks], delta=0.006)
+            self.assertAlmostEqual(float(cell["GFLOPS"]) * seconds[ranks] * 1e9 / 34 / points, 1, delta=1e-3)
+            self.assertAlmostEqual(float(cell["efficiency"].rstrip("%")), 100 * seconds[1] / seconds[ranks] / ranks, delta=0.06)
+            self.assertAlmostEqual(float(cell["% of ceiling"].rstrip("%")), 100 * document["result"]["ceiling_share"], delta=0.06)
+            self.assertEqual((cell["size"], cell["kernel"], cell["runs"], cell["compared with"], cell["division"]),
+                             (config["size"], config["kernel"], "1", document["result"]["verified"], "x".join(map(str, config["procs"]))))
+        facts = dict(row for row in page.rows if len(row) == 2)
+        system = documents[0]["system"]
+        self.assertEqual((facts["hosts"], facts["devices"], facts["UUIDs"], facts["maximum ranks"], facts["Linux kernel"], facts["cpu"], facts["version"]),
+                         (HOSTILE["HOST"], HOSTILE["DEVICE"], "uuid0, uuid1", "2", system["kernel"], system["cpu"], documents[0]["version"]))
+        commands = next(text for text in page.texts if text.startswith("mpirun") and "--json" in text)
+        self.assertEqual(commands.count(f"--json '{HOSTILE['FOLDER']}'/runs/strong-18x18x34"), 2)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
