@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "himeno/config/cmdline.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,6 +80,10 @@ static const struct option_spec options[] = {
     {"pad", 0, RUN, OPTION_INT(pad, 0, 65536, "FLOATS"),
      "Add at least FLOATS unused elements to each row in memory, up to the next multiple of 32 (default: "
      "0)."},
+    {"array-pad", 0, RUN, OPTION_INT(array_pad, 0, 1 << 20, "BYTES"),
+     "Start each array of coefficients BYTES further behind the beginning of its memory than the one before, "
+     "so that arrays do not share the low bits of their addresses; a multiple of 256, with OpenCL of 512. "
+     "Kernels that interleave coefficients are not affected (default: 0)."},
     {DEVICE_OPTION_BIND(RUN)},
     {DEVICE_OPTION_EXPECT(RUN)},
     {RANKS_OPTION_TIMEOUT(RUN)},
@@ -147,6 +152,8 @@ static status_t himeno_options_check(void *config)
 {
   struct himeno_config *c = config;
   RETURN_IF_FAILED(himeno_kernel_check(c));
+  if (c->array_pad % 256)
+    return log_fail(STATUS_USAGE, "--array-pad %" PRId64 ": must be a multiple of 256", c->array_pad);
   c->no_tune |= c->accept || c->soak_given;
   return STATUS_OK;
 }

@@ -27,7 +27,7 @@ struct himeno_config {
   const char *device, *kernel, *transport; /**< NULL: auto */
   int procs[3];                            /**< the first 0: auto */
   int binding;                             /**< enum binding_policy */
-  int64_t expect, pad;
+  int64_t expect, pad, array_pad;
   double timeout; /**< seconds that a rank waits for another */
   int no_overlap;
   int64_t sweeps, block;

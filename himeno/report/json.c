@@ -42,6 +42,7 @@ static void himeno_config_document(struct doc *d, const struct himeno_choice *ch
   doc_enum(d, "kernel_choice", 0, origins, "", choice_words[choice->kernel_origin].name);
   himeno_kernel_document(d, choice->kernel);
   doc_whole(d, "pad", 0, "", c->pad);
+  doc_whole(d, "array_pad", DOC_OPTIONAL, "Bytes, as asked for.", c->array_pad);
   doc_text(d, "transport", 0, "", choice->transport->name);
   doc_wholes(d, "procs", DOC_POSITIVE, "", choice->procs[0], choice->procs[1], choice->procs[2]);
   doc_whole(d, "sweeps", 0, "Timed sweeps, all blocks.", sweeps);

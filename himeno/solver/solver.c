@@ -31,7 +31,8 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
                       2 * ((uint64_t)plan.floats + (uint64_t)plan.recv_floats);
     uint64_t need = floats * sizeof(float) + himeno_field_bytes(config->kernel, &layout, 0) +
                     himeno_field_bytes(config->kernel, &layout, 1) +
-                    (config->device->info.is_cpu ? 3 : 1) * sums;
+                    (config->device->info.is_cpu ? 3 : 1) * sums +
+                    (uint64_t)config->array_pad * HIMENO_COEFFICIENTS * (HIMENO_COEFFICIENTS - 1) / 2;
     if (need > most) most = need;
   }
   *bytes = most;
@@ -55,15 +56,35 @@ static status_t solver_geometry_init(const struct solver_config *config, struct 
   return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", config->device->backend->name);
 }
 
-static status_t solver_fields_alloc(const struct solver_config *config, struct himeno_fields *fields)
+static status_t coefficient_alloc(const struct solver_config *config, struct solver_grid *grid, int a,
+                                  size_t bytes)
 {
+  const size_t pad = (size_t)config->array_pad * (size_t)a;
+  struct gpu_mem *array = &grid->fields.coefficient[a];
+  if (config->array_pad == 0) return gpu_alloc(config->device, bytes, array);
+  if (gpu_has(config->device->backend, parts) && config->array_pad % GPU_PART_BYTES)
+    return log_fail(STATUS_USAGE, "--array-pad %d: must be a multiple of %d with backend %s",
+                    config->array_pad, GPU_PART_BYTES, config->device->backend->name);
+  RETURN_IF_FAILED(gpu_alloc(config->device, pad + bytes, &grid->padded[a]));
+  return gpu_part(config->device, grid->padded[a], pad, bytes, array);
+}
+
+static void coefficient_free(struct gpu_device *device, struct solver_grid *grid, int a)
+{
+  struct gpu_mem *array = &grid->fields.coefficient[a], *whole = &grid->padded[a];
+  if (whole->handle && array->handle) gpu_part_end(device, array);
+  gpu_free(device, whole->handle ? whole : array);
+}
+
+static status_t solver_fields_alloc(const struct solver_config *config, struct solver_grid *grid)
+{
+  struct himeno_fields *fields = &grid->fields;
   struct gpu_device *device = config->device;
   size_t bytes = (size_t)layout_floats(&fields->layout) * sizeof(float);
   for (int a = 0; a < 2; a++)
     RETURN_IF_FAILED(halo_field_alloc(config->transport, device,
                                       himeno_field_bytes(config->kernel, &fields->layout, a), &fields->p[a]));
-  for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
-    RETURN_IF_FAILED(gpu_alloc(device, bytes, &fields->coefficient[a]));
+  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) RETURN_IF_FAILED(coefficient_alloc(config, grid, a, bytes));
   return gpu_alloc(device, (size_t)config->max_sweeps * sizeof(double), &fields->gosa);
 }
 
@@ -106,7 +127,7 @@ static status_t solver_device_open(struct solver *s)
   struct solver_grid *grid = &s->grid;
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &grid->compute));
   RETURN_IF_FAILED(solver_events_create(device, &s->outcome, &s->passes));
-  RETURN_IF_FAILED(solver_fields_alloc(&s->config, &grid->fields));
+  RETURN_IF_FAILED(solver_fields_alloc(&s->config, grid));
   RETURN_IF_FAILED(solver_outcome_create(&s->config, &s->outcome, &s->passes.gosa));
   RETURN_IF_FAILED(grid->set->open(device, &grid->fields, grid->kernel, &grid->exec));
   if (grid->kernel->sweeps != 1)
@@ -191,7 +212,7 @@ void solver_close(struct solver *s)
   gpu_free_host(device, GPU_HOST_PINNED, gosa->host);
   gpu_queue_destroy(gosa->queue);
   gpu_free(device, &fields->gosa);
-  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) gpu_free(device, &fields->coefficient[a]);
+  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) coefficient_free(device, grid, a);
   for (int a = 0; a < 2; a++) halo_field_free(s->config.transport, device, &fields->p[a]);
   for (int r = 0; r < PASS_RING; r++)
     for (int m = 0; m < PASS_MARKS; m++) gpu_event_destroy(s->passes.ring[r].event[m]);

@@ -46,6 +46,7 @@ struct solver_config {
   int max_sweeps; /**< longest block that will be asked for */
   int overlap;    /**< compute the interior while halos travel */
   int pad;        /**< floats added to a row */
+  int array_pad;  /**< bytes by which each array of coefficients begins later than the one before */
   /** of the ranks that share a device, which take turns at the ceiling: this one's place among
    * them, how many they are, and the most of any device; zeros where none is shared */
   int turn, sharing, turns;

@@ -13,6 +13,7 @@ struct solver_grid {
   const struct himeno_kernel_set *set;
   int rank;
   struct himeno_fields fields;
+  struct gpu_mem padded[HIMENO_COEFFICIENTS]; /* what coefficients are parts of, if they are */
   struct himeno_exec *exec;
   struct himeno_exec *plain; /* for sweeps that are no multiple of the kernel's T; NULL if T is 1 */
   struct gpu_queue *compute;

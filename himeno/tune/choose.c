@@ -36,6 +36,7 @@ struct solver_config himeno_solver_config(const struct himeno_choice *choice)
       .max_sweeps = himeno_block_sweeps(config),
       .overlap = !config->no_overlap,
       .pad = (int)config->pad,
+      .array_pad = (int)config->array_pad,
       .turn = choice->turn,
       .sharing = choice->sharing,
       .turns = choice->turns,

@@ -27,11 +27,12 @@ static void key_make(const struct himeno_choice *choice, char key[KEY_MAX])
   const struct gpu_device_info *info = &choice->placement.info;
   int n = 0;
   snprintf(key, KEY_MAX,
-           "%s|%s|%s|%s|%" PRId64 "x%" PRId64 "x%" PRId64 "|%s|%dx%dx%d|%s|%s|%d units|%" PRId64 " padded",
+           "%s|%s|%s|%s|%" PRId64 "x%" PRId64 "x%" PRId64 "|%s|%dx%dx%d|%s|%s|%d units|%" PRId64 "+%" PRId64
+           " padded",
            choice->placement.backend->name, info->name, info->driver, meta_version(), choice->global[0],
            choice->global[1], choice->global[2], himeno_data_names[config->data], choice->procs[0],
            choice->procs[1], choice->procs[2], choice->transport->name,
-           config->no_overlap ? "apart" : "overlap", info->compute_units, config->pad);
+           config->no_overlap ? "apart" : "overlap", info->compute_units, config->pad, config->array_pad);
   for (const struct switch_spec *s; (s = switch_at(n)); n++) {
     size_t used = strlen(key);
     if (s->kind == SWITCH_TUNING && switch_text(s->name))

@@ -64,7 +64,7 @@ static struct solver_config reference_config(const struct solver_config *config,
   c.check_sweeps = solver_check_sweeps(config->kernel);
   c.max_sweeps = max_sweeps;
   c.overlap = 1;
-  c.pad = 0;
+  c.pad = c.array_pad = 0;
   c.faults = NULL;
   return c;
 }

@@ -19,7 +19,7 @@ ignores() {
 }
 
 @test "himeno-gpu: every mode names what it does not read" {
-  run_options=(-s XS -b cpu --bind keep --expect 1 --timeout 60 -x auto -p auto --no-overlap --pad 0 --json x.json)
+  run_options=(-s XS -b cpu --bind keep --expect 1 --timeout 60 -x auto -p auto --no-overlap --pad 0 --array-pad 0 --json x.json)
   ignores '' '' "$himeno" "${run_options[@]}" -t 0.01 --block 2 -k stream --data dense --verify full --no-tune
   ignores --verify '--soak on backend cpu' "$himeno" "${run_options[@]}" -k stream --block 2 --soak 0.01 --soak-every 2 --verify full
   ignores --no-tune '--soak on backend cpu' "$himeno" "${run_options[@]}" --block 2 --soak 0.01 --no-tune

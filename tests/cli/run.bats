@@ -14,7 +14,7 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
 
 @test "the JSON document follows its schema" {
   has_jsonschema
-  for options in "-n 3" "-t 0.2 --block 7" "--official -t 0.2" "-w -n 2 --no-overlap -x pageable" "--data dense -n 5 --pad 40"; do
+  for options in "-n 3" "-t 0.2 --block 7" "--official -t 0.2" "-w -n 2 --no-overlap -x pageable" "--data dense -n 5 --pad 40 --array-pad 2304"; do
     on 2 "$himeno" -b cpu -s XS $options --json "$document" >/dev/null
     follows result "$document"
     "$PYTHON" - "$document" <<'PY'
@@ -24,6 +24,22 @@ assert {"partial", "stragglers"} <= set(result) and "throttled" in result["resul
 assert all("telemetry" in rank for rank in result["ranks"])
 PY
   done
+}
+
+@test "--array-pad: the same bits by every kernel, memory for the shifts, and what does not fit is refused" {
+  local backend pad
+  for backend in null cpu opencl qpu; do
+    run --separate-stderr on 1 "$himeno" -b $backend -s XS --ladder -t 0.01 --array-pad 2560
+    [ "$status" -ne 3 ] || continue
+    expect_status 0
+  done
+  for pad in 0 1048576; do on 1 "$himeno" -b null -s XS -n 1 --array-pad $pad --json $pad.json >/dev/null; done
+  [ "$(json 1048576.json 'd["config"]["array_pad"], d["result"]["memory"]["bytes"]')" = "1048576 $(($(json 0.json 'd["result"]["memory"]["bytes"]') + 66 * 1048576))" ]
+  run on 1 "$himeno" -b null -s XS -n 1 --array-pad 100
+  expect_status 2
+  [[ $output == *"--array-pad 100: must be a multiple of 256"* ]]
+  run on 1 "$himeno" -b opencl -s XS -n 1 --array-pad 256
+  [ "$status" -eq 3 ] || { [ "$status" -eq 2 ] && [[ $output == *"--array-pad 256: must be a multiple of 512 with backend opencl"* ]]; }
 }
 
 @test "with --json - the document alone goes to standard output" {
@@ -127,9 +143,9 @@ PY
   [ "$stderr" = "" ]
   [ "$(grep -c '^  [a-z]*: ' <<<"$output")" = 1 ]
   [ "$(grep -c 'device [0-7]   Null device' <<<"$output")" = 8 ]
-  [[ $output == *"    transports staged, pageable, mpi, "*"p2p"* ]]
+  [[ $output == *"    transports staged, staged-mpi, pageable, mpi, "*"p2p"* ]]
   run --separate-stderr "$himeno" -b qpu --list
-  [[ $output == *"    transports staged, pageable"$'\n'* && $output != *null:* ]]
+  [[ $output == *"    transports staged, staged-mpi, pageable"$'\n'* && $output != *null:* ]]
   [[ $output == *"    transport  p2p unavailable: memory of backend qpu cannot be shared between processes"* ]]
   HIMENO_NULL_DEVICES=0 run "$himeno" -b null --list
   [[ $output == *"no device: "* && $output != *"    transports"* ]]
