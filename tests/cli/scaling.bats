@@ -393,3 +393,39 @@ PY
     [[ $stderr == "scaling: ${words#*:}"* && $stderr != *$'\n'* ]] || { echo "$stderr"; false; }
   done
 }
+
+@test "the chapter of 2009: predicted by the report's rule from the documents, then measured, and continued without a new run" {
+  chapter() { run "$scaling" chapter-2009 chapter --program "$himeno" --launcher "$MPIRUN -np {ranks}" --size 34x24x64 --ranks 1,2 --backend null --kernel reference --seconds 0.02; }
+  chapter
+  expect_status 0
+  "$PYTHON" - chapter <<'PY'
+import csv, glob, json, os, statistics, sys
+def read(path): return json.load(open(os.path.join(sys.argv[1], path)))
+def sweep(d): return statistics.median(d["result"]["samples"]) / d["config"]["block"]
+cpu = {name: read(f"cpu/runs/strong-34x24x64-{name}-r1.json") for name in ("1-reference-none-1x1x1", "2-reference-mpi-no-overlap-2x1x1")}
+one, two = sweep(cpu["1-reference-none-1x1x1"]), cpu["2-reference-mpi-no-overlap-2x1x1"]
+compute = min(sweep(two), two["phases"]["interior"]["max"] + two["phases"]["boundary"]["max"])
+factor = one / sweep(read("one/runs/strong-34x24x64-1-reference-none-1x1x1-r1.json"))
+halos = {backend: {h["way"]: h["seconds"] for h in read(f"halos-{backend}-2.json")["halo"]} for backend in ("cpu", "null")}
+rows = list(csv.DictReader(open("chapter/predicted.csv")))[2:]
+assert [r["transport"] for r in rows] == ["2 CPU ranks, MPI"] + [f"{m}{o}, predicted" for m in ("pageable", "pinned + MPI", "pinned, shared") for o in ("", ", overlapped")], rows
+for row, way in zip(rows[1:], ("pageable", "pageable", "staged-mpi", "staged-mpi", "staged", "staged")):
+    wanted = compute / factor, (sweep(two) - compute) * halos["null"][way] / halos["cpu"]["mpi"]
+    if "overlapped" in row["transport"]:
+        wanted = wanted[0], max(0, wanted[1] - wanted[0])
+    found = [float(row[name]) * 1e-6 for name in ("computing us", "communication us")]
+    assert all(abs(f - w) <= 2e-3 * w for f, w in zip(found, wanted)), (row, wanted)
+    gflops = 34 * 32 * 22 * 62 / sum(wanted) / 1e9
+    assert abs(float(row["GFLOPS"]) - gflops) <= 2e-3 * gflops, (row, gflops)
+both = list(csv.DictReader(open("chapter/chapter-2009.csv")))[2:]
+assert len(both) == 13 and sum(r["transport"].endswith("measured") for r in both) == 6, both
+assert {path.split("/")[-1].split("-2x1x1")[0] for path in glob.glob("chapter/gpu/runs/*.json")} == \
+    {f"strong-34x24x64-2-reference-{way}{late}" for way in ("pageable", "staged-mpi", "staged") for late in ("", "-no-overlap")}
+PY
+  [[ $output == *"2 GPUs, pinned, shared, overlapped, predicted"*" times one"* ]]
+  local before
+  before=$(cat chapter/predicted.csv; wc -l <chapter/gpu/log.jsonl)
+  chapter
+  expect_status 0
+  [ "$before" = "$(cat chapter/predicted.csv; wc -l <chapter/gpu/log.jsonl)" ]
+}

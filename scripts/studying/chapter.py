@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""The chapter of 2009: CPU ranks as the cluster, then GPUs, predicted by the report's rule before they run and measured after."""
+import copy
+import os
+import sys
+
+import launch
+import plan
+import store
+from endings import BadInput, Trouble
+from files import read_document
+from naming import NO_OVERLAP
+from processes import say
+
+# What moved halos in 2009 between PCs, and what moves them between GPUs today.
+BETWEEN_CPUS = "mpi"
+MEMORY = {"pageable": "pageable", "staged-mpi": "pinned + MPI", "staged": "pinned, shared"}
+WAYS = [way + late for way in MEMORY for late in (NO_OVERLAP, "")]
+FLOP = 34
+
+
+def planned(folder, options, program_options, transports):
+    """A study of the chapter's size in strong scaling, cut along i; the same one again if it is there."""
+    found = plan.read(folder)
+    if not found:
+        found = plan.make({**options, "program_options": program_options, "transports": transports, "scaling": ["strong"], "procs": ["i"], "paths": False})
+        plan.write(folder, found)
+    return found
+
+
+def times(folder, study):
+    """{(ranks, transport): row} of what is finished; computing is the slowest rank's, as waiting for it is not communication."""
+    found = {}
+    for row in store.rows(folder, study):
+        whole = row["seconds_a_sweep"]
+        compute = min(whole, row["interior_max"] + row["boundary_max"])
+        found[row["ranks"], row["transport"]] = {**row, "compute": compute, "communicate": whole - compute}
+    return found
+
+
+def exchanges(folder, study, backend, ranks):
+    """{transport: seconds} of the same halos alone, by comm-gpu."""
+    options = study["options"]
+    size, = options["sizes"]
+    point = {"name": f"halos-{backend}-{ranks}", "kind": "paths", "ranks": ranks, "repeat": 1}
+    path = os.path.join(folder, point["name"] + ".json")
+    found = read_document(path)
+    if not found:
+        wanted = {**options, "paths_options": ["-b", backend, "--parts", "halo", "-s", size, "-p", f"{ranks}x1x1"]}
+        with open(path[:-5] + ".log", "w", encoding="utf-8", errors="surrogateescape") as log:
+            code = launch.launch(wanted, launch.command(wanted, point, path), log, None)
+        found = read_document(path)
+        if code or not found:
+            raise Trouble(f"{point['name']}: exit status {code}: see {path[:-5]}.log")
+    return {one["way"]: one["seconds"] for one in found["halo"]}
+
+
+def entry(ranks, name, row, compute, communicate):
+    """A row of the table: one number of ranks is a panel of the figure."""
+    points = (row["imax"] - 2) * (row["jmax"] - 2) * (row["kmax"] - 2)
+    return {"size": f"{row['size']} on {ranks}", "kernel": row["kernel"], "class": row["class"], "transport": name, "compute": compute, "communicate": communicate,
+            "gflops": FLOP * points / (compute + communicate) / 1e9}
+
+
+def predicted(cpus, one, halos, counts):
+    """By the report's rule: the CPUs' computing by the factor that one GPU gains, their communication by that of the halos alone."""
+    factor = cpus[1, "none"]["seconds_a_sweep"] / one["seconds_a_sweep"]
+    found = []
+    for ranks in counts:
+        row = cpus[ranks, BETWEEN_CPUS + NO_OVERLAP]
+        found.append(entry(ranks, f"{ranks} CPU ranks, MPI", row, row["compute"], row["communicate"]))
+        for way in WAYS:
+            name = way.replace(NO_OVERLAP, "")
+            slower = halos["gpu", ranks][name] / halos["cpu", ranks][BETWEEN_CPUS]
+            compute, communicate = row["compute"] / factor, row["communicate"] * slower
+            if way == name:  # meanwhile: what computing does not hide
+                communicate = max(0, communicate - compute)
+            found.append({**entry(ranks, label(way, "predicted"), {**row, "kernel": one["kernel"]}, compute, communicate), "rule": (factor, slower)})
+    return found
+
+
+def label(way, what):
+    return f"{MEMORY[way.replace(NO_OVERLAP, '')]}{'' if way.endswith(NO_OVERLAP) else ', overlapped'}, {what}"
+
+
+def finished(folder, study, retry):
+    code = launch.run(folder, study, retry)
+    if code:
+        raise Trouble(f"{folder}: some runs failed: the same command continues")
+    return times(folder, study)
+
+
+def tables(entries, origin, name, title, figure):
+    """NAME.md and NAME.csv, and the figure if matplotlib is there."""
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plotting"))
+    import transports
+    data = {"entries": entries, "report": transports.REPORT, "ranks": "several", "origin": origin}
+    transports.write_tables(data, name)
+    if not figure:
+        return
+    try:
+        transports.draw(data, title, name)
+    except ImportError as error:
+        say(f"no figure, {error}: the same command draws it where matplotlib is")
+
+
+def run(folder, options, backend, counts, retry):
+    """All of it; what is finished already is not run again."""
+    os.makedirs(folder, exist_ok=True)
+    several = [ranks for ranks in counts if ranks > 1]
+    if not several:
+        raise BadInput(f"--ranks {','.join(map(str, counts))}: must have a number above 1")
+    options = {**options, "ranks": sorted({1, *several})}
+    parts = {"cpu": (["-b", "cpu", *options["program_options"]], [BETWEEN_CPUS + NO_OVERLAP]),
+             "one": (["-b", backend, *options["program_options"]], ["staged"]), "gpu": (["-b", backend, *options["program_options"]], WAYS)}
+    studies = {}
+    for name, (words, ways) in parts.items():
+        ranks = {"cpu": options["ranks"], "one": [1], "gpu": several}[name]
+        studies[name] = planned(os.path.join(folder, name), {**copy.deepcopy(options), "ranks": ranks}, words, ways)
+    # A rank is a node: one rank alone has no more cores than one of many.
+    cores = max(1, len(os.sched_getaffinity(0)) // max(several))
+    before = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = before or str(cores)
+    cpus = finished(os.path.join(folder, "cpu"), studies["cpu"], retry)
+    halos = {("cpu", ranks): exchanges(folder, studies["cpu"], "cpu", ranks) for ranks in several}
+    if before is None:
+        del os.environ["OMP_NUM_THREADS"]
+    one = finished(os.path.join(folder, "one"), studies["one"], retry)[1, "none"]
+    halos.update({("gpu", ranks): exchanges(folder, studies["gpu"], backend, ranks) for ranks in several})
+    guesses = predicted(cpus, one, halos, several)
+    origin = [{"device": one["device"], "date": one["time"][:10], "version": one["version"]}]
+    if not os.path.exists(os.path.join(folder, "predicted.csv")):
+        tables(guesses, origin, os.path.join(folder, "predicted"), "", figure=False)
+    gpus = finished(os.path.join(folder, "gpu"), studies["gpu"], retry)
+    shown = []
+    for ranks in several:
+        of = [guess for guess in guesses if guess["size"].endswith(f" on {ranks}")]
+        shown.append(of[0])
+        for way, guess in zip(WAYS, of[1:]):
+            row = gpus[ranks, way]
+            shown += [guess, entry(ranks, label(way, "measured"), row, row["compute"], row["communicate"])]
+            off = shown[-1]["gflops"] / guess["gflops"] - 1
+            say(f"{ranks} GPUs, {label(way, 'predicted'):40} {guess['gflops']:9.4g} GFLOPS, measured {shown[-1]['gflops']:9.4g} ({100 * off:+.1f}%), "
+                f"{shown[-1]['gflops'] / entry(1, '', one, one['seconds_a_sweep'], 0)['gflops']:.2f} times one")
+    tables(shown, origin, os.path.join(folder, "chapter-2009"), "The chapter of 2009: computing and communication, predicted and measured", figure=True)
+    return 0
