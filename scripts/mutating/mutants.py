@@ -63,13 +63,13 @@ ROOMS = (
     ("suite/program*", "tests/cli/run.bats tests/cli/errors.bats tests/cli/files.bats tests/cli/options.bats tests/cli/mem.bats tests/cli/predict.bats"),
     ("scripts/*", "tests/cli/scripts.bats"),
     ("scripts/sites/node.py", "tests/cli/node.bats"),
-    ("scripts/accepting/*", "tests/cli/judging.bats tests/cli/cluster.bats"),
-    ("scripts/studying/*", "tests/cli/judging.bats tests/clock/studies.bats tests/cli/scaling.bats"),
-    ("scripts/plotting/*", "tests/cli/judging.bats tests/clock/studies.bats tests/cli/plot.bats"),
-    ("scripts/reporting/*", "tests/cli/judging.bats tests/cli/report.bats"),
-    ("scripts/shared/*", "tests/cli/judging.bats tests/cli/scripts.bats tests/cli/scaling.bats"),
+    ("scripts/accepting/*", "tests/scripts/test_accepting.py tests/cli/cluster.bats"),
+    ("scripts/studying/*", "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/scaling.bats"),
+    ("scripts/plotting/*", "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/plot.bats"),
+    ("scripts/reporting/*", "tests/scripts/test_studying.py tests/cli/report.bats"),
+    ("scripts/shared/*", "tests/scripts/test_shared.py tests/cli/scripts.bats tests/cli/scaling.bats"),
     ("scripts/isa/*", "tests/cli/isa.bats"),
-    ("scripts/gpu*", "tests/cli/judging.bats tests/cli/gpu-check.bats"),
+    ("scripts/gpu*", "tests/scripts/test_shared.py tests/cli/gpu-check.bats"),
 )
 
 

@@ -94,14 +94,15 @@ def users(tree, file):
 
 @functools.lru_cache(maxsize=None)
 def tests_of(rig, tree, file):
-    """The tests of its directory; and test programs that call its functions, or bats files that name its script."""
+    """The tests of its directory; and test programs that call its functions, or bats and unittest files that name its script."""
     try:
         own = tree.tests(tree.tests_of(file))
     except NotFound:
         own = []
     if file.startswith("scripts/") and not file.endswith(".c"):
         named = re.compile("|".join(rf"\b{re.escape(name)}(?![\w.-])" for name in users(tree, file)))
-        others = {str(path.relative_to(tree.root)) for path in tree.root.glob("tests/*/*.bats") if named.search(path.read_text(encoding="utf-8"))}
+        others = {str(path.relative_to(tree.root)) for kind in ("*.bats", "test_*.py")
+                  for path in tree.root.glob(f"tests/*/{kind}") if named.search(path.read_text(encoding="utf-8"))}
     else:
         others = rig.callers(file)
     return own, sorted(others - set(own))

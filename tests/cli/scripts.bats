@@ -112,64 +112,6 @@ MAKE
   ./main | cmp - room/opencl/two-words.cl
 }
 
-# python SCRIPT [ARGUMENT]...: with what all scripts write their files by.
-python() {
-  local script="import os, signal, sys
-sys.path.insert(0, '$top_srcdir/scripts/shared')
-sys.dont_write_bytecode = True
-import endings, files
-$1"
-  shift
-  "$PYTHON" -c "$script" "$@"
-}
-
-@test "a script's file is replaced where links lead and keeps its permissions; what is no file is written to" {
-  cd "$BATS_TEST_TMPDIR"
-  ln -s there link
-  python 'files.write_whole("link", "one")'
-  [[ -L link && "$(cat there)" = one ]]
-  chmod 640 there
-  python 'files.write_whole("link", b"two")'
-  [[ -L link && "$(cat there)" = two && "$(stat -c %a there)" = 640 ]]
-  python 'print("before"); files.write_whole("/dev/stdout", "two\n"); print("after")' >printed
-  [ "$(tr '\n' ' ' <printed)" = 'before two after ' ]
-  ln -s round round
-  for path in /dev/full . none/x there/x round; do
-    run python 'files.write_whole(sys.argv[1], "three")' $path
-    expect_status 1
-    [[ ${lines[-1]} == "endings.Trouble: $path: "* ]]
-  done
-  [ "$(cat there)" = two ] && [ "$(ls -A | tr '\n' ' ')" = 'link printed round there ' ]
-}
-
-@test "a script's file that cannot be replaced is overwritten, with a warning; a pipe is not waited for" {
-  cd "$BATS_TEST_TMPDIR"
-  local broken
-  for broken in 'os.fchmod = refuse' 'os.replace = refuse' 'os.open, real = (lambda path, flags, *mode: refuse() if len(mode) else real(path, flags)), os.open'; do
-    echo older and longer >file
-    python "def refuse(*_): raise PermissionError(1, 'no')
-$broken
-files.write_whole('file', 'new')" 2>said
-    [[ "$(cat file)" = new && "$(cat said)" = '-c: warning: file: overwritten in place, because it cannot be replaced: no' ]]
-  done
-  if unshare -m true 2>/dev/null; then
-    PYTHON=$PYTHON top_srcdir=$top_srcdir unshare -m bash -c 'mount --bind said file && "$PYTHON" -c "import sys
-sys.path.insert(0, sys.argv[1])
-import files
-files.write_whole(\"file\", \"mounted\")" "$top_srcdir/scripts/shared"' 2>warned
-    [ "$(cat said)" = mounted ]
-    grep -q 'in place, .*busy' warned
-  fi
-  mkfifo pipe
-  run timeout 60 "$PYTHON" -c "import sys; sys.path.insert(0, '$top_srcdir/scripts/shared'); import files; files.write_whole('pipe', 'x')"
-  expect_status 1
-  [[ ${lines[-1]} == "endings.Trouble: pipe: no process reads this pipe" ]]
-  cat pipe >read 3>&- &
-  python 'files.write_whole("pipe", "y" * 200000)'
-  wait $!
-  [ "$(wc -c <read)" = 200000 ]
-}
-
 @test "names with bytes that are not UTF-8 are no traceback, in a study, its page and its plot" {
   local folder=$BATS_TEST_TMPDIR/$'n\xff' script
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
@@ -186,21 +128,6 @@ files.write_whole(\"file\", \"mounted\")" "$top_srcdir/scripts/shared"' 2>warned
   "$top_srcdir/scripts/isa-report" "$folder/x.ptx" --json "$folder/isa.json" >/dev/null
   "$PYTHON" -c 'import json, sys; assert json.load(open(sys.argv[1], encoding="utf-8"))["kernels"][0]' "$folder/isa.json"
   ! grep -q udcff "$folder/isa.json"
-}
-
-@test "a signal that meets a script at its draft leaves the older file, and no draft" {
-  cd "$BATS_TEST_TMPDIR"
-  for nameless in 1 0; do
-    for signal in HUP INT TERM; do
-      echo older >file
-      run python 'endings.end_cleanly()
-os.O_TMPFILE = os.O_TMPFILE if int(sys.argv[1]) else os.O_CREAT | os.O_EXCL
-os.fsync = lambda descriptor: os.kill(os.getpid(), getattr(signal, "SIG" + sys.argv[2]))
-files.write_whole("file", "new")' $nameless $signal
-      expect_status $((128 + $(kill -l $signal)))
-      [[ -z "$output" && "$(cat file)" = older && "$(ls -A)" = file ]]
-    done
-  done
 }
 
 @test "a script does not write what it reads" {
@@ -300,6 +227,14 @@ base/one.c:1: a comment beyond column 100" ]
   run scripts/check-style format
   expect_status 1
   [[ $output == *base/loose.c* ]]
+}
+
+@test "the style check names assertions that end no test, and none that is the last of a function" {
+  a_tree_of_its_own
+  printf '%s\n' 'f() {' '  ! grep x y' '  [ a ] && [ b ]' '  [ a ] && [ b ] || return 1' '  [ a ] && skip' '  [[ a && b ]]' '  ! grep x y' '}' >tests/a.bats
+  run scripts/check-style asserts
+  expect_status 1
+  [[ ${#lines[@]} -eq 2 && ${lines[0]} == "tests/a.bats:2: "* && ${lines[1]} == "tests/a.bats:3: "* ]]
 }
 
 @test "the style check names Python of which a name is nowhere, or an import never used" {

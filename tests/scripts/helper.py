@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Shared by the unittest files of the scripts: their modules, a folder per case, a made-up run of scripts/accept, and TAP."""
+import io
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import traceback
+import unittest
+
+sys.dont_write_bytecode = True
+SOURCE = pathlib.Path(os.environ.get("top_srcdir") or pathlib.Path(__file__).resolve().parents[2]).resolve()
+SCRIPTS = SOURCE / "scripts"
+sys.path[:0] = [str(path) for path in (*sorted(SCRIPTS.glob("*/")), SCRIPTS) if path.is_dir() and path.name != "sites"]
+
+
+class Case(unittest.TestCase):
+    """A case works in a folder of its own."""
+
+    def setUp(self):
+        before, folder = os.getcwd(), tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        self.addCleanup(os.chdir, before)
+        os.chdir(folder)
+
+    def python(self, code, *arguments):
+        """Runs Python with the scripts' modules; its exit status, output and errors."""
+        code = f"import sys; sys.dont_write_bytecode = True; sys.path[:0] = {sys.path[:9]!r}\n{code}"
+        ended = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=600)
+        return ended.returncode, ended.stdout, ended.stderr
+
+    def replace(self, of, name, value):
+        """Until the end of the case."""
+        self.addCleanup(setattr, of, name, getattr(of, name))
+        setattr(of, name, value)
+
+
+class Options:
+    """Those of a run of scripts/accept on four hosts."""
+
+    names, folder, soak, slice, limit, seconds, per_host = ["a", "b", "c", "d"], ".", 100, 25, 5, 1, 1
+    options, gemm_options, size, policy, ignored = [], [], "XS", "default", []
+    prometheus = level = block = timeout = None
+    backend, listed, are_gpus, asked = "", {}, False, False
+
+    def __init__(self):
+        self.devices = dict.fromkeys(self.names, self.per_host)
+
+
+class Run:
+    """A run of scripts/accept without hosts: findings are kept, launches are made up."""
+
+    def __init__(self, outcomes=None, documents=None):
+        self.a, self.outcomes, self.documents = Options(), outcomes or {}, documents or {}
+        self.tested, self.begin, self.done, self.unverified_passes = self.a.names, 0, {}, False
+        self.command, self.drift, self.ended = "accept", None, ""
+        self.findings, self.left_out, self.launched, self.notes = [], [], [], []
+
+    def has(self, program):
+        return program != "comm-gpu"
+
+    def path(self, name, kind):
+        return f"{name}.{kind}"
+
+    def document(self, name):
+        return self.documents.get(name)
+
+    def together(self, what, jobs, width=None, **_):
+        self.launched += [name for name, _, _ in jobs]
+        return {name: {"name": name, "outcome": "pass", "why": "", "seconds": 1, "command": name, "hosts": hosts,
+                       "ranks": [job.get("per_host") or self.a.devices[host] for host in hosts],
+                       **self.outcomes.get(name, {})}
+                for name, hosts, job in jobs}
+
+    def find(self, kind, on, why, step, device=None, checks=None, **_):
+        self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why,
+                              "checks": checks or [kind], "command": "", "step": ""})
+
+    def found(self):
+        return sorted((one["kind"], *one["hosts"]) for one in self.findings)
+
+
+class Tap(unittest.TestResult):
+    """Prints a line per case and, after #, what it printed and why it failed."""
+
+    number, out = 0, sys.stdout
+
+    def startTest(self, test):
+        super().startTest(test)
+        sys.stdout = io.StringIO()
+
+    def line(self, test, failed, error=None, note=""):
+        self.number += 1
+        text = sys.stdout.getvalue() + "".join(traceback.format_exception(*error)) if error else ""
+        print(f"{'not ' * failed}ok {self.number} {test.shortDescription() or test}{note}", file=self.out)
+        print("".join(f"# {line}\n" for line in text.splitlines()), end="", file=self.out, flush=True)
+
+    def addSuccess(self, test):
+        self.line(test, False)
+
+    def addSkip(self, test, reason):
+        self.line(test, False, note=f" # SKIP {reason}")
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.line(test, True, err)
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.line(test, True, err)
+
+
+class Runner:
+    """For unittest.main."""
+
+    def run(self, tests):
+        result = Tap()
+        print(f"1..{tests.countTestCases()}", flush=True)
+        tests.run(result)
+        return result
+
+
+def main():
+    unittest.main(testRunner=Runner)
