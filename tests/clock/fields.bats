@@ -125,6 +125,15 @@ xid-late@1=48"
   agrees mem-gpu mem.roofline
 }
 
+@test "himeno-predict: of a model with given terms" {
+  [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built: no cminpack"
+  cp "$top_srcdir/tests/golden/model.json" .
+  run --separate-stderr "$top_builddir/himeno-predict" --model model.json -s M -n 1,2,16 -x staged --json d.json
+  expect_status 0
+  agrees ../../himeno-predict frame predict.model
+  declared predict himeno-predict
+}
+
 @test "every field that a program declares has a value in a table, or a reason why not" {
   declared result himeno-gpu
   declared ladder himeno-gpu --ladder
