@@ -41,7 +41,7 @@ broken@0=1 link_replays-late@0=9 link_recoveries-late@2=8 xid-late@0=48 bits=512
   echo '{"name": "field <b>&\"", "stragglers_max": 0, "ceiling_share_min": 0.1, "efficiency_min": 0.9, "device_spread_max": 0.9, "noise_max": 0.5,
     "device_gflops_min": 1}' >policy.json
   export CLOCK_MACHINE="sweep=10 sweep@1=13 ceiling=7 jitter=0.01 $links"
-  clocked_to 5 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 0.03 --accept policy.json
+  clocked_to 5 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 0.03 --array-pad 256 --accept policy.json
   agrees himeno-gpu result.accept
   # himeno-judge: the same document, judged by another policy.
   mv d.json run.json
