@@ -134,4 +134,4 @@ said() {
 }
 
 # json FILE EXPRESSION: its value, of the document as d.
-json() { "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+json() { "$PYTHON" -ISc "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }

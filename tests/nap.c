@@ -1,27 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /* Loaded into all processes of a test in place of sched_yield. Ranks that wait for each other poll
- * and yield. On a core that other processes keep busy, each yield takes as long as a time slice of
- * all of them (10 ms if there are six), and one exchange takes several yields. A short sleep ends
- * on time there, so a yield that was long is followed by sleeps. */
+ * and yield, which takes all of a core. A rank that has only polled for 50 ms sleeps between two
+ * polls. So does one whose yield was long: on a core that other processes keep busy, each yield
+ * takes as long as a time slice of all of them (10 ms if there are six), and one exchange takes
+ * several yields. A short sleep ends on time there. */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LONG_NANOSECONDS 1000000
-#define NAP_NANOSECONDS  20000
-#define NAPS             2000 /* until the next yield: a fifth of a second */
+#define LONG_NANOSECONDS    1000000
+#define WORK_NANOSECONDS    20000 /* between two yields: more than a poll */
+#define PATIENT_NANOSECONDS 50000000
+#define NAP_NANOSECONDS     20000
+#define LONG_NAP            300000 /* nanoseconds, of one who is patient */
+#define NAPS                2000   /* after a long yield, until the next */
+
+static long long now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
 
 int sched_yield(void)
 {
   static _Thread_local int naps;
-  struct timespec begin, end;
-  if (naps > 0) {
-    naps--;
-    return nanosleep(&(struct timespec){.tv_nsec = NAP_NANOSECONDS}, NULL);
+  static _Thread_local long long since, ended;
+  const long long begin = now();
+  if (begin - ended > WORK_NANOSECONDS) since = begin;
+  const int patient = begin - since > PATIENT_NANOSECONDS;
+  if (naps > 0 || patient) {
+    if (naps > 0) naps--;
+    nanosleep(&(struct timespec){.tv_nsec = patient ? LONG_NAP : NAP_NANOSECONDS}, NULL);
+  } else {
+    syscall(SYS_sched_yield);
+    if (now() - begin > LONG_NANOSECONDS) naps = NAPS;
   }
-  clock_gettime(CLOCK_MONOTONIC, &begin);
-  syscall(SYS_sched_yield);
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  if ((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec > LONG_NANOSECONDS) naps = NAPS;
+  ended = now();
   return 0;
 }

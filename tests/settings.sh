@@ -12,7 +12,7 @@ print(max(1, round((time.perf_counter() - begin) / 0.03)))')}"
 export SLOWNESS
 # Threads that wait do not spin: tests share the cores.
 export OMP_WAIT_POLICY=passive
-if [ "$(id -u)" = 0 ]; then
+if [ "${EUID:-$(id -u)}" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
 if [ "${SANITIZERS:-no}" != no ]; then

@@ -34,7 +34,7 @@ says() {
 # figures: d.json has the values that stand on standard input, a line each: an expression over the document `d`, then, behind " = ",
 # what it must be, to nine digits.
 figures() {
-  "$PYTHON" /dev/fd/3 3<<'PY'
+  "$PYTHON" -IS /dev/fd/3 3<<'PY'
 import json, sys
 def near(a, b):
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
