@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import traceback
 import unittest
 
 sys.dont_write_bytecode = True
@@ -93,7 +92,7 @@ class Tap(unittest.TestResult):
 
     def line(self, test, failed, error=None, note=""):
         self.number += 1
-        text = sys.stdout.getvalue() + "".join(traceback.format_exception(*error)) if error else ""
+        text = sys.stdout.getvalue() + self._exc_info_to_string(error, test) if error else ""
         print(f"{'not ' * failed}ok {self.number} {test.shortDescription() or test}{note}", file=self.out)
         print("".join(f"# {line}\n" for line in text.splitlines()), end="", file=self.out, flush=True)
 
