@@ -68,6 +68,9 @@ def products(document):
 
 
 def predicted(document):
+    """None of a poor model, whose curves would be believed."""
+    if document.get("poor"):
+        return []
     found, overlap = [], document.get("model", {}).get("overlap", True)
     kernel, of = document.get("config", {}).get("kernel"), "product" if document.get("config", {}).get("program") == "gemm-gpu" else "sweep"
     for point in document["predictions"]:
@@ -97,7 +100,7 @@ def read(read_documents):
             raise documents.BadInput(f"{path}: run without --distributed, so its ranks do not scale one product")
         points += documents.described(path, document, READERS[document["schema"]])
     if not points:
-        raise documents.BadInput("no run that passed and no prediction in the documents")
+        raise documents.BadInput("no run that passed and no prediction in the documents; poor predictions are not drawn")
     return points
 
 

@@ -13,8 +13,6 @@ import store
 
 # Exit statuses by verdict, for documents without a study.
 EXIT = {"wrong": 4, "hang": 6, "environment": 3, "usage": 2, "noisy": 3}
-# Least share of runs in the intervals of 90%.
-HELD = 0.85
 
 
 def loose(folder):
@@ -180,6 +178,9 @@ def headline(study):
     figures.append(("Correctness", f"{len(bad)} of {compared} runs wrong" if compared else "–",
                     (f"wrong: {', '.join(bad)}" if bad else f"compared with {'float64' if study.products else 'the reference checksum, bit for bit'}") * bool(compared)
                     + (f"{'; ' if compared else ''}{rest} runs were not verified" if rest else "")))
+    if study.predictions and study.predictions.get("poor"):
+        causes = held_out_of(study.predictions)["causes"]
+        figures.insert(0, ("Predictions", "poor", "do not rely on them; curves are not drawn. " + ("; ".join(causes) or "The runs show no cause")))
     return figures
 
 
@@ -220,6 +221,11 @@ def validation(study):
     return validation_of(study.predictions) if study.predictions and study.predictions.get("validation") else None
 
 
+def held_out_of(predictions):
+    """Errors of held-out runs, and the limits beyond which a model is poor; empty for older documents."""
+    return (predictions.get("model") or {}).get("held_out") or {}
+
+
 def covered_of(predictions):
     """Held-out runs covered by the intervals: of all, then by group; empty for older documents."""
     return (predictions.get("model") or {}).get("covered") or []
@@ -253,6 +259,23 @@ def commands(study):
     return found
 
 
+def predictions_verdicts(predictions):
+    """Against the limits in the document; older ones have none, and no verdict."""
+    checked, covered, checks = predictions.get("validation"), covered_of(predictions), []
+    held_out = held_out_of(predictions)
+    most, least = held_out.get("median_error_max"), held_out.get("inside_min")
+    if checked and checked["predicted"]:
+        checks.append(("predictable", None if most is None else checked["median_error"] <= most,
+                       f"predictions of {checked['predicted']} left-out runs are off by {100 * checked['median_error']:.1f}% (median), "
+                       f"{100 * checked['worst_error']:.1f}% at worst" + ("" if most is None else f"; the limit of the median is {100 * most:.0f}%")))
+    if covered:
+        every, *groups_of = covered
+        checks.append(("intervals", None if least is None else every["inside"] >= least * every["runs"],
+                       f"{every['inside']} of {every['runs']} left-out runs lie inside their 90% interval; by group: "
+                       + ", ".join(f"{one['of']} {one['inside']} of {one['runs']}" for one in groups_of)))
+    return checks
+
+
 def verdicts(study):
     """(name, whether it is good or None, what was found[, a word]) as page.verdicts takes it."""
     left, bad = len(study.unfinished()), wrong(study)
@@ -271,15 +294,7 @@ def verdicts(study):
     most = max(len(document["ranks"]) for document in study.documents)
     if len(devices) > most:
         checks.append(("same devices", None, f"the runs used {len(devices)} devices, at most {most} at once: efficiency compares different devices", "no"))
-    checked = study.predictions and study.predictions.get("validation")
-    if checked and checked["predicted"]:
-        checks.append(("predictable", checked["worst_error"] <= 0.1, f"predictions of {checked['predicted']} left-out runs are off by {100 * checked['median_error']:.1f}% "
-                       f"(median), {100 * checked['worst_error']:.1f}% at worst; the limit is 10%"))
-    covered = covered_of(study.predictions) if study.predictions else []
-    if covered:
-        every, *groups_of = covered
-        checks.append(("intervals", every["inside"] >= HELD * every["runs"], f"{every['inside']} of {every['runs']} left-out runs lie inside their 90% interval; by group: "
-                       + ", ".join(f"{one['of']} {one['inside']} of {one['runs']}" for one in groups_of)))
+    checks += predictions_verdicts(study.predictions) if study.predictions else []
     return checks
 
 

@@ -252,7 +252,7 @@ END
   needs_results
   ln -s "$top_srcdir/doc" doc
   "$PYTHON" - "$predict" <<'END'
-import re, subprocess, sys
+import json, math, re, statistics, subprocess, sys
 number = re.compile(r"[-+]?\d+\.?\d*")
 def same(shown, printed):
     """Words as they are; numbers as another processor may round a fit."""
@@ -271,13 +271,24 @@ for block in page.split("\n\n"):
         for line in lines:
             assert any(same(line.strip(), one.strip()) for one in printed), line
             shown += 1
-assert shown == 38, shown
+assert shown == 46, shown
 for row in re.findall(r"^\| (\d) GPUs, (\S+) \| (\S+) \| (\S+), (\S+)% \|", page, re.M):
     words = f"--model cluster.json --per-host 8 -s XL -x p2p --scaling strong -n {row[0]} -p {row[1]} --sweeps-per-pass 4 --compute-time 0.452".split()
     printed = subprocess.run([sys.argv[1], *words], check=True, capture_output=True, text=True).stdout
-    seconds = float(re.search(r"^  XL +\d +\S+ +(\S+)", printed, re.M)[1])
+    seconds = float(re.search(r"^  XL +\d +\S+ +\S+ +(\S+)", printed, re.M)[1])
     assert abs(seconds / float(row[3]) - 1) < 0.01 and abs(float(row[3]) / float(row[2]) - 1 - float(row[4].replace("−", "-")) / 100) < 0.001, row
     shown += 1
-assert shown == 42, shown
+assert shown == 50, shown
+# The slowest of 512 devices enters an interval in squares, by the 5% and the 95% quantile of the largest of 512 normal deviates.
+def weak(spread):
+    words = f"--model cluster.json --per-host 8 -s XL -x p2p --scaling weak -n 512 --device-spread {spread} --json weak.json".split()
+    subprocess.run([sys.argv[1], *words], check=True, capture_output=True)
+    return json.load(open("weak.json"))["predictions"][0]
+alike, late = weak(0), weak(10)
+for end, q in ("low", 0.05), ("high", 0.95):
+    deviates = statistics.NormalDist().inv_cdf(q ** (1 / 512))
+    slowest = math.log((late["seconds"] + (0.1 * deviates - late["lateness"]) * alike["terms"]["interior"]) / late["seconds"])
+    own, both = (abs(math.log(one[end] / one["seconds"])) for one in (alike, late))
+    assert abs(slowest) > 0.03 and abs(both / math.hypot(own, slowest) - 1) < 0.1 and both > own, (end, own, both, slowest)
 END
 }

@@ -5,7 +5,7 @@ load predict
 setup_file() { study_measured; }
 
 @test "a real study becomes predictions with interval, limit, ends and validation" {
-  run --separate-stderr from_study -n 1,2,4 -p auto --json p.json
+  run --separate-stderr from_study -n 1,2,4 --per-memory 3 -p auto --json p.json
   expect_status 0
   for word in 'Strong scaling by staged' 'Weak scaling by staged' 'Where strong scaling ends' 'left out of the fit' 'extrapolated'; do
     [[ $output == *"$word"* ]] || { echo "no $word in: $output"; return 1; }
@@ -230,10 +230,10 @@ PY
   mkdir few && cp "$measured"/study/*-2.json few
   run "$predict" --study few --comm "$measured/paths.json"
   expect_status 3
-  [[ $output == *"measure himeno-gpu on one rank"* ]]
-  run from_study -n 4 -p 1x2x2
+  [[ $output == *"no run on one rank: run mpirun -np 1 himeno-gpu --json FILE"* ]]
+  run from_study -n 4 --per-memory 2 -p 1x2x2
   expect_status 3
-  [[ $output == *"divides the grid along j"* ]]
+  [[ $output == *"divides the grid along j: run mpirun -np 2 himeno-gpu -p 1x2x1 -x staged --json FILE"* ]]
   rm few/*
   recorded hosts-x8-2026-11/runs.jsonl 'strong-S-[12]-*' 'strong-64x32x64-[12]-*' few/ # without either size, or two ranks, nothing can be fitted
   run "$predict" --study few --comm "$top_srcdir/doc/results/hosts-x8-2026-11/paths.json" --per-host 1 -n 2
@@ -269,4 +269,101 @@ PY
   says 2 'lacking.json: has no predictions' --check lacking.json --against "$measured/study"
   says 3 'no run of that kernel' --study "$measured/study" --comm "$measured/paths.json" -k magic
   says 3 'no/such.json' --study "$measured/study" --comm "$measured/paths.json" --json no/such.json
+}
+
+@test "a poor model says so first, with the causes that its runs show, and is exit 5, also when it is read again" {
+  mkdir noisy
+  "$PYTHON" - "$measured/study" <<'END'
+import json, sys
+for number, size in enumerate(("XS", "S")):
+    for ranks in 1, 2:
+        with open(f"{sys.argv[1]}/{size}-{ranks}.json") as file:
+            d = json.load(file)
+        first = d["result"]["samples"]
+        for name, factor in ("a", 1), ("b", 1.5):  # and each second one four times as long
+            d["result"]["samples"] = [factor * (4 if (number + ranks) % 2 else 1) * one for one in first]
+            with open(f"noisy/{size}-{ranks}-{name}.json", "w") as file:
+                json.dump(d, file)
+END
+  run --separate-stderr "$predict" --study noisy --comm "$measured/paths.json" -n 1,2 --include outliers --json p.json
+  expect_status 5
+  [[ $output == "himeno-predict "*$'\n\n  POOR       do not rely on these predictions: exit status 5\n'* ]]
+  [[ $output == *"  cause      noise: repeats of a run differ by 50% (median)"$'\n'"  cause      too few sizes: 2; measure at least 3"* ]]
+  said 'the predictions are poor: runs that were left out of the fit are off by [0-9]+% in the median \(limit: 20%\)' himeno-predict
+  [ "$(json p.json 'd["poor"], d["model"]["held_out"]["poor"], d["model"]["held_out"]["median_error_max"], d["model"]["held_out"]["inside_min"]')" = "True True 0.2 0.8" ]
+  follows_schema p.json
+  run "$predict" --model p.json -s S -n 2
+  expect_status 5
+  [[ $output == *"  POOR "*"  cause      noise: repeats of a run differ by 50%"* ]]
+  run "$predict" --check p.json --against noisy # a comparison, which makes no predictions
+  expect_status 0
+  [[ $output == *"  POOR "* ]]
+  from_study -s S -n 2 --json good.json >good
+  [ "$(json good.json 'd["poor"], d["model"]["held_out"]["poor"]')" = "False False" ] && run ! grep -q POOR good
+}
+
+@test "where runs were measured, their median leads, and the model is next to it" {
+  from_study -s S,24x24x48 -n 1,2 --json p.json >text
+  "$PYTHON" - "$measured/study" <<'END'
+import json, re, statistics, sys
+def median(ranks):
+    with open(f"{sys.argv[1]}/S-{ranks}.json") as file:
+        d = json.load(file)
+    return statistics.median(d["result"]["samples"]) / d["config"]["block"]
+points = [p for p in json.load(open("p.json"))["predictions"] if p["scaling"] == "strong"]
+of = {(p["size"], p["ranks"]): p for p in points}
+assert [("measured" in p) for p in points] == [p["size"] == "S" for p in points]
+one, two = median(1), median(2)
+m = of["S", 2]["measured"]
+assert abs(m["seconds"] / two - 1) < 1e-9 and m["runs"] == 1 and abs(m["efficiency"] / (one / two / 2) - 1) < 1e-9, m
+assert of["S", 2]["seconds"] != m["seconds"]
+text = open("text").read()
+row = re.search(r"^  S +2 +2x1x1 +(\S+) +(\S+) \(.*\) +(\S+) +(\S+)%", text, re.M)
+assert abs(float(row[1]) / two / 1e6 - 1) < 1e-3 and abs(float(row[2]) / of["S", 2]["seconds"] / 1e6 - 1) < 1e-3, row[0]
+assert abs(float(row[3]) * two * 1e9 / (62 * 62 * 126 * 34) - 1) < 1e-3 and abs(float(row[4]) / (50 * one / two) - 1) < 0.01, row[0]
+assert re.search(r"^  24x24x48 +2 +2x1x1 +- ", text, re.M)
+answer = re.search(r"^  Strong scaling of S by staged: at 2 ranks (\S+) us per sweep, measured \(model: \S+\), (\S+)% efficiency;\n    limited by .*; halving the message time would bring \S+%$", text, re.M)
+assert abs(float(answer[1]) / two / 1e6 - 1) < 0.01 and answer[2] == row[4], answer[0]
+END
+  from_study -s S -n 2 --compute-time 2 --json imagined.json >/dev/null
+  [ "$(json imagined.json 'any("measured" in p for p in d["predictions"])')" = False ] # nobody ran that
+}
+
+@test "ranks on one memory: as many as the runs had, or the command that measures more" {
+  from_study -s S -n 2,4,6 --scaling strong --json p.json >text
+  grep -q '^  S  *4  not predicted: 4 ranks share a memory, but at most 3 did in the runs: run mpirun -np 4 himeno-gpu --json FILE, or give the ranks of each memory by --per-memory' text
+  from_study -s S -n 6 --per-memory 3 --scaling strong --json q.json >/dev/null
+  [ "$(json q.json '"seconds" in d["predictions"][0], d["model"]["sharers_most"], d["model"]["memories"], d["model"]["memory_share"] > 0')" = "True 3 1 True" ]
+  "$predict" --model q.json -s S -n 6 --per-memory 3 --scaling strong --json again.json >/dev/null
+  "$PYTHON" -c 'import json
+a, b = (json.load(open(f))["predictions"][0] for f in ("q.json", "again.json"))
+assert all(abs(a[k] / b[k] - 1) < 1e-6 for k in ("seconds", "low", "high"))'
+  # on one device they take turns: three times as long
+  device() { "$predict" --model device.json -s L -n 3 -p 3x1x1 --scaling strong "$@" --json d.json >/dev/null && json d.json 'd["predictions"][0]["terms"]["interior"]'; }
+  "$PYTHON" -c 'import json, sys; d = json.load(open(sys.argv[1])); d["model"].update(device_spread=0, memory_share=0, sharers_most=1, memories=0)
+json.dump(d, open("device.json", "w"))' "$top_srcdir/tests/golden/model.json"
+  "$PYTHON" -c 'import sys; a, b = map(float, sys.argv[1:]); assert 2.7 < b / a <= 3, (a, b)' "$(device)" "$(device --per-memory 3)"
+}
+
+@test "the slowest of N devices enters time and efficiency, as a simulation of sweeps has it" {
+  from_study -s S -n 2 --json model.json >/dev/null
+  many() { "$predict" --model model.json -s L --scaling weak --per-memory 3 --per-host 8192 "$@"; }
+  many -n 512,4096 --device-spread 0.8 --json late.json >text
+  many -n 512 --json alike.json >/dev/null
+  "$PYTHON" - "$("$PYTHON" "$top_srcdir/tests/cli/slowest.py" 8 8 8 0.008)" <<'END'
+import json, math, sys
+mean, _, _, drawn = map(float, sys.argv[1].split())
+late, most = json.load(open("late.json"))["predictions"]
+alike = json.load(open("alike.json"))["predictions"][0]
+# as simulated, by a recursion over neighbours; sweeps with speeds of their own are less late, and below sqrt(2 ln 27) deviations whatever N is
+assert abs(late["lateness"] / mean - 1) < 0.03, (late["lateness"], mean)
+assert drawn < late["lateness"] and drawn < 0.008 * math.sqrt(2 * math.log(27)), drawn
+assert round(most["lateness"], 4) == 0.0289, most["lateness"]
+assert alike["lateness"] == 0 and alike["efficiency"] == alike["ideal_efficiency"] == late["ideal_efficiency"]
+terms = late["terms"]
+assert abs(terms["interior"] / alike["terms"]["interior"] / (1 + late["lateness"]) - 1) < 1e-9
+assert abs(late["efficiency"] * late["seconds"] / (late["ideal_efficiency"] * alike["seconds"]) - 1) < 1e-9
+assert late["efficiency"] < late["ideal_efficiency"]
+END
+  grep -Eq '^  Weak scaling of L by staged: at 4096 ranks .*% efficiency \(.*% if the slowest device were as the others\);$' text
 }

@@ -23,7 +23,8 @@ pair = {"left_out": "2 ranks", "kind": "ranks", "size": "24x24x48", "scaling": "
         "measured": 1e-4, "predicted": 1.02e-4, "low": 9e-5, "high": 1.2e-4, "error": 0.02, "inside": True}
 json.dump({"schema": "himeno-predict/1", "predictions": [point(mode, ranks, 1e-4 / (ranks if mode == "strong" else 1))
            for mode in ("strong", "weak") for ranks in (1, 2, 4)],
-           "model": {"covered": [{"of": "all", "inside": 6, "runs": 8}, {"of": "size", "inside": 2, "runs": 3}]},
+           "model": {"covered": [{"of": "all", "inside": 6, "runs": 8}, {"of": "size", "inside": 2, "runs": 3}],
+                     "held_out": {"median_error_max": 0.2, "inside_min": 0.8, "causes": ["noise: repeats of a run differ by 45% (median)"]}},
            "validation": {"predicted": 1, "median_error": 0.02, "worst_error": 0.02, "pairs": [pair]}}, open("predicted.json", "w"))
 PY
 }
@@ -71,6 +72,26 @@ with_plots() {
   with_plots
   run "$PYTHON" -B "$top_srcdir/tests/cli/pages.py" Report
   expect_status 0
+}
+
+@test "poor predictions lead the report with their causes, and are not drawn; limits are the document's" {
+  local poor=$BATS_TEST_TMPDIR/poor.json
+  "$PYTHON" -c 'import json, sys; d = json.load(open(sys.argv[1])); d["poor"] = True; d["model"]["held_out"].update(median_error_max=0.01, inside_min=0.75)
+json.dump(d, open(sys.argv[2], "w"))' "$BATS_FILE_TMPDIR/predicted.json" "$poor"
+  run "$top_srcdir/scripts/report" "$study" "$poor" -o report.html
+  with_plots
+  grep -A1 '<ul class=headline>' report.html >headline
+  grep -qF '<b>Predictions</b><strong>poor</strong><span>do not rely on them; curves are not drawn. noise: repeats of a run differ by 45% (median)<' headline
+  grep -qF 'predictable: no' report.html
+  grep -qF 'the limit of the median is 1%' report.html
+  grep -qF 'intervals: yes' report.html
+  run ! grep -qF 'hatched: predicted' report.html
+  run --separate-stderr "$top_srcdir/scripts/plot" scaling "$poor" -o picture
+  expect_status 2
+  [[ $stderr == *"poor predictions are not drawn" ]]
+  run "$top_srcdir/scripts/plot" scaling "$study" "$poor" -o picture
+  with_plots
+  run ! grep -qF 'predicted; band' picture.svg
 }
 
 @test "a browser shows the report: its picture is drawn, its tables can be sorted" {

@@ -34,6 +34,7 @@ struct machine {
   int overlap, at_once; /* at_once: all messages and all slabs in one launch */
   /* share of a byte's time, of two that send as much, that all bytes of the host cost */
   double company;
+  int sockets; /* ranks fill them evenly and take 0.4 of a memory each; 0: devices of their own */
   double tile; /* points of a tile: of those that the last one of a row lacks each costs IDLE */
 };
 
@@ -49,6 +50,8 @@ static inline void machine_time(const struct machine *m, const struct geometry *
   double interior = PASS + POINT * owned -
                     (m->cache_points > 0 ? m->cache_gain * owned * exp(-owned / m->cache_points) : 0) +
                     IDLE * idle * owned / row;
+  if (run->sharers > 1) /* of four on a memory 1.6 of it is asked for */
+    interior = PASS + (interior - PASS) * pow((1 + pow(0.4 * run->sharers, 4)) / 1.0256, 0.25);
   double messages = m->at_once ? (m->overlap ? SLAB : 0) : neighbours * NEIGHBOUR;
   double all = 2 * (g->ranks - 1); /* messages of the host */
   double bytes = ((1 - m->company) * neighbours + m->company * all / 2) * 4 * face;
@@ -71,7 +74,9 @@ static inline struct study_run run_of(const struct machine *m, const char *size,
                           .hosts = 1,
                           .weak = weak,
                           .overlap = m->overlap,
-                          .depth = 1};
+                          .depth = 1,
+                          .sharers = m->sockets ? (ranks + m->sockets - 1) / m->sockets : 0,
+                          .memories = m->sockets};
   snprintf(run.size, sizeof run.size, "%s", size);
   snprintf(run.transport, sizeof run.transport, "%s", m->at_once ? "p2p" : "staged");
   for (int d = 0; d < 3; d++) run.global[d] = extent[d];
@@ -135,6 +140,7 @@ static inline struct model_time predict(const struct model *model, const struct 
   struct geometry geometry;
   struct model_time time;
   assert_int_equal(geometry_make(run->global, run->procs, 1, run->overlap, run->ranks, &geometry), STATUS_OK);
+  geometry.sharers = run->sharers;
   assert_int_equal(model_predict(model, &geometry, run->transport, &as_measured, &time), STATUS_OK);
   model_interval(model, &geometry, run->transport, &as_measured, run->size, &time);
   return time;

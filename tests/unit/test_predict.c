@@ -313,8 +313,8 @@ static void too_little_is_refused_with_what_to_measure(void **state)
   one_size.n = 1;
   few.n = 4;
   refuses(&empty, &paths, "no run");
-  refuses(&no_single, &paths, "measure himeno-gpu on one rank");
-  refuses(&one_size, &paths, "measure a smaller and a larger --size");
+  refuses(&no_single, &paths, "no run on one rank: run mpirun -np 1 himeno-gpu --json FILE");
+  refuses(&one_size, &paths, "with a smaller and a larger SIZE");
   refuses(&no_paths, &none, "comm-gpu -x staged");
   refuses(&few, &paths, "measure more sizes, ranks or cuts");
 }

@@ -209,9 +209,36 @@ static void the_worst_error_is_the_largest_whatever_its_sign(void **state)
   assert_true(median == 0.2 && worst == 0.3 && n == 3);
 }
 
+/* Of 4096 devices with 0.8% the slowest is expected 2.9% late. */
+static void the_slowest_of_many_is_late_by_order_statistics(void **state)
+{
+  (void)state;
+  assert_true(fabs(student_largest_expected(1)) < 1e-9);
+  assert_near(student_largest_expected(2), 0.589, 1e-3);
+  assert_near(student_largest_expected(32), 2.067, 1e-3);
+  assert_near(0.008 * student_largest_expected(4096), 0.0289, 1e-3);
+  assert_near(student_largest(0.95, 1), 1.645, 1e-3);
+  assert_near(student_largest(0.05, 2), -0.760, 1e-3); /* the quantile of 0.2236 */
+  assert_near(student_largest(0.95, 4096), 4.215, 2e-3);
+}
+
+static void a_model_is_poor_beyond_either_limit(void **state)
+{
+  const struct model_coverage at = {.n = 1, .group = {{"all", 8, 10}}, .predicted = 10, .median = 0.2},
+                              off = {.predicted = 10, .median = 0.201},
+                              unheld = {.n = 1, .group = {{"all", 7, 10}}};
+  (void)state;
+  assert_false(model_is_poor(&at));
+  assert_true(model_is_poor(&off));
+  assert_true(model_is_poor(&unheld));
+  assert_false(model_is_poor(&(struct model_coverage){.median = 1}));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_slowest_of_many_is_late_by_order_statistics),
+      cmocka_unit_test(a_model_is_poor_beyond_either_limit),
       cmocka_unit_test(the_busiest_rank_is_counted),
       cmocka_unit_test(the_slowest_rank_decides_and_ways_carry_bytes_at_once),
       cmocka_unit_test(pairs_apart_go_by_staged_and_what_no_one_measured_is_refused),

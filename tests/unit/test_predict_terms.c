@@ -86,9 +86,44 @@ static void a_way_that_scatters_does_not_spoil_the_others(void **state)
   free(model);
 }
 
+/* By hand: (1 + (f·k)^4)^¼ / (1 + f^4)^¼. */
+static void ranks_on_one_memory_slow_each_other(void **state)
+{
+  (void)state;
+  assert_near(model_slowdown(0.5, 1), 1, 1e-9);
+  assert_near(model_slowdown(0.5, 2), 1.171319, 1e-6);
+  assert_near(model_slowdown(1, 8), 6.727582, 1e-6);
+  assert_near(model_slowdown(0, 3), 3, 1e-9); /* on one device: in turns */
+}
+
+/* One socket with up to four ranks tells two sockets with four each; without sharing nothing is
+ * slower. */
+static void one_socket_predicts_two(void **state)
+{
+  const struct machine one = {.noise = 0.002, .overlap = 1, .sockets = 1};
+  struct machine two = one;
+  (void)state;
+  two.sockets = 2;
+  two.noise = 0;
+  random_state = 41;
+  struct model *model = fit_made(&one, 4);
+  assert_near(model_slowdown(model->terms.fitted.share, 4), 1.641, 0.03);
+  assert_int_equal(model->range.sharers_most, 4);
+  assert_int_equal(model->range.memories, 1);
+  struct study_run run = run_of(&two, "L", sizes[3].extent, 8, 1);
+  assert_int_equal(run.sharers, 4);
+  assert_near(predict(model, &run).seconds / run.seconds, 1, 0.04);
+  free(model);
+  model = fit_made(&plain, 4);
+  assert_true(model->terms.fitted.share == 0 && model->range.sharers_most == 0);
+  free(model);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ranks_on_one_memory_slow_each_other),
+      cmocka_unit_test(one_socket_predicts_two),
       cmocka_unit_test(the_bytes_of_a_host_share_it),
       cmocka_unit_test(idle_ends_of_tiles_are_found_where_there_are_some),
       cmocka_unit_test(a_way_that_scatters_does_not_spoil_the_others),

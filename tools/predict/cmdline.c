@@ -45,6 +45,9 @@ static const struct option_spec options[] = {
     {"per-host", 0, PREDICTION, OPTION_INT(per_host, 1, LIST_RANKS_TOP, "N"),
      "Set the ranks per host (default: as in the study; if that is of one host, twice its largest number "
      "of ranks)."},
+    {"per-memory", 0, PREDICTION, OPTION_INT(per_memory, 1, LIST_RANKS_TOP, "N"),
+     "Set the ranks per memory (NUMA node of a CPU) or per device (default: the ranks of a host over its "
+     "memories, as in the study)."},
     {"network", 0, PREDICTION, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
      "Set the latency of a message and the bandwidth in each direction between two GPUs on different "
      "hosts, instead of what comm-gpu measured.",
@@ -57,6 +60,9 @@ static const struct option_spec options[] = {
      "Multiply the time for computing by FACTOR (0.1: ten times as fast)."},
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),
      "Multiply the time for halo exchange by FACTOR (0.5: twice as fast)."},
+    {"device-spread", 0, PREDICTION, OPTION_REAL(device_spread, 0, 100, "PERCENT"),
+     "Set the standard deviation of the devices' speeds: the slowest of N decides (default: for more hosts "
+     "than were measured, of the study's GPUs or of their type)."},
     {"against", 0, OPTION_ALWAYS, OPTION_INPUT(against, "PATH"),
      "Compare the predictions with the measured runs in this folder or file.",
      .group = "Prediction and measurement"},
@@ -82,7 +88,7 @@ static status_t needs_check(const struct predict_config *c)
                              "--model FILE");
 }
 
-static const struct predict_config defaults = {.scale = {1, 1}};
+static const struct predict_config defaults = {.scale = {1, 1}, .device_spread = -1};
 
 static status_t predict_options_check(void *config)
 {
@@ -119,7 +125,9 @@ const struct option_program predict_options = {
                 "\n"
                 "Exit status: 0 done; 2 wrong option; 3 unreadable file, missing memory, or too few runs "
                 "(the message\n"
-                "names what to measure); 5 error above --within; 7 runtime fault.\n",
+                "names what to measure); 5 poor predictions (a median error of left-out runs above 20%, or "
+                "fewer than\n"
+                "80% of them in their 90% intervals), or an error above --within; 7 runtime fault.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .defaults = &defaults,

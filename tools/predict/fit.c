@@ -115,6 +115,8 @@ static void parameters_make(struct fitting *f)
     parameter_add(f, OF_SHARE, TERM_CACHE, 0.1, 2);
     parameter_add(f, OF_CACHE_POINTS, TERM_CACHE, sqrt(m->range.points_least * m->range.points_most), 1.5);
   }
+  m->terms.fitted.share = 0;
+  if (m->range.memories > 0 || m->range.sharers_most > 1) parameter_add(f, OF_MEMORY, 0, 0.5, 1.5);
   if (m->terms.tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
   if (m->terms.depth > 1)
     slabs_parameters(f, point);
@@ -133,6 +135,7 @@ static void parameters_put(const struct fitting *f, const double *at)
     if (one->kind == OF_VALUE) fitted->value[one->column] = value;
     if (one->kind == OF_SHARE) fitted->value[one->column] = fitted->value[TERM_POINT] * value / (1 + value);
     if (one->kind == OF_CACHE_POINTS) fitted->cache_points = value;
+    if (one->kind == OF_MEMORY) fitted->share = value;
   }
 }
 
@@ -230,6 +233,8 @@ static void beginning_take(const struct fitting *f, const struct model_terms *fr
               fmax(from->fitted.value[TERM_POINT] - from->fitted.value[one->column], 1e-30);
     else if (one->kind == OF_CACHE_POINTS)
       value = from->fitted.cache_points;
+    else if (one->kind == OF_MEMORY)
+      value = from->fitted.share;
     else if (one->column < TERMS)
       value = from->fitted.value[one->column];
     else {
@@ -316,7 +321,7 @@ static status_t replicates_make(struct fitting *f, const double *best)
   for (int p = 0; p < f->parameters; p++) {
     const struct parameter *one = &f->parameter[p];
     held += fmax(0, 1 - squares[p] / (one->width * one->width)); /* what runs tell */
-    if (one->kind != OF_CACHE_POINTS) {
+    if (one->kind == OF_VALUE || one->kind == OF_SHARE) {
       errors->error[one->column] = sqrt(squares[p]) * f->model->terms.fitted.value[one->column];
       errors->seen[one->column] = 1;
     }

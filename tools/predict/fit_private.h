@@ -15,7 +15,7 @@ struct sample {
   double weight;     /**< how often its configuration was drawn */
 };
 
-enum parameter_kind { OF_VALUE, OF_SHARE, OF_CACHE_POINTS };
+enum parameter_kind { OF_VALUE, OF_SHARE, OF_CACHE_POINTS, OF_MEMORY };
 
 struct parameter {
   enum parameter_kind kind;
@@ -23,7 +23,7 @@ struct parameter {
   double guess, width; /**< of the logarithm; it weighs as one run that is off by its spread */
 };
 
-#define PARAMETERS_MAX (TERMS + 1 + 5 * STUDY_TRANSPORTS_MAX)
+#define PARAMETERS_MAX (TERMS + 2 + 5 * STUDY_TRANSPORTS_MAX)
 
 struct fitting {
   const struct study *study;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a study has for a fit: its transports, its runs with their geometries, and what they
  * cover. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 #include "tools/predict/fit_private.h"
 #include "tools/predict/workload.h"
 
@@ -16,7 +18,7 @@ static status_t transport_add(const char *name, const struct study_paths *paths,
   if (via < 0)
     return log_fail(STATUS_ENVIRONMENT,
                     "the study has runs by %s, but there are no parameters of it: run mpirun -np 2 "
-                    "comm-gpu -x %s --json FILE",
+                    "comm-gpu -x %s --json FILE, or predict other transports by -x",
                     name, name);
   terms->paths.transports[terms->paths.n++] = paths->transports[via];
   return STATUS_OK;
@@ -84,6 +86,31 @@ static int host_ranks(const struct study *study)
   return most;
 }
 
+/* Of types of which many devices were measured: the range over its expectation for so many
+ * (doc/devices.json). */
+static const struct {
+  const char *device;
+  double spread;
+} type_spreads[] = {{"NVIDIA H100 80GB HBM3", 0.0036}, {"NVIDIA H200", 0.0139}};
+
+/* The devices of one host may be more alike than those of many: the wider of what the runs show and
+ * of what is known of their type. */
+static double spread_of_devices(const struct fitting *f)
+{
+  double *shown = calloc((size_t)f->n + 1, sizeof *shown), spread = 0;
+  size_t some = 0;
+  for (int n = 0; n < f->n && shown; n++) {
+    shown[some] = f->samples[n].run->device_spread;
+    some += shown[some] > 0;
+  }
+  if (some > 0) spread = stats_summarise(shown, some).median;
+  free(shown);
+  for (size_t t = 0; t < sizeof type_spreads / sizeof *type_spreads; t++)
+    if (strcmp(f->samples[0].run->device, type_spreads[t].device) == 0)
+      spread = fmax(spread, type_spreads[t].spread);
+  return spread;
+}
+
 void fit_range_note(const struct fitting *f)
 {
   struct model *model = f->model;
@@ -92,6 +119,7 @@ void fit_range_note(const struct fitting *f)
   model->product = workload_product(f->study);
   range->runs = f->n;
   range->per_host = host_ranks(f->study);
+  range->device_spread = spread_of_devices(f);
   model->terms.depth = f->samples[0].run->depth;
   model->terms.overlap = model->terms.slabs_hidden = 1;
   for (int n = 0; n < f->n; n++) {
@@ -103,6 +131,8 @@ void fit_range_note(const struct fitting *f)
     if (bytes > range->bytes_most) range->bytes_most = bytes;
     if (g->ranks > range->ranks_most) range->ranks_most = g->ranks;
     if (run->hosts > range->hosts_most) range->hosts_most = run->hosts;
+    if (run->sharers > range->sharers_most) range->sharers_most = run->sharers;
+    if (run->memories > range->memories) range->memories = run->memories;
     if (!run->overlap) model->terms.overlap = 0;
     for (int d = 0; d < 3; d++) model->errors.seen[TERM_SLAB_I + d] |= run->procs[d] > 1;
     model_list(&range->sizes, run->size);
@@ -116,17 +146,19 @@ status_t fit_enough_check(const struct fitting *f)
 {
   const struct model *model = f->model;
   int alone = 0;
-  const char *program = model_program_names[model->program], *work = workloads[model->program].work,
+  const char *command = workloads[model->program].command, *work = workloads[model->program].work,
              *point = workloads[model->program].point;
   for (int n = 0; n < f->n; n++) alone += f->samples[n].run->ranks == 1;
   if (alone == 0)
     return log_fail(STATUS_ENVIRONMENT,
-                    "too little to predict from: no run on one rank; measure %s on one rank", program);
+                    "too little to predict from: no run on one rank: run mpirun -np 1 %s --json FILE",
+                    command);
   if (model->range.points_most < 1.5 * model->range.points_least)
     return log_fail(STATUS_ENVIRONMENT,
                     "too little to predict from: all runs have about %.3g %ss a rank, so that the fixed "
                     "cost of a %s and "
-                    "that of a %s cannot be distinguished; measure a smaller and a larger --size",
-                    model->range.points_most, point, work, point);
+                    "that of a %s cannot be distinguished: run mpirun -np 1 %s -s SIZE --json FILE with a "
+                    "smaller and a larger SIZE",
+                    model->range.points_most, point, work, point, command);
   return STATUS_OK;
 }

@@ -141,6 +141,7 @@ static status_t other_rank(const struct geometry *of, int rank, int per_host, st
 {
   struct geometry all;
   RETURN_IF_FAILED(grid_geometry(of->global, of->procs, of->depth, of->overlap > 0, per_host, &all));
+  all.sharers = of->sharers;
   RETURN_IF_FAILED(rank_geometry(&all, rank, per_host, geometry));
   return host_bytes_set(rank, per_host, geometry);
 }

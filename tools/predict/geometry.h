@@ -9,6 +9,7 @@
 
 struct geometry {
   int ranks, hosts, depth;
+  int sharers; /**< ranks on its memory or device; 0: unknown, taken for 1 */
   /** share of the time in which all of computing and of the exchange may go on at once: 1, 0
    * without overlap, of a product all panels but the first */
   double overlap;

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "tools/predict/model.h"
+#include "tools/predict/workload.h"
 
 /* Sizes are this many times apart in points: what a size beyond the measured ones is worth. */
 #define POINTS_OF_SIZES 8.0
@@ -87,6 +88,7 @@ static void paths_time(const struct model_terms *terms, const struct geometry *g
                        const struct model_route *route, struct model_parts *parts)
 {
   const double company[STUDY_WHERES] = {g->host_bytes, 2 * g->bytes[STUDY_OTHER_HOST]};
+  double longest = -1;
   for (int where = 0; where < STUDY_WHERES; where++) {
     if (g->messages[where] == 0) continue;
     const struct study_transport *path = &terms->paths.transports[route->via[where]];
@@ -94,8 +96,10 @@ static void paths_time(const struct model_terms *terms, const struct geometry *g
     const double host = model_at_once(path->name) ? 0 : value[TRANSPORT_HOST] * company[where];
     const double bytes =
         (value[TRANSPORT_BANDWIDTH] * g->bytes[where] + host) / path->bandwidth[where] / g->depth;
-    parts->latency =
-        fmax(parts->latency, value[TRANSPORT_LATENCY] * path->latency[where] * g->rounds / g->depth);
+    const double latency = value[TRANSPORT_LATENCY] * path->latency[where] * g->rounds / g->depth;
+    if (latency + bytes > longest)
+      longest = latency + bytes, parts->between_hosts = where == STUDY_OTHER_HOST;
+    parts->latency = fmax(parts->latency, latency);
     parts->bytes = fmax(parts->bytes, bytes);
   }
 }
@@ -113,6 +117,12 @@ static double cached_points(double points, double cache_points)
   return cache_points > 0 ? points * exp(-points / cache_points) : 0;
 }
 
+double model_slowdown(double share, int sharers)
+{
+  if (sharers <= 1) return 1;
+  return share > 0 ? pow((1 + pow(share * sharers, 4)) / (1 + pow(share, 4)), 0.25) : sharers;
+}
+
 /* All points, or, where slabs go first, those that no neighbour needs. With T sweeps a pass
  * layers of the halo are swept again, from T − 1 of them down to none, and more points hide the
  * steps of a block, each of which waits for the one before. */
@@ -121,10 +131,12 @@ static double interior_time(const struct model_terms *terms, const struct geomet
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
                again = layers / g->depth * (g->depth - 1) / 2,
                points = terms->slabs_hidden ? g->points + again : g->inner;
-  const double pass = terms->fitted.value[TERM_PASS] * g->launches,
-               work = terms->fitted.value[TERM_POINT] * points +
-                      terms->fitted.value[TERM_IDLE] * idle_points(points, g->row, terms->tile_points) -
-                      terms->fitted.value[TERM_CACHE] * cached_points(points, terms->fitted.cache_points);
+  const double *value = terms->fitted.value, pass = value[TERM_PASS] * g->launches,
+               slow = model_slowdown(terms->fitted.share, g->sharers),
+               idle = idle_points(points, g->row, terms->tile_points),
+               cached = cached_points(points, terms->fitted.cache_points),
+               work = slow * (value[TERM_POINT] * points + value[TERM_IDLE] * idle) -
+                      cached * (value[TERM_CACHE] + (slow - 1) * value[TERM_POINT]);
   return model_steps_hidden(terms) && work > 0 ? hypot(pass, work) : pass + work;
 }
 
@@ -230,19 +242,24 @@ static int beyond(const struct model *model, const struct geometry *g, int via)
 }
 
 /* What this geometry has and no run had cannot be told. */
-static status_t seen_check(const struct model_errors *errors, const struct geometry *g, int via,
+static status_t seen_check(const struct model *model, const struct geometry *g, int via,
                            const char *transport)
 {
+  const struct model_errors *errors = &model->errors;
+  const char *command = workloads[model->program].command;
+  static const char *const cuts[] = {"2x1x1", "1x2x1", "1x1x2"};
   for (int d = 0; d < 3 && via >= 0; d++)
     if (g->slab_points[d] > 0 && !errors->seen[TERM_SLAB_I + d])
       return log_fail(STATUS_ENVIRONMENT,
-                      "%dx%dx%d: no run of the study divides the grid along %c: measure one with -p",
-                      g->procs[0], g->procs[1], g->procs[2], "ijk"[d]);
+                      "%dx%dx%d: no run of the study divides the grid along %c: run mpirun -np 2 %s -p %s -x "
+                      "%s --json FILE",
+                      g->procs[0], g->procs[1], g->procs[2], "ijk"[d], command, cuts[d], transport);
   if (via < 0 || errors->seen[model_transport_column(via, TRANSPORT_LATENCY)]) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT,
-                  "no run of the study is bound by its exchange by %s: measure a smaller --size, or more "
-                  "ranks, with -x %s",
-                  transport, transport);
+  return log_fail(
+      STATUS_ENVIRONMENT,
+      "no run of the study is bound by its exchange by %s: run mpirun -np 2 %s -x %s --json FILE, "
+      "with a smaller --size or on more ranks",
+      transport, command, transport);
 }
 
 /* What was never measured between hosts has nothing to stand for it. */
@@ -253,8 +270,8 @@ status_t model_paths_check(const struct study_paths *paths, const struct geometr
     if (g->messages[where] == 0) continue;
     if (route.via[where] < 0)
       return log_fail(STATUS_ENVIRONMENT,
-                      "pairs on different hosts go by staged, but there are no parameters of it: measure "
-                      "himeno-gpu and comm-gpu with -x staged");
+                      "pairs on different hosts go by staged, but there are no parameters of it: run mpirun "
+                      "-np 2 himeno-gpu -x staged --json FILE, and comm-gpu likewise");
     if (paths->transports[route.via[where]].known[where]) continue;
     return log_fail(STATUS_ENVIRONMENT,
                     "%d hosts, but the path %s by %s was never measured: %s, or say how many ranks a host "
@@ -262,8 +279,9 @@ status_t model_paths_check(const struct study_paths *paths, const struct geometr
                     g->hosts, where == STUDY_OTHER_HOST ? "between hosts" : "within a host",
                     paths->transports[route.via[where]].name,
                     where == STUDY_OTHER_HOST
-                        ? "run comm-gpu on two hosts, or give it by --network MICROSECONDS,GB/S"
-                        : "run comm-gpu on two ranks of a host");
+                        ? "run mpirun -np 2 --map-by node comm-gpu --json FILE, or give it by --network "
+                          "MICROSECONDS,GB/S"
+                        : "run mpirun -np 2 comm-gpu --json FILE");
   }
   return STATUS_OK;
 }
@@ -400,7 +418,7 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                     "himeno-gpu -x %s",
                     transport, transport, transport);
   if (via >= 0) RETURN_IF_FAILED(model_paths_check(&model->terms.paths, g, via));
-  RETURN_IF_FAILED(seen_check(&model->errors, g, via, transport));
+  RETURN_IF_FAILED(seen_check(model, g, via, transport));
   const struct model_parts parts = parts_of(&model->terms, g, via, scale);
   RETURN_IF_FAILED(model_parts_check(&parts));
   struct model_time t = {.seconds = model_parts_seconds(&parts),
@@ -411,6 +429,7 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
                          .synchronisation = parts.synchronisation,
                          .reduction = parts.reduction,
                          .exposed = model_parts_exposed(&parts),
+                         .between_hosts = parts.between_hosts,
                          .extrapolated = beyond(model, g, via)};
   t.limit = limit_of(&t);
   *time = t;

@@ -28,6 +28,11 @@
  * there what a step brings has only what came before to hide behind, own slices at first. Nothing
  * of it is cache, tiles or slabs.
  *
+ * k ranks that share a memory take (1 + (f·k)⁴)^¼ / (1 + f⁴)^¼ times as long for points that no
+ * cache holds: none to speak of while their demand f·k is below its bandwidth, then k times (the
+ * saturation of Stengel, Treibig, Hager, Wellein, ICS 2015, with a smooth bend). Ranks that share a
+ * device take turns: k times.
+ *
  * A model may also take slabs for work of their own before the exchange (slabs_hidden 0): it has
  * boundary = slabs·s + points·β_d and reduction ρ. */
 #ifndef TOOLS_PREDICT_MODEL_H
@@ -86,6 +91,7 @@ extern const char *const model_limit_names[MODEL_LIMITS];
 struct model_values {
   double value[MODEL_COLUMNS_MAX];
   double cache_points;
+  double share; /**< f, see above; 0: no ranks shared a memory */
 };
 
 #define MODEL_REPLICATES 24
@@ -122,11 +128,25 @@ struct model_covered {
   int inside, n;
 };
 
-/** How far the intervals can be believed. */
+/** How far predictions can be believed, from runs that were left out of the fit. */
+#define MODEL_CAUSES 4
 struct model_coverage {
   int n;
   struct model_covered group[MODEL_MEASURED];
+  int predicted;        /**< runs that were left out and predicted */
+  double median, worst; /**< their relative errors */
+  int n_causes;         /**< of poor predictions, as far as the runs show them */
+  char cause[MODEL_CAUSES][128];
 };
+
+/** A model is poor beyond either limit. */
+#define MODEL_POOR_MEDIAN 0.20
+#define MODEL_POOR_INSIDE 0.80
+static inline int model_is_poor(const struct model_coverage *coverage)
+{
+  return (coverage->predicted > 0 && coverage->median > MODEL_POOR_MEDIAN) ||
+         (coverage->n > 0 && coverage->group[0].inside < MODEL_POOR_INSIDE * coverage->group[0].n);
+}
 
 struct model_names {
   int n;
@@ -139,6 +159,8 @@ struct model_range {
   int per_host; /**< 0: all runs were on one host */
   double points_least, points_most;
   double bytes_most;
+  double device_spread;       /**< relative standard deviation of devices; 0: unknown */
+  int sharers_most, memories; /**< as a run's */
   struct model_names sizes, cuts;
 };
 
@@ -172,7 +194,8 @@ struct model_time {
   double interior, latency, bytes, boundary, synchronisation, reduction;
   double exposed; /**< of the exchange, not beside the interior */
   enum model_limit limit;
-  int extrapolated; /**< enum model_beyond, or-ed */
+  int between_hosts; /**< the exchange's longer path */
+  int extrapolated;  /**< enum model_beyond, or-ed */
 };
 
 /** What a prediction goes beyond. */
@@ -217,6 +240,9 @@ double model_shift(const struct model_terms *terms, const struct geometry *geome
 void model_beyonds(const struct model_range *range, const struct geometry *geometry, const char *size,
                    double beyond[KINDS]);
 
+/** \brief By how much each of \a sharers ranks on one memory is slower. */
+double model_slowdown(double share, int sharers);
+
 /** \brief "pass", "point", …; for columns of transports "staged synchronisation" and so on. */
 const char *model_term_name(const struct study_paths *paths, int column, char text[96]);
 
@@ -232,8 +258,9 @@ static inline int model_transport_column(int via, enum model_transport_term term
  * beside the interior. */
 struct model_parts {
   double interior, boundary, chain, latency, bytes, synchronisation, reduction;
-  double overlap; /**< as in struct geometry, but 0 where several sweeps a pass go by p2p */
-  int rings[2];   /**< of a product, ranks in the rings of A and of B; 0 of sweeps */
+  double overlap;    /**< as in struct geometry, but 0 where several sweeps a pass go by p2p */
+  int rings[2];      /**< of a product, ranks in the rings of A and of B; 0 of sweeps */
+  int between_hosts; /**< the exchange's longer path */
 };
 
 /** \brief The parts of a geometry; \a via is the index of its transport, −1 without neighbours. */

@@ -170,7 +170,9 @@ static void replicates_read(struct reader *reader, const json_t *rows, int colum
     wrong(reader, "replicates", "", "are too many");
     return;
   }
-  for (size_t r = 0; r < n; r++)
+  for (size_t r = 0; r < n; r++) {
+    errors->replicate[r].share =
+        json_number_value(json_array_get(json_array_get(rows, r), (size_t)columns + 1));
     for (int c = 0; c <= columns; c++) {
       const int last = c == columns;
       snprintf(where, sizeof where, "replicates[%zu][%d]", r, c);
@@ -178,6 +180,7 @@ static void replicates_read(struct reader *reader, const json_t *rows, int colum
                                   last ? POINTS_MOST : term_most(c));
       *(last ? &errors->replicate[r].cache_points : &errors->replicate[r].value[c]) = value;
     }
+  }
   errors->n_replicates = (int)n;
 }
 
@@ -210,10 +213,26 @@ static void covered_read(struct reader *reader, const json_t *json, struct model
   }
 }
 
+static void held_out_read(struct reader *reader, const json_t *json, struct model_coverage *coverage)
+{
+  const json_t *told = json_object_get(json, "held_out"), *causes = json_object_get(told, "causes");
+  if (!told) return;
+  coverage->predicted = model_whole(reader, "held_out", told, "predicted", 0, COUNT_MOST);
+  if (coverage->predicted > 0) {
+    coverage->median = model_number(reader, "held_out", told, "median_error", 0, FACTOR_MOST);
+    coverage->worst = model_number(reader, "held_out", told, "worst_error", 0, FACTOR_MOST);
+  }
+  for (size_t c = 0; c < json_array_size(causes) && c < MODEL_CAUSES; c++) {
+    const char *cause = json_string_value(json_array_get(causes, c));
+    snprintf(coverage->cause[coverage->n_causes++], sizeof coverage->cause[0], "%s", cause ? cause : "");
+  }
+}
+
 status_t model_covered_read(const char *path, const json_t *json, struct model_coverage *coverage)
 {
   struct reader reader = {path, STATUS_OK};
   covered_read(&reader, json, coverage);
+  held_out_read(&reader, json, coverage);
   return reader.status;
 }
 
@@ -251,6 +270,12 @@ static void range_read(struct reader *reader, const json_t *json, struct model *
   model->terms.tile_points = number_within(reader, "", json, "tile_points", 1, 0, POINTS_MOST);
   model->errors.spread = model_number(reader, "", json, "spread", 0, SPREAD_MOST);
   off_read(reader, json, model->errors.off);
+  if (json_object_get(json, "device_spread")) { /* earlier models have none of these */
+    model->range.device_spread = model_number(reader, "", json, "device_spread", 0, SPREAD_MOST);
+    model->terms.fitted.share = model_number(reader, "", json, "memory_share", 0, FACTOR_MOST);
+    model->range.sharers_most = model_whole(reader, "", json, "sharers_most", 0, COUNT_MOST);
+    model->range.memories = model_whole(reader, "", json, "memories", 0, COUNT_MOST);
+  }
   model->range.runs = model_whole(reader, "", json, "runs", 0, COUNT_MOST);
   model->range.ranks_most = model_whole(reader, "", json, "ranks_most", 1, COUNT_MOST);
   model->range.hosts_most = model_whole(reader, "", json, "hosts_most", 1, COUNT_MOST);
@@ -300,6 +325,7 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   range_read(&reader, json, model);
   interval_read(&reader, json, model->terms.columns, &model->errors);
   covered_read(&reader, json, &model->coverage);
+  held_out_read(&reader, json, &model->coverage);
   if (reader.status == STATUS_OK) reader.status = model_kernel_check(path, document, kernel);
   json_decref(document);
   return reader.status;

@@ -2,11 +2,13 @@
 /* Reads, fits, validates, predicts. */
 #include "tools/predict/predict.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 #include "suite/progress.h"
 #include "tools/predict/model.h"
 #include "tools/predict/workload.h"
@@ -29,12 +31,24 @@ static int depth(const struct predict *p)
 
 /* By so many ranks: the cut that the program takes by itself, or the one asked for, and the
  * geometry of its busiest rank. */
+/* As the study's ranks are placed: those of a CPU over the memories of a host, others as the most
+ * that shared a device. */
+static int sharers(const struct predict *p, int ranks, int per_host)
+{
+  const struct model_range *range = &p->model.range;
+  const int on_host = ranks < per_host ? ranks : per_host;
+  int most = range->memories > 0 ? (on_host + range->memories - 1) / range->memories : range->sharers_most;
+  if (p->config.per_memory > 0) most = (int)p->config.per_memory;
+  return most < on_host ? most : on_host;
+}
+
 static status_t predict_cut_choose(const struct predict *p, const struct predict_point *point, int ranks,
                                    int per_host, struct geometry *geometry)
 {
   struct study_run run = {.program = p->model.program,
                           .product = p->model.product,
                           .ranks = ranks,
+                          .sharers = sharers(p, ranks, per_host),
                           .weak = point->weak && ranks > 1,
                           .overlap = p->model.terms.overlap,
                           .depth = depth(p)};
@@ -51,40 +65,118 @@ static int per_host(const struct predict *p)
   return p->model.range.per_host > 0 ? p->model.range.per_host : HOST_IMAGINED * p->model.range.ranks_most;
 }
 
-static status_t one_rank(const struct predict *p, const struct predict_point *point, double *seconds)
+/* Median seconds of the study's runs of a geometry; NAN where it was not measured. */
+static double measured_seconds(const struct predict *p, const struct geometry *g, const char *transport,
+                               int *n)
 {
+  double *seconds = calloc((size_t)p->study.n + 1, sizeof *seconds), median = NAN;
+  *n = 0;
+  for (int r = 0; r < p->study.n && seconds; r++) {
+    const struct study_run *run = &p->study.runs[r];
+    if (memcmp(run->global, g->global, sizeof run->global) == 0 && run->hosts == g->hosts &&
+        memcmp(run->procs, g->procs, sizeof run->procs) == 0 && g->depth == run->depth &&
+        (run->ranks == 1 || strcmp(run->transport, transport) == 0))
+      seconds[(*n)++] = run->seconds;
+  }
+  if (*n > 0) median = stats_summarise(seconds, (size_t)*n).median;
+  free(seconds);
+  return median;
+}
+
+static status_t one_rank(const struct predict *p, const struct predict_point *point, double *seconds,
+                         double *measured)
+{
+  int n;
   struct geometry alone;
   struct model_time time;
   RETURN_IF_FAILED(predict_cut_choose(p, point, 1, 1, &alone));
   RETURN_IF_FAILED(model_predict(&p->model, &alone, point->transport, &p->config.scale, &time));
   *seconds = time.seconds;
+  *measured = measured_seconds(p, &alone, point->transport, &n);
   return STATUS_OK;
 }
 
-static double predict_gflops(const struct predict *p, const struct geometry *g, double seconds)
+double predict_gflops(const struct predict *p, const struct geometry *g, double seconds)
 {
   return seconds > 0 ? workloads[p->model.program].flop * g->all_points / seconds / 1e9 : 0;
 }
 
+/* The devices of a study's hosts are as they were measured; beyond, or if a spread was given, the
+ * slowest of N decides. A rank's sweep begins when its own and its neighbours' last one has ended,
+ * so that the latest rank is as late as the slowest device for any number of sweeps. */
+static double devices_spread(const struct predict *p, const struct geometry *g)
+{
+  if (p->config.device_spread >= 0)
+    return g->ranks > p->model.range.ranks_most ? p->config.device_spread / 100 : 0;
+  return g->hosts > p->model.range.hosts_most ? p->model.range.device_spread : 0;
+}
+
+static struct model_scale late_scale(const struct model_scale *scale, double late)
+{
+  return (struct model_scale){scale->compute * (1 + late), scale->exchange};
+}
+
+/* The slowest device enters the interval by the quantiles of the largest of N. */
+static status_t lateness_add(const struct predict *p, double spread, const struct model_scale *faster,
+                             struct predict_point *point, struct model_time *twice)
+{
+  const double n = point->ranks, late = spread * student_largest_expected(n);
+  const struct model_scale scales[] = {late_scale(&p->config.scale, late), late_scale(faster, late),
+                                       late_scale(&p->config.scale, spread * student_largest(0.05, n)),
+                                       late_scale(&p->config.scale, spread * student_largest(0.95, n))};
+  struct model_time *t = &point->time, low, high, *const times[] = {t, twice, &low, &high};
+  for (int s = 0; s < 4; s++)
+    RETURN_IF_FAILED(model_predict(&p->model, &point->geometry, point->transport, &scales[s], times[s]));
+  point->late = late;
+  model_interval(&p->model, &point->geometry, point->transport, &scales[0], point->size.name, t);
+  if (t->low <= 0) return STATUS_OK;
+  t->low = t->seconds * exp(-hypot(log(t->seconds / t->low), log(t->seconds / low.seconds)));
+  t->high = t->seconds * exp(hypot(log(t->high / t->seconds), log(high.seconds / t->seconds)));
+  return STATUS_OK;
+}
+
+/* No run shows how much slower ranks are if more of them share a memory. Ranks on one device take
+ * turns. */
+static status_t sharers_check(const struct predict *p, const struct geometry *g)
+{
+  const int most = p->model.range.sharers_most;
+  if (most == 0 || g->sharers <= most || (most == 1 && p->model.range.memories == 0)) return STATUS_OK;
+  return log_fail(
+      STATUS_ENVIRONMENT,
+      "%d ranks share a memory, but at most %d did in the runs: run mpirun -np %d %s --json FILE, or "
+      "give the ranks of each memory by --per-memory",
+      g->sharers, most, g->sharers, workloads[p->model.program].command);
+}
+
 static status_t point_predict(const struct predict *p, struct predict_point *point)
 {
-  double alone;
+  double alone, alone_measured;
   struct model_time twice;
   struct model_scale faster = {p->config.scale.compute * twice_network.compute,
                                p->config.scale.exchange * twice_network.exchange};
   RETURN_IF_FAILED(predict_cut_choose(p, point, point->ranks, per_host(p), &point->geometry));
+  RETURN_IF_FAILED(sharers_check(p, &point->geometry));
   struct geometry other = point->geometry;
   RETURN_IF_FAILED(model_slowest(&p->model, per_host(p), point->transport, &p->config.scale, &point->geometry,
                                  &point->time));
   RETURN_IF_FAILED(model_slowest(&p->model, per_host(p), point->transport, &faster, &other, &twice));
-  RETURN_IF_FAILED(one_rank(p, point, &alone));
+  RETURN_IF_FAILED(one_rank(p, point, &alone, &alone_measured));
   model_interval(&p->model, &point->geometry, point->transport, &p->config.scale, point->size.name,
                  &point->time);
+  const int shares = point->weak ? 1 : point->ranks;
+  const double spread = devices_spread(p, &point->geometry);
+  point->ideal = alone / point->time.seconds / shares;
+  if (spread > 0) RETURN_IF_FAILED(lateness_add(p, spread, &faster, point, &twice));
   point->twice_network = twice.seconds;
+  point->twice = alone / twice.seconds / shares;
   point->gflops = predict_gflops(p, &point->geometry, point->time.seconds);
   point->gflops_low = predict_gflops(p, &point->geometry, point->time.high);
   point->gflops_high = predict_gflops(p, &point->geometry, point->time.low);
-  point->efficiency = alone / point->time.seconds / (point->weak ? 1 : point->ranks);
+  point->efficiency = alone / point->time.seconds / shares;
+  point->measured = p->config.scale.compute == 1 && p->config.scale.exchange == 1
+                        ? measured_seconds(p, &point->geometry, point->transport, &point->n_measured)
+                        : NAN;
+  point->measured_efficiency = alone_measured / point->measured / shares;
   return STATUS_OK;
 }
 
@@ -223,6 +315,7 @@ static status_t model_make(struct predict *p)
   RETURN_IF_FAILED(study_paths_read(p->config.comm, &p->paths));
   model_between_set(&p->config.between, &p->paths);
   RETURN_IF_FAILED(study_select(&p->study, p->config.kernel, (int)p->config.fit_ranks));
+  RETURN_IF_FAILED(study_transport_select(&p->study, &p->paths, p->config.transport));
   RETURN_IF_FAILED(study_screen(&p->study, p->config.keep));
   if (!(p->config.keep & 1u << LEFT_OUTLIER)) RETURN_IF_FAILED(validate_outliers(&p->study, &p->paths));
   progress_begin("fitting the model");
@@ -232,7 +325,7 @@ static status_t model_make(struct predict *p)
   progress_begin("validating, by predicting runs that were left out");
   RETURN_IF_FAILED(validate_run(&p->study, &p->paths, &p->model.terms, &p->validation));
   validate_widen(&p->validation, &p->model);
-  validate_cover(&p->validation, &p->model.coverage);
+  validate_cover(&p->validation, &p->study, &p->model);
   return STATUS_OK;
 }
 

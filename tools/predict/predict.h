@@ -19,11 +19,12 @@ struct predict_config {
   struct rank_list ranks; /**< n 0: powers of two up to twice the study's most */
   int procs[3];           /**< the first 0: auto */
   struct study_between between;
-  int64_t per_host, fit_ranks, sweeps_a_pass; /**< 0: as in the study; all; as in the study */
-  int scaling;                                /**< enum predict_scaling */
+  int64_t per_host, per_memory, fit_ranks, sweeps_a_pass; /**< 0: as in the study; fit_ranks: all */
+  int scaling;                                            /**< enum predict_scaling */
   struct model_scale scale;
-  unsigned keep; /**< of what would be left out */
-  double within; /**< percent that errors may have; 0: any */
+  double device_spread; /**< percent; negative: the model's */
+  unsigned keep;        /**< of what would be left out */
+  double within;        /**< percent that errors may have; 0: any */
   int quiet;
 };
 
@@ -37,8 +38,12 @@ struct predict_point {
   char why[256]; /**< why not */
   struct model_time time;
   double gflops, gflops_low, gflops_high;
-  double efficiency;    /**< of one rank with the same grid, or in weak scaling with its own part */
-  double twice_network; /**< seconds if latency and bytes took half as long */
+  double efficiency;   /**< of one rank with the same grid, or in weak scaling with its own part */
+  double late;         /**< of the slowest device, a share of its time; 0: as the others */
+  double ideal, twice; /**< efficiency if all devices are alike, and with twice_network */
+  int n_measured;      /**< runs of the study that this point is of */
+  double measured, measured_efficiency; /**< median seconds; NAN: none, or none on one rank */
+  double twice_network;                 /**< seconds if latency and bytes took half as long */
 };
 
 /** Where adding ranks ends to pay, of one size and transport. */
@@ -74,8 +79,18 @@ void predict_close(struct predict *predict);
  * STATUS_ENVIRONMENT when no run was predicted. */
 status_t predict_check(struct predict *predict);
 
-/** \brief STATUS_SLOW when an error against measured runs is more than config.within. */
+/** \brief STATUS_SLOW when the model is poor, or an error against measured runs is more than
+ * config.within. */
 status_t predict_within(const struct predict *predict);
+
+/** \brief The efficiency to show: what was measured, else the model's. */
+static inline double predict_efficiency(const struct predict_point *point)
+{
+  return point->n_measured > 0 && point->measured_efficiency > 0 ? point->measured_efficiency
+                                                                 : point->efficiency;
+}
+
+double predict_gflops(const struct predict *predict, const struct geometry *geometry, double seconds);
 
 /** What an extrapolation goes beyond: in documents, and for people, of points a rank alone whether
  * they are fewer or more. */
@@ -89,8 +104,8 @@ extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 /** \brief The report for people. */
 void predict_report_text(const struct predict *predict, FILE *out);
 
-/** \brief A line: how many runs intervals held that had no part in their widths; none where the
- * model does not tell it. */
+/** \brief Whether the model is poor, and the errors and intervals of runs that were left out of the
+ * fit. */
 void predict_report_covered(const struct model_coverage *coverage, FILE *out);
 
 /** \brief The table of predictions beside runs, with median and worst error. */

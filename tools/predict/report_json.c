@@ -114,13 +114,14 @@ static void replicates_document(struct doc *d, int columns, const struct model_e
 {
   if (!doc_list(d, "replicates", DOC_OPTIONAL,
                 "The fit repeated with configurations drawn at random and scattered guesses: the values of "
-                "the terms in their order, then cache_points.",
+                "the terms in their order, then cache_points and memory_share.",
                 1))
     return;
   for (int r = 0; doc_each(d, r, errors->n_replicates); r++) {
     if (!doc_list(d, NULL, 0, "", 1)) continue;
     for (int c = 0; c < columns; c++) doc_real(d, NULL, 0, "", "", errors->replicate[r].value[c]);
     doc_real(d, NULL, 0, "", "", errors->replicate[r].cache_points);
+    doc_real(d, NULL, 0, "", "", errors->replicate[r].share);
     doc_end(d);
   }
   doc_end(d);
@@ -130,6 +131,26 @@ static void names_document(struct doc *d, const char *key, const struct model_na
 {
   if (!doc_list(d, key, DOC_OPTIONAL, "Of the runs.", 1)) return;
   for (int n = 0; doc_each(d, n, names->n); n++) doc_text(d, NULL, 0, "", names->name[n]);
+  doc_end(d);
+}
+
+/* Limits are in the document, so that no reader has its own. */
+static void held_out_document(struct doc *d, const struct model_coverage *coverage)
+{
+  const int some = coverage->predicted > 0;
+  if (!doc_object(d, "held_out", DOC_OPTIONAL, "Runs that were left out of the fit and predicted.", 1))
+    return;
+  doc_whole(d, "predicted", 0, "", coverage->predicted);
+  doc_real(d, "median_error", DOC_NULLABLE, "", "", some ? coverage->median : NAN);
+  doc_real(d, "worst_error", DOC_NULLABLE, "", "", some ? coverage->worst : NAN);
+  doc_real(d, "median_error_max", 0, "", "Poor: a larger median_error.", MODEL_POOR_MEDIAN);
+  doc_real(d, "inside_min", 0, "", "Poor: a smaller share of runs inside their intervals.",
+           MODEL_POOR_INSIDE);
+  doc_flag(d, "poor", 0, "Do not rely on the predictions: exit status 5.", model_is_poor(coverage));
+  if (doc_list(d, "causes", 0, "Causes of errors that the runs show.", 1)) {
+    for (int c = 0; doc_each(d, c, coverage->n_causes); c++) doc_text(d, NULL, 0, "", coverage->cause[c]);
+    doc_end(d);
+  }
   doc_end(d);
 }
 
@@ -161,17 +182,6 @@ static void predict_product_document(struct doc *d, const struct model *model)
   doc_end(d);
 }
 
-/* Earlier models have one. */
-static void covariance_document(struct doc *d)
-{
-  if (!doc_list(d, "covariance", DOC_NULLABLE, "Only in earlier documents, and not read.", 0)) return;
-  if (doc_list(d, NULL, 0, "", 1)) {
-    doc_real(d, NULL, DOC_ANY, "", "", 0);
-    doc_end(d);
-  }
-  doc_end(d);
-}
-
 static void model_document(struct doc *d, const struct model *model)
 {
   if (!doc_object(d, "model", 0, "Optional fields are missing in earlier documents.", 1)) return;
@@ -191,7 +201,6 @@ static void model_document(struct doc *d, const struct model *model)
            model->terms.fitted.cache_points);
   doc_real(d, "tile_points", DOC_OPTIONAL, "",
            "Points of a row that a kernel sweeps in one tile; 0: unknown.", model->terms.tile_points);
-  covariance_document(d);
   replicates_document(d, model->terms.columns, &model->errors);
   doc_real(d, "spread", 0, "", "Relative error of a run about the model.", model->errors.spread);
   doc_real(d, "freedom", 0, "", "Degrees of freedom.", model->errors.freedom);
@@ -200,6 +209,7 @@ static void model_document(struct doc *d, const struct model *model)
                "Extra width of the interval beyond what was measured, as a logarithm: per doubling of ranks, "
                "for a size and for a cut that no run had.");
   covered_document(d, &model->coverage);
+  held_out_document(d, &model->coverage);
   doc_whole(d, "runs", 0, "", model->range.runs);
   doc_whole(d, "ranks_most", 0, "", model->range.ranks_most);
   doc_whole(d, "hosts_most", 0, "", model->range.hosts_most);
@@ -217,6 +227,13 @@ static void model_document(struct doc *d, const struct model *model)
   doc_reals(d, "points", 0, "", "Least and most points of a rank.", model->range.points_least,
             model->range.points_most);
   doc_real(d, "bytes_most", 0, "B", "", model->range.bytes_most);
+  doc_real(d, "memory_share", DOC_OPTIONAL, "",
+           "Share of a memory's bandwidth that a rank takes; 0: none shared.", model->terms.fitted.share);
+  doc_whole(d, "sharers_most", DOC_OPTIONAL, "Most ranks on one memory of a CPU or one device; 0: unknown.",
+            model->range.sharers_most);
+  doc_whole(d, "memories", DOC_OPTIONAL, "Of a CPU host; 0: devices have their own.", model->range.memories);
+  doc_real(d, "device_spread", DOC_OPTIONAL, "", "Relative standard deviation of devices; 0: unknown.",
+           model->range.device_spread);
   doc_end(d);
 }
 
@@ -262,6 +279,17 @@ static void predict_predicted_document(struct doc *d, const struct predict_point
   doc_real(d, "efficiency", 0, "",
            "Of one rank with the same grid over the ranks; in weak scaling, of one rank with its own part.",
            point->efficiency);
+  doc_real(d, "ideal_efficiency", DOC_OPTIONAL, "", "If all devices are alike.", point->ideal);
+  doc_real(d, "lateness", DOC_OPTIONAL, "", "Of the slowest device, a share of its computing time.",
+           point->late);
+  if (doc_object(d, "measured", DOC_OPTIONAL, "The study's runs of this configuration.",
+                 point->n_measured > 0)) {
+    doc_real(d, "seconds", 0, "s", "Median of the runs.", point->measured);
+    doc_whole(d, "runs", DOC_POSITIVE, "", point->n_measured);
+    doc_real(d, "efficiency", DOC_NULLABLE, "", "null: it was not measured on one rank.",
+             point->measured_efficiency);
+    doc_end(d);
+  }
   doc_enum(d, "limit", 0, DOC_WORDS(model_limit_names), "The longest term.", model_limit_names[t->limit]);
   terms_document(d, t);
   if (doc_object(d, "twice_network", 0, "With half the latency and twice the bandwidth.", 1)) {
@@ -358,6 +386,7 @@ void predict_document(struct doc *d, const struct predict *p)
   doc_frame(d, MODEL_SCHEMA, "himeno-predict", "Predictions of himeno-predict",
             "A model of a sweep, fitted to a study, and what it predicts. The model is described in "
             "doc/prediction.md.");
+  doc_flag(d, "poor", DOC_OPTIONAL, "model.held_out.poor.", model_is_poor(&p->model.coverage));
   predict_config_document(d, p);
   model_document(d, &p->model);
   if (doc_list(d, "predictions", 0, "", 1)) {

@@ -10,10 +10,6 @@
 #define LEFT_SHOWN  8
 #define KINDS_SHOWN 3 /* of runs of another kernel, backend or device */
 
-/* Poor: a larger median error of left-out runs, or a smaller share inside their interval. */
-#define POOR_MEDIAN 0.20
-#define POOR_INSIDE 0.80
-
 /* But for runs on more ranks than were asked for, and files of other programs. */
 static void print_left(const struct study *study, FILE *out)
 {
@@ -32,28 +28,11 @@ static void print_left(const struct study *study, FILE *out)
   }
 }
 
-/* First of all how far the predictions can be believed. */
-static void print_accuracy(const struct predict *p, FILE *out)
-{
-  double median, worst;
-  int n;
-  validate_summary(&p->validation, &median, &worst, &n);
-  if (n > 0)
-    fprintf(out,
-            "  accuracy   each group of runs, left out of the fit, is predicted to %.1f%% (median; worst "
-            "%.1f%%)\n",
-            100 * median, 100 * worst);
-  predict_report_covered(&p->model.coverage, out);
-  const struct model_covered *all = &p->model.coverage.group[0];
-  if ((n > 0 && median > POOR_MEDIAN) || (p->model.coverage.n > 0 && all->inside < POOR_INSIDE * all->n))
-    fprintf(out, "  WARNING    the predictions are poor: do not rely on them\n");
-}
-
 static void predict_print_config(const struct predict *p, FILE *out)
 {
   const struct workload *of = &workloads[p->model.program];
   fprintf(out, "himeno-predict %s\n\n", meta_version());
-  print_accuracy(p, out);
+  predict_report_covered(&p->model.coverage, out);
   if (p->study.n > 0)
     fprintf(out, "  study      %d %ss of kernel %s, backend %s, %s\n", p->study.n,
             p->model.program == STUDY_GEMM ? of->work : "run", p->study.runs[0].kernel,
@@ -93,63 +72,52 @@ static int has_synchronisation(const struct model_terms *terms)
   return waits;
 }
 
-/* A term for readers: the part of the time that has it, what costs so much, and its unit. */
-struct term_text {
-  const char *part, *of;
+/* A term in words: the part of the time that it adds to, and the unit of its value. */
+static const struct term_text {
+  const char *part;
   double scale;
   const char *unit;
-};
-
-static const struct term_text term_texts[TERMS] = {
-    [TERM_PASS] = {"interior", "each pass over memory", 1e6, "us"},
-    [TERM_POINT] = {"interior", "each point", 1e12, "ps"},
-    [TERM_CACHE] = {"interior", "saved by each point still in the cache", 1e12, "ps"},
-    [TERM_IDLE] = {"interior", "each idle point of a tile", 1e12, "ps"},
-    [TERM_SLAB_I] = {"boundary", "each point next to a halo across i", 1e12, "ps"},
-    [TERM_SLAB_J] = {"boundary", "each point next to a halo across j", 1e12, "ps"},
-    [TERM_SLAB_K] = {"boundary", "each point next to a halo across k", 1e12, "ps"},
-    [TERM_REDUCE] = {"reduction", "the sum over all ranks", 1e6, "us"},
-    [TERM_REDUCE_LOG] = {"reduction", "each doubling of the ranks", 1e6, "us"}};
-
-static const struct term_text transport_texts[TRANSPORT_TERMS] = {
-    [TRANSPORT_SYNC] = {"synchronisation", "of host and device", 1e6, "us"},
-    [TRANSPORT_NEIGHBOUR] = {"exchange", "each message", 1e6, "us"},
-    [TRANSPORT_LATENCY] = {"exchange", "latency / that of comm-gpu", 1, ""},
-    [TRANSPORT_BANDWIDTH] = {"exchange", "time per byte / that of comm-gpu", 1, ""},
-    [TRANSPORT_HOST] = {"exchange", "the same for bytes of the host's other ranks", 1, ""},
-    [TRANSPORT_SLAB] = {"exchange", "launch that computes and sends halos", 1e6, "us"},
-    [TRANSPORT_ROOT] = {"exchange", "root of the points next to a halo across k", 1e9, "ns"}};
-
-static void print_term(const struct study_paths *paths, int column, double value, double error, FILE *out)
-{
-  const int via = (column - TERMS) / TRANSPORT_TERMS;
-  const struct term_text *term =
-      column < TERMS ? &term_texts[column] : &transport_texts[(column - TERMS) % TRANSPORT_TERMS];
-  char of[96];
-  snprintf(of, sizeof of, "%s%s%s", term->of, column < TERMS ? "" : ", ",
-           column < TERMS ? "" : paths->transports[via].name);
-  fprintf(out, "    %-16s %-52s %9.4g %-2s", term->part, of, term->scale * value, term->unit);
-  if (error > 0)
-    fprintf(out, " +- %.3g\n", term->scale * error);
-  else
-    fprintf(out, "    (fixed)\n");
-}
+} term_texts[TERMS] = {[TERM_PASS] = {"interior", 1e6, "us per launch"},
+                       [TERM_POINT] = {"interior", 1e12, "ps x V"},
+                       [TERM_CACHE] = {"interior", 1e12, "ps per point that is still in the cache"},
+                       [TERM_IDLE] = {"interior", 1e12, "ps per idle point of a tile"},
+                       [TERM_SLAB_I] = {"boundary", 1e12, "ps per point next to a halo across i"},
+                       [TERM_SLAB_J] = {"boundary", 1e12, "ps per point next to a halo across j"},
+                       [TERM_SLAB_K] = {"boundary", 1e12, "ps per point next to a halo across k"},
+                       [TERM_REDUCE] = {"reduction", 1e6, "us for the sum over all ranks"},
+                       [TERM_REDUCE_LOG] = {"reduction", 1e6, "us x log2(ranks)"}},
+  transport_texts[TRANSPORT_TERMS] = {
+      [TRANSPORT_SYNC] = {"synchronisation", 1e6, "us of host and device"},
+      [TRANSPORT_NEIGHBOUR] = {"exchange", 1e6, "us per message"},
+      [TRANSPORT_LATENCY] = {"exchange", 1, "x latency of the path"},
+      [TRANSPORT_BANDWIDTH] = {"exchange", 1, "x bytes of the rank / bandwidth of the path"},
+      [TRANSPORT_HOST] = {"exchange", 1, "x bytes of its host's ranks / bandwidth of the path"},
+      [TRANSPORT_SLAB] = {"exchange", 1e6, "us to launch what computes and sends halos"},
+      [TRANSPORT_ROOT] = {"exchange", 1e9, "ns x sqrt(points next to a halo across k)"}};
 
 static void print_terms(const struct model_terms *terms, const struct model_errors *errors, FILE *out)
 {
-  const double *value = terms->fitted.value;
-  for (int c = 0; c < terms->columns; c++)
-    if (errors->seen[c] && value[c] > 0) print_term(&terms->paths, c, value[c], errors->error[c], out);
+  char part[96], last[96] = "";
+  for (int c = 0; c < terms->columns; c++) {
+    const struct term_text *term =
+        c < TERMS ? &term_texts[c] : &transport_texts[(c - TERMS) % TRANSPORT_TERMS];
+    if (!errors->seen[c] || terms->fitted.value[c] <= 0) continue;
+    snprintf(part, sizeof part, "%s%s%s", term->part, c < TERMS ? "" : " by ",
+             c < TERMS ? "" : terms->paths.transports[(c - TERMS) / TRANSPORT_TERMS].name);
+    const int goes_on = strcmp(part, last) == 0;
+    fprintf(out, "    %-28s %s %.4g %s", goes_on ? "" : part, goes_on ? (c == TERM_CACHE ? "-" : "+") : "=",
+            term->scale * terms->fitted.value[c], term->unit);
+    fprintf(out, errors->error[c] > 0 ? " (+- %.2g)\n" : " (fixed)\n", term->scale * errors->error[c]);
+    snprintf(last, sizeof last, "%s", part);
+  }
   if (terms->fitted.cache_points > 0)
-    fprintf(out, "    %-16s %-52s %9.4g points\n", "interior", "the cache holds", terms->fitted.cache_points);
-  if (terms->tile_points > 0)
-    fprintf(out, "    %-16s %-52s %9.4g points\n", "interior", "rows are swept in tiles of",
-            terms->tile_points);
+    fprintf(out, "    the cache holds %.4g points\n", terms->fitted.cache_points);
+  if (terms->tile_points > 0) fprintf(out, "    rows are swept in tiles of %g points\n", terms->tile_points);
   for (int w = 0; w < terms->paths.n; w++) {
     const struct study_transport *path = &terms->paths.transports[w];
     for (int where = 0; where < STUDY_WHERES; where++)
       if (path->known[where])
-        fprintf(out, "    path, measured   %s, %s: %.2f us + bytes / %.3g GB/s%s%s\n", path->name,
+        fprintf(out, "    path by %s %s: %.2f us + bytes / %.3g GB/s%s%s\n", path->name,
                 where == STUDY_SAME_HOST ? "within a host" : "between hosts", path->latency[where] * 1e6,
                 path->bandwidth[where] / 1e9, path->handover < 0 ? "" : ", ",
                 path->handover < 0 ? "" : study_staging(path->handover));
@@ -166,14 +134,6 @@ static void print_errors(const struct study_paths *paths, const struct model_err
   for (int w = 0; w < paths->n && some; w++)
     fprintf(out, "%s %s %.1f%%", w ? "," : ";", paths->transports[w].name, 100 * errors->transport_spread[w]);
   fprintf(out, "\n");
-  for (int w = 0; w < paths->n && some; w++) {
-    const double *off = errors->transport_off[w];
-    if (off[KIND_SIZE] + off[KIND_CUT] + off[KIND_RANKS] > 0)
-      fprintf(out,
-              "    intervals by %s are wider beyond what was measured: %.0f%% for a size, %.0f%% for a "
-              "division of the grid,\n    %.0f%% for each doubling of the ranks\n",
-              paths->transports[w].name, 100 * off[KIND_SIZE], 100 * off[KIND_CUT], 100 * off[KIND_RANKS]);
-  }
 }
 
 static void print_model(const struct model *m, FILE *out)
@@ -184,8 +144,12 @@ static void print_model(const struct model *m, FILE *out)
   if (model_steps_hidden(&m->terms))
     fprintf(out, "  interior = sqrt((time of passes)^2 + (time of points)^2); one exchange per %d sweeps\n",
             m->terms.depth);
-  fprintf(out, "  +-: standard error; times of messages, launches and synchronisation: per exchange\n");
+  fprintf(out, "  V: %ss of the rank; +-: standard error; exchange and synchronisation: per exchange\n",
+          workloads[m->program].point);
   print_terms(&m->terms, &m->errors, out);
+  if (m->range.sharers_most > 1)
+    fprintf(out, "    each of %d ranks on one memory takes %.2f times as long per point\n",
+            m->range.sharers_most, model_slowdown(m->terms.fitted.share, m->range.sharers_most));
   print_errors(&m->terms.paths, &m->errors, out);
 }
 
@@ -196,9 +160,19 @@ static int is_kind(const char *group)
   return 0;
 }
 
+/* First of all how far the predictions can be believed. */
 void predict_report_covered(const struct model_coverage *coverage, FILE *out)
 {
   int was_kind = 0;
+  if (model_is_poor(coverage)) {
+    fprintf(out, "  POOR       do not rely on these predictions: exit status 5\n");
+    for (int c = 0; c < coverage->n_causes; c++) fprintf(out, "  cause      %s\n", coverage->cause[c]);
+  }
+  if (coverage->predicted > 0)
+    fprintf(out,
+            "  accuracy   each group of runs, left out of the fit, is predicted to %.1f%% (median; worst "
+            "%.1f%%)\n",
+            100 * coverage->median, 100 * coverage->worst);
   for (int c = 0; c < coverage->n; c++) {
     const struct model_covered *covered = &coverage->group[c];
     const char *before = c == 1                             ? "\n             left out by"
@@ -215,19 +189,22 @@ void predict_report_covered(const struct model_coverage *coverage, FILE *out)
   if (coverage->n > 0) fprintf(out, "\n");
 }
 
-static void print_point(const struct predict_point *point, FILE *out)
+static void print_point(const struct predict *p, const struct predict_point *point, FILE *out)
 {
-  char cut[STUDY_TEXT], interval[64] = "";
+  char cut[STUDY_TEXT], interval[64] = "", measured[32] = "-";
   const struct model_time *t = &point->time;
+  const int is_measured = point->n_measured > 0;
   if (!point->predicted) {
-    fprintf(out, "  %-6s %5d  not predicted: %s\n", point->size.name, point->ranks, point->why);
+    fprintf(out, "  %-5s %5d  not predicted: %s\n", point->size.name, point->ranks, point->why);
     return;
   }
   if (t->low > 0) snprintf(interval, sizeof interval, "(%.2f ... %.2f)", t->low * 1e6, t->high * 1e6);
-  fprintf(out, "  %-6s %5d  %7s %9.2f %-22s %9.1f  %9.1f%%  %+7.1f%%  %s%s", point->size.name, point->ranks,
-          study_cut_text(point->geometry.procs, cut), t->seconds * 1e6, interval, point->gflops,
-          100 * point->efficiency, 100 * (t->seconds / point->twice_network - 1), model_limit_names[t->limit],
-          t->extrapolated ? " *" : "");
+  if (is_measured) snprintf(measured, sizeof measured, "%.2f", point->measured * 1e6);
+  fprintf(out, "  %-5s %5d %8s %8s %8.2f %-20s %8.1f %9.1f%% %5.1f%% %+7.1f%%  %s%s", point->size.name,
+          point->ranks, study_cut_text(point->geometry.procs, cut), measured, t->seconds * 1e6, interval,
+          is_measured ? predict_gflops(p, &point->geometry, point->measured) : point->gflops,
+          100 * predict_efficiency(point), 100 * point->ideal, 100 * (t->seconds / point->twice_network - 1),
+          model_limit_names[t->limit], t->extrapolated ? " *" : "");
   for (int b = 0; b < PREDICT_BEYONDS; b++)
     if (t->extrapolated & (int)predict_beyonds[b].what) fputc('a' + b, out);
   fputc('\n', out);
@@ -240,16 +217,81 @@ static void print_points(const struct predict *p, FILE *out)
     const struct predict_point *point = &p->points[n];
     if (!last || strcmp(last->transport, point->transport) != 0 || last->weak != point->weak)
       fprintf(out,
-              "\n  %s scaling by %s\n  size   ranks  divided  us per %s (90%% interval)   GFLOPS  efficiency "
-              " links "
-              "x2  longest part\n",
+              "\n  %s scaling by %s, us per %s\n  size  ranks  divided measured    model (90%% interval)     "
+              " GFLOPS "
+              "efficiency  ideal links x2  longest part\n",
               point->weak ? "Weak" : "Strong", point->transport, workloads[p->model.program].work);
-    print_point(point, out);
+    print_point(p, point, out);
     last = point;
   }
-  if (p->n > 0)
-    fprintf(out, "\n  links x2: how much faster if latency and time per byte between ranks were half of what "
-                 "they are\n");
+  if (p->n == 0) return;
+  fprintf(out,
+          "\n  GFLOPS, efficiency: of the measured time where there is one\n"
+          "  ideal: efficiency by the model if all devices are alike\n"
+          "  links x2: how much faster if latency and time per byte between ranks were half of what they "
+          "are\n");
+}
+
+/* ---- the answer ---- */
+
+/* What costs most beside computing; computing, unless that is a twentieth of the time. */
+static const char *limit_text(const struct predict_point *point)
+{
+  const struct model_time *t = &point->time;
+  const char *link = t->between_hosts ? "the network between hosts" : "the links between devices";
+  const struct {
+    double seconds;
+    const char *text;
+  } costs[] = {{0.05 * t->seconds, "computing"},
+               {t->exposed, link},
+               {t->boundary, "computing next to halos, which comes first"},
+               {t->synchronisation, "the synchronisation of host and device"},
+               {t->reduction, "the sum over all ranks"},
+               {t->interior * point->late / (1 + point->late), "the slowest device"}};
+  int most = 0;
+  for (int c = 1; c < 6; c++)
+    if (costs[c].seconds > costs[most].seconds) most = c;
+  return costs[most].text;
+}
+
+/* Of one scaling and transport, the most ranks of the largest size. */
+static void print_answer(const struct predict *p, const struct predict_point *point, FILE *out)
+{
+  const struct model_time *t = &point->time;
+  const double seconds = point->n_measured > 0 ? point->measured : t->seconds,
+               scale = seconds < 1e-3 ? 1e6 : 1e3;
+  fprintf(out, "  %s scaling of %s by %s: at %d %s %.3g %s per %s", point->weak ? "Weak" : "Strong",
+          point->size.name, point->transport, point->ranks,
+          p->study.n > 0 && strcmp(p->study.runs[0].backend, "cuda") == 0 ? "GPUs" : "ranks", scale * seconds,
+          scale > 1e3 ? "us" : "ms", workloads[p->model.program].work);
+  if (point->n_measured > 0)
+    fprintf(out, ", measured (model: %.3g)", scale * t->seconds);
+  else if (t->low > 0)
+    fprintf(out, " (%.3g ... %.3g)", scale * t->low, scale * t->high);
+  fprintf(out, ", %.1f%% efficiency", 100 * predict_efficiency(point));
+  if (point->late > 0) fprintf(out, " (%.1f%% if the slowest device were as the others)", 100 * point->ideal);
+  fprintf(out, ";\n    limited by %s; halving the message time would bring %.1f%%%s\n", limit_text(point),
+          100 * (point->n_measured > 0 ? predict_efficiency(point) * t->seconds / point->twice_network
+                                       : point->twice),
+          t->extrapolated ? "; extrapolated, see *" : "");
+}
+
+static void print_answers(const struct predict *p, FILE *out)
+{
+  fprintf(out, "\n");
+  for (int first = 0, next; first < p->n; first = next) {
+    const struct predict_point *best = NULL, *begin = &p->points[first];
+    for (next = first; next < p->n && strcmp(p->points[next].transport, begin->transport) == 0 &&
+                       p->points[next].weak == begin->weak;
+         next++) {
+      const struct predict_point *point = &p->points[next];
+      if (point->predicted && point->ranks > 1 &&
+          (!best || point->ranks > best->ranks ||
+           (point->ranks == best->ranks && point->geometry.all_points > best->geometry.all_points)))
+        best = point;
+    }
+    if (best) print_answer(p, best, out);
+  }
 }
 
 /* One line a reason, for all that have it. */
@@ -324,6 +366,7 @@ void predict_report_against(const struct predict *p, FILE *out)
 void predict_report_text(const struct predict *p, FILE *out)
 {
   predict_print_config(p, out);
+  print_answers(p, out);
   print_points(p, out);
   print_beyond(p, out);
   print_ends(p, out);

@@ -13,8 +13,9 @@
 /* Of a checksum, before what it is of. */
 #define CHECKSUM_DIGITS 16
 
-const char *const study_reason_names[STUDY_REASONS] = {
-    "no run", "failed", "ranks", "kind", "staging", "duplicates", "machines", "unverified", "outliers"};
+const char *const study_reason_names[STUDY_REASONS] = {"no run",     "failed",  "ranks",      "kind",
+                                                       "transport",  "staging", "duplicates", "machines",
+                                                       "unverified", "outliers"};
 
 status_t study_keep_parse(const char *option, const char *text, void *keep)
 {
@@ -196,6 +197,28 @@ static void judge_bits(const struct study *study, int r, const void *with, char 
     if (!same) snprintf(why, STUDY_WHY, "its bits are not those of %s", other->file);
     if (!why[0] || !same) return;
   }
+}
+
+struct wanted_transport {
+  const struct study_paths *paths;
+  const char *name;
+};
+
+static void judge_transport(const struct study *study, int r, const void *with, char why[STUDY_WHY])
+{
+  const struct wanted_transport *wanted = with;
+  const struct study_run *run = &study->runs[r];
+  const int via = study_transport_find(wanted->paths, run->transport),
+            known = via >= 0 && (run->handover < 0 || wanted->paths->transports[via].handover < 0 ||
+                                 run->handover == wanted->paths->transports[via].handover);
+  if (run->ranks > 1 && !known && strcmp(run->transport, wanted->name) != 0)
+    snprintf(why, STUDY_WHY, "by %s, of which comm-gpu's document has no parameters", run->transport);
+}
+
+status_t study_transport_select(struct study *study, const struct study_paths *paths, const char *transport)
+{
+  const struct wanted_transport wanted = {paths, transport};
+  return transport ? leave_where(study, LEFT_TRANSPORT, judge_transport, &wanted) : STATUS_OK;
 }
 
 status_t study_staging_select(struct study *study, int handover)

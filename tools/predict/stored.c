@@ -85,6 +85,11 @@ status_t predict_within(const struct predict *p)
 {
   double median, worst;
   int n;
+  if (!p->config.check && model_is_poor(&p->model.coverage))
+    return log_fail(STATUS_SLOW,
+                    "the predictions are poor: runs that were left out of the fit are off by %.0f%% in the "
+                    "median (limit: %.0f%%), or too few lie inside their 90%% intervals (limit: %.0f%%)",
+                    100 * p->model.coverage.median, 100 * MODEL_POOR_MEDIAN, 100 * MODEL_POOR_INSIDE);
   validate_summary(&p->against, &median, &worst, &n);
   if (p->config.within <= 0 || 100 * worst <= p->config.within) return STATUS_OK;
   return log_fail(STATUS_SLOW, "an error of %.1f%% is more than the %g%% that --within allows", 100 * worst,

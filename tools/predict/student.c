@@ -21,11 +21,22 @@ double student_order(double *values, int n, double q)
  * Newton step. */
 static double normal_quantile(double p)
 {
+  if (p < 0.5) return -normal_quantile(1 - p);
   double t = sqrt(-2 * log(1 - p));
   double z = t - (2.515517 + 0.802853 * t + 0.010328 * t * t) /
                      (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t * t * t);
   double density = exp(-z * z / 2) / sqrt(2 * 3.14159265358979323846);
   return z - (0.5 * erfc(-z / sqrt(2)) - p) / density;
+}
+
+double student_largest(double q, double n)
+{
+  return normal_quantile(pow(q, 1 / n));
+}
+
+double student_largest_expected(double n)
+{
+  return normal_quantile((n - 0.375) / (n + 0.25));
 }
 
 double student_quantile(double p, double freedom)

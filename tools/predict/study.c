@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,53 @@ static int handover_of(const json_t *document, const json_t *path, int told)
   return told != 0 && strcmp(handover, "shared memory") == 0;
 }
 
+static int is_cpu(const json_t *rank)
+{
+  const char *uuid = study_text(rank, "uuid");
+  return uuid && strncmp(uuid, "CPU-", 4) == 0;
+}
+
+/* CPU ranks of a NUMA node, or others of the same device. */
+static int shares(const json_t *a, const json_t *b)
+{
+  const char *host = study_text(a, "host"), *uuid = study_text(a, "uuid");
+  if (!host || !text_is(b, "host", host)) return 0;
+  return is_cpu(a) ? json_equal(json_object_get(a, "numa"), json_object_get(b, "numa"))
+                   : a == b || (uuid && *uuid && text_is(b, "uuid", uuid));
+}
+
+static void sharing_set(const json_t *ranks, struct study_run *run)
+{
+  for (int r = 0; r < run->ranks; r++) {
+    const json_t *rank = json_array_get(ranks, (size_t)r);
+    int same = 0, before = 0;
+    for (int s = 0; s < run->ranks; s++) {
+      const int is = shares(rank, json_array_get(ranks, (size_t)s));
+      same += is;
+      before += is && s < r;
+    }
+    if (same > run->sharers) run->sharers = same;
+    run->memories += is_cpu(rank) && !before && text_is(rank, "host", run->host);
+  }
+}
+
+/* Ranks of a CPU share its memory, so that their ceilings tell no device's. */
+static double device_spread(const json_t *ranks)
+{
+  const size_t n = json_array_size(ranks);
+  double sum = 0, squares = 0;
+  for (size_t r = 0; r < n; r++) {
+    const json_t *rank = json_array_get(ranks, r);
+    const double gbps = json_number_value(json_object_get(rank, "ceiling_gbps"));
+    if (gbps <= 0 || !study_text(rank, "uuid") || strncmp(study_text(rank, "uuid"), "GPU-", 4)) return 0;
+    sum += gbps;
+    squares += gbps * gbps;
+  }
+  return n < 4 ? 0
+               : sqrt(fmax(squares / (double)n - pow(sum / (double)n, 2), 0) * (double)n / ((double)n - 1)) /
+                     (sum / (double)n);
+}
+
 /* What documents of all programs have. */
 static void frame_read(const json_t *document, const char *path, struct study_run *run)
 {
@@ -132,6 +180,8 @@ static void frame_read(const json_t *document, const char *path, struct study_ru
   text_copy(run->driver, sizeof run->driver, study_text(first, "driver"));
   text_copy(run->pci, sizeof run->pci, study_text(first, "pci"));
   text_copy(run->uuid, sizeof run->uuid, study_text(first, "uuid"));
+  run->device_spread = device_spread(ranks);
+  sharing_set(ranks, run);
   run->handover = -1;
   const json_t *paths = json_object_get(document, "paths");
   for (size_t p = 0; p < json_array_size(paths); p++)

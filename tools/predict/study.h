@@ -32,11 +32,15 @@ struct study_run {
   int64_t global[3];
   int procs[3]; /**< the third is 0 where it is C that is cut */
   int ranks, hosts, weak, overlap, depth;
+  int sharers;  /**< the most ranks on one memory of a CPU, or on one device; 0: unknown */
+  int memories; /**< of a CPU host, as its ranks have them; 0: devices have their own */
   /** staged halos: 1 where it tells how they were handed over, 0 where it is of before such
    * documents, by MPI; −1 without any */
   int handover;
   double seconds; /**< median of the blocks */
   double noise;   /**< relative, of the blocks; 0 when there are fewer than three */
+  /** of its devices, relative standard deviation of their measured ceilings; 0 below four GPUs */
+  double device_spread;
   /** where rank 0 ran; "" where a document does not tell */
   char host[STUDY_TEXT], driver[128], pci[STUDY_TEXT], uuid[STUDY_TEXT];
   int verified;
@@ -50,6 +54,7 @@ enum study_reason {
   LEFT_FAILED,
   LEFT_RANKS,
   LEFT_KIND,
+  LEFT_TRANSPORT,
   LEFT_STAGING,
   LEFT_DUPLICATE,
   LEFT_MACHINE,
@@ -115,6 +120,10 @@ status_t study_leave(struct study *study, enum study_reason reason, const char *
 /** \brief Keeps runs of at most \a ranks ranks (0: any) that have the kernel, backend, depth,
  * device and staging of most (\a kernel, if not NULL); others are left out. */
 status_t study_select(struct study *study, const char *kernel, int ranks);
+
+/** \brief Leaves out runs by transports other than \a transport that \a paths has no parameters of,
+ * or of halos staged otherwise: a prediction by one needs nothing of the others. */
+status_t study_transport_select(struct study *study, const struct study_paths *paths, const char *transport);
 
 /** \brief Leaves out, but for what \a keep names, copies of runs, those on other machines than most
  * and those whose bits nothing confirms. */

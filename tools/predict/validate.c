@@ -2,6 +2,7 @@
 #include "tools/predict/validate.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -354,10 +355,56 @@ static void covered_add(struct model_coverage *coverage, const char *of, int ins
   covered->n++;
 }
 
-void validate_cover(const struct validate_table *table, struct model_coverage *coverage)
+/* A cause is named from this much noise, so much slower, and below so many sizes. */
+#define SLOWER_NAMED 1.2
+#define NOISE_NAMED  0.10
+#define SIZES_LEAST  3
+
+static void __attribute__((format(printf, 2, 3)))
+cause_add(struct model_coverage *coverage, const char *format, ...)
 {
+  va_list words;
+  if (coverage->n_causes == MODEL_CAUSES) return;
+  va_start(words, format);
+  vsnprintf(coverage->cause[coverage->n_causes++], sizeof coverage->cause[0], format, words);
+  va_end(words);
+}
+
+/* How far each run is from the fastest of its configuration, which ran before or after it; 0
+ * without another. */
+static double repeat_noise(const struct study *study, int r)
+{
+  double least = INFINITY, most = 0;
+  for (int s = 0; s < study->n; s++)
+    if (study_same_configuration(&study->runs[r], &study->runs[s]))
+      least = fmin(least, study->runs[s].seconds), most = fmax(most, study->runs[s].seconds);
+  return most / least - 1;
+}
+
+static void causes_find(const struct study *study, struct model_coverage *coverage)
+{
+  struct model_names sizes = {.n = 0};
+  double *repeats = calloc((size_t)study->n + 1, sizeof *repeats);
+  size_t n = 0;
+  for (int r = 0; r < study->n && repeats; r++) {
+    repeats[n] = repeat_noise(study, r);
+    n += repeats[n] > 0;
+    model_list(&sizes, study->runs[r].size);
+  }
+  const double noise = repeats ? stats_summarise(repeats, n).median : 0;
+  if (noise > NOISE_NAMED)
+    cause_add(coverage, "noise: repeats of a run differ by %.0f%% (median)", 100 * noise);
+  if (sizes.n < SIZES_LEAST)
+    cause_add(coverage, "too few sizes: %d; measure at least %d", sizes.n, SIZES_LEAST);
+  free(repeats);
+}
+
+void validate_cover(const struct validate_table *table, const struct study *study, struct model *model)
+{
+  struct model_coverage *coverage = &model->coverage;
   char text[STUDY_TEXT];
-  coverage->n = 0;
+  *coverage = (struct model_coverage){.n = 0};
+  validate_summary(table, &coverage->median, &coverage->worst, &coverage->predicted);
   for (int by = -1; by < GROUPINGS; by++)
     for (int p = 0; p < table->n; p++) {
       const struct validate_pair *pair = &table->pairs[p];
@@ -366,6 +413,12 @@ void validate_cover(const struct validate_table *table, struct model_coverage *c
       if (by >= 0) group_name(pair, (enum grouping)by, text);
       covered_add(coverage, text, !validate_is_outside(pair));
     }
+  const int sharers = model->range.sharers_most;
+  const double slower = model_slowdown(model->terms.fitted.share, sharers);
+  if (slower > SLOWER_NAMED)
+    cause_add(coverage, "ranks share memory bandwidth: each of %d on one memory takes %.2f times as long",
+              sharers, slower);
+  causes_find(study, coverage);
 }
 
 void validate_summary(const struct validate_table *table, double *median, double *worst, int *n)

@@ -41,9 +41,9 @@ status_t validate_outliers(struct study *study, const struct study_paths *paths)
  * runs kept back. */
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table);
 
-/** \brief Sets how many predicted pairs lie inside their intervals: of all, by what was left out,
- * by transport and by number of hosts. */
-void validate_cover(const struct validate_table *table, struct model_coverage *coverage);
+/** \brief Sets the errors of predicted pairs, how many lie inside their intervals (of all, by what
+ * was left out, by transport and by number of hosts), and which causes of errors the runs show. */
+void validate_cover(const struct validate_table *table, const struct study *study, struct model *model);
 
 /** \brief Whether a run is outside of its interval. */
 int validate_is_outside(const struct validate_pair *pair);

@@ -150,7 +150,8 @@ struct study_product workload_product(const struct study *study)
 }
 
 const struct workload workloads[STUDY_PROGRAMS] = {
-    [STUDY_HIMENO] = {.work = "sweep",
+    [STUDY_HIMENO] = {.command = "himeno-gpu",
+                      .work = "sweep",
                       .point = "point",
                       .extents = {"imax", "jmax", "kmax"},
                       .dimensions = 3,
@@ -163,7 +164,8 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                       .size_parse = grid_size_parse,
                       .cut = sweeps_cut,
                       .geometry = sweeps_geometry},
-    [STUDY_GEMM] = {.work = "product",
+    [STUDY_GEMM] = {.command = "gemm-gpu --distributed",
+                    .work = "product",
                     .point = "multiply-add",
                     .extents = {"m", "n", "k"},
                     .dimensions = 2,

@@ -9,6 +9,7 @@
 #include "tools/predict/geometry.h"
 
 struct workload {
+  const char *command;          /**< that measures */
   const char *work, *point;     /**< "sweep" of which one is timed, of "point"s */
   const char *const extents[3]; /**< in documents */
   int dimensions;               /**< that are cut */
@@ -32,7 +33,9 @@ extern const struct workload workloads[STUDY_PROGRAMS];
 
 static inline status_t workload_geometry(const struct study_run *run, int per_host, struct geometry *geometry)
 {
-  return workloads[run->program].geometry(run, per_host, geometry);
+  RETURN_IF_FAILED(workloads[run->program].geometry(run, per_host, geometry));
+  geometry->sharers = run->sharers;
+  return STATUS_OK;
 }
 
 /** \brief How products of other sizes would be made: in panels of gemm-gpu's choice where all runs
