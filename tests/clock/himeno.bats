@@ -348,17 +348,6 @@ d.result.accept.accepted = True
 FIGURES
 }
 
-# A pass takes 55.8 ms. Each kernel has six to begin with, then blocks of three: three blocks where a sweep takes 1 and 4/3 of the best one's time, one
-# block where it takes 2 and 4 times as long.
-@test "kernels with most sweeps a pass are tried first, and a lost one has one block" {
-  export CLOCK_MACHINE="sweep=1000 ceiling=7" HIMENO_TUNE_CACHE=$PWD/kernels.json
-  clocked 1 himeno-gpu -b cpu -s XS -t 1
-  figures <<'FIGURES'
-[round(p.seconds / 0.0558, 9) for p in d.result.wall if p.phase == "trying kernels"] = [2.0 * (6 + 9) + 2.0 * (6 + 3)]
-d.config.kernel = "wavefront4"
-FIGURES
-}
-
 @test "the ceiling is measured with both data sets, and memory that compresses is told" {
   export CLOCK_MACHINE="sweep=10 ceiling=7 dense=1.019"
   for data in standard dense; do
