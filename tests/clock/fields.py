@@ -88,7 +88,8 @@ def fact(name, document, program):
         seconds = time.time() - calendar.timegm(time.strptime(document["time"], "%Y-%m-%dT%H:%M:%SZ"))
         return document["time"] if 0 <= seconds < 600 else time.asctime()
     if name == "cpus":
-        return [one["cpus"] if mine and mine <= allowed else sorted(allowed) for one, mine in zip(ranks, each)]
+        here = cores(pathlib.Path("/sys/devices/system/cpu/online").read_text())  # mpirun binds to any
+        return [one["cpus"] if mine and mine <= here else sorted(here) for one, mine in zip(ranks, each)]
     return {"host": lambda: os.environ.get("SLURMD_NODENAME") or socket.gethostname(), "hosts": lambda: [fact("host", document, program)] * len(ranks),
             "version": lambda: re.search(r"AC_INIT\(\[[^]]*\], \[([^]]*)\]", (source / "configure.ac").read_text())[1],
             "os": lambda: proc("/etc/os-release", "PRETTY_NAME")[0], "kernel": lambda: f"{names.sysname} {names.release} {names.machine}",
