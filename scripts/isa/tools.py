@@ -16,6 +16,8 @@ TEXTS = {".sass": "sass", ".ptx": "ptx", ".s": "gcn"}
 # Where distributions keep libclc, which has get_global_id and its like.
 CLC_FOLDERS = ("/usr/lib/clc", "/usr/share/clc", "/usr/local/share/clc", "/usr/lib64/clc")
 DEFAULT_CHIP = {"sass": "sm_90", "ptx": "sm_90", "gcn": "gfx906"}
+# Of the kernel pairs of both languages: AMD's is the one of the article.
+PAIRS_CHIP = {"gcn": "tahiti"}
 CLANG_CHIP = "sm_70"  # a clang may not know the newest
 
 # What the host puts before an OpenCL source, and the numbers it defines, for the shapes that it prefers on a GPU.
@@ -40,10 +42,14 @@ def find_nvidia(name):
     return beside if os.access(beside, os.X_OK) else None
 
 
+def has_clang():
+    names = [os.environ.get("CLANG", ""), "clang", *(f"clang-{n}" for n in range(21, 12, -1))]
+    return next((name for name in names if name and shutil.which(name)), None)
+
+
 def find_clang():
-    for name in [os.environ.get("CLANG", "")] + ["clang"] + [f"clang-{n}" for n in range(21, 12, -1)]:
-        if name and shutil.which(name):
-            return name
+    if has_clang():
+        return has_clang()
     raise Trouble("clang was not found: it compiles OpenCL sources (Debian and Ubuntu: clang-14 libclc-14)")
 
 

@@ -138,7 +138,18 @@ END
   expect_status 0
   [ "$(value gcn.json '[p["pair"] for p in d["inputs"][0]["pairs"] if p["asserted"] and p["after"] <= p["before"]]')" = \
     "['pointer', 'row', 'column', 'scalar', 'byte', 'shared']" ]
-  [ "$(value gcn.json '[p["after"] < p["before"] for p in d["inputs"][0]["pairs"] if p["pair"] in ("row", "scalar", "byte")]')" = "[True, True, True]" ]
+  run "$report" --isa gcn --arch tahiti --pairs
+  local row rows
+  # As doc/then-and-now.md has them.
+  for row in "scalar address +5.00 +3.00 v_" "scalar address +7.00 +11.00 s_" "byte pointer +5.00 +1.00 v_" "byte pointer +7.00 +6.00 s_"; do
+    grep -qE "vector address, $row instructions a word" <<<"$output" || { echo "$row: $output"; return 1; }
+  done
+  rows=$output
+  command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || return 0
+  run "$report" --pairs
+  expect_status 0
+  [[ $output == *"Kernel pairs, "[SP]*"$rows" ]]
+  [ "$(value gcn.json '[p["after"] < p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"] and p["pair"] in ("row", "scalar", "byte")]')" = "[True, True, True]" ]
 }
 
 @test "PTX of clang: no pair's second kernel takes more than its first" {
