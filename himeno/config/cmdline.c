@@ -45,8 +45,8 @@ static status_t himeno_parse_kernel(const char *option, const char *text, void *
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
      "Set the grid size: XS (32x32x64), S, M, L, XL (each twice as long in all dimensions as the previous "
-     "one) or IxJxK points (default: L on a GPU, M on a CPU, XS on the emulated QPU; smaller if memory is "
-     "short).",
+     "one) or IxJxK points, contiguous in memory along k: the order of the extents chooses the axes "
+     "(default: L on a GPU, M on a CPU, XS on the emulated QPU; smaller if memory is short).",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
      "Use the largest grid that fits in PERCENT of each device's free memory, instead of --size.",
