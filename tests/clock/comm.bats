@@ -10,16 +10,6 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$@"; }
 
-@test "host and device: each way, and both, alone and together" {
-  bench --parts host
-  figures <<'FIGURES'
-[(p.way, p.direction, p.company, p.rank) for p in d.host] = [(way, direction, company, rank) for way in ("pinned", "pageable") for direction in ("in", "out", "both") for company, rank in (("alone", 0), ("alone", 1), ("all", 0), ("all", 1))]
-{p.direction: [q.seconds for q in p.points] for p in d.host} = {"in": [1.256e-6, 5.096e-6], "out": [1.128e-6, 3.048e-6], "both": [2.384e-6, 8.144e-6]}
-{p.direction: [q.gbps for q in p.points] for p in d.host} = {"in": [0.815286624, 3.215070644], "out": [0.907801418, 5.375328084], "both": [0.429530201, 2.011787819]}
-{p.direction: (p.fit.latency_seconds, p.fit.bytes_per_second) for p in d.host} = {"in": (1e-6, 4e9), "out": (1e-6, 8e9), "both": (2e-6, 8e9 / 3)}
-FIGURES
-}
-
 @test "host and device by size: the slower rank's rate" {
   CLOCK_MACHINE+=" in@1=0.5" bench --parts host
   says '        1024      0.68    0.91    0.39      0.68    0.91    0.39'

@@ -69,20 +69,6 @@ FIGURES
   grep -qx " *size 2 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
 }
 
-@test "one product over two ranks: the slower one's clock, and what is not multiplying is exposed" {
-  export CLOCK_MACHINE="product=4 product@1=5 reduce=5000 barrier=4000"
-  clocked 2 gemm-gpu --distributed -b null -s 64 -p 2x1 --panel 16 -x staged --block 0.001 -t 0.0125
-  figures <<'FIGURES'
-d.config.distributed.panels = 4
-d.result.launches = 2
-(round(d.phases.compute.min, 9), round(d.phases.compute.max, 9)) = (0.000524288, 0.00065536)
-d.result.seconds >= 0.00065536 = True
-d.result.gflops <= 0.8 = True
-d.phases.exposed.min < d.phases.compute.min = True
-FIGURES
-  says "one product divided 2x1" "4, each 16 wide along k"
-}
-
 @test "the transport of a trial is that whose product takes least: what packs does not" {
   export CLOCK_MACHINE="product=4 pack=100 reduce=5000 barrier=4000"
   clocked 2 gemm-gpu --distributed -b null -s 64 -p 1x2 --block 0.001 -t 0.0125
