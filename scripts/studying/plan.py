@@ -9,6 +9,7 @@ import re
 import distributed
 from endings import BadInput, Trouble
 from files import read_parsed, write_whole
+from processes import say
 
 SCHEMA = "himeno-study/1"
 # The fields of a study's file, by kind.
@@ -78,9 +79,31 @@ def points_of(options):
     return found
 
 
+def suffice(options):
+    """(options, reason) of the points that predictions of options["predict"] ranks need beyond those asked for."""
+    wanted, count, products = options["predict"], min([ranks for ranks in options["ranks"] if ranks > 1], default=2), distributed.is_of(options)
+    smaller = [size for size in NAMED_SIZES[:min((NAMED_SIZES.index(size) for size in options["sizes"] if size in NAMED_SIZES), default=0)]][-2:]
+    if not products and len(options["sizes"]) < 3 and smaller:
+        yield {"sizes": smaller}, "smaller sizes, which tell the cost of a sweep without points and of messages"
+    sizes = options["sizes"] + smaller * (not products and len(options["sizes"]) < 3)
+    if 1 not in options["ranks"]:
+        yield {"sizes": sizes, "ranks": [1]}, "one rank of each size, relative to which efficiency is predicted"
+    if wanted > count:
+        yield ({"sizes": sizes, "ranks": [count], "procs": ["i", "j"] if products else ["i", "j", "k"], "scaling": ["strong"]},
+               f"a division of {count} ranks along each dimension: {wanted} ranks are divided along several, and one that no run has is refused")
+    if options["per_host"] and wanted > options["per_host"] and "staged" not in options["transports"]:
+        yield ({"sizes": sizes, "ranks": [count], "transports": ["staged"]},
+               f"transport staged: {wanted} ranks are on several hosts of {options['per_host']}, between which halos may go by it")
+
+
 def make(options):
     """The points times the repeats, shuffled together, so that a slow hour falls on all alike."""
     single = points_of(options)
+    for more, reason in suffice(options) if options.get("predict") else ():
+        added = {name: point for name, point in points_of({**options, **more}).items() if name not in single}
+        if added:
+            say(f"{len(added) * options['repeat']} more runs: {reason}")
+        single.update(added)
     if not single:
         raise BadInput("--procs: none of the cuts fits any of --ranks")
     runs = [{"name": f"{name}-r{repeat}", "kind": "run", "repeat": repeat, **point}

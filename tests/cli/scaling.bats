@@ -45,6 +45,24 @@ launched() { grep -c "$1" launched || true; }
   [[ $output == "12 of 12 points are finished"* ]]
 }
 
+@test "a study for predictions has what they need, with the reasons" {
+  run "$scaling" run study "${plan[@]}" --sizes M --ranks 2 --predict 16 --per-host 4 --transports p2p --launcher "false {ranks}"
+  [[ $output == *"4 more runs: smaller sizes, which tell"* ]]
+  [[ $output == *"3 more runs: one rank of each size"* ]]
+  [[ $output == *"9 more runs: a division of 2 ranks along each dimension: 16 ranks are divided along several"* ]]
+  [[ $output == *"6 more runs: transport staged: 16 ranks are on several hosts of 4"* ]]
+  "$PYTHON" - study/study.json <<'END'
+import json, sys
+points = [one for one in json.load(open(sys.argv[1]))["points"] if one["kind"] == "run"]
+assert {(p["size"], p["ranks"]) for p in points} == {(size, ranks) for size in ("XS", "S", "M") for ranks in (1, 2)}, points
+assert {p["procs"] for p in points if p["ranks"] == 2 and p["transport"] == "p2p"} == {"auto", "2x1x1", "1x2x1", "1x1x2"}
+assert {p["transport"] for p in points if p["ranks"] == 2} == {"p2p", "staged"}
+assert len(points) == 2 + 4 + 3 + 9 + 6, len(points)
+END
+  run "$scaling" run plain "${plan[@]}" --launcher "false {ranks}"
+  [[ $output != *" more runs: "* ]]
+}
+
 @test "a transport without overlap is a configuration of its own" {
   "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 2 --scaling strong --transports staged,staged-no-overlap >/dev/null
   for name in staged:True staged-no-overlap:False; do
