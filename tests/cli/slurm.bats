@@ -50,7 +50,7 @@ in_slurm() {
   grep -q 'device-h5-1 .*slow' <<<"$output"
 }
 
-@test "the batch scripts find the program beside themselves, and hand on their arguments and quoted words" {
+@test "the batch scripts find the program beside themselves, and pass on their arguments as they are, and evaluate nothing" {
   # Two trees, one with a space in its path: what lies in the first is run, and the second shows the words that arrive.
   mkdir -p "a tree/scripts/sites"
   cp "$top_srcdir"/scripts/sites/*.sbatch "a tree/scripts/sites"
@@ -61,21 +61,20 @@ in_slurm() {
   ln -s "$himeno" bin/himeno-gpu
   unset HIMENO_SOURCE
   in_slurm 2 "export PATH=$PWD/bin:\$PATH HIMENO_POLICY=$PWD/site.json
-    HIMENO_ACCEPT_OPTIONS='--per-host 2 --size 18x18x34 --options \"-b null --block 5\"' \
-      sbatch -W -N 2 -o accept.out \"$top_srcdir/scripts/sites/accept.sbatch\" --seconds 0.05 --stages alone
+    sbatch -W -N 2 -o accept.out \"$top_srcdir/scripts/sites/accept.sbatch\" --seconds 0.05 --stages alone --per-host 2 --size 18x18x34 --options '-b null --block 5'
     code=\$?
     for recipe in accept soak scaling; do
-      HIMENO_ACCEPT_OPTIONS='--options \"-x p2p\"' HIMENO_SCALING_OPTIONS='--options \"-x p2p\"' \
-        sbatch -N 2 -o \$recipe.words \"a tree/scripts/sites/\$recipe.sbatch\" --kernels 'two words' ''
+      HIMENO_ACCEPT_OPTIONS='\$(touch evaluated)' HIMENO_SCALING_OPTIONS='\$(touch evaluated)' sbatch -N 2 -o \$recipe.words \"a tree/scripts/sites/\$recipe.sbatch\" --options '-x p2p' --kernels 'two words' '' '\$(touch evaluated)'
     done
     for n in \$(seq $((100 * SLOWNESS))); do [ -z \"\$(squeue -h)\" ] && break; sleep 0.1; done
     cat accept.out
     exit \$code"
   expect_status 0
+  [ -z "$(find . -name evaluated)" ]
   grep -q '  ACCEPTED' <<<"$output"
   grep -q -- "srun .*-b null --block 5" accept-*/steps/alone-h1.log
-  grep -qx '<accept-[0-9]*><--policy><.*site.json><--budget><50m><--options><-x p2p><--kernels><two words><>' accept.words
-  grep -qx '<soak-[0-9]*><--soak><8h><--options><-x p2p><--kernels><two words><>' soak.words
-  grep -qx '<run><scaling-[0-9]*><--sizes><L,XL><--ranks><1,2><--per-host><1><--slurm><allocation><--here><--options><-x p2p><--kernels><two words><>' \
+  grep -qx '<accept-[0-9]*><--policy><.*site.json><--budget><50m><--options><-x p2p><--kernels><two words><><\$(touch evaluated)>' accept.words
+  grep -qx '<soak-[0-9]*><--soak><8h><--options><-x p2p><--kernels><two words><><\$(touch evaluated)>' soak.words
+  grep -qx '<run><scaling-[0-9]*><--sizes><L,XL><--ranks><1,2><--per-host><1><--slurm><allocation><--here><--options><-x p2p><--kernels><two words><><\$(touch evaluated)>' \
     scaling.words
 }
