@@ -65,7 +65,8 @@ status_t judge_document(const struct judge_limits *limits, json_t *document, con
                         struct judged *judged);
 void judged_free(struct judged *judged);
 
-/** \brief One line: accepted or not, and how many checks pass; none without limits. */
+/** \brief Accepted or not, how many checks pass or fail, and which were not made; nothing without
+ * limits. */
 void judged_headline(const struct judged *judged, FILE *out);
 
 /** \brief The report: stragglers, slowdowns and counted errors; then, with limits, the checks. */

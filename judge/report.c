@@ -97,49 +97,36 @@ static const char *refusal(const struct judged *j)
 /* Lists the checks that were unknown or did not apply; \a column is where the line ends so far. */
 static void unchecked_text(const struct checks *checks, int column, FILE *out)
 {
-  int n = 0;
-  for (int c = 0; c < checks->n; c++) {
+  const int n = checks_count(checks, CHECK_UNKNOWN) + checks_count(checks, CHECK_INAPPLICABLE);
+  const char *before = ":";
+  if (n > 0) column += fprintf(out, "; %d not checked", n);
+  for (int c = 0; n > 0 && c < checks->n; c++) {
     const struct check *check = &checks->check[c];
     if (check->outcome != CHECK_UNKNOWN && check->outcome != CHECK_INAPPLICABLE) continue;
-    column += fprintf(out, "%s", n++ ? ";" : "; not checked:");
+    column += fprintf(out, "%s", before);
+    before = ",";
     if (column + (int)strlen(check->title) + 2 > LINE_COLUMNS) column = fprintf(out, "\n   ") - 1;
     column += fprintf(out, " %s", check->title);
   }
-}
-
-static void conclusion_text(const struct judged *j, FILE *out)
-{
-  const struct checks *checks = &j->checks;
-  const int failures = checks_count(checks, CHECK_FAIL);
-  const char *why = refusal(j);
-  if (why && failures && !j->partial)
-    fprintf(out, "  NOT ACCEPTED: %s; %d of %d checks fail\n", why, failures, checks->n);
-  else if (why)
-    fprintf(out, "  NOT ACCEPTED: %s\n", why);
-  else if (j->verdict == STATUS_SLOW)
-    fprintf(out, "  NOT ACCEPTED: %d of %d checks fail\n", failures, checks->n);
-  else {
-    unchecked_text(checks,
-                   fprintf(out, "  accepted%s: %d of %d checks pass, none fails",
-                           j->compared ? "" : ", though NOT VERIFIED", checks_count(checks, CHECK_PASS),
-                           checks->n),
-                   out);
-    fprintf(out, "\n");
-  }
+  fprintf(out, "\n");
 }
 
 void judged_headline(const struct judged *j, FILE *out)
 {
+  const struct checks *checks = &j->checks;
+  const int failures = checks_count(checks, CHECK_FAIL);
+  const char *why = refusal(j);
+  int column;
   if (!j->asked) return;
-  fprintf(out, "  acceptance %s: of %d checks",
-          refusal(j) || j->verdict == STATUS_SLOW ? "NOT ACCEPTED" : "accepted", j->checks.n);
-  for (int o = 0; o < CHECK_OUTCOMES; o++) {
-    const int n = checks_count(&j->checks, (enum check_outcome)o);
-    if (o == CHECK_PASS || n > 0)
-      fprintf(out, "%s %d %s", o == CHECK_PASS ? "" : ",", n,
-              o == CHECK_INAPPLICABLE ? "do not apply" : check_outcome_names[o]);
-  }
-  fprintf(out, " (table below)\n");
+  if (!why && j->verdict != STATUS_SLOW)
+    column = fprintf(out, "  ACCEPTED%s: %d of %d checks", j->compared ? "" : ", though NOT VERIFIED",
+                     checks_count(checks, CHECK_PASS), checks->n);
+  else if (!why || (failures && !j->partial))
+    column = fprintf(out, "  NOT ACCEPTED: %s%s%d of %d checks %s", why ? why : "", why ? "; " : "", failures,
+                     checks->n, failures == 1 ? "fails" : "fail");
+  else
+    column = fprintf(out, "  NOT ACCEPTED: %s", why);
+  unchecked_text(checks, column, out);
 }
 
 void judged_text(const struct judged *j, FILE *out)
@@ -152,7 +139,6 @@ void judged_text(const struct judged *j, FILE *out)
           j->policy);
   fprintf(out, "    %-45s%8s  %11s  %8s  result\n", "check", "value", "limit", "margin");
   for (int c = 0; c < j->checks.n; c++) check_text(&j->checks.check[c], out);
-  conclusion_text(j, out);
 }
 
 /* ---- JSON ---- */

@@ -256,7 +256,7 @@ static const char *verdict_word(status_t verdict)
 
 /* A run that was not verified does not pass. */
 static void himeno_print_verdict(const struct himeno_timing *t, const struct himeno_verification *v,
-                                 status_t verdict, const struct judged *j, FILE *out)
+                                 status_t verdict, FILE *out)
 {
   static const char *const compared[] = {
       [VERIFY_NO] = "the result was not compared",
@@ -271,8 +271,7 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
             t->n_samples == 1 ? "" : "s",
             v->source == VERIFY_NO ? "were not compared" : "passed verification");
   else if (verdict == STATUS_SLOW)
-    fprintf(out, "  verdict    SLOW: results correct, %d of %d checks failed\n",
-            checks_count(&j->checks, CHECK_FAIL), j->checks.n);
+    fprintf(out, "  verdict    SLOW: results correct, below a limit\n");
   else if (v->source == VERIFY_NO)
     fprintf(out, "  verdict    NOT VERIFIED: %s\n", compared[VERIFY_NO]);
   else if (v->reference_sweeps > 0)
@@ -329,7 +328,7 @@ void himeno_report_text(const struct himeno_choice *choice, const struct himeno_
   const struct worth worth = soak_worth(&result->soak, ranks, timing->seconds);
   const int timed = timing->sweeps > 0 && !choice->placement.info.emulated;
   fprintf(out, "himeno-gpu %s\n\n", meta_version());
-  himeno_print_verdict(timing, &result->verification, result->verdict, judged, out);
+  himeno_print_verdict(timing, &result->verification, result->verdict, out);
   judged_headline(judged, out);
   if (timed) himeno_print_speed(kernel, result, out);
   himeno_print_config(choice, ranks, out);

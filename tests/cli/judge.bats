@@ -31,7 +31,7 @@ policy() { printf '%s' "$1" >policy.json; }
   judged good.json --policy policy.json
   expect_status 0
   grep -q '^good.json: himeno-gpu, 1 rank, [0-9]* blocks in 0.1 s: pass$' <<<"$output"
-  grep -q 'accepted: 1 of 1 checks pass' <<<"$output"
+  grep -qx '  ACCEPTED: 1 of 1 checks' <<<"$output"
   edited good.json wrong.json 'd["result"]["verdict"] = "wrong"'
   edited good.json slow.json 'd["ranks"][0]["device_sharers"] = 1'
   edited good.json ended.json 'd["partial"] = True'
@@ -77,7 +77,7 @@ policy() { printf '%s' "$1" >policy.json; }
     expect_status 0
     grep -q "^$program.json: $program-gpu, 1 rank, .*: pass" <<<"$output"
     grep -q "ECC enabled .*does not apply: $program-gpu does not measure it" <<<"$output"
-    grep -q 'accepted: [12] of 4 checks pass' <<<"$output"
+    grep -qE '^  ACCEPTED: ([12] of 4 checks; )?' <<<"$output"
   done
   edited gemm.json wrong.json 'd["result"]["verdict"] = "wrong"'
   judged wrong.json

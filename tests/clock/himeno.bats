@@ -58,7 +58,7 @@ FIGURES
   for transport in staged p2p; do
     run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 2 -t 60 -x $transport --accept policy.json --json d.json
     expect_status 5
-    says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "its device reported no difference" "NOT ACCEPTED: 1 of 1 checks fail"
+    says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "its device reported no difference" "NOT ACCEPTED: 1 of 1 checks fails"
     figures <<'FIGURES'
 [(e.rank, e.of, round(e.slowness, 2)) for e in d.episodes] = [(1, "compute", 1.25)]
 [e for e in d.episodes if not 14 < e.end - e.begin < 16] = []
@@ -93,7 +93,7 @@ FIGURES
   echo '{"episodes_max": 0}' >policy.json
   run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 10 -x p2p --soak 40 --accept policy.json --json d.json
   expect_status 5
-  says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "NOT ACCEPTED: 1 of 1 checks fail"
+  says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "NOT ACCEPTED: 1 of 1 checks fails"
   figures <<'FIGURES'
 [(e.rank, e.of, round(e.slowness, 2), 14 < e.end - e.begin < 16, 9 < e.begin < 11) for e in d.episodes] = [(1, "compute", 1.25, True, True)]
 d.result.soak.wrong_blocks = 0
