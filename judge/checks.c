@@ -162,8 +162,8 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
          .path = "compute_gflops"),
     RANK("device_noise_max", NUMBER, "noise of devices", "worst device: rel. std. dev. of compute times", "",
          DEVICE_NOISE, MOST, .path = "noise"),
-    RANK("binding", FLAG, "device and cores unshared", "each rank has its own device and core", "yes/no", STATE,
-         LEAST, .of_rank = unshared),
+    RANK("binding", FLAG, "device and cores unshared", "each rank has its own device and core", "yes/no",
+         STATE, LEAST, .of_rank = unshared),
     RANK("devices_unshared", FLAG, "device unshared", "each rank has its own device", "yes/no", STATE, LEAST,
          .of_rank = device_unshared),
     RANK("ecc", FLAG, "ECC on", "ECC enabled", "yes/no", STATE, LEAST, .path = "telemetry.ecc.on"),
@@ -192,6 +192,7 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
     RANK("cards_min", COUNT, "network cards up", "network cards up", "", STATE, LEAST, .path = "cards"),
     RANK("card_gbps_min", NUMBER, "slowest network card", "slowest network card in Gbit/s", "Gbit/s", STATE,
          LEAST, .path = "card_gbps"),
+    {.key = "rate_of_installation_min", .values = CHECK_SHARE}, /* by drift_check() */
     {.key = "unknown_fails", .values = CHECK_FLAG},
     {.key = "unverified_passes", .values = CHECK_FLAG},
 };

@@ -8,9 +8,9 @@
 #include <jansson.h>
 
 /** Keys of a policy. */
-#define CHECK_KINDS 33
+#define CHECK_KINDS 34
 
-#define CHECKS_MAX    (CHECK_KINDS + 1) /* and the comparison with an earlier document */
+#define CHECKS_MAX    (CHECK_KINDS + 2) /* and two of the comparison with an earlier document */
 #define CHECK_WHY_MAX 200
 
 struct check;

@@ -98,6 +98,9 @@ static status_t accept(const struct judge_limits *limits, const json_t *document
   const int of_policy = checks->n;
   if (limits->reference_name)
     reference_check(document, &judged->run, &limits->reference, &checks->check[checks->n++]);
+  if (limits->reference_name)
+    checks->n += drift_check(document, &limits->reference, limits->policy_name ? &limits->policy : NULL,
+                             &checks->check[checks->n]);
   if (judged->verdict != STATUS_OK) return judged->verdict;
   if (!judged->verified) return unverified(document);
   if (checks_count(checks, CHECK_NOISY) > 0) return STATUS_NOISY;

@@ -31,7 +31,8 @@ static const struct option_spec options[] = {
      "Judge by this policy of limits: default, h100, h200, or a JSON file as in doc/acceptance.md "
      "(default: the policy default; none with --against)."},
     {"against", 0, JUDGE, OPTION_INPUT(against, "DOCUMENT"),
-     "Compare the speed with that of an earlier run; too slow is slower by more than the noise of both."},
+     "Compare the speed with that of an earlier run; too slow is slower by more than the noise of both. List "
+     "the change of each device, and fail if one is below the policy's rate_of_installation_min (0.9)."},
     {"make-policy", 0, MAKE, OPTION_FLAG(make),
      "Print a policy made from verified himeno-gpu runs on healthy devices, with the source of each limit. "
      "Needs at least three devices of one type in all documents."},
@@ -95,6 +96,7 @@ static status_t judge_one(json_t *document, const char *name, void *context)
   if (judging->limits.reference_name) RETURN_IF_FAILED(reference_same(document, &judging->limits.reference));
   RETURN_IF_FAILED(judge_document(&judging->limits, document, name, &judged));
   judge_text(&judged, name, judging->out);
+  if (judging->limits.reference_name) drift_text(document, &judging->limits.reference, judging->out);
   status_t status = judged.verdict;
   if (json) status = status_worst(status, document_write(document, json));
   judged_free(&judged);

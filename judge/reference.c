@@ -96,7 +96,7 @@ static status_t reference_fill(const json_t *document, const char *where, struct
   snprintf(r->program, sizeof r->program, "%s", programs[p].program);
   snprintf(r->device, sizeof r->device, "%s", view_text(ranks, "0.device"));
   r->ranks = (int)json_array_size(ranks);
-  r->config = json_incref((json_t *)config);
+  r->document = json_incref((json_t *)document);
   return STATUS_OK;
 }
 
@@ -125,8 +125,8 @@ status_t reference_read(const char *path, struct reference *reference)
 
 void reference_free(struct reference *reference)
 {
-  json_decref(reference->config);
-  reference->config = NULL;
+  json_decref(reference->document);
+  reference->document = NULL;
 }
 
 /* ---- comparing ---- */
@@ -157,7 +157,8 @@ status_t reference_same(const json_t *document, const struct reference *r)
   if (p == PROGRAMS || strcmp(programs[p].program, r->program) != 0)
     return log_fail(STATUS_USAGE, "reference %s: it is of %s", r->where, r->program);
   for (int k = 0; k < KEYS_MAX && programs[p].keys[k]; k++) {
-    const json_t *then = view_at(r->config, programs[p].keys[k]), *now = view_at(config, programs[p].keys[k]);
+    const json_t *then = view_at(json_object_get(r->document, "config"), programs[p].keys[k]),
+                 *now = view_at(config, programs[p].keys[k]);
     if (!json_equal(then, now)) return reference_differs(r, programs[p].keys[k], then, now);
   }
   if (ranks_of(document) != r->ranks)
@@ -168,8 +169,8 @@ status_t reference_same(const json_t *document, const struct reference *r)
 
 static void others_warn(const json_t *document, const struct reference *r)
 {
-  const char *backend = view_text(r->config, "backend"), *kernel = view_text(r->config, "kernel"),
-             *now = view_text(document, "config.kernel");
+  const char *backend = view_text(r->document, "config.backend"),
+             *kernel = view_text(r->document, "config.kernel"), *now = view_text(document, "config.kernel");
   if (strcmp(backend, view_text(document, "config.backend")) != 0 ||
       strcmp(r->device, view_text(document, "ranks.0.device")) != 0)
     log_warn("reference %s: that run was on %s by %s", r->where, r->device, backend);

@@ -18,7 +18,7 @@ struct reference {
   const char *where; /**< its name in messages */
   char program[16], device[128];
   int ranks;
-  json_t *config;
+  json_t *document;
   double gflops, noise; /**< noise: upper bound, relative, of its blocks */
   double tail;          /**< how much longer its mean block took than the median one, relative */
 };
@@ -40,5 +40,17 @@ status_t reference_same(const json_t *document, const struct reference *referenc
 /** \brief Warns of another device or kernel, and sets the check of a run of the same work. */
 void reference_check(const json_t *document, const struct judge_run *run, const struct reference *reference,
                      struct check *check);
+
+struct policy;
+
+/** \brief Sets the check of the device whose rate has sunk most since the earlier run. The limit is
+ * the policy's rate_of_installation_min, or 0.9; \a policy may be NULL. Returns 0 if no device is in
+ * both documents with rate and noise. */
+int drift_check(const json_t *document, const struct reference *reference, const struct policy *policy,
+                struct check *check);
+
+/** \brief Prints the change of each device and host, devices that only one of the documents has,
+ * and changed versions. */
+void drift_text(const json_t *document, const struct reference *reference, FILE *out);
 
 #endif

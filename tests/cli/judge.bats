@@ -110,6 +110,42 @@ policy() { printf '%s' "$1" >policy.json; }
   grep -qx 'himeno-judge: warning: reference before.json: that run was of kernel .*, this one is of other' <<<"$stderr"
 }
 
+@test "against an earlier run each device has its change, and the contract's share of the rate at installation holds" {
+  CLOCK_MACHINE="usual seed=4" on 4 "$top_builddir/tests/clock/himeno-gpu" -b null -s 18x18x34 --block 5 -t 0.05 -w --json before.json >/dev/null
+  edited before.json before.json 'd["time"] = "2025-01-01T00:00:00Z"
+for rank in d["ranks"]: rank["telemetry"] = {"ecc": {"corrected": 10}}'
+  edited before.json after.json 'd["time"] = "2025-12-31T00:00:00Z"; d["version"] = "9.9"
+for rank in d["ranks"]: rank["telemetry"]["ecc"]["corrected"] = 10 + 364 * rank["rank"]; rank["driver"] = "new"
+d["ranks"][1]["compute_gflops"] *= 0.95
+d["ranks"][3]["uuid"] = "GPU-new"'
+  judged after.json --against before.json
+  expect_status 0
+  uuid() { "$PYTHON" -c 'import json, sys; print(json.load(open("before.json"))["ranks"][int(sys.argv[1])]["uuid"])' "$1"; }
+  grep -qE "^  drift in 364 days$" <<<"$output"
+  grep -qE "^    rank 1 on .*, $(uuid 1) +[0-9.]+ +[0-9.]+ +-5.0% +[0-9.]+% +1$" <<<"$output"
+  grep -qE "^    rank 2 on .*, $(uuid 2) +[0-9.]+ +[0-9.]+ +[+]0.0% +[0-9.]+% +2$" <<<"$output"
+  grep -qE "^    host .* -[45]\.[0-9]% " <<<"$output"
+  grep -qE "^    new: rank 3 on .*, GPU-new$" <<<"$output"
+  grep -qE "^    vanished: rank 3 on .*, $(uuid 3)$" <<<"$output"
+  grep -qE '^    version: .* → 9.9$' <<<"$output"
+  grep -qE '^    driver of rank 0 on .*: none → new$' <<<"$output"
+  edited after.json slow.json 'd["ranks"][1]["compute_gflops"] *= 0.94'
+  judged slow.json --against before.json
+  expect_status 5
+  grep -qE '^    worst device: speed / speed at installation +0.89[0-9]+  >= +0.9000 .* FAIL' <<<"$output"
+  grep -A1 'at installation.*FAIL' <<<"$output" | grep -q 'limit from: the usual clause of contracts'
+  policy '{"name": "site", "devices_per_host": 1, "rate_of_installation_min": 0.85}'
+  judged slow.json --against before.json --policy policy.json
+  expect_status 0
+  # Noise that hides the difference makes it noisy, and a lower rate still fails.
+  edited slow.json noisy.json 'for rank in d["ranks"]: rank["noise"] = 0.03'
+  judged noisy.json --against before.json
+  expect_status 3
+  edited noisy.json half.json 'd["ranks"][1]["compute_gflops"] *= 0.5'
+  judged half.json --against before.json
+  expect_status 5
+}
+
 @test "what a document says cannot control a terminal" {
   made good.json
   edited good.json evil.json 'd["ranks"][0].update(host="\x1b[2Jn1", uuid="", device="a\nb", cards=0)'
