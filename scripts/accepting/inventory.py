@@ -77,7 +77,7 @@ def nvidia(smi, seconds):
     since the last reset."""
     def query(fields):
         return [smi, f"--query-gpu=pci.bus_id,{fields}", "--format=csv,noheader,nounits"]
-    words = (query("name,memory.total,vbios_version,uuid"), [smi, "nvlink", "--status"],
+    words = (query("name,memory.total,vbios_version,uuid,serial"), [smi, "nvlink", "--status"],
              query("ecc.errors.uncorrected.volatile.total,remapped_rows.failure"))
     with concurrent.futures.ThreadPoolExecutor() as pool:  # each takes a large part of a second
         devices, links, errors = pool.map(lambda one: printed(one, seconds), words)
@@ -87,11 +87,12 @@ def nvidia(smi, seconds):
         uuid = start[1] if start else uuid
         up[uuid] += bool(re.match(r"\s+Link \d+: [\d.]+ GB/s", one))
     found, errors = {}, table(errors)
-    for pci, (model, memory, vbios, uuid) in table(devices).items():
+    for pci, (model, memory, vbios, uuid, *serial) in table(devices).items():
         faults = [name for name, text in zip(("uncorrected ECC errors", "memory row not remapped"),
                                              errors.get(pci, ())) if re.match("[1-9]|Yes", text)]
         found[pci] = {"model": model, "memory_gib": number(memory, 1024), "vbios": vbios,
-                      "uuid": uuid, "nvlinks": up.get(uuid), "errors": faults or None}
+                      "uuid": uuid, "nvlinks": up.get(uuid), "errors": faults or None,
+                      "serial": serial[0] if serial and re.match("[1-9]", serial[0]) else None}
     return found
 
 

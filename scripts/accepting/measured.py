@@ -10,7 +10,7 @@ WHERE_KNOWN = ("theory_share", "pair_seconds", "gflops_per_watt")  # the other c
 # Key, head, description, factor and format for readers, bad side (LOW, HIGH), least relative and absolute distance of an outlier.
 COLUMNS = (
     ("gflops", "GFLOPS", "compute rate of the slowest device", 1, "{:#.5g}", LOW, 0.03, 0),
-    ("ceiling_share", "share", "rate relative to the ceiling measured in the same run", 100, "{:.1f}%", LOW, 0.03, 0),
+    ("ceiling_share", "of ceiling", "rate of the slowest device relative to its ceiling, the bandwidth that the same run measured", 100, "{:.1f}%", LOW, 0.03, 0),
     ("theory_share", "of theory", "ceiling relative to the memory bandwidth in the data sheet", 100, "{:.1f}%", LOW, 0.03, 0),
     ("exchange_seconds", "exchange µs", "halo exchange per sweep among the host's own devices", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
     ("pair_seconds", "pairs µs", "halo exchange per sweep with other hosts, median of its pairs", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
@@ -22,6 +22,10 @@ COLUMNS = (
 )
 RULE = (f"worse than the median of the hosts by more than {stages.SIGMAS} × 1.4826 MAD and by more than 3% (GFLOPS, shares, MHz), 25% (exchange), "
         f"10% (GFLOPS/W; W in either direction) or 8 °C; for errors, more than the median; needs at least {stages.PAIRS_MIN} hosts")
+
+
+def legend(columns):
+    return "; ".join(f"{column[1]}: {column[2]}" for column in columns)
 
 
 def shown(key, value):
@@ -68,7 +72,7 @@ def row_of(name, document, telemetry, errors, pairs):
     ranks = document.get("ranks", [])
     return {
         "host": name,
-        "gflops": most([rank.get("gflops") for rank in ranks], min),
+        "gflops": most([rank.get("gflops") or None for rank in ranks], min),
         "ceiling_share": share_of(document),
         "theory_share": most(((rank.get("theory") or {}).get("share") for rank in ranks), min),
         "exchange_seconds": (stages.exchange_of(document) or None) if len(ranks) > 1 else None,  # 0: within the sweep

@@ -7,8 +7,6 @@ import measured
 import page
 from files import write_whole
 from hosts import fold
-from stages import PAIRS_POLICY
-from steps import title, titles
 
 OUTCOMES = {"inapplicable": "does not apply"}
 METHOD = (
@@ -20,56 +18,99 @@ METHOD = (
 
 # ---- a page ----
 
-def figures(document):
+def hosts_table(document):
     rows = document["measured"]
     told = [column for column in measured.COLUMNS if any(row[column[0]] is not None for row in rows)]
     marks = {(place, 1 + at) for place, row in enumerate(rows) for at, column in enumerate(told) if column[0] in row["outliers"]}
     marks |= {(place, 1 + len(told)) for place, row in enumerate(rows) if row["verdict"] != "pass"}
     table = [[row["host"], *(measured.shown(column[0], row[column[0]]) for column in told), row["verdict"]] for row in rows]
-    legend = "; ".join(f"{column[1]}: {column[2]}" for column in told)
-    return page.table(["host", *(column[1] for column in told), "verdict"], table, marks=marks, texts=(0,)), page.paragraph(legend, "dim")
+    return page.table(["host", *(column[1] for column in told), "verdict"], table, marks=marks, texts=(0,)), page.paragraph(measured.legend(told), "dim")
 
 
-def checks(run):
-    """Each check of the policy: its limit, and the step with the smallest margin."""
-    worst = {}
-    for name, step in run.done.items():
-        accept = (run.document(name) or {}).get("result", {}).get("accept") or {}
-        for check in accept.get("checks", []) if accept.get("policy") != PAIRS_POLICY else []:
-            margin = check["margin"] if check["margin"] is not None else float("inf")
-            if check["check"] not in worst or margin < worst[check["check"]][0]:
-                worst[check["check"]] = margin, check, step
-    return [[title(check), f"{'at most' if check['at_most'] else 'at least'} {check['limit']:.4g} {'' if 'title' in check else check['unit']}".strip(),
-             "–" if check["value"] is None else f"{check['value']:.4g}", OUTCOMES.get(check["outcome"], check["outcome"]), fold(step["hosts"]), check.get("from") or "–"]
-            for _, check, step in worst.values()]
+def number(value, form="{:.4g}"):
+    return "–" if value is None else form.format(value)
 
 
-def html(document, run):
-    tested = document["tested"]
+def percent(value):
+    return number(value, "{:+.1f}%")
+
+
+def shown(limit, key):
+    """A value of a check, or its limit, in words."""
+    text = number(limit[key]) if limit["unit"] != "yes/no" else {None: "–", 0: "no", 1: "yes"}.get(limit[key], "–")
+    if key == "value":
+        return text
+    return f"required: {text}" if limit["unit"] == "yes/no" else f"at {'most' if limit['at_most'] else 'least'} {text}"
+
+
+def limits(document):
+    rows = [[one["title"], shown(one, "limit"), shown(one, "value"), OUTCOMES.get(one["outcome"], one["outcome"]), one["hosts"], one["from"] or "–"] for one in document["limits"]]
+    return page.table(["check", "limit", "worst value", "outcome", "hosts", "origin of the limit"], rows, wraps=True, texts=(1, 4, 5))
+
+
+def findings(document):
+    rows = [[one["severity"], ", ".join(one["hosts"]), (one["device"] or "–") + (f", serial {one['serial']}" if one["serial"] else ""), f"{one['kind']}: {one['why']}",
+             percent(one["percent_from_limit"]), percent(one["percent_from_peers"]), f"{one['cause']}. Next: {one['next_step']}"] for one in document["findings"]]
+    return page.table(["severity", "hosts", "device", "finding", "from limit", "from peers", "likely cause and next step"], rows, wraps=True, texts=(0, 1, 2, 3, 6))
+
+
+def devices(document):
+    columns = (("model", "model", "{}"), ("uuid", "UUID", "{}"), ("serial", "serial", "{}"), ("gflops", "GFLOPS", "{:#.5g}"), ("ceiling_gbps", "ceiling GB/s", "{:#.5g}"),
+               ("celsius", "°C", "{:.0f}"), ("watts", "W", "{:.0f}"), ("corrected", "ECC corrected", "{}"))
+    told = [column for column in columns if any(row[column[0]] is not None for row in document["devices"])]
+    rows = [[row["host"], row["rank"], *(number(row[key], form) for key, _, form in told)] for row in document["devices"]]
+    return page.table(["host", "rank", *(head for _, head, _ in told)], rows, wraps=True, texts=(0, 2, 3))
+
+
+def machine(document):
+    found = document["machine"]
+    each = {"GPU model": [f"{count} × {model}" for model, count in found["models"].items()]}
+    for key, head in (("driver", "driver"), ("mpi", "MPI"), ("kernel", "operating system"), ("suite", "himeno-gpu")):
+        each[head] = [value if len(found[key]) == 1 else f"{value} on {names}" for value, names in found[key].items()]
+    steps = [f"{name}: {one['steps']} step{'s' * (one['steps'] != 1)}, {one['seconds']:.0f} s" for name, one in document["durations"].items()]
+    return page.facts([*((head, ", ".join(values)) for head, values in each.items() if values), ("durations", f"{document['seconds']:.0f} s in all; {'; '.join(steps)}"),
+                       ("policy", document["policy"]), ("command", document["command"])])
+
+
+def drift(document):
+    found = document["drift"]
+    rows = [[row["host"], row["uuid"] or f"rank {row['rank']}", number(row["before"], "{:#.5g}"), number(row["gflops"], "{:#.5g}"), percent(row["percent"]),
+             number(row["noise"], "± {:.1f}%"), number(row["corrected_per_day"], "{:.3g}"), row["outcome"]] for row in found["devices"]]
+    marks = {(place, 7) for place, row in enumerate(found["devices"]) if row["outcome"] not in ("unchanged", "faster")}
+    return (*(page.paragraph(line) for line in found["notes"]),
+            page.table(["host", "device", "GFLOPS before", "GFLOPS now", "change", "noise", "corrected ECC errors per day", "outcome"], rows, marks=marks, wraps=True, texts=(0, 1, 7)))
+
+
+def html(document):
+    """A page that needs nothing but accept.json."""
+    tested, left_out = document["tested"], len(document["left_out"])
     wrong, untold = ({name for one in document["findings"] if (one["kind"] == "wrong") == is_wrong and one["kind"] not in ("slow", "path", "noisy")
                     for name in one["hosts"]} for is_wrong in (True, False))
     right = len(set(tested) - wrong - untold)
     verdicts = [("accepted", document["accepted"], document["conclusion"]),
                 ("correct", False if wrong else None if right < len(tested) or not tested else True, f"{right} of {len(tested)} hosts"),
                 ("drain", not document["drain"], "hosts with evidence of a fault", document["drain_list"] or "none"),
-                ("run again", not document["run_again"] and not document["left_out"],
-                 f"hosts with inconclusive steps; {len(document['left_out'])} steps left out",
-                 document["run_again_list"] or ("left-out steps" if document["left_out"] else "none"))]
-    parts = [page.verdicts(verdicts), page.section("Hosts", *figures(document))]
+                ("run again", not document["run_again"] and not left_out, "hosts with inconclusive steps" + f"; {left_out} steps left out" * bool(left_out),
+                 document["run_again_list"] or ("left-out steps" if left_out else "none"))]
+    parts = [page.verdicts(verdicts)]
     if document["set_up"]:
         parts.append(page.section("Policy or set-up?", *(page.paragraph(line) for line in document["set_up"])))
     if document["findings"]:
-        parts.append(page.section("Findings", page.table(["hosts", "device", "what", "why"], [
-            [", ".join(one["hosts"]), one["device"] or "–", one["kind"], one["why"]] for one in document["findings"]], wraps=True, texts=(0, 1))))
-    limits = checks(run)
-    if limits:
-        parts.append(page.section(f"Policy {document['policy']}: smallest margin of each check", page.table(["check", "limit", "value", "outcome", "hosts", "limit from"], limits, wraps=True, texts=(4, 5))))
-    if document["unchecked"]:
-        parts.append(page.section("Not checked", page.facts((titles(run)[check], ", ".join(hosts)) for check, hosts in document["unchecked"].items())))
-    parts.append(page.section("Method", *(page.paragraph(text) for text in METHOD)))
-    commands = list(dict.fromkeys(one["command"] for one in document["findings"])) or list(dict.fromkeys(step["command"] for step in run.done.values()))
-    parts.append(page.section("Commands that repeat each finding" if document["findings"] else "Commands", page.preformatted(commands)))
-    return page.page("Acceptance", f"{len(document['hosts'])} host{'s' * (len(document['hosts']) != 1)}, {document['time'][:10]}, policy {document['policy']}, {document['seconds']:.0f} s", parts)
+        parts.append(page.section("Findings", findings(document)))
+    parts.append(page.section("Hosts", *hosts_table(document)))
+    if document["drift"]:
+        parts.append(page.section(f"Drift since {document['drift']['time'][:10]}", *drift(document)))
+    if document["limits"]:
+        parts.append(page.section(f"Policy {document['policy']}: smallest margin of each check", limits(document)))
+    if document["devices"]:
+        parts.append(page.section("Devices", devices(document)))
+    parts += [page.section("Machine and run", machine(document)), page.section("Method", *(page.paragraph(text) for text in METHOD))]
+    commands = list(dict.fromkeys(one["command"] for one in document["findings"]))
+    if commands:
+        parts.append(page.section("Commands that repeat each finding", page.preformatted(commands)))
+    level = f"level {document['level']}, " if document["level"] else ""
+    hosts = fold(document["hosts"]) if len(document["hosts"]) > 1 else document["hosts"][0]
+    return page.page(f"Acceptance of {hosts}", f"{len(document['hosts'])} host{'s' * (len(document['hosts']) != 1)}, {level}policy {document['policy']}, {document['time'][:10]}", parts)
 
 
 # ---- metrics ----
@@ -96,6 +137,7 @@ def prometheus(document, ended):
     family("accepted", "Whether all hosts were accepted.", [("", document["accepted"])])
     family("end_timestamp_seconds", "When this acceptance ended.", [("", ended)])
     family("duration_seconds", "How long it took.", [("", document["seconds"])])
+    family("level", "Its level.", [("", document["level"])] if document["level"] else [])
     family("host_passed", "Whether the host passed.", [(f'{{host="{escaped(row["host"])}"}}', row["verdict"] == "pass") for row in rows])
     family("host_drain", "Whether the host is to be drained.", [(f'{{host="{escaped(row["host"])}"}}', row["host"] in document["drain"]) for row in rows])
     about = {column[0]: f"{column[2][0].upper()}{column[2][1:]}." for column in measured.COLUMNS}
@@ -106,7 +148,7 @@ def prometheus(document, ended):
     return "".join(line + "\n" for line in lines)
 
 
-def write(document, run):
-    write_whole(os.path.join(run.a.folder, "accept.html"), html(document, run))
-    if run.a.prometheus:
-        write_whole(run.a.prometheus, prometheus(document, time.time()))
+def write(document, a):
+    write_whole(os.path.join(a.folder, "accept.html"), html(document))
+    if a.prometheus:
+        write_whole(a.prometheus, prometheus(document, time.time()))

@@ -5,6 +5,7 @@ import textwrap
 import time
 
 import counts
+import handover
 import measured
 import published
 from endings import GRAVEST
@@ -45,9 +46,9 @@ def suspected(run, drain):
     return [finding for finding in run.findings if finding["kind"] == "suspect" and not set(finding["hosts"]) <= set(drain)]
 
 
-def unchecked(run):
-    """{check of the policy: hosts for which no step could judge it}; None if no step was judged by the policy."""
-    named, told = {}, set()
+def tally(run):
+    """Checks of the policy: how many there are and fail, and {check: hosts for which no step could judge it}; None if no step was judged by the policy."""
+    named, told, failed = {}, set(), set()
     for name, step in list(run.done.items()):
         accept = (run.document(name) or {}).get("result", {}).get("accept", {})
         if not accept or accept["policy"] == PAIRS_POLICY:
@@ -55,13 +56,15 @@ def unchecked(run):
         for check in accept["checks"]:
             named[check["check"]] = None
             told.update((check["check"], host) for host in step["hosts"] if check["outcome"] in CHECKED)
+            failed.update([check["check"]] if check["outcome"] == "fail" else ())
     if not named:
         return None
     if not told and not run.findings:
         run.find("usage", run.tested, f"nothing of the policy could be checked: {', '.join(named)}", next(iter(run.done.values())))
     known = {host for finding in run.findings for host in finding["hosts"]}
     found = {check: [host for host in run.tested if host not in known and (check, host) not in told] for check in named}
-    return {check: hosts for check, hosts in found.items() if hosts}
+    missing = {check: hosts for check, hosts in found.items() if hosts}
+    return {"all": len(named), "passed": len(named.keys() - failed - missing.keys()), "failed": len(failed), "unchecked": missing}
 
 
 def set_up(run, shared):
@@ -74,6 +77,10 @@ def set_up(run, shared):
             + (alike[0]["why"] if len(alike) == 1 else f"every host fails this check, for example {alike[0]['hosts'][0]}: {alike[0]['why']}") for alike in found.values()]
 
 
+def wrapped(text):
+    return textwrap.fill(text, 100, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
 def figures(rows):
     """Print the measurements, one line per host, with a star at each outlier."""
     columns = [column[0] for column in measured.COLUMNS if column[0] not in measured.WHERE_KNOWN or any(row[column[0]] is not None for row in rows)]
@@ -84,8 +91,9 @@ def figures(rows):
     for line in lines:
         say(f"  {line[0]:<{widths[0]}}  " + "  ".join(f"{text if text.endswith('*') else text.rstrip() + ' ':>{width + 1}}" for text, width in
                                                        zip(line[1:-1], widths[1:-1])) + f" {line[-1]}")
+    say(wrapped(measured.legend(column for column in measured.COLUMNS if column[0] in columns)))
     if any(row["outliers"] for row in rows):
-        say(textwrap.fill(f"* outlier: {measured.RULE}", 110, initial_indent="  ", subsequent_indent="    "))
+        say(wrapped(f"* outlier: {measured.RULE}"))
 
 
 def verdict_of(run, name, drain, again, alike):
@@ -108,7 +116,7 @@ def table(run, drain, again, alike):
     shown = [name for name in run.a.names if name in drain or name in untested or alone.get(name)]
     for name in shown:
         for place, finding in enumerate(drain.get(name, []) + alone.get(name, [])):
-            device = f"{finding['device']}: " if finding["device"] else ""
+            device = f"{finding['device']}: " if finding["device"] and finding["device"] not in finding["why"] else ""
             say(f"  {name if place == 0 else '':<{width}}  {finding['kind']}: {device}{finding['why']}")
         if name in untested:
             say(f"  {name:<{width}}  not tested: out of time")
@@ -127,17 +135,24 @@ def notes(run):
     return [*run.notes, *([f"devices not tested: {', '.join(f'{count} of {name}' for name, count in left.items())}"] if left else [])]
 
 
-def conclusion(run, alike, missing):
-    """The last line."""
+def conclusion(run, alike, checks):
+    """The last line: what was checked, and what was not."""
+    at, parts = f" at level {run.a.level}" if run.a.level else "", []
+    failed = [f"{checks['failed']} of {checks['all']} checks fail{'s' * (checks['failed'] == 1)}"] if checks and checks["failed"] else []
     if any(alike):
-        words = "NOT ACCEPTED: policy or set-up? A check that every host fails points to the policy or the set-up"
+        parts = [f"NOT ACCEPTED{at}: policy or set-up? A check that every host fails points to the policy or the set-up", *failed]
     elif run.findings:
-        words = "NOT ACCEPTED"
+        parts = [f"NOT ACCEPTED{at}: {len(run.findings)} finding{'s' * (len(run.findings) != 1)}", *failed]
     elif run.left_out:
-        words = "nothing found, but not everything was tested"
+        parts = [f"nothing found{at}, but not everything was tested"]
+    elif checks:
+        parts = [f"ACCEPTED{at}: {checks['passed']} of {checks['all']} checks"]
     else:
-        words = "ACCEPTED" if missing is not None else "nothing found, but these stages check nothing against the policy"
-    return "; ".join([words, *notes(run)])
+        parts = [f"nothing found{at}, but these stages check nothing against the policy"]
+    if checks and checks["unchecked"]:
+        texts = [titles(run)[check] + ("" if hosts == run.tested else f" on {fold(hosts)}") for check, hosts in checks["unchecked"].items()]
+        parts.append(f"{len(texts)} not checked: {', '.join(texts)}")
+    return "; ".join([*parts, *notes(run)])
 
 
 def advice(run, drain, again):
@@ -156,22 +171,30 @@ def advice(run, drain, again):
         say(f"  suspect: {fold(finding['hosts'])} ({finding['why']})")
 
 
+def severity_of(finding, drain, alike):
+    if finding in alike:
+        return "set-up"
+    if any(finding in found for found in drain.values()):
+        return "drain"
+    return "suspect" if finding["kind"] in SHOWN else "run again"
+
+
 def write(run):
-    missing = unchecked(run)
+    checks = tally(run)
     shared = shared_checks(run)
     drain = drained(run, shared)
     again = to_run_again(run, drain)
     alike = [finding for finding in run.findings if is_set_up(finding, shared)]
-    rows = measured.rows_of(run)
+    rows, devices = measured.rows_of(run), handover.devices(run)
     for row in rows:
         row["verdict"] = verdict_of(run, row["host"], drain, again, {name for finding in alike for name in finding["hosts"]})
+    for finding in run.findings:
+        handover.explain(finding, severity_of(finding, drain, alike), devices)
     figures(rows)
     table(run, drain, again, alike)
     reasons = set_up(run, shared)
     for line in reasons:
         say(f"  policy or set-up? {line}")
-    for check, hosts in (missing or {}).items():
-        say(f"  not checked: {titles(run)[check]}: {fold(hosts)}")
     if run.left_out:
         say(f"  left out, no time: {', '.join(run.left_out[:8])}{' ...' if len(run.left_out) > 8 else ''}")
     if run.findings:
@@ -181,16 +204,21 @@ def write(run):
     advice(run, drain, again)
     codes = {EXIT[finding["kind"]] for finding in run.findings}
     code = next((one for one in GRAVEST if one in codes), 0)
-    words = conclusion(run, alike, missing)
-    say(f"\n  {words}")
+    words = conclusion(run, alike, checks)
+    suspects = {name: [one["why"] for one in suspected(run, drain) if name in one["hosts"]] for name in run.a.names}
     document = {
-        "schema": "himeno-accept/1", "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "accepted": words.startswith("ACCEPTED"), "hosts": run.a.names,
-        "tested": run.tested, "drain": {name: [finding["why"] for finding in found] for name, found in drain.items()}, "drain_list": fold(drain),
+        "schema": "himeno-accept/1", "time": run.ended or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "accepted": words.startswith("ACCEPTED"), "conclusion": words,
+        "command": run.command, "level": run.a.level, "policy": run.a.policy, "checks": {key: checks[key] for key in ("all", "passed", "failed")} if checks else None,
+        "unchecked": checks and checks["unchecked"], "limits": handover.limits(run), "hosts": run.a.names, "tested": run.tested,
+        "drain": {name: [finding["why"] for finding in found] for name, found in drain.items()}, "drain_list": fold(drain),
         "run_again": {name: [finding["why"] for finding in found] for name, found in again.items()}, "run_again_list": fold(again),
-        "suspect": {name: [one["why"] for one in suspected(run, drain) if name in one["hosts"]] for name in run.a.names
-                    if any(name in one["hosts"] for one in suspected(run, drain))},
-        "not_judged": run.notes, "devices_untested": counts.untested(run), "set_up": reasons, "unchecked": missing, "conclusion": words, "policy": run.a.policy, "measured": rows,
-        "findings": run.findings, "left_out": run.left_out, "ignored": run.a.ignored, "seconds": round(time.time() - run.begin, 1)}
+        "suspect": {name: found for name, found in suspects.items() if found}, "not_judged": run.notes, "devices_untested": counts.untested(run), "set_up": reasons,
+        "machine": handover.machine(run, devices), "measured": rows, "devices": devices, "findings": run.findings, "drift": run.drift, "left_out": run.left_out,
+        "ignored": run.a.ignored, "durations": handover.durations(run), "seconds": round(time.time() - run.begin, 1)}
+    document["bundles"] = handover.bundles(run, document)
     write_document(os.path.join(run.a.folder, "accept.json"), document)
-    published.write(document, run)
+    published.write(document, run.a)
+    for name, bundle in document["bundles"].items():
+        say(f"  for the vendor of {name}: {os.path.join(run.a.folder, bundle)}")
+    say(f"\n  {words}")
     return code or (5 if run.left_out else 0)

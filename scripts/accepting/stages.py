@@ -281,7 +281,7 @@ def slow_at_products(run, rates, steps):
             run.find("slow" if steady else "noisy", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, median {usual:.1f}, limit {limit:.1f}"
                      + ("" if steady else "; too few blocks to judge" if noise is None else f"; a rank waited {starved:.1%} for a core" if starved > PRODUCTS_LEAST
                         else f"; its blocks vary by up to {noise:.1%}"),
-                     steps[name], device=device, checks=["rate of products"])
+                     steps[name], device=device, checks=["rate of products"], value=rate, limit=limit, usual=usual)
     return bad
 
 
@@ -377,7 +377,7 @@ def path_told(run, pair):
     return f"; comm-gpu: {best['points'][-1]['gbps']:.3g} GB/s by {best['used']}" + (f", idle cards {', '.join(idle)}" if idle else "")
 
 
-def accuse(run, slow, limit, met):
+def accuse(run, slow, limit, usual, met):
     """A host that is slow with each of several partners is bad; else the way between two is."""
     partners = {}
     for a, b in slow:
@@ -388,11 +388,11 @@ def accuse(run, slow, limit, met):
         pair = next(pair for pair in slow if name in pair)
         run.find("slow", [name], f"exchange is slow with each of {met[name]} partners ({', '.join(partners[name])}): "
                  f"{slow[pair][0] * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}{path_told(run, pair)}", slow[pair][1],
-                 checks=["exchange with other hosts"])
+                 checks=["exchange with other hosts"], value=slow[pair][0], limit=limit, usual=usual)
     for pair, (time, step) in slow.items():
         if not bad.intersection(pair):
             run.find("path", list(pair), f"the path between them is slow: {time * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}; neither is slow "
-                     f"with its other partners{path_told(run, pair)}", step)
+                     f"with its other partners{path_told(run, pair)}", step, value=time, limit=limit, usual=usual)
     return bad
 
 
@@ -418,7 +418,7 @@ def pairs(run, names):
         return names
     times, done, everyone = {}, {}, []
     for number, matches in enumerate(rounds_of(names, run.a.rounds)):
-        done.update(run.together(f"round {number + 1}", [pair_job(run, pair, "pair") for pair in matches]))
+        done.update(run.together(f"round {number + 1}", [pair_job(run, pair, "pair") for pair in matches], stage="pairs"))
         everyone += matches
     for pair in everyone:
         step = done.get(pair_name(pair, "pair"))
@@ -429,7 +429,7 @@ def pairs(run, names):
     if len(times) > 1:
         limit = limit_of_few(run, times) if len(names) <= FEW_HOSTS else limit_of(list(times.values()))
         slow = again_alone(run, [pair for pair, time in times.items() if time > limit], limit)
-        bad |= accuse(run, slow, limit, collections.Counter(name for pair in times for name in pair))
+        bad |= accuse(run, slow, limit, statistics.median(times.values()), collections.Counter(name for pair in times for name in pair))
     else:
         run.notes.append(f"not judged: links between hosts ({len(names)} hosts, {len(times)} pair{'s' * (len(times) != 1)} measured)")
     return [name for name in names if name not in bad]
@@ -458,7 +458,7 @@ def is_known(run, step, document):
 
 def group(run, what, name, members):
     """One job over the members. Returns those that are left."""
-    done = run.together(what, [(name, members, {"options": accepted_by(run)})]).get(name)
+    done = run.together(what, [(name, members, {"options": accepted_by(run)})], stage=what.replace("switch ", "switches ").split()[0]).get(name)
     if not done:
         return members
     document = run.document(name)

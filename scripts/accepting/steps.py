@@ -6,6 +6,7 @@
     steps/NAME.doc   its document
     steps/NAME.log   its command and its words
     accept.json      the verdict"""
+import argparse
 import concurrent.futures
 import fcntl
 import json
@@ -14,10 +15,12 @@ import os
 import re
 import shlex
 import shutil
+import sys
 import tempfile
 import time
 
 import hosts
+import timing
 from endings import BadInput, Trouble
 from files import read_document, write_whole
 from processes import STOPPED, end, last_words, launched, say
@@ -26,6 +29,7 @@ LOCK_TENTHS = 50  # of a second
 LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # what is launched ends when this ends, however it does
 ROOM = 65536  # bytes of a document, its log and its outcome
 PARTIAL_CODES = (0, 5, 8)
+INSTALLATION = "rate of installation"  # the check of a comparison with an earlier acceptance
 WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault", 8: "partial"}
 # A device that the PCI bus or a driver lists, and that cannot be opened. A limit of the job's memory is no fault of the device.
 LOST = re.compile(r"^(?!.*too little host memory).*(on the PCI bus cannot be used|but the PCI bus lists \d|\bdevice \d+ \(.*\) cannot be opened)")
@@ -77,14 +81,16 @@ class Run:
     def __init__(self, a):
         self.a = a
         self.begin = time.time()
-        self.findings, self.left_out, self.tested, self.notes = [], [], [], []
+        self.command = shlex.join([os.path.basename(sys.argv[0]), *sys.argv[1:]])
+        self.findings, self.left_out, self.tested, self.notes, self.drift, self.ended = [], [], [], [], None, ""
         self.done, self.own_names = {}, {}
         self.unverified_passes = (read_document(a.policy) or {}).get("unverified_passes") is True
         os.makedirs(os.path.join(a.folder, "steps"), exist_ok=True)
         self.lock = open(os.path.join(a.folder, ".lock"), "w", encoding="utf-8")
         self.take_lock()
         self.plan_check()
-        self.kept = sum(name.endswith(".json") for name in os.listdir(os.path.join(a.folder, "steps")))
+        self.kept = {name[:-5] for name in os.listdir(os.path.join(a.folder, "steps")) if name.endswith(".json")}
+        self.timing = timing.Timing(a)
         self.processes, self.ending = set(), False
 
     def take_lock(self):
@@ -115,6 +121,12 @@ class Run:
         elif before != plan:
             other = ", ".join(key.replace("_", " ") for key in plan if before.get(key) != plan[key])
             raise BadInput(f"{self.a.folder}: another acceptance in it ({other} differ): use another folder")
+
+    def announce(self):
+        """How long it will take, before it begins."""
+        level = f"level {self.a.level}" if self.a.level else "a soak" if self.a.soak else f"stages {', '.join(self.a.stages)}"
+        most = f", at most {timing.text(self.a.budget)}" if self.a.budget is not None else ""
+        say(f"  {level} on {len(self.a.names)} host{'s' * (len(self.a.names) != 1)}: about {timing.text(self.timing.expected())} expected{most}\n")
 
     def time_left(self):
         return math.inf if self.a.budget is None else self.begin + self.a.budget - time.time()
@@ -209,8 +221,9 @@ class Run:
 
     # ---- many ----
 
-    def together(self, what, jobs, width=None):
-        """Runs [(name, hosts, keywords)] side by side; {name: outcome}. Those that no longer fit the budget are left out, and said."""
+    def together(self, what, jobs, width=None, stage=None):
+        """Runs [(name, hosts, keywords)] side by side; {name: outcome}. Those that no longer fit the budget are left out, and said. `stage` is
+        whose share of the estimated time they take, `what` if it is not given."""
         found, total = {}, len(jobs)
         with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, min(width or self.a.parallel, total or 1))) as pool:
             waiting = {pool.submit(self.step, name, on, **keywords): name for name, on, keywords in jobs}
@@ -222,7 +235,8 @@ class Run:
                         continue
                     found[name] = done
                     again = " (second try)" if done.get("tries") == 2 else ""
-                    say(f"[{len(found):>{len(str(total))}}/{total}] {what:<8} {name:<32} {done['outcome'] + again:<12} {done['why'][:120]}")
+                    self.timing.ended(stage or what, done["seconds"], name in self.kept)
+                    say(f"[{len(found):>{len(str(total))}}/{total}, {timing.text(self.timing.remaining())} left] {what:<8} {name:<32} {done['outcome'] + again:<12} {done['why'][:120]}")
             except BaseException:
                 self.ending = True  # what a signal stops is no outcome, and is not tried again
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -231,10 +245,38 @@ class Run:
                 raise
         return found
 
-    def find(self, kind, on, why, step, device=None, checks=None):
-        """Something to report: `kind` is an outcome or "path"; `on` are hosts; `checks` what they failed, the outcome where nothing more is known."""
+    def find(self, kind, on, why, step, device=None, checks=None, value=None, limit=None, usual=None):
+        """Something to report: `kind` is an outcome or "path"; `on` are hosts; `checks` what they failed, the outcome if nothing more is known.
+        `value` is compared with a limit and with what is usual; otherwise the first failed check of the step has them."""
+        if limit is None:
+            failed = [check for check in checks_of(self.document(step["name"])) if check["outcome"] == "fail" and not is_flag(check)]
+            value, limit = (failed[0]["value"], failed[0]["limit"]) if failed else (None, None)
         self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "checks": checks or [kind], "command": step["command"],
-                              "step": step["name"]})
+                              "step": step["name"], "percent_from_limit": percent_from(value, limit), "percent_from_peers": percent_from(value, usual)})
+
+
+class Finished(Run):
+    """A finished acceptance, as its folder has it. `a` are the options of a command that continues it; without them it is only read."""
+
+    def __init__(self, folder, a=None):
+        plan, document = (read_document(os.path.join(folder, name)) for name in ("plan.json", "accept.json"))
+        if not plan or not document:
+            raise BadInput(f"{folder}: holds no finished acceptance")
+        self.a = a or argparse.Namespace()
+        policy = a.policy if "--policy" in getattr(a, "given", {}) else document["policy"]
+        vars(self.a).update(folder=folder, names=plan["names"], policy=policy, level=document.get("level"), ignored=document["ignored"])
+        self.begin, self.ended, self.command = time.time() - document["seconds"], document["time"], document.get("command", "unknown")
+        self.findings = [{"percent_from_limit": None, "percent_from_peers": None, **one} for one in document["findings"] if one["checks"] != [INSTALLATION]]
+        self.left_out, self.tested, self.notes, self.drift = document["left_out"], document["tested"], document.get("not_judged", []), None
+        names = sorted(name[:-5] for name in os.listdir(os.path.join(folder, "steps")) if name.endswith(".json"))
+        self.done = {name: done for name, done in ((name, read_document(self.path(name, "json"))) for name in names) if done}
+        if a:
+            self.lock = open(os.path.join(folder, ".lock"), "w", encoding="utf-8")
+            self.take_lock()
+
+
+def percent_from(value, usual):
+    return round(100 * (value / usual - 1), 2) if value is not None and usual else None
 
 
 def judge(code, document, log, unverified_passes=False):
@@ -287,9 +329,14 @@ def title(check):
 
 def reason(document):
     failed = [check for check in checks_of(document) if check["outcome"] in ("fail", "noisy")]
-    return "; ".join(f"{title(check)} {shown(check['value'])}, limit {shown(check['limit'])}{' (' + check['why'] + ')' if check['why'] else ''}"
-                     for check in failed)
+    return "; ".join(f"{title(check)} {shown(check, 'value')}, {'required:' if is_flag(check) else 'limit'} {shown(check, 'limit')}"
+                     f"{' (' + check['why'] + ')' if check['why'] else ''}" for check in failed)
 
 
-def shown(value):
-    return "unknown" if value is None else f"{value:.4g}"
+def is_flag(check):
+    return check["unit"] == "yes/no"
+
+
+def shown(check, key):
+    value = check[key]
+    return "unknown" if value is None else f"{value:.4g}" if not is_flag(check) else "yes" if value else "no"

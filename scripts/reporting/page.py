@@ -44,7 +44,8 @@ th[aria-sort=ascending] button::after { content: " \\2191"; } th[aria-sort=desce
 pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; overflow: auto; max-height: 28rem; font-size: .8rem; }
 @media screen and (max-width: 48rem) { table.sorts, table.sorts tbody, table.sorts td { display: block; } table.sorts thead { display: none; }
   table.sorts tr { display: grid; grid-template-columns: 1fr 1fr; border-bottom: 2px solid var(--mark); } table.sorts td { text-align: right; white-space: normal; overflow-wrap: anywhere; }
-  table.sorts td::before { content: attr(data-head); float: left; margin-right: 1rem; color: var(--dim); font-weight: normal; } body { padding: 1rem .8rem 3rem; } }
+  table.sorts td::before { content: attr(data-head); float: left; margin-right: 1rem; color: var(--dim); font-weight: normal; }
+  table.sorts td.long { grid-column: 1 / -1; text-align: left; } table.sorts td.long::before { float: none; display: block; } body { padding: 1rem .8rem 3rem; } }
 @page { size: A4; margin: 12mm; }
 @media print { body { max-width: none; padding: 0; font-size: 10pt; } pre { max-height: none; white-space: pre-wrap; overflow-wrap: anywhere; } h2, h3, ul.legend { break-after: avoid; }
   .wide { overflow: visible; } table { font-size: 6.5pt; width: 100%; } th { position: static; } th button { display: contents; } th, td { padding: 1.5pt 3pt; white-space: normal; }

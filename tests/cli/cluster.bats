@@ -62,7 +62,7 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   [ "$(verdict '[row["gflops"] == min(rank["gflops"] for rank in json.load(open(f"out/steps/alone-{row['"'host'"']}.doc"))["ranks"]) for row in r["measured"]]')" = \
     "[True, True, True, True, True]" ]
   [ "$(verdict 'all(0.5 < row["ceiling_share"] < 1.1 and 0 < row["exchange_seconds"] < row["pair_seconds"] < 1e-5 for row in r["measured"])')" = True ]
-  grep -qE '^  host +GFLOPS +share +exchange µs +pairs µs +°C +W +MHz +errors +verdict$' <<<"$output"
+  grep -qE '^  host +GFLOPS +of ceiling +exchange µs +pairs µs +°C +W +MHz +errors +verdict$' <<<"$output"
   grep -qE '^  n1 +12\.[0-9]+ +9[0-9]\.[0-9]% +[0-9.]+ +[0-9.]+ +55 +300 +1980 +0  pass$' <<<"$output"
   grep -qE '^  n3 +11\.[0-9]+\* ' <<<"$output"
   grep -q '^  \* outlier: worse than the median of the hosts by more than 5 × 1.4826 MAD' <<<"$output"
@@ -72,6 +72,54 @@ teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"
   grep -q '^himeno_accept_host_outlier{host="n3",of="flops_per_second"} 1$' hosts.prom
   ! grep '^himeno_accept_host_outlier' hosts.prom | grep -v '"n3",of="flops' | grep -q ' 1$' || return 1
   [ "$(grep -c '^himeno_accept_host_clock_hertz{host="n[1-5]"} 1980000000' hosts.prom)" = 5 ]
+}
+
+@test "a finding has its device with serial number, distances from limit and peers, cause and next step; a drained host has an archive for its vendor" {
+  echo '{"name": "site", "device_gflops_min": 11.5, "ecc": true, "stragglers_max": 0, "from": {"device_gflops_min": "the contract"}}' >site.json
+  mkdir bin
+  cat >bin/nvidia-smi <<'END'
+#!/bin/sh
+case "$*" in *serial*) echo "00000000:11:00.0, NVIDIA H100, 81559, 96.00.30, 910a2dec89025cc1f3203e9039f4a821, 1652723000017" ;; esac
+END
+  chmod +x bin/nvidia-smi
+  printf '%s\n' 'slow n2 1 1.2' 'flip n4 5,5,5' >faults
+  HIMENO_SYSFS=$PWD PATH=$PWD/bin:$PATH HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so cluster 'n[1-4]' --level 1 --prometheus hosts.prom
+  expect_status 4
+  grep -qE '^  level 1 on 4 hosts: about [0-9]+ s expected, at most 48 s$' <<<"$output"
+  [ "$(grep -cE '^\[[1-4]/4, [0-9]+ s left\] alone ' <<<"$output")" = 4 ]
+  # The numbers of checks are given once, in the last line.
+  [ "$(grep -c 'of 3 checks' <<<"$output")" = 1 ]
+  tail -n 1 <<<"$output" | grep -q '^  NOT ACCEPTED at level 1: 2 findings; 1 of 3 checks fails; 1 not checked: ranks that are always slow (stragglers) on n\[1,3\]$'
+  grep -qx 'himeno_accept_level 1' hosts.prom
+  cat >expected <<'END'
+import json, tarfile
+r = json.load(open("out/accept.json"))
+slow, wrong = (next(one for one in r["findings"] if one["kind"] == kind) for kind in ("slow", "wrong"))
+assert slow["device"] in slow["why"] and wrong["device"] in wrong["why"] and slow["device"] == "910a2dec89025cc1f3203e9039f4a821", (slow, wrong)
+assert slow["serial"] == "1652723000017" and slow["severity"] == wrong["severity"] == "drain"
+rate = next(row["gflops"] for row in r["devices"] if (row["host"], row["uuid"]) == ("n2", slow["device"]))
+assert abs(slow["percent_from_limit"] - 100 * (rate / 11.5 - 1)) < 0.01 and -18 < slow["percent_from_peers"] < -15, slow
+assert wrong["percent_from_limit"] is None and wrong["percent_from_peers"] is None
+assert slow["next_step"] and "wrong results" in wrong["cause"] and slow["cause"] != wrong["cause"]
+assert r["checks"] == {"all": 3, "passed": 1, "failed": 1} and list(r["unchecked"]) == ["stragglers"] and r["level"] == 1
+limit = next(one for one in r["limits"] if one["check"] == "device")
+assert (limit["from"], limit["hosts"], limit["outcome"], limit["limit"]) == ("the contract", "n2", "fail", 11.5), limit
+assert r["machine"]["models"] == {"Null device": 8} and r["machine"]["driver"] == {"none": "n[1-4]"} and len(r["machine"]["suite"]) == 1, r["machine"]
+assert any("MPI" in one for one in r["machine"]["mpi"]) and r["command"].startswith("accept out ") and r["durations"]["alone"]["steps"] == 4
+assert set(r["bundles"]) == {"n2", "n4"}
+with tarfile.open("out/bundle-n2.tar") as tar:
+    names = {name.split("/", 1)[1] for name in tar.getnames()}
+    read = lambda name: tar.extractfile(f"bundle-n2/{name}").read().decode()
+    assert {"findings.json", "commands.txt", "versions.txt", "policy.json", "steps/alone-n2.doc", "steps/alone-n2.log"} <= names, names
+    assert not [name for name in names if "n1" in name or "n4" in name]
+    assert json.loads(read("findings.json"))["findings"] == [slow] and slow["command"] in read("commands.txt")
+    assert next(iter(r["machine"]["suite"])) in read("versions.txt") and json.loads(read("steps/alone-n2.doc"))["program"] == "himeno-gpu"
+END
+  "$PYTHON" expected
+  grep -q '<td class="text long"[^>]*>required: yes</td><td[^>]*>yes</td>' out/accept.html
+  grep -q '910a2dec89025cc1f3203e9039f4a821, serial 1652723000017' out/accept.html
+  [ "$(grep -o 'of 3 checks' out/accept.html | wc -l)" = 1 ]
+  [ "$(verdict 'r["level"]')" = 1 ] # by the schema
 }
 
 @test "metrics are what Prometheus reads" {
@@ -244,7 +292,7 @@ END
   echo '{"name": "site", "stragglers_max": 0, "device_gflops_min": 11.5}' >site.json
   cluster 'n[1-2]' --stages alone
   expect_status 0
-  grep -q '  not checked: ranks that are always slow (stragglers): n\[1-2\]' <<<"$output"
+  grep -qx '  ACCEPTED: 1 of 2 checks; 1 not checked: ranks that are always slow (stragglers)' <<<"$output"
   rm -r out
   cluster 'n[1-2]' --stages pairs
   expect_status 0
@@ -408,13 +456,14 @@ SH
   : >faults
   cluster 'n[1-2]' --stages alone,pairs
   expect_status 0
-  grep -q '^  ACCEPTED; not judged: links between hosts (2 hosts, 1 pair measured)$' <<<"$output"
+  grep -q '^  ACCEPTED: .*; not judged: links between hosts (2 hosts, 1 pair measured)$' <<<"$output"
   [ "$(verdict 'r["accepted"], r["not_judged"]')" = "(True, ['not judged: links between hosts (2 hosts, 1 pair measured)'])" ]
   grep -q 'links between hosts (2 hosts' out/accept.html
   rm -r out
   cluster 'n[1-3]' --stages alone,pairs
   expect_status 0
-  grep -q '^  ACCEPTED$' <<<"$output"
+  grep -q '^  ACCEPTED: ' <<<"$output"
+  run ! grep -q 'not judged' <<<"$output"
 }
 
 @test "hosts that are slower than the others, and as many, are suspects and are not drained" {
@@ -447,7 +496,7 @@ SH
     --options "-b null --block 5" --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}"
   expect_status 0
   [ "$(verdict '[len(json.load(open(f"out/steps/alone-{name}.doc"))["ranks"]) for name in r["hosts"]]')" = "[2, 2, 2, 2, 2, 3]" ]
-  grep -q '^  ACCEPTED; .*fe80::6 has 3 devices, most hosts have 2' <<<"$output"
+  grep -q '^  ACCEPTED: .*fe80::6 has 3 devices, most hosts have 2' <<<"$output"
   run "$top_srcdir/scripts/accept" other --hostfile hostfile --program "$himeno" --launcher "$MPIRUN --host {slots}"
   expect_status 2
   [[ $output == *"fe80::6: mpirun --host takes no IPv6 address"* ]]

@@ -92,12 +92,12 @@ END
 @test "a host that alone says how many devices it has is named in the verdict" {
   accept n1 --stages alone
   expect_status 0
-  grep -q 'ACCEPTED; the number of devices is what the host itself reports' <<<"$output"
+  grep -q 'ACCEPTED: 1 of 1 checks; the number of devices is what the host itself reports' <<<"$output"
   rm -r out
   echo '{"schema": "himeno-inventory/1", "hosts": {"n1": {"gpus": [{"count": 2}]}}}' >inventory.json
   accept n1 --stages alone --inventory inventory.json
   expect_status 0
-  grep -qx '  ACCEPTED' <<<"$output"
+  grep -qx '  ACCEPTED: 1 of 1 checks' <<<"$output"
 }
 
 @test "without a file hosts are compared with each other" {
@@ -105,7 +105,7 @@ END
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0
   grep -qx '  driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
-  grep -q 'ACCEPTED; .*driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
+  grep -q 'ACCEPTED at level 1: 1 of 1 checks; .*driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
   rm -r out
   host n3 bus/pci/devices/0000:10:00.0/current_link_width 8
   accept 'n[1-4]' --per-host 1 --level 1
@@ -116,7 +116,7 @@ END
   host n4 bus/pci/devices/0000:10:00.0/current_link_width 8
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0
-  grep -q 'ACCEPTED; .*GPU pcie_width 1 x 16, 1 x 8 on n\[3-4\], 2 x 16 on n\[1-2\]' <<<"$output"
+  grep -q 'ACCEPTED at level 1: .*GPU pcie_width 1 x 16, 1 x 8 on n\[3-4\], 2 x 16 on n\[1-2\]' <<<"$output"
 }
 
 @test "other GPUs are another type of host, and what all hosts lack is the file's fault" {
@@ -161,5 +161,5 @@ END
   [[ $output == *"n2: no inventory: "*"n2 does not answer"* ]]
   rm -r out
   accept 'n[1-2]' --per-host 1 --level 1
-  grep -q 'NOT ACCEPTED; inventory unknown: n2' <<<"$output"
+  grep -q 'NOT ACCEPTED at level 1: 1 finding; inventory unknown: n2' <<<"$output"
 }

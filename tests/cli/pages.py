@@ -14,6 +14,7 @@ import unittest
 
 source = pathlib.Path(os.environ["top_srcdir"])
 sys.path[:0] = [str(source / "scripts" / folder) for folder in ("accepting", "reporting", "shared")]
+import handover  # noqa: E402
 import published  # noqa: E402
 
 HOSTILE = {"HOST": "<b>&\"'n1", "DEVICE": "</td><script>alert('x')</script>", "FOLDER": "it's <i>\"so\" &amp; {0}", "WHY": "a < b && 'c' \"d\"\\\nnext"}
@@ -83,32 +84,55 @@ class Acceptance(Same):
     document = {"schema": "himeno-accept/1", "time": "2026-11-23T12:04:18Z", "accepted": False, "conclusion": "WHY it is", "policy": "WHY", "hosts": ["HOST", "n2"],
                 "tested": ["HOST", "n2"], "drain": {"n2": ["WHY"]}, "drain_list": "n2 HOST", "run_again": {}, "run_again_list": "", "suspect": {}, "not_judged": [],
                 "set_up": ["WHY of all"], "unchecked": {"speed": ["HOST", "n2"]}, "measured": measured, "left_out": [], "ignored": [], "seconds": 2.9,
-                "findings": [{"kind": "wrong", "hosts": ["HOST", "n2"], "device": "DEVICE", "why": "WHY", "command": "run 'FOLDER'", "step": "alone"}]}
-    accept = {"policy": "WHY", "checks": [check("speed", 0.25), check("heat", -3.0, at_most=True, value=None, outcome="unknown")]}
+                "command": "accept 'FOLDER'", "level": 2, "durations": {"alone": {"steps": 3, "seconds": 12.4}},
+                "machine": {"models": {"DEVICE": 2}, "driver": {"WHY": "HOST", "580.1": "n2"}, "mpi": {"Open MPI 4": "HOST"}, "kernel": {}, "suite": {"0.2.0": "HOST"}},
+                "devices": [dict(host=host, rank=0, model="DEVICE", uuid=f"GPU-{host}", serial=None, gflops=gflops, ceiling_gbps=2345.6, celsius=61, watts=None, corrected=7)
+                            for host, gflops in (("HOST", 1234.5), ("n2", 617.25))],
+                "drift": {"time": "2024-11-23T12:04:18Z", "notes": ["WHY it moved"],
+                          "hosts": [dict(host="HOST", before=1300.0, gflops=1234.5, percent=-5.04, noise=1.25)],
+                          "devices": [dict(host="HOST", rank=0, uuid=None, before=1300.0, gflops=1234.5, percent=-5.04, noise=1.25, corrected_per_day=0.5, outcome="slower")]},
+                "findings": [{"kind": "wrong", "hosts": ["HOST", "n2"], "device": "DEVICE", "serial": "165", "why": "WHY", "command": "run 'FOLDER'", "step": "alone",
+                              "severity": "drain", "percent_from_limit": -12.34, "percent_from_peers": None, "cause": "WHY it failed", "next_step": "replace DEVICE"}]}
+    checks = [check("speed", 0.25), check("heat", -3.0, at_most=True, value=None, outcome="unknown"),
+              check("ecc", 0, unit="yes/no", value=0.0, limit=1.0, outcome="fail")]
 
     def made(self, change):
-        document, accept = change(self.document), change(self.accept)
-        better = {"policy": "x", "checks": [accept["checks"][0] | {"margin": 0.5, "value": 0.75}]}
-        steps = {"one": better, "two": accept}
+        """With the limits that scripts/accept finds in its steps: those with the smallest margin."""
+        document, checks = change(self.document), change(self.checks)
+        better = {"policy": "x", "checks": [checks[0] | {"margin": 0.5, "value": 0.75}]}
+        steps = {"one": better, "two": {"policy": "WHY", "checks": checks}}
         run = types.SimpleNamespace(done={name: {"hosts": document["hosts"][:1], "command": "true"} for name in steps},
                                     document=lambda name: {"result": {"accept": steps[name]}})
-        return document, published.html(document, run), published.prometheus(document, 1764000000.5)
+        document["limits"] = handover.limits(run)
+        return document, published.html(document), published.prometheus(document, 1764000000.5)
 
     def test_page(self):
         document, strange, _ = self.made(hostile)
         page = self.same(self.made(lambda value: value)[1], strange)
         head, rows = page.table(["host", "GFLOPS"])
-        self.assertEqual(head, ["host", "GFLOPS", "share", "exchange µs", "°C", "W", "GFLOPS/W", "MHz", "errors", "verdict"])  # theory and pairs are unknown
+        self.assertEqual(head, ["host", "GFLOPS", "of ceiling", "exchange µs", "°C", "W", "GFLOPS/W", "MHz", "errors", "verdict"])  # theory and pairs are unknown
         for row, one in zip(rows, document["measured"], strict=True):
             self.assertEqual((row[0], row[-1]), (one["host"], one["verdict"]))
             wanted = [one["gflops"], 75, 12.3, 61, 412, 1.25, 1410, one["errors"]]
             for cell, value in zip(row[1:-1], wanted, strict=True):
                 self.assertAlmostEqual(float(cell.rstrip("%")), value, delta=1e-4 * value)
-        at = page.rows.index(rows[1])
-        self.assertEqual(page.marks, [(at, 1), (at, 8), (at, 9)])
-        self.assertIn(["<b>&\"'n1, n2", HOSTILE["DEVICE"], "wrong", HOSTILE["WHY"]], page.table(["hosts", "device"])[1])
-        self.assertEqual([row[1:4] for row in page.table(["check", "limit"])[1]], [["at least 0.25", "0.5", "pass"], ["at most 0.25", "–", "unknown"]])
-        self.assertTrue({"accepted: no", "correct: no", "drain: n2 " + HOSTILE["HOST"]} <= set(page.texts))
+        at, drifted = page.rows.index(rows[1]), page.rows.index(page.table(["host", "device"])[1][0])
+        self.assertEqual(page.marks, [(at, 1), (at, 8), (at, 9), (drifted, 7)])
+        why, device, host = (HOSTILE[name] for name in ("WHY", "DEVICE", "HOST"))
+        self.assertEqual(page.table(["severity", "hosts"])[1][0], ["drain", "<b>&\"'n1, n2", f"{device}, serial 165", f"wrong: {why}", "-12.3%", "–",
+                                                                    f"{why} it failed. Next: replace {device}"])
+        self.assertEqual([row[1:4] + row[5:] for row in page.table(["check", "limit"])[1]],
+                         [["at least 0.25", "0.5", "pass", why], ["at most 0.25", "–", "unknown", why], ["required: yes", "no", "fail", why]])
+        head, rows = page.table(["host", "rank"])
+        self.assertEqual(head, ["host", "rank", "model", "UUID", "GFLOPS", "ceiling GB/s", "°C", "ECC corrected"])  # serial and W are unknown
+        self.assertEqual(rows[0], [host, "0", device, f"GPU-{host}", "1234.5", "2345.6", "61", "7"])
+        self.assertEqual(page.rows[drifted], [host, "rank 0", "1300.0", "1234.5", "-5.0%", "± 1.2%", "0.5", "slower"])
+        self.assertEqual(page.table(["host", "slowest device: GFLOPS before"])[1][0], [host, "1300.0", "1234.5", "-5.0%", "± 1.2%"])
+        facts = dict(row for row in page.rows if len(row) == 2)
+        self.assertEqual((facts["GPU model"], facts["driver"], facts["MPI"], facts["himeno-gpu"], facts["policy"], facts["command"], facts["durations"]),
+                         (f"2 × {device}", f"{why} on {host}, 580.1 on n2", "Open MPI 4", "0.2.0", why, f"accept '{HOSTILE['FOLDER']}'", "3 s in all; alone: 3 steps, 12 s"))
+        self.assertTrue({"accepted: no", why + " it is", "correct: no", "drain: n2 " + host} <= set(page.texts))
+        self.assertEqual("".join(page.texts).count(why + " it is"), 1)
 
     def test_metrics(self):
         document, _, text = self.made(hostile)
@@ -122,7 +146,7 @@ class Acceptance(Same):
             pairs = tuple(re.sub(r"\\(.)", lambda one: {"n": "\n"}.get(one[1], one[1]), one) for one in re.findall(r'="((?:[^"\\]|\\.)*)"', labels or ""))
             self.assertNotIn((name, pairs), found)
             found[name.removeprefix("himeno_accept_"), pairs] = float(value)
-        wanted = {("accepted", ()): 0, ("end_timestamp_seconds", ()): 1764000000.5, ("duration_seconds", ()): 2.9}
+        wanted = {("level", ()): 2, ("accepted", ()): 0, ("end_timestamp_seconds", ()): 1764000000.5, ("duration_seconds", ()): 2.9}
         for one in document["measured"]:
             host, own = one["host"], (one["host"],)
             units = {"flops_per_second": ("gflops", 1e9), "ceiling_ratio": ("ceiling_share", 1), "exchange_seconds": ("exchange_seconds", 1),

@@ -109,13 +109,13 @@ class Accepting(helper.Case):
         met = {"a": 2, "b": 2, "c": 2, "d": 2}
         step = {"command": "", "name": ""}
         run = helper.Run()
-        self.assertEqual(stages.accuse(run, {("a", "b"): (9, step)}, 2, met), set())
+        self.assertEqual(stages.accuse(run, {("a", "b"): (9, step)}, 2, 1, met), set())
         self.assertEqual(run.found(), [("path", "a", "b")])
         run = helper.Run()
-        self.assertEqual(stages.accuse(run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, met), {"a"})
+        self.assertEqual(stages.accuse(run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, 1, met), {"a"})
         self.assertEqual(run.found(), [("slow", "a")])
         run = helper.Run()
-        self.assertEqual(stages.accuse(run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, {**met, "a": 3}), set())
+        self.assertEqual(stages.accuse(run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, 1, {**met, "a": 3}), set())
         self.assertEqual(run.found(), [("path", "a", "b"), ("path", "a", "c")])
 
     def test_a_device_that_is_a_twentieth(self):
@@ -296,7 +296,8 @@ class Accepting(helper.Case):
         row = {"theory_share": None, "gflops_per_watt": 50, "host": 'a"\\b', "gflops": 2, "ceiling_share": None,
                "exchange_seconds": None, "pair_seconds": None, "celsius": None, "watts": None, "sm_mhz": None,
                "errors": 0, "outliers": [], "verdict": "pass"}
-        text = published.prometheus({"measured": [row], "accepted": True, "seconds": 1.5, "drain": {}}, 7)
+        text = published.prometheus({"measured": [row], "accepted": True, "seconds": 1.5, "drain": {}, "level": 2}, 7)
+        self.assertIn("himeno_accept_level 2\n", text)
         self.assertIn('himeno_accept_host_flops_per_second{host="a\\"\\\\b"} 2000000000', text)
         self.assertIn('flops_per_joule{host', text)
         self.assertIn("} 50000000000", text)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""How long an acceptance takes: an estimate before it begins, and what remains while it runs."""
+
+import math
+import time
+
+START = 8  # seconds of a step besides its measurement: start-up, choosing, verification
+SWITCH_MIN = 2  # a switch with more hosts than this is tested
+
+
+def text(seconds):
+    """40 s, 6 min, 2 h 10 min"""
+    if seconds < 100:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    hours = f"{minutes // 60} h" if minutes >= 60 else ""
+    return f"{hours} {minutes % 60} min".strip() if minutes % 60 or not hours else hours
+
+
+def stages(a):
+    """{stage: (steps, seconds of all of them)}, without the single devices of hosts that fail."""
+    names, each = len(a.names), a.seconds + START
+
+    def waves(steps, rounds=1):
+        return steps * rounds, rounds * math.ceil(steps / a.parallel) * each
+
+    rounds = min(a.rounds, names - 1 + names % 2)
+    switches = sum(SWITCH_MIN < len(members) < names for members in a.leaves.values())
+    every = {
+        "alone": waves(names),
+        "products": waves(names),
+        "pairs": waves(names // 2, rounds),
+        "switches": (switches, switches * each),
+        "all": waves(int(names > 1)),
+    }
+    chosen = a.stages if a.level or not a.soak else []
+    if a.soak:
+        chosen = ["alone", *(name for name in chosen if name != "alone")]
+    return {name: every[name] for name in chosen if name in every}
+
+
+class Timing:
+    """The rest is estimated by the pace so far. A soak takes as long as was asked for."""
+
+    def __init__(self, a):
+        self.begin, self.soak, self.budget = time.time(), a.soak or 0, a.budget
+        self.left = {name: list(pair) for name, pair in stages(a).items()}
+        self.estimated = self.soaked = 0
+
+    def expected(self):
+        seconds = self.soak + sum(seconds for _, seconds in self.left.values())
+        return seconds if self.budget is None else min(seconds, self.budget)
+
+    def ended(self, stage, seconds, was_kept):
+        """A step of the stage has ended. One of an earlier start says nothing about the pace."""
+        if stage == "soak":
+            self.soaked += seconds
+            return
+        if stage in self.left:
+            for earlier in list(self.left)[
+                : list(self.left).index(stage)
+            ]:  # had fewer steps than planned
+                del self.left[earlier]
+        left = self.left.get(stage)
+        if not left or left[0] <= 0:
+            return
+        share = left[1] / left[0]
+        left[:] = left[0] - 1, left[1] - share
+        self.estimated += 0 if was_kept else share
+
+    def remaining(self):
+        """Seconds."""
+        elapsed = time.time() - self.begin - self.soaked
+        pace = elapsed / self.estimated if self.estimated else 1
+        rest = pace * sum(seconds for _, seconds in self.left.values()) + max(
+            0, self.soak - self.soaked
+        )
+        if self.budget is not None:
+            rest = min(rest, self.begin + self.budget - time.time())
+        return max(0, rest)
