@@ -44,8 +44,8 @@ void reference_check(const json_t *document, const struct judge_run *run, const 
 struct policy;
 
 /** \brief Sets the check of the device whose rate has sunk most since the earlier run. The limit is
- * the policy's rate_of_installation_min, or 0.9; \a policy may be NULL. Returns 0 if no device is in
- * both documents with rate and noise. */
+ * the policy's rate_of_installation_min, or 0.9; \a policy may be NULL. Returns 0 if no device is
+ * in both documents with rate and noise. */
 int drift_check(const json_t *document, const struct reference *reference, const struct policy *policy,
                 struct check *check);
 
