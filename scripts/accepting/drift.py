@@ -175,6 +175,7 @@ def compare_with(run, folder):
         for key in sorted(old.keys() | new.keys(), key=str)
         if key[0] in both or key in old and key in new
     ]
+    rows.sort(key=lambda row: (row["host"], row["rank"]))
     hosts = list(
         filter(None, (of_host([row for row in rows if row["host"] == name]) for name in both))
     )

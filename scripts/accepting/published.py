@@ -76,8 +76,10 @@ def drift(document):
     found = document["drift"]
     rows = [[row["host"], row["uuid"] or f"rank {row['rank']}", number(row["before"], "{:#.5g}"), number(row["gflops"], "{:#.5g}"), percent(row["percent"]),
              number(row["noise"], "± {:.1f}%"), number(row["corrected_per_day"], "{:.3g}"), row["outcome"]] for row in found["devices"]]
+    hosts = [[row["host"], number(row["before"], "{:#.5g}"), number(row["gflops"], "{:#.5g}"), percent(row["percent"]), number(row["noise"], "± {:.1f}%")] for row in found["hosts"]]
     marks = {(place, 7) for place, row in enumerate(found["devices"]) if row["outcome"] not in ("unchanged", "faster")}
     return (*(page.paragraph(line) for line in found["notes"]),
+            page.table(["host", "slowest device: GFLOPS before", "GFLOPS now", "change", "noise"], hosts, texts=(0,)), page.heading("devices"),
             page.table(["host", "device", "GFLOPS before", "GFLOPS now", "change", "noise", "corrected ECC errors per day", "outcome"], rows, marks=marks, wraps=True, texts=(0, 1, 7)))
 
 

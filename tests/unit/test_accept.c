@@ -186,7 +186,7 @@ static void an_earlier_run_is_read_with_its_noise(void **state)
   struct reference r;
   (void)state;
   assert_int_equal(reference_parse(text, strlen(text), "test", &r), STATUS_OK);
-  assert_true(r.gflops == 12.5 && r.ranks == 1 && view_number(r.config, "kmax") == 64);
+  assert_true(r.gflops == 12.5 && r.ranks == 1 && view_number(r.document, "config.kmax") == 64);
   assert_true(fabs(r.noise - 1.4826 * 1.62 * 0.1) < 1e-9);
   assert_true(fabs(r.tail - 0.01) < 1e-9); /* mean 1.01, median 1 */
   reference_free(&r);
