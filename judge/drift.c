@@ -107,7 +107,8 @@ static void drift_missing(const json_t *rows, const json_t *others, const char *
   json_t *row;
   json_array_foreach((json_t *)rows, n, row)
   {
-    if (!drift_same(others, row)) fprintf(out, "    %s: %s\n", what, suspect_row(row, name, sizeof name));
+    if (!drift_same(others, row))
+      fprintf(out, "    %s: %s\n", what, suspect_row(row, (int)n, name, sizeof name));
   }
 }
 
@@ -129,7 +130,7 @@ void drift_text(const json_t *document, const struct reference *r, FILE *out)
   {
     const json_t *old = drift_same(before, row), *next = json_array_get(rows, n + 1);
     const struct drift d = drift_of(old, row, days);
-    suspect_row(row, name, sizeof name);
+    suspect_row(row, (int)n, name, sizeof name);
     if (old) drift_line(name, &d, out);
     if (old) drift_changed(old, row, "driver", name, out);
     slowest = (struct drift){fmin(slowest.before, d.before), fmin(slowest.now, d.now),

@@ -46,7 +46,7 @@ void suspect_append(char *text, size_t size, const char *format, ...) __attribut
 
 /** \brief "rank 3 on node07, GPU-…" (or the device's name if it has no UUID). Returns text. */
 const char *suspect_name(const struct judge_run *run, int rank, char *text, size_t size);
-const char *suspect_row(const json_t *row, char *text, size_t size);
+const char *suspect_row(const json_t *row, int rank, char *text, size_t size);
 
 /** \brief "clock 1305 MHz where the usual is 1980, throttled (thermal)", or "its device
  * reports no difference". Returns text. */

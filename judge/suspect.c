@@ -43,10 +43,10 @@ void suspect_append(char *text, size_t size, const char *format, ...)
   va_end(arguments);
 }
 
-const char *suspect_row(const json_t *row, char *text, size_t size)
+const char *suspect_row(const json_t *row, int rank, char *text, size_t size)
 {
   const char *uuid = view_text(row, "uuid");
-  snprintf(text, size, "rank %.0f on %s, %s", view_number(row, "rank"), view_text(row, "host"),
+  snprintf(text, size, "rank %d on %s, %s", rank, view_text(row, "host"),
            *uuid ? uuid : view_text(row, "device"));
   value_make_printable(text);
   return text;
@@ -54,7 +54,7 @@ const char *suspect_row(const json_t *row, char *text, size_t size)
 
 const char *suspect_name(const struct judge_run *run, int rank, char *text, size_t size)
 {
-  return suspect_row(run->ranks[rank].row, text, size);
+  return suspect_row(run->ranks[rank].row, rank, text, size);
 }
 
 /* ---- what differs ---- */

@@ -88,7 +88,7 @@ END
   grep -qE '^    corrected ECC errors per day: n02 GPU-moved 0.027' <<<"$output"
   grep -qE '^    driver none → newer, none on n02$' <<<"$output"
   # Other grids cannot be compared, and a folder without an acceptance neither.
-  sed -i 's/"imax": 18/"imax": 34/' new/steps/alone-*.doc
+  sed -i 's/"imax": [0-9]*/"imax": 99/' new/steps/alone-*.doc
   bats_run "$top_srcdir/scripts/accept" new --against old
   expect_status 2
   bats_run "$top_srcdir/scripts/accept" new --against .

@@ -211,7 +211,7 @@ passes() {
   mkdir -p none/bus/pci/devices
   touch=\$\(touch\ "$PWD/ran"\)
   for script in prolog epilog health; do
-    check $script PATH="$PWD/theirs:/usr/bin:/bin" HIMENO_ACCEPT_OPTIONS="$touch" SLURM_JOB_COMMENT="$touch" \
+    check $script PATH="$PWD/theirs:/usr/bin:/bin" HIMENO_POLICY="$touch" SLURM_JOB_COMMENT="$touch" \
       BASH_ENV="$PWD/theirs/nvidia-smi" ENV="$PWD/theirs/nvidia-smi" PYTHONPATH="$PWD/theirs/modules" PYTHONHOME=/nonexistent \
       HIMENO_SYSFS="$PWD/none" TMPDIR="$PWD/theirs" "BASH_FUNC_readlink%%=() { touch $PWD/ran; }" SLURM_CONF="$PWD/theirs/slurm.conf" HOME="$PWD/theirs"
     expect_status 0

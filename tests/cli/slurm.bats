@@ -64,7 +64,8 @@ in_slurm() {
     sbatch -W -N 2 -o accept.out \"$top_srcdir/scripts/sites/accept.sbatch\" --seconds 0.05 --stages alone --per-host 2 --size 18x18x34 --options '-b null --block 5'
     code=\$?
     for recipe in accept soak scaling; do
-      HIMENO_ACCEPT_OPTIONS='\$(touch evaluated)' HIMENO_SCALING_OPTIONS='\$(touch evaluated)' sbatch -N 2 -o \$recipe.words \"a tree/scripts/sites/\$recipe.sbatch\" --options '-x p2p' --kernels 'two words' '' '\$(touch evaluated)'
+      export HIMENO_{ACCEPT,SCALING}_OPTIONS='\$(touch evaluated)'
+      sbatch -N 2 -o \$recipe.words \"a tree/scripts/sites/\$recipe.sbatch\" --options '-x p2p' --kernels 'two words' '' '\$(touch evaluated)'
     done
     for n in \$(seq $((100 * SLOWNESS))); do [ -z \"\$(squeue -h)\" ] && break; sleep 0.1; done
     cat accept.out
