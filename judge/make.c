@@ -151,11 +151,11 @@ static void put_typical(json_t *policy, const char *key, const struct make_serie
   char from[POLICY_FROM_MAX];
   if (s->n == 0 || s->lacking) return;
   const struct stats_summary u = stats_summarise(s->values, (size_t)s->n);
-  const double spread = STATS_MAD_SIGMAS * u.mad, room = fmax(SIGMAS * spread, least * u.median);
+  const double spread = STATS_MAD_SIGMAS * u.mad, margin = fmax(SIGMAS * spread, least * u.median);
   if (!(u.median > 0)) return;
   snprintf(from, sizeof from, "%d %s: median %.6g, spread %.2g, %s 5 spreads, at least %g%%", s->n, of,
            u.median, spread, at_most ? "and" : "less", 100 * least);
-  make_put(policy, key, json_real(digits(at_most ? u.median + room : fmax(0, u.median - room), at_most)),
+  make_put(policy, key, json_real(digits(at_most ? u.median + margin : fmax(0, u.median - margin), at_most)),
            from);
 }
 

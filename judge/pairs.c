@@ -18,9 +18,9 @@ struct pair {
 /* All ends, \a n of them; NULL if memory ran out. */
 static struct pair *pairs_list(const struct judge_run *run, int rate, int *n)
 {
-  size_t room = 1;
-  for (int r = 0; r < run->n_ranks; r++) room += (size_t)run->ranks[r].n_paths;
-  struct pair *pairs = malloc(room * sizeof *pairs);
+  size_t capacity = 1;
+  for (int r = 0; r < run->n_ranks; r++) capacity += (size_t)run->ranks[r].n_paths;
+  struct pair *pairs = malloc(capacity * sizeof *pairs);
   *n = 0;
   for (int r = 0; pairs && r < run->n_ranks; r++)
     for (int m = 0; m < run->ranks[r].n_paths; m++) {

@@ -24,9 +24,9 @@ struct himeno_choice {
   struct grid_size size;
   int64_t global[3];
   int procs[3];
-  struct memory_budget memory; /**< as it was before anything was allocated */
-  uint64_t bytes;              /**< of device memory that the fullest rank takes */
-  int turn, sharing, turns;    /**< as in struct solver_config */
+  struct memory_budget memory;             /**< as it was before anything was allocated */
+  uint64_t bytes;                          /**< of device memory that the fullest rank takes */
+  int sharing_rank, sharing, sharing_most; /**< as in struct solver_config */
 };
 
 /** The same in words: of documents, of a kernel, of a transport. */

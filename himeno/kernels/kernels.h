@@ -66,7 +66,7 @@ struct himeno_counts {
   uint64_t instructions; /**< issued */
   uint64_t arithmetic;   /**< of these, with a sum or product of floats in them */
   uint64_t flop;
-  uint64_t stalls; /**< turns in which a processor waited */
+  uint64_t stalls; /**< cycles in which a processor waited */
   /** nanoseconds and points of a sweep on the part by a model, which is no measurement: of all
    * launches, each with the host's call */
   uint64_t estimate_ns, estimate_points;

@@ -236,15 +236,16 @@ static status_t ceiling_one(const struct solver_grid *grid, const struct solver_
   return gpu_elapsed(o->begin, o->end, seconds);
 }
 
-/* One turn after the other; \a seconds this rank's, \a most the slowest one's of the last turn. */
+/* One round per rank that shares a device; \a seconds this rank's, \a most the slowest one's of the
+ * last round. */
 static status_t ceiling_each(struct solver *s, int passes, double *seconds, double *most)
 {
   const struct solver_config *config = &s->config;
   const struct solver_grid *grid = &s->grid;
-  for (int turn = 0; turn == 0 || turn < config->turns; turn++) {
+  for (int round = 0; round == 0 || round < config->sharing_most; round++) {
     double took = 0;
     RETURN_IF_FAILED(barrier(config->comm, s->passes.halo.route, grid->compute));
-    if (turn == config->turn) {
+    if (round == config->sharing_rank) {
       RETURN_IF_FAILED(ceiling_one(grid, &s->outcome, passes, &took));
       *seconds = took;
     }
@@ -264,7 +265,7 @@ status_t solver_ceiling(struct solver *s, int passes, struct solver_rates *rates
   const double parts[SUMS] = {bytes, config->sharing > 1 ? mine / config->sharing : mine};
   RETURN_IF_FAILED(
       watch_allreduce(config->comm, parts, sums, SUMS, MPI_DOUBLE, MPI_SUM, "the ceiling's bytes"));
-  rates->all = config->turns > 1 ? sums[RATE] : most > 0 ? sums[BYTES] / most : 0;
+  rates->all = config->sharing_most > 1 ? sums[RATE] : most > 0 ? sums[BYTES] / most : 0;
   rates->mine = mine;
   return STATUS_OK;
 }

@@ -160,7 +160,7 @@ static status_t resident_link(const struct solver_config *config, const struct s
   if (!halo_route_linked(halo->route))
     return log_fail(STATUS_USAGE, "kernel %s over many ranks needs p2p from each to all of its neighbours",
                     kernel);
-  if (config->turns > 1)
+  if (config->sharing_most > 1)
     return log_fail(STATUS_ENVIRONMENT, "kernel %s needs a device of its own for each rank", kernel);
   halo->link = halo_route_link(halo->route, NULL);
   RETURN_IF_FAILED(halo_route_start(halo->route, grid->fields.p[1], NULL));

@@ -49,7 +49,7 @@ struct solver_config {
   int array_pad;  /**< bytes by which each array of coefficients begins later than the one before */
   /** of the ranks that share a device, which take turns at the ceiling: this one's place among
    * them, how many they are, and the most of any device; zeros where none is shared */
-  int turn, sharing, turns;
+  int sharing_rank, sharing, sharing_most;
   /** plants what is due at sweep \a at of a block of \a sweeps, and brings \a stop forward to
    * where more is due; NULL but in tests (himeno/solver/flip.h) */
   status_t (*faults)(struct solver_grid *grid, int at, int sweeps, int *stop);
@@ -172,7 +172,7 @@ const struct layout *solver_layout(const struct solver_grid *grid);
 
 /** Bytes a second of the ceiling kernel. */
 struct solver_rates {
-  double all;  /**< over all ranks, by the slowest one's time of each turn */
+  double all;  /**< over all ranks, by the slowest one's time of each round */
   double mine; /**< of this rank's device alone */
 };
 

@@ -37,9 +37,9 @@ struct solver_config himeno_solver_config(const struct himeno_choice *choice)
       .overlap = !config->no_overlap,
       .pad = (int)config->pad,
       .array_pad = (int)config->array_pad,
-      .turn = choice->turn,
+      .sharing_rank = choice->sharing_rank,
       .sharing = choice->sharing,
-      .turns = choice->turns,
+      .sharing_most = choice->sharing_most,
       .faults = flip_any() ? flip_faults : NULL,
   };
   if (c.max_sweeps < HIMENO_REHEARSAL_SWEEPS) c.max_sweeps = HIMENO_REHEARSAL_SWEEPS;

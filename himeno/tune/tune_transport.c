@@ -84,8 +84,9 @@ static const struct halo_transport *rule_of(const struct himeno_choice *choice)
 {
   char reason[GPU_TEXT_MAX];
   const struct halo_transport *const best = &halo_transport_p2p;
-  return choice->turns <= 1 && best->available(choice->placement.backend, reason) ? best
-                                                                                  : &halo_transport_staged;
+  return choice->sharing_most <= 1 && best->available(choice->placement.backend, reason)
+             ? best
+             : &halo_transport_staged;
 }
 
 status_t himeno_transport_rule(struct himeno_choice *choice)
@@ -104,7 +105,7 @@ status_t himeno_transport_rule(struct himeno_choice *choice)
   return STATUS_OK;
 }
 
-/* ---- turns ---- */
+/* ---- ranks that share a device ---- */
 
 /* A device as a rank has it. */
 struct seat {
@@ -119,7 +120,7 @@ static void seats_count(const struct seat *seats, struct himeno_choice *choice)
     if (seats[r].host_first != seats[me].host_first) continue;
     if (r != me && !binding_same_device(&seats[r].info, &seats[me].info)) continue;
     choice->sharing++;
-    choice->turn += r < me;
+    choice->sharing_rank += r < me;
   }
 }
 
@@ -135,8 +136,8 @@ status_t himeno_sharing_find(struct himeno_choice *choice)
   TRY(agree_status(p->comm, status), done);
   TRY(watch_allgather(p->comm, &mine, seats, sizeof mine, "who shares a device"), done);
   seats_count(seats, choice);
-  status =
-      watch_allreduce(p->comm, &choice->sharing, &choice->turns, 1, MPI_INT, MPI_MAX, "who shares a device");
+  status = watch_allreduce(p->comm, &choice->sharing, &choice->sharing_most, 1, MPI_INT, MPI_MAX,
+                           "who shares a device");
 done:
   free(seats);
   return status;

@@ -228,7 +228,7 @@ static void twelve_qpus_meet_at_a_barrier(void **state)
   rig_close(&rig);
 }
 
-static void more_programs_than_qpus_take_turns(void **state)
+static void more_programs_than_qpus_take_cycles(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 3, .memory_bytes = 1 << 20};
   (void)state;
@@ -306,7 +306,7 @@ static void counts_are_of_instructions(void **state)
   rig_close(&rig);
 }
 
-/* A run is the same whenever it is done: turns and counts included. */
+/* A run is the same whenever it is done: cycles and counts included. */
 static void runs_repeat_exactly(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 12, .memory_bytes = 1 << 20};
@@ -337,7 +337,7 @@ int main(void)
       cmocka_unit_test(uniforms_stream_and_their_address_can_be_set),
       cmocka_unit_test(both_tmus_keep_their_order),
       cmocka_unit_test(twelve_qpus_meet_at_a_barrier),
-      cmocka_unit_test(more_programs_than_qpus_take_turns),
+      cmocka_unit_test(more_programs_than_qpus_take_cycles),
       cmocka_unit_test(the_mutex_keeps_others_out),
       cmocka_unit_test(threads_switch_after_two_more_instructions),
       cmocka_unit_test(two_threads_have_half_the_registers_each),

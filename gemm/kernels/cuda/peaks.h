@@ -13,16 +13,16 @@ extern "C" {
 
 /** Threads of a block. */
 #define CUDA_PEAK_THREADS 256
-/** Multiply-adds of a thread a turn. */
+/** Multiply-adds of a thread per round. */
 #define CUDA_PEAK_FMA 256
-/** Bytes of shared memory that a thread reads a turn. */
+/** Bytes of shared memory that a thread reads per round. */
 #define CUDA_PEAK_LOCAL_BYTES 64
 
 /* Threads store only what cannot come out: `out` is not written. */
-cudaError_t cuda_peak_fma(float *out, int blocks, int turns, cudaStream_t stream);
-cudaError_t cuda_peak_local(float *out, int blocks, int turns, cudaStream_t stream);
-/** \brief Reads n floats, a multiple of 4, as often as \a turns says. */
-cudaError_t cuda_peak_read(float *out, const float *in, int64_t n, int blocks, int turns,
+cudaError_t cuda_peak_fma(float *out, int blocks, int rounds, cudaStream_t stream);
+cudaError_t cuda_peak_local(float *out, int blocks, int rounds, cudaStream_t stream);
+/** \brief Reads n floats, a multiple of 4, as often as \a rounds says. */
+cudaError_t cuda_peak_read(float *out, const float *in, int64_t n, int blocks, int rounds,
                            cudaStream_t stream);
 
 #ifdef __cplusplus

@@ -3,11 +3,11 @@
 // memory. Results are stored only if they come out as they cannot.
 #define CHAINS 8
 
-__kernel void spin(const int turns, const float factor, __global float *out)
+__kernel void spin(const int rounds, const float factor, __global float *out)
 {
   float4 sums[CHAINS];
   for (int q = 0; q < CHAINS; q++) sums[q] = (float4)(get_local_id(0) + q);
-  for (int t = 0; t < turns; t++) {
+  for (int t = 0; t < rounds; t++) {
 #pragma unroll
     for (int u = 0; u < 8; u++)
 #pragma unroll
@@ -26,14 +26,14 @@ __kernel void read_device(const int chunks, __global const float4 *in, __global 
 }
 
 // Four neighbours read the same chunk, as those of a tile do.
-__kernel __attribute__((reqd_work_group_size(256, 1, 1))) void read_local(const int turns,
+__kernel __attribute__((reqd_work_group_size(256, 1, 1))) void read_local(const int rounds,
                                                                           __global float *out)
 {
   __local float4 chunks[1024];
   float4 sums[4] = {0, 0, 0, 0};
   for (int q = get_local_id(0); q < 1024; q += 256) chunks[q] = (float4)(q);
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int t = 0; t < turns; t++)
+  for (int t = 0; t < rounds; t++)
 #pragma unroll
     for (int q = 0; q < 4; q++) sums[q] += chunks[(get_local_id(0) / 4 + t * 64 + q * 256) % 1024];
   if (all(isnan(sums[0] + sums[1] + sums[2] + sums[3]))) out[get_global_id(0)] = 1;

@@ -223,8 +223,8 @@ INLINE void step_multiply_turning(const float fa[ITEM_M], const float fb[ITEM_N]
 #pragma unroll
   for (int r = 0; r < ITEM_M; r++)
 #pragma unroll
-    for (int turn = 0; turn < ITEM_N; turn++) {
-      const int q = r % 2 ? ITEM_N - 1 - turn : turn;
+    for (int step = 0; step < ITEM_N; step++) {
+      const int q = r % 2 ? ITEM_N - 1 - step : step;
       sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
     }
 }

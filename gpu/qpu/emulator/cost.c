@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define LINE_BYTES 64
-#define CLOCKS     4 /* of a turn */
+#define CLOCKS     4 /* of a cycle */
 #define SLICE_QPUS 4
 #define SLICES     (QPU_EMU_MAX_QPUS / SLICE_QPUS)
 #define MAX_SETS   128
@@ -92,7 +92,7 @@ static uint64_t cost_later(uint64_t a, uint64_t b)
 
 static uint64_t now(const struct qpu_issue *issue)
 {
-  return issue->emu->turn * CLOCKS;
+  return issue->emu->cycle * CLOCKS;
 }
 
 /* A line through the L2 cache: when it is there. */
@@ -211,5 +211,5 @@ int qpu_cost_waits(struct qpu_issue *issue)
 double qpu_emu_seconds(const struct qpu_emu *emu)
 {
   if (!emu->cost) return 0;
-  return (double)emu->stats.turns * CLOCKS / emu->cost->model.clock_hz + emu->cost->model.launch_seconds;
+  return (double)emu->stats.cycles * CLOCKS / emu->cost->model.clock_hz + emu->cost->model.launch_seconds;
 }

@@ -18,7 +18,7 @@ int qpu_cost_waits(struct qpu_issue *issue);
 /** \brief A look-up of sixteen words: when its answer is there. */
 void qpu_cost_lookup(struct qpu_issue *issue, int number, const qpu_vec *addresses);
 
-/** \brief A transfer of \a rows rows of \a bytes each: the turn on which it ends. */
+/** \brief A transfer of \a rows rows of \a bytes each: the cycle on which it ends. */
 uint64_t qpu_cost_transfer(struct qpu_issue *issue, int rows, int bytes);
 
 /** \brief The uniform stream goes on elsewhere. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief Instruction-level emulator of VideoCore IV QPUs: any number of them side by side, one
- * instruction each a turn, always in the same order, so that every run gives the same result.
+ * instruction each a cycle, always in the same order, so that every run gives the same result.
  *
  * It stops with QPU, address and cause at undefined behaviour: a broken scheduling rule, an access
  * outside every allocation, a look-up that was never requested, a wait that can never end. What
  * belongs to the 3D pipeline (varyings, tile buffer, textures) is refused. Counts are of issued
- * instructions and of turns spent waiting; they say nothing about speed, since memory answers at
+ * instructions and of cycles spent waiting; they say nothing about speed, since memory answers at
  * once and caches are not modelled. */
 #ifndef QPU_EMU_H
 #define QPU_EMU_H
@@ -64,11 +64,11 @@ enum qpu_stall {
 
 /** Counts of the last run, over all QPUs. */
 struct qpu_emu_stats {
-  uint64_t turns;
+  uint64_t cycles;
   uint64_t issued;               /**< instructions */
   uint64_t arithmetic;           /**< of these, with an fadd, fsub or fmul in them */
   uint64_t flops;                /**< lanes of fadd, fsub and fmul */
-  uint64_t stalls[QPU_N_STALLS]; /**< turns in which a QPU waited, by cause */
+  uint64_t stalls[QPU_N_STALLS]; /**< cycles in which a QPU waited, by cause */
   uint64_t uniforms, tmu_loads, vpm_reads, vpm_writes, dma_loads, dma_stores, branches_taken;
   uint64_t interrupts; /**< host interrupts raised */
   int tmu_depth_used;  /**< most requests that one TMU held */

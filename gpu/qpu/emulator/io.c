@@ -6,7 +6,7 @@
 #include "gpu/qpu/emulator/cost.h"
 #include "gpu/qpu/emulator/rules.h"
 
-#define DMA_TURNS 16 /* of a transfer, besides one for each row */
+#define DMA_CYCLES 16 /* of a transfer, besides one for each row */
 
 static int thread_id(const struct qpu_issue *issue)
 {
@@ -169,7 +169,7 @@ static status_t start_transfer(struct qpu_issue *issue, int store, uint32_t addr
   dma->pc = issue->thread->pc;
   int rows = qpu_dma_rows(dma->setup, store);
   dma->done_at = emu->cost ? qpu_cost_transfer(issue, rows, qpu_dma_row_bytes(dma->setup, store))
-                           : emu->turn + (uint64_t)(rows + DMA_TURNS);
+                           : emu->cycle + (uint64_t)(rows + DMA_CYCLES);
   if (dma->done_at < emu->next_dma) emu->next_dma = dma->done_at;
   if (store)
     emu->stats.dma_stores++;
@@ -280,7 +280,7 @@ status_t qpu_dma_advance(struct qpu_emu *emu, int all_of)
   for (int q = 0; q < emu->config.n_qpus; q++) {
     struct qpu_dma *dmas[2] = {&emu->qpus[q].load, &emu->qpus[q].store};
     for (int store = 0; store < 2; store++) {
-      if (dmas[store]->busy && (q == all_of || dmas[store]->done_at <= emu->turn))
+      if (dmas[store]->busy && (q == all_of || dmas[store]->done_at <= emu->cycle))
         RETURN_IF_FAILED(io_finish(emu, q, store));
       if (dmas[store]->busy && dmas[store]->done_at < next) next = dmas[store]->done_at;
     }

@@ -14,7 +14,7 @@ status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
 status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
 /** \brief Takes the oldest look-up of a TMU into r4. */
 status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);
-/** \brief Ends transfers that are due by the current turn, or all of a QPU's when \a all_of is its
+/** \brief Ends transfers that are due by the current cycle, or all of a QPU's when \a all_of is its
  * number. */
 status_t qpu_dma_advance(struct qpu_emu *emu, int all_of);
 

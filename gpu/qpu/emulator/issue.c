@@ -41,11 +41,11 @@ static status_t issue_write_target(struct qpu_issue *issue, int from_mul, const 
 }
 
 /* A rotated source of the mul ALU: one of r0 to r3 as a whole, others within quads. */
-static const qpu_vec *turned(const struct qpu_issue *issue, int mux, const qpu_vec *in, qpu_vec *room)
+static const qpu_vec *rotated(const struct qpu_issue *issue, int mux, const qpu_vec *in, qpu_vec *space)
 {
   const int n = qpu_rotation_of(issue), quads = mux >= QPU_MUX_R4;
-  for (int i = 0; i < QPU_LANES; i++) (*room)[i] = (*in)[quads ? (i & ~3) | ((i - n) & 3) : (i - n) & 15];
-  return room;
+  for (int i = 0; i < QPU_LANES; i++) (*space)[i] = (*in)[quads ? (i & ~3) | ((i - n) & 3) : (i - n) & 15];
+  return space;
 }
 
 static status_t run_alu(struct qpu_issue *issue)
@@ -53,13 +53,13 @@ static status_t run_alu(struct qpu_issue *issue)
   const struct qpu_decoded *d = issue->decoded;
   const struct qpu_inst *inst = &d->inst;
   struct qpu_thread *thread = issue->thread;
-  qpu_vec turn[2], added = {0}, multiplied = {0};
+  qpu_vec rotation[2], added = {0}, multiplied = {0};
   const qpu_vec *s[4];
   unsigned add_lanes = lanes_of(thread, inst->cond_add), mul_lanes = lanes_of(thread, inst->cond_mul);
   for (int i = 0; i < 4; i++) s[i] = d->source[i] == QPU_CONSTANT ? &d->constant : &thread->reg[d->source[i]];
   if (d->mul && d->rotation) {
-    s[2] = turned(issue, inst->mul_a, s[2], &turn[0]);
-    s[3] = inst->mul_b == inst->mul_a ? s[2] : turned(issue, inst->mul_b, s[3], &turn[1]);
+    s[2] = rotated(issue, inst->mul_a, s[2], &rotation[0]);
+    s[3] = inst->mul_b == inst->mul_a ? s[2] : rotated(issue, inst->mul_b, s[3], &rotation[1]);
   }
   if (d->add) d->add(&added, s[0], s[1]);
   if (d->mul) d->mul(&multiplied, s[2], s[3]);
@@ -215,7 +215,7 @@ int qpu_issue_fast_timed(struct qpu_emu *emu, struct qpu_thread *thread)
 {
   const struct qpu_decoded *d = qpu_fetch(emu, thread->pc);
   int reads = d && (d->port_a | d->port_b);
-  if (reads && (thread->line != thread->uniforms / 64 || thread->line_ready > emu->turn * 4)) return 0;
+  if (reads && (thread->line != thread->uniforms / 64 || thread->line_ready > emu->cycle * 4)) return 0;
   return qpu_issue_fast(emu, thread);
 }
 

@@ -155,13 +155,13 @@ static status_t after_issue(struct qpu_emu *emu, int number, struct qpu_thread *
 static status_t run_turn(struct qpu_emu *emu, int *progress)
 {
   *progress = 0;
-  if (emu->turn >= emu->next_dma) RETURN_IF_FAILED(qpu_dma_advance(emu, -1));
+  if (emu->cycle >= emu->next_dma) RETURN_IF_FAILED(qpu_dma_advance(emu, -1));
   for (int q = 0; q < emu->config.n_qpus; q++) {
     struct qpu_qpu *qpu = &emu->qpus[q];
     struct qpu_thread *thread = &qpu->thread[qpu->current];
     int issued;
     if (!thread->running) continue;
-    if (emu->cost && thread->ready > emu->turn) {
+    if (emu->cost && thread->ready > emu->cycle) {
       *progress = 1;
       continue;
     }
@@ -171,12 +171,12 @@ static status_t run_turn(struct qpu_emu *emu, int *progress)
     }
     struct qpu_issue issue = {.emu = emu, .qpu = qpu, .thread = thread, .number = q};
     RETURN_IF_FAILED(qpu_issue(&issue, &issued));
-    *progress |= issued || thread->ready > emu->turn;
+    *progress |= issued || thread->ready > emu->cycle;
     if (!issued) continue;
     if (__builtin_expect(thread->switching | thread->ending, 0))
       RETURN_IF_FAILED(after_issue(emu, q, thread));
   }
-  emu->turn++;
+  emu->cycle++;
   return STATUS_OK;
 }
 
@@ -246,7 +246,7 @@ status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_j
   memset(&emu->stats, 0, sizeof emu->stats);
   memset(emu->semaphores, 0, sizeof emu->semaphores);
   emu->mutex_owner = QPU_NO_OWNER;
-  emu->turn = 0;
+  emu->cycle = 0;
   if (emu->cost) qpu_cost_reset(emu->cost);
   emu->next_dma = UINT64_MAX;
   emu->n_running = 0;
@@ -257,7 +257,7 @@ status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_j
   RETURN_IF_FAILED(qpu_alu_enter(&mode));
   status_t status = run_all(emu);
   qpu_alu_leave(&mode);
-  emu->stats.turns = emu->turn;
+  emu->stats.cycles = emu->cycle;
   count_work(emu);
   return status;
 }

@@ -80,7 +80,7 @@ struct qpu_thread {
   uint64_t written;         /**< registers that the last instruction wrote */
   struct qpu_write last[2]; /**< its writes, as far as a rotation may read them too early */
   int n_last;
-  /* of an estimate: the turn on which it goes on, and its lines of uniforms with their clocks */
+  /* of an estimate: the cycle on which it goes on, and its lines of uniforms with their clocks */
   uint64_t ready, line_ready, next_ready;
   uint32_t line, next_line;
   int8_t waiting;    /**< enum qpu_stall, −1 when it does not wait */
@@ -103,8 +103,8 @@ struct qpu_emu {
   struct qpu_qpu *qpus;
   struct qpu_vpm vpm;
   uint8_t semaphores[16];
-  int mutex_owner;         /**< QPU · 2 + thread, or QPU_NO_OWNER */
-  uint64_t turn, next_dma; /**< next_dma: turn on which the first transfer may end */
+  int mutex_owner;          /**< QPU · 2 + thread, or QPU_NO_OWNER */
+  uint64_t cycle, next_dma; /**< next_dma: cycle on which the first transfer may end */
   int n_running;
   const struct qpu_job *jobs;
   size_t n_jobs, next_job;

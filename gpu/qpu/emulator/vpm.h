@@ -40,7 +40,7 @@ struct qpu_dma {
   uint32_t setup;  /**< basic set-up word */
   uint32_t stride; /**< MPITCHB of loads; STRIDE and BLOCKMODE of stores */
   int busy;
-  uint64_t done_at; /**< turn on which it ends */
+  uint64_t done_at; /**< cycle on which it ends */
   uint32_t active_setup, active_stride, address, pc;
 };
 

@@ -41,8 +41,8 @@ static int classic_is_slab(const struct cuda_exec *exec, struct cuda_pass *pass,
   const int *tile = exec->variant->tile;
   unsigned blocks[3];
   tile_box(exec->variant, pass, blocks);
-  double room = (double)blocks[0] * blocks[1] * blocks[2] * tile[0] * tile[1] * tile[2];
-  return !cuda_is_owned(exec, box) && (double)box_points(box) < SLAB_SHARE * room &&
+  double capacity = (double)blocks[0] * blocks[1] * blocks[2] * tile[0] * tile[1] * tile[2];
+  return !cuda_is_owned(exec, box) && (double)box_points(box) < SLAB_SHARE * capacity &&
          box_points(box) < INT32_MAX / 2;
 }
 
@@ -51,7 +51,7 @@ static dim3 slab_grid(const struct box *box)
   return (dim3){(unsigned)((box_points(box) + CUDA_SLAB_THREADS - 1) / CUDA_SLAB_THREADS), 1, 1};
 }
 
-/* In as many parts as a grid has room for: one, but for very long boxes. */
+/* In as many parts as a grid can have: one, but for very long boxes. */
 status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                           const struct himeno_sweep *sweep)
 {

@@ -399,8 +399,8 @@ extern "C" cudaError_t cuda_resident_launch(struct cuda_resident *resident, cons
   }
   args.quads = resident->quads;
   args.sweeps = sweeps;
-  args.turn = resident->turn;
-  resident->turn = (args.turn + sweeps - 1) % BUFFERS;
+  args.first_buffer = resident->first_buffer;
+  resident->first_buffer = (args.first_buffer + sweeps - 1) % BUFFERS;
   if (link) args.link = *link;
   for (int m = 0; m < args.link.n; m++)
     for (int d = 0; d < 2; d++) {

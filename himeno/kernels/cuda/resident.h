@@ -18,15 +18,15 @@ extern "C" {
 /** How a rank's part of the grid lies on the chip, and what blocks share. Launches must follow each
  * other in one stream. */
 struct cuda_resident {
-  int blocks[2];  /**< along i and j */
-  int rows[2];    /**< most rows of k that a block owns, along i and j */
-  int quads;      /**< of four points, in a row */
-  int shape;      /**< of the kernel: how many planes a thread updates, and its most threads */
-  int threads;    /**< of a block */
-  int bytes;      /**< of a block's shared memory */
-  float *buffers; /**< behind p[0]: the rows that blocks need, here and on other ranks */
-  int64_t planes; /**< of the whole grid, as many as a buffer has */
-  int turn;       /**< the buffer that the next launch publishes in first */
+  int blocks[2];    /**< along i and j */
+  int rows[2];      /**< most rows of k that a block owns, along i and j */
+  int quads;        /**< of four points, in a row */
+  int shape;        /**< of the kernel: how many planes a thread updates, and its most threads */
+  int threads;      /**< of a block */
+  int bytes;        /**< of a block's shared memory */
+  float *buffers;   /**< behind p[0]: the rows that blocks need, here and on other ranks */
+  int64_t planes;   /**< of the whole grid, as many as a buffer has */
+  int first_buffer; /**< the buffer that the next launch publishes in first */
 };
 
 /** Sweeps from one fence of a block to its next. */

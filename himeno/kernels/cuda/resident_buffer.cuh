@@ -22,7 +22,7 @@ struct resident_args {
   float *buffers; // BUFFERS copies of the field, as far from each other as `planes` planes
   int64_t planes;
   int blocks[2], quads;
-  int sweeps, turn;
+  int sweeps, first_buffer;
   int reach_lo[2], reach_hi[2]; // planes and rows that some rank publishes: the box and its halo
   halo_link link;               // n is 0 without neighbours
 };
@@ -99,7 +99,7 @@ template <bool LINKED> static __device__ __forceinline__ void buffer_fence()
 // Where a row, 0 the first, of the buffer of \a sweep lies in a field with that plane.
 static __device__ __forceinline__ int64_t buffer_of(const resident_args &args, int sweep, int64_t plane)
 {
-  return (unsigned)(args.turn + sweep) % BUFFERS * args.planes * plane;
+  return (unsigned)(args.first_buffer + sweep) % BUFFERS * args.planes * plane;
 }
 
 static __device__ __forceinline__ float4 nothing()

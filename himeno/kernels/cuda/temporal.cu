@@ -81,8 +81,8 @@ static void plan_try(temporal_args *args, int *best, int waves, int rest, int pl
   if (first == chunk) {
     cost += temporal_divide_up(rest * pieces, chip) * (chunk + ramp);
   } else { // the others fill the multiprocessors that have no first piece
-    const int turns = temporal_divide_up(rest * (pieces - 1), chip - rest);
-    cost += first + ramp > turns * (chunk + ramp) ? first + ramp : turns * (chunk + ramp);
+    const int rounds = temporal_divide_up(rest * (pieces - 1), chip - rest);
+    cost += first + ramp > rounds * (chunk + ramp) ? first + ramp : rounds * (chunk + ramp);
   }
   if (cost >= *best) return;
   *best = cost;
@@ -105,8 +105,8 @@ static void share_plan(temporal_args *args, int tiles, int planes, int ramp)
       const int rest = tiles - waves * chip, chunk = temporal_divide_up(planes, pieces);
       plan_try(args, &best, waves, rest, planes, chunk, chunk, ramp);
       if (rest == 0 || rest >= chip) continue;
-      const int turns = temporal_divide_up(rest * pieces, chip - rest),
-                shorter = (planes + ramp - turns * ramp) / (turns + pieces);
+      const int rounds = temporal_divide_up(rest * pieces, chip - rest),
+                shorter = (planes + ramp - rounds * ramp) / (rounds + pieces);
       if (shorter >= PIECE_PLANES)
         plan_try(args, &best, waves, rest, planes, planes - pieces * shorter, shorter, ramp);
     }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# The memory ceiling: reads 13 arrays and writes their sum, a vector of 16 a turn, four look-ups waiting in each
+# The memory ceiling: reads 13 arrays and writes their sum, a vector of 16 per step, four look-ups waiting in each
 # TMU. What a sweep could not beat on this part.
 #
-# Uniforms: addresses of the 13 arrays and of the result · bytes from a turn to the next · number of turns · VPM write
-# set-up and DMA store set-up of this program's row; then as meet.qinc says. A program of no turns is not started.
+# Uniforms: addresses of the 13 arrays and of the result · bytes from a step to the next · number of steps · VPM write
+# set-up and DMA store set-up of this program's row; then as meet.qinc says. A program of no steps is not started.
 
 .include "meet.qinc"
 
@@ -11,14 +11,14 @@
 .set vpm_row, rb14
 .set result, rb15
 .set offset, ra0
-.set turns_left, ra1
+.set steps_left, ra1
 
   .rep i, 13
     mov rb0 + i, unif
   .endr
   mov result, unif
   mov step, unif
-  mov turns_left, unif
+  mov steps_left, unif
   mov vpm_row, unif
   ldi vw_setup, 0xc0000000
   shl offset, elem_num, 2
@@ -47,7 +47,7 @@
   mov -, vw_wait
   mov vw_setup, vpm_row
   fadd vpm, r0, r4
-  sub.setf turns_left, turns_left, 1
+  sub.setf steps_left, steps_left, 1
   brr.allnz -, r:loop
   add vw_addr, offset, result
   add offset, offset, step

@@ -83,8 +83,8 @@ template <class S> struct warptile_item {
 #pragma unroll
     for (int x = 0; x < S::item_m; x++)
 #pragma unroll
-      for (int turn = 0; turn < S::item_n; turn++) {
-        const int y = x & 1 ? S::item_n - 1 - turn : turn;
+      for (int step = 0; step < S::item_n; step++) {
+        const int y = x & 1 ? S::item_n - 1 - step : step;
         sums[x][y] = fmaf(a[step & 1][x], b[step & 1][y], sums[x][y]);
       }
   }

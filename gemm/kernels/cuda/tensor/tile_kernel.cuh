@@ -25,8 +25,8 @@ struct tile_args {
 // two take turns.
 static constexpr int tile_stages(int arch, int bytes)
 {
-  const int room = (arch == 90 || arch / 10 == 10 || arch / 10 == 11 ? 227 : 99) * 1024 / bytes;
-  return arch < 80 || room < 2 ? 2 : room > 4 ? 4 : room;
+  const int fit = (arch == 90 || arch / 10 == 10 || arch / 10 == 11 ? 227 : 99) * 1024 / bytes;
+  return arch < 80 || fit < 2 ? 2 : fit > 4 ? 4 : fit;
 }
 
 // Operands as stored: transposed ones run along m, n. `whole`: see tile_reader.
@@ -116,7 +116,7 @@ template <class W> struct tile_march {
       work<1>(tile, read, k + 32);
     }
     work<0>(tile, read, S::k - 16);
-    turn(read, write);
+    advance(read, write);
     land();
     work<1>(tile, read, 0);
   }
@@ -131,11 +131,11 @@ template <class W> struct tile_march {
 #pragma unroll
       for (int i = 0; i < W::down; i++) tile.template multiply<0>(i);
     }
-    turn(read, write);
+    advance(read, write);
     land();
   }
 
-  __device__ __forceinline__ static void turn(int &read, int &write)
+  __device__ __forceinline__ static void advance(int &read, int &write)
   {
     write = read;
     read = read + S::stage == S::stages * S::stage ? 0 : read + S::stage;

@@ -32,7 +32,7 @@ template <class T, bool a_across_, bool b_across_, bool turned_ = false> struct 
   static constexpr bool a_across = a_across_, b_across = b_across_; // stored along m, n
   static constexpr bool turned = turned_, by_registers = sizeof(T) == 4 && a_across;
   static constexpr int rows = 128, columns = 256, depth = 128 / sizeof(T), stages = 4;
-  static constexpr int slices = 2; // 32 floats of each of 64 rows: a warpgroup's room for stores
+  static constexpr int slices = 2; // 32 floats of each of 64 rows: a warpgroup stores from there
   static constexpr uint32_t a_bytes = rows * 128, b_bytes = columns * 128, stage_bytes = a_bytes + b_bytes;
   static constexpr uint32_t slice_bytes = 64 * 128, box_bytes = 64 * 128, across_bytes = depth * 128;
   static constexpr uint32_t smem_bytes = 1024 + stages * stage_bytes + 2 * slices * slice_bytes + 16 * stages;
@@ -40,9 +40,9 @@ template <class T, bool a_across_, bool b_across_, bool turned_ = false> struct 
 };
 
 // Addresses in shared memory; the same in both blocks of the cluster.
-template <class S> struct wgmma_room {
+template <class S> struct wgmma_storage {
   uint32_t base;
-  __device__ explicit wgmma_room(uint32_t start) : base((start + 1023) & ~1023u)
+  __device__ explicit wgmma_storage(uint32_t start) : base((start + 1023) & ~1023u)
   {
   }
   __device__ uint32_t a(int stage) const
@@ -81,17 +81,17 @@ template <int stages> struct ring {
 };
 
 template <class S>
-static __device__ __forceinline__ void wgmma_load(const wgmma_room<S> &room, const CUtensorMap &a,
+static __device__ __forceinline__ void wgmma_load(const wgmma_storage<S> &storage, const CUtensorMap &a,
                                                   const CUtensorMap &b, int stage, int m, int n, int k,
                                                   uint32_t rank)
 {
-  uint32_t full = room.full(stage), to = room.b(stage);
+  uint32_t full = storage.full(stage), to = storage.b(stage);
   barrier_expect(full, S::stage_bytes);
   if (S::a_across) {
     for (int box = 0; box < S::rows / S::depth; box++)
-      box_load(room.a(stage) + box * S::across_bytes, a, m + S::depth * box, k, full);
+      box_load(storage.a(stage) + box * S::across_bytes, a, m + S::depth * box, k, full);
   } else {
-    box_load(room.a(stage), a, k, m, full);
+    box_load(storage.a(stage), a, k, m, full);
   }
   constexpr int half = S::columns / 2;
   n += rank * half;
@@ -115,8 +115,8 @@ static __device__ void begin_apart(int spread)
 // One thread: waits for stages that both blocks have used up, and fills them. Every other tile goes
 // backwards along k, and finds in the L2 cache what the one before it read last.
 template <class S>
-static __device__ void wgmma_produce(const wgmma_room<S> &room, const CUtensorMap &a, const CUtensorMap &b,
-                                     const wgmma_args &args)
+static __device__ void wgmma_produce(const wgmma_storage<S> &storage, const CUtensorMap &a,
+                                     const CUtensorMap &b, const wgmma_args &args)
 {
   const uint32_t rank = cluster_rank();
   ring<S::stages> at;
@@ -131,8 +131,8 @@ static __device__ void wgmma_produce(const wgmma_room<S> &room, const CUtensorMa
     int m = (2 * row + rank) * S::rows, n = column * S::columns;
     for (int along = 0; along <= end; along += S::depth) {
       const int k = back ? end - along : along;
-      barrier_wait(room.empty(at.stage), at.parity ^ 1);
-      wgmma_load<S>(room, a, b, at.stage, m, n, k, rank);
+      barrier_wait(storage.empty(at.stage), at.parity ^ 1);
+      wgmma_load<S>(storage, a, b, at.stage, m, n, k, rank);
       at.next();
     }
   }
@@ -157,22 +157,23 @@ static __device__ __forceinline__ void wgmma_stage(float (&d)[S::columns / 2], u
 // The k loop of a tile: one stage's products are in flight while the next one's are issued. A stage
 // is given back to both blocks, whose copies of B write into both.
 template <class S>
-static __device__ __forceinline__ void wgmma_multiply(const wgmma_room<S> &room, float (&d)[S::columns / 2],
-                                                      ring<S::stages> &at, int group, int steps)
+static __device__ __forceinline__ void wgmma_multiply(const wgmma_storage<S> &storage,
+                                                      float (&d)[S::columns / 2], ring<S::stages> &at,
+                                                      int group, int steps)
 {
   const int thread = threadIdx.x % 128;
   int last = 0;
   for (int step = 0; step < steps; step++) {
-    barrier_wait(room.full(at.stage), at.parity);
-    wgmma_stage<S>(d, room.a(at.stage) + group * S::box_bytes, room.b(at.stage), step > 0);
+    barrier_wait(storage.full(at.stage), at.parity);
+    wgmma_stage<S>(d, storage.a(at.stage) + group * S::box_bytes, storage.b(at.stage), step > 0);
     wgmma_wait<1>();
-    if (step > 0 && thread % 32 == 0 && thread < 64) barrier_arrive_at(room.empty(last), thread / 32);
+    if (step > 0 && thread % 32 == 0 && thread < 64) barrier_arrive_at(storage.empty(last), thread / 32);
     last = at.stage;
     at.next();
   }
   wgmma_wait<0>();
   registers_fence(d);
-  if (thread % 32 == 0 && thread < 64) barrier_arrive_at(room.empty(last), thread / 32);
+  if (thread % 32 == 0 && thread < 64) barrier_arrive_at(storage.empty(last), thread / 32);
 }
 
 // A thread's place in a warpgroup's 64 rows where A comes from registers. Its two rows are
@@ -212,21 +213,21 @@ static __device__ __forceinline__ void rows_load(uint32_t (&x)[4], uint32_t from
 
 // The k loop of a tile with A from registers, loaded two products ahead of the one in flight.
 template <class S>
-static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_room<S> &room,
+static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_storage<S> &storage,
                                                            float (&d)[S::columns / 2], ring<S::stages> &at,
                                                            int group, int steps)
 {
   const spread_place place;
   const int lane = threadIdx.x % 32;
   uint32_t x[4][4];
-  uint32_t from = room.a(at.stage) + group * S::box_bytes;
-  barrier_wait(room.full(at.stage), at.parity);
+  uint32_t from = storage.a(at.stage) + group * S::box_bytes;
+  barrier_wait(storage.full(at.stage), at.parity);
   rows_load(x[0], from, place);
   rows_load(x[1], from + 1024, place);
   int last = 0;
   for (int step = 0; step < steps; step++) {
     const int stage = at.stage;
-    const uint64_t b = operand(room.b(stage), S::box_bytes, 1024);
+    const uint64_t b = operand(storage.b(stage), S::box_bytes, 1024);
     at.next();
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -234,13 +235,13 @@ static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_room<S> &
       wgmma_tf32_registers(d, x[i], b + 2 * i, step + i > 0);
       wgmma_commit();
       wgmma_wait<2>();
-      if (i == 1 && step > 0 && lane < 2) barrier_arrive_at(room.empty(last), lane);
+      if (i == 1 && step > 0 && lane < 2) barrier_arrive_at(storage.empty(last), lane);
       if (i < 2) {
         rows_load(x[i + 2], from + (i + 2) * 1024, place);
       } else if (step + 1 < steps) {
         if (i == 2) {
-          from = room.a(at.stage) + group * S::box_bytes;
-          barrier_wait(room.full(at.stage), at.parity);
+          from = storage.a(at.stage) + group * S::box_bytes;
+          barrier_wait(storage.full(at.stage), at.parity);
         }
         rows_load(x[i - 2], from + (i - 2) * 1024, place);
       }
@@ -249,7 +250,7 @@ static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_room<S> &
   }
   wgmma_wait<0>();
   registers_fence(d);
-  if (lane < 2) barrier_arrive_at(room.empty(last), lane);
+  if (lane < 2) barrier_arrive_at(storage.empty(last), lane);
 }
 
 // Which of the warpgroup's 64 rows is the thread's first or (`high`) second.
@@ -296,15 +297,15 @@ template <class S> static __device__ __forceinline__ bool wgmma_storing()
 
 // Slice by slice from shared memory to C by the copy engine.
 template <class S>
-static __device__ __forceinline__ void wgmma_store_bulk(const wgmma_room<S> &room, const CUtensorMap &map,
-                                                        float (&d)[S::columns / 2], int group, int m, int n,
-                                                        float alpha)
+static __device__ __forceinline__ void wgmma_store_bulk(const wgmma_storage<S> &storage,
+                                                        const CUtensorMap &map, float (&d)[S::columns / 2],
+                                                        int group, int m, int n, float alpha)
 {
   const int thread = threadIdx.x % 128;
   const bool storing = wgmma_storing<S>();
 #pragma unroll
   for (int part = 0; part < S::columns / 32; part++) {
-    uint32_t slice = room.slice(group, part % S::slices);
+    uint32_t slice = storage.slice(group, part % S::slices);
     if (storing) box_store_read<S::slices - 1>();
     group_sync(1 + group);
     float x[16];
@@ -348,8 +349,8 @@ static __device__ __forceinline__ void wgmma_store_plain(float (&d)[S::columns /
 }
 
 template <class S>
-static __device__ void wgmma_consume(const wgmma_room<S> &room, const CUtensorMap &c, const wgmma_args &args,
-                                     int group)
+static __device__ void wgmma_consume(const wgmma_storage<S> &storage, const CUtensorMap &c,
+                                     const wgmma_args &args, int group)
 {
   const int steps = (args.k + S::depth - 1) / S::depth;
   ring<S::stages> at;
@@ -359,11 +360,11 @@ static __device__ void wgmma_consume(const wgmma_room<S> &room, const CUtensorMa
     args.order.place(tile, &row, &column);
     int m = (2 * row + cluster_rank()) * S::rows + 64 * group, n = column * S::columns;
     if constexpr (S::by_registers)
-      wgmma_multiply_rows<S>(room, d, at, group, steps);
+      wgmma_multiply_rows<S>(storage, d, at, group, steps);
     else
-      wgmma_multiply<S>(room, d, at, group, steps);
+      wgmma_multiply<S>(storage, d, at, group, steps);
     if (args.bulk_store)
-      wgmma_store_bulk<S>(room, c, d, group, m, n, args.alpha);
+      wgmma_store_bulk<S>(storage, c, d, group, m, n, args.alpha);
     else
       wgmma_store_plain<S>(d, args, m, n);
   }
@@ -376,12 +377,12 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
                  const __grid_constant__ CUtensorMap c, const __grid_constant__ wgmma_args args)
 {
   extern __shared__ uint8_t shared[];
-  const wgmma_room<S> room(shared_address(shared));
+  const wgmma_storage<S> storage(shared_address(shared));
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < S::stages; stage++) {
-      barrier_init(room.full(stage), 1);
+      barrier_init(storage.full(stage), 1);
       // two warpgroups in each of two blocks, or all of their warps, which read A themselves
-      barrier_init(room.empty(stage), S::by_registers ? 16 : 4);
+      barrier_init(storage.empty(stage), S::by_registers ? 16 : 4);
     }
     barrier_init_fence();
   }
@@ -390,10 +391,10 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
   wait_for_previous();
   if (threadIdx.x < 128) {
     registers_less<24>();
-    if (threadIdx.x == 0) wgmma_produce<S>(room, a, b, args);
+    if (threadIdx.x == 0) wgmma_produce<S>(storage, a, b, args);
   } else {
     registers_more<240>();
-    wgmma_consume<S>(room, c, args, threadIdx.x / 128 - 1);
+    wgmma_consume<S>(storage, c, args, threadIdx.x / 128 - 1);
   }
   cluster_sync(); // the other block's copies and arrivals still land here
 }

@@ -54,8 +54,8 @@ template <int rows, int columns, class Acc, class Shape, bool ahead_> struct wmm
     for (int j = 0; j < across; j++) nvcuda::wmma::mma_sync(sum[i][j], a[set][i], b[set][j], sum[i][j]);
   }
 
-  // From this warp's room in shared memory to C, whole rows of it.
-  __device__ __forceinline__ static void write(const tile_args &args, const Acc *room, int m, int n)
+  // From this warp's staging in shared memory to C, whole rows of it.
+  __device__ __forceinline__ static void write(const tile_args &args, const Acc *staging, int m, int n)
   {
     constexpr int lanes = width / 2;
     static_assert(lanes <= 32, "a warp writes whole rows");
@@ -63,7 +63,7 @@ template <int rows, int columns, class Acc, class Shape, bool ahead_> struct wmm
 #pragma unroll 4
     for (int row = lane / lanes; row < rows && m + row < args.m; row += 32 / lanes) {
       Acc *c = (Acc *)args.c + (m + row) * args.ldc;
-      const Acc *x = room + row * pitch + lane % lanes * 2;
+      const Acc *x = staging + row * pitch + lane % lanes * 2;
       int column = n + lane % lanes * 2;
       for (int e = 0; e < 2 && column + e < args.n; e++) {
         float value = args.alpha * (float)x[e];
@@ -75,17 +75,17 @@ template <int rows, int columns, class Acc, class Shape, bool ahead_> struct wmm
   __device__ __forceinline__ void store(const tile_args &args, int m, int n, uint16_t *shared) const
   {
     constexpr int together = width / columns;
-    Acc *room = (Acc *)shared + threadIdx.x / 32 * rows * pitch;
+    Acc *staging = (Acc *)shared + threadIdx.x / 32 * rows * pitch;
 #pragma unroll
     for (int i = 0; i < down; i++)
 #pragma unroll
       for (int j = 0; j < across; j += together) {
 #pragma unroll
         for (int t = 0; t < together; t++)
-          nvcuda::wmma::store_matrix_sync(room + t * columns, sum[i][j + t], pitch,
+          nvcuda::wmma::store_matrix_sync(staging + t * columns, sum[i][j + t], pitch,
                                           nvcuda::wmma::mem_row_major);
         __syncwarp();
-        write(args, room, m + i * rows, n + j * columns);
+        write(args, staging, m + i * rows, n + j * columns);
         __syncwarp();
       }
   }
