@@ -69,6 +69,12 @@ document["hosts"]["n[1-3]"] = {**host, "memory_gib": 1.015 * host["memory_gib"]}
 document["hosts"]["*"] = {"memory_gib": 1.1 * host["memory_gib"]}
 json.dump(document, open("inventory.json", "w"))
 END
+  echo "as n3 env PYTHONHOME=/nonexistent" >>faults # nobody knows what it has
+  accept n3 --inventory inventory.json --stages alone
+  expect_status 3
+  grep -q 'inventory unknown' <<<"$output"
+  rm -r out
+  : >faults
   accept n4 --inventory inventory.json --stages alone
   expect_status 5
   grep -q '^  n4: memory_gib [0-9]*, expected [0-9.]*$' <<<"$output"
