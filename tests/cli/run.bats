@@ -33,6 +33,7 @@ PY
     [ "$status" -ne 3 ] || continue
     expect_status 0
   done
+  cd "$BATS_TEST_TMPDIR"
   for pad in 0 1048576; do on 1 "$himeno" -b null -s XS -n 1 --array-pad $pad --json $pad.json >/dev/null; done
   [ "$(json 1048576.json 'd["config"]["array_pad"], d["result"]["memory"]["bytes"]')" = "1048576 $(($(json 0.json 'd["result"]["memory"]["bytes"]') + 66 * 1048576))" ]
   run on 1 "$himeno" -b null -s XS -n 1 --array-pad 100

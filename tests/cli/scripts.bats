@@ -96,7 +96,7 @@ MAKE
   cd "$BATS_TEST_TMPDIR"
   printf '#!/bin/sh\necho 1..3\necho ok 1 - a\necho "# fine"\necho not ok 2 - b\necho "# b is 1"\necho ok 3 - c\necho "# quiet"\nexit 1\n' >t.sh
   chmod +x t.sh
-  "$top_srcdir/tests/tap" ./t.sh 9>shown >tap
+  TEST_PROGRESS=/dev/null "$top_srcdir/tests/tap" ./t.sh 9>shown >tap
   [ "$(cat shown)" = $'  ./t.sh: not ok 2 - b\n  # b is 1\n  log: ./t.log' ]
   [ "$(grep -c '^ok' tap)" = 2 ]
 }
