@@ -201,6 +201,10 @@ static void model_document(struct doc *d, const struct model *model)
            model->terms.fitted.cache_points);
   doc_real(d, "tile_points", DOC_OPTIONAL, "",
            "Points of a row that a kernel sweeps in one tile; 0: unknown.", model->terms.tile_points);
+  if (doc_list(d, "covariance", DOC_NULLABLE, "Only in earlier documents, and not read.", 0)) {
+    if (doc_list(d, NULL, 0, "", 1)) doc_real(d, NULL, DOC_ANY, "", "", 0), doc_end(d);
+    doc_end(d);
+  }
   replicates_document(d, model->terms.columns, &model->errors);
   doc_real(d, "spread", 0, "", "Relative error of a run about the model.", model->errors.spread);
   doc_real(d, "freedom", 0, "", "Degrees of freedom.", model->errors.freedom);

@@ -53,26 +53,21 @@ static status_t pairs_make(const json_t *document, const struct study *measured,
   return STATUS_OK;
 }
 
-static int staging_of(const json_t *document)
-{
-  const json_t *paths = json_object_get(json_object_get(document, "model"), "paths");
-  int handover = -1;
-  for (size_t p = 0; p < json_array_size(paths) && handover < 0; p++)
-    handover = model_staging(json_array_get(paths, p));
-  return handover;
-}
-
 status_t predict_check(struct predict *p)
 {
   json_t *document;
+  int handover = -1;
   RETURN_IF_FAILED(document_read(p->config.check, &document));
+  const json_t *paths = json_object_get(json_object_get(document, "model"), "paths");
+  for (size_t n = 0; n < json_array_size(paths) && handover < 0; n++)
+    handover = model_staging(json_array_get(paths, n));
   const char *of = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
   status_t status = json_is_array(json_object_get(document, "predictions"))
                         ? study_read(p->config.against, &p->beside)
                         : log_fail(STATUS_USAGE, "%s: has no predictions; himeno-predict --json writes them",
                                    p->config.check);
   if (status == STATUS_OK) status = study_select(&p->beside, p->config.kernel ? p->config.kernel : of, 0);
-  if (status == STATUS_OK) status = study_staging_select(&p->beside, staging_of(document));
+  if (status == STATUS_OK) status = study_staging_select(&p->beside, handover);
   if (status == STATUS_OK)
     status = model_covered_read(p->config.check, json_object_get(document, "model"), &p->model.coverage);
   p->model.program = p->beside.program;
@@ -87,9 +82,9 @@ status_t predict_within(const struct predict *p)
   int n;
   if (!p->config.check && model_is_poor(&p->model.coverage))
     return log_fail(STATUS_SLOW,
-                    "the predictions are poor: runs that were left out of the fit are off by %.0f%% in the "
-                    "median (limit: %.0f%%), or too few lie inside their 90%% intervals (limit: %.0f%%)",
-                    100 * p->model.coverage.median, 100 * MODEL_POOR_MEDIAN, 100 * MODEL_POOR_INSIDE);
+                    "the predictions are poor: runs left out of the fit are off by more than %.0f%% in the "
+                    "median, or fewer than %.0f%% of them lie inside their 90%% intervals",
+                    100 * MODEL_POOR_MEDIAN, 100 * MODEL_POOR_INSIDE);
   validate_summary(&p->against, &median, &worst, &n);
   if (p->config.within <= 0 || 100 * worst <= p->config.within) return STATUS_OK;
   return log_fail(STATUS_SLOW, "an error of %.1f%% is more than the %g%% that --within allows", 100 * worst,
