@@ -40,7 +40,7 @@ uint16_t gemm_half(float value)
   return (uint16_t)(sign | (uint16_t)((bits - (112u << 23)) >> 13));
 }
 
-float gemm_from_half(uint16_t half)
+static float gemm_from_half(uint16_t half)
 {
   uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fff;
   float size = rest < 0x400 ? (float)rest * 0x1p-24f : gemm_bits_float((rest << 13) + (112u << 23));
@@ -48,14 +48,14 @@ float gemm_from_half(uint16_t half)
   return gemm_bits_float(gemm_float_bits(size) | sign);
 }
 
-uint16_t gemm_bfloat(float value)
+static uint16_t gemm_bfloat(float value)
 {
   uint32_t bits = gemm_float_bits(value);
   if (isnan(value)) return (uint16_t)(bits >> 16 | 0x40);
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-float gemm_from_bfloat(uint16_t bits)
+static float gemm_from_bfloat(uint16_t bits)
 {
   return gemm_bits_float((uint32_t)bits << 16);
 }

@@ -37,13 +37,8 @@ struct gemm_type_traits {
 
 extern const struct gemm_type_traits gemm_types[GEMM_TYPES];
 
-/** \brief Nearest half or bfloat16, ties to even; NaN stays NaN, overflow is infinity. */
+/** \brief Nearest half, ties to even; NaN stays NaN, overflow is infinity. */
 uint16_t gemm_half(float value);
-uint16_t gemm_bfloat(float value);
-
-/** \brief The float that equals a half or bfloat16. */
-float gemm_from_half(uint16_t bits);
-float gemm_from_bfloat(uint16_t bits);
 
 /** \brief Element \a index of stored A or B, or of C, as a float. */
 float gemm_operand_get(enum gemm_type type, const void *matrix, int64_t index);

@@ -8,7 +8,6 @@
 #include "judge/reference.h"
 
 #define RATE_OF_INSTALLATION_MIN 0.9 /* the usual clause of contracts */
-#define DAY_SECONDS              86400.0
 
 /* A device, or the slowest of a host: rates, the share below which a change may be chance, and
  * corrected errors per day. NAN is unknown. */
@@ -79,8 +78,6 @@ int drift_check(const json_t *document, const struct reference *r, const struct 
   return 1;
 }
 
-/* ---- text ---- */
-
 static void drift_line(const char *name, const struct drift *d, FILE *out)
 {
   fprintf(out, "    %-52s %8.2f  %8.2f  %+6.1f%%  %5.1f%%  %7.3g\n", name, d->before, d->now,
@@ -91,10 +88,10 @@ static void drift_changed(const json_t *before, const json_t *now, const char *p
                           FILE *out)
 {
   char texts[2][120];
-  snprintf(texts[0], sizeof texts[0], "%s", view_text(before, path));
-  snprintf(texts[1], sizeof texts[1], "%s", view_text(now, path));
-  value_make_printable(texts[0]);
-  value_make_printable(texts[1]);
+  for (int i = 0; i < 2; i++) {
+    snprintf(texts[i], sizeof texts[i], "%s", view_text(i ? now : before, path));
+    value_make_printable(texts[i]);
+  }
   if (strcmp(texts[0], texts[1]) != 0)
     fprintf(out, "    %s%s%s: %s → %s\n", path, *of ? " of " : "", of, texts[0], texts[1]);
 }
@@ -105,11 +102,8 @@ static void drift_missing(const json_t *rows, const json_t *others, const char *
   char name[200];
   size_t n;
   json_t *row;
-  json_array_foreach((json_t *)rows, n, row)
-  {
-    if (!drift_same(others, row))
+  json_array_foreach((json_t *)rows, n, row) if (!drift_same(others, row))
       fprintf(out, "    %s: %s\n", what, suspect_row(row, (int)n, name, sizeof name));
-  }
 }
 
 void drift_text(const json_t *document, const struct reference *r, FILE *out)
@@ -123,7 +117,7 @@ void drift_text(const json_t *document, const struct reference *r, FILE *out)
   size_t n;
   json_t *row;
   if (strptime(times[0], "%Y-%m-%dT%H:%M:%SZ", &day[0]) && strptime(times[1], "%Y-%m-%dT%H:%M:%SZ", &day[1]))
-    days = difftime(timegm(&day[1]), timegm(&day[0])) / DAY_SECONDS;
+    days = difftime(timegm(&day[1]), timegm(&day[0])) / (24 * 60 * 60);
   fprintf(out, "\n  drift in %.0f days\n    %-52s %8s  %8s  %7s  %6s  %7s\n", days, "device, slowest of host",
           "GFLOPS", "now", "change", "noise", "ECC/day");
   json_array_foreach((json_t *)rows, n, row)

@@ -147,12 +147,6 @@ void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs
   }
 }
 
-int decomp_rank(const struct decomp *decomp)
-{
-  const int *coord = decomp->coord, *procs = decomp->procs;
-  return (coord[0] * procs[1] + coord[1]) * procs[2] + coord[2];
-}
-
 int decomp_neighbour(const struct decomp *decomp, const int dir[3])
 {
   struct decomp there = *decomp;
@@ -160,7 +154,7 @@ int decomp_neighbour(const struct decomp *decomp, const int dir[3])
     there.coord[d] += dir[d];
     if (there.coord[d] < 0 || there.coord[d] >= decomp->procs[d]) return -1;
   }
-  return decomp_rank(&there);
+  return (there.coord[0] * there.procs[1] + there.coord[1]) * there.procs[2] + there.coord[2];
 }
 
 /* Extents and boxes of one dimension: the halo where a neighbour is, the single fixed layer where

@@ -61,9 +61,6 @@ status_t decomp_cut(int ranks, const int64_t extent[3], int weak, const struct d
 /** \brief The part of \a rank. The cut must have been checked. */
 void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs[3], int rank);
 
-/** \brief The rank whose part it is. */
-int decomp_rank(const struct decomp *decomp);
-
 /** \brief Rank in direction \a dir (−1, 0, 1 a dimension), −1 outside of the grid. */
 int decomp_neighbour(const struct decomp *decomp, const int dir[3]);
 

@@ -236,8 +236,7 @@ static status_t ceiling_one(const struct solver_grid *grid, const struct solver_
   return gpu_elapsed(o->begin, o->end, seconds);
 }
 
-/* One round per rank that shares a device; \a seconds this rank's, \a most the slowest one's of the
- * last round. */
+/* One round per rank that shares a device; \a most is the slowest rank's of the last round. */
 static status_t ceiling_each(struct solver *s, int passes, double *seconds, double *most)
 {
   const struct solver_config *config = &s->config;

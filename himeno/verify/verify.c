@@ -16,11 +16,6 @@
 
 const char *const verify_source_names[] = {"no", "known", "reference", "model", "rehearsal"};
 
-const char *verify_source_name(enum verify_source source)
-{
-  return verify_source_names[source];
-}
-
 static status_t verify_coefficients_sum(struct solver_grid *grid, MPI_Comm comm, uint64_t *sum)
 {
   uint64_t mine;
@@ -151,7 +146,7 @@ static status_t check_verify(const struct verify_value *value, int sweeps, const
                              const struct solver_check *must_be, const char *what)
 {
   double tolerance = value->source == VERIFY_MODEL ? SOLVER_GOSA_TOLERANCE_SINGLE : VERIFY_GOSA_TOLERANCE;
-  const char *source = verify_source_name(value->source);
+  const char *source = verify_source_names[value->source];
   if (is->checksum != must_be->checksum)
     return log_fail(STATUS_WRONG,
                     "%s: checksum %016" PRIx64 " after %d sweeps, must be %016" PRIx64 " (%s value)", what,
@@ -182,5 +177,5 @@ status_t verify_coefficients(struct solver_grid *grid, MPI_Comm comm, const stru
   if (value->source == VERIFY_NO || *sum == value->coefficients) return STATUS_OK;
   return log_fail(STATUS_WRONG,
                   "the constant arrays' checksum is %016" PRIx64 ", must be %016" PRIx64 " (%s value)", *sum,
-                  value->coefficients, verify_source_name(value->source));
+                  value->coefficients, verify_source_names[value->source]);
 }

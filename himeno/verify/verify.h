@@ -35,7 +35,6 @@ struct verify_value {
 void verify_value_free(struct verify_value *value);
 
 extern const char *const verify_source_names[VERIFY_REHEARSAL + 1];
-const char *verify_source_name(enum verify_source source);
 
 /** \brief Collective: the value for a block of \a sweeps of the solver's problem, from the table or
  * computed by the reference kernel (in HIMENO_VERIFY_AUTO a shorter block where that would take

@@ -191,7 +191,7 @@ static double first_wait(const struct model_parts *p, double exchange)
   return most;
 }
 
-double model_parts_exposed(const struct model_parts *p)
+static double model_parts_exposed(const struct model_parts *p)
 {
   const double exchange = p->chain + p->latency + p->bytes;
   return p->overlap * fmax(0, exchange - p->interior) + (1 - p->overlap) * first_wait(p, exchange);
@@ -352,7 +352,7 @@ double model_half(const struct model *model, const struct geometry *g, int via,
          sqrt(spread * spread + variance_of(model, g, via, scale, t->seconds));
 }
 
-int model_is_listed(const struct model_names *names, const char *name)
+static int model_is_listed(const struct model_names *names, const char *name)
 {
   for (int n = 0; n < names->n; n++)
     if (strcmp(names->name[n], name) == 0) return 1;

@@ -179,9 +179,8 @@ static inline int model_steps_hidden(const struct model_terms *terms)
   return terms->slabs_hidden && terms->depth > 1;
 }
 
-/** \brief Adds a name that is not there, while there is room; whether it is there. */
+/** \brief Adds a name that is not there, while there is room. */
 void model_list(struct model_names *names, const char *name);
-int model_is_listed(const struct model_names *names, const char *name);
 
 /** What-if factors; 1 is as measured. */
 struct model_scale {
@@ -266,9 +265,6 @@ struct model_parts {
 /** \brief The parts of a geometry; \a via is the index of its transport, −1 without neighbours. */
 void model_parts_make(const struct model_terms *terms, const struct geometry *geometry, int via,
                       struct model_parts *parts);
-
-/** \brief What the exchange adds to the interior: all that was not beside it. */
-double model_parts_exposed(const struct model_parts *parts);
 
 /** \brief The whole sweep or product. */
 double model_parts_seconds(const struct model_parts *parts);

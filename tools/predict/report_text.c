@@ -124,20 +124,10 @@ static void print_terms(const struct model_terms *terms, const struct model_erro
   }
 }
 
-static void print_errors(const struct study_paths *paths, const struct model_errors *errors, FILE *out)
-{
-  const int some = errors->freedom > 0;
-  fprintf(out,
-          some ? "    typical error of the fitted time of a run: %.1f%%"
-               : "    no interval: the model has no errors",
-          100 * errors->spread);
-  for (int w = 0; w < paths->n && some; w++)
-    fprintf(out, "%s %s %.1f%%", w ? "," : ";", paths->transports[w].name, 100 * errors->transport_spread[w]);
-  fprintf(out, "\n");
-}
-
 static void print_model(const struct model *m, FILE *out)
 {
+  const struct study_paths *paths = &m->terms.paths;
+  const int fitted = m->errors.freedom > 0;
   fprintf(out, "\n  Model: seconds per %s = %s%s%s\n", workloads[m->program].work,
           workloads[m->program].formula[m->terms.overlap > 0], has_boundary(&m->terms) ? " + boundary" : "",
           has_synchronisation(&m->terms) ? " + synchronisation" : "");
@@ -150,7 +140,14 @@ static void print_model(const struct model *m, FILE *out)
   if (m->range.sharers_most > 1)
     fprintf(out, "    each of %d ranks on one memory takes %.2f times as long per point\n",
             m->range.sharers_most, model_slowdown(m->terms.fitted.share, m->range.sharers_most));
-  print_errors(&m->terms.paths, &m->errors, out);
+  fprintf(out,
+          fitted ? "    typical error of the fitted time of a run: %.1f%%"
+                 : "    no interval: the model has no errors",
+          100 * m->errors.spread);
+  for (int w = 0; w < paths->n && fitted; w++)
+    fprintf(out, "%s %s %.1f%%", w ? "," : ";", paths->transports[w].name,
+            100 * m->errors.transport_spread[w]);
+  fprintf(out, "\n");
 }
 
 static int is_kind(const char *group)

@@ -14,16 +14,11 @@ static const struct gemm_micro *const micros[] = {
     &gemm_micro_generic,
 };
 
-const struct gemm_micro *gemm_micro_at(int n)
-{
-  return n >= 0 && n < (int)(sizeof micros / sizeof *micros) ? micros[n] : NULL;
-}
-
 status_t gemm_micro_choose(const struct gemm_micro **micro)
 {
   const char *wanted = switch_text("HIMENO_CPU_SIMD");
-  const struct gemm_micro *one;
-  for (int n = 0; (one = gemm_micro_at(n)); n++) {
+  for (size_t n = 0; n < sizeof micros / sizeof *micros; n++) {
+    const struct gemm_micro *one = micros[n];
     if (wanted && strcmp(wanted, one->name)) continue;
     if (one->supported()) {
       *micro = one;

@@ -31,9 +31,6 @@ extern const struct gemm_micro gemm_micro_avx2;
 extern const struct gemm_micro gemm_micro_avx512;
 #endif
 
-/** \brief The n-th of those compiled, widest first; NULL past the end. */
-const struct gemm_micro *gemm_micro_at(int n);
-
 /** \brief The widest one that this CPU has, or the one that HIMENO_CPU_SIMD names: STATUS_USAGE if
  * there is none of that name, STATUS_ENVIRONMENT if this CPU does not have it. */
 status_t gemm_micro_choose(const struct gemm_micro **micro);
