@@ -28,6 +28,10 @@ def keyed(rows):
     return {(row["host"], row["uuid"] or row["rank"]): row for row in rows}
 
 
+def device_of(row):
+    return row["uuid"] or f"rank {row['rank']}"
+
+
 def move(before, now):
     """Gives a device that was moved its new host. Returns {UUID: its earlier host}."""
     gone, come = before.keys() - now.keys(), now.keys() - before.keys()
@@ -127,9 +131,7 @@ def work_of(run):
 def notes(rows, moved, hosts, apart):
     def named(outcome):
         return ", ".join(
-            f"{row['host']} {row['uuid'] or 'rank ' + str(row['rank'])}"
-            for row in rows
-            if row["outcome"] == outcome
+            f"{row['host']} {device_of(row)}" for row in rows if row["outcome"] == outcome
         )
 
     lines = [
@@ -195,7 +197,7 @@ def compare_with(run, folder):
     }
     for row in rows:
         if row["outcome"] in ("below the guaranteed rate", "noisy"):
-            device = row["uuid"] or f"rank {row['rank']}"
+            device = device_of(row)
             run.find(
                 "slow" if row["outcome"] != "noisy" else "noisy",
                 [row["host"]],
@@ -223,7 +225,7 @@ def shown(drift):
     for row in rows:
         if row["outcome"] != "unchanged":
             say(
-                f"    {row['host']} {row['uuid'] or 'rank ' + str(row['rank'])}: {row['before']:.5g} → {row['gflops']:.5g} GFLOPS, "
+                f"    {row['host']} {device_of(row)}: {row['before']:.5g} → {row['gflops']:.5g} GFLOPS, "
                 f"{row['percent']:+.1f}% (noise {row['noise']:.1f}%): {row['outcome']}"
             )
     for line in drift["notes"]:
