@@ -83,8 +83,8 @@ template <class S> struct warptile_item {
 #pragma unroll
     for (int x = 0; x < S::item_m; x++)
 #pragma unroll
-      for (int step = 0; step < S::item_n; step++) {
-        const int y = x & 1 ? S::item_n - 1 - step : step;
+      for (int along = 0; along < S::item_n; along++) {
+        const int y = x & 1 ? S::item_n - 1 - along : along;
         sums[x][y] = fmaf(a[step & 1][x], b[step & 1][y], sums[x][y]);
       }
   }
