@@ -58,7 +58,7 @@ static void himeno_config_document(struct doc *d, const struct himeno_choice *ch
 
 static void himeno_samples_document(struct doc *d, const struct himeno_timing *t)
 {
-  if (!doc_list(d, "samples", 0, "Seconds of each block.", 1)) return;
+  if (!doc_list(d, "samples", 0, "Seconds of each block; of a part, scaled to a whole one.", 1)) return;
   for (int s = 0; doc_each(d, s, t->n_samples); s++) doc_real(d, NULL, 0, "s", "", t->samples[s]);
   doc_end(d);
 }

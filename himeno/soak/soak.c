@@ -138,14 +138,18 @@ static status_t soak_line_add(struct soak *s, enum himeno_data data)
   return soak_log_add(s->log, doc_close(&d), s->m->choice->config->soak_log);
 }
 
-/* A wrong block's time is that of the fewer sweeps that it ran. */
+/* A wrong block ends early; its sample is scaled to a whole block, so that it adds no noise. */
 static status_t soak_block_add(struct soak *s)
 {
-  struct solver_block block = {.sweeps = s->block.sweeps, .seconds = s->block.seconds};
-  block.gosa = s->block.gosa;
-  block.checksum = s->block.checksum;
+  struct himeno_timing *t = &s->m->result->timing;
+  struct solver_block block = {.sweeps = s->block.sweeps,
+                               .seconds = s->block.seconds,
+                               .gosa = s->block.gosa,
+                               .checksum = s->block.checksum};
   for (int p = 0; p < HIMENO_PHASES; p++) block.phases[p] = s->block.phase_sums[p] / s->block.sweeps;
-  return himeno_block_add(s->m, &block);
+  RETURN_IF_FAILED(himeno_block_add(s->m, &block));
+  t->samples[t->n_samples - 1] *= 1.0 * s->known.passes * s->known.depth / block.sweeps;
+  return STATUS_OK;
 }
 
 static status_t soak_block_step(struct soak *s, enum himeno_data data)
