@@ -12,7 +12,7 @@ import inventory
 from endings import BadInput
 from files import read_document
 from hosts import fold
-from steps import INSTALLATION, Finished, percent_from, say
+from steps import INSTALLATION, Finished, device_of, percent_from, say
 
 RATE_MIN = 0.90  # of the rate at installation, unless the policy says otherwise
 SIGMAS, LEAST, NOISY = 3, 0.01, 0.05  # as REFERENCE_... of judge/reference.h
@@ -26,10 +26,6 @@ def seconds_of(text):
 def keyed(rows):
     """{(host, UUID or rank): row}"""
     return {(row["host"], row["uuid"] or row["rank"]): row for row in rows}
-
-
-def device_of(row):
-    return row["uuid"] or f"rank {row['rank']}"
 
 
 def move(before, now):

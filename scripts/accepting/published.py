@@ -7,6 +7,7 @@ import measured
 import page
 from files import write_whole
 from hosts import fold
+from steps import device_of
 
 OUTCOMES = {"inapplicable": "does not apply"}
 METHOD = (
@@ -74,7 +75,7 @@ def machine(document):
 
 def drift(document):
     found = document["drift"]
-    rows = [[row["host"], row["uuid"] or f"rank {row['rank']}", number(row["before"], "{:#.5g}"), number(row["gflops"], "{:#.5g}"), percent(row["percent"]),
+    rows = [[row["host"], device_of(row), number(row["before"], "{:#.5g}"), number(row["gflops"], "{:#.5g}"), percent(row["percent"]),
              number(row["noise"], "± {:.1f}%"), number(row["corrected_per_day"], "{:.3g}"), row["outcome"]] for row in found["devices"]]
     hosts = [[row["host"], number(row["before"], "{:#.5g}"), number(row["gflops"], "{:#.5g}"), percent(row["percent"]), number(row["noise"], "± {:.1f}%")] for row in found["hosts"]]
     marks = {(place, 7) for place, row in enumerate(found["devices"]) if row["outcome"] not in ("unchanged", "faster")}

@@ -5,7 +5,7 @@ import statistics
 
 import stages
 from files import read_document
-from steps import hosts_of, say
+from steps import device_of, hosts_of, say
 
 SHORTEST = 0.05  # of a slice: a shorter rest is none
 STRESSED = 0.9  # of the power limit, as in suite/worth.h
@@ -135,5 +135,5 @@ def culprits(document):
     found = (document or {}).get("result", {}).get("soak", {}).get("found", [])
     wrong = {one["rank"]: f"{one['array']} was wrong after sweep {one['sweep']} of block {one['block']}" for one in reversed(found)}
     wrong.update({rank["rank"]: rank["why"] for rank in ranks if rank.get("verdict") == "wrong"})
-    return [(rank, ranks[rank].get("uuid") or f"rank {rank}", f"rank {rank}: {why}")
+    return [(rank, device_of({"rank": rank, **ranks[rank]}), f"rank {rank}: {why}")
             for rank, why in sorted(wrong.items()) if rank < len(ranks)]

@@ -12,7 +12,7 @@ import inventory
 from endings import Trouble
 from files import read_document
 from hosts import fold
-from steps import checks_of, failed_checks, hosts_of, rows_by_host, say, write_document
+from steps import checks_of, device_of, failed_checks, hosts_of, rows_by_host, say, write_document
 
 # A pair is slow beyond so many standard deviations, and beyond this share, of the pairs' usual exchange.
 SIGMAS = 5
@@ -263,7 +263,7 @@ def products(run, names, prefix="products"):
     rates = {}
     for name in good:
         for rank in run.document(f"{prefix}-{name}")["ranks"]:
-            rates[name, rank["uuid"] or f"rank {rank['rank']}"] = rank["gflops"]
+            rates[name, device_of(rank)] = rank["gflops"]
     slow = slow_at_products(run, rates, steps)
     return [name for name in names if name not in steps or name in good and name not in slow]
 
@@ -448,7 +448,7 @@ def stragglers(run, step, document):
             continue
         host = hosts_of(step)[one["rank"]]
         found.add(host)
-        run.find("slow", [host], one["words"], step, device=one["uuid"] or f"rank {one['rank']}", checks=["slow among all"])
+        run.find("slow", [host], one["words"], step, device=device_of(one), checks=["slow among all"])
     return found
 
 

@@ -57,6 +57,11 @@ def hosts_of(step):
     return [name for name, count in zip(step["hosts"], step.get("ranks", ())) for _ in range(count)]
 
 
+def device_of(row):
+    """A device's name in findings and reports: its UUID, or its rank."""
+    return row.get("uuid") or f"rank {row['rank']}"
+
+
 def rows_by_host(step, document):
     """{host: its ranks' rows}, by the order of ranks and not by the names that hosts have for themselves."""
     given, found = hosts_of(step), {}
