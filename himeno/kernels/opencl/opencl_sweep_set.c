@@ -441,7 +441,7 @@ static status_t opencl_checksum(struct himeno_exec *exec, struct gpu_queue *queu
   cl_int error = clEnqueueReadBuffer(opencl_queue_handle(queue), x->partial.handle, CL_TRUE, 0,
                                      sizeof partial, partial, 0, NULL, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clEnqueueReadBuffer of the checksum");
-  for (int n = 0; n < CHECKSUM_GROUPS; n++) total += partial[n];
+  for (int group = 0; group < CHECKSUM_GROUPS; group++) total += partial[group];
   *sum = total;
   return STATUS_OK;
 }
