@@ -8,10 +8,10 @@ DIRECTIONS = {"in": "host to device", "out": "device to host", "both": "both dir
 
 
 def spread(paths):
-    """Lowest and highest rate over the ranks at each size."""
-    sizes = [point["bytes"] for point in paths[0]["points"]]
-    rates = [[point["gbps"] for point in path["points"]] for path in paths]
-    return {"bytes": sizes, "least": [min(at) for at in zip(*rates)], "most": [max(at) for at in zip(*rates)]}
+    """Lowest and highest rate over the ranks at each size that all of them have."""
+    rates = [{point["bytes"]: point["gbps"] for point in path["points"]} for path in paths]
+    sizes = [size for size in rates[0] if all(size in one for one in rates)]
+    return {"bytes": sizes, "least": [min(one[size] for one in rates) for size in sizes], "most": [max(one[size] for one in rates) for size in sizes]}
 
 
 def panels(document):

@@ -7,16 +7,19 @@ import memory
 # Least number of sizes of a curve.
 CURVE_POINTS = 4
 CURVES_MAX = 4
+# Root mean square of the relative errors, beyond which a fit is not drawn.
+FIT_POOR = 0.2
 # Matrices per row, and their halves: latencies above the diagonal, bandwidths below.
 ABREAST = 4
 HALVES = ((lambda row, column: row < column, "Oranges"), (lambda row, column: row > column, "Blues"))
 
 
 def fitted(path):
-    """(bytes, seconds) along the fit, or None."""
+    """(bytes, seconds) along the fit, or None if there is none or it is poor."""
     low, high = path["points"][0]["bytes"], path["points"][-1]["bytes"]
     sizes = [low * (high / low) ** (step / 60) for step in range(61)]
-    return path["fit"] and [(size, path["fit"]["latency_seconds"] + size / path["fit"]["bytes_per_second"]) for size in sizes]
+    fit = path["fit"]
+    return None if not fit or fit["residual"] > FIT_POOR else [(size, fit["latency_seconds"] + size / fit["bytes_per_second"]) for size in sizes]
 
 
 def curve(path, name, kind):

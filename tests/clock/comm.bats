@@ -36,6 +36,19 @@ FIGURES
   says '  staged      halos           7440       3.7       1.9      24.3       2.9       1.9       0.0      34.7  to rank 70%'
 }
 
+@test "within a time: sizes that would last too long are left out, and the last ones have fewer batches" {
+  clocked 2 comm-gpu -b null --parts pairs -x staged --max 16M -t 0.3
+  figures <<'FIGURES'
+[[(q.bytes, q.transfers) for q in p.points] for p in d.pairs] = [[(8, 3458), (32, 3388), (128, 3080), (512, 2282), (2048, 1120), (8192, 364), (32768, 98), (131072, 14), (524288, 6)], [(8, 2048), (32, 2048), (128, 2048), (512, 1476), (2048, 828), (8192, 240), (32768, 54), (131072, 12)]]
+(0.25 < d.result.seconds < 0.3, d.result.curves_left_out, d.result.sizes_left_out) = (True, 0, 7)
+FIGURES
+  says '  plan       2 curves: pairs 2 within 0.3 s (--time); no time for 0 curves and 7 sizes'
+  clocked 2 comm-gpu -b null --parts pairs -x staged --max 16M -t 0
+  figures <<'FIGURES'
+[(p.points[0].transfers, p.points[-1].bytes, p.points[-1].transfers) for p in d.pairs] = [(3458, 16777216, 14), (3584, 16777216, 14)]
+FIGURES
+}
+
 # MPI takes what a wire of 3 ns a byte does; slow copies in are worth chunks, fast ones are not.
 @test "stages sum to the exchange; of four chunks, which slow copies are worth, the last alone counts as copied in" {
   clocked 2 comm-gpu -b null --samples 3 --min 1M --max 1M --parts pairs -x staged

@@ -63,6 +63,41 @@ static void one_size_is_not_fitted(void **state)
   assert_int_equal(curve.fit.points, 0);
 }
 
+/* ---- batches ---- */
+
+static int batch;
+
+static status_t noisy_batch(void *of, double *seconds)
+{
+  *seconds = 1 + *(double *)of * (batch++ % 3 - 1);
+  return STATUS_OK;
+}
+
+/* How many batches a size gets. */
+static int64_t batches(double noise, double end, double point_end)
+{
+  static struct bench bench;
+  struct bench_point point;
+  double mean;
+  batch = 0;
+  bench.config.samples = 7;
+  bench.plan = (struct bench_plan){.end = end, .point_end = point_end};
+  assert_int_equal(bench_point_make(&bench, MPI_COMM_WORLD, 8, noisy_batch, &noise, &point, &mean),
+                   STATUS_OK);
+  assert_true(fabs(point.seconds - 1) < 1e-9 && fabs(mean - 1) <= noise / 3 && point.best <= 1 - noise);
+  return point.transfers;
+}
+
+static void noise_takes_more_batches_and_time_that_is_over_fewer(void **state)
+{
+  (void)state;
+  assert_int_equal(batches(0, 1e99, 1e99), 7);
+  assert_int_equal(batches(0.02, 1e99, 1e99), 9);
+  assert_int_equal(batches(0.2, 1e99, 1e99), BENCH_SAMPLES_MAX);
+  assert_int_equal(batches(0.2, INFINITY, INFINITY), 7);
+  assert_int_equal(batches(0.2, 1e99, 0), 3);
+}
+
 /* ---- content ---- */
 
 static void content_is_its_own_by_place_and_version(void **state)
@@ -195,6 +230,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(noise_shows_in_the_residual_and_hardly_in_the_parameters),
       cmocka_unit_test(a_negative_latency_becomes_none),
       cmocka_unit_test(one_size_is_not_fitted),
+      cmocka_unit_test(noise_takes_more_batches_and_time_that_is_over_fewer),
       cmocka_unit_test(content_is_its_own_by_place_and_version),
       cmocka_unit_test(cards_are_read_with_rate_state_and_errors),
       cmocka_unit_test(nearness_follows_the_pci_tree),

@@ -35,6 +35,8 @@ struct bench_config {
   int64_t min_bytes, max_bytes; /**< of a transfer */
   int max_given;
   int64_t step, samples;
+  double seconds; /**< that the parts may take; 0: no limit */
+  int seconds_given;
   double timeout; /**< seconds that a rank waits for another */
   const char *json;
   int list, quiet;
@@ -70,7 +72,7 @@ struct bench_fit {
 
 /** Points of one path, with its fit. */
 struct bench_curve {
-  int n;
+  int n, left_out; /**< sizes measured, and those for which there was no time */
   struct bench_point points[BENCH_POINTS_MAX];
   struct bench_fit fit;
 };
@@ -96,8 +98,21 @@ struct bench_halo {
   double phases[HALO_PHASES]; /**< rank 0's seconds an exchange */
 };
 
+/** How the parts share the time. Each first counts its curves, then measures them. */
+struct bench_plan {
+  double end;    /**< of the clock of stats_now; infinite: all sizes, config.samples batches each */
+  int counting;  /**< no curve is measured yet */
+  double shares; /**< of the curves to come */
+  int curves[BENCH_PARTS], total, done;
+  int curves_left_out, sizes_left_out;
+  double curve_end, point_end; /**< when the curve, and the size in it, should be done */
+  double spare;                /**< seconds of the last size that further batches took */
+  double byte_seconds;         /**< per byte of a large size, with the fewest batches */
+};
+
 struct bench {
   struct bench_config config;
+  struct bench_plan plan;
   struct placement placement;
   struct gpu_device *device;
   struct rank_row *ranks; /**< on all ranks */
@@ -127,10 +142,31 @@ status_t bench_reduce_run(struct bench *bench);
 /** \brief Whether a transport is asked for and can run here. */
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport);
 
-/** \brief Collective over \a comm: makes one point of \a samples (seconds a transfer, this rank's;
- * the slowest rank's count). */
-status_t bench_point_make(MPI_Comm comm, int64_t bytes, double *samples, int n, int64_t transfers,
-                          struct bench_point *point);
+/** \brief Collective over all ranks, before a curve of \a part that takes \a shares of the time
+ * left. *measure is 0 while curves are counted, and when the time is over. */
+status_t bench_curve_begin(struct bench *bench, enum bench_part part, double shares, int *measure);
+
+/** Shares of a curve of all sizes, and of a few. */
+#define BENCH_SHARES_ALL 6
+#define BENCH_SHARES_FEW 2
+
+/** \brief Measures one size, collective over the curve's communicator. */
+typedef status_t bench_measure(void *of, int64_t bytes, struct bench_point *point);
+
+/** \brief Collective over \a comm: the sizes from \a least to \a most by config.step (\a all), or
+ * a few, those first that a fit needs most. A size is left out if it would last longer than the
+ * curve may. */
+status_t bench_curve_measure(struct bench *bench, MPI_Comm comm, int64_t least, int64_t most, int all,
+                             bench_measure *measure, void *of, struct bench_curve *curve);
+
+/** A batch of transfers: this rank's \a seconds per transfer. */
+typedef status_t bench_batch(void *of, double *seconds);
+
+/** \brief Collective over \a comm: one point of batches, of which the slowest rank's seconds count.
+ * There are config.samples, more while their median is uncertain by over 1%, and fewer, at least
+ * three, when the size's time is over; point.transfers is their number. \a mean: of this rank's. */
+status_t bench_point_make(struct bench *bench, MPI_Comm comm, int64_t bytes, bench_batch *batch, void *of,
+                          struct bench_point *point, double *mean);
 
 /** \brief agree_status within \a comm; a rank by itself keeps its text for all ranks to agree
  * on. */

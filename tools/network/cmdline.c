@@ -68,7 +68,12 @@ static const struct option_spec options[] = {
     {"step", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE, OPTION_INT(step, 2, 1024, "N"),
      "Set the factor between successive transfer sizes (default: 4)."},
     {"samples", 0, BENCH_ALL, OPTION_INT(samples, 1, BENCH_SAMPLES_MAX, "N"),
-     "Measure each size N times and report the median (default: 7)."},
+     "Measure each size N times and report the median; within --time more often if noisy, at least three "
+     "times if time is short (default: 7)."},
+    {"time", 't', BENCH_ALL, OPTION_TIME(seconds, 0, 1e7, "DURATION"),
+     "Share this time among the parts, and leave out sizes that would exceed it; 0: every size, --samples "
+     "times each, however long it takes (default: 30s, with more than 8 ranks 1m).",
+     .given = OPTION_GIVEN(seconds_given)},
     {"size", 's', BENCH_HALO, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
      "Set the grid, as in himeno-gpu: XS (32x32x64) to XL or IxJxK points (default: L on a GPU, M on a "
      "CPU).",

@@ -5,10 +5,10 @@
  *
  * Exchanges alternate between two fields and wait for one another, as the sweeps of a solver do.
  * Before a batch both fields get new content in the points that a rank sends; after it halos and
- * sent points of both are compared, and at the first and the last batch every point, those that no
- * message may touch included: nothing else writes them in between. In a batch of two each transfer
- * is proven by itself; in a longer one the last of each field is, and each damaged field whatever
- * did it. Where a transport needs no host, a batch is one recorded graph. */
+ * sent points of both are compared. The first batch and bench_exchange_check compare every point,
+ * those that no message may touch included: nothing else writes them in between. In a batch of two
+ * each transfer is proven by itself; in a longer one the last of each field is, and each damaged
+ * field whatever did it. Where a transport needs no host, a batch is one recorded graph. */
 #ifndef TOOLS_NETWORK_EXCHANGE_H
 #define TOOLS_NETWORK_EXCHANGE_H
 
@@ -51,9 +51,11 @@ struct bench_exchange {
 status_t bench_exchange_open(const struct bench_exchange_config *config, struct bench_exchange **x);
 void bench_exchange_close(struct bench_exchange *x);
 
-/** \brief Collective: a batch of \a n ≥ 2 exchanges; \a seconds an exchange, on this rank. \a
- * whole: every point is compared, as after the first batch. STATUS_WRONG, logged, when content
- * differs. */
-status_t bench_exchange_batch(struct bench_exchange *x, int n, int whole, double *seconds);
+/** \brief Collective: a batch of \a n ≥ 2 exchanges; \a seconds per exchange, on this rank.
+ * STATUS_WRONG, logged, when content differs. */
+status_t bench_exchange_batch(struct bench_exchange *x, int n, double *seconds);
+
+/** \brief Compares every point of both fields as the last batch left them. */
+status_t bench_exchange_check(struct bench_exchange *x);
 
 #endif

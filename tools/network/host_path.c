@@ -121,45 +121,40 @@ static status_t copy_once(struct host_path_rig *rig, enum direction direction, s
   return direction != IN ? gpu_sync(rig->queue[OUT]) : STATUS_OK;
 }
 
-static status_t host_path_batch(struct host_path_rig *rig, MPI_Comm comm, enum direction direction,
-                                size_t bytes, int n, double *seconds)
+/* A direction of one curve, and what a batch of it is. */
+struct host_path_curve {
+  struct host_path_rig *rig;
+  MPI_Comm comm;
+  enum direction direction;
+  size_t bytes;
+  int n;
+};
+
+static status_t host_path_batch(void *of, double *seconds)
 {
-  RETURN_IF_FAILED(host_path_content_make(rig, direction, bytes * (size_t)n));
-  RETURN_IF_FAILED(watch_barrier(comm, "a barrier"));
+  const struct host_path_curve *c = of;
+  struct host_path_rig *rig = c->rig;
+  RETURN_IF_FAILED(host_path_content_make(rig, c->direction, c->bytes * (size_t)c->n));
+  RETURN_IF_FAILED(watch_barrier(c->comm, "a barrier"));
   double begin = stats_now();
-  for (int t = 0; t < n; t++) RETURN_IF_FAILED(copy_once(rig, direction, (size_t)t * bytes, bytes));
-  *seconds = (stats_now() - begin) / n;
-  rig->bench->transfers += n;
+  for (int t = 0; t < c->n; t++)
+    RETURN_IF_FAILED(copy_once(rig, c->direction, (size_t)t * c->bytes, c->bytes));
+  *seconds = (stats_now() - begin) / c->n;
+  rig->bench->transfers += c->n;
   progress_tick();
-  return host_path_content_check(rig, direction, bytes * (size_t)n, n);
+  return host_path_content_check(rig, c->direction, c->bytes * (size_t)c->n, c->n);
 }
 
-static status_t host_path_point_measure(struct host_path_rig *rig, MPI_Comm comm, enum direction direction,
-                                        int64_t bytes, struct bench_point *point)
+static status_t host_path_point_measure(void *of, int64_t bytes, struct bench_point *point)
 {
-  double samples[BENCH_SAMPLES_MAX];
-  int n = (int)(REGION_BYTES / bytes), count = (int)rig->bench->config.samples;
-  n = n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : n;
-  status_t status = STATUS_OK;
-  double warm_up;
-  status = host_path_batch(rig, comm, direction, (size_t)bytes, n, &warm_up);
-  for (int s = 0; s < count && status == STATUS_OK; s++)
-    status = host_path_batch(rig, comm, direction, (size_t)bytes, n, &samples[s]);
-  RETURN_IF_FAILED(bench_agree(comm, status));
-  return bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point);
-}
-
-static status_t host_path_curve_measure(struct host_path_rig *rig, MPI_Comm comm, enum direction direction,
-                                        struct bench_curve *curve)
-{
-  const struct bench_config *c = &rig->bench->config;
-  curve->n = 0;
-  for (int64_t bytes = c->min_bytes;; bytes *= c->step) {
-    if (bytes > c->max_bytes) bytes = c->max_bytes;
-    RETURN_IF_FAILED(host_path_point_measure(rig, comm, direction, bytes, &curve->points[curve->n++]));
-    if (bytes == c->max_bytes) break;
-  }
-  bench_fit(curve);
+  struct host_path_curve *c = of;
+  int n = (int)(REGION_BYTES / bytes);
+  double warm_up, mean;
+  c->bytes = (size_t)bytes;
+  c->n = n < 1 ? 1 : n > BATCH_MAX ? BATCH_MAX : n;
+  RETURN_IF_FAILED(bench_agree(c->comm, host_path_batch(c, &warm_up)));
+  RETURN_IF_FAILED(bench_point_make(c->rig->bench, c->comm, bytes, host_path_batch, c, point, &mean));
+  point->transfers *= c->n;
   return STATUS_OK;
 }
 
@@ -175,13 +170,19 @@ static status_t host_path_part_measure(struct bench *bench, struct host_path_rig
   struct bench_path path = bench_path_of(p->rank, -1, rig->kind == GPU_HOST_PINNED ? "pinned" : "pageable",
                                          "as asked of the device layer", direction_names[direction],
                                          last - first == 1 ? "alone" : "all");
-  MPI_Comm self = MPI_COMM_NULL;
+  struct host_path_curve curve = {rig, MPI_COMM_NULL, direction, 0, 0};
+  int measure;
+  RETURN_IF_FAILED(bench_curve_begin(bench, BENCH_HOST, BENCH_SHARES_FEW, &measure));
+  if (!measure) return STATUS_OK;
   RETURN_IF_FAILED(guard_mpi(
       p->comm,
-      MPI_Comm_split(p->comm, mine ? (last - first == 1 ? p->rank : 0) : MPI_UNDEFINED, p->rank, &self),
+      MPI_Comm_split(p->comm, mine ? (last - first == 1 ? p->rank : 0) : MPI_UNDEFINED, p->rank, &curve.comm),
       "MPI_Comm_split"));
-  status_t status = mine ? host_path_curve_measure(rig, self, direction, &path.curve) : STATUS_OK;
-  if (self != MPI_COMM_NULL) MPI_Comm_free(&self);
+  status_t status = STATUS_OK;
+  if (mine)
+    status = bench_curve_measure(bench, curve.comm, bench->config.min_bytes, bench->config.max_bytes, 1,
+                                 host_path_point_measure, &curve, &path.curve);
+  if (curve.comm != MPI_COMM_NULL) MPI_Comm_free(&curve.comm);
   RETURN_IF_FAILED(bench_rest(bench, mine));
   RETURN_IF_FAILED(agree_status(p->comm, status));
   for (int r = 0; r < p->ranks; r++)
@@ -199,8 +200,10 @@ static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)
   struct host_path_rig rig;
   int most;
   RETURN_IF_FAILED(host_ranks_most(&bench->placement, &most));
-  RETURN_IF_FAILED(agree_status(bench->placement.comm, host_path_rig_open(bench, kind, &rig)));
   status_t status = STATUS_OK;
+  rig = (struct host_path_rig){.bench = bench, .kind = kind};
+  if (!bench->plan.counting)
+    RETURN_IF_FAILED(agree_status(bench->placement.comm, host_path_rig_open(bench, kind, &rig)));
   for (int direction = 0; direction < DIRECTIONS && status == STATUS_OK; direction++) {
     progress_begin("host and device, %s memory, %d of %d", kind == GPU_HOST_PINNED ? "pinned" : "pageable",
                    direction + 1, (int)DIRECTIONS);

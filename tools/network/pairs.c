@@ -20,8 +20,6 @@
 /* Up to this many ranks pairs are measured one after the other, beyond it in rounds of pairs that
  * share no rank. */
 #define SERIAL_RANKS 8
-/* Sizes of pairs whose curve is not drawn: enough for the matrix and a fit. */
-static const int64_t few_sizes[] = {4096, 1 << 20, 16 << 20};
 
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport)
 {
@@ -46,10 +44,10 @@ static int batch_size(const struct bench *bench, double seconds)
 
 /* One way the sender is done long before the exchange is. */
 static struct bench_stages stages_of(const struct bench_exchange *x, const struct halo_times *times,
-                                     const double *samples, int n)
+                                     double mean)
 {
   struct bench_stages stages = {.known = 0};
-  double sum = 0, mean = stats_summarise(samples, (size_t)n).mean;
+  double sum = 0;
   for (int s = 0; s < HALO_STAGES && times->exchanges > 0; s++)
     sum += stages.at[s] = times->stages[s] / (double)times->exchanges;
   stages.known = sum > 0 && !x->config.one_way;
@@ -57,30 +55,40 @@ static struct bench_stages stages_of(const struct bench_exchange *x, const struc
   return stages;
 }
 
-/* Batches until there are samples enough, and the times of these. All ranks of the x agree on each
- * batch's outcome. *exchanges counts the warm-up too. */
+struct pair_batch {
+  struct bench_exchange *x;
+  int n;
+};
+
+static status_t exchange_batch(void *of, double *seconds)
+{
+  const struct pair_batch *b = of;
+  return bench_exchange_batch(b->x, b->n, seconds);
+}
+
+/* Warm-up batches until their length stays, and the point. *exchanges counts the warm-up too. */
 static status_t samples_take(struct bench *bench, struct bench_exchange *x, MPI_Comm comm, int64_t bytes,
                              struct bench_point *point, struct halo_times *times, int64_t *exchanges)
 {
-  double samples[BENCH_SAMPLES_MAX], warm_up, slowest;
-  int count = (int)bench->config.samples;
-  int n = 2, untimed = 0;
-  for (int w = 0; w < WARM_UPS; w++) {
-    RETURN_IF_FAILED(agree_status(comm, bench_exchange_batch(x, n, 0, &warm_up)));
-    RETURN_IF_FAILED(watch_allreduce(comm, &warm_up, &slowest, 1, MPI_DOUBLE, MPI_MAX, "times"));
-    untimed += n;
-    n = batch_size(bench, slowest);
-  }
+  struct pair_batch b = {x, 2};
   struct halo_times dropped = {.exchanges = 0};
+  double warm_up, slowest, mean;
+  int untimed = 0;
+  for (int w = 0, before = 0; w < WARM_UPS && b.n != before; w++) {
+    RETURN_IF_FAILED(agree_status(comm, exchange_batch(&b, &warm_up)));
+    RETURN_IF_FAILED(watch_allreduce(comm, &warm_up, &slowest, 1, MPI_DOUBLE, MPI_MAX, "times"));
+    untimed += before = b.n;
+    b.n = batch_size(bench, slowest);
+  }
   RETURN_IF_FAILED(halo_route_times(x->route, &dropped));
-  for (int s = 0; s < count; s++)
-    RETURN_IF_FAILED(agree_status(comm, bench_exchange_batch(x, n, s + 1 == count, &samples[s])));
+  RETURN_IF_FAILED(bench_point_make(bench, comm, bytes, exchange_batch, &b, point, &mean));
   *times = (struct halo_times){.exchanges = 0};
-  RETURN_IF_FAILED(agree_status(comm, halo_route_times(x->route, times)));
-  bench->transfers += (int64_t)(n * count + untimed) * x->plan.n;
-  *exchanges = (int64_t)n * count + untimed;
-  RETURN_IF_FAILED(bench_point_make(comm, bytes, samples, count, (int64_t)n * count, point));
-  point->stages = stages_of(x, times, samples, count);
+  status_t status = halo_route_times(x->route, times);
+  RETURN_IF_FAILED(agree_status(comm, status == STATUS_OK ? bench_exchange_check(x) : status));
+  point->transfers *= b.n;
+  *exchanges = point->transfers + untimed;
+  bench->transfers += *exchanges * x->plan.n;
+  point->stages = stages_of(x, times, mean);
   return STATUS_OK;
 }
 
@@ -93,12 +101,20 @@ static void traffic_count(struct bench *bench, const struct halo_plan *plan, con
       bench->between_hosts += (uint64_t)(plan->messages[m].count * (int64_t)sizeof(float) * exchanges);
 }
 
-static status_t pair_point(struct bench *bench, const struct halo_transport *transport, MPI_Comm comm,
-                           int64_t bytes, struct bench_path *path, struct bench_point *point)
+struct pair_curve {
+  struct bench *bench;
+  const struct halo_transport *transport;
+  MPI_Comm comm;
+  struct bench_path *path;
+};
+
+static status_t pair_point(void *of, int64_t bytes, struct bench_point *point)
 {
-  struct bench_exchange_config config = {.comm = comm,
-                                         .device = bench->device,
-                                         .transport = transport,
+  const struct pair_curve *pair = of;
+  struct bench_path *path = pair->path;
+  struct bench_exchange_config config = {.comm = pair->comm,
+                                         .device = pair->bench->device,
+                                         .transport = pair->transport,
                                          .pair_bytes = bytes,
                                          .one_way = strcmp(path->direction, "one") == 0,
                                          .depth = 1};
@@ -112,37 +128,10 @@ static status_t pair_point(struct bench *bench, const struct halo_transport *tra
   snprintf(path->used, sizeof path->used, "%s", used.used->name);
   if (used.why[0]) snprintf(path->why, sizeof path->why, "%s", used.why);
   snprintf(path->handover, sizeof path->handover, "%s", used.handover);
-  status_t status = samples_take(bench, x, comm, bytes, point, &times, &exchanges);
-  if (status == STATUS_OK) traffic_count(bench, &x->plan, world, exchanges);
+  status_t status = samples_take(pair->bench, x, pair->comm, bytes, point, &times, &exchanges);
+  if (status == STATUS_OK) traffic_count(pair->bench, &x->plan, world, exchanges);
   bench_exchange_close(x);
   return status;
-}
-
-/* ---- one curve ---- */
-
-static int64_t next_size(const struct bench_config *c, int64_t bytes, int all_sizes)
-{
-  if (bytes >= c->max_bytes) return 0;
-  int64_t next = bytes * c->step;
-  for (size_t f = 0; !all_sizes && f < sizeof few_sizes / sizeof few_sizes[0]; f++)
-    if (few_sizes[f] > bytes) {
-      next = few_sizes[f];
-      break;
-    }
-  if (!all_sizes && bytes >= few_sizes[2]) return 0;
-  return next > c->max_bytes ? c->max_bytes : next;
-}
-
-static status_t pair_curve(struct bench *bench, const struct halo_transport *transport, MPI_Comm comm,
-                           int all_sizes, struct bench_path *path)
-{
-  const struct bench_config *c = &bench->config;
-  struct bench_curve *curve = &path->curve;
-  curve->n = 0;
-  for (int64_t bytes = c->min_bytes; bytes > 0; bytes = next_size(c, bytes, all_sizes))
-    RETURN_IF_FAILED(pair_point(bench, transport, comm, bytes, path, &curve->points[curve->n++]));
-  bench_fit(curve);
-  return STATUS_OK;
 }
 
 /* ---- rounds: disjoint pairs that measure at the same time ---- */
@@ -169,14 +158,21 @@ static status_t pairs_round_run(struct bench *bench, const struct halo_transport
   struct bench_path path =
       bench_path_of(low, peer < p->rank ? p->rank : peer, transport->name,
                     bench->config.transport ? "asked for" : "one of all", round->direction, round->load);
-  MPI_Comm pair = MPI_COMM_NULL;
+  struct pair_curve pair = {bench, transport, MPI_COMM_NULL, &path};
+  int measure;
+  RETURN_IF_FAILED(bench_curve_begin(bench, BENCH_PAIRS,
+                                     round->all_sizes ? BENCH_SHARES_ALL : BENCH_SHARES_FEW, &measure));
+  if (!measure) return STATUS_OK;
   progress_begin("pairs of devices by %s, %s, %s way%s", transport->name, round->load, round->direction,
                  strcmp(round->direction, "both") == 0 ? "s" : "");
-  RETURN_IF_FAILED(guard_mpi(
-      p->comm, MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair), "MPI_Comm_split"));
+  RETURN_IF_FAILED(guard_mpi(p->comm,
+                             MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair.comm),
+                             "MPI_Comm_split"));
   status_t status = STATUS_OK;
-  if (peer >= 0) status = pair_curve(bench, transport, pair, round->all_sizes, &path);
-  if (pair != MPI_COMM_NULL) MPI_Comm_free(&pair);
+  if (peer >= 0)
+    status = bench_curve_measure(bench, pair.comm, bench->config.min_bytes, bench->config.max_bytes,
+                                 round->all_sizes, pair_point, &pair, &path.curve);
+  if (pair.comm != MPI_COMM_NULL) MPI_Comm_free(&pair.comm);
   RETURN_IF_FAILED(bench_rest(bench, peer >= 0));
   RETURN_IF_FAILED(agree_status(p->comm, status));
   return round_collect(bench, round, &path);
@@ -331,7 +327,10 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
 status_t bench_halo_run(struct bench *bench)
 {
   for (int t = 0; halo_transports[t] && bench->placement.ranks > 1 && bench->n_halo < BENCH_HALOS_MAX; t++) {
+    int measure;
     if (!bench_transport_wanted(bench, halo_transports[t])) continue;
+    RETURN_IF_FAILED(bench_curve_begin(bench, BENCH_HALO, BENCH_SHARES_FEW, &measure));
+    if (!measure) continue;
     progress_begin("halo exchange by %s", halo_transports[t]->name);
     RETURN_IF_FAILED(halo_measure(bench, halo_transports[t], &bench->halo[bench->n_halo]));
     bench->n_halo++;

@@ -1,24 +1,154 @@
 /* SPDX-License-Identifier: MIT */
-/* Points and paths as all parts make them, and how ranks agree on them. */
+/* Points, curves and paths as all parts make them within the time that they have. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
+#include "suite/progress.h"
 #include "tools/network/bench.h"
 
-status_t bench_point_make(MPI_Comm comm, int64_t bytes, double *samples, int n, int64_t transfers,
-                          struct bench_point *point)
+#define SAMPLES_LEAST 3
+/* A curve may take this many times its share: most need less, and leave the rest to later ones. */
+#define AHEAD 2
+/* Of the median of a size's batches. */
+#define UNCERTAIN 0.01
+/* From here on the time of a point is proportional to its bytes. */
+#define LARGE_BYTES (1 << 18)
+
+/* Sizes of a curve of few, enough for the matrix and a fit, and the order in which any curve takes
+ * the nearest ones after its smallest. */
+static const int64_t few_sizes[] = {4096, 1 << 20, 16 << 20}, first_sizes[] = {1 << 20, 16 << 20, 4096};
+#define FEW 3
+
+status_t bench_curve_begin(struct bench *bench, enum bench_part part, double shares, int *measure)
 {
-  double slowest[BENCH_SAMPLES_MAX];
-  RETURN_IF_FAILED(watch_allreduce(comm, samples, slowest, n, MPI_DOUBLE, MPI_MAX, "samples"));
-  struct stats_summary s = stats_summarise(slowest, (size_t)n);
-  *point = (struct bench_point){
-      .bytes = bytes, .seconds = s.median, .best = s.min, .noise = stats_noise(&s), .transfers = transfers};
+  struct bench_plan *plan = &bench->plan;
+  *measure = 0;
+  if (plan->counting) {
+    plan->shares += shares;
+    for (int p = 0; p < BENCH_PARTS; p++) plan->curves[p] += (int)part >> p & 1;
+    plan->total++;
+    return STATUS_OK;
+  }
+  const double now = stats_now();
+  double left = plan->end - now;
+  RETURN_IF_FAILED(watch_bcast(bench->placement.comm, &left, 1, MPI_DOUBLE, 0, "the time left"));
+  plan->curve_end = now + left * fmin(1, AHEAD * shares / plan->shares);
+  plan->point_end = plan->curve_end;
+  plan->shares -= shares;
+  *measure = left > 0;
+  plan->curves_left_out += !*measure;
+  if (isfinite(left))
+    progress_part("%d of %d, %.0f of %.0f s left", ++plan->done, plan->total, fmax(left, 0),
+                  bench->config.seconds);
   return STATUS_OK;
 }
+
+/* ---- one point ---- */
+
+status_t bench_point_make(struct bench *bench, MPI_Comm comm, int64_t bytes, bench_batch *batch, void *of,
+                          struct bench_point *point, double *mean)
+{
+  double samples[BENCH_SAMPLES_MAX], mine[2], most[2], sum = 0, third = stats_now();
+  const int wanted = (int)bench->config.samples, limited = isfinite(bench->plan.end);
+  struct stats_summary s;
+  int n = 0, over = 0, certain = 0;
+  while (n < BENCH_SAMPLES_MAX && !(n >= wanted && certain) && !(n >= SAMPLES_LEAST && over)) {
+    RETURN_IF_FAILED(bench_agree(comm, batch(of, &mine[0])));
+    mine[1] = stats_now() - bench->plan.point_end;
+    RETURN_IF_FAILED(watch_allreduce(comm, mine, most, 2, MPI_DOUBLE, MPI_MAX, "samples"));
+    sum += mine[0];
+    samples[n++] = most[0];
+    if (n == SAMPLES_LEAST) third = stats_now();
+    s = stats_summarise(samples, (size_t)n);
+    over = most[1] > 0;
+    certain = !limited || stats_noise(&s) <= UNCERTAIN * sqrt(n);
+  }
+  bench->plan.spare = n > SAMPLES_LEAST ? stats_now() - third : 0;
+  *point = (struct bench_point){
+      .bytes = bytes, .seconds = s.median, .best = s.min, .noise = stats_noise(&s), .transfers = n};
+  *mean = sum / n;
+  return STATUS_OK;
+}
+
+/* ---- one curve ---- */
+
+static int sizes_list(const struct bench *bench, int64_t least, int64_t most, int all, int64_t *sizes)
+{
+  int n = 0, few = 0;
+  for (int64_t bytes = least; bytes > 0 && n < BENCH_POINTS_MAX;) {
+    sizes[n++] = bytes;
+    while (few < FEW && few_sizes[few] <= bytes) few++;
+    int64_t next = all ? bytes * bench->config.step : few < FEW ? few_sizes[few] : 0;
+    if (next > most) next = most;
+    bytes = next > bytes ? next : 0;
+  }
+  return n;
+}
+
+/* The largest size up to \a bytes that was not measured, −1 if there is none. */
+static int nearest_size(const int64_t *sizes, int n, int64_t bytes)
+{
+  while (--n >= 0)
+    if (sizes[n] > 0 && sizes[n] <= bytes) break;
+  return n;
+}
+
+static void curve_insert(struct bench_curve *curve, const struct bench_point *point)
+{
+  int at = curve->n++;
+  for (; at > 0 && curve->points[at - 1].bytes > point->bytes; at--)
+    curve->points[at] = curve->points[at - 1];
+  curve->points[at] = *point;
+}
+
+/* Whether a size can be done within a share of the curve's time left, on all ranks; \a cost: of a
+ * small one. */
+static status_t size_fits(const struct bench_plan *plan, MPI_Comm comm, double cost, int64_t bytes,
+                          double share, int *fits)
+{
+  double late = cost + plan->byte_seconds * (double)bytes - share * (plan->curve_end - stats_now()), latest;
+  RETURN_IF_FAILED(watch_allreduce(comm, &late, &latest, 1, MPI_DOUBLE, MPI_MAX, "the time left"));
+  *fits = latest <= 0;
+  return STATUS_OK;
+}
+
+/* The smallest size, then those that a fit needs most if half of the time is enough, then the
+ * others. */
+status_t bench_curve_measure(struct bench *bench, MPI_Comm comm, int64_t least, int64_t most, int all,
+                             bench_measure *measure, void *of, struct bench_curve *curve)
+{
+  struct bench_plan *plan = &bench->plan;
+  int64_t sizes[BENCH_POINTS_MAX];
+  const int n = sizes_list(bench, least, most, all, sizes);
+  double cost = 0;
+  curve->n = 0;
+  for (int step = -1 - FEW; step < n; step++) {
+    struct bench_point point;
+    int fits = 1, at = step < -FEW ? 0 : step < 0 ? nearest_size(sizes, n, first_sizes[FEW + step]) : step;
+    if (at < 0 || sizes[at] == 0) continue;
+    if (curve->n > 0) RETURN_IF_FAILED(size_fits(plan, comm, cost, sizes[at], step < 0 ? 0.5 : 1, &fits));
+    if (!fits) continue;
+    const double begin = stats_now();
+    plan->point_end = begin + (plan->curve_end - begin) / (n - curve->n);
+    RETURN_IF_FAILED(measure(of, sizes[at], &point));
+    const double took = stats_now() - begin - plan->spare;
+    if (curve->n == 0) cost = took;
+    if (sizes[at] >= LARGE_BYTES) plan->byte_seconds = fmax(took - cost, 0) / (double)sizes[at];
+    curve_insert(curve, &point);
+    sizes[at] = 0;
+  }
+  curve->left_out = n - curve->n;
+  bench_fit(curve);
+  return STATUS_OK;
+}
+
+/* ---- ranks and paths ---- */
 
 status_t bench_agree(MPI_Comm comm, status_t status)
 {
@@ -52,6 +182,7 @@ status_t bench_path_collect(struct bench *bench, int owner, const struct bench_p
   struct bench_path one = *path, *longer;
   status_t status = STATUS_OK;
   RETURN_IF_FAILED(watch_bcast(p->comm, &one, (int)sizeof one, MPI_BYTE, owner, "a path"));
+  bench->plan.sizes_left_out += one.curve.left_out;
   if (one.curve.n == 0) return STATUS_OK;
   if (p->rank == 0) {
     longer = realloc(*list, (size_t)(*n + 1) * sizeof *longer);

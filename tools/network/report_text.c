@@ -8,6 +8,7 @@
 #include "base/report.h"
 #include "gpu/host.h"
 #include "suite/list.h"
+#include "tools/network/cmdline.h"
 #include "tools/network/bench.h"
 
 #define RANKS_SHOWN 16
@@ -48,6 +49,19 @@ static void print_fastest(const struct bench *bench, FILE *out)
             fastest->point.seconds * 1e6);
 }
 
+/* How the time was shared, and what it was too short for. */
+static void print_plan(const struct bench *bench, FILE *out)
+{
+  const struct bench_plan *plan = &bench->plan;
+  fprintf(out, "  plan       %d curves:", plan->total);
+  for (int p = 0; p < BENCH_PARTS; p++)
+    if (plan->curves[p]) fprintf(out, " %s %d", bench_part_names[p], plan->curves[p]);
+  if (isfinite(plan->end)) fprintf(out, " within %g s (--time)", bench->config.seconds);
+  if (plan->curves_left_out || plan->sizes_left_out)
+    fprintf(out, "; no time for %d curves and %d sizes", plan->curves_left_out, plan->sizes_left_out);
+  fprintf(out, "\n");
+}
+
 static void comm_print_config(const struct bench *bench, FILE *out)
 {
   int ranks = bench->placement.ranks, hosts = ranks_hosts(bench->ranks, sizeof *bench->ranks, ranks);
@@ -56,6 +70,7 @@ static void comm_print_config(const struct bench *bench, FILE *out)
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s; measured for %.1f s\n", ranks,
           ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", bench->placement.backend->name, bench->seconds);
   ranks_print_backend(bench->ranks, sizeof *bench->ranks, ranks, out);
+  print_plan(bench, out);
   print_fastest(bench, out);
   for (int r = 0; r < ranks && r < RANKS_SHOWN; r++)
     fprintf(out, "  rank %-4d  %s, %s%s%s%s\n", r, bench->ranks[r].host, bench->ranks[r].info.name,
@@ -71,9 +86,10 @@ static void comm_print_host(const struct bench *bench, FILE *out)
   const struct bench_curve *first = &bench->host[0].curve;
   fprintf(out, "\n  Between host and device. in: host to device, out: device to host, both: at once, GB/s of "
                "each;\n  alone: one rank copies, all: all ranks at once\n");
-  fprintf(out, "  rank  memory    dir.  ranks   %9s, us", report_bytes((uint64_t)first->points[0].bytes));
-  fprintf(out, "  %8s, GB/s  fit: latency + bytes / bandwidth, rms error\n",
-          report_bytes((uint64_t)last_point(first)->bytes));
+  fprintf(out,
+          "  rank  memory    dir.  ranks   %9s, us   largest, GB/s  fit: latency + bytes / bandwidth, rms "
+          "error\n",
+          report_bytes((uint64_t)first->points[0].bytes));
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
@@ -109,12 +125,48 @@ static int columns_list(const struct bench *bench, struct column columns[COLUMNS
   return n;
 }
 
-static double slowest_rate(const struct bench *bench, const struct column *column, int size)
+/* Of the paths of a column, the slowest point of a size; NULL: none. */
+static const struct bench_point *slowest(const struct bench_path *paths, int n, const struct column *column,
+                                         int64_t bytes)
 {
-  double least = INFINITY;
-  for (int p = 0; p < bench->n_host; p++)
-    if (in_column(&bench->host[p], column)) least = fmin(least, rate(&bench->host[p].curve.points[size]));
-  return least;
+  const struct bench_point *found = NULL;
+  for (int p = 0; p < n; p++)
+    for (int i = 0; i < paths[p].curve.n && in_column(&paths[p], column); i++) {
+      const struct bench_point *point = &paths[p].curve.points[i];
+      if (point->bytes == bytes && (!found || point->seconds > found->seconds)) found = point;
+    }
+  return found;
+}
+
+/* The next size that any path of that method (NULL: any) has after \a bytes; 0: none. */
+static int64_t size_after(const struct bench_path *paths, int n, const char *method, int64_t bytes)
+{
+  int64_t next = 0;
+  for (int p = 0; p < n; p++)
+    for (int i = 0; i < paths[p].curve.n && (!method || strcmp(paths[p].method, method) == 0); i++) {
+      const int64_t one = paths[p].curve.points[i].bytes;
+      if (one > bytes && (!next || one < next)) next = one;
+    }
+  return next;
+}
+
+/* One row per size, as nccl-tests prints them. \a bus: busbw over bytes per second, 0 for none. */
+static void print_sizes(const struct bench_path *paths, int n, const char *method, double bus, FILE *out)
+{
+  static const struct column kinds[] = {
+      {NULL, "alone", "one"}, {NULL, "alone", "both"}, {NULL, "all", "both"}};
+  fprintf(out, "  ranks, dir.       bytes           us      GB/s%s\n", bus > 0 ? "     busbw" : "");
+  for (int c = 0; c < 3; c++) {
+    const struct column column = {method, kinds[c].load, kinds[c].direction};
+    for (int64_t bytes = 0; (bytes = size_after(paths, n, method, bytes)) > 0;) {
+      const struct bench_point *point = slowest(paths, n, &column, bytes);
+      if (!point) continue;
+      fprintf(out, "  %-5s  %-4s %11" PRId64 " %12.2f %9.2f", column.load, column.direction, bytes,
+              point->seconds * 1e6, rate(point));
+      if (bus > 0) fprintf(out, " %9.2f", bus * rate(point));
+      fprintf(out, "\n");
+    }
+  }
 }
 
 static void print_host_sizes(const struct bench *bench, FILE *out)
@@ -130,9 +182,13 @@ static void print_host_sizes(const struct bench *bench, FILE *out)
             columns[c].method, columns[c].load);
   fprintf(out, "\n       bytes");
   for (int c = 0; c < n; c++) fprintf(out, "%*s", c % 3 ? 8 : 10, columns[c].direction);
-  for (int s = 0; s < bench->host[0].curve.n; s++) {
-    fprintf(out, "\n  %10" PRId64, bench->host[0].curve.points[s].bytes);
-    for (int c = 0; c < n; c++) fprintf(out, "%*.2f", c % 3 ? 8 : 10, slowest_rate(bench, &columns[c], s));
+  for (int64_t bytes = 0; (bytes = size_after(bench->host, bench->n_host, NULL, bytes)) > 0;) {
+    fprintf(out, "\n  %10" PRId64, bytes);
+    for (int c = 0; c < n; c++) {
+      const struct bench_point *point = slowest(bench->host, bench->n_host, &columns[c], bytes);
+      const int width = c % 3 ? 8 : 10;
+      point ? fprintf(out, "%*.2f", width, rate(point)) : fprintf(out, "%*s", width, "-");
+    }
   }
   fprintf(out, "\n");
 }
@@ -172,8 +228,7 @@ static void print_matrix(const struct bench *bench, const char *method, FILE *ou
           "%s)\n",
           method, transport->memory, transport->mover);
   fprintf(out, "  above the diagonal: us for %s; ", report_bytes((uint64_t)curve->points[0].bytes));
-  fprintf(out, "below: GB/s of each direction for %s\n      ",
-          report_bytes((uint64_t)last_point(curve)->bytes));
+  fprintf(out, "below: GB/s of each direction for each pair's largest transfer\n      ");
   for (int b = 0; b < n; b++) fprintf(out, " %8d", b);
   for (int a = 0; a < n; a++) {
     fprintf(out, "\n  %4d", a);
@@ -208,7 +263,10 @@ static void comm_print_pairs(const struct bench *bench, FILE *out)
 {
   const char *methods[BENCH_HALOS_MAX];
   int n = methods_list(bench, methods);
-  for (int w = 0; w < n; w++) print_matrix(bench, methods[w], out);
+  for (int w = 0; w < n; w++) {
+    print_matrix(bench, methods[w], out);
+    print_sizes(bench->pairs, bench->n_pairs, methods[w], 0, out);
+  }
   if (n > 0) print_curves(bench, out);
 }
 
@@ -288,14 +346,11 @@ static void print_stages(const struct bench *bench, FILE *out)
 
 static void print_reduce(const struct bench *bench, FILE *out)
 {
-  const struct bench_curve *curve = &bench->reduce.curve;
+  const double ranks = bench->placement.ranks;
   if (bench->n_reduce == 0) return;
-  fprintf(out,
-          "\n  MPI_Allreduce of doubles in host memory: %.2f us for %" PRId64 " B, %.2f us for %" PRId64
-          " B\n ",
-          curve->points[0].seconds * 1e6, curve->points[0].bytes, last_point(curve)->seconds * 1e6,
-          last_point(curve)->bytes);
-  print_fit(&curve->fit, out);
+  fprintf(out, "\n  MPI_Allreduce of doubles in host memory; busbw: 2 (n - 1) / n of the rate, n ranks\n");
+  print_sizes(&bench->reduce, 1, bench->reduce.method, 2 * (ranks - 1) / ranks, out);
+  print_fit(&bench->reduce.curve.fit, out);
   fprintf(out, "\n");
 }
 

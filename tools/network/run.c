@@ -18,6 +18,12 @@
 /* Device memory that a pair's two fields take, in units of the largest transfer, with buffers of a
  * staging transport. */
 #define PAIR_COPIES 6
+/* Without --time, up to so many ranks and beyond. */
+#define FEW_RANKS    8
+#define FEW_SECONDS  30
+#define MANY_SECONDS 60
+/* A guess until a large size was measured. */
+#define BYTE_SECONDS 2e-8
 
 /* ---- choices ---- */
 
@@ -87,13 +93,26 @@ static status_t bench_choose(struct bench *bench)
 
 /* ---- the whole ---- */
 
+/* Host copies last: predictions need the other parts, if time is short. */
 static status_t parts_run(struct bench *bench)
 {
   int parts = bench->config.parts;
-  if (parts & BENCH_HOST) RETURN_IF_FAILED(bench_host_run(bench));
   if (parts & BENCH_PAIRS) RETURN_IF_FAILED(bench_pairs_run(bench));
   if (parts & BENCH_HALO) RETURN_IF_FAILED(bench_halo_run(bench));
-  return parts & BENCH_REDUCE ? bench_reduce_run(bench) : STATUS_OK;
+  if (parts & BENCH_REDUCE) RETURN_IF_FAILED(bench_reduce_run(bench));
+  return parts & BENCH_HOST ? bench_host_run(bench) : STATUS_OK;
+}
+
+/* Counts the curves of all parts, and then measures them. */
+static status_t plan_run(struct bench *bench, double begin)
+{
+  struct bench_config *c = &bench->config;
+  if (!c->seconds_given) c->seconds = bench->placement.ranks > FEW_RANKS ? MANY_SECONDS : FEW_SECONDS;
+  bench->plan = (struct bench_plan){
+      .counting = 1, .end = c->seconds > 0 ? begin + c->seconds : INFINITY, .byte_seconds = BYTE_SECONDS};
+  RETURN_IF_FAILED(parts_run(bench));
+  bench->plan.counting = 0;
+  return parts_run(bench);
 }
 
 static status_t transfers_sum(struct bench *bench)
@@ -130,11 +149,11 @@ static void times_blank(struct bench *bench)
   }
 }
 
-static status_t bench_measure(struct bench *bench, struct cards *before, struct cards *after)
+static status_t bench_cards_measure(struct bench *bench, double begin, struct cards *before,
+                                    struct cards *after)
 {
-  double begin = stats_now();
   cards_read(bench->placement.info.pci, before);
-  RETURN_IF_FAILED(parts_run(bench));
+  RETURN_IF_FAILED(plan_run(bench, begin));
   RETURN_IF_FAILED(watch_barrier(bench->placement.comm, "a barrier"));
   cards_read(bench->placement.info.pci, after);
   bench->seconds = stats_now() - begin;
@@ -146,13 +165,14 @@ static status_t bench_measure(struct bench *bench, struct cards *before, struct 
 
 status_t bench_run(struct bench *bench)
 {
+  const double begin = stats_now();
   bench_cmdline_ignore(&bench->config);
   pattern_fault_read();
   RETURN_IF_FAILED(bench_choose(bench));
   struct cards *cards = calloc(2, sizeof *cards);
   status_t status = cards ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for network cards");
   status = agree_status(bench->placement.comm, status);
-  if (status == STATUS_OK) status = bench_measure(bench, &cards[0], &cards[1]);
+  if (status == STATUS_OK) status = bench_cards_measure(bench, begin, &cards[0], &cards[1]);
   free(cards);
   return status;
 }
