@@ -43,6 +43,10 @@ FIGURES
 (0.25 < d.result.seconds < 0.3, d.result.curves_left_out, d.result.sizes_left_out) = (True, 0, 7)
 FIGURES
   says '  plan       2 curves: pairs 2 within 0.3 s (--time); no time for 0 curves and 7 sizes'
+  clocked 2 comm-gpu -b null --parts pairs --max 16M -t 1
+  figures <<'FIGURES'
+[len(p.points) for p in d.pairs] = [8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7, 6, 1]
+FIGURES
   clocked 2 comm-gpu -b null --parts pairs -x staged --max 16M -t 0
   figures <<'FIGURES'
 [(p.points[0].transfers, p.points[-1].bytes, p.points[-1].transfers) for p in d.pairs] = [(3458, 16777216, 14), (3584, 16777216, 14)]
