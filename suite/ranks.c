@@ -6,6 +6,7 @@
 
 #include "base/report.h"
 #include "comm/ranks/agree.h"
+#include "comm/transports/aware.h"
 #include "suite/progress.h"
 
 #define RANKS_SHOWN 64
@@ -18,6 +19,7 @@ status_t rank_place(struct placement *p, const struct gpu_backend *backend, cons
   const struct placement_request request = {backend, device, (enum binding_policy)binding, (int)expect};
   progress_begin("finding devices");
   RETURN_IF_FAILED(placement_choose(p, &request));
+  if (p->backend->memory == GPU_MEMORY_CUDA) RETURN_IF_FAILED(aware_agree(p->comm));
   return agree_status(p->comm, gpu_open(p->backend, p->device, opened));
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "comm/transports/aware.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <mpi.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -20,7 +22,8 @@
 #include "comm/ranks/watch.h"
 
 SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
-       "1: transport `mpi` also tries an MPI library that does not say that it takes device memory");
+       "1: transport `mpi` tries any MPI library with device memory; 0: only one that says it takes it. "
+       "Without it, also one whose UCX has CUDA");
 
 /* Long enough for the ways that MPI takes with long messages. */
 #define TRY_FLOATS 65536
@@ -36,6 +39,44 @@ static int library_supports(void)
 #endif
 }
 
+static int is_ucx_cuda(struct dl_phdr_info *object, size_t size, void *found)
+{
+  (void)size;
+  return *(int *)found = strstr(object->dlpi_name, "libuct_cuda") != NULL;
+}
+
+/* Open MPI sends by UCX, which has loaded its CUDA transports and may use them: the functions in
+ * `mca_pml` are UCX's. Open MPI was asked when it was built and does not know. */
+static int ucx_supports(void)
+{
+  const char *transports = getenv("UCX_TLS");
+  void *const *pml = dlsym(RTLD_DEFAULT, "mca_pml");
+  int found = 0;
+  Dl_info info = {.dli_fname = NULL};
+  if (transports && strcmp(transports, "all") != 0 &&
+      (*transports == '^') == (strstr(transports, "cuda") != NULL))
+    return 0;
+  if (!pml || !*pml || !dladdr(*pml, &info) || !info.dli_fname) return 0;
+  if (!strstr(info.dli_fname, "pml_ucx") && !(info.dli_sname && strstr(info.dli_sname, "pml_ucx"))) return 0;
+  return dl_iterate_phdr(is_ucx_cuda, &found);
+}
+
+static int ucx = -1; /* what the ranks agreed on; -1: they were not asked */
+
+status_t aware_agree(MPI_Comm comm)
+{
+  const int mine = ucx_supports();
+  return watch_allreduce(comm, &mine, &ucx, 1, MPI_INT, MPI_MIN, "whether MPI takes device memory");
+}
+
+/* What carries device memory; NULL: nothing, or memory is the host's. */
+static const char *mover;
+
+const char *aware_mover(void)
+{
+  return mover;
+}
+
 int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
   if (backend->memory == GPU_MEMORY_HOST) return 1;
@@ -43,9 +84,14 @@ int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]
     snprintf(reason, GPU_TEXT_MAX, "memory of backend %s has no pointer that MPI could take", backend->name);
     return 0;
   }
-  if (library_supports() || switch_number("HIMENO_MPI_DEVICE", 0)) return 1;
+  const int64_t asked = switch_number("HIMENO_MPI_DEVICE", -1);
+  mover = library_supports()                              ? "MPI, CUDA-aware as it says"
+          : asked > 0                                     ? "MPI, CUDA-aware as a trial showed"
+          : asked < 0 && (ucx < 0 ? ucx_supports() : ucx) ? "MPI by UCX with CUDA (cuda_ipc, cuda_copy)"
+                                                          : NULL;
+  if (mover) return 1;
   snprintf(reason, GPU_TEXT_MAX,
-           "this MPI library takes no CUDA memory (HIMENO_MPI_DEVICE=1 tries it nevertheless)");
+           "this MPI library takes no CUDA memory, nor has its UCX CUDA (HIMENO_MPI_DEVICE=1 tries it)");
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/document.h"
 #include "base/log.h"
 #include "base/values.h"
+#include "comm/transports/aware.h"
 
 const struct halo_transport *const halo_transports[] = {
     /* clang-format off */
@@ -32,8 +33,9 @@ void halo_transport_document(struct doc *d, const char *used)
   const struct halo_transport *transport = halo_transport_find(used);
   doc_text(d, "memory", DOC_OPTIONAL, "Memory that the bytes pass through, see --list.",
            transport ? transport->memory : NULL);
+  const char *mover = transport == &halo_transport_mpi ? aware_mover() : NULL;
   doc_text(d, "mover", DOC_OPTIONAL, "What carries them from rank to rank.",
-           transport ? transport->mover : NULL);
+           mover || !transport ? mover : transport->mover);
 }
 
 status_t halo_transport_check(const char *option, const char *name)

@@ -229,6 +229,13 @@ short() {
   short 9 1 "$top_builddir/comm-gpu" --parts halo -s XS -x staged-mpi
 }
 
+@test "UCX with CUDA is found where MPI sends by UCX, whatever the library says of itself" {
+  ompi_info 2>&1 | grep -q "MCA pml: ucx" || skip "no Open MPI with UCX"
+  run on 1 env OMPI_MCA_pml=ucx OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any "$top_builddir/tests/unit/test_bench"
+  expect_status 0
+  [[ $output == *"OK ] ucx_with_cuda_is_found"* ]]
+}
+
 @test "a rank that fails long after another one did: both errors are reported, and the graver counts" {
   run on 3 "$top_builddir/tests/mpi/silent" fail 1
   expect_status 7

@@ -2,11 +2,13 @@
 /* What comm-gpu makes of its measurements: fits, content, network cards on a recorded host. */
 #include "tests/unit/unit.h"
 
+#include <dlfcn.h>
 #include <math.h>
 #include <mpi.h>
 #include <unistd.h>
 
 #include "comm/ranks/cards.h"
+#include "comm/transports/aware.h"
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
@@ -213,6 +215,30 @@ static void the_card_that_carried_the_bytes_is_told_from_the_idle_one(void **sta
   cards_free(&table);
 }
 
+/* Any library in the place of UCX's CUDA transports, as `libuct_cuda` in the folder. */
+static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
+{
+  static const struct gpu_backend cuda = {.name = "cuda", .memory = GPU_MEMORY_CUDA};
+  const char *pml = getenv("OMPI_MCA_pml"), *build = getenv("top_builddir");
+  char reason[GPU_TEXT_MAX], name[512];
+  const int by_ucx = pml && strcmp(pml, "ucx") == 0;
+  (void)state;
+  if (aware_available(&cuda, reason)) skip(); /* this library takes device memory */
+  command("cp %s/tests/unit/fake_nvml.so%s %s/libuct_cuda.so.0", build, "");
+  snprintf(name, sizeof name, "%s/libuct_cuda.so.0", folder);
+  assert_non_null(dlopen(name, RTLD_NOW));
+  assert_int_equal(aware_available(&cuda, reason), by_ucx);
+  if (by_ucx) assert_non_null(strstr(aware_mover(), "UCX"));
+  setenv("UCX_TLS", "tcp,self", 1);
+  assert_int_equal(aware_available(&cuda, reason), 0);
+  assert_null(aware_mover());
+  setenv("UCX_TLS", "^cuda_ipc", 1);
+  assert_int_equal(aware_available(&cuda, reason), 0);
+  setenv("UCX_TLS", "self,cuda_copy", 1);
+  assert_int_equal(aware_available(&cuda, reason), by_ucx);
+  unsetenv("UCX_TLS");
+}
+
 static void a_host_without_cards_has_none(void **state)
 {
   static struct cards cards;
@@ -235,6 +261,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(cards_are_read_with_rate_state_and_errors),
       cmocka_unit_test(nearness_follows_the_pci_tree),
       cmocka_unit_test(the_card_that_carried_the_bytes_is_told_from_the_idle_one),
+      cmocka_unit_test(ucx_with_cuda_is_found_if_mpi_sends_by_it),
       cmocka_unit_test(a_host_without_cards_has_none),
   };
   MPI_Init(&argc, &argv);
