@@ -115,7 +115,7 @@ static const struct option_spec options[] = {
      "Run each kernel for about one second, or --time."},
     {"verify", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(verify, "auto|full|off"),
      "Compare each block's result with a stored checksum or, for a size without one, with one computed on "
-     "the CPUs. auto: compute for about a minute at most, and verify only the sweeps computed by then. "
+     "the CPUs. auto: compute for --time or 5 s at most, and verify only the sweeps computed by then. "
      "full: compute a whole block. off: do not verify (default: auto).",
      .group = "Result"},
     {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "POLICY"),

@@ -275,8 +275,8 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
   else if (v->source == VERIFY_NO)
     fprintf(out, "  verdict    NOT VERIFIED: %s\n", compared[VERIFY_NO]);
   else if (v->reference_sweeps > 0)
-    fprintf(out, "  verdict    %s: the first %d sweeps equal those of the CPUs, and all blocks are alike\n",
-            verdict_word(verdict), v->reference_sweeps);
+    fprintf(out, "  verdict    %s: the first %d of %d sweeps equal those of the CPUs; all blocks are alike\n",
+            verdict_word(verdict), v->reference_sweeps, t->last.sweeps);
   else
     fprintf(out, "  verdict    %s: %s\n", verdict_word(verdict), compared[v->source]);
 }

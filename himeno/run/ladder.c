@@ -88,7 +88,8 @@ static status_t value_choose(const struct himeno_choice *choice, const struct ve
   rung->value = *whole;
   rung->value.checks = NULL;
   if (shorter && !check)
-    return verify_prepare(&solver, (enum himeno_verify)choice->config->verify, rung->sweeps, &rung->value);
+    return verify_prepare(&solver, (enum himeno_verify)choice->config->verify, choice->config->seconds,
+                          rung->sweeps, &rung->value);
   rung->value.n_checks = check ? at + 1 : whole->n_checks;
   if (check) {
     rung->value.sweeps = check->sweeps;

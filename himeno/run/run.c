@@ -2,6 +2,8 @@
 /* One run: place the ranks, choose, prepare, verify, measure. */
 #include "himeno/run/run.h"
 
+#include <math.h>
+
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "himeno/measure/measure.h"
@@ -47,7 +49,8 @@ static status_t value_prepare(const struct himeno_choice *choice, struct verify_
   const struct himeno_config *c = choice->config;
   const struct solver_config solver = himeno_solver_config(choice);
   int sweeps = c->official ? HIMENO_REHEARSAL_SWEEPS : himeno_block_sweeps(c);
-  return verify_prepare(&solver, (enum himeno_verify)c->verify, sweeps, value);
+  const double seconds = c->official ? INFINITY : c->sweeps_given ? 0 : c->seconds;
+  return verify_prepare(&solver, (enum himeno_verify)c->verify, seconds, sweeps, value);
 }
 
 /* The verdict of the document. Policy and reference were read at the start, so nothing here fails

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/verify/known.h"
 #include "suite/progress.h"
 
-#define REFERENCE_SECONDS 60.0
+/* At least this long, even if the timed part is shorter. */
+#define REFERENCE_SECONDS 5.0
 
 const char *const verify_source_names[] = {"no", "known", "reference", "model", "rehearsal"};
 
@@ -23,24 +25,28 @@ static status_t verify_coefficients_sum(struct solver_grid *grid, MPI_Comm comm,
   return watch_allreduce(comm, &mine, sum, 1, MPI_UINT64_T, MPI_SUM, "the coefficients' checksum");
 }
 
-/* One sweep tells how long a block would take; the time is the slowest rank's, so all ranks choose
- * alike. */
-static status_t reference_run(struct verify_reference *reference, MPI_Comm comm, enum himeno_verify mode,
-                              int sweeps, struct verify_value *value)
+/* The block that fits into \a limit seconds since \a begin, by the time of one sweep: whole passes
+ * of the kernel, one at least. The slowest rank's times count, so all ranks choose alike. */
+static status_t reference_run(struct verify_reference *reference, const struct solver_config *config,
+                              double begin, double limit, int sweeps, struct verify_value *value)
 {
+  const int depth = config->kernel->sweeps;
   struct solver_block block;
-  progress_begin("computing the reference result, %d sweep%s on the CPUs", sweeps, sweeps == 1 ? "" : "s");
   RETURN_IF_FAILED(solver_block_run(reference->solver, 1, 1, &block));
-  int affordable = sweeps;
-  if (mode != HIMENO_VERIFY_FULL && block.seconds * sweeps > REFERENCE_SECONDS)
-    affordable = (int)fmax(1, REFERENCE_SECONDS / block.seconds);
+  double elapsed = stats_now() - begin, slowest;
+  RETURN_IF_FAILED(
+      watch_allreduce(config->comm, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, "the reference"));
+  const double passes = floor((limit - slowest) / (block.seconds * depth));
+  const int affordable = passes * depth < sweeps ? (int)fmin(sweeps, depth * fmax(1, passes)) : sweeps;
+  progress_begin("computing the reference result, %d sweep%s on the CPUs", affordable,
+                 affordable == 1 ? "" : "s");
   if (affordable > 1) RETURN_IF_FAILED(solver_block_run(reference->solver, affordable, 1, &block));
   *value = (struct verify_value){reference->source, affordable, block.gosa, block.checksum,
                                  .n_checks = block.n_checks};
   if (!(value->checks = malloc((size_t)block.n_checks * sizeof *value->checks)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for the reference results");
   memcpy(value->checks, block.checks, (size_t)block.n_checks * sizeof *value->checks);
-  return verify_coefficients_sum(solver_grid(reference->solver), comm, &value->coefficients);
+  return verify_coefficients_sum(solver_grid(reference->solver), config->comm, &value->coefficients);
 }
 
 void verify_value_free(struct verify_value *value)
@@ -93,15 +99,17 @@ void verify_reference_close(struct verify_reference *reference)
   gpu_close(reference->cpu);
 }
 
-static status_t reference_value(const struct solver_config *config, enum himeno_verify mode, int sweeps,
+static status_t reference_value(const struct solver_config *config, double limit, int sweeps,
                                 struct verify_value *value)
 {
+  const double begin = stats_now();
   struct verify_reference reference;
   status_t status = STATUS_OK;
+  progress_begin("computing the reference result");
   RETURN_IF_FAILED(verify_reference_open(config, sweeps, &reference));
   *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
   if (reference.solver)
-    status = reference_run(&reference, config->comm, mode, sweeps, value);
+    status = reference_run(&reference, config, begin, limit, sweeps, value);
   else
     log_warn("not verified: the hosts' memory is too small for the reference on the CPU");
   verify_reference_close(&reference);
@@ -132,13 +140,15 @@ static status_t known_value(const struct solver_config *config, int sweeps, stru
   return STATUS_OK;
 }
 
-status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
-                        struct verify_value *value)
+status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, double seconds,
+                        int sweeps, struct verify_value *value)
 {
   *value = (struct verify_value){.source = VERIFY_NO, .sweeps = sweeps};
   if (mode == HIMENO_VERIFY_OFF) return STATUS_OK;
   if (!config->kernel->toward_zero) RETURN_IF_FAILED(known_value(config, sweeps, value));
-  return value->source == VERIFY_KNOWN ? STATUS_OK : reference_value(config, mode, sweeps, value);
+  if (value->source == VERIFY_KNOWN) return STATUS_OK;
+  const double limit = mode == HIMENO_VERIFY_FULL ? INFINITY : fmax(REFERENCE_SECONDS, seconds);
+  return reference_value(config, limit, sweeps, value);
 }
 
 /* Also one of a block on the way. */

@@ -10,7 +10,7 @@
 /** gosa agrees between runs to this, relative: the order of a double sum differs. */
 #define VERIFY_GOSA_TOLERANCE 1e-9
 
-/** --verify: auto bounds the time of the reference. */
+/** --verify: auto limits the time of the reference. */
 enum himeno_verify { HIMENO_VERIFY_AUTO, HIMENO_VERIFY_FULL, HIMENO_VERIFY_OFF };
 
 enum verify_source {
@@ -37,10 +37,11 @@ void verify_value_free(struct verify_value *value);
 extern const char *const verify_source_names[VERIFY_REHEARSAL + 1];
 
 /** \brief Collective: the value for a block of \a sweeps of the solver's problem, from the table or
- * computed by the reference kernel (in HIMENO_VERIFY_AUTO a shorter block where that would take
- * over a minute); for a kernel that rounds toward zero by its model. */
-status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, int sweeps,
-                        struct verify_value *value);
+ * computed by the reference kernel; for a kernel that rounds toward zero by its model. In
+ * HIMENO_VERIFY_AUTO the block is shorter if it would take more than 5 s and than \a seconds, the
+ * time that will be measured. */
+status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, double seconds,
+                        int sweeps, struct verify_value *value);
 
 /** A solver on the ranks' CPUs, cut like another, whose values are right. */
 struct verify_reference {

@@ -20,6 +20,7 @@
 
 /* Sweeps after which fields are compared: an error of one sweep spreads in the next. */
 static const int tried[] = {1, 2, 3, 4, 6, 8, 12, 24};
+#define TRIED (int)(sizeof tried / sizeof *tried)
 
 /* A point that differs, its place in the grid as one number. */
 struct point {
@@ -111,13 +112,6 @@ static status_t differences_open(const struct solver_grid *grid, struct differen
   RETURN_IF_FAILED(pattern_open(inner.lo, inner.hi, &d->inner));
   RETURN_IF_FAILED(pattern_open(none, l->global, &d->fixed));
   return pattern_open(own.lo, own.hi, &d->own);
-}
-
-static void differences_close(struct differences *d)
-{
-  pattern_close(&d->inner);
-  pattern_close(&d->fixed);
-  pattern_close(&d->own);
 }
 
 /* ---- on rank 0 ---- */
@@ -232,30 +226,27 @@ static status_t differences_find(const struct placement *place, const char *kern
   if (status == STATUS_OK) status = fields_compare(mine, reference, &d);
   status = agree_status(place->comm, status);
   if (status == STATUS_OK) status = differences_report(place, kernel, sweeps, &d);
-  differences_close(&d);
+  pattern_close(&d.inner);
+  pattern_close(&d.fixed);
+  pattern_close(&d.own);
   return status;
-}
-
-static void gosa_print(const char *kernel, int sweeps, double is, double must_be)
-{
-  char text[256];
-  snprintf(text, sizeof text,
-           "%s: after %d sweep%s every point is right, but gosa is %.12e and must be %.12e", kernel, sweeps,
-           sweeps > 1 ? "s" : "", is, must_be);
-  log_print("", text);
 }
 
 static status_t runs_compare(const struct placement *place, const char *kernel, struct solver *mine,
                              struct solver *reference, int most)
 {
   struct solver_block is, must_be;
-  for (size_t t = 0; t < sizeof tried / sizeof *tried && tried[t] <= most; t++) {
+  char text[256];
+  for (int t = 0; t < TRIED && tried[t] <= most; t++) {
     RETURN_IF_FAILED(solver_block_run(mine, tried[t], 0, &is));
     RETURN_IF_FAILED(solver_block_run(reference, tried[t], 0, &must_be));
     if (is.checksum != must_be.checksum)
       return differences_find(place, kernel, solver_grid(mine), solver_grid(reference), tried[t]);
     if (solver_gosa_agrees(is.gosa, must_be.gosa, VERIFY_GOSA_TOLERANCE)) continue;
-    if (place->rank == 0) gosa_print(kernel, tried[t], is.gosa, must_be.gosa);
+    snprintf(text, sizeof text,
+             "%s: after %d sweep%s every point is right, but gosa is %.12e and must be %.12e", kernel,
+             tried[t], tried[t] > 1 ? "s" : "", is.gosa, must_be.gosa);
+    if (place->rank == 0) log_print("", text);
     return STATUS_OK;
   }
   if (place->rank == 0)
@@ -266,9 +257,7 @@ static status_t runs_compare(const struct placement *place, const char *kernel, 
 status_t wrong_explain(const struct solver_config *config, const struct placement *place,
                        struct solver *solver)
 {
-  const int most = config->max_sweeps < tried[sizeof tried / sizeof *tried - 1]
-                       ? config->max_sweeps
-                       : tried[sizeof tried / sizeof *tried - 1];
+  const int last = tried[TRIED - 1], most = config->max_sweeps < last ? config->max_sweeps : last;
   struct verify_reference reference;
   progress_begin("locating the difference");
   RETURN_IF_FAILED(verify_reference_open(config, most, &reference));

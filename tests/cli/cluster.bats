@@ -679,7 +679,7 @@ TEXT
   rm -r out
   cluster n1 --level 1 --options '-b null'
   expect_status 0
-  grep -q -- ' -w --block 40 --timeout 10 -t 0.05 ' out/steps/alone-n1.log
+  grep -q -- ' -w --block 36 --timeout 10 -t 0.05 ' out/steps/alone-n1.log
   run "$PYTHON" -B - "$top_srcdir/scripts/accepting" <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])

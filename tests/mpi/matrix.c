@@ -91,7 +91,7 @@ static const struct golden *table_find(const struct test_case *t)
 static status_t value_find(const struct solver_config *config, const struct test_case *t,
                            struct verify_value *value)
 {
-  if (odd || t->kernel->toward_zero) return verify_prepare(config, HIMENO_VERIFY_FULL, t->sweeps, value);
+  if (odd || t->kernel->toward_zero) return verify_prepare(config, HIMENO_VERIFY_FULL, 0, t->sweeps, value);
   const struct golden *golden = table_find(t);
   if (!golden) return log_fail(STATUS_USAGE, "the table has no such case");
   *value = (struct verify_value){
