@@ -30,6 +30,14 @@ setup() {
   [[ $output == *"rule.qasm:2: an instruction has one of these accesses only"* ]]
 }
 
+@test "a program without an instruction runs off its end" {
+  echo '# nothing' >empty.qasm
+  run "$qpu_as" -i empty.qasm -o empty.h
+  expect_status 2
+  [[ $output == *"empty.qasm: there is no instruction: the program runs off its end"* ]]
+  [ ! -e empty.h ]
+}
+
 @test "files that cannot be read or written are the environment's fault" {
   run "$qpu_as" -i nowhere.qasm
   expect_status 3

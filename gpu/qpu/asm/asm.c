@@ -470,6 +470,8 @@ status_t qpu_assemble(const char *path, const char *text, int unchecked, struct 
   status_t status;
   TRY(text ? add_text(&as, text, strlen(text), path) : add_file(&as, path), done);
   TRY(run_passes(&as), done);
+  if (!as.program.n_words)
+    TRY(log_fail(STATUS_USAGE, "%s: there is no instruction: the program runs off its end", path), done);
   if (!unchecked) TRY(qpu_hazard_check(&as.program), done);
   *program = as.program;
   as.program = (struct qpu_program){0};

@@ -32,7 +32,7 @@ static const struct option_program about = {
     .summary = "assembler for the VideoCore IV QPU",
     .usage = "-i FILE [-o FILE] [OPTION]...",
     .epilogue = "Exit codes: 0 done, 2 a mistake in the source or the command line, 3 a file cannot be read "
-                "or written.",
+                "or written.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
 };
