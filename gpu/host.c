@@ -2,7 +2,6 @@
 #include "gpu/host.h"
 
 #include <inttypes.h>
-#include <omp.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/openmp.h"
 #include "base/switches.h"
 
 SWITCH("HIMENO_SYSFS", TEST, OWN, FREE("a folder"),

@@ -7,7 +7,6 @@
  * nothing is hidden by write-allocation. A third of the triad's bytes are written, of the ceiling's
  * a 14th; where writing past the caches is faster than reading, the ceiling cannot be as fast as
  * the triad. So it is also held against 13 bytes read and one written one after the other. */
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <immintrin.h>
 #endif
 
+#include "base/openmp.h"
 #include "base/stats.h"
 #include "comm/halo/grid.h"
 #include "himeno/kernels/kernels.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "comm/ranks/bind.h"
 
-#include <omp.h>
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/openmp.h"
 
 static int bind_cores(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {

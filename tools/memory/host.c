@@ -2,12 +2,12 @@
 /* Host memory in the report's four ways, by one thread and by all or by as many as asked for,
  * through the caches and past them. Bytes are what the loop names: a store that reads its line
  * first moves more. */
-#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/openmp.h"
 #include "base/report.h"
 #include "gpu/host.h"
 #include "tools/memory/cpu/mem_cpu.h"

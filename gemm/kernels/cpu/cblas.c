@@ -3,9 +3,9 @@
 #include "config.h"
 
 #include <cblas.h>
-#include <omp.h>
 #include <sched.h>
 
+#include "base/openmp.h"
 #include "gemm/kernels/cpu/cblas.h"
 #include "gemm/kernels/cpu/cpu_gemm.h"
 

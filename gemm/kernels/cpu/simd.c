@@ -3,11 +3,11 @@
  * A for the L2, a block of B for the L3 that all threads share. Packing also straightens out
  * transposed matrices and fills panels up with zeros, whose products fall outside of C. Source:
  * Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008. */
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/openmp.h"
 #include "gemm/kernels/cpu/cpu_gemm.h"
 #include "gemm/kernels/cpu/micro.h"
 

@@ -2,12 +2,12 @@
 /* Host kernels: OpenMP shares the rows of a box among threads, always in the same even, contiguous
  * parts, so that the thread that filled a row (and so placed its pages) also sweeps it, and partial
  * sums are the same in every run. */
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/openmp.h"
 #include "himeno/kernels/cpu/cpu_sweep.h"
 #include "himeno/kernels/cpu/wavefront.h"
 #include "himeno/kernels/kernels.h"

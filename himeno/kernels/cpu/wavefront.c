@@ -16,12 +16,12 @@
  * Makino, "Optimal temporal blocking for stencil computation", ICCS 2015. */
 #include "himeno/kernels/cpu/wavefront.h"
 
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/openmp.h"
 #include "base/switches.h"
 
 SWITCH("HIMENO_CPU_CACHE", TUNING, AGREED, COUNT,

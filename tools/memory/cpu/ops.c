@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* mem-gpu's kernels on the host's own cores. All threads are one block, and an element is a
  * page-sized piece: pacing keeps the threads on one piece of each stream at a time. */
-#include <omp.h>
 #include <string.h>
 
+#include "base/openmp.h"
 #include "gpu/host.h"
 #include "tools/memory/cpu/mem_cpu.h"
 #include "tools/memory/kernels/mem_ops.h"
