@@ -2,9 +2,18 @@
 """Options that say what reads them, so that one which nothing reads is named and not taken in silence."""
 import argparse
 import os
+import pathlib
+import re
 import sys
 
 ALWAYS = frozenset({"always"})
+
+
+def add_version(parser):
+    """The suite's, by a file that stands at the same place in the source tree and in the installed one."""
+    citation = pathlib.Path(__file__).resolve().parents[2] / "CITATION.cff"
+    found = re.search(r"^version: *(\S+)", citation.read_text(), re.M).group(1)
+    parser.add_argument("--version", action="version", version=f"%(prog)s {found}", help="show the version and exit")
 
 
 class Parser(argparse.ArgumentParser):
@@ -12,10 +21,11 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *rest, formatter_class=argparse.RawDescriptionHelpFormatter, **keywords):
         super().__init__(*rest, formatter_class=formatter_class, **keywords)
+        add_version(super())
 
     def add_argument(self, *names, reads=None, **keywords):
         action = super().add_argument(*names, **keywords)
-        if names[0].startswith("-") and action.dest != "help":
+        if names[0].startswith("-") and action.dest not in ("help", "version"):
             class Given(type(action)):
                 def __call__(self, parser, namespace, *rest):
                     namespace.given = {**getattr(namespace, "given", {}), self.option_strings[-1]: frozenset(reads)}
