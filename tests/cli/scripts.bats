@@ -238,6 +238,19 @@ base/one.c:1: a comment beyond column 100" ]
   [[ $output == *base/loose.c* ]]
 }
 
+@test "the style check names a local name that hides another in device code, and a source that was not read to its end" {
+  a_tree_of_its_own
+  [ -e "${CUDA_HOME:-/usr/local/cuda}/include/cuda_runtime.h" ] || skip "no CUDA headers were found"
+  printf '__global__ void k(float *to, int step)\n{\n  to[threadIdx.x] = step;\n}\n' >gpu/good.cu
+  run scripts/check-style shadows
+  expect_status 0
+  printf '__device__ int f(int step)\n{\n  for (int step = 0; step < 3; step++);\n  return step;\n}\n' >gpu/hides.cu
+  printf '#include "nowhere.h"\n' >gpu/torn.cu
+  run scripts/check-style shadows
+  expect_status 1
+  [[ ${#lines[@]} -eq 2 && $output == *"gpu/hides.cu:3:12: "*"shadows a parameter"*"gpu/torn.cu: gcc did not read it to its end" ]]
+}
+
 @test "the style check names assertions that end no test, and none that is the last of a function" {
   a_tree_of_its_own
   printf '%s\n' 'f() {' '  ! grep x y' '  [ a ] && [ b ]' '  [ a ] && [ b ] || return 1' '  [ a ] && skip' '  [[ a && b ]]' '  ! grep x y' '}' >tests/a.bats
@@ -258,8 +271,9 @@ base/one.c:1: a comment beyond column 100" ]
   [[ $output == *"scripts/bad.py:2:8: F401 "* && $output == *"scripts/bad.py:3:7: F821 "* && $output != *good.py* ]]
 }
 
-@test "installed scripts run on Python 3.8, and tell an older one in a line" {
-  local script old
+@test "installed scripts run on Python 3.8, tell an older one in a line, and know their version" {
+  local script old version
+  version=$("$himeno" --version)
   for script in accept isa-report plot report scaling; do
     run -3 "$PYTHON" - "$top_srcdir/scripts/$script" <<'PY'
 import runpy, sys
@@ -267,6 +281,7 @@ sys.argv = sys.argv[1:]
 sys.version_info = (3, 7, 16, "final", 0)
 runpy.run_path(sys.argv[0], run_name="__main__")
 PY
+    [ "$("$PYTHON" "$top_srcdir/scripts/$script" --version)" = "$script ${version##* }" ]
     [[ ${#lines[@]} -eq 1 && $output == *"scripts/$script: needs Python 3.8 or later, and "*" is 3.7" ]]
     old=$(python3.8 -c 'import sys; print(sys.executable)' 2>/dev/null) || continue
     "$old" "$top_srcdir/scripts/$script" --help >/dev/null
