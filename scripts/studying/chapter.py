@@ -39,7 +39,7 @@ def times(folder, study):
 
 
 def exchanges(folder, study, backend, ranks):
-    """{transport: seconds} of the same halos alone, by comm-gpu."""
+    """{transport: seconds} of the same halos alone, by comm-gpu; None if ranks share a device, since each stands for a node."""
     options = study["options"]
     size, = options["sizes"]
     point = {"name": f"halos-{backend}-{ranks}", "kind": "paths", "ranks": ranks, "repeat": 1}
@@ -52,30 +52,31 @@ def exchanges(folder, study, backend, ranks):
         found = read_document(path)
         if code or not found:
             raise Trouble(f"{point['name']}: exit status {code}: see {path[:-5]}.log")
+    if any(rank["device_shared"] for rank in found["ranks"]):
+        devices = len({(rank["host"], rank["uuid"]) for rank in found["ranks"]})
+        say(f"{ranks} ranks: left out, because there are {devices} devices for them")
+        return None
     return {one["way"]: one["seconds"] for one in found["halo"]}
 
 
 def entry(ranks, name, row, compute, communicate):
     """A row of the table: one number of ranks is a panel of the figure."""
     points = (row["imax"] - 2) * (row["jmax"] - 2) * (row["kmax"] - 2)
-    return {"size": f"{row['size']} on {ranks}", "kernel": row["kernel"], "class": row["class"], "transport": name, "compute": compute, "communicate": communicate,
+    return {"size": f"{row['size']} on {ranks}{' CPU ranks' if row['backend'] == 'cpu' else ' GPUs'}", "kernel": row["kernel"], "class": row["class"], "transport": name, "compute": compute, "communicate": communicate,
             "gflops": FLOP * points / (compute + communicate) / 1e9}
 
 
-def predicted(cpus, one, halos, counts):
-    """By the report's rule: the CPUs' computing by the factor that one GPU gains, their communication by that of the halos alone."""
+def predicted(cpus, one, halos, ranks):
+    """CPU ranks, then each way by the report's rule: the CPUs' computing by the factor that one GPU gains, their communication by that of the halos alone."""
     factor = cpus[1, "none"]["seconds_a_sweep"] / one["seconds_a_sweep"]
-    found = []
-    for ranks in counts:
-        row = cpus[ranks, BETWEEN_CPUS + NO_OVERLAP]
-        found.append(entry(ranks, f"{ranks} CPU ranks, MPI", row, row["compute"], row["communicate"]))
-        for way in WAYS:
-            name = way.replace(NO_OVERLAP, "")
-            slower = halos["gpu", ranks][name] / halos["cpu", ranks][BETWEEN_CPUS]
-            compute, communicate = row["compute"] / factor, row["communicate"] * slower
-            if way == name:  # meanwhile: what computing does not hide
-                communicate = max(0, communicate - compute)
-            found.append({**entry(ranks, label(way, "predicted"), {**row, "kernel": one["kernel"]}, compute, communicate), "rule": (factor, slower)})
+    row = cpus[ranks, BETWEEN_CPUS + NO_OVERLAP]
+    found = [entry(ranks, f"{ranks} CPU ranks, MPI", row, row["compute"], row["communicate"])]
+    for way in WAYS:
+        name = way.replace(NO_OVERLAP, "")
+        compute, communicate = row["compute"] / factor, row["communicate"] * halos["gpu", ranks][name] / halos["cpu", ranks][BETWEEN_CPUS]
+        if way == name:  # meanwhile: what computing does not hide
+            communicate = max(0, communicate - compute)
+        found.append(entry(ranks, label(way, "predicted"), one, compute, communicate))
     return found
 
 
@@ -90,11 +91,11 @@ def finished(folder, study, retry):
     return times(folder, study)
 
 
-def tables(entries, origin, name, title, figure):
-    """NAME.md and NAME.csv, and the figure if matplotlib is there."""
+def tables(cpus, entries, origin, name, title, figure):
+    """NAME.md and NAME.csv, and the figure if matplotlib is there. CPU ranks are in the panel of the report, in ms."""
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plotting"))
     import transports
-    data = {"entries": entries, "report": transports.REPORT, "ranks": "several", "origin": origin}
+    data = {"entries": entries, "report": transports.REPORT + cpus, "ranks": "several", "origin": origin}
     transports.write_tables(data, name)
     if not figure:
         return
@@ -110,37 +111,40 @@ def run(folder, options, backend, counts, retry):
     several = [ranks for ranks in counts if ranks > 1]
     if not several:
         raise BadInput(f"--ranks {','.join(map(str, counts))}: must have a number above 1")
-    options = {**options, "ranks": sorted({1, *several})}
-    parts = {"cpu": (["-b", "cpu", *options["program_options"]], [BETWEEN_CPUS + NO_OVERLAP]),
-             "one": (["-b", backend, *options["program_options"]], ["staged"]), "gpu": (["-b", backend, *options["program_options"]], WAYS)}
-    studies = {}
-    for name, (words, ways) in parts.items():
-        ranks = {"cpu": options["ranks"], "one": [1], "gpu": several}[name]
-        studies[name] = planned(os.path.join(folder, name), {**copy.deepcopy(options), "ranks": ranks}, words, ways)
+
+    def study(name, on, words, ways):
+        return planned(os.path.join(folder, name), {**copy.deepcopy(options), "ranks": on}, ["-b", words, *options["program_options"]], ways)
+
     # A rank is a node: one rank alone has no more cores than one of many.
     cores = max(1, len(os.sched_getaffinity(0)) // max(several))
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = before or str(cores)
-    cpus = finished(os.path.join(folder, "cpu"), studies["cpu"], retry)
-    halos = {("cpu", ranks): exchanges(folder, studies["cpu"], "cpu", ranks) for ranks in several}
+    of_cpus = study("cpu", sorted({1, *several}), "cpu", [BETWEEN_CPUS + NO_OVERLAP])
+    cpus = finished(os.path.join(folder, "cpu"), of_cpus, retry)
+    halos = {("cpu", ranks): exchanges(folder, of_cpus, "cpu", ranks) for ranks in several}
     if before is None:
         del os.environ["OMP_NUM_THREADS"]
-    one = finished(os.path.join(folder, "one"), studies["one"], retry)[1, "none"]
-    halos.update({("gpu", ranks): exchanges(folder, studies["gpu"], backend, ranks) for ranks in several})
-    guesses = predicted(cpus, one, halos, several)
+    of_one = study("one", [1], backend, ["staged"])
+    one = finished(os.path.join(folder, "one"), of_one, retry)[1, "none"]
+    halos.update({("gpu", ranks): exchanges(folder, of_one, backend, ranks) for ranks in several})
+    several = [ranks for ranks in several if halos["gpu", ranks]]
+    if not several:
+        raise BadInput(f"--ranks {','.join(map(str, counts))}: more ranks than devices")
+    guesses = {ranks: predicted(cpus, one, halos, ranks) for ranks in several}
     origin = [{"device": one["device"], "date": one["time"][:10], "version": one["version"]}]
+    on_cpus = [of[0] for of in guesses.values()]
     if not os.path.exists(os.path.join(folder, "predicted.csv")):
-        tables(guesses, origin, os.path.join(folder, "predicted"), "", figure=False)
-    gpus = finished(os.path.join(folder, "gpu"), studies["gpu"], retry)
+        tables(on_cpus, [guess for of in guesses.values() for guess in of[1:]], origin, os.path.join(folder, "predicted"), "", figure=False)
+    gpus = finished(os.path.join(folder, "gpu"), study("gpu", several, backend, WAYS), retry)
     shown = []
     for ranks in several:
-        of = [guess for guess in guesses if guess["size"].endswith(f" on {ranks}")]
-        shown.append(of[0])
-        for way, guess in zip(WAYS, of[1:]):
+        alone = entry(ranks, "one GPU, measured", one, one["seconds_a_sweep"], 0)
+        shown.append(alone)
+        for way, guess in zip(WAYS, guesses[ranks][1:]):
             row = gpus[ranks, way]
             shown += [guess, entry(ranks, label(way, "measured"), row, row["compute"], row["communicate"])]
             off = shown[-1]["gflops"] / guess["gflops"] - 1
-            say(f"{ranks} GPUs, {label(way, 'predicted'):40} {guess['gflops']:9.4g} GFLOPS, measured {shown[-1]['gflops']:9.4g} ({100 * off:+.1f}%), "
-                f"{shown[-1]['gflops'] / entry(1, '', one, one['seconds_a_sweep'], 0)['gflops']:.2f} times one")
-    tables(shown, origin, os.path.join(folder, "chapter-2009"), "The chapter of 2009: computing and communication, predicted and measured", figure=True)
+            say(f"{guess['size']}, {label(way, 'predicted'):40} {guess['gflops']:9.4g} GFLOPS, measured {shown[-1]['gflops']:9.4g} ({100 * off:+.1f}%), "
+                f"{shown[-1]['gflops'] / alone['gflops']:.2f} times one")
+    tables(on_cpus, shown, origin, os.path.join(folder, "chapter-2009"), "The chapter of 2009: computing and communication, predicted and measured", figure=True)
     return 0

@@ -413,9 +413,11 @@ PY
 }
 
 @test "the chapter of 2009: predicted by the report's rule from the documents, then measured, and continued without a new run" {
-  chapter() { run "$scaling" chapter-2009 chapter --program "$himeno" --launcher "$MPIRUN -np {ranks}" --size 34x24x64 --ranks 1,2 --backend null --kernel reference --seconds 0.02; }
+  chapter() { run "$scaling" chapter-2009 chapter --program "$himeno" --launcher "$MPIRUN -np {ranks}" --size 34x24x64 --ranks 1,2,3 --backend null --kernel reference --seconds 0.02; }
+  export HIMENO_NULL_DEVICES=2
   chapter
   expect_status 0
+  [[ $output == *"scaling: 3 ranks: left out, because there are 2 devices for them"* ]] && [[ $output != *"on 3 GPUs"* ]]
   "$PYTHON" - chapter <<'PY'
 import csv, glob, json, os, statistics, sys
 def read(path): return json.load(open(os.path.join(sys.argv[1], path)))
@@ -426,6 +428,7 @@ compute = min(sweep(two), two["phases"]["interior"]["max"] + two["phases"]["boun
 factor = one / sweep(read("one/runs/strong-34x24x64-1-reference-none-1x1x1-r1.json"))
 halos = {backend: {h["way"]: h["seconds"] for h in read(f"halos-{backend}-2.json")["halo"]} for backend in ("cpu", "null")}
 rows = list(csv.DictReader(open("chapter/predicted.csv")))[2:]
+assert [r["size"] for r in rows] == ["34x24x64 on 2 CPU ranks"] + 6 * ["34x24x64 on 2 GPUs"], rows
 assert [r["transport"] for r in rows] == ["2 CPU ranks, MPI"] + [f"{m}{o}, predicted" for m in ("pageable", "pinned + MPI", "pinned, shared") for o in ("", ", overlapped")], rows
 for row, way in zip(rows[1:], ("pageable", "pageable", "staged-mpi", "staged-mpi", "staged", "staged")):
     wanted = compute / factor, (sweep(two) - compute) * halos["null"][way] / halos["cpu"]["mpi"]
@@ -436,11 +439,11 @@ for row, way in zip(rows[1:], ("pageable", "pageable", "staged-mpi", "staged-mpi
     gflops = 34 * 32 * 22 * 62 / sum(wanted) / 1e9
     assert abs(float(row["GFLOPS"]) - gflops) <= 2e-3 * gflops, (row, gflops)
 both = list(csv.DictReader(open("chapter/chapter-2009.csv")))[2:]
-assert len(both) == 13 and sum(r["transport"].endswith("measured") for r in both) == 6, both
+assert len(both) == 14 and sum(r["transport"].endswith("measured") for r in both) == 7, both
 assert {path.split("/")[-1].split("-2x1x1")[0] for path in glob.glob("chapter/gpu/runs/*.json")} == \
     {f"strong-34x24x64-2-reference-{way}{late}" for way in ("pageable", "staged-mpi", "staged") for late in ("", "-no-overlap")}
 PY
-  [[ $output == *"2 GPUs, pinned, shared, overlapped, predicted"*" times one"* ]]
+  [[ $output == *"on 2 GPUs, pinned, shared, overlapped, predicted"*" times one"* ]]
   local before
   before=$(cat chapter/predicted.csv; wc -l <chapter/gpu/log.jsonl)
   chapter
