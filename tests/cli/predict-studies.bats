@@ -229,7 +229,22 @@ END
   sed -i 's/"host": "vm"/"host": "other"/' few/*-2-*.json
   run "$predict" --study few --comm "$recorded/paths.json" -s S -n 2
   expect_status 3
-  [[ $output == *"too little to predict from: 3 runs"*"warning: 1 run was left out (machines), few/strong-S-2-p2p-2x1x1.json: began on host other"*"--include machines"* ]]
+  [[ $output == *"too little to predict from: 3 runs for "*": run mpirun -np 1 himeno-gpu -s SIZE --json FILE with at least 2 other SIZEs"*"warning: 1 run was left out (machines), few/strong-S-2-p2p-2x1x1.json: began on host other"*"--include machines"* ]]
+}
+
+@test "-x filters before anything is required: runs by a transport without parameters are refused, or left out" {
+  needs_results
+  local recorded=$top_srcdir/doc/results/h200-x4-2026-11
+  "$PYTHON" -c 'import json, sys; d = json.load(sys.stdin); d["pairs"] = [p for p in d["pairs"] if p["way"] != "staged"]; print(json.dumps(d))' \
+    <"$recorded/paths.json" >paths.json
+  run "$predict" --study "$recorded/runs.jsonl" --comm paths.json -s L -n 4
+  expect_status 3
+  [[ $output == *"runs by staged, but there are no parameters of it: run mpirun -np 2 comm-gpu -x staged --json FILE, or predict other transports by -x"* ]]
+  "$predict" --study "$recorded/runs.jsonl" --comm paths.json -s L -n 4 -x p2p --json filtered.json >/dev/null
+  grep -v '"name": "[^"]*staged' "$recorded/runs.jsonl" >p2p.jsonl
+  "$predict" --study p2p.jsonl --comm paths.json -s L -n 4 --json alone.json >/dev/null
+  "$PYTHON" -c 'import json; a, b = (json.load(open(f)) for f in ("filtered.json", "alone.json"))
+assert a["predictions"] == b["predictions"] and sum(x["as"] == "transport" for x in a["config"]["left_out"]) == 22'
 }
 
 @test "ranks beyond a host need a path between hosts: measured, or given" {

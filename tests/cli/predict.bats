@@ -267,7 +267,7 @@ PY
   "$PYTHON" -c 'print("[" * 100000)' >deep.json
   says 3 'deep.json: not a JSON document' --study "$measured/study" --comm deep.json
   says 2 'lacking.json: has no predictions' --check lacking.json --against "$measured/study"
-  says 3 'no run of that kernel' --study "$measured/study" --comm "$measured/paths.json" -k magic
+  says 3 'no run of that kernel and number of ranks: run mpirun -np N himeno-gpu -k KERNEL --json FILE' --study "$measured/study" --comm "$measured/paths.json" -k magic
   says 3 'no/such.json' --study "$measured/study" --comm "$measured/paths.json" --json no/such.json
 }
 

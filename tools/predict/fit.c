@@ -346,9 +346,10 @@ static status_t spread_set(const struct fitting *f)
   struct model_errors *errors = &f->model->errors;
   if (errors->freedom < FREEDOM_LEAST)
     return log_fail(STATUS_ENVIRONMENT,
-                    "too little to predict from: %d run%s for %d parameters that matter; measure more sizes, "
-                    "ranks or cuts",
-                    f->n, f->n == 1 ? "" : "s", (int)ceil(f->n - errors->freedom));
+                    "too little to predict from: %d run%s for %d parameters that matter: run mpirun -np 1 %s "
+                    "-s SIZE --json FILE with at least %d other SIZEs",
+                    f->n, f->n == 1 ? "" : "s", (int)ceil(f->n - errors->freedom),
+                    workloads[f->model->program].command, (int)ceil(FREEDOM_LEAST - errors->freedom));
   errors->spread = spread_of(f, -1, errors->freedom);
   for (int w = 0; w < f->model->terms.paths.n; w++)
     errors->transport_spread[w] = spread_of(f, w, errors->freedom);
@@ -395,7 +396,10 @@ status_t model_fit(const struct study *study, const struct study_paths *paths, c
   f.model = m;
   m->program = study->program;
   if (study->n == 0)
-    TRY(log_fail(STATUS_ENVIRONMENT, "too little to predict from: no run of that kernel and number of ranks"),
+    TRY(log_fail(STATUS_ENVIRONMENT,
+                 "too little to predict from: no run of that kernel and number of ranks: "
+                 "run mpirun -np N %s -k KERNEL --json FILE",
+                 workloads[m->program].command),
         done);
   TRY(fit_transports_choose(study, paths, &m->terms), done);
   TRY(fit_samples_make(study, &f), done);

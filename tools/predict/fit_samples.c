@@ -28,11 +28,10 @@ static status_t transport_add(const char *name, const struct study_paths *paths,
 static status_t staging_check(const struct study_run *run, const struct study_transport *transport)
 {
   if (run->handover < 0 || transport->handover < 0 || run->handover == transport->handover) return STATUS_OK;
-  return log_fail(
-      STATUS_ENVIRONMENT,
-      "%s has halos staged %s, but comm-gpu's document is of halos staged %s: measure it with the "
-      "comm-gpu of that build",
-      run->file, study_staging(run->handover), study_staging(transport->handover));
+  return log_fail(STATUS_ENVIRONMENT,
+                  "%s has halos staged %s, but comm-gpu's document is of halos staged %s: run mpirun "
+                  "-np 2 comm-gpu --json FILE of that build",
+                  run->file, study_staging(run->handover), study_staging(transport->handover));
 }
 
 status_t fit_transports_choose(const struct study *study, const struct study_paths *paths,

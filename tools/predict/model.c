@@ -269,9 +269,10 @@ status_t model_paths_check(const struct study_paths *paths, const struct geometr
   for (int where = 0; where < STUDY_WHERES; where++) {
     if (g->messages[where] == 0) continue;
     if (route.via[where] < 0)
-      return log_fail(STATUS_ENVIRONMENT,
-                      "pairs on different hosts go by staged, but there are no parameters of it: run mpirun "
-                      "-np 2 himeno-gpu -x staged --json FILE, and comm-gpu likewise");
+      return log_fail(
+          STATUS_ENVIRONMENT,
+          "pairs on different hosts go by staged, but there are no parameters of it: run mpirun "
+          "-np 2 himeno-gpu -x staged --json FILE and mpirun -np 2 comm-gpu -x staged --json FILE");
     if (paths->transports[route.via[where]].known[where]) continue;
     return log_fail(STATUS_ENVIRONMENT,
                     "%d hosts, but the path %s by %s was never measured: %s, or say how many ranks a host "
@@ -414,9 +415,9 @@ status_t model_predict(const struct model *model, const struct geometry *g, cons
   int via = g->neighbours > 0 ? study_transport_find(&model->terms.paths, transport) : -1;
   if (g->neighbours > 0 && via < 0)
     return log_fail(STATUS_ENVIRONMENT,
-                    "no parameters of transport %s: measure its paths with comm-gpu -x %s, and runs with "
-                    "himeno-gpu -x %s",
-                    transport, transport, transport);
+                    "no parameters of transport %s: run mpirun -np 2 comm-gpu -x %s --json FILE and mpirun "
+                    "-np 2 %s -x %s --json FILE",
+                    transport, transport, workloads[model->program].command, transport);
   if (via >= 0) RETURN_IF_FAILED(model_paths_check(&model->terms.paths, g, via));
   RETURN_IF_FAILED(seen_check(model, g, via, transport));
   const struct model_parts parts = parts_of(&model->terms, g, via, scale);

@@ -278,10 +278,12 @@ static status_t points_make(struct predict *p)
       end_find(p, &p->config.sizes.list[s], transport);
   }
   if (!wanted)
-    return log_fail(STATUS_ENVIRONMENT,
-                    "no run of two ranks or more%s%s: measure %s and comm-gpu on two ranks",
-                    p->config.transport ? " by " : "", p->config.transport ? p->config.transport : "",
-                    model_program_names[p->model.program]);
+    return log_fail(
+        STATUS_ENVIRONMENT,
+        "no run of two ranks or more%s%s: run mpirun -np 2 %s -x NAME --json FILE and mpirun -np 2 "
+        "comm-gpu -x NAME --json FILE",
+        p->config.transport ? " by " : "", p->config.transport ? p->config.transport : "",
+        workloads[p->model.program].command);
   for (int n = 0; n < p->n; n++) some |= p->points[n].predicted;
   return some ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "nothing can be predicted: %s", p->points[0].why);
 }

@@ -484,8 +484,8 @@ static status_t study_paths_fill(const json_t *document, const char *path, struc
     if (paths->transports[paths->n].known[0] || paths->transports[paths->n].known[1]) paths->n++;
   }
   if (paths->n > 0) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "%s: holds no fitted pair of ranks; run comm-gpu on two ranks or more",
-                  path);
+  return log_fail(STATUS_ENVIRONMENT,
+                  "%s: holds no fitted pair of ranks: run mpirun -np 2 comm-gpu --json FILE", path);
 }
 
 status_t study_paths_read(const char *path, struct study_paths *paths)
