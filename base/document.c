@@ -15,7 +15,9 @@
 
 #define SCHEMA_COLUMNS 140 /* of a property on one line */
 /** Each number is read back as the same double. */
-#define JSON_FORMAT (JSON_INDENT(2) | JSON_REAL_PRECISION(17))
+#define JSON_FORMAT    (JSON_INDENT(2) | JSON_REAL_PRECISION(17))
+#define JSON_COMPACTED (JSON_COMPACT | JSON_REAL_PRECISION(17))
+#define RANKS_INDENTED 256 /* documents of more ranks have no white space */
 
 /* ---- with data ---- */
 
@@ -371,15 +373,18 @@ status_t document_read(const char *path, json_t **document)
 
 static status_t doc_text_of(const json_t *document, char **text)
 {
-  *text = document ? json_dumps(document, JSON_FORMAT) : NULL;
+  const int many = json_array_size(json_object_get(document, "ranks")) > RANKS_INDENTED;
+  *text = document ? json_dumps(document, many ? JSON_COMPACTED : JSON_FORMAT) : NULL;
   return *text ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for the JSON document");
 }
 
-status_t document_reread(const json_t *document, json_t **copy)
+status_t document_reread(json_t *document, json_t **copy)
 {
   char *text;
   json_error_t error;
-  RETURN_IF_FAILED(doc_text_of(document, &text));
+  const status_t status = doc_text_of(document, &text);
+  json_decref(document);
+  RETURN_IF_FAILED(status);
   json_t *read = json_loads(text, JSON_REJECT_DUPLICATES, &error);
   free(text);
   if (!read) return log_fail(STATUS_ENVIRONMENT, "the JSON document cannot be read again: %s", error.text);

@@ -145,9 +145,9 @@ status_t document_read(const char *path, json_t **document);
  * if it is NULL. */
 status_t document_write(const json_t *document, const char *path);
 
-/** \brief A copy of \a document that went through its text, as a stored one does.
- * STATUS_ENVIRONMENT if it is NULL, or memory ran out. */
-status_t document_reread(const json_t *document, json_t **copy);
+/** \brief Frees \a document and reads it again from its text, as a stored one is: of many ranks
+ * there is not room for both. STATUS_ENVIRONMENT if it is NULL, or memory ran out. */
+status_t document_reread(json_t *document, json_t **copy);
 
 /** \brief A JSON string of any bytes; those that are not UTF-8 become U+FFFD. NULL for NULL, and if
  * memory ran out. */

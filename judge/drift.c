@@ -15,21 +15,35 @@ struct drift {
   double before, now, noise, errors;
 };
 
-/* The row of the same device: by UUID, on the same host if several hosts have it; by rank if it has
- * no UUID. NULL if there is none. */
-static const json_t *drift_same(const json_t *rows, const json_t *row)
+static const char *drift_key(const json_t *row, int alone, char key[200])
 {
-  const char *uuid = view_text(row, "uuid"), *host = view_text(row, "host");
-  const json_t *found = NULL;
+  const char *uuid = view_text(row, "uuid");
+  const int n = *uuid ? snprintf(key, 60, "%s", uuid) : snprintf(key, 60, "%.0f", view_number(row, "rank"));
+  if (!alone) snprintf(key + (n < 60 ? n : 59), 140, "\n%s", view_text(row, "host"));
+  return key;
+}
+
+/* The rows of devices by UUID and host, by UUID alone, and by rank of those without. */
+static json_t *drift_index(const json_t *rows)
+{
+  char key[200];
+  json_t *index = json_object(), *one;
   size_t n;
-  json_t *one;
   json_array_foreach((json_t *)rows, n, one)
   {
-    if (strcmp(view_text(one, "uuid"), uuid) != 0) continue;
-    if (!*uuid && view_number(one, "rank") != view_number(row, "rank")) continue;
-    if (!found || strcmp(view_text(one, "host"), host) == 0) found = one;
+    for (int alone = 0; alone < 2; alone++)
+      if (!json_object_get(index, drift_key(one, alone, key))) json_object_set(index, key, one);
   }
-  return found;
+  return index;
+}
+
+/* The row of the same device: by UUID, on the same host if several hosts have it; by rank if it has
+ * no UUID. NULL if there is none. */
+static const json_t *drift_same(const json_t *index, const json_t *row)
+{
+  char key[200];
+  const json_t *found = json_object_get(index, drift_key(row, 0, key));
+  return found ? found : json_object_get(index, drift_key(row, 1, key));
 }
 
 static double drift_rate(const json_t *row)
@@ -55,7 +69,7 @@ int drift_check(const json_t *document, const struct reference *r, const struct 
   const int key = check_kind_find("rate_of_installation_min"), asked = policy && policy->limit[key] >= 0;
   double noise = NAN;
   size_t rank;
-  json_t *row;
+  json_t *row, *before = drift_index(json_object_get(r->document, "ranks"));
   *check = (struct check){.name = "rate of installation",
                           .title = "worst device: speed / speed at installation",
                           .unit = "",
@@ -65,12 +79,13 @@ int drift_check(const json_t *document, const struct reference *r, const struct 
                           .from = asked ? policy->from[key] : "the usual clause of contracts"};
   json_array_foreach(json_object_get(document, "ranks"), rank, row)
   {
-    const struct drift d = drift_of(drift_same(json_object_get(r->document, "ranks"), row), row, NAN);
+    const struct drift d = drift_of(drift_same(before, row), row, NAN);
     if (isnan(d.now / d.before) || isnan(d.noise) || d.now / d.before >= check->value) continue;
     check->value = d.now / d.before;
     check->rank = (int)rank;
     noise = d.noise;
   }
+  json_decref(before);
   if (isnan(check->value)) return 0;
   check_judge(check, 0);
   if (check->outcome == CHECK_FAIL && noise > REFERENCE_NOISY && check->value + noise >= check->limit)
@@ -108,7 +123,8 @@ static void drift_missing(const json_t *rows, const json_t *others, const char *
 
 void drift_text(const json_t *document, const struct reference *r, FILE *out)
 {
-  const json_t *before = json_object_get(r->document, "ranks"), *rows = json_object_get(document, "ranks");
+  const json_t *olds = json_object_get(r->document, "ranks"), *rows = json_object_get(document, "ranks");
+  json_t *before = drift_index(olds), *now = drift_index(rows);
   const char *times[2] = {view_text(r->document, "time"), view_text(document, "time")};
   struct tm day[2] = {{0}, {0}};
   struct drift slowest = {NAN, NAN, NAN, NAN};
@@ -136,7 +152,9 @@ void drift_text(const json_t *document, const struct reference *r, FILE *out)
     slowest = (struct drift){NAN, NAN, NAN, NAN};
   }
   drift_missing(rows, before, "new", out);
-  drift_missing(before, rows, "vanished", out);
+  drift_missing(olds, now, "vanished", out);
   drift_changed(r->document, document, "version", "", out);
   drift_changed(r->document, document, "system.kernel", "", out);
+  json_decref(before);
+  json_decref(now);
 }

@@ -12,7 +12,7 @@
 /** Rows of a rank at most; where ranks are so many that all rows would be more than
  * SERIES_ROWS_ALL, each has fewer. */
 #define SERIES_ROWS_MAX 1024
-#define SERIES_ROWS_MIN 64
+#define SERIES_ROWS_MIN 8
 #define SERIES_ROWS_ALL 16384
 
 struct series {

@@ -31,7 +31,8 @@ const struct halo_transport *halo_transport_find(const char *name)
 void halo_transport_document(struct doc *d, const char *used)
 {
   const struct halo_transport *transport = halo_transport_find(used);
-  doc_text(d, "memory", DOC_OPTIONAL, "Memory that the bytes pass through, see --list.",
+  doc_text(d, "memory", DOC_OPTIONAL,
+           "Memory that the bytes pass through, see --list; himeno-gpu names it once per transport.",
            transport ? transport->memory : NULL);
   const char *mover = transport == &halo_transport_mpi ? aware_mover() : NULL;
   doc_text(d, "mover", DOC_OPTIONAL, "What carries them from rank to rank.",

@@ -37,9 +37,8 @@ status_t himeno_plan(const struct himeno_choice *choice, const struct judge_limi
 status_t himeno_judge(const struct himeno_choice *choice, const struct himeno_result *result,
                       const struct judge_limits *limits, struct judged *judged, json_t **document)
 {
-  json_t *draft = draft_make(choice, result), *made = NULL;
-  status_t status = document_reread(draft, &made);
-  json_decref(draft);
+  json_t *made = NULL;
+  status_t status = document_reread(draft_make(choice, result), &made);
   if (status == STATUS_OK) status = judge_document(limits, made, "this run", judged);
   if (status == STATUS_OK)
     *document = made;

@@ -180,8 +180,7 @@ void himeno_series_document(struct doc *d, const struct himeno_ranks *r, int n_s
 {
   if (!doc_object(d, "series", DOC_OPTIONAL | DOC_NULLABLE,
                   "Each rank's timed blocks; null if nothing is timed. At most 256, evenly over the run; "
-                  "documents of "
-                  "earlier builds have fewer of more than 64 ranks.",
+                  "fewer of more than 256 ranks, but at least 16.",
                   r->kept_blocks > 0))
     return;
   doc_flag(d, "capped", 0, "Some timed blocks are left out.", r->kept_blocks < n_samples);

@@ -218,7 +218,18 @@ static void himeno_sent_document(struct doc *d, const struct himeno_path *p)
   doc_end(d);
 }
 
-static void himeno_path_document(struct doc *d, const char *otherwise, int rank, const struct himeno_path *p)
+/* Whether a document's paths have not had its transport yet; \a had has a bit per transport. */
+static int path_is_first(const struct himeno_path *p, unsigned *had)
+{
+  unsigned bit = 1;
+  for (int t = 0; halo_transports[t] && strcmp(halo_transports[t]->name, p->used) != 0; t++) bit <<= 1;
+  const int is_first = !(*had & bit);
+  *had |= bit;
+  return is_first;
+}
+
+static void himeno_path_document(struct doc *d, const char *otherwise, int rank, const struct himeno_path *p,
+                                 unsigned *had)
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_whole(d, "rank", 0, "", rank);
@@ -226,7 +237,7 @@ static void himeno_path_document(struct doc *d, const char *otherwise, int rank,
   doc_pattern(d, "face", 0, "^([ijk][-+]){1,3}$", "", p->face);
   doc_whole(d, "bytes", DOC_POSITIVE, "", p->bytes);
   doc_text(d, "used", 0, "", p->used);
-  halo_transport_document(d, p->used);
+  if (d->schema || path_is_first(p, had)) halo_transport_document(d, p->used);
   doc_real(d, "latency", DOC_OPTIONAL, "s",
            "With --accept: of an exchange of one float between the two, with nothing else running on them.",
            p->probe.seconds > 0 ? p->probe.seconds : NAN);
@@ -244,11 +255,12 @@ static void himeno_path_document(struct doc *d, const char *otherwise, int rank,
 
 static void himeno_paths_document(struct doc *d, const char *otherwise, const struct himeno_ranks *ranks)
 {
+  unsigned had = 0;
   if (!doc_list(d, "paths", 0, "", 1)) return;
   for (int r = 0; doc_each(d, r, ranks->n); r++) {
     const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
     for (int m = 0; doc_each(d, m, rank->n_paths); m++)
-      himeno_path_document(d, otherwise, r, &rank->paths[m]);
+      himeno_path_document(d, otherwise, r, &rank->paths[m], &had);
   }
   doc_end(d);
 }

@@ -55,6 +55,8 @@ status_t record_open(const struct placement *placement, struct record **record)
     record_close(r);
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for records of blocks");
   }
+  for (r->most = RECORDS_MAX; r->most > RECORDS_MIN && r->most * placement->ranks > RECORDS_ALL;)
+    r->most /= 2;
   r->stride = 1;
   snprintf(r->telemetry.source, sizeof r->telemetry.source, "%s", telemetry_source(r->device));
   r->telemetry.before.card_errors = TELEMETRY_UNKNOWN;
@@ -122,12 +124,12 @@ static void record_block_add(struct record *r, const struct solver_block *block)
   if (r->n_throttled == 0) r->began = now - block->seconds;
   if (++r->skipped < r->stride) return;
   r->skipped = 0;
-  if (r->n == RECORDS_MAX) {
-    for (int b = 0; b < RECORDS_MAX / 2; b++) {
+  if (r->n == r->most) {
+    for (int b = 0; b < r->most / 2; b++) {
       r->blocks[b] = r->blocks[2 * b + 1];
       r->when[b] = r->when[2 * b + 1];
     }
-    r->n = RECORDS_MAX / 2;
+    r->n = r->most / 2;
     r->stride *= 2;
   }
   r->when[r->n] = (struct record_when){now - r->began, r->n_throttled};

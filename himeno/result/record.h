@@ -13,8 +13,10 @@
 #include "suite/series.h"
 
 /** At most this many blocks of a rank are kept: when there are more, every second is dropped, again
- * and again. */
+ * and again. Many ranks keep RECORDS_ALL together, and each at least RECORDS_MIN. */
 #define RECORDS_MAX 256
+#define RECORDS_MIN 16
+#define RECORDS_ALL 65536
 
 struct record_block {
   double compute;  /**< seconds a sweep of interior and boundary */
@@ -78,7 +80,7 @@ struct record {
   double began;                        /**< the first block */
   struct record_block blocks[RECORDS_MAX];
   struct record_when when[RECORDS_MAX];
-  int n, stride, skipped;
+  int n, most, stride, skipped;
   double *throttled; /**< one a timed block: whether the device was throttled at its end */
   int n_throttled;
 };

@@ -167,3 +167,23 @@ d["ranks"][3]["uuid"] = "GPU-new"'
   done
   [ ! -e two.json ]
 }
+
+@test "rank 0 of 4096 ranks: document, memory and judging grow as the ranks, not faster" {
+  "$PYTHON" - "$top_builddir/tests/played/himeno-gpu" "$judge" <<'END'
+import os, resource, subprocess, sys
+def used(*command):
+    """User seconds and MB of a child, by its own row."""
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+def measured(ranks):
+    os.environ["PLAYED_RANKS"] = str(ranks)
+    _, memory = used(sys.argv[1], "-b", "null", "-s", "XS", "-k", "reference", "--block", "1", "-t", "1", "--quiet", "--json", "many.json")
+    seconds, _ = used(sys.argv[2], "many.json", "--against", "many.json")
+    return os.path.getsize("many.json"), memory, seconds
+one, some, many = map(measured, (1, 1024, 4096))
+assert many[0] < 5000 * 4096 and many[0] < 4.4 * some[0], (some, many)
+assert many[1] - one[1] < 6 * (some[1] - one[1]), (one, some, many)
+assert many[2] < 8 * some[2], (some, many)
+END
+}

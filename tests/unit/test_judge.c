@@ -350,7 +350,7 @@ static void many_ranks_are_judged_alike_live_and_stored(void **state)
         const struct judge_block *is = &live.run.blocks[r * BLOCKS + b];
         assert_true(is->compute == was->compute && is->exchange == was->exchange);
       }
-    assert_int_equal(document_reread(document, &again), STATUS_OK);
+    assert_int_equal(document_reread(json_incref(document), &again), STATUS_OK);
     assert_int_equal(judge_document(found_limits(), again, "test", &stored), STATUS_OK);
     assert_found(&stored);
     assert_true(json_equal(document, again));

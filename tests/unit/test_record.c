@@ -51,7 +51,7 @@ static void a_hot_block_among_a_million_is_in_its_row(void **state)
 
 static void many_ranks_have_fewer_rows_each(void **state)
 {
-  static const int ranks[] = {1, 16, 17, 100, 100000}, most[] = {1024, 1024, 962, 162, 64};
+  static const int ranks[] = {1, 16, 17, 100, 100000}, most[] = {1024, 1024, 962, 162, 8};
   static struct series s;
   (void)state;
   for (int n = 0; n < 5; n++) {
