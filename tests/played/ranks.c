@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-gpu on one rank whose gathers bring the rows of PLAYED_RANKS: as many copies of its own, on
- * hosts of eight, each with the messages of its place in a cut of i, j and k. What rank 0 keeps,
- * writes and judges is the product's. */
+/* himeno-gpu on one rank whose gathers bring the rows of PLAYED_RANKS: copies of its own, on hosts
+ * of eight, each with the messages of its place in a cut of i, j and k. What rank 0 keeps, writes
+ * and judges is the work of the product. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
