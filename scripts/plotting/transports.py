@@ -166,7 +166,7 @@ def draw(data, title, name):
     if data["report"]:
         top = figure.add_subplot(grid[0, :])
         draw_bars(top, data["report"], 1e3, style)
-        top.set_title("Report of 2009, size L" + ", and CPU ranks here" * (data["report"] != REPORT), loc="left")
+        top.set_title("2009, and CPU ranks now" if data["report"] != REPORT else "Report of 2009, size L", loc="left")
     for place, ((size, kernel), entries) in enumerate(panels.items()):
         axes = figure.add_subplot(grid[len(heights) - rows + place // columns, place % columns])
         draw_bars(axes, entries, 1e6, style)
