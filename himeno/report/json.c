@@ -223,9 +223,7 @@ static int path_is_first(const struct himeno_path *p, unsigned *had)
 {
   unsigned bit = 1;
   for (int t = 0; halo_transports[t] && strcmp(halo_transports[t]->name, p->used) != 0; t++) bit <<= 1;
-  const int is_first = !(*had & bit);
-  *had |= bit;
-  return is_first;
+  return !(*had & bit) && (*had |= bit) != 0;
 }
 
 static void himeno_path_document(struct doc *d, const char *otherwise, int rank, const struct himeno_path *p,

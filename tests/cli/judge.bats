@@ -170,17 +170,15 @@ d["ranks"][3]["uuid"] = "GPU-new"'
 
 @test "rank 0 of 4096 ranks: document, memory and judging grow as the ranks, not faster" {
   "$PYTHON" - "$top_builddir/tests/played/himeno-gpu" "$judge" <<'END'
-import os, resource, subprocess, sys
+import os, subprocess, sys
 def used(*command):
-    """User seconds and MB of a child, by its own row."""
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    usage = os.wait4(child.pid, 0)[2]
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss
 def measured(ranks):
     os.environ["PLAYED_RANKS"] = str(ranks)
-    _, memory = used(sys.argv[1], "-b", "null", "-s", "XS", "-k", "reference", "--block", "1", "-t", "1", "--quiet", "--json", "many.json")
-    seconds, _ = used(sys.argv[2], "many.json", "--against", "many.json")
-    return os.path.getsize("many.json"), memory, seconds
+    _, memory = used(sys.argv[1], *"-b null -s XS -k reference --block 1 -t 1 --quiet --json many.json".split())
+    return os.path.getsize("many.json"), memory, used(sys.argv[2], "many.json", "--against", "many.json")[0]
 one, some, many = map(measured, (1, 1024, 4096))
 assert many[0] < 5000 * 4096 and many[0] < 4.4 * some[0], (some, many)
 assert many[1] - one[1] < 6 * (some[1] - one[1]), (one, some, many)

@@ -210,18 +210,6 @@ static void sigmas_set(struct fitting *f)
   }
 }
 
-/* Of a fit with as many parameters as it may have runs are off by less than they are. */
-static void sigmas_widen(struct fitting *f)
-{
-  const double times = sqrt(f->n / fmax(f->n - f->parameters, 1));
-  for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) f->sigma[g] = fmin(times * f->sigma[g], SPREAD_MOST);
-}
-
-static void guesses_take(const struct fitting *f, double *at)
-{
-  for (int p = 0; p < f->parameters; p++) at[p] = f->parameter[p].guess;
-}
-
 /* Another model's values, where it has them, as a beginning. */
 static void beginning_take(const struct fitting *f, const struct model_terms *from, double *at)
 {
@@ -255,7 +243,7 @@ static status_t regime_try(struct fitting *f, double tile, int cached, double *a
   f->model->terms.tile_points = tile;
   f->model->terms.fitted.cache_points = cached;
   parameters_make(f);
-  guesses_take(f, at);
+  for (int p = 0; p < f->parameters; p++) at[p] = f->parameter[p].guess;
   return minimise(f, at, loss);
 }
 
@@ -372,7 +360,9 @@ static status_t fit_samples(struct fitting *f, const struct model_terms *from, i
     if (regimes) { /* runs are off by that of the best, or what it explains would count little */
       RETURN_IF_FAILED(regime_choose(f, 0, at));
       sigmas_set(f);
-      sigmas_widen(f);
+      /* of a fit with as many parameters as it may have runs are off by less than they are */
+      const double times = sqrt(f->n / fmax(f->n - f->parameters, 1));
+      for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) f->sigma[g] = fmin(times * f->sigma[g], SPREAD_MOST);
       RETURN_IF_FAILED(regime_choose(f, LOSS_GAIN, at));
     }
   }

@@ -22,17 +22,12 @@ static status_t part_make(const struct geometry *all, int rank, struct geometry_
   return STATUS_OK;
 }
 
-static enum study_where where_of(int rank, int peer, int per_host)
-{
-  return peer / per_host == rank / per_host ? STUDY_SAME_HOST : STUDY_OTHER_HOST;
-}
-
 static void messages_count(const struct halo_plan *plan, int rank, int per_host,
                            double messages[STUDY_WHERES], double bytes[STUDY_WHERES])
 {
   for (int m = 0; m < plan->n; m++) {
     const struct halo_message *message = &plan->messages[m];
-    enum study_where where = where_of(rank, message->peer, per_host);
+    const int where = message->peer / per_host == rank / per_host ? STUDY_SAME_HOST : STUDY_OTHER_HOST;
     messages[where]++;
     bytes[where] += (double)message->count * (double)sizeof(float);
   }

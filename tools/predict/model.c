@@ -301,13 +301,6 @@ static enum model_limit limit_of(const struct model_time *t)
 
 /* ---- intervals ---- */
 
-static double model_seconds(const struct model_terms *terms, const struct geometry *g, int via,
-                            const struct model_scale *scale)
-{
-  const struct model_parts parts = parts_of(terms, g, via, scale);
-  return model_parts_seconds(&parts);
-}
-
 /* All that goes between ranks took so many times as long: how far a sweep is off, as logarithm. */
 double model_shift(const struct model_terms *terms, const struct geometry *g, int via,
                    const struct model_scale *scale, double times)
@@ -330,7 +323,8 @@ static double variance_of(const struct model *model, const struct geometry *g, i
   double sum = 0;
   for (int r = 0; r < model->errors.n_replicates; r++) {
     other.fitted = model->errors.replicate[r];
-    sum += pow(log(model_seconds(&other, g, via, scale) / seconds), 2);
+    const struct model_parts parts = parts_of(&other, g, via, scale);
+    sum += pow(log(model_parts_seconds(&parts) / seconds), 2);
   }
   return sum / fmax(model->errors.n_replicates, 1);
 }

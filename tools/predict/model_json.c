@@ -302,15 +302,6 @@ static status_t schema_check(const char *path, const json_t *document)
   return log_fail(STATUS_USAGE, "%s: not a model of himeno-predict: it has no model", path);
 }
 
-/* A model is of one kernel, which its document names. */
-static status_t model_kernel_check(const char *path, const json_t *document, const char *kernel)
-{
-  const char *fitted = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
-  if (!kernel || (fitted && strcmp(fitted, kernel) == 0)) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "--kernel %s: %s is a model of %s", kernel, path,
-                  fitted ? fitted : "a kernel that it does not name");
-}
-
 status_t model_json_read(const char *path, const char *kernel, struct model *model)
 {
   json_t *document;
@@ -326,7 +317,10 @@ status_t model_json_read(const char *path, const char *kernel, struct model *mod
   interval_read(&reader, json, model->terms.columns, &model->errors);
   covered_read(&reader, json, &model->coverage);
   held_out_read(&reader, json, &model->coverage);
-  if (reader.status == STATUS_OK) reader.status = model_kernel_check(path, document, kernel);
+  const char *fitted = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
+  if (reader.status == STATUS_OK && kernel && (!fitted || strcmp(fitted, kernel) != 0))
+    reader.status = log_fail(STATUS_USAGE, "--kernel %s: %s is a model of %s", kernel, path,
+                             fitted ? fitted : "a kernel that it does not name");
   json_decref(document);
   return reader.status;
 }

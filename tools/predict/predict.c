@@ -234,13 +234,6 @@ static void defaults_fill(struct predict *p)
     c->ranks.list[c->ranks.n++] = n;
 }
 
-static void predict_series_add(struct predict *p, const struct grid_size *size, const char *transport,
-                               int weak)
-{
-  for (int n = 0; n < p->config.ranks.n; n++)
-    p->points[p->n++] = point_try(p, size, transport, weak, p->config.ranks.list[n]);
-}
-
 static void end_find(struct predict *p, const struct grid_size *size, const char *transport)
 {
   struct predict_end *end = &p->ends[p->n_ends++];
@@ -272,7 +265,9 @@ static status_t points_make(struct predict *p)
     for (int weak = 0; weak < 2; weak++)
       for (int s = 0; s < p->config.sizes.n && p->config.scaling != (weak ? SCALING_STRONG : SCALING_WEAK);
            s++)
-        predict_series_add(p, &p->config.sizes.list[s], transport, weak);
+        for (int n = 0; n < p->config.ranks.n; n++)
+          p->points[p->n++] =
+              point_try(p, &p->config.sizes.list[s], transport, weak, p->config.ranks.list[n]);
     for (int s = 0; s < p->config.sizes.n && p->config.scaling != SCALING_WEAK && p->config.procs[0] == 0;
          s++)
       end_find(p, &p->config.sizes.list[s], transport);

@@ -64,14 +64,6 @@ static int has_boundary(const struct model_terms *terms)
   return slabs && (model_steps_hidden(terms) || !terms->slabs_hidden);
 }
 
-static int has_synchronisation(const struct model_terms *terms)
-{
-  int waits = 0;
-  for (int w = 0; w < terms->paths.n; w++)
-    waits |= terms->fitted.value[model_transport_column(w, TRANSPORT_SYNC)] > 0;
-  return waits;
-}
-
 /* A term in words: the part of the time that it adds to, and the unit of its value. */
 static const struct term_text {
   const char *part;
@@ -128,9 +120,12 @@ static void print_model(const struct model *m, FILE *out)
 {
   const struct study_paths *paths = &m->terms.paths;
   const int fitted = m->errors.freedom > 0;
+  int waits = 0;
+  for (int w = 0; w < paths->n; w++)
+    waits |= m->terms.fitted.value[model_transport_column(w, TRANSPORT_SYNC)] > 0;
   fprintf(out, "\n  Model: seconds per %s = %s%s%s\n", workloads[m->program].work,
           workloads[m->program].formula[m->terms.overlap > 0], has_boundary(&m->terms) ? " + boundary" : "",
-          has_synchronisation(&m->terms) ? " + synchronisation" : "");
+          waits ? " + synchronisation" : "");
   if (model_steps_hidden(&m->terms))
     fprintf(out, "  interior = sqrt((time of passes)^2 + (time of points)^2); one exchange per %d sweeps\n",
             m->terms.depth);
