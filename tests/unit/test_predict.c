@@ -316,7 +316,7 @@ static void too_little_is_refused_with_what_to_measure(void **state)
   refuses(&no_single, &paths, "no run on one rank: run mpirun -np 1 himeno-gpu --json FILE");
   refuses(&one_size, &paths, "with a smaller and a larger SIZE");
   refuses(&no_paths, &none, "comm-gpu -x staged");
-  refuses(&few, &paths, "measure more sizes, ranks or cuts");
+  refuses(&few, &paths, "run mpirun -np 1 himeno-gpu -s SIZE --json FILE with at least 2 other SIZEs");
 }
 
 static void one_rank_predicts_two_with_what_the_paths_let_guess(void **state)
