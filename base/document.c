@@ -80,36 +80,21 @@ int doc_put_hex(struct doc *d, const char *name, int digits, uint64_t value)
   return doc_put(d, name, json_string(text));
 }
 
-int doc_put_reals(struct doc *d, const char *name, int rules, size_t n, const double *values)
+int doc_put_numbers(struct doc *d, const char *name, int rules, size_t n, const double *reals,
+                    const int64_t *wholes)
 {
   for (size_t i = 0; i < n && rules & DOC_NULLABLE; i++)
-    if (is_unknown(rules, values[i])) return doc_put_unknown(d, name, rules);
-  if (!doc_put_list(d, name)) return 0;
-  for (size_t i = 0; i < n; i++) doc_put_real(d, NULL, 0, values[i]);
+    if (is_unknown(rules, reals ? reals[i] : (double)wholes[i])) return doc_put_unknown(d, name, rules);
+  if (!doc_put_open(d, name, json_array())) return 0;
+  for (size_t i = 0; i < n; i++)
+    reals ? doc_put_real(d, NULL, 0, reals[i]) : doc_put_whole(d, NULL, 0, wholes[i]);
   doc_end(d);
   return 1;
 }
 
-int doc_put_wholes(struct doc *d, const char *name, int rules, size_t n, const int64_t *values)
+int doc_put_open(struct doc *d, const char *name, json_t *value)
 {
-  for (size_t i = 0; i < n && rules & DOC_NULLABLE; i++)
-    if (is_unknown(rules, (double)values[i])) return doc_put_unknown(d, name, rules);
-  if (!doc_put_list(d, name)) return 0;
-  for (size_t i = 0; i < n; i++) doc_put_whole(d, NULL, 0, values[i]);
-  doc_end(d);
-  return 1;
-}
-
-int doc_put_object(struct doc *d, const char *name)
-{
-  json_t *object = json_object();
-  return doc_enter(d, doc_put(d, name, object) ? object : NULL);
-}
-
-int doc_put_list(struct doc *d, const char *name)
-{
-  json_t *list = json_array();
-  return doc_enter(d, doc_put(d, name, list) ? list : NULL);
+  return doc_enter(d, doc_put(d, name, value) ? value : NULL);
 }
 
 /* ---- in schema mode ---- */
@@ -181,22 +166,18 @@ int doc_declare_numbers(struct doc *d, const char *name, int rules, const char *
   return declare(d, name, rules, node);
 }
 
-int doc_declare_text(struct doc *d, const char *name, int rules, const char *about)
-{
-  json_t *node = node_new(d, rules, "string", about);
-  if (!(rules & DOC_ANY)) keyword(d, node, "minLength", json_integer(1));
-  return declare(d, name, rules, node);
-}
-
 int doc_declare_flag(struct doc *d, const char *name, int rules, const char *about)
 {
   return declare(d, name, rules, node_new(d, rules, "boolean", about));
 }
 
-int doc_declare_pattern(struct doc *d, const char *name, int rules, const char *pattern, const char *about)
+int doc_declare_text(struct doc *d, const char *name, int rules, const char *pattern, const char *about)
 {
   json_t *node = node_new(d, rules, "string", about);
-  keyword(d, node, "pattern", json_string(pattern));
+  if (pattern)
+    keyword(d, node, "pattern", json_string(pattern));
+  else if (!(rules & DOC_ANY))
+    keyword(d, node, "minLength", json_integer(1));
   return declare(d, name, rules, node);
 }
 
@@ -238,16 +219,10 @@ int doc_declare_object(struct doc *d, const char *name, int rules, const char *a
   return declare(d, name, rules, node) && doc_enter(d, node);
 }
 
-int doc_declare_list(struct doc *d, const char *name, int rules, const char *about)
+int doc_declare_open(struct doc *d, const char *name, int rules, const char *type, const char *about)
 {
-  json_t *node = node_new(d, rules, "array", about);
+  json_t *node = node_new(d, rules, type, about);
   if (rules & DOC_POSITIVE) keyword(d, node, "minItems", json_integer(1));
-  return declare(d, name, rules, node) && doc_enter(d, node);
-}
-
-int doc_declare_map(struct doc *d, const char *name, int rules, const char *about)
-{
-  json_t *node = node_new(d, rules, "object", about);
   return declare(d, name, rules, node) && doc_enter(d, node);
 }
 
@@ -324,10 +299,48 @@ void doc_spread(struct doc *d, const char *name, struct stats_summary summary)
   doc_end(d);
 }
 
+static void refer(struct doc *d, json_t *node, json_t *reference)
+{
+  json_t *about = json_incref(json_object_get(node, "description"));
+  json_object_clear(node);
+  if (about) keyword(d, node, "description", about);
+  keyword(d, node, "$ref", reference);
+}
+
+/* Objects that are equal apart from their descriptions become references to one definition, which
+ * has the name of the second. \a seen has the first of each by its text. */
+static void define_repeated(struct doc *d, json_t *seen, const char *name, json_t *node)
+{
+  const char *key;
+  json_t *field, *body, *defs = json_object_get(d->open[0], "$defs");
+  if (!json_is_object(node)) return;
+  json_object_del(body = json_copy(node), "description");
+  char *text = json_object_get(node, "properties") ? json_dumps(body, JSON_COMPACT) : NULL;
+  json_t *first = text ? json_object_get(seen, text) : NULL;
+  if (text && !first) d->lost |= json_object_set(seen, text, node);
+  if (first && !json_object_get(first, "$ref") && !json_object_get(defs, name)) {
+    json_object_update(body, first);
+    json_object_del(body, "description");
+    keyword(d, defs, name, json_incref(body));
+    refer(d, first, json_pack("s+", "#/$defs/", name));
+  }
+  if (json_object_get(first, "$ref")) refer(d, node, json_incref(json_object_get(first, "$ref")));
+  json_decref(body);
+  free(text);
+  json_object_foreach(json_object_get(node, "properties"), key, field) define_repeated(d, seen, key, field);
+  define_repeated(d, seen, name, json_object_get(node, "items"));
+}
+
 json_t *doc_close(struct doc *d)
 {
-  json_t *document = d->open[0];
+  json_t *document = d->open[0], *seen = json_object();
   doc_end(d);
+  if (d->schema) {
+    keyword(d, document, "$defs", json_object());
+    define_repeated(d, seen, "", document);
+    if (json_object_size(json_object_get(document, "$defs")) == 0) json_object_del(document, "$defs");
+  }
+  json_decref(seen);
   if (!d->lost && d->depth == 0) return document;
   json_decref(document);
   return NULL;
@@ -414,7 +427,8 @@ static int print_flat(const json_t *node, size_t columns_max, FILE *out)
   return fits;
 }
 
-/* A schema on one line, or one with its properties below it, a line each where they fit. */
+/* A schema on one line, or one with its properties and definitions below it, each on one line if it
+ * fits. */
 static int print_schema(const json_t *schema, size_t column, FILE *out)
 {
   const char *name, *key, *between = "{";
@@ -427,7 +441,7 @@ static int print_schema(const json_t *schema, size_t column, FILE *out)
     between = column > 0 ? ", " : ",\n ";
     if (!json_is_object(value))
       printed &= print_flat(value, SIZE_MAX, out);
-    else if (strcmp(name, "properties") != 0)
+    else if (strcmp(name, "properties") != 0 && strcmp(name, "$defs") != 0)
       printed &= print_schema(value, column, out);
     else {
       const char *sign = "{";

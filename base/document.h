@@ -55,16 +55,16 @@ struct doc_words {
   ((d)->schema ? doc_declare_number(d, name, rules, "integer", "", about)                                    \
                : doc_put_whole(d, name, rules, (int64_t)(value)))
 #define doc_text(d, name, rules, about, value)                                                               \
-  ((d)->schema ? doc_declare_text(d, name, rules, about) : doc_put_text(d, name, rules, value))
+  ((d)->schema ? doc_declare_text(d, name, rules, NULL, about) : doc_put_text(d, name, rules, value))
 /** A value below 0 is unknown. */
 #define doc_flag(d, name, rules, about, value)                                                               \
   ((d)->schema ? doc_declare_flag(d, name, rules, about) : doc_put_flag(d, name, rules, value))
 /** A text of a form that \a pattern gives, a regular expression. */
 #define doc_pattern(d, name, rules, pattern, about, value)                                                   \
-  ((d)->schema ? doc_declare_pattern(d, name, rules, pattern, about) : doc_put_text(d, name, rules, value))
+  ((d)->schema ? doc_declare_text(d, name, rules, pattern, about) : doc_put_text(d, name, rules, value))
 /** A number of \a digits hexadecimal digits, as text. \a digits is a literal. */
 #define doc_hex(d, name, rules, digits, about, value)                                                        \
-  ((d)->schema ? doc_declare_pattern(d, name, rules, "^[0-9a-f]{" #digits "}$", about)                       \
+  ((d)->schema ? doc_declare_text(d, name, rules, "^[0-9a-f]{" #digits "}$", about)                          \
                : doc_put_hex(d, name, digits, value))
 /** One of \a words, a struct doc_words. */
 #define doc_enum(d, name, rules, words, about, value)                                                        \
@@ -80,10 +80,10 @@ struct doc_words {
 /** A list of as many numbers as stand at the end; unknown if it may be null and one of them is. */
 #define doc_reals(d, name, rules, unit, about, ...)                                                          \
   ((d)->schema ? doc_declare_numbers(d, name, rules, "number", unit, about, DOC_COUNT_(__VA_ARGS__))         \
-               : doc_put_reals(d, name, rules, DOC_COUNT_(__VA_ARGS__), (double[]){__VA_ARGS__}))
+               : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), (double[]){__VA_ARGS__}, NULL))
 #define doc_wholes(d, name, rules, about, ...)                                                               \
   ((d)->schema ? doc_declare_numbers(d, name, rules, "integer", "", about, DOC_COUNT_(__VA_ARGS__))          \
-               : doc_put_wholes(d, name, rules, DOC_COUNT_(__VA_ARGS__), (int64_t[]){__VA_ARGS__}))
+               : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), NULL, (int64_t[]){__VA_ARGS__}))
 #define DOC_COUNT_(...) (sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
 /* What contains fields. Each returns whether to visit these, up to doc_end: not where it is not
@@ -91,15 +91,15 @@ struct doc_words {
 
 #define doc_object(d, name, rules, about, present)                                                           \
   ((d)->schema ? doc_declare_object(d, name, rules, about)                                                   \
-   : (present) ? doc_put_object(d, name)                                                                     \
+   : (present) ? doc_put_open(d, name, json_object())                                                        \
                : doc_put_unknown(d, name, rules))
 #define doc_list(d, name, rules, about, present)                                                             \
-  ((d)->schema ? doc_declare_list(d, name, rules, about)                                                     \
-   : (present) ? doc_put_list(d, name)                                                                       \
+  ((d)->schema ? doc_declare_open(d, name, rules, "array", about)                                            \
+   : (present) ? doc_put_open(d, name, json_array())                                                         \
                : doc_put_unknown(d, name, rules))
 /** An object whose keys are data; its fields are all alike. */
 #define doc_map(d, name, rules, about)                                                                       \
-  ((d)->schema ? doc_declare_map(d, name, rules, about) : doc_put_object(d, name))
+  ((d)->schema ? doc_declare_open(d, name, rules, "object", about) : doc_put_open(d, name, json_object()))
 void doc_end(struct doc *d);
 
 /** Begins one of the alternatives that an object ends with: exactly one of them applies, and the
@@ -159,24 +159,21 @@ int doc_declare_number(struct doc *d, const char *name, int rules, const char *t
                        const char *about);
 int doc_declare_numbers(struct doc *d, const char *name, int rules, const char *type, const char *unit,
                         const char *about, size_t n);
-int doc_declare_text(struct doc *d, const char *name, int rules, const char *about);
+int doc_declare_text(struct doc *d, const char *name, int rules, const char *pattern, const char *about);
 int doc_declare_flag(struct doc *d, const char *name, int rules, const char *about);
-int doc_declare_pattern(struct doc *d, const char *name, int rules, const char *pattern, const char *about);
 int doc_declare_enum(struct doc *d, const char *name, int rules, struct doc_words words, const char *about);
 int doc_declare_one_of(struct doc *d, const char *name, const char *about, size_t n, const int64_t *values);
 int doc_declare_object(struct doc *d, const char *name, int rules, const char *about);
-int doc_declare_list(struct doc *d, const char *name, int rules, const char *about);
-int doc_declare_map(struct doc *d, const char *name, int rules, const char *about);
+int doc_declare_open(struct doc *d, const char *name, int rules, const char *type, const char *about);
 int doc_declare_case(struct doc *d);
 int doc_put_real(struct doc *d, const char *name, int rules, double value);
 int doc_put_whole(struct doc *d, const char *name, int rules, int64_t value);
 int doc_put_text(struct doc *d, const char *name, int rules, const char *value);
 int doc_put_flag(struct doc *d, const char *name, int rules, int value);
 int doc_put_hex(struct doc *d, const char *name, int digits, uint64_t value);
-int doc_put_reals(struct doc *d, const char *name, int rules, size_t n, const double *values);
-int doc_put_wholes(struct doc *d, const char *name, int rules, size_t n, const int64_t *values);
-int doc_put_object(struct doc *d, const char *name);
-int doc_put_list(struct doc *d, const char *name);
+int doc_put_numbers(struct doc *d, const char *name, int rules, size_t n, const double *reals,
+                    const int64_t *wholes);
+int doc_put_open(struct doc *d, const char *name, json_t *value);
 int doc_put_unknown(struct doc *d, const char *name, int rules);
 const void *doc_nothing(size_t bytes);
 

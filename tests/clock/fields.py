@@ -134,15 +134,16 @@ class Tables:
         yield from (f"{path} is in no table" for path in sorted(have))
 
 
-def declared(schema, path=""):
+def declared(whole, schema, path=""):
     """Patterns of the leaves of a schema."""
+    schema = whole["$defs"][schema["$ref"].split("/")[-1]] if "$ref" in schema else schema
     if "properties" in schema:
         for key, one in schema["properties"].items():
-            yield from declared(one, f"{path}.{key}" if path else key)
+            yield from declared(whole, one, f"{path}.{key}" if path else key)
     elif "items" in schema:
-        yield from declared(schema["items"], path + "[]")
+        yield from declared(whole, schema["items"], path + "[]")
     elif isinstance(schema.get("additionalProperties"), dict):
-        yield from declared(schema["additionalProperties"], path + ".*")
+        yield from declared(whole, schema["additionalProperties"], path + ".*")
     else:
         yield path
 
@@ -155,7 +156,7 @@ def unchecked(schema, paths):
     prefix = "log[]." if name == "soak" else ""
     valued = {leaf.removeprefix(prefix) for path in paths for row, (literal, _) in Tables([path]).rows.items()
               for leaf, value in ([(row, literal)] if str(literal)[:1] == "@" else row_leaves(row, literal)) if value is not None}
-    for pattern in map(str, declared(schema)):
+    for pattern in map(str, declared(schema, schema)):
         seen = any(re.fullmatch(re.escape(pattern).replace(r"\.\*", r"(\..+)?"), leaf) for leaf in valued)
         excuse = any(re.match(re.escape(one) + r"([.[]|$)", pattern) for one in excused)
         if seen == excuse:

@@ -206,6 +206,52 @@ static void a_field_is_one_line(void **state)
   json_decref(schema);
 }
 
+static void open_with(struct doc *d, const char *name, const char *about, const char *field)
+{
+  doc_object(d, name, 0, about, 1);
+  doc_flag(d, field, 0, "", 1);
+}
+
+/* Objects in objects, with an equal one outside, and others whose name is taken. */
+static void repeated(struct doc *d, const struct state *s)
+{
+  static const char *const names[] = {"low", "high", "top", "x", "y"};
+  (void)s;
+  doc_top(d, "", "");
+  for (int n = 0; n < 5; n++) {
+    open_with(d, names[n], n < 1 ? "Low." : "", n < 3 ? "at" : names[n]);
+    open_with(d, n < 3 ? "part" : "high", "", n < 3 ? "on" : "off");
+    doc_end(d);
+    doc_end(d);
+  }
+  open_with(d, "other", "Too.", "on");
+  doc_end(d);
+}
+
+#define OBJECT(required, properties)                                                                         \
+  "{\"type\":\"object\",\"required\":" required                                                              \
+  ",\"additionalProperties\":false,\"properties\":{" properties "}}"
+
+static void objects_that_occur_again_are_defined_once(void **state)
+{
+  json_t *schema = schema_of(repeated), *properties = json_object_get(schema, "properties"),
+         *defs = json_pack("{s:O}", "properties", json_object_get(schema, "$defs"));
+  (void)state;
+  assert_property(schema, "low", "{\"description\":\"Low.\",\"$ref\":\"#/$defs/high\"}");
+  assert_property(schema, "top", "{\"$ref\":\"#/$defs/high\"}");
+  assert_property(schema, "other", "{\"description\":\"Too.\",\"$ref\":\"#/$defs/other\"}");
+  assert_property(
+      defs, "high",
+      OBJECT("[\"at\",\"part\"]", "\"at\":{\"type\":\"boolean\"},\"part\":{\"$ref\":\"#/$defs/other\"}"));
+  assert_property(defs, "other", OBJECT("[\"on\"]", "\"on\":{\"type\":\"boolean\"}"));
+  assert_property(json_object_get(properties, "x"), "high",
+                  OBJECT("[\"off\"]", "\"off\":{\"type\":\"boolean\"}"));
+  assert_property(json_object_get(properties, "y"), "high",
+                  OBJECT("[\"off\"]", "\"off\":{\"type\":\"boolean\"}"));
+  json_decref(defs);
+  json_decref(schema);
+}
+
 static void frame(struct doc *d, const struct state *s)
 {
   (void)s;
@@ -296,6 +342,7 @@ int main(void)
       cmocka_unit_test(the_same_calls_make_the_schema),
       cmocka_unit_test(a_schema_evaluates_no_value),
       cmocka_unit_test(a_field_is_one_line),
+      cmocka_unit_test(objects_that_occur_again_are_defined_once),
       cmocka_unit_test(the_frame_says_what_wrote_it_and_where),
       cmocka_unit_test(what_was_lost_is_noticed),
       cmocka_unit_test(numbers_keep_all_their_digits),
