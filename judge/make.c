@@ -184,10 +184,10 @@ static void put_spread(json_t *policy, const struct make_series *s)
 static json_t *policy_of(const struct good *g)
 {
   static const char *const sound = "what a sound device has";
-  char name[POLICY_NAME_MAX], ways[40];
+  char name[POLICY_NAME_MAX], ends[40];
   json_t *p = json_object();
   snprintf(name, sizeof name, "%.50s, %d", g->device, g->devices);
-  snprintf(ways, sizeof ways, "ends of ways by %s", g->used);
+  snprintf(ends, sizeof ends, "ends of ways by %s", g->used);
   json_object_set_new(p, "name", document_text(name));
   json_object_set_new(p, "from", json_object());
   put_typical(p, "device_gflops_min", &g->of[GFLOPS], "devices", LEAST_RATE, 0);
@@ -196,8 +196,8 @@ static json_t *policy_of(const struct good *g)
   put_spread(p, &g->of[GFLOPS]);
   make_put(p, "device_noise_max", json_real(NOISE), "chosen: 2%, below what a device may lack");
   if (!g->paths_differ) {
-    put_typical(p, "exchange_us_max", &g->of[LATENCY], ways, LEAST_PATH, 1);
-    put_typical(p, "exchange_gbps_min", &g->of[RATE], ways, LEAST_PATH, 0);
+    put_typical(p, "exchange_us_max", &g->of[LATENCY], ends, LEAST_PATH, 1);
+    put_typical(p, "exchange_gbps_min", &g->of[RATE], ends, LEAST_PATH, 0);
   }
   put_least(p, "pcie_gen_min", &g->of[GEN], "devices", 0);
   put_least(p, "pcie_width_min", &g->of[WIDTH], "devices", 0);

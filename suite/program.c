@@ -64,7 +64,7 @@ status_t program_report(const struct program *p)
 }
 
 /* Several copies would load the same device and write the same file. */
-static status_t alone_check(const struct program *p)
+static status_t single_check(const struct program *p)
 {
   struct launcher launcher;
   if (!launcher_find(&launcher) || launcher.ranks <= 1) return STATUS_OK;
@@ -83,7 +83,7 @@ static status_t program_run(const struct program *p)
   int ended = 0;
   meta_host(host, sizeof host);
   if (p->names_host) log_set_rank(-1, host);
-  RETURN_IF_FAILED(alone_check(p));
+  RETURN_IF_FAILED(single_check(p));
   RETURN_IF_FAILED(program_check(p));
   status_t status = p->run(&ended);
   return ended ? status_worst(status, program_report(p)) : status;

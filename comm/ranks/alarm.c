@@ -436,7 +436,7 @@ double alarm_launcher_ends(void)
 }
 
 /* Without a watch there is nobody to ask. */
-static status_t hang_alone(const struct watch_wait *wait)
+static status_t hang_single(const struct watch_wait *wait)
 {
   int rank = 0;
   struct watch_targets targets = {.n = 0};
@@ -451,7 +451,7 @@ static status_t hang_alone(const struct watch_wait *wait)
 
 status_t alarm_hang(const struct watch_wait *wait)
 {
-  if (monitor.ranks < 2) return hang_alone(wait);
+  if (monitor.ranks < 2) return hang_single(wait);
   if (atomic_exchange(&monitor.hung, 1)) return STATUS_HANG;
   raise_all(wait);
   reports_await(monitor.table->n == monitor.ranks ? GRACE_HERE : GRACE);

@@ -101,8 +101,8 @@ void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[
 /* ---- tiles ---- */
 
 /* Something of the random numbers, in any order, for trials of tiles on a panel. */
-static status_t stand_in(const struct gemm_rig *rig, struct gemm_work *work, enum gemm_matrix matrix,
-                         struct gpu_mem *memory)
+static status_t placeholder(const struct gemm_rig *rig, struct gemm_work *work, enum gemm_matrix matrix,
+                            struct gpu_mem *memory)
 {
   const struct gemm_problem part = gemm_cluster_part(work->cluster, 0, (const int[2]){0});
   size_t bytes = gemm_bytes(&part, matrix), have = gemm_bytes(&work->problem, matrix);
@@ -114,8 +114,8 @@ static status_t stand_in(const struct gemm_rig *rig, struct gemm_work *work, enu
 static status_t tiles_choose(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   struct gemm_operands *on = &work->matrices.on;
-  status_t status = stand_in(rig, work, GEMM_A, &on->a);
-  if (status == STATUS_OK) status = stand_in(rig, work, GEMM_B, &on->b);
+  status_t status = placeholder(rig, work, GEMM_A, &on->a);
+  if (status == STATUS_OK) status = placeholder(rig, work, GEMM_B, &on->b);
   status = agree_status(rig->placement.comm, status);
   if (status == STATUS_OK) status = gemm_tune(rig, work, s);
   gpu_free(rig->device, &on->a);

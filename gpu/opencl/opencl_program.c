@@ -214,15 +214,15 @@ int opencl_nvidia_chip(const struct opencl_device *device)
 status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,
                               size_t required[3])
 {
-  size_t told, group[3];
+  size_t limit, group[3];
   cl_int error =
-      clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof told, &told, NULL);
+      clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof limit, &limit, NULL);
   if (error == CL_SUCCESS)
     error = clGetKernelWorkGroupInfo(kernel, device->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof group,
                                      group, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
   const size_t items = group[0] * group[1] * group[2];
-  *most = opencl_is_nvidia(device) && items > told ? items : told;
+  *most = opencl_is_nvidia(device) && items > limit ? items : limit;
   memcpy(required, group, sizeof group);
   return STATUS_OK;
 }

@@ -75,8 +75,8 @@ struct himeno_counts {
 /** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
 struct himeno_sweep {
   struct box box;
-  /** over all owned points: any number of a resident variant, up to at_once() of one of single
-   * sweeps; others have their own number */
+  /** over all owned points: any number of a resident variant, up to sweeps_per_launch() of one of
+   * single sweeps; others have their own number */
   int sweeps;
   int source;
   int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
@@ -122,10 +122,10 @@ struct himeno_kernel_set {
   /** \brief How many sweeps over all owned points one call takes of a variant of single ones, where
    * nothing is exchanged: 1, or an odd number, so that p[1 − source] is the newest. Less must be
    * odd too. NULL: 1. */
-  int (*at_once)(const struct himeno_exec *exec);
+  int (*sweeps_per_launch)(const struct himeno_exec *exec);
   /** \brief Whether boxes of a classic variant's sweep may be in several queues at once: not if
    * partial sums of gosa share memory. NULL: they may not. */
-  int (*beside)(const struct himeno_exec *exec);
+  int (*concurrent)(const struct himeno_exec *exec);
   /** \brief Whether the variant has a linked sweep; both NULL where none has. */
   int (*links)(const struct himeno_exec *exec);
   /** \brief Sweeps the slabs of the cut once the halos of the exchange before have come, and sends

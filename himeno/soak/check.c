@@ -193,28 +193,28 @@ static status_t soak_explain(struct solver_grid *grid, struct soak_known *k, MPI
 
 /* ---- multiprocessors ---- */
 
-static status_t odd_find(struct solver_grid *grid, MPI_Comm comm, struct solver_odd *odd, int *found)
+static status_t outlier_seek(struct solver_grid *grid, MPI_Comm comm, struct solver_outlier *one, int *found)
 {
-  RETURN_IF_FAILED(solver_odd_find(grid, odd));
-  return soak_any(comm, odd->points > 0, found);
+  RETURN_IF_FAILED(solver_outlier_find(grid, one));
+  return soak_any(comm, one->points > 0, found);
 }
 
-static status_t odd_check(struct solver_grid *grid, MPI_Comm comm, struct soak_block *b)
+static status_t outlier_check(struct solver_grid *grid, MPI_Comm comm, struct soak_block *b)
 {
-  struct solver_odd odd, again;
+  struct solver_outlier one, again;
   int found, repeats;
-  RETURN_IF_FAILED(odd_find(grid, comm, &odd, &found));
+  RETURN_IF_FAILED(outlier_seek(grid, comm, &one, &found));
   if (!found) return STATUS_OK;
-  RETURN_IF_FAILED(odd_find(grid, comm, &again, &repeats));
+  RETURN_IF_FAILED(outlier_seek(grid, comm, &again, &repeats));
   if (!b->wrong) b->first = repeats ? b->sweep : 0;
   b->wrong = 1;
-  if (odd.points == 0) return STATUS_OK;
+  if (one.points == 0) return STATUS_OK;
   struct soak_corruption *c = &b->corruption[b->n++];
-  *c = (struct soak_corruption){.array = SOLVER_ARRAYS, .processor = odd.processor, .points = odd.points};
+  *c = (struct soak_corruption){.array = SOLVER_ARRAYS, .processor = one.processor, .points = one.points};
   MPI_Comm_rank(comm, &c->rank);
-  memcpy(c->first, odd.first, sizeof c->first);
-  memcpy(&c->is, &odd.is, sizeof c->is);
-  memcpy(&c->must_be, &odd.must_be, sizeof c->must_be);
+  memcpy(c->first, one.first, sizeof c->first);
+  memcpy(&c->is, &one.is, sizeof c->is);
+  memcpy(&c->must_be, &one.must_be, sizeof c->must_be);
   return STATUS_OK;
 }
 
@@ -229,7 +229,7 @@ status_t soak_block_run(struct solver *s, struct soak_known *k, MPI_Comm comm, e
     RETURN_IF_FAILED(soak_passes_run(s, k, comm, data, b.sweep / k->depth, 1, &again, &wrong_again));
     b.first = again.wrong ? again.sweep : 0;
   }
-  RETURN_IF_FAILED(odd_check(solver_grid(s), comm, &b));
+  RETURN_IF_FAILED(outlier_check(solver_grid(s), comm, &b));
   *block = b;
   return STATUS_OK;
 }

@@ -15,8 +15,8 @@ static int pass_depth(const struct solver_grid *grid, const struct halo_route *r
 {
   const struct himeno_kernel *kernel = grid->kernel;
   if (kernel->resident) return left;
-  if (route || kernel->sweeps > 1 || !grid->set->at_once) return kernel->sweeps;
-  const int most = grid->set->at_once(grid->exec), n = left < most ? left : most;
+  if (route || kernel->sweeps > 1 || !grid->set->sweeps_per_launch) return kernel->sweeps;
+  const int most = grid->set->sweeps_per_launch(grid->exec), n = left < most ? left : most;
   return n % 2 ? n : n - 1;
 }
 

@@ -9,7 +9,7 @@
  * temporal kernel before the pass that does the sweep. Nothing is flipped twice.
  *
  * "sm@1 17 5 30" is no fault of memory: from sweep 30 on multiprocessor 17 of rank 1's device, or
- * without @1 of each, has bit 5 wrong in all that solver_odd_find has it compute. */
+ * without @1 of each, has bit 5 wrong in all that solver_outlier_find has it compute. */
 #ifndef HIMENO_SOLVER_FLIP_H
 #define HIMENO_SOLVER_FLIP_H
 

@@ -84,13 +84,13 @@ static status_t attended_pass(struct solver_passes *p, const struct solver_grid 
                               struct himeno_exec *exec, struct himeno_sweep *sweep)
 {
   struct pass_marks *marks = &p->ring[p->count++ % PASS_RING];
-  struct gpu_queue *compute = grid->compute, *slabs = p->beside ? p->slabs : compute;
+  struct gpu_queue *compute = grid->compute, *slabs = p->concurrent ? p->slabs : compute;
   struct gpu_event *arrived;
 
   watch_sweep(sweep->slot + 1);
   RETURN_IF_FAILED(pass_marks_read(marks, p->phases));
-  if (p->beside) RETURN_IF_FAILED(gpu_record(p->ready, compute));
-  if (p->beside) RETURN_IF_FAILED(gpu_wait(slabs, p->ready));
+  if (p->concurrent) RETURN_IF_FAILED(gpu_record(p->ready, compute));
+  if (p->concurrent) RETURN_IF_FAILED(gpu_wait(slabs, p->ready));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_BEGIN], slabs));
   for (int b = 0; b < p->n_first; b++) {
     sweep->box = p->first[b];
@@ -103,7 +103,7 @@ static status_t attended_pass(struct solver_passes *p, const struct solver_grid 
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_INNER_BEGIN], compute));
   sweep->box = p->rest;
   if (p->n_rest) RETURN_IF_FAILED(grid->set->sweep(exec, compute, sweep));
-  if (p->beside) RETURN_IF_FAILED(gpu_wait(compute, marks->event[PASS_BOUNDARY]));
+  if (p->concurrent) RETURN_IF_FAILED(gpu_wait(compute, marks->event[PASS_BOUNDARY]));
   RETURN_IF_FAILED(gpu_record(marks->event[PASS_END], compute));
   marks->used = 1;
   RETURN_IF_FAILED(halo_route_finish(p->halo.route, &arrived));
@@ -143,11 +143,11 @@ static status_t linked_pass(struct solver_passes *p, const struct solver_grid *g
 }
 
 /* Slabs are small launches that leave most of a GPU idle. */
-static int slabs_beside(const struct solver_passes *p, const struct solver_grid *grid)
+static int slabs_concurrent(const struct solver_passes *p, const struct solver_grid *grid)
 {
   const int gains = grid->compute->device->backend->memory == GPU_MEMORY_CUDA;
-  return p->pass == attended_pass && grid->kernel->class_ == HIMENO_CLASSIC && grid->set->beside &&
-         grid->set->beside(grid->exec) && switch_number("HIMENO_SLAB_QUEUE", gains);
+  return p->pass == attended_pass && grid->kernel->class_ == HIMENO_CLASSIC && grid->set->concurrent &&
+         grid->set->concurrent(grid->exec) && switch_number("HIMENO_SLAB_QUEUE", gains);
 }
 
 status_t solver_pass_choose(struct solver_passes *p, const struct solver_grid *grid, int overlap)
@@ -171,8 +171,8 @@ status_t solver_pass_choose(struct solver_passes *p, const struct solver_grid *g
     if (box_points(&halo->cut.boundary[b]) > 0) p->first[p->n_first++] = halo->cut.boundary[b];
   p->rest = halo->cut.inner;
   p->n_rest = box_points(&halo->cut.inner) > 0;
-  p->beside = slabs_beside(p, grid);
-  if (!p->beside) return STATUS_OK;
+  p->concurrent = slabs_concurrent(p, grid);
+  if (!p->concurrent) return STATUS_OK;
   RETURN_IF_FAILED(gpu_event_create_untimed(grid->compute->device, &p->ready));
   return gpu_queue_create(grid->compute->device, GPU_URGENT, &p->slabs);
 }

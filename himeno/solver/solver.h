@@ -117,10 +117,10 @@ status_t solver_fill(struct solver_grid *grid, enum himeno_data data);
 /** The arrays that a solver keeps: the coefficients by enum himeno_array, then both fields. */
 enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
 
-/** A multiprocessor that computes otherwise than most. */
-struct solver_odd {
+/** A multiprocessor whose values differ from those of most others. */
+struct solver_outlier {
   int processor;
-  int64_t points;   /**< that it computed otherwise; 0: there is none, or nobody can tell */
+  int64_t points;   /**< that differ; 0: no outlier, or no majority */
   int64_t first[3]; /**< global */
   float is, must_be;
 };
@@ -128,7 +128,7 @@ struct solver_odd {
 /** \brief Has every multiprocessor compute the same points of the next sweep, other ones from block
  * to block, and looks for the one whose values differ most from what most have. Spoils the older
  * field. */
-status_t solver_odd_find(struct solver_grid *grid, struct solver_odd *odd);
+status_t solver_outlier_find(struct solver_grid *grid, struct solver_outlier *outlier);
 
 /** \brief "a0", …, "wrk1", "p", "older p". */
 const char *solver_array_name(int array);

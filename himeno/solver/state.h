@@ -67,7 +67,7 @@ struct solver_passes {
   int n_first;
   struct box rest; /* swept while halos travel */
   int n_rest;      /* 0 or 1 */
-  int beside;      /* what comes first runs at the same time as the rest, in a queue of its own */
+  int concurrent;  /* what comes first runs at the same time as the rest, in a queue of its own */
   struct gpu_queue *slabs;
   struct gpu_event *ready; /* what that queue waits for: the passes before, and their halos */
   struct solver_halo halo;

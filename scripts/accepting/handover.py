@@ -165,7 +165,7 @@ def devices(run):
     rows = []
     for name in run.a.names:
         for rank in (run.document(f"alone-{name}") or {}).get("ranks", []):
-            told = rank.get("telemetry") or {}
+            telemetry = rank.get("telemetry") or {}
             rows.append(
                 {
                     "host": name,
@@ -180,9 +180,9 @@ def devices(run):
                     "ceiling_gbps": rank.get("ceiling_gbps"),
                     "ceiling_share": rank.get("ceiling_share"),
                     "theory_share": (rank.get("theory") or {}).get("share"),
-                    "celsius": (told.get("celsius") or [None])[-1],
-                    "watts": (told.get("watts") or [None])[-1],
-                    "corrected": (told.get("ecc") or {}).get("corrected"),
+                    "celsius": (telemetry.get("celsius") or [None])[-1],
+                    "watts": (telemetry.get("watts") or [None])[-1],
+                    "corrected": (telemetry.get("ecc") or {}).get("corrected"),
                 }
             )
     return rows

@@ -108,7 +108,7 @@ def gpus(system, smi, seconds):
                    # Without nvidia-smi the model of an NVIDIA GPU is unknown.
                    "model": vendor != "0x10de" and f"{vendor}:{line(folder, 'device')}"}
             found[folder.name] = {**known(own), **found.get(folder.name, {})}
-    return [{"pci": pci, **known(told)} for pci, told in sorted(found.items())]
+    return [{"pci": pci, **known(fields)} for pci, fields in sorted(found.items())]
 
 
 def cards(system, ethtool, seconds):
@@ -122,8 +122,8 @@ def cards(system, ethtool, seconds):
                       "pcie_width": number(line(card, "device/current_link_width"))})
     for card in sorted(pathlib.Path(system, "class/net").glob("*")):
         if (card / "device").exists() and not (card / "device/infiniband").exists():
-            told = printed([ethtool, "-i", card.name], seconds) if ethtool else ""
-            firmware = re.search(r"^firmware-version: (\S+)", told, re.M)
+            driver = printed([ethtool, "-i", card.name], seconds) if ethtool else ""
+            firmware = re.search(r"^firmware-version: (\S+)", driver, re.M)
             found.append({"name": card.name, "rate_gbps": number(line(card, "speed"), 1000),
                           "firmware": firmware and firmware[1], "state": line(card, "operstate"),
                           "pcie_width": number(line(card, "device/current_link_width"))})

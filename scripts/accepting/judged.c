@@ -19,8 +19,8 @@
 struct simulated {
   int ranks, blocks, per_host;
   const double *times;
-  const double *ways; /* [rank - 1][2] to the next rank: seconds and bytes per second */
-  double sweeps;      /* of a block */
+  const double *paths; /* [rank - 1][2] to the next rank: seconds and bytes per second */
+  double sweeps;       /* of a block */
 };
 
 /* What judged() says of it. */
@@ -69,9 +69,9 @@ static void judged_rank_fill(const struct simulated *in, int r)
   value_set(one, "ceiling_share_min", 0.97);
   value_set(one, "theory_share_min", OF_THEORY);
   value_set(one, "devices_unshared", 1);
-  if (r + 1 == in->ranks || !in->ways) return;
-  pair_add(in, r, r + 1, &in->ways[2 * r]);
-  pair_add(in, r + 1, r, &in->ways[2 * r]);
+  if (r + 1 == in->ranks || !in->paths) return;
+  pair_add(in, r, r + 1, &in->paths[2 * r]);
+  pair_add(in, r + 1, r, &in->paths[2 * r]);
 }
 
 /* Whether more blocks have to be timed before the run can be judged. */
@@ -104,7 +104,7 @@ EXPORTED int judged(const struct simulated *in, struct judgement *out)
   run = (struct judge_run){.program = "himeno-gpu",
                            .n_ranks = in->ranks,
                            .ranks = rank,
-                           .has_pairs = in->ways != NULL,
+                           .has_pairs = in->paths != NULL,
                            .samples = samples,
                            .n_samples = in->blocks,
                            .blocks = kept,

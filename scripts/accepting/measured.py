@@ -105,4 +105,4 @@ def outliers(rows):
 
 
 def rows_of(run):
-    return outliers([row_of(name, run.document(f"alone-{name}") or {}, *told) for name, told in by_host(run).items()])
+    return outliers([row_of(name, run.document(f"alone-{name}") or {}, *results) for name, results in by_host(run).items()])

@@ -21,11 +21,11 @@ METHOD = (
 
 def hosts_table(document):
     rows = document["measured"]
-    told = [column for column in measured.COLUMNS if any(row[column[0]] is not None for row in rows)]
-    marks = {(place, 1 + at) for place, row in enumerate(rows) for at, column in enumerate(told) if column[0] in row["outliers"]}
-    marks |= {(place, 1 + len(told)) for place, row in enumerate(rows) if row["verdict"] != "pass"}
-    table = [[row["host"], *(measured.shown(column[0], row[column[0]]) for column in told), row["verdict"]] for row in rows]
-    return page.table(["host", *(column[1] for column in told), "verdict"], table, marks=marks, texts=(0,)), page.paragraph(measured.legend(told), "dim")
+    columns = [column for column in measured.COLUMNS if any(row[column[0]] is not None for row in rows)]
+    marks = {(place, 1 + at) for place, row in enumerate(rows) for at, column in enumerate(columns) if column[0] in row["outliers"]}
+    marks |= {(place, 1 + len(columns)) for place, row in enumerate(rows) if row["verdict"] != "pass"}
+    table = [[row["host"], *(measured.shown(column[0], row[column[0]]) for column in columns), row["verdict"]] for row in rows]
+    return page.table(["host", *(column[1] for column in columns), "verdict"], table, marks=marks, texts=(0,)), page.paragraph(measured.legend(columns), "dim")
 
 
 def number(value, form="{:.4g}"):
@@ -58,9 +58,9 @@ def findings(document):
 def devices(document):
     columns = (("model", "model", "{}"), ("uuid", "UUID", "{}"), ("serial", "serial", "{}"), ("gflops", "GFLOPS", "{:#.5g}"), ("ceiling_gbps", "ceiling GB/s", "{:#.5g}"),
                ("celsius", "°C", "{:.0f}"), ("watts", "W", "{:.0f}"), ("corrected", "ECC corrected", "{}"))
-    told = [column for column in columns if any(row[column[0]] is not None for row in document["devices"])]
-    rows = [[row["host"], row["rank"], *(number(row[key], form) for key, _, form in told)] for row in document["devices"]]
-    return page.table(["host", "rank", *(head for _, head, _ in told)], rows, wraps=True, texts=(0, 2, 3))
+    shown = [column for column in columns if any(row[column[0]] is not None for row in document["devices"])]
+    rows = [[row["host"], row["rank"], *(number(row[key], form) for key, _, form in shown)] for row in document["devices"]]
+    return page.table(["host", "rank", *(head for _, head, _ in shown)], rows, wraps=True, texts=(0, 2, 3))
 
 
 def machine(document):

@@ -48,21 +48,21 @@ def suspected(run, drain):
 
 def tally(run):
     """Checks of the policy: how many there are and fail, and {check: hosts for which no step could judge it}; None if no step was judged by the policy."""
-    named, told, failed = {}, set(), set()
+    named, checked, failed = {}, set(), set()
     for name, step in list(run.done.items()):
         accept = (run.document(name) or {}).get("result", {}).get("accept", {})
         if not accept or accept["policy"] == PAIRS_POLICY:
             continue
         for check in accept["checks"]:
             named[check["check"]] = None
-            told.update((check["check"], host) for host in step["hosts"] if check["outcome"] in CHECKED)
+            checked.update((check["check"], host) for host in step["hosts"] if check["outcome"] in CHECKED)
             failed.update([check["check"]] if check["outcome"] == "fail" else ())
     if not named:
         return None
-    if not told and not run.findings:
+    if not checked and not run.findings:
         run.find("usage", run.tested, f"nothing of the policy could be checked: {', '.join(named)}", next(iter(run.done.values())))
     known = {host for finding in run.findings for host in finding["hosts"]}
-    found = {check: [host for host in run.tested if host not in known and (check, host) not in told] for check in named}
+    found = {check: [host for host in run.tested if host not in known and (check, host) not in checked] for check in named}
     missing = {check: hosts for check, hosts in found.items() if hosts}
     return {"all": len(named), "passed": len(named.keys() - failed - missing.keys()), "failed": len(failed), "unchecked": missing}
 

@@ -58,9 +58,9 @@ def noticed(step, document):
     for one in (document or {}).get("episodes", []):
         yield f"SLOW ONCE  {place(step, ranks, one['rank'])}: {one['of']} was {one['slowness']:.3g} times its usual from second {one['begin']:.1f} to {one['end']:.1f}"
     for at, rank in enumerate(ranks):
-        told = [f"{name} {count}" for name, count in (rank.get("counted") or {}).items() if count]
-        if told:
-            yield f"ERRORS     {place(step, ranks, at)}: {', '.join(told)}"
+        counters = [f"{name} {count}" for name, count in (rank.get("counted") or {}).items() if count]
+        if counters:
+            yield f"ERRORS     {place(step, ranks, at)}: {', '.join(counters)}"
 
 
 def place(step, ranks, at):
@@ -69,8 +69,8 @@ def place(step, ranks, at):
 
 def worth(document):
     """(device-days, share of the power limit or None) of a slice, as its program tells them."""
-    told = (document or {}).get("worth") or (document or {}).get("result", {}).get("soak", {})
-    return told.get("device_days", 0), told.get("power_share")
+    worth = (document or {}).get("worth") or (document or {}).get("result", {}).get("soak", {})
+    return worth.get("device_days", 0), worth.get("power_share")
 
 
 def say_worth(clean):

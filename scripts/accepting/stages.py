@@ -206,7 +206,7 @@ def sort_out(run, program, steps):
 
 def shared_checks(run):
     """Checks that every host fails of which they could be told, two at least: policy or set-up is to blame, and no host."""
-    told, failed = {}, {}
+    checked, failed = {}, {}
     for finding in run.findings:
         if len(finding["hosts"]) == 1 and finding["kind"] not in NOT_BEGUN | {"noisy"}:
             for check in finding["checks"]:
@@ -214,9 +214,9 @@ def shared_checks(run):
     for name, step in list(run.done.items()):
         for check in checks_of(run.document(name)):
             if len(step["hosts"]) == 1 and check["outcome"] in ("pass", "fail"):
-                told.setdefault(check["check"], set()).update(step["hosts"])
+                checked.setdefault(check["check"], set()).update(step["hosts"])
     begun = set(run.tested) - {name for finding in run.findings if finding["kind"] in NOT_BEGUN | {"noisy"} for name in finding["hosts"]}
-    return {check for check, hosts in failed.items() if len(hosts) > 1 and hosts >= told.get(check, begun)}
+    return {check for check, hosts in failed.items() if len(hosts) > 1 and hosts >= checked.get(check, begun)}
 
 
 def is_set_up(finding, shared):
@@ -363,7 +363,7 @@ def unjudged(run, pair, step):
     return True
 
 
-def path_told(run, pair):
+def path_found(run, pair):
     """What comm-gpu finds between two hosts, in words: the way that carried the bytes, its rate, and cards that stood idle."""
     if not run.has("comm-gpu"):
         return ""
@@ -390,12 +390,12 @@ def accuse(run, slow, limit, usual, met):
     for name in sorted(bad):
         pair = next(pair for pair in slow if name in pair)
         run.find("slow", [name], f"exchange is slow with each of {met[name]} partners ({', '.join(partners[name])}): "
-                 f"{slow[pair][0] * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}{path_told(run, pair)}", slow[pair][1],
+                 f"{slow[pair][0] * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}{path_found(run, pair)}", slow[pair][1],
                  checks=["exchange with other hosts"], value=slow[pair][0], limit=limit, usual=usual)
     for pair, (time, step) in slow.items():
         if not bad.intersection(pair):
             run.find("path", list(pair), f"the path between them is slow: {time * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}; neither is slow "
-                     f"with its other partners{path_told(run, pair)}", step, value=time, limit=limit, usual=usual)
+                     f"with its other partners{path_found(run, pair)}", step, value=time, limit=limit, usual=usual)
     return bad
 
 

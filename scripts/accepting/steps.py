@@ -27,7 +27,7 @@ from processes import STOPPED, end, last_words, launched, say
 
 LOCK_TENTHS = 50  # of a second
 LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # what is launched ends when this ends, however it does
-ROOM = 65536  # bytes of a document, its log and its outcome
+STEP_BYTES = 65536  # bytes of a document, its log and its outcome
 PARTIAL_CODES = (0, 5, 8)
 INSTALLATION = "rate of installation"  # the check of a comparison with an earlier acceptance
 WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault", 8: "partial"}
@@ -41,11 +41,11 @@ def write_document(path, document):
     write_whole(path, json.dumps(document, indent=1))
 
 
-def needs_room(folder):
+def needs_space(folder):
     """No host is to blame where the folder itself takes no more."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(ROOM))
+            file.write(bytes(STEP_BYTES))
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -75,7 +75,7 @@ def contents(path):
     """Of a policy's file, which may change under its name; None for one that is built in."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read(ROOM) if os.path.isfile(path) else None
+            return file.read(STEP_BYTES) if os.path.isfile(path) else None
     except OSError:
         return None
 
@@ -200,7 +200,7 @@ class Run:
         if code == STOPPED and left < limit:
             return None
         if code != 0:
-            needs_room(self.a.folder)
+            needs_space(self.a.folder)
         return judge(code, read_document(self.path(name, "doc")), self.path(name, "log"), self.unverified_passes)
 
     def check_places(self, done):

@@ -115,7 +115,7 @@ def sources(kernel, graph, some):
     block_of = {place: block for block in some for place in range(graph[block].first, graph[block].end)}
     before = {block: [other for other in some if block in graph[other].next] for block in some}
 
-    def look(block, end, name):
+    def scan(block, end, name):
         """Those in a block, last first, and whether none of them hides what came before."""
         found = []
         for place in range(end - 1, graph[block].first - 1, -1):
@@ -127,14 +127,14 @@ def sources(kernel, graph, some):
 
     def find(place, name):
         block = block_of[place]
-        found, open_ended = look(block, place, name)
+        found, open_ended = scan(block, place, name)
         seen, rest = set(), list(before[block]) if open_ended else []
         while rest:
             other = rest.pop()
             if other in seen:
                 continue
             seen.add(other)
-            more, open_ended = look(other, graph[other].end, name)
+            more, open_ended = scan(other, graph[other].end, name)
             found += more
             rest += before[other] if open_ended else []
         return found

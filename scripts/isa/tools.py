@@ -21,7 +21,7 @@ PAIRS_CHIP = {"gcn": "tahiti"}
 CLANG_CHIP = "sm_70"  # a clang may not know the newest
 
 # What the host puts before an OpenCL source, and the numbers it defines, for the shapes that it prefers on a GPU.
-OPENCL_ROOMS = {
+OPENCL_DIRECTORIES = {
     "himeno/kernels/opencl": (("common.cl", "field.cl"), "GROUP_K=64 GROUP_J=4 FIELD_GROUP=256 REDUCE_GROUP=256"),
     "gemm/kernels/opencl": (("common.cl",), "GROUP_M=128 GROUP_N=128 GROUP_K=8 ITEM_M=8 ITEM_N=8 TRANS_A=0 TRANS_B=0 LANES=4 OFFSET=uint ALIGNED=1"),
     "tools/memory/opencl": (("common.cl",), "LINE=128 SUM_GROUP=256 TILE_GROUP=256 TILE_WORDS=8 PAIR_LANES=32 PAIR_SHARED_WORDS=1024"),
@@ -122,10 +122,10 @@ def clc_library(chip, target):
 def opencl_parts(source):
     """The sources in front of it and the numbers it needs."""
     path = pathlib.Path(source).resolve()
-    room = next((room for room in OPENCL_ROOMS if path.parent == ROOT / room), None)
-    if room is None:
+    directory = next((directory for directory in OPENCL_DIRECTORIES if path.parent == ROOT / directory), None)
+    if directory is None:
         return [path], []
-    before, defines = OPENCL_ROOMS[room]
+    before, defines = OPENCL_DIRECTORIES[directory]
     parts = [path.parent / name for name in before if name != path.name]
     if path.name in OPENCL_TILED:
         parts.append(path.parent / "tile.cl")
@@ -150,8 +150,8 @@ def opencl_compiled(source, isa, chip, defines, folder):
 # ---- any of them ----
 
 def suite_sources(isa):
-    rooms = ("himeno/kernels/cuda", "gemm/kernels/cuda", "tools/memory/cuda", "comm") if isa != "gcn" else tuple(OPENCL_ROOMS)
-    found = [str(path) for room in rooms for path in sorted((ROOT / room).glob("*.cu" if isa != "gcn" else "*.cl"))]
+    directories = ("himeno/kernels/cuda", "gemm/kernels/cuda", "tools/memory/cuda", "comm") if isa != "gcn" else tuple(OPENCL_DIRECTORIES)
+    found = [str(path) for directory in directories for path in sorted((ROOT / directory).glob("*.cu" if isa != "gcn" else "*.cl"))]
     return [path for path in found if os.path.basename(path) not in OPENCL_PARTS]
 
 

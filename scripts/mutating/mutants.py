@@ -9,10 +9,10 @@ import re
 from endings import BadInput
 
 SUFFIXES = (".c", ".h", ".cu", ".cuh", ".cl", ".qasm", ".qinc", ".py", ".sh")
-NOT_ROOMS = ("tests", "doc", "m4", "autom4te.cache", "build*", ".*")
+NOT_DIRECTORIES = ("tests", "doc", "m4", "autom4te.cache", "build*", ".*")
 
 # The tests that a file belongs to: of all lines whose pattern matches its path, the last one.
-ROOMS = (
+DIRECTORIES = (
     ("base/*", "tests/unit/test_stats tests/unit/test_log tests/unit/test_meta tests/unit/test_options tests/unit/test_document tests/unit/test_report tests/unit/test_file "
                "tests/unit/test_hash tests/unit/test_status tests/unit/test_stop tests/unit/test_switches tests/clock/himeno.bats "
                "tests/cli/files.bats tests/cli/errors.bats tests/cli/run.bats tests/cli/switches.bats"),
@@ -84,7 +84,7 @@ class Tree:
         self.root = root
         self.texts = {}
         for folder in sorted(os.listdir(root)):
-            if os.path.isdir(root / folder) and not any(fnmatch.fnmatch(folder, pattern) for pattern in NOT_ROOMS):
+            if os.path.isdir(root / folder) and not any(fnmatch.fnmatch(folder, pattern) for pattern in NOT_DIRECTORIES):
                 self.walk(folder)
 
     def walk(self, folder):
@@ -97,9 +97,9 @@ class Tree:
 
     def tests_of(self, file):
         """Of the last line of the table that matches."""
-        patterns = [tests for room, tests in ROOMS if fnmatch.fnmatch(file, room)]
+        patterns = [tests for directory, tests in DIRECTORIES if fnmatch.fnmatch(file, directory)]
         if not patterns:
-            raise NotFound(f"{file} belongs to no tests: see ROOMS in scripts/mutating/mutants.py")
+            raise NotFound(f"{file} belongs to no tests: see DIRECTORIES in scripts/mutating/mutants.py")
         return patterns[-1]
 
     def tests(self, patterns):
@@ -193,10 +193,10 @@ def anyhow_set(expression):
 
 
 class Mutant:
-    """One lie."""
+    """One text."""
 
-    def __init__(self, name, lie, keys):
-        self.name, self.lie = name, lie
+    def __init__(self, name, text, keys):
+        self.name, self.text = name, text
         self.function, self.old, self.new = (keys.get(key, "") for key in ("in", "from", "to"))
         self.asked_tests = keys.get("tests")
         self.file = self.at = self.tests = None
@@ -227,12 +227,12 @@ def read(tree):
             lines = [line for line in paragraph.splitlines() if line and not line.startswith("#")]
             if not lines:
                 continue
-            name, _, lie = lines[0].partition(": ")
+            name, _, text = lines[0].partition(": ")
             keys = {}
             for line in lines[1:]:
                 key, _, value = line.strip().partition(" ")
                 keys[key] = f"{keys[key]}\n{value.strip()}" if key in keys else value.strip()
-            if name in found or not lie:
-                raise BadInput(f"{path.name}: \"{lines[0]}\" is no \"name: the lie\" of its own")
-            found[name] = Mutant(name, lie, keys)
+            if name in found or not text:
+                raise BadInput(f"{path.name}: \"{lines[0]}\" is no \"name: the text\" of its own")
+            found[name] = Mutant(name, text, keys)
     return list(found.values())

@@ -180,7 +180,7 @@ def summary(tried):
     print()
     for mutant, line in tried:
         if line.verdict != KILLED:
-            print(f"{line.verdict}: {mutant.name}: {mutant.lie} ({mutant.file}, {mutant.function})")
+            print(f"{line.verdict}: {mutant.name}: {mutant.text} ({mutant.file}, {mutant.function})")
     ran = count[KILLED] + count[SURVIVED]
     share = f", {100 * count[KILLED] / ran:.1f}% killed" if ran else ""
     print(f"{count[KILLED]} killed, {count[SURVIVED]} survived, {count[NOT_BUILT]} not built, {count[NOT_TRIED]} not tried{share}")

@@ -90,13 +90,13 @@ def merged(points, sizes):
     return found
 
 
-def draw_line(axes, found, look, label):
+def draw_line(axes, found, line_style, label):
     middles, places = [statistics.median(one["gflops"]) for one in found], [one["place"] for one in found]
-    axes[0].plot(places, middles, label=label, **look)
+    axes[0].plot(places, middles, label=label, **line_style)
     for place, one in zip(places, found):
-        style.range_bar(axes[0], place, (min(one["gflops"]), max(one["gflops"])) if len(one["gflops"]) > 1 else (), False, look["color"])
+        style.range_bar(axes[0], place, (min(one["gflops"]), max(one["gflops"])) if len(one["gflops"]) > 1 else (), False, line_style["color"])
     shared = [one for one in found if one["share"] is not None]
-    axes[1].plot([one["place"] for one in shared], [one["share"] for one in shared], **look)
+    axes[1].plot([one["place"] for one in shared], [one["share"] for one in shared], **line_style)
 
 
 def draw_sizes(points, title, name):
@@ -110,9 +110,9 @@ def draw_sizes(points, title, name):
     for temporal, _, label in names:
         mine = [one for one in points if one["series"] == label]
         star = "" if all(one["verified"] for one in mine) else " *"
-        look = style.line(kernels.index(mine[0]["kernel"]), groups.index(mine[0]["group"]))
-        look.update({"markerfacecolor": "white"} if temporal else {})
-        draw_line(axes, merged(mine, sizes), look, label + star)
+        line_style = style.line(kernels.index(mine[0]["kernel"]), groups.index(mine[0]["group"]))
+        line_style.update({"markerfacecolor": "white"} if temporal else {})
+        draw_line(axes, merged(mine, sizes), line_style, label + star)
     axes[0].set_ylabel("GFLOPS (34 flop per point)")
     nominal = any(one["temporal"] for one in points)
     axes[1].set_ylabel("share of the ceiling, %" + ("\n(temporal: nominal)" if nominal else ""))

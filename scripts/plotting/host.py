@@ -34,11 +34,11 @@ def read(read_documents):
 def draw_panel(axes, lines, style):
     for way, direction in sorted(lines, key=lambda key: (key[0] != "pinned", list(DIRECTIONS).index(key[1]))):
         found, index = lines[way, direction], list(DIRECTIONS).index(direction)
-        look = dict(style.line(index), linestyle="-" if way == "pinned" else "--", markersize=4.5)
+        line_style = dict(style.line(index), linestyle="-" if way == "pinned" else "--", markersize=4.5)
         if way != "pinned":
-            look["markerfacecolor"] = "white"
-        axes.plot(found["bytes"], found["least"], label=f"{way}, {DIRECTIONS[direction]}", **look)
-        axes.fill_between(found["bytes"], found["least"], found["most"], color=look["color"], alpha=0.15, linewidth=0)
+            line_style["markerfacecolor"] = "white"
+        axes.plot(found["bytes"], found["least"], label=f"{way}, {DIRECTIONS[direction]}", **line_style)
+        axes.fill_between(found["bytes"], found["least"], found["most"], color=line_style["color"], alpha=0.15, linewidth=0)
     style.whole_markers(axes)
     axes.set_xscale("log", base=2)
     axes.set_xlabel("size of a copy")

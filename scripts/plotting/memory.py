@@ -72,13 +72,13 @@ def read(kind, read_documents):
 
 def draw_copy_panel(axes, data, width, n, style):
     """One number of streams, paced and unpaced, compared with a copy by the driver and the program's own copy."""
-    for paced, look in ((False, {**style.line(0), "markersize": 4}), (True, {**style.line(1), "markersize": 4, "markerfacecolor": "white"})):
+    for paced, line_style in ((False, {**style.line(0), "markersize": 4}), (True, {**style.line(1), "markersize": 4, "markerfacecolor": "white"})):
         points = data["curves"].get((width, n, paced))
         if points:
-            axes.plot(*zip(*points), label="paced" if paced else "unpaced", **look)
+            axes.plot(*zip(*points), label="paced" if paced else "unpaced", **line_style)
     only = "." if len(data["ways"]) == 1 else ""
-    for place, (label, look) in enumerate(((data["native"], style.CEILING), ("copy kernel of mem-gpu", {**style.CEILING, "linestyle": ":"})), 1):
-        axes.plot([way[0] for way in data["ways"]], [way[place] for way in data["ways"]], label=label, marker=only, **look)
+    for place, (label, line_style) in enumerate(((data["native"], style.CEILING), ("copy kernel of mem-gpu", {**style.CEILING, "linestyle": ":"})), 1):
+        axes.plot([way[0] for way in data["ways"]], [way[place] for way in data["ways"]], label=label, marker=only, **line_style)
     axes.set_xscale("log", base=2)
     axes.set_title(f"{n} stream{'s' if n > 1 else ''}, {width or 4096} B per thread", loc="left", fontsize=9)
     label_bytes(axes)
@@ -100,10 +100,10 @@ def draw_pacing(axes, data, style):
             continue
         places = [place + 0.06 * (2 * index - 1) for place in range(len(mine))]
         middles = [100 * one["ratio"] for one in mine]
-        look = style.line(2 + index)  # the panels above have the first two
+        line_style = style.line(2 + index)  # the panels above have the first two
         axes.errorbar(places, middles, yerr=[[m - 100 * one["min"] for m, one in zip(middles, mine)],
                                              [100 * one["max"] - m for m, one in zip(middles, mine)]],
-                      capsize=4, label=f"{width or 4096} B per thread", **look)
+                      capsize=4, label=f"{width or 4096} B per thread", **line_style)
         axes.set_xticks(range(len(mine)), [one["streams"] for one in mine])
     axes.set_xlim(-0.5, axes.get_xlim()[1] + 0.3)
     axes.axhline(100, **style.CEILING)
@@ -164,8 +164,8 @@ def draw_latency(data, style):
     from matplotlib import pyplot
     figure, axes = pyplot.subplots(figsize=(8, 5.3))
     for index, curve in enumerate(data["curves"]):
-        look = dict(style.line(index), markersize=3.2, linewidth=1.1, markevery=2)
-        axes.plot(curve["bytes"], curve["ns"], label=f"stride {bytes_text(curve['stride'])}", **look)
+        line_style = dict(style.line(index), markersize=3.2, linewidth=1.1, markevery=2)
+        axes.plot(curve["bytes"], curve["ns"], label=f"stride {bytes_text(curve['stride'])}", **line_style)
     greatest = max(max(curve["ns"]) for curve in data["curves"])
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
@@ -253,8 +253,8 @@ def draw_roofline(data, style):
     figure.tight_layout(rect=(0, (0.3 + 0.22 * rows * 0.82) / height, 1, 1 - 0.32 / height))
     draw_ceilings(axes, data, low, high)
     for index, (name, points) in enumerate(data["points"].items()):
-        look = dict(style.line(index), linestyle="none", markersize=5, markerfacecolor="white", zorder=3)
-        axes.plot([x for x, _ in points], [y for _, y in points], label=f"measured, {name}", **look)
+        line_style = dict(style.line(index), linestyle="none", markersize=5, markerfacecolor="white", zorder=3)
+        axes.plot([x for x, _ in points], [y for _, y in points], label=f"measured, {name}", **line_style)
     for one in kernels:
         axes.plot(one["x"], one["y"], marker="*", markersize=9, color="black", markeredgecolor="white", markeredgewidth=0.5, zorder=3.5)
     label_kernels(axes, kernels)

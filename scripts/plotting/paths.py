@@ -94,14 +94,14 @@ def draw_matrix(axes, matrix_data, limits):
     axes.set_ylabel("rank")
 
 
-def draw_curves(axes, found, looks, style):
+def draw_curves(axes, found, line_styles, style):
     """Draws at most CURVES_MAX curves: time on the left, rate on the right."""
     for one in found:
-        look = dict(looks[one["series"]], markersize=4, linestyle="none")
-        axes[0].plot(one["bytes"], [1e6 * value for value in one["seconds"]], label=one["name"], **look)
-        axes[1].plot(one["bytes"], [size / value / 1e9 for size, value in zip(one["bytes"], one["seconds"])], **look)
+        line_style = dict(line_styles[one["series"]], markersize=4, linestyle="none")
+        axes[0].plot(one["bytes"], [1e6 * value for value in one["seconds"]], label=one["name"], **line_style)
+        axes[1].plot(one["bytes"], [size / value / 1e9 for size, value in zip(one["bytes"], one["seconds"])], **line_style)
         if one["fit"]:
-            thin = {"color": look["color"], "linewidth": 0.9}
+            thin = {"color": line_style["color"], "linewidth": 0.9}
             axes[0].plot(*zip(*((size, 1e6 * seconds) for size, seconds in one["fit"])), **thin)
             axes[1].plot(*zip(*((size, size / seconds / 1e9) for size, seconds in one["fit"])), **thin)
     for panel, label in zip(axes, ("µs per transfer", "GB/s per direction")):
@@ -129,7 +129,7 @@ def draw(data, title, name):
     matrices = [one for one in data["matrices"] if one["cells"] and one["ranks"] > 2]
     bands = [matrices[first:first + ABREAST] for first in range(0, len(matrices), ABREAST)]
     rows = rows_of(data["curves"])
-    looks = {name: style.line(index) for index, name in enumerate(dict.fromkeys(one["series"] for one in data["curves"]))}
+    line_styles = {name: style.line(index) for index, name in enumerate(dict.fromkeys(one["series"] for one in data["curves"]))}
     heights = [2.9] * len(bands) + [3.4] * len(rows)
     figure = pyplot.figure(figsize=(11, sum(heights) + 0.8))
     grid = figure.add_gridspec(len(heights), 12, height_ratios=heights)
@@ -138,6 +138,6 @@ def draw(data, title, name):
         for place, one in enumerate(band):
             draw_matrix(figure.add_subplot(grid[line, 3 * place:3 * place + 3]), one, limits)
     for line, some in enumerate(rows, len(bands)):
-        draw_curves([figure.add_subplot(grid[line, :6]), figure.add_subplot(grid[line, 6:])], some, looks, style)
+        draw_curves([figure.add_subplot(grid[line, :6]), figure.add_subplot(grid[line, 6:])], some, line_styles, style)
     matrices = "" if not bands else " · matrices: µs of the smallest message above the diagonal, GB/s of the largest below"
     style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']} · lines: latency + size / bandwidth{matrices}"), title, legend_rows=0)

@@ -45,16 +45,16 @@ def read(read_documents):
     return panels
 
 
-def draw_lines(axes, one, style, looks):
+def draw_lines(axes, one, style, line_styles):
     """Measured values are markers on full lines, predicted ones thin dashes of the same colour."""
     for line in one["lines"]:
-        look = looks[line["kernel"]]
+        line_style = line_styles[line["kernel"]]
         places = [one["sizes"].index(spot["size"]) for spot in line["points"]]
-        axes.plot(places, [spot["measured"] for spot in line["points"]], **look)
+        axes.plot(places, [spot["measured"] for spot in line["points"]], **line_style)
         for place, spot in zip(places, line["points"]):
-            style.range_bar(axes, place, spot["ends"], False, look["color"])
+            style.range_bar(axes, place, spot["ends"], False, line_style["color"])
         predicted = [(place, spot["predicted"]) for place, spot in zip(places, line["points"]) if spot["predicted"]]
-        axes.plot([place for place, _ in predicted], [value for _, value in predicted], color=look["color"], linestyle=(0, (2, 2)), linewidth=1)
+        axes.plot([place for place, _ in predicted], [value for _, value in predicted], color=line_style["color"], linestyle=(0, (2, 2)), linewidth=1)
     axes.set_xticks(range(len(one["sizes"])), one["sizes"])
     axes.set_xlim(-0.4, len(one["sizes"]) - 0.3)
     axes.set_xlabel("size, m = n = k" if all(size.isdigit() for size in one["sizes"]) else "size, m×n×k")
@@ -75,11 +75,11 @@ def draw_bars(axes, one, style):
     style.bar_axis(axes, [line["kernel"] for line in one["lines"]], [f"{spot['measured']:.1f}%" for spot in spots], "of peak")
 
 
-def legend(panels, lines, looks, style):
+def legend(panels, lines, line_styles, style):
     """Names the kernels of line panels, and what bars and ticks are."""
     from matplotlib import patches
     bars, curves = ([line for one in panels if (len(one["sizes"]) == 1) == is_bar for line in one["lines"]] for is_bar in (True, False))
-    handles = [lines.Line2D([], [], label=kernel, **looks[kernel]) for kernel in dict.fromkeys(line["kernel"] for line in curves)]
+    handles = [lines.Line2D([], [], label=kernel, **line_styles[kernel]) for kernel in dict.fromkeys(line["kernel"] for line in curves)]
     if curves:
         handles.append(lines.Line2D([], [], label="predicted", color="#606060", linestyle=(0, (2, 2)), linewidth=1))
     for is_library, label in ((False, "kernels of the suite"), (True, "reference library")):
@@ -97,9 +97,9 @@ def draw(panels, title, name):
     import style
     kernels = dict.fromkeys((line["kernel"], line["yardstick"]) for one in panels for line in one["lines"])
     black = {"color": "black", "marker": "x", "linestyle": "-", "linewidth": 1, "markersize": 6}
-    looks = {kernel: black if yardstick else style.line(index) for index, (kernel, yardstick) in enumerate(kernels)}
+    line_styles = {kernel: black if yardstick else style.line(index) for index, (kernel, yardstick) in enumerate(kernels)}
     columns = min(2, len(panels))
-    handles = legend(panels, lines, looks, style)
+    handles = legend(panels, lines, line_styles, style)
     figure, grid = pyplot.subplots(-(-len(panels) // columns), columns, squeeze=False,
                                    figsize=(5.2 * columns, 3.9 * -(-len(panels) // columns) + 0.7 + 0.1 * len(handles) / columns))
     for axes in grid.flat[len(panels):]:
@@ -108,7 +108,7 @@ def draw(panels, title, name):
         if len(one["sizes"]) == 1:
             draw_bars(axes, one, style)
         else:
-            draw_lines(axes, one, style, looks)
+            draw_lines(axes, one, style, line_styles)
             style.whole_markers(axes)
         size = f", size {one['sizes'][0]}" if len(one["sizes"]) == 1 else ""
         axes.set_title(f"{one['name']}{size}: peak {memory.rate_text(one['peak'], 'FLOPS')}", loc="left", fontsize=9)

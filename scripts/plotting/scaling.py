@@ -178,12 +178,12 @@ def efficiencies(line, mode, instead=None):
 
 # ---- drawing ----
 
-def looks_of(points, style):
+def line_styles_of(points, style):
     """Each size's colour and marker, the same in all panels."""
     return {size: style.line(index) for index, size in enumerate(dict.fromkeys(key[0] for key in names(points)))}
 
 
-def told(mode, key, some, share):
+def label_of(mode, key, some, share):
     """A measured point's tooltip."""
     point = some[0]
     time, rate = middle(some), statistics.median(one["gflops"] for one in some)
@@ -195,41 +195,41 @@ def told(mode, key, some, share):
     return f"{key[0]}, {mode}, {key[2]}, {ranks}: {', '.join(words)}; {'1 run' if len(some) == 1 else f'median of {len(some)} runs'}"
 
 
-def draw_measured(time, efficiency, points, mode, key, look, style):
+def draw_measured(time, efficiency, points, mode, key, line_style, style):
     """Draws joined medians, minimum to maximum, and the dashed ideal."""
     line = of_series(points, MEASURED, mode, key)
     if not set(line) - {1}:
         return
     share = efficiencies(line, mode)
-    plain = {"color": look["color"], "linewidth": 1.4}
+    plain = {"color": line_style["color"], "linewidth": 1.4}
     time.plot(list(line), [1e6 * middle(some) for some in line.values()], **plain)
     efficiency.plot(list(share), [100 * value for value in share.values()], **plain)
     if 1 in line:
         alone = 1e6 * middle(line[1])
-        time.plot(list(line), [alone / (1 if mode == "weak" else ranks) for ranks in line], color=look["color"], linewidth=0.8, linestyle=IDEAL)
-    mark = {"color": look["color"], "marker": look["marker"], "markersize": 5, "zorder": 3}
+        time.plot(list(line), [alone / (1 if mode == "weak" else ranks) for ranks in line], color=line_style["color"], linewidth=0.8, linestyle=IDEAL)
+    mark = {"color": line_style["color"], "marker": line_style["marker"], "markersize": 5, "zorder": 3}
     for ranks, some in line.items():
         seconds = [1e6 * point["seconds"] for point in some]
         if len(some) > 1:
             time.plot([ranks, ranks], [min(seconds), max(seconds)], **plain)
-        text = told(mode, key, some, share.get(ranks))
+        text = label_of(mode, key, some, share.get(ranks))
         style.titled(*time.plot([ranks], [statistics.median(seconds)], **mark), text)
         if ranks in share:
             style.titled(*efficiency.plot([ranks], [100 * share[ranks]], **mark), text)
 
 
-def draw_predicted(time, efficiency, points, mode, key, look, style):
+def draw_predicted(time, efficiency, points, mode, key, line_style, style):
     """Draws diamonds, their line and band. A prediction for one rank alone is no scaling."""
     line = of_series(points, PREDICTED, mode, key)
     if not set(line) - {1}:
         return
     ranks, one = list(line), [some[0] for some in line.values()]
-    plain = {"color": look["color"], "linewidth": 0.9, "linestyle": "-.", "marker": "D", "markersize": 4, "markerfacecolor": "none"}
+    plain = {"color": line_style["color"], "linewidth": 0.9, "linestyle": "-.", "marker": "D", "markersize": 4, "markerfacecolor": "none"}
     text = f"{key[0]}, {mode}, {key[2]}: predicted"
     style.titled(*time.plot(ranks, [1e6 * point["seconds"] for point in one], **plain), text)
     style.titled(*efficiency.plot(ranks, [100 * point["efficiency"] for point in one], **plain), text)
     if all(point["low"] and point["high"] for point in one):
-        band = {"color": look["color"], "alpha": 0.18, "linewidth": 0}
+        band = {"color": line_style["color"], "alpha": 0.18, "linewidth": 0}
         time.fill_between(ranks, [1e6 * point["low"] for point in one], [1e6 * point["high"] for point in one], **band)
         efficiency.fill_between(ranks, *[[100 * point["efficiency"] * point["seconds"] / point[end] for point in one] for end in ("high", "low")], **band)
 
@@ -237,10 +237,10 @@ def draw_predicted(time, efficiency, points, mode, key, look, style):
 def draw_curves(time, efficiency, points, group, style):
     """A group's time and efficiency over ranks."""
     mode, name, keys = group
-    looks = looks_of(points, style)
+    line_styles = line_styles_of(points, style)
     for key in keys:
         for draw_kind in (draw_measured, draw_predicted):
-            draw_kind(time, efficiency, points, mode, key, looks[key[0]], style)
+            draw_kind(time, efficiency, points, mode, key, line_styles[key[0]], style)
     numbers = sorted({point["ranks"] for point in points for key in keys if fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)})
     for axes, label in ((time, unit(points)), (efficiency, "efficiency, %")):
         axes.set_title(f"{mode} scaling, {name}", loc="left", fontsize=9)
@@ -290,12 +290,12 @@ def with_phases(points, group):
     return [key for key in group[2] if any(of_series(points, kind, group[0], key) for kind in (MEASURED, PREDICTED))]
 
 
-def legend(points, keys, style, looks):
+def legend(points, keys, style, line_styles):
     """Handles: one per size and one per kind of point."""
     from matplotlib import lines
     kinds = {point["kind"] for point in points}
     gray = {"color": "#505050", "xdata": [], "ydata": []}
-    handles = [lines.Line2D([], [], color=looks[size]["color"], marker=looks[size]["marker"], label=size) for size in dict.fromkeys(key[0] for key in keys)]
+    handles = [lines.Line2D([], [], color=line_styles[size]["color"], marker=line_styles[size]["marker"], label=size) for size in dict.fromkeys(key[0] for key in keys)]
     if MEASURED in kinds:
         handles.append(lines.Line2D(marker="o", label="measured: median, min to max", **gray))
         handles.append(lines.Line2D(linestyle=IDEAL, linewidth=0.9, label="ideal", **gray))
@@ -323,7 +323,7 @@ def draw(points, title, name):
                 draw_phases(figure.add_subplot(grid[row, column]), points, group[0], key, style)
     phased = any(with_phases(points, group) for group in shown)
     bars = [patches.Patch(color=style.PARTS[index], label=label) for index, _, label in parts(points) if phased]
-    legend_rows = style.legend(figure, legend(points, names(points), style, looks_of(points, style)) + bars)
+    legend_rows = style.legend(figure, legend(points, names(points), style, line_styles_of(points, style)) + bars)
     origins = [point["origin"] for point in points if point["kind"] == MEASURED]
     text = style.caption(origins) if origins else "predicted"
     hatched = " · hatched: predicted" if phased and any(p["kind"] == PREDICTED for p in points) else ""

@@ -88,7 +88,7 @@ def groups(points):
     for number, group in enumerate(scaling.groups(points)):
         mode, name, keys = group
         mine = [point for point in points if any(scaling.fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1) for key in keys)]
-        legend = "".join(swatch(handle) for handle in scaling.legend(mine, keys, style, scaling.looks_of(points, style)))
+        legend = "".join(swatch(handle) for handle in scaling.legend(mine, keys, style, scaling.line_styles_of(points, style)))
         title = f"{mode} scaling, {name}"
         drawn = panels(lambda time, efficiency, group=group: scaling.draw_curves(time, efficiency, points, group, style), f"g{number}c",
                         (f"{title}: time per {scaling.step(points)}", f"{title}: efficiency"))
@@ -108,7 +108,7 @@ def picture(points, group, colours):
         axes.set_facecolor("none")
     mode, _, keys = group
     mine = [point for point in points if point["mode"] == mode or point["ranks"] == 1]
-    rows = style.legend(figure, scaling.legend(mine, keys, style, scaling.looks_of(points, style)))
+    rows = style.legend(figure, scaling.legend(mine, keys, style, scaling.line_styles_of(points, style)))
     figure.tight_layout(rect=(0, (0.2 + 0.22 * rows) / 3.3, 1, 1))
     text = inline(figure, "", f"{mode} scaling, {group[1]}: time per {scaling.step(points)} and efficiency over ranks")
     start = text.index(">") + 1

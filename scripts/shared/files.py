@@ -14,7 +14,7 @@ import time
 from endings import BadInput, Trouble
 
 READER_TENTHS = 20  # of a second
-NO_ROOM = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO
+NO_SPACE = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO
 
 
 def no_number(name):
@@ -149,7 +149,7 @@ def write_whole(path, data):
             try:
                 replace(os.path.realpath(path), before, data)
             except OSError as error:
-                if not before or error.errno in NO_ROOM:
+                if not before or error.errno in NO_SPACE:
                     raise
                 write_into(path, None, data)
                 print(f"{os.path.basename(sys.argv[0])}: warning: {path}: overwritten in place, because it cannot be replaced: {error.strerror}",

@@ -50,12 +50,12 @@ def last_words(path, leave=("$ ",)):
     something. Lines that begin as in `leave` are this side's."""
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith(leave)]
-    told = [line for line in lines if re.search(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
+    errors = [line for line in lines if re.search(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
     frames = [n for n, line in enumerate(lines) if re.fullmatch(r"-{20,}", line)]
-    if not told and len(frames) > 1 and frames[-1] > frames[-2] + 1 and frames[-1] >= len(lines) - 2:
+    if not errors and len(frames) > 1 and frames[-1] > frames[-2] + 1 and frames[-1] >= len(lines) - 2:
         return re.split(r"(?<=[.:!])\s", " ".join(lines[frames[-2] + 1:frames[-1]]))[0][:300]
     plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
-    return (told or plain or [""])[-1][:700]
+    return (errors or plain or [""])[-1][:700]
 
 
 def output(words, seconds=60):

@@ -280,9 +280,9 @@ def health(state, node):
         return
     reason = f"himeno: {texts[0]}" + (f" (+{len(texts) - 1} more)" if texts[1:] else "")
     reason = re.sub(r"[^ -~]|[\"\\]", "?", reason)[:REASON_MAX]
-    told = slurm("scontrol", "show", "node", node)
-    is_drained = "DRAIN" in re.search(r"\bState=(\S+)", told)[1]
-    before = re.search(r"^ *Reason=(.*?)(?: \[[^\]]*\])?$", told, re.M)
+    shown = slurm("scontrol", "show", "node", node)
+    is_drained = "DRAIN" in re.search(r"\bState=(\S+)", shown)[1]
+    before = re.search(r"^ *Reason=(.*?)(?: \[[^\]]*\])?$", shown, re.M)
     if is_drained and before and (before[1] == reason or not OURS.match(before[1])):
         return
     many = "" if is_drained else too_many()

@@ -70,7 +70,7 @@ static int takes(const struct kernel_subject *subject, const int64_t extent[3], 
 {
   struct rig rig;
   rig_open_whole(&rig, subject, extent, HIMENO_DENSE);
-  const int most = rig.set->at_once ? rig.set->at_once(rig.exec) : 1;
+  const int most = rig.set->sweeps_per_launch ? rig.set->sweeps_per_launch(rig.exec) : 1;
   rig_close(&rig);
   return sweeps <= most;
 }

@@ -231,7 +231,7 @@ static status_t many_pairs(struct bench *bench, const struct halo_transport *tra
 }
 
 /* Rank r with r + N/2: every message crosses the middle. */
-static status_t all_at_once(struct bench *bench, const struct halo_transport *transport, struct round *round)
+static status_t all_pairs(struct bench *bench, const struct halo_transport *transport, struct round *round)
 {
   int n = bench->placement.ranks, half = n / 2;
   for (int r = 0; r < n; r++) round->partner[r] = r < half ? r + half : r < 2 * half ? r - half : -1;
@@ -248,7 +248,7 @@ static status_t transport_pairs(struct bench *bench, const struct halo_transport
   if (status == STATUS_OK)
     status = bench->placement.ranks <= SERIAL_RANKS ? serial_pairs(bench, transport, &round)
                                                     : many_pairs(bench, transport, &round);
-  if (status == STATUS_OK && bench->placement.ranks > 3) status = all_at_once(bench, transport, &round);
+  if (status == STATUS_OK && bench->placement.ranks > 3) status = all_pairs(bench, transport, &round);
   free(round.partner);
   return status;
 }

@@ -64,7 +64,7 @@ static int find_gap(const struct qpu_memory *memory, uint32_t bytes, uint32_t ap
   return 0;
 }
 
-static int make_room(struct qpu_memory *memory)
+static int regions_grow(struct qpu_memory *memory)
 {
   if (memory->n_regions < memory->capacity) return 1;
   size_t capacity = memory->capacity ? 2 * memory->capacity : 64;
@@ -83,7 +83,7 @@ status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *add
   if (bytes == 0 || bytes > memory->size || !find_gap(memory, (uint32_t)bytes, apart, &begin, &number))
     return log_fail(STATUS_ENVIRONMENT, "%zu bytes of emulated QPU memory are needed and %zu are left", bytes,
                     qpu_memory_left(memory));
-  if (!make_room(memory))
+  if (!regions_grow(memory))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for the list of allocations");
   uint32_t end = memory->size - begin < apart ? memory->size : begin + apart;
   struct qpu_region *place = memory->regions + number;

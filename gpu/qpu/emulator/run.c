@@ -152,7 +152,7 @@ static status_t after_issue(struct qpu_emu *emu, int number, struct qpu_thread *
   return STATUS_OK;
 }
 
-static status_t run_turn(struct qpu_emu *emu, int *progress)
+static status_t run_cycle(struct qpu_emu *emu, int *progress)
 {
   *progress = 0;
   if (emu->cycle >= emu->next_dma) RETURN_IF_FAILED(qpu_dma_advance(emu, -1));
@@ -212,7 +212,7 @@ static status_t run_all(struct qpu_emu *emu)
 {
   while (emu->n_running > 0) {
     int progress;
-    RETURN_IF_FAILED(run_turn(emu, &progress));
+    RETURN_IF_FAILED(run_cycle(emu, &progress));
     if (emu->config.max_instructions && emu->stats.issued > emu->config.max_instructions)
       return log_fail(STATUS_HANG, "the QPU programs did not end within %llu instructions",
                       (unsigned long long)emu->config.max_instructions);

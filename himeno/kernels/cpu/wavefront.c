@@ -119,8 +119,8 @@ static int64_t tile_rows(const struct cpu_wavefront *w)
 {
   const int planes = HIMENO_COEFFICIENTS * (w->sweeps + w->fetches) + RING * w->sweeps + 1;
   const double row = (double)(planes * w->layout.pitch) * sizeof(float);
-  const long long told = switch_number("HIMENO_CPU_CACHE", sysconf(_SC_LEVEL2_CACHE_SIZE));
-  const double cache = told > 0 ? (double)told : CACHE_BYTES;
+  const long long known = switch_number("HIMENO_CPU_CACHE", sysconf(_SC_LEVEL2_CACHE_SIZE));
+  const double cache = known > 0 ? (double)known : CACHE_BYTES;
   const int64_t fit = (int64_t)(cache * (w->fetches ? CACHE_SHARE_FETCH : CACHE_SHARE) / row);
   return wavefront_least(most(fit, ROWS_A_HALO * (w->sweeps - 1)), w->layout.extent[1]);
 }

@@ -274,7 +274,7 @@ static status_t cuda_sweep_sweep(struct himeno_exec *handle, struct gpu_queue *q
   return exec->ops.sweep(exec, queue, &pass, sweep);
 }
 
-static int cuda_sweep_beside(const struct himeno_exec *exec)
+static int cuda_sweep_concurrent(const struct himeno_exec *exec)
 {
   (void)exec;
   return 1;
@@ -416,7 +416,7 @@ const struct himeno_kernel_set himeno_kernels_cuda = {
     .close = close_exec,
     .fill = cuda_sweep_fill,
     .sweep = cuda_sweep_sweep,
-    .beside = cuda_sweep_beside,
+    .concurrent = cuda_sweep_concurrent,
     .links = cuda_sweep_links,
     .linked = cuda_sweep_linked,
     .ceiling = ceiling,

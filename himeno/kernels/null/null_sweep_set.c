@@ -79,7 +79,7 @@ static status_t null_repeat(struct himeno_exec *exec, struct gpu_queue *queue,
   return STATUS_OK;
 }
 
-static int null_beside(const struct himeno_exec *exec)
+static int null_concurrent(const struct himeno_exec *exec)
 {
   (void)exec;
   return 1;
@@ -93,7 +93,7 @@ const struct himeno_kernel_set himeno_kernels_null = {
     .close = null_close,
     .fill = null_fill,
     .sweep = null_sweep,
-    .beside = null_beside,
+    .concurrent = null_concurrent,
     .ceiling = null_ceiling,
     .checksum = null_checksum,
     .repeat = null_repeat,

@@ -478,7 +478,7 @@ static status_t opencl_sweep_open(struct gpu_device *device, const struct himeno
   return status;
 }
 
-static int opencl_beside(const struct himeno_exec *exec)
+static int opencl_concurrent(const struct himeno_exec *exec)
 {
   return ((const struct opencl_exec *)exec)->gosa != GOSA_LAUNCH;
 }
@@ -492,8 +492,8 @@ const struct himeno_kernel_set himeno_kernels_opencl = {
     .close = opencl_sweep_close,
     .fill = opencl_fill,
     .sweep = opencl_sweep,
-    .at_once = persistent_most,
-    .beside = opencl_beside,
+    .sweeps_per_launch = persistent_most,
+    .concurrent = opencl_concurrent,
     .ceiling = opencl_ceiling,
     .checksum = opencl_checksum,
     .resources = opencl_resources,

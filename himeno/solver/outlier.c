@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same points on every multiprocessor, and who has others. */
+/* The same points on every multiprocessor, and the one whose values differ. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,61 +41,61 @@ static const float *values_of(const struct repeats *r, int time)
   return r->values + (size_t)time * r->points;
 }
 
-static int odd_is_same(const struct repeats *r, int time, int other)
+static int outlier_is_same(const struct repeats *r, int time, int other)
 {
   return memcmp(values_of(r, time), values_of(r, other), r->points * sizeof(float)) == 0;
 }
 
 /* A time that has what most have, where more than half have the same. */
-static int odd_most_common(const struct repeats *r)
+static int outlier_most_common(const struct repeats *r)
 {
   int candidate = 0, votes = 0;
   for (int t = 0; t < r->times; t++) {
     if (votes == 0) candidate = t;
-    votes += odd_is_same(r, t, candidate) ? 1 : -1;
+    votes += outlier_is_same(r, t, candidate) ? 1 : -1;
   }
   return candidate;
 }
 
-static void odd_add(const int64_t origin[3], const struct repeats *r, int time, int right,
-                    struct solver_odd *odd)
+static void outlier_add(const int64_t origin[3], const struct repeats *r, int time, int right,
+                        struct solver_outlier *outlier)
 {
   const float *is = values_of(r, time), *must_be = values_of(r, right);
   for (size_t n = 0; n < r->points; n++) {
-    if (memcmp(&is[n], &must_be[n], sizeof *is) == 0 || odd->points++ > 0) continue;
+    if (memcmp(&is[n], &must_be[n], sizeof *is) == 0 || outlier->points++ > 0) continue;
     const int64_t depth = box_extent(&r->box, 2), at = (int64_t)n;
-    odd->first[0] = origin[0] + r->box.lo[0];
-    odd->first[1] = origin[1] + r->box.lo[1] + at / depth;
-    odd->first[2] = origin[2] + r->box.lo[2] + at % depth;
-    odd->is = is[n];
-    odd->must_be = must_be[n];
+    outlier->first[0] = origin[0] + r->box.lo[0];
+    outlier->first[1] = origin[1] + r->box.lo[1] + at / depth;
+    outlier->first[2] = origin[2] + r->box.lo[2] + at % depth;
+    outlier->is = is[n];
+    outlier->must_be = must_be[n];
   }
 }
 
 /* The one with most wrong points. */
-static status_t odd_choose(const int64_t origin[3], const struct repeats *r, struct solver_odd *odd)
+static status_t outlier_choose(const int64_t origin[3], const struct repeats *r, struct solver_outlier *worst)
 {
-  const int right = odd_most_common(r);
-  struct solver_odd *all = calloc(PROCESSORS_MAX, sizeof *all);
+  const int right = outlier_most_common(r);
+  struct solver_outlier *all = calloc(PROCESSORS_MAX, sizeof *all);
   if (!all) return log_fail(STATUS_ENVIRONMENT, "out of host memory for multiprocessors");
   for (int t = 0; t < r->times; t++) {
     const int processor = r->processors[t];
-    if (processor < 0 || processor >= PROCESSORS_MAX || odd_is_same(r, t, right)) continue;
+    if (processor < 0 || processor >= PROCESSORS_MAX || outlier_is_same(r, t, right)) continue;
     all[processor].processor = processor;
-    odd_add(origin, r, t, right, &all[processor]);
-    if (all[processor].points > odd->points) *odd = all[processor];
+    outlier_add(origin, r, t, right, &all[processor]);
+    if (all[processor].points > worst->points) *worst = all[processor];
   }
   free(all);
   return STATUS_OK;
 }
 
-status_t solver_odd_find(struct solver_grid *grid, struct solver_odd *odd)
+status_t solver_outlier_find(struct solver_grid *grid, struct solver_outlier *outlier)
 {
   const int units = grid->compute->device->info.compute_units, times = TIMES * units;
   const struct himeno_stuck stuck = flip_stuck(grid->rank, grid->swept);
   struct repeats r = {.box = box_choose(&grid->fields.layout.owned, grid->swept),
                       .times = times > TIMES_LEAST ? times : TIMES_LEAST};
-  *odd = (struct solver_odd){.points = 0};
+  *outlier = (struct solver_outlier){.points = 0};
   if (!grid->set->repeat) return STATUS_OK;
   r.points = (size_t)box_points(&r.box);
   r.values = malloc((size_t)r.times * r.points * sizeof *r.values);
@@ -104,7 +104,7 @@ status_t solver_odd_find(struct solver_grid *grid, struct solver_odd *odd)
                         ? grid->set->repeat(grid->exec, grid->compute, &grid->fields, grid->current, &r.box,
                                             r.times, &stuck, r.values, r.processors)
                         : log_fail(STATUS_ENVIRONMENT, "out of host memory for multiprocessors' values");
-  if (status == STATUS_OK) status = odd_choose(grid->fields.layout.origin, &r, odd);
+  if (status == STATUS_OK) status = outlier_choose(grid->fields.layout.origin, &r, outlier);
   free(r.values);
   free(r.processors);
   return status;
