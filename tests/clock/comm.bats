@@ -12,7 +12,7 @@ bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$
 
 @test "host and device by size: the slower rank's rate" {
   CLOCK_MACHINE+=" in@1=0.5" bench --parts host
-  says '        1024      0.68    0.91    0.39      0.68    0.91    0.39'
+  says '  alone  in          1024         1.51      0.68' '  alone  out         1024         1.13      0.91' '  all    both        1024         2.64      0.39'
 }
 
 @test "pairs: a transfer to the peer, both ways at once and one way" {
@@ -36,20 +36,18 @@ FIGURES
   says '  staged      halos           7440       3.7       1.9      24.3       2.9       1.9       0.0      34.7  to rank 70%'
 }
 
-@test "within a time: sizes that would last too long are left out, and the last ones have fewer batches" {
-  clocked 2 comm-gpu -b null --parts pairs -x staged --max 16M -t 0.3
+@test "within a time: sizes that would last too long are left out, and late ones have fewer batches" {
+  export CLOCK_MACHINE="copy=100000 in=25 out=12.5 pack=50 unpack=25 peer=6.25 latency=200000 link=300"
+  clocked 2 comm-gpu -b null --parts pairs --max 64K --step 16 -t 4
   figures <<'FIGURES'
-[[(q.bytes, q.transfers) for q in p.points] for p in d.pairs] = [[(8, 3458), (32, 3388), (128, 3080), (512, 2282), (2048, 1120), (8192, 364), (32768, 98), (131072, 14), (524288, 6)], [(8, 2048), (32, 2048), (128, 2048), (512, 1476), (2048, 828), (8192, 240), (32768, 54), (131072, 12)]]
-(0.25 < d.result.seconds < 0.3, d.result.curves_left_out, d.result.sizes_left_out) = (True, 0, 7)
+[len(p.points) for p in d.pairs] = [5, 5, 5, 5, 5, 5, 2, 2, 5, 5, 5, 4, 2, 1]
+[(q.bytes, q.transfers) for q in d.pairs[0].points] = [(8, 28), (128, 28), (2048, 14), (32768, 6), (65536, 6)]
+(d.result.curves_left_out, d.result.sizes_left_out) = (0, 14)
 FIGURES
-  says '  plan       2 curves: pairs 2 within 0.3 s (--time); no time for 0 curves and 7 sizes'
-  clocked 2 comm-gpu -b null --parts pairs --max 16M -t 1
+  says '  plan       14 curves: pairs 14 within 4 s (--time); no time for 0 curves and 14 sizes'
+  clocked 2 comm-gpu -b null --parts pairs -x staged --max 64K --step 16 -t 0
   figures <<'FIGURES'
-[len(p.points) for p in d.pairs] = [8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7, 6, 1]
-FIGURES
-  clocked 2 comm-gpu -b null --parts pairs -x staged --max 16M -t 0
-  figures <<'FIGURES'
-[(p.points[0].transfers, p.points[-1].bytes, p.points[-1].transfers) for p in d.pairs] = [(3458, 16777216, 14), (3584, 16777216, 14)]
+[(q.bytes, q.transfers) for q in d.pairs[0].points] = [(8, 28), (128, 28), (2048, 14), (32768, 14), (65536, 14)]
 FIGURES
 }
 

@@ -14,8 +14,6 @@
 #define RANKS_SHOWN 16
 /* Root mean square of the relative errors, beyond which a fit is not shown. */
 #define FIT_POOR 0.20
-/* Pinned and pageable, alone and all, in, out and both. */
-#define COLUMNS_MAX 12
 
 static const struct bench_point *last_point(const struct bench_curve *curve)
 {
@@ -53,9 +51,10 @@ static void print_fastest(const struct bench *bench, FILE *out)
 static void print_plan(const struct bench *bench, FILE *out)
 {
   const struct bench_plan *plan = &bench->plan;
-  fprintf(out, "  plan       %d curves:", plan->total);
+  const char *gap = ": ";
+  fprintf(out, "  plan       %d curves", plan->total);
   for (int p = 0; p < BENCH_PARTS; p++)
-    if (plan->curves[p]) fprintf(out, " %s %d", bench_part_names[p], plan->curves[p]);
+    if (plan->curves[p]) fprintf(out, "%s%s %d", gap, bench_part_names[p], plan->curves[p]), gap = ", ";
   if (isfinite(plan->end)) fprintf(out, " within %g s (--time)", bench->config.seconds);
   if (plan->curves_left_out || plan->sizes_left_out)
     fprintf(out, "; no time for %d curves and %d sizes", plan->curves_left_out, plan->sizes_left_out);
@@ -78,6 +77,62 @@ static void comm_print_config(const struct bench *bench, FILE *out)
             bench->ranks[r].shared ? ", SHARED with another rank" : "");
 }
 
+/* ---- sizes ---- */
+
+/* Paths of one table of sizes: memory or transport, load and direction. */
+struct column {
+  const char *method, *load, *direction;
+};
+
+static int in_column(const struct bench_path *path, const struct column *c)
+{
+  return strcmp(path->method, c->method) == 0 && strcmp(path->load, c->load) == 0 &&
+         strcmp(path->direction, c->direction) == 0;
+}
+
+/* Of the paths of a column, the slowest point of a size; NULL: none. */
+static const struct bench_point *slowest(const struct bench_path *paths, int n, const struct column *column,
+                                         int64_t bytes)
+{
+  const struct bench_point *found = NULL;
+  for (int p = 0; p < n; p++)
+    for (int i = 0; i < paths[p].curve.n && in_column(&paths[p], column); i++) {
+      const struct bench_point *point = &paths[p].curve.points[i];
+      if (point->bytes == bytes && (!found || point->seconds > found->seconds)) found = point;
+    }
+  return found;
+}
+
+/* The next size that any path of that method has after \a bytes; 0: none. */
+static int64_t size_after(const struct bench_path *paths, int n, const char *method, int64_t bytes)
+{
+  int64_t next = 0;
+  for (int p = 0; p < n; p++)
+    for (int i = 0; i < paths[p].curve.n && strcmp(paths[p].method, method) == 0; i++) {
+      const int64_t one = paths[p].curve.points[i].bytes;
+      if (one > bytes && (!next || one < next)) next = one;
+    }
+  return next;
+}
+
+/* One row per size, as nccl-tests prints them. \a bus: busbw over bytes per second, 0 for none. */
+static void print_sizes(const struct bench_path *paths, int n, const char *method, double bus, FILE *out)
+{
+  static const char *const loads[] = {"alone", "all"}, *const directions[] = {"in", "out", "one", "both"};
+  fprintf(out, "  ranks, dir.       bytes           us      GB/s%s\n", bus > 0 ? "     busbw" : "");
+  for (int c = 0; c < 8; c++) {
+    const struct column column = {method, loads[c / 4], directions[c % 4]};
+    for (int64_t bytes = 0; (bytes = size_after(paths, n, method, bytes)) > 0;) {
+      const struct bench_point *point = slowest(paths, n, &column, bytes);
+      if (!point) continue;
+      fprintf(out, "  %-5s  %-4s %11" PRId64 " %12.2f %9.2f", column.load, column.direction, bytes,
+              point->seconds * 1e6, rate(point));
+      if (bus > 0) fprintf(out, " %9.2f", bus * rate(point));
+      fprintf(out, "\n");
+    }
+  }
+}
+
 /* ---- host and device ---- */
 
 static void comm_print_host(const struct bench *bench, FILE *out)
@@ -98,99 +153,11 @@ static void comm_print_host(const struct bench *bench, FILE *out)
     print_fit(&path->curve.fit, out);
     fprintf(out, "\n");
   }
-}
-
-/* Columns of the table by size: memory, load and direction, in the order of measuring. */
-struct column {
-  const char *method, *load, *direction;
-};
-
-static int in_column(const struct bench_path *path, const struct column *c)
-{
-  return strcmp(path->method, c->method) == 0 && strcmp(path->load, c->load) == 0 &&
-         strcmp(path->direction, c->direction) == 0;
-}
-
-static int columns_list(const struct bench *bench, struct column columns[COLUMNS_MAX])
-{
-  static const char *const methods[] = {"pinned", "pageable"}, *const loads[] = {"alone", "all"},
-                           *const directions[] = {"in", "out", "both"};
-  int n = 0;
-  for (int c = 0; c < COLUMNS_MAX; c++) {
-    struct column one = {methods[c / 6], loads[c / 3 % 2], directions[c % 3]};
-    int any = 0;
-    for (int p = 0; p < bench->n_host; p++) any |= in_column(&bench->host[p], &one);
-    if (any) columns[n++] = one;
+  for (int kind = 0; kind < 2; kind++) {
+    static const char *const kinds[] = {"pinned", "pageable"};
+    fprintf(out, "\n  Between host and device by size, %s memory, of the slowest rank\n", kinds[kind]);
+    print_sizes(bench->host, bench->n_host, kinds[kind], 0, out);
   }
-  return n;
-}
-
-/* Of the paths of a column, the slowest point of a size; NULL: none. */
-static const struct bench_point *slowest(const struct bench_path *paths, int n, const struct column *column,
-                                         int64_t bytes)
-{
-  const struct bench_point *found = NULL;
-  for (int p = 0; p < n; p++)
-    for (int i = 0; i < paths[p].curve.n && in_column(&paths[p], column); i++) {
-      const struct bench_point *point = &paths[p].curve.points[i];
-      if (point->bytes == bytes && (!found || point->seconds > found->seconds)) found = point;
-    }
-  return found;
-}
-
-/* The next size that any path of that method (NULL: any) has after \a bytes; 0: none. */
-static int64_t size_after(const struct bench_path *paths, int n, const char *method, int64_t bytes)
-{
-  int64_t next = 0;
-  for (int p = 0; p < n; p++)
-    for (int i = 0; i < paths[p].curve.n && (!method || strcmp(paths[p].method, method) == 0); i++) {
-      const int64_t one = paths[p].curve.points[i].bytes;
-      if (one > bytes && (!next || one < next)) next = one;
-    }
-  return next;
-}
-
-/* One row per size, as nccl-tests prints them. \a bus: busbw over bytes per second, 0 for none. */
-static void print_sizes(const struct bench_path *paths, int n, const char *method, double bus, FILE *out)
-{
-  static const struct column kinds[] = {
-      {NULL, "alone", "one"}, {NULL, "alone", "both"}, {NULL, "all", "both"}};
-  fprintf(out, "  ranks, dir.       bytes           us      GB/s%s\n", bus > 0 ? "     busbw" : "");
-  for (int c = 0; c < 3; c++) {
-    const struct column column = {method, kinds[c].load, kinds[c].direction};
-    for (int64_t bytes = 0; (bytes = size_after(paths, n, method, bytes)) > 0;) {
-      const struct bench_point *point = slowest(paths, n, &column, bytes);
-      if (!point) continue;
-      fprintf(out, "  %-5s  %-4s %11" PRId64 " %12.2f %9.2f", column.load, column.direction, bytes,
-              point->seconds * 1e6, rate(point));
-      if (bus > 0) fprintf(out, " %9.2f", bus * rate(point));
-      fprintf(out, "\n");
-    }
-  }
-}
-
-static void print_host_sizes(const struct bench *bench, FILE *out)
-{
-  struct column columns[COLUMNS_MAX];
-  int n = columns_list(bench, columns);
-  if (n == 0) return;
-  fprintf(out,
-          "\n  Between host and device, GB/s of each direction by size, of the slowest rank\n            ");
-  for (int c = 0; c < n; c += 3)
-    fprintf(out, "%*s%s, %s",
-            c ? 24 - (int)strlen(columns[c - 3].method) - (int)strlen(columns[c - 3].load) : 2, "",
-            columns[c].method, columns[c].load);
-  fprintf(out, "\n       bytes");
-  for (int c = 0; c < n; c++) fprintf(out, "%*s", c % 3 ? 8 : 10, columns[c].direction);
-  for (int64_t bytes = 0; (bytes = size_after(bench->host, bench->n_host, NULL, bytes)) > 0;) {
-    fprintf(out, "\n  %10" PRId64, bytes);
-    for (int c = 0; c < n; c++) {
-      const struct bench_point *point = slowest(bench->host, bench->n_host, &columns[c], bytes);
-      const int width = c % 3 ? 8 : 10;
-      point ? fprintf(out, "%*.2f", width, rate(point)) : fprintf(out, "%*s", width, "-");
-    }
-  }
-  fprintf(out, "\n");
 }
 
 /* ---- pairs ---- */
@@ -398,7 +365,6 @@ void bench_report_text(const struct bench *bench, FILE *out)
     fprintf(out, "\n  emulated   no speed: transfers of the device were verified, and have no times\n");
   } else {
     comm_print_host(bench, out);
-    print_host_sizes(bench, out);
     comm_print_pairs(bench, out);
     print_halo(bench, out);
     print_stages(bench, out);
