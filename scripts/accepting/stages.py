@@ -25,6 +25,8 @@ INVENTORY_SHARE = 0.15  # of the budget
 SUSPECT = 0.10  # a host this much slower than the fastest, although nothing else is wrong
 SUSPECT_IN_SLOW = 0.03  # in a job that is slow
 PAIRS_POLICY = "pairs of hosts"
+TENSOR_TYPE = "bf16"  # of a second step of products, if the devices have it
+NO_TYPE = "does not take type"  # as gemm-gpu prints
 PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmetic
 BLOCKS_MIN = 3  # with fewer there is no noise
 NORMAL_MAD = 1.4826
@@ -258,17 +260,29 @@ def products(run, names, prefix="products"):
     if not run.has("gemm-gpu"):
         return names
     options = ["--accept", "-t", str(run.a.seconds), "--no-reference", *backend_of(run.a.options), *run.a.gemm_options]
+    left = products_of(run, names, prefix, options)
+    if any(re.match("--type(=|$)", word) for word in run.a.gemm_options):
+        return left
+    # Tensor cores draw more power than the other units, and they fail alone.
+    found = {name: run.document(f"{prefix}-{name}") or {} for name in left}
+    tensor = [name for name in left if found[name].get("config", {}).get("backend") == "cuda"]
+    passed = products_of(run, tensor, f"{prefix}-{TENSOR_TYPE}", [*options, "--type", TENSOR_TYPE], f"{TENSOR_TYPE} ")
+    return [name for name in left if name not in tensor or name in passed]
+
+
+def products_of(run, names, prefix, options, of=""):
+    """Those of one element type. A device that has no kernel for it is not judged."""
     steps = by_themselves(run, names, prefix, program="gemm-gpu", options=options)
+    without = [name for name, step in steps.items() if of and step["outcome"] == "usage" and NO_TYPE in step["why"]]
+    run.notes += [f"not judged: {of}products on {fold(without)}"] if without else []
+    steps = {name: step for name, step in steps.items() if name not in without}
     good = sort_out(run, "gemm-gpu", steps)
-    rates = {}
-    for name in good:
-        for rank in run.document(f"{prefix}-{name}")["ranks"]:
-            rates[name, device_of(rank)] = rank["gflops"]
-    slow = slow_at_products(run, rates, steps)
+    rates = {(name, device_of(rank)): rank["gflops"] for name in good for rank in run.document(steps[name]["name"])["ranks"]}
+    slow = slow_at_products(run, rates, steps, of)
     return [name for name in names if name not in steps or name in good and name not in slow]
 
 
-def slow_at_products(run, rates, steps):
+def slow_at_products(run, rates, steps, of=""):
     if len({name for name, _ in rates}) < PAIRS_MIN:
         return set()
     usual, spread = spread_of(list(rates.values()))
@@ -284,7 +298,7 @@ def slow_at_products(run, rates, steps):
             run.find("slow" if steady else "noisy", [name], f"gemm-gpu reaches {rate:.1f} GFLOPS, median {usual:.1f}, limit {limit:.1f}"
                      + ("" if steady else "; too few blocks to judge" if noise is None else f"; a rank waited {starved:.1%} for a core" if starved > PRODUCTS_LEAST
                         else f"; its blocks vary by up to {noise:.1%}"),
-                     steps[name], device=device, checks=["rate of products"], value=rate, limit=limit, usual=usual)
+                     steps[name], device=device, checks=[f"rate of {of}products"], value=rate, limit=limit, usual=usual)
     return bad
 
 

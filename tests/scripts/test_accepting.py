@@ -140,6 +140,24 @@ class Accepting(helper.Case):
             self.assertEqual(run.found(), [(kind, "e")])
             self.assertTrue(run.findings[0]["why"].endswith(why), run.findings)
 
+    def test_products_of_tensor_cores(self):
+        """devices of CUDA multiply bf16 too, and a slow one is drained by it; one without such a kernel is not judged"""
+        def told(outcomes=(), options=(), backend="cuda", slow=()):
+            documents = {f"products{of}-{name}": {"config": {"backend": backend}, "result": {"samples": [1] * 9}, "ranks": [
+                {"rank": 0, "uuid": "", "gflops": 90 if (of, name) in slow else 100, "starved": 0}]} for of in ("", "-bf16") for name in "abcd"}
+            run = helper.Run({f"products-bf16-{name}": outcome for name, outcome in outcomes}, documents)
+            run.a.gemm_options = list(options)
+            left = stages.products(run, ["a", "b", "c", "d"])
+            return "".join(left), len(run.launched), [(one["kind"], *one["hosts"], *one["checks"]) for one in run.findings], run.notes
+        self.assertEqual(told(), ("abcd", 8, [], []))
+        self.assertEqual(told(backend="cpu"), ("abcd", 4, [], []))
+        self.assertEqual(told(options=["--type=f16"]), ("abcd", 4, [], []))
+        self.assertEqual(told(slow=[("-bf16", "c")]), ("abd", 8, [("slow", "c", "rate of bf16 products")], []))
+        self.assertEqual(told(slow=[("", "c")]), ("abd", 7, [("slow", "c", "rate of products")], []))
+        self.assertEqual(told([("b", {"outcome": "wrong"})]), ("acd", 8, [("wrong", "b", "gemm-gpu: wrong")], []))
+        none = {"outcome": "usage", "why": "backend cuda has no kernel for this product: its last one does not take type bf16"}
+        self.assertEqual(told([("b", none), ("d", none)]), ("abcd", 8, [], ["not judged: bf16 products on b,d"]))
+
     def test_a_larger_job_accuses_devices_that(self):
         """a larger job accuses devices that compute slowly, and leaves ways to the pairs"""
         run = helper.Run()
