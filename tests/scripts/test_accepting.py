@@ -6,8 +6,10 @@ import html
 import io
 import json
 import re
+import types
 
 import helper
+import drift
 import hosts
 import measured
 import published
@@ -15,6 +17,7 @@ import report
 import soaking
 import stages
 import steps
+import timing
 
 
 class Accepting(helper.Case):
@@ -157,6 +160,53 @@ class Accepting(helper.Case):
         self.assertEqual(told([("b", {"outcome": "wrong"})]), ("acd", 8, [("wrong", "b", "gemm-gpu: wrong")], []))
         none = {"outcome": "usage", "why": "backend cuda has no kernel for this product: its last one does not take type bf16"}
         self.assertEqual(told([("b", none), ("d", none)]), ("abcd", 8, [], ["not judged: bf16 products on b,d"]))
+
+    def test_how_long_it_takes(self):
+        """how long it takes: steps by stage and in waves, what remains by the pace so far, and no more than the budget"""
+        self.assertEqual([timing.text(one) for one in (0, 99, 100, 3600, 3660, 7800)], ["1 s", "99 s", "2 min", "1 h", "1 h 1 min", "2 h 10 min"])
+        def of(names, **more):
+            given = {"seconds": 2, "parallel": 4, "rounds": 3, "leaves": {}, "level": None, "soak": None, "budget": None, "stages": list(stages.NAMES), **more}
+            return types.SimpleNamespace(names=names, **given)
+        self.assertEqual(timing.stages(of("abcdef", leaves={"x": "abc", "y": "de", "z": "abcdef"})),
+                         {"alone": (6, 20), "products": (6, 20), "pairs": (9, 30), "switches": (1, 10), "all": (1, 10)})
+        self.assertEqual([timing.stages(of(names))["pairs"][0] for names in ("a", "ab", "abc", "abcd")], [0, 1, 3, 6])
+        self.assertEqual(timing.stages(of("a"))["all"], (0, 0))
+        now = [100]
+        self.replace(timing.time, "time", lambda: now[0])
+        self.assertEqual([timing.Timing(of("ab", **more)).expected() for more in ({}, {"budget": 25}, {"soak": 50})], [40, 25, 60])
+        one = timing.Timing(of("ab", soak=50, stages=["alone", "all"], level=3))
+        now[0] += 50
+        one.ended("soak", 50, False)
+        self.assertEqual(one.remaining(), 20)
+        one.ended("alone", 1, True)  # kept: no pace
+        self.assertEqual(one.remaining(), 15)
+        now[0] += 10
+        one.ended("alone", 10, False)  # 5 s were expected
+        self.assertEqual(one.remaining(), 20)
+        one.budget = 65
+        self.assertEqual(one.remaining(), 5)
+
+    def test_drift_of_devices_and_hosts(self):
+        """drift: a change counts beyond its noise, a guaranteed rate is missed by what noise does not excuse, and counters begin again"""
+        def row(gflops, noise=0.001, corrected=None):
+            return {"host": "a", "rank": 0, "uuid": "", "gflops": gflops, "noise": noise, "corrected": corrected}
+        def told(now, noise=0.001):
+            return drift.change(row(100), row(now, noise), 10, drift.RATE_MIN)["outcome"]
+        self.assertEqual([told(now) for now in (98.5, 99.5, 100.5, 101.5, 90.1, 89.9)],
+                         ["slower", "unchanged", "unchanged", "faster", "slower", "below the guaranteed rate"])
+        self.assertEqual([told(now, 0.02) for now in (95, 93, 105, 107, 89)],
+                         ["unchanged", "slower", "unchanged", "faster", "noisy"])
+        self.assertEqual([told(now, noise) for now, noise in ((89, 0.015), (80, 0.02))], ["below the guaranteed rate"] * 2)
+        self.assertEqual([drift.change(row(1, corrected=old), row(1, corrected=new), 10, 0.9)["corrected_per_day"]
+                          for old, new in ((10, 30), (30, 10), (None, 3))], [2, 1, None])
+        hosts = [{**drift.change(row(100), row(now), 1, 0.9)} for now in (99, 80, 120)]
+        self.assertEqual([drift.of_host(hosts)[key] for key in ("gflops", "before", "percent", "outcome")], [80, 100, -20, "below the guaranteed rate"])
+        self.assertIsNone(drift.of_host([drift.change(row(1), None, 1, 0.9)]))
+        # A device that two hosts had, or have, was not moved.
+        for old, new, moved in (("a", "b", {"x": "a"}), ("ab", "c", {}), ("a", "bc", {})):
+            before, now = ({(host, "x"): host for host in names} for names in (old, new))
+            self.assertEqual(drift.move(before, now), moved)
+            self.assertEqual(set(before), {("b", "x")} if moved else {(host, "x") for host in old})
 
     def test_a_larger_job_accuses_devices_that(self):
         """a larger job accuses devices that compute slowly, and leaves ways to the pairs"""
