@@ -325,7 +325,7 @@ ladder() {
 
 # ---- half precision and the tensor cores ----
 
-tensor_kernels="f16x2 wmma wmma-32x8 wmma-8x32 mma wgmma"
+tensor_kernels="f16x2 wmma mma wgmma"
 
 tensor_studies() {
   needs cuda

@@ -56,10 +56,12 @@ static struct gemm_marks *marks_of(const struct gemm_cluster *c, int j, int step
   return &c->marks[j * (steps_most(c) + 1) + step];
 }
 
-/* Blocks that stay would not let those of the other queue fill what they leave. */
+/* Blocks that stay would not let those of the other queue fill what they leave, and parts of k have
+ * one place in memory. */
 static struct gpu_queue *product_queue(const struct gemm_cluster *c, int q)
 {
-  return q == 0 || c->kernel.stays || c->part[0]->blocks.stays ? c->compute : c->second;
+  const struct gemm_blocks *blocks = &c->part[0]->blocks;
+  return q == 0 || c->kernel.stays || blocks->stays || blocks->splits > 1 ? c->compute : c->second;
 }
 
 /* The first step of both rings: after the product that read the field four panels ago, and so after

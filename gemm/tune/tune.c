@@ -17,6 +17,9 @@
 #define TRIALS     8
 #define TRIALS_CPU 2
 #define LAUNCHES   3
+/* On a GPU of products of less than this, which take microseconds. */
+#define LAUNCHES_SHORT 20
+#define FLOP_SHORT     3e10
 
 /* What a launch multiplies: of a product of many ranks a panel. */
 static struct gemm_problem tried(const struct gemm_work *work)
@@ -38,12 +41,12 @@ static int by_prediction(const void *a, const void *b)
 
 /* Seconds of a product, after one that is not counted. C holds what the counted ones left. */
 static status_t gemm_trial_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
-                                double *seconds)
+                                int launches, double *seconds)
 {
   RETURN_IF_FAILED(gemm_launch(exec, rig->queue, &work->matrices.on));
   RETURN_IF_FAILED(gemm_matrices_reset(&work->matrices));
   RETURN_IF_FAILED(gpu_sync(rig->queue));
-  return gemm_block_time(rig, work, exec, LAUNCHES, seconds);
+  return gemm_block_time(rig, work, exec, launches, seconds);
 }
 
 /* What does not run here is passed over. STATUS_WRONG where it computes something else than the
@@ -56,7 +59,7 @@ static status_t gemm_trial(const struct gemm_rig *rig, struct gemm_work *work, s
   TRY(gemm_exec_open(trials->kernel, rig->device, &problem, blocks, &trials->exec), done);
   if (!trials->first && rig->config.verify != GEMM_VERIFY_OFF && !work->cluster)
     TRY(gemm_compare_product(rig, work, trials, GEMM_BLOCK_TRIAL), done);
-  if (!trials->fault[0]) TRY(gemm_trial_time(rig, work, trials->exec, seconds), done);
+  if (!trials->fault[0]) TRY(gemm_trial_time(rig, work, trials->exec, trials->launches, seconds), done);
   if (!trials->fault[0] && !work->cluster) TRY(gemm_compare_block(rig, work, trials, GEMM_BLOCK_TRIAL), done);
 done:
   gemm_exec_close(trials->exec);
@@ -90,7 +93,8 @@ static status_t gemm_tune_choose(const struct gemm_rig *rig, struct gemm_work *w
   const struct gemm_machine machine = gemm_run_machine(rig);
   const struct gemm_problem problem = tried(work);
   const struct gemm_kernel *kernel = s->kernel;
-  struct gemm_series trials = {.kernel = kernel, .launches = LAUNCHES};
+  const int is_short = !rig->placement.info.is_cpu && gemm_flop(&problem) < FLOP_SHORT;
+  struct gemm_series trials = {.kernel = kernel, .launches = is_short ? LAUNCHES_SHORT : LAUNCHES};
   struct candidate *candidates = malloc((size_t)kernel->n_blocks * sizeof *candidates);
   if (!candidates) return STATUS_OK;
   for (int n = 0; n < kernel->n_blocks; n++)

@@ -53,7 +53,8 @@ struct cuda_operation {
   /** \brief Sets \a blocks, which may be all 0, to what a launch will use.
    * cudaErrorInvalidConfiguration: there is no such kernel for this job on this chip. NULL: the
    * operation has no choice. */
-  cudaError_t (*choose)(const struct cuda_job *job, const struct cuda_chip *chip, struct gemm_blocks *blocks);
+  cudaError_t (*choose)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
+                        struct gemm_blocks *blocks);
   /** \brief NULL: no report knows. */
   struct cuda_launch (*describe)(const struct cuda_job *job, const struct cuda_chip *chip,
                                  const struct gemm_blocks *blocks);
@@ -69,8 +70,13 @@ struct cuda_operation {
 
 extern const struct cuda_operation fp32_naive, fp32_regblock, fp32_local, fp32_unroll, fp32_pipeline,
     fp32_lds_pipeline, fp32_warptile;
-extern const struct cuda_operation tensor_f16x2, tensor_wmma, tensor_wmma_32x8, tensor_wmma_8x32, tensor_mma,
-    tensor_wgmma;
+extern const struct cuda_operation tensor_f16x2, tensor_wmma, tensor_mma, tensor_wgmma;
+
+/** \brief Puts C = alpha·Σ parts + beta·C into the stream: \a count float matrices of the size of
+ * C, of rows \a ld and each \a part elements after the one before, both multiples of 4. They are
+ * added up in an order that depends on their count alone. */
+cudaError_t cuda_parts_add(const struct cuda_job *job, const float *parts, int count, int64_t part,
+                           int64_t ld, cudaStream_t stream);
 
 /** float32 on any chip. */
 extern const struct gemm_ops gemm_cuda_ops;

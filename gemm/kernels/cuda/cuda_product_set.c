@@ -92,20 +92,6 @@ static const struct gemm_kernel wmma = {
     TENSOR(tensor_wmma),
 };
 
-static const struct gemm_kernel wmma_32x8 = {
-    .name = "wmma-32x8",
-    .step = "wmma with fragments 32x8x16",
-    .types = GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_F16_F16),
-    TENSOR(tensor_wmma_32x8),
-};
-
-static const struct gemm_kernel wmma_8x32 = {
-    .name = "wmma-8x32",
-    .step = "wmma with fragments 8x32x16",
-    .types = GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_F16_F16),
-    TENSOR(tensor_wmma_8x32),
-};
-
 static const struct gemm_kernel mma = {
     .name = "mma",
     .step = "the instruction mma m16n8k16, operands loaded by ldmatrix, results stored from registers",
@@ -121,6 +107,9 @@ static const struct gemm_kernel wgmma = {
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,
     TENSOR(tensor_wgmma),
+    /* Of a width the rung's own model chooses the parts of k, and of the first the width too. */
+    GEMM_BLOCKS({0}, {.group_n = 256}, {.group_n = 192}, {.group_n = 128}, {.group_n = 64},
+                {.group_n = 256, .splits = 1}, {.group_n = 128, .splits = 1}),
 };
 
 static const struct gemm_kernel *const kernels[] = {
@@ -133,8 +122,6 @@ static const struct gemm_kernel *const kernels[] = {
     &warptile,
     &f16x2,
     &wmma,
-    &wmma_32x8,
-    &wmma_8x32,
     &mma,
     &wgmma,
 #if HAVE_CUBLAS

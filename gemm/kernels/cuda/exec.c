@@ -86,7 +86,7 @@ static status_t blocks_choose(struct gemm_exec *exec, const struct cuda_gemm_sta
 {
   const struct cuda_operation *operation = exec->kernel->variant;
   if (!operation->choose) return STATUS_OK;
-  cudaError_t error = operation->choose(&s->job, &s->chip, &exec->blocks);
+  cudaError_t error = operation->choose(&s->job, exec->problem.type, &s->chip, &exec->blocks);
   if (error != cudaErrorInvalidConfiguration) return cuda_gemm_check(exec, error);
   cudaGetLastError();
   return log_fail(STATUS_ENVIRONMENT, "kernel %s has no block sizes that fit this problem on %s",

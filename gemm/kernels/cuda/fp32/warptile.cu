@@ -7,7 +7,7 @@
 
 #include "gemm/kernels/cuda/fp32/fp32.cuh"
 
-#define SPLITS_MAX 4
+#define SPLITS_MAX 1024
 
 static const warptile_loader &loader_of(const cuda_job *job, const cuda_chip *chip)
 {
@@ -57,8 +57,8 @@ static warptile_cut cut_of(const warptile_loader &loader, const gemm_blocks *blo
 
 static bool cut_able(const cuda_job *job, const warptile_loader &loader, const warptile_cut &cut)
 {
-  const bool power = (cut.splits & (cut.splits - 1)) == 0 && cut.splits <= SPLITS_MAX;
-  if (cut.tile < 0 || !power || cut.splits > tiles_of_k(job, loader.tiles[cut.tile])) return false;
+  if (cut.tile < 0 || cut.splits > SPLITS_MAX || cut.splits > tiles_of_k(job, loader.tiles[cut.tile]))
+    return false;
   return cut.stays ? loader.tiles[cut.tile].stays && cut.splits == 1 : loader.tiles[cut.tile].whole;
 }
 
@@ -81,14 +81,8 @@ static bool cut_take(const cuda_job *job, const cuda_chip *chip, const warptile_
   return true;
 }
 
-// Splits of 1, 2, 4, and blocks that stay.
-#define CUTS 4
-static warptile_cut cut_number(int tile, int which)
-{
-  return which < CUTS - 1 ? warptile_cut{tile, 1 << which, false, 0} : warptile_cut{tile, 1, true, 0};
-}
-
-static cudaError_t choose(const cuda_job *job, const cuda_chip *chip, gemm_blocks *blocks)
+// Of all tiles, parts of k, and blocks that stay.
+static cudaError_t choose(const cuda_job *job, gemm_type, const cuda_chip *chip, gemm_blocks *blocks)
 {
   const warptile_loader &loader = loader_of(job, chip);
   double least = DBL_MAX;
@@ -96,8 +90,8 @@ static cudaError_t choose(const cuda_job *job, const cuda_chip *chip, gemm_block
     return cut_take(job, chip, loader, cut_of(loader, blocks), blocks) ? cudaSuccess
                                                                        : cudaErrorInvalidConfiguration;
   for (int tile = 0; tile < loader.n_tiles; tile++)
-    for (int which = 0; which < CUTS; which++) {
-      const warptile_cut cut = cut_number(tile, which);
+    for (int splits = 0; splits <= SPLITS_MAX; splits++) {
+      const warptile_cut cut = {tile, splits ? splits : 1, splits == 0, 0};
       const double seconds = loader.predict(job, chip, cut);
       if (seconds < least && cut_take(job, chip, loader, cut, blocks)) least = seconds;
     }

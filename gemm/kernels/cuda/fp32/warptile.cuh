@@ -18,6 +18,12 @@ struct warptile_shape {
   static_assert(lanes_m * lanes_n == 32, "32 lanes");
 };
 
+// Elements of a row of parts of C.
+static __host__ __device__ __forceinline__ int64_t parts_ld(int n)
+{
+  return ((int64_t)n + 3) / 4 * 4;
+}
+
 // In which order blocks take tiles: down a band of 8 rows of tiles, then on to the next column, so
 // that those that run at one time share rows and columns in the L2 cache.
 #define WARPTILE_BAND 8
@@ -131,6 +137,17 @@ static __device__ __forceinline__ void warptile_finish(const warptile_item<S> &i
       if (i < job.m) warptile_store(out + j, sum, job.n - j, aligned, job.alpha, job.beta);
     }
   }
+}
+
+// A part's job: its sums go to the job's work, one matrix of C's size per part.
+static __device__ __forceinline__ cuda_job warptile_partial(const cuda_job &job, int part)
+{
+  cuda_job partial = job;
+  partial.ldc = parts_ld(job.n);
+  partial.c = job.work + part * job.m * partial.ldc;
+  partial.alpha = 1;
+  partial.beta = 0;
+  return partial;
 }
 
 #endif

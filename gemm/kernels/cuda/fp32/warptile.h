@@ -46,6 +46,11 @@ struct warptile_loader {
 double warptile_rounds(const cuda_job *job, const cuda_chip *chip, const warptile_tile &tile, int splits,
                        double part_seconds);
 
+/** \brief Bytes of so many parts of C. */
+extern "C" size_t warptile_parts_bytes(const cuda_job *job, int splits);
+
+/** Of another kernel that adds up parts. */
+#define WARPTILE_COMBINE_SECONDS 4e-6
 /** Of one multiprocessor of an H100, to weigh arithmetic against the rest. */
 #define WARPTILE_FLOPS 5.07e11
 /** Of its device memory. */

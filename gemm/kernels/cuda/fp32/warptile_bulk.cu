@@ -70,6 +70,12 @@ static bool turns_b(const cuda_job *job)
   return job->trans_b;
 }
 
+// More parts than a cluster adds up are added up by another kernel.
+static int cluster_of(const warptile_cut &cut)
+{
+  return cut.splits > BULK_CLUSTER_MAX ? 1 : cut.splits;
+}
+
 static int buffer_bytes(const cuda_job *job, const bulk_variant &v)
 {
   return 2 * ((turns_a(job) ? v.a : 0) + (turns_b(job) ? v.b : 0));
@@ -85,12 +91,13 @@ static int bulk_stages(const cuda_job *job, const cuda_chip *chip, const warptil
 {
   const warptile_tile &t = tiles[cut.tile];
   const bulk_variant &v = variants[cut.tile];
+  if (cluster_of(cut) == 3) return 0;
   const int all = chip->shared_bytes + 1024, buffers = buffer_bytes(job, v);
   int count = (all / t.blocks - RESERVED - buffers) / v.stage;
   if (count < 2) count = (all - RESERVED - buffers) / v.stage;
   if (count > BULK_STAGES_MAX) count = BULK_STAGES_MAX;
   const int room = count * v.stage + buffers, sums = t.m * t.n * (int)sizeof(float);
-  return count < 2 || (cut.splits > 1 && room < sums) ? 0 : count;
+  return count < 2 || (cluster_of(cut) > 1 && room < sums) ? 0 : count;
 }
 
 // Blocks that stay: as many as run at one time, each with a few steps at least.
@@ -107,10 +114,11 @@ static bool stream_shares(const cuda_job *job, const cuda_chip *chip, const warp
   return tiles_of(job, t.m, t.n) % stream_blocks(job, chip, t) != 0;
 }
 
-// A parcel and a word for each block that stays.
+// Parts that another kernel adds up; a parcel and a word for each block that stays.
 static size_t bulk_work(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
+  if (cut.splits > BULK_CLUSTER_MAX) return warptile_parts_bytes(job, cut.splits);
   if (!cut.stays || !stream_shares(job, chip, t)) return 0;
   return (size_t)stream_blocks(job, chip, t) * ((size_t)t.m * (size_t)t.n + 1) * sizeof(float);
 }
@@ -120,7 +128,9 @@ static double bulk_predict(const cuda_job *job, const cuda_chip *chip, const war
   const warptile_tile &t = tiles[cut.tile];
   if (!cut.stays)
     return warptile_rounds(job, chip, t, cut.splits,
-                           cut.splits > 1 ? CLUSTER_ELEMENT_SECONDS * t.m * t.n : 0);
+                           cluster_of(cut) > 1 ? CLUSTER_ELEMENT_SECONDS * t.m * t.n : 0) +
+           (cut.splits > BULK_CLUSTER_MAX ? WARPTILE_COMBINE_SECONDS : 0) +
+           2 * bulk_work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND;
   const double steps = (double)tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
   const double flop = 2.0 * t.m * t.n * t.k * steps, share = (double)stream_blocks(job, chip, t) / t.blocks;
   return flop / (STREAM_SHARE * t.rate * WARPTILE_FLOPS * share) + 2 * WARPTILE_ROUND_SECONDS +
@@ -198,7 +208,7 @@ static cudaError_t bulk_launch(const cuda_job *job, const cuda_chip *chip, const
   args.splits = cut.splits;
   cudaLaunchAttribute cluster = {};
   cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {(unsigned)cut.splits, 1, 1};
+  cluster.val.clusterDim = {(unsigned)cluster_of(cut), 1, 1};
   const int blocks = cut.stays ? stream_blocks(job, chip, t) : args.rows * args.columns * cut.splits;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3((unsigned)blocks);
@@ -206,8 +216,10 @@ static cudaError_t bulk_launch(const cuda_job *job, const cuda_chip *chip, const
   config.dynamicSmemBytes = (size_t)bulk_describe(job, cut).shared_bytes;
   config.stream = stream;
   config.attrs = &cluster;
-  config.numAttrs = cut.splits > 1;
-  return cudaLaunchKernelEx(&config, bulk_kernel_of(job, cut), args);
+  config.numAttrs = cluster_of(cut) > 1;
+  error = cudaLaunchKernelEx(&config, bulk_kernel_of(job, cut), args);
+  if (cut.splits <= BULK_CLUSTER_MAX || error != cudaSuccess) return error;
+  return cuda_parts_add(job, job->work, cut.splits, job->m * parts_ld(job->n), parts_ld(job->n), stream);
 }
 
 extern const warptile_loader warptile_bulk_loader = {tiles,         sizeof tiles / sizeof tiles[0],

@@ -4,13 +4,15 @@
 // along k arrives with k in the inner dimension; all threads then turn the next tile by blocks of
 // 4×4 or 4×2 between the multiplications of this one, so that the inner loop is the same for NN,
 // NT, TN and TT. Small products are split along k over the blocks of a cluster, which add up their
-// parts through each other's shared memory.
+// parts through each other's shared memory, or into more parts, which another kernel adds up.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
 
 #include "gemm/kernels/cuda/fp32/warptile.cuh"
 
 #define BULK_STAGES_MAX 8
+// Parts of k that a cluster adds up.
+#define BULK_CLUSTER_MAX 4
 
 struct bulk_args {
   CUtensorMap a, b;
@@ -220,7 +222,9 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
     buffer = other;
   }
   item.multiply(S::k - 1);
-  if (args.splits > 1)
+  if (args.splits > BULK_CLUSTER_MAX)
+    warptile_finish(item, warptile_partial(args.job, part), at);
+  else if (args.splits > 1)
     bulk_combine(item, args, at, begin);
   else
     warptile_finish(item, args.job, at);

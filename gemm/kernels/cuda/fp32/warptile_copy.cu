@@ -4,6 +4,11 @@
 
 #include "gemm/kernels/cuda/fp32/warptile.h"
 
+extern "C" size_t warptile_parts_bytes(const cuda_job *job, int splits)
+{
+  return (size_t)splits * (size_t)job->m * (size_t)parts_ld(job->n) * sizeof(float);
+}
+
 typedef warptile_shape<128, 128, 8, 32, 64, 8, 8, 2> shape_128x128;
 typedef warptile_shape<64, 128, 8, 32, 64, 8, 8, 3> shape_64x128;
 typedef warptile_shape<64, 64, 8, 32, 32, 8, 4, 4> shape_64x64;
@@ -18,8 +23,25 @@ static constexpr warptile_tile tiles[] = {tile_of<shape_128x128>(0.73), tile_of<
 static void (*const kernels[])(cuda_job) = {warptile_copy<shape_128x128>, warptile_copy<shape_64x128>,
                                             warptile_copy<shape_64x64>};
 
-#define COMBINE_BLOCKS  2048
-#define COMBINE_SECONDS 8e-6
+extern "C" cudaError_t cuda_parts_add(const cuda_job *job, const float *parts, int count, int64_t part,
+                                      int64_t ld, cudaStream_t stream)
+{
+  // Its blocks may take the places that the last parts leave.
+  cudaLaunchAttribute overlap = {};
+  overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  overlap.val.programmaticStreamSerializationAllowed = 1;
+  const int64_t quads = ((int64_t)(job->n - 1) / 4 + 1) * job->m;
+  int code = 0;
+  cudaError_t error = cuda_code_of((const void *)warptile_combine, &code);
+  if (error != cudaSuccess) return error;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)((quads - 1) / 32 + 1));
+  config.blockDim = dim3((unsigned)(32 * (count < PARTS_WARPS ? count : PARTS_WARPS)));
+  config.stream = stream;
+  config.attrs = &overlap;
+  config.numAttrs = code >= 90;
+  return cudaLaunchKernelEx(&config, warptile_combine, *job, parts, count, part, ld);
+}
 
 static bool warptile_copy_able(const cuda_job *, const cuda_chip *)
 {
@@ -33,16 +55,16 @@ static int warptile_copy_stages(const cuda_job *, const cuda_chip *, const warpt
 
 static size_t warptile_copy_work(const cuda_job *job, const cuda_chip *, const warptile_cut &cut)
 {
-  return cut.splits > 1 ? (size_t)cut.splits * (size_t)job->m * (size_t)job->n * sizeof(float) : 0;
+  return cut.splits > 1 ? warptile_parts_bytes(job, cut.splits) : 0;
 }
 
 // With splits the parts are written, read and added up by another kernel.
 static double warptile_copy_predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const double seconds = warptile_rounds(job, chip, tiles[cut.tile], cut.splits, 0);
-  return cut.splits > 1
-             ? seconds + COMBINE_SECONDS + 2 * warptile_copy_work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND
-             : seconds;
+  return cut.splits > 1 ? seconds + WARPTILE_COMBINE_SECONDS +
+                              2 * warptile_copy_work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND
+                        : seconds;
 }
 
 static cuda_launch warptile_copy_describe(const cuda_job *, const warptile_cut &cut)
@@ -58,8 +80,7 @@ static cudaError_t warptile_copy_launch(const cuda_job *job, const cuda_chip *, 
   kernels[cut.tile]<<<grid, t.threads, 0, stream>>>(*job);
   const cudaError_t error = cudaGetLastError();
   if (cut.splits == 1 || error != cudaSuccess) return error;
-  warptile_combine<<<COMBINE_BLOCKS, 256, 0, stream>>>(*job, cut.splits);
-  return cudaGetLastError();
+  return cuda_parts_add(job, job->work, cut.splits, job->m * parts_ld(job->n), parts_ld(job->n), stream);
 }
 
 extern const warptile_loader warptile_copy_loader = {tiles,

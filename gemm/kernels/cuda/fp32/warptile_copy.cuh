@@ -6,6 +6,7 @@
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
 
 #include "gemm/kernels/cuda/fp32/warptile.cuh"
+#include "gpu/cuda/cuda_overlap.cuh"
 
 #define COPY_STAGES 4
 #define COPY_PAD    4 // floats; copies that turn then meet no bank twice
@@ -110,7 +111,7 @@ static __device__ __forceinline__ void copy_multiply(const cuda_job &job, const 
   item.multiply(S::k - 1);
 }
 
-// With parts of k, each along the grid's y, the sums go to the job's work: a matrix m×n a part.
+// With parts of k, each along the grid's y, the sums go to the job's work.
 template <class S>
 static __global__ void __launch_bounds__(S::threads, S::blocks)
     warptile_copy(const CUDA_GRID_CONSTANT cuda_job job)
@@ -120,24 +121,37 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   warptile_item<S> item;
   copy_multiply<S>(job, at, (int)(all * part / parts), (int)(all * (part + 1) / parts), item);
   if (parts == 1) return warptile_finish(item, job, at);
-  cuda_job partial = job;
-  partial.c = job.work + part * job.m * job.n;
-  partial.ldc = job.n;
-  partial.alpha = 1;
-  partial.beta = 0;
-  warptile_finish(item, partial, at);
+  warptile_finish(item, warptile_partial(job, (int)part), at);
 }
 
-// Adds up the parts in their order.
-static __global__ void __launch_bounds__(256)
-    warptile_combine(const CUDA_GRID_CONSTANT cuda_job job, int parts)
+// Adds up the parts of four neighbours: each warp every PARTS_WARPS-th part, in their order, then
+// the warps' sums in theirs.
+#define PARTS_WARPS 8
+static __global__ void __launch_bounds__(32 * PARTS_WARPS)
+    warptile_combine(const CUDA_GRID_CONSTANT cuda_job job, const float *parts, int count, int64_t part,
+                     int64_t ld)
 {
-  const int64_t all = (int64_t)job.m * job.n;
-  for (int64_t at = blockIdx.x * 256ll + threadIdx.x; at < all; at += gridDim.x * 256ll) {
-    float sum = 0;
-    for (int part = 0; part < parts; part++) sum += job.work[part * all + at];
-    result_store(job.c + at / job.n * job.ldc + at % job.n, sum, job.alpha, job.beta);
+  __shared__ float4 sums[PARTS_WARPS][32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, across = (job.n - 1) / 4 + 1;
+  const int64_t at = blockIdx.x * 32ll + lane;
+  const int i = (int)(at / across), j = (int)(at % across) * 4;
+  float4 sum = {0, 0, 0, 0};
+  next_may_start();
+  wait_for_previous();
+  if (i < job.m)
+#pragma unroll 4
+    for (int which = warp; which < count; which += PARTS_WARPS) {
+      const float4 v = *(const float4 *)(parts + which * part + i * ld + j);
+      sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
+    }
+  sums[warp][lane] = sum;
+  __syncthreads();
+  if (warp > 0 || i >= job.m) return;
+  for (int other = 1; other < blockDim.x / 32; other++) {
+    const float4 v = sums[other][lane];
+    sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
   }
+  warptile_store(job.c + i * job.ldc + j, sum, job.n - j, warptile_aligned(job), job.alpha, job.beta);
 }
 
 #endif

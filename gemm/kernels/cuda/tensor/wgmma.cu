@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 // wgmma: half, bfloat16 and TF32 on Hopper. The bulk copy engine wants rows at multiples of 16
 // bytes; operands stored otherwise are copied into such rows first, and so is TF32's A where
-// neither operand is stored along k.
+// neither operand is stored along k. The width of tiles and the parts of k, which another kernel
+// adds up, follow from a model of how full the device gets.
 #include "gemm/kernels/cuda/cuda_gemm.h"
 
 #ifdef HAVE_SM90A
+
+#include <float.h>
+#include <math.h>
 
 #include "gemm/kernels/cuda/tensor/recast.cuh"
 #include "gemm/kernels/cuda/tensor/tensor_map.cuh"
@@ -49,10 +53,104 @@ static operand_plan operand_plan_of(const cuda_job *job, gemm_type type, bool is
   return p;
 }
 
-static size_t wgmma_work(const cuda_job *job, gemm_type type, const cuda_chip *, const gemm_blocks *)
+// A pair of blocks makes tiles of so many rows.
+#define TILE_ROWS 256
+#define PARTS_MAX 256
+
+// Whether the kernel is given B as its A: see wgmma_shape.
+static bool is_turned(const cuda_job *job, gemm_type type)
 {
-  return operand_plan_of(job, type, false).bytes + operand_plan_of(job, type, true).bytes;
+  return type == GEMM_TF32 && operand_plan_of(job, type, true).across;
 }
+
+static int depth_of(gemm_type type)
+{
+  return type == GEMM_TF32 ? 32 : 64;
+}
+
+static tile_order order_of(const cuda_job *job, gemm_type type, int columns)
+{
+  const bool turned = is_turned(job, type);
+  return tile_order_of(turned ? job->n : job->m, turned ? job->m : job->n, TILE_ROWS, columns, BAND);
+}
+
+// Parts of C that are added up: whole tiles along C's rows.
+struct parts_plan {
+  int rows;
+  int64_t ld;
+  size_t bytes; // of all
+};
+
+static parts_plan parts_plan_of(const cuda_job *job, gemm_type type, const gemm_blocks *blocks)
+{
+  const tile_order order = order_of(job, type, blocks->group_n);
+  const int rows = is_turned(job, type) ? order.columns * blocks->group_n : order.rows * TILE_ROWS;
+  const int64_t ld = ((int64_t)job->n + 3) / 4 * 4;
+  return {rows, ld, blocks->splits > 1 ? (size_t)blocks->splits * rows * ld * sizeof(float) : 0};
+}
+
+static size_t wgmma_work(const cuda_job *job, gemm_type type, const cuda_chip *, const gemm_blocks *blocks)
+{
+  return operand_plan_of(job, type, false).bytes + operand_plan_of(job, type, true).bytes +
+         parts_plan_of(job, type, blocks).bytes;
+}
+
+// ---- choice ----
+
+// Seconds on an H100: a step of 128 bytes along k by tiles of 256 columns at the boost clock, and
+// how much of that narrower tiles take; the start and the last store of a round of tiles; a further
+// kernel; bytes per second from the L2 cache and into it.
+#define STEP_SECONDS       0.58e-6
+#define ROUND_SECONDS      1.5e-6
+#define COMBINE_SECONDS    3e-6
+#define L2_READ_PER_SECOND 5.5e12
+#define PARTS_PER_SECOND   4e12
+static const struct {
+  int columns;
+  double step;
+} widths[] = {{256, 1}, {192, 0.77}, {128, 0.55}, {64, 0.32}};
+
+static double wgmma_predict(const cuda_job *job, gemm_type type, const cuda_chip *chip, int width, int splits)
+{
+  const int columns = widths[width].columns, most = chip->processors / 2;
+  const tile_order order = order_of(job, type, columns);
+  const bool turned = is_turned(job, type);
+  const double m = turned ? job->n : job->m, n = turned ? job->m : job->n;
+  const double steps = ceil(ceil((double)job->k / depth_of(type)) / splits);
+  const double rounds = ceil((double)order.tiles * splits / most);
+  const double bytes = (order.columns * m + order.rows * n) * job->k * 128 / depth_of(type);
+  const double parts = splits > 1 ? 2.0 * splits * job->m * job->n * sizeof(float) : 0;
+  return fmax(rounds * steps * widths[width].step * STEP_SECONDS, bytes / L2_READ_PER_SECOND) +
+         rounds * ROUND_SECONDS + parts / PARTS_PER_SECOND + (splits > 1 ? COMBINE_SECONDS : 0);
+}
+
+// Of a given width, or of all, and of the parts of k the least seconds.
+static cudaError_t wgmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
+                                gemm_blocks *blocks)
+{
+  const int deep = (job->k - 1) / depth_of(type) + 1;
+  gemm_blocks best = {};
+  double least = DBL_MAX;
+  for (int width = 0; width < (int)(sizeof widths / sizeof widths[0]); width++) {
+    if (blocks->group_n > 0 && blocks->group_n != widths[width].columns) continue;
+    for (int splits = 1; splits <= deep && splits <= PARTS_MAX; splits++) {
+      const double seconds = wgmma_predict(job, type, chip, width, splits);
+      if (seconds >= least || (blocks->splits > 0 && blocks->splits != splits)) continue;
+      least = seconds;
+      best.group_n = widths[width].columns;
+      best.splits = splits;
+    }
+  }
+  best.group_m = TILE_ROWS;
+  best.group_k = depth_of(type);
+  best.stages = best.group_n ? (192 << 10) / (128 * (128 + best.group_n)) : 0;
+  best.ahead = best.stays = 1;
+  best.spare = blocks->spare;
+  *blocks = best;
+  return least < DBL_MAX ? cudaSuccess : cudaErrorInvalidConfiguration;
+}
+
+// ---- launch ----
 
 static cudaError_t operand_copy(const cuda_job *job, gemm_type type, bool is_b, const operand_plan &p,
                                 void *to, cudaStream_t stream)
@@ -65,12 +163,11 @@ static cudaError_t operand_copy(const cuda_job *job, gemm_type type, bool is_b, 
   return repack((const uint16_t *)from, ld, p.rows, p.columns, (uint16_t *)to, p.ld, stream);
 }
 
-template <class T, bool across>
-static bool operand_map(const void *data, const operand_plan &p, int box_outer, CUtensorMap *map)
+template <class T>
+static bool operand_map(const void *data, const operand_plan &p, int box_rows, CUtensorMap *map)
 {
-  const int wide = 128 / sizeof(T);
   return tensor_map_make(
-      tensor_map_shape<T>{(const T *)data, p.columns, p.rows, p.ld, wide, across ? wide : box_outer}, map);
+      tensor_map_shape<T>{(const T *)data, p.columns, p.rows, p.ld, 128 / (int)sizeof(T), box_rows}, map);
 }
 
 // Pairs of blocks: as make whole columns of a band, where that takes no more rounds. On an H100
@@ -101,44 +198,77 @@ static cudaError_t launch_kernel(int pairs, const CUtensorMap &a, const CUtensor
   return cudaLaunchKernelEx(&config, wgmma_kernel<S>, a, b, c, args);
 }
 
+// Operands as the kernel is given them.
+struct wgmma_operands {
+  operand_plan a, b;
+  const void *a_data, *b_data;
+  float *parts;
+};
+
 template <class S>
-static cudaError_t launch_shape(const cuda_job *job, const cuda_chip *chip, const operand_plan &a,
-                                const operand_plan &b, const void *a_data, const void *b_data,
-                                cudaStream_t stream)
+static cudaError_t launch_shape(const cuda_job *job, gemm_type type, const cuda_chip *chip,
+                                const gemm_blocks *blocks, const wgmma_operands &with, cudaStream_t stream)
 {
   CUtensorMap a_map, b_map, c_map = {};
-  const int m = S::turned ? job->n : job->m, n = S::turned ? job->m : job->n;
-  wgmma_args args = {m, n, job->k, job->alpha, job->beta, (float *)job->c, job->ldc, 0, 0, {}};
+  const parts_plan parts = parts_plan_of(job, type, blocks);
+  const bool splits = blocks->splits > 1;
+  tensor_map_shape<float> c = {(const float *)job->c, job->n, job->m, job->ldc, 32, S::turned ? 32 : 64};
+  wgmma_args args = {S::turned ? job->n : job->m,
+                     S::turned ? job->m : job->n,
+                     job->k,
+                     job->alpha,
+                     job->beta,
+                     (float *)job->c,
+                     job->ldc};
   // The copy engine cuts rows off at multiples of 16 bytes when it writes.
   args.bulk_store = job->beta == 0 && job->n % 4 == 0 && bulk_readable(job->c, job->ldc, sizeof(float));
-  args.order = tile_order_of(m, n, 2 * S::rows, S::columns, BAND);
-  const tensor_map_shape<float> c = {(const float *)job->c, job->n, job->m, job->ldc, 32,
-                                     S::turned ? 32 : 64};
-  if (!operand_map<typename S::type, S::a_across>(a_data, a, S::rows, &a_map) ||
-      !operand_map<typename S::type, S::b_across>(b_data, b, S::columns / 2, &b_map) ||
+  args.splits = blocks->splits;
+  args.part_rows = parts.rows;
+  args.order = order_of(job, type, S::columns);
+  if (splits) {
+    args.alpha = args.bulk_store = 1;
+    c.data = with.parts;
+    c.columns = c.ld = parts.ld;
+    c.rows = (int64_t)parts.rows * blocks->splits;
+  }
+  if (!operand_map<typename S::type>(with.a_data, with.a, S::a_across ? S::depth : S::rows, &a_map) ||
+      !operand_map<typename S::type>(with.b_data, with.b, S::b_box_rows, &b_map) ||
       (args.bulk_store && !tensor_map_make(c, &c_map)))
     return cudaErrorInvalidValue;
   cudaError_t error =
       cudaFuncSetAttribute(wgmma_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize, S::smem_bytes);
   if (error != cudaSuccess) return error;
-  const int pairs = pairs_of(chip, args.order.tiles);
-  if (args.order.tiles > pairs) args.spread = SPREAD;
-  return launch_kernel<S>(pairs, a_map, b_map, c_map, args, stream);
+  const int units = args.order.tiles * blocks->splits, pairs = pairs_of(chip, units);
+  if (units > pairs) args.spread = SPREAD;
+  error = launch_kernel<S>(pairs, a_map, b_map, c_map, args, stream);
+  if (!splits || error != cudaSuccess) return error;
+  return cuda_parts_add(job, with.parts, blocks->splits, parts.rows * parts.ld, parts.ld, stream);
 }
 
-typedef cudaError_t shape_launcher(const cuda_job *, const cuda_chip *, const operand_plan &,
-                                   const operand_plan &, const void *, const void *, cudaStream_t);
+template <class T, bool a_across, bool b_across, bool turned = false>
+static cudaError_t launch_width(const cuda_job *job, gemm_type type, const cuda_chip *chip,
+                                const gemm_blocks *blocks, const wgmma_operands &with, cudaStream_t stream)
+{
+  return (blocks->group_n == 64    ? launch_shape<wgmma_shape<T, 64, a_across, b_across, turned>>
+          : blocks->group_n == 128 ? launch_shape<wgmma_shape<T, 128, a_across, b_across, turned>>
+          : blocks->group_n == 192
+              ? launch_shape<wgmma_shape<T, 192, a_across, b_across, turned>>
+              : launch_shape<wgmma_shape<T, 256, a_across, b_across, turned>>)(job, type, chip, blocks, with,
+                                                                               stream);
+}
+
+typedef cudaError_t shape_launcher(const cuda_job *, gemm_type, const cuda_chip *, const gemm_blocks *,
+                                   const wgmma_operands &, cudaStream_t);
 
 template <class T> static shape_launcher *launcher_of(const cuda_job *job)
 {
-  static shape_launcher *const by_trans[2][2] = {
-      {launch_shape<wgmma_shape<T, 0, 1>>, launch_shape<wgmma_shape<T, 0, 0>>},
-      {launch_shape<wgmma_shape<T, 1, 1>>, launch_shape<wgmma_shape<T, 1, 0>>}};
+  static shape_launcher *const by_trans[2][2] = {{launch_width<T, 0, 1>, launch_width<T, 0, 0>},
+                                                 {launch_width<T, 1, 1>, launch_width<T, 1, 0>}};
   return by_trans[job->trans_a != 0][job->trans_b != 0];
 }
 
 static cudaError_t wgmma_launch(const cuda_job *job, gemm_type type, const cuda_chip *chip,
-                                const gemm_blocks *, cudaStream_t stream)
+                                const gemm_blocks *blocks, cudaStream_t stream)
 {
   const operand_plan a = operand_plan_of(job, type, false), b = operand_plan_of(job, type, true);
   void *a_copy = job->work, *b_copy = (uint8_t *)job->work + a.bytes;
@@ -151,17 +281,18 @@ static cudaError_t wgmma_launch(const cuda_job *job, gemm_type type, const cuda_
     if (error != cudaSuccess) return error;
   }
   const void *a_data = a.copied ? a_copy : job->a, *b_data = b.copied ? b_copy : job->b;
-  if (type == GEMM_TF32 && b.across)
-    return launch_shape<wgmma_shape<tf32_t, 1, 0, true>>(job, chip, b, a, b_data, a_data, stream);
+  float *parts = (float *)((uint8_t *)job->work + a.bytes + b.bytes);
+  if (is_turned(job, type))
+    return launch_width<tf32_t, 1, 0, true>(job, type, chip, blocks, {b, a, b_data, a_data, parts}, stream);
   shape_launcher *run = type == GEMM_F16    ? launcher_of<__half>(job)
                         : type == GEMM_BF16 ? launcher_of<__nv_bfloat16>(job)
-                        : a.across          ? launch_shape<wgmma_shape<tf32_t, 1, 0>>
-                                            : launch_shape<wgmma_shape<tf32_t, 0, 0>>;
-  return run(job, chip, a, b, a_data, b_data, stream);
+                        : a.across          ? launch_width<tf32_t, 1, 0>
+                                            : launch_width<tf32_t, 0, 0>;
+  return run(job, type, chip, blocks, {a, b, a_data, b_data, parts}, stream);
 }
 
-extern "C" const cuda_operation tensor_wgmma = {wgmma_launch, wgmma_work, nullptr, nullptr,
-                                                nullptr,      90,         true,    true};
+extern "C" const cuda_operation tensor_wgmma = {wgmma_launch, wgmma_work, wgmma_choose, nullptr,
+                                                nullptr,      90,         true,         true};
 
 #else
 

@@ -19,6 +19,8 @@ struct wgmma_args {
   int bulk_store; // C can be addressed by map_c, and beta is 0
   // clock cycles by which the pairs of blocks begin after each other, in turns of SPREAD_TURNS
   int spread;
+  // Parts of k. More than one: part p of C is stored by map_c from row p × part_rows on.
+  int splits, part_rows;
   tile_order order;
 };
 
@@ -27,13 +29,18 @@ enum { SPREAD_TURNS = 4 };
 // TF32 products read shared memory along k alone, but take A from registers as well, which can be
 // loaded in any order: that is how they take an A stored along m. Where B is stored along n, the
 // kernel is given B as its A, A as its B, n as its m and m as its n, and makes C `turned`.
-template <class T, bool a_across_, bool b_across_, bool turned_ = false> struct wgmma_shape {
+template <class T, int columns_, bool a_across_, bool b_across_, bool turned_ = false> struct wgmma_shape {
   typedef T type;
   static constexpr bool a_across = a_across_, b_across = b_across_; // stored along m, n
   static constexpr bool turned = turned_, by_registers = sizeof(T) == 4 && a_across;
-  static constexpr int rows = 128, columns = 256, depth = 128 / sizeof(T), stages = 4;
+  static constexpr int rows = 128, columns = columns_, depth = 128 / sizeof(T);
   static constexpr int slices = 2; // 32 floats of each of 64 rows: a warpgroup stores from there
   static constexpr uint32_t a_bytes = rows * 128, b_bytes = columns * 128, stage_bytes = a_bytes + b_bytes;
+  static constexpr int stages = (192 << 10) / stage_bytes;
+  // Each block of a cluster loads half of B: half of the columns, or half of the depth where boxes
+  // of 64 columns have no middle.
+  static constexpr bool halves_depth = b_across && columns % 128 != 0;
+  static constexpr int b_box_rows = b_across ? depth / (halves_depth ? 2 : 1) : columns / 2;
   static constexpr uint32_t slice_bytes = 64 * 128, box_bytes = 64 * 128, across_bytes = depth * 128;
   static constexpr uint32_t smem_bytes = 1024 + stages * stage_bytes + 2 * slices * slice_bytes + 16 * stages;
   static constexpr int threads = 384;
@@ -67,6 +74,22 @@ template <class S> struct wgmma_storage {
   }
 };
 
+// A part of k of a tile of C: the tile's first row and column, and its steps along k.
+struct wgmma_unit {
+  int m, n, first, steps, part;
+};
+
+template <class S>
+static __device__ __forceinline__ wgmma_unit wgmma_unit_of(const wgmma_args &args, int number)
+{
+  const int part = number / args.order.tiles, all = (args.k - 1) / S::depth + 1;
+  int row, column;
+  args.order.place(number - part * args.order.tiles, &row, &column);
+  const int first = (int)((int64_t)all * part / args.splits);
+  const int end = (int)((int64_t)all * (part + 1) / args.splits);
+  return {(2 * row + (int)cluster_rank()) * S::rows, column * S::columns, first, end - first, part};
+}
+
 // Where in the ring of stages, and which time around.
 template <int stages> struct ring {
   int stage = 0;
@@ -80,20 +103,27 @@ template <int stages> struct ring {
   }
 };
 
+// `idle`: the block's rows lie beyond the matrix, and it loads B alone.
 template <class S>
 static __device__ __forceinline__ void wgmma_load(const wgmma_storage<S> &storage, const CUtensorMap &a,
                                                   const CUtensorMap &b, int stage, int m, int n, int k,
-                                                  uint32_t rank)
+                                                  uint32_t rank, bool idle)
 {
   uint32_t full = storage.full(stage), to = storage.b(stage);
-  barrier_expect(full, S::stage_bytes);
-  if (S::a_across) {
+  barrier_expect(full, idle ? S::b_bytes : S::stage_bytes);
+  if (S::a_across && !idle) {
     for (int box = 0; box < S::rows / S::depth; box++)
       box_load(storage.a(stage) + box * S::across_bytes, a, m + S::depth * box, k, full);
-  } else {
+  } else if (!idle) {
     box_load(storage.a(stage), a, k, m, full);
   }
   constexpr int half = S::columns / 2;
+  if (S::halves_depth) {
+    for (int box = 0; box < S::columns / 64; box++)
+      box_load_all(to + box * S::box_bytes + rank * S::box_bytes / 2, b, n + 64 * box,
+                   k + rank * S::b_box_rows, full, 3);
+    return;
+  }
   n += rank * half;
   to += rank * half * 128;
   if (S::b_across) {
@@ -123,16 +153,14 @@ static __device__ void wgmma_produce(const wgmma_storage<S> &storage, const CUte
   map_prefetch(a);
   map_prefetch(b);
   begin_apart(args.spread);
-  const int end = (args.k - 1) / S::depth * S::depth; // where the last stage begins
+  const int units = args.order.tiles * args.splits;
   bool back = false;
-  for (int tile = blockIdx.x / 2; tile < args.order.tiles; tile += gridDim.x / 2, back = !back) {
-    int row, column;
-    args.order.place(tile, &row, &column);
-    int m = (2 * row + rank) * S::rows, n = column * S::columns;
-    for (int along = 0; along <= end; along += S::depth) {
-      const int k = back ? end - along : along;
+  for (int number = blockIdx.x / 2; number < units; number += gridDim.x / 2, back = !back) {
+    const wgmma_unit unit = wgmma_unit_of<S>(args, number);
+    for (int step = 0; step < unit.steps; step++) {
+      const int k = (unit.first + (back ? unit.steps - 1 - step : step)) * S::depth;
       barrier_wait(storage.empty(at.stage), at.parity ^ 1);
-      wgmma_load<S>(storage, a, b, at.stage, m, n, k, rank);
+      wgmma_load<S>(storage, a, b, at.stage, unit.m, unit.n, k, rank, unit.m >= args.m);
       at.next();
     }
   }
@@ -148,7 +176,7 @@ static __device__ __forceinline__ void wgmma_stage(float (&d)[S::columns / 2], u
   wgmma_fence();
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    wgmma_op<typename S::type>::template run<S::a_across, S::b_across>(
+    wgmma_op<typename S::type, S::columns>::template run<S::a_across, S::b_across>(
         d, a_operand + i * (S::a_across ? 2048 : 32) / 16, b_operand + i * (S::b_across ? 2048 : 32) / 16,
         i ? 1 : accumulate);
   wgmma_commit();
@@ -253,6 +281,21 @@ static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_storage<S
   if (lane < 2) barrier_arrive_at(storage.empty(last), lane);
 }
 
+// A warpgroup whose rows lie beyond the matrix gives the stages back unused.
+template <class S>
+static __device__ __forceinline__ void wgmma_pass(const wgmma_storage<S> &storage, ring<S::stages> &at,
+                                                  int steps)
+{
+  const int lane = threadIdx.x % 32, thread = threadIdx.x % 128;
+  for (int step = 0; step < steps; step++, at.next()) {
+    barrier_wait(storage.full(at.stage), at.parity);
+    if (S::by_registers && lane < 2)
+      barrier_arrive_at(storage.empty(at.stage), lane);
+    else if (!S::by_registers && lane == 0 && thread < 64)
+      barrier_arrive_at(storage.empty(at.stage), thread / 32);
+  }
+}
+
 // Which of the warpgroup's 64 rows is the thread's first or (`high`) second.
 template <class S> static __device__ __forceinline__ int wgmma_row(int high)
 {
@@ -352,19 +395,23 @@ template <class S>
 static __device__ void wgmma_consume(const wgmma_storage<S> &storage, const CUtensorMap &c,
                                      const wgmma_args &args, int group)
 {
-  const int steps = (args.k + S::depth - 1) / S::depth;
+  const int units = args.order.tiles * args.splits;
   ring<S::stages> at;
   float d[S::columns / 2];
-  for (int tile = blockIdx.x / 2; tile < args.order.tiles; tile += gridDim.x / 2) {
-    int row, column;
-    args.order.place(tile, &row, &column);
-    int m = (2 * row + cluster_rank()) * S::rows + 64 * group, n = column * S::columns;
+  for (int number = blockIdx.x / 2; number < units; number += gridDim.x / 2) {
+    const wgmma_unit unit = wgmma_unit_of<S>(args, number);
+    const int m = unit.m + 64 * group, n = unit.n, down = unit.part * args.part_rows;
+    if (m >= args.m) {
+      wgmma_pass<S>(storage, at, unit.steps);
+      continue;
+    }
     if constexpr (S::by_registers)
-      wgmma_multiply_rows<S>(storage, d, at, group, steps);
+      wgmma_multiply_rows<S>(storage, d, at, group, unit.steps);
     else
-      wgmma_multiply<S>(storage, d, at, group, steps);
+      wgmma_multiply<S>(storage, d, at, group, unit.steps);
     if (args.bulk_store)
-      wgmma_store_bulk<S>(storage, c, d, group, m, n, args.alpha);
+      wgmma_store_bulk<S>(storage, c, d, group, S::turned ? m : m + down, S::turned ? n + down : n,
+                          args.alpha);
     else
       wgmma_store_plain<S>(d, args, m, n);
   }

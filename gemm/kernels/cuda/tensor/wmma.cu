@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// wmma: the tensor cores through CUDA's own interface, in each of its three shapes for half. Its
+// wmma: the tensor cores through CUDA's own interface, by fragments of 16x16x16 halves. Its
 // loads and stores ask for rows at multiples of 16 bytes; any matrix gets there through shared
 // memory, and results leave the same way.
 #include <cuda_fp16.h>
@@ -10,7 +10,8 @@
 
 // Acc is both the sums' type and C's: float for half products with float sums, half where all is
 // half.
-template <int rows, int columns, class Acc, class Shape, bool ahead_> struct wmma_tile {
+template <class Acc, class Shape, bool ahead_> struct wmma_tile {
+  static constexpr int rows = 16, columns = 16;
   typedef Shape S;
   template <bool across>
   using layout = typename std::conditional<across, nvcuda::wmma::col_major, nvcuda::wmma::row_major>::type;
@@ -21,8 +22,8 @@ template <int rows, int columns, class Acc, class Shape, bool ahead_> struct wmm
   typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, rows, columns, 16, Acc> c_fragment;
   static constexpr int down = S::warp_m / rows, across = S::warp_n / columns;
   static constexpr bool ahead = ahead_;
-  // What a warp's results pass through: a row of fragments, or half of it where they are tall.
-  static constexpr int width = rows == 32 ? 32 : S::warp_n, pitch = width + 32 / sizeof(Acc);
+  // What a warp's results pass through: a row of fragments.
+  static constexpr int width = S::warp_n, pitch = width + 32 / sizeof(Acc);
   static constexpr int store_bytes = S::threads / 32 * rows * pitch * sizeof(Acc);
 
   c_fragment sum[down][across];
@@ -102,57 +103,44 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 #endif
 }
 
-// The square fragments are the rung, with the tiles that feed the tensor cores best: stages of 64
-// along k where shared memory has room for four of them. Half sums leave registers for larger
-// tiles, for which chips before Ampere have too little shared memory. Rows that are no whole 16
-// bytes keep to the small tile, and the other fragments show their shapes with it.
-template <int rows, int columns, class Acc, bool trans_a, bool trans_b>
+// The tiles that feed the tensor cores best: stages of 64 along k where shared memory has room for
+// four of them. Half sums leave registers for larger tiles, for which chips before Ampere have too
+// little shared memory. Rows that are no whole 16 bytes keep to the small tile.
+template <class Acc, bool trans_a, bool trans_b>
 static cudaError_t wmma_launch_as(const cuda_job *job, int chip, cudaStream_t stream)
 {
-  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b, 0>, false> small;
-  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 1>, true> middle;
-  typedef wmma_tile<rows, columns, Acc, tile_shape<128, 256, 64, 64, 64, trans_a, trans_b, 1>, true> deep;
-  typedef wmma_tile<rows, columns, Acc, tile_shape<256, 256, 32, 128, 64, trans_a, trans_b, 1>, true> large;
-  if constexpr (rows == columns) {
-    if constexpr (sizeof(Acc) == 4) {
-      if (tile_is_whole(job) && chip >= 90 && chip < 120)
-        return tile_launch<deep, wmma_kernel<deep, 1, 90>>(job, stream);
-      if (tile_is_whole(job)) return tile_launch<middle, wmma_kernel<middle, 1, 0>>(job, stream);
-    } else {
-      if (tile_is_whole(job) && chip >= 80) return tile_launch<large, wmma_kernel<large, 1, 80>>(job, stream);
-    }
+  typedef wmma_tile<Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b, 0>, false> small;
+  typedef wmma_tile<Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 1>, true> middle;
+  typedef wmma_tile<Acc, tile_shape<128, 256, 64, 64, 64, trans_a, trans_b, 1>, true> deep;
+  typedef wmma_tile<Acc, tile_shape<256, 256, 32, 128, 64, trans_a, trans_b, 1>, true> large;
+  if constexpr (sizeof(Acc) == 4) {
+    if (tile_is_whole(job) && chip >= 90 && chip < 120)
+      return tile_launch<deep, wmma_kernel<deep, 1, 90>>(job, stream);
+    if (tile_is_whole(job)) return tile_launch<middle, wmma_kernel<middle, 1, 0>>(job, stream);
+  } else {
+    if (tile_is_whole(job) && chip >= 80) return tile_launch<large, wmma_kernel<large, 1, 80>>(job, stream);
   }
   return tile_launch<small, wmma_kernel<small, 2, 0>>(job, stream);
 }
 
 typedef cudaError_t wmma_launcher(const cuda_job *, int, cudaStream_t);
 
-template <int rows, int columns, class Acc>
-static cudaError_t launch_by_trans(const cuda_job *job, int chip, cudaStream_t stream)
-{
-  static constexpr wmma_launcher *const by_trans[2][2] = {
-      {wmma_launch_as<rows, columns, Acc, 0, 0>, wmma_launch_as<rows, columns, Acc, 0, 1>},
-      {wmma_launch_as<rows, columns, Acc, 1, 0>, wmma_launch_as<rows, columns, Acc, 1, 1>}};
-  return by_trans[job->trans_a != 0][job->trans_b != 0](job, chip, stream);
-}
-
-template <int rows, int columns>
 static cudaError_t wmma_launch(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                const gemm_blocks *, cudaStream_t stream)
 {
-  return type == GEMM_F16_F16 ? launch_by_trans<rows, columns, __half>(job, chip->number, stream)
-                              : launch_by_trans<rows, columns, float>(job, chip->number, stream);
+  static constexpr wmma_launcher *const by_trans[2][2][2] = {
+      {{wmma_launch_as<float, 0, 0>, wmma_launch_as<float, 0, 1>},
+       {wmma_launch_as<float, 1, 0>, wmma_launch_as<float, 1, 1>}},
+      {{wmma_launch_as<__half, 0, 0>, wmma_launch_as<__half, 0, 1>},
+       {wmma_launch_as<__half, 1, 0>, wmma_launch_as<__half, 1, 1>}}};
+  return by_trans[type == GEMM_F16_F16][job->trans_a != 0][job->trans_b != 0](job, chip->number, stream);
 }
 
 static const void *wmma_kernel_of(void)
 {
-  typedef wmma_tile<32, 8, float, tile_shape<128, 128, 32, 64, 32, 0, 0, 0>, false> tile;
+  typedef wmma_tile<float, tile_shape<128, 128, 32, 64, 32, 0, 0, 0>, false> tile;
   return (const void *)wmma_kernel<tile, 2, 0>;
 }
 
-extern "C" const cuda_operation tensor_wmma = {wmma_launch<16, 16>, nullptr, nullptr, nullptr,
-                                               wmma_kernel_of,      70,      false,   true};
-extern "C" const cuda_operation tensor_wmma_32x8 = {wmma_launch<32, 8>, nullptr, nullptr, nullptr,
-                                                    wmma_kernel_of,     70,      false,   true};
-extern "C" const cuda_operation tensor_wmma_8x32 = {wmma_launch<8, 32>, nullptr, nullptr, nullptr,
-                                                    wmma_kernel_of,     70,      false,   true};
+extern "C" const cuda_operation tensor_wmma = {wmma_launch,    nullptr, nullptr, nullptr,
+                                               wmma_kernel_of, 70,      false,   true};
