@@ -16,13 +16,13 @@ DIRECTORIES = (
     ("base/*", "tests/unit/test_stats tests/unit/test_log tests/unit/test_meta tests/unit/test_options tests/unit/test_document tests/unit/test_report tests/unit/test_file "
                "tests/unit/test_hash tests/unit/test_status tests/unit/test_stop tests/unit/test_switches tests/clock/himeno.bats "
                "tests/cli/files.bats tests/cli/errors.bats tests/cli/run.bats tests/cli/switches.bats"),
-    ("gpu/*", "tests/unit/test_backend_* tests/unit/test_binding_* tests/unit/test_telemetry tests/clock/himeno.bats tests/cli/errors.bats "
+    ("gpu/*", "tests/unit/test_backend_* tests/unit/test_binding_* tests/unit/test_telemetry tests/clock/himeno*.bats tests/cli/errors.bats "
               "tests/fault/null-calls.bats"),
     ("tools/memory/*", "tests/unit/test_levels tests/unit/test_mem tests/clock/mem.bats tests/cli/mem.bats"),
     ("gpu/bus.*", "tests/cli/backends.bats"),
     ("gpu/select.*", "tests/unit/test_backend_null tests/cli/backends.bats"),
     ("gpu/qpu/*", "tests/unit/test_qpu_* tests/unit/test_backend_qpu tests/unit/test_backend_pi tests/cli/qpu*.bats"),
-    ("comm/*", "tests/unit/test_decomp tests/clock/himeno.bats tests/clock/comm.bats tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd "
+    ("comm/*", "tests/unit/test_decomp tests/clock/himeno*.bats tests/clock/comm.bats tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd "
                "tests/fault/transports.bats"),
     ("comm/*watch.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*alarm.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
@@ -35,7 +35,7 @@ DIRECTORIES = (
     ("comm/*cards*", "tests/unit/test_bench tests/cli/comm.bats"),
     ("tools/network/*", "tests/unit/test_bench tests/clock/comm.bats tests/cli/comm.bats"),
     ("himeno/*", "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler tests/unit/test_accept tests/unit/test_checks tests/unit/test_report "
-                 "tests/clock/himeno.bats tests/cli/flips.bats tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats"),
+                 "tests/clock/himeno*.bats tests/cli/flips.bats tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats"),
     ("himeno/*kernels*", "tests/unit/test_kernels_*"),
     ("himeno/verify/pattern.*", "tests/unit/test_pattern"),
     ("himeno/verify/wrong.*", "tests/unit/test_pattern tests/cli/kernel-file.bats"),
@@ -47,7 +47,7 @@ DIRECTORIES = (
     ("himeno/kernels/cuda/*", "tests/unit/test_kernels_cuda tests/mpi/matrix-cuda-all"),
     ("himeno/kernels/opencl/*", "tests/unit/test_kernels_opencl tests/cli/kernel-file.bats"),
     ("himeno/kernels/qpu/*", "tests/unit/test_qpu_himeno tests/unit/test_kernels_qpu tests/cli/qpu.bats"),
-    ("judge/*", "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno.bats tests/cli/accept.bats"),
+    ("judge/*", "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno*.bats tests/cli/accept.bats"),
     ("himeno/*soak*", "tests/unit/test_soak tests/cli/soak.bats"),
     ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict*.bats"),
     ("gemm/*", "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats"),
@@ -56,14 +56,14 @@ DIRECTORIES = (
     ("gemm/kernels/qpu/*", "tests/unit/test_qpu_sgemm tests/cli/gemm.bats"),
     ("suite/*", "tests/unit/test_record tests/cli/tune.bats tests/cli/run.bats"),
     ("suite/progress.*", "tests/clock/himeno.bats tests/cli/run.bats"),
-    ("suite/ranks.*", "tests/clock/himeno.bats tests/clock/gemm.bats tests/cli/comm.bats tests/cli/run.bats"),
+    ("suite/ranks.*", "tests/clock/himeno*.bats tests/clock/gemm.bats tests/cli/comm.bats tests/cli/run.bats"),
     ("suite/fault.*", "tests/unit/test_soak tests/cli/gemm.bats"),
     ("suite/worth.*", "tests/unit/test_soak tests/clock/himeno.bats tests/clock/gemm.bats"),
     ("suite/list.*", "tests/cli/run.bats tests/cli/mem.bats"),
     ("suite/program*", "tests/cli/run.bats tests/cli/errors.bats tests/cli/files.bats tests/cli/options.bats tests/cli/mem.bats tests/cli/predict.bats"),
     ("scripts/*", "tests/cli/scripts.bats"),
     ("scripts/sites/node.py", "tests/cli/node.bats"),
-    ("scripts/accepting/*", "tests/scripts/test_accepting.py tests/cli/cluster.bats"),
+    ("scripts/accepting/*", "tests/scripts/test_accepting.py tests/cli/cluster*.bats"),
     ("scripts/studying/*", "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/scaling.bats"),
     ("scripts/plotting/*", "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/plot.bats"),
     ("scripts/reporting/*", "tests/scripts/test_studying.py tests/cli/report.bats"),

@@ -186,75 +186,6 @@ FIGURES
   done
 }
 
-@test "two ranks without overlap: each phase of an exchange, by staged and pageable" {
-  export CLOCK_MACHINE="sweep=10 $together"
-  for transport in staged pageable; do
-    clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x $transport --no-overlap -n 10
-    figures <<'FIGURES'
-d.result.blocks = 1
-d.result.seconds = 0.003155909
-d.result.gflops = 6.011580181684
-d.result.gbps = 9.901426181597
-d.result.ceiling_gbps = 16.0
-d.result.ceiling_share = 0.61883913635
-d.config.overlap = False
-d.phases.interior.median = 0.0
-d.phases.boundary.median = 279e-6
-d.phases.pack.median = 3.72e-6
-d.phases.d2h.median = 1.93e-6
-d.phases.wait.median = 2e-6
-d.phases.transfer.median = 22.32e-6
-d.phases.h2d.median = 2.86e-6
-d.phases.unpack.median = 1.86e-6
-d.phases.reduce.median = 0.8999e-6
-d.phases.exposed.median = 36.5909e-6
-[r.gflops for r in d.ranks] = [3.4, 3.4]
-FIGURES
-  done
-}
-
-@test "two ranks that share memory: packed to where the neighbour reads, and copied in once" {
-  export CLOCK_MACHINE="sweep=10 shared=1 $together"
-  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --no-overlap -n 10
-  figures <<'FIGURES'
-d.phases.pack.median = 3.72e-6
-d.phases.d2h.median = 0.0
-d.phases.wait.median = 0.0
-d.phases.transfer.median = 0.0
-d.phases.h2d.median = 2.86e-6
-d.phases.unpack.median = 1.86e-6
-d.phases.exposed.median = 10.3409e-6
-FIGURES
-}
-
-@test "two ranks with overlap: messages travel while the rest is computed" {
-  export CLOCK_MACHINE="sweep=10 $together"
-  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged -n 10
-  figures <<'FIGURES'
-d.result.seconds = 0.002912709
-d.config.overlap = True
-d.phases.interior.median = 260.4e-6
-d.phases.boundary.median = 18.6e-6
-d.phases.wait.median = 260.4e-6
-d.phases.transfer.median = 0.0
-d.phases.h2d.median = 2.86e-6
-d.phases.unpack.median = 1.86e-6
-d.phases.exposed.median = 12.2709e-6
-FIGURES
-  says "transport  staged (as requested), exchanging while the interior computes"
-}
-
-@test "two ranks with a slow link: what is computed meanwhile is not exposed" {
-  export CLOCK_MACHINE="sweep=10 ${together/link=3/link=40}"
-  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged -n 10
-  figures <<'FIGURES'
-d.result.seconds = 0.003304709
-d.phases.wait.median = 260.4e-6
-d.phases.transfer.median = 39.2e-6
-d.phases.exposed.median = 51.4709e-6
-FIGURES
-}
-
 @test "a busy host makes no rank slow: run again, unless the policy allows as much noise" {
   local policy='{"device_gflops_min": 1000, "efficiency_min": 2, "stragglers_max": 0}'
   export CLOCK_MACHINE="sweep=10 ceiling=10 $together starved=0.01 starved@1=0.3"
@@ -313,41 +244,6 @@ FIGURES
   done
 }
 
-@test "ranks of one device take turns at the ceiling: eight on two have that of two, and no share of it" {
-  export CLOCK_MACHINE="sweep=10 ceiling=7" HIMENO_NULL_DEVICES=2
-  run --separate-stderr on 8 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 8x1x1 --block 10 -t 0.02 --accept default --json d.json
-  expect_status 5
-  figures <<'FIGURES'
-d.result.ceiling_gbps = 16.0
-{(round(r.ceiling_gbps, 9), r.ceiling_share) for r in d.ranks} = {(8.0, None)}
-{c.check: c.outcome for c in d.result.accept.checks if c.check in ("share of ceiling", "spread of devices", "device unshared")} = {"share of ceiling": "inapplicable", "spread of devices": "inapplicable", "device unshared": "fail"}
-d.config.transport = "staged"
-FIGURES
-}
-
-@test "an acceptance measures each way that is used, by itself, and its devices by their own time" {
-  local way='{p.used: (round(p.latency * 1e9), round(p.gbps, 6)) for p in d.paths}' pairs='sorted((p.rank, p.peer) for p in d.paths)'
-  export CLOCK_MACHINE="sweep=10 ceiling=10 $together" HIMENO_NULL_DEVICES=4
-  CLOCK_MACHINE="sweep=10 ceiling=10 $together" clocked 4 himeno-gpu -b null -s XS -p 2x2x1 --block 10 -t 0.02 --accept default
-  figures <<FIGURES
-d.config.transport = "p2p"
-$way = {"p2p": (2000, 16.0)}
-$pairs = [(a, b) for a in range(4) for b in range(4) if a != b]
-{round(r.ceiling_share, 3) for r in d.ranks} = {0.997}
-FIGURES
-  CLOCK_MACHINE="sweep=10 ceiling=10 $together" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 0.02 --accept default -x staged
-  figures <<FIGURES
-d.config.transport = "staged"
-$way = {"staged": (4017, 0.242424)}
-FIGURES
-  HIMENO_NULL_APART=1 clocked 4 himeno-gpu -b null -s XS -p 4x1x1 --block 10 -t 0.02 --accept default
-  figures <<FIGURES
-$way = {"p2p": (2000, 16.0), "staged": (4017, 0.242424)}
-{p.used for p in d.paths if 1 in (p.rank, p.peer)} = {"staged"}
-d.result.accept.accepted = True
-FIGURES
-}
-
 @test "the ceiling is measured with both data sets, and memory that compresses is told" {
   export CLOCK_MACHINE="sweep=10 ceiling=7 dense=1.019"
   for data in standard dense; do
@@ -402,43 +298,6 @@ FIGURES
   figures <<'FIGURES'
 d.result.energy.note = ""
 min(r.energy.seconds for r in d.ranks) >= 10 = True
-FIGURES
-}
-
-@test "two ranks by links: waiting is for the neighbour's flag, transfer is storing or copying" {
-  export CLOCK_MACHINE="sweep=10 $together"
-  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x p2p --no-overlap -n 10
-  figures <<'FIGURES'
-d.result.seconds = 0.00282066
-d.phases.interior.median = 279e-6
-d.phases.wait.median = 2e-6
-d.phases.transfer.median = 0.465e-6
-d.phases.exposed.median = 3.066e-6
-FIGURES
-  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x p2p -n 10
-  figures <<'FIGURES'
-d.result.seconds = 0.00280066
-d.phases.wait.median = 0.0
-FIGURES
-  clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -x ipc --no-overlap -n 10
-  figures <<'FIGURES'
-d.result.seconds = 0.00288646
-d.phases.interior.median = 280.86e-6
-d.phases.wait.median = 2e-6
-d.phases.transfer.median = 5.185e-6
-FIGURES
-}
-
-@test "weak scaling: every rank has all of XS" {
-  export CLOCK_MACHINE="sweep=10 sweep@1=13 $together"
-  clocked 2 himeno-gpu -b null -s XS -w -x staged --no-overlap -n 10
-  figures <<'FIGURES'
-d.result.seconds = 0.007401029
-d.result.gflops = 5.126854658
-d.config.imax = 62
-[r.gflops for r in d.ranks] = [3.4, 34 / 13]
-d.phases.boundary = {"min": 558e-6, "median": 641.7e-6, "max": 725.4e-6}
-d.phases.exposed = {"min": 14.7029e-6, "median": 98.4029e-6, "max": 182.1029e-6}
 FIGURES
 }
 

@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Judging of scripts/accept, function by function: which host is accused, which result is accepted."""
+import argparse
 import contextlib
 import html
 import io
 import json
+import os
+import pathlib
 import re
 import types
+import unittest.mock
 
-import helper
+import helper  # before the others: it adds their folders
+import counts
 import drift
 import hosts
+import levels
 import measured
 import published
 import report
@@ -396,6 +402,47 @@ class Accepting(helper.Case):
             given = []
             soaking.soak(Timed(documents={f"soak-{n:04d}-compute": {"yardsticks": libraries} for n in (1, 3, 5)}))
             self.assertEqual([round(one, 3) for one in given], [round(one, 3) for one in seconds])
+
+    def devices(self, **settings):
+        """Counted for hosts n1 and n2 by a job with those variables; whether they are GPUs."""
+        a = argparse.Namespace(names=["n1", "n2"], per_host=None, slots={}, expected={})
+        with unittest.mock.patch.dict(os.environ, PATH=f"{os.getcwd()}:{os.environ['PATH']}", **settings):
+            counts.count(a)
+        return a.devices and list(a.devices.values()), a.are_gpus
+
+    def test_the_number_of_devices_by_each(self):
+        """the number of a host's devices, by each of Slurm's variables"""
+        pathlib.Path("scontrol").write_text("#!/bin/sh\ncat job\n")
+        pathlib.Path("scontrol").chmod(0o755)
+        pathlib.Path("job").touch()
+        for name, values in {"SLURM_GPUS_PER_NODE": ("8", "h100:8", "h100:4,a100:4"),
+                             "SLURM_TRES_PER_NODE": ("gres:gpu:8", "gres/gpu:8", "nic:1,gres/gpu:h100=8"),
+                             "SLURM_GPUS_ON_NODE": ("8",), "SLURM_JOB_GPUS": ("0,1,2,3,4-7",), "SLURM_STEP_GPUS": ("0-7",)}.items():
+            for value in values:
+                self.assertEqual(self.devices(**{name: value}), ([8, 8], True), f"{name}={value}")
+        self.assertEqual(self.devices(SLURM_GPUS="h100:16", SLURM_JOB_NUM_NODES="2"), ([8, 8], True))
+        self.assertEqual(self.devices(SLURM_NTASKS_PER_NODE="3"), ([3, 3], False))
+        self.assertEqual(self.devices(SLURM_TRES_PER_NODE="gres/nic:2"), (None, False))
+        # What a job got on each of its nodes comes first.
+        pathlib.Path("job").write_text("JobId=7\n   Nodes=n1 CPU_IDs=0-15 Mem=0 GRES=gpu:h100:8(IDX:0-7)\n"
+                                       "   Nodes=n[2-3] CPU_IDs=0-15 Mem=0 GRES=gpu:h100:7(IDX:0-6),nic:1(IDX:0)\n")
+        self.assertEqual(self.devices(SLURM_JOB_ID="7", SLURM_GPUS_ON_NODE="8"), ([8, 7], True))
+
+    def test_levels_end_in_time(self):
+        """each level ends in time, and options that are given hold"""
+        def at(level, *given):
+            a = argparse.Namespace(level=level, given=dict.fromkeys(given), stages="all", seconds=9, limit=180, budget=None, rounds=3, soak=None)
+            levels.at_level(a)
+            return a
+
+        # A launcher may take 10 s to end, and what begins it a second.
+        for level, limit in ((1, 59), (2, 599), (3, 4 * 3600)):
+            self.assertLessEqual(at(level).budget + 10 + 1, limit)
+        for level in 1, 2:
+            self.assertLess(at(level).limit, at(level).budget)
+        self.assertLess(at(3).soak, at(3).budget)
+        self.assertEqual((at(1).stages, at(2).stages, at(1).seconds, at(1, "--seconds").seconds), (["alone"], "all", 5, 9))
+        self.assertEqual(vars(at(None)), {**vars(at(None)), "seconds": 9, "budget": None, "block": None, "timeout": None, "soak": None})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+# How scripts/accept runs on a cluster that this machine plays: levels, budgets and soaks; ended, resumed, in other locales.
+load cluster
+
+@test "a host that starts at the second try is told, and no finding" {
+  site
+  echo 'late n2' >faults
+  cluster 'n[1-2]' --stages alone
+  expect_status 0
+  grep -q 'alone-n2  *pass (second try)' <<<"$output"
+  [ "$(grep -c '^\$ ' out/steps/alone-n2.log)" = 2 ]
+  [ "$(grep -c '^\$ ' out/steps/alone-n1.log)" = 1 ]
+}
+
+@test "a killed acceptance goes on, and runs no finished step twice" {
+  site
+  cluster 'n[1-2]' --budget 0.001s
+  expect_status 5
+  grep -q 'left out, no time' <<<"$output"
+  cluster 'n[1-2]'
+  expect_status 0
+  before=$(stat -c %Y.%s out/steps/alone-n1.log)
+  sleep 1.1
+  cluster 'n[1-2]'
+  expect_status 0
+  [ "$(stat -c %Y.%s out/steps/alone-n1.log)" = "$before" ]
+  cluster 'n[1-3]'
+  expect_status 2
+  grep -q 'another acceptance in it' <<<"$stderr"
+}
+
+@test "a hanging host does not outlast the budget, and is not accused of what it had no time for" {
+  site
+  echo 'hang n2' >faults
+  SECONDS=0
+  cluster 'n[1-2]' --stages alone --budget 8s
+  expect_status 5
+  [ "$SECONDS" -lt $((40 * SLOWNESS)) ]
+  [ "$(verdict 'r["findings"], r["left_out"]')" = "([], ['alone-n2'])" ]
+  grep -q 'n2 *not tested: out of time' <<<"$output"
+}
+
+@test "a folder answers one question: other limits in the policy's file are another" {
+  site
+  cluster n1 --stages alone
+  expect_status 0
+  echo '{"name": "site", "device_gflops_min": 1000}' >site.json
+  cluster n1 --stages alone
+  expect_status 2
+  grep -q 'limits of the policy differ' <<<"$stderr"
+  site
+  cluster n1 --stages alone --gemm-options '-s 128'
+  expect_status 2
+  grep -q 'gemm options differ' <<<"$stderr"
+}
+
+@test "an acceptance that is killed beside a hanging host leaves nothing behind, and goes on at once" {
+  command -v setpriv >/dev/null || skip "there is no setpriv"
+  site
+  echo 'hang n2' >faults
+  cluster 'n[1-2]' --limit 300 --stages alone &
+  for _ in $(seq $((600 * SLOWNESS))); do [ -s out/steps/alone-n1.json ] && break; sleep 0.1; done
+  [ ! -e out/steps/alone-n2.json ]
+  kill -KILL "$(pgrep -o -f "[s]cripts/accept out .*--launcher $top_srcdir")"
+  wait $! || true
+  : >faults
+  cluster 'n[1-2]' --limit 300 --stages alone
+  expect_status 0
+  grep -q 'n\[1-2\]: 2 pass' <<<"$output"
+}
+
+# own_names: a program in the place of himeno-gpu, whose hosts call themselves what the file `own` has behind the name that they were given.
+own_names() {
+  mkdir own-names
+  cat >own-names/himeno-gpu <<SH
+#!/bin/sh
+own=\$(awk -v given="\$SLURMD_NODENAME" '\$1 == given { print \$2 }' "$PWD/own")
+SLURMD_NODENAME=\${own:-\$SLURMD_NODENAME} exec "$himeno" "\$@"
+SH
+  chmod +x own-names/himeno-gpu
+  himeno=$PWD/own-names/himeno-gpu
+}
+
+@test "each host has the devices that its line of the hostfile says" {
+  site
+  printf '%s\n' 'n1 slots=2' 'n2:2 # MPICH' 'n3 slots = 2' 'n4 max_slots=2' 'n5' 'n5' '[fe80::6]:3' >hostfile
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hostfile hostfile --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --stages alone \
+    --options "-b null --block 5" --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}"
+  expect_status 0
+  [ "$(verdict '[len(json.load(open(f"out/steps/alone-{name}.doc"))["ranks"]) for name in r["hosts"]]')" = "[2, 2, 2, 2, 2, 3]" ]
+  grep -q '^  ACCEPTED: .*fe80::6 has 3 devices, most hosts have 2' <<<"$output"
+  run "$top_srcdir/scripts/accept" other --hostfile hostfile --program "$himeno" --launcher "$MPIRUN --host {slots}"
+  expect_status 2
+  [[ $output == *"fe80::6: mpirun --host takes no IPv6 address"* ]]
+  echo 'n1 slots=0' >hostfile
+  run "$top_srcdir/scripts/accept" other --hostfile hostfile --program "$himeno"
+  expect_status 2
+}
+
+@test "in every locale the same verdict, and bytes that are no text end nothing" {
+  site
+  echo 'slow n2 1 1.2' >faults
+  for locale in LC_ALL=C LC_ALL=POSIX LC_ALL=de_DE.ISO-8859-1 PYTHONIOENCODING=ascii PYTHONIOENCODING=latin-1:strict 'LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0'; do
+    rm -rf out
+    (export $locale; cluster 'n[1-2]' --stages alone; expect_status 5; grep -q '^  drain: n2$' <<<"$output")
+    folder=$(printf 'out-\xff-%s' "${locale//[^A-Z]/}")
+    run --separate-stderr env $locale "$top_srcdir/scripts/accept" "$folder" --hosts 'n[1-2]' --per-host 2 --program "$himeno" --size 18x18x34 --seconds 0.05 \
+      --options "-b null --block 5" --policy site.json --stages alone --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}"
+    expect_status 5
+    [ -s "$folder/accept.html" ]
+  done
+  printf 'n1 slots=2\nn\xff2\n' >hostfile
+  run "$top_srcdir/scripts/accept" out --hostfile hostfile --program "$himeno"
+  expect_status 2
+  [[ $output == *'n\udcff2: is not a host name'* ]]
+}
+
+@test "an acceptance that a signal ends is incomplete" {
+  site
+  echo 'hang n1' >faults
+  for signal in TERM HUP; do
+    rm -f out/steps/alone-n1.log
+    FAULTS=$FAULTS "$top_srcdir/scripts/accept" out --hosts n1 --per-host 2 --program "$himeno" --policy site.json --stages alone --limit 300 \
+      --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" >said 2>&1 3>&- &
+    until grep -qs '^\$ ' out/steps/alone-n1.log; do sleep 0.1; done
+    kill -$signal $!
+    code=0
+    wait $! || code=$?
+    [ $code = 8 ] || { cat said; echo "$signal: $code"; return 1; }
+    grep -q 'stopped; the same command continues from here' said
+    [ "$(grep -c '^\$ ' out/steps/alone-n1.log)" = 1 ]
+    [ ! -e out/steps/alone-n1.json ]
+  done
+}
+
+@test "a soak turns from memory to arithmetic and names the host of a wrong bit" {
+  site
+  printf '%s\n' 'flip n2 50,5,20' >faults
+  cluster 'n[1-2]' --soak 2s --slice 1s --options '-b null --block 5'
+  expect_status 4
+  [ "$(verdict 'r["drain_list"]')" = n2 ]
+  [ -s out/steps/soak-0000-memory.json ]
+  [ -s out/steps/soak-0001-compute.json ]
+  grep -q '"verdict":"wrong"' out/steps/soak.jsonl
+}
+
+@test "a soak names the host and the device of a wrong product, and goes on without it" {
+  site
+  echo 'worn n2' >faults
+  cluster 'n[1-3]' --soak 2s --slice 0.5s
+  expect_status 4
+  [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = "('n2', [('wrong', ['n2'], 'soak-0001-compute')])" ]
+  [ "$(verdict 'r["findings"][0]["device"] == json.load(open("out/steps/soak-0001-compute.doc"))["ranks"][3]["uuid"]')" = True ]
+  grep -q 'n2  *wrong: .*: rank 3: block 1 differs from the first' <<<"$output"
+  grep -A1 'to repeat:' <<<"$output" | grep -q 'n1,n2,n3 .*gemm-gpu'
+  grep -q '"outcome": "pass"' out/steps/soak-0003-compute.json
+  grep -q 'soaked for 2 of 2 s' <<<"$output"
+}
+
+@test "a library's wrong product in a soak is the device's: its host is named" {
+  "$top_builddir/gemm-gpu" --list | grep -q 'reference  cblas' || skip "no CBLAS was found"
+  echo '{"name": "site", "device_gflops_min": 0.001}' >site.json
+  local himeno=$top_builddir/himeno-gpu # a library takes real time
+  HIMENO_GEMM_FLIP='1 3,40 30 cblas:2' OMP_NUM_THREADS=1 cluster n1 --soak 1s --slice 0.5s --options '-b cpu'
+  expect_status 4
+  [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = "('n1', [('wrong', ['n1'], 'soak-0001-compute')])" ]
+  grep -q 'n1  *wrong: .*: rank 1: reference cblas: block 2 differs' <<<"$output"
+}
+
+@test "a soak begins without a host that is dead, drops one that dies, and goes on to the end with the others" {
+  site
+  printf '%s\n' 'dead n3' 'dies n4 3' >faults
+  cluster 'n[1-4]' --soak 2s --slice 0.5s
+  expect_status 7
+  [ "$(verdict 'r["drain_list"], r["run_again_list"], sorted((f["hosts"], f["step"]) for f in r["findings"])')" = "('', 'n[3-4]', [(['n3'], 'alone-n3'), (['n4'], 'alone-0001-n4')])" ]
+  grep -q 'n\[1-2\]: 2 pass' <<<"$output"
+  [ "$(verdict '[json.load(open(f"out/steps/soak-000{n}-{kind}.json"))["outcome"] for n, kind in ((0, "memory"), (1, "compute"), (2, "memory"), (3, "compute"))]')" = \
+    "['pass', 'not started', 'pass', 'pass']" ]
+  grep -q 'soaked for 2 of 2 s' <<<"$output"
+  before=$(cat out/steps/*.json | sha256sum)
+  cluster 'n[1-4]' --soak 2s --slice 0.5s
+  expect_status 7
+  [ "$(cat out/steps/*.json | sha256sum)" = "$before" ]
+}
+
+@test "a soak that fails with nobody to blame ends, and says so" {
+  site
+  echo 'apart n2' >faults
+  cluster 'n[1-3]' --soak 8h --slice 1h
+  expect_status 7
+  [ "$(verdict 'r["accepted"], r["drain_list"], [f["hosts"] for f in r["findings"]]')" = "(False, '', [['n1', 'n2', 'n3']])" ]
+  grep -q 'each host passes alone: no host is to blame: fake-cluster: n2 finds no other' <<<"$output"
+  ls out/steps | grep -c '^soak-.*json$' | grep -qx 1
+}
+
+@test "a soak where gemm-gpu was not built is one of the memory alone" {
+  site
+  mkdir only
+  cp "$himeno" only
+  himeno=only/himeno-gpu cluster n1 --soak 2s --slice 1s --options '-b null --block 5'
+  expect_status 0
+  grep -q 'gemm-gpu is not installed alongside himeno-gpu' <<<"$output"
+  [ -s out/steps/soak-0001-memory.json ]
+}
+
+@test "levels: what each does, options that are given hold, and level 1 keeps its time beside a hanging host" {
+  site
+  echo 'hang n2' >faults
+  SECONDS=0
+  cluster 'n[1-2]' --level 1 --limit 8 --budget 20s
+  expect_status 6
+  [ "$SECONDS" -lt $((45 * SLOWNESS)) ]
+  [ "$(ls out/steps/alone-*.json | wc -l)" = 2 ]
+  grep -q -- ' -w --timeout 10 -t 0.05 .*--block 5 ' out/steps/alone-n1.log
+  [ "$(verdict 'r["drain_list"], r["run_again_list"], [row["verdict"] for row in r["measured"]]')" = "('', 'n2', ['pass', 'hang'])" ]
+  rm -r out
+  cluster n1 --level 1 --options '-b null'
+  expect_status 0
+  grep -q -- ' -w --block 36 --timeout 10 -t 0.05 ' out/steps/alone-n1.log
+}
+
+@test "level 3 by a clock that work alone moves: a soak of three hours, then the other stages" {
+  echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
+  export CLOCK_MACHINE="sweep=1000000 ceiling=100 fill=1 checksum=1 product=400000"
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts n1,n2 --per-host 1 --program "$himeno" --size 18x18x34 \
+    --options "-b null --block 40" --gemm-options '-s 64' --policy site.json --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" \
+    --level 3 --slice 1h
+  expect_status 0
+  grep -q '^soaked for 1.08e+04 of 10800 s$' <<<"$output"
+  [ "$(cd out/steps && echo soak-*.json)" = "soak-0000-memory.json soak-0001-compute.json soak-0002-memory.json soak-0003-compute.json" ]
+  # No library took turns: a third of the hour, and then the rest of the three.
+  grep -q -- ' --accept -t 1200 ' out/steps/soak-0001-compute.log
+  grep -q -- ' --accept -t 2400 ' out/steps/soak-0003-compute.log
+  [ "$(verdict 'all(3600 < json.load(open(f"out/steps/soak-000{n}-memory.doc"))["result"]["soak"]["seconds"] < 4400 for n in (0, 2))')" = True ]
+  [ -s out/steps/pair-n1-n2.json ] && [ -s out/steps/all.json ] && [ ! -e out/steps/alone-0001-n1.json ]
+}
+
+@test "bad input" {
+  run "$top_srcdir/scripts/accept" out --program "$himeno"
+  expect_status 2
+  run "$top_srcdir/scripts/accept" out --program "$himeno" --hosts 'n[3-1]'
+  expect_status 2
+  for name in 'n;reboot' 'n $(reboot)[1-2]' '../n[1-2]' -n1 'n[1-2]/..'; do
+    run "$top_srcdir/scripts/accept" out --program "$himeno" "--hosts=$name"
+    expect_status 2
+  done
+  run "$top_srcdir/scripts/accept" out --program /nonexistent --hosts n1
+  expect_status 3
+  run "$top_srcdir/scripts/accept" out --program "$himeno" --hosts n1 --launcher '/nonexistent {list}'
+  expect_status 3
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# Shared by the files about scripts/accept on a cluster that this machine plays.
+load ../helper
+bats_require_minimum_version 1.5.0
+
+setup() {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  export MPIRUN FAULTS=$BATS_TEST_TMPDIR/faults
+  cd "$BATS_TEST_TMPDIR"
+  himeno=$top_builddir/tests/clock/himeno-gpu
+  : >faults
+}
+
+# cluster HOSTS OPTION...: an acceptance; two ranks a host, each with a null device.
+cluster() {
+  local hosts=$1
+  shift
+  run --separate-stderr "$top_srcdir/scripts/accept" out --hosts "$hosts" --per-host "${per_host:-2}" --program "$himeno" --size 18x18x34 --seconds 0.05 \
+    --options "-b null --block 5" --policy site.json --parallel 2 --limit $((60 * SLOWNESS)) --rounds 3 --gemm-options '-s 64' \
+    --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
+}
+
+site() {
+  cat >site.json <<'JSON'
+{"name": "site", "ceiling_share_min": 0.2, "device_gflops_min": 11.5, "noise_max": 0.2, "stragglers_max": 0}
+JSON
+}
+
+# verdict EXPRESSION: of accept.json as r, which must be as its schema says.
+verdict() {
+  "$PYTHON" - "$1" "$top_srcdir/doc/accept.schema.json" <<'PY'
+import json, sys
+r = json.load(open("out/accept.json"))
+try:
+    import jsonschema
+    jsonschema.validate(r, json.load(open(sys.argv[2])))
+except ImportError:
+    pass
+print(eval(sys.argv[1]))
+PY
+}
+
+# Told where a test fails, since the folder goes with it.
+teardown() { [ -n "${BATS_TEST_COMPLETED-}" ] || grep -shE '"(why|outcome|name)"' out/steps/*.json out/accept.json | tail -n 80 || true; }
