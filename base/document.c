@@ -174,10 +174,8 @@ int doc_declare_flag(struct doc *d, const char *name, int rules, const char *abo
 int doc_declare_text(struct doc *d, const char *name, int rules, const char *pattern, const char *about)
 {
   json_t *node = node_new(d, rules, "string", about);
-  if (pattern)
-    keyword(d, node, "pattern", json_string(pattern));
-  else if (!(rules & DOC_ANY))
-    keyword(d, node, "minLength", json_integer(1));
+  if (pattern || !(rules & DOC_ANY))
+    keyword(d, node, pattern ? "pattern" : "minLength", pattern ? json_string(pattern) : json_integer(1));
   return declare(d, name, rules, node);
 }
 
@@ -348,11 +346,10 @@ json_t *doc_close(struct doc *d)
 
 /* ---- whole documents ---- */
 
-/* Of bytes that are not UTF-8, as names of files may be, each becomes a replacement character. */
-static json_t *valid_text(const char *bytes)
+json_t *document_text(const char *bytes)
 {
   static const char replacement[] = "\xef\xbf\xbd";
-  char *valid = malloc(strlen(bytes) * (sizeof replacement - 1) + 1);
+  char *valid = bytes ? malloc(strlen(bytes) * (sizeof replacement - 1) + 1) : NULL;
   size_t used = 0;
   while (valid && *bytes) {
     const size_t good = value_utf8(bytes), length = good ? good : sizeof replacement - 1;
@@ -363,12 +360,6 @@ static json_t *valid_text(const char *bytes)
   json_t *text = valid ? json_stringn(valid, used) : NULL;
   free(valid);
   return text;
-}
-
-json_t *document_text(const char *bytes)
-{
-  json_t *text = bytes ? json_string(bytes) : NULL;
-  return text || !bytes ? text : valid_text(bytes);
 }
 
 status_t document_read(const char *path, json_t **document)

@@ -54,8 +54,7 @@ struct doc_words {
 #define doc_whole(d, name, rules, about, value)                                                              \
   ((d)->schema ? doc_declare_number(d, name, rules, "integer", "", about)                                    \
                : doc_put_whole(d, name, rules, (int64_t)(value)))
-#define doc_text(d, name, rules, about, value)                                                               \
-  ((d)->schema ? doc_declare_text(d, name, rules, NULL, about) : doc_put_text(d, name, rules, value))
+#define doc_text(d, name, rules, about, value) doc_pattern(d, name, rules, NULL, about, value)
 /** A value below 0 is unknown. */
 #define doc_flag(d, name, rules, about, value)                                                               \
   ((d)->schema ? doc_declare_flag(d, name, rules, about) : doc_put_flag(d, name, rules, value))
@@ -71,8 +70,7 @@ struct doc_words {
   ((d)->schema ? doc_declare_enum(d, name, rules, words, about) : doc_put_text(d, name, rules, value))
 /** Always the same word. */
 #define doc_const(d, name, word)                                                                             \
-  ((d)->schema ? doc_declare_enum(d, name, 0, (struct doc_words){(const char *[]){word}, 1, 0}, "")          \
-               : doc_put_text(d, name, 0, word))
+  doc_enum(d, name, 0, ((struct doc_words){(const char *[]){word}, 1, 0}), "", word)
 /** One of the whole numbers that stand at the end. */
 #define doc_one_of(d, name, about, value, ...)                                                               \
   ((d)->schema ? doc_declare_one_of(d, name, about, DOC_COUNT_(__VA_ARGS__), (int64_t[]){__VA_ARGS__})       \
