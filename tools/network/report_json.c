@@ -44,7 +44,7 @@ static void comm_config_document(struct doc *d, const struct bench *bench)
   doc_whole(d, "samples", DOC_POSITIVE,
             "Batches per point; more if they are noisy, and fewer, at least three, if time is short.",
             c->samples);
-  doc_real(d, "seconds", DOC_NULLABLE, "s", "That the parts may take; null: no limit.",
+  doc_real(d, "seconds", DOC_OPTIONAL | DOC_NULLABLE, "s", "That the parts may take; null: no limit.",
            c->seconds > 0 ? c->seconds : NAN);
   grid_document(d, bench);
   doc_end(d);
@@ -223,8 +223,9 @@ void bench_document(struct doc *d, const struct bench *bench)
     doc_const(d, "verdict", status_verdict(STATUS_OK));
     doc_real(d, "seconds", 0, "s", "Of the whole run.", bench->seconds);
     doc_whole(d, "transfers", 0, "Over all ranks.", bench->transfers);
-    doc_whole(d, "curves_left_out", 0, "Paths for which there was no time.", bench->plan.curves_left_out);
-    doc_whole(d, "sizes_left_out", 0, "Sizes of measured paths for which there was no time.",
+    doc_whole(d, "curves_left_out", DOC_OPTIONAL, "Paths for which there was no time.",
+              bench->plan.curves_left_out);
+    doc_whole(d, "sizes_left_out", DOC_OPTIONAL, "Sizes of measured paths for which there was no time.",
               bench->plan.sizes_left_out);
     doc_end(d);
   }
