@@ -31,12 +31,12 @@ static const struct option_spec options[] = {
      "Judge by this policy of limits: default, h100, h200, or a JSON file as in doc/acceptance.md "
      "(default: the policy default; none with --against)."},
     {"against", 0, JUDGE, OPTION_INPUT(against, "DOCUMENT"),
-     "Compare the speed with that of an earlier run; too slow is slower by more than the noise of both. List "
-     "the change of each device, and fail if one is below the policy's rate_of_installation_min (0.9)."},
+     "Compare the speed with that of an earlier run: fail if it is lower by more than the noise of both. "
+     "List the change of each device, and fail if one is below the policy's rate_of_installation_min (0.9)."},
     {"make-policy", 0, MAKE, OPTION_FLAG(make),
      "Print a policy made from verified himeno-gpu runs on healthy devices, with the source of each limit. "
      "Needs at least three devices of one type in all documents."},
-    {OPTION_JSON(JUDGE, NULL, " It is DOCUMENT with the verdict; only one may be given.")},
+    {OPTION_JSON(JUDGE, NULL, " It is a copy of DOCUMENT with the verdict added; only one may be given.")},
 };
 
 static status_t judge_options_check(void *config)

@@ -45,7 +45,7 @@ static status_t himeno_parse_kernel(const char *option, const char *text, void *
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
      "Set the grid size: XS (32x32x64), S, M, L, XL (each twice as long in all dimensions as the previous "
-     "one) or IxJxK points, contiguous in memory along k: the order of the extents chooses the axes "
+     "one) or IxJxK points; neighbours along K are neighbours in memory, those along I are farthest apart "
      "(default: L on a GPU, M on a CPU, XS on the emulated QPU; smaller if memory is short).",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
@@ -64,16 +64,16 @@ static const struct option_spec options[] = {
      "remembers the fastest in ~/.cache/himeno-gpu/tune.json (default: auto)."},
     {"kernel-file", 0, RUN, OPTION_INPUT(kernel_file, "FILE"),
      "Run your own kernel from an OpenCL source, or a CUDA source if NVRTC is installed. "
-     "doc/kernel-file.md has a template. --ladder runs it last."},
+     "doc/kernel-file.md has a template. With --ladder it runs last."},
     {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune),
      "Time the kernels again, even if an earlier run remembered the fastest."},
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
-     "Use the backend's default kernel and the transport named staged: time no others first, and ignore "
+     "Use the backend's default kernel and the transport staged, without timing any others first; ignore "
      "remembered choices."},
     {"transport", 'x', RUN, OPTION_CUSTOM(transport, halo_transport_parse, "auto|TRANSPORT"),
-     "Select the transport that moves halos between ranks; --list shows the memory and the mover of each. "
-     "auto times a few exchanges with each but staged-mpi and pageable, and takes the fastest (default: "
-     "auto)."},
+     "Select the transport that moves halos between ranks; --list shows where each keeps halos and what "
+     "copies them. auto times a few exchanges with each but staged-mpi and pageable, and takes the "
+     "fastest (default: auto)."},
     {GRID_OPTION_PROCS(RUN, "minimises the estimated time of halo exchange")},
     {"no-overlap", 0, RUN, OPTION_FLAG(no_overlap),
      "Exchange halos after computing, instead of overlapping both."},
@@ -81,8 +81,8 @@ static const struct option_spec options[] = {
      "Add at least FLOATS unused elements to each row in memory, up to the next multiple of 32 (default: "
      "0)."},
     {"array-pad", 0, RUN, OPTION_INT(array_pad, 0, 1 << 20, "BYTES"),
-     "Start each array of coefficients BYTES further behind the beginning of its memory than the one before, "
-     "so that arrays do not share the low bits of their addresses; a multiple of 256, with OpenCL of 512. "
+     "Let the n-th array of coefficients begin n times BYTES after the start of its memory, so that arrays "
+     "do not share the low bits of their addresses; a multiple of 256, with OpenCL of 512. "
      "Kernels that interleave coefficients are not affected (default: 0)."},
     {DEVICE_OPTION_BIND(RUN)},
     {DEVICE_OPTION_EXPECT(RUN)},
@@ -102,7 +102,7 @@ static const struct option_spec options[] = {
      "initial data, for about 60 s or --time. Print MFLOPS and the score (1: a Pentium III at 600 MHz)."},
     {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
      "Run a burn-in for this long: 90 (seconds), 15m, 8h or 2d; standard and dense data alternate. Check "
-     "every bit of the result after each pass (the sweeps per read of memory) and of the coefficients "
+     "every bit of the result after each pass over memory (one sweep or several) and of the coefficients "
      "after each block. Time no kernels or transports first.",
      .given = OPTION_GIVEN(soak_given)},
     {"soak-log", 0, SOAK, OPTION_OUTPUT(soak_log, "FILE"),

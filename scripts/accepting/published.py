@@ -52,7 +52,7 @@ def limits(document):
 def findings(document):
     rows = [[one["severity"], ", ".join(one["hosts"]), (one["device"] or "–") + (f", serial {one['serial']}" if one["serial"] else ""), f"{one['kind']}: {one['why']}",
              percent(one["percent_from_limit"]), percent(one["percent_from_peers"]), f"{one['cause']}. Next: {one['next_step']}"] for one in document["findings"]]
-    return page.table(["severity", "hosts", "device", "finding", "from limit", "from peers", "likely cause and next step"], rows, wraps=True, texts=(0, 1, 2, 3, 6))
+    return page.table(["severity", "hosts", "device", "finding", "difference from limit", "from other hosts", "likely cause and next step"], rows, wraps=True, texts=(0, 1, 2, 3, 6))
 
 
 def devices(document):
@@ -69,7 +69,7 @@ def machine(document):
     for key, head in (("driver", "driver"), ("mpi", "MPI"), ("kernel", "operating system"), ("suite", "himeno-gpu")):
         each[head] = [value if len(found[key]) == 1 else f"{value} on {names}" for value, names in found[key].items()]
     steps = [f"{name}: {one['steps']} step{'s' * (one['steps'] != 1)}, {one['seconds']:.0f} s" for name, one in document["durations"].items()]
-    return page.facts([*((head, ", ".join(values)) for head, values in each.items() if values), ("durations", f"{document['seconds']:.0f} s in all; {'; '.join(steps)}"),
+    return page.facts([*((head, ", ".join(values)) for head, values in each.items() if values), ("durations", f"{document['seconds']:.0f} s elapsed; summed over parallel steps: {'; '.join(steps)}"),
                        ("policy", document["policy"]), ("command", document["command"])])
 
 
@@ -92,8 +92,8 @@ def html(document):
     right = len(set(tested) - wrong - untold)
     verdicts = [("accepted", document["accepted"], document["conclusion"]),
                 ("correct", False if wrong else None if right < len(tested) or not tested else True, f"{right} of {len(tested)} hosts"),
-                ("drain", not document["drain"], "hosts with evidence of a fault", document["drain_list"] or "none"),
-                ("run again", not document["run_again"] and not left_out, "hosts with inconclusive steps" + f"; {left_out} steps left out" * bool(left_out),
+                ("drain", not document["drain"], "hosts with evidence of a fault" if document["drain"] else "no host shows evidence of a fault", document["drain_list"] or "none"),
+                ("run again", not document["run_again"] and not left_out, ("hosts with inconclusive steps" if document["run_again"] else "no step was inconclusive") + f"; {left_out} steps left out" * bool(left_out),
                  document["run_again_list"] or ("left-out steps" if left_out else "none"))]
     parts = [page.verdicts(verdicts)]
     if document["set_up"]:

@@ -130,7 +130,7 @@ class Acceptance(Same):
         self.assertEqual(page.table(["host", "slowest device: GFLOPS before"])[1][0], [host, "1300.0", "1234.5", "-5.0%", "± 1.2%"])
         facts = dict(row for row in page.rows if len(row) == 2)
         self.assertEqual((facts["GPU model"], facts["driver"], facts["MPI"], facts["himeno-gpu"], facts["policy"], facts["command"], facts["durations"]),
-                         (f"2 × {device}", f"{why} on {host}, 580.1 on n2", "Open MPI 4", "0.2.0", why, f"accept '{HOSTILE['FOLDER']}'", "3 s in all; alone: 3 steps, 12 s"))
+                         (f"2 × {device}", f"{why} on {host}, 580.1 on n2", "Open MPI 4", "0.2.0", why, f"accept '{HOSTILE['FOLDER']}'", "3 s elapsed; summed over parallel steps: alone: 3 steps, 12 s"))
         self.assertTrue({"accepted: no", why + " it is", "correct: no", "drain: n2 " + host} <= set(page.texts))
         self.assertEqual("".join(page.texts).count(why + " it is"), 1)
 

@@ -104,10 +104,10 @@ static const struct option_spec options[] = {
     {"streams", 0, COPIES, OPTION_CUSTOM(streams, parse_streams, "LIST"),
      "With --copies: set how many arrays are copied at once, not CUDA streams (default: 1,2,4,8,16)."},
     {"sizes", 0, COPIES | MIXES | HOST | ROOFLINE, OPTION_CUSTOM(sizes, mem_parse_sizes, "LIST"),
-     "Set sizes in bytes, such as 1M,1G (1K is 1024), in steps of 64K. With --copies: the total of the "
+     "Set sizes in bytes, such as 1M,1G (1K is 1024); multiples of 64K. With --copies: the total of the "
      "copies at once (default: from below the last-level cache to most of a GPU's memory). With --host: "
-     "per array (default: four times the last-level cache). --mixes takes the largest that fits 14 times, "
-     "at most 1G; --roofline the first."},
+     "per array (default: four times the last-level cache). --mixes takes the largest of which 14 "
+     "arrays fit, at most 1G; --roofline the first of LIST."},
     {"pace", 0, COPIES, OPTION_CHOICE(pace, "both|free|paced"),
      "With --copies: paced adds a barrier of the thread block before each element, so that its threads "
      "access neighbouring addresses; free has none (default: both)."},
@@ -118,12 +118,11 @@ static const struct option_spec options[] = {
     {"widths", 0, GPU_COPIES, OPTION_CUSTOM(widths, parse_widths, "LIST"),
      "With --copies on GPUs: set the bytes per access: 4, 16 or 4,16 (default: 4,16)."},
     {"threads", 0, COPIES | HOST, OPTION_CUSTOM(threads, parse_counts, "LIST"),
-     "Set the threads per block of --copies on a GPU (default: 256 at all sizes, and at one of them also "
-     "128, 512 and 1024); on a CPU "
-     "and for --host the total number of threads (default: 1 and all cores)."},
+     "Set the threads per block of --copies on a GPU (default: 256, and at one size also "
+     "128, 512 and 1024); on a CPU and for --host the total number of threads (default: 1 and all cores)."},
     {"blocks", 0, GPU_COPIES, OPTION_CUSTOM(blocks, parse_counts, "LIST"),
-     "With --copies on GPUs: set the thread blocks per multiprocessor (default: 8 at all sizes, and at one "
-     "of them also 1, 2 and 4)."},
+     "With --copies on GPUs: set the thread blocks per multiprocessor (default: 8, and at one size also "
+     "1, 2 and 4)."},
     {"strides", 0, LATENCY, OPTION_CUSTOM(strides, parse_strides, "LIST"),
      "With --latency: set the strides of the pointer chase in bytes (default: a cache line, a page and a "
      "large page)."},

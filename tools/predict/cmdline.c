@@ -43,11 +43,11 @@ static const struct option_spec options[] = {
      "Set the numbers of ranks along each dimension; for gemm-gpu along m and n. auto: as the program "
      "itself divides (default: auto)."},
     {"per-host", 0, PREDICTION, OPTION_INT(per_host, 1, LIST_RANKS_TOP, "N"),
-     "Set the ranks per host (default: as in the study; if that is of one host, twice its largest number "
+     "Set the ranks per host (default: as in the study; for a study of one host, twice its largest number "
      "of ranks)."},
     {"per-memory", 0, PREDICTION, OPTION_INT(per_memory, 1, LIST_RANKS_TOP, "N"),
-     "Set the ranks per memory (NUMA node of a CPU) or per device (default: the ranks of a host over its "
-     "memories, as in the study)."},
+     "Set the ranks per memory (NUMA node of a CPU) or per device (default: the ranks of a host divided "
+     "by its memories, as in the study)."},
     {"network", 0, PREDICTION, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
      "Set the latency of a message and the bandwidth in each direction between two GPUs on different "
      "hosts, instead of what comm-gpu measured.",
