@@ -69,18 +69,6 @@ load cluster
   grep -q 'n\[1-2\]: 2 pass' <<<"$output"
 }
 
-# own_names: a program in the place of himeno-gpu, whose hosts call themselves what the file `own` has behind the name that they were given.
-own_names() {
-  mkdir own-names
-  cat >own-names/himeno-gpu <<SH
-#!/bin/sh
-own=\$(awk -v given="\$SLURMD_NODENAME" '\$1 == given { print \$2 }' "$PWD/own")
-SLURMD_NODENAME=\${own:-\$SLURMD_NODENAME} exec "$himeno" "\$@"
-SH
-  chmod +x own-names/himeno-gpu
-  himeno=$PWD/own-names/himeno-gpu
-}
-
 @test "each host has the devices that its line of the hostfile says" {
   site
   printf '%s\n' 'n1 slots=2' 'n2:2 # MPICH' 'n3 slots = 2' 'n4 max_slots=2' 'n5' 'n5' '[fe80::6]:3' >hostfile

@@ -269,6 +269,18 @@ END
   [ "$(verdict 'sorted(r["drain"])')" = "['n2', 'n3']" ]
 }
 
+# own_names: a program in the place of himeno-gpu, whose hosts call themselves what the file `own` has behind the name that they were given.
+own_names() {
+  mkdir own-names
+  cat >own-names/himeno-gpu <<SH
+#!/bin/sh
+own=\$(awk -v given="\$SLURMD_NODENAME" '\$1 == given { print \$2 }' "$PWD/own")
+SLURMD_NODENAME=\${own:-\$SLURMD_NODENAME} exec "$himeno" "\$@"
+SH
+  chmod +x own-names/himeno-gpu
+  himeno=$PWD/own-names/himeno-gpu
+}
+
 @test "a guilty host keeps the name that it was given, whatever it calls itself" {
   site
   own_names
