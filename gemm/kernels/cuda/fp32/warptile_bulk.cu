@@ -13,14 +13,14 @@ struct bulk_variant {
   int stage, a, b;                      // bytes
 };
 
-enum { WHOLE = 1, STAYS = 2 };
+enum { WHOLE = 1, STAYS = 2, ROWS = 4 };
 
 // Kernels are made only for what a tile is used for.
 template <class S, int uses> struct bulk_row {
   static constexpr warptile_tile tile(double rate)
   {
-    return {S::m,       S::n,      S::k, S::item_m,           S::item_n,
-            S::threads, S::blocks, rate, (uses & WHOLE) != 0, (uses & STAYS) != 0};
+    constexpr bool whole = uses & (WHOLE | ROWS), stays = uses & STAYS;
+    return {S::m, S::n, S::k, S::item_m, S::item_n, S::threads, S::blocks, rate, whole, stays};
   }
 
   static bulk_variant variant()
@@ -34,6 +34,8 @@ template <class S, int uses> struct bulk_row {
       v.stream[0][0] = warptile_stream<S, false, false>, v.stream[0][1] = warptile_stream<S, false, true>;
       v.stream[1][0] = warptile_stream<S, true, false>, v.stream[1][1] = warptile_stream<S, true, true>;
     }
+    if constexpr (uses & ROWS)
+      v.bulk[0][0] = warptile_rows<S, false, false>, v.bulk[1][0] = warptile_rows<S, true, false>;
     return v;
   }
 };
@@ -43,12 +45,13 @@ typedef bulk_row<warptile_shape<128, 128, 16, 32, 64, 8, 8, 2>, WHOLE> row_128x1
 typedef bulk_row<warptile_shape<128, 128, 16, 64, 64, 8, 16, 2>, STAYS> row_128x128_stays;
 typedef bulk_row<warptile_shape<64, 128, 16, 32, 64, 8, 8, 3>, WHOLE | STAYS> row_64x128;
 typedef bulk_row<warptile_shape<64, 64, 16, 32, 32, 8, 4, 4>, WHOLE | STAYS> row_64x64;
-static constexpr warptile_tile tiles[] = {row_128x256::tile(0.80), row_128x128::tile(0.78),
+typedef bulk_row<warptile_shape<16, 512, 16, 16, 128, 16, 4, 4>, ROWS> row_16x512;
+static constexpr warptile_tile tiles[] = {row_128x256::tile(0.80),       row_128x128::tile(0.78),
                                           row_128x128_stays::tile(0.79), row_64x128::tile(0.75),
-                                          row_64x64::tile(0.65)};
-static const bulk_variant variants[] = {row_128x256::variant(), row_128x128::variant(),
+                                          row_64x64::tile(0.65),         row_16x512::tile(0.5)};
+static const bulk_variant variants[] = {row_128x256::variant(),       row_128x128::variant(),
                                         row_128x128_stays::variant(), row_64x128::variant(),
-                                        row_64x64::variant()};
+                                        row_64x64::variant(),         row_16x512::variant()};
 
 // Of a multiprocessor's shared memory each block takes 1 KiB more; as much goes to barriers and
 // alignment.
@@ -70,10 +73,20 @@ static bool turns_b(const cuda_job *job)
   return job->trans_b;
 }
 
-// More parts than a cluster adds up are added up by another kernel.
+static bool is_rows(const bulk_variant &v)
+{
+  return !v.bulk[1][1] && !v.stream[1][1];
+}
+
+// Whether another kernel adds up the parts.
+static bool combines(const warptile_cut &cut)
+{
+  return cut.splits > (is_rows(variants[cut.tile]) ? 1 : BULK_CLUSTER_MAX);
+}
+
 static int cluster_of(const warptile_cut &cut)
 {
-  return cut.splits > BULK_CLUSTER_MAX ? 1 : cut.splits;
+  return combines(cut) ? 1 : cut.splits;
 }
 
 static int buffer_bytes(const cuda_job *job, const bulk_variant &v)
@@ -91,6 +104,7 @@ static int bulk_stages(const cuda_job *job, const cuda_chip *chip, const warptil
 {
   const warptile_tile &t = tiles[cut.tile];
   const bulk_variant &v = variants[cut.tile];
+  if (is_rows(v)) return !turns_b(job) && job->n % 4 == 0 && (uintptr_t)job->b % 16 == 0;
   if (cluster_of(cut) == 3) return 0;
   const int all = chip->shared_bytes + 1024, buffers = buffer_bytes(job, v);
   int count = (all / t.blocks - RESERVED - buffers) / v.stage;
@@ -118,7 +132,7 @@ static bool stream_shares(const cuda_job *job, const cuda_chip *chip, const warp
 static size_t bulk_work(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
-  if (cut.splits > BULK_CLUSTER_MAX) return warptile_parts_bytes(job, cut.splits);
+  if (combines(cut)) return warptile_parts_bytes(job, cut.splits);
   if (!cut.stays || !stream_shares(job, chip, t)) return 0;
   return (size_t)stream_blocks(job, chip, t) * ((size_t)t.m * (size_t)t.n + 1) * sizeof(float);
 }
@@ -126,11 +140,17 @@ static size_t bulk_work(const cuda_job *job, const cuda_chip *chip, const warpti
 static double bulk_predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
-  if (!cut.stays)
-    return warptile_rounds(job, chip, t, cut.splits,
-                           cluster_of(cut) > 1 ? CLUSTER_ELEMENT_SECONDS * t.m * t.n : 0) +
-           (cut.splits > BULK_CLUSTER_MAX ? WARPTILE_COMBINE_SECONDS : 0) +
+  if (!cut.stays) {
+    const double tiles = (double)tiles_of(job, t.m, t.n);
+    double seconds = warptile_rounds(job, chip, t, cut.splits,
+                                     cluster_of(cut) > 1 ? CLUSTER_ELEMENT_SECONDS * t.m * t.n : 0);
+    // Rows of B come from device memory, which takes as many blocks as there are places.
+    if (is_rows(variants[cut.tile]))
+      seconds = fmax(seconds, tiles * t.n * job->k * sizeof(float) / WARPTILE_BYTES_PER_SECOND *
+                                  fmax(1, chip->processors * t.blocks / (tiles * cut.splits)));
+    return seconds + (combines(cut) ? WARPTILE_COMBINE_SECONDS : 0) +
            2 * bulk_work(job, chip, cut) / WARPTILE_BYTES_PER_SECOND;
+  }
   const double steps = (double)tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
   const double flop = 2.0 * t.m * t.n * t.k * steps, share = (double)stream_blocks(job, chip, t) / t.blocks;
   return flop / (STREAM_SHARE * t.rate * WARPTILE_FLOPS * share) + 2 * WARPTILE_ROUND_SECONDS +
@@ -147,7 +167,7 @@ static cuda_launch bulk_describe(const cuda_job *job, const warptile_cut &cut)
 {
   const bulk_variant &v = variants[cut.tile];
   return {(const void *)bulk_kernel_of(job, cut), tiles[cut.tile].threads,
-          cut.stages * v.stage + buffer_bytes(job, v)};
+          is_rows(v) ? 0 : cut.stages * v.stage + buffer_bytes(job, v)};
 }
 
 // ---- maps of the matrices ----
@@ -199,7 +219,7 @@ static cudaError_t bulk_launch(const cuda_job *job, const cuda_chip *chip, const
 {
   const warptile_tile &t = tiles[cut.tile];
   bulk_args args;
-  cudaError_t error = maps_make(job, t, &args);
+  cudaError_t error = is_rows(variants[cut.tile]) ? cudaSuccess : maps_make(job, t, &args);
   if (error != cudaSuccess) return error;
   args.job = *job;
   args.rows = (job->m - 1) / t.m + 1;
@@ -218,7 +238,7 @@ static cudaError_t bulk_launch(const cuda_job *job, const cuda_chip *chip, const
   config.attrs = &cluster;
   config.numAttrs = cluster_of(cut) > 1;
   error = cudaLaunchKernelEx(&config, bulk_kernel_of(job, cut), args);
-  if (cut.splits <= BULK_CLUSTER_MAX || error != cudaSuccess) return error;
+  if (!combines(cut) || error != cudaSuccess) return error;
   return cuda_parts_add(job, job->work, cut.splits, job->m * parts_ld(job->n), parts_ld(job->n), stream);
 }
 

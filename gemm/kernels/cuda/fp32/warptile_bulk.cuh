@@ -4,7 +4,8 @@
 // along k arrives with k in the inner dimension; all threads then turn the next tile by blocks of
 // 4×4 or 4×2 between the multiplications of this one, so that the inner loop is the same for NN,
 // NT, TN and TT. Small products are split along k over the blocks of a cluster, which add up their
-// parts through each other's shared memory, or into more parts, which another kernel adds up.
+// parts through each other's shared memory, or into more parts, which another kernel adds up. Few
+// rows of C by rows of B, which device memory limits, have a kernel of their own.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
 
@@ -229,6 +230,59 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   else
     warptile_finish(item, args.job, at);
 #endif
+}
+
+// At most S::m rows of C: each thread makes four columns of them, and B goes from device memory
+// straight to its registers. A passes through shared memory, its rows side by side.
+#define ROWS_DEPTH 64
+#define ROWS_AHEAD 8 // loads of B per thread that are under way at one time
+template <class S, bool turn_a, bool>
+static __global__ void __launch_bounds__(S::threads, S::blocks)
+    warptile_rows(const CUDA_GRID_CONSTANT bulk_args args)
+{
+  static_assert(S::n == 4 * S::threads && S::item_m == S::m && S::item_n == 4, "four columns per thread");
+  __shared__ __align__(16) float a[ROWS_DEPTH][S::m];
+  const cuda_job &job = args.job;
+  const int part = blockIdx.x % args.splits, tile = blockIdx.x / args.splits;
+  const int all = (job.k - 1) / S::k + 1, i = tile / args.columns * S::m;
+  const int j = tile % args.columns * S::n + 4 * (int)threadIdx.x;
+  const int first = (int)((int64_t)all * part / args.splits) * S::k;
+  const int end = min((int64_t)job.k, (int64_t)all * (part + 1) / args.splits * S::k);
+  float sums[S::m][4] = {};
+  for (int l = first; l < end; l += ROWS_DEPTH) {
+    const int depth = min(ROWS_DEPTH, end - l);
+    __syncthreads();
+    for (int id = threadIdx.x; id < ROWS_DEPTH * S::m; id += S::threads) {
+      const int d = turn_a ? id % ROWS_DEPTH : id / S::m, row = turn_a ? id / ROWS_DEPTH : id % S::m;
+      const bool inside = d < depth && i + row < job.m;
+      a[d][row] = !inside ? 0 : job.a[turn_a ? (i + row) * job.lda + l + d : (l + d) * job.lda + i + row];
+    }
+    __syncthreads();
+    if (j >= job.n) continue;
+    const float *b = job.b + l * job.ldb + j;
+#pragma unroll 1
+    for (int d = 0; d < depth; d += ROWS_AHEAD) {
+      float4 v[ROWS_AHEAD];
+#pragma unroll
+      for (int e = 0; e < ROWS_AHEAD; e++)
+        v[e] = d + e < depth ? __ldg((const float4 *)(b + (d + e) * job.ldb)) : float4{0, 0, 0, 0};
+#pragma unroll
+      for (int e = 0; e < ROWS_AHEAD; e++)
+#pragma unroll
+        for (int x = 0; x < S::m; x++) {
+          sums[x][0] = fmaf(a[d + e][x], v[e].x, sums[x][0]);
+          sums[x][1] = fmaf(a[d + e][x], v[e].y, sums[x][1]);
+          sums[x][2] = fmaf(a[d + e][x], v[e].z, sums[x][2]);
+          sums[x][3] = fmaf(a[d + e][x], v[e].w, sums[x][3]);
+        }
+    }
+  }
+  const cuda_job to = args.splits > 1 ? warptile_partial(job, part) : job;
+#pragma unroll
+  for (int x = 0; x < S::m; x++)
+    if (i + x < job.m && j < job.n)
+      warptile_store(to.c + (i + x) * to.ldc + j, {sums[x][0], sums[x][1], sums[x][2], sums[x][3]}, job.n - j,
+                     warptile_aligned(to), to.alpha, to.beta);
 }
 
 #endif
