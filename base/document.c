@@ -331,14 +331,15 @@ static void define_repeated(struct doc *d, json_t *seen, const char *name, json_
 
 json_t *doc_close(struct doc *d)
 {
-  json_t *document = d->open[0], *seen = json_object();
+  json_t *document = d->open[0];
   doc_end(d);
   if (d->schema) {
+    json_t *seen = json_object();
     keyword(d, document, "$defs", json_object());
     define_repeated(d, seen, "", document);
     if (json_object_size(json_object_get(document, "$defs")) == 0) json_object_del(document, "$defs");
+    json_decref(seen);
   }
-  json_decref(seen);
   if (!d->lost && d->depth == 0) return document;
   json_decref(document);
   return NULL;

@@ -223,7 +223,9 @@ static int path_is_first(const struct himeno_path *p, unsigned *had)
 {
   unsigned bit = 1;
   for (int t = 0; halo_transports[t] && strcmp(halo_transports[t]->name, p->used) != 0; t++) bit <<= 1;
-  return !(*had & bit) && (*had |= bit) != 0;
+  const int first = !(*had & bit);
+  *had |= bit;
+  return first;
 }
 
 static void himeno_path_document(struct doc *d, const char *otherwise, int rank, const struct himeno_path *p,
