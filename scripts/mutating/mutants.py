@@ -193,7 +193,7 @@ def anyhow_set(expression):
 
 
 class Mutant:
-    """One text."""
+    """One mutant: in a function, an expression and what stands there instead. Its text says what is then wrong."""
 
     def __init__(self, name, text, keys):
         self.name, self.text = name, text

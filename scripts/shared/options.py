@@ -21,7 +21,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *rest, formatter_class=argparse.RawDescriptionHelpFormatter, **keywords):
         super().__init__(*rest, formatter_class=formatter_class, **keywords)
-        add_version(super())
+        add_version(self)
 
     def add_argument(self, *names, reads=None, **keywords):
         action = super().add_argument(*names, **keywords)
