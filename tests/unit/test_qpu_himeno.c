@@ -6,10 +6,7 @@
 
 #include <math.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
+#include "base/openmp.h"
 #include "gpu/qpu/device.h"
 #include "himeno/kernels/kernels.h"
 #include "himeno/kernels/qpu/ceiling_qpu.h"
@@ -176,9 +173,7 @@ int main(void)
       cmocka_unit_test(a_boxs_points_are_counted),
       cmocka_unit_test(a_long_box_is_estimated_by_a_part),
   };
-#ifdef _OPENMP
   omp_set_num_threads(1); /* the grids are too small for more, and the machine may be full */
-#endif
   setenv("HIMENO_QPU", "emulator", 1);
   return cmocka_run_group_tests_name("qpu himeno", tests, NULL, NULL);
 }
