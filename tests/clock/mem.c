@@ -2,8 +2,6 @@
 /* mem-gpu's kernels on the CPU by the virtual clock. The words: nanoseconds a byte that is `read`
  * or `written`, a `flop`, a call of a loop over `host` memory. A hop takes 1, 8 or 80 ns, by where
  * its ring fits. */
-#include <omp.h>
-
 #include "clock.h"
 #include "tools/memory/kernels/mem_ops.h"
 
@@ -69,6 +67,7 @@ static status_t flops(struct mem_exec *x, struct gpu_queue *queue, struct mem_fl
   return status;
 }
 
+#ifdef _OPENMP
 int __real_omp_get_thread_num(void);
 int __wrap_omp_get_thread_num(void);
 int __wrap_omp_get_thread_num(void)
@@ -77,6 +76,7 @@ int __wrap_omp_get_thread_num(void)
   if (thread == 0 && !busy) clock_work("host", 1);
   return thread;
 }
+#endif
 
 __attribute__((constructor)) static void ops_wrap(void)
 {
