@@ -4,6 +4,7 @@
 
 Usage: gpu_check_summary.py OUTCOMES FOLDER   exit status 1 when a step failed or none passed
 """
+
 import json
 import pathlib
 import platform
@@ -21,14 +22,28 @@ COPY_TARGET = 0.99
 BEST_COPY_TARGET = 0.97
 OPENCL_TARGET = 0.97
 # The best kernel of several sweeps a pass, and that of two, over the ceiling.
-TEMPORAL_TARGETS = {"cuda-XL": 2.5, "cuda-L": 2.3, "cuda-M": 1.8, "opencl-XL": 1.5, "opencl-L": 1.5, "cpu-L": 1.5}
+TEMPORAL_TARGETS = {
+    "cuda-XL": 2.5,
+    "cuda-L": 2.3,
+    "cuda-M": 1.8,
+    "opencl-XL": 1.5,
+    "opencl-L": 1.5,
+    "cpu-L": 1.5,
+}
 H200_TARGETS = {"cuda-XL": 2.2}
 TWO_SWEEPS_TARGET = 1.8
 # Of cuBLAS on the same operands.
 TENSOR_TARGETS = {
-    "tensor-wgmma-f16-4096": 1.00, "tensor-wgmma-f16-8192": 1.02, "tensor-wgmma-f16-4095x4097x4099": 0.9, "tensor-wgmma-bf16-4095x4097x4099": 0.9,
-    "tensor-wgmma-f16-8191": 0.9, "tensor-wgmma-bf16-4096": 1.00, "tensor-wgmma-bf16-8192": 1.02,
-    "tensor-wgmma-bf16-8191": 0.9, "tensor-wgmma-tf32-4096": 1.00, "tensor-wgmma-tf32-8192": 1.00,
+    "tensor-wgmma-f16-4096": 1.00,
+    "tensor-wgmma-f16-8192": 1.02,
+    "tensor-wgmma-f16-4095x4097x4099": 0.9,
+    "tensor-wgmma-bf16-4095x4097x4099": 0.9,
+    "tensor-wgmma-f16-8191": 0.9,
+    "tensor-wgmma-bf16-4096": 1.00,
+    "tensor-wgmma-bf16-8192": 1.02,
+    "tensor-wgmma-bf16-8191": 0.9,
+    "tensor-wgmma-tf32-4096": 1.00,
+    "tensor-wgmma-tf32-8192": 1.00,
     "tensor-wmma-f16-f16-8192": 0.55,
 }
 # The best rung over cuBLAS, and OpenCL's best over CUDA's.
@@ -41,9 +56,16 @@ def read_steps(path, folder):
     for line in path.read_text().splitlines():
         name, outcome, seconds, limit = line.split("\t")
         note = folder / "notes" / name
-        steps.append({"name": name, "outcome": outcome, "seconds": int(seconds), "limit": int(limit),
-                      "note": note.read_text().strip() if note.exists() else "",
-                      "log": f"logs/{name}.log"})
+        steps.append(
+            {
+                "name": name,
+                "outcome": outcome,
+                "seconds": int(seconds),
+                "limit": int(limit),
+                "note": note.read_text().strip() if note.exists() else "",
+                "log": f"logs/{name}.log",
+            }
+        )
     return steps
 
 
@@ -53,8 +75,11 @@ def read_runs(folder):
     for path in sorted((folder / "json").glob("*.cmd")):
         document = path.with_suffix(".json")
         if document.exists():
-            runs[path.stem] = {"file": f"json/{document.name}", "command": path.read_text().strip(),
-                               "document": read_document(document)}
+            runs[path.stem] = {
+                "file": f"json/{document.name}",
+                "command": path.read_text().strip(),
+                "document": read_document(document),
+            }
     return runs
 
 
@@ -85,8 +110,11 @@ def figure(name, value, target=None):
 def temporal_figures(runs):
     for name, target in TEMPORAL_TARGETS.items():
         document = document_of(runs, f"ladder-{name}")
-        shares = {rung["kernel"]: rung["ceiling_share"] for rung in document.get("rungs", [])
-                  if rung["class"] == "temporal" and rung["verdict"] == "pass" and rung["ceiling_share"]}
+        shares = {
+            rung["kernel"]: rung["ceiling_share"]
+            for rung in document.get("rungs", [])
+            if rung["class"] == "temporal" and rung["verdict"] == "pass" and rung["ceiling_share"]
+        }
         if not shares:
             continue
         if "H200" in str(document["config"].get("device")):
@@ -94,7 +122,11 @@ def temporal_figures(runs):
         best = max(shares, key=shares.get)
         yield figure(f"{name}: {best} / ceiling", shares[best], target)
         if name == "cuda-XL" and "temporal2" in shares:
-            yield figure(f"{name}: temporal2 / ceiling", shares["temporal2"], TWO_SWEEPS_TARGET if target == TEMPORAL_TARGETS[name] else None)
+            yield figure(
+                f"{name}: temporal2 / ceiling",
+                shares["temporal2"],
+                TWO_SWEEPS_TARGET if target == TEMPORAL_TARGETS[name] else None,
+            )
 
 
 def tensor_figures(runs):
@@ -102,7 +134,11 @@ def tensor_figures(runs):
         document = document_of(runs, name)
         for yardstick in document.get("yardsticks", []):
             if yardstick.get("ours_share"):
-                yield figure(f"{name[len('tensor-'):]} / {yardstick['kernel']}", yardstick["ours_share"], target)
+                yield figure(
+                    f"{name[len('tensor-') :]} / {yardstick['kernel']}",
+                    yardstick["ours_share"],
+                    target,
+                )
 
 
 def best_products(runs, backend):
@@ -113,7 +149,12 @@ def best_products(runs, backend):
         passed = [rung for rung in size["rungs"] if rung["verdict"] == "pass"]
         ours = [rung["gflops"] for rung in passed if not rung["yardstick"]]
         if ours:
-            sizes[size["m"]] = {"best": max(ours), "yardsticks": {rung["kernel"]: rung["gflops"] for rung in passed if rung["yardstick"]}}
+            sizes[size["m"]] = {
+                "best": max(ours),
+                "yardsticks": {
+                    rung["kernel"]: rung["gflops"] for rung in passed if rung["yardstick"]
+                },
+            }
     return sizes
 
 
@@ -121,9 +162,15 @@ def product_figures(runs):
     cuda, opencl = best_products(runs, "cuda"), best_products(runs, "opencl")
     for size, one in cuda.items():
         for name, rate in one["yardsticks"].items():
-            yield figure(f"{size}: CUDA product / {name}", one["best"] / rate, PRODUCT_TARGETS.get(size))
+            yield figure(
+                f"{size}: CUDA product / {name}", one["best"] / rate, PRODUCT_TARGETS.get(size)
+            )
     for size in sorted(cuda.keys() & opencl.keys()):
-        yield figure(f"{size}: OpenCL product / CUDA product", opencl[size]["best"] / cuda[size]["best"], PRODUCT_OPENCL_TARGET)
+        yield figure(
+            f"{size}: OpenCL product / CUDA product",
+            opencl[size]["best"] / cuda[size]["best"],
+            PRODUCT_OPENCL_TARGET,
+        )
 
 
 def figures(runs):
@@ -136,11 +183,27 @@ def figures(runs):
             if one:
                 found.append(figure(f"{size}: {backend} stream, GFLOPS", one["gflops"]))
         if cuda.get("ceiling_share"):
-            found.append(figure(f"{size}: CUDA stream / ceiling", cuda["ceiling_share"], CEILING_TARGET[size]))
+            found.append(
+                figure(
+                    f"{size}: CUDA stream / ceiling", cuda["ceiling_share"], CEILING_TARGET[size]
+                )
+            )
         if cuda.get("ceiling_gbps") and size in copies:
-            found.append(figure(f"{size}: ceiling / device-to-device copy", cuda["ceiling_gbps"] / copies[size], COPY_TARGET))
+            found.append(
+                figure(
+                    f"{size}: ceiling / device-to-device copy",
+                    cuda["ceiling_gbps"] / copies[size],
+                    COPY_TARGET,
+                )
+            )
         if cuda and opencl:
-            found.append(figure(f"{size}: OpenCL stream / CUDA stream", opencl["gflops"] / cuda["gflops"], OPENCL_TARGET))
+            found.append(
+                figure(
+                    f"{size}: OpenCL stream / CUDA stream",
+                    opencl["gflops"] / cuda["gflops"],
+                    OPENCL_TARGET,
+                )
+            )
     found += temporal_figures(runs)
     found += product_figures(runs)
     found += tensor_figures(runs)
@@ -158,7 +221,10 @@ def text(summary):
         digits = 1 if one["target"] is None else 4
         yield f"  {one['name']:<36} {one['value']:9.{digits}f}{target}"
     yield ""
-    counts = {kind: sum(step["outcome"] == kind for step in summary["steps"]) for kind in ("pass", "fail", "timeout", "skip")}
+    counts = {
+        kind: sum(step["outcome"] == kind for step in summary["steps"])
+        for kind in ("pass", "fail", "timeout", "skip")
+    }
     yield ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 
@@ -176,7 +242,10 @@ def main():
         "verdict": "fail" if failed or not passed else "pass, slow" if slow else "pass",
         "steps": steps,
         "figures": found,
-        "runs": [{"name": name, "file": run["file"], "command": run["command"]} for name, run in runs.items()],
+        "runs": [
+            {"name": name, "file": run["file"], "command": run["command"]}
+            for name, run in runs.items()
+        ],
     }
     (folder / "summary.json").write_text(json.dumps(summary, indent=2) + "\n")
     (folder / "summary.txt").write_text("\n".join(text(summary)) + "\n")

@@ -3,6 +3,7 @@
 
 Prints: vector registers, bytes of scratch memory, instructions of the loop, how many of them multiply and add, and how many
 reach into scratch memory."""
+
 import re
 import sys
 
@@ -33,7 +34,11 @@ def loops(code, labels):
 
 
 def innermost(spans):
-    return [one for one in spans if not any(other != one and one[0] <= other[0] and other[1] <= one[1] for other in spans)]
+    return [
+        one
+        for one in spans
+        if not any(other != one and one[0] <= other[0] and other[1] <= one[1] for other in spans)
+    ]
 
 
 def count(body, kind):
@@ -46,7 +51,13 @@ def main():
     if not bodies:
         sys.exit(f"{sys.argv[1]}: there is no loop in it")
     hot = max(bodies, key=lambda body: count(body, MULTIPLY_ADD))
-    print(notes["NumVgprs"], notes["ScratchSize"], len(hot), count(hot, MULTIPLY_ADD), count(hot, SCRATCH))
+    print(
+        notes["NumVgprs"],
+        notes["ScratchSize"],
+        len(hot),
+        count(hot, MULTIPLY_ADD),
+        count(hot, SCRATCH),
+    )
 
 
 main()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Number of devices per host, from --per-host, --inventory, the hostfile, Slurm or the hosts themselves; and which hosts have fewer."""
+
 import collections
 import os
 import re
@@ -12,6 +13,7 @@ from processes import output
 
 
 # ---- Slurm ----
+
 
 def gpus_of(text, named=True):
     """The GPUs of a list such as gres/gpu:h100:8,nic:1 or gpu:2(IDX:0-1). Without `named` it holds types of GPU alone, as h100:4,a100:4 does."""
@@ -39,21 +41,31 @@ def shared_out(text):
 
 
 # The job's request comes before a node's own number.
-VARIABLES = (("SLURM_GPUS_PER_NODE", lambda text: gpus_of(text, named=False)), ("SLURM_TRES_PER_NODE", gpus_of), ("SLURM_GPUS", shared_out),
-             ("SLURM_GPUS_ON_NODE", lambda text: gpus_of(text, named=False)), ("SLURM_JOB_GPUS", places_in), ("SLURM_STEP_GPUS", places_in))
+VARIABLES = (
+    ("SLURM_GPUS_PER_NODE", lambda text: gpus_of(text, named=False)),
+    ("SLURM_TRES_PER_NODE", gpus_of),
+    ("SLURM_GPUS", shared_out),
+    ("SLURM_GPUS_ON_NODE", lambda text: gpus_of(text, named=False)),
+    ("SLURM_JOB_GPUS", places_in),
+    ("SLURM_STEP_GPUS", places_in),
+)
 
 
 def by_slurm(names):
     """{host: GPUs} that Slurm gave to the job; empty where it says nothing."""
     number = os.environ.get("SLURM_JOB_ID")
     found = {}
-    for nodes, text in re.findall(r"\bNodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)", (output(["scontrol", "show", "job", "-d", number]) if number else "") or ""):
+    for nodes, text in re.findall(
+        r"\bNodes=(\S+) CPU_IDs=\S* Mem=\S* GRES=(\S*)",
+        (output(["scontrol", "show", "job", "-d", number]) if number else "") or "",
+    ):
         found.update(dict.fromkeys(expand(nodes), gpus_of(text)))
     each = next(filter(None, (count(os.environ.get(name, "")) for name, count in VARIABLES)), 0)
     return {name: found.get(name) or each for name in names if found.get(name) or each}
 
 
 # ---- of each host ----
+
 
 def most_common(counts):
     """The largest of those that are most common."""
@@ -80,18 +92,27 @@ def count(a):
     a.listed = {} if a.per_host else listed or a.slots or by_slurm(a.names)
     a.are_gpus = bool(a.listed) and (bool(listed) or not a.slots)
     tasks = os.environ.get("SLURM_NTASKS_PER_NODE", "")
-    usual = a.per_host or (most_common(a.listed.values()) if a.listed else int(tasks) if tasks.isdigit() else None)
+    usual = a.per_host or (
+        most_common(a.listed.values()) if a.listed else int(tasks) if tasks.isdigit() else None
+    )
     a.devices = {name: a.listed.get(name, usual) for name in a.names} if usual else None
-    a.per_host = a.devices if usual and set(a.devices.values()) != {usual} else usual  # for plan.json
+    a.per_host = (
+        a.devices if usual and set(a.devices.values()) != {usual} else usual
+    )  # for plan.json
 
 
 def differing(devices):
     """{host: words} of those with another number of devices than most."""
     usual = most_common(devices.values())
-    return {name: f"has {count} device{'s' * (count != 1)}, most hosts have {usual}" for name, count in devices.items() if count != usual}
+    return {
+        name: f"has {count} device{'s' * (count != 1)}, most hosts have {usual}"
+        for name, count in devices.items()
+        if count != usual
+    }
 
 
 # ---- what the hosts have ----
+
 
 def held_by(document):
     """How many GPUs, or devices of another kind than the CPU, the ranks of a host had; None if unknown."""
@@ -106,7 +127,10 @@ def held_by(document):
 
 def unused_by(document):
     """Usable devices of a host that no rank had."""
-    return max((rank.get("host_devices_unused") or 0 for rank in (document or {}).get("ranks") or []), default=0)
+    return max(
+        (rank.get("host_devices_unused") or 0 for rank in (document or {}).get("ranks") or []),
+        default=0,
+    )
 
 
 def seen_by(document):
@@ -131,5 +155,7 @@ def short(run, names):
     for name, has in held.items():
         listed = name in run.a.listed
         if has < run.a.devices[name] and (whole or listed and (has or run.a.are_gpus)):
-            found[name] = f"{has} of {run.a.devices[name]} GPUs are usable" + ("" if listed else f", all on {whole[0]}")
+            found[name] = f"{has} of {run.a.devices[name]} GPUs are usable" + (
+                "" if listed else f", all on {whole[0]}"
+            )
     return found

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The hosts, their launcher and their leaf switches."""
+
 import argparse
 import itertools
 import math
@@ -16,11 +17,14 @@ def duration(text):
     """Seconds of 90, 15m, 8h or 2d."""
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text)
     if not match or float(match[1]) <= 0:
-        raise argparse.ArgumentTypeError(f"{text}: must be a positive number with s, m, h or d, such as 15m or 8h")
+        raise argparse.ArgumentTypeError(
+            f"{text}: must be a positive number with s, m, h or d, such as 15m or 8h"
+        )
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}[match[2]]
 
 
 # ---- lists ----
+
 
 def numbers(part, text):
     """The texts that stand for what is in brackets: 01-03,7 → 01 02 03 7"""
@@ -41,15 +45,22 @@ def is_ipv6(text):
 def expand(text):
     """n[01-03,7],r[1-2]n[1-2] → n01 n02 n03 n7 r1n1 r1n2 r2n1 r2n2: the last brackets count fastest, as Slurm's do. Addresses are names, too."""
     found = []
-    for part in filter(None, re.split(r",(?![^\[\]]*\])", text.strip())):  # at commas outside of brackets
+    for part in filter(
+        None, re.split(r",(?![^\[\]]*\])", text.strip())
+    ):  # at commas outside of brackets
         bare = part[1:-1] if part[0] + part[-1] == "[]" else part
         if is_ipv6(bare):
             found.append(bare)
             continue
         pieces = re.split(r"\[([\d,-]+)\]", part)
-        if not re.fullmatch(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?", pieces[0]) or not all(re.fullmatch(r"[A-Za-z0-9._-]*", one) for one in pieces[2::2]) \
-                or pieces == [""]:
-            raise BadInput(f"{part}: is not a host name or a list such as n[01-16] or rack[1-4]n[01-16]")
+        if (
+            not re.fullmatch(r"(?:[A-Za-z0-9][A-Za-z0-9._-]*)?", pieces[0])
+            or not all(re.fullmatch(r"[A-Za-z0-9._-]*", one) for one in pieces[2::2])
+            or pieces == [""]
+        ):
+            raise BadInput(
+                f"{part}: is not a host name or a list such as n[01-16] or rack[1-4]n[01-16]"
+            )
         choices = [numbers(part, one) if at % 2 else [one] for at, one in enumerate(pieces)]
         if len(found) + math.prod(map(len, choices)) > HOSTS_MAX:
             raise BadInput(f"{part}: more than {HOSTS_MAX} hosts")
@@ -81,6 +92,7 @@ def fold(names):
 
 
 # ---- who ----
+
 
 def slots_of(words):
     """The slots that a hostfile's line gives its host, None where it gives none: n1:8, n1 slots=8, n1 slots = 8, n1 max_slots=8."""
@@ -119,7 +131,11 @@ def names(a):
     # A host that stands there once, without slots, says nothing of them; one that stands there N times has N.
     a.slots = {name: slots for name, slots in a.slots.items() if name in named or slots > 1}
     given = os.environ.get("SLURM_JOB_NODELIST")
-    found = [name for name, _ in listed] if a.hostfile is not None else expand(a.hosts if a.hosts is not None else given or "")
+    found = (
+        [name for name, _ in listed]
+        if a.hostfile is not None
+        else expand(a.hosts if a.hosts is not None else given or "")
+    )
     if not found:
         raise BadInput("no hosts: give --hosts or --hostfile, or run inside a Slurm allocation")
     return list(dict.fromkeys(found))
@@ -129,18 +145,30 @@ def launcher(a):
     """Words with {ranks}, {hosts}, {list}, {per_host}."""
     in_slurm = "SLURM_JOB_ID" in os.environ
     # Not --exact, which leaves each rank one core.
-    usual = ("srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={per_host} --kill-on-bad-exit=1"
-             if in_slurm else f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}")
-    given = checked_launcher(usual if a.launcher is None else a.launcher, ("ranks", "hosts", "list", "slots", "per_host"))
+    usual = (
+        "srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={per_host} --kill-on-bad-exit=1"
+        if in_slurm
+        else f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}"
+    )
+    given = checked_launcher(
+        usual if a.launcher is None else a.launcher, ("ranks", "hosts", "list", "slots", "per_host")
+    )
     for name in filter(is_ipv6, a.names if "{slots}" in given else []):
-        raise BadInput(f"{name}: mpirun --host takes no IPv6 address: use the host name, or a --launcher with {{list}}")
+        raise BadInput(
+            f"{name}: mpirun --host takes no IPv6 address: use the host name, or a --launcher with {{list}}"
+        )
     return given
 
 
 def filled(text, on, counts):
     """The launcher's words for hosts with so many ranks each."""
-    return text.format(ranks=sum(counts), hosts=len(on), per_host=max(counts), list=",".join(on),
-                       slots=",".join(f"{name}:{count}" for name, count in zip(on, counts)))
+    return text.format(
+        ranks=sum(counts),
+        hosts=len(on),
+        per_host=max(counts),
+        list=",".join(on),
+        slots=",".join(f"{name}:{count}" for name, count in zip(on, counts)),
+    )
 
 
 def leaves(a):

@@ -4,6 +4,7 @@
 file of what it should have, and from other hosts.
 
 usage: inventory.py [--json FILE]   prints the inventory of this host, or writes it to FILE"""
+
 import collections
 import concurrent.futures
 import csv
@@ -23,10 +24,11 @@ from files import write_whole
 
 SCHEMA = "himeno-inventory/1"
 # Lists of devices with their fields, and single values. What a file leaves out is not compared.
-DEVICES = {"gpus": ("pci", "model", "memory_gib", "vbios", "pcie_width", "nvlinks"),
-           "network": ("name", "rate_gbps", "state", "firmware", "pcie_width")}
-VALUES = ("cpu", "cpus", "sockets", "numa_nodes", "memory_gib", "kernel", "driver", "cuda",
-          "mpi")
+DEVICES = {
+    "gpus": ("pci", "model", "memory_gib", "vbios", "pcie_width", "nvlinks"),
+    "network": ("name", "rate_gbps", "state", "firmware", "pcie_width"),
+}
+VALUES = ("cpu", "cpus", "sockets", "numa_nodes", "memory_gib", "kernel", "driver", "cuda", "mpi")
 SOFTWARE = {"kernel", "driver", "cuda", "mpi", "vbios", "firmware"}  # may change without a repair
 TITLES = {"gpus": "GPU", "network": "network card"}
 MEMORY_SHARE = 0.02  # the kernel's own share of the memory varies between equal hosts
@@ -35,6 +37,7 @@ GPU_CLASSES = re.compile("0x10de 0x03|0x1002 0x(0380|12)|0x8086 0x0380")
 
 
 # ---- this host ----
+
 
 def line(*parts):
     """The first line of a small file; "" if there is none."""
@@ -54,9 +57,16 @@ def number(text, scale=1):
 def printed(words, seconds):
     """What a program prints, whatever its exit status; "" if it cannot run or takes too long."""
     try:
-        return subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, timeout=seconds, check=False,
-                              encoding="utf-8", errors="replace").stdout
+        return subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
+        ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ""
 
@@ -68,17 +78,25 @@ def known(fields):
 def table(text):
     """{PCI address: other columns} of what nvidia-smi prints."""
     rows = csv.reader(text.splitlines(), skipinitialspace=True)
-    return {row[0].lower()[-12:]: row[1:] for row in rows
-            if row and re.fullmatch(r"[0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f.]+", row[0])}
+    return {
+        row[0].lower()[-12:]: row[1:]
+        for row in rows
+        if row and re.fullmatch(r"[0-9A-Fa-f]+:[0-9A-Fa-f]+:[0-9A-Fa-f.]+", row[0])
+    }
 
 
 def nvidia(smi, seconds):
     """{PCI address: fields} of the GPUs that NVIDIA's driver opens. Errors are those of the memory
     since the last reset."""
+
     def query(fields):
         return [smi, f"--query-gpu=pci.bus_id,{fields}", "--format=csv,noheader,nounits"]
-    words = (query("name,memory.total,vbios_version,uuid,serial"), [smi, "nvlink", "--status"],
-             query("ecc.errors.uncorrected.volatile.total,remapped_rows.failure"))
+
+    words = (
+        query("name,memory.total,vbios_version,uuid,serial"),
+        [smi, "nvlink", "--status"],
+        query("ecc.errors.uncorrected.volatile.total,remapped_rows.failure"),
+    )
     with concurrent.futures.ThreadPoolExecutor() as pool:  # each takes a large part of a second
         devices, links, errors = pool.map(lambda one: printed(one, seconds), words)
     up, uuid = collections.Counter(), None
@@ -88,11 +106,22 @@ def nvidia(smi, seconds):
         up[uuid] += bool(re.match(r"\s+Link \d+: [\d.]+ GB/s", one))
     found, errors = {}, table(errors)
     for pci, (model, memory, vbios, uuid, *serial) in table(devices).items():
-        faults = [name for name, text in zip(("uncorrected ECC errors", "memory row not remapped"),
-                                             errors.get(pci, ())) if re.match("[1-9]|Yes", text)]
-        found[pci] = {"model": model, "memory_gib": number(memory, 1024), "vbios": vbios,
-                      "uuid": uuid, "nvlinks": up.get(uuid), "errors": faults or None,
-                      "serial": serial[0] if serial and re.match("[1-9]", serial[0]) else None}
+        faults = [
+            name
+            for name, text in zip(
+                ("uncorrected ECC errors", "memory row not remapped"), errors.get(pci, ())
+            )
+            if re.match("[1-9]|Yes", text)
+        ]
+        found[pci] = {
+            "model": model,
+            "memory_gib": number(memory, 1024),
+            "vbios": vbios,
+            "uuid": uuid,
+            "nvlinks": up.get(uuid),
+            "errors": faults or None,
+            "serial": serial[0] if serial and re.match("[1-9]", serial[0]) else None,
+        }
     return found
 
 
@@ -102,11 +131,13 @@ def gpus(system, smi, seconds):
     for folder in sorted(pathlib.Path(system, "bus/pci/devices").glob("*")):
         vendor = line(folder, "vendor")
         if GPU_CLASSES.match(f"{vendor} {line(folder, 'class')}"):
-            own = {"pcie_width": number(line(folder, "current_link_width")),
-                   "vbios": line(folder, "vbios_version"),
-                   "memory_gib": number(line(folder, "mem_info_vram_total"), 2**30),
-                   # Without nvidia-smi the model of an NVIDIA GPU is unknown.
-                   "model": vendor != "0x10de" and f"{vendor}:{line(folder, 'device')}"}
+            own = {
+                "pcie_width": number(line(folder, "current_link_width")),
+                "vbios": line(folder, "vbios_version"),
+                "memory_gib": number(line(folder, "mem_info_vram_total"), 2**30),
+                # Without nvidia-smi the model of an NVIDIA GPU is unknown.
+                "model": vendor != "0x10de" and f"{vendor}:{line(folder, 'device')}",
+            }
             found[folder.name] = {**known(own), **found.get(folder.name, {})}
     return [{"pci": pci, **known(fields)} for pci, fields in sorted(found.items())]
 
@@ -116,17 +147,28 @@ def cards(system, ethtool, seconds):
     found = []
     for port in sorted(pathlib.Path(system, "class/infiniband").glob("*/ports/*")):
         card = port.parents[1]
-        found.append({"name": card.name + (f"/{port.name}" if port.name != "1" else ""),
-                      "rate_gbps": number(line(port, "rate")), "firmware": line(card, "fw_ver"),
-                      "state": line(port, "state").split(": ")[-1].lower(),
-                      "pcie_width": number(line(card, "device/current_link_width"))})
+        found.append(
+            {
+                "name": card.name + (f"/{port.name}" if port.name != "1" else ""),
+                "rate_gbps": number(line(port, "rate")),
+                "firmware": line(card, "fw_ver"),
+                "state": line(port, "state").split(": ")[-1].lower(),
+                "pcie_width": number(line(card, "device/current_link_width")),
+            }
+        )
     for card in sorted(pathlib.Path(system, "class/net").glob("*")):
         if (card / "device").exists() and not (card / "device/infiniband").exists():
             driver = printed([ethtool, "-i", card.name], seconds) if ethtool else ""
             firmware = re.search(r"^firmware-version: (\S+)", driver, re.M)
-            found.append({"name": card.name, "rate_gbps": number(line(card, "speed"), 1000),
-                          "firmware": firmware and firmware[1], "state": line(card, "operstate"),
-                          "pcie_width": number(line(card, "device/current_link_width"))})
+            found.append(
+                {
+                    "name": card.name,
+                    "rate_gbps": number(line(card, "speed"), 1000),
+                    "firmware": firmware and firmware[1],
+                    "state": line(card, "operstate"),
+                    "pcie_width": number(line(card, "device/current_link_width")),
+                }
+            )
     return [known(card) for card in found]
 
 
@@ -146,28 +188,44 @@ def hardware(system="/sys", smi="nvidia-smi", ethtool="ethtool", seconds=10):
     model = re.search(r"^model name\s*: (.*)$", info, re.M)
     memory = re.search(r"^MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text(), re.M)
     nodes = pathlib.Path(system, "devices/system/node").glob("node[0-9]*")
-    packages = {line(one, "topology/physical_package_id")
-                for one in pathlib.Path(system, "devices/system/cpu").glob("cpu[0-9]*")} - {""}
+    packages = {
+        line(one, "topology/physical_package_id")
+        for one in pathlib.Path(system, "devices/system/cpu").glob("cpu[0-9]*")
+    } - {""}
     driver = line(system, "module/nvidia/version") or line(system, "module/amdgpu/version")
-    return {"gpus": gpus(system, smi, seconds), "network": cards(system, ethtool, seconds),
-            **known({"cpu": model[1] if model else os.uname().machine, "cpus": os.cpu_count(),
-                     "sockets": len(packages) or None,
-                     "numa_nodes": len(list(nodes)) or None,
-                     "memory_gib": memory and number(memory[1], 2**20),
-                     "kernel": os.uname().release, "driver": driver})}
+    return {
+        "gpus": gpus(system, smi, seconds),
+        "network": cards(system, ethtool, seconds),
+        **known(
+            {
+                "cpu": model[1] if model else os.uname().machine,
+                "cpus": os.cpu_count(),
+                "sockets": len(packages) or None,
+                "numa_nodes": len(list(nodes)) or None,
+                "memory_gib": memory and number(memory[1], 2**20),
+                "kernel": os.uname().release,
+                "driver": driver,
+            }
+        ),
+    }
 
 
 def everything():
     """What this host has, with the software that jobs use."""
     mpi = printed(["mpirun", "--version"], 10).splitlines()
-    return {"schema": SCHEMA, **hardware(os.environ.get("HIMENO_SYSFS") or "/sys"),
-            **known({"cuda": cuda_version(), "mpi": mpi[0] if mpi else None})}
+    return {
+        "schema": SCHEMA,
+        **hardware(os.environ.get("HIMENO_SYSFS") or "/sys"),
+        **known({"cuda": cuda_version(), "mpi": mpi[0] if mpi else None}),
+    }
 
 
 # ---- files ----
 
+
 def checked(document, expand):
     """{host, or "*" for any other: what it should have}; ValueError names what is wrong."""
+
     def keys(place, found, allowed):
         if not isinstance(found, dict):
             raise ValueError(f"{place}: must be an object")
@@ -188,8 +246,11 @@ def checked(document, expand):
                 keys(f"{names}: {key}", one, (*DEVICES[key], "count"))
                 if not isinstance(one.get("count", 1), int) or one.get("count", 1) < 1:
                     raise ValueError(f"{names}: {key}: count: must be a whole number from 1")
-    return {name: host for names, host in document["hosts"].items()
-            for name in ([names] if names == "*" else expand(names))}
+    return {
+        name: host
+        for names, host in document["hosts"].items()
+        for name in ([names] if names == "*" else expand(names))
+    }
 
 
 def number_in(devices):
@@ -200,8 +261,12 @@ def write(path, found, fold):
     """The inventory file of {host: what it has}. Equal hosts share an entry."""
     alike = {}
     for name, host in found.items():
-        listed = {key: [{field: one[field] for field in DEVICES[key] if field in one}
-                        for one in host[key]] for key in DEVICES}
+        listed = {
+            key: [
+                {field: one[field] for field in DEVICES[key] if field in one} for one in host[key]
+            ]
+            for key in DEVICES
+        }
         listed.update({key: host[key] for key in VALUES if key in host})
         alike.setdefault(json.dumps(listed), []).append(name)
     hosts = {fold(names): json.loads(text) for text, names in alike.items()}
@@ -209,6 +274,7 @@ def write(path, found, fold):
 
 
 # ---- differences ----
+
 
 def summary(host):
     """{property: its value}. For devices the value is how many have which: "7 x 400, 1 x 200"."""
@@ -223,7 +289,8 @@ def summary(host):
                 counted[str(one[field])] += one.get("count", 1)
             if counted:
                 found[f"{TITLES[key]} {field}"] = ", ".join(
-                    f"{number} x {text}" for text, number in sorted(counted.items()))
+                    f"{number} x {text}" for text, number in sorted(counted.items())
+                )
     return found
 
 
@@ -238,7 +305,7 @@ def equal(title, one, other):
 
 
 def missing(key, expected, found):
-    """ (GPU 0000:3b:00.0 missing) for devices that are listed by name and not found."""
+    """(GPU 0000:3b:00.0 missing) for devices that are listed by name and not found."""
     name = DEVICES[key][0]
     there = {one.get(name) for one in found[key]}
     lost = [one[name] for one in expected[key] if name in one and one[name] not in there]
@@ -253,8 +320,13 @@ def differences(expected, found):
             key = next((key for key in DEVICES if title == f"{TITLES[key]}s"), None)
             # With another number of devices, their other properties differ too.
             if not any(title.startswith(f"{before[:-1]} ") for before, _ in texts):
-                texts.append((title, f"{title} {has[title]}, expected {value}"
-                              + (missing(key, expected, found) if key else "")))
+                texts.append(
+                    (
+                        title,
+                        f"{title} {has[title]}, expected {value}"
+                        + (missing(key, expected, found) if key else ""),
+                    )
+                )
     return texts
 
 
@@ -286,10 +358,16 @@ def unlike(found, fold):
         others = [name for value in groups if value != usual for name in groups[value]]
         if others:
             rest = f"{most} other{'s' * (most > 1)}" if most > len(others) else fold(groups[usual])
-            each = [f"{value} on {fold(names)}" for value, names in groups.items()
-                    if value != usual]
-            texts.append((title, others if most > len(others) else [],
-                          f"{title} {', '.join([*each, f'{usual} on {rest}'])}"))
+            each = [
+                f"{value} on {fold(names)}" for value, names in groups.items() if value != usual
+            ]
+            texts.append(
+                (
+                    title,
+                    others if most > len(others) else [],
+                    f"{title} {', '.join([*each, f'{usual} on {rest}'])}",
+                )
+            )
     return texts
 
 

@@ -1,27 +1,79 @@
 # SPDX-License-Identifier: MIT
 """One row of measurements per host, and its outliers."""
+
 import statistics
 
 import stages
 from steps import rows_by_host
 
 LOW, HIGH, EITHER = -1, 1, 0
-WHERE_KNOWN = ("theory_share", "pair_seconds", "gflops_per_watt")  # the other columns are in every table
+WHERE_KNOWN = (
+    "theory_share",
+    "pair_seconds",
+    "gflops_per_watt",
+)  # the other columns are in every table
 # Key, head, description, factor and format for readers, bad side (LOW, HIGH), least relative and absolute distance of an outlier.
 COLUMNS = (
     ("gflops", "GFLOPS", "compute rate of the slowest device", 1, "{:#.5g}", LOW, 0.03, 0),
-    ("ceiling_share", "of ceiling", "rate of the slowest device relative to its ceiling, the bandwidth that the same run measured", 100, "{:.1f}%", LOW, 0.03, 0),
-    ("theory_share", "of theory", "ceiling relative to the memory bandwidth in the data sheet", 100, "{:.1f}%", LOW, 0.03, 0),
-    ("exchange_seconds", "exchange µs", "halo exchange per sweep among the host's own devices", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
-    ("pair_seconds", "pairs µs", "halo exchange per sweep with other hosts, median of its pairs", 1e6, "{:.1f}", HIGH, stages.LEAST, 0),
+    (
+        "ceiling_share",
+        "of ceiling",
+        "rate of the slowest device relative to its ceiling, the bandwidth that the same run measured",
+        100,
+        "{:.1f}%",
+        LOW,
+        0.03,
+        0,
+    ),
+    (
+        "theory_share",
+        "of theory",
+        "ceiling relative to the memory bandwidth in the data sheet",
+        100,
+        "{:.1f}%",
+        LOW,
+        0.03,
+        0,
+    ),
+    (
+        "exchange_seconds",
+        "exchange µs",
+        "halo exchange per sweep among the host's own devices",
+        1e6,
+        "{:.1f}",
+        HIGH,
+        stages.LEAST,
+        0,
+    ),
+    (
+        "pair_seconds",
+        "pairs µs",
+        "halo exchange per sweep with other hosts, median of its pairs",
+        1e6,
+        "{:.1f}",
+        HIGH,
+        stages.LEAST,
+        0,
+    ),
     ("celsius", "°C", "highest temperature of a device after a block", 1, "{:.0f}", HIGH, 0, 8),
     ("watts", "W", "highest power of a device", 1, "{:.0f}", EITHER, 0.10, 0),
-    ("gflops_per_watt", "GFLOPS/W", "rate per power of all devices, without idle power", 1, "{:#.3g}", LOW, 0.10, 0),
+    (
+        "gflops_per_watt",
+        "GFLOPS/W",
+        "rate per power of all devices, without idle power",
+        1,
+        "{:#.3g}",
+        LOW,
+        0.10,
+        0,
+    ),
     ("sm_mhz", "MHz", "lowest clock of a device after a block", 1, "{:.0f}", LOW, 0.03, 0),
     ("errors", "errors", "ECC errors and retired pages of all devices", 1, "{:.0f}", HIGH, 0, 0),
 )
-RULE = (f"worse than the median of the hosts by more than {stages.SIGMAS} × 1.4826 MAD and by more than 3% (GFLOPS, shares, MHz), 25% (exchange), "
-        f"10% (GFLOPS/W; W in either direction) or 8 °C; for errors, more than the median; needs at least {stages.PAIRS_MIN} hosts")
+RULE = (
+    f"worse than the median of the hosts by more than {stages.SIGMAS} × 1.4826 MAD and by more than 3% (GFLOPS, shares, MHz), 25% (exchange), "
+    f"10% (GFLOPS/W; W in either direction) or 8 °C; for errors, more than the median; needs at least {stages.PAIRS_MIN} hosts"
+)
 
 
 def legend(columns):
@@ -35,6 +87,7 @@ def shown(key, value):
 
 # ---- measurements of a host ----
 
+
 def most(values, best=max):
     known = [value for value in values if value is not None]
     return best(known) if known else None
@@ -43,13 +96,20 @@ def most(values, best=max):
 def errors_of(ranks):
     """Errors of all devices of a host; None if no device reports them."""
     reported = [(rank.get("telemetry") or {}).get("ecc") or {} for rank in ranks]
-    counts = [ecc[key] for ecc in reported for key in ("corrected", "uncorrected", "retired") if ecc.get(key) is not None]
+    counts = [
+        ecc[key]
+        for ecc in reported
+        for key in ("corrected", "uncorrected", "retired")
+        if ecc.get(key) is not None
+    ]
     return sum(counts) if counts else None
 
 
 def share_of(document):
     """The lowest of the devices' shares, if each has one."""
-    return most((rank.get("ceiling_share") for rank in document.get("ranks", [])), min) or document.get("result", {}).get("ceiling_share")
+    return most(
+        (rank.get("ceiling_share") for rank in document.get("ranks", [])), min
+    ) or document.get("result", {}).get("ceiling_share")
 
 
 def by_host(run):
@@ -75,7 +135,9 @@ def row_of(name, document, telemetry, errors, pairs):
         "gflops": most([rank.get("gflops") or None for rank in ranks], min),
         "ceiling_share": share_of(document),
         "theory_share": most(((rank.get("theory") or {}).get("share") for rank in ranks), min),
-        "exchange_seconds": (stages.exchange_of(document) or None) if len(ranks) > 1 else None,  # 0: within the sweep
+        "exchange_seconds": (stages.exchange_of(document) or None)
+        if len(ranks) > 1
+        else None,  # 0: within the sweep
         "pair_seconds": most(pairs, statistics.median),
         "celsius": most(max(one["celsius"]) for one in telemetry if one.get("celsius")),
         "watts": most(max(one["watts"]) for one in telemetry if one.get("watts")),
@@ -86,6 +148,7 @@ def row_of(name, document, telemetry, errors, pairs):
 
 
 # ---- outliers ----
+
 
 def outliers(rows):
     """Adds to each row the keys of its outliers."""
@@ -105,4 +168,9 @@ def outliers(rows):
 
 
 def rows_of(run):
-    return outliers([row_of(name, run.document(f"alone-{name}") or {}, *results) for name, results in by_host(run).items()])
+    return outliers(
+        [
+            row_of(name, run.document(f"alone-{name}") or {}, *results)
+            for name, results in by_host(run).items()
+        ]
+    )

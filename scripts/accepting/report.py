@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The verdict: a table, the hosts to drain, reasons, and the commands that repeat each finding."""
+
 import os
 import textwrap
 import time
@@ -13,10 +14,29 @@ from hosts import fold
 from stages import EVERYONE, PAIRS_POLICY, is_set_up, shared_checks
 from steps import say, titles, write_document
 
-EXIT = {"not started": 7, "fault": 7, "hang": 6, "device hang": 6, "wrong": 4, "environment": 3, "lost": 3, "noisy": 3, "unverified": 3, "usage": 2,
-        "duplicate": 2, "partial": 8, "slow": 5, "path": 5, "suspect": 5}
+EXIT = {
+    "not started": 7,
+    "fault": 7,
+    "hang": 6,
+    "device hang": 6,
+    "wrong": 4,
+    "environment": 3,
+    "lost": 3,
+    "noisy": 3,
+    "unverified": 3,
+    "usage": 2,
+    "duplicate": 2,
+    "partial": 8,
+    "slow": 5,
+    "path": 5,
+    "suspect": 5,
+}
 DRAINS = ("wrong", "slow", "device hang", "lost")  # evidence against a host
-SHOWN = ("path", "suspect", "duplicate")  # something is wrong, and the host need neither be drained nor run again
+SHOWN = (
+    "path",
+    "suspect",
+    "duplicate",
+)  # something is wrong, and the host need neither be drained nor run again
 CHECKED = ("pass", "fail", "noisy")
 
 
@@ -24,7 +44,11 @@ def drained(run, shared):
     """{host: findings} that are evidence against one host, unless every host fails the same check."""
     found = {}
     for finding in run.findings:
-        if finding["kind"] in DRAINS and len(finding["hosts"]) == 1 and not is_set_up(finding, shared):
+        if (
+            finding["kind"] in DRAINS
+            and len(finding["hosts"]) == 1
+            and not is_set_up(finding, shared)
+        ):
             found.setdefault(finding["hosts"][0], []).append(finding)
     return found
 
@@ -33,7 +57,11 @@ def to_run_again(run, drain):
     """{host: findings} of steps that did not start, read, write or finish, or were inconclusive."""
     found = {}
     for finding in run.findings:
-        if finding["kind"] in DRAINS + SHOWN or EVERYONE in finding["checks"] and finding["kind"] in ("usage", "environment"):
+        if (
+            finding["kind"] in DRAINS + SHOWN
+            or EVERYONE in finding["checks"]
+            and finding["kind"] in ("usage", "environment")
+        ):
             continue
         for name in finding["hosts"]:
             if name not in drain:
@@ -43,7 +71,11 @@ def to_run_again(run, drain):
 
 def suspected(run, drain):
     """Findings of hosts that are slower than others, or have fewer devices, and are not drained."""
-    return [finding for finding in run.findings if finding["kind"] == "suspect" and not set(finding["hosts"]) <= set(drain)]
+    return [
+        finding
+        for finding in run.findings
+        if finding["kind"] == "suspect" and not set(finding["hosts"]) <= set(drain)
+    ]
 
 
 def tally(run):
@@ -55,16 +87,31 @@ def tally(run):
             continue
         for check in accept["checks"]:
             named[check["check"]] = None
-            checked.update((check["check"], host) for host in step["hosts"] if check["outcome"] in CHECKED)
+            checked.update(
+                (check["check"], host) for host in step["hosts"] if check["outcome"] in CHECKED
+            )
             failed.update([check["check"]] if check["outcome"] == "fail" else ())
     if not named:
         return None
     if not checked and not run.findings:
-        run.find("usage", run.tested, f"nothing of the policy could be checked: {', '.join(named)}", next(iter(run.done.values())))
+        run.find(
+            "usage",
+            run.tested,
+            f"nothing of the policy could be checked: {', '.join(named)}",
+            next(iter(run.done.values())),
+        )
     known = {host for finding in run.findings for host in finding["hosts"]}
-    found = {check: [host for host in run.tested if host not in known and (check, host) not in checked] for check in named}
+    found = {
+        check: [host for host in run.tested if host not in known and (check, host) not in checked]
+        for check in named
+    }
     missing = {check: hosts for check, hosts in found.items() if hosts}
-    return {"all": len(named), "passed": len(named.keys() - failed - missing.keys()), "failed": len(failed), "unchecked": missing}
+    return {
+        "all": len(named),
+        "passed": len(named.keys() - failed - missing.keys()),
+        "failed": len(failed),
+        "unchecked": missing,
+    }
 
 
 def set_up(run, shared):
@@ -73,24 +120,55 @@ def set_up(run, shared):
     for finding in run.findings:
         if is_set_up(finding, shared):
             found.setdefault(tuple(sorted(finding["checks"])), []).append(finding)
-    return [f"{fold({name for one in alike for name in one['hosts']})}: "
-            + (alike[0]["why"] if len(alike) == 1 else f"every host fails this check, for example {alike[0]['hosts'][0]}: {alike[0]['why']}") for alike in found.values()]
+    return [
+        f"{fold({name for one in alike for name in one['hosts']})}: "
+        + (
+            alike[0]["why"]
+            if len(alike) == 1
+            else f"every host fails this check, for example {alike[0]['hosts'][0]}: {alike[0]['why']}"
+        )
+        for alike in found.values()
+    ]
 
 
 def wrapped(text):
-    return textwrap.fill(text, 100, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    return textwrap.fill(
+        text, 100, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
 
 
 def figures(rows):
     """Print the measurements, one line per host, with a star at each outlier."""
-    columns = [column[0] for column in measured.COLUMNS if column[0] not in measured.WHERE_KNOWN or any(row[column[0]] is not None for row in rows)]
-    lines = [["host", *(column[1] for column in measured.COLUMNS if column[0] in columns), "verdict"]]
-    lines += [[row["host"], *(measured.shown(key, row[key]) + ("*" if key in row["outliers"] else " ") for key in columns), row["verdict"]] for row in rows]
+    columns = [
+        column[0]
+        for column in measured.COLUMNS
+        if column[0] not in measured.WHERE_KNOWN or any(row[column[0]] is not None for row in rows)
+    ]
+    lines = [
+        ["host", *(column[1] for column in measured.COLUMNS if column[0] in columns), "verdict"]
+    ]
+    lines += [
+        [
+            row["host"],
+            *(
+                measured.shown(key, row[key]) + ("*" if key in row["outliers"] else " ")
+                for key in columns
+            ),
+            row["verdict"],
+        ]
+        for row in rows
+    ]
     widths = [max(len(line[at].rstrip()) for line in lines) for at in range(len(lines[0]))]
     say("")
     for line in lines:
-        say(f"  {line[0]:<{widths[0]}}  " + "  ".join(f"{text if text.endswith('*') else text.rstrip() + ' ':>{width + 1}}" for text, width in
-                                                       zip(line[1:-1], widths[1:-1])) + f" {line[-1]}")
+        say(
+            f"  {line[0]:<{widths[0]}}  "
+            + "  ".join(
+                f"{text if text.endswith('*') else text.rstrip() + ' ':>{width + 1}}"
+                for text, width in zip(line[1:-1], widths[1:-1])
+            )
+            + f" {line[-1]}"
+        )
     say(wrapped(measured.legend(column for column in measured.COLUMNS if column[0] in columns)))
     if any(row["outliers"] for row in rows):
         say(wrapped(f"* outlier: {measured.RULE}"))
@@ -112,37 +190,73 @@ def table(run, drain, again, alike):
     say("")
     say(f"  {'host':<{width}}  verdict")
     untested = [name for name in run.a.names if name not in run.tested]
-    alone = {name: [finding for finding in found if len(finding["hosts"]) == 1 and finding not in alike] for name, found in again.items()}
+    alone = {
+        name: [finding for finding in found if len(finding["hosts"]) == 1 and finding not in alike]
+        for name, found in again.items()
+    }
     shown = [name for name in run.a.names if name in drain or name in untested or alone.get(name)]
     for name in shown:
         for place, finding in enumerate(drain.get(name, []) + alone.get(name, [])):
-            device = f"{finding['device']}: " if finding["device"] and finding["device"] not in finding["why"] else ""
-            say(f"  {name if place == 0 else '':<{width}}  {finding['kind']}: {device}{finding['why']}")
+            device = (
+                f"{finding['device']}: "
+                if finding["device"] and finding["device"] not in finding["why"]
+                else ""
+            )
+            say(
+                f"  {name if place == 0 else '':<{width}}  {finding['kind']}: {device}{finding['why']}"
+            )
         if name in untested:
             say(f"  {name:<{width}}  not tested: out of time")
-    failed = {name for finding in run.findings if finding["kind"] != "path" for name in finding["hosts"]}
+    failed = {
+        name for finding in run.findings if finding["kind"] != "path" for name in finding["hosts"]
+    }
     good = [name for name in run.a.names if name not in shown and name not in failed]
     if good:
         say(f"  {fold(good)}: {len(good)} pass")
     for finding in run.findings:
-        if finding not in alike and finding["kind"] != "suspect" and (finding["kind"] in ("path", "usage") or len(finding["hosts"]) > 1):
-            say(f"  {' and '.join(finding['hosts']) if len(finding['hosts']) < 4 else fold(finding['hosts'])}: {finding['why']}")
+        if (
+            finding not in alike
+            and finding["kind"] != "suspect"
+            and (finding["kind"] in ("path", "usage") or len(finding["hosts"]) > 1)
+        ):
+            say(
+                f"  {' and '.join(finding['hosts']) if len(finding['hosts']) < 4 else fold(finding['hosts'])}: {finding['why']}"
+            )
 
 
 def notes(run):
     """What was not judged or not tested, without a finding."""
     left = counts.untested(run)
-    return [*run.notes, *([f"devices not tested: {', '.join(f'{count} of {name}' for name, count in left.items())}"] if left else [])]
+    return [
+        *run.notes,
+        *(
+            [
+                f"devices not tested: {', '.join(f'{count} of {name}' for name, count in left.items())}"
+            ]
+            if left
+            else []
+        ),
+    ]
 
 
 def conclusion(run, alike, checks):
     """The last line: what was checked, and what was not."""
     at, parts = f" at level {run.a.level}" if run.a.level else "", []
-    failed = [f"{checks['failed']} of {checks['all']} checks fail{'s' * (checks['failed'] == 1)}"] if checks and checks["failed"] else []
+    failed = (
+        [f"{checks['failed']} of {checks['all']} checks fail{'s' * (checks['failed'] == 1)}"]
+        if checks and checks["failed"]
+        else []
+    )
     if any(alike):
-        parts = [f"NOT ACCEPTED{at}: policy or set-up? A check that every host fails points to the policy or the set-up", *failed]
+        parts = [
+            f"NOT ACCEPTED{at}: policy or set-up? A check that every host fails points to the policy or the set-up",
+            *failed,
+        ]
     elif run.findings:
-        parts = [f"NOT ACCEPTED{at}: {len(run.findings)} finding{'s' * (len(run.findings) != 1)}", *failed]
+        parts = [
+            f"NOT ACCEPTED{at}: {len(run.findings)} finding{'s' * (len(run.findings) != 1)}",
+            *failed,
+        ]
     elif run.left_out:
         parts = [f"nothing found{at}, but not everything was tested"]
     elif checks:
@@ -150,7 +264,10 @@ def conclusion(run, alike, checks):
     else:
         parts = [f"nothing found{at}, but these stages check nothing against the policy"]
     if checks and checks["unchecked"]:
-        texts = [titles(run)[check] + ("" if hosts == run.tested else f" on {fold(hosts)}") for check, hosts in checks["unchecked"].items()]
+        texts = [
+            titles(run)[check] + ("" if hosts == run.tested else f" on {fold(hosts)}")
+            for check, hosts in checks["unchecked"].items()
+        ]
         parts.append(f"{len(texts)} not checked: {', '.join(texts)}")
     return "; ".join([*parts, *notes(run)])
 
@@ -161,7 +278,9 @@ def advice(run, drain, again):
         say("")
     if drain:
         say(f"  drain: {fold(drain)}")
-        say(f"    scontrol update NodeName={fold(drain)} State=DRAIN Reason=\"himeno-gpu acceptance\"")
+        say(
+            f'    scontrol update NodeName={fold(drain)} State=DRAIN Reason="himeno-gpu acceptance"'
+        )
     reasons = {}
     for name, found in again.items():
         reasons.setdefault(f"{found[0]['kind']}: {found[0]['why']}", []).append(name)
@@ -187,7 +306,9 @@ def write(run):
     alike = [finding for finding in run.findings if is_set_up(finding, shared)]
     rows, devices = measured.rows_of(run), handover.devices(run)
     for row in rows:
-        row["verdict"] = verdict_of(run, row["host"], drain, again, {name for finding in alike for name in finding["hosts"]})
+        row["verdict"] = verdict_of(
+            run, row["host"], drain, again, {name for finding in alike for name in finding["hosts"]}
+        )
     for finding in run.findings:
         handover.explain(finding, severity_of(finding, drain, alike), devices)
     figures(rows)
@@ -196,7 +317,9 @@ def write(run):
     for line in reasons:
         say(f"  policy or set-up? {line}")
     if run.left_out:
-        say(f"  left out, no time: {', '.join(run.left_out[:8])}{' ...' if len(run.left_out) > 8 else ''}")
+        say(
+            f"  left out, no time: {', '.join(run.left_out[:8])}{' ...' if len(run.left_out) > 8 else ''}"
+        )
     if run.findings:
         say("\n  to repeat:")
         for command in dict.fromkeys(finding["command"] for finding in run.findings):
@@ -205,16 +328,41 @@ def write(run):
     codes = {EXIT[finding["kind"]] for finding in run.findings}
     code = next((one for one in GRAVEST if one in codes), 0)
     words = conclusion(run, alike, checks)
-    suspects = {name: [one["why"] for one in suspected(run, drain) if name in one["hosts"]] for name in run.a.names}
+    suspects = {
+        name: [one["why"] for one in suspected(run, drain) if name in one["hosts"]]
+        for name in run.a.names
+    }
     document = {
-        "schema": "himeno-accept/1", "time": run.ended or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "accepted": words.startswith("ACCEPTED"), "conclusion": words,
-        "command": run.command, "level": run.a.level, "policy": run.a.policy, "checks": {key: checks[key] for key in ("all", "passed", "failed")} if checks else None,
-        "unchecked": checks and checks["unchecked"], "limits": handover.limits(run), "hosts": run.a.names, "tested": run.tested,
-        "drain": {name: [finding["why"] for finding in found] for name, found in drain.items()}, "drain_list": fold(drain),
-        "run_again": {name: [finding["why"] for finding in found] for name, found in again.items()}, "run_again_list": fold(again),
-        "suspect": {name: found for name, found in suspects.items() if found}, "not_judged": run.notes, "devices_untested": counts.untested(run), "set_up": reasons,
-        "machine": handover.machine(run, devices), "measured": rows, "devices": devices, "findings": run.findings, "drift": run.drift, "left_out": run.left_out,
-        "ignored": run.a.ignored, "durations": handover.durations(run), "seconds": round(time.time() - run.begin, 1)}
+        "schema": "himeno-accept/1",
+        "time": run.ended or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "accepted": words.startswith("ACCEPTED"),
+        "conclusion": words,
+        "command": run.command,
+        "level": run.a.level,
+        "policy": run.a.policy,
+        "checks": {key: checks[key] for key in ("all", "passed", "failed")} if checks else None,
+        "unchecked": checks and checks["unchecked"],
+        "limits": handover.limits(run),
+        "hosts": run.a.names,
+        "tested": run.tested,
+        "drain": {name: [finding["why"] for finding in found] for name, found in drain.items()},
+        "drain_list": fold(drain),
+        "run_again": {name: [finding["why"] for finding in found] for name, found in again.items()},
+        "run_again_list": fold(again),
+        "suspect": {name: found for name, found in suspects.items() if found},
+        "not_judged": run.notes,
+        "devices_untested": counts.untested(run),
+        "set_up": reasons,
+        "machine": handover.machine(run, devices),
+        "measured": rows,
+        "devices": devices,
+        "findings": run.findings,
+        "drift": run.drift,
+        "left_out": run.left_out,
+        "ignored": run.a.ignored,
+        "durations": handover.durations(run),
+        "seconds": round(time.time() - run.begin, 1),
+    }
     document["bundles"] = handover.bundles(run, document)
     write_document(os.path.join(run.a.folder, "accept.json"), document)
     published.write(document, run.a)

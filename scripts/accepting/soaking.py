@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A soak: all hosts for hours. What fails is dropped, and the others go on."""
+
 import math
 import statistics
 
@@ -58,7 +59,9 @@ def noticed(step, document):
     for one in (document or {}).get("episodes", []):
         yield f"SLOW ONCE  {place(step, ranks, one['rank'])}: {one['of']} was {one['slowness']:.3g} times its usual from second {one['begin']:.1f} to {one['end']:.1f}"
     for at, rank in enumerate(ranks):
-        counters = [f"{name} {count}" for name, count in (rank.get("counted") or {}).items() if count]
+        counters = [
+            f"{name} {count}" for name, count in (rank.get("counted") or {}).items() if count
+        ]
         if counters:
             yield f"ERRORS     {place(step, ranks, at)}: {', '.join(counters)}"
 
@@ -76,32 +79,64 @@ def worth(document):
 def say_worth(clean):
     """What the slices without a finding exclude together, and the kind of work that was hardest."""
     days = sum(days for slices in clean.values() for days, _ in slices)
-    hard = {kind: statistics.median(share for _, share in slices) for kind, slices in clean.items()
-            if slices and all(share is not None for _, share in slices)}
+    hard = {
+        kind: statistics.median(share for _, share in slices)
+        for kind, slices in clean.items()
+        if slices and all(share is not None for _, share in slices)
+    }
     if days > 0:
-        say(f"  confidence 95%: fewer than {-1000 * math.log(0.05) / days:.3g} wrong blocks per 1000 device-days, from {days:.3g} device-days of clean slices")
+        say(
+            f"  confidence 95%: fewer than {-1000 * math.log(0.05) / days:.3g} wrong blocks per 1000 device-days, from {days:.3g} device-days of clean slices"
+        )
     if hard:
         kind = max(hard, key=hard.get)
-        say(f"  load: {hard[kind]:.2f} of the power limit by {kind}{': NOT STRESSED' if hard[kind] < STRESSED else ''}")
+        say(
+            f"  load: {hard[kind]:.2f} of the power limit by {kind}{': NOT STRESSED' if hard[kind] < STRESSED else ''}"
+        )
 
 
 def job(run, name, seconds, kernels):
     if name.endswith("compute"):
         # The library's products are heat too: what one of them gets wrong is the device's fault.
         each = seconds / kernels
-        work = {"program": "gemm-gpu", "options": ["--accept", "-t", f"{each:g}", *hotter(run, each), *stages.backend_of(run.a.options), *run.a.gemm_options]}
+        work = {
+            "program": "gemm-gpu",
+            "options": [
+                "--accept",
+                "-t",
+                f"{each:g}",
+                *hotter(run, each),
+                *stages.backend_of(run.a.options),
+                *run.a.gemm_options,
+            ],
+        }
     else:
-        work = {"options": [*stages.sized(run), "--soak", f"{seconds:g}s", "--soak-log", run.path("soak", "jsonl"), *run.a.options]}
+        work = {
+            "options": [
+                *stages.sized(run),
+                "--soak",
+                f"{seconds:g}s",
+                "--soak-log",
+                run.path("soak", "jsonl"),
+                *run.a.options,
+            ]
+        }
     return {**work, "limit": seconds + run.a.limit}
 
 
 def hotter(run, seconds):
     """Long blocks reach the power limit; with beta all of their products are in the C that is compared. What the user says holds."""
     said = {word.split("=")[0] for word in run.a.gemm_options}
-    return [word for option, value in (("--block", f"{min(1, seconds / BLOCKS):g}"), ("--beta", "1")) if option not in said for word in (option, value)]
+    return [
+        word
+        for option, value in (("--block", f"{min(1, seconds / BLOCKS):g}"), ("--beta", "1"))
+        if option not in said
+        for word in (option, value)
+    ]
 
 
 # ---- who was it? ----
+
 
 def after_failure(run, step, names):
     """Reports who failed in a slice, and returns those that go on: none where nobody is found, since the next slice would fail too."""
@@ -112,8 +147,13 @@ def after_failure(run, step, names):
     if len(run.findings) == before:
         each_by_itself(run, step, names)
     if len(run.findings) == before:
-        why = "no time was left to find the cause" if len(run.left_out) > untested else \
-            "the host passes alone" if len(names) == 1 else "each host passes alone: no host is to blame"
+        why = (
+            "no time was left to find the cause"
+            if len(run.left_out) > untested
+            else "the host passes alone"
+            if len(names) == 1
+            else "each host passes alone: no host is to blame"
+        )
         run.find(step["outcome"], names, f"the soak ended early, {why}: {step['why']}", step)
         return []
     blamed = {name for finding in run.findings[before:] for name in finding["hosts"]}
@@ -133,7 +173,13 @@ def culprits(document):
     """(rank, device, why) of each rank that was wrong: a bit in a soak, or a product."""
     ranks = (document or {}).get("ranks", [])
     found = (document or {}).get("result", {}).get("soak", {}).get("found", [])
-    wrong = {one["rank"]: f"{one['array']} was wrong after sweep {one['sweep']} of block {one['block']}" for one in reversed(found)}
+    wrong = {
+        one["rank"]: f"{one['array']} was wrong after sweep {one['sweep']} of block {one['block']}"
+        for one in reversed(found)
+    }
     wrong.update({rank["rank"]: rank["why"] for rank in ranks if rank.get("verdict") == "wrong"})
-    return [(rank, device_of({"rank": rank, **ranks[rank]}), f"rank {rank}: {why}")
-            for rank, why in sorted(wrong.items()) if rank < len(ranks)]
+    return [
+        (rank, device_of({"rank": rank, **ranks[rank]}), f"rank {rank}: {why}")
+        for rank, why in sorted(wrong.items())
+        if rank < len(ranks)
+    ]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Steps: a program on some hosts, run once, its document and its words kept.
 
-    plan.json        what was asked for; another question needs another folder
-    steps/NAME.json  the outcome of a finished step
-    steps/NAME.doc   its document
-    steps/NAME.log   its command and its words
-    accept.json      the verdict"""
+plan.json        what was asked for; another question needs another folder
+steps/NAME.json  the outcome of a finished step
+steps/NAME.doc   its document
+steps/NAME.log   its command and its words
+accept.json      the verdict"""
+
 import argparse
 import concurrent.futures
 import fcntl
@@ -26,13 +27,26 @@ from files import read_document, write_whole
 from processes import STOPPED, end, last_words, launched, say
 
 LOCK_TENTHS = 50  # of a second
-LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # what is launched ends when this ends, however it does
+LEASH = (
+    ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
+)  # what is launched ends when this ends, however it does
 STEP_BYTES = 65536  # bytes of a document, its log and its outcome
 PARTIAL_CODES = (0, 5, 8)
 INSTALLATION = "rate of installation"  # the check of a comparison with an earlier acceptance
-WORDS = {0: "pass", 2: "usage", 3: "environment", 4: "wrong", 5: "slow", 6: "hang", 7: "fault", 8: "partial"}
+WORDS = {
+    0: "pass",
+    2: "usage",
+    3: "environment",
+    4: "wrong",
+    5: "slow",
+    6: "hang",
+    7: "fault",
+    8: "partial",
+}
 # A device that the PCI bus or a driver lists, and that cannot be opened. A limit of the job's memory is no fault of the device.
-LOST = re.compile(r"^(?!.*too little host memory).*(on the PCI bus cannot be used|but the PCI bus lists \d|\bdevice \d+ \(.*\) cannot be opened)")
+LOST = re.compile(
+    r"^(?!.*too little host memory).*(on the PCI bus cannot be used|but the PCI bus lists \d|\bdevice \d+ \(.*\) cannot be opened)"
+)
 # A hang is a host's fault only if the program shows that a rank waited for its own device.
 DEVICE_HANG = re.compile(r"waits? for its own device|waiting for its own device")
 
@@ -87,14 +101,25 @@ class Run:
         self.a = a
         self.begin = time.time()
         self.command = shlex.join([os.path.basename(sys.argv[0]), *sys.argv[1:]])
-        self.findings, self.left_out, self.tested, self.notes, self.drift, self.ended = [], [], [], [], None, ""
+        self.findings, self.left_out, self.tested, self.notes, self.drift, self.ended = (
+            [],
+            [],
+            [],
+            [],
+            None,
+            "",
+        )
         self.done, self.own_names = {}, {}
         self.unverified_passes = (read_document(a.policy) or {}).get("unverified_passes") is True
         os.makedirs(os.path.join(a.folder, "steps"), exist_ok=True)
         self.lock = open(os.path.join(a.folder, ".lock"), "w", encoding="utf-8")
         self.take_lock()
         self.plan_check()
-        self.kept = {name[:-5] for name in os.listdir(os.path.join(a.folder, "steps")) if name.endswith(".json")}
+        self.kept = {
+            name[:-5]
+            for name in os.listdir(os.path.join(a.folder, "steps"))
+            if name.endswith(".json")
+        }
         self.timing = timing.Timing(a)
         self.processes, self.ending = set(), False
 
@@ -110,28 +135,57 @@ class Run:
                 time.sleep(0.1)
 
     def plan_check(self):
-        keys = ("names", "per_host", "policy", "size", "seconds", "rounds", "options", "gemm_options", "launcher", "program", "leaves",
-                "soak", "slice", "stages")
-        plan = {**{key: getattr(self.a, key) for key in keys}, "limits of the policy": contents(self.a.policy)}
+        keys = (
+            "names",
+            "per_host",
+            "policy",
+            "size",
+            "seconds",
+            "rounds",
+            "options",
+            "gemm_options",
+            "launcher",
+            "program",
+            "leaves",
+            "soak",
+            "slice",
+            "stages",
+        )
+        plan = {
+            **{key: getattr(self.a, key) for key in keys},
+            "limits of the policy": contents(self.a.policy),
+        }
         if self.a.level:
             plan["level"] = self.a.level
         if self.a.inventory or self.a.write_inventory:
             plan["inventory"] = self.a.expected
         path = os.path.join(self.a.folder, "plan.json")
         before = read_document(path)
-        if before and plan["size"] is None and before.get("size") == "L":  # begun when that was what nobody asked for
+        if (
+            before and plan["size"] is None and before.get("size") == "L"
+        ):  # begun when that was what nobody asked for
             self.a.size = plan["size"] = "L"
         if before is None:
             write_document(path, plan)
         elif before != plan:
             other = ", ".join(key.replace("_", " ") for key in plan if before.get(key) != plan[key])
-            raise BadInput(f"{self.a.folder}: another acceptance in it ({other} differ): use another folder")
+            raise BadInput(
+                f"{self.a.folder}: another acceptance in it ({other} differ): use another folder"
+            )
 
     def announce(self):
         """How long it will take, before it begins."""
-        level = f"level {self.a.level}" if self.a.level else "a soak" if self.a.soak else f"stages {', '.join(self.a.stages)}"
+        level = (
+            f"level {self.a.level}"
+            if self.a.level
+            else "a soak"
+            if self.a.soak
+            else f"stages {', '.join(self.a.stages)}"
+        )
         most = f", at most {timing.text(self.a.budget)}" if self.a.budget is not None else ""
-        say(f"  {level} on {len(self.a.names)} host{'s' * (len(self.a.names) != 1)}: about {timing.text(self.timing.expected())} expected{most}\n")
+        say(
+            f"  {level} on {len(self.a.names)} host{'s' * (len(self.a.names) != 1)}: about {timing.text(self.timing.expected())} expected{most}\n"
+        )
 
     def time_left(self):
         return math.inf if self.a.budget is None else self.begin + self.a.budget - time.time()
@@ -150,7 +204,13 @@ class Run:
 
     def words(self, on, counts, program, options, target):
         beside = os.path.join(os.path.dirname(self.a.program), program)
-        return [*shlex.split(hosts.filled(self.a.launcher, on, counts)), beside, *options, "--json", target]
+        return [
+            *shlex.split(hosts.filled(self.a.launcher, on, counts)),
+            beside,
+            *options,
+            "--json",
+            target,
+        ]
 
     # ---- one step ----
 
@@ -181,8 +241,16 @@ class Run:
                 outcome, why = ended
             if outcome not in ("not started", "partial"):
                 break
-        done = {"name": name, "hosts": on, "ranks": counts, "outcome": outcome, "why": why, "tries": tries, "seconds": round(time.time() - begin, 3),
-                "command": shlex.join(words[:-2])}
+        done = {
+            "name": name,
+            "hosts": on,
+            "ranks": counts,
+            "outcome": outcome,
+            "why": why,
+            "tries": tries,
+            "seconds": round(time.time() - begin, 3),
+            "command": shlex.join(words[:-2]),
+        }
         self.check_places(done)
         write_document(self.path(name, "json"), done)
         self.done[name] = done
@@ -201,11 +269,19 @@ class Run:
             return None
         if code != 0:
             needs_space(self.a.folder)
-        return judge(code, read_document(self.path(name, "doc")), self.path(name, "log"), self.unverified_passes)
+        return judge(
+            code,
+            read_document(self.path(name, "doc")),
+            self.path(name, "log"),
+            self.unverified_passes,
+        )
 
     def check_places(self, done):
         """A step whose ranks ran elsewhere than asked for is no evidence for or against its hosts."""
-        reported = {name: {row["host"] for row in rows} for name, rows in rows_by_host(done, self.document(done["name"])).items()}
+        reported = {
+            name: {row["host"] for row in rows}
+            for name, rows in rows_by_host(done, self.document(done["name"])).items()
+        }
         met = {}
         for name, own in reported.items():
             before, other = self.own_names.get(name, own), met.setdefault(min(own), name)
@@ -215,7 +291,10 @@ class Run:
                 why = f"ranks of {other} and of {name} ran on {min(own)}"
             else:
                 continue
-            done.update(outcome="environment", why=f"the launcher placed ranks on other hosts than requested: {why}")
+            done.update(
+                outcome="environment",
+                why=f"the launcher placed ranks on other hosts than requested: {why}",
+            )
             return
         if len(reported) == 1:
             self.own_names.update(reported)
@@ -230,8 +309,12 @@ class Run:
         """Runs [(name, hosts, keywords)] side by side; {name: outcome}. Those that no longer fit the budget are left out, and said. `stage` is
         whose share of the estimated time they take, `what` if it is not given."""
         found, total = {}, len(jobs)
-        with concurrent.futures.ThreadPoolExecutor(max_workers=max(1, min(width or self.a.parallel, total or 1))) as pool:
-            waiting = {pool.submit(self.step, name, on, **keywords): name for name, on, keywords in jobs}
+        with concurrent.futures.ThreadPoolExecutor(
+            max_workers=max(1, min(width or self.a.parallel, total or 1))
+        ) as pool:
+            waiting = {
+                pool.submit(self.step, name, on, **keywords): name for name, on, keywords in jobs
+            }
             try:
                 for future in concurrent.futures.as_completed(waiting):
                     name, done = waiting[future], future.result()
@@ -241,7 +324,9 @@ class Run:
                     found[name] = done
                     again = " (second try)" if done.get("tries") == 2 else ""
                     self.timing.ended(stage or what, done["seconds"], name in self.kept)
-                    say(f"[{len(found):>{len(str(total))}}/{total}, {timing.text(self.timing.remaining())} left] {what:<8} {name:<32} {done['outcome'] + again:<12} {done['why'][:120]}")
+                    say(
+                        f"[{len(found):>{len(str(total))}}/{total}, {timing.text(self.timing.remaining())} left] {what:<8} {name:<32} {done['outcome'] + again:<12} {done['why'][:120]}"
+                    )
             except BaseException:
                 self.ending = True  # what a signal stops is no outcome, and is not tried again
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -250,31 +335,77 @@ class Run:
                 raise
         return found
 
-    def find(self, kind, on, why, step, device=None, checks=None, value=None, limit=None, usual=None):
+    def find(
+        self, kind, on, why, step, device=None, checks=None, value=None, limit=None, usual=None
+    ):
         """Something to report: `kind` is an outcome or "path"; `on` are hosts; `checks` what they failed, the outcome if nothing more is known.
         `value` is compared with a limit and with what is usual; otherwise the first failed check of the step has them."""
         if limit is None:
-            failed = [check for check in checks_of(self.document(step["name"])) if check["outcome"] == "fail" and not is_flag(check)]
+            failed = [
+                check
+                for check in checks_of(self.document(step["name"]))
+                if check["outcome"] == "fail" and not is_flag(check)
+            ]
             value, limit = (failed[0]["value"], failed[0]["limit"]) if failed else (None, None)
-        self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why, "checks": checks or [kind], "command": step["command"],
-                              "step": step["name"], "percent_from_limit": percent_from(value, limit), "percent_from_peers": percent_from(value, usual)})
+        self.findings.append(
+            {
+                "kind": kind,
+                "hosts": on,
+                "device": device,
+                "why": why,
+                "checks": checks or [kind],
+                "command": step["command"],
+                "step": step["name"],
+                "percent_from_limit": percent_from(value, limit),
+                "percent_from_peers": percent_from(value, usual),
+            }
+        )
 
 
 class Finished(Run):
     """A finished acceptance, as its folder has it. `a` are the options of a command that continues it; without them it is only read."""
 
     def __init__(self, folder, a=None):
-        plan, document = (read_document(os.path.join(folder, name)) for name in ("plan.json", "accept.json"))
+        plan, document = (
+            read_document(os.path.join(folder, name)) for name in ("plan.json", "accept.json")
+        )
         if not plan or not document:
             raise BadInput(f"{folder}: holds no finished acceptance")
         self.a = a or argparse.Namespace()
         policy = a.policy if "--policy" in getattr(a, "given", {}) else document["policy"]
-        vars(self.a).update(folder=folder, names=plan["names"], policy=policy, level=document.get("level"), ignored=document["ignored"])
-        self.begin, self.ended, self.command = time.time() - document["seconds"], document["time"], document.get("command", "unknown")
-        self.findings = [{"percent_from_limit": None, "percent_from_peers": None, **one} for one in document["findings"] if one["checks"] != [INSTALLATION]]
-        self.left_out, self.tested, self.notes, self.drift = document["left_out"], document["tested"], document.get("not_judged", []), None
-        names = sorted(name[:-5] for name in os.listdir(os.path.join(folder, "steps")) if name.endswith(".json"))
-        self.done = {name: done for name, done in ((name, read_document(self.path(name, "json"))) for name in names) if done}
+        vars(self.a).update(
+            folder=folder,
+            names=plan["names"],
+            policy=policy,
+            level=document.get("level"),
+            ignored=document["ignored"],
+        )
+        self.begin, self.ended, self.command = (
+            time.time() - document["seconds"],
+            document["time"],
+            document.get("command", "unknown"),
+        )
+        self.findings = [
+            {"percent_from_limit": None, "percent_from_peers": None, **one}
+            for one in document["findings"]
+            if one["checks"] != [INSTALLATION]
+        ]
+        self.left_out, self.tested, self.notes, self.drift = (
+            document["left_out"],
+            document["tested"],
+            document.get("not_judged", []),
+            None,
+        )
+        names = sorted(
+            name[:-5]
+            for name in os.listdir(os.path.join(folder, "steps"))
+            if name.endswith(".json")
+        )
+        self.done = {
+            name: done
+            for name, done in ((name, read_document(self.path(name, "json"))) for name in names)
+            if done
+        }
         if a:
             self.lock = open(os.path.join(folder, ".lock"), "w", encoding="utf-8")
             self.take_lock()
@@ -296,7 +427,9 @@ def judge(code, document, log, unverified_passes=False):
     if document is None or document.get("partial"):
         if code == 3 and LOST.search(said):
             return "lost", said
-        if code in (2, 3, 4, 6, 7, 8) and said.startswith(("himeno-gpu:", "gemm-gpu:", "comm-gpu:")):
+        if code in (2, 3, 4, 6, 7, 8) and said.startswith(
+            ("himeno-gpu:", "gemm-gpu:", "comm-gpu:")
+        ):
             return WORDS[code], said
         return "not started", said or f"exit status {code}"
     verdict = document.get("result", {}).get("verdict", WORDS.get(code, "fault"))
@@ -307,7 +440,11 @@ def judge(code, document, log, unverified_passes=False):
     if (code, verdict) == (2, "usage") and not is_unverified(document):
         return "pass", "no check of the policy applies here"
     outcome = WORDS.get(code, "fault") if code not in (0, 1) else verdict
-    return ("pass", "") if outcome == "pass" and code == 0 else (outcome if outcome != "pass" else "fault", reason(document) or said)
+    return (
+        ("pass", "")
+        if outcome == "pass" and code == 0
+        else (outcome if outcome != "pass" else "fault", reason(document) or said)
+    )
 
 
 def is_unverified(document):
@@ -320,7 +457,11 @@ def checks_of(document):
 
 
 def titles(run):
-    return {check["check"]: title(check) for name in list(run.done) for check in checks_of(run.document(name))}
+    return {
+        check["check"]: title(check)
+        for name in list(run.done)
+        for check in checks_of(run.document(name))
+    }
 
 
 def failed_checks(document):
@@ -334,8 +475,11 @@ def title(check):
 
 def reason(document):
     failed = [check for check in checks_of(document) if check["outcome"] in ("fail", "noisy")]
-    return "; ".join(f"{title(check)} {shown(check, 'value')}, {'required:' if is_flag(check) else 'limit'} {shown(check, 'limit')}"
-                     f"{' (' + check['why'] + ')' if check['why'] else ''}" for check in failed)
+    return "; ".join(
+        f"{title(check)} {shown(check, 'value')}, {'required:' if is_flag(check) else 'limit'} {shown(check, 'limit')}"
+        f"{' (' + check['why'] + ')' if check['why'] else ''}"
+        for check in failed
+    )
 
 
 def is_flag(check):
@@ -344,4 +488,12 @@ def is_flag(check):
 
 def shown(check, key):
     value = check[key]
-    return "unknown" if value is None else f"{value:.4g}" if not is_flag(check) else "yes" if value else "no"
+    return (
+        "unknown"
+        if value is None
+        else f"{value:.4g}"
+        if not is_flag(check)
+        else "yes"
+        if value
+        else "no"
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The hot loop of a kernel, and what each of its instructions is there for."""
+
 import collections
 import dataclasses
 import re
@@ -8,7 +9,10 @@ CLASSES = ("arithmetic", "address", "load", "store", "scalar", "control", "wait"
 # A loop is taken to run so many times each time that it is entered.
 TRIPS = 10
 # What a product of matrices weighs beside other instructions: of a warpgroup, of a warp.
-PRODUCTS = ((re.compile(r"[HIQ]GMMA|wgmma\.mma"), 100), (re.compile(r"[HIDQ]MMA|mma\.sync|wmma\.mma"), 8))
+PRODUCTS = (
+    (re.compile(r"[HIQ]GMMA|wgmma\.mma"), 100),
+    (re.compile(r"[HIDQ]MMA|mma\.sync|wmma\.mma"), 8),
+)
 
 
 @dataclasses.dataclass
@@ -50,7 +54,9 @@ def dominators(graph):
             if follower not in reached:
                 reached.add(follower)
                 rest.append(follower)
-    before = {block: [other for other in reached if block in graph[other].next] for block in reached}
+    before = {
+        block: [other for other in reached if block in graph[other].next] for block in reached
+    }
     over = {block: set(reached) for block in reached}
     over[0] = {0}
     changed = True
@@ -84,9 +90,13 @@ def loops(graph):
 
 def weight_of(kernel, graph, some):
     """What executing them once takes, roughly: instructions, and products for many."""
+
     def weigh(one):
         return next((weight for pattern, weight in PRODUCTS if pattern.match(one.op)), 1)
-    return sum(weigh(one) for block in some for one in kernel.code[graph[block].first:graph[block].end])
+
+    return sum(
+        weigh(one) for block in some for one in kernel.code[graph[block].first : graph[block].end]
+    )
 
 
 def own_blocks(head, found):
@@ -98,12 +108,16 @@ def own_blocks(head, found):
 def hot_loop(kernel, graph):
     """The blocks of the loop where most work is done, loops within it left out, and its depth. A kernel without a
     loop, apart from the endless one behind its end, is all of it, at depth 0."""
-    found = {head: body for head, body in loops(graph).items() if sum(graph[block].end - graph[block].first for block in body) > 1}
+    found = {
+        head: body
+        for head, body in loops(graph).items()
+        if sum(graph[block].end - graph[block].first for block in body) > 1
+    }
     best = (0, set(dominators(graph)[0]), 0)
     for head in found:
         depth = sum(head in other for other in found.values())
         own = own_blocks(head, found)
-        weight = weight_of(kernel, graph, own) * TRIPS ** depth
+        weight = weight_of(kernel, graph, own) * TRIPS**depth
         if weight > best[0]:
             best = (weight, own, depth)
     return best[1], best[2]
@@ -112,7 +126,9 @@ def hot_loop(kernel, graph):
 def sources(kernel, graph, some):
     """A function that tells, for an instruction and a register, which instructions may have written it last: backward through
     the blocks of a loop, around it as well. What is written under a predicate leaves what was there before in sight."""
-    block_of = {place: block for block in some for place in range(graph[block].first, graph[block].end)}
+    block_of = {
+        place: block for block in some for place in range(graph[block].first, graph[block].end)
+    }
     before = {block: [other for other in some if block in graph[other].next] for block in some}
 
     def scan(block, end, name):
@@ -138,6 +154,7 @@ def sources(kernel, graph, some):
             found += more
             rest += before[other] if open_ended else []
         return found
+
     return find
 
 
@@ -158,13 +175,40 @@ def classify(kernel, graph, some):
     an address, to a branch, or are arithmetic."""
     find = sources(kernel, graph, some)
     code = kernel.code
-    places = sorted(place for block in some for place in range(graph[block].first, graph[block].end))
-    address = slice_back(code, [(place, name) for place in places if code[place].space != "constant"
-                                for name in code[place].address], find, floating=False)
-    control = slice_back(code, [(place, name) for place in places if code[place].unit == "branch"
-                                for name in code[place].guard + code[place].reads], find)
-    data = slice_back(code, [(place, name) for place in places if code[place].memory == "store"
-                             for name in code[place].reads], find)
+    places = sorted(
+        place for block in some for place in range(graph[block].first, graph[block].end)
+    )
+    address = slice_back(
+        code,
+        [
+            (place, name)
+            for place in places
+            if code[place].space != "constant"
+            for name in code[place].address
+        ],
+        find,
+        floating=False,
+    )
+    control = slice_back(
+        code,
+        [
+            (place, name)
+            for place in places
+            if code[place].unit == "branch"
+            for name in code[place].guard + code[place].reads
+        ],
+        find,
+    )
+    data = slice_back(
+        code,
+        [
+            (place, name)
+            for place in places
+            if code[place].memory == "store"
+            for name in code[place].reads
+        ],
+        find,
+    )
 
     def kind(place):
         one = code[place]
@@ -177,12 +221,15 @@ def classify(kernel, graph, some):
         if place in control and place not in data:
             return "control"
         return "move" if one.unit == "move" else "arithmetic"
+
     return [(kind(place), code[place]) for place in places]
 
 
 def widths(code, kind):
     """{"global 16": 3} and so on."""
-    return dict(collections.Counter(f"{one.space} {one.width}" for one in code if one.memory == kind))
+    return dict(
+        collections.Counter(f"{one.space} {one.width}" for one in code if one.memory == kind)
+    )
 
 
 def count(kernel):
@@ -192,9 +239,17 @@ def count(kernel):
     classified = classify(kernel, graph, some)
     classes = [name for name, _ in classified]
     code = [one for _, one in classified]
-    return {"kernel": kernel.name, "isa": kernel.isa, "instructions": len(kernel.code), "depth": depth, "loop": len(code),
-            "classes": {name: classes.count(name) for name in CLASSES},
-            "shares": {name: classes.count(name) / len(code) for name in CLASSES},
-            "loads": widths(code, "load"), "stores": widths(code, "store"),
-            "words": sum(one.width for one in code if one.memory == "store" and one.space == "global") / 4,
-            "text": [f"{name:10} {one.text}" for name, one in classified]}
+    return {
+        "kernel": kernel.name,
+        "isa": kernel.isa,
+        "instructions": len(kernel.code),
+        "depth": depth,
+        "loop": len(code),
+        "classes": {name: classes.count(name) for name in CLASSES},
+        "shares": {name: classes.count(name) / len(code) for name in CLASSES},
+        "loads": widths(code, "load"),
+        "stores": widths(code, "store"),
+        "words": sum(one.width for one in code if one.memory == "store" and one.space == "global")
+        / 4,
+        "text": [f"{name:10} {one.text}" for name, one in classified],
+    }

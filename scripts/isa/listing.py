@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Machine code as text: an instruction is what it reads, what it writes, and where it may go on."""
+
 import dataclasses
 import re
 
@@ -23,7 +24,10 @@ class Instruction:
     @property
     def floating(self):
         """Works on floating-point numbers, from which no address is made."""
-        return bool(re.match(r"[FDH](?!LO)[A-Z0-9]+|MUFU|[HIQ]?G?MMA", self.op) or re.search(r"[._](f|bf|tf)(16|32|64)(x2)?\b", self.op))
+        return bool(
+            re.match(r"[FDH](?!LO)[A-Z0-9]+|MUFU|[HIQ]?G?MMA", self.op)
+            or re.search(r"[._](f|bf|tf)(16|32|64)(x2)?\b", self.op)
+        )
 
 
 @dataclasses.dataclass
@@ -31,7 +35,9 @@ class Kernel:
     name: str
     isa: str
     code: list = dataclasses.field(default_factory=list)
-    labels: dict = dataclasses.field(default_factory=dict)  # label: index of the instruction behind it
+    labels: dict = dataclasses.field(
+        default_factory=dict
+    )  # label: index of the instruction behind it
 
 
 def split_operands(text):
@@ -48,16 +54,71 @@ def split_operands(text):
 
 # ---- SASS, of nvdisasm -c or cuobjdump --dump-sass ----
 
-SASS_LINE = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P[0-9T]+)\s+)?([A-Z][A-Z0-9_.]*)\s*(.*?)\s*;")
+SASS_LINE = re.compile(
+    r"/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P[0-9T]+)\s+)?([A-Z][A-Z0-9_.]*)\s*(.*?)\s*;"
+)
 SASS_REGISTER = re.compile(r"\b(U?R\d+|U?P\d+)(\.64)?")
-SASS_LOADS = {"LDG": "global", "LD": "global", "LDS": "shared", "LDSM": "shared", "LDL": "local", "LDC": "constant",
-              "LDGSTS": "global", "UBLKCP": "global", "UTMALDG": "global", "ATOM": "global", "ATOMG": "global",
-              "ATOMS": "shared", "TLD": "global", "TEX": "global"}
-SASS_STORES = {"STG": "global", "ST": "global", "STS": "shared", "STSM": "shared", "STL": "local", "RED": "global",
-               "REDG": "global", "UTMASTG": "global"}
-SASS_WAITS = {"BAR", "DEPBAR", "LDGDEPBAR", "WARPSYNC", "SYNCS", "MEMBAR", "FENCE", "ERRBAR", "NOP", "NANOSLEEP",
-              "YIELD", "CCTL", "ARRIVES", "WARPGROUP", "UCGABAR_ARV", "UCGABAR_WAIT", "ACQBULK", "UTMACMDFLUSH"}
-SASS_BRANCHES = {"BRA", "BRX", "JMP", "JMX", "EXIT", "RET", "CALL", "BSSY", "BSYNC", "BREAK", "BMOV", "KILL", "BPT"}
+SASS_LOADS = {
+    "LDG": "global",
+    "LD": "global",
+    "LDS": "shared",
+    "LDSM": "shared",
+    "LDL": "local",
+    "LDC": "constant",
+    "LDGSTS": "global",
+    "UBLKCP": "global",
+    "UTMALDG": "global",
+    "ATOM": "global",
+    "ATOMG": "global",
+    "ATOMS": "shared",
+    "TLD": "global",
+    "TEX": "global",
+}
+SASS_STORES = {
+    "STG": "global",
+    "ST": "global",
+    "STS": "shared",
+    "STSM": "shared",
+    "STL": "local",
+    "RED": "global",
+    "REDG": "global",
+    "UTMASTG": "global",
+}
+SASS_WAITS = {
+    "BAR",
+    "DEPBAR",
+    "LDGDEPBAR",
+    "WARPSYNC",
+    "SYNCS",
+    "MEMBAR",
+    "FENCE",
+    "ERRBAR",
+    "NOP",
+    "NANOSLEEP",
+    "YIELD",
+    "CCTL",
+    "ARRIVES",
+    "WARPGROUP",
+    "UCGABAR_ARV",
+    "UCGABAR_WAIT",
+    "ACQBULK",
+    "UTMACMDFLUSH",
+}
+SASS_BRANCHES = {
+    "BRA",
+    "BRX",
+    "JMP",
+    "JMX",
+    "EXIT",
+    "RET",
+    "CALL",
+    "BSSY",
+    "BSYNC",
+    "BREAK",
+    "BMOV",
+    "KILL",
+    "BPT",
+}
 SASS_ENDS = {"BRA", "BRX", "JMP", "JMX", "EXIT", "RET"}
 SASS_WIDTHS = (("128", 16), ("64", 8), ("U16", 2), ("S16", 2), ("U8", 1), ("S8", 1))
 
@@ -73,7 +134,7 @@ def sass_registers(operand):
 
 def following(name, n):
     letters = name.rstrip("0123456789")
-    return f"{letters}{int(name[len(letters):]) + n}"
+    return f"{letters}{int(name[len(letters) :]) + n}"
 
 
 def sass_width(op):
@@ -94,7 +155,13 @@ def sass_writes(op, operands):
         writes += sass_registers(operands[count])
         count += 1
     parts = op.split(".")
-    registers = max(sass_width(op) // 4, 1) if op.startswith(("LD", "UL")) else 2 if "WIDE" in parts or parts[-1] == "64" or re.match(r"D(ADD|MUL|FMA)", op) else 1
+    registers = (
+        max(sass_width(op) // 4, 1)
+        if op.startswith(("LD", "UL"))
+        else 2
+        if "WIDE" in parts or parts[-1] == "64" or re.match(r"D(ADD|MUL|FMA)", op)
+        else 1
+    )
     if writes and "P" not in writes[0]:
         writes += [following(writes[0], n) for n in range(1, registers)]
     return writes, count
@@ -104,8 +171,16 @@ def sass_instruction(guard, op, rest):
     base = op.split(".")[0]
     one = Instruction(op, f"{op} {rest}".strip(), guard=tuple(sass_registers(guard or "")))
     operands = split_operands(rest)
-    bracketed = [operand for operand in operands if re.search(r"(?<![a-z])\[|desc\[", operand) and not re.match(r"-?\|?c\[", operand)]
-    one.address = tuple(name for operand in bracketed for name in sass_registers(re.sub(r"desc\[UR\d+\]", "", operand)))
+    bracketed = [
+        operand
+        for operand in operands
+        if re.search(r"(?<![a-z])\[|desc\[", operand) and not re.match(r"-?\|?c\[", operand)
+    ]
+    one.address = tuple(
+        name
+        for operand in bracketed
+        for name in sass_registers(re.sub(r"desc\[UR\d+\]", "", operand))
+    )
     plain = [operand for operand in operands if operand not in bracketed]
     if base in SASS_STORES:
         one.memory, one.space, one.width = "store", SASS_STORES[base], sass_width(op)
@@ -171,8 +246,20 @@ def read_sass(text):
 
 PTX_REGISTER = re.compile(r"%\w+(?:\.[xyz])?")
 PTX_BITS = re.compile(r"\.(?:[bsuf]|bf|tf)(\d+)(?:x2)?\b")
-PTX_WAITS = ("bar", "barrier", "membar", "fence", "mbarrier", "griddepcontrol", "nanosleep", "cp.async.wait", "cp.async.commit",
-             "wgmma.fence", "wgmma.commit", "wgmma.wait")
+PTX_WAITS = (
+    "bar",
+    "barrier",
+    "membar",
+    "fence",
+    "mbarrier",
+    "griddepcontrol",
+    "nanosleep",
+    "cp.async.wait",
+    "cp.async.commit",
+    "wgmma.fence",
+    "wgmma.commit",
+    "wgmma.wait",
+)
 PTX_BRANCHES = ("bra", "brx", "ret", "exit", "call", "trap")
 
 
@@ -192,7 +279,9 @@ def ptx_space(op):
 
 
 def ptx_memory(op):
-    if op.startswith(("ld.", "ldu.", "ldmatrix", "tex.", "atom.", "wmma.load", "cp.async.c", "cp.async.bulk")):
+    if op.startswith(
+        ("ld.", "ldu.", "ldmatrix", "tex.", "atom.", "wmma.load", "cp.async.c", "cp.async.bulk")
+    ):
         return "load"
     return "store" if op.startswith(("st.", "red.", "stmatrix", "wmma.store")) else ""
 
@@ -208,7 +297,11 @@ def ptx_instruction(guard, op, rest):
         one.address = ()
         return one
     if op.split(".")[0] in PTX_BRANCHES:
-        one.unit, one.conditional, one.ends = "branch", bool(guard), op.split(".")[0] in ("bra", "ret", "exit", "brx", "trap")
+        one.unit, one.conditional, one.ends = (
+            "branch",
+            bool(guard),
+            op.split(".")[0] in ("bra", "ret", "exit", "brx", "trap"),
+        )
         one.target = operands[-1] if op.startswith("bra") else ""
         return one
     one.memory = ptx_memory(op)
@@ -251,9 +344,25 @@ def read_ptx(text):
 # ---- GCN, as clang writes it ----
 
 GCN_RANGE = re.compile(r"\b([vsa])\[(\d+):(\d+)\]|\b([vsa]\d+)\b|\b(vcc|exec|scc|m0)\b")
-GCN_WIDTHS = (("x4", 16), ("x3", 12), ("x2", 8), ("b128", 16), ("b96", 12), ("b64", 8), ("ubyte", 1), ("sbyte", 1),
-              ("byte", 1), ("ushort", 2), ("sshort", 2), ("short", 2), ("u8", 1), ("u16", 2))
-GCN_CARRY = re.compile(r"s_(add|sub|addc|subb|and|or|xor|andn2|orn2|lshl|lshr|ashr|min|max|not|cmp|bitcmp)")
+GCN_WIDTHS = (
+    ("x4", 16),
+    ("x3", 12),
+    ("x2", 8),
+    ("b128", 16),
+    ("b96", 12),
+    ("b64", 8),
+    ("ubyte", 1),
+    ("sbyte", 1),
+    ("byte", 1),
+    ("ushort", 2),
+    ("sshort", 2),
+    ("short", 2),
+    ("u8", 1),
+    ("u16", 2),
+)
+GCN_CARRY = re.compile(
+    r"s_(add|sub|addc|subb|and|or|xor|andn2|orn2|lshl|lshr|ashr|min|max|not|cmp|bitcmp)"
+)
 
 
 def gcn_registers(operand):
@@ -274,21 +383,42 @@ def gcn_width(op):
 def gcn_memory(one, operands):
     """Whether it is one; where loads have the result first, stores have the address or the data first."""
     op = one.op
-    families = {"global_": "global", "flat_": "global", "buffer_": "global", "ds_": "shared", "scratch_": "local",
-                "s_load": "constant", "s_buffer_load": "constant"}
+    families = {
+        "global_": "global",
+        "flat_": "global",
+        "buffer_": "global",
+        "ds_": "shared",
+        "scratch_": "local",
+        "s_load": "constant",
+        "s_buffer_load": "constant",
+    }
     space = next((space for start, space in families.items() if op.startswith(start)), None)
-    if space is None or op.startswith(("buffer_wb", "buffer_gl", "ds_swizzle", "ds_bpermute", "ds_permute")):
+    if space is None or op.startswith(
+        ("buffer_wb", "buffer_gl", "ds_swizzle", "ds_bpermute", "ds_permute")
+    ):
         return False
     registers = [gcn_registers(operand) for operand in operands]
     one.space, one.width = space, gcn_width(op)
-    one.memory = "store" if "store" in op or "write" in op or "atomic" in op or "_add_" in op else "load"
+    one.memory = (
+        "store" if "store" in op or "write" in op or "atomic" in op or "_add_" in op else "load"
+    )
     if one.memory == "load":
-        one.writes, one.address = tuple(registers[0]), tuple(name for some in registers[1:] for name in some)
+        one.writes, one.address = (
+            tuple(registers[0]),
+            tuple(name for some in registers[1:] for name in some),
+        )
     elif op.startswith("buffer_"):
-        one.reads, one.address = tuple(registers[0]), tuple(name for some in registers[1:] for name in some)
+        one.reads, one.address = (
+            tuple(registers[0]),
+            tuple(name for some in registers[1:] for name in some),
+        )
     else:
-        one.address = tuple(registers[0] + (registers[2] if len(registers) > 2 and not op.startswith("ds_") else []))
-        one.reads = tuple(name for some in registers[1:2 if not op.startswith("ds_") else None] for name in some)
+        one.address = tuple(
+            registers[0] + (registers[2] if len(registers) > 2 and not op.startswith("ds_") else [])
+        )
+        one.reads = tuple(
+            name for some in registers[1 : 2 if not op.startswith("ds_") else None] for name in some
+        )
     return True
 
 
@@ -311,7 +441,13 @@ def gcn_instruction(op, rest):
     if op.startswith(("s_waitcnt", "s_barrier", "s_nop", "s_sleep")):
         one.unit = "wait"
         return one
-    first = 0 if op.startswith(("s_cmp", "s_bitcmp")) else 2 if re.match(r"v_(add|sub|addc|subb|subrev)_co", op) else 1
+    first = (
+        0
+        if op.startswith(("s_cmp", "s_bitcmp"))
+        else 2
+        if re.match(r"v_(add|sub|addc|subb|subrev)_co", op)
+        else 1
+    )
     writes = [name for operand in operands[:first] for name in gcn_registers(operand)]
     reads = [name for operand in operands[first:] for name in gcn_registers(operand)]
     if op.startswith("s_"):

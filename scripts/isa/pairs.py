@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: MIT
 """The article's kernel pairs: what a word costs before and after."""
+
 import flow
 
-ROWS = (("pointer", "index product, pointer increment", ("sass", "ptx", "gcn")),
-        ("row", "pixel a thread, row a thread", ("sass", "ptx", "gcn")),
-        ("column", "pixel a thread, column a thread", ("sass", "ptx", "gcn")),
-        ("scalar", "vector address, scalar address", ("gcn",)),
-        ("byte", "vector address, byte pointer", ("gcn",)),
-        ("shared", "two shared arrays, one with constant offsets", ("sass", "ptx", "gcn")))
+ROWS = (
+    ("pointer", "index product, pointer increment", ("sass", "ptx", "gcn")),
+    ("row", "pixel a thread, row a thread", ("sass", "ptx", "gcn")),
+    ("column", "pixel a thread, column a thread", ("sass", "ptx", "gcn")),
+    ("scalar", "vector address, scalar address", ("gcn",)),
+    ("byte", "vector address, byte pointer", ("gcn",)),
+    ("shared", "two shared arrays, one with constant offsets", ("sass", "ptx", "gcn")),
+)
 BEFORE = {"column": "row", "byte": "scalar"}
 
 
 def vector(counted):
     """What the vector unit of a GCN chip issues: all but scalar work, control that is scalar, and waits."""
-    return sum(one.split()[1].startswith(("v_", "ds_", "global_", "flat_", "buffer_")) for one in counted["text"])
+    return sum(
+        one.split()[1].startswith(("v_", "ds_", "global_", "flat_", "buffer_"))
+        for one in counted["text"]
+    )
 
 
 def measured(counted, pair, isa):
@@ -26,7 +32,9 @@ def measured(counted, pair, isa):
 
 def beginning(counted, letter):
     """Instructions a word whose names begin so, as the article counts GCN's: v_ and s_, waits and branches with the latter."""
-    return sum(one.split()[1].startswith(letter) for one in counted["text"]) / (counted["words"] or 1)
+    return sum(one.split()[1].startswith(letter) for one in counted["text"]) / (
+        counted["words"] or 1
+    )
 
 
 def table(kernels, isa):
@@ -39,10 +47,32 @@ def table(kernels, isa):
         if missing:
             raise LookupError(missing[0])
         before, after = (measured(by_name[name], pair, isa) for name in names)
-        unit = "vector instructions" if isa == "gcn" and pair in ("scalar", "byte") else "instructions"
-        rows.append({"pair": pair, "about": about, "counted": f"{unit} a word", "before": before, "after": after,
-                     "asserted": isa in strict, "spoiled": isa in strict and after > before})
+        unit = (
+            "vector instructions" if isa == "gcn" and pair in ("scalar", "byte") else "instructions"
+        )
+        rows.append(
+            {
+                "pair": pair,
+                "about": about,
+                "counted": f"{unit} a word",
+                "before": before,
+                "after": after,
+                "asserted": isa in strict,
+                "spoiled": isa in strict and after > before,
+            }
+        )
         for letter in ("v_", "s_") if unit != "instructions" else ():
-            rows.append({"pair": pair, "about": about, "counted": f"{letter} instructions a word", **{
-                when: beginning(by_name[name], letter) for when, name in zip(("before", "after"), names)}, "asserted": None, "spoiled": False})
+            rows.append(
+                {
+                    "pair": pair,
+                    "about": about,
+                    "counted": f"{letter} instructions a word",
+                    **{
+                        when: beginning(by_name[name], letter)
+                        for when, name in zip(("before", "after"), names)
+                    },
+                    "asserted": None,
+                    "spoiled": False,
+                }
+            )
     return rows

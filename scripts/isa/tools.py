@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """From a source, an object or a program to machine code as text: which tools are there, and how they are called."""
+
 import glob
 import os
 import pathlib
@@ -22,9 +23,18 @@ CLANG_CHIP = "sm_70"  # a clang may not know the newest
 
 # What the host puts before an OpenCL source, and the numbers it defines, for the shapes that it prefers on a GPU.
 OPENCL_DIRECTORIES = {
-    "himeno/kernels/opencl": (("common.cl", "field.cl"), "GROUP_K=64 GROUP_J=4 FIELD_GROUP=256 REDUCE_GROUP=256"),
-    "gemm/kernels/opencl": (("common.cl",), "GROUP_M=128 GROUP_N=128 GROUP_K=8 ITEM_M=8 ITEM_N=8 TRANS_A=0 TRANS_B=0 LANES=4 OFFSET=uint ALIGNED=1"),
-    "tools/memory/opencl": (("common.cl",), "LINE=128 SUM_GROUP=256 TILE_GROUP=256 TILE_WORDS=8 PAIR_LANES=32 PAIR_SHARED_WORDS=1024"),
+    "himeno/kernels/opencl": (
+        ("common.cl", "field.cl"),
+        "GROUP_K=64 GROUP_J=4 FIELD_GROUP=256 REDUCE_GROUP=256",
+    ),
+    "gemm/kernels/opencl": (
+        ("common.cl",),
+        "GROUP_M=128 GROUP_N=128 GROUP_K=8 ITEM_M=8 ITEM_N=8 TRANS_A=0 TRANS_B=0 LANES=4 OFFSET=uint ALIGNED=1",
+    ),
+    "tools/memory/opencl": (
+        ("common.cl",),
+        "LINE=128 SUM_GROUP=256 TILE_GROUP=256 TILE_WORDS=8 PAIR_LANES=32 PAIR_SHARED_WORDS=1024",
+    ),
     "comm/halo/opencl": ((), "GROUP=256 EACH=4"),
 }
 OPENCL_OWN = {"block16.cl": "GROUP_K=16 GROUP_J=16"}
@@ -50,18 +60,27 @@ def has_clang():
 def find_clang():
     if has_clang():
         return has_clang()
-    raise Trouble("clang was not found: it compiles OpenCL sources (Debian and Ubuntu: clang-14 libclc-14)")
+    raise Trouble(
+        "clang was not found: it compiles OpenCL sources (Debian and Ubuntu: clang-14 libclc-14)"
+    )
 
 
 def run(command, what):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False
+    )
     if done.returncode:
-        said = [line for line in (done.stderr or done.stdout).splitlines() if "error" in line.lower()]
-        raise BadInput(f"{what}: {os.path.basename(command[0])} failed: {said[0] if said else 'no reason given'}")
+        said = [
+            line for line in (done.stderr or done.stdout).splitlines() if "error" in line.lower()
+        ]
+        raise BadInput(
+            f"{what}: {os.path.basename(command[0])} failed: {said[0] if said else 'no reason given'}"
+        )
     return done.stdout
 
 
 # ---- CUDA ----
+
 
 def disassembler():
     """("nvdisasm" or "cuobjdump", its path), or None."""
@@ -79,10 +98,25 @@ def cuda_compiled(source, kind, chip, folder):
     target = os.path.join(folder, f"code.{kind}")
     code = re.sub(r"^sm_", "", chip)
     # Hopper's own instructions are machine code of one chip alone.
-    hopper = code == "90" and re.search("wgmma|HAVE_SM90A", pathlib.Path(source).read_text(encoding="utf-8"))
+    hopper = code == "90" and re.search(
+        "wgmma|HAVE_SM90A", pathlib.Path(source).read_text(encoding="utf-8")
+    )
     own = "a" if hopper else ""
-    run([nvcc, "-std=c++17", "-fmad=false", f"-I{ROOT}", *(["-DHAVE_SM90A"] if hopper else []), f"-gencode=arch=compute_{code}{own},code={'sm' if kind == 'cubin' else 'compute'}_{code}{own}",
-         f"-{kind}", "-o", target, source], source)
+    run(
+        [
+            nvcc,
+            "-std=c++17",
+            "-fmad=false",
+            f"-I{ROOT}",
+            *(["-DHAVE_SM90A"] if hopper else []),
+            f"-gencode=arch=compute_{code}{own},code={'sm' if kind == 'cubin' else 'compute'}_{code}{own}",
+            f"-{kind}",
+            "-o",
+            target,
+            source,
+        ],
+        source,
+    )
     return target
 
 
@@ -97,7 +131,9 @@ def sass_of_binary(binary):
     with open(binary, "rb") as file:
         head = file.read(20)
     if head[:4] not in (b"\x7fELF", b"!<ar"):
-        raise BadInput(f"{binary}: neither a source (.cu, .cl), a listing (.sass, .ptx, .s), nor a program, library or object")
+        raise BadInput(
+            f"{binary}: neither a source (.cu, .cl), a listing (.sass, .ptx, .s), nor a program, library or object"
+        )
     cubin = head[18:20] == b"\xbe\x00"
     path = find_nvidia("cuobjdump")
     if path:
@@ -110,19 +146,30 @@ def sass_of_binary(binary):
 
 # ---- OpenCL ----
 
+
 def clc_library(chip, target):
-    names = [f"{chip}-{target}.bc"] if target.startswith("amdgcn") else ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-nvidiacl.bc"]
-    for folder in CLC_FOLDERS + tuple(sorted(glob.glob("/usr/lib/llvm-*/share/clc") + glob.glob("/usr/lib/clang/*/lib/clc"))):
+    names = (
+        [f"{chip}-{target}.bc"]
+        if target.startswith("amdgcn")
+        else ["nvptx64--nvidiacl.bc", "nvptx64-nvidia-nvidiacl.bc"]
+    )
+    for folder in CLC_FOLDERS + tuple(
+        sorted(glob.glob("/usr/lib/llvm-*/share/clc") + glob.glob("/usr/lib/clang/*/lib/clc"))
+    ):
         for name in names:
             if os.path.exists(os.path.join(folder, name)):
                 return os.path.join(folder, name)
-    raise Trouble(f"libclc's {names[0]} was not found: clang takes get_global_id from it (Debian and Ubuntu: libclc-14)")
+    raise Trouble(
+        f"libclc's {names[0]} was not found: clang takes get_global_id from it (Debian and Ubuntu: libclc-14)"
+    )
 
 
 def opencl_parts(source):
     """The sources in front of it and the numbers it needs."""
     path = pathlib.Path(source).resolve()
-    directory = next((directory for directory in OPENCL_DIRECTORIES if path.parent == ROOT / directory), None)
+    directory = next(
+        (directory for directory in OPENCL_DIRECTORIES if path.parent == ROOT / directory), None
+    )
     if directory is None:
         return [path], []
     before, defines = OPENCL_DIRECTORIES[directory]
@@ -142,16 +189,48 @@ def opencl_compiled(source, isa, chip, defines, folder):
         for part in parts:
             file.write(f'#line 1 "{part.name}"\n{part.read_text(encoding="utf-8")}')
     library = clc_library(chip, target)
-    return run([clang, "-x", "cl", "-cl-std=CL1.2", "-target", target, f"-mcpu={chip}" if isa == "gcn" else f"-march={chip}", "-O3",
-                "-nogpulib", "-Xclang", "-finclude-default-header", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", library,
-                *numbers, *defines, "-S", "-o", "-", text], source)
+    return run(
+        [
+            clang,
+            "-x",
+            "cl",
+            "-cl-std=CL1.2",
+            "-target",
+            target,
+            f"-mcpu={chip}" if isa == "gcn" else f"-march={chip}",
+            "-O3",
+            "-nogpulib",
+            "-Xclang",
+            "-finclude-default-header",
+            "-Xclang",
+            "-mlink-builtin-bitcode",
+            "-Xclang",
+            library,
+            *numbers,
+            *defines,
+            "-S",
+            "-o",
+            "-",
+            text,
+        ],
+        source,
+    )
 
 
 # ---- any of them ----
 
+
 def suite_sources(isa):
-    directories = ("himeno/kernels/cuda", "gemm/kernels/cuda", "tools/memory/cuda", "comm") if isa != "gcn" else tuple(OPENCL_DIRECTORIES)
-    found = [str(path) for directory in directories for path in sorted((ROOT / directory).glob("*.cu" if isa != "gcn" else "*.cl"))]
+    directories = (
+        ("himeno/kernels/cuda", "gemm/kernels/cuda", "tools/memory/cuda", "comm")
+        if isa != "gcn"
+        else tuple(OPENCL_DIRECTORIES)
+    )
+    found = [
+        str(path)
+        for directory in directories
+        for path in sorted((ROOT / directory).glob("*.cu" if isa != "gcn" else "*.cl"))
+    ]
     return [path for path in found if os.path.basename(path) not in OPENCL_PARTS]
 
 
@@ -183,7 +262,9 @@ def kernels_of(source, isa, chip, defines):
                 raise BadInput(f"{source}: SASS is made from CUDA sources")
             text = opencl_compiled(source, isa, chip, defines, folder)
         elif ending == ".cu" and isa == "ptx":
-            text = pathlib.Path(cuda_compiled(source, "ptx", chip, folder)).read_text(encoding="utf-8")
+            text = pathlib.Path(cuda_compiled(source, "ptx", chip, folder)).read_text(
+                encoding="utf-8"
+            )
         elif ending == ".cu":
             text = sass_of_source(source, chip, folder)
         elif isa == "sass":
@@ -198,6 +279,12 @@ def plain_names(names):
     filter_path = shutil.which("c++filt") or find_nvidia("cu++filt")
     if not filter_path or not names:
         return names
-    done = subprocess.run([filter_path], input="\n".join(names), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [filter_path], input="\n".join(names), capture_output=True, text=True, check=False
+    )
     plain = done.stdout.splitlines()
-    return [re.sub(r"^void |\(.*\)$", "", name) for name in plain] if len(plain) == len(names) else names
+    return (
+        [re.sub(r"^void |\(.*\)$", "", name) for name in plain]
+        if len(plain) == len(names)
+        else names
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Mutants as they are written down, and where they are in the tree."""
+
 import ast
 import fnmatch
 import functools
@@ -13,61 +14,121 @@ NOT_DIRECTORIES = ("tests", "doc", "m4", "autom4te.cache", "build*", ".*")
 
 # The tests that a file belongs to: of all lines whose pattern matches its path, the last one.
 DIRECTORIES = (
-    ("base/*", "tests/unit/test_stats tests/unit/test_log tests/unit/test_meta tests/unit/test_options tests/unit/test_document tests/unit/test_report tests/unit/test_file "
-               "tests/unit/test_hash tests/unit/test_status tests/unit/test_stop tests/unit/test_switches tests/clock/himeno.bats "
-               "tests/cli/files.bats tests/cli/errors.bats tests/cli/run.bats tests/cli/switches.bats"),
-    ("gpu/*", "tests/unit/test_backend_* tests/unit/test_binding_* tests/unit/test_telemetry tests/clock/himeno*.bats tests/cli/errors.bats "
-              "tests/fault/null-calls.bats"),
-    ("tools/memory/*", "tests/unit/test_levels tests/unit/test_mem tests/clock/mem.bats tests/cli/mem.bats"),
+    (
+        "base/*",
+        "tests/unit/test_stats tests/unit/test_log tests/unit/test_meta tests/unit/test_options tests/unit/test_document tests/unit/test_report tests/unit/test_file "
+        "tests/unit/test_hash tests/unit/test_status tests/unit/test_stop tests/unit/test_switches tests/clock/himeno.bats "
+        "tests/cli/files.bats tests/cli/errors.bats tests/cli/run.bats tests/cli/switches.bats",
+    ),
+    (
+        "gpu/*",
+        "tests/unit/test_backend_* tests/unit/test_binding_* tests/unit/test_telemetry tests/clock/himeno*.bats tests/cli/errors.bats "
+        "tests/fault/null-calls.bats",
+    ),
+    (
+        "tools/memory/*",
+        "tests/unit/test_levels tests/unit/test_mem tests/clock/mem.bats tests/cli/mem.bats",
+    ),
     ("gpu/bus.*", "tests/cli/backends.bats"),
     ("gpu/select.*", "tests/unit/test_backend_null tests/cli/backends.bats"),
-    ("gpu/qpu/*", "tests/unit/test_qpu_* tests/unit/test_backend_qpu tests/unit/test_backend_pi tests/cli/qpu*.bats"),
-    ("comm/*", "tests/unit/test_decomp tests/clock/himeno*.bats tests/clock/comm.bats tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd "
-               "tests/fault/transports.bats"),
+    (
+        "gpu/qpu/*",
+        "tests/unit/test_qpu_* tests/unit/test_backend_qpu tests/unit/test_backend_pi tests/cli/qpu*.bats",
+    ),
+    (
+        "comm/*",
+        "tests/unit/test_decomp tests/clock/himeno*.bats tests/clock/comm.bats tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd "
+        "tests/fault/transports.bats",
+    ),
     ("comm/*watch.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*alarm.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*heartbeat.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
     ("comm/*guard.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
-    ("comm/*agree.*", "tests/cli/errors.bats tests/fault/null-calls.bats tests/fault/silent-ranks.bats"),
+    (
+        "comm/*agree.*",
+        "tests/cli/errors.bats tests/fault/null-calls.bats tests/fault/silent-ranks.bats",
+    ),
     ("comm/ranks/memory.*", "tests/cli/memory.bats tests/cli/limits.bats"),
     ("comm/*same.*", "tests/cli/agreement.bats"),
-    ("comm/*placement.*", "tests/unit/test_placement tests/cli/backends.bats tests/cli/errors.bats tests/cli/run.bats tests/hosts/hosts.bats"),
+    (
+        "comm/*placement.*",
+        "tests/unit/test_placement tests/cli/backends.bats tests/cli/errors.bats tests/cli/run.bats tests/hosts/hosts.bats",
+    ),
     ("comm/*cards*", "tests/unit/test_bench tests/cli/comm.bats"),
     ("tools/network/*", "tests/unit/test_bench tests/clock/comm.bats tests/cli/comm.bats"),
-    ("himeno/*", "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler tests/unit/test_accept tests/unit/test_checks tests/unit/test_report "
-                 "tests/clock/himeno*.bats tests/cli/flips.bats tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats"),
+    (
+        "himeno/*",
+        "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler tests/unit/test_accept tests/unit/test_checks tests/unit/test_report "
+        "tests/clock/himeno*.bats tests/cli/flips.bats tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats",
+    ),
     ("himeno/*kernels*", "tests/unit/test_kernels_*"),
     ("himeno/verify/pattern.*", "tests/unit/test_pattern"),
     ("himeno/verify/wrong.*", "tests/unit/test_pattern tests/cli/kernel-file.bats"),
     ("himeno/*ladder*", "tests/clock/himeno.bats tests/cli/ladder.bats"),
-    ("himeno/tune/*", "tests/clock/himeno.bats tests/cli/tune.bats tests/cli/run.bats tests/cli/errors.bats"),
+    (
+        "himeno/tune/*",
+        "tests/clock/himeno.bats tests/cli/tune.bats tests/cli/run.bats tests/cli/errors.bats",
+    ),
     ("himeno/kernels/cpu/*", "tests/unit/test_kernels_cpu"),
-    ("gpu/cuda/*", "tests/unit/test_backend_cuda tests/unit/test_kernels_cuda tests/mpi/matrix-cuda-all"),
+    (
+        "gpu/cuda/*",
+        "tests/unit/test_backend_cuda tests/unit/test_kernels_cuda tests/mpi/matrix-cuda-all",
+    ),
     ("comm/*cuda*", "tests/unit/test_backend_cuda tests/mpi/matrix-cuda-all"),
     ("himeno/kernels/cuda/*", "tests/unit/test_kernels_cuda tests/mpi/matrix-cuda-all"),
     ("himeno/kernels/opencl/*", "tests/unit/test_kernels_opencl tests/cli/kernel-file.bats"),
-    ("himeno/kernels/qpu/*", "tests/unit/test_qpu_himeno tests/unit/test_kernels_qpu tests/cli/qpu.bats"),
-    ("judge/*", "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno*.bats tests/cli/accept.bats"),
+    (
+        "himeno/kernels/qpu/*",
+        "tests/unit/test_qpu_himeno tests/unit/test_kernels_qpu tests/cli/qpu.bats",
+    ),
+    (
+        "judge/*",
+        "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno*.bats tests/cli/accept.bats",
+    ),
     ("himeno/*soak*", "tests/unit/test_soak tests/cli/soak.bats"),
     ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict*.bats"),
-    ("gemm/*", "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats"),
-    ("gemm/*cluster*", "tests/unit/test_gemm_grid tests/clock/gemm.bats tests/mpi/cluster-null tests/cli/gemm.bats"),
-    ("gemm/kernels/cuda/*", "tests/unit/test_gemm_products tests/unit/test_gemm_tensor tests/mpi/products-cuda"),
+    (
+        "gemm/*",
+        "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats",
+    ),
+    (
+        "gemm/*cluster*",
+        "tests/unit/test_gemm_grid tests/clock/gemm.bats tests/mpi/cluster-null tests/cli/gemm.bats",
+    ),
+    (
+        "gemm/kernels/cuda/*",
+        "tests/unit/test_gemm_products tests/unit/test_gemm_tensor tests/mpi/products-cuda",
+    ),
     ("gemm/kernels/qpu/*", "tests/unit/test_qpu_sgemm tests/cli/gemm.bats"),
     ("suite/*", "tests/unit/test_record tests/cli/tune.bats tests/cli/run.bats"),
     ("suite/progress.*", "tests/clock/himeno.bats tests/cli/run.bats"),
-    ("suite/ranks.*", "tests/clock/himeno*.bats tests/clock/gemm.bats tests/cli/comm.bats tests/cli/run.bats"),
+    (
+        "suite/ranks.*",
+        "tests/clock/himeno*.bats tests/clock/gemm.bats tests/cli/comm.bats tests/cli/run.bats",
+    ),
     ("suite/fault.*", "tests/unit/test_soak tests/cli/gemm.bats"),
     ("suite/worth.*", "tests/unit/test_soak tests/clock/himeno.bats tests/clock/gemm.bats"),
     ("suite/list.*", "tests/cli/run.bats tests/cli/mem.bats"),
-    ("suite/program*", "tests/cli/run.bats tests/cli/errors.bats tests/cli/files.bats tests/cli/options.bats tests/cli/mem.bats tests/cli/predict.bats"),
+    (
+        "suite/program*",
+        "tests/cli/run.bats tests/cli/errors.bats tests/cli/files.bats tests/cli/options.bats tests/cli/mem.bats tests/cli/predict.bats",
+    ),
     ("scripts/*", "tests/cli/scripts.bats"),
     ("scripts/sites/node.py", "tests/cli/node.bats"),
     ("scripts/accepting/*", "tests/scripts/test_accepting.py tests/cli/cluster*.bats"),
-    ("scripts/studying/*", "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/scaling.bats"),
-    ("scripts/plotting/*", "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/plot.bats"),
+    (
+        "scripts/studying/*",
+        "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/scaling.bats",
+    ),
+    (
+        "scripts/plotting/*",
+        "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/plot.bats",
+    ),
     ("scripts/reporting/*", "tests/scripts/test_studying.py tests/cli/report.bats"),
-    ("scripts/shared/*", "tests/scripts/test_shared.py tests/cli/scripts.bats tests/cli/scaling.bats"),
+    (
+        "scripts/shared/*",
+        "tests/scripts/test_shared.py tests/cli/scripts.bats tests/cli/scaling.bats",
+    ),
     ("scripts/isa/*", "tests/cli/isa.bats"),
     ("scripts/gpu*", "tests/scripts/test_shared.py tests/cli/gpu-check.bats"),
 )
@@ -84,7 +145,9 @@ class Tree:
         self.root = root
         self.texts = {}
         for folder in sorted(os.listdir(root)):
-            if os.path.isdir(root / folder) and not any(fnmatch.fnmatch(folder, pattern) for pattern in NOT_DIRECTORIES):
+            if os.path.isdir(root / folder) and not any(
+                fnmatch.fnmatch(folder, pattern) for pattern in NOT_DIRECTORIES
+            ):
                 self.walk(folder)
 
     def walk(self, folder):
@@ -99,7 +162,9 @@ class Tree:
         """Of the last line of the table that matches."""
         patterns = [tests for directory, tests in DIRECTORIES if fnmatch.fnmatch(file, directory)]
         if not patterns:
-            raise NotFound(f"{file} belongs to no tests: see DIRECTORIES in scripts/mutating/mutants.py")
+            raise NotFound(
+                f"{file} belongs to no tests: see DIRECTORIES in scripts/mutating/mutants.py"
+            )
         return patterns[-1]
 
     def tests(self, patterns):
@@ -108,7 +173,7 @@ class Tree:
         for pattern in patterns.split():
             paths = sorted(self.root.glob(pattern)) + sorted(self.root.glob(pattern + ".c"))
             if not paths:
-                raise NotFound(f"there is no test \"{pattern}\"")
+                raise NotFound(f'there is no test "{pattern}"')
             found += [re.sub(r"\.c$", "", str(path.relative_to(self.root))) for path in paths]
         return list(dict.fromkeys(found))
 
@@ -123,8 +188,12 @@ def is_script(file):
 @functools.lru_cache(maxsize=None)
 def code_only(text):
     """Comments and texts become spaces, so that brackets can be counted."""
-    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
-                  lambda match: re.sub(r"[^\n]", " ", match.group()), text, flags=re.DOTALL)
+    return re.sub(
+        r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
+        lambda match: re.sub(r"[^\n]", " ", match.group()),
+        text,
+        flags=re.DOTALL,
+    )
 
 
 def closing(code, at):
@@ -140,7 +209,9 @@ def closing(code, at):
 def c_definitions(text, name):
     """Functions, tables and macros of that name, as (begin, end)."""
     word = re.escape(name)
-    for macro in re.finditer(rf"^[ \t]*#[ \t]*define[ \t]+{word}\b(?:[^\n]*\\\n)*[^\n]*", text, re.MULTILINE):
+    for macro in re.finditer(
+        rf"^[ \t]*#[ \t]*define[ \t]+{word}\b(?:[^\n]*\\\n)*[^\n]*", text, re.MULTILINE
+    ):
         yield macro.span()
     code = code_only(text)
     for function in re.finditer(rf"\b{word}\s*\(", code):
@@ -158,7 +229,9 @@ def python_named(text):
     for line in text.splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
     for node in ast.walk(ast.parse(text)):
-        names = [getattr(node, "name", None)] + [getattr(target, "id", None) for target in getattr(node, "targets", [])]
+        names = [getattr(node, "name", None)] + [
+            getattr(target, "id", None) for target in getattr(node, "targets", [])
+        ]
         if any(names) and hasattr(node, "end_lineno"):
             found.append((names, lines[node.lineno - 1], lines[node.end_lineno]))
     return found
@@ -169,14 +242,16 @@ def python_definitions(text, name):
 
 
 def shell_definitions(text, name):
-    for function in re.finditer(rf"^{re.escape(name)}\(\) *[({{](?:[^\n]*[)}}]$|.*?\n[)}}])", text, re.MULTILINE | re.DOTALL):
+    for function in re.finditer(
+        rf"^{re.escape(name)}\(\) *[({{](?:[^\n]*[)}}]$|.*?\n[)}}])", text, re.MULTILINE | re.DOTALL
+    ):
         yield function.span()
 
 
 def definitions(file, text, name):
     if name not in text:
         return []
-    first = text[:text.find("\n")]
+    first = text[: text.find("\n")]
     if file.endswith(".py") or "python" in first:
         return python_definitions(text, name)
     if file.endswith(".sh") or first.startswith("#!"):
@@ -187,9 +262,16 @@ def definitions(file, text, name):
 def anyhow_set(expression):
     """Matches the expression with any white space between its words."""
     words = re.findall(r"\w+|[^\w\s]", expression)
-    parts = [r"\s+" if before[-1:].isalnum() and word[:1].isalnum() else r"\s*" for before, word in zip(words, words[1:])] + [""]
+    parts = [
+        r"\s+" if before[-1:].isalnum() and word[:1].isalnum() else r"\s*"
+        for before, word in zip(words, words[1:])
+    ] + [""]
     text = "".join(re.escape(word) + gap for word, gap in zip(words, parts))
-    return re.compile((r"(?<!\w)" if words[0][:1].isalnum() else "") + text + (r"(?!\w)" if words[-1][-1:].isalnum() else ""))
+    return re.compile(
+        (r"(?<!\w)" if words[0][:1].isalnum() else "")
+        + text
+        + (r"(?!\w)" if words[-1][-1:].isalnum() else "")
+    )
 
 
 class Mutant:
@@ -201,8 +283,13 @@ class Mutant:
         self.asked_tests = keys.get("tests")
         self.file = self.at = self.tests = None
         self.further = []
-        if not self.function or not self.old or "to" not in keys or set(keys) - {"in", "from", "to", "tests"}:
-            raise BadInput(f"{name}: a mutant has \"in\", \"from\", \"to\" and perhaps \"tests\"")
+        if (
+            not self.function
+            or not self.old
+            or "to" not in keys
+            or set(keys) - {"in", "from", "to", "tests"}
+        ):
+            raise BadInput(f'{name}: a mutant has "in", "from", "to" and perhaps "tests"')
 
     def find(self, tree):
         """Its only place in the tree, and its tests."""
@@ -210,14 +297,21 @@ class Mutant:
         for file, text in tree.texts.items():
             for begin, end in definitions(file, text, self.function):
                 functions += 1
-                places += [(file, match.span()) for match in anyhow_set(self.old).finditer(text, begin, end)]
+                places += [
+                    (file, match.span())
+                    for match in anyhow_set(self.old).finditer(text, begin, end)
+                ]
         if len(places) != 1:
-            raise NotFound(f"\"{self.old}\" stands {len(places)} times in {self.function}" if functions else f"no {self.function} was found")
+            raise NotFound(
+                f'"{self.old}" stands {len(places)} times in {self.function}'
+                if functions
+                else f"no {self.function} was found"
+            )
         self.file, self.at = places[0]
         self.tests = tree.tests(self.asked_tests or tree.tests_of(self.file))
 
     def planted(self, text):
-        return text[:self.at[0]] + self.new + text[self.at[1]:]
+        return text[: self.at[0]] + self.new + text[self.at[1] :]
 
 
 def read(tree):
@@ -233,6 +327,6 @@ def read(tree):
                 key, _, value = line.strip().partition(" ")
                 keys[key] = f"{keys[key]}\n{value.strip()}" if key in keys else value.strip()
             if name in found or not text:
-                raise BadInput(f"{path.name}: \"{lines[0]}\" is no \"name: the text\" of its own")
+                raise BadInput(f'{path.name}: "{lines[0]}" is no "name: the text" of its own')
             found[name] = Mutant(name, text, keys)
     return list(found.values())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A random sample of all mutants that the standard operators make, its results and its score."""
+
 import collections
 import fnmatch
 import functools
@@ -16,11 +17,41 @@ from endings import BadInput
 from mutants import NotFound
 
 # Kernel languages; and scripts that test or check the tree, which no user runs.
-NOT_SAMPLED = ("*.cl", "*.qasm", "*.qinc", "scripts/mutat*", "scripts/test", "scripts/check-style", "scripts/fuzz", "scripts/compile-commands")
-CUDA = ("*.cu", "*.cuh", "*/cuda/*", "scripts/gpu-check-steps.sh")  # only a machine with a GPU runs these
+NOT_SAMPLED = (
+    "*.cl",
+    "*.qasm",
+    "*.qinc",
+    "scripts/mutat*",
+    "scripts/test",
+    "scripts/check-style",
+    "scripts/fuzz",
+    "scripts/compile-commands",
+)
+CUDA = (
+    "*.cu",
+    "*.cuh",
+    "*/cuda/*",
+    "scripts/gpu-check-steps.sh",
+)  # only a machine with a GPU runs these
 # Verdicts, rates, units, bytes, statistics and exit codes.
-FIGURES = ("judge/*", "*/result/*", "*/report/*", "*/report*", "*/measure/*", "*/verify/*", "base/stats.*", "base/status.*", "base/hash.*", "gemm/state/model.*", "tools/*/rate*",
-           "tools/*/fit*", "suite/worth.*", "scripts/accepting/*", "scripts/shared/endings.py", "scripts/studying/compare.py")
+FIGURES = (
+    "judge/*",
+    "*/result/*",
+    "*/report/*",
+    "*/report*",
+    "*/measure/*",
+    "*/verify/*",
+    "base/stats.*",
+    "base/status.*",
+    "base/hash.*",
+    "gemm/state/model.*",
+    "tools/*/rate*",
+    "tools/*/fit*",
+    "suite/worth.*",
+    "scripts/accepting/*",
+    "scripts/shared/endings.py",
+    "scripts/studying/compare.py",
+)
 SAME, REVIEWED = "same code", ("equivalent", "speed")
 COUNTED = (trial.KILLED, trial.SURVIVED, *REVIEWED)
 HEADER_OF_MANY = 12  # objects that include it: then the objects are not compared
@@ -34,13 +65,20 @@ class Sampled:
         self.file, self.at, self.tests, self.further = file, (begin, end), [], []
         first, last = text.rfind("\n", 0, begin) + 1, (text + "\n").find("\n", end)
         self.line = text.count("\n", 0, begin) + 1
-        self.before, self.after = (" ".join(lines.split()) for lines in (text[first:last], text[first:begin] + self.new + text[end:last]))
+        self.before, self.after = (
+            " ".join(lines.split())
+            for lines in (text[first:last], text[first:begin] + self.new + text[end:last])
+        )
         seen[self.before, self.after] += 1
         number = seen[self.before, self.after]
-        self.name = f"{file}: {self.before} -> {self.after}" + (f" ({number})" if number > 1 else "")
+        self.name = f"{file}: {self.before} -> {self.after}" + (
+            f" ({number})" if number > 1 else ""
+        )
 
     def planted(self, text):
-        return text[:self.at[0]] + self.new + "\n" * text.count("\n", *self.at) + text[self.at[1]:]
+        return (
+            text[: self.at[0]] + self.new + "\n" * text.count("\n", *self.at) + text[self.at[1] :]
+        )
 
     def __str__(self):
         return f"{self.file}:{self.line}: {self.before} -> {self.after}"
@@ -50,7 +88,11 @@ def population(tree, cuda, files=None):
     """All mutants by name, those of some files or of all."""
     everything = {}
     for file, text in tree.texts.items():
-        if (files is None or file in files) and not any(fnmatch.fnmatch(file, pattern) for pattern in NOT_SAMPLED) and any(fnmatch.fnmatch(file, pattern) for pattern in CUDA) == cuda:
+        if (
+            (files is None or file in files)
+            and not any(fnmatch.fnmatch(file, pattern) for pattern in NOT_SAMPLED)
+            and any(fnmatch.fnmatch(file, pattern) for pattern in CUDA) == cuda
+        ):
             seen = collections.Counter()
             for edit in operators.edits(file, text):
                 mutant = Sampled(file, text, edit, seen)
@@ -62,12 +104,21 @@ def reviewed(tree):
     """Mutants that no test can kill, as {name: (kind, reason)}: those that change nothing, and those that change only the speed."""
     found = {}
     path = tree.root / "tests" / "mutants" / "reviewed"
-    for paragraph in re.split(r"\n\s*\n", path.read_text(encoding="utf-8").strip()) if path.exists() else ():
+    for paragraph in (
+        re.split(r"\n\s*\n", path.read_text(encoding="utf-8").strip()) if path.exists() else ()
+    ):
         lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
         parts = lines[0].split(": ", 2) if len(lines) == 3 else ()
-        if len(parts) != 3 or parts[1] not in REVIEWED or not lines[1].startswith("  - ") or not lines[2].startswith("  + "):
+        if (
+            len(parts) != 3
+            or parts[1] not in REVIEWED
+            or not lines[1].startswith("  - ")
+            or not lines[2].startswith("  + ")
+        ):
             if lines:
-                raise BadInput(f"{path.name}: \"{lines[0]}\": a reviewed mutant is \"FILE: equivalent|speed: REASON\", \"  - LINE BEFORE\", \"  + LINE AFTER\"")
+                raise BadInput(
+                    f'{path.name}: "{lines[0]}": a reviewed mutant is "FILE: equivalent|speed: REASON", "  - LINE BEFORE", "  + LINE AFTER"'
+                )
             continue
         found[f"{parts[0]}: {lines[1][4:]} -> {lines[2][4:]}"] = parts[1:]
     return found
@@ -86,9 +137,16 @@ def users(tree, file):
     found, fresh = set(), {file}
     while fresh:
         found |= fresh
-        names = "|".join(re.escape(pathlib.Path(name).stem) + rf"\b|{re.escape(pathlib.Path(name).name)}" for name in fresh)
+        names = "|".join(
+            re.escape(pathlib.Path(name).stem) + rf"\b|{re.escape(pathlib.Path(name).name)}"
+            for name in fresh
+        )
         pattern = re.compile(rf"^\s*(?:from|import|\.) .*\b(?:{names})\b", re.MULTILINE)
-        fresh = {name for name, text in tree.texts.items() if name.startswith("scripts/") and pattern.search(text)} - found
+        fresh = {
+            name
+            for name, text in tree.texts.items()
+            if name.startswith("scripts/") and pattern.search(text)
+        } - found
     return found
 
 
@@ -100,9 +158,15 @@ def tests_of(rig, tree, file):
     except NotFound:
         own = []
     if file.startswith("scripts/") and not file.endswith(".c"):
-        named = re.compile("|".join(rf"\b{re.escape(name)}(?![\w.-])" for name in users(tree, file)))
-        others = {str(path.relative_to(tree.root)) for kind in ("*.bats", "test_*.py")
-                  for path in tree.root.glob(f"tests/*/{kind}") if named.search(path.read_text(encoding="utf-8"))}
+        named = re.compile(
+            "|".join(rf"\b{re.escape(name)}(?![\w.-])" for name in users(tree, file))
+        )
+        others = {
+            str(path.relative_to(tree.root))
+            for kind in ("*.bats", "test_*.py")
+            for path in tree.root.glob(f"tests/*/{kind}")
+            if named.search(path.read_text(encoding="utf-8"))
+        }
     else:
         others = rig.callers(file)
     return own, sorted(others - set(own))
@@ -110,14 +174,23 @@ def tests_of(rig, tree, file):
 
 def is_read(mutant, text):
     """Whether Python or the shell can parse it; C's compiler is asked later."""
-    first = text[:text.find("\n")]
+    first = text[: text.find("\n")]
     if mutant.file.endswith(".py") or "python" in first:
         try:
             compile(text, mutant.file, "exec")
         except (SyntaxError, ValueError):
             return False
     elif mutant.file.endswith(".sh") or first.startswith("#!"):
-        return subprocess.run(["bash" if "bash" in first else "sh", "-n"], input=text, text=True, stderr=subprocess.DEVNULL, check=False).returncode == 0
+        return (
+            subprocess.run(
+                ["bash" if "bash" in first else "sh", "-n"],
+                input=text,
+                text=True,
+                stderr=subprocess.DEVNULL,
+                check=False,
+            ).returncode
+            == 0
+        )
     return True
 
 
@@ -137,7 +210,9 @@ def tried(mutant, rig, trials, limit):
             rig.restore()
             return trial.Line(mutant.name, SAME if after else trial.NOT_BUILT, 0, "")
     line = trials.of(mutant, limit)
-    if objects and len(objects) <= HEADER_OF_MANY and line.verdict == trial.NOT_BUILT:  # it compiles: a program that the build runs failed
+    if (
+        objects and len(objects) <= HEADER_OF_MANY and line.verdict == trial.NOT_BUILT
+    ):  # it compiles: a program that the build runs failed
         line = line._replace(verdict=trial.KILLED, by=f"the build: {line.by}")
     return line
 
@@ -166,9 +241,22 @@ def summary(mutants, lines):
             if line["verdict"] == kind:
                 print(f"{kind}: {mutants[line['name']]} ({line['operator']}; {line['by']})")
     print(share("all", lines))
-    print(share(f"verdicts, rates, units, bytes, statistics and exit codes ({' '.join(FIGURES)})",
-                [line for line in lines if any(fnmatch.fnmatch(line["file"], pattern) for pattern in FIGURES)]))
-    print("not counted: " + ", ".join(f"{count[kind]} {kind}" for kind in (*REVIEWED, SAME, trial.NOT_BUILT, trial.NOT_TRIED)))
+    print(
+        share(
+            f"verdicts, rates, units, bytes, statistics and exit codes ({' '.join(FIGURES)})",
+            [
+                line
+                for line in lines
+                if any(fnmatch.fnmatch(line["file"], pattern) for pattern in FIGURES)
+            ],
+        )
+    )
+    print(
+        "not counted: "
+        + ", ".join(
+            f"{count[kind]} {kind}" for kind in (*REVIEWED, SAME, trial.NOT_BUILT, trial.NOT_TRIED)
+        )
+    )
     return int(count[trial.SURVIVED] > 0)
 
 
@@ -176,28 +264,59 @@ def read_lines(path):
     if not path.exists():
         return {}
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    return {line["name"]: line for line in (json.loads(text) for text in lines if text.endswith("\n"))}
+    return {
+        line["name"]: line for line in (json.loads(text) for text in lines if text.endswith("\n"))
+    }
 
 
 def sample(a, tree, rig, results):
     """Draws by a hash of seed and name: a larger sample contains a smaller one, and a change of the tree leaves other draws as they are."""
     everything, known = population(tree, a.cuda), reviewed(tree)
-    print(f"{len(everything)} mutants in {len({mutant.file for mutant in everything.values()})} files; sample of {a.sample}, seed {a.seed}", flush=True)
-    order = sorted(everything, key=lambda name: hashlib.sha256(f"{a.seed} {name}".encode()).digest())
-    trials, earlier, lines, counted = trial.Trials(rig, a.patience, a.quick), read_lines(results) if a.resume else {}, [], 0
+    print(
+        f"{len(everything)} mutants in {len({mutant.file for mutant in everything.values()})} files; sample of {a.sample}, seed {a.seed}",
+        flush=True,
+    )
+    order = sorted(
+        everything, key=lambda name: hashlib.sha256(f"{a.seed} {name}".encode()).digest()
+    )
+    trials, earlier, lines, counted = (
+        trial.Trials(rig, a.patience, a.quick),
+        read_lines(results) if a.resume else {},
+        [],
+        0,
+    )
     with open(results, "a" if a.resume else "w", encoding="utf-8") as file:
         for mutant in (everything[name] for name in order):
             if counted >= a.sample:
                 break
-            mutant.tests, mutant.further = ([], []) if mutant.name in known else tests_of(rig, tree, mutant.file)
-            tests = hashlib.sha256("".join(test + trials.text_of(test) for test in mutant.tests + mutant.further).encode()).hexdigest()[:16]
+            mutant.tests, mutant.further = (
+                ([], []) if mutant.name in known else tests_of(rig, tree, mutant.file)
+            )
+            tests = hashlib.sha256(
+                "".join(
+                    test + trials.text_of(test) for test in mutant.tests + mutant.further
+                ).encode()
+            ).hexdigest()[:16]
             line = earlier.get(mutant.name)
             if mutant.name in known:
                 line = {"verdict": known[mutant.name][0], "by": known[mutant.name][1], "seconds": 0}
-            elif not line or line["verdict"] in (*REVIEWED, trial.SURVIVED) and line["tests"] != tests:  # a survivor's tests changed
+            elif (
+                not line
+                or line["verdict"] in (*REVIEWED, trial.SURVIVED)
+                and line["tests"] != tests
+            ):  # a survivor's tests changed
                 line = tried(mutant, rig, trials, a.limit)._asdict()
-                print(f"{line['verdict']:9}  {line['seconds']:6.1f} s  {mutant}  {line['by']}", flush=True)
-            line = {**line, "name": mutant.name, "file": mutant.file, "operator": mutant.operator, "tests": tests}
+                print(
+                    f"{line['verdict']:9}  {line['seconds']:6.1f} s  {mutant}  {line['by']}",
+                    flush=True,
+                )
+            line = {
+                **line,
+                "name": mutant.name,
+                "file": mutant.file,
+                "operator": mutant.operator,
+                "tests": tests,
+            }
             if line != earlier.get(mutant.name):
                 file.write(json.dumps(line) + "\n")
                 file.flush()

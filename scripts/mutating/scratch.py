@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A copy of the tree, and a build of it that follows."""
+
 import fcntl
 import fnmatch
 import hashlib
@@ -32,18 +33,32 @@ class Scratch:
             raise Trouble(f"{self.folder}: is in use by another run") from error
         self.copy()
         self.prepare(configure)
-        self.programs, self.for_tests = (set(self.variable(name).split()) for name in ("$(bin_PROGRAMS) $(noinst_PROGRAMS) $(pkglibexec_SCRIPTS)", "$(check_PROGRAMS)"))
+        self.programs, self.for_tests = (
+            set(self.variable(name).split())
+            for name in (
+                "$(bin_PROGRAMS) $(noinst_PROGRAMS) $(pkglibexec_SCRIPTS)",
+                "$(check_PROGRAMS)",
+            )
+        )
 
     def copy(self):
         here = set()
         for path, folders, names in os.walk(self.original):
-            folders[:] = [name for name in folders if not skipped(name) and pathlib.Path(path, name) != self.folder]
+            folders[:] = [
+                name
+                for name in folders
+                if not skipped(name) and pathlib.Path(path, name) != self.folder
+            ]
             for name in set(names) - {".git"}:  # a file in a second work tree
                 file = pathlib.Path(path, name)
                 here.add(file.relative_to(self.original))
                 copy_file(file, self.tree / file.relative_to(self.original))
         for file in list(self.tree.rglob("*")):
-            if not file.is_dir() and file.relative_to(self.tree) not in here and not generated(file.relative_to(self.tree)):
+            if (
+                not file.is_dir()
+                and file.relative_to(self.tree) not in here
+                and not generated(file.relative_to(self.tree))
+            ):
                 file.unlink()
 
     def prepare(self, configure):
@@ -52,17 +67,29 @@ class Scratch:
             steps.append((self.tree, ["./autogen.sh"]))
         if not (self.build / "Makefile").exists():
             steps.append((self.build, ["../tree/configure", *shlex.split(configure)]))
-        for folder, command in [*steps, (self.build, ["make", "-s", f"-j{self.jobs}"]), (self.build, ["make", "-s", "$(check_DATA)"])]:
+        for folder, command in [
+            *steps,
+            (self.build, ["make", "-s", f"-j{self.jobs}"]),
+            (self.build, ["make", "-s", "$(check_DATA)"]),
+        ]:
             if command[-1] == "$(check_DATA)":
                 command = ["make", "-s", *self.variable("$(check_DATA)").split(), "Makefile"]
             with open(self.folder / "build.log", "w", encoding="utf-8") as log:
-                if subprocess.run(command, cwd=folder, stdout=log, stderr=log, check=False).returncode:
+                if subprocess.run(
+                    command, cwd=folder, stdout=log, stderr=log, check=False
+                ).returncode:
                     raise Trouble(f"{shlex.join(command)} failed: see {self.folder / 'build.log'}")
 
     def variable(self, words):
         """As make has it."""
-        done = subprocess.run(["make", "-s", "-f", "Makefile", "-f", "-", "mutate-tell"], cwd=self.build, text=True, check=True, stdout=subprocess.PIPE,
-                              input=f"mutate-tell:\n\t@echo {words}\n")
+        done = subprocess.run(
+            ["make", "-s", "-f", "Makefile", "-f", "-", "mutate-tell"],
+            cwd=self.build,
+            text=True,
+            check=True,
+            stdout=subprocess.PIPE,
+            input=f"mutate-tell:\n\t@echo {words}\n",
+        )
         return done.stdout.strip()
 
     def targets(self, test):
@@ -70,13 +97,28 @@ class Scratch:
         if test in self.for_tests:
             return [test]
         words = set(re.findall(r"tests/\w+/[\w-]+", (self.tree / test).read_text(encoding="utf-8")))
-        words |= {program for program in self.for_tests if os.path.dirname(program) == "tests/clock" == os.path.dirname(test)}
-        return sorted((self.programs if test.endswith(".bats") else set()) | (words & self.for_tests))
+        words |= {
+            program
+            for program in self.for_tests
+            if os.path.dirname(program) == "tests/clock" == os.path.dirname(test)
+        }
+        return sorted(
+            (self.programs if test.endswith(".bats") else set()) | (words & self.for_tests)
+        )
 
     def make(self, targets):
         """Whether they were built."""
         with open(self.folder / "build.log", "w", encoding="utf-8") as log:
-            return subprocess.run(["timeout", "600", "make", "-s", f"-j{self.jobs}", *targets], cwd=self.build, stdout=log, stderr=log, check=False).returncode == 0
+            return (
+                subprocess.run(
+                    ["timeout", "600", "make", "-s", f"-j{self.jobs}", *targets],
+                    cwd=self.build,
+                    stdout=log,
+                    stderr=log,
+                    check=False,
+                ).returncode
+                == 0
+            )
 
     def plant(self, mutant):
         if self.mutant is not mutant:
@@ -103,19 +145,40 @@ class Scratch:
         return self.made
 
     def objects(self, file):
-        return [target for target, files in self.compiled() if file in files and not files[0].startswith("tests/")]
+        return [
+            target
+            for target, files in self.compiled()
+            if file in files and not files[0].startswith("tests/")
+        ]
 
     def symbols(self, name, letters):
         """Of an object, of those kinds (see nm)."""
         if name not in self.names:
-            self.names[name] = subprocess.run(["nm", "-P", self.build / name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
-        return {line.split()[0] for line in self.names[name].splitlines() if line.split()[1] in letters}
+            self.names[name] = subprocess.run(
+                ["nm", "-P", self.build / name],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                check=False,
+            ).stdout
+        return {
+            line.split()[0] for line in self.names[name].splitlines() if line.split()[1] in letters
+        }
 
     def callers(self, file):
         """Test programs that call the functions of a source, or that include a header."""
-        own = set().union(*(self.symbols(name, "TDBR") for name in self.objects(file))) if file.endswith(".c") else set()
+        own = (
+            set().union(*(self.symbols(name, "TDBR") for name in self.objects(file)))
+            if file.endswith(".c")
+            else set()
+        )
         include = {target for target, files in self.compiled() if file in files}
-        return {test for test in self.for_tests if test.startswith("tests/unit/") and (test + ".o" in include or own & self.symbols(test + ".o", "U"))}
+        return {
+            test
+            for test in self.for_tests
+            if test.startswith("tests/unit/")
+            and (test + ".o" in include or own & self.symbols(test + ".o", "U"))
+        }
 
     def code(self, objects):
         """A digest of objects without debug information; None if one is not built."""
@@ -134,12 +197,23 @@ def skipped(folder):
 
 def generated(path):
     """Of autogen.sh, in the copy."""
-    return path.parts[0] in ("build-aux", "autom4te.cache") or path.name in ("configure", "configure~", "aclocal.m4", "config.h.in", "Makefile.in")
+    return path.parts[0] in ("build-aux", "autom4te.cache") or path.name in (
+        "configure",
+        "configure~",
+        "aclocal.m4",
+        "config.h.in",
+        "Makefile.in",
+    )
 
 
 def copy_file(file, to):
     """Only where it differs, so that make does not build it again."""
-    if to.is_file() and not to.is_symlink() and to.stat().st_size == file.stat().st_size and to.read_bytes() == file.read_bytes():
+    if (
+        to.is_file()
+        and not to.is_symlink()
+        and to.stat().st_size == file.stat().st_size
+        and to.read_bytes() == file.read_bytes()
+    ):
         return
     to.parent.mkdir(parents=True, exist_ok=True)
     to.write_bytes(file.read_bytes())

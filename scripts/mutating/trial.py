@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Each mutant against its tests."""
+
 import collections
 import contextlib
 import hashlib
@@ -43,31 +44,63 @@ class Trials:
 
     def expected(self, test):
         """Seconds; of one that is not known yet a guess."""
-        return self.known[test][2] if test in self.known else 2 if test in self.rig.for_tests else 60
+        return (
+            self.known[test][2] if test in self.known else 2 if test in self.rig.for_tests else 60
+        )
 
     def text_of(self, test):
         """A digest of its source; replay_NAME of tests/fuzz is made from NAME.c."""
         file = self.rig.tree / test
-        sources = (file, file.with_suffix(".c"), file.with_name(file.name.replace("replay_", "", 1) + ".c"))
-        return hashlib.sha256(next(source for source in sources if source.exists()).read_bytes()).hexdigest()[:16]
+        sources = (
+            file,
+            file.with_suffix(".c"),
+            file.with_name(file.name.replace("replay_", "", 1) + ".c"),
+        )
+        return hashlib.sha256(
+            next(source for source in sources if source.exists()).read_bytes()
+        ).hexdigest()[:16]
 
     def measure(self, test):
         self.rig.restore()
         built = self.rig.make(self.rig.targets(test))
-        self.note(test, run(self.rig, test, UNKNOWN) if built else Outcome("it is not built", False, 0, False))
+        self.note(
+            test,
+            run(self.rig, test, UNKNOWN) if built else Outcome("it is not built", False, 0, False),
+        )
 
     def note(self, test, outcome):
         state = "fails" if outcome.failed else "passes" if outcome.ran else "skipped"
         if state != "passes":
-            print(f"{test} is not used, it {state} without a mutant: {outcome.failed or 'nothing in it ran'}", flush=True)
-        self.known[test] = (self.text_of(test), state, max(outcome.seconds, self.known.get(test, (0, 0, 0))[2]))
-        lines = [f"{name}\t{mark}\t{how}\t{seconds:.2f}\n" for name, (mark, how, seconds) in self.known.items() if how != "fails"]
+            print(
+                f"{test} is not used, it {state} without a mutant: {outcome.failed or 'nothing in it ran'}",
+                flush=True,
+            )
+        self.known[test] = (
+            self.text_of(test),
+            state,
+            max(outcome.seconds, self.known.get(test, (0, 0, 0))[2]),
+        )
+        lines = [
+            f"{name}\t{mark}\t{how}\t{seconds:.2f}\n"
+            for name, (mark, how, seconds) in self.known.items()
+            if how != "fails"
+        ]
         write_whole(str(self.file), "".join(lines))
 
     def of(self, mutant, limit=math.inf):
         """Programs before scripts, the quickest first, until one fails. After the first, tests that would end after `limit` seconds are left out."""
-        tests = sorted((test for test in mutant.tests + mutant.further if not self.quick or test in self.rig.for_tests),
-                       key=lambda test: (test not in self.rig.for_tests, test in mutant.further, self.expected(test)))
+        tests = sorted(
+            (
+                test
+                for test in mutant.tests + mutant.further
+                if not self.quick or test in self.rig.for_tests
+            ),
+            key=lambda test: (
+                test not in self.rig.for_tests,
+                test in mutant.further,
+                self.expected(test),
+            ),
+        )
         seconds, ran, left = 0, 0, 0
         verdict, by = NOT_TRIED, "no test of it runs here"
         try:
@@ -76,7 +109,9 @@ class Trials:
                     left += 1
                     continue
                 begin = time.monotonic()
-                if self.state(test) in ("fails", "skipped") or not (found := self.face(mutant, test)):
+                if self.state(test) in ("fails", "skipped") or not (
+                    found := self.face(mutant, test)
+                ):
                     continue
                 verdict, by = found
                 seconds += time.monotonic() - begin
@@ -86,7 +121,12 @@ class Trials:
                 by = f"{ran} tests"
         finally:
             self.rig.restore()
-        return Line(mutant.name, verdict, seconds, f"{ran} tests, {left} left out" if left and verdict == SURVIVED else by)
+        return Line(
+            mutant.name,
+            verdict,
+            seconds,
+            f"{ran} tests, {left} left out" if left and verdict == SURVIVED else by,
+        )
 
     def face(self, mutant, test):
         """Verdict and its reason, or None for a test that is not used. A test that fails, or takes too long, with the mutant is run without it too, unless its usual
@@ -95,7 +135,9 @@ class Trials:
             limit, known = self.limit(test), self.state(test)
             self.rig.plant(mutant)
             if not self.rig.make(self.rig.targets(test)):
-                return NOT_BUILT, (self.rig.folder / "build.log").read_text(encoding="utf-8")[:300].replace("\n", " ").replace("\t", " ")
+                return NOT_BUILT, (self.rig.folder / "build.log").read_text(encoding="utf-8")[
+                    :300
+                ].replace("\n", " ").replace("\t", " ")
             outcome = run(self.rig, test, limit)
             if not known and not outcome.failed:
                 self.note(test, outcome)
@@ -114,16 +156,29 @@ class Trials:
 def run(rig, test, limit):
     """The first case that failed, "" if none did; whether a case ran."""
     begin, failed, ran, skips = time.monotonic(), "", False, False
-    command = ('top_srcdir=$1 top_builddir=$PWD; export top_srcdir top_builddir; . tests/env.sh; . "$1/tests/settings.sh"; exec "$1/tests/tap" "$2"')
+    command = 'top_srcdir=$1 top_builddir=$PWD; export top_srcdir top_builddir; . tests/env.sh; . "$1/tests/settings.sh"; exec "$1/tests/tap" "$2"'
     temporary = rig.folder / "tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
     mark = f"{os.getpid()}.{begin}"
-    environment = {**os.environ, MARK: mark, "TMPDIR": str(temporary), "TEST_PROGRESS": "/dev/null"}  # that is of a run of all tests
+    environment = {
+        **os.environ,
+        MARK: mark,
+        "TMPDIR": str(temporary),
+        "TEST_PROGRESS": "/dev/null",
+    }  # that is of a run of all tests
     file = test if (rig.build / test).exists() else str(rig.tree / test)
     late = threading.Event()
-    with subprocess.Popen(["sh", "-c", command, "sh", str(rig.tree), file], cwd=rig.build, env=environment, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+    with subprocess.Popen(
+        ["sh", "-c", command, "sh", str(rig.tree), file],
+        cwd=rig.build,
+        env=environment,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
         timer = threading.Timer(limit, lambda: (late.set(), end(mark)))
         timer.start()
         try:
@@ -171,7 +226,10 @@ def read_results(path):
 
 
 def write_results(path, lines):
-    write_whole(str(path), "".join(f"{line.name}\t{line.verdict}\t{line.seconds:.1f}\t{line.by}\n" for line in lines))
+    write_whole(
+        str(path),
+        "".join(f"{line.name}\t{line.verdict}\t{line.seconds:.1f}\t{line.by}\n" for line in lines),
+    )
 
 
 def summary(tried):
@@ -180,8 +238,12 @@ def summary(tried):
     print()
     for mutant, line in tried:
         if line.verdict != KILLED:
-            print(f"{line.verdict}: {mutant.name}: {mutant.text} ({mutant.file}, {mutant.function})")
+            print(
+                f"{line.verdict}: {mutant.name}: {mutant.text} ({mutant.file}, {mutant.function})"
+            )
     ran = count[KILLED] + count[SURVIVED]
     share = f", {100 * count[KILLED] / ran:.1f}% killed" if ran else ""
-    print(f"{count[KILLED]} killed, {count[SURVIVED]} survived, {count[NOT_BUILT]} not built, {count[NOT_TRIED]} not tried{share}")
+    print(
+        f"{count[KILLED]} killed, {count[SURVIVED]} survived, {count[NOT_BUILT]} not built, {count[NOT_TRIED]} not tried{share}"
+    )
     return int(count[KILLED] < len(tried))

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Reads the suite's JSON documents for scripts/plot and converts them to series and panels."""
+
 import statistics
 
 from endings import BadInput
 from files import open_input, parsed, read_parsed
 
 # Errors from reading a document that does not conform to its schema.
-UNFIT = (KeyError, TypeError, IndexError, AttributeError, ValueError, ArithmeticError, RecursionError)
+UNFIT = (
+    KeyError,
+    TypeError,
+    IndexError,
+    AttributeError,
+    ValueError,
+    ArithmeticError,
+    RecursionError,
+)
 RUNS = ("himeno-gpu/1", "himeno-gpu/2")
 BACKENDS = ("cuda", "opencl", "cpu", "qpu", "null")
 # Operations and bytes per point of a sweep: converts the ceiling from bytes to operations.
@@ -34,14 +43,20 @@ def read_all(path):
         with open_input(path) as file:
             for number, line in enumerate(file, 1):
                 one = parsed(line)
-                if not isinstance(one, dict) or not isinstance(one.get("name"), str) or not isinstance(one.get("document"), dict):
+                if (
+                    not isinstance(one, dict)
+                    or not isinstance(one.get("name"), str)
+                    or not isinstance(one.get("document"), dict)
+                ):
                     raise BadInput(f"{path}: line {number} has no document with a name")
                 if isinstance(one["document"].get("schema"), str):
                     found.append((f"{path} {one['name']}", one["document"]))
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from error
     except ValueError as error:
-        raise BadInput(f"{path}: line {number} is not a JSON document: {str(error).splitlines()[0]}") from error
+        raise BadInput(
+            f"{path}: line {number} is not a JSON document: {str(error).splitlines()[0]}"
+        ) from error
     return found
 
 
@@ -49,7 +64,14 @@ def passed(path, points):
     """The points that have a speed: an emulator counts instructions and has none."""
     found = [point for point in points if point["gflops"] is not None]
     if not found:
-        raise BadInput(f"{path}: " + ("an emulator has no speed to draw" if points else "no run passed, so there is no speed to draw"))
+        raise BadInput(
+            f"{path}: "
+            + (
+                "an emulator has no speed to draw"
+                if points
+                else "no run passed, so there is no speed to draw"
+            )
+        )
     return found
 
 
@@ -67,7 +89,12 @@ def emulated(document):
     """Whether it is an emulator's, which counts instructions and has no rates."""
     if document.get("schema") != "comm-gpu/1":
         return "counts" in document.get("result", {})
-    return any(point["gbps"] is None for part in ("host", "pairs") for one in document[part] for point in one["points"])
+    return any(
+        point["gbps"] is None
+        for part in ("host", "pairs")
+        for one in document[part]
+        for point in one["points"]
+    )
 
 
 def described(path, document, build):
@@ -77,7 +104,9 @@ def described(path, document, build):
             raise BadInput(f"{path}: an emulator has no speed to draw")
         return build(document)
     except UNFIT as error:
-        raise BadInput(f"{path}: does not conform to its schema: {type(error).__name__} {error}") from error
+        raise BadInput(
+            f"{path}: does not conform to its schema: {type(error).__name__} {error}"
+        ) from error
 
 
 def only(read_documents, program, kind):
@@ -100,24 +129,41 @@ def origin(document, device):
 
 # ---- ladders ----
 
+
 def ends(rung):
     """Rates between which 90% of the timed blocks are; none if there are fewer than two blocks."""
     samples = rung["gflops"] is not None and rung.get("samples") or []
     if len(samples) < 2:
         return ()
-    slow, *_, fast = (rung["gflops"] * statistics.median(samples) / one for one in reversed(statistics.quantiles(samples, n=20, method="inclusive")))
+    slow, *_, fast = (
+        rung["gflops"] * statistics.median(samples) / one
+        for one in reversed(statistics.quantiles(samples, n=20, method="inclusive"))
+    )
     return min(slow, rung["gflops"]), max(fast, rung["gflops"])
 
 
 def ladder(document):
     config = document["config"]
-    rungs = [{"kernel": rung["kernel"], "class": class_name(rung), "gflops": rung["gflops"], "share": rung["ceiling_share"],
-              "ceiling": rung["ceiling_gbps"] * FLOP_PER_BYTE, "ends": ends(rung), "verified": rung["verified"] != "no"}
-             for rung in document["rungs"] if rung["verdict"] == "pass"]
+    rungs = [
+        {
+            "kernel": rung["kernel"],
+            "class": class_name(rung),
+            "gflops": rung["gflops"],
+            "share": rung["ceiling_share"],
+            "ceiling": rung["ceiling_gbps"] * FLOP_PER_BYTE,
+            "ends": ends(rung),
+            "verified": rung["verified"] != "no",
+        }
+        for rung in document["rungs"]
+        if rung["verdict"] == "pass"
+    ]
     ranks = f", {config['ranks']} ranks" if config["ranks"] > 1 else ""
-    return {"name": f"{config['backend']}, {config['size']}{ranks}, {config['data']} data", "rungs": rungs,
-            "order": (BACKENDS.index(config["backend"]), config["ranks"], size_rank(config)),
-            "origin": origin(document, config["device"])}
+    return {
+        "name": f"{config['backend']}, {config['size']}{ranks}, {config['data']} data",
+        "rungs": rungs,
+        "order": (BACKENDS.index(config["backend"]), config["ranks"], size_rank(config)),
+        "origin": origin(document, config["device"]),
+    }
 
 
 def ladders(read_documents):
@@ -133,28 +179,53 @@ def ladders(read_documents):
 
 # ---- sizes ----
 
+
 def run_point(document):
     config, result = document["config"], document["result"]
     if result["verdict"] not in ("pass", "slow"):
         return []
     chosen = config["kernel_choice"] in ("trial", "remembered")
-    return [point(document, "auto" if chosen else config["kernel"], config, result, len(document["ranks"]), document["ranks"][0]["device"])]
+    return [
+        point(
+            document,
+            "auto" if chosen else config["kernel"],
+            config,
+            result,
+            len(document["ranks"]),
+            document["ranks"][0]["device"],
+        )
+    ]
 
 
 def ladder_points(document):
     config = document["config"]
-    return [point(document, rung["kernel"], rung, rung, config["ranks"], config["device"])
-            for rung in document["rungs"] if rung["verdict"] == "pass"]
+    return [
+        point(document, rung["kernel"], rung, rung, config["ranks"], config["device"])
+        for rung in document["rungs"]
+        if rung["verdict"] == "pass"
+    ]
 
 
 def point(document, kernel, classed, rates, ranks, device):
     config = document["config"]
-    more = [f"{ranks} ranks" if ranks > 1 else "", "dense data" if config["data"] == "dense" else ""]
+    more = [
+        f"{ranks} ranks" if ranks > 1 else "",
+        "dense data" if config["data"] == "dense" else "",
+    ]
     words = [f"{config['backend']} {kernel}", class_name(classed), *more]
-    return {"series": ", ".join(word for word in words if word), "kernel": kernel, "group": (config["backend"], *more), "order": BACKENDS.index(config["backend"]),
-            "temporal": classed["class"] == "temporal", "size": config["size"], "rank": size_rank(config),
-            "gflops": rates["gflops"], "share": rates["ceiling_share"], "verified": rates["verified"] != "no",
-            "origin": origin(document, device)}
+    return {
+        "series": ", ".join(word for word in words if word),
+        "kernel": kernel,
+        "group": (config["backend"], *more),
+        "order": BACKENDS.index(config["backend"]),
+        "temporal": classed["class"] == "temporal",
+        "size": config["size"],
+        "rank": size_rank(config),
+        "gflops": rates["gflops"],
+        "share": rates["ceiling_share"],
+        "verified": rates["verified"] != "no",
+        "origin": origin(document, device),
+    }
 
 
 READERS = {**dict.fromkeys(RUNS, run_point), "himeno-ladder/1": ladder_points}

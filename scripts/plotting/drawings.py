@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The plots of scripts/plot."""
+
 import collections
 import statistics
 
@@ -12,6 +13,7 @@ UNVERIFIED = " · * result not verified"
 
 # ---- ladder: a panel of bars per document ----
 
+
 def bar_style(rung, best):
     if rung["class"]:
         return style.TEMPORAL
@@ -19,7 +21,11 @@ def bar_style(rung, best):
 
 
 def bar_label(rung):
-    share = "" if rung["share"] is None else f"  {100 * rung['share']:.1f}%{' nominal' if rung['class'] else ''}"
+    share = (
+        ""
+        if rung["share"] is None
+        else f"  {100 * rung['share']:.1f}%{' nominal' if rung['class'] else ''}"
+    )
     return f"{rung['gflops']:.{0 if rung['gflops'] >= 100 else 2}f}{share}{'' if rung['verified'] else ' *'}"
 
 
@@ -29,17 +35,26 @@ def bar_name(rung):
 
 def draw_panel(axes, panel):
     rungs = panel["rungs"]
-    best = max((rung for rung in rungs if not rung["class"]), key=lambda rung: rung["gflops"], default=None)
+    best = max(
+        (rung for rung in rungs if not rung["class"]), key=lambda rung: rung["gflops"], default=None
+    )
     ceiling = statistics.median(rung["ceiling"] for rung in rungs)
     for place, rung in enumerate(rungs):
         axes.barh(place, rung["gflops"], height=0.66, **bar_style(rung, best))
         style.range_bar(axes, place, rung["ends"])
     if ceiling:
         axes.axvline(ceiling, **style.CEILING)
-    axes.set_xlim(0, 1.04 * max([ceiling] + [max((rung["gflops"], *rung["ends"])) for rung in rungs]))
+    axes.set_xlim(
+        0, 1.04 * max([ceiling] + [max((rung["gflops"], *rung["ends"])) for rung in rungs])
+    )
     axes.set_title(panel["name"], loc="left")
     axes.set_xlabel("GFLOPS (34 flop per point)")
-    style.bar_axis(axes, [bar_name(rung) for rung in rungs], [bar_label(rung) for rung in rungs], "GFLOPS, % of ceiling" if ceiling else "GFLOPS")
+    style.bar_axis(
+        axes,
+        [bar_name(rung) for rung in rungs],
+        [bar_label(rung) for rung in rungs],
+        "GFLOPS, % of ceiling" if ceiling else "GFLOPS",
+    )
 
 
 def panel_grid(panels):
@@ -50,12 +65,18 @@ def panel_grid(panels):
 
 
 def ladder_legend(panels):
-    handles = [patches.Patch(label="classic: one sweep per pass over memory", **style.CLASSIC),
-               patches.Patch(label="fastest classic kernel", **style.BEST)]
+    handles = [
+        patches.Patch(label="classic: one sweep per pass over memory", **style.CLASSIC),
+        patches.Patch(label="fastest classic kernel", **style.BEST),
+    ]
     if any(rung["class"] for panel in panels for rung in panel["rungs"]):
         handles.append(patches.Patch(label="temporal: T sweeps per pass", **style.TEMPORAL))
     if any(rung["ends"] for panel in panels for rung in panel["rungs"]):
-        handles.append(lines.Line2D([], [], label="90% of the timed blocks", color="black", marker="|", linewidth=1))
+        handles.append(
+            lines.Line2D(
+                [], [], label="90% of the timed blocks", color="black", marker="|", linewidth=1
+            )
+        )
     handles.append(lines.Line2D([], [], label="ceiling for one sweep per pass", **style.CEILING))
     return handles
 
@@ -65,8 +86,10 @@ def draw_ladders(panels, title, name):
     tallest = max(len(panel["rungs"]) for panel in panels)
     handles = ladder_legend(panels)
     height = rows * (0.42 * tallest + 0.95) + 0.6 + (1.1 if columns == 1 else 0.7)
-    figure, grid = pyplot.subplots(rows, columns, figsize=(5.4 * columns + 0.6, height), squeeze=False)
-    for axes in grid.flat[len(panels):]:
+    figure, grid = pyplot.subplots(
+        rows, columns, figsize=(5.4 * columns + 0.6, height), squeeze=False
+    )
+    for axes in grid.flat[len(panels) :]:
         axes.set_visible(False)
     for axes, panel in zip(grid.flat, panels):
         draw_panel(axes, panel)
@@ -78,6 +101,7 @@ def draw_ladders(panels, title, name):
 
 # ---- sizes: a line per backend and kernel ----
 
+
 def merged(points, sizes):
     """A series' rates and median share by size, in the order of sizes."""
     found = []
@@ -85,16 +109,30 @@ def merged(points, sizes):
         here = [one for one in points if one["size"] == size]
         if here:
             shares = [one["share"] for one in here if one["share"] is not None]
-            found.append({"place": place, "gflops": [one["gflops"] for one in here],
-                          "share": 100 * statistics.median(shares) if shares else None})
+            found.append(
+                {
+                    "place": place,
+                    "gflops": [one["gflops"] for one in here],
+                    "share": 100 * statistics.median(shares) if shares else None,
+                }
+            )
     return found
 
 
 def draw_line(axes, found, line_style, label):
-    middles, places = [statistics.median(one["gflops"]) for one in found], [one["place"] for one in found]
+    middles, places = (
+        [statistics.median(one["gflops"]) for one in found],
+        [one["place"] for one in found],
+    )
     axes[0].plot(places, middles, label=label, **line_style)
     for place, one in zip(places, found):
-        style.range_bar(axes[0], place, (min(one["gflops"]), max(one["gflops"])) if len(one["gflops"]) > 1 else (), False, line_style["color"])
+        style.range_bar(
+            axes[0],
+            place,
+            (min(one["gflops"]), max(one["gflops"])) if len(one["gflops"]) > 1 else (),
+            False,
+            line_style["color"],
+        )
     shared = [one for one in found if one["share"] is not None]
     axes[1].plot([one["place"] for one in shared], [one["share"] for one in shared], **line_style)
 
@@ -104,8 +142,16 @@ def draw_sizes(points, title, name):
     for one in points:
         ranks[one["size"]] = max(one["rank"], ranks.get(one["size"], 0))
     sizes = sorted(ranks, key=ranks.get)
-    names = sorted(dict.fromkeys((one["temporal"], one["order"], one["series"]) for one in points), key=lambda name: name[:2])
-    kernels, groups = (list(dict.fromkeys(one[key] for name in names for one in points if one["series"] == name[2])) for key in ("kernel", "group"))
+    names = sorted(
+        dict.fromkeys((one["temporal"], one["order"], one["series"]) for one in points),
+        key=lambda name: name[:2],
+    )
+    kernels, groups = (
+        list(
+            dict.fromkeys(one[key] for name in names for one in points if one["series"] == name[2])
+        )
+        for key in ("kernel", "group")
+    )
     figure, axes = pyplot.subplots(2, 1, sharex=True, figsize=(7.2, 6.5 + 0.08 * len(names)))
     for temporal, _, label in names:
         mine = [one for one in points if one["series"] == label]
@@ -118,7 +164,11 @@ def draw_sizes(points, title, name):
     axes[1].set_ylabel("share of the ceiling, %" + ("\n(temporal: nominal)" if nominal else ""))
     axes[1].axhline(100, **style.CEILING)
     long = sum(len(size) + 2 for size in sizes) > 55
-    axes[1].set_xticks(range(len(sizes)), sizes, **({"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if long else {}))
+    axes[1].set_xticks(
+        range(len(sizes)),
+        sizes,
+        **({"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if long else {}),
+    )
     axes[1].set_xlim(-0.4, len(sizes) - 0.6)
     axes[1].set_xlabel("size (valid extents)")
     for panel in axes:
@@ -126,4 +176,10 @@ def draw_sizes(points, title, name):
         style.whole_markers(panel)
     legend_rows = style.legend(figure, style.labelled(axes[0]))
     star = "" if all(one["verified"] for one in points) else UNVERIFIED
-    style.save(figure, name, style.caption([one["origin"] for one in points], star), title, legend_rows=legend_rows)
+    style.save(
+        figure,
+        name,
+        style.caption([one["origin"] for one in points], star),
+        title,
+        legend_rows=legend_rows,
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Draws the copies between host and device of a comm-gpu document, for scripts/plot host."""
+
 import documents
 import memory
 
@@ -11,17 +12,29 @@ def spread(paths):
     """Lowest and highest rate over the ranks at each size that all of them have."""
     rates = [{point["bytes"]: point["gbps"] for point in path["points"]} for path in paths]
     sizes = [size for size in rates[0] if all(size in one for one in rates)]
-    return {"bytes": sizes, "least": [min(one[size] for one in rates) for size in sizes], "most": [max(one[size] for one in rates) for size in sizes]}
+    return {
+        "bytes": sizes,
+        "least": [min(one[size] for one in rates) for size in sizes],
+        "most": [max(one[size] for one in rates) for size in sizes],
+    }
 
 
 def panels(document):
     """{company: {(memory, direction): rates}}"""
     found = {}
     for path in document["host"]:
-        found.setdefault(path["company"], {}).setdefault((path["way"], path["direction"]), []).append(path)
-    return {"panels": {company: {key: spread(paths) for key, paths in lines.items()} for company, lines in found.items()},
-            "ranks": len(document["ranks"]), "backend": document["config"]["backend"],
-            "origin": documents.origin(document, document["ranks"][0]["device"])}
+        found.setdefault(path["company"], {}).setdefault(
+            (path["way"], path["direction"]), []
+        ).append(path)
+    return {
+        "panels": {
+            company: {key: spread(paths) for key, paths in lines.items()}
+            for company, lines in found.items()
+        },
+        "ranks": len(document["ranks"]),
+        "backend": document["config"]["backend"],
+        "origin": documents.origin(document, document["ranks"][0]["device"]),
+    }
 
 
 def read(read_documents):
@@ -32,13 +45,26 @@ def read(read_documents):
 
 
 def draw_panel(axes, lines, style):
-    for way, direction in sorted(lines, key=lambda key: (key[0] != "pinned", list(DIRECTIONS).index(key[1]))):
+    for way, direction in sorted(
+        lines, key=lambda key: (key[0] != "pinned", list(DIRECTIONS).index(key[1]))
+    ):
         found, index = lines[way, direction], list(DIRECTIONS).index(direction)
-        line_style = dict(style.line(index), linestyle="-" if way == "pinned" else "--", markersize=4.5)
+        line_style = dict(
+            style.line(index), linestyle="-" if way == "pinned" else "--", markersize=4.5
+        )
         if way != "pinned":
             line_style["markerfacecolor"] = "white"
-        axes.plot(found["bytes"], found["least"], label=f"{way}, {DIRECTIONS[direction]}", **line_style)
-        axes.fill_between(found["bytes"], found["least"], found["most"], color=line_style["color"], alpha=0.15, linewidth=0)
+        axes.plot(
+            found["bytes"], found["least"], label=f"{way}, {DIRECTIONS[direction]}", **line_style
+        )
+        axes.fill_between(
+            found["bytes"],
+            found["least"],
+            found["most"],
+            color=line_style["color"],
+            alpha=0.15,
+            linewidth=0,
+        )
     style.whole_markers(axes)
     axes.set_xscale("log", base=2)
     axes.set_xlabel("size of a copy")
@@ -48,8 +74,11 @@ def draw_panel(axes, lines, style):
 def draw(data, title, name):
     from matplotlib import pyplot
     import style
+
     companies = [company for company in COMPANIES if company in data["panels"]]
-    figure, grid = pyplot.subplots(1, len(companies), figsize=(5.6 * max(len(companies), 1.3), 4.9), squeeze=False, sharey=True)
+    figure, grid = pyplot.subplots(
+        1, len(companies), figsize=(5.6 * max(len(companies), 1.3), 4.9), squeeze=False, sharey=True
+    )
     for axes, company in zip(grid[0], companies):
         draw_panel(axes, data["panels"][company], style)
         axes.set_title(COMPANIES[company], loc="left")
@@ -57,4 +86,10 @@ def draw(data, title, name):
     grid[0, 0].set_ylabel("GB/s per direction" + (", slowest rank" if data["ranks"] > 1 else ""))
     rows = style.legend(figure, style.labelled(*grid[0]))
     extra = f" · {data['ranks']} ranks; bands: up to the fastest" if data["ranks"] > 1 else ""
-    style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']}{extra}"), title, legend_rows=rows)
+    style.save(
+        figure,
+        name,
+        style.caption([data["origin"]], f" · {data['backend']}{extra}"),
+        title,
+        legend_rows=rows,
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Draws the pair matrices and size curves of a comm-gpu document, for scripts/plot paths."""
+
 import documents
 import host
 import memory
@@ -11,7 +12,10 @@ CURVES_MAX = 4
 FIT_POOR = 0.2
 # Matrices per row, and their halves: latencies above the diagonal, bandwidths below.
 ABREAST = 4
-HALVES = ((lambda row, column: row < column, "Oranges"), (lambda row, column: row > column, "Blues"))
+HALVES = (
+    (lambda row, column: row < column, "Oranges"),
+    (lambda row, column: row > column, "Blues"),
+)
 
 
 def fitted(path):
@@ -19,12 +23,22 @@ def fitted(path):
     low, high = path["points"][0]["bytes"], path["points"][-1]["bytes"]
     sizes = [low * (high / low) ** (step / 60) for step in range(61)]
     fit = path["fit"]
-    return None if not fit or fit["residual"] > FIT_POOR else [(size, fit["latency_seconds"] + size / fit["bytes_per_second"]) for size in sizes]
+    return (
+        None
+        if not fit or fit["residual"] > FIT_POOR
+        else [(size, fit["latency_seconds"] + size / fit["bytes_per_second"]) for size in sizes]
+    )
 
 
 def curve(path, name, kind):
-    return {"name": name, "kind": kind, "series": name if kind == "host" else path["way"], "fit": fitted(path),
-            "bytes": [one["bytes"] for one in path["points"]], "seconds": [one["seconds"] for one in path["points"]]}
+    return {
+        "name": name,
+        "kind": kind,
+        "series": name if kind == "host" else path["way"],
+        "fit": fitted(path),
+        "bytes": [one["bytes"] for one in path["points"]],
+        "seconds": [one["seconds"] for one in path["points"]],
+    }
 
 
 def pair_name(path):
@@ -35,8 +49,11 @@ def pair_name(path):
 
 def curves(document):
     """Rank 0's isolated host copies, then, per transport, a pair with most sizes."""
-    found = [curve(path, f"{path['way']} host memory, {host.DIRECTIONS[path['direction']]}", "host") for path in document["host"]
-             if path["rank"] == 0 and path["company"] == "alone" and path["direction"] != "both"]
+    found = [
+        curve(path, f"{path['way']} host memory, {host.DIRECTIONS[path['direction']]}", "host")
+        for path in document["host"]
+        if path["rank"] == 0 and path["company"] == "alone" and path["direction"] != "both"
+    ]
     seen = set()
     most = max((len(path["points"]) for path in document["pairs"]), default=0)
     for path in document["pairs"]:
@@ -64,9 +81,12 @@ def matrix(document, way):
 
 def one(document):
     ways = list(dict.fromkeys(path["way"] for path in document["pairs"]))
-    return {"matrices": [matrix(document, way) for way in ways], "curves": curves(document),
-            "origin": documents.origin(document, document["ranks"][0]["device"]),
-            "backend": document["config"]["backend"]}
+    return {
+        "matrices": [matrix(document, way) for way in ways],
+        "curves": curves(document),
+        "origin": documents.origin(document, document["ranks"][0]["device"]),
+        "backend": document["config"]["backend"],
+    }
 
 
 def read(read_documents):
@@ -74,7 +94,9 @@ def read(read_documents):
     path, document = documents.only(read_documents, "comm-gpu", "paths")
     data = documents.described(path, document, one)
     if not data["curves"]:
-        raise documents.BadInput(f"{path}: no path between host and device or between devices was measured")
+        raise documents.BadInput(
+            f"{path}: no path between host and device or between devices was measured"
+        )
     return data
 
 
@@ -82,10 +104,18 @@ def draw_matrix(axes, matrix_data, limits):
     """One colour map per half, darker for larger values; pairs that were not measured stay empty."""
     n, cells = matrix_data["ranks"], matrix_data["cells"]
     for (is_half, colours), limit in zip(HALVES, limits):
-        shown = [[cells.get((row, column), float("nan")) if is_half(row, column) else float("nan") for column in range(n)] for row in range(n)]
+        shown = [
+            [
+                cells.get((row, column), float("nan")) if is_half(row, column) else float("nan")
+                for column in range(n)
+            ]
+            for row in range(n)
+        ]
         axes.imshow(shown, cmap=colours, vmin=0, vmax=1.8 * limit)
     for (row, column), value in cells.items():
-        axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=max(4, 9 - n // 3))
+        axes.text(
+            column, row, f"{value:.3g}", ha="center", va="center", fontsize=max(4, 9 - n // 3)
+        )
     axes.set_xticks(range(n))
     axes.set_yticks(range(n))
     axes.grid(visible=False)
@@ -98,12 +128,20 @@ def draw_curves(axes, found, line_styles, style):
     """Draws at most CURVES_MAX curves: time on the left, rate on the right."""
     for one in found:
         line_style = dict(line_styles[one["series"]], markersize=4, linestyle="none")
-        axes[0].plot(one["bytes"], [1e6 * value for value in one["seconds"]], label=one["name"], **line_style)
-        axes[1].plot(one["bytes"], [size / value / 1e9 for size, value in zip(one["bytes"], one["seconds"])], **line_style)
+        axes[0].plot(
+            one["bytes"], [1e6 * value for value in one["seconds"]], label=one["name"], **line_style
+        )
+        axes[1].plot(
+            one["bytes"],
+            [size / value / 1e9 for size, value in zip(one["bytes"], one["seconds"])],
+            **line_style,
+        )
         if one["fit"]:
             thin = {"color": line_style["color"], "linewidth": 0.9}
             axes[0].plot(*zip(*((size, 1e6 * seconds) for size, seconds in one["fit"])), **thin)
-            axes[1].plot(*zip(*((size, size / seconds / 1e9) for size, seconds in one["fit"])), **thin)
+            axes[1].plot(
+                *zip(*((size, size / seconds / 1e9) for size, seconds in one["fit"])), **thin
+            )
     for panel, label in zip(axes, ("µs per transfer", "GB/s per direction")):
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
@@ -120,24 +158,55 @@ def rows_of(curves):
     kinds = {}
     for one in curves:
         kinds.setdefault(one["kind"], []).append(one)
-    return [some[first:first + CURVES_MAX] for some in kinds.values() for first in range(0, len(some), CURVES_MAX)]
+    return [
+        some[first : first + CURVES_MAX]
+        for some in kinds.values()
+        for first in range(0, len(some), CURVES_MAX)
+    ]
 
 
 def draw(data, title, name):
     from matplotlib import pyplot
     import style
+
     matrices = [one for one in data["matrices"] if one["cells"] and one["ranks"] > 2]
-    bands = [matrices[first:first + ABREAST] for first in range(0, len(matrices), ABREAST)]
+    bands = [matrices[first : first + ABREAST] for first in range(0, len(matrices), ABREAST)]
     rows = rows_of(data["curves"])
-    line_styles = {name: style.line(index) for index, name in enumerate(dict.fromkeys(one["series"] for one in data["curves"]))}
+    line_styles = {
+        name: style.line(index)
+        for index, name in enumerate(dict.fromkeys(one["series"] for one in data["curves"]))
+    }
     heights = [2.9] * len(bands) + [3.4] * len(rows)
     figure = pyplot.figure(figsize=(11, sum(heights) + 0.8))
     grid = figure.add_gridspec(len(heights), 12, height_ratios=heights)
-    limits = [max((value for one in matrices for cell, value in one["cells"].items() if is_half(*cell)), default=1) for is_half, _ in HALVES]
+    limits = [
+        max(
+            (value for one in matrices for cell, value in one["cells"].items() if is_half(*cell)),
+            default=1,
+        )
+        for is_half, _ in HALVES
+    ]
     for line, band in enumerate(bands):
         for place, one in enumerate(band):
-            draw_matrix(figure.add_subplot(grid[line, 3 * place:3 * place + 3]), one, limits)
+            draw_matrix(figure.add_subplot(grid[line, 3 * place : 3 * place + 3]), one, limits)
     for line, some in enumerate(rows, len(bands)):
-        draw_curves([figure.add_subplot(grid[line, :6]), figure.add_subplot(grid[line, 6:])], some, line_styles, style)
-    matrices = "" if not bands else " · matrices: µs of the smallest message above the diagonal, GB/s of the largest below"
-    style.save(figure, name, style.caption([data["origin"]], f" · {data['backend']} · lines: latency + size / bandwidth{matrices}"), title, legend_rows=0)
+        draw_curves(
+            [figure.add_subplot(grid[line, :6]), figure.add_subplot(grid[line, 6:])],
+            some,
+            line_styles,
+            style,
+        )
+    matrices = (
+        ""
+        if not bands
+        else " · matrices: µs of the smallest message above the diagonal, GB/s of the largest below"
+    )
+    style.save(
+        figure,
+        name,
+        style.caption(
+            [data["origin"]], f" · {data['backend']} · lines: latency + size / bandwidth{matrices}"
+        ),
+        title,
+        legend_rows=0,
+    )

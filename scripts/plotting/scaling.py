@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Draws scaling studies for scripts/plot scaling: time, efficiency and phases over ranks, measured and predicted."""
+
 import itertools
 import os
 import statistics
@@ -16,7 +17,12 @@ SERIES_MAX = 4
 ABREAST = 4
 IDEAL = (0, (4, 2))
 # Parts of a sweep, from the bottom of a bar to its top.
-PARTS = (("interior", "interior"), ("boundary", "boundary"), ("exchange", "exposed exchange"), ("rest", "synchronisation and reduction"))
+PARTS = (
+    ("interior", "interior"),
+    ("boundary", "boundary"),
+    ("exchange", "exposed exchange"),
+    ("rest", "synchronisation and reduction"),
+)
 WORDS_OF_PRODUCTS = {"interior": "multiplying", "boundary": None, "exchange": "exposed broadcast"}
 
 
@@ -31,7 +37,11 @@ def expand(paths):
         if folder == path and os.path.isfile(lines):
             yield lines
             continue
-        found = sorted(name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith("."))
+        found = sorted(
+            name
+            for name in os.listdir(folder)
+            if name.endswith(".json") and not name.startswith(".")
+        )
         if not found:
             raise documents.BadInput(f"{path}: no JSON document in it")
         yield from (os.path.join(folder, name) for name in found)
@@ -40,10 +50,15 @@ def expand(paths):
 def median_block(document):
     result, config = document["result"], document["config"]
     samples = result.get("samples")
-    return statistics.median(samples) / config["block"] if samples else result["seconds"] / config["sweeps"]
+    return (
+        statistics.median(samples) / config["block"]
+        if samples
+        else result["seconds"] / config["sweeps"]
+    )
 
 
 # ---- documents to points ----
+
 
 def series_key(config, kernel, ranks):
     """Size, kernel and transport. One rank has no transport; a model that names no kernel fits any."""
@@ -57,9 +72,21 @@ def measured(document):
     seconds = median_block(document)
     parts = {name: phases[name]["median"] or 0 for name in ("interior", "boundary")}
     rest = max(0, seconds - sum(parts.values()))
-    return [{"kind": MEASURED, "of": document.get("of", "sweep"), "mode": "weak" if config["weak"] else "strong", "key": series_key(config, config["kernel"], ranks), "ranks": ranks,
-             "procs": "x".join(map(str, config["procs"])), "seconds": seconds, "gflops": document["result"]["gflops"], "share": document["result"]["ceiling_share"],
-             "parts": {**parts, "exchange": rest, "rest": 0}, "origin": documents.origin(document, document["ranks"][0]["device"])}]
+    return [
+        {
+            "kind": MEASURED,
+            "of": document.get("of", "sweep"),
+            "mode": "weak" if config["weak"] else "strong",
+            "key": series_key(config, config["kernel"], ranks),
+            "ranks": ranks,
+            "procs": "x".join(map(str, config["procs"])),
+            "seconds": seconds,
+            "gflops": document["result"]["gflops"],
+            "share": document["result"]["ceiling_share"],
+            "parts": {**parts, "exchange": rest, "rest": 0},
+            "origin": documents.origin(document, document["ranks"][0]["device"]),
+        }
+    ]
 
 
 def products(document):
@@ -72,20 +99,43 @@ def predicted(document):
     if document.get("poor"):
         return []
     found, overlap = [], document.get("model", {}).get("overlap", True)
-    kernel, of = document.get("config", {}).get("kernel"), "product" if document.get("config", {}).get("program") == "gemm-gpu" else "sweep"
+    kernel, of = (
+        document.get("config", {}).get("kernel"),
+        "product" if document.get("config", {}).get("program") == "gemm-gpu" else "sweep",
+    )
     for point in document["predictions"]:
         if "seconds" not in point:
             continue
         terms = point["terms"]
-        parts = {"interior": terms["interior"], "boundary": terms["boundary"], "exchange": terms["exposed_exchange"],
-                 "rest": terms["synchronisation"] + terms["reduction"]}
-        found.append({"kind": PREDICTED, "of": of, "mode": point["scaling"], "key": series_key({**point, "overlap": overlap}, kernel, point["ranks"]), "ranks": point["ranks"],
-                      "procs": "x".join(map(str, point["procs"])), "seconds": point["seconds"], "low": point["low"],
-                      "high": point["high"], "efficiency": point["efficiency"], "parts": parts})
+        parts = {
+            "interior": terms["interior"],
+            "boundary": terms["boundary"],
+            "exchange": terms["exposed_exchange"],
+            "rest": terms["synchronisation"] + terms["reduction"],
+        }
+        found.append(
+            {
+                "kind": PREDICTED,
+                "of": of,
+                "mode": point["scaling"],
+                "key": series_key({**point, "overlap": overlap}, kernel, point["ranks"]),
+                "ranks": point["ranks"],
+                "procs": "x".join(map(str, point["procs"])),
+                "seconds": point["seconds"],
+                "low": point["low"],
+                "high": point["high"],
+                "efficiency": point["efficiency"],
+                "parts": parts,
+            }
+        )
     return found
 
 
-READERS = {**dict.fromkeys(documents.RUNS, measured), distributed.SCHEMA: products, PREDICTED: predicted}
+READERS = {
+    **dict.fromkeys(documents.RUNS, measured),
+    distributed.SCHEMA: products,
+    PREDICTED: predicted,
+}
 
 
 def read(read_documents):
@@ -97,10 +147,14 @@ def read(read_documents):
         if document["schema"] not in READERS:
             raise documents.wrong_schema(path, document, "scaling", READERS)
         if document["schema"] == distributed.SCHEMA and not document["config"].get("distributed"):
-            raise documents.BadInput(f"{path}: run without --distributed, so its ranks do not scale one product")
+            raise documents.BadInput(
+                f"{path}: run without --distributed, so its ranks do not scale one product"
+            )
         points += documents.described(path, document, READERS[document["schema"]])
     if not points:
-        raise documents.BadInput("no run that passed and no prediction in the documents; poor predictions are not drawn")
+        raise documents.BadInput(
+            "no run that passed and no prediction in the documents; poor predictions are not drawn"
+        )
     return points
 
 
@@ -111,7 +165,11 @@ def step(points):
 def parts(points):
     """(index of the colour, part, label) of each part of a bar."""
     words = WORDS_OF_PRODUCTS if step(points) == "product" else {}
-    return [(index, part, words.get(part, name)) for index, (part, name) in enumerate(PARTS) if words.get(part, name)]
+    return [
+        (index, part, words.get(part, name))
+        for index, (part, name) in enumerate(PARTS)
+        if words.get(part, name)
+    ]
 
 
 def unit(points):
@@ -120,19 +178,30 @@ def unit(points):
 
 # ---- series ----
 
+
 def fits(point, size, kernel, transport):
-    return point["key"][0] == size and point["key"][1] in (kernel, None) and (point["ranks"] == 1 or point["key"][2] == transport)
+    return (
+        point["key"][0] == size
+        and point["key"][1] in (kernel, None)
+        and (point["ranks"] == 1 or point["key"][2] == transport)
+    )
 
 
 def of_series(points, kind, mode, key):
     """A line's points by ranks; of several cuts into the same number of ranks, the fastest."""
     found = {}
     for point in points:
-        if point["kind"] == kind and fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1):
+        if (
+            point["kind"] == kind
+            and fits(point, *key)
+            and (point["mode"] == mode or point["ranks"] == 1)
+        ):
             found.setdefault(point["ranks"], {}).setdefault(point["procs"], []).append(point)
     best = {}
     for ranks, cuts in found.items():
-        middles = {cut: statistics.median(point["seconds"] for point in some) for cut, some in cuts.items()}
+        middles = {
+            cut: statistics.median(point["seconds"] for point in some) for cut, some in cuts.items()
+        }
         best[ranks] = cuts[min(middles, key=middles.get)]
     return dict(sorted(best.items()))
 
@@ -140,11 +209,17 @@ def of_series(points, kind, mode, key):
 def names(points):
     """Size, kernel and transport of each line, small sizes first."""
     found = {point["key"] for point in points if point["key"][2] and point["key"][1]}
-    found |= {point["key"] for point in points if point["key"][2] and not any(fits(point, *key) for key in found)}
+    found |= {
+        point["key"]
+        for point in points
+        if point["key"][2] and not any(fits(point, *key) for key in found)
+    }
     size_order = {}
     for point in points:
         if point["ranks"] == 1:
-            size_order[point["key"][0]] = min(point["seconds"], size_order.get(point["key"][0], float("inf")))
+            size_order[point["key"][0]] = min(
+                point["seconds"], size_order.get(point["key"][0], float("inf"))
+            )
     return sorted(found, key=lambda key: (size_order.get(key[0], 0), key[0], key[1] or "", key[2]))
 
 
@@ -154,12 +229,22 @@ def groups(points):
     kernels = {key[1] for key in keys}
     found = []
     for mode in MODES:
-        mine = [key for key in keys if any(point["mode"] == mode and point["ranks"] > 1 and fits(point, *key) for point in points)]
+        mine = [
+            key
+            for key in keys
+            if any(
+                point["mode"] == mode and point["ranks"] > 1 and fits(point, *key)
+                for point in points
+            )
+        ]
         ways = sorted({key[1:] for key in mine}, key=lambda way: (way[1], way[0] or ""))
         for kernel, transport in ways:
             lines = [key for key in mine if key[1:] == (kernel, transport)]
             name = transport + (f", {kernel}" if kernel and len(kernels) > 1 else "")
-            found += [(mode, name, lines[first:first + SERIES_MAX]) for first in range(0, len(lines), SERIES_MAX)]
+            found += [
+                (mode, name, lines[first : first + SERIES_MAX])
+                for first in range(0, len(lines), SERIES_MAX)
+            ]
     return found
 
 
@@ -173,14 +258,21 @@ def efficiencies(line, mode, instead=None):
     if not first:
         return {}
     alone = middle(first)
-    return {ranks: alone / middle(some) / (1 if mode == "weak" else ranks) for ranks, some in line.items()}
+    return {
+        ranks: alone / middle(some) / (1 if mode == "weak" else ranks)
+        for ranks, some in line.items()
+    }
 
 
 # ---- drawing ----
 
+
 def line_styles_of(points, style):
     """Each size's colour and marker, the same in all panels."""
-    return {size: style.line(index) for index, size in enumerate(dict.fromkeys(key[0] for key in names(points)))}
+    return {
+        size: style.line(index)
+        for index, size in enumerate(dict.fromkeys(key[0] for key in names(points)))
+    }
 
 
 def label_of(mode, key, some, share):
@@ -189,7 +281,13 @@ def label_of(mode, key, some, share):
     time, rate = middle(some), statistics.median(one["gflops"] for one in some)
     ceiling = [one["share"] for one in some if one["share"] is not None]
     words = [f"{1e6 * time:.4g} {unit(some)}", f"{rate:.4g} GFLOPS"]
-    words += [f"{100 * statistics.median(ceiling):.1f}% of the {'peak' if point['of'] == 'product' else 'ceiling'}"] if ceiling else []
+    words += (
+        [
+            f"{100 * statistics.median(ceiling):.1f}% of the {'peak' if point['of'] == 'product' else 'ceiling'}"
+        ]
+        if ceiling
+        else []
+    )
     words += [f"efficiency {100 * share:.1f}%"] if share else []
     ranks = "1 rank" if point["ranks"] == 1 else f"{point['ranks']} ranks ({point['procs']})"
     return f"{key[0]}, {mode}, {key[2]}, {ranks}: {', '.join(words)}; {'1 run' if len(some) == 1 else f'median of {len(some)} runs'}"
@@ -206,8 +304,19 @@ def draw_measured(time, efficiency, points, mode, key, line_style, style):
     efficiency.plot(list(share), [100 * value for value in share.values()], **plain)
     if 1 in line:
         alone = 1e6 * middle(line[1])
-        time.plot(list(line), [alone / (1 if mode == "weak" else ranks) for ranks in line], color=line_style["color"], linewidth=0.8, linestyle=IDEAL)
-    mark = {"color": line_style["color"], "marker": line_style["marker"], "markersize": 5, "zorder": 3}
+        time.plot(
+            list(line),
+            [alone / (1 if mode == "weak" else ranks) for ranks in line],
+            color=line_style["color"],
+            linewidth=0.8,
+            linestyle=IDEAL,
+        )
+    mark = {
+        "color": line_style["color"],
+        "marker": line_style["marker"],
+        "markersize": 5,
+        "zorder": 3,
+    }
     for ranks, some in line.items():
         seconds = [1e6 * point["seconds"] for point in some]
         if len(some) > 1:
@@ -224,14 +333,35 @@ def draw_predicted(time, efficiency, points, mode, key, line_style, style):
     if not set(line) - {1}:
         return
     ranks, one = list(line), [some[0] for some in line.values()]
-    plain = {"color": line_style["color"], "linewidth": 0.9, "linestyle": "-.", "marker": "D", "markersize": 4, "markerfacecolor": "none"}
+    plain = {
+        "color": line_style["color"],
+        "linewidth": 0.9,
+        "linestyle": "-.",
+        "marker": "D",
+        "markersize": 4,
+        "markerfacecolor": "none",
+    }
     text = f"{key[0]}, {mode}, {key[2]}: predicted"
     style.titled(*time.plot(ranks, [1e6 * point["seconds"] for point in one], **plain), text)
-    style.titled(*efficiency.plot(ranks, [100 * point["efficiency"] for point in one], **plain), text)
+    style.titled(
+        *efficiency.plot(ranks, [100 * point["efficiency"] for point in one], **plain), text
+    )
     if all(point["low"] and point["high"] for point in one):
         band = {"color": line_style["color"], "alpha": 0.18, "linewidth": 0}
-        time.fill_between(ranks, [1e6 * point["low"] for point in one], [1e6 * point["high"] for point in one], **band)
-        efficiency.fill_between(ranks, *[[100 * point["efficiency"] * point["seconds"] / point[end] for point in one] for end in ("high", "low")], **band)
+        time.fill_between(
+            ranks,
+            [1e6 * point["low"] for point in one],
+            [1e6 * point["high"] for point in one],
+            **band,
+        )
+        efficiency.fill_between(
+            ranks,
+            *[
+                [100 * point["efficiency"] * point["seconds"] / point[end] for point in one]
+                for end in ("high", "low")
+            ],
+            **band,
+        )
 
 
 def draw_curves(time, efficiency, points, group, style):
@@ -241,7 +371,14 @@ def draw_curves(time, efficiency, points, group, style):
     for key in keys:
         for draw_kind in (draw_measured, draw_predicted):
             draw_kind(time, efficiency, points, mode, key, line_styles[key[0]], style)
-    numbers = sorted({point["ranks"] for point in points for key in keys if fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)})
+    numbers = sorted(
+        {
+            point["ranks"]
+            for point in points
+            for key in keys
+            if fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)
+        }
+    )
     for axes, label in ((time, unit(points)), (efficiency, "efficiency, %")):
         axes.set_title(f"{mode} scaling, {name}", loc="left", fontsize=9)
         axes.set_xscale("log", base=2)
@@ -261,20 +398,37 @@ def draw_curves(time, efficiency, points, group, style):
 def draw_phases(axes, points, mode, key, style):
     """Bars of a line by ranks: measured, and next to it hatched the prediction."""
     lines = [of_series(points, kind, mode, key) for kind in (MEASURED, PREDICTED)]
-    ranks = sorted(set(lines[0]) | {number for number in lines[1] if not lines[0] or number <= 4 * max(lines[0])})
+    ranks = sorted(
+        set(lines[0])
+        | {number for number in lines[1] if not lines[0] or number <= 4 * max(lines[0])}
+    )
     both = bool(lines[0] and lines[1])
     highest = 0
-    for offset, line, kind in ((-0.2 * both, lines[0], "measured"), (0.2 * both, lines[1], "predicted")):
+    for offset, line, kind in (
+        (-0.2 * both, lines[0], "measured"),
+        (0.2 * both, lines[1], "predicted"),
+    ):
         for place, number in itertools.product(range(len(ranks)), line):
             if ranks[place] != number:
                 continue
             bottom = 0
             for index, part, name in parts(points):
                 value = 1e6 * statistics.median(point["parts"][part] for point in line[number])
-                bar, = axes.bar(place + offset, value, 0.36 if both else 0.6, bottom=bottom, color=style.PARTS[index],
-                                hatch="///" if kind == "predicted" else None, edgecolor="white", linewidth=0.4)
+                (bar,) = axes.bar(
+                    place + offset,
+                    value,
+                    0.36 if both else 0.6,
+                    bottom=bottom,
+                    color=style.PARTS[index],
+                    hatch="///" if kind == "predicted" else None,
+                    edgecolor="white",
+                    linewidth=0.4,
+                )
                 if value:
-                    style.titled(bar, f"{key[0]}, {mode}, {key[2]}, {number} rank{'s' * (number > 1)}, {kind}: {name} {value:.4g} µs")
+                    style.titled(
+                        bar,
+                        f"{key[0]}, {mode}, {key[2]}, {number} rank{'s' * (number > 1)}, {kind}: {name} {value:.4g} µs",
+                    )
                 bottom += value
             highest = max(highest, bottom)
     axes.set_xticks(range(len(ranks)), [str(number) for number in ranks])
@@ -287,20 +441,40 @@ def draw_phases(axes, points, mode, key, style):
 
 
 def with_phases(points, group):
-    return [key for key in group[2] if any(of_series(points, kind, group[0], key) for kind in (MEASURED, PREDICTED))]
+    return [
+        key
+        for key in group[2]
+        if any(of_series(points, kind, group[0], key) for kind in (MEASURED, PREDICTED))
+    ]
 
 
 def legend(points, keys, style, line_styles):
     """Handles: one per size and one per kind of point."""
     from matplotlib import lines
+
     kinds = {point["kind"] for point in points}
     gray = {"color": "#505050", "xdata": [], "ydata": []}
-    handles = [lines.Line2D([], [], color=line_styles[size]["color"], marker=line_styles[size]["marker"], label=size) for size in dict.fromkeys(key[0] for key in keys)]
+    handles = [
+        lines.Line2D(
+            [], [], color=line_styles[size]["color"], marker=line_styles[size]["marker"], label=size
+        )
+        for size in dict.fromkeys(key[0] for key in keys)
+    ]
     if MEASURED in kinds:
         handles.append(lines.Line2D(marker="o", label="measured: median, min to max", **gray))
         handles.append(lines.Line2D(linestyle=IDEAL, linewidth=0.9, label="ideal", **gray))
     if PREDICTED in kinds:
-        handles.append(lines.Line2D(linestyle="-.", linewidth=0.9, marker="D", markersize=4, markerfacecolor="none", label="predicted; band: 90% of runs", **gray))
+        handles.append(
+            lines.Line2D(
+                linestyle="-.",
+                linewidth=0.9,
+                marker="D",
+                markersize=4,
+                markerfacecolor="none",
+                label="predicted; band: 90% of runs",
+                **gray,
+            )
+        )
     return handles
 
 
@@ -308,23 +482,38 @@ def draw(points, title, name):
     """One column per panel group: time, efficiency, and the phases of each line."""
     from matplotlib import patches, pyplot
     import style
+
     shown = groups(points)
     if not shown:
         raise documents.BadInput("no run or prediction of two ranks or more")
-    bands = [shown[first:first + ABREAST] for first in range(0, len(shown), ABREAST)]
+    bands = [shown[first : first + ABREAST] for first in range(0, len(shown), ABREAST)]
     rows = [2 + max(len(with_phases(points, group)) for group in band) for band in bands]
     columns = max(len(band) for band in bands)
     figure = pyplot.figure(figsize=(max(5.5, 3.5 * columns), 2.5 * sum(rows) + 1))
     grid = figure.add_gridspec(sum(rows), columns)
     for band, top in zip(bands, itertools.accumulate(rows, initial=0)):
         for column, group in enumerate(band):
-            draw_curves(figure.add_subplot(grid[top, column]), figure.add_subplot(grid[top + 1, column]), points, group, style)
+            draw_curves(
+                figure.add_subplot(grid[top, column]),
+                figure.add_subplot(grid[top + 1, column]),
+                points,
+                group,
+                style,
+            )
             for row, key in enumerate(with_phases(points, group), top + 2):
                 draw_phases(figure.add_subplot(grid[row, column]), points, group[0], key, style)
     phased = any(with_phases(points, group) for group in shown)
-    bars = [patches.Patch(color=style.PARTS[index], label=label) for index, _, label in parts(points) if phased]
-    legend_rows = style.legend(figure, legend(points, names(points), style, line_styles_of(points, style)) + bars)
+    bars = [
+        patches.Patch(color=style.PARTS[index], label=label)
+        for index, _, label in parts(points)
+        if phased
+    ]
+    legend_rows = style.legend(
+        figure, legend(points, names(points), style, line_styles_of(points, style)) + bars
+    )
     origins = [point["origin"] for point in points if point["kind"] == MEASURED]
     text = style.caption(origins) if origins else "predicted"
-    hatched = " · hatched: predicted" if phased and any(p["kind"] == PREDICTED for p in points) else ""
+    hatched = (
+        " · hatched: predicted" if phased and any(p["kind"] == PREDICTED for p in points) else ""
+    )
     style.save(figure, name, text + hatched, title, legend_rows=legend_rows)

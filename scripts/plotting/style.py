@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """One style for all plots: readable in black and white, on a page and on a screen."""
+
 import io
 
 import matplotlib
@@ -9,7 +10,20 @@ matplotlib.use("Agg")
 from matplotlib import pyplot, ticker  # noqa: E402
 
 # Far apart in lightness, so that they differ in black and white. Lines also differ by marker and dashes.
-COLOURS = ("#1b3a5c", "#c8562d", "#4f8f6b", "#8a6fb0", "#c9a227", "#6f7b85", "#2a8fbd", "#9c3b58", "#7a4b21", "#d0659a", "#0f6e6e", "#8a9a2b")
+COLOURS = (
+    "#1b3a5c",
+    "#c8562d",
+    "#4f8f6b",
+    "#8a6fb0",
+    "#c9a227",
+    "#6f7b85",
+    "#2a8fbd",
+    "#9c3b58",
+    "#7a4b21",
+    "#d0659a",
+    "#0f6e6e",
+    "#8a9a2b",
+)
 # Parts of a bar: computing is grey, communication is red.
 PARTS = ("#8d99a6", "#56636f", "#b8336a", "#e9a1c1")
 # Predictions are hollow diamonds, and kernels in a roofline stars.
@@ -21,19 +35,40 @@ TEMPORAL = {"facecolor": "#f4d9cc", "edgecolor": "#c8562d", "linewidth": 0.8, "h
 LIBRARY = {"facecolor": "#e4e4e4", "edgecolor": "#606060", "linewidth": 0.8}
 CEILING = {"color": "black", "linestyle": (0, (4, 2)), "linewidth": 1.2}
 
-pyplot.rcParams.update({
-    "font.size": 9, "axes.titlesize": 10, "axes.titleweight": "bold", "figure.titlesize": 12,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True,
-    "axes.grid": True, "axes.ymargin": 0.1, "grid.color": "#d8d8d8", "grid.linewidth": 0.6,
-    "legend.frameon": False, "legend.fontsize": 8.5, "legend.handlelength": 2.8, "svg.fonttype": "none", "svg.hashsalt": "himeno",
-    "figure.dpi": 100, "savefig.dpi": 150, "hatch.linewidth": 0.8,
-})
+pyplot.rcParams.update(
+    {
+        "font.size": 9,
+        "axes.titlesize": 10,
+        "axes.titleweight": "bold",
+        "figure.titlesize": 12,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "axes.ymargin": 0.1,
+        "grid.color": "#d8d8d8",
+        "grid.linewidth": 0.6,
+        "legend.frameon": False,
+        "legend.fontsize": 8.5,
+        "legend.handlelength": 2.8,
+        "svg.fonttype": "none",
+        "svg.hashsalt": "himeno",
+        "figure.dpi": 100,
+        "savefig.dpi": 150,
+        "hatch.linewidth": 0.8,
+    }
+)
 
 
 def line(index, dash=0):
     """Colour, marker and dashes of a series; a colour that repeats gets other dashes."""
-    return {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)],
-            "linestyle": DASHES[(index // len(COLOURS) + dash) % len(DASHES)], "markersize": 6, "linewidth": 1.5}
+    return {
+        "color": COLOURS[index % len(COLOURS)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "linestyle": DASHES[(index // len(COLOURS) + dash) % len(DASHES)],
+        "markersize": 6,
+        "linewidth": 1.5,
+    }
 
 
 def bar_axis(axes, names, values, head):
@@ -47,14 +82,27 @@ def bar_axis(axes, names, values, head):
     right.set_yticks(places, values)
     right.tick_params(length=0)
     right.grid(visible=False)
-    right.annotate(head, (1, 1), xytext=(4, 4), xycoords="axes fraction", textcoords="offset points", fontsize=8, color="#404040")
+    right.annotate(
+        head,
+        (1, 1),
+        xytext=(4, 4),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=8,
+        color="#404040",
+    )
     return right
 
 
 def range_bar(axes, place, ends, across=True, color="black"):
     """Marks a range of values at a place, along x or across; nothing if `ends` is empty."""
     if ends:
-        axes.plot(*((ends, [place] * 2) if across else ([place] * 2, ends)), color=color, marker="|" if across else "_", linewidth=1)
+        axes.plot(
+            *((ends, [place] * 2) if across else ([place] * 2, ends)),
+            color=color,
+            marker="|" if across else "_",
+            linewidth=1,
+        )
 
 
 def legend(figure, handles):
@@ -62,13 +110,19 @@ def legend(figure, handles):
     width, height = figure.get_size_inches()
     longest = max((len(handle.get_label()) for handle in handles), default=0)
     columns = max(1, min(len(handles), int((width - 0.2) / (0.068 * longest + 0.8))))
-    figure.legend(handles=handles, loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0.24 / height))
+    figure.legend(
+        handles=handles, loc="lower center", ncols=columns, bbox_to_anchor=(0.5, 0.24 / height)
+    )
     return -(-len(handles) // columns)
 
 
 def labelled(*axes):
     """Handles of all labels on these axes, without duplicates."""
-    found = {label: handle for one in reversed(axes) for handle, label in zip(*one.get_legend_handles_labels())}
+    found = {
+        label: handle
+        for one in reversed(axes)
+        for handle, label in zip(*one.get_legend_handles_labels())
+    }
     for label, handle in found.items():
         handle.set_label(label)
     return list(found.values())
@@ -98,9 +152,11 @@ def titled(artist, text):
 
 def caption(origins, extra=""):
     """Devices, dates and versions of the measurements."""
+
     def listed(key):
         values = sorted({one[key] for one in origins})
         return ", ".join(values) if len(values) < 4 else f"{values[0]} and {len(values) - 1} others"
+
     dates = sorted({one["date"] for one in origins})
     days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     return f"{listed('device')} · {days} · himeno-gpu {listed('version')}{extra}"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Draws and tabulates computing and communication per sweep by transport, for scripts/plot transports."""
+
 import csv
 import io
 import statistics
@@ -13,18 +14,51 @@ from naming import NO_OVERLAP
 
 # Size L in the report of 2009, in seconds and GFLOPS: one measured and one predicted row. The report predicts 170 GFLOPS, 4.3 ms of
 # computing and more than twice the communication of the PCs; 2.3 ms is what 170 GFLOPS leave (doc/prediction-log.md).
-REPORT = [{"size": "L", "class": "classic", "transport": "2009, four PCs by MPI", "compute": 43e-3, "communicate": 1.0e-3, "gflops": 25.5},
-          {"size": "L", "class": "classic", "transport": "2009, four GPUs, predicted (over 2 ms)", "compute": 4.3e-3, "communicate": 2.3e-3, "gflops": 170}]
-COLUMNS = ("size", "kernel", "class", "transport", "moved by", "runs", "us per sweep", "computing us", "communication us", "share", "GFLOPS",
-           "of p2p", "not run because")
+REPORT = [
+    {
+        "size": "L",
+        "class": "classic",
+        "transport": "2009, four PCs by MPI",
+        "compute": 43e-3,
+        "communicate": 1.0e-3,
+        "gflops": 25.5,
+    },
+    {
+        "size": "L",
+        "class": "classic",
+        "transport": "2009, four GPUs, predicted (over 2 ms)",
+        "compute": 4.3e-3,
+        "communicate": 2.3e-3,
+        "gflops": 170,
+    },
+]
+COLUMNS = (
+    "size",
+    "kernel",
+    "class",
+    "transport",
+    "moved by",
+    "runs",
+    "us per sweep",
+    "computing us",
+    "communication us",
+    "share",
+    "GFLOPS",
+    "of p2p",
+    "not run because",
+)
 AGAINST = "p2p"
 
 
 # ---- rows ----
 
+
 def carried(found):
     """The transports that moved the bytes, over all pairs."""
-    ways = {path["used"] + (f", {path['handover']}" if path.get("handover") else "") for path in found["paths"]}
+    ways = {
+        path["used"] + (f", {path['handover']}" if path.get("handover") else "")
+        for path in found["paths"]
+    }
     return " and ".join(sorted(ways))
 
 
@@ -32,9 +66,18 @@ def measured(rows, found):
     """A configuration's row: medians of its runs. Computing is the slowest rank's, because waiting for it is not communication."""
     times = [row["seconds_a_sweep"] for row in rows]
     whole = statistics.median(times)
-    compute = min(whole, statistics.median(row["interior_max"] + row["boundary_max"] for row in rows))
-    return {"class": documents.class_name(rows[0]) or "classic", "moved by": carried(found), "runs": len(rows), "ends": (min(times), max(times)), "compute": compute,
-            "communicate": whole - compute, "gflops": statistics.median(row["gflops"] for row in rows)}
+    compute = min(
+        whole, statistics.median(row["interior_max"] + row["boundary_max"] for row in rows)
+    )
+    return {
+        "class": documents.class_name(rows[0]) or "classic",
+        "moved by": carried(found),
+        "runs": len(rows),
+        "ends": (min(times), max(times)),
+        "compute": compute,
+        "communicate": whole - compute,
+        "gflops": statistics.median(row["gflops"] for row in rows),
+    }
 
 
 def entry(folder, points, rows, tried):
@@ -44,13 +87,24 @@ def entry(folder, points, rows, tried):
     done = [point for point in points if point["name"] in rows]
     if done:
         ran = [rows[point["name"]] for point in done]
-        return {**one, **documents.described(store.path_of(folder, done[0]), store.finished(folder, done[0]), lambda found: measured(ran, found))}
+        return {
+            **one,
+            **documents.described(
+                store.path_of(folder, done[0]),
+                store.finished(folder, done[0]),
+                lambda found: measured(ran, found),
+            ),
+        }
     return {**one, "not run because": tried.get(first["name"], {}).get("why") or "not run"}
 
 
 def against(entries):
     """Adds GFLOPS relative to those by p2p."""
-    best = {(one["size"], one["kernel"]): one["gflops"] for one in entries if one["transport"] == AGAINST and "gflops" in one}
+    best = {
+        (one["size"], one["kernel"]): one["gflops"]
+        for one in entries
+        if one["transport"] == AGAINST and "gflops" in one
+    }
     for one in entries:
         other = best.get((one["size"], one["kernel"]))
         if other and "gflops" in one:
@@ -61,38 +115,67 @@ def read(folders):
     """All configurations of two ranks or more, in the order in which the study names them."""
     if len(folders) != 1:
         raise BadInput("transports: give exactly one folder of scripts/scaling")
-    folder, = folders
+    (folder,) = folders
     study = plan.read(folder)
     if not study:
         raise BadInput(f"{folder}: no study of scripts/scaling in it")
     rows = {row["name"]: row for row in store.rows(folder, study)}
-    points, order = {}, {name: study["options"][name] for name in ("sizes", "kernels", "transports")}
+    points, order = (
+        {},
+        {name: study["options"][name] for name in ("sizes", "kernels", "transports")},
+    )
     for point in sorted(study["points"], key=lambda point: point["repeat"]):
         if point["kind"] == "run" and point["ranks"] > 1 and point["scaling"] == "strong":
-            points.setdefault((point["size"], point["kernel"], point["transport"], point["ranks"], point["procs"]), []).append(point)
+            points.setdefault(
+                (
+                    point["size"],
+                    point["kernel"],
+                    point["transport"],
+                    point["ranks"],
+                    point["procs"],
+                ),
+                [],
+            ).append(point)
     cuts = {key[3:] for key in points}
     if len(cuts) != 1:
-        raise BadInput(f"{folder}: {len(cuts)} combinations of rank count and cut in strong scaling: exactly one is needed")
-    keys = sorted(points, key=lambda key: [order[name].index(word) for name, word in zip(order, key)])
+        raise BadInput(
+            f"{folder}: {len(cuts)} combinations of rank count and cut in strong scaling: exactly one is needed"
+        )
+    keys = sorted(
+        points, key=lambda key: [order[name].index(word) for name, word in zip(order, key)]
+    )
     entries = [entry(folder, points[key], rows, store.attempts(folder)) for key in keys]
     if not any("gflops" in one for one in entries):
         raise BadInput(f"{folder}: no point of the study is finished")
     against(entries)
     ran = list(rows.values())
-    return {"entries": entries, "report": [], "ranks": next(iter(cuts))[0], "origin": [
-        {"device": row["device"], "date": row["time"][:10], "version": row["version"]} for row in ran]}
+    return {
+        "entries": entries,
+        "report": [],
+        "ranks": next(iter(cuts))[0],
+        "origin": [
+            {"device": row["device"], "date": row["time"][:10], "version": row["version"]}
+            for row in ran
+        ],
+    }
 
 
 # ---- the table ----
+
 
 def cells(one):
     """A row's texts, by column."""
     if "gflops" not in one:
         return {column: one.get(column, "") for column in COLUMNS}
     whole = one["compute"] + one["communicate"]
-    figures = {"us per sweep": f"{1e6 * whole:.6g}", "computing us": f"{1e6 * one['compute']:.6g}", "communication us": f"{1e6 * one['communicate']:.4g}",
-               "share": f"{one['communicate'] / whole:.4f}", "GFLOPS": f"{one['gflops']:.5g}",
-               "of p2p": f"{one['of p2p']:.4f}" if "of p2p" in one else ""}
+    figures = {
+        "us per sweep": f"{1e6 * whole:.6g}",
+        "computing us": f"{1e6 * one['compute']:.6g}",
+        "communication us": f"{1e6 * one['communicate']:.4g}",
+        "share": f"{one['communicate'] / whole:.4f}",
+        "GFLOPS": f"{one['gflops']:.5g}",
+        "of p2p": f"{one['of p2p']:.4f}" if "of p2p" in one else "",
+    }
     return {**{column: one.get(column, "") for column in COLUMNS}, **figures}
 
 
@@ -104,7 +187,10 @@ def write_tables(data, name):
     """Write NAME.md and NAME.csv."""
     rows = table(data)
     lines = [f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
-    lines += [f"| {' | '.join(str(row[column]).replace('|', '/') or '–' for column in COLUMNS)} |" for row in rows]
+    lines += [
+        f"| {' | '.join(str(row[column]).replace('|', '/') or '–' for column in COLUMNS)} |"
+        for row in rows
+    ]
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -115,6 +201,7 @@ def write_tables(data, name):
 
 
 # ---- drawing ----
+
 
 def digits(value):
     """At least three digits, without a power of ten."""
@@ -133,15 +220,30 @@ def draw_bars(axes, entries, scale, style):
     entries = entries[::-1]
     for place, one in enumerate(entries):
         if "gflops" not in one:
-            axes.annotate(one["not run because"][:60], (0, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7.5, style="italic")
+            axes.annotate(
+                one["not run because"][:60],
+                (0, place),
+                xytext=(4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=7.5,
+                style="italic",
+            )
             continue
         compute, communicate = scale * one["compute"], scale * one["communicate"]
         axes.barh(place, compute, height=0.64, color=style.PARTS[0])
         axes.barh(place, communicate, left=compute, height=0.64, color=style.PARTS[2])
-        style.range_bar(axes, place, [scale * end for end in one["ends"]] if one.get("runs", 1) > 1 else ())
+        style.range_bar(
+            axes, place, [scale * end for end in one["ends"]] if one.get("runs", 1) > 1 else ()
+        )
     axes.set_xlim(left=0)
     axes.set_xlabel(f"{'ms' if scale == 1e3 else 'µs'} per sweep")
-    style.bar_axis(axes, [one["transport"].replace(NO_OVERLAP, ",\nno overlap") for one in entries], [label_of(one, scale) for one in entries], "computing + communication (its share), GFLOPS")
+    style.bar_axis(
+        axes,
+        [one["transport"].replace(NO_OVERLAP, ",\nno overlap") for one in entries],
+        [label_of(one, scale) for one in entries],
+        "computing + communication (its share), GFLOPS",
+    )
 
 
 def panels_of(entries):
@@ -155,6 +257,7 @@ def panels_of(entries):
 def draw(data, title, name):
     from matplotlib import lines, patches, pyplot
     import style
+
     panels = panels_of(data["entries"])
     columns = len({kernel for _, kernel in panels})
     rows = -(-len(panels) // columns)
@@ -166,13 +269,29 @@ def draw(data, title, name):
     if data["report"]:
         top = figure.add_subplot(grid[0, :])
         draw_bars(top, data["report"], 1e3, style)
-        top.set_title("2009, and CPU ranks now" if data["report"] != REPORT else "Report of 2009, size L", loc="left")
+        top.set_title(
+            "2009, and CPU ranks now" if data["report"] != REPORT else "Report of 2009, size L",
+            loc="left",
+        )
     for place, ((size, kernel), entries) in enumerate(panels.items()):
         axes = figure.add_subplot(grid[len(heights) - rows + place // columns, place % columns])
         draw_bars(axes, entries, 1e6, style)
         kind = next((one["class"] for one in entries if "class" in one), "")
         axes.set_title(f"{size}, {kernel}{f' ({kind})' if kind else ''}", loc="left")
-    handles = [patches.Patch(color=style.PARTS[part], label=label) for part, label in ((0, "computing"), (2, "exposed communication"))]
+    handles = [
+        patches.Patch(color=style.PARTS[part], label=label)
+        for part, label in ((0, "computing"), (2, "exposed communication"))
+    ]
     if any(one.get("runs", 1) > 1 for one in data["entries"]):
-        handles.append(lines.Line2D([], [], label="fastest and slowest run", color="black", marker="|", linewidth=1))
-    style.save(figure, name, style.caption(data["origin"], f" · {data['ranks']} ranks"), title, legend_rows=style.legend(figure, handles))
+        handles.append(
+            lines.Line2D(
+                [], [], label="fastest and slowest run", color="black", marker="|", linewidth=1
+            )
+        )
+    style.save(
+        figure,
+        name,
+        style.caption(data["origin"], f" · {data['ranks']} ranks"),
+        title,
+        legend_rows=style.legend(figure, handles),
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The panels of scripts/plot scaling as SVG for a page: in the page's colours, with a tooltip at every point."""
+
 import html
 import io
 import re
@@ -13,9 +14,15 @@ SVG, LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 tree.register_namespace("", SVG)
 tree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 # The page's variable for each colour of a plot; page.py defines both schemes.
-VARIABLES = {**{colour: f"var(--line{index})" for index, colour in enumerate(style.COLOURS)},
-             **{colour: f"var(--part{index})" for index, colour in enumerate(style.PARTS)}, "#ffffff": "var(--page)", "#000000": "var(--ink)",
-             "#d8d8d8": "var(--line)", "#505050": "var(--ink)", "#404040": "var(--ink)"}
+VARIABLES = {
+    **{colour: f"var(--line{index})" for index, colour in enumerate(style.COLOURS)},
+    **{colour: f"var(--part{index})" for index, colour in enumerate(style.PARTS)},
+    "#ffffff": "var(--page)",
+    "#000000": "var(--ink)",
+    "#d8d8d8": "var(--line)",
+    "#505050": "var(--ink)",
+    "#404040": "var(--ink)",
+}
 # Size of a panel in inches: readable at the width of a phone.
 PANEL = (3.7, 2.6)
 
@@ -31,7 +38,9 @@ def inline(figure, prefix, label):
     """The figure as inline SVG: ids get a prefix, and artists their tooltips."""
     file = io.BytesIO()
     figure.patch.set_visible(False)
-    figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    figure.savefig(
+        file, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
+    )
     pyplot.close(figure)
     root, titles = tree.fromstring(file.getvalue()), vars(figure).get("titles", {})
     for parent in root.iter():
@@ -63,23 +72,54 @@ def panels(draw_into, prefix, labels):
         axes.set_title(label.partition(": ")[2], loc="left")
         axes.set_facecolor("none")
         figure.tight_layout(pad=0.4)
-    return [inline(figure, f"{prefix}{place}-", label) for place, ((figure, _), label) in enumerate(zip(made, labels)) if "titles" in vars(figure)]
+    return [
+        inline(figure, f"{prefix}{place}-", label)
+        for place, ((figure, _), label) in enumerate(zip(made, labels))
+        if "titles" in vars(figure)
+    ]
 
 
 def swatch(handle):
     """A legend's entry in HTML: line, marker and label."""
-    colour = VARIABLES.get(handle.get_color() if hasattr(handle, "get_color") else None) or VARIABLES["#505050"]
-    mark = {"o": "●", "s": "■", "^": "▲", "v": "▼", "<": "◀", ">": "▶", "P": "✚", "X": "✖", "D": "◇", "x": "×"}.get(handle.get_marker(), "")
+    colour = (
+        VARIABLES.get(handle.get_color() if hasattr(handle, "get_color") else None)
+        or VARIABLES["#505050"]
+    )
+    mark = {
+        "o": "●",
+        "s": "■",
+        "^": "▲",
+        "v": "▼",
+        "<": "◀",
+        ">": "▶",
+        "P": "✚",
+        "X": "✖",
+        "D": "◇",
+        "x": "×",
+    }.get(handle.get_marker(), "")
     stroke = {"-": "", "None": "none", "-.": "2 2 6 2"}.get(handle.get_linestyle(), "4 2")
-    line = f'<path d="M0 6H28" stroke="{colour}" stroke-width="2" stroke-dasharray="{stroke}"/>' if stroke != "none" else ""
-    return (f'<li><svg viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">{line}<text x="14" y="10" text-anchor="middle" font-size="11" '
-            f'style="fill: {colour}">{mark}</text></svg>{html.escape(handle.get_label())}</li>')
+    line = (
+        f'<path d="M0 6H28" stroke="{colour}" stroke-width="2" stroke-dasharray="{stroke}"/>'
+        if stroke != "none"
+        else ""
+    )
+    return (
+        f'<li><svg viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">{line}<text x="14" y="10" text-anchor="middle" font-size="11" '
+        f'style="fill: {colour}">{mark}</text></svg>{html.escape(handle.get_label())}</li>'
+    )
 
 
 def parts(points):
     """The legend of the bars' colours; hatched bars are predicted."""
-    items = "".join(f'<li><i style="background: var(--part{index})"></i>{html.escape(label)}</li>' for index, _, label in scaling.parts(points))
-    hatched = "<li>hatched: predicted</li>" if any(point["kind"] == scaling.PREDICTED for point in points) else ""
+    items = "".join(
+        f'<li><i style="background: var(--part{index})"></i>{html.escape(label)}</li>'
+        for index, _, label in scaling.parts(points)
+    )
+    hatched = (
+        "<li>hatched: predicted</li>"
+        if any(point["kind"] == scaling.PREDICTED for point in points)
+        else ""
+    )
     return f"<ul class=legend>{items}{hatched}</ul>"
 
 
@@ -87,15 +127,35 @@ def groups(points):
     """Per group of lines: title, legends, and the panels: time, efficiency and the phases of each line."""
     for number, group in enumerate(scaling.groups(points)):
         mode, name, keys = group
-        mine = [point for point in points if any(scaling.fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1) for key in keys)]
-        legend = "".join(swatch(handle) for handle in scaling.legend(mine, keys, style, scaling.line_styles_of(points, style)))
+        mine = [
+            point
+            for point in points
+            if any(
+                scaling.fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)
+                for key in keys
+            )
+        ]
+        legend = "".join(
+            swatch(handle)
+            for handle in scaling.legend(mine, keys, style, scaling.line_styles_of(points, style))
+        )
         title = f"{mode} scaling, {name}"
-        drawn = panels(lambda time, efficiency, group=group: scaling.draw_curves(time, efficiency, points, group, style), f"g{number}c",
-                        (f"{title}: time per {scaling.step(points)}", f"{title}: efficiency"))
+        drawn = panels(
+            lambda time, efficiency, group=group: scaling.draw_curves(
+                time, efficiency, points, group, style
+            ),
+            f"g{number}c",
+            (f"{title}: time per {scaling.step(points)}", f"{title}: efficiency"),
+        )
         keys = scaling.with_phases(points, group)
         for place, key in enumerate(keys):
-            drawn += panels(lambda axes, key=key, mode=mode: scaling.draw_phases(axes, points, mode, key, style), f"g{number}p{place}",
-                            [f"phases of a {scaling.step(points)} over ranks: {key[0]}, {title}"])
+            drawn += panels(
+                lambda axes, key=key, mode=mode: scaling.draw_phases(
+                    axes, points, mode, key, style
+                ),
+                f"g{number}p{place}",
+                [f"phases of a {scaling.step(points)} over ranks: {key[0]}, {title}"],
+            )
         yield title, f"<ul class=legend>{legend}</ul>", parts(mine) if keys else "", drawn
 
 
@@ -108,8 +168,14 @@ def picture(points, group, colours):
         axes.set_facecolor("none")
     mode, _, keys = group
     mine = [point for point in points if point["mode"] == mode or point["ranks"] == 1]
-    rows = style.legend(figure, scaling.legend(mine, keys, style, scaling.line_styles_of(points, style)))
+    rows = style.legend(
+        figure, scaling.legend(mine, keys, style, scaling.line_styles_of(points, style))
+    )
     figure.tight_layout(rect=(0, (0.2 + 0.22 * rows) / 3.3, 1, 1))
-    text = inline(figure, "", f"{mode} scaling, {group[1]}: time per {scaling.step(points)} and efficiency over ranks")
+    text = inline(
+        figure,
+        "",
+        f"{mode} scaling, {group[1]}: time per {scaling.step(points)} and efficiency over ranks",
+    )
     start = text.index(">") + 1
-    return f'{text[:start]}<style>{colours} svg {{ background: var(--page); }} text {{ fill: var(--ink); }}</style>{text[start:]}\n'
+    return f"{text[:start]}<style>{colours} svg {{ background: var(--page); }} text {{ fill: var(--ink); }}</style>{text[start:]}\n"

@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: MIT
 """One self-contained HTML file: style, figures and the sorting of tables are inside."""
+
 import html
 
 # Light and dark. Least contrast: text 4.5 to 1 against its background, lines 2.3.
-NAMES = [*"ink dim line good bad mark flag page band".split(), *(f"line{n}" for n in range(12)), *(f"part{n}" for n in range(4))]
-LIGHT = dict(zip(NAMES, (
-    "#1a1f26 #5b6672 #d9dee4 #2f7d4f #b3392a #1b3a5c #fbe3c8 #ffffff #f5f7f9 "
-    "#1b3a5c #c8562d #4f8f6b #8a6fb0 #c9a227 #6f7b85 #2a8fbd #9c3b58 #7a4b21 #d0659a #0f6e6e #8a9a2b #8d99a6 #56636f #b8336a #e9a1c1").split()))
-DARK = dict(zip(NAMES, (
-    "#e4e8ec #a4afba #3a434d #5fbf86 #ef7f6f #8fb8e8 #5c3f17 #14181d #1d232a "
-    "#8fb8e8 #f0946c #7cc79b #bfa3e6 #e6c552 #a7b3bd #5fb4e0 #e58aa3 #c99a6b #f09cc6 #4fbdbd #c3d36a #6f7b87 #aab5c0 #e0609a #8f4a6c").split()))
+NAMES = [
+    *"ink dim line good bad mark flag page band".split(),
+    *(f"line{n}" for n in range(12)),
+    *(f"part{n}" for n in range(4)),
+]
+LIGHT = dict(
+    zip(
+        NAMES,
+        (
+            "#1a1f26 #5b6672 #d9dee4 #2f7d4f #b3392a #1b3a5c #fbe3c8 #ffffff #f5f7f9 "
+            "#1b3a5c #c8562d #4f8f6b #8a6fb0 #c9a227 #6f7b85 #2a8fbd #9c3b58 #7a4b21 #d0659a #0f6e6e #8a9a2b #8d99a6 #56636f #b8336a #e9a1c1"
+        ).split(),
+    )
+)
+DARK = dict(
+    zip(
+        NAMES,
+        (
+            "#e4e8ec #a4afba #3a434d #5fbf86 #ef7f6f #8fb8e8 #5c3f17 #14181d #1d232a "
+            "#8fb8e8 #f0946c #7cc79b #bfa3e6 #e6c552 #a7b3bd #5fb4e0 #e58aa3 #c99a6b #f09cc6 #4fbdbd #c3d36a #6f7b87 #aab5c0 #e0609a #8f4a6c"
+        ).split(),
+    )
+)
 
 
 def scheme(colours):
@@ -18,7 +35,9 @@ def scheme(colours):
 
 # Paper is white in both schemes.
 SCHEMES = f"{scheme(LIGHT)}\n@media screen and (prefers-color-scheme: dark) {{ {scheme(DARK)} }}\n"
-STYLE = SCHEMES + """
+STYLE = (
+    SCHEMES
+    + """
 :root { color-scheme: light dark; } * { box-sizing: border-box; }
 body { font: 15px/1.5 system-ui, "Segoe UI", "DejaVu Sans", sans-serif; color: var(--ink); background: var(--page); max-width: 76rem;
   margin: 0 auto; padding: 2rem 1.5rem 4rem; }
@@ -52,6 +71,7 @@ pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; ov
   tr, svg, ul, ul li { break-inside: avoid; } .charts { display: block; orphans: 1; widows: 1; } .charts svg { width: 49%; } ul.headline li { flex-basis: 11rem; } ul.headline strong { font-size: 1.15rem; }
   ul.headline, ul.verdicts { gap: .4rem; margin: .4rem 0; } ul.headline li, ul.verdicts li { flex-grow: 1; padding: .3rem .6rem; font-size: 9pt; } h2 { margin-top: 1.2rem; } * { print-color-adjust: exact; } }
 """
+)
 
 SCRIPT = """
 document.querySelectorAll('table.sorts').forEach(table => {
@@ -83,38 +103,68 @@ def escaped(value):
 
 
 def is_text(value):
-    return isinstance(value, str) and not any(character.isdigit() for character in value[:2].lstrip("+-"))
+    return isinstance(value, str) and not any(
+        character.isdigit() for character in value[:2].lstrip("+-")
+    )
 
 
 def table(head, rows, sorts=True, marks=(), wraps=False, texts=()):
     """Cells (row, column) of `marks` are highlighted. Text columns and the columns `texts` are left-aligned; with `wraps` text is broken into lines."""
-    left = [column in texts or all(is_text(row[column]) for row in rows) for column in range(len(head))]
+    left = [
+        column in texts or all(is_text(row[column]) for row in rows) for column in range(len(head))
+    ]
+
     def cell(tag, value, column, marked=False):
-        classes = " ".join(name for name, on in (("text", left[column]), ("long", wraps and left[column]), ("mark", marked)) if on)
-        given = (f' class="{classes}"' if classes else "") + (f' data-head="{escaped(head[column])}"' if tag == "td" and sorts else "")
+        classes = " ".join(
+            name
+            for name, on in (
+                ("text", left[column]),
+                ("long", wraps and left[column]),
+                ("mark", marked),
+            )
+            if on
+        )
+        given = (f' class="{classes}"' if classes else "") + (
+            f' data-head="{escaped(head[column])}"' if tag == "td" and sorts else ""
+        )
         return f"<{tag}{given}>{escaped(value)}</{tag}>"
+
     heads = "".join(cell("th", value, column) for column, value in enumerate(head))
-    body = "\n".join("<tr>" + "".join(cell("td", value, column, (place, column) in marks) for column, value in enumerate(row)) + "</tr>"
-                     for place, row in enumerate(rows))
-    return (f"<div class=wide tabindex=0><table{' class=sorts' if sorts else ''}><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>")
+    body = "\n".join(
+        "<tr>"
+        + "".join(
+            cell("td", value, column, (place, column) in marks) for column, value in enumerate(row)
+        )
+        + "</tr>"
+        for place, row in enumerate(rows)
+    )
+    return f"<div class=wide tabindex=0><table{' class=sorts' if sorts else ''}><thead><tr>{heads}</tr></thead>\n<tbody>\n{body}\n</tbody></table></div>"
 
 
 def facts(pairs):
-    rows = "\n".join(f"<tr><th class=text scope=row>{escaped(name)}</th><td class=\"text long\">{escaped(value)}</td></tr>" for name, value in pairs)
+    rows = "\n".join(
+        f'<tr><th class=text scope=row>{escaped(name)}</th><td class="text long">{escaped(value)}</td></tr>'
+        for name, value in pairs
+    )
     return f"<div class=wide tabindex=0><table><tbody>\n{rows}\n</tbody></table></div>"
 
 
 def verdicts(checks):
     """(name, whether it is good or None, what was found[, a word instead of yes, no or unknown])."""
     classes = {True: ("good", "yes"), False: ("bad", "no"), None: ("open", "unknown")}
-    items = "\n".join(f"<li class={classes[good][0]}><b>{escaped(name)}: {escaped([*word, classes[good][1]][0])}</b>{escaped(what)}</li>"
-                      for name, good, what, *word in checks)
+    items = "\n".join(
+        f"<li class={classes[good][0]}><b>{escaped(name)}: {escaped([*word, classes[good][1]][0])}</b>{escaped(what)}</li>"
+        for name, good, what, *word in checks
+    )
     return f"<ul class=verdicts>\n{items}\n</ul>"
 
 
 def headline(figures):
     """(name, figure, explanation)"""
-    items = "\n".join(f"<li><b>{escaped(name)}</b><strong>{escaped(figure)}</strong><span>{escaped(what)}</span></li>" for name, figure, what in figures)
+    items = "\n".join(
+        f"<li><b>{escaped(name)}</b><strong>{escaped(figure)}</strong><span>{escaped(what)}</span></li>"
+        for name, figure, what in figures
+    )
     return f"<ul class=headline>\n{items}\n</ul>"
 
 
@@ -143,6 +193,9 @@ def preformatted(lines):
 
 
 def page(title, subtitle, parts):
-    return (f"<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
-            f"<title>{escaped(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{escaped(title)}</h1>\n{paragraph(subtitle, 'dim')}\n"
-            + "\n".join(parts) + f"\n<script>{SCRIPT}</script>\n</body>\n</html>\n")
+    return (
+        f'<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=viewport content="width=device-width, initial-scale=1">\n'
+        f"<title>{escaped(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{escaped(title)}</h1>\n{paragraph(subtitle, 'dim')}\n"
+        + "\n".join(parts)
+        + f"\n<script>{SCRIPT}</script>\n</body>\n</html>\n"
+    )

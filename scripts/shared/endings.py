@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """How a script ends: by its exit status, with one line for the user where something is wrong, and with nothing left behind."""
+
 import os
 import signal
 import sys
@@ -28,8 +29,10 @@ class Fault(Exception):
 
 def end_cleanly():
     """Signals end the script through its finally blocks, so that no draft and no program of its own stays."""
+
     def end(number, _):
         sys.exit(128 + number)
+
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, end)

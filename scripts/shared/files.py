@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Files of which a reader sees the old or the new, and never a part: the rules of base/file.c."""
+
 import contextlib
 import errno
 import json
@@ -111,7 +112,10 @@ def replace(path, before, data):
     """By a draft, without a name until it is whole where the system has such files."""
     draft = f"{os.path.dirname(path) or '.'}/.{os.getpid()}-{os.urandom(4).hex()}.new"
     try:
-        descriptor, named = os.open(os.path.dirname(path) or ".", os.O_TMPFILE | os.O_WRONLY, 0o666), False
+        descriptor, named = (
+            os.open(os.path.dirname(path) or ".", os.O_TMPFILE | os.O_WRONLY, 0o666),
+            False,
+        )
     except OSError:
         descriptor, named = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), True
     try:
@@ -124,7 +128,9 @@ def replace(path, before, data):
             file.flush()
             os.fsync(file.fileno())
             if not named:
-                os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())  # which makes it follow the link
+                os.link(
+                    f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno()
+                )  # which makes it follow the link
         os.replace(draft, path)
     finally:
         with contextlib.suppress(OSError):
@@ -152,7 +158,9 @@ def write_whole(path, data):
                 if not before or error.errno in NO_SPACE:
                     raise
                 write_into(path, None, data)
-                print(f"{os.path.basename(sys.argv[0])}: warning: {path}: overwritten in place, because it cannot be replaced: {error.strerror}",
-                      file=sys.stderr)
+                print(
+                    f"{os.path.basename(sys.argv[0])}: warning: {path}: overwritten in place, because it cannot be replaced: {error.strerror}",
+                    file=sys.stderr,
+                )
     except OSError as error:
         raise Trouble(f"{path}: {error.strerror}") from error

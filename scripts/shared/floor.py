@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Imported first by each installed script: an older Python gets one line, and exit status 3."""
+
 import sys
 
 
 def refuse_older():
     if sys.version_info < (3, 8):  # noqa: UP036
         found = ".".join(map(str, sys.version_info[:2]))
-        sys.stderr.write(f"{sys.argv[0]}: needs Python 3.8 or later, and {sys.executable} is {found}\n")
+        sys.stderr.write(
+            f"{sys.argv[0]}: needs Python 3.8 or later, and {sys.executable} is {found}\n"
+        )
         sys.exit(3)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Ends with 0 where CUDA or OpenCL finds a device that is no CPU; else prints what each says, and ends with 1. Asks the drivers, so nothing need be built."""
+
 import ctypes
 import sys
 
@@ -26,9 +27,15 @@ def opencl():
         return "there is no libOpenCL.so.1"
     platforms, count = (ctypes.c_void_p * PLATFORMS_MAX)(), ctypes.c_uint(0)
     loader.clGetPlatformIDs(PLATFORMS_MAX, platforms, ctypes.byref(count))
-    for platform in platforms[:count.value]:
+    for platform in platforms[: count.value]:
         found = ctypes.c_uint(0)
-        if loader.clGetDeviceIDs(ctypes.c_void_p(platform), ctypes.c_ulong(NO_CPU), 0, None, ctypes.byref(found)) == 0 and found.value:
+        if (
+            loader.clGetDeviceIDs(
+                ctypes.c_void_p(platform), ctypes.c_ulong(NO_CPU), 0, None, ctypes.byref(found)
+            )
+            == 0
+            and found.value
+        ):
             return None
     return f"{count.value} platform{'' if count.value == 1 else 's'} without a GPU"
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Options that say what reads them, so that one which nothing reads is named and not taken in silence."""
+
 import argparse
 import os
 import pathlib
@@ -13,7 +14,9 @@ def add_version(parser):
     """The suite's, by a file that stands at the same place in the source tree and in the installed one."""
     citation = pathlib.Path(__file__).resolve().parents[2] / "CITATION.cff"
     found = re.search(r"^version: *(\S+)", citation.read_text(), re.M).group(1)
-    parser.add_argument("--version", action="version", version=f"%(prog)s {found}", help="show the version and exit")
+    parser.add_argument(
+        "--version", action="version", version=f"%(prog)s {found}", help="show the version and exit"
+    )
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,10 +29,15 @@ class Parser(argparse.ArgumentParser):
     def add_argument(self, *names, reads=None, **keywords):
         action = super().add_argument(*names, **keywords)
         if names[0].startswith("-") and action.dest not in ("help", "version"):
+
             class Given(type(action)):
                 def __call__(self, parser, namespace, *rest):
-                    namespace.given = {**getattr(namespace, "given", {}), self.option_strings[-1]: frozenset(reads)}
+                    namespace.given = {
+                        **getattr(namespace, "given", {}),
+                        self.option_strings[-1]: frozenset(reads),
+                    }
                     super().__call__(parser, namespace, *rest)
+
             if not reads:
                 raise TypeError(f"{names[0]}: who reads it?")
             action.__class__ = Given
@@ -38,7 +46,14 @@ class Parser(argparse.ArgumentParser):
 
 def ignored(arguments, readers, asked):
     """Names the given options that none of the readers reads in one warning, and returns them."""
-    names = [name for name, reads in getattr(arguments, "given", {}).items() if not reads & (ALWAYS | set(readers))]
+    names = [
+        name
+        for name, reads in getattr(arguments, "given", {}).items()
+        if not reads & (ALWAYS | set(readers))
+    ]
     if names:
-        print(f"{os.path.basename(sys.argv[0])}: warning: {', '.join(names)}: ignored, not read by {asked}", file=sys.stderr)
+        print(
+            f"{os.path.basename(sys.argv[0])}: warning: {', '.join(names)}: ignored, not read by {asked}",
+            file=sys.stderr,
+        )
     return names

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Programs that are run: where they are, what they said last, and how launchers are ended."""
+
 import os
 import pathlib
 import re
@@ -13,7 +14,11 @@ from endings import BadInput, Trouble
 
 STOPPED = "stopped"
 # Open MPI and PRRTE refuse root unless these are set; checks under Slurm run as root, without any variable.
-AS_ROOT = {f"{runtime}_ALLOW_RUN_AS_ROOT{suffix}": "1" for runtime in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")}
+AS_ROOT = {
+    f"{runtime}_ALLOW_RUN_AS_ROOT{suffix}": "1"
+    for runtime in ("OMPI", "PRTE")
+    for suffix in ("", "_CONFIRM")
+}
 # Without ssh on PATH they start nothing, not even on this host alone, which needs no ssh.
 NO_SSH = {"OMPI_MCA_plm_rsh_agent": "/bin/false", "PRTE_MCA_plm_ssh_agent": "/bin/false"}
 
@@ -26,11 +31,20 @@ def himeno_gpu(given):
     """Its path; `given` is --program, or None. What is installed with this script comes before PATH, what was built in the scripts' own tree last."""
     tree = pathlib.Path(__file__).resolve().parents[2]
     installed = os.path.join(os.path.dirname(sys.argv[0]), "himeno-gpu")
-    beside = ["himeno-gpu", "build/himeno-gpu", installed, shutil.which("himeno-gpu") or "", str(tree / "build/himeno-gpu"), str(tree / "himeno-gpu")]
+    beside = [
+        "himeno-gpu",
+        "build/himeno-gpu",
+        installed,
+        shutil.which("himeno-gpu") or "",
+        str(tree / "build/himeno-gpu"),
+        str(tree / "himeno-gpu"),
+    ]
     for path in beside if given is None else [given, shutil.which(given) or ""]:
         if path and os.access(path, os.X_OK) and os.path.isfile(path):
             return os.path.abspath(path)
-    raise Trouble(f"{'himeno-gpu' if given is None else given} was not found: give its path with --program")
+    raise Trouble(
+        f"{'himeno-gpu' if given is None else given} was not found: give its path with --program"
+    )
 
 
 def checked_launcher(given, names, here=True):
@@ -39,7 +53,9 @@ def checked_launcher(given, names, here=True):
         first = shlex.split(given.format(**dict.fromkeys(names, 1)))[0]
     except (KeyError, IndexError, ValueError) as error:
         held = ", ".join(f"{{{name}}}" for name in names[:-1])
-        raise BadInput(f"--launcher {given}: may contain only {held} and {{{names[-1]}}}") from error
+        raise BadInput(
+            f"--launcher {given}: may contain only {held} and {{{names[-1]}}}"
+        ) from error
     if here and not shutil.which(first):
         raise Trouble(f"{first} was not found: give a launcher with --launcher")
     return given
@@ -52,8 +68,13 @@ def last_words(path, leave=("$ ",)):
         lines = [line.strip() for line in file if line.strip() and not line.startswith(leave)]
     errors = [line for line in lines if re.search(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
     frames = [n for n, line in enumerate(lines) if re.fullmatch(r"-{20,}", line)]
-    if not errors and len(frames) > 1 and frames[-1] > frames[-2] + 1 and frames[-1] >= len(lines) - 2:
-        return re.split(r"(?<=[.:!])\s", " ".join(lines[frames[-2] + 1:frames[-1]]))[0][:300]
+    if (
+        not errors
+        and len(frames) > 1
+        and frames[-1] > frames[-2] + 1
+        and frames[-1] >= len(lines) - 2
+    ):
+        return re.split(r"(?<=[.:!])\s", " ".join(lines[frames[-2] + 1 : frames[-1]]))[0][:300]
     plain = [line for line in lines if not re.fullmatch(r"[-=*\s]*", line)]
     return (errors or plain or [""])[-1][:700]
 
@@ -61,8 +82,15 @@ def last_words(path, leave=("$ ",)):
 def output(words, seconds=60):
     """What a command prints; None where it is not there, fails or takes too long."""
     try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="surrogateescape", timeout=seconds,
-                              check=False)
+        done = subprocess.run(
+            words,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            timeout=seconds,
+            check=False,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
@@ -70,7 +98,11 @@ def output(words, seconds=60):
 
 def environment():
     """What launchers are started with."""
-    return {**(AS_ROOT if os.geteuid() == 0 else {}), **({} if shutil.which("ssh") or shutil.which("rsh") else NO_SSH), **os.environ}
+    return {
+        **(AS_ROOT if os.geteuid() == 0 else {}),
+        **({} if shutil.which("ssh") or shutil.which("rsh") else NO_SSH),
+        **os.environ,
+    }
 
 
 def launched(words, log, limit, held, running=None):
@@ -78,8 +110,15 @@ def launched(words, log, limit, held, running=None):
     the set `running` meanwhile."""
     log.write("$ " + shlex.join(words) + "\n")
     log.flush()
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
-                               pass_fds=(held.fileno(),) if held else (), env=environment())
+    process = subprocess.Popen(
+        words,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        pass_fds=(held.fileno(),) if held else (),
+        env=environment(),
+    )
     running = set() if running is None else running
     running.add(process)
     try:

@@ -12,6 +12,7 @@ active    run level 1 of an acceptance on this node, with these options, and kee
 Root runs these programs and reads these files only if nobody else can change them. From the
 environment come PATH, SLURM_CONF and SLURMD_NODENAME, Slurm's name of the node. Any failure of the
 checks themselves is logged, and is not a fault of the node."""
+
 import functools
 import json
 import os
@@ -51,10 +52,19 @@ REASON_MAX = 200
 LINKS_MAX = 40
 FILE_MAX = 1 << 20
 # Xids after which a GPU needs a reset or a repair. After other Xids a program has failed.
-XIDS = {46: "stopped processing", 48: "uncorrected ECC error", 62: "internal halt",
-        64: "memory row not remapped", 74: "NVLink error", 79: "fallen off the bus",
-        95: "uncontained ECC error", 110: "security fault", 119: "GSP timeout", 120: "GSP error",
-        140: "unrecovered ECC error"}
+XIDS = {
+    46: "stopped processing",
+    48: "uncorrected ECC error",
+    62: "internal halt",
+    64: "memory row not remapped",
+    74: "NVLink error",
+    79: "fallen off the bus",
+    95: "uncontained ECC error",
+    110: "security fault",
+    119: "GSP timeout",
+    120: "GSP error",
+    140: "unrecovered ECC error",
+}
 # Reasons that these checks have set, or that Slurm sets if the prolog or the epilog fails.
 OURS = re.compile(r"himeno: |(Prolog|Epilog) error")
 
@@ -70,12 +80,14 @@ def say(text):
 
 # ---- what root may trust ----
 
+
 def safe(status):
     """Whether root alone can change it. A sticky folder protects root's files in it."""
     writers = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid else 0)
     sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
-    return status.st_uid in OWNERS and bool(sticky or stat.S_ISLNK(status.st_mode)
-                                            or not status.st_mode & writers)
+    return status.st_uid in OWNERS and bool(
+        sticky or stat.S_ISLNK(status.st_mode) or not status.st_mode & writers
+    )
 
 
 def trusted(path):
@@ -104,8 +116,11 @@ def environment():
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/bin:/sbin:/bin".split(":")
     conf = os.environ.get("SLURM_CONF", "")
     more = {"SLURM_CONF": conf} if os.path.isabs(conf) and trusted(conf) else {}
-    return {"PATH": ":".join(one for one in path if os.path.isabs(one) and trusted(one)),
-            "LC_ALL": "C", **more}
+    return {
+        "PATH": ":".join(one for one in path if os.path.isabs(one) and trusted(one)),
+        "LC_ALL": "C",
+        **more,
+    }
 
 
 def program(name):
@@ -120,9 +135,16 @@ def slurm(*words):
     if not path:
         raise Trouble(f"{words[0]}: no such program that only root can change")
     try:
-        done = subprocess.run([path, *words[1:]], stdin=subprocess.DEVNULL, capture_output=True,
-                              encoding="utf-8", errors="replace", env=environment(),
-                              timeout=SLURM_SECONDS, check=False)
+        done = subprocess.run(
+            [path, *words[1:]],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            env=environment(),
+            timeout=SLURM_SECONDS,
+            check=False,
+        )
     except subprocess.TimeoutExpired as error:
         raise Trouble(f"{words[0]}: no answer within {SLURM_SECONDS} s") from error
     if done.returncode:
@@ -144,8 +166,9 @@ class State:
     def read(self, name):
         """The JSON object in a file; {} if there is no file."""
         try:
-            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK,
-                                 dir_fd=self.folder)
+            descriptor = os.open(
+                name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=self.folder
+            )
         except FileNotFoundError:
             return {}
         with os.fdopen(descriptor, "rb") as file:
@@ -169,6 +192,7 @@ class State:
 
 
 # ---- passive checks: (texts, what reported.json keeps of them) ----
+
 
 def verdict(state, reported):
     """A fault that the last active check found."""
@@ -195,9 +219,13 @@ def kernel_log():
     finally:
         os.close(descriptor)
     # Services, and users through them, write to this log too, with a facility, from 8 on.
-    return [(int(number), text) for level, number, text
-            in re.findall(r"^(\d+),(\d+),[^;\n]*;(.*)$", data.decode(errors="replace"), re.M)
-            if int(level) < 8]
+    return [
+        (int(number), text)
+        for level, number, text in re.findall(
+            r"^(\d+),(\d+),[^;\n]*;(.*)$", data.decode(errors="replace"), re.M
+        )
+        if int(level) < 8
+    ]
 
 
 def xids(state, reported):
@@ -237,8 +265,11 @@ def equipment(state, node, found):
 
 def memory(found):
     """Errors of the GPUs' memory."""
-    return [f"GPU {place}: {name} ({one['uuid']})" for place, one in enumerate(found["gpus"])
-            for name in one.get("errors", ())], {}
+    return [
+        f"GPU {place}: {name} ({one['uuid']})"
+        for place, one in enumerate(found["gpus"])
+        for name in one.get("errors", ())
+    ], {}
 
 
 def faults(state, node):
@@ -247,8 +278,12 @@ def faults(state, node):
     smi = program("nvidia-smi")
     found = inventory.hardware(smi=smi, ethtool=None, seconds=NVIDIA_SECONDS)
     reported, texts, keep = state.read("reported.json"), [], {}
-    for check in (lambda: verdict(state, reported), lambda: xids(state, reported),
-                  lambda: memory(found), lambda: equipment(state, node, found)):
+    for check in (
+        lambda: verdict(state, reported),
+        lambda: xids(state, reported),
+        lambda: memory(found),
+        lambda: equipment(state, node, found),
+    ):
         try:
             more, kept = check()
         except (Trouble, OSError) as error:
@@ -265,7 +300,7 @@ def reasons():
 
 
 def too_many():
-    """"13 of 64" if these checks have drained so many nodes that they may be wrong themselves."""
+    """ "13 of 64" if these checks have drained so many nodes that they may be wrong themselves."""
     # All nodes may be here at the same time: then some see that others are drained already.
     time.sleep(random.uniform(0, min(STAGGER_MAX, STAGGER * len(reasons()))))
     found = reasons().values()
@@ -307,6 +342,7 @@ def around_a_job(state, node):
 
 # ---- active checks ----
 
+
 def submit(options):
     """A job that Slurm cannot start within minutes is dropped: users' jobs go first."""
     queued = slurm("squeue", "-h", "-n", "himeno-active", "-o", "%n").split()
@@ -314,10 +350,21 @@ def submit(options):
     for name, gres in dict(re.findall(r"^(\S+) (\S+)$", idle, re.M)).items():
         number = counts.gpus_of(gres)
         if name not in queued:
-            slurm("sbatch", "--job-name=himeno-active", f"--nodelist={name}", "--exclusive",
-                  "--mem=0", "--time=1", "--deadline=now+3minutes", "--nice=10000", "--export=NONE",
-                  "--chdir=/", "--output=/dev/null", *([f"--gres=gpu:{number}"] if number else []),
-                  f"--wrap=exec {shlex.join([str(tree / 'sites/active.sh'), '--here', *options])}")
+            slurm(
+                "sbatch",
+                "--job-name=himeno-active",
+                f"--nodelist={name}",
+                "--exclusive",
+                "--mem=0",
+                "--time=1",
+                "--deadline=now+3minutes",
+                "--nice=10000",
+                "--export=NONE",
+                "--chdir=/",
+                "--output=/dev/null",
+                *([f"--gres=gpu:{number}"] if number else []),
+                f"--wrap=exec {shlex.join([str(tree / 'sites/active.sh'), '--here', *options])}",
+            )
 
 
 def number_of_gpus(state, node):
@@ -330,8 +377,12 @@ def number_of_gpus(state, node):
 
 
 def himeno_gpu():
-    for path in (program("himeno-gpu"), tree.parents[2] / "bin/himeno-gpu",
-                 tree.parent / "build/himeno-gpu", tree.parent / "himeno-gpu"):
+    for path in (
+        program("himeno-gpu"),
+        tree.parents[2] / "bin/himeno-gpu",
+        tree.parent / "build/himeno-gpu",
+        tree.parent / "himeno-gpu",
+    ):
         if path and os.access(path, os.X_OK):
             return str(path)
     raise Trouble("himeno-gpu was not found")
@@ -343,9 +394,21 @@ def active(state, node, options):
     if 0 <= age < FRESH_SECONDS:
         return
     number = number_of_gpus(state, node)
-    words = ["--level", "1", "--hosts", "localhost", "--seconds", "2", "--limit", "15", "--budget",
-             "17", *(["--per-host", str(number)] if number else []),
-             *([] if "--program" in options else ["--program", himeno_gpu()]), *options]
+    words = [
+        "--level",
+        "1",
+        "--hosts",
+        "localhost",
+        "--seconds",
+        "2",
+        "--limit",
+        "15",
+        "--budget",
+        "17",
+        *(["--per-host", str(number)] if number else []),
+        *([] if "--program" in options else ["--program", himeno_gpu()]),
+        *options,
+    ]
     for word in (tree / "accept", *words):
         if os.path.exists(word) and not trusted(word):
             raise Trouble(f"{word}: must be a file that only root can change")
@@ -353,8 +416,11 @@ def active(state, node, options):
     os.mkdir(folder, 0o700)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-I", str(tree / "accept"), f"{folder}/out", *words], cwd=folder,
-            stdin=subprocess.DEVNULL, env={**environment(), "TMPDIR": folder})
+            [sys.executable, "-I", str(tree / "accept"), f"{folder}/out", *words],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            env={**environment(), "TMPDIR": folder},
+        )
         try:
             status = process.wait(ACTIVE_SECONDS)
         except subprocess.TimeoutExpired:
@@ -376,8 +442,9 @@ def outcome(folder, status):
         return {"outcome": "pass"}
     if not document["drain"]:
         raise Trouble(f"the active check is inconclusive: {document['conclusion']}")
-    finding = next(one for one in document["findings"]
-                   if one["why"] in document["drain"]["localhost"])
+    finding = next(
+        one for one in document["findings"] if one["why"] in document["drain"]["localhost"]
+    )
     try:
         run = parsed(pathlib.Path(folder, f"out/steps/{finding['step']}.doc").read_bytes())
     except (OSError, ValueError):

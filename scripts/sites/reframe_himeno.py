@@ -5,12 +5,20 @@
 
 The reference is a share of the ceiling that the same run measures, so one number fits every device. Without a program it is himeno-gpu
 on PATH, or what was built in this tree; options="-x p2p" hands on more."""
+
 import pathlib
 import shutil
 
 import reframe as rfm
 import reframe.utility.sanity as sn
-from reframe.core.builtins import parameter, performance_function, run_after, run_before, sanity_function, variable
+from reframe.core.builtins import (
+    parameter,
+    performance_function,
+    run_after,
+    run_before,
+    sanity_function,
+    variable,
+)
 
 
 @rfm.simple_test
@@ -35,10 +43,22 @@ class HimenoGpu(rfm.RunOnlyRegressionTest):
     @run_after("init")
     def set_up(self):
         beside = pathlib.Path(__file__).resolve().parents[2] / "build" / "himeno-gpu"
-        self.executable = self.program or (str(beside) if beside.exists() and not shutil.which("himeno-gpu") else "himeno-gpu")
+        self.executable = self.program or (
+            str(beside) if beside.exists() and not shutil.which("himeno-gpu") else "himeno-gpu"
+        )
         self.num_tasks = self.ranks
         self.num_tasks_per_node = self.ranks_per_host
-        self.executable_opts = ["-s", self.size, "-b", self.backend, "-t", str(self.seconds), "--no-tune", "--json", self.document]
+        self.executable_opts = [
+            "-s",
+            self.size,
+            "-b",
+            self.backend,
+            "-t",
+            str(self.seconds),
+            "--no-tune",
+            "--json",
+            self.document,
+        ]
         if self.policy:
             self.executable_opts += ["--accept", self.policy]
         self.executable_opts.append(self.options)
@@ -52,7 +72,12 @@ class HimenoGpu(rfm.RunOnlyRegressionTest):
 
     @sanity_function
     def is_right(self):
-        return sn.all([sn.assert_found(r"^  verdict +PASS", self.stdout), sn.assert_found(r'"partial": false', self.document)])
+        return sn.all(
+            [
+                sn.assert_found(r"^  verdict +PASS", self.stdout),
+                sn.assert_found(r'"partial": false', self.document),
+            ]
+        )
 
     @performance_function("1")
     def share_of_ceiling(self):

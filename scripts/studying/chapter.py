@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The chapter of 2009: CPU ranks as the cluster, then GPUs, predicted by the report's rule before they run and measured after."""
+
 import copy
 import os
 import sys
@@ -23,7 +24,16 @@ def planned(folder, options, program_options, transports):
     """A study of the chapter's size in strong scaling, cut along i; the same one again if it is there."""
     found = plan.read(folder)
     if not found:
-        found = plan.make({**options, "program_options": program_options, "transports": transports, "scaling": ["strong"], "procs": ["i"], "paths": False})
+        found = plan.make(
+            {
+                **options,
+                "program_options": program_options,
+                "transports": transports,
+                "scaling": ["strong"],
+                "procs": ["i"],
+                "paths": False,
+            }
+        )
         plan.write(folder, found)
     return found
 
@@ -34,19 +44,26 @@ def times(folder, study):
     for row in store.rows(folder, study):
         whole = row["seconds_a_sweep"]
         compute = min(whole, row["interior_max"] + row["boundary_max"])
-        found[row["ranks"], row["transport"]] = {**row, "compute": compute, "communicate": whole - compute}
+        found[row["ranks"], row["transport"]] = {
+            **row,
+            "compute": compute,
+            "communicate": whole - compute,
+        }
     return found
 
 
 def exchanges(folder, study, backend, ranks):
     """{transport: seconds} of the same halos alone, by comm-gpu; None if ranks share a device, since each stands for a node."""
     options = study["options"]
-    size, = options["sizes"]
+    (size,) = options["sizes"]
     point = {"name": f"halos-{backend}-{ranks}", "kind": "paths", "ranks": ranks, "repeat": 1}
     path = os.path.join(folder, point["name"] + ".json")
     found = read_document(path)
     if not found:
-        wanted = {**options, "paths_options": ["-b", backend, "--parts", "halo", "-s", size, "-p", f"{ranks}x1x1"]}
+        wanted = {
+            **options,
+            "paths_options": ["-b", backend, "--parts", "halo", "-s", size, "-p", f"{ranks}x1x1"],
+        }
         with open(path[:-5] + ".log", "w", encoding="utf-8", errors="surrogateescape") as log:
             code = launch.launch(wanted, launch.command(wanted, point, path), log, None)
         found = read_document(path)
@@ -62,8 +79,15 @@ def exchanges(folder, study, backend, ranks):
 def entry(ranks, name, row, compute, communicate):
     """A row of the table: one number of ranks is a panel of the figure."""
     points = (row["imax"] - 2) * (row["jmax"] - 2) * (row["kmax"] - 2)
-    return {"size": f"{row['size']} on {ranks}{' CPU ranks' if row['backend'] == 'cpu' else ' GPUs'}", "kernel": row["kernel"], "class": row["class"], "transport": name, "compute": compute, "communicate": communicate,
-            "gflops": FLOP * points / (compute + communicate) / 1e9}
+    return {
+        "size": f"{row['size']} on {ranks}{' CPU ranks' if row['backend'] == 'cpu' else ' GPUs'}",
+        "kernel": row["kernel"],
+        "class": row["class"],
+        "transport": name,
+        "compute": compute,
+        "communicate": communicate,
+        "gflops": FLOP * points / (compute + communicate) / 1e9,
+    }
 
 
 def predicted(cpus, one, halos, ranks):
@@ -73,7 +97,10 @@ def predicted(cpus, one, halos, ranks):
     found = [entry(ranks, f"{ranks} CPU ranks, MPI", row, row["compute"], row["communicate"])]
     for way in WAYS:
         name = way.replace(NO_OVERLAP, "")
-        compute, communicate = row["compute"] / factor, row["communicate"] * halos["gpu", ranks][name] / halos["cpu", ranks][BETWEEN_CPUS]
+        compute, communicate = (
+            row["compute"] / factor,
+            row["communicate"] * halos["gpu", ranks][name] / halos["cpu", ranks][BETWEEN_CPUS],
+        )
         if way == name:  # meanwhile: what computing does not hide
             communicate = max(0, communicate - compute)
         found.append(entry(ranks, label(way, "predicted"), one, compute, communicate))
@@ -93,9 +120,17 @@ def finished(folder, study, retry):
 
 def tables(cpus, entries, origin, name, title, figure):
     """NAME.md and NAME.csv, and the figure if matplotlib is there. CPU ranks are in the panel of the report, in ms."""
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plotting"))
+    sys.path.insert(
+        0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plotting")
+    )
     import transports
-    data = {"entries": entries, "report": transports.REPORT + cpus, "ranks": "several", "origin": origin}
+
+    data = {
+        "entries": entries,
+        "report": transports.REPORT + cpus,
+        "ranks": "several",
+        "origin": origin,
+    }
     transports.write_tables(data, name)
     if not figure:
         return
@@ -113,7 +148,12 @@ def run(folder, options, backend, counts, retry):
         raise BadInput(f"--ranks {','.join(map(str, counts))}: must have a number above 1")
 
     def study(name, on, words, ways):
-        return planned(os.path.join(folder, name), {**copy.deepcopy(options), "ranks": on}, ["-b", words, *options["program_options"]], ways)
+        return planned(
+            os.path.join(folder, name),
+            {**copy.deepcopy(options), "ranks": on},
+            ["-b", words, *options["program_options"]],
+            ways,
+        )
 
     # A rank is a node: one rank alone has no more cores than one of many.
     cores = max(1, len(os.sched_getaffinity(0)) // max(several))
@@ -134,7 +174,14 @@ def run(folder, options, backend, counts, retry):
     origin = [{"device": one["device"], "date": one["time"][:10], "version": one["version"]}]
     on_cpus = [of[0] for of in guesses.values()]
     if not os.path.exists(os.path.join(folder, "predicted.csv")):
-        tables(on_cpus, [guess for of in guesses.values() for guess in of[1:]], origin, os.path.join(folder, "predicted"), "", figure=False)
+        tables(
+            on_cpus,
+            [guess for of in guesses.values() for guess in of[1:]],
+            origin,
+            os.path.join(folder, "predicted"),
+            "",
+            figure=False,
+        )
     gpus = finished(os.path.join(folder, "gpu"), study("gpu", several, backend, WAYS), retry)
     shown = []
     for ranks in several:
@@ -142,9 +189,21 @@ def run(folder, options, backend, counts, retry):
         shown.append(alone)
         for way, guess in zip(WAYS, guesses[ranks][1:]):
             row = gpus[ranks, way]
-            shown += [guess, entry(ranks, label(way, "measured"), row, row["compute"], row["communicate"])]
+            shown += [
+                guess,
+                entry(ranks, label(way, "measured"), row, row["compute"], row["communicate"]),
+            ]
             off = shown[-1]["gflops"] / guess["gflops"] - 1
-            say(f"{guess['size']}, {label(way, 'predicted'):40} {guess['gflops']:9.4g} GFLOPS, measured {shown[-1]['gflops']:9.4g} ({100 * off:+.1f}%), "
-                f"{shown[-1]['gflops'] / alone['gflops']:.2f} times one")
-    tables(on_cpus, shown, origin, os.path.join(folder, "chapter-2009"), "The chapter of 2009: computing and communication, predicted and measured", figure=True)
+            say(
+                f"{guess['size']}, {label(way, 'predicted'):40} {guess['gflops']:9.4g} GFLOPS, measured {shown[-1]['gflops']:9.4g} ({100 * off:+.1f}%), "
+                f"{shown[-1]['gflops'] / alone['gflops']:.2f} times one"
+            )
+    tables(
+        on_cpus,
+        shown,
+        origin,
+        os.path.join(folder, "chapter-2009"),
+        "The chapter of 2009: computing and communication, predicted and measured",
+        figure=True,
+    )
     return 0

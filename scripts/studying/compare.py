@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Compares two studies: the points that became slower or faster, beyond the noise of both."""
+
 import math
 import statistics
 
@@ -17,8 +18,17 @@ def tail(angle, freedom):
     """How often Student's t is larger than sqrt(freedom) / tan(angle): the integral of its density, which is sin(angle) ** (freedom - 1) then."""
     steps = 400
     heights = [math.sin(angle * step / steps) ** (freedom - 1) for step in range(steps + 1)]
-    simpson = (heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2])) * angle / steps / 3
-    return simpson / math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom + 1) / 2)) / math.sqrt(math.pi)
+    simpson = (
+        (heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2]))
+        * angle
+        / steps
+        / 3
+    )
+    return (
+        simpson
+        / math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom + 1) / 2))
+        / math.sqrt(math.pi)
+    )
 
 
 def student(chance, freedom):
@@ -31,7 +41,14 @@ def student(chance, freedom):
 
 
 def key(row):
-    return row["scaling"], row["size"], int(row["ranks"]), row["kernel"], row["transport"], row["procs"]
+    return (
+        row["scaling"],
+        row["size"],
+        int(row["ranks"]),
+        row["kernel"],
+        row["transport"],
+        row["procs"],
+    )
 
 
 def grouped(rows):
@@ -55,41 +72,71 @@ def noise_of(a, b, transport):
     (noise_a, freedom_a), (noise_b, freedom_b) = pooled(a, transport), pooled(b, transport)
     if not freedom_a and not freedom_b:
         return None
-    return {"measured": (noise_a, noise_b), "freedom": (freedom_a or freedom_b, freedom_b or freedom_a),
-            "taken": [max(noise_b if one is None else one, NOISE_LEAST) for one in (noise_a, noise_b or noise_a)]}
+    return {
+        "measured": (noise_a, noise_b),
+        "freedom": (freedom_a or freedom_b, freedom_b or freedom_a),
+        "taken": [
+            max(noise_b if one is None else one, NOISE_LEAST)
+            for one in (noise_a, noise_b or noise_a)
+        ],
+    }
 
 
 def uncertainty(noise, n_a, n_b):
     """Standard error of a difference of means, and its degrees of freedom by Welch and Satterthwaite."""
     shares = [taken**2 / n for taken, n in zip(noise["taken"], (n_a, n_b))]
-    return math.sqrt(sum(shares)), sum(shares)**2 / sum(share**2 / freedom for share, freedom in zip(shares, noise["freedom"]))
+    return math.sqrt(sum(shares)), sum(shares) ** 2 / sum(
+        share**2 / freedom for share, freedom in zip(shares, noise["freedom"])
+    )
 
 
 def compare(before, after, least):
     """One entry a configuration that both have; `least` is the smallest difference that matters, as a share."""
     a, b = grouped(before), grouped(after)
     both = [one for one in a if one in b]
-    noises = {transport: noise_of(a, b, transport) for transport in sorted({one[TRANSPORT] for one in both})}
+    noises = {
+        transport: noise_of(a, b, transport)
+        for transport in sorted({one[TRANSPORT] for one in both})
+    }
     judged = sum(noises[one[TRANSPORT]] is not None for one in both)
     entries = []
     for one in sorted(both):
         noise, off = noises[one[TRANSPORT]], statistics.fmean(b[one]) - statistics.fmean(a[one])
-        entry = {"key": one, "before": math.exp(statistics.fmean(a[one])), "after": math.exp(statistics.fmean(b[one])),
-                 "change": math.expm1(off), "noise": None, "found": None, "verdict": "not judged"}
+        entry = {
+            "key": one,
+            "before": math.exp(statistics.fmean(a[one])),
+            "after": math.exp(statistics.fmean(b[one])),
+            "change": math.expm1(off),
+            "noise": None,
+            "found": None,
+            "verdict": "not judged",
+        }
         entries.append(entry)
         if not noise:
             continue
         error, freedom = uncertainty(noise, len(a[one]), len(b[one]))
         sure = error * student(CHANCE / judged, freedom)
         beyond = abs(off) > sure and abs(off) > math.log1p(least)
-        entry.update(noise=math.expm1(sure), found=math.expm1(max(sure, math.log1p(least)) + error * student(2 * (1 - POWER), freedom)),
-                     verdict="same" if not beyond else "slower" if off > 0 else "faster")
-    return {"entries": entries, "noises": noises, "only_before": sorted(set(a) - set(b)), "only_after": sorted(set(b) - set(a))}
+        entry.update(
+            noise=math.expm1(sure),
+            found=math.expm1(
+                max(sure, math.log1p(least)) + error * student(2 * (1 - POWER), freedom)
+            ),
+            verdict="same" if not beyond else "slower" if off > 0 else "faster",
+        )
+    return {
+        "entries": entries,
+        "noises": noises,
+        "only_before": sorted(set(a) - set(b)),
+        "only_after": sorted(set(b) - set(a)),
+    }
 
 
 def name_of(one):
     scaling, size, ranks, kernel, transport, procs = one
-    return f"{scaling} {size}, {ranks} rank{'s' if ranks > 1 else ''}, {kernel}, {transport}, {procs}"
+    return (
+        f"{scaling} {size}, {ranks} rank{'s' if ranks > 1 else ''}, {kernel}, {transport}, {procs}"
+    )
 
 
 def size_of(share):
@@ -98,14 +145,26 @@ def size_of(share):
 
 def noise_told(transport, noise, entries):
     """How a transport's runs vary, as measured, and what would have been found."""
-    mine = [entry["found"] for entry in entries if entry["key"][TRANSPORT] == transport and entry["found"] is not None]
+    mine = [
+        entry["found"]
+        for entry in entries
+        if entry["key"][TRANSPORT] == transport and entry["found"] is not None
+    ]
     where = f"by {transport}" if transport != "none" else "on one rank"
     if not noise:
         return f"{where} no configuration was repeated: the noise is unknown and nothing is judged; use --repeat"
-    varies = " and ".join("unknown" if one is None else f"{100 * one:.2f}%" for one in noise["measured"])
-    floor = f", taken as at least {100 * NOISE_LEAST:g}%" if min(one or 0 for one in noise["measured"]) < NOISE_LEAST else ""
-    return (f"{where} runs vary by {varies} ({'repeats' if None in noise['measured'] else 'before and after'}{floor}); changes of "
-            f"{size_of(min(mine))} to {size_of(max(mine))}, depending on the repeats, would be found with {100 * POWER:g}% probability")
+    varies = " and ".join(
+        "unknown" if one is None else f"{100 * one:.2f}%" for one in noise["measured"]
+    )
+    floor = (
+        f", taken as at least {100 * NOISE_LEAST:g}%"
+        if min(one or 0 for one in noise["measured"]) < NOISE_LEAST
+        else ""
+    )
+    return (
+        f"{where} runs vary by {varies} ({'repeats' if None in noise['measured'] else 'before and after'}{floor}); changes of "
+        f"{size_of(min(mine))} to {size_of(max(mine))}, depending on the repeats, would be found with {100 * POWER:g}% probability"
+    )
 
 
 def show(found, least):
@@ -114,16 +173,23 @@ def show(found, least):
     print(f"{'':{width}}  {'before':>10}  {'after':>10}  {'change':>8}  {'noise':>7}")
     for entry in entries:
         noise = "?" if entry["noise"] is None else f"{100 * entry['noise']:.2f}%"
-        print(f"{name_of(entry['key']):{width}}  {1e6 * entry['before']:>7.2f} us  {1e6 * entry['after']:>7.2f} us  "
-              f"{100 * entry['change']:>+7.2f}%  {noise:>7}  {'' if entry['verdict'] == 'same' else entry['verdict']}")
+        print(
+            f"{name_of(entry['key']):{width}}  {1e6 * entry['before']:>7.2f} us  {1e6 * entry['after']:>7.2f} us  "
+            f"{100 * entry['change']:>+7.2f}%  {noise:>7}  {'' if entry['verdict'] == 'same' else entry['verdict']}"
+        )
     for title, ones in (("only before", found["only_before"]), ("only after", found["only_after"])):
         for one in ones:
             print(f"{title}: {name_of(one)}")
     print()
     for transport, noise in found["noises"].items():
         print(noise_told(transport, noise, entries))
-    counts = {verdict: sum(entry["verdict"] == verdict for entry in entries) for verdict in ("slower", "faster", "same", "not judged")}
-    print(f"{counts['slower']} slower, {counts['faster']} faster, {counts['same']} the same within noise"
-          f"{', ' + str(counts['not judged']) + ' not judged' if counts['not judged'] else ''} (a change counts if it is "
-          f"at least {100 * least:g}% and the chance of one false finding among all points is below {100 * CHANCE:g}%)")
+    counts = {
+        verdict: sum(entry["verdict"] == verdict for entry in entries)
+        for verdict in ("slower", "faster", "same", "not judged")
+    }
+    print(
+        f"{counts['slower']} slower, {counts['faster']} faster, {counts['same']} the same within noise"
+        f"{', ' + str(counts['not judged']) + ' not judged' if counts['not judged'] else ''} (a change counts if it is "
+        f"at least {100 * least:g}% and the chance of one false finding among all points is below {100 * CHANCE:g}%)"
+    )
     return 5 if counts["slower"] else 0

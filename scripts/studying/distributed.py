@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Studies of gemm-gpu --distributed beside those of himeno-gpu: sizes, grids and options, and documents as a study reads runs."""
+
 import os
 import re
 import statistics
@@ -44,7 +45,17 @@ def grids(count, wanted):
 
 def command(point, seconds):
     """Options of a point."""
-    wanted = ["--distributed", "-s", point["size"], "-k", point["kernel"], "-p", point["procs"], "-t", str(seconds)]
+    wanted = [
+        "--distributed",
+        "-s",
+        point["size"],
+        "-k",
+        point["kernel"],
+        "-p",
+        point["procs"],
+        "-t",
+        str(seconds),
+    ]
     wanted += ["-x", point["transport"]] if point["transport"] not in ("auto", "none") else []
     return wanted + (["-w"] if point["scaling"] == "weak" else [])
 
@@ -58,14 +69,49 @@ def of_ranks(config):
 
 def as_run(document):
     """A product's document with the fields that a study reads of himeno-gpu's; a product stands for a sweep, its multiplying for the interior."""
-    config, result, cut, phases = document["config"], document["result"], document["config"]["distributed"], document["phases"]
+    config, result, cut, phases = (
+        document["config"],
+        document["result"],
+        document["config"]["distributed"],
+        document["phases"],
+    )
     blocks = len(result["samples"])
-    own = statistics.median(result["samples"]) / result["launches"] # rank 0's, but a study's are the slowest rank's, as GFLOPS are
+    own = (
+        statistics.median(result["samples"]) / result["launches"]
+    )  # rank 0's, but a study's are the slowest rank's, as GFLOPS are
     samples = [sample * result["seconds"] / own if own else sample for sample in result["samples"]]
-    return {**document, "of": "product",
-            "config": {**config, "size": of_ranks(config), "imax": config["m"], "jmax": config["n"], "kmax": config["k"], "weak": cut["weak"],
-                       "procs": cut["procs"], "transport": cut["transport"], "overlap": True, "class": "product", "T": 1,
-                       "block": result["launches"], "sweeps": result["launches"] * blocks},
-            "result": {**result, "samples": samples, "gbps": None, "ceiling_share": result["peak_share"], "gosa": None, "checksum": None, "blocks": blocks,
-                       "verified": result["check"]["how"]},
-            "phases": {**phases, "interior": phases["compute"], "boundary": NOT_MEASURED, "reduce": NOT_MEASURED}}
+    return {
+        **document,
+        "of": "product",
+        "config": {
+            **config,
+            "size": of_ranks(config),
+            "imax": config["m"],
+            "jmax": config["n"],
+            "kmax": config["k"],
+            "weak": cut["weak"],
+            "procs": cut["procs"],
+            "transport": cut["transport"],
+            "overlap": True,
+            "class": "product",
+            "T": 1,
+            "block": result["launches"],
+            "sweeps": result["launches"] * blocks,
+        },
+        "result": {
+            **result,
+            "samples": samples,
+            "gbps": None,
+            "ceiling_share": result["peak_share"],
+            "gosa": None,
+            "checksum": None,
+            "blocks": blocks,
+            "verified": result["check"]["how"],
+        },
+        "phases": {
+            **phases,
+            "interior": phases["compute"],
+            "boundary": NOT_MEASURED,
+            "reduce": NOT_MEASURED,
+        },
+    }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Runs points of a study one after the other, here or inside of an allocation."""
+
 import math
 import os
 import shlex
@@ -22,15 +23,33 @@ def command(options, point, target):
     """Launcher, program and options of a point; its document goes to `target`."""
     ranks = point["ranks"]
     hosts = math.ceil(ranks / options["per_host"]) if options["per_host"] else 1
-    filled = options["launcher"].format(ranks=ranks, hosts=hosts, per_host=min(ranks, options["per_host"] or ranks))
+    filled = options["launcher"].format(
+        ranks=ranks, hosts=hosts, per_host=min(ranks, options["per_host"] or ranks)
+    )
     begin = shlex.split(filled)
     if point["kind"] == "paths":
         beside = os.path.join(os.path.dirname(options["program"]), "comm-gpu")
         # Without a given backend both programs choose alike.
         return [*begin, beside, *options["paths_options"], "--json", target]
     if distributed.is_of(options):
-        return [*begin, options["program"], *distributed.command(point, options["seconds"]), *options["program_options"], "--json", target]
-    wanted = ["-s", point["size"], "-k", point["kernel"], "-p", point["procs"], "-t", str(options["seconds"])]
+        return [
+            *begin,
+            options["program"],
+            *distributed.command(point, options["seconds"]),
+            *options["program_options"],
+            "--json",
+            target,
+        ]
+    wanted = [
+        "-s",
+        point["size"],
+        "-k",
+        point["kernel"],
+        "-p",
+        point["procs"],
+        "-t",
+        str(options["seconds"]),
+    ]
     transport = point["transport"].replace(NO_OVERLAP, "")
     if transport not in ("auto", "none"):
         wanted += ["-x", transport]
@@ -42,6 +61,7 @@ def command(options, point, target):
 
 
 # ---- one point ----
+
 
 def launch(options, words, log, held):
     """Exit status of the command; its words go to the log."""
@@ -66,13 +86,21 @@ def attempt(folder, study, point, session, held=None):
     done = store.finished(folder, point)
     if done and "counts" in done.get("result", {}):
         raise Trouble(f"{point['name']}: the device is emulated and has no speed to study")
-    entry = {"point": point["name"], "in": session, "exit": code, "finished": done is not None, "began": round(begin, 3),
-             "took": round(time.time() - begin, 3), "why": "" if done else last_words(said) or f"exit status {code}"}
+    entry = {
+        "point": point["name"],
+        "in": session,
+        "exit": code,
+        "finished": done is not None,
+        "began": round(begin, 3),
+        "took": round(time.time() - begin, 3),
+        "why": "" if done else last_words(said) or f"exit status {code}",
+    }
     store.log_add(folder, entry)
     return entry, done
 
 
 # ---- many ----
+
 
 def duration(seconds):
     if seconds < 60:
@@ -103,7 +131,9 @@ def time_left(folder, study, remaining):
     every = [value for values in took.values() for value in values]
     if not every or not remaining:
         return ""
-    guess = sum(sum(own) / len(own) for own in (took.get(point["ranks"], every) for point in remaining))
+    guess = sum(
+        sum(own) / len(own) for own in (took.get(point["ranks"], every) for point in remaining)
+    )
     return f"   about {duration(guess)} left"
 
 
@@ -111,14 +141,23 @@ def unfinished(folder, study, retry):
     tried = store.attempts(folder)
     open_points = [point for point in study["points"] if not store.finished(folder, point)]
     # Points that failed are run again only with --retry; points that a signal ended, or whose file is torn, always.
-    return [point for point in open_points if retry or tried.get(point["name"], {}).get("finished", True)
-            or tried[point["name"]]["exit"] == INCOMPLETE]
+    return [
+        point
+        for point in open_points
+        if retry
+        or tried.get(point["name"], {}).get("finished", True)
+        or tried[point["name"]]["exit"] == INCOMPLETE
+    ]
 
 
 def session_begin(folder, study):
     before = store.sessions(folder)
     now = settings.gather(study["options"])
-    entry = {"session": len(before) + 1, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "settings": now}
+    entry = {
+        "session": len(before) + 1,
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "settings": now,
+    }
     store.log_add(folder, entry)
     for text in settings.differences(before[-1]["settings"], now) if before else []:
         say(f"changed since the previous session: {text}")
@@ -138,11 +177,20 @@ def run(folder, study, retry):
         say(f"{done_before} of {total} points are finished already")
     session = session_begin(folder, study) if todo else 0
     if todo:
-        say("points are named scaling-size-ranks-kernel-transport-division-repeat; paths is comm-gpu")
+        say(
+            "points are named scaling-size-ranks-kernel-transport-division-repeat; paths is comm-gpu"
+        )
     try:
         for place, point in enumerate(todo):
             entry, done = attempt(folder, study, point, session, held)
-            show(point, done, entry["why"], done_before + place + 1, total, time_left(folder, study, todo[place + 1:]))
+            show(
+                point,
+                done,
+                entry["why"],
+                done_before + place + 1,
+                total,
+                time_left(folder, study, todo[place + 1 :]),
+            )
             store.csv_write(folder, study)
     except KeyboardInterrupt:
         say("incomplete: stopped by a signal; the same command continues from here")
@@ -163,6 +211,9 @@ def verdict(folder, study):
         print(f"scaling: {point['name']}: {why}", file=sys.stderr)
     codes = {tried.get(point["name"], {}).get("exit", 3) for point in missing}
     if missing:
-        print(f"scaling: {len(missing)} of {len(study['points'])} points are not finished"
-              f"{'; --retry runs failed points again' if tried else ''}", file=sys.stderr)
+        print(
+            f"scaling: {len(missing)} of {len(study['points'])} points are not finished"
+            f"{'; --retry runs failed points again' if tried else ''}",
+            file=sys.stderr,
+        )
     return next((code for code in GRAVEST if code in codes), 7 if codes else 0)

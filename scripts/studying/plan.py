@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a scaling study runs: its points, in random order, and the file that holds them."""
+
 import itertools
 import json
 import os
@@ -15,8 +16,19 @@ SCHEMA = "himeno-study/1"
 # The fields of a study's file, by kind.
 PATHS = {"name": str, "ranks": int, "repeat": int}
 POINT = {**PATHS, "size": str, "kernel": str, "transport": str, "scaling": str, "procs": str}
-OPTIONS = {"program": str, "program_options": list, "launcher": str, "per_host": int, "paths_options": list, "limit": (int, float),
-           "seconds": (int, float), "repeat": int, "seed": int, "slurm": (str, type(None)), "sbatch_options": list}
+OPTIONS = {
+    "program": str,
+    "program_options": list,
+    "launcher": str,
+    "per_host": int,
+    "paths_options": list,
+    "limit": (int, float),
+    "seconds": (int, float),
+    "repeat": int,
+    "seed": int,
+    "slurm": (str, type(None)),
+    "sbatch_options": list,
+}
 NAMED_SIZES = ("XS", "S", "M", "L", "XL")
 
 
@@ -34,7 +46,9 @@ def words(option, text, allowed=None):
 def sizes(text, of_products=False):
     if of_products:
         return list(dict.fromkeys(distributed.size(size) for size in words("--sizes", text)))
-    found = [size.upper() if size.upper() in NAMED_SIZES else size for size in words("--sizes", text)]
+    found = [
+        size.upper() if size.upper() in NAMED_SIZES else size for size in words("--sizes", text)
+    ]
     for size in found:
         if size not in NAMED_SIZES and not re.fullmatch(r"\d+x\d+x\d+", size):
             raise BadInput(f"--sizes {size}: must be {', '.join(NAMED_SIZES)} or IxJxK")
@@ -58,7 +72,11 @@ def cuts(count, wanted, of_products=False):
         elif word in ("i", "j", "k"):
             found.append("x".join(str(count) if word == axis else "1" for axis in "ijk"))
         elif word == "all":
-            found += [f"{p}x{q}x{count // p // q}" for p, q in itertools.product(range(1, count + 1), repeat=2) if count % (p * q) == 0]
+            found += [
+                f"{p}x{q}x{count // p // q}"
+                for p, q in itertools.product(range(1, count + 1), repeat=2)
+                if count % (p * q) == 0
+            ]
         elif word.count("x") != 2:
             raise BadInput(f"--procs {word}: PxQ is gemm-gpu's; himeno-gpu takes PxQxR")
         else:
@@ -70,44 +88,95 @@ def cuts(count, wanted, of_products=False):
 def points_of(options):
     """Every combination once: one rank has no neighbours, so neither transport nor weak scaling makes a difference there."""
     found = {}
-    for size, count, kernel in itertools.product(options["sizes"], options["ranks"], options["kernels"]):
-        for transport, scaling, cut in itertools.product(options["transports"], options["scaling"], cuts(count, options["procs"], distributed.is_of(options))):
+    for size, count, kernel in itertools.product(
+        options["sizes"], options["ranks"], options["kernels"]
+    ):
+        for transport, scaling, cut in itertools.product(
+            options["transports"],
+            options["scaling"],
+            cuts(count, options["procs"], distributed.is_of(options)),
+        ):
             if count == 1:
                 transport, scaling = "none", "strong"
             name = f"{scaling}-{size}-{count}-{kernel}-{transport}-{cut}"
-            found[name] = {"size": size, "ranks": count, "kernel": kernel, "transport": transport, "scaling": scaling, "procs": cut}
+            found[name] = {
+                "size": size,
+                "ranks": count,
+                "kernel": kernel,
+                "transport": transport,
+                "scaling": scaling,
+                "procs": cut,
+            }
     return found
 
 
 def suffice(options):
     """(options, reason) of the points that predictions of options["predict"] ranks need beyond those asked for."""
-    wanted, count, products = options["predict"], min([ranks for ranks in options["ranks"] if ranks > 1], default=2), distributed.is_of(options)
-    smaller = [size for size in NAMED_SIZES[:min((NAMED_SIZES.index(size) for size in options["sizes"] if size in NAMED_SIZES), default=0)]][-2:]
+    wanted, count, products = (
+        options["predict"],
+        min([ranks for ranks in options["ranks"] if ranks > 1], default=2),
+        distributed.is_of(options),
+    )
+    smaller = [
+        size
+        for size in NAMED_SIZES[
+            : min(
+                (NAMED_SIZES.index(size) for size in options["sizes"] if size in NAMED_SIZES),
+                default=0,
+            )
+        ]
+    ][-2:]
     if not products and len(options["sizes"]) < 3 and smaller:
-        yield {"sizes": smaller}, "smaller sizes, which tell the cost of a sweep without points and of messages"
+        yield (
+            {"sizes": smaller},
+            "smaller sizes, which tell the cost of a sweep without points and of messages",
+        )
     sizes = options["sizes"] + smaller * (not products and len(options["sizes"]) < 3)
     if 1 not in options["ranks"]:
-        yield {"sizes": sizes, "ranks": [1]}, "one rank of each size, relative to which efficiency is predicted"
+        yield (
+            {"sizes": sizes, "ranks": [1]},
+            "one rank of each size, relative to which efficiency is predicted",
+        )
     if wanted > count:
-        yield ({"sizes": sizes, "ranks": [count], "procs": ["i", "j"] if products else ["i", "j", "k"], "scaling": ["strong"]},
-               f"a division of {count} ranks along each dimension: {wanted} ranks are divided along several, and one that no run has is refused")
-    if options["per_host"] and wanted > options["per_host"] and "staged" not in options["transports"]:
-        yield ({"sizes": sizes, "ranks": [count], "transports": ["staged"]},
-               f"transport staged: {wanted} ranks are on several hosts of {options['per_host']}, between which halos may go by it")
+        yield (
+            {
+                "sizes": sizes,
+                "ranks": [count],
+                "procs": ["i", "j"] if products else ["i", "j", "k"],
+                "scaling": ["strong"],
+            },
+            f"a division of {count} ranks along each dimension: {wanted} ranks are divided along several, and one that no run has is refused",
+        )
+    if (
+        options["per_host"]
+        and wanted > options["per_host"]
+        and "staged" not in options["transports"]
+    ):
+        yield (
+            {"sizes": sizes, "ranks": [count], "transports": ["staged"]},
+            f"transport staged: {wanted} ranks are on several hosts of {options['per_host']}, between which halos may go by it",
+        )
 
 
 def make(options):
     """The points times the repeats, shuffled together, so that a slow hour falls on all alike."""
     single = points_of(options)
     for more, reason in suffice(options) if options.get("predict") else ():
-        added = {name: point for name, point in points_of({**options, **more}).items() if name not in single}
+        added = {
+            name: point
+            for name, point in points_of({**options, **more}).items()
+            if name not in single
+        }
         if added:
             say(f"{len(added) * options['repeat']} more runs: {reason}")
         single.update(added)
     if not single:
         raise BadInput("--procs: none of the cuts fits any of --ranks")
-    runs = [{"name": f"{name}-r{repeat}", "kind": "run", "repeat": repeat, **point}
-            for name, point in single.items() for repeat in range(1, options["repeat"] + 1)]
+    runs = [
+        {"name": f"{name}-r{repeat}", "kind": "run", "repeat": repeat, **point}
+        for name, point in single.items()
+        for repeat in range(1, options["repeat"] + 1)
+    ]
     random.Random(options["seed"]).shuffle(runs)
     most = max(options["ranks"])
     if options["paths"] and most > 1:
@@ -142,14 +211,20 @@ def check(path, study):
             raise BadInput(f"{path}: points[{place}] is neither a run nor paths")
         fields(path, f"points[{place}]", one, POINT if one["kind"] == "run" else PATHS)
         if not re.fullmatch(r"[\w.-]+", one["name"]):
-            raise BadInput(f"{path}: points[{place}].name is {one['name']!r:.80}, no name of a file")
+            raise BadInput(
+                f"{path}: points[{place}].name is {one['name']!r:.80}, no name of a file"
+            )
     fields(path, "options", options, OPTIONS)
 
 
 def fields(path, where, found, wanted):
     for name, kind in wanted.items():
-        if not isinstance(found.get(name), kind) or (isinstance(found[name], bool) and kind is not bool):
-            raise BadInput(f"{path}: {where}.{name} is {found.get(name)!r:.80}, not as scripts/scaling writes it")
+        if not isinstance(found.get(name), kind) or (
+            isinstance(found[name], bool) and kind is not bool
+        ):
+            raise BadInput(
+                f"{path}: {where}.{name} is {found.get(name)!r:.80}, not as scripts/scaling writes it"
+            )
 
 
 def write(folder, study):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a session ran with: the settings of MPI, UCX and NCCL, and the versions of what moves messages."""
+
 import hashlib
 import os
 import platform
@@ -8,12 +9,18 @@ import re
 from processes import output
 
 # Everything else of the environment is nobody's business.
-ALLOWED = re.compile(r"(OMPI_MCA|PMIX_MCA|PRTE_MCA|UCX|NCCL|MPICH|MPIR_CVAR|FI|I_MPI|MV2|OMP|GOMP|KMP)_\w+|"
-                     r"CUDA_(VISIBLE_DEVICES|MPS_\w+|DEVICE_\w+)|SLURM_(JOB_ID|JOB_NUM_NODES|JOB_PARTITION|NTASKS_PER_NODE)|HIMENO_\w+")
+ALLOWED = re.compile(
+    r"(OMPI_MCA|PMIX_MCA|PRTE_MCA|UCX|NCCL|MPICH|MPIR_CVAR|FI|I_MPI|MV2|OMP|GOMP|KMP)_\w+|"
+    r"CUDA_(VISIBLE_DEVICES|MPS_\w+|DEVICE_\w+)|SLURM_(JOB_ID|JOB_NUM_NODES|JOB_PARTITION|NTASKS_PER_NODE)|HIMENO_\w+"
+)
 
 
 def first_line(*command):
-    lines = [line.strip("# ").strip() for line in (output(command, 20) or "").splitlines() if line.strip("# ").strip()]
+    lines = [
+        line.strip("# ").strip()
+        for line in (output(command, 20) or "").splitlines()
+        if line.strip("# ").strip()
+    ]
     return lines[0] if lines else None
 
 
@@ -26,12 +33,22 @@ def digest(path):
 
 
 def gather(options):
-    environment = {name: value for name, value in sorted(os.environ.items()) if ALLOWED.fullmatch(name)}
+    environment = {
+        name: value for name, value in sorted(os.environ.items()) if ALLOWED.fullmatch(name)
+    }
     launcher = options["launcher"].split()[0]
-    return {"environment": environment, "host": platform.node().split(".")[0], "kernel": platform.release(),
-            "program": first_line(options["program"], "--version"), "program_sha256": digest(options["program"]),
-            "launcher": first_line(launcher, "--version"), "ucx": first_line("ucx_info", "-v"),
-            "gpu_driver": first_line("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader")}
+    return {
+        "environment": environment,
+        "host": platform.node().split(".")[0],
+        "kernel": platform.release(),
+        "program": first_line(options["program"], "--version"),
+        "program_sha256": digest(options["program"]),
+        "launcher": first_line(launcher, "--version"),
+        "ucx": first_line("ucx_info", "-v"),
+        "gpu_driver": first_line(
+            "nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"
+        ),
+    }
 
 
 def differences(before, now):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A study through Slurm: one allocation for all points, or a job a point. Jobs go on when this program ends."""
+
 import json
 import math
 import os
@@ -18,13 +19,25 @@ from files import read_document, write_whole
 def submit(options, ranks, name, log, words):
     """Number of the job that runs these words."""
     per_host = min(ranks, options["per_host"])
-    command = ["sbatch", "--parsable", f"--nodes={math.ceil(ranks / options['per_host'])}", f"--ntasks={ranks}", f"--ntasks-per-node={per_host}",
-               f"--job-name={name}", f"--output={log}", *options["sbatch_options"],
-               "--wrap=" + shlex.join([sys.executable, os.path.abspath(sys.argv[0]), *words])]
-    done = subprocess.run(command, capture_output=True, text=True, errors="surrogateescape", check=False)
+    command = [
+        "sbatch",
+        "--parsable",
+        f"--nodes={math.ceil(ranks / options['per_host'])}",
+        f"--ntasks={ranks}",
+        f"--ntasks-per-node={per_host}",
+        f"--job-name={name}",
+        f"--output={log}",
+        *options["sbatch_options"],
+        "--wrap=" + shlex.join([sys.executable, os.path.abspath(sys.argv[0]), *words]),
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, errors="surrogateescape", check=False
+    )
     number = done.stdout.strip().split(";")[0]
     if done.returncode != 0 or not number.isdigit():
-        raise Trouble(f"sbatch: {(done.stderr or done.stdout).strip().splitlines()[-1] if done.stderr or done.stdout else 'no job number'}")
+        raise Trouble(
+            f"sbatch: {(done.stderr or done.stdout).strip().splitlines()[-1] if done.stderr or done.stdout else 'no job number'}"
+        )
     return number
 
 
@@ -32,8 +45,13 @@ def alive(numbers):
     """Those that wait or run."""
     if not numbers:
         return set()
-    done = subprocess.run(["squeue", "--noheader", "--format=%i", "--jobs=" + ",".join(sorted(numbers))], capture_output=True, text=True,
-                          errors="surrogateescape", check=False)
+    done = subprocess.run(
+        ["squeue", "--noheader", "--format=%i", "--jobs=" + ",".join(sorted(numbers))],
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        check=False,
+    )
     return {line.strip() for line in done.stdout.splitlines()} & set(numbers)
 
 
@@ -43,13 +61,18 @@ def submit_all(folder, study, todo):
     jobs = read_document(path) or {}
     there = alive(set(jobs.values()))
     jobs = {name: number for name, number in jobs.items() if number in there}
-    wanted = [("all", max(point["ranks"] for point in todo))] if options["slurm"] == "allocation" else \
-        [(point["name"], point["ranks"]) for point in todo]
+    wanted = (
+        [("all", max(point["ranks"] for point in todo))]
+        if options["slurm"] == "allocation"
+        else [(point["name"], point["ranks"]) for point in todo]
+    )
     for name, ranks in wanted:
         if name in jobs:
             continue
         words = ["run", folder, "--here"] if name == "all" else ["point", folder, name]
-        jobs[name] = submit(options, ranks, f"himeno-{name}", os.path.join(folder, f"job-{name}.log"), words)
+        jobs[name] = submit(
+            options, ranks, f"himeno-{name}", os.path.join(folder, f"job-{name}.log"), words
+        )
         write_whole(path, json.dumps(jobs, indent=1) + "\n")
     return jobs
 
@@ -68,7 +91,11 @@ def follow(folder, study, todo, jobs, poll):
                 continue
             waiting.remove(point)
             shown += 1
-            why = entry["why"] if entry and not entry["finished"] else "its job ended without a result; see job-*.log"
+            why = (
+                entry["why"]
+                if entry and not entry["finished"]
+                else "its job ended without a result; see job-*.log"
+            )
             launch.show(point, done, why, shown, total, launch.time_left(folder, study, waiting))
         if waiting:
             time.sleep(poll)
@@ -81,7 +108,9 @@ def run(folder, study, retry, poll):
     todo = launch.unfinished(folder, study, retry)
     if todo:
         jobs = submit_all(folder, study, todo)
-        launch.say(f"{len(set(jobs.values()))} job(s) are in the queue; this command can be interrupted and repeated")
+        launch.say(
+            f"{len(set(jobs.values()))} job(s) are in the queue; this command can be interrupted and repeated"
+        )
         try:
             follow(folder, study, todo, jobs, poll)
         except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The folder of a study, whose files `scripts/scaling --help` lists: finished points, log of attempts, CSV."""
+
 import csv
 import fcntl
 import functools
@@ -16,18 +17,63 @@ from endings import BadInput, Trouble
 from files import parsed, read_document, write_whole
 from naming import transport_of
 
-PHASES = ("interior", "boundary", "pack", "d2h", "wait", "transfer", "h2d", "unpack", "reduce", "exposed")
-COLUMNS = ["name", "size", "scaling", "ranks", "hosts", "kernel", "class", "T", "transport", "procs", "repeat", "imax", "jmax", "kmax",
-           "backend", "device", "overlap", "data", "sweeps", "blocks", "seconds_a_sweep", "gflops", "gbps", "ceiling_share", "gosa",
-           "checksum", "verified", "verdict"] + [f"{phase}_{which}" for phase in PHASES for which in ("median", "max")] + \
-          ["time", "version", "session"]
+PHASES = (
+    "interior",
+    "boundary",
+    "pack",
+    "d2h",
+    "wait",
+    "transfer",
+    "h2d",
+    "unpack",
+    "reduce",
+    "exposed",
+)
+COLUMNS = (
+    [
+        "name",
+        "size",
+        "scaling",
+        "ranks",
+        "hosts",
+        "kernel",
+        "class",
+        "T",
+        "transport",
+        "procs",
+        "repeat",
+        "imax",
+        "jmax",
+        "kmax",
+        "backend",
+        "device",
+        "overlap",
+        "data",
+        "sweeps",
+        "blocks",
+        "seconds_a_sweep",
+        "gflops",
+        "gbps",
+        "ceiling_share",
+        "gosa",
+        "checksum",
+        "verified",
+        "verdict",
+    ]
+    + [f"{phase}_{which}" for phase in PHASES for which in ("median", "max")]
+    + ["time", "version", "session"]
+)
 # What is read of the log's two kinds of entries.
 SESSION = {"session": int, "time": str, "settings": dict}
 ATTEMPT = {"point": str, "exit": int, "finished": bool, "took": (int, float), "why": str}
 
 
 def path_of(folder, point):
-    return os.path.join(folder, "paths.json") if point["kind"] == "paths" else os.path.join(folder, "runs", point["name"] + ".json")
+    return (
+        os.path.join(folder, "paths.json")
+        if point["kind"] == "paths"
+        else os.path.join(folder, "runs", point["name"] + ".json")
+    )
 
 
 def said_of(folder, point):
@@ -45,15 +91,22 @@ def finished(folder, point):
         if found["schema"] == distributed.SCHEMA:
             found = distributed.as_run(found)
         result, config = found["result"], found["config"]
-        whole = (found["schema"] in ("himeno-gpu/1", "himeno-gpu/2", distributed.SCHEMA) and result["verdict"] in ("pass", "slow") and result["seconds"] > 0
-                 and config["size"] == point["size"] and len(found["ranks"]) == point["ranks"]
-                 and bool(config["weak"]) == (point["scaling"] == "weak") and found["phases"]["interior"]["median"] >= 0)
+        whole = (
+            found["schema"] in ("himeno-gpu/1", "himeno-gpu/2", distributed.SCHEMA)
+            and result["verdict"] in ("pass", "slow")
+            and result["seconds"] > 0
+            and config["size"] == point["size"]
+            and len(found["ranks"]) == point["ranks"]
+            and bool(config["weak"]) == (point["scaling"] == "weak")
+            and found["phases"]["interior"]["median"] >= 0
+        )
     except (KeyError, TypeError):
         return None
     return found if whole else None
 
 
 # ---- the log ----
+
 
 def log_add(folder, entry):
     path = os.path.join(folder, "log.jsonl")
@@ -71,8 +124,14 @@ def entry_of(line):
     except ValueError:
         return None
     wanted = SESSION if isinstance(entry, dict) and "session" in entry else ATTEMPT
-    whole = isinstance(entry, dict) and all(isinstance(entry.get(name), kind) for name, kind in wanted.items())
-    return entry if whole and (wanted is ATTEMPT or isinstance(entry["settings"].get("environment"), dict)) else None
+    whole = isinstance(entry, dict) and all(
+        isinstance(entry.get(name), kind) for name, kind in wanted.items()
+    )
+    return (
+        entry
+        if whole and (wanted is ATTEMPT or isinstance(entry["settings"].get("environment"), dict))
+        else None
+    )
 
 
 @functools.lru_cache(maxsize=None)
@@ -89,7 +148,9 @@ def log_read(folder):
     except FileNotFoundError:
         return []
     if None in found:
-        say_once(f"{path}: {found.count(None)} of {len(found)} lines are torn or are not entries of this log: ignored")
+        say_once(
+            f"{path}: {found.count(None)} of {len(found)} lines are torn or are not entries of this log: ignored"
+        )
     return [entry for entry in found if entry]
 
 
@@ -104,6 +165,7 @@ def sessions(folder):
 
 # ---- one at a time ----
 
+
 def lock(folder, say):
     """Holds the folder. Launchers inherit the lock: what a killed study left running is waited for and not run beside."""
     file = open(os.path.join(folder, "lock"), "a+", encoding="utf-8")
@@ -114,8 +176,14 @@ def lock(folder, say):
         except BlockingIOError:
             file.seek(0)
             holder = file.read().strip()
-            if holder.isdigit() and os.path.exists(f"/proc/{holder}/stat") and "scaling" in command_of(holder):
-                raise Trouble(f"{folder}: the study is running already, in process {holder}") from None
+            if (
+                holder.isdigit()
+                and os.path.exists(f"/proc/{holder}/stat")
+                and "scaling" in command_of(holder)
+            ):
+                raise Trouble(
+                    f"{folder}: the study is running already, in process {holder}"
+                ) from None
             if attempt == 0:
                 say("a run of an interrupted study is still running; waiting for its end")
             time.sleep(0.2)
@@ -138,6 +206,7 @@ def command_of(process):
 
 # ---- the table ----
 
+
 def seconds_a_sweep(found):
     """The median block's."""
     samples, block = found["result"]["samples"], found["config"]["block"]
@@ -148,12 +217,45 @@ def seconds_a_sweep(found):
 
 def row(point, found, tried):
     config, result = found["config"], found["result"]
-    one = {**point, **{key: config[key] for key in ("imax", "jmax", "kmax", "backend", "kernel", "class", "T", "overlap", "data", "sweeps")},
-           **{key: result[key] for key in ("gflops", "gbps", "ceiling_share", "gosa", "checksum", "verified", "verdict", "blocks")},
-           "transport": transport_of(config) if point["ranks"] > 1 else "none", "procs": "x".join(map(str, config["procs"])),
-           "hosts": len({rank["host"] for rank in found["ranks"]}), "device": found["ranks"][0]["device"],
-           "seconds_a_sweep": seconds_a_sweep(found), "time": found["time"], "version": found["version"],
-           "session": tried.get(point["name"], {}).get("in", "")}
+    one = {
+        **point,
+        **{
+            key: config[key]
+            for key in (
+                "imax",
+                "jmax",
+                "kmax",
+                "backend",
+                "kernel",
+                "class",
+                "T",
+                "overlap",
+                "data",
+                "sweeps",
+            )
+        },
+        **{
+            key: result[key]
+            for key in (
+                "gflops",
+                "gbps",
+                "ceiling_share",
+                "gosa",
+                "checksum",
+                "verified",
+                "verdict",
+                "blocks",
+            )
+        },
+        "transport": transport_of(config) if point["ranks"] > 1 else "none",
+        "procs": "x".join(map(str, config["procs"])),
+        "hosts": len({rank["host"] for rank in found["ranks"]}),
+        "device": found["ranks"][0]["device"],
+        "seconds_a_sweep": seconds_a_sweep(found),
+        "time": found["time"],
+        "version": found["version"],
+        "session": tried.get(point["name"], {}).get("in", ""),
+    }
     for phase in PHASES:
         for which in ("median", "max"):
             one[f"{phase}_{which}"] = found["phases"][phase][which]
@@ -164,21 +266,34 @@ def row_of(path, point, found, tried):
     """The row of a document whose figures are figures."""
     try:
         one = row(point, found, tried)
-        for name in ("seconds_a_sweep", "gflops", *["gbps"] * (one["class"] != "product"), "imax", "jmax", "kmax", "sweeps"):
+        for name in (
+            "seconds_a_sweep",
+            "gflops",
+            *["gbps"] * (one["class"] != "product"),
+            "imax",
+            "jmax",
+            "kmax",
+            "sweeps",
+        ):
             if not 0 < one[name] < math.inf:
                 raise ValueError(f"{name} is {one[name]}")
         for rank in found["ranks"]:
             {rank[name] for name in ("host", "device", "uuid", "driver")}  # which a report tells
         found["system"].items()
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
-        raise BadInput(f"{path}: does not conform to its schema: {type(error).__name__} {error}") from error
+        raise BadInput(
+            f"{path}: does not conform to its schema: {type(error).__name__} {error}"
+        ) from error
     return one
 
 
 def rows(folder, study):
     tried = attempts(folder)
     found = []
-    for point in sorted((point for point in study["points"] if point["kind"] == "run"), key=lambda point: point["name"]):
+    for point in sorted(
+        (point for point in study["points"] if point["kind"] == "run"),
+        key=lambda point: point["name"],
+    ):
         one = finished(folder, point)
         if one:
             found.append(row_of(path_of(folder, point), point, one, tried))

@@ -2,6 +2,7 @@
 """What doc/results holds of device types, as doc/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA where
 each had a whole L or XL for itself; of a type the number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream; the ceiling's
 share of theory is of all kernels, by what devices of the type tell in documents that have it."""
+
 import glob
 import json
 import statistics
@@ -11,15 +12,32 @@ OTHERS_ON_IT = "accept-slow"  # another program ran on one of its devices
 
 
 def runs(folder):
-    lines = [line for path in sorted(glob.glob(f"{folder}/**/*.jsonl", recursive=True)) for line in open(path, encoding="utf-8")]
+    lines = [
+        line
+        for path in sorted(glob.glob(f"{folder}/**/*.jsonl", recursive=True))
+        for line in open(path, encoding="utf-8")
+    ]
     for one in map(json.loads, lines):
         document = one["document"]
-        if one["name"] == OTHERS_ON_IT or str(one["command"]).startswith("with ") or not str(document.get("schema")).startswith("himeno-gpu/"):
+        if (
+            one["name"] == OTHERS_ON_IT
+            or str(one["command"]).startswith("with ")
+            or not str(document.get("schema")).startswith("himeno-gpu/")
+        ):
             continue
-        whole = document["config"]["size"] in ("L", "XL") and (document["config"]["weak"] or len(document["ranks"]) == 1)
+        whole = document["config"]["size"] in ("L", "XL") and (
+            document["config"]["weak"] or len(document["ranks"]) == 1
+        )
         if document["config"]["backend"] == "cuda" and whole and document["result"]["ceiling_gbps"]:
-            waits = len(document["ranks"]) > 1 and document["config"]["transport"] in ("ipc", "nccl")  # in its ranks' own times
-            if not waits and not document["config"].get("pad") and not any(rank["device_shared"] for rank in document["ranks"]):
+            waits = len(document["ranks"]) > 1 and document["config"]["transport"] in (
+                "ipc",
+                "nccl",
+            )  # in its ranks' own times
+            if (
+                not waits
+                and not document["config"].get("pad")
+                and not any(rank["device_shared"] for rank in document["ranks"])
+            ):
                 yield document
 
 
@@ -33,18 +51,35 @@ def table(folder):
         config, ranks = document["config"], document["ranks"]
         for rank in ranks:
             device, uuid = rank["device"], rank["uuid"]
-            ceilings.setdefault(device, {}).setdefault(uuid, []).append(document["result"]["ceiling_gbps"] / len(ranks))
+            ceilings.setdefault(device, {}).setdefault(uuid, []).append(
+                document["result"]["ceiling_gbps"] / len(ranks)
+            )
             if rank.get("theory"):
-                assert theory.setdefault(device, rank["theory"]["gbps"]) == rank["theory"]["gbps"], device
+                assert (
+                    theory.setdefault(device, rank["theory"]["gbps"]) == rank["theory"]["gbps"]
+                ), device
             if config["kernel"] == "stream":
                 gflops.setdefault(device, {}).setdefault(uuid, []).append(rank["gflops"])
 
     def of(values, unit=1):
-        return {"devices": len(values), "least_median_greatest": three([statistics.median(one) / unit for one in values.values()])}
+        return {
+            "devices": len(values),
+            "least_median_greatest": three(
+                [statistics.median(one) / unit for one in values.values()]
+            ),
+        }
 
-    return {device: {"gflops": of(gflops[device]), "ceiling_of_theory": of(ceilings[device], theory[device])} for device in sorted(ceilings)}
+    return {
+        device: {
+            "gflops": of(gflops[device]),
+            "ceiling_of_theory": of(ceilings[device], theory[device]),
+        }
+        for device in sorted(ceilings)
+    }
 
 
 if __name__ == "__main__":
-    lines = [f"{json.dumps(device)}: {json.dumps(row)}" for device, row in table(sys.argv[1]).items()]
+    lines = [
+        f"{json.dumps(device)}: {json.dumps(row)}" for device, row in table(sys.argv[1]).items()
+    ]
     print("{" + ",\n ".join(lines) + "}")

@@ -11,6 +11,7 @@ A row of figures.csv is one figure of one page:
                another document behind its name and a colon; of plain text "WORDS #N", the Nth number, from 0, of the lines with them, without its minus; terms by " / ", " * ", " + " and " - ", from left to right
   command      what made the document, as runs.jsonl or the .cmd beside it has it
 Usage: figures.py SOURCE-TREE; what is wrong, a line each, and exit status 1."""
+
 import csv
 import json
 import pathlib
@@ -28,7 +29,11 @@ documents = {}
 def recorded(folder):
     """What the lines of a folder's *.jsonl hold, by name: command and document."""
     if folder not in documents:
-        lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines()]
+        lines = [
+            line
+            for path in sorted(folder.glob("*.jsonl"))
+            for line in path.read_text().splitlines()
+        ]
         documents[folder] = {record["name"]: record for record in map(json.loads, lines)}
     return documents[folder]
 
@@ -40,7 +45,10 @@ def document(folder, name):
         command = path.with_suffix(".cmd")
         if path.is_file():
             text = path.read_text()
-            documents[path] = json.loads(text) if path.suffix == ".json" else text, command.read_text().strip() if command.is_file() else None
+            documents[path] = (
+                json.loads(text) if path.suffix == ".json" else text,
+                command.read_text().strip() if command.is_file() else None,
+            )
         else:
             record = recorded(path.parent)[path.name]
             documents[path] = record["document"], record["command"]
@@ -52,7 +60,11 @@ def chosen(items, words):
     if words.isdigit():
         return items[int(words)]
     wanted = dict(word.split("=", 1) for word in words.split(","))
-    found = [item for item in items if all(json.dumps(item[key]).strip('"') == value for key, value in wanted.items())]
+    found = [
+        item
+        for item in items
+        if all(json.dumps(item[key]).strip('"') == value for key, value in wanted.items())
+    ]
     if len(found) != 1:
         raise ValueError(f"[{words}] fits {len(found)} of a list")
     return found[0]
@@ -80,7 +92,12 @@ def measured(folder, row):
     value = term(folder, row["document"], words[0])
     for operation, word in zip(words[1::2], words[2::2]):
         other = term(folder, row["document"], word)
-        value = {"/": value / other if other else float("nan"), "*": value * other, "-": value - other, "+": value + other}[operation]
+        value = {
+            "/": value / other if other else float("nan"),
+            "*": value * other,
+            "-": value - other,
+            "+": value + other,
+        }[operation]
     return value
 
 
@@ -131,14 +148,22 @@ def page_faults(name, text, rows):
         there = numbers(line)
         for value in sorted(set(values) | set(there)):
             whole = WHOLE in text and line.startswith("|") and MARK not in line
-            if there.count(value) < values.count(value) or (whole and there.count(value) > values.count(value)):
+            if there.count(value) < values.count(value) or (
+                whole and there.count(value) > values.count(value)
+            ):
                 yield f"{name}: {there.count(value)} times {value} in a line, {values.count(value)} in figures.csv: {line[:70]}"
         if MARK in line and sorted(there) == sorted(values):
             yield f"{name}: marked, but figures.csv has all of it: {line[:70]}"
     lines = text.splitlines() if WHOLE in text else []
     heads = {number for number, line in enumerate(lines) if line.startswith("| ---")}
     for number, line in enumerate(lines, 1):
-        if line.startswith("|") and number not in heads and numbers(line) and line not in cited and MARK not in line:
+        if (
+            line.startswith("|")
+            and number not in heads
+            and numbers(line)
+            and line not in cited
+            and MARK not in line
+        ):
             yield f"{name}:{number}: a figure that no figures.csv has: {line[:70]}"
 
 
@@ -151,11 +176,18 @@ def main(source):
                 faults.append(f"{path}: its columns are not {','.join(FIELDS)}")
                 continue
             for number, row in enumerate(reader, 2):
-                faults += [f"{path}:{number}: {row['value']}: {fault}" for fault in row_faults(path.parent, row)]
+                faults += [
+                    f"{path}:{number}: {row['value']}: {fault}"
+                    for fault in row_faults(path.parent, row)
+                ]
                 pages.setdefault(row["page"], []).append(row)
     for page, rows in sorted(pages.items()):
         faults += page_faults(page, (source / "doc" / page).read_text(), rows)
-    print("\n".join(faults) if faults else f"{sum(map(len, pages.values()))} figures of {len(pages)} pages")
+    print(
+        "\n".join(faults)
+        if faults
+        else f"{sum(map(len, pages.values()))} figures of {len(pages)} pages"
+    )
     return bool(faults)
 
 

@@ -3,12 +3,16 @@
 
 A block of sh is run in TREE. "In `FILE`, after `TEXT`:" inserts the block that follows after the only line with TEXT, and "replace `TEXT`:" puts
 the block in place of TEXT. A block without such a sentence is an error, so that no edit is left out."""
+
 import pathlib
 import re
 import subprocess
 import sys
 
-STEP = re.compile(r"(?:^In `([^`]+)`, (after|replace) `([^`]+)`:\n\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+STEP = re.compile(
+    r"(?:^In `([^`]+)`, (after|replace) `([^`]+)`:\n\n)?^```(\w+)\n(.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def edited(text, how, at, block):
@@ -16,13 +20,19 @@ def edited(text, how, at, block):
     found = [n for n, line in enumerate(lines) if at in line]
     if len(found) != 1:
         sys.exit(f"{len(found)} lines have {at}")
-    lines[found[0]] = lines[found[0]] + block if how == "after" else lines[found[0]].replace(at, block.rstrip("\n"))
+    lines[found[0]] = (
+        lines[found[0]] + block
+        if how == "after"
+        else lines[found[0]].replace(at, block.rstrip("\n"))
+    )
     return "".join(lines)
 
 
 def main():
     page, tree, section = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
-    text = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", page.read_text(), re.MULTILINE | re.DOTALL)[1]
+    text = re.search(
+        rf"^## {section}\n(.*?)(?=^## |\Z)", page.read_text(), re.MULTILINE | re.DOTALL
+    )[1]
     changed = []
     for file, how, at, language, block in STEP.findall(text):
         if language == "sh":

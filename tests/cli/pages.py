@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The report, accept.html and the metrics, parsed and compared with the documents that they are of: `python3 pages.py` with top_srcdir set, in an empty
 folder. Each page is made twice, with ordinary and with hostile names: both must have the same elements."""
+
 import html.parser
 import json
 import os
@@ -17,7 +18,12 @@ sys.path[:0] = [str(source / "scripts" / folder) for folder in ("accepting", "re
 import handover  # noqa: E402
 import published  # noqa: E402
 
-HOSTILE = {"HOST": "<b>&\"'n1", "DEVICE": "</td><script>alert('x')</script>", "FOLDER": "it's <i>\"so\" &amp; {0}", "WHY": "a < b && 'c' \"d\"\\\nnext"}
+HOSTILE = {
+    "HOST": "<b>&\"'n1",
+    "DEVICE": "</td><script>alert('x')</script>",
+    "FOLDER": 'it\'s <i>"so" &amp; {0}',
+    "WHY": "a < b && 'c' \"d\"\\\nnext",
+}
 VOID = {"meta"}
 
 
@@ -37,7 +43,9 @@ class Page(html.parser.HTMLParser):
             self.rows.append([])
         if tag in ("td", "th"):
             self.rows[-1].append("")
-            self.marks += [(len(self.rows) - 1, len(self.rows[-1]) - 1)] * ("mark" in dict(attributes).get("class", "").split())
+            self.marks += [(len(self.rows) - 1, len(self.rows[-1]) - 1)] * (
+                "mark" in dict(attributes).get("class", "").split()
+            )
         self.texts.append("")
 
     def handle_endtag(self, tag):
@@ -51,9 +59,9 @@ class Page(html.parser.HTMLParser):
 
     def table(self, first):
         """Rows below the head that begins with these cells, by their first cell."""
-        at = next(place for place, row in enumerate(self.rows) if row[:len(first)] == list(first))
+        at = next(place for place, row in enumerate(self.rows) if row[: len(first)] == list(first))
         width = len(self.rows[at])
-        return self.rows[at], [row for row in self.rows[at + 1:] if len(row) == width]
+        return self.rows[at], [row for row in self.rows[at + 1 :] if len(row) == width]
 
 
 def hostile(value):
@@ -73,36 +81,138 @@ class Same(unittest.TestCase):
 
 
 def check(name, margin, **others):
-    return {"check": name, "title": f"{name} of WHY", "unit": "", "value": 0.5, "limit": 0.25, "at_most": False, "margin": margin, "outcome": "pass", "rank": None, "why": "",
-            "from": "WHY"} | others
+    return {
+        "check": name,
+        "title": f"{name} of WHY",
+        "unit": "",
+        "value": 0.5,
+        "limit": 0.25,
+        "at_most": False,
+        "margin": margin,
+        "outcome": "pass",
+        "rank": None,
+        "why": "",
+        "from": "WHY",
+    } | others
 
 
 class Acceptance(Same):
-    measured = [dict(host=host, gflops=gflops, ceiling_share=0.75, theory_share=None, exchange_seconds=12.34e-6, pair_seconds=None, celsius=61, watts=412.0,
-                     gflops_per_watt=1.25, sm_mhz=1410, errors=errors, outliers=outliers, verdict=verdict)
-                for host, gflops, errors, outliers, verdict in (("HOST", 1234.5, 0, [], "pass"), ("n2", 617.25, 3, ["gflops", "errors"], "slow"))]
-    document = {"schema": "himeno-accept/1", "time": "2026-11-23T12:04:18Z", "accepted": False, "conclusion": "WHY it is", "policy": "WHY", "hosts": ["HOST", "n2"],
-                "tested": ["HOST", "n2"], "drain": {"n2": ["WHY"]}, "drain_list": "n2 HOST", "run_again": {}, "run_again_list": "", "suspect": {}, "not_judged": [],
-                "set_up": ["WHY of all"], "unchecked": {"speed": ["HOST", "n2"]}, "measured": measured, "left_out": [], "ignored": [], "seconds": 2.9,
-                "command": "accept 'FOLDER'", "level": 2, "durations": {"alone": {"steps": 3, "seconds": 12.4}},
-                "machine": {"models": {"DEVICE": 2}, "driver": {"WHY": "HOST", "580.1": "n2"}, "mpi": {"Open MPI 4": "HOST"}, "kernel": {}, "suite": {"0.2.0": "HOST"}},
-                "devices": [dict(host=host, rank=0, model="DEVICE", uuid=f"GPU-{host}", serial=None, gflops=gflops, ceiling_gbps=2345.6, celsius=61, watts=None, corrected=7)
-                            for host, gflops in (("HOST", 1234.5), ("n2", 617.25))],
-                "drift": {"time": "2024-11-23T12:04:18Z", "notes": ["WHY it moved"],
-                          "hosts": [dict(host="HOST", before=1300.0, gflops=1234.5, percent=-5.04, noise=1.25)],
-                          "devices": [dict(host="HOST", rank=0, uuid=None, before=1300.0, gflops=1234.5, percent=-5.04, noise=1.25, corrected_per_day=0.5, outcome="slower")]},
-                "findings": [{"kind": "wrong", "hosts": ["HOST", "n2"], "device": "DEVICE", "serial": "165", "why": "WHY", "command": "run 'FOLDER'", "step": "alone",
-                              "severity": "drain", "percent_from_limit": -12.34, "percent_from_peers": None, "cause": "WHY it failed", "next_step": "replace DEVICE"}]}
-    checks = [check("speed", 0.25), check("heat", -3.0, at_most=True, value=None, outcome="unknown"),
-              check("ecc", 0, unit="yes/no", value=0.0, limit=1.0, outcome="fail")]
+    measured = [
+        dict(
+            host=host,
+            gflops=gflops,
+            ceiling_share=0.75,
+            theory_share=None,
+            exchange_seconds=12.34e-6,
+            pair_seconds=None,
+            celsius=61,
+            watts=412.0,
+            gflops_per_watt=1.25,
+            sm_mhz=1410,
+            errors=errors,
+            outliers=outliers,
+            verdict=verdict,
+        )
+        for host, gflops, errors, outliers, verdict in (
+            ("HOST", 1234.5, 0, [], "pass"),
+            ("n2", 617.25, 3, ["gflops", "errors"], "slow"),
+        )
+    ]
+    document = {
+        "schema": "himeno-accept/1",
+        "time": "2026-11-23T12:04:18Z",
+        "accepted": False,
+        "conclusion": "WHY it is",
+        "policy": "WHY",
+        "hosts": ["HOST", "n2"],
+        "tested": ["HOST", "n2"],
+        "drain": {"n2": ["WHY"]},
+        "drain_list": "n2 HOST",
+        "run_again": {},
+        "run_again_list": "",
+        "suspect": {},
+        "not_judged": [],
+        "set_up": ["WHY of all"],
+        "unchecked": {"speed": ["HOST", "n2"]},
+        "measured": measured,
+        "left_out": [],
+        "ignored": [],
+        "seconds": 2.9,
+        "command": "accept 'FOLDER'",
+        "level": 2,
+        "durations": {"alone": {"steps": 3, "seconds": 12.4}},
+        "machine": {
+            "models": {"DEVICE": 2},
+            "driver": {"WHY": "HOST", "580.1": "n2"},
+            "mpi": {"Open MPI 4": "HOST"},
+            "kernel": {},
+            "suite": {"0.2.0": "HOST"},
+        },
+        "devices": [
+            dict(
+                host=host,
+                rank=0,
+                model="DEVICE",
+                uuid=f"GPU-{host}",
+                serial=None,
+                gflops=gflops,
+                ceiling_gbps=2345.6,
+                celsius=61,
+                watts=None,
+                corrected=7,
+            )
+            for host, gflops in (("HOST", 1234.5), ("n2", 617.25))
+        ],
+        "drift": {
+            "time": "2024-11-23T12:04:18Z",
+            "notes": ["WHY it moved"],
+            "hosts": [dict(host="HOST", before=1300.0, gflops=1234.5, percent=-5.04, noise=1.25)],
+            "devices": [
+                dict(
+                    host="HOST",
+                    rank=0,
+                    uuid=None,
+                    before=1300.0,
+                    gflops=1234.5,
+                    percent=-5.04,
+                    noise=1.25,
+                    corrected_per_day=0.5,
+                    outcome="slower",
+                )
+            ],
+        },
+        "findings": [
+            {
+                "kind": "wrong",
+                "hosts": ["HOST", "n2"],
+                "device": "DEVICE",
+                "serial": "165",
+                "why": "WHY",
+                "command": "run 'FOLDER'",
+                "step": "alone",
+                "severity": "drain",
+                "percent_from_limit": -12.34,
+                "percent_from_peers": None,
+                "cause": "WHY it failed",
+                "next_step": "replace DEVICE",
+            }
+        ],
+    }
+    checks = [
+        check("speed", 0.25),
+        check("heat", -3.0, at_most=True, value=None, outcome="unknown"),
+        check("ecc", 0, unit="yes/no", value=0.0, limit=1.0, outcome="fail"),
+    ]
 
     def made(self, change):
         """With the limits that scripts/accept finds in its steps: those with the smallest margin."""
         document, checks = change(self.document), change(self.checks)
         better = {"policy": "x", "checks": [checks[0] | {"margin": 0.5, "value": 0.75}]}
         steps = {"one": better, "two": {"policy": "WHY", "checks": checks}}
-        run = types.SimpleNamespace(done={name: {"hosts": document["hosts"][:1], "command": "true"} for name in steps},
-                                    document=lambda name: {"result": {"accept": steps[name]}})
+        run = types.SimpleNamespace(
+            done={name: {"hosts": document["hosts"][:1], "command": "true"} for name in steps},
+            document=lambda name: {"result": {"accept": steps[name]}},
+        )
         document["limits"] = handover.limits(run)
         return document, published.html(document), published.prometheus(document, 1764000000.5)
 
@@ -110,28 +220,89 @@ class Acceptance(Same):
         document, strange, _ = self.made(hostile)
         page = self.same(self.made(lambda value: value)[1], strange)
         head, rows = page.table(["host", "GFLOPS"])
-        self.assertEqual(head, ["host", "GFLOPS", "of ceiling", "exchange µs", "°C", "W", "GFLOPS/W", "MHz", "errors", "verdict"])  # theory and pairs are unknown
+        self.assertEqual(
+            head,
+            [
+                "host",
+                "GFLOPS",
+                "of ceiling",
+                "exchange µs",
+                "°C",
+                "W",
+                "GFLOPS/W",
+                "MHz",
+                "errors",
+                "verdict",
+            ],
+        )  # theory and pairs are unknown
         for row, one in zip(rows, document["measured"], strict=True):
             self.assertEqual((row[0], row[-1]), (one["host"], one["verdict"]))
             wanted = [one["gflops"], 75, 12.3, 61, 412, 1.25, 1410, one["errors"]]
             for cell, value in zip(row[1:-1], wanted, strict=True):
                 self.assertAlmostEqual(float(cell.rstrip("%")), value, delta=1e-4 * value)
-        at, drifted = page.rows.index(rows[1]), page.rows.index(page.table(["host", "device"])[1][0])
+        at, drifted = (
+            page.rows.index(rows[1]),
+            page.rows.index(page.table(["host", "device"])[1][0]),
+        )
         self.assertEqual(page.marks, [(at, 1), (at, 8), (at, 9), (drifted, 7)])
         why, device, host = (HOSTILE[name] for name in ("WHY", "DEVICE", "HOST"))
-        self.assertEqual(page.table(["severity", "hosts"])[1][0], ["drain", "<b>&\"'n1, n2", f"{device}, serial 165", f"wrong: {why}", "-12.3%", "–",
-                                                                    f"{why} it failed. Next: replace {device}"])
-        self.assertEqual([row[1:4] + row[5:] for row in page.table(["check", "limit"])[1]],
-                         [["at least 0.25", "0.5", "pass", why], ["at most 0.25", "–", "unknown", why], ["required: yes", "no", "fail", why]])
+        self.assertEqual(
+            page.table(["severity", "hosts"])[1][0],
+            [
+                "drain",
+                "<b>&\"'n1, n2",
+                f"{device}, serial 165",
+                f"wrong: {why}",
+                "-12.3%",
+                "–",
+                f"{why} it failed. Next: replace {device}",
+            ],
+        )
+        self.assertEqual(
+            [row[1:4] + row[5:] for row in page.table(["check", "limit"])[1]],
+            [
+                ["at least 0.25", "0.5", "pass", why],
+                ["at most 0.25", "–", "unknown", why],
+                ["required: yes", "no", "fail", why],
+            ],
+        )
         head, rows = page.table(["host", "rank"])
-        self.assertEqual(head, ["host", "rank", "model", "UUID", "GFLOPS", "ceiling GB/s", "°C", "ECC corrected"])  # serial and W are unknown
+        self.assertEqual(
+            head, ["host", "rank", "model", "UUID", "GFLOPS", "ceiling GB/s", "°C", "ECC corrected"]
+        )  # serial and W are unknown
         self.assertEqual(rows[0], [host, "0", device, f"GPU-{host}", "1234.5", "2345.6", "61", "7"])
-        self.assertEqual(page.rows[drifted], [host, "rank 0", "1300.0", "1234.5", "-5.0%", "± 1.2%", "0.5", "slower"])
-        self.assertEqual(page.table(["host", "slowest device: GFLOPS before"])[1][0], [host, "1300.0", "1234.5", "-5.0%", "± 1.2%"])
+        self.assertEqual(
+            page.rows[drifted],
+            [host, "rank 0", "1300.0", "1234.5", "-5.0%", "± 1.2%", "0.5", "slower"],
+        )
+        self.assertEqual(
+            page.table(["host", "slowest device: GFLOPS before"])[1][0],
+            [host, "1300.0", "1234.5", "-5.0%", "± 1.2%"],
+        )
         facts = dict(row for row in page.rows if len(row) == 2)
-        self.assertEqual((facts["GPU model"], facts["driver"], facts["MPI"], facts["himeno-gpu"], facts["policy"], facts["command"], facts["durations"]),
-                         (f"2 × {device}", f"{why} on {host}, 580.1 on n2", "Open MPI 4", "0.2.0", why, f"accept '{HOSTILE['FOLDER']}'", "3 s elapsed; summed over parallel steps: alone: 3 steps, 12 s"))
-        self.assertTrue({"accepted: no", why + " it is", "correct: no", "drain: n2 " + host} <= set(page.texts))
+        self.assertEqual(
+            (
+                facts["GPU model"],
+                facts["driver"],
+                facts["MPI"],
+                facts["himeno-gpu"],
+                facts["policy"],
+                facts["command"],
+                facts["durations"],
+            ),
+            (
+                f"2 × {device}",
+                f"{why} on {host}, 580.1 on n2",
+                "Open MPI 4",
+                "0.2.0",
+                why,
+                f"accept '{HOSTILE['FOLDER']}'",
+                "3 s elapsed; summed over parallel steps: alone: 3 steps, 12 s",
+            ),
+        )
+        self.assertTrue(
+            {"accepted: no", why + " it is", "correct: no", "drain: n2 " + host} <= set(page.texts)
+        )
         self.assertEqual("".join(page.texts).count(why + " it is"), 1)
 
     def test_metrics(self):
@@ -139,22 +310,51 @@ class Acceptance(Same):
         found, kinds = {}, {}
         for line in text.splitlines():
             if line.startswith("#"):
-                kinds |= dict([re.fullmatch(r"# TYPE (\w+) (gauge)", line).groups()]) if line.startswith("# TYPE") else {}
+                kinds |= (
+                    dict([re.fullmatch(r"# TYPE (\w+) (gauge)", line).groups()])
+                    if line.startswith("# TYPE")
+                    else {}
+                )
                 continue
-            name, labels, value = re.fullmatch(r'(\w+)(\{(?:\w+="(?:[^"\\]|\\[\\"n])*",?)*\})? (\S+)', line).groups()
+            name, labels, value = re.fullmatch(
+                r'(\w+)(\{(?:\w+="(?:[^"\\]|\\[\\"n])*",?)*\})? (\S+)', line
+            ).groups()
             self.assertEqual(kinds[name], "gauge")
-            pairs = tuple(re.sub(r"\\(.)", lambda one: {"n": "\n"}.get(one[1], one[1]), one) for one in re.findall(r'="((?:[^"\\]|\\.)*)"', labels or ""))
+            pairs = tuple(
+                re.sub(r"\\(.)", lambda one: {"n": "\n"}.get(one[1], one[1]), one)
+                for one in re.findall(r'="((?:[^"\\]|\\.)*)"', labels or "")
+            )
             self.assertNotIn((name, pairs), found)
             found[name.removeprefix("himeno_accept_"), pairs] = float(value)
-        wanted = {("level", ()): 2, ("accepted", ()): 0, ("end_timestamp_seconds", ()): 1764000000.5, ("duration_seconds", ()): 2.9}
+        wanted = {
+            ("level", ()): 2,
+            ("accepted", ()): 0,
+            ("end_timestamp_seconds", ()): 1764000000.5,
+            ("duration_seconds", ()): 2.9,
+        }
         for one in document["measured"]:
             host, own = one["host"], (one["host"],)
-            units = {"flops_per_second": ("gflops", 1e9), "ceiling_ratio": ("ceiling_share", 1), "exchange_seconds": ("exchange_seconds", 1),
-                     "temperature_celsius": ("celsius", 1), "power_watts": ("watts", 1), "flops_per_joule": ("gflops_per_watt", 1e9), "clock_hertz": ("sm_mhz", 1e6),
-                     "errors": ("errors", 1)}
-            wanted |= {("host_passed", own): one["verdict"] == "pass", ("host_drain", own): host in document["drain"]}
-            wanted |= {(f"host_{name}", own): factor * one[key] for name, (key, factor) in units.items()}
-            wanted |= {("host_outlier", (host, name)): key in one["outliers"] for name, (key, _) in units.items()}
+            units = {
+                "flops_per_second": ("gflops", 1e9),
+                "ceiling_ratio": ("ceiling_share", 1),
+                "exchange_seconds": ("exchange_seconds", 1),
+                "temperature_celsius": ("celsius", 1),
+                "power_watts": ("watts", 1),
+                "flops_per_joule": ("gflops_per_watt", 1e9),
+                "clock_hertz": ("sm_mhz", 1e6),
+                "errors": ("errors", 1),
+            }
+            wanted |= {
+                ("host_passed", own): one["verdict"] == "pass",
+                ("host_drain", own): host in document["drain"],
+            }
+            wanted |= {
+                (f"host_{name}", own): factor * one[key] for name, (key, factor) in units.items()
+            }
+            wanted |= {
+                ("host_outlier", (host, name)): key in one["outliers"]
+                for name, (key, _) in units.items()
+            }
         self.assertEqual(found, wanted)
 
 
@@ -170,16 +370,28 @@ class Report(Same):
                 for at, rank in enumerate(document["ranks"]):
                     rank |= change({"host": "HOST", "device": "DEVICE"}) | {"uuid": f"uuid{at}"}
                 text = json.dumps(document)
-            (folder / path.relative_to(golden)).write_text(text.replace("--json study", f"--json '{folder.name}'"))
+            (folder / path.relative_to(golden)).write_text(
+                text.replace("--json study", f"--json '{folder.name}'")
+            )
         output = f"{folder.name}.html"
-        subprocess.run([str(source / "scripts/report"), str(folder), "-o", output], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [str(source / "scripts/report"), str(folder), "-o", output],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         return pathlib.Path(output).read_text()
 
     def test_page(self):
         strange = self.study(pathlib.Path(HOSTILE["FOLDER"]), hostile)
         page = self.same(self.study(pathlib.Path("FOLDER"), lambda value: value), strange)
-        documents = [json.loads(path.read_text()) for path in pathlib.Path(HOSTILE["FOLDER"], "runs").glob("*.json")]
-        seconds = {len(one["ranks"]): statistics.median(one["result"]["samples"]) / one["config"]["block"] for one in documents}
+        documents = [
+            json.loads(path.read_text())
+            for path in pathlib.Path(HOSTILE["FOLDER"], "runs").glob("*.json")
+        ]
+        seconds = {
+            len(one["ranks"]): statistics.median(one["result"]["samples"]) / one["config"]["block"]
+            for one in documents
+        }
         head, rows = page.table(["scaling", "size"])
         cells = {int(row[2]): dict(zip(head, row)) for row in rows}
         self.assertEqual(sorted(cells), [1, 2])
@@ -188,16 +400,60 @@ class Report(Same):
             config, cell = document["config"], cells[ranks]
             points = (config["imax"] - 2) * (config["jmax"] - 2) * (config["kmax"] - 2)
             self.assertAlmostEqual(float(cell["µs per sweep"]), 1e6 * seconds[ranks], delta=0.006)
-            self.assertAlmostEqual(float(cell["GFLOPS"]) * seconds[ranks] * 1e9 / 34 / points, 1, delta=1e-3)
-            self.assertAlmostEqual(float(cell["efficiency"].rstrip("%")), 100 * seconds[1] / seconds[ranks] / ranks, delta=0.06)
-            self.assertAlmostEqual(float(cell["% of ceiling"].rstrip("%")), 100 * document["result"]["ceiling_share"], delta=0.06)
-            self.assertEqual((cell["size"], cell["kernel"], cell["runs"], cell["compared with"], cell["division"]),
-                             (config["size"], config["kernel"], "1", document["result"]["verified"], "x".join(map(str, config["procs"]))))
+            self.assertAlmostEqual(
+                float(cell["GFLOPS"]) * seconds[ranks] * 1e9 / 34 / points, 1, delta=1e-3
+            )
+            self.assertAlmostEqual(
+                float(cell["efficiency"].rstrip("%")),
+                100 * seconds[1] / seconds[ranks] / ranks,
+                delta=0.06,
+            )
+            self.assertAlmostEqual(
+                float(cell["% of ceiling"].rstrip("%")),
+                100 * document["result"]["ceiling_share"],
+                delta=0.06,
+            )
+            self.assertEqual(
+                (
+                    cell["size"],
+                    cell["kernel"],
+                    cell["runs"],
+                    cell["compared with"],
+                    cell["division"],
+                ),
+                (
+                    config["size"],
+                    config["kernel"],
+                    "1",
+                    document["result"]["verified"],
+                    "x".join(map(str, config["procs"])),
+                ),
+            )
         facts = dict(row for row in page.rows if len(row) == 2)
         system = documents[0]["system"]
-        self.assertEqual((facts["hosts"], facts["devices"], facts["UUIDs"], facts["maximum ranks"], facts["Linux kernel"], facts["cpu"], facts["version"]),
-                         (HOSTILE["HOST"], HOSTILE["DEVICE"], "uuid0, uuid1", "2", system["kernel"], system["cpu"], documents[0]["version"]))
-        commands = next(text for text in page.texts if text.startswith("mpirun") and "--json" in text)
+        self.assertEqual(
+            (
+                facts["hosts"],
+                facts["devices"],
+                facts["UUIDs"],
+                facts["maximum ranks"],
+                facts["Linux kernel"],
+                facts["cpu"],
+                facts["version"],
+            ),
+            (
+                HOSTILE["HOST"],
+                HOSTILE["DEVICE"],
+                "uuid0, uuid1",
+                "2",
+                system["kernel"],
+                system["cpu"],
+                documents[0]["version"],
+            ),
+        )
+        commands = next(
+            text for text in page.texts if text.startswith("mpirun") and "--json" in text
+        )
         self.assertEqual(commands.count(f"--json '{HOSTILE['FOLDER']}'/runs/strong-18x18x34"), 2)
 
 

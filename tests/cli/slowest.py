@@ -2,6 +2,7 @@
 """How late the slowest of N devices makes a block of sweeps, by Monte Carlo: slowest.py P Q R SPREAD prints the mean, the 5% and the 95% quantile of
 the lateness per sweep if each device keeps its speed, and the mean if it draws a new one for each sweep. A rank's sweep begins when its own and all its
 neighbours' last sweeps ended (a max-plus recursion), also over edges and corners; a sweep takes 1 + SPREAD * normal. Nothing is taken from himeno-predict."""
+
 import random
 import statistics
 import sys
@@ -13,7 +14,14 @@ def latest(times, extents):
     """Of each rank the latest end among itself and its neighbours, one dimension after the other."""
     stride = 1
     for extent in reversed(extents):
-        times = [max(times[rank + step * stride] for step in (-1, 0, 1) if 0 <= rank // stride % extent + step < extent) for rank in range(len(times))]
+        times = [
+            max(
+                times[rank + step * stride]
+                for step in (-1, 0, 1)
+                if 0 <= rank // stride % extent + step < extent
+            )
+            for rank in range(len(times))
+        ]
         stride *= extent
     return times
 
@@ -31,10 +39,15 @@ def lateness(extents, spread, sweeps, keeps, draw):
 def main(p, q, r, spread):
     chance = random.Random(54)
     extents = int(p), int(q), int(r)
-    kept = sorted(lateness(extents, float(spread), 3, True, lambda: chance.gauss(0, 1)) for _ in range(BLOCKS))
+    kept = sorted(
+        lateness(extents, float(spread), 3, True, lambda: chance.gauss(0, 1)) for _ in range(BLOCKS)
+    )
     long = lateness(extents, float(spread), SWEEPS, True, lambda: chance.gauss(0, 1))
     assert kept[0] / 2 < long < 2 * kept[-1]  # sweeps add nothing
-    drawn = [lateness(extents, float(spread), SWEEPS, False, lambda: chance.gauss(0, 1)) for _ in range(BLOCKS // 20)]
+    drawn = [
+        lateness(extents, float(spread), SWEEPS, False, lambda: chance.gauss(0, 1))
+        for _ in range(BLOCKS // 20)
+    ]
     print(statistics.mean(kept), kept[BLOCKS // 20], kept[-BLOCKS // 20], statistics.mean(drawn))
 
 

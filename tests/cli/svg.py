@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reads pictures of matplotlib back: what stands where, by the ticks of its axes."""
+
 import math
 import re
 import xml.etree.ElementTree
@@ -11,7 +12,11 @@ UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
 def number(text):
     """57 KiB, 1/16, 1000."""
     found = re.fullmatch(r"(?:(1)/)?([\d.]+)(?: ([KMG]iB|B))?", text)
-    return (1 / float(found[2]) if found[1] else float(found[2])) * UNITS.get(found[3], 1) if found else None
+    return (
+        (1 / float(found[2]) if found[1] else float(found[2])) * UNITS.get(found[3], 1)
+        if found
+        else None
+    )
 
 
 def identity(element):
@@ -23,7 +28,9 @@ def groups(element, start):
 
 
 def places(path):
-    return [(float(x), float(y)) for x, y in re.findall(r"[ML] ([-\d.e]+) ([-\d.e]+)", path.get("d"))]
+    return [
+        (float(x), float(y)) for x, y in re.findall(r"[ML] ([-\d.e]+) ([-\d.e]+)", path.get("d"))
+    ]
 
 
 class Axis:
@@ -41,7 +48,9 @@ class Axis:
 
     def value(self, place):
         (low, first), (high, last) = self.ends
-        return self.back(self.to(first) + (self.to(last) - self.to(first)) * (place - low) / (high - low))
+        return self.back(
+            self.to(first) + (self.to(last) - self.to(first)) * (place - low) / (high - low)
+        )
 
     def label(self, place):
         return min(self.ticks, key=lambda tick: abs(tick[0] - place))[1]
@@ -51,7 +60,11 @@ class Panel:
     def __init__(self, element, log):
         self.element = element
         self.x, self.y = (Axis(element, name, name in log) for name in "xy")
-        self.lines = [one for one in element.findall(f"{SVG}g") if identity(one).startswith(("line2d_", "t")) and not identity(one).startswith("text")]
+        self.lines = [
+            one
+            for one in element.findall(f"{SVG}g")
+            if identity(one).startswith(("line2d_", "t")) and not identity(one).startswith("text")
+        ]
         box = places(element.find(f"{SVG}g/{SVG}path"))
         self.left, self.right = (pick(x for x, _ in box) for pick in (min, max))
         self.top, self.bottom = (pick(y for _, y in box) for pick in (min, max))

@@ -6,6 +6,7 @@ A row is PATH<tab>LITERAL[<tab>= FORMULA]. A path is as in the schema; `[]` list
 formula says how the literal follows from the simulated machine: it is evaluated from rows `let NAME<tab>EXPRESSION` and other literals (`row(PATH)`),
 knows nothing of the document, and must equal the literal. A literal @NAME is a fact of this host or build, which is asked of the system. A table with
 rows `part<tab>PATH` is of these parts of the document alone. `hardware` names fields that need what the simulated machine has not, and their test."""
+
 import calendar
 import json
 import math
@@ -49,7 +50,11 @@ def take(document, steps):
         return document
     if steps[0] == "[]":
         return [take(one, steps[1:]) for one in document]
-    return take(document[steps[0]], steps[1:]) if isinstance(document, dict) and steps[0] in document else "absent"
+    return (
+        take(document[steps[0]], steps[1:])
+        if isinstance(document, dict) and steps[0] in document
+        else "absent"
+    )
 
 
 def row_leaves(path, literal):
@@ -71,7 +76,11 @@ def proc(path, key):
 
 def caches():
     """KiB of the data caches of the first core."""
-    folders = [one for one in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*") if (one / "type").read_text() != "Instruction\n"]
+    folders = [
+        one
+        for one in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")
+        if (one / "type").read_text() != "Instruction\n"
+    ]
     return [int((one / "size").read_text().rstrip("K\n")) for one in folders]
 
 
@@ -81,23 +90,60 @@ def fact(name, document, program):
     allowed, each = os.sched_getaffinity(0), [cores(one["cpus"]) for one in ranks if one["cpus"]]
     if name == "compiler":
         number = take(document, ["system", "compiler"]).split()[-1]
-        return take(document, ["system", "compiler"]) if re.search(rb"GCC: \([^)]*\) " + number.encode() + b"|clang version", program.read_bytes()) else number
+        return (
+            take(document, ["system", "compiler"])
+            if re.search(
+                rb"GCC: \([^)]*\) " + number.encode() + b"|clang version", program.read_bytes()
+            )
+            else number
+        )
     if name == "times":
         return [fact("now", one, program) for one in document["log"]]
     if name == "now":
-        seconds = time.time() - calendar.timegm(time.strptime(document["time"], "%Y-%m-%dT%H:%M:%SZ"))
+        seconds = time.time() - calendar.timegm(
+            time.strptime(document["time"], "%Y-%m-%dT%H:%M:%SZ")
+        )
         return document["time"] if 0 <= seconds < 600 else time.asctime()
     if name == "cpus":
-        here = cores(pathlib.Path("/sys/devices/system/cpu/online").read_text())  # mpirun binds to any
-        return [one["cpus"] if mine and mine <= here else sorted(here) for one, mine in zip(ranks, each)]
-    return {"host": lambda: os.environ.get("SLURMD_NODENAME") or socket.gethostname(), "hosts": lambda: [fact("host", document, program)] * len(ranks),
-            "version": lambda: re.search(r"AC_INIT\(\[[^]]*\], \[([^]]*)\]", (source / "configure.ac").read_text())[1],
-            "os": lambda: proc("/etc/os-release", "PRETTY_NAME")[0], "kernel": lambda: f"{names.sysname} {names.release} {names.machine}",
-            "cpu": lambda: (proc("/proc/cpuinfo", "model name") or proc("/proc/cpuinfo", "Model"))[0],
-            "memory": lambda: os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), "cores": lambda: len(allowed), "uuid": lambda: document["device"]["uuid"] if re.fullmatch("CPU-[0-9a-f]{16}", document["device"]["uuid"]) else "CPU-",
-            "linux": lambda: f"{names.sysname} {names.release}", "arch": lambda: document["device"]["arch"] if document["device"]["arch"].split()[0] == names.machine else names.machine,
-            "cache": lambda: max(kib << 10 for kib in caches()), "settings": lambda: {key: value for key, value in os.environ.items() if key in SETTINGS or key.startswith("HIMENO_")},
-            "cpus_shared": lambda: [any(mine & other for other in each[:at] + each[at + 1:]) for at, mine in enumerate(each)]}[name]()
+        here = cores(
+            pathlib.Path("/sys/devices/system/cpu/online").read_text()
+        )  # mpirun binds to any
+        return [
+            one["cpus"] if mine and mine <= here else sorted(here) for one, mine in zip(ranks, each)
+        ]
+    return {
+        "host": lambda: os.environ.get("SLURMD_NODENAME") or socket.gethostname(),
+        "hosts": lambda: [fact("host", document, program)] * len(ranks),
+        "version": lambda: re.search(
+            r"AC_INIT\(\[[^]]*\], \[([^]]*)\]", (source / "configure.ac").read_text()
+        )[1],
+        "os": lambda: proc("/etc/os-release", "PRETTY_NAME")[0],
+        "kernel": lambda: f"{names.sysname} {names.release} {names.machine}",
+        "cpu": lambda: (proc("/proc/cpuinfo", "model name") or proc("/proc/cpuinfo", "Model"))[0],
+        "memory": lambda: os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"),
+        "cores": lambda: len(allowed),
+        "uuid": lambda: (
+            document["device"]["uuid"]
+            if re.fullmatch("CPU-[0-9a-f]{16}", document["device"]["uuid"])
+            else "CPU-"
+        ),
+        "linux": lambda: f"{names.sysname} {names.release}",
+        "arch": lambda: (
+            document["device"]["arch"]
+            if document["device"]["arch"].split()[0] == names.machine
+            else names.machine
+        ),
+        "cache": lambda: max(kib << 10 for kib in caches()),
+        "settings": lambda: {
+            key: value
+            for key, value in os.environ.items()
+            if key in SETTINGS or key.startswith("HIMENO_")
+        },
+        "cpus_shared": lambda: [
+            any(mine & other for other in each[:at] + each[at + 1 :])
+            for at, mine in enumerate(each)
+        ],
+    }[name]()
 
 
 def hosts_named(literal, host):
@@ -111,21 +157,45 @@ def hosts_named(literal, host):
 class Tables:
     def __init__(self, paths):
         self.rows, self.parts = {}, []
-        self.names = {**vars(math), **vars(statistics), "true": True, "false": False, "null": None, "row": lambda path: self.rows[path][0]}
-        for line in (line for path in paths for line in pathlib.Path(path).read_text().splitlines() if line and line[0] != "#"):
+        self.names = {
+            **vars(math),
+            **vars(statistics),
+            "true": True,
+            "false": False,
+            "null": None,
+            "row": lambda path: self.rows[path][0],
+        }
+        for line in (
+            line
+            for path in paths
+            for line in pathlib.Path(path).read_text().splitlines()
+            if line and line[0] != "#"
+        ):
             path, literal, *formula = line.split("\t")
             if path == "part":
                 self.parts.append(literal)
             elif path.startswith("let "):
                 self.names[path[4:]] = eval(literal, self.names)
             else:
-                self.rows[path] = literal if literal[0] == "@" else eval(literal, self.names), formula[0].removeprefix("= ") if formula else None
+                self.rows[path] = (
+                    literal if literal[0] == "@" else eval(literal, self.names),
+                    formula[0].removeprefix("= ") if formula else None,
+                )
 
     def wrong(self, document, program):
-        have = {path for path, _ in leaves(document, "") if not self.parts or any(re.match(re.escape(part) + r"([.[]|$)", path) for part in self.parts)}
+        have = {
+            path
+            for path, _ in leaves(document, "")
+            if not self.parts
+            or any(re.match(re.escape(part) + r"([.[]|$)", path) for part in self.parts)
+        }
         for path, (literal, formula) in self.rows.items():
             found = take(document, re.findall(r"\[\]|[^.\[]+", path))
-            wanted = fact(literal[1:], document, program) if isinstance(literal, str) and literal[:1] == "@" else hosts_named(literal, fact("host", {}, program))
+            wanted = (
+                fact(literal[1:], document, program)
+                if isinstance(literal, str) and literal[:1] == "@"
+                else hosts_named(literal, fact("host", {}, program))
+            )
             if not near(found, wanted):
                 yield f"{path} is {json.dumps(found)} and not {json.dumps(wanted)}"
             if formula and not near(eval(formula, self.names), literal):
@@ -152,21 +222,40 @@ def unchecked(schema, paths):
     """Declared leaves of which no table has a value, less those of `hardware`, and what this has in vain."""
     hardware, *paths = map(pathlib.Path, paths)
     name = paths[-1].name.partition(".")[0]
-    excused = [row.split("\t")[1] for row in hardware.read_text().splitlines() if row.split("\t")[0] in (name, "*")]
+    excused = [
+        row.split("\t")[1]
+        for row in hardware.read_text().splitlines()
+        if row.split("\t")[0] in (name, "*")
+    ]
     prefix = "log[]." if name == "soak" else ""
-    valued = {leaf.removeprefix(prefix) for path in paths for row, (literal, _) in Tables([path]).rows.items()
-              for leaf, value in ([(row, literal)] if str(literal)[:1] == "@" else row_leaves(row, literal)) if value is not None}
+    valued = {
+        leaf.removeprefix(prefix)
+        for path in paths
+        for row, (literal, _) in Tables([path]).rows.items()
+        for leaf, value in (
+            [(row, literal)] if str(literal)[:1] == "@" else row_leaves(row, literal)
+        )
+        if value is not None
+    }
     for pattern in map(str, declared(schema, schema)):
-        seen = any(re.fullmatch(re.escape(pattern).replace(r"\.\*", r"(\..+)?"), leaf) for leaf in valued)
+        seen = any(
+            re.fullmatch(re.escape(pattern).replace(r"\.\*", r"(\..+)?"), leaf) for leaf in valued
+        )
         excuse = any(re.match(re.escape(one) + r"([.[]|$)", pattern) for one in excused)
         if seen == excuse:
-            yield f"{pattern}: " + ("has a value, and hardware excuses it" if seen else "no table has a value")
+            yield f"{pattern}: " + (
+                "has a value, and hardware excuses it" if seen else "no table has a value"
+            )
 
 
 if __name__ == "__main__":
     source = pathlib.Path(os.environ["top_srcdir"])
     option, first, *rest = sys.argv[1:]
     found = json.loads(pathlib.Path(first).read_text())
-    wrong = list(unchecked(found, rest) if option == "--schema" else Tables(rest).wrong(found, pathlib.Path(option)))
+    wrong = list(
+        unchecked(found, rest)
+        if option == "--schema"
+        else Tables(rest).wrong(found, pathlib.Path(option))
+    )
     print(*wrong, sep="\n")
     sys.exit(bool(wrong))

@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: MIT
 """The command lines that users are shown: in README.md, doc/, the recipes of scripts/sites, and the examples of --help."""
+
 import pathlib
 import re
 import subprocess
 
 PROGRAMS = "himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict qpu-as".split()
-NAME = rf"(?:\S*/)?(?:{'|'.join(PROGRAMS)})|scripts/[a-z][a-z-]+(?![a-z./-])|tests/[a-z_/]+(?![a-z_.])"
+NAME = (
+    rf"(?:\S*/)?(?:{'|'.join(PROGRAMS)})|scripts/[a-z][a-z-]+(?![a-z./-])|tests/[a-z_/]+(?![a-z_.])"
+)
 SETTING = r'(?:[A-Z][A-Z_]+=(?:"[^"]*"|\S+) +)*'
 LAUNCHER = r"(?:mpirun|srun|salloc|sbatch|podman|apptainer)\b"
 # A line of a code block that does something; a span of code in a sentence counts only with an argument or a launcher.
-LINE = re.compile(rf"{SETTING}(?:(?:{NAME})(?= \D|$)|{LAUNCHER} |\./configure|module load|tar xf|make |jq |cp )")
+LINE = re.compile(
+    rf"{SETTING}(?:(?:{NAME})(?= \D|$)|{LAUNCHER} |\./configure|module load|tar xf|make |jq |cp )"
+)
 SPAN = re.compile(rf"{SETTING}(?:(?:{NAME}) +\S|{LAUNCHER} .*(?:{'|'.join(PROGRAMS)}))")
 # Recipes: what they hand to a shell, start with arguments of their own, or quote.
-RECIPE = re.compile(rf"(?:{LAUNCHER} [^:']*|(?:exec )?\S*scripts/[a-z]+\"? .*|(?<=')(?:{'|'.join(PROGRAMS)}) -[^']*|"
-                    rf"^ +(?:{'|'.join(PROGRAMS)}) -.*|reframe -.*)$|(?<=')(?:{'|'.join(PROGRAMS)}) -[^']*")
+RECIPE = re.compile(
+    rf"(?:{LAUNCHER} [^:']*|(?:exec )?\S*scripts/[a-z]+\"? .*|(?<=')(?:{'|'.join(PROGRAMS)}) -[^']*|"
+    rf"^ +(?:{'|'.join(PROGRAMS)}) -.*|reframe -.*)$|(?<=')(?:{'|'.join(PROGRAMS)}) -[^']*"
+)
 
 
 def plain(text):
@@ -37,7 +44,9 @@ def of_markdown(text):
 
 def of_help(text):
     """Commands are indented by two spaces; lines that are indented further explain them."""
-    for line in re.findall(r"^  \S.*", text.partition("Examples:\n")[2].partition("\n\n")[0], flags=re.M):
+    for line in re.findall(
+        r"^  \S.*", text.partition("Examples:\n")[2].partition("\n\n")[0], flags=re.M
+    ):
         yield from (command.strip() for command in plain(line).split(";"))
 
 
@@ -51,15 +60,24 @@ def of_comments(text):
 def of_recipe(text):
     for line in text.replace("\\\n", "").splitlines():
         if not line.startswith("_"):
-            yield from (re.sub(r"  +", " ", plain(one) if one[:5] != "exec " else one) for one in re.findall(RECIPE, line))
-    for words in re.findall(r"executable_opts \+?= \[(.*)\]", text):  # ReFrame's, with names for values
+            yield from (
+                re.sub(r"  +", " ", plain(one) if one[:5] != "exec " else one)
+                for one in re.findall(RECIPE, line)
+            )
+    for words in re.findall(
+        r"executable_opts \+?= \[(.*)\]", text
+    ):  # ReFrame's, with names for values
         yield "himeno-gpu " + " ".join(word.strip("\"'") for word in words.split(", "))
 
 
 def documented(source, build):
     """(where, command) of each, as often as it is shown."""
     source = pathlib.Path(source)
-    for path in [source / "README.md", source / "CONTRIBUTING.md", *sorted(source.glob("doc/**/*.md"))]:
+    for path in [
+        source / "README.md",
+        source / "CONTRIBUTING.md",
+        *sorted(source.glob("doc/**/*.md")),
+    ]:
         yield from ((str(path.relative_to(source)), one) for one in of_markdown(path.read_text()))
     for path in sorted(source.glob("doc/kernel-template.*")):
         yield from ((str(path.relative_to(source)), one) for one in of_comments(path.read_text()))
@@ -69,15 +87,20 @@ def documented(source, build):
         for folder in ("", "gpu/qpu/"):
             program = pathlib.Path(build) / folder / name
             if program.exists():
-                text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+                text = subprocess.run(
+                    [program, "--help"], capture_output=True, text=True, check=True
+                ).stdout
                 yield from ((f"{name} --help", one) for one in of_help(text))
     for path in sorted(source.glob("scripts/*")):
         if path.is_file() and "Examples:" in path.read_text(errors="replace"):
-            text = subprocess.run([path, "--help"], capture_output=True, text=True, check=True).stdout
+            text = subprocess.run(
+                [path, "--help"], capture_output=True, text=True, check=True
+            ).stdout
             yield from ((f"scripts/{path.name} --help", one) for one in of_help(text))
 
 
 if __name__ == "__main__":
     import sys
+
     for where, one in documented(*sys.argv[1:3]):
         print(f"{where}: {one}")

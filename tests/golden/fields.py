@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Holds the fields of documents against the schemas of doc/, both ways: what a document has stands in its schema, and what a schema
 has is written by some document, or named in `unwritten` with the reason."""
+
 import json
 import pathlib
 import re
@@ -50,13 +51,23 @@ def children(whole, nodes):
 def spot(whole, nodes, path, key):
     """What names a property: objects of one schema with the same properties count as one, wherever they are."""
     words = ("properties", "items", "additionalProperties")
-    return path.split(".")[0] + key + json.dumps([{word: node.get(word) for word in words} for node in resolved(whole, nodes)])
+    return (
+        path.split(".")[0]
+        + key
+        + json.dumps([{word: node.get(word) for word in words} for node in resolved(whole, nodes)])
+    )
 
 
 def unknown(whole, nodes, value, path, written):
     """What of a value stands in no schema; `written` gets the spot of each property that is there."""
     known = children(whole, nodes)
-    for key, inner in value.items() if isinstance(value, dict) else [("[]", one) for one in value] if isinstance(value, list) else []:
+    for key, inner in (
+        value.items()
+        if isinstance(value, dict)
+        else [("[]", one) for one in value]
+        if isinstance(value, list)
+        else []
+    ):
         place = key if key in known or isinstance(value, list) else "*"
         if place in known:
             written.add(spot(whole, nodes, path, place))
@@ -87,17 +98,28 @@ def faults(roots, kind, document):
 def differences(source, documents, skipped):
     """In words; documents are those of one run of tests/golden/commands, {kind: [file of documents]}. Of `skipped` kinds some could not be made."""
     roots, written, stray = roots_of(source), set(), {}
-    for kind, document in ((kind, one) for kind, files in documents.items() for file in files for one in file):
+    for kind, document in (
+        (kind, one) for kind, files in documents.items() for file in files for one in file
+    ):
         name = document.get("schema", kind.split()[0])
         if name in roots:
             _, whole = roots[name]
             stray.update(dict.fromkeys(unknown(whole, [whole], document, name, written)))
     yield from (f"{path} is written and stands in no schema" for path in stray)
-    excused = {row.split()[0] for row in UNWRITTEN.read_text().splitlines() if not row.startswith("#")}
+    excused = {
+        row.split()[0] for row in UNWRITTEN.read_text().splitlines() if not row.startswith("#")
+    }
     for name, (kind, whole) in roots.items():
         newest = whole["properties"].get("schema", {}).get("enum", [name])[0]
         if kind in skipped or name != newest or re.search(r"-[0-9]+$", kind):
             continue
         found = set(silent(whole, [whole], name, written))
-        yield from (f"{path} stands in a schema and is written by no document" for path in sorted(found - excused))
-        yield from (f"{path} stands in tests/golden/unwritten and is written" for path in sorted(excused - found) if path.startswith(name + "."))
+        yield from (
+            f"{path} stands in a schema and is written by no document"
+            for path in sorted(found - excused)
+        )
+        yield from (
+            f"{path} stands in tests/golden/unwritten and is written"
+            for path in sorted(excused - found)
+            if path.startswith(name + ".")
+        )

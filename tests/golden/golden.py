@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """golden.py CHECK SOURCE BUILD FOLDER: compares what users are shown with what tests/golden/commands freezes.
 
-    whole     every documented command line is listed in `commands`, and its options in the --help of what it starts
-    run       the lines of `commands` run as they did, in FOLDER, and their documents follow the schemas of doc/
-    fields    FOLDER/run.json of a run before and the schemas of doc/ have the same fields"""
+whole     every documented command line is listed in `commands`, and its options in the --help of what it starts
+run       the lines of `commands` run as they did, in FOLDER, and their documents follow the schemas of doc/
+fields    FOLDER/run.json of a run before and the schemas of doc/ have the same fields"""
+
 import json
 import os
 import pathlib
@@ -22,6 +23,7 @@ SUBCOMMANDS = ("scripts/scaling", "scripts/plot")
 
 
 # ---- the frozen command lines ----
+
 
 class Line:
     """One documented command line: `WHERE: COMMAND`, and indented below it what is frozen of it."""
@@ -86,7 +88,9 @@ def unknown_options(command, source, build):
     for part in re.split(r" (?:&&|[;|]) ", command):
         program = None
         for at, word in enumerate(words := words_of(part)):
-            found = re.search(rf"(?:^|/)({'|'.join(documented.PROGRAMS)})$|(scripts/[a-z-]+)$", word)
+            found = re.search(
+                rf"(?:^|/)({'|'.join(documented.PROGRAMS)})$|(scripts/[a-z-]+)$", word
+            )
             if found and not program:
                 program = found[1] or found[2]
                 if program in SUBCOMMANDS and at + 1 < len(words):
@@ -100,38 +104,62 @@ def unknown_options(command, source, build):
 
 # ---- documents ----
 
+
 def load(path):
     text = path.read_text()
     if path.suffix == ".csv":
         return [dict.fromkeys(text.splitlines()[0].split(","), "")]
-    return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else [json.loads(text)]
+    return (
+        [json.loads(line) for line in text.splitlines()]
+        if path.suffix == ".jsonl"
+        else [json.loads(text)]
+    )
 
 
 # ---- running ----
+
 
 def environment_of(source, build, folder):
     """A folder's programs as the documents call them, on this machine; by the virtual clock where a command describes
     its machine. What is launched is replayed."""
     bin_folder = folder / "bin"
     bin_folder.mkdir(parents=True, exist_ok=True)
-    programs = {name: build / ("gpu/qpu/" + name if name.startswith("qpu") else name) for name in documented.PROGRAMS}
+    programs = {
+        name: build / ("gpu/qpu/" + name if name.startswith("qpu") else name)
+        for name in documented.PROGRAMS
+    }
     for name, program in {"mpirun": os.environ["MPIRUN"], **programs}.items():
         (bin_folder / name).unlink(missing_ok=True)
         if name in ("mpirun", "himeno-gpu", "gemm-gpu"):
-            chosen = program if name == "mpirun" else f"{build}/${{CLOCK_MACHINE:+tests/clock/}}{name}"
+            chosen = (
+                program if name == "mpirun" else f"{build}/${{CLOCK_MACHINE:+tests/clock/}}{name}"
+            )
             start = f'[ -n "$OMPI_COMM_WORLD_RANK$PMI_RANK" ] || exec "{source}/tests/replayed" "{chosen}" "$@"\nexec "{chosen}" "$@"'
             (bin_folder / name).write_text(f"#!/bin/sh\n{start}\n")
             (bin_folder / name).chmod(0o755)
         elif program.exists():
             (bin_folder / name).symlink_to(program)
-    return dict(os.environ, PATH=f"{bin_folder}:{os.environ['PATH']}", HIMENO_TUNE_CACHE=str(folder / "tune.json"), OMP_NUM_THREADS="1",
-                HIMENO_SOURCE=str(source), top_srcdir=str(source), top_builddir=str(build))
+    return dict(
+        os.environ,
+        PATH=f"{bin_folder}:{os.environ['PATH']}",
+        HIMENO_TUNE_CACHE=str(folder / "tune.json"),
+        OMP_NUM_THREADS="1",
+        HIMENO_SOURCE=str(source),
+        top_srcdir=str(source),
+        top_builddir=str(build),
+    )
 
 
 def work_in(folder, source, build):
     folder.mkdir(parents=True, exist_ok=True)
-    for name, target in (("build", build), ("scripts", source / "scripts"), ("doc", source / "doc"), ("tests", source / "tests"),
-                         ("himeno", source / "himeno"), ("gpu", source / "gpu")):
+    for name, target in (
+        ("build", build),
+        ("scripts", source / "scripts"),
+        ("doc", source / "doc"),
+        ("tests", source / "tests"),
+        ("himeno", source / "himeno"),
+        ("gpu", source / "gpu"),
+    ):
         if not (folder / name).exists():
             (folder / name).symlink_to(target)
     return folder
@@ -151,7 +179,14 @@ def lacks(need):
 
 def shell(command, folder, env):
     limit = 60 * int(os.environ.get("SLOWNESS") or 1)
-    return subprocess.run(["timeout", str(limit), "bash", "-c", command], cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return subprocess.run(
+        ["timeout", str(limit), "bash", "-c", command],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
 
 
 def run_line(line, folder, env, schemas, documents):
@@ -160,10 +195,14 @@ def run_line(line, folder, env, schemas, documents):
         shell(given, folder, env)
     done = shell(line.run, folder, env)
     for steps in folder.glob("*/steps"):
-        shell(f"tests/replayed --steps {shlex.quote(steps.parent.name)}", folder, env).check_returncode()
+        shell(
+            f"tests/replayed --steps {shlex.quote(steps.parent.name)}", folder, env
+        ).check_returncode()
     complaints = []
     if done.returncode != line.exit:
-        complaints.append(f"exit code {done.returncode}, not {line.exit}:\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
+        complaints.append(
+            f"exit code {done.returncode}, not {line.exit}:\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
+        )
     for pattern in line.says:
         if not re.search(pattern, done.stdout, re.M):
             complaints.append(f"no line like {pattern!r} in:\n{done.stdout[-3000:]}")
@@ -175,29 +214,48 @@ def run_line(line, folder, env, schemas, documents):
             continue
         if kind:
             documents.setdefault(kind, []).append(load(path))
-            complaints += [f"{name}: {text}" for one in documents[kind][-1] for text in fields.faults(schemas, kind, one)]
+            complaints += [
+                f"{name}: {text}"
+                for one in documents[kind][-1]
+                for text in fields.faults(schemas, kind, one)
+            ]
     return complaints
 
 
 # ---- the checks ----
+
 
 def check_whole(source, build, folder):
     frozen = {(line.where, line.command) for line in read_lines((HERE / "commands").read_text())}
     for where, command in dict.fromkeys(documented.documented(source, build)):
         if (where, command) not in frozen:
             yield f"{where}: {command}\n    is not in tests/golden/commands: freeze it there"
-        yield from (f"{where}: {command}\n    {text}" for text in unknown_options(command, source, build))
+        yield from (
+            f"{where}: {command}\n    {text}" for text in unknown_options(command, source, build)
+        )
     for line in read_lines((HERE / "commands").read_text()):
         if not line.run and not line.absent:
             yield f"{line.where}: {line.command}\n    neither runs nor says why not"
-        yield from (f"{line.where}: {line.command}\n    {text}" for text in unknown_options(line.command, source, build))
+        yield from (
+            f"{line.where}: {line.command}\n    {text}"
+            for text in unknown_options(line.command, source, build)
+        )
 
 
 def check_run(source, build, folder):
-    env, schemas, documents, seen = environment_of(source, build, folder), fields.roots_of(source), {}, set()
+    env, schemas, documents, seen = (
+        environment_of(source, build, folder),
+        fields.roots_of(source),
+        {},
+        set(),
+    )
     for line in read_lines((HERE / "commands").read_text()):
         place = work_in(folder / re.sub(r"[^A-Za-z0-9]+", "-", line.where), source, build)
-        if not line.run or any(lacks(need) for need in line.needs) or (str(place), line.run) in seen:
+        if (
+            not line.run
+            or any(lacks(need) for need in line.needs)
+            or (str(place), line.run) in seen
+        ):
             continue
         seen.add((str(place), line.run))
         began = cpu_seconds()
@@ -209,8 +267,12 @@ def check_run(source, build, folder):
 
 
 def check_fields(source, build, folder):
-    skipped = {re.split("[ -]", written.partition(" ")[2])[0] for line in read_lines((HERE / "commands").read_text()) if any(map(lacks, line.needs))
-               for written in line.writes}
+    skipped = {
+        re.split("[ -]", written.partition(" ")[2])[0]
+        for line in read_lines((HERE / "commands").read_text())
+        if any(map(lacks, line.needs))
+        for written in line.writes
+    }
     return fields.differences(source, json.loads((folder / "run.json").read_text()), skipped)
 
 

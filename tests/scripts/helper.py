@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Shared by the unittest files of the scripts: their modules, a folder per case, a made-up run of scripts/accept, and TAP."""
+
 import io
 import os
 import pathlib
@@ -10,9 +11,15 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-SOURCE = pathlib.Path(os.environ.get("top_srcdir") or pathlib.Path(__file__).resolve().parents[2]).resolve()
+SOURCE = pathlib.Path(
+    os.environ.get("top_srcdir") or pathlib.Path(__file__).resolve().parents[2]
+).resolve()
 SCRIPTS = SOURCE / "scripts"
-sys.path[:0] = [str(path) for path in (*sorted(SCRIPTS.glob("*/")), SCRIPTS) if path.is_dir() and path.name != "sites"]
+sys.path[:0] = [
+    str(path)
+    for path in (*sorted(SCRIPTS.glob("*/")), SCRIPTS)
+    if path.is_dir() and path.name != "sites"
+]
 
 
 class Case(unittest.TestCase):
@@ -26,8 +33,12 @@ class Case(unittest.TestCase):
 
     def python(self, code, *arguments):
         """Runs Python with the scripts' modules; its exit status, output and errors."""
-        code = f"import sys; sys.dont_write_bytecode = True; sys.path[:0] = {sys.path[:9]!r}\n{code}"
-        ended = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=600)
+        code = (
+            f"import sys; sys.dont_write_bytecode = True; sys.path[:0] = {sys.path[:9]!r}\n{code}"
+        )
+        ended = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=600
+        )
         return ended.returncode, ended.stdout, ended.stderr
 
     def replace(self, of, name, value):
@@ -39,7 +50,15 @@ class Case(unittest.TestCase):
 class Options:
     """Those of a run of scripts/accept on four hosts."""
 
-    names, folder, soak, slice, limit, seconds, per_host = ["a", "b", "c", "d"], ".", 100, 25, 5, 1, 1
+    names, folder, soak, slice, limit, seconds, per_host = (
+        ["a", "b", "c", "d"],
+        ".",
+        100,
+        25,
+        5,
+        1,
+        1,
+    )
     options, gemm_options, size, policy, ignored = [], [], "XS", "default", []
     prometheus = level = block = timeout = None
     backend, listed, are_gpus, asked = "", {}, False, False
@@ -68,14 +87,32 @@ class Run:
 
     def together(self, what, jobs, width=None, **_):
         self.launched += [name for name, _, _ in jobs]
-        return {name: {"name": name, "outcome": "pass", "why": "", "seconds": 1, "command": name, "hosts": hosts,
-                       "ranks": [job.get("per_host") or self.a.devices[host] for host in hosts],
-                       **self.outcomes.get(name, {})}
-                for name, hosts, job in jobs}
+        return {
+            name: {
+                "name": name,
+                "outcome": "pass",
+                "why": "",
+                "seconds": 1,
+                "command": name,
+                "hosts": hosts,
+                "ranks": [job.get("per_host") or self.a.devices[host] for host in hosts],
+                **self.outcomes.get(name, {}),
+            }
+            for name, hosts, job in jobs
+        }
 
     def find(self, kind, on, why, step, device=None, checks=None, **_):
-        self.findings.append({"kind": kind, "hosts": on, "device": device, "why": why,
-                              "checks": checks or [kind], "command": "", "step": ""})
+        self.findings.append(
+            {
+                "kind": kind,
+                "hosts": on,
+                "device": device,
+                "why": why,
+                "checks": checks or [kind],
+                "command": "",
+                "step": "",
+            }
+        )
 
     def found(self):
         return sorted((one["kind"], *one["hosts"]) for one in self.findings)
@@ -93,8 +130,13 @@ class Tap(unittest.TestResult):
     def line(self, test, failed, error=None, note=""):
         self.number += 1
         text = sys.stdout.getvalue() + self._exc_info_to_string(error, test) if error else ""
-        print(f"{'not ' * failed}ok {self.number} {test.shortDescription() or test}{note}", file=self.out)
-        print("".join(f"# {line}\n" for line in text.splitlines()), end="", file=self.out, flush=True)
+        print(
+            f"{'not ' * failed}ok {self.number} {test.shortDescription() or test}{note}",
+            file=self.out,
+        )
+        print(
+            "".join(f"# {line}\n" for line in text.splitlines()), end="", file=self.out, flush=True
+        )
 
     def addSuccess(self, test):
         self.line(test, False)

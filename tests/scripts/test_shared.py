@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Modules that all scripts use."""
+
 import os
 import re
 import resource
@@ -24,14 +25,25 @@ class Shared(helper.Case):
     def test_why_a_step_did_not_start(self):
         """why a step did not start: the program's last error, else how a launcher's framed message begins, else the last line"""
         rule = "-" * 74
+
         def said(*lines):
             with open("log", "w") as log:
                 log.write("\n".join(("$ mpirun true", *lines)) + "\n")
             return processes.last_words("log")
-        framed = rule, "mpirun has found", "too few slots. Ask for fewer.", "", "Or name more hosts.", rule
+
+        framed = (
+            rule,
+            "mpirun has found",
+            "too few slots. Ask for fewer.",
+            "",
+            "Or name more hosts.",
+            rule,
+        )
         self.assertEqual(said(*framed), "mpirun has found too few slots.")
-        self.assertEqual(said("himeno-gpu: warning: a", "himeno-gpu: no such device", *framed),
-                         "himeno-gpu: no such device")
+        self.assertEqual(
+            said("himeno-gpu: warning: a", "himeno-gpu: no such device", *framed),
+            "himeno-gpu: no such device",
+        )
         self.assertEqual(said("one", "two", rule), "two")
         self.assertEqual(said(*framed, "bash: line 1", "bash: gone"), "bash: gone")
 
@@ -55,7 +67,9 @@ class Shared(helper.Case):
         files.write_whole("link", b"two")
         self.assertTrue(os.path.islink("link"))
         self.assertEqual((text("there"), stat.S_IMODE(os.stat("there").st_mode)), ("two", 0o640))
-        ended = self.python('import files; print("before"); files.write_whole("/dev/stdout", "two\\n"); print("after")')
+        ended = self.python(
+            'import files; print("before"); files.write_whole("/dev/stdout", "two\\n"); print("after")'
+        )
         self.assertEqual(ended, (0, "before\ntwo\nafter\n", ""))
         os.symlink("round", "round")
         for path in ("/dev/full", ".", "none/x", "there/x", "round"):
@@ -65,20 +79,27 @@ class Shared(helper.Case):
 
     def test_written_in_place(self):
         """a script's file that cannot be replaced is overwritten, with a warning; a pipe is not waited for"""
-        for broken in ("os.fchmod = refuse", "os.replace = refuse",
-                       "os.open, real = (lambda path, flags, *mode: refuse() if len(mode) else real(path, flags)), os.open"):
+        for broken in (
+            "os.fchmod = refuse",
+            "os.replace = refuse",
+            "os.open, real = (lambda path, flags, *mode: refuse() if len(mode) else real(path, flags)), os.open",
+        ):
             with open("file", "w") as file:
                 file.write("older and longer")
-            ended = self.python("import os, files\ndef refuse(*_): raise PermissionError(1, 'no')\n"
-                                f"{broken}\nfiles.write_whole('file', 'new')")
+            ended = self.python(
+                "import os, files\ndef refuse(*_): raise PermissionError(1, 'no')\n"
+                f"{broken}\nfiles.write_whole('file', 'new')"
+            )
             warning = "-c: warning: file: overwritten in place, because it cannot be replaced: no\n"
             self.assertEqual((text("file"), ended), ("new", (0, "", warning)))
         if subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode == 0:
             open("mounted", "w").close()
-            code, _, errors = self.python("import ctypes, subprocess, files\nctypes.CDLL(None).unshare(0x20000) # CLONE_NEWNS"
-                                          "\nsubprocess.run(['mount', '--make-rprivate', '/'], check=True)"
-                                          "\nsubprocess.run(['mount', '--bind', 'mounted', 'file'], check=True)"
-                                          "\nfiles.write_whole('file', 'mounted')")
+            code, _, errors = self.python(
+                "import ctypes, subprocess, files\nctypes.CDLL(None).unshare(0x20000) # CLONE_NEWNS"
+                "\nsubprocess.run(['mount', '--make-rprivate', '/'], check=True)"
+                "\nsubprocess.run(['mount', '--bind', 'mounted', 'file'], check=True)"
+                "\nfiles.write_whole('file', 'mounted')"
+            )
             self.assertEqual((code, text("mounted")), (0, "mounted"))
             self.assertRegex(errors, "in place, .*busy")
         os.mkfifo("pipe")
@@ -94,17 +115,21 @@ class Shared(helper.Case):
             file.write("older")
         for nameless in (True, False):
             for name in ("SIGHUP", "SIGINT", "SIGTERM"):
-                ended = self.python("import os, signal, endings, files\nendings.end_cleanly()\n" +
-                                    "os.O_TMPFILE = os.O_CREAT | os.O_EXCL\n" * (not nameless) +
-                                    f"os.fsync = lambda descriptor: os.kill(os.getpid(), signal.{name})\n"
-                                    "files.write_whole('file', 'new')")
+                ended = self.python(
+                    "import os, signal, endings, files\nendings.end_cleanly()\n"
+                    + "os.O_TMPFILE = os.O_CREAT | os.O_EXCL\n" * (not nameless)
+                    + f"os.fsync = lambda descriptor: os.kill(os.getpid(), signal.{name})\n"
+                    "files.write_whole('file', 'new')"
+                )
                 self.assertEqual(ended, (128 + getattr(signal, name), "", ""))
                 self.assertEqual((text("file"), os.listdir()), ("older", ["file"]))
 
     def test_a_figure_that_misses_its_target(self):
         """a figure that misses its target is slow"""
-        self.assertEqual([gpu_check_summary.figure("", value, 0.99)["verdict"] for value in (0.989, 0.99, 1)],
-                         ["slow", "met", "met"])
+        self.assertEqual(
+            [gpu_check_summary.figure("", value, 0.99)["verdict"] for value in (0.989, 0.99, 1)],
+            ["slow", "met", "met"],
+        )
         self.assertIsNone(gpu_check_summary.figure("", 1)["verdict"])
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Studies, plots and reports, function by function: which direction is slower, what is drawn."""
+
 import contextlib
 import io
 import json
@@ -21,15 +22,28 @@ import store
 class Studying(helper.Case):
     def test_a_study_is_compared_point_by(self):
         """a study is compared point by point: noise of both, the number of points, which way, and the exit status"""
+
         def rows(*groups):
-            return [{"scaling": "strong", "size": size, "ranks": 1, "kernel": "stream", "transport": "none",
-                     "procs": "1x1x1", "seconds_a_sweep": time}
-                    for size, times in groups for time in times]
+            return [
+                {
+                    "scaling": "strong",
+                    "size": size,
+                    "ranks": 1,
+                    "kernel": "stream",
+                    "transport": "none",
+                    "procs": "1x1x1",
+                    "seconds_a_sweep": time,
+                }
+                for size, times in groups
+                for time in times
+            ]
+
         def verdicts(before, after):
             found = compare.compare(rows(*before), rows(*after), 0.005)
             with contextlib.redirect_stdout(io.StringIO()):
                 code = compare.show(found, 0.005)
             return [entry["verdict"] for entry in found["entries"]], code
+
         quiet, slower, noisy = (1.0, 1.0001, 0.9999), (1.05, 1.0501, 1.0499), (0.9, 1.0, 1.1)
         self.assertEqual(verdicts([("L", quiet)], [("L", slower)]), (["slower"], 5))
         self.assertEqual(verdicts([("L", slower)], [("L", quiet)]), (["faster"], 0))
@@ -44,22 +58,38 @@ class Studying(helper.Case):
 
     def test_noise_is_a_transport_s_own(self):
         """noise is a transport's own; what has no repeats is not judged; and the change that would be found is"""
+
         def rows(times):
-            return [{"scaling": "strong", "size": str(n), "ranks": 2, "kernel": "stream", "transport": transport,
-                     "procs": "2x1x1", "seconds_a_sweep": time}
-                    for transport, groups in times.items() for n, group in enumerate(groups) for time in group]
+            return [
+                {
+                    "scaling": "strong",
+                    "size": str(n),
+                    "ranks": 2,
+                    "kernel": "stream",
+                    "transport": transport,
+                    "procs": "2x1x1",
+                    "seconds_a_sweep": time,
+                }
+                for transport, groups in times.items()
+                for n, group in enumerate(groups)
+                for time in group
+            ]
+
         def shown(before, after):
             found = compare.compare(rows(before), rows(after), 0.01)
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
                 code = compare.show(found, 0.01)
             return found, out.getvalue(), code
+
         quiet, noisy = [(1.0, 1.001, 0.999)] * 18, [(0.9, 1.0, 1.1)] * 18
         slower = [tuple(1.05 * time for time in group) for group in quiet]
         found, text, code = shown({"p2p": quiet, "staged": noisy}, {"p2p": slower, "staged": noisy})
         self.assertEqual([entry["verdict"] for entry in found["entries"]].count("slower"), 18)
         self.assertEqual(code, 5)
-        self.assertIn("by p2p runs vary by 0.10% and 0.10% (before and after, taken as at least 0.2%)", text)
+        self.assertIn(
+            "by p2p runs vary by 0.10% and 0.10% (before and after, taken as at least 0.2%)", text
+        )
         self.assertIn("by staged runs vary by 10.0", text)
         # Once each: a floor is no measurement.
         once = [(1.0,)] * 3
@@ -73,15 +103,27 @@ class Studying(helper.Case):
         self.assertIn("vary by 0.10% and unknown", text)
         self.assertEqual(code, 5)
         # The table of Student's t, and of the power of a test: nine of ten such changes are found.
-        for chance, freedom, value in ((0.05, 1, 12.7062), (0.05, 2, 4.3027), (0.005, 3, 7.4533), (0.001, 5, 6.8688),
-                                       (0.05, 30, 2.0423)):
+        for chance, freedom, value in (
+            (0.05, 1, 12.7062),
+            (0.05, 2, 4.3027),
+            (0.005, 3, 7.4533),
+            (0.001, 5, 6.8688),
+            (0.05, 30, 2.0423),
+        ):
             self.assertTrue(abs(compare.student(chance, freedom) / value - 1) < 1e-4)
         random.seed(1)
+
         def compared(shift):
             def made(shift):
-                return {"p2p": [tuple(math.exp(shift * (n == 0) + random.gauss(0, 0.01)) for _ in range(3))
-                                for n in range(6)]}
+                return {
+                    "p2p": [
+                        tuple(math.exp(shift * (n == 0) + random.gauss(0, 0.01)) for _ in range(3))
+                        for n in range(6)
+                    ]
+                }
+
             return compare.compare(rows(made(0)), rows(made(shift)), 0.01)["entries"][0]
+
         told = sorted(compared(0)["found"] for _ in range(200))[100]
         hits = sum(compared(math.log1p(told))["verdict"] == "slower" for _ in range(400))
         self.assertTrue(0.85 < hits / 400 < 0.95, (told, hits))
@@ -90,87 +132,174 @@ class Studying(helper.Case):
         """a point is finished by a right run of its own, its time is the median block's, and one rank is one point"""
         os.mkdir("runs")
         point = {"name": "one", "kind": "run", "size": "L", "ranks": 1, "scaling": "strong"}
+
         def finished(verdict, **config):
-            document = {"schema": "himeno-gpu/1", "config": {"size": "L", "weak": False, **config}, "ranks": [{}],
-                        "phases": {"interior": {"median": 1}},
-                        "result": {"verdict": verdict, "seconds": 1}}
+            document = {
+                "schema": "himeno-gpu/1",
+                "config": {"size": "L", "weak": False, **config},
+                "ranks": [{}],
+                "phases": {"interior": {"median": 1}},
+                "result": {"verdict": verdict, "seconds": 1},
+            }
             with open("runs/one.json", "w") as file:
                 json.dump(document, file)
             return store.finished(".", point) is not None
+
         self.assertTrue(finished("pass"))
         self.assertTrue(finished("slow"))
         self.assertFalse(finished("wrong"))
         self.assertFalse(finished("pass", size="M"))
         self.assertFalse(finished("pass", weak=True))
+
         def time(samples):
-            return store.seconds_a_sweep({"result": {"samples": samples, "seconds": 9},
-                                          "config": {"block": 2, "sweeps": 3}})
+            return store.seconds_a_sweep(
+                {"result": {"samples": samples, "seconds": 9}, "config": {"block": 2, "sweeps": 3}}
+            )
+
         self.assertEqual((time([9, 2, 4]), time([8, 2, 4, 6]), time([])), (2, 2.5, 3))
-        options = {"sizes": ["L"], "ranks": [1, 2], "kernels": ["stream"], "transports": ["staged", "p2p"],
-                   "scaling": ["strong", "weak"], "procs": ["auto"], "program": "himeno-gpu"}
+        options = {
+            "sizes": ["L"],
+            "ranks": [1, 2],
+            "kernels": ["stream"],
+            "transports": ["staged", "p2p"],
+            "scaling": ["strong", "weak"],
+            "procs": ["auto"],
+            "program": "himeno-gpu",
+        }
         self.assertEqual(len(plan.points_of(options)), 1 + 4)
 
     def test_a_study_that_is_not_finished(self):
         """a study that is not finished ends as its worst point did"""
         os.mkdir("runs")
-        study = {"points": [{"name": name, "kind": "run", "size": "L", "ranks": 1, "scaling": "strong"}
-                            for name in "ab"]}
+        study = {
+            "points": [
+                {"name": name, "kind": "run", "size": "L", "ranks": 1, "scaling": "strong"}
+                for name in "ab"
+            ]
+        }
+
         def verdict():
             with contextlib.redirect_stderr(io.StringIO()):
                 return launch.verdict(".", study)
+
         self.assertEqual(verdict(), 3)
         for name, code in (("a", 4), ("b", 6)):
-            store.log_add(".", {"point": name, "exit": code, "finished": False, "took": 1, "why": ""})
+            store.log_add(
+                ".", {"point": name, "exit": code, "finished": False, "took": 1, "why": ""}
+            )
         self.assertEqual(verdict(), 6)
         self.assertEqual(launch.verdict(".", {"points": []}), 0)
 
     def test_plots_of_several_cuts_the_fastest(self):
         """plots: of several cuts the fastest, efficiency by ranks in strong scaling alone, what passed, and the ceiling in operations"""
+
         def point(ranks, procs, seconds, mode="strong"):
-            return {"kind": scaling.MEASURED, "mode": mode, "key": ("L", "stream", "staged" if ranks > 1 else None),
-                    "ranks": ranks, "procs": procs, "seconds": seconds}
-        points = [point(1, "1x1x1", 8), point(2, "2x1x1", 5), point(2, "1x2x1", 4), point(2, "1x1x2", 6),
-                  point(2, "2x1x1", 10, "weak"),
-                  {**point(2, "1x2x1", 1), "key": ("L", "temporal4", "staged")}]
-        strong, weak = (scaling.of_series(points, scaling.MEASURED, mode, ("L", "stream", "staged"))
-                        for mode in ("strong", "weak"))
+            return {
+                "kind": scaling.MEASURED,
+                "mode": mode,
+                "key": ("L", "stream", "staged" if ranks > 1 else None),
+                "ranks": ranks,
+                "procs": procs,
+                "seconds": seconds,
+            }
+
+        points = [
+            point(1, "1x1x1", 8),
+            point(2, "2x1x1", 5),
+            point(2, "1x2x1", 4),
+            point(2, "1x1x2", 6),
+            point(2, "2x1x1", 10, "weak"),
+            {**point(2, "1x2x1", 1), "key": ("L", "temporal4", "staged")},
+        ]
+        strong, weak = (
+            scaling.of_series(points, scaling.MEASURED, mode, ("L", "stream", "staged"))
+            for mode in ("strong", "weak")
+        )
         self.assertEqual([(one["procs"], one["seconds"]) for one in strong[2]], [("1x2x1", 4)])
         self.assertEqual(scaling.efficiencies(strong, "strong"), {1: 1, 2: 1})
         self.assertEqual(scaling.efficiencies(weak, "weak"), {1: 1, 2: 0.8})
-        rung = {"kernel": "stream", "class": "classic", "gflops": 1, "ceiling_share": 0.9, "ceiling_gbps": 560,
-                "verified": "known", "verdict": "pass"}
-        config = {"backend": "cpu", "size": "L", "ranks": 1, "data": "dense", "imax": 4, "jmax": 4, "kmax": 4,
-                  "device": "it"}
-        found = documents.ladder({"config": config, "rungs": [rung, {**rung, "verdict": "wrong"}], "time": "2026-01-01",
-                                  "version": "1"})
+        rung = {
+            "kernel": "stream",
+            "class": "classic",
+            "gflops": 1,
+            "ceiling_share": 0.9,
+            "ceiling_gbps": 560,
+            "verified": "known",
+            "verdict": "pass",
+        }
+        config = {
+            "backend": "cpu",
+            "size": "L",
+            "ranks": 1,
+            "data": "dense",
+            "imax": 4,
+            "jmax": 4,
+            "kmax": 4,
+            "device": "it",
+        }
+        found = documents.ladder(
+            {
+                "config": config,
+                "rungs": [rung, {**rung, "verdict": "wrong"}],
+                "time": "2026-01-01",
+                "version": "1",
+            }
+        )
         self.assertEqual(len(found["rungs"]), 1)
         self.assertTrue(abs(found["rungs"][0]["ceiling"] - 340) < 1e-9)
 
     def test_a_report_tells_efficiency_by_ranks(self):
         """a report tells efficiency by ranks, repeats that differ, and runs that were compared with nothing"""
+
         def row(ranks, time, verified="known"):
-            return {"scaling": "strong", "size": "L", "ranks": ranks, "kernel": "stream", "transport": "staged",
-                    "procs": "auto", "imax": 4, "jmax": 4, "kmax": 4,
-                    "seconds_a_sweep": time, "ceiling_share": 0.9, "gflops": 1, "verified": verified,
-                    "class": "classic"}
+            return {
+                "scaling": "strong",
+                "size": "L",
+                "ranks": ranks,
+                "kernel": "stream",
+                "transport": "staged",
+                "procs": "auto",
+                "imax": 4,
+                "jmax": 4,
+                "kmax": 4,
+                "seconds_a_sweep": time,
+                "ceiling_share": 0.9,
+                "gflops": 1,
+                "verified": verified,
+                "class": "classic",
+            }
+
         class Study:
             predictions, drawn, documents, products = None, [], [{"ranks": [{"uuid": ""}]}], False
+
             def __init__(self, *rows):
                 self.rows, self.study, self.points = rows, {}, [{"kind": "run"}] * len(rows)
                 self.study = {"points": self.points}
+
             def unfinished(self):
                 return []
+
         head, table = content.measurements(Study(row(1, 8e-6), row(2, 5e-6)))
         self.assertEqual([line[head.index("efficiency")] for line in table], ["100.0%", "80.0%"])
         self.assertEqual([line[head.index("(max − min) / median")] for line in table], ["–", "–"])
-        head, table = content.measurements(Study(row(1, 8e-6), row(1, 8e-6), row(2, 5e-6) | {"ceiling_share": None}))
-        self.assertEqual([line[head.index("(max − min) / median")] for line in table], ["0.0%", "–"])
+        head, table = content.measurements(
+            Study(row(1, 8e-6), row(1, 8e-6), row(2, 5e-6) | {"ceiling_share": None})
+        )
+        self.assertEqual(
+            [line[head.index("(max − min) / median")] for line in table], ["0.0%", "–"]
+        )
         self.assertEqual([line[head.index("% of ceiling")] for line in table], ["90.0%", "–"])
+
         def good(*rows):
             return {name: verdict for name, verdict, _ in content.verdicts(Study(*rows))}
-        self.assertEqual(good(row(1, 1.0), row(1, 1.04)), {"complete": True, "correct": True, "repeatable": True})
-        self.assertEqual(good(row(1, 1.0), row(1, 1.06), row(2, 1.0, "no")),
-                         {"complete": True, "correct": None, "repeatable": False})
+
+        self.assertEqual(
+            good(row(1, 1.0), row(1, 1.04)), {"complete": True, "correct": True, "repeatable": True}
+        )
+        self.assertEqual(
+            good(row(1, 1.0), row(1, 1.06), row(2, 1.0, "no")),
+            {"complete": True, "correct": None, "repeatable": False},
+        )
 
 
 if __name__ == "__main__":

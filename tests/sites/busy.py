@@ -6,6 +6,7 @@ usage: busy.py RUNS   (prints TAP, with the count of each exit status)
 
 Runs alternate between CPUs and null devices by a virtual clock, one and two ranks, and himeno-gpu and scripts/accept,
 beside 0 to 6 processes that compute. A busy host passes or is to run again."""
+
 import collections
 import os
 import subprocess
@@ -25,12 +26,42 @@ def command(number, folder):
     program = program_of(f"-b {backend}")
     mpirun = os.environ.get("MPIRUN") or "mpirun"
     if number % 5 == 4:
-        words = [f"{source}/scripts/accept", f"{folder}/out", "--hosts", "localhost", "--per-host",
-                 str(ranks), "--program", program, "--size", "S", "--seconds", "1", "--stages",
-                 "alone,products", "--gemm-options", "-s 128", "--options", f"-b {backend}"]
+        words = [
+            f"{source}/scripts/accept",
+            f"{folder}/out",
+            "--hosts",
+            "localhost",
+            "--per-host",
+            str(ranks),
+            "--program",
+            program,
+            "--size",
+            "S",
+            "--seconds",
+            "1",
+            "--stages",
+            "alone,products",
+            "--gemm-options",
+            "-s 128",
+            "--options",
+            f"-b {backend}",
+        ]
     else:
-        words = [mpirun, "-np", str(ranks), program, "-b", backend, "-s", "S", "-t", "1", "-x",
-                 "staged", "--accept"]
+        words = [
+            mpirun,
+            "-np",
+            str(ranks),
+            program,
+            "-b",
+            backend,
+            "-s",
+            "S",
+            "-t",
+            "1",
+            "-x",
+            "staged",
+            "--accept",
+        ]
     return words, f"{os.path.basename(words[0])} {backend} {ranks}"
 
 
@@ -43,8 +74,15 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 words, name = command(number, folder)
                 env["CLOCK_MACHINE"] = f"usual seed={number}"
-                done = subprocess.run(words, env=env, stdin=subprocess.DEVNULL, text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+                done = subprocess.run(
+                    words,
+                    env=env,
+                    stdin=subprocess.DEVNULL,
+                    text=True,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    check=False,
+                )
         finally:
             for process in load:
                 process.kill()
@@ -52,8 +90,10 @@ def main():
         ended[name, done.returncode] += 1
         print(f"# {number + 1} of {runs}: {name} beside {len(load)}: {done.returncode}", flush=True)
         if done.returncode not in INNOCENT:
-            bad += [f"{name} beside {len(load)}: exit status {done.returncode}",
-                    *done.stdout.splitlines()[-12:]]
+            bad += [
+                f"{name} beside {len(load)}: exit status {done.returncode}",
+                *done.stdout.splitlines()[-12:],
+            ]
     print(f"1..1\n{'not ok' if bad else 'ok'} 1 {runs} clean runs on a busy host accuse nobody")
     for (name, code), count in sorted(ended.items()):
         print(f"# {name}: {count} of exit status {code}, {INNOCENT.get(code, 'accused')}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Plays the site of one row: a command, its faults, and its output and exit status."""
+
 import dataclasses
 import os
 import pathlib
@@ -21,6 +22,7 @@ SITE = '{"name": "site", "device_gflops_min": 11.5, "noise_max": 0.2, "straggler
 @dataclasses.dataclass
 class Play:
     """A command and the site on which it runs; paths are relative to the row's folder."""
+
     words: list
     faults: tuple = ()  # lines for fake-cluster
     files: dict = dataclasses.field(default_factory=dict)  # contents, by name; bytes or text
@@ -31,36 +33,78 @@ class Play:
 
     def on(self, prefix, **more):
         """The same command behind those words, with other fields added."""
-        fields = {name: {**getattr(self, name), **value} if isinstance(value,
-            dict) else value for name, value in more.items()}
+        fields = {
+            name: {**getattr(self, name), **value} if isinstance(value, dict) else value
+            for name, value in more.items()
+        }
         return dataclasses.replace(self, words=[*prefix, *self.words], **fields)
 
 
 # ---- commands ----
 
+
 def program_of(words):
     return clocked if "-b null" in words else himeno
 
 
-def accept(hosts, *options, per_host=2, stages="alone,all", policy=SITE, words="-b null --block 5",
-    faults=(), launcher="", **more):
+def accept(
+    hosts,
+    *options,
+    per_host=2,
+    stages="alone,all",
+    policy=SITE,
+    words="-b null --block 5",
+    faults=(),
+    launcher="",
+    **more,
+):
     """scripts/accept over hosts of fake-cluster."""
     given = ["--hosts", hosts] if hosts else []
     given += ["--per-host", str(per_host)] if per_host else []
     launcher = launcher or f"{source}/tests/sites/fake-cluster {{list}} {{per_host}}"
     more["files"] = {"site.json": policy, **more.get("files", {})}
-    return Play([f"{source}/scripts/accept", "out", *given, "--program", program_of(words), "--size",
-        "18x18x34", "--seconds", "0.05", "--limit", str(30 * SLOWNESS),
-                 "--rounds", "3", "--parallel", "2", "--gemm-options", "-s 64", "--policy",
-                     "site.json", "--stages", stages,
-                 "--options", words, "--launcher", launcher, *options], faults=tuple(faults),
-                     **more)
+    return Play(
+        [
+            f"{source}/scripts/accept",
+            "out",
+            *given,
+            "--program",
+            program_of(words),
+            "--size",
+            "18x18x34",
+            "--seconds",
+            "0.05",
+            "--limit",
+            str(30 * SLOWNESS),
+            "--rounds",
+            "3",
+            "--parallel",
+            "2",
+            "--gemm-options",
+            "-s 64",
+            "--policy",
+            "site.json",
+            "--stages",
+            stages,
+            "--options",
+            words,
+            "--launcher",
+            launcher,
+            *options,
+        ],
+        faults=tuple(faults),
+        **more,
+    )
 
 
 def here(*options, **more):
     """scripts/accept of this host alone, by mpirun itself."""
-    return accept("localhost", *options,
-        launcher=f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}", **more)
+    return accept(
+        "localhost",
+        *options,
+        launcher=f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}",
+        **more,
+    )
 
 
 def job(*ranks, program="himeno-gpu", **more):
@@ -83,23 +127,36 @@ def shell(script, **more):
 
 # ---- sites ----
 
+
 def mounted(play, *mounts):
     """In a mount namespace of its own, with those shell commands done first."""
-    return play.on(["unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), "sh"],
-        needs=(*play.needs, "mounts"))
+    return play.on(
+        ["unshare", "--mount", "sh", "-c", " && ".join([*mounts, 'exec "$@"']), "sh"],
+        needs=(*play.needs, "mounts"),
+    )
 
 
-GPU_FILES = {"class": "0x030200", "vendor": "0x10de", "device": "0x2330", "numa_node": "-1",
-             "subsystem_vendor": "0x10de", "subsystem_device": "0x16c1"}
+GPU_FILES = {
+    "class": "0x030200",
+    "vendor": "0x10de",
+    "device": "0x2330",
+    "numa_node": "-1",
+    "subsystem_vendor": "0x10de",
+    "subsystem_device": "0x16c1",
+}
 
 
 def with_bus(play, *gpus):
     """On a host whose PCI bus has NVIDIA GPUs at those addresses, and no other device."""
-    files = {f"bus/{address}/{name}": f"{text}\n" for address in gpus
-             for name, text in GPU_FILES.items()}
-    there = dataclasses.replace(play, files={**play.files, "bus/.keep": "", **files},
-                                env={**play.env, "HWLOC_XMLFILE": None},
-                                needs=(*play.needs, "no GPU"))
+    files = {
+        f"bus/{address}/{name}": f"{text}\n" for address in gpus for name, text in GPU_FILES.items()
+    }
+    there = dataclasses.replace(
+        play,
+        files={**play.files, "bus/.keep": "", **files},
+        env={**play.env, "HWLOC_XMLFILE": None},
+        needs=(*play.needs, "no GPU"),
+    )
     return mounted(there, "mount --bind bus /sys/bus/pci/devices")
 
 
@@ -136,29 +193,43 @@ def without_chmod(play):
 
 def in_slurm(nodes, script, gpus="", policy=SITE, **more):
     """A shell script under a Slurm of so many nodes of this machine: h1, h2, … Each lists `gpus`."""
-    return shell(f'chmod 755 .; exec "$source/tests/sites/slurm-here" slurm {nodes} bash script',
-        files={"site.json": policy, "script": script}, env={"SLURM_HERE_GPUS": gpus}, limit=240,
-        **more)
+    return shell(
+        f'chmod 755 .; exec "$source/tests/sites/slurm-here" slurm {nodes} bash script',
+        files={"site.json": policy, "script": script},
+        env={"SLURM_HERE_GPUS": gpus},
+        limit=240,
+        **more,
+    )
 
 
 # ---- what a row needs ----
 
+
 def gpu_here():
     devices = pathlib.Path("/sys/bus/pci/devices").glob("*")
-    return any((one / "class").read_text().startswith("0x03")
-               and (one / "vendor").read_text().strip() == "0x10de" for one in devices)
+    return any(
+        (one / "class").read_text().startswith("0x03")
+        and (one / "vendor").read_text().strip() == "0x10de"
+        for one in devices
+    )
 
 
 def runs(*words):
-    return bool(shutil.which(words[0])) and subprocess.run(words, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, check=False).returncode == 0
+    return (
+        bool(shutil.which(words[0]))
+        and subprocess.run(
+            words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        ).returncode
+        == 0
+    )
 
 
 NEEDS = {
     "root": lambda: os.geteuid() == 0,
     "mounts": lambda: runs("unshare", "--mount", "sh", "-c", "mount -t tmpfs none /mnt"),
-    "cgroups": lambda: any(os.access(f"/sys/fs/cgroup/{name}", os.W_OK)
-                           for name in ("cpu", "cgroup.procs")),
+    "cgroups": lambda: any(
+        os.access(f"/sys/fs/cgroup/{name}", os.W_OK) for name in ("cpu", "cgroup.procs")
+    ),
     "no GPU": lambda: not gpu_here(),
     "CUDA": lambda: os.environ.get("HAVE_CUDA") == "1",
     "Open MPI": lambda: os.environ.get("MPI_FLAVOUR") == "openmpi",
@@ -170,6 +241,7 @@ def lacks(play):
 
 
 # ---- running ----
+
 
 @dataclasses.dataclass
 class Ended:
@@ -187,16 +259,30 @@ class Ended:
 
 
 def environment(play, folder):
-    given = {"FAULTS": f"{folder}/faults", "himeno": himeno, "clocked": clocked, "source": str(source),
-        "build": str(build), "top_srcdir": str(source), "top_builddir": str(build),
-             "OMP_NUM_THREADS": "1", "HIMENO_QUIET": "1", "HIMENO_NULL_DEVICES": "16", **play.env}
-    return {**{name: value for name, value in os.environ.items() if name not in given},
-        **{name: value for name, value in given.items() if value is not None}}
+    given = {
+        "FAULTS": f"{folder}/faults",
+        "himeno": himeno,
+        "clocked": clocked,
+        "source": str(source),
+        "build": str(build),
+        "top_srcdir": str(source),
+        "top_builddir": str(build),
+        "OMP_NUM_THREADS": "1",
+        "HIMENO_QUIET": "1",
+        "HIMENO_NULL_DEVICES": "16",
+        **play.env,
+    }
+    return {
+        **{name: value for name, value in os.environ.items() if name not in given},
+        **{name: value for name, value in given.items() if value is not None},
+    }
 
 
 def write(folder, play):
-    for name, text in {"faults": "".join(f"{line}\n" for line in play.faults),
-        **play.files}.items():
+    for name, text in {
+        "faults": "".join(f"{line}\n" for line in play.faults),
+        **play.files,
+    }.items():
         path = os.path.join(os.fsencode(folder), os.fsencode(name))
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
@@ -211,8 +297,15 @@ def run(play):
         if play.prepare:
             subprocess.run(["bash", "-ec", play.prepare], cwd=folder, env=env, check=True)
         with open(f"{folder}/said", "wb") as said:
-            process = subprocess.Popen(play.words, cwd=folder, env=env, stdin=subprocess.DEVNULL,
-                stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
+            process = subprocess.Popen(
+                play.words,
+                cwd=folder,
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
             try:
                 code = process.wait(play.limit * SLOWNESS)
             except subprocess.TimeoutExpired:
@@ -224,7 +317,8 @@ def run(play):
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
         if os.path.isdir(f"{folder}/out/steps"):
-            subprocess.run([f"{source}/tests/replayed", "--steps", "out"], cwd=folder, env=env,
-                           check=True)
+            subprocess.run(
+                [f"{source}/tests/replayed", "--steps", "out"], cwd=folder, env=env, check=True
+            )
         with open(f"{folder}/said", encoding="utf-8", errors="surrogateescape") as said:
             return Ended(code, said.read())

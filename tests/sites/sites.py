@@ -8,13 +8,27 @@ sick site, and no row drains a host that is not sick.
 
 usage: sites.py [--all] [PATTERN]   prints TAP: the quick selection, all rows, or the rows with
                                     PATTERN in their name"""
+
 import dataclasses
 import re
 import sys
 import time
 
-from rig import (accept, build, here, in_slurm, job, lacks, mounted, run, shell, source,
-                 starved, with_bus, without_chmod)
+from rig import (
+    accept,
+    build,
+    here,
+    in_slurm,
+    job,
+    lacks,
+    mounted,
+    run,
+    shell,
+    source,
+    starved,
+    with_bus,
+    without_chmod,
+)
 
 sys.dont_write_bytecode = True
 sys.path[:0] = [f"{source}/scripts/{folder}" for folder in ("accepting", "shared")]
@@ -51,24 +65,42 @@ class Row:
 
 def slow_host(names, last, **more):
     """The last host has a slow device, and is drained by the name that was asked for."""
-    return Row(f"hosts named {names}", accept(names, faults=[f"slow {last} 1 1.1"]), 5, sick=last,
-        drain=last, **more)
+    return Row(
+        f"hosts named {names}",
+        accept(names, faults=[f"slow {last} 1 1.1"]),
+        5,
+        sick=last,
+        drain=last,
+        **more,
+    )
 
 
 def differ(first, second, option, common="-b null -n 5", **more):
     """Two ranks with different options: exit 2 names the option."""
-    return Row(f"different options: {first or 'none'} and {second}", job(f"{common} {first}",
-        f"{common} {second}", **more), 2, sick="options", says=(option,),
-               quick=option == "--size" and not more)
+    return Row(
+        f"different options: {first or 'none'} and {second}",
+        job(f"{common} {first}", f"{common} {second}", **more),
+        2,
+        sick="options",
+        says=(option,),
+        quick=option == "--size" and not more,
+    )
 
 
 SOUND = [
     Row("four sound hosts", accept("n[1-4]", stages="alone,pairs,all"), 0, quick=True),
     Row("one sound host", accept("n1", stages="alone"), 0),
-    Row("a host without a GPU", with_bus(here(words="--block 5", per_host=1, stages="alone",
-        policy=SPEED)), 0),
-    Row("no GPU on the bus: a CPU run, and the report says so",
-        with_bus(shell('"$himeno" -s XS -n 2')), 0, says=("backend +cpu",)),
+    Row(
+        "a host without a GPU",
+        with_bus(here(words="--block 5", per_host=1, stages="alone", policy=SPEED)),
+        0,
+    ),
+    Row(
+        "no GPU on the bus: a CPU run, and the report says so",
+        with_bus(shell('"$himeno" -s XS -n 2')),
+        0,
+        says=("backend +cpu",),
+    ),
     Row("a GPU on the bus, and -b cpu", with_bus(shell('"$himeno" -b cpu -s XS -n 2'), GPU), 0),
 ]
 
@@ -78,32 +110,100 @@ SALLOC = """salloc -N 2 --exclusive --gres=gpu:2 $source/scripts/accept out --pr
   --size 18x18x34 --seconds 0.05 --policy site.json --options '-b null --block 5' --stages alone \\
   --launcher "$source/tests/sites/fake-cluster {list} {per_host}" """
 DEVICES = [
-    Row("one host without its devices", accept("n[1-3]",
-        faults=["as n2 env HIMENO_NULL_DEVICES=0"]), 3, sick="n2", drain="n2", quick=True),
-    Row("one host with one device of two", accept("n[1-3]",
-        faults=["as n2 env HIMENO_NULL_DEVICES=1"]), ANY, sick="n2", drain="n2", quick=True),
-    Row("no host has devices", accept("n[1-3]",
-        faults=[f"as n{n} env HIMENO_NULL_DEVICES=0" for n in (1, 2, 3)]), 3, sick="n[1-3]"),
-    Row("one rank sees no device", job(XS, "HIMENO_NULL_DEVICES=0 " + XS), 3, sick="rank 1",
-        says=(r"rank 1\b.*HIMENO_NULL_DEVICES",)),
-    Row("a GPU on the bus that no driver opens", with_bus(shell('"$himeno" -s XS -n 2'), GPU), 3,
-        sick="this", says=("17:00",), quick=True),
-    Row("a GPU on the bus, by gemm-gpu", with_bus(shell('"$build/gemm-gpu" -s 64 -t 0.1'), GPU), 3,
-        sick="this", says=("17:00",)),
-    Row("a GPU on the bus, by comm-gpu",
-        with_bus(shell('"$build/comm-gpu" --parts host --max 4K --samples 3'), GPU), 3, sick="this",
-        says=("17:00",)),
-    Row("a GPU on the bus, by mem-gpu", with_bus(shell('"$build/mem-gpu" -t 0.1'), GPU), 3,
-        sick="this", says=("17:00",)),
-    Row("a GPU on the bus, by scripts/accept", with_bus(here(words="--block 5", per_host=1,
-        stages="alone"), GPU), 3, sick="localhost", drain="localhost"),
-    Row("a stub driver", with_bus(shell(STUB, needs=("CUDA",), files={"stub.c": STUB_SOURCE}), GPU),
-        3, sick="this", says=("17:00",)),
-    Row("a hostfile with slots", accept("", "--hostfile", "hosts", per_host=0,
-        files={"hosts": "n1 slots=2\nn2 slots=2\n"}, faults=["slow n2 1 1.1"]), 5,
-        sick="n2", drain="n2", quick=True),
-    Row("a Slurm gres", in_slurm(2, SALLOC, gpus="2", faults=["slow h2 1 1.1"]), 5, sick="h2",
-        drain="h2"),
+    Row(
+        "one host without its devices",
+        accept("n[1-3]", faults=["as n2 env HIMENO_NULL_DEVICES=0"]),
+        3,
+        sick="n2",
+        drain="n2",
+        quick=True,
+    ),
+    Row(
+        "one host with one device of two",
+        accept("n[1-3]", faults=["as n2 env HIMENO_NULL_DEVICES=1"]),
+        ANY,
+        sick="n2",
+        drain="n2",
+        quick=True,
+    ),
+    Row(
+        "no host has devices",
+        accept("n[1-3]", faults=[f"as n{n} env HIMENO_NULL_DEVICES=0" for n in (1, 2, 3)]),
+        3,
+        sick="n[1-3]",
+    ),
+    Row(
+        "one rank sees no device",
+        job(XS, "HIMENO_NULL_DEVICES=0 " + XS),
+        3,
+        sick="rank 1",
+        says=(r"rank 1\b.*HIMENO_NULL_DEVICES",),
+    ),
+    Row(
+        "a GPU on the bus that no driver opens",
+        with_bus(shell('"$himeno" -s XS -n 2'), GPU),
+        3,
+        sick="this",
+        says=("17:00",),
+        quick=True,
+    ),
+    Row(
+        "a GPU on the bus, by gemm-gpu",
+        with_bus(shell('"$build/gemm-gpu" -s 64 -t 0.1'), GPU),
+        3,
+        sick="this",
+        says=("17:00",),
+    ),
+    Row(
+        "a GPU on the bus, by comm-gpu",
+        with_bus(shell('"$build/comm-gpu" --parts host --max 4K --samples 3'), GPU),
+        3,
+        sick="this",
+        says=("17:00",),
+    ),
+    Row(
+        "a GPU on the bus, by mem-gpu",
+        with_bus(shell('"$build/mem-gpu" -t 0.1'), GPU),
+        3,
+        sick="this",
+        says=("17:00",),
+    ),
+    Row(
+        "a GPU on the bus, by scripts/accept",
+        with_bus(here(words="--block 5", per_host=1, stages="alone"), GPU),
+        3,
+        sick="localhost",
+        drain="localhost",
+    ),
+    Row(
+        "a stub driver",
+        with_bus(shell(STUB, needs=("CUDA",), files={"stub.c": STUB_SOURCE}), GPU),
+        3,
+        sick="this",
+        says=("17:00",),
+    ),
+    Row(
+        "a hostfile with slots",
+        accept(
+            "",
+            "--hostfile",
+            "hosts",
+            per_host=0,
+            files={"hosts": "n1 slots=2\nn2 slots=2\n"},
+            faults=["slow n2 1 1.1"],
+        ),
+        5,
+        sick="n2",
+        drain="n2",
+        quick=True,
+    ),
+    Row(
+        "a Slurm gres",
+        in_slurm(2, SALLOC, gpus="2", faults=["slow h2 1 1.1"]),
+        5,
+        sick="h2",
+        drain="h2",
+    ),
 ]
 
 NAMES = [
@@ -115,93 +215,261 @@ NAMES = [
     slow_host("n1,n1,n2,n3,n2,n4,n4", "n4"),
     slow_host("gpu-01,gpu-02,GPU-03,gpu-04", "gpu-04"),
     slow_host("node_1,node_2,node_3,node_4", "node_4"),
-    Row("control characters in the name of a host", job("SLURMD_NODENAME='n1\x1b[31m' " + XS), 0,
-        never=("\x1b\\[31m",)),
-    Row("bytes that are not UTF-8 in the name of a host",
-        job("SLURMD_NODENAME=caf\udce9 " + XS + " --json run.json"), 0, never=("out of host memory",)),
+    Row(
+        "control characters in the name of a host",
+        job("SLURMD_NODENAME='n1\x1b[31m' " + XS),
+        0,
+        never=("\x1b\\[31m",),
+    ),
+    Row(
+        "bytes that are not UTF-8 in the name of a host",
+        job("SLURMD_NODENAME=caf\udce9 " + XS + " --json run.json"),
+        0,
+        never=("out of host memory",),
+    ),
 ]
 
 SURROUNDINGS = [
-    Row("a locale that is not UTF-8: sound", accept("n1", env={"PYTHONIOENCODING": "ascii",
-        "LC_ALL": "C"}), 0, never=("Traceback",)),
-    Row("a locale that is not UTF-8: sick", here(policy='{"device_gflops_min": 1e9}',
-        env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}), 5, sick="localhost",
-        drain="localhost", never=("Traceback",), quick=True),
-    Row("bytes that are not UTF-8 in a hostfile", accept("", "--hostfile", "hosts",
-        files={"hosts": b"# caf\xe9\nn1\nn2\n"}), 0, never=("Traceback",)),
+    Row(
+        "a locale that is not UTF-8: sound",
+        accept("n1", env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}),
+        0,
+        never=("Traceback",),
+    ),
+    Row(
+        "a locale that is not UTF-8: sick",
+        here(policy='{"device_gflops_min": 1e9}', env={"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}),
+        5,
+        sick="localhost",
+        drain="localhost",
+        never=("Traceback",),
+        quick=True,
+    ),
+    Row(
+        "bytes that are not UTF-8 in a hostfile",
+        accept("", "--hostfile", "hosts", files={"hosts": b"# caf\xe9\nn1\nn2\n"}),
+        0,
+        never=("Traceback",),
+    ),
     Row("a folder without chmod", without_chmod(here(stages="alone")), 0),
-    Row("a full disk below the folder", mounted(accept("n[1-2]"), "mkdir out",
-        "mount -t tmpfs -o size=64k none out", "head -c 48k /dev/zero >out/filler"), ANY),
-    Row("a read-only folder", mounted(accept("n[1-2]"), "mkdir out",
-        "mount -t tmpfs -o ro none out"), 3),
-    Row("a document on a bind-mounted file",
-        mounted(shell('"$himeno" -b null -s XS -n 5 --json run.json && grep -q checksum run.json',
-        files={"run.json": "", "real.json": ""}),
-                                                     "mount --bind real.json run.json"), 0),
-    Row("a full disk below a document",
-        mounted(shell('"$himeno" -b null -s XS -n 5 --json full/run.json',
-        files={"full/.keep": ""}), "mount -t tmpfs -o size=16k none full",
-                                                "head -c 16k /dev/zero >full/filler || :"), 3),
+    Row(
+        "a full disk below the folder",
+        mounted(
+            accept("n[1-2]"),
+            "mkdir out",
+            "mount -t tmpfs -o size=64k none out",
+            "head -c 48k /dev/zero >out/filler",
+        ),
+        ANY,
+    ),
+    Row(
+        "a read-only folder",
+        mounted(accept("n[1-2]"), "mkdir out", "mount -t tmpfs -o ro none out"),
+        3,
+    ),
+    Row(
+        "a document on a bind-mounted file",
+        mounted(
+            shell(
+                '"$himeno" -b null -s XS -n 5 --json run.json && grep -q checksum run.json',
+                files={"run.json": "", "real.json": ""},
+            ),
+            "mount --bind real.json run.json",
+        ),
+        0,
+    ),
+    Row(
+        "a full disk below a document",
+        mounted(
+            shell('"$himeno" -b null -s XS -n 5 --json full/run.json', files={"full/.keep": ""}),
+            "mount -t tmpfs -o size=16k none full",
+            "head -c 16k /dev/zero >full/filler || :",
+        ),
+        3,
+    ),
 ]
 
 LAUNCHERS = [
     Row("a launcher that is missing", accept("n[1-2]", launcher="/missing {list}"), 3),
-    Row("a launcher that fails at once", accept("n[1-2]", launcher="false {list}"), ANY,
-        again="n[1-2]"),
-    Row("a launcher that does nothing and ends with 0", accept("n[1-2]", launcher="true {list}"),
-        ANY, again="n[1-2]", quick=True),
-    Row("a launcher that fails for one host", accept("n[1-3]", faults=["dead n2"]), ANY,
-        again="n2"),
-    Row("a launcher that fails for the only host", accept("n2", stages="alone", faults=["dead n2"]),
-        ANY, again="n2"),
-    Row("a launcher that never ends for one host", accept("n[1-2]", "--limit", "3", stages="alone",
-        faults=["hang n2"]), ANY, again="n2"),
-    Row("hosts that compute alone and not together", accept("n[1-2]", faults=["apart n2"]), ANY,
-        again="n[1-2]"),
-    Row("a step that a signal ends", accept("n[1-2]", "--seconds", "9", "--limit", "120",
-        stages="alone", faults=[f"as n2 {TERM} 1"], limit=300), ANY, again="n2"),
+    Row(
+        "a launcher that fails at once",
+        accept("n[1-2]", launcher="false {list}"),
+        ANY,
+        again="n[1-2]",
+    ),
+    Row(
+        "a launcher that does nothing and ends with 0",
+        accept("n[1-2]", launcher="true {list}"),
+        ANY,
+        again="n[1-2]",
+        quick=True,
+    ),
+    Row(
+        "a launcher that fails for one host", accept("n[1-3]", faults=["dead n2"]), ANY, again="n2"
+    ),
+    Row(
+        "a launcher that fails for the only host",
+        accept("n2", stages="alone", faults=["dead n2"]),
+        ANY,
+        again="n2",
+    ),
+    Row(
+        "a launcher that never ends for one host",
+        accept("n[1-2]", "--limit", "3", stages="alone", faults=["hang n2"]),
+        ANY,
+        again="n2",
+    ),
+    Row(
+        "hosts that compute alone and not together",
+        accept("n[1-2]", faults=["apart n2"]),
+        ANY,
+        again="n[1-2]",
+    ),
+    Row(
+        "a step that a signal ends",
+        accept(
+            "n[1-2]",
+            "--seconds",
+            "9",
+            "--limit",
+            "120",
+            stages="alone",
+            faults=[f"as n2 {TERM} 1"],
+            limit=300,
+        ),
+        ANY,
+        again="n2",
+    ),
 ]
 
 RESOURCES = [
-    Row("a host with too little memory", accept("n[1-2]", stages="alone",
-        faults=["as n2 prlimit --as=60000000"]), ANY, again="n2"),
-    Row("a limit of memory", shell('ulimit -v 700000; "$himeno" -b cpu -s L -n 1'), 3,
-        says=("limit",)),
-    Row("a host that cannot compute the reference in time", starved(here("--size", "130x130x258",
-        "--limit", "6", words="-b null --block 20", stages="alone"), 20), ANY,
-        again="localhost"),
-    Row("a CPU of which others take most", starved(here("--size", "34x34x66", "--seconds", "0.5",
-        words="-b cpu --block 20", stages="alone", policy='{"noise_max": 0.05}'), 30), {0, *ANY},
-        again=None),
+    Row(
+        "a host with too little memory",
+        accept("n[1-2]", stages="alone", faults=["as n2 prlimit --as=60000000"]),
+        ANY,
+        again="n2",
+    ),
+    Row(
+        "a limit of memory",
+        shell('ulimit -v 700000; "$himeno" -b cpu -s L -n 1'),
+        3,
+        says=("limit",),
+    ),
+    Row(
+        "a host that cannot compute the reference in time",
+        starved(
+            here(
+                "--size", "130x130x258", "--limit", "6", words="-b null --block 20", stages="alone"
+            ),
+            20,
+        ),
+        ANY,
+        again="localhost",
+    ),
+    Row(
+        "a CPU of which others take most",
+        starved(
+            here(
+                "--size",
+                "34x34x66",
+                "--seconds",
+                "0.5",
+                words="-b cpu --block 20",
+                stages="alone",
+                policy='{"noise_max": 0.05}',
+            ),
+            30,
+        ),
+        {0, *ANY},
+        again=None,
+    ),
 ]
 
 SPEEDS = [
-    Row("one device 10% slow", accept("n[1-4]", faults=["slow n3 1 1.1"]), 5, sick="n3", drain="n3",
-        quick=True),
-    Row("one device 5% slow among others", accept("n[1-6]", faults=["slow n3 1 1.05"],
-        policy='{"stragglers_max": 0}'), 5, sick="n3", drain="n3"),
+    Row(
+        "one device 10% slow",
+        accept("n[1-4]", faults=["slow n3 1 1.1"]),
+        5,
+        sick="n3",
+        drain="n3",
+        quick=True,
+    ),
+    Row(
+        "one device 5% slow among others",
+        accept("n[1-6]", faults=["slow n3 1 1.05"], policy='{"stragglers_max": 0}'),
+        5,
+        sick="n3",
+        drain="n3",
+    ),
     Row("one host 10% slow", accept("n[1-4]", faults=["host n3 1.1"]), 5, sick="n3", drain="n3"),
-    Row("one of two hosts 15% slow", accept("n[1-2]", stages="alone,pairs,all", policy=AMONG,
-        faults=["host n2 1.15"]), 5, sick="n2", says=("suspect.*n2",)),
-    Row("two of four hosts 20% slow", accept("n[1-4]", stages="alone,pairs,all", policy=AMONG,
-        faults=["host n3 1.2", "host n4 1.2"]), 5, sick="n[3-4]",
-        says=(r"suspect.*n\[3-4\]",), quick=True),
-    Row("all hosts below the policy", accept("n[1-3]", policy='{"device_gflops_min": 1000}'), 5,
-        sick="n[1-3]", says=("policy or set-up",)),
+    Row(
+        "one of two hosts 15% slow",
+        accept("n[1-2]", stages="alone,pairs,all", policy=AMONG, faults=["host n2 1.15"]),
+        5,
+        sick="n2",
+        says=("suspect.*n2",),
+    ),
+    Row(
+        "two of four hosts 20% slow",
+        accept(
+            "n[1-4]", stages="alone,pairs,all", policy=AMONG, faults=["host n3 1.2", "host n4 1.2"]
+        ),
+        5,
+        sick="n[3-4]",
+        says=(r"suspect.*n\[3-4\]",),
+        quick=True,
+    ),
+    Row(
+        "all hosts below the policy",
+        accept("n[1-3]", policy='{"device_gflops_min": 1000}'),
+        5,
+        sick="n[1-3]",
+        says=("policy or set-up",),
+    ),
     Row("a noisy host", accept("n[1-3]", faults=["noisy n2 all 2"]), 3, again="n2"),
-    Row("a bad link among four hosts", accept("n[1-4]", stages="alone,pairs",
-        faults=["link n1 n3 3"]), 5, sick="n[1,3]", says=(N1_N3,)),
-    Row("a bad link among three hosts", accept("n[1-3]", stages="alone,pairs",
-        faults=["link n1 n3 2.5"]), 5, sick="n[1,3]", says=(N1_N3,), quick=True),
-    Row("a bad link among three hosts, and a slow host", accept("n[1-4]", stages="alone,pairs",
-        faults=["host n4 1.2", "link n1 n3 2.5"]), 5, sick="n[1,3-4]", drain="n4",
-        says=(N1_N3,)),
-    Row("all links of one of three hosts are bad", accept("n[1-3]", stages="alone,pairs",
-        faults=["link n2 all 2.5"]), 5, sick="n2", drain="n2"),
-    Row("all links of one of four hosts are bad", accept("n[1-4]", stages="alone,pairs",
-        faults=["link n2 all 3"]), 5, sick="n2", drain="n2"),
-    Row("the only link of two hosts", accept("n[1-2]", stages="alone,pairs",
-        faults=["link n1 n2 2.5"]), {0, 5}, says=("not judged.*2 hosts",)),
+    Row(
+        "a bad link among four hosts",
+        accept("n[1-4]", stages="alone,pairs", faults=["link n1 n3 3"]),
+        5,
+        sick="n[1,3]",
+        says=(N1_N3,),
+    ),
+    Row(
+        "a bad link among three hosts",
+        accept("n[1-3]", stages="alone,pairs", faults=["link n1 n3 2.5"]),
+        5,
+        sick="n[1,3]",
+        says=(N1_N3,),
+        quick=True,
+    ),
+    Row(
+        "a bad link among three hosts, and a slow host",
+        accept("n[1-4]", stages="alone,pairs", faults=["host n4 1.2", "link n1 n3 2.5"]),
+        5,
+        sick="n[1,3-4]",
+        drain="n4",
+        says=(N1_N3,),
+    ),
+    Row(
+        "all links of one of three hosts are bad",
+        accept("n[1-3]", stages="alone,pairs", faults=["link n2 all 2.5"]),
+        5,
+        sick="n2",
+        drain="n2",
+    ),
+    Row(
+        "all links of one of four hosts are bad",
+        accept("n[1-4]", stages="alone,pairs", faults=["link n2 all 3"]),
+        5,
+        sick="n2",
+        drain="n2",
+    ),
+    Row(
+        "the only link of two hosts",
+        accept("n[1-2]", stages="alone,pairs", faults=["link n1 n2 2.5"]),
+        {0, 5},
+        says=("not judged.*2 hosts",),
+    ),
 ]
 
 NVML = {"HIMENO_NVML": f"{build}/tests/unit/fake_nvml.so"}
@@ -210,30 +478,93 @@ SILENT = """"$MPIRUN" -np 2 env LD_PRELOAD="$LD_PRELOAD:$build/tests/fault/stop_
 SHORT = """"$MPIRUN" -np 2 env LD_PRELOAD="$LD_PRELOAD:$build/tests/fault/short_message.so" \\
   "$himeno" -b null -s XS -n 200 -x staged-mpi --timeout 5"""
 RESULTS = [
-    Row("wrong results on one host", accept("n[1-3]", faults=["flip n2 9,9,9"]), 4, sick="n2",
-        drain="n2", quick=True),
-    Row("wrong products on one device beside others", accept("n[1-3]", "--soak", "2s", "--slice",
-        "0.5s", faults=["worn n2"]), 4, sick="n2", drain="n2"),
-    Row("uncorrected errors on one host", accept("n[1-3]", faults=["as n2 env FAKE_NVML=broken=3"],
-        policy='{"device_gflops_min": 1e-9, "ecc_uncorrected_max": 0}', env=NVML), 5, sick="n2",
-        drain="n2"),
-    Row("a device call that fails", accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=400"]), 7,
-        sick="n2", again="n2"),
+    Row(
+        "wrong results on one host",
+        accept("n[1-3]", faults=["flip n2 9,9,9"]),
+        4,
+        sick="n2",
+        drain="n2",
+        quick=True,
+    ),
+    Row(
+        "wrong products on one device beside others",
+        accept("n[1-3]", "--soak", "2s", "--slice", "0.5s", faults=["worn n2"]),
+        4,
+        sick="n2",
+        drain="n2",
+    ),
+    Row(
+        "uncorrected errors on one host",
+        accept(
+            "n[1-3]",
+            faults=["as n2 env FAKE_NVML=broken=3"],
+            policy='{"device_gflops_min": 1e-9, "ecc_uncorrected_max": 0}',
+            env=NVML,
+        ),
+        5,
+        sick="n2",
+        drain="n2",
+    ),
+    Row(
+        "a device call that fails",
+        accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=400"]),
+        7,
+        sick="n2",
+        again="n2",
+    ),
     # Nothing in the message tells this device from a failure of the suite itself.
-    Row("a device that cannot be opened", accept("n[1-3]",
-        faults=["as n2 env HIMENO_NULL_FAIL=1"]), 3, sick="n2", again="n2"),
-    Row("a hung device", accept("n[1-2]", stages="alone", words="-b null --block 5 --timeout 2",
-        faults=["as n2 env HIMENO_NULL_RANK=1 HIMENO_NULL_HANG=400"]), 6, sick="n2",
-        drain="n2"),
+    Row(
+        "a device that cannot be opened",
+        accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=1"]),
+        3,
+        sick="n2",
+        again="n2",
+    ),
+    Row(
+        "a hung device",
+        accept(
+            "n[1-2]",
+            stages="alone",
+            words="-b null --block 5 --timeout 2",
+            faults=["as n2 env HIMENO_NULL_RANK=1 HIMENO_NULL_HANG=400"],
+        ),
+        6,
+        sick="n2",
+        drain="n2",
+    ),
     # One rank has no other to notice it: the launcher is stopped, and nothing tells why.
-    Row("the only device of a host hangs", accept("n[1-2]", "--limit", "8", per_host=1,
-        stages="alone", words="-b null --block 5 --timeout 2",
-        faults=["as n2 env HIMENO_NULL_HANG=400"]), ANY, sick="n2", again="n2"),
+    Row(
+        "the only device of a host hangs",
+        accept(
+            "n[1-2]",
+            "--limit",
+            "8",
+            per_host=1,
+            stages="alone",
+            words="-b null --block 5 --timeout 2",
+            faults=["as n2 env HIMENO_NULL_HANG=400"],
+        ),
+        ANY,
+        sick="n2",
+        again="n2",
+    ),
     Row("a rank that is silent", shell(SILENT), 6, sick="rank 1", says=("silent: rank 1",)),
-    *(Row(f"message {n} of halos arrives short", shell(SHORT, env={"SHORT_MESSAGE": f"{n}:7"}), 4,
-          sick="rank 1", says=("rank 1",)) for n in (4, 12, 30, 60, 100)),
-    Row("a halo arrives with a wrong bit", job(XS + " -x staged",
-        "HIMENO_HALO_CORRUPT=1:2 " + XS + " -x staged"), {2, 4}, sick="rank 1"),
+    *(
+        Row(
+            f"message {n} of halos arrives short",
+            shell(SHORT, env={"SHORT_MESSAGE": f"{n}:7"}),
+            4,
+            sick="rank 1",
+            says=("rank 1",),
+        )
+        for n in (4, 12, 30, 60, 100)
+    ),
+    Row(
+        "a halo arrives with a wrong bit",
+        job(XS + " -x staged", "HIMENO_HALO_CORRUPT=1:2 " + XS + " -x staged"),
+        {2, 4},
+        sick="rank 1",
+    ),
 ]
 
 AGREEMENT = [
@@ -246,30 +577,75 @@ AGREEMENT = [
     differ("-s XS", "-s XS --json run.json", "--json"),
     differ("-s 64", "-s 65", "--size", common="-b null -t 0.1", program="gemm-gpu"),
     differ("-s 64", "-s 65", "--size", common="-b null -t 0.1 --distributed", program="gemm-gpu"),
-    differ("--max 4K", "--max 8K", "--max", common="-b null --parts pairs --samples 3",
-        program="comm-gpu"),
-    Row("different backends", job("-b cpu -s XS -n 5", XS), {2, 3}, sick="options",
-        says=("cpu.*null|null.*cpu|--backend",)),
-    Row("different binaries", job(XS, "./other " + XS, prepare=OTHER_VERSION), 2, sick="options",
-        says=("version",)),
-    Row("one host with other options", accept("n[1-3]", policy=SPEED,
-        faults=["words n2 --data dense"]), ANY, again=None),
-    Row("hosts that agree on all options but the device", job(XS + " --device 0",
-        XS + " --device 1"), 0),
+    differ(
+        "--max 4K",
+        "--max 8K",
+        "--max",
+        common="-b null --parts pairs --samples 3",
+        program="comm-gpu",
+    ),
+    Row(
+        "different backends",
+        job("-b cpu -s XS -n 5", XS),
+        {2, 3},
+        sick="options",
+        says=("cpu.*null|null.*cpu|--backend",),
+    ),
+    Row(
+        "different binaries",
+        job(XS, "./other " + XS, prepare=OTHER_VERSION),
+        2,
+        sick="options",
+        says=("version",),
+    ),
+    Row(
+        "one host with other options",
+        accept("n[1-3]", policy=SPEED, faults=["words n2 --data dense"]),
+        ANY,
+        again=None,
+    ),
+    Row(
+        "hosts that agree on all options but the device",
+        job(XS + " --device 0", XS + " --device 1"),
+        0,
+    ),
 ]
 
 SIGNALS = [
-    *(Row(f"SIGTERM to {what}", shell(f'{TERM} 2 "$himeno" -b null -s XS {words}',
-        files={"site.json": SPEED}), 8, sick="unfinished")
-      for what, words in (("a soak", "--soak 1h"), ("blocks", "-t 1000"), ("a run with a policy",
-          "-t 1000 --block 5 --accept site.json"), ("a ladder", "-t 1000 --ladder"))),
-    Row("SIGTERM to a ladder of gemm-gpu",
-        shell(f'{TERM} 2 "$build/gemm-gpu" -b null --ladder --sizes 64,128 -t 1000'), 8,
-        sick="unfinished"),
+    *(
+        Row(
+            f"SIGTERM to {what}",
+            shell(f'{TERM} 2 "$himeno" -b null -s XS {words}', files={"site.json": SPEED}),
+            8,
+            sick="unfinished",
+        )
+        for what, words in (
+            ("a soak", "--soak 1h"),
+            ("blocks", "-t 1000"),
+            ("a run with a policy", "-t 1000 --block 5 --accept site.json"),
+            ("a ladder", "-t 1000 --ladder"),
+        )
+    ),
+    Row(
+        "SIGTERM to a ladder of gemm-gpu",
+        shell(f'{TERM} 2 "$build/gemm-gpu" -b null --ladder --sizes 64,128 -t 1000'),
+        8,
+        sick="unfinished",
+    ),
 ]
 
-ROWS = [*SOUND, *DEVICES, *NAMES, *SURROUNDINGS, *LAUNCHERS, *RESOURCES, *SPEEDS, *RESULTS,
-    *AGREEMENT, *SIGNALS]
+ROWS = [
+    *SOUND,
+    *DEVICES,
+    *NAMES,
+    *SURROUNDINGS,
+    *LAUNCHERS,
+    *RESOURCES,
+    *SPEEDS,
+    *RESULTS,
+    *AGREEMENT,
+    *SIGNALS,
+]
 
 
 def expanded(text):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Extra-P (pip install extrap==4.2.5): each size and transport, cut along i, fitted without the most ranks. RUNS.jsonl RANKS KERNEL."""
+
 import collections
 import json
 import statistics
@@ -13,12 +14,19 @@ from extrap.entities.metric import Metric
 from extrap.modelers.single_parameter.basic import SingleParameterModeler
 
 study, most, kernel = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-series, alone, errors = collections.defaultdict(lambda: collections.defaultdict(list)), collections.defaultdict(list), collections.defaultdict(list)
+series, alone, errors = (
+    collections.defaultdict(lambda: collections.defaultdict(list)),
+    collections.defaultdict(list),
+    collections.defaultdict(list),
+)
 with open(study, encoding="utf-8") as file:
     documents = [json.loads(line)["document"] for line in file]
 for found in documents:
     config = found["config"]
-    ranks, seconds = len(found["ranks"]), statistics.median(found["result"]["samples"]) / config["block"]
+    ranks, seconds = (
+        len(found["ranks"]),
+        statistics.median(found["result"]["samples"]) / config["block"],
+    )
     if config["kernel"] == kernel and ranks == 1:
         alone[config["size"]].append(seconds)
     elif config["kernel"] == kernel and config["procs"][0] == ranks:
@@ -26,10 +34,20 @@ for found in documents:
 for (size, _, transport), of in series.items():
     fitted = sorted({1, *of} - {most})
     if most in of and size in alone and len(fitted) > 1:
-        points = [Measurement(Coordinate(ranks), Callpath("sweep"), Metric("time"), alone[size] if ranks == 1 else of[ranks]) for ranks in fitted]
+        points = [
+            Measurement(
+                Coordinate(ranks),
+                Callpath("sweep"),
+                Metric("time"),
+                alone[size] if ranks == 1 else of[ranks],
+            )
+            for ranks in fitted
+        ]
         modeler = SingleParameterModeler()
         modeler.allow_negative_exponents = True
         guess = modeler.create_model(points).hypothesis.function.evaluate(float(most))
         errors[transport].append(100 * abs(guess / statistics.median(of[most]) - 1))
 for transport, off in sorted(errors.items()):
-    print(f"{transport}: {len(off)} series, half within {statistics.median(off):.1f}%, worst {max(off):.1f}%")
+    print(
+        f"{transport}: {len(off)} series, half within {statistics.median(off):.1f}%, worst {max(off):.1f}%"
+    )
