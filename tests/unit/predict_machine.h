@@ -33,7 +33,7 @@ struct machine {
   double noise;
   int overlap, at_once; /* at_once: all messages and all slabs in one launch */
   /* share of a byte's time, of two that send as much, that all bytes of the host cost */
-  double company;
+  double host_share;
   int sockets; /* ranks fill them evenly and take 0.4 of a memory each; 0: devices of their own */
   double tile; /* points of a tile: of those that the last one of a row lacks each costs IDLE */
 };
@@ -54,7 +54,7 @@ static inline void machine_time(const struct machine *m, const struct geometry *
     interior = PASS + (interior - PASS) * pow((1 + pow(0.4 * run->sharers, 4)) / 1.0256, 0.25);
   double messages = m->at_once ? (m->overlap ? SLAB : 0) : neighbours * NEIGHBOUR;
   double all = 2 * (g->ranks - 1); /* messages of the host */
-  double bytes = ((1 - m->company) * neighbours + m->company * all / 2) * 4 * face;
+  double bytes = ((1 - m->host_share) * neighbours + m->host_share * all / 2) * 4 * face;
   double exchange = neighbours > 0 ? LATENCY + messages + bytes / BANDWIDTH : 0;
   double rest = REDUCE_LOG * log2(g->ranks) + (neighbours > 0 && !m->at_once ? SYNC : 0);
   run->seconds = (m->overlap ? fmax(interior, exchange) : interior + exchange) + rest;

@@ -28,7 +28,7 @@ static void known_parameters_are_found_again(void **state)
 
 static void without_noise_predictions_are_exact(void **state)
 {
-  const struct machine exact = {.overlap = 1, .company = 0.2};
+  const struct machine exact = {.overlap = 1, .host_share = 0.2};
   (void)state;
   struct model *model = fit_made(&exact, 4);
   struct study later = study_make(&exact, 8);
@@ -41,7 +41,7 @@ static void without_noise_predictions_are_exact(void **state)
 
 static void eight_ranks_are_predicted_from_four(void **state)
 {
-  const struct machine shared = {.noise = 0.01, .overlap = 1, .company = 0.3};
+  const struct machine shared = {.noise = 0.01, .overlap = 1, .host_share = 0.3};
   double worst = 0;
   (void)state;
   random_state = 77;
@@ -260,7 +260,7 @@ static void the_limiting_term_is_named(void **state)
   free(model);
 }
 
-static void left_out_runs_are_predicted_and_told(void **state)
+static void held_out_runs_are_predicted_and_reported(void **state)
 {
   struct validate_table table;
   double median, worst;
@@ -382,7 +382,7 @@ int main(void)
       cmocka_unit_test(one_wrong_run_moves_little),
       cmocka_unit_test(what_left_out_runs_show_widens_what_lies_beyond),
       cmocka_unit_test(the_limiting_term_is_named),
-      cmocka_unit_test(left_out_runs_are_predicted_and_told),
+      cmocka_unit_test(held_out_runs_are_predicted_and_reported),
       cmocka_unit_test(too_little_is_refused_with_what_to_measure),
       cmocka_unit_test(one_rank_predicts_two_with_what_the_paths_let_guess),
       cmocka_unit_test(a_cut_that_was_never_measured_is_refused),

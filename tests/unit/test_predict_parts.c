@@ -53,7 +53,7 @@ static struct model *model_of(const struct study_paths *paths)
 
 /* Six ranks in a row, three a host: the second has both neighbours on its own host, the third one
  * there and one elsewhere. */
-static void the_slowest_rank_decides_and_ways_carry_bytes_at_once(void **state)
+static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **state)
 {
   struct geometry g;
   struct model_time time;
@@ -71,7 +71,7 @@ static void the_slowest_rank_decides_and_ways_carry_bytes_at_once(void **state)
 }
 
 /* Two ranks in a row a host: stores go within hosts alone, and what leaves them is staged. */
-static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **state)
+static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **state)
 {
   static const double slab = 3e-6;
   struct geometry g;
@@ -110,7 +110,7 @@ static void pairs_apart_go_by_staged_and_what_no_one_measured_is_refused(void **
 static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
 {
   static const struct {
-    const char *way;
+    const char *transport;
     int per_host, hidden;
   } cases[] = {{"p2p", 6, 0}, {"ipc", 6, 0}, {"staged", 6, 1}, {"p2p", 2, 1}};
   struct geometry g;
@@ -119,14 +119,14 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
   struct study_paths paths = {3, {like, like, like}};
   (void)state;
   for (int w = 0; w < 3; w++)
-    snprintf(paths.transports[w].name, sizeof paths.transports[w].name, "%s", cases[w].way);
+    snprintf(paths.transports[w].name, sizeof paths.transports[w].name, "%s", cases[w].transport);
   struct model *model = model_of(&paths);
   model->terms.depth = 4;
   model->terms.slabs_hidden = 1;
   model->terms.fitted.value[TERM_PASS] = 1e-3;
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
     assert_int_equal(geometry_make(row, in_a_row, 4, 1, cases[c].per_host, &g), STATUS_OK);
-    assert_int_equal(model_predict(model, &g, cases[c].way, &as_measured, &time), STATUS_OK);
+    assert_int_equal(model_predict(model, &g, cases[c].transport, &as_measured, &time), STATUS_OK);
     assert_true(time.latency + time.bytes > 1e-6 && time.boundary == 0);
     assert_near(time.seconds, 1e-3 + (cases[c].hidden ? 0 : time.latency + time.bytes), 1e-9);
   }
@@ -170,7 +170,7 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
 
 /* A rank's own bytes are few and its host's many: what it sends to others is longer, though it has
  * less of the bandwidth's factor. */
-static void the_slower_path_is_told_by_what_its_bytes_cost(void **state)
+static void the_slower_path_is_found_by_the_time_of_its_bytes(void **state)
 {
   struct geometry g;
   struct model_time time;
@@ -240,11 +240,11 @@ int main(void)
       cmocka_unit_test(the_slowest_of_many_is_late_by_order_statistics),
       cmocka_unit_test(a_model_is_poor_beyond_either_limit),
       cmocka_unit_test(the_busiest_rank_is_counted),
-      cmocka_unit_test(the_slowest_rank_decides_and_ways_carry_bytes_at_once),
-      cmocka_unit_test(pairs_apart_go_by_staged_and_what_no_one_measured_is_refused),
+      cmocka_unit_test(the_slowest_rank_decides_and_paths_carry_bytes_concurrently),
+      cmocka_unit_test(hosts_are_reached_by_staged_and_unmeasured_paths_are_refused),
       cmocka_unit_test(several_sweeps_a_pass_hide_no_exchange_by_p2p),
       cmocka_unit_test(slabs_of_several_sweeps_go_first_by_staged),
-      cmocka_unit_test(the_slower_path_is_told_by_what_its_bytes_cost),
+      cmocka_unit_test(the_slower_path_is_found_by_the_time_of_its_bytes),
       cmocka_unit_test(the_quantiles_of_student_are_those_of_the_tables),
       cmocka_unit_test(the_worst_error_is_the_largest_whatever_its_sign),
   };

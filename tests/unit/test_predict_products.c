@@ -51,7 +51,7 @@ static double product_time(const struct machine *m, const struct study_run *run)
                all = 4 * width *
                      ((Q - 1) * up((double)run->global[0], Q) * Q +
                       (P - 1) * up((double)run->global[1], P) * P);
-  const double bytes = m->at_once ? own : (1 - m->company) * own + m->company * all / 2;
+  const double bytes = m->at_once ? own : (1 - m->host_share) * own + m->host_share * all / 2;
   const double messages = m->at_once ? STEP * longest : NEIGHBOUR * (P + Q - 2);
   const double travel = longest > 0 ? LATENCY * longest + messages + bytes / BANDWIDTH : 0;
   /* tiles of C go in waves over 132 multiprocessors */
@@ -120,18 +120,18 @@ static struct model *products_fit(const struct study *study)
 
 static void known_terms_are_found_and_larger_ones_predicted(void **state)
 {
-  const struct machine exact = {.company = 0.3}, linked = {.at_once = 1}, *both[] = {&exact, &linked};
+  const struct machine exact = {.host_share = 0.3}, linked = {.at_once = 1}, *both[] = {&exact, &linked};
   (void)state;
   for (int b = 0; b < 2; b++) {
     struct study study = products_make(both[b], 2, 1, 4), all = products_make(both[b], PRODUCTS, 1, 16);
     struct validate_table table;
     struct model *model = products_fit(&study);
-    const int way = study_transport_find(&model->terms.paths, b ? "p2p" : "staged");
+    const int transport = study_transport_find(&model->terms.paths, b ? "p2p" : "staged");
     assert_near(model->terms.fitted.value[TERM_POINT], MULTIPLY_ADD, 0.01);
     assert_near(model->terms.fitted.value[TERM_PASS], LAUNCH, 0.2);
     assert_true(model->terms.fitted.cache_points == 0 && model->terms.tile_points == 0);
     if (b)
-      assert_near(model->terms.fitted.value[model_transport_column(way, TRANSPORT_BANDWIDTH)] / 0.92, 1,
+      assert_near(model->terms.fitted.value[model_transport_column(transport, TRANSPORT_BANDWIDTH)] / 0.92, 1,
                   0.03);
     assert_int_equal(validate_against(model, &all, &table), STATUS_OK);
     assert_int_equal(table.n, all.n);
@@ -172,7 +172,7 @@ static int products_later_hold(const struct machine *m, double *width)
   }
   assert_int_equal(n, 60);
   *width = exp(widths / n);
-  printf("  company %.1f, tiles %g, p2p %d: %d of %d inside, ends %.2f apart\n", m->company, m->tile,
+  printf("  host share %.1f, tiles %g, p2p %d: %d of %d inside, ends %.2f apart\n", m->host_share, m->tile,
          m->at_once, inside, n, *width);
   return inside;
 }
@@ -182,12 +182,12 @@ static int products_later_hold(const struct machine *m, double *width)
 static void nine_of_ten_larger_products_lie_in_the_interval(void **state)
 {
   static const struct machine machines[] = {{.noise = 0.03},
-                                            {.noise = 0.03, .company = 0.3},
-                                            {.noise = 0.03, .company = 0.9},
+                                            {.noise = 0.03, .host_share = 0.3},
+                                            {.noise = 0.03, .host_share = 0.9},
                                             {.noise = 0.03, .at_once = 1},
                                             {.noise = 0.03, .tile = 128},
-                                            {.noise = 0.03, .company = 0.3, .tile = 128},
-                                            {.noise = 0.03, .company = 0.9, .tile = 128},
+                                            {.noise = 0.03, .host_share = 0.3, .tile = 128},
+                                            {.noise = 0.03, .host_share = 0.9, .tile = 128},
                                             {.noise = 0.03, .at_once = 1, .tile = 128}};
   int inside = 0;
   (void)state;

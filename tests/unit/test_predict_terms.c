@@ -28,7 +28,7 @@ static double worst_on_eight(const struct model *model, const struct machine *m)
  * again. */
 static void the_bytes_of_a_host_share_it(void **state)
 {
-  const struct machine shared = {.noise = 0.002, .overlap = 1, .company = 0.45};
+  const struct machine shared = {.noise = 0.002, .overlap = 1, .host_share = 0.45};
   struct study study;
   (void)state;
   random_state = 21;
@@ -66,7 +66,7 @@ static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
 
 /* Two ways, one of which scatters by a tenth: what the other tells is not lost in it, and each has
  * its own interval. */
-static void a_way_that_scatters_does_not_spoil_the_others(void **state)
+static void a_noisy_transport_does_not_spoil_the_others(void **state)
 {
   const struct machine scattered = {.noise = 0.12, .overlap = 1},
                        quiet = {.noise = 0.002, .overlap = 1, .at_once = 1};
@@ -126,7 +126,7 @@ int main(void)
       cmocka_unit_test(one_socket_predicts_two),
       cmocka_unit_test(the_bytes_of_a_host_share_it),
       cmocka_unit_test(idle_ends_of_tiles_are_found_where_there_are_some),
-      cmocka_unit_test(a_way_that_scatters_does_not_spoil_the_others),
+      cmocka_unit_test(a_noisy_transport_does_not_spoil_the_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

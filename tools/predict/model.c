@@ -87,13 +87,13 @@ static struct model_route model_route(const struct study_paths *paths, int hosts
 static void paths_time(const struct model_terms *terms, const struct geometry *g,
                        const struct model_route *route, struct model_parts *parts)
 {
-  const double company[STUDY_WHERES] = {g->host_bytes, 2 * g->bytes[STUDY_OTHER_HOST]};
+  const double host_total[STUDY_WHERES] = {g->host_bytes, 2 * g->bytes[STUDY_OTHER_HOST]};
   double longest = -1;
   for (int where = 0; where < STUDY_WHERES; where++) {
     if (g->messages[where] == 0) continue;
     const struct study_transport *path = &terms->paths.transports[route->via[where]];
     const double *value = terms->fitted.value + model_transport_column(route->via[where], 0);
-    const double host = model_at_once(path->name) ? 0 : value[TRANSPORT_HOST] * company[where];
+    const double host = model_at_once(path->name) ? 0 : value[TRANSPORT_HOST] * host_total[where];
     const double bytes =
         (value[TRANSPORT_BANDWIDTH] * g->bytes[where] + host) / path->bandwidth[where] / g->depth;
     const double latency = value[TRANSPORT_LATENCY] * path->latency[where] * g->rounds / g->depth;

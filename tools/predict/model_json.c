@@ -78,17 +78,17 @@ static const json_t *model_json_list(struct reader *reader, const json_t *object
 
 int model_staging(const json_t *path)
 {
-  const char *told = json_string_value(json_object_get(path, "staging"));
-  for (int handover = 0; told && handover < 2; handover++)
-    if (strcmp(told, study_staging(handover)) == 0) return handover;
+  const char *staging = json_string_value(json_object_get(path, "staging"));
+  for (int handover = 0; staging && handover < 2; handover++)
+    if (strcmp(staging, study_staging(handover)) == 0) return handover;
   return -1;
 }
 
 static void off_read(struct reader *reader, const json_t *object, double off[KINDS])
 {
-  const json_t *told = json_object_get(object, "off");
-  for (int kind = 0; kind < KINDS && told; kind++)
-    off[kind] = model_number(reader, "off", told, model_kind_names[kind], 0, SPREAD_MOST);
+  const json_t *shares = json_object_get(object, "off");
+  for (int kind = 0; kind < KINDS && shares; kind++)
+    off[kind] = model_number(reader, "off", shares, model_kind_names[kind], 0, SPREAD_MOST);
 }
 
 static void model_path_read(struct reader *reader, const json_t *path, size_t p, struct model *model)
@@ -143,12 +143,12 @@ static void terms_read(struct reader *reader, const json_t *terms, struct model 
   if (reader->status != STATUS_OK) return;
   for (int c = 0; c < model->terms.columns; c++) {
     const json_t *term = json_array_get(terms, (size_t)c);
-    const char *told = json_string_value(json_object_get(term, "name"));
+    const char *given = json_string_value(json_object_get(term, "name"));
     model_term_name(&model->terms.paths, c, name);
     snprintf(where, sizeof where, "terms[%d]", c);
-    if (!told || strcmp(told, name) != 0) {
+    if (!given || strcmp(given, name) != 0) {
       char what[128];
-      snprintf(what, sizeof what, "is %.20s; it must be \"%s\"", told ? "another" : "missing", name);
+      snprintf(what, sizeof what, "is %.20s; it must be \"%s\"", given ? "another" : "missing", name);
       wrong(reader, where, "name", what);
       return;
     }
@@ -196,13 +196,13 @@ static void interval_read(struct reader *reader, const json_t *json, int columns
 static void covered_read(struct reader *reader, const json_t *json, struct model_coverage *coverage)
 {
   char where[64];
-  const json_t *told = model_json_list(reader, json, "covered");
-  if (json_array_size(told) > MODEL_MEASURED) {
+  const json_t *groups = model_json_list(reader, json, "covered");
+  if (json_array_size(groups) > MODEL_MEASURED) {
     wrong(reader, "covered", "", "are too many");
     return;
   }
-  for (size_t c = 0; c < json_array_size(told); c++) {
-    const json_t *one = json_array_get(told, c);
+  for (size_t c = 0; c < json_array_size(groups); c++) {
+    const json_t *one = json_array_get(groups, c);
     const char *of = json_string_value(json_object_get(one, "of"));
     struct model_covered *covered = &coverage->group[coverage->n++];
     snprintf(where, sizeof where, "covered[%zu]", c);
@@ -215,12 +215,12 @@ static void covered_read(struct reader *reader, const json_t *json, struct model
 
 static void held_out_read(struct reader *reader, const json_t *json, struct model_coverage *coverage)
 {
-  const json_t *told = json_object_get(json, "held_out"), *causes = json_object_get(told, "causes");
-  if (!told) return;
-  coverage->predicted = model_whole(reader, "held_out", told, "predicted", 0, COUNT_MOST);
+  const json_t *held_out = json_object_get(json, "held_out"), *causes = json_object_get(held_out, "causes");
+  if (!held_out) return;
+  coverage->predicted = model_whole(reader, "held_out", held_out, "predicted", 0, COUNT_MOST);
   if (coverage->predicted > 0) {
-    coverage->median = model_number(reader, "held_out", told, "median_error", 0, FACTOR_MOST);
-    coverage->worst = model_number(reader, "held_out", told, "worst_error", 0, FACTOR_MOST);
+    coverage->median = model_number(reader, "held_out", held_out, "median_error", 0, FACTOR_MOST);
+    coverage->worst = model_number(reader, "held_out", held_out, "worst_error", 0, FACTOR_MOST);
   }
   for (size_t c = 0; c < json_array_size(causes) && c < MODEL_CAUSES; c++) {
     const char *cause = json_string_value(json_array_get(causes, c));

@@ -332,13 +332,13 @@ static status_t against_make(struct predict *p)
   for (int w = 0; w < p->model.terms.paths.n; w++)
     if (p->model.terms.paths.transports[w].handover >= 0)
       handover = p->model.terms.paths.transports[w].handover;
-  RETURN_IF_FAILED(study_read(p->config.against, &p->beside));
-  if (p->beside.program != p->model.program)
+  RETURN_IF_FAILED(study_read(p->config.against, &p->compared));
+  if (p->compared.program != p->model.program)
     return log_fail(STATUS_USAGE, "--against %s: runs of %s, but the model is one of %s", p->config.against,
-                    model_program_names[p->beside.program], model_program_names[p->model.program]);
-  if (p->study.n > 0) RETURN_IF_FAILED(study_select(&p->beside, p->study.runs[0].kernel, 0));
-  RETURN_IF_FAILED(study_staging_select(&p->beside, handover));
-  return validate_against(&p->model, &p->beside, &p->against);
+                    model_program_names[p->compared.program], model_program_names[p->model.program]);
+  if (p->study.n > 0) RETURN_IF_FAILED(study_select(&p->compared, p->study.runs[0].kernel, 0));
+  RETURN_IF_FAILED(study_staging_select(&p->compared, handover));
+  return validate_against(&p->model, &p->compared, &p->against);
 }
 
 status_t predict_run(struct predict *p)
@@ -354,7 +354,7 @@ status_t predict_run(struct predict *p)
 void predict_close(struct predict *p)
 {
   study_free(&p->study);
-  study_free(&p->beside);
+  study_free(&p->compared);
   validate_free(&p->validation);
   validate_free(&p->against);
   free(p->points);

@@ -58,7 +58,7 @@ struct predict_end {
 
 struct predict {
   struct predict_config config;
-  struct study study, beside; /**< fitted; of --against */
+  struct study study, compared; /**< fitted; of --against */
   struct study_paths paths;
   struct model model;
   struct validate_table validation, against;

@@ -351,7 +351,7 @@ static void predict_print_table(const struct validate_table *table, FILE *out)
 void predict_report_against(const struct predict *p, FILE *out)
 {
   fprintf(out, "\n  Compared with measured runs (--against)\n");
-  print_left(&p->beside, out);
+  print_left(&p->compared, out);
   predict_print_table(&p->against, out);
 }
 

@@ -99,14 +99,14 @@ static int same_run(const struct study_run *a, const struct study_run *b)
 /* The run that most others are like, of kernel \a kernel (NULL: any) or in the slot of \a slot; −1
  * where there is none. */
 static int most_common(const struct study *study, const char *kernel, const struct study_run *slot,
-                       similar *is_alike)
+                       similar *is_similar)
 {
   int best = -1, most = 0;
   for (int r = 0; r < study->n; r++) {
     const struct study_run *run = &study->runs[r];
     int count = 0;
     if ((kernel && strcmp(run->kernel, kernel) != 0) || (slot && !same_slot(run, slot))) continue;
-    for (int s = 0; s < study->n; s++) count += is_alike(run, &study->runs[s]);
+    for (int s = 0; s < study->n; s++) count += is_similar(run, &study->runs[s]);
     if (count > most) most = count, best = r;
   }
   return best;

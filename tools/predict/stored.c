@@ -63,15 +63,15 @@ status_t predict_check(struct predict *p)
     handover = model_staging(json_array_get(paths, n));
   const char *of = json_string_value(json_object_get(json_object_get(document, "config"), "kernel"));
   status_t status = json_is_array(json_object_get(document, "predictions"))
-                        ? study_read(p->config.against, &p->beside)
+                        ? study_read(p->config.against, &p->compared)
                         : log_fail(STATUS_USAGE, "%s: has no predictions; himeno-predict --json writes them",
                                    p->config.check);
-  if (status == STATUS_OK) status = study_select(&p->beside, p->config.kernel ? p->config.kernel : of, 0);
-  if (status == STATUS_OK) status = study_staging_select(&p->beside, handover);
+  if (status == STATUS_OK) status = study_select(&p->compared, p->config.kernel ? p->config.kernel : of, 0);
+  if (status == STATUS_OK) status = study_staging_select(&p->compared, handover);
   if (status == STATUS_OK)
     status = model_covered_read(p->config.check, json_object_get(document, "model"), &p->model.coverage);
-  p->model.program = p->beside.program;
-  if (status == STATUS_OK) status = pairs_make(document, &p->beside, &p->against);
+  p->model.program = p->compared.program;
+  if (status == STATUS_OK) status = pairs_make(document, &p->compared, &p->against);
   json_decref(document);
   return status;
 }

@@ -108,15 +108,15 @@ static const char *rank_host(const json_t *document, const json_t *rank)
 
 /* How staged halos of one host go, by what the paths before told: 1 through shared memory, 0 where
  * any goes by MPI, as all did before, -1 where none tells. Between hosts they go by MPI anyway. */
-static int handover_of(const json_t *document, const json_t *path, int told)
+static int handover_of(const json_t *document, const json_t *path, int known)
 {
   const char *handover = study_text(path, "handover");
-  if (!text_is(path, "used", "staged")) return told;
+  if (!text_is(path, "used", "staged")) return known;
   if (!handover) return 0;
   if (strcmp(rank_host(document, json_object_get(path, "rank")),
              rank_host(document, json_object_get(path, "peer"))) != 0)
-    return told;
-  return told != 0 && strcmp(handover, "shared memory") == 0;
+    return known;
+  return known != 0 && strcmp(handover, "shared memory") == 0;
 }
 
 static int is_cpu(const json_t *rank)
@@ -392,17 +392,17 @@ int study_per_host(const struct study_run *run)
 /* Whether a pair counts for this transport and place; those alone only where none was measured with
  * all. */
 static int pair_counts(const json_t *document, const json_t *pair, const char *transport,
-                       enum study_where where, const char *company)
+                       enum study_where where, const char *load)
 {
   const char *a = rank_host(document, json_object_get(pair, "rank")),
              *b = rank_host(document, json_object_get(pair, "peer"));
   return text_is(pair, "way", transport) && text_is(pair, "used", transport) &&
-         text_is(pair, "company", company) && text_is(pair, "direction", "both") &&
+         text_is(pair, "company", load) && text_is(pair, "direction", "both") &&
          json_is_object(json_object_get(pair, "fit")) && (strcmp(a, b) != 0) == (where == STUDY_OTHER_HOST);
 }
 
 static double fit_median(const json_t *document, const char *transport, enum study_where where,
-                         const char *company, const char *key, int *n)
+                         const char *load, const char *key, int *n)
 {
   const json_t *pairs = json_object_get(document, "pairs");
   size_t all = json_array_size(pairs);
@@ -410,7 +410,7 @@ static double fit_median(const json_t *document, const char *transport, enum stu
   *n = 0;
   for (size_t p = 0; values && p < all; p++) {
     const json_t *pair = json_array_get(pairs, p);
-    if (pair_counts(document, pair, transport, where, company))
+    if (pair_counts(document, pair, transport, where, load))
       values[(*n)++] = json_number_value(json_object_get(json_object_get(pair, "fit"), key));
   }
   double median = values ? stats_summarise(values, (size_t)*n).median : 0;
@@ -430,12 +430,12 @@ static void transport_fill(const json_t *document, const char *name, struct stud
   for (int where = 0; where < STUDY_WHERES; where++) {
     int n;
     enum study_where w = (enum study_where)where;
-    const char *company = "all";
-    fit_median(document, name, w, company, "residual", &n);
-    if (n == 0) company = "alone";
-    transport->residual[where] = fit_median(document, name, w, company, "residual", &n);
-    transport->latency[where] = fit_median(document, name, w, company, "latency_seconds", &n);
-    transport->bandwidth[where] = fit_median(document, name, w, company, "bytes_per_second", &n);
+    const char *load = "all";
+    fit_median(document, name, w, load, "residual", &n);
+    if (n == 0) load = "alone";
+    transport->residual[where] = fit_median(document, name, w, load, "residual", &n);
+    transport->latency[where] = fit_median(document, name, w, load, "latency_seconds", &n);
+    transport->bandwidth[where] = fit_median(document, name, w, load, "bytes_per_second", &n);
     transport->known[where] = n > 0 && transport->bandwidth[where] > 0;
   }
 }
@@ -456,14 +456,14 @@ static int pair_is_complete(const json_t *document, const json_t *pair)
   static const char *const ends[] = {"rank", "peer"};
   static const char *const numbers[] = {"latency_seconds", "bytes_per_second", "residual"};
   const json_t *fit = json_object_get(pair, "fit");
-  int told = study_text(pair, "way") && (json_is_null(fit) || json_is_object(fit));
+  int complete = study_text(pair, "way") && (json_is_null(fit) || json_is_object(fit));
   for (int e = 0; e < 2; e++) {
     const json_t *rank = json_object_get(pair, ends[e]);
-    told = told && json_is_integer(rank) && *rank_host(document, rank);
+    complete = complete && json_is_integer(rank) && *rank_host(document, rank);
   }
   for (int n = 0; n < 3 && json_is_object(fit); n++)
-    told = told && json_is_number(json_object_get(fit, numbers[n]));
-  return told && (json_is_null(fit) || json_number_value(json_object_get(fit, "bytes_per_second")) > 0);
+    complete = complete && json_is_number(json_object_get(fit, numbers[n]));
+  return complete && (json_is_null(fit) || json_number_value(json_object_get(fit, "bytes_per_second")) > 0);
 }
 
 static status_t study_paths_fill(const json_t *document, const char *path, struct study_paths *paths)
