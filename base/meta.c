@@ -99,7 +99,8 @@ static void settings_document(struct doc *d)
 {
   const struct switch_spec *s;
   if (!doc_map(d, "settings", DOC_OPTIONAL,
-               "The part of the environment that was set: the switches of doc/switches.md, and what else "
+               "The part of the environment that was set: the switches of doc/reference/switches.md, and "
+               "what else "
                "changes a measurement or names its job."))
     return;
   for (size_t i = 0; doc_each(d, i, sizeof allowed_settings / sizeof *allowed_settings); i++)

@@ -96,7 +96,7 @@ void switches_warn(void)
     if (is_declared(*at, length)) continue;
     snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "", (int)length, *at);
   }
-  if (names[0]) log_warn("%s: nothing reads a variable of that name, see doc/switches.md", names);
+  if (names[0]) log_warn("%s: nothing reads a variable of that name, see doc/reference/switches.md", names);
 }
 
 const char *switch_text(const char *name)

@@ -2,9 +2,9 @@
 /** \file
  * \brief The environment variables HIMENO_*. Each is declared once, by a line SWITCH in the file
  * that reads it. The build collects these lines in a table, which is part of every program; a file
- * that has one is listed as SWITCHES in its Makefile.am. doc/switches.md shows the table. Variables
- * that are set are listed in every document's settings. One that is set to nothing counts as not
- * set. */
+ * that has one is listed as SWITCHES in its Makefile.am. doc/reference/switches.md shows the table.
+ * Variables that are set are listed in every document's settings. One that is set to nothing counts
+ * as not set. */
 #ifndef BASE_SWITCHES_H
 #define BASE_SWITCHES_H
 

@@ -3,9 +3,9 @@
 //
 // himeno-gpu -b opencl --ladder --kernel-file my.cl -s L
 //
-// Every sweep of it is verified: a wrong bit anywhere is reported, and the program ends with code
-// 4. As it stands it is the ladder's first rung: one work-item a point. doc/kernel-file.md says
-// more.
+// Every sweep of it is verified: an incorrect result is reported, and the program ends with code 4.
+// As it is, the kernel is the ladder's first rung: one work-item per point.
+// doc/how-to/kernel-file.md has the rules.
 //
 // What you get, in `pass`:
 //   p, out         the field before the sweep, and where the new values go

@@ -4,8 +4,8 @@
  *
  * Exchanges are numbered from 1. A rank stores its faces into its neighbours' memory and then sets
  * the flag that each of them keeps for it to the exchange's number; it reads a halo only once its
- * own flag has reached the number. Flags only grow, so none has to be reset. doc/transport.md says
- * why this is enough. Plain C and CUDA. */
+ * own flag has reached the number. Flags only grow, so none has to be reset.
+ * doc/explanation/transport.md gives the reasons why this is enough. Plain C and CUDA. */
 #ifndef COMM_HALO_LINK_H
 #define COMM_HALO_LINK_H
 

@@ -11,7 +11,7 @@
 /* Widths are multiples of this, so that all but the last panel suit any kernel. */
 #define WIDTH_STEP 64
 /* C is read and written once a panel, and a ring's ranks hold four panels less their own slices.
- * doc/gemm-distributed.md has what other widths take. */
+ * doc/explanation/gemm-distributed.md has what other widths take. */
 #define WIDTH_CPU  256
 #define WIDTH_F32  8192
 #define WIDTH_HALF 32768

@@ -78,7 +78,8 @@ static void counts_document(struct doc *d, const struct gemm_counts *c, int emul
   doc_whole(d, "flop", 0, "", c->flop);
   doc_whole(d, "loop_turns", 0, "", c->loop_turns);
   doc_real(d, "estimate_seconds", DOC_OPTIONAL | DOC_POSITIVE, "s",
-           "Of a product on a Raspberry Pi, by a model: no measurement (doc/qpu-time.md). With --distributed "
+           "Of a product on a Raspberry Pi, by a model: no measurement (doc/explanation/qpu-time.md). With "
+           "--distributed "
            "the slowest rank's, exchanges aside.",
            c->estimate_seconds);
   doc_end(d);

@@ -94,8 +94,8 @@ static void print_emulated(const struct gemm_ladder_size *size, FILE *out)
             report_number(one->counts.estimate_seconds * 1e3, 13, 3, estimate), verdict_of(one),
             one->status == STATUS_OK ? one->kernel->step : one->why);
   }
-  fprintf(out,
-          "      estimate: of a Raspberry Pi at 250 MHz, by a model and not measured (doc/qpu-time.md)\n");
+  fprintf(out, "      estimate: of a Raspberry Pi at 250 MHz, by a model and not measured "
+               "(doc/explanation/qpu-time.md)\n");
 }
 
 /* ---- share of peak over the size ---- */

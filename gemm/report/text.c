@@ -74,7 +74,7 @@ static void print_counts(const struct gemm_run *run, FILE *out)
     fprintf(out, "the slowest of %d Raspberry Pis at 250 MHz, exchanges aside,", sharers);
   else
     fprintf(out, "a product on a Raspberry Pi at 250 MHz,");
-  fprintf(out, " by a model and not measured\n             (doc/qpu-time.md)\n");
+  fprintf(out, " by a model and not measured\n             (doc/explanation/qpu-time.md)\n");
 }
 
 /* The bound on the noise of the blocks' times; 0 with too few. */

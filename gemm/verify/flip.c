@@ -12,7 +12,7 @@
 #include "suite/fault.h"
 
 SWITCH("HIMENO_GEMM_FLIP", TEST, OWN, FREE("`RANK [MATRIX] ROW,COLUMN BIT WHEN`"),
-       "gemm-gpu: flips a bit in a matrix on the device ([gemm-verify.md](gemm-verify.md))");
+       "gemm-gpu: flips a bit in a matrix on the device ([gemm-verify.md](../explanation/gemm-verify.md))");
 
 /* "simd:2", "simd:last", "simd:trial3" or "2". */
 static int parse_when(const char *text, struct gemm_flip *f)

@@ -64,7 +64,7 @@ static const struct option_spec options[] = {
      "remembers the fastest in ~/.cache/himeno-gpu/tune.json (default: auto)."},
     {"kernel-file", 0, RUN, OPTION_INPUT(kernel_file, "FILE"),
      "Run your own kernel from an OpenCL source, or a CUDA source if NVRTC is installed. "
-     "doc/kernel-file.md has a template. With --ladder it runs last."},
+     "doc/how-to/kernel-file.md has a template. With --ladder it runs last."},
     {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune),
      "Time the kernels again, even if an earlier run remembered the fastest."},
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
@@ -120,7 +120,8 @@ static const struct option_spec options[] = {
      .group = "Result"},
     {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "POLICY"),
      "Judge the run by the limits of a policy: default (if none is named), h100, h200, or a JSON file "
-     "(doc/acceptance.md). Time no kernels or transports first; without --size or --fill, imply --weak. "
+     "(doc/how-to/acceptance.md). Time no kernels or transports first; without --size or --fill, imply "
+     "--weak. "
      "Exit status 5: below a limit. 3: too noisy, or not verified. 2: --verify off, or no limit could be "
      "checked.",
      .missing = "default"},

@@ -48,7 +48,7 @@ void himeno_counts_text(const struct himeno_counts *c, const struct himeno_timin
     fprintf(
         out,
         "  estimate   %.3f us for 1000 points of a sweep on a Raspberry Pi at 250 MHz, by a model and not "
-        "measured\n             (doc/qpu-time.md)\n",
+        "measured\n             (doc/explanation/qpu-time.md)\n",
         emulated_share(c->estimate_ns, c->estimate_points));
 }
 
@@ -76,7 +76,8 @@ void himeno_counts_document(struct doc *d, const struct himeno_counts *c)
   doc_whole(d, "flop", 0, "", c->flop);
   doc_whole(d, "stalls", 0, "Cycles in which a processor waited.", c->stalls);
   doc_real(d, "estimate_point_seconds", DOC_OPTIONAL, "s",
-           "Of one point of a sweep on a Raspberry Pi, by a model: no measurement (doc/qpu-time.md). All "
+           "Of one point of a sweep on a Raspberry Pi, by a model: no measurement "
+           "(doc/explanation/qpu-time.md). All "
            "launches of a sweep count, over all ranks, and no exchange.",
            c->estimate_points ? 1e-9 * emulated_share(c->estimate_ns, c->estimate_points) : NAN);
   doc_end(d);

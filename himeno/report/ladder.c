@@ -49,7 +49,7 @@ static void emulated_text(const struct himeno_ladder *ladder, FILE *out)
   }
   fprintf(out,
           "      instructions: per 16 points of a sweep; estimate: of 1000 points on a Raspberry Pi at 250 "
-          "MHz,\n      by a model and not measured (doc/qpu-time.md)\n");
+          "MHz,\n      by a model and not measured (doc/explanation/qpu-time.md)\n");
   if (ladder->n > 0) himeno_bound_text(&ladder->rungs[ladder->n - 1].counts, out);
 }
 

@@ -12,7 +12,8 @@
 #include "suite/fault.h"
 
 SWITCH("HIMENO_FLIP", TEST, OWN, FREE("`ARRAY[@RANK] I,J,K BIT SWEEP; …`"),
-       "himeno-gpu: flips a bit in device memory before a sweep ([acceptance-soak.md](acceptance-soak.md))");
+       "himeno-gpu: flips a bit in device memory before a sweep "
+       "([acceptance-soak.md](../how-to/acceptance-soak.md))");
 
 static struct flip plan[FLIPS_MAX]; /* those that are still to be planted */
 static int n_plan;

@@ -57,7 +57,7 @@ struct solver_config {
 };
 
 /** In dense data, which contract fastest, a wrong bit of p may be below rounding this many sweeps
- * later: doc/acceptance-power.md has what was seen of flips by distance to the next check. */
+ * later: doc/lab/acceptance-power.md has what was seen of flips by distance to the next check. */
 #define SOLVER_CHECK_SWEEPS 12
 
 /** \brief Sweeps from check point to check point for a kernel: whole passes of it. */

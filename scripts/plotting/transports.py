@@ -13,7 +13,7 @@ from files import write_whole
 from naming import NO_OVERLAP
 
 # Size L in the report of 2009, in seconds and GFLOPS: one measured and one predicted row. The report predicts 170 GFLOPS, 4.3 ms of
-# computing and more than twice the communication of the PCs; 2.3 ms is what 170 GFLOPS leave (doc/prediction-log.md).
+# computing and more than twice the communication of the PCs; 2.3 ms is what 170 GFLOPS leave (doc/lab/prediction-log.md).
 REPORT = [
     {
         "size": "L",

@@ -162,7 +162,7 @@ True True" ]
 import json, sys
 def ends(row):
     return f"{row['least_median_greatest'][0]:.3f} to {row['least_median_greatest'][2]:.3f}"
-text = open(f"{sys.argv[1]}/acceptance.md").read()
+text = open(f"{sys.argv[1]}/how-to/acceptance.md").read()
 for device, of in json.load(open(f"{sys.argv[1]}/devices.json")).items():
     cells = (f"{row['devices']} devices: " + ", ".join(f"{value:.{digits}f}" for value in row["least_median_greatest"])
              for row, digits in ((of["gflops"], 0), (of["ceiling_of_theory"], 3)))
@@ -177,7 +177,7 @@ of = {"policy.c": [f"of the median of {gflops['devices']} H200 at L and XL, {med
                    f"lowest of {h200['devices']} H200 and {h100['devices']} H100: {lowest:.3f}",
                    f"measured: {ends(h200)} on {h200['devices']} H200, {ends(h100)} on {h100['devices']} H100"],
       "acceptance.md": [f"{h200['devices']} H200 were measured at {ends(h200)} of it and {h100['devices']} H100 at {ends(h100)}"]}
-for name, path in (("policy.c", "../judge/policy.c"), ("acceptance.md", "acceptance.md")):
+for name, path in (("policy.c", "../judge/policy.c"), ("acceptance.md", "how-to/acceptance.md")):
     found = " ".join(open(f"{sys.argv[1]}/{path}").read().split())
     for words in of[name]:
         assert words in found, (name, words)

@@ -412,7 +412,7 @@ TEXT
   [ -n "$python" ] || skip "there is no numpy"
   "$python" -B "$top_srcdir/scripts/accept-power" --level 1 --runs 200 --planted 40 >power
   "$python" -B "$top_srcdir/scripts/accept-power" --level 2 --runs 20 --planted 20 | tail -n 1 >>power
-  "$PYTHON" - "$top_srcdir/doc/acceptance-power.md" <<'PY'
+  "$PYTHON" - "$top_srcdir/doc/lab/acceptance-power.md" <<'PY'
 import re, sys
 def rows(path):
     """{(level, hosts and devices): cells}; a dash is infinite, or never."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# doc/extending.md, followed to the letter in a copy of the tree: the edits come from the page, each finds its place, the copy is built, and
+# doc/how-to/extending.md, followed to the letter in a copy of the tree: the edits come from the page, each finds its place, the copy is built, and
 # what was added is listed, runs and is verified. It is really used: once it is made to compute something else, the run fails.
 load ../helper
 
@@ -23,7 +23,7 @@ fail() {
 
 # extend SECTION MOST: makes the edits of a section of the page, and counts the files that were there before.
 extend() {
-  run "$PYTHON" "$top_srcdir/tests/cli/guide.py" "$top_srcdir/doc/extending.md" "$tree" "$1"
+  run "$PYTHON" "$top_srcdir/tests/cli/guide.py" "$top_srcdir/doc/how-to/extending.md" "$tree" "$1"
   expect_status 0
   [ "${#lines[@]}" -le "$2" ] || fail "$1: ${#lines[@]} files"
 }

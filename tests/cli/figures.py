@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds what doc/*.md say against doc/results/*/figures.csv, and that against the documents beside it.
+"""Holds what the pages of doc/ say against doc/results/*/figures.csv, and that against the documents beside it.
 
 A row of figures.csv is one figure of one page:
   page, line   the page of doc/, and words that one of its paragraphs, or rows of a table, alone has
@@ -133,7 +133,7 @@ def numbers(line):
 
 def units(text):
     """Paragraphs, each on one line however it is wrapped, items of lists and rows of tables."""
-    return re.sub(r"(?<=[^|\n])\n {0,3}(?=[^\s|#`])(?![*-] |\d+\. )", " ", text).splitlines()
+    return re.sub(r"(?<=[^|\n])\n {0,3}(?=[^\s|#])(?![*-] |\d+\. |```)", " ", text).splitlines()
 
 
 def page_faults(name, text, rows):

@@ -81,7 +81,7 @@ PY
   for name in result accept comm gemm gemm-ladder ladder mem predict soak; do [ -s "$share/doc/$name.schema.json" ]; done
   run "$prefix/bin/himeno-judge" "$top_srcdir/tests/golden/documents/himeno-gpu-2.json" --policy "$share/doc/policy-template.json"
   [[ "$status" -eq 5 && $output == *"our nodes"* ]]
-  [[ -e "$prefix/share/doc/himeno-gpu/README.md" && -e "$prefix/share/doc/himeno-gpu/doc/method.md" ]]
+  [[ -e "$prefix/share/doc/himeno-gpu/README.md" && -e "$prefix/share/doc/himeno-gpu/doc/explanation/method.md" ]]
   # A check of a node finds its modules: without a folder of its own it says so, and not that it has none.
   run "$PYTHON" -I "$share/scripts/sites/node.py" active --nonsense
   [[ $output != *"No module"* && $output == *"himeno: active: "* ]]

@@ -140,7 +140,7 @@ END
     "['pointer', 'row', 'column', 'scalar', 'byte', 'shared']" ]
   run "$report" --isa gcn --arch tahiti --pairs
   local row rows
-  # As doc/then-and-now.md has them.
+  # As doc/lab/then-and-now.md has them.
   for row in "scalar address +5.00 +3.00 v_" "scalar address +7.00 +11.00 s_" "byte pointer +5.00 +1.00 v_" "byte pointer +7.00 +6.00 s_"; do
     grep -qE "vector address, $row instructions a word" <<<"$output" || { echo "$row: $output"; return 1; }
   done

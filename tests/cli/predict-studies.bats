@@ -80,7 +80,7 @@ END
     "$predict" --check "$sealed/h100-$kernel.json" --against later.jsonl >$kernel
     run ! grep outside $kernel
   done
-  "$PYTHON" - "$top_srcdir/doc/prediction-log.md" <<'END'
+  "$PYTHON" - "$top_srcdir/doc/lab/prediction-log.md" <<'END'
 import re, sys
 log = open(sys.argv[1]).read()
 rows = re.findall(r"^\| (M|L|XL) \| (\S+)% \| (\S+)% \| (\S+)% \| (\S+)% \|$", log, re.M)
@@ -107,7 +107,7 @@ repeated h200-x4-2026-11/repeated
 eight h200-x8-2026-11
 hosts hosts-x8-2026-11
 END
-  "$PYTHON" - "$top_srcdir/doc/prediction-log.md" <<'END'
+  "$PYTHON" - "$top_srcdir/doc/lab/prediction-log.md" <<'END'
 import json, re, sys
 chapter = open(sys.argv[1]).read().split("### Each run outside its interval")[1].split("\n### ")[0]
 told, study = [], None
@@ -269,7 +269,7 @@ def same(shown, printed):
     return number.sub("#", shown).split() == number.sub("#", printed).split() and all(
         abs(a - b) <= 0.02 * abs(a) + 0.2 for a, b in zip(*pairs))
 shown = 0
-page = open("doc/cluster-512.md").read()
+page = open("doc/how-to/cluster-512.md").read()
 printed = None
 for block in page.split("\n\n"):
     lines = block.strip("\n").split("\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Variables HIMENO_*: the table that the build makes, doc/switches.md and the sources name the same ones, and documents have what was set.
+# Variables HIMENO_*: the table that the build makes, doc/reference/switches.md and the sources name the same ones, and documents have what was set.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -18,7 +18,7 @@ same() {
 
 @test "every switch of the table is on its page, and no other" {
   [ "$(declared | wc -l)" -ge 30 ]
-  same doc/switches.md "$(grep -E '^\| `HIMENO_' doc/switches.md | names)"
+  same doc/reference/switches.md "$(grep -E '^\| `HIMENO_' doc/reference/switches.md | names)"
 }
 
 @test "the table has every line SWITCH, by kind and name, each once" {
@@ -42,8 +42,8 @@ same() {
 }
 
 @test "documents name the pages in which a switch is told" {
-  [ -z "$(comm -13 <(declared) <(grep -rhoE '\bHIMENO_[A-Z0-9_]+=' README.md doc/*.md | names))" ]
-  grep -q 'doc/switches.md' README.md
+  [ -z "$(comm -13 <(declared) <(grep -rhoE '\bHIMENO_[A-Z0-9_]+=' README.md doc/*/*.md | names))" ]
+  grep -q 'doc/reference/switches.md' README.md
 }
 
 @test "every program's document has the switches that were set, and no others" {
@@ -74,7 +74,7 @@ assert {k: v for k, v in s.items() if k.startswith('HIMENO_')} == {
 
 @test "variables that nothing reads are named in one warning, once for all ranks" {
   local program one=HIMENO_CPU_SMID two=HIMENO_ warning
-  warning='warning: HIMENO_CPU_SMID, HIMENO_: nothing reads a variable of that name, see doc/switches.md'
+  warning='warning: HIMENO_CPU_SMID, HIMENO_: nothing reads a variable of that name, see doc/reference/switches.md'
   for program in himeno-gpu gemm-gpu comm-gpu; do
     run --separate-stderr on 2 env "$one=avx2" "$two=1" "${one}S=" HIMENO_CPU_SIMD=generic "$top_builddir/$program" --list
     expect_status 0

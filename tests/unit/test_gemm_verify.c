@@ -277,8 +277,8 @@ static int shown(struct product *x, const float *right, int bit)
   return wrong;
 }
 
-/* The table of doc/gemm-verify.md: what no flip, two flips of three and all flips show of a
- * library's C. */
+/* The table of doc/explanation/gemm-verify.md: what no flip, two flips of three and all flips show
+ * of a library's C. */
 static void the_bits_that_a_block_of_a_library_is_held_to(void **state)
 {
   static const struct {

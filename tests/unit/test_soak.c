@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bits flipped in device memory, below every detector: each that is still there at the next check
  * is reported, with its place. With FLIP_TABLE set the rates are printed, by array, bit and
- * interval, as doc/acceptance-power.md shows them. */
+ * interval, as doc/lab/acceptance-power.md shows them. */
 #include "tests/unit/unit.h"
 
 #include <errno.h>

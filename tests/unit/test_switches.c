@@ -58,7 +58,7 @@ static void the_page_shows_the_table(void **state)
   char path[4096], line[1024], row[1024], values[VALUE_TEXT_MAX];
   int n = 0, kind = -1;
   (void)state;
-  snprintf(path, sizeof path, "%s/doc/switches.md", source ? source : "..");
+  snprintf(path, sizeof path, "%s/doc/reference/switches.md", source ? source : "..");
   FILE *file = fopen(path, "r");
   assert_non_null(file);
   while (fgets(line, sizeof line, file)) {

@@ -389,7 +389,7 @@ void predict_document(struct doc *d, const struct predict *p)
 {
   doc_frame(d, MODEL_SCHEMA, "himeno-predict", "Predictions of himeno-predict",
             "A model of a sweep, fitted to a study, and what it predicts. The model is described in "
-            "doc/prediction.md.");
+            "doc/explanation/prediction.md.");
   doc_flag(d, "poor", DOC_OPTIONAL, "model.held_out.poor.", model_is_poor(&p->model.coverage));
   predict_config_document(d, p);
   model_document(d, &p->model);

@@ -99,7 +99,7 @@ KERNEL(tmu1, "B through the second TMU instead of uniforms, 48 x 16 tiles: 48 pr
 KERNEL(threads, "two threads per QPU, 16 x 32 tiles: 32 products in 35", 6);
 KERNEL(67, "loop overhead of four instructions, C written during its end: 64 products in 67", 7);
 
-/* Not rungs: what the article leaves open, for doc/qpu-open.md. */
+/* Not rungs: what the article leaves open, for doc/lab/qpu-open.md. */
 KERNEL(ctmu, "67 with C by TMU instead of DMA", 0);
 KERNEL(vertical, "67 with vertical transfers of C", 0);
 KERNEL(half, "the program of threads with one thread per QPU", 0);

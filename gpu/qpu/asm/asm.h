@@ -2,10 +2,10 @@
 /** \file
  * \brief Macro assembler for the VideoCore IV QPU, at build time and in tests.
  *
- * The syntax is a subset of vc4asm's (doc/qpu.md has all of it): one instruction per line, the add
- * ALU's and the mul ALU's operation and a signal separated by `;`, labels `:name`, and the
- * directives `.set .macro .rep .if .include .int`. The hazards of the reference guide are refused
- * with line and rule. */
+ * The syntax is a subset of vc4asm's (doc/explanation/qpu.md has all of it): one instruction per
+ * line, the operations of the add and the mul ALU and a signal separated by `;`, labels `:name`,
+ * the directives `.set .macro .rep .if .include .int`. The hazards of the reference guide are
+ * refused with line and rule. */
 #ifndef QPU_ASM_H
 #define QPU_ASM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief An estimate of the time that a program takes on the part: a model of its caches, its
- * memory and its DMA engine, which is no measurement. doc/qpu-time.md says what it is worth. */
+ * memory and its DMA engine, not a measurement. doc/explanation/qpu-time.md states its errors. */
 #ifndef QPU_COST_H
 #define QPU_COST_H
 
