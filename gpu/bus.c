@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/bus.h"
+/* Every NVIDIA display device on the PCI bus is a GPU. AMD and Intel also build the graphics of
+ * CPUs and management controllers: their devices count only if they drive no screen and have a
+ * large memory window. Other vendors' devices do not count. */
+#include "gpu/select.h"
 
 #include <dirent.h>
 #include <limits.h>

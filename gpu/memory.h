@@ -7,6 +7,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/host.h"
+#include "base/log.h"
 
 /** The device's own memory, followed by the limits of host memory by enum host_scope. */
 enum { GPU_LIMIT_DEVICE, GPU_LIMIT_HOST, GPU_LIMITS = GPU_LIMIT_HOST + HOST_SCOPES };
@@ -27,5 +28,20 @@ status_t gpu_memory_refused(struct gpu_device *device, uint64_t bytes, const cha
 
 /** \brief The same of \a bytes of host memory. \a how: " page-locked", or "". */
 status_t gpu_host_memory_refused(uint64_t bytes, const char *how);
+
+/** \brief STATUS_FAULT, logged with the name of the \a verb, when the bytes do not lie inside the
+ * memory. */
+static inline status_t gpu_range_check(const char *verb, struct gpu_mem mem, size_t offset, size_t bytes)
+{
+  if (offset <= mem.bytes && bytes <= mem.bytes - offset) return STATUS_OK;
+  return log_fail(STATUS_FAULT, "%s of %zu bytes at %zu is outside of device memory of %zu bytes", verb,
+                  bytes, offset, mem.bytes);
+}
+
+static inline status_t gpu_rows_check(const char *verb, struct gpu_mem mem, const struct gpu_rows *rows)
+{
+  return gpu_range_check(verb, mem, rows->offset,
+                         (rows->layers - 1) * rows->slice + (rows->rows - 1) * rows->pitch + rows->width);
+}
 
 #endif

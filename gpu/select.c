@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "base/values.h"
-#include "gpu/bus.h"
 
 /* The device at that index of the probe. */
 static int device_matches(const char *wanted, const struct gpu_device_info *info, int index)

@@ -6,8 +6,6 @@
 
 #include <stdint.h>
 
-#include "base/status.h"
-
 /** Cost model, printed beside every rate. Source: the Himeno benchmark counts 34 operations a
  * point; a point reads 13 floats and writes one. */
 #define HIMENO_FLOP_PER_POINT  34

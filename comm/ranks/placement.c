@@ -12,7 +12,6 @@
 #include "comm/ranks/bind.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
-#include "gpu/bus.h"
 #include "gpu/select.h"
 
 #define CPUSET_TEXT 1024

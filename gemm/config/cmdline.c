@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gemm/config/cmdline.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

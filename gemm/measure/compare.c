@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/measure/compare.h"
+/* The first product of a series is compared with float64 and kept. Later blocks of our own kernels
+ * must have the same bits; a library's result may differ within the bounds. An incorrect result
+ * that counts is STATUS_WRONG; a library's own one is only kept in series->fault, unless --accept
+ * is given. If A or B changed, the device is at fault, whichever kernel computed. */
+#include "gemm/measure/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "gemm/measure/compare.h"
 #include "gpu/telemetry.h"
 #include "suite/progress.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/run/ladder.h"
+#include "gemm/run/run.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,6 @@
 #include "comm/ranks/watch.h"
 #include "gemm/measure/measure.h"
 #include "gemm/report/report.h"
-#include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
 #include "suite/program.h"
 #include "suite/progress.h"

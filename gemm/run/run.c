@@ -10,12 +10,8 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "gemm/tune/cluster.h"
-#include "gemm/run/ladder.h"
 #include "gemm/measure/measure.h"
-#include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
-#include "gemm/measure/compare.h"
 #include "gpu/telemetry.h"
 
 /* ---- ranks ---- */

@@ -9,12 +9,35 @@
 #include "gemm/cluster/product.h"
 #include "gemm/config/cmdline.h"
 #include "gemm/kernels/kernels.h"
-#include "gemm/state/model.h"
 #include "gemm/verify/flip.h"
 #include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
 #include "suite/ranks.h"
 #include "suite/worth.h"
+
+/** A device as the model sees it; 0 where unknown, which then limits nothing. */
+struct gemm_machine {
+  struct gemm_ceilings ceilings;
+  int units; /**< compute units, over which groups are spread */
+};
+
+/** What bounds a prediction. */
+enum gemm_bound { GEMM_BOUND_ARITHMETIC, GEMM_BOUND_DEVICE, GEMM_BOUND_LOCAL };
+
+struct gemm_prediction {
+  double seconds;          /**< 0 when the model cannot say */
+  double device_intensity; /**< flop a byte of device memory */
+  double local_intensity;  /**< flop a byte of local memory, 0 where none is used */
+  /** share of the machine that has a group to work on, padding counted as idle */
+  double filled;
+  enum gemm_bound bound;
+};
+
+/** \brief Seconds of one product. Without blocks, or without a peak, nothing is predicted. */
+struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const struct gemm_problem *problem,
+                                    const struct gemm_blocks *blocks);
+
+extern const char *const gemm_bound_names[3];
 
 /** One kernel's measurement, one of ours or a reference library. */
 struct gemm_series {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/tune/choose.h"
+#include "gemm/tune/tune.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -10,7 +10,6 @@
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
-#include "gemm/tune/cluster.h"
 #include "suite/progress.h"
 
 #define SIZE_GPU 4096

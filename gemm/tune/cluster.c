@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/tune/cluster.h"
 
 #include <float.h>
 #include <inttypes.h>

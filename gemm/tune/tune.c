@@ -10,7 +10,6 @@
 #include "comm/ranks/watch.h"
 #include "gemm/cluster/product.h"
 #include "gemm/measure/measure.h"
-#include "gemm/measure/compare.h"
 #include "suite/progress.h"
 
 /* The model is rarely that wrong. OpenCL on a CPU compiles for seconds. */

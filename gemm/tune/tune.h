@@ -1,16 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Chooses a kernel's blocks for a problem and a device: the model ranks them, a short trial
- * decides. */
+ * \brief What a run works on: device, problem, matrices, each kernel's blocks, and with
+ * --distributed the cut and the transport. */
 #ifndef GEMM_TUNE_TUNE_H
 #define GEMM_TUNE_TUNE_H
 
 #include "gemm/state/state.h"
+
+/** \brief Collective: this rank's device, opened, with a queue. */
+status_t gemm_place(struct gemm_rig *rig);
+
+/** \brief What the device can do at most, into rig->ceilings; nothing where its backend cannot
+ * tell. This rank's alone. */
+status_t gemm_ceilings_measure(struct gemm_rig *rig);
+
+/** \brief Whether a product of that size is one, and fits the device with least memory. */
+int gemm_size_fits(const struct gemm_rig *rig, const int64_t size[3]);
+
+/** \brief Makes problem, series, matrices and what results are compared with, for \a size, NULL: as
+ * asked for, or by default. This rank's alone: the caller has the ranks agree. Closed by
+ * gemm_problem_close, also when it fails half-way. */
+status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3]);
+void gemm_problem_close(struct gemm_work *work, struct gemm_result *result);
 
 /** \brief Collective. Sets series->blocks: the only ones, or those that are fastest on rank 0 in a
  * trial of the few that the model puts first. Where none runs, the first ones: opening them says
  * why. Each trial's result is compared: of a kernel with a wrong one nothing is timed, and
  * gemm_measure makes that the verdict. */
 status_t gemm_tune(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series);
+
+/** \brief Makes work->cluster of work->problem, which becomes this rank's block of it. This rank's
+ * alone. STATUS_USAGE for a cut that cannot be, STATUS_ENVIRONMENT where memory does not do.
+ * Freed by gemm_cluster_free. */
+status_t gemm_cluster_cut(const struct gemm_rig *rig, struct gemm_work *work);
+void gemm_cluster_free(struct gemm_work *work);
+
+/** \brief Where this rank's A, B and C begin in the whole ones. */
+void gemm_cluster_places(const struct gemm_cluster *cluster, struct gemm_place places[GEMM_MATRICES]);
+
+/** \brief Collective; ranks agree. Opens the product and its transport, the fastest of a trial
+ * where none is asked for, and puts it in the place of the kernel of run->result.series[0]. */
+status_t gemm_cluster_prepare(struct gemm_run *run);
+
+/** \brief Collective. This rank's phases and paths. */
+status_t gemm_cluster_collect(struct gemm_work *work, struct gemm_rank *rank);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gemm/verify/reference.h"
+#include "gemm/verify/verify.h"
 
 #include <math.h>
 #include <string.h>

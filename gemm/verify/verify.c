@@ -8,7 +8,6 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "gemm/verify/reference.h"
 
 /* Products up to this many terms and elements are compared in full: a second or two of one core,
  * 512 MiB. */

@@ -18,7 +18,6 @@
 #include "gpu/host.h"
 #include "gpu/host_share.h"
 #include "gpu/memory.h"
-#include "gpu/range.h"
 
 /* Read by the kernels of both workloads. */
 SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),

@@ -4,7 +4,6 @@
 #include "gpu/cuda/cuda_device.h"
 
 #include <dlfcn.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "gpu/cuda/cuda_verbs.h"
 #include "gpu/host.h"
 #include "gpu/memory.h"
-#include "gpu/range.h"
 
 struct cuda_event {
   struct gpu_event base;

@@ -8,7 +8,7 @@
 #include "base/report.h"
 #include "gpu/cuda/cuda_device.h"
 #include "gpu/cuda/cuda_verbs.h"
-#include "gpu/range.h"
+#include "gpu/memory.h"
 
 /* ---- memory ---- */
 

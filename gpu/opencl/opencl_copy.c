@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gpu/opencl/opencl_device.h"
-#include "gpu/range.h"
+#include "gpu/memory.h"
 
 /* OpenCL refuses to copy nothing, so that is done here. */
 status_t opencl_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,

@@ -10,7 +10,6 @@
 #include "base/report.h"
 #include "gpu/cpu/cpu_device.h"
 #include "gpu/memory.h"
-#include "gpu/opencl/opencl_probe.h"
 #include "gpu/telemetry.h"
 
 /** Host memory of the driver's, or of the caller's that the driver has pinned, mapped. */

@@ -91,4 +91,16 @@ status_t opencl_copy_rows_out(struct gpu_queue *queue, void *host, struct gpu_me
                               const struct gpu_rows *rows);
 status_t opencl_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes);
 
+struct opencl_probed {
+  cl_platform_id platform;
+  cl_device_id id;
+  cl_device_type type;
+  struct gpu_device_info info;
+};
+
+/** \brief Lists what can compute: GPUs, then accelerators, then CPUs, in the platforms' order. A
+ * device that several platforms show is listed once, for the first of them. With none, \a reason
+ * says why. The caller frees *entries. */
+void opencl_list(struct opencl_probed **entries, int *n, char reason[GPU_TEXT_MAX]);
+
 #endif

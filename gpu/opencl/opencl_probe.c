@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/opencl/opencl_probe.h"
+#include "gpu/opencl/opencl_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

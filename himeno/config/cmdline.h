@@ -10,7 +10,6 @@
 #include "comm/halo/grid.h"
 #include "gpu/binding.h"
 #include "gpu/gpu.h"
-#include "himeno/problem.h"
 
 #define HIMENO_BLOCK_SWEEPS  120
 #define HIMENO_BLOCK_SECONDS 10.0

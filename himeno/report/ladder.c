@@ -4,7 +4,7 @@
 
 #include "base/report.h"
 #include "base/stats.h"
-#include "himeno/result/ladder.h"
+#include "himeno/result/result.h"
 #include "himeno/report/report.h"
 #include "suite/progress.h"
 

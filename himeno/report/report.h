@@ -8,7 +8,7 @@
 
 #include "base/document.h"
 #include "himeno/config/choice.h"
-#include "himeno/result/ladder.h"
+#include "himeno/result/result.h"
 #include "judge/judge.h"
 #include "suite/worth.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/result/energy.h"
+/* The energy of a device's sweeps, by its counter. The counter advances in steps, so a window
+ * begins and ends right after one. Idle power is measured before the window, and subtracted for the
+ * part of the window without sweeps. */
+#include "himeno/result/ranks.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,8 +5,37 @@
 #define HIMENO_RESULT_RESULT_H
 
 #include "himeno/result/ranks.h"
-#include "himeno/result/soak.h"
 #include "himeno/verify/verify.h"
+#include "himeno/solver/solver.h"
+
+#define SOAK_DATA_SETS 2
+
+/** A rank's wrong array, or multiprocessor. */
+struct soak_corruption {
+  int rank, array; /**< SOLVER_ARRAYS: a multiprocessor */
+  int processor;
+  int64_t points;   /**< wrong ones */
+  int64_t first[3]; /**< global */
+  uint32_t is, must_be;
+};
+
+/** One rank's wrong array in one block. */
+struct soak_found {
+  int block, sweep, first;
+  enum himeno_data data;
+  struct soak_corruption corruption;
+};
+
+/** Corruptions kept for the report; the log has all of them. */
+#define SOAK_FOUND_MAX 32
+
+struct soak_result {
+  double seconds; /**< wall clock */
+  int blocks, wrong_blocks;
+  int64_t corruptions;
+  int n;
+  struct soak_found found[SOAK_FOUND_MAX]; /**< on rank 0 */
+};
 
 /** The timed blocks, as himeno_block_add counts them. */
 struct himeno_timing {
@@ -63,5 +92,31 @@ void himeno_result_free(struct himeno_result *result);
 
 /** \brief Timed GFLOPS over all ranks. */
 double himeno_timing_gflops(const struct himeno_timing *timing);
+
+struct himeno_rung {
+  const struct himeno_kernel *kernel;
+  struct himeno_resources resources;
+  status_t status;           /**< STATUS_ENVIRONMENT: this device cannot run it */
+  int sweeps;                /**< of a block; 0: not chosen yet */
+  struct verify_value value; /**< that a block must give */
+  double *samples;           /**< seconds of each timed block, of all rounds */
+  int n_samples;
+  double noise;                    /**< of them, relative; 0 of fewer than three */
+  double gflops, bytes_per_second; /**< by their median */
+  double gosa;
+  uint64_t checksum;
+  enum verify_source verified;
+  struct himeno_counts counts; /**< where an emulator ran it */
+};
+
+struct himeno_ladder {
+  struct himeno_rung *rungs;
+  int n, made; /**< rungs, without those that a signal cut off; and with them */
+  int rounds;  /**< of turns that each rung has */
+  int shown;   /**< of the rungs, whose lines stand on standard output */
+  struct himeno_ceilings ceilings;
+  double ceiling, ceiling_noise; /**< one for all rungs, bytes per second; 0 if unknown */
+  int partial;                   /**< a signal ended it: rungs or rounds are missing */
+};
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "himeno/config/choice.h"
 #include "himeno/measure/judging.h"
-#include "himeno/result/ladder.h"
+#include "himeno/result/result.h"
 
 struct himeno_run {
   struct himeno_config config;

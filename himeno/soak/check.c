@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/soak/check.h"
+/* One block of a soak. Every pass's field, and at the end the coefficients, are compared with known
+ * values: each rank's own sums, which a reference on the ranks' CPUs computed once, so that the
+ * rank with a wrong bit is known at once. Both fields are checked after a pass: a flipped bit that
+ * rounding hides from the new field is still in the older one. After a mismatch the reference runs
+ * to the same sweep and memory is compared point by point; then the device repeats the block, which
+ * shows whether the fault repeats.
+ *
+ * After each block every multiprocessor computes the same points, if the backend can report which
+ * one it was: this finds a faulty one even if no sweep gave it the points that show the fault. */
+#include "himeno/soak/soak.h"
 
 #include <stdlib.h>
 #include <string.h>

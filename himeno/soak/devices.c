@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/soak/devices.h"
+#include "himeno/soak/soak.h"
 
 #include <math.h>
 #include <stdio.h>

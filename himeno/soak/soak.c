@@ -14,8 +14,6 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "himeno/soak/check.h"
-#include "himeno/soak/devices.h"
 #include "himeno/report/report.h"
 #include "suite/progress.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A grid's arrays, one by one: filling, summing, reading and writing; and what it tells. */
-#include "base/log.h"
 #include "himeno/solver/state.h"
 
 const char *solver_array_name(int array)

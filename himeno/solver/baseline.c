@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/solver/state.h"
 

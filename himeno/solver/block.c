@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "base/stats.h"
-#include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/solver/state.h"
 #include "suite/progress.h"

@@ -2,7 +2,6 @@
 #include "himeno/solver/flip.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"

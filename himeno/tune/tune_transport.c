@@ -2,7 +2,6 @@
 /* -x auto: a few exchanges of this grid's halos by each transport that the backend can have; and
  * the rule of runs that try nothing. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/verify/pattern.h"
+#include "himeno/verify/wrong.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "himeno/verify/pattern.h"
 #include "himeno/verify/verify.h"
 #include "suite/progress.h"
 

@@ -6,6 +6,9 @@
 
 #include "comm/ranks/placement.h"
 #include "himeno/solver/solver.h"
+#include <stddef.h>
+#include <stdint.h>
+#include "base/status.h"
 
 /** \brief Collective: runs a few sweeps again beside the reference on the CPUs, and rank 0 says on
  * standard error what differs after the first ones that do. */
@@ -14,5 +17,25 @@ status_t wrong_explain(const struct solver_config *config, const struct placemen
 
 /** \brief Floats from one to the other, of which 0 and −0 are one; −1 where one is no number. */
 int64_t wrong_distance(float is, float must_be);
+
+#define PATTERN_TEXT_MAX 400
+
+struct pattern {
+  int64_t lo[3], hi[3]; /**< a box of points; hi is outside */
+  /** [0] how many differ, [1] how many of them at odd i + j + k, then at each i, each j, each k: of
+   * several ranks their sums are the pattern of all */
+  int64_t *counts;
+  size_t n_counts;
+};
+
+status_t pattern_open(const int64_t lo[3], const int64_t hi[3], struct pattern *pattern);
+void pattern_close(struct pattern *pattern);
+
+/** \brief A point of the box that differs. */
+void pattern_add(struct pattern *pattern, const int64_t at[3]);
+
+/** \brief "all points at the upper edge of j (j = 30)", "all points at every fourth k, from k = 3";
+ * what follows no rule is called scattered. */
+const char *pattern_text(const struct pattern *pattern, char text[PATTERN_TEXT_MAX]);
 
 #endif

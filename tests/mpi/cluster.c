@@ -14,10 +14,9 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/begin.h"
-#include "gemm/tune/cluster.h"
 #include "gemm/measure/measure.h"
 #include "gemm/run/run.h"
-#include "gemm/tune/choose.h"
+#include "gemm/tune/tune.h"
 
 static int world_rank, world_ranks;
 static uint64_t drawn = 1;

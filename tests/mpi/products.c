@@ -16,7 +16,6 @@
 #include "comm/ranks/begin.h"
 #include "gemm/measure/measure.h"
 #include "gemm/run/run.h"
-#include "gemm/tune/choose.h"
 #include "gemm/tune/tune.h"
 #include "tests/flipped.h"
 

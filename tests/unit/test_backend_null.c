@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "gpu/null/null_device.h"
-#include "gpu/range.h"
+#include "gpu/memory.h"
 #include "gpu/select.h"
 
 enum verb {

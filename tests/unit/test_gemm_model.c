@@ -2,7 +2,7 @@
 /* The roofline model against figures that can be reckoned by hand. */
 #include "tests/unit/unit.h"
 
-#include "gemm/state/model.h"
+#include "gemm/state/state.h"
 
 static const struct gemm_machine machine = {
     .ceilings = {.flops = 1e12, .bytes_per_second = 1e11, .local_bytes_per_second = 1e12}, .units = 4};

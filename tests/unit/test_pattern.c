@@ -2,7 +2,6 @@
 /* What is said of points that differ, fault by fault: in a box of 30 x 40 x 50 from 1,2,3 on. */
 #include "tests/unit/unit.h"
 
-#include "himeno/verify/pattern.h"
 #include "himeno/verify/wrong.h"
 
 static const int64_t lo[3] = {1, 2, 3}, hi[3] = {31, 42, 53};

@@ -5,7 +5,7 @@
  * after the other. */
 #include "tests/unit/qpu_model.h"
 
-#include "gpu/qpu/emulator/issue.h"
+#include "gpu/qpu/emulator/state.h"
 #include "gpu/qpu/emulator/predecode.h"
 
 #define ROUNDS 60000

@@ -12,8 +12,6 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "himeno/soak/check.h"
-#include "himeno/soak/devices.h"
 #include "himeno/soak/soak.h"
 #include "himeno/report/report.h"
 #include "himeno/solver/flip.h"

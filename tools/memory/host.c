@@ -2,7 +2,6 @@
 /* Host memory in the report's four ways, by one thread and by all or by as many as asked for,
  * through the caches and past them. Bytes are what the loop names: a store that reads its line
  * first moves more. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel pairs: both must leave the same memory, and their times stand side by side. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include <sched.h>
 
 #include "base/openmp.h"
-#include "gemm/kernels/cpu/cblas.h"
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
 /* Threads inherit the cores of the one that starts them, and ours are pinned to one each: so the

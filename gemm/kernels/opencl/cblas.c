@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference library on devices that are CPUs: the host's own library on the device's memory,
  * mapped and not copied. */
-#include "gemm/kernels/cpu/cblas.h"
+#include "gemm/kernels/cpu/cpu_gemm.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Builds a kernel for one problem: sizes are arguments, all that shapes the code is a constant of
  * its program. */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* QPU kernels: the ladder of gemm/kernels/qpu. The host lays matrices out in whole tiles before a
  * product and takes C back after it, so both count as part of the launch. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"

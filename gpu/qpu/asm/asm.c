@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "gpu/qpu/asm/encode.h"
-#include "gpu/qpu/asm/expr.h"
+#include "gpu/qpu/asm/state.h"
 #include "gpu/qpu/asm/hazard.h"
 
 #define LINE_MAX_LENGTH 4000

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses the operations of a line, decides which ALU does each, and finds ports for what they read
  * and write. */
-#include "gpu/qpu/asm/encode.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/qpu/asm/expr.h"
+#include "gpu/qpu/asm/state.h"
 
 #define MAX_OPERATIONS 4
 #define MAX_OPERANDS   4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/asm/expr.h"
+#include "gpu/qpu/asm/state.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "base/status.h"
-#include "gpu/qpu/asm/hazard.h"
 #include "gpu/qpu/emulator/memory.h"
 
 #define QPU_EMU_MAX_QPUS 64

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/emulator/io.h"
-
+/* The peripherals at the register addresses from 32 on. */
 #include <string.h>
 
 #include "gpu/qpu/emulator/cost.h"
-#include "gpu/qpu/emulator/rules.h"
+#include "gpu/qpu/emulator/state.h"
 
 #define DMA_CYCLES 16 /* of a transfer, besides one for each row */
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/emulator/issue.h"
-
 #include <string.h>
 
 #include "gpu/qpu/emulator/cost.h"
-#include "gpu/qpu/emulator/io.h"
 #include "gpu/qpu/emulator/predecode.h"
-#include "gpu/qpu/emulator/rules.h"
+#include "gpu/qpu/emulator/state.h"
 
 /* Conditions come in pairs: a flag, and its opposite. */
 static unsigned lanes_of(const struct qpu_thread *thread, int cond)

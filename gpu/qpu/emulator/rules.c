@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/emulator/rules.h"
+#include "gpu/qpu/emulator/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

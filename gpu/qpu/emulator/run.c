@@ -4,9 +4,7 @@
 
 #include "base/log.h"
 #include "gpu/qpu/emulator/cost.h"
-#include "gpu/qpu/emulator/io.h"
-#include "gpu/qpu/emulator/issue.h"
-#include "gpu/qpu/emulator/rules.h"
+#include "gpu/qpu/emulator/state.h"
 
 static const char *const stall_names[QPU_N_STALLS] = {"semaphore", "mutex", "DMA load", "DMA store",
                                                       "VPM read"};

@@ -24,7 +24,7 @@ enum {
   REG_PORT_B = 71,
   REG_DISCARD = 72,
   REG_COUNT = 73,
-  REG_SPECIAL = 255 /**< as a target: a peripheral, see io.h */
+  REG_SPECIAL = 255 /**< as a target: a peripheral, see qpu_io_write */
 };
 
 /** An instruction prepared for running. What qpu_issue_fast needs comes first. */
@@ -38,7 +38,7 @@ struct qpu_decoded {
   uint8_t source[4]; /**< register index, or QPU_CONSTANT */
   uint8_t target_add, target_mul;
   uint8_t port_a, port_b; /**< peripheral address to read, 0 for none */
-  uint8_t fast;           /**< registers and uniforms in, registers out: see issue.h */
+  uint8_t fast;           /**< registers and uniforms in, registers out: see qpu_issue_fast */
   uint8_t direct;         /**< the mul ALU reads nothing that the add ALU writes */
   uint8_t may_stall;
   uint8_t rotation; /**< 0 none, 1 to 15 lanes, 16 by r5 */
@@ -155,5 +155,43 @@ static inline void qpu_assign(qpu_vec *out, const qpu_vec *value, unsigned lanes
     *to = (((const qpu_quad *)value)[q] & take) | (*to & ~take);
   }
 }
+
+/** \brief Logs a program's mistake with QPU, address and cause; STATUS_FAULT. */
+status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** \brief STATUS_FAULT if the instruction about to be issued breaks a rule. */
+status_t qpu_rules_apply(struct qpu_issue *issue);
+
+/** \brief How far an instruction rotates, upward. */
+int qpu_rotation_of(const struct qpu_issue *issue);
+
+/** \brief Notes a register that is about to be written. */
+static inline void qpu_rules_note(struct qpu_thread *thread, int reg, unsigned lanes)
+{
+  if (thread->n_last < 2) thread->last[thread->n_last++] = (struct qpu_write){lanes, (uint8_t)reg};
+}
+
+/** \brief Issues one instruction if it is one of the common kind that has no effect beyond
+ * registers; returns 0, having done nothing, when qpu_issue must look at it. */
+int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread);
+
+/** \brief The same where time is estimated: a uniform beyond the line at hand is not for it. */
+int qpu_issue_fast_timed(struct qpu_emu *emu, struct qpu_thread *thread);
+
+/** \brief Issues one instruction: *issued is 0 when it has to wait. */
+status_t qpu_issue(struct qpu_issue *issue, int *issued);
+
+/** \brief What the instruction would have to wait for, −1 for nothing. */
+int qpu_would_stall(struct qpu_issue *issue);
+/** \brief Reads a peripheral through a file's port into the thread's port register. */
+status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
+/** \brief Writes lanes of a peripheral. */
+status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
+/** \brief Takes the oldest look-up of a TMU into r4. */
+status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);
+/** \brief Ends transfers that are due by the current cycle, or all of a QPU's when \a all_of is its
+ * number. */
+status_t qpu_dma_advance(struct qpu_emu *emu, int all_of);
 
 #endif

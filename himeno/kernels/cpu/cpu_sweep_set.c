@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/openmp.h"
 #include "himeno/kernels/cpu/cpu_sweep.h"
-#include "himeno/kernels/cpu/wavefront.h"
 #include "himeno/kernels/kernels.h"
 
 /** Bytes of all arrays that one thread passes between two uses of a row of p: about what its cache

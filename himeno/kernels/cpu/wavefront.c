@@ -14,7 +14,7 @@
  * "Efficient temporal blocking for stencil computations by multicore-aware wavefront
  * parallelization", COMPSAC 2009; halos computed twice instead of barriers: T. Muranushi and J.
  * Makino, "Optimal temporal blocking for stencil computation", ICCS 2015. */
-#include "himeno/kernels/cpu/wavefront.h"
+#include "himeno/kernels/cpu/cpu_sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

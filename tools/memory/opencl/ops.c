@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mem-gpu's kernels on OpenCL devices: opencl/ has their sources, built when the device is
  * opened. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
