@@ -11,12 +11,12 @@ make_there() {
 
 # Staged under one name and moved to another: nothing may know where it was.
 setup_file() {
-  make_there install prefix=/opt/himeno DESTDIR="$BATS_FILE_TMPDIR/stage"
-  mv "$BATS_FILE_TMPDIR/stage/opt/himeno" "$BATS_FILE_TMPDIR/moved"
+  make_there install prefix="/opt/himeno é" DESTDIR="$BATS_FILE_TMPDIR/stage"
+  mv "$BATS_FILE_TMPDIR/stage/opt/himeno é" "$BATS_FILE_TMPDIR/moved ö"
 }
 
 setup() {
-  prefix=$BATS_FILE_TMPDIR/moved
+  prefix="$BATS_FILE_TMPDIR/moved ö"
   share=$prefix/share/himeno-gpu
   PATH=$prefix/bin:$PATH
   cd "$BATS_TEST_TMPDIR"
@@ -125,6 +125,21 @@ PY
   make_there install prefix=/usr DESTDIR="$PWD/stage"
   make_there uninstall prefix=/usr DESTDIR="$PWD/stage"
   [ -z "$(find stage -type f -o -type l)" ] || { find stage -type f -o -type l; return 1; }
+}
+
+@test "a tarball's bytes depend on its contents alone, and its path may have spaces and letters beyond ASCII" {
+  make_there dist
+  mkdir "tar ball é" && tar xzf "$top_builddir"/himeno-gpu-*.tar.gz -C "tar ball é" --strip-components=1
+  umask 077
+  mkdir "tar ball é/out" && cd "tar ball é/out"
+  ../configure CC="${CC:-mpicc}" --prefix="$PWD/to ü" --without-cuda --without-opencl --without-cblas MPIRUN=none >configure.log 2>&1
+  for program in himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict; do old+=(-o $program); done
+  env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s dist "${old[@]}" >log 2>&1 || { tail log; return 1; }
+  cmp "$top_builddir"/himeno-gpu-*.tar.gz himeno-gpu-*.tar.gz
+  rm ../doc/man/himeno-plot.1
+  env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS make -s install-data "${old[@]}" >log 2>&1 || { tail log; return 1; }
+  "to ü/bin/himeno-plot" --help | grep -q '^usage: himeno-plot'
+  [ -s "to ü/share/man/man1/himeno-plot.1" ]
 }
 
 @test "compile_commands.json has each C source once, as it is compiled" {

@@ -41,6 +41,7 @@ completes() {
   run ! grep -rn 'example\.org' "$sites" "$top_srcdir"/{README.md,CITATION.cff,configure.ac}
   grep -q "version = '$version'" "$sites"/*.eb
   grep -q "^version: $version" "$top_srcdir/CITATION.cff"
+  grep -q "\"version\": \"$version\"" "$top_srcdir/codemeta.json"
   for script in "$sites"/*.sbatch; do bash -n "$script"; done
 }
 
