@@ -182,7 +182,7 @@ struct gpu_backend {
   struct gpu_sharing {
     /** \brief Freed like any other. */
     status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
-    status_t (*tell)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);
+    status_t (*publish)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);
     /** \brief Opens what another process shares; its device's kernels and copies may then use \a
      * mem. Returns 0 and the reason where that cannot be; logs nothing. */
     int (*attach)(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
@@ -380,7 +380,7 @@ static inline status_t gpu_sync(struct gpu_queue *queue)
 }
 static inline status_t gpu_share(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share)
 {
-  return device->backend->sharing.tell(device, mem, share);
+  return device->backend->sharing.publish(device, mem, share);
 }
 static inline int gpu_attach(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
                              char reason[GPU_TEXT_MAX])

@@ -58,7 +58,7 @@ static status_t make_add(struct make_series *s, double value)
 }
 
 /* All documents must have the device, kernel and work of the first. */
-static status_t make_alike(const json_t *document, const char *where, struct good *good)
+static status_t make_same_work(const json_t *document, const char *where, struct good *good)
 {
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
   const char *device = view_text(ranks, "0.device"), *kernel = view_text(config, "kernel");
@@ -123,7 +123,7 @@ static status_t document_add(json_t *document, const char *where, void *context)
     return make_unfit(where, "that run did not pass");
   if (strcmp(verified, "no") == 0 || strcmp(verified, "rehearsal") == 0)
     return make_unfit(where, "that run was not verified");
-  RETURN_IF_FAILED(make_alike(document, where, good));
+  RETURN_IF_FAILED(make_same_work(document, where, good));
   json_array_foreach(ranks, n, one) RETURN_IF_FAILED(device_add(one, where, good));
   json_array_foreach(exchanges, n, one) RETURN_IF_FAILED(path_add(one, good));
   return STATUS_OK;

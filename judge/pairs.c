@@ -65,7 +65,7 @@ static int pairs_within(const struct judge_run *run, const struct pair *p)
   return run->ranks[p->rank].host == run->ranks[p->path->peer].host;
 }
 
-static int pairs_alike(const struct judge_run *run, const struct pair *a, const struct pair *b)
+static int pairs_similar(const struct judge_run *run, const struct pair *a, const struct pair *b)
 {
   return pairs_within(run, a) == pairs_within(run, b) && strcmp(a->path->used, b->path->used) == 0 &&
          strcmp(a->path->handover, b->path->handover) == 0;
@@ -76,10 +76,10 @@ static void pairs_usual(const struct judge_run *run, struct pair *pairs, int n, 
 {
   for (int p = 0; p < n; p++) {
     int first = 0, similar = 0;
-    while (!pairs_alike(run, &pairs[first], &pairs[p])) first++;
+    while (!pairs_similar(run, &pairs[first], &pairs[p])) first++;
     pairs[p].typical = pairs[first].typical;
     for (int o = p; first == p && o < n; o++)
-      if (pairs_alike(run, &pairs[p], &pairs[o]) && !isnan(pairs[o].value))
+      if (pairs_similar(run, &pairs[p], &pairs[o]) && !isnan(pairs[o].value))
         scratch[similar++] = pairs[o].value;
     if (similar >= 2 * PAIRS_SIMILAR_MIN) pairs[p].typical = stats_summarise(scratch, (size_t)similar).median;
   }

@@ -122,7 +122,7 @@ static status_t measure(const struct himeno_fields *f, struct himeno_exec *exec,
   const double floats = (double)layout_floats(&f->layout), points = (double)box_points(&f->layout.owned);
 
   for (int r = 0; r < rounds; r++) {
-    struct himeno_sweep pass = {.box = f->layout.owned, .sweeps = sweeps, .source = r % 2, .ends_alike = 1};
+    struct himeno_sweep pass = {.box = f->layout.owned, .sweeps = sweeps, .source = r % 2, .ends_equal = 1};
     double t0 = stats_now();
     RETURN_IF_FAILED(himeno_kernels_cpu.ceiling(exec, NULL));
     double t1 = stats_now();

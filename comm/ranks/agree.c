@@ -38,18 +38,18 @@ static void verdict_fill(struct verdict *verdict, status_t status)
  * but for what is some device's own, as all faults are. */
 static void print_once(const struct verdict *all, int n, int r)
 {
-  int alike = 0, named = 0;
+  int equal = 0, named = 0;
   char who[RANKS_NAMED * WHO_MAX] = "";
   for (int s = 0; s < n; s++) {
     if (strcmp(all[s].text, all[r].text) != 0) continue;
     if (s < r) return;
     size_t used = strlen(who);
     if (named++ < RANKS_NAMED) snprintf(who + used, sizeof who - used, "%s%s", used ? "; " : "", all[s].who);
-    alike++;
+    equal++;
   }
   size_t used = strlen(who);
-  if (alike > RANKS_NAMED) snprintf(who + used, sizeof who - used, "; and %d more", alike - RANKS_NAMED);
-  if (all[r].text[0]) log_print(alike == n && !all[r].local ? "" : who, all[r].text);
+  if (equal > RANKS_NAMED) snprintf(who + used, sizeof who - used, "; and %d more", equal - RANKS_NAMED);
+  if (all[r].text[0]) log_print(equal == n && !all[r].local ? "" : who, all[r].text);
 }
 
 /* One message of an agreement to each side. A rank that failed may be the only one while the others

@@ -159,7 +159,7 @@ int alarm_others_work(const struct watch_wait *wait)
   for (int s = 0; s < monitor.table->n; s++) {
     const struct alarm_slot *slot = &monitor.table->slot[s];
     if (slot == monitor.own || slot->state != ALARM_HERE) continue;
-    int waits = slot->blocked || now - slot->looked < WAITING;
+    int waits = slot->blocked || now - slot->polled < WAITING;
     if (wait->describe && !is_target(&targets, slot->rank)) continue;
     if (alarm_starves(slot, now)) return 1;
     const double deadlines = waits || wait->describe ? 1 : WORK;

@@ -44,7 +44,7 @@ struct alarm_slot {
    * was ready to run since and had no processor */
   _Atomic uint64_t moved;
   _Atomic uint64_t device;   /**< when it was last seen to wait for its own device */
-  _Atomic uint64_t looked;   /**< when it last looked for what it waits for from others */
+  _Atomic uint64_t polled;   /**< when it last looked for what it waits for from others */
   _Atomic int blocked;       /**< in a call that comes back only once others have come */
   _Atomic int filled;        /**< report is filled in */
   _Atomic int state;         /**< enum alarm_presence */

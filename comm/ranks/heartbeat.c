@@ -193,7 +193,7 @@ static void heartbeat_table_take(struct alarm_table *table, int slot)
   heartbeat.monitor->table = table;
   heartbeat.monitor->own = own;
   own->rank = heartbeat.monitor->rank;
-  own->moved = own->looked = alarm_clock();
+  own->moved = own->polled = alarm_clock();
   own->state = ALARM_HERE;
 }
 

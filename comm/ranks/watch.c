@@ -97,7 +97,7 @@ status_t watch_serve(struct watch_wait *wait)
   if (now < wait->served + SERVE) return STATUS_OK;
   wait->served = now;
   if (monitor->ranks < 2) return STATUS_OK;
-  atomic_store_explicit(wait->what ? &monitor->own->looked : &monitor->own->device, clock,
+  atomic_store_explicit(wait->what ? &monitor->own->polled : &monitor->own->device, clock,
                         memory_order_relaxed);
   if (monitor->hung || monitor->table->raised || alarm_reports_take()) return alarm_hang(wait);
   if (monitor->failed.failure > 0) alarm_failure_answer(wait);

@@ -100,7 +100,7 @@ static void part_count(struct gemm_cluster *c, const struct gemm_exec *exec)
   sum->instructions += one.instructions;
   sum->arithmetic += one.arithmetic;
   sum->flop += one.flop;
-  sum->loop_turns += one.loop_turns;
+  sum->loop_iterations += one.loop_iterations;
   sum->estimate_seconds += one.estimate_seconds;
 }
 

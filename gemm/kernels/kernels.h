@@ -46,7 +46,7 @@ struct gemm_counts {
   uint64_t instructions; /**< issued */
   uint64_t arithmetic;   /**< of these, with a sum or product of floats in them */
   uint64_t flop;
-  uint64_t loop_turns; /**< of the innermost loop */
+  uint64_t loop_iterations; /**< of the innermost loop */
   /** seconds of a product on the part by a model, which is no measurement; 0 where there is none */
   double estimate_seconds;
 };

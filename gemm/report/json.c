@@ -76,7 +76,7 @@ static void counts_document(struct doc *d, const struct gemm_counts *c, int emul
   doc_whole(d, "instructions", 0, "", c->instructions);
   doc_whole(d, "arithmetic", 0, "", c->arithmetic);
   doc_whole(d, "flop", 0, "", c->flop);
-  doc_whole(d, "loop_turns", 0, "", c->loop_turns);
+  doc_whole(d, "loop_turns", 0, "", c->loop_iterations);
   doc_real(d, "estimate_seconds", DOC_OPTIONAL | DOC_POSITIVE, "s",
            "Of a product on a Raspberry Pi, by a model: no measurement (doc/explanation/qpu-time.md). With "
            "--distributed "

@@ -20,7 +20,7 @@
     96, 3025, 363                                                                                            \
   }
 /* Estimates are of a part of the product: those that differ by less count as equal. */
-#define ESTIMATES_ALIKE 1.03
+#define ESTIMATES_EQUAL 1.03
 /* Seconds of a block. A GPU at its power limit changes its clock within tens of milliseconds: on an
  * H100 blocks of 0.05 s of one kernel differed by 5 to 10%, of 0.005 s by less than 1%. A CPU's
  * interrupts are spread over longer ones. */
@@ -115,7 +115,7 @@ static const struct gemm_kernel *kernel_default(const struct gemm_rig *rig, cons
     least = fmin(least, seconds[k]);
   }
   for (int k = 0; k < set->n; k++)
-    if (seconds[k] < INFINITY && seconds[k] <= ESTIMATES_ALIKE * least &&
+    if (seconds[k] < INFINITY && seconds[k] <= ESTIMATES_EQUAL * least &&
         (!best || set->kernels[k]->rung > best->rung))
       best = set->kernels[k];
   return best;

@@ -185,7 +185,7 @@ static size_t bytes_before(const struct cpu_block *block)
   return (size_t)((char *)block->start - (char *)block->map);
 }
 
-static size_t bytes_behind(const struct cpu_block *block)
+static size_t bytes_after(const struct cpu_block *block)
 {
   return block->map_bytes - bytes_before(block) - block->bytes;
 }
@@ -205,7 +205,7 @@ static status_t cpu_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem 
     return gpu_memory_refused(base, bytes, "the system refuses it");
   }
   ASAN_POISON_MEMORY_REGION(block->map, bytes_before(block));
-  ASAN_POISON_MEMORY_REGION((char *)block->start + bytes, bytes_behind(block));
+  ASAN_POISON_MEMORY_REGION((char *)block->start + bytes, bytes_after(block));
   block->next = device->blocks;
   device->blocks = block;
   device->allocations++;
@@ -228,7 +228,7 @@ static void cpu_free(struct gpu_device *base, struct gpu_mem *mem)
     *link = block->next;
     device->held_bytes -= block->bytes;
     ASAN_UNPOISON_MEMORY_REGION(block->map, bytes_before(block));
-    ASAN_UNPOISON_MEMORY_REGION((char *)block->start + block->bytes, bytes_behind(block));
+    ASAN_UNPOISON_MEMORY_REGION((char *)block->start + block->bytes, bytes_after(block));
     munmap(block->map, block->map_bytes);
     free(block);
     return;

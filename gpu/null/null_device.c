@@ -168,8 +168,8 @@ static int null_attach(struct gpu_device *device, const struct gpu_share *share,
                        char reason[GPU_TEXT_MAX])
 {
   (void)device;
-  long long apart = switch_number("HIMENO_NULL_APART", -1);
-  if (apart >= 0 && apart == launcher_rank()) {
+  long long separate = switch_number("HIMENO_NULL_APART", -1);
+  if (separate >= 0 && separate == launcher_rank()) {
     snprintf(reason, GPU_TEXT_MAX, "no peer access between the devices, on demand");
     return 0;
   }

@@ -82,7 +82,7 @@ struct himeno_sweep {
   int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
   /** where rows of the box end at the grid's own sides, all behind their ends is alike in both p,
    * and a sweep may write it again; else nothing outside of the box is written */
-  int ends_alike;
+  int ends_equal;
   const struct halo_link *link; /**< of a resident variant: to the neighbours; NULL without any */
 };
 

@@ -26,7 +26,7 @@ struct segment {
 
 static status_t block_passes_run(struct solver_passes *p, struct solver_grid *grid, struct segment g)
 {
-  struct himeno_sweep sweep = {.slot = g.first, .ends_alike = 1, .link = p->halo.link};
+  struct himeno_sweep sweep = {.slot = g.first, .ends_equal = 1, .link = p->halo.link};
   for (; sweep.slot < g.end; sweep.slot += sweep.sweeps) {
     const int left = g.end - sweep.slot, depth = pass_depth(grid, p->halo.route, left), fits = depth <= left;
     sweep.sweeps = fits ? depth : 1;

@@ -49,7 +49,7 @@ static void paths_spend(const struct halo_link *link)
   clock_hidden = x->current == x->queue ? (double)(clock_now() - begin) : 0;
 }
 
-static struct halo_link beside(const struct halo_link *link, uint64_t step)
+static struct halo_link opposite(const struct halo_link *link, uint64_t step)
 {
   paths_spend(link);
   struct halo_link other = *link;
@@ -65,7 +65,7 @@ static struct halo_link beside(const struct halo_link *link, uint64_t step)
 
 static status_t raise_flags(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
 {
-  const struct halo_link other = beside(link, step);
+  const struct halo_link other = opposite(link, step);
   return link_ops->raise(queue, &other, step);
 }
 
@@ -79,7 +79,7 @@ static status_t push(struct gpu_queue *queue, const struct halo_link *link, stru
               (message->hi[2] - message->lo[2]);
   }
   clock_work("peer", points * sizeof(float));
-  const struct halo_link other = beside(link, step);
+  const struct halo_link other = opposite(link, step);
   return link_ops->push(queue, &other, field, which, step);
 }
 

@@ -68,15 +68,15 @@ static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
 }
 
 /* Of the time in sweeps, what the counter tells by now; at the first look, none. */
-static double swept_told(int64_t now)
+static double swept_seen(int64_t now)
 {
-  static double told;
+  static double seen;
   static int64_t last = -1;
   if (last < 0) last = now;
   const double lag = clock_word("lag", 0);
-  told += (swept - told) * (lag > 0 ? 1 - exp(-(double)(now - last) / lag) : 1);
+  seen += (swept - seen) * (lag > 0 ? 1 - exp(-(double)(now - last) / lag) : 1);
   last = now;
-  return told;
+  return seen;
 }
 
 /* What it was at the first look after a step, until there is one after the next. */
@@ -90,8 +90,8 @@ const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules)
   if (!(step > 0)) return __real_telemetry_joules(telemetry, joules);
   clock_spend(clock_word("look", 0));
   const int64_t now = (int64_t)((double)clock_now() / step);
-  const double told = swept_told(clock_now());
-  if (now != at) shown = 1e-9 * (clock_word("idle", 0) * (double)clock_now() + clock_word("load", 0) * told);
+  const double seen = swept_seen(clock_now());
+  if (now != at) shown = 1e-9 * (clock_word("idle", 0) * (double)clock_now() + clock_word("load", 0) * seen);
   at = now;
   *joules = shown;
   return "a device by the clock";

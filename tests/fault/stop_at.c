@@ -14,13 +14,13 @@
 #define PLACES_MAX 4096
 #define DEPTH      24
 
-static uint64_t way_here(const char *call)
+static uint64_t site_here(const char *call)
 {
   void *frames[DEPTH];
   int n = backtrace(frames, DEPTH);
-  uint64_t way = (uintptr_t)call;
-  for (int f = 2; f < n; f++) way = way * 0x100000001b3u + (uintptr_t)frames[f];
-  return way;
+  uint64_t site = (uintptr_t)call;
+  for (int f = 2; f < n; f++) site = site * 0x100000001b3u + (uintptr_t)frames[f];
+  return site;
 }
 
 static void note(int place, const char *call)
@@ -36,17 +36,17 @@ static void note(int place, const char *call)
 
 static void come(const char *call)
 {
-  static uint64_t ways[PLACES_MAX];
+  static uint64_t sites[PLACES_MAX];
   static int places;
   const char *text = getenv("STOP_AT");
   int rank, victim, where;
-  uint64_t way = way_here(call);
+  uint64_t site = site_here(call);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (!text || sscanf(text, "%d:%d", &victim, &where) != 2 || rank != victim) return;
   for (int p = 0; p < places; p++)
-    if (ways[p] == way) return;
+    if (sites[p] == site) return;
   if (places == PLACES_MAX) return;
-  ways[places++] = way;
+  sites[places++] = site;
   if (where == 0 || places == where) note(places, call);
   if (places == where) raise(SIGSTOP);
 }

@@ -14,7 +14,7 @@ import threading
 import time
 
 TIMEOUT, RANKS = 1.0, 3
-SPOKEN, GONE = 2.0, 5.0  # after the deadline
+REPORT_DELAY, GONE = 2.0, 5.0  # after the deadline
 MODES = {
     "himeno-gpu": [
         ["-b", "null", "-s", "XS", "-n", "4", "-x", "staged"],
@@ -127,20 +127,20 @@ class Run:
 def fault(program, run, victim):
     """What is wrong with the end of a run in which that rank stopped; None: nothing."""
     stopped = run.noted()[0]
-    said = [(clock, line) for clock, line in run.lines if re.match(rf"{program}: rank \d", line)]
+    reports = [(clock, line) for clock, line in run.lines if re.match(rf"{program}: rank \d", line)]
     if run.code != 6 and not (
         run.code == 9 and os.environ["MPI_FLAVOUR"] == "mpich"
     ):  # of whom its launcher killed
         return f"exit code {run.code}"
-    if len(said) != 1:
-        return f"{len(said)} lines"
-    late, line = said[0][0] - stopped, said[0][1]
+    if len(reports) != 1:
+        return f"{len(reports)} lines"
+    late, line = reports[0][0] - stopped, reports[0][1]
     if not re.search(
         rf"rank \d on host \S+ .*waits .*, for over {TIMEOUT:g} s; silent: rank {victim} on host [^,;]+(;|$)",
         line,
     ):
         return line
-    if not TIMEOUT * 0.75 <= late <= TIMEOUT + SPOKEN:
+    if not TIMEOUT * 0.75 <= late <= TIMEOUT + REPORT_DELAY:
         return f"the line after {late:.2f} s"
     if run.gone - stopped > TIMEOUT + GONE or run.left:
         return f"gone after {run.gone - stopped:.2f} s, left: {run.left}"
@@ -202,13 +202,13 @@ def main():
                             flush=True,
                         )
                     else:
-                        spoken = [
+                        reports = [
                             clock
                             for clock, line in run.lines
                             if line.startswith(f"{program}: rank ")
                         ]
                         worst = [
-                            max(worst[0], spoken[0] - run.noted()[0]),
+                            max(worst[0], reports[0] - run.noted()[0]),
                             max(worst[1], run.gone - run.noted()[0]),
                         ]
     print(

@@ -17,7 +17,7 @@ char *getenv(const char *name)
   return NULL;
 }
 
-__attribute__((destructor)) static void tell(void)
+__attribute__((destructor)) static void report(void)
 {
   const char *path = getenv("SWITCH_READS");
   FILE *file = path ? fopen(path, "a") : NULL;

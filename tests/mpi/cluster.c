@@ -136,7 +136,7 @@ static int damage_is_seen(struct gemm_run *run)
 /* What it found, of all ranks. */
 struct found {
   uint64_t sum; /* of C's bits */
-  int told;     /* the rank that received a flipped bit says so */
+  int reported; /* the rank that received a flipped bit says so */
   int unseen;   /* a slice that changed in device memory is not told */
 };
 
@@ -151,7 +151,7 @@ static status_t product(struct gemm_run *run, int corrupt, struct found *found)
   found->sum = checksum(run);
   int mine[] = {run->rig.placement.rank == corrupt && run->result.series[0].fault[0],
                 gemm_cluster_check(run->work.cluster) != STATUS_OK || !damage_is_seen(run)};
-  MPI_Allreduce(&mine[0], &found->told, 1, MPI_INT, MPI_MAX, comm);
+  MPI_Allreduce(&mine[0], &found->reported, 1, MPI_INT, MPI_MAX, comm);
   MPI_Allreduce(&mine[1], &found->unseen, 1, MPI_INT, MPI_MAX, comm);
   return status;
 }
@@ -185,7 +185,7 @@ static const char *judge(const struct test_case *t, const status_t status[2], co
   if (t->corrupt < 0 && status[1] != STATUS_OK) return "is wrong";
   if (t->corrupt < 0) return found[0].sum == found[1].sum ? NULL : "has other bits than on one rank";
   if (status[1] != STATUS_WRONG) return "passes with a bit flipped";
-  return found[1].told ? NULL : "does not name the rank that received it";
+  return found[1].reported ? NULL : "does not name the rank that received it";
 }
 
 static int case_try(int number)

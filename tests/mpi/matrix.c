@@ -245,8 +245,8 @@ static void cut_odd(struct test_case *t)
 /* Every third cut of a kernel, not the same ones for the next. */
 static void cut_third(struct test_case *t)
 {
-  static int turn;
-  int n = turn++;
+  static int call;
+  int n = call++;
   if ((n + n / 3) % 3 == 0) cut_paired(t);
 }
 

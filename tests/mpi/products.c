@@ -114,14 +114,14 @@ static const char *judge(const struct fault *f, status_t status)
 {
   const struct gemm_series *s = &run.result.series[f->series];
   int library = s->kernel->is_reference && f->matrix == GEMM_C;
-  int mine = run.work.damage[0] != 0, told;
+  int mine = run.work.damage[0] != 0, reported;
   for (int n = 0; n < run.result.n_series; n++) mine |= run.result.series[n].fault[0] != 0;
-  told = mine == (run.rig.placement.rank == f->rank);
-  MPI_Allreduce(MPI_IN_PLACE, &told, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  reported = mine == (run.rig.placement.rank == f->rank);
+  MPI_Allreduce(MPI_IN_PLACE, &reported, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   int due = run.work.flips[0].due;
   MPI_Bcast(&due, 1, MPI_INT, f->rank, MPI_COMM_WORLD);
   if (due) return "was not planted";
-  if (!told) return "is not told by its rank, or by another one";
+  if (!reported) return "is not told by its rank, or by another one";
   if (status != (library && !run.rig.config.accept ? STATUS_OK : STATUS_WRONG)) return "has another verdict";
   if (f->matrix == GEMM_C && s->status != STATUS_WRONG) return "does not condemn its kernel";
   if (library && run.result.series[0].status == STATUS_WRONG) return "condemns the kernel";
@@ -141,7 +141,7 @@ static status_t product(struct fault *f, int planted)
   return gemm_measure(&run, run.result.series, run.result.n_series, run.rig.config.seconds);
 }
 
-static void tell(int number, const struct fault *f, const char *amiss)
+static void report(int number, const struct fault *f, const char *amiss)
 {
   if (run.rig.placement.rank != 0) return;
   printf("%sok %d - %s: bit %d of %c at %lld,%lld, block %d, rank %d, beta %g%s%s%s\n", amiss ? "not " : "",
@@ -157,7 +157,7 @@ static int fault_try(int number)
   status_t status = product(&f, 1);
   if (status != STATUS_OK && status != STATUS_WRONG) agree_abort(status);
   const char *amiss = judge(&f, status);
-  tell(number, &f, amiss);
+  report(number, &f, amiss);
   gemm_problem_close(&run.work, &run.result);
   return amiss != NULL;
 }

@@ -65,7 +65,7 @@ static unsigned char *pattern(size_t bytes, unsigned seed)
   return data;
 }
 
-static void devices_are_described_and_told_apart(void **state)
+static void devices_are_described_and_distinguished(void **state)
 {
   (void)state;
   struct gpu_device_info *infos;
@@ -439,7 +439,7 @@ static void nothing_can_be_destroyed_and_closed(void **state)
   }
 
 static const struct CMUnitTest checks[] = {
-    CHECK(devices_are_described_and_told_apart),
+    CHECK(devices_are_described_and_distinguished),
     CHECK(a_device_that_is_not_there_cannot_be_opened),
     CHECK(copies_reach_their_bytes_and_no_others),
     CHECK(copies_of_rows_reach_their_bytes_and_no_others),

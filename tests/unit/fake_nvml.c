@@ -25,7 +25,7 @@ typedef void *device_t;
 static char places[DEVICES]; /* how often each told its temperature, up to LATE */
 static device_t watched;     /* whose events are waited for */
 
-static double said_now(const char *word, device_t device, double missing)
+static double given_now(const char *word, device_t device, double missing)
 {
   char own[64], all[64];
   const char *text = getenv("FAKE_NVML"), *at;
@@ -37,19 +37,19 @@ static double said_now(const char *word, device_t device, double missing)
   return missing;
 }
 
-static double said(const char *word, device_t device, double missing)
+static double given(const char *word, device_t device, double missing)
 {
   char late[64];
-  double value = said_now(word, device, missing);
+  double value = given_now(word, device, missing);
   snprintf(late, sizeof late, "%s-late", word);
-  return *(char *)device < LATE ? value : said_now(late, device, value);
+  return *(char *)device < LATE ? value : given_now(late, device, value);
 }
 
 static int answer(const char *word, device_t device, double missing, unsigned *value)
 {
   const char *lacks = getenv("FAKE_NVML_LACKS");
   if (lacks && strstr(lacks, word)) return NOT_SUPPORTED;
-  *value = (unsigned)said(word, device, missing);
+  *value = (unsigned)given(word, device, missing);
   return SUCCESS;
 }
 
@@ -105,8 +105,8 @@ int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius);
 int nvmlDeviceGetTemperature(device_t device, int sensor, unsigned *celsius)
 {
   int outcome = sensor == 0 ? answer("celsius", device, 55, celsius) : NOT_SUPPORTED;
-  char *told = device;
-  if (*told < LATE) ++*told;
+  char *reads = device;
+  if (*reads < LATE) ++*reads;
   return outcome;
 }
 
@@ -140,7 +140,7 @@ int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *un
 int nvmlDeviceGetRemappedRows(device_t device, unsigned *corrected, unsigned *uncorrected, unsigned *pending,
                               unsigned *failed)
 {
-  *uncorrected = (unsigned)said("rows_lost", device, 0);
+  *uncorrected = (unsigned)given("rows_lost", device, 0);
   *pending = *failed = 0;
   return answer("rows", device, 0, corrected);
 }
@@ -157,7 +157,7 @@ int nvmlDeviceGetRetiredPages(device_t device, int cause, unsigned *count, unsig
   int function(device_t device, unsigned *value);                                                            \
   int function(device_t device, unsigned *value)                                                             \
   {                                                                                                          \
-    return said(word, device, -1) < 0 ? NOT_SUPPORTED : answer(word, device, 0, value);                      \
+    return given(word, device, -1) < 0 ? NOT_SUPPORTED : answer(word, device, 0, value);                     \
   }
 WIDTH(nvmlDeviceGetMemoryBusWidth, "bits")
 WIDTH(nvmlDeviceGetNumGpuCores, "cores")
@@ -173,7 +173,7 @@ int nvmlDeviceGetMigMode(device_t device, unsigned *current, unsigned *pending)
 int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *millijoules);
 int nvmlDeviceGetTotalEnergyConsumption(device_t device, unsigned long long *millijoules)
 {
-  double watts = said("energy", device, -1), joules = said("joules", device, -1);
+  double watts = given("energy", device, -1), joules = given("joules", device, -1);
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   if (watts < 0 && joules < 0) return NOT_SUPPORTED;
@@ -187,7 +187,7 @@ int nvmlDeviceGetNvLinkErrorCounter(device_t device, unsigned link, int counter,
 {
   static const char *const words[] = {"link_replays", "link_recoveries", "link_flits", "link_data"};
   unsigned value = 0;
-  if (counter > 3 || link >= said("links", device, 18)) return NOT_SUPPORTED;
+  if (counter > 3 || link >= given("links", device, 18)) return NOT_SUPPORTED;
   int outcome = answer(words[counter], device, 0, &value);
   *count = link == 3 ? value : 0;
   return outcome;
@@ -205,14 +205,14 @@ struct field {
 int nvmlDeviceGetFieldValues(device_t device, int n, struct field *fields);
 int nvmlDeviceGetFieldValues(device_t device, int n, struct field *fields)
 {
-  static unsigned long long looks[2];
+  static unsigned long long reads[2];
   for (int f = 0; f < n; f++) {
     const int nvlink = fields[f].id == 138;
-    const double shown = said(nvlink ? "nvlink" : "pcie", device, -1),
-                 each = said(nvlink ? "nvlink_each" : "pcie_each", device, 0);
+    const double shown = given(nvlink ? "nvlink" : "pcie", device, -1),
+                 each = given(nvlink ? "nvlink_each" : "pcie_each", device, 0);
     fields[f].outcome = shown < 0 || (!nvlink && fields[f].id != 197) ? NOT_SUPPORTED : SUCCESS;
     fields[f].type = nvlink ? 3 : 1;
-    fields[f].value = (unsigned long long)(shown + each * (double)looks[nvlink]++);
+    fields[f].value = (unsigned long long)(shown + each * (double)reads[nvlink]++);
     if (!nvlink) fields[f].value &= 0xffffffffu;
   }
   return SUCCESS;
@@ -229,10 +229,10 @@ struct process {
 int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *n, struct process *list);
 int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *n, struct process *list)
 {
-  const unsigned holder = (unsigned)said("holder", device, 0);
+  const unsigned holder = (unsigned)given("holder", device, 0);
   if (*n < 2) return NOT_SUPPORTED;
   list[0] = (struct process){.id = (unsigned)getpid(), .bytes = 1 << 30};
-  list[1] = (struct process){.id = holder, .bytes = (unsigned long long)said("holder_mib", device, 0) << 20};
+  list[1] = (struct process){.id = holder, .bytes = (unsigned long long)given("holder_mib", device, 0) << 20};
   *n = holder ? 2 : 1;
   return SUCCESS;
 }
@@ -240,8 +240,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(device_t device, unsigned *n, struct
 int nvmlDeviceGetMemoryInfo(device_t device, unsigned long long memory[3]);
 int nvmlDeviceGetMemoryInfo(device_t device, unsigned long long memory[3])
 {
-  memory[0] = (unsigned long long)said("memory_mib", device, 81559) << 20;
-  memory[2] = (unsigned long long)said("holder_mib", device, 0) << 20;
+  memory[0] = (unsigned long long)given("memory_mib", device, 81559) << 20;
+  memory[2] = (unsigned long long)given("holder_mib", device, 0) << 20;
   memory[1] = memory[0] - memory[2];
   return SUCCESS;
 }
@@ -280,18 +280,18 @@ int nvmlDeviceRegisterEvents(device_t device, unsigned long long types, void *se
 int nvmlEventSetWait_v2(void *set, struct event *event, unsigned milliseconds);
 int nvmlEventSetWait_v2(void *set, struct event *event, unsigned milliseconds)
 {
-  static unsigned told;
+  static unsigned last;
   unsigned now;
-  if (milliseconds > 0 || !*(void **)set || answer("xid", watched, 0, &now) != SUCCESS || now == told)
+  if (milliseconds > 0 || !*(void **)set || answer("xid", watched, 0, &now) != SUCCESS || now == last)
     return TIMEOUT;
-  *event = (struct event){watched, EVENT_XID, told = now, ~0u, ~0u};
+  *event = (struct event){watched, EVENT_XID, last = now, ~0u, ~0u};
   return now ? SUCCESS : TIMEOUT;
 }
 
 int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *active);
 int nvmlDeviceGetNvLinkState(device_t device, unsigned link, unsigned *active)
 {
-  if (link >= said("links", device, 18)) return NOT_SUPPORTED;
-  *active = link < said("links_up", device, 18);
+  if (link >= given("links", device, 18)) return NOT_SUPPORTED;
+  *active = link < given("links_up", device, 18);
   return SUCCESS;
 }

@@ -193,7 +193,7 @@ static void check_ends(void **state)
   for (size_t n = 0; n < sizeof boxes / sizeof *boxes; n++) {
     const struct box *b = &boxes[n];
     const struct layout *l = &rig.fields.layout;
-    const struct himeno_sweep sweep = {.box = *b, .sweeps = 1, .source = 0, .slot = 1, .ends_alike = 1};
+    const struct himeno_sweep sweep = {.box = *b, .sweeps = 1, .source = 0, .slot = 1, .ends_equal = 1};
     uint32_t *before = rig_bits_of(&rig, rig.fields.p[0]);
     for (int64_t x = 0; x < rig.floats; x++) {
       int64_t i = x / l->plane, j = x % l->plane / l->pitch, k = x % l->pitch;

@@ -33,11 +33,11 @@ static void refused(const char *text, const char *pattern)
   struct policy policy;
   struct capture capture = capture_begin(stderr);
   status_t status = policy_parse(text, strlen(text), "test", &policy);
-  char *said = capture_end(&capture);
+  char *message = capture_end(&capture);
   assert_int_equal(status, STATUS_USAGE);
-  assert_non_null(strstr(said, pattern));
-  assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1); /* one line */
-  free(said);
+  assert_non_null(strstr(message, pattern));
+  assert_ptr_equal(strchr(message, '\n'), message + strlen(message) - 1); /* one line */
+  free(message);
 }
 
 static void only_what_is_named_is_checked(void **state)
@@ -101,7 +101,7 @@ static void the_built_in_policies_are_policies(void **state)
   assert_true(limit(&p, "device_gflops_min") > 2000 && limit(&p, "unknown_fails") == 1);
 }
 
-static void each_limit_of_a_built_in_policy_says_where_it_comes_from(void **state)
+static void each_limit_of_a_built_in_policy_names_its_origin(void **state)
 {
   static const char *const names[] = {"default", "h100", "h200"};
   (void)state;
@@ -118,7 +118,7 @@ static void each_limit_of_a_built_in_policy_says_where_it_comes_from(void **stat
   }
 }
 
-static void a_policy_may_say_where_a_limit_comes_from(void **state)
+static void a_policy_may_name_the_origin_of_a_limit(void **state)
 {
   struct policy p = good("{\"ecc\": true, \"celsius_max\": 80, \"from\": {\"celsius_max\": \"May\"}}");
   (void)state;
@@ -343,8 +343,8 @@ int main(void)
       cmocka_unit_test(throttle_reasons_are_named),
       cmocka_unit_test(what_is_no_policy_is_refused),
       cmocka_unit_test(the_built_in_policies_are_policies),
-      cmocka_unit_test(each_limit_of_a_built_in_policy_says_where_it_comes_from),
-      cmocka_unit_test(a_policy_may_say_where_a_limit_comes_from),
+      cmocka_unit_test(each_limit_of_a_built_in_policy_names_its_origin),
+      cmocka_unit_test(a_policy_may_name_the_origin_of_a_limit),
       cmocka_unit_test(a_missing_file_is_of_the_environment),
       cmocka_unit_test(what_is_not_verified_passes_only_by_name),
       cmocka_unit_test(a_check_is_judged_by_its_side_of_the_limit),

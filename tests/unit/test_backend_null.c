@@ -132,17 +132,17 @@ static void each_backend_has_all_verbs_of_a_capability_or_none(void **state)
   (void)state;
   for (int n = 0; gpu_backends[n]; n++) {
     const struct gpu_backend *b = gpu_backends[n];
-#define ALIKE(has, verb) assert_int_equal(!gpu_has(b, has), !b->has.verb)
-    ALIKE(pins, unpin);
-    ALIKE(row_copies, out);
-    ALIKE(parts, end);
-    ALIKE(sharing, tell);
-    ALIKE(sharing, attach);
-    ALIKE(sharing, detach);
-    ALIKE(sharing, copy);
-    ALIKE(graphs, end);
-    ALIKE(graphs, launch);
-    ALIKE(graphs, destroy);
+#define SAME_HOOKS(has, verb) assert_int_equal(!gpu_has(b, has), !b->has.verb)
+    SAME_HOOKS(pins, unpin);
+    SAME_HOOKS(row_copies, out);
+    SAME_HOOKS(parts, end);
+    SAME_HOOKS(sharing, publish);
+    SAME_HOOKS(sharing, attach);
+    SAME_HOOKS(sharing, detach);
+    SAME_HOOKS(sharing, copy);
+    SAME_HOOKS(graphs, end);
+    SAME_HOOKS(graphs, launch);
+    SAME_HOOKS(graphs, destroy);
   }
 }
 
@@ -184,7 +184,7 @@ static void of_devices_that_are_meant_the_first_is_taken(void **state)
   expect_failure(gpu_select(&gpu_backend_null, "3", &claim, &index), STATUS_ENVIRONMENT);
 }
 
-static void bytes_that_overflow_lie_outside(void **state)
+static void bytes_that_overflow_are_outside(void **state)
 {
   const struct gpu_mem mem = {.bytes = 64};
   (void)state;
@@ -202,7 +202,7 @@ int main(void)
       cmocka_unit_test(each_backend_has_all_verbs_of_a_capability_or_none),
       cmocka_unit_test_setup(as_many_devices_show_as_are_asked_for, forget_environment),
       cmocka_unit_test_setup(of_devices_that_are_meant_the_first_is_taken, forget_environment),
-      cmocka_unit_test_setup(bytes_that_overflow_lie_outside, forget_environment),
+      cmocka_unit_test_setup(bytes_that_overflow_are_outside, forget_environment),
   };
   setenv("HIMENO_NULL_DEVICES", "2", 1);
   return contract_run(&gpu_backend_null, tests, sizeof tests / sizeof *tests);

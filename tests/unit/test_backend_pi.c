@@ -186,15 +186,15 @@ static void a_sweep_runs_through_the_mailbox(void **state)
 {
   uint64_t sums[3];
   (void)state;
-  for (int way = 0; way < 3; way++) {
+  for (int variant = 0; variant < 3; variant++) {
     fake_pi_be("bcm2836");
-    fake_pi->has_shared = way == 1;
-    if (way == 2) setenv("HIMENO_QPU", "emulator", 1);
+    fake_pi->has_shared = variant == 1;
+    if (variant == 2) setenv("HIMENO_QPU", "emulator", 1);
     struct gpu_device *device = opened();
-    sums[way] = swept(device);
+    sums[variant] = swept(device);
     gpu_close(device);
-    assert_int_equal(fake_pi->executes, way < 2);
-    assert_int_equal(fake_pi->enables, way < 2);
+    assert_int_equal(fake_pi->executes, variant < 2);
+    assert_int_equal(fake_pi->enables, variant < 2);
     assert_true(fake_pi_is_clean());
   }
   unsetenv("HIMENO_QPU");

@@ -188,7 +188,7 @@ static void nearness_follows_the_pci_tree(void **state)
   assert_int_equal(cards_near("0000:77:00.0", "0000:18:00.0"), CARDS_UNKNOWN);
 }
 
-static void the_card_that_carried_the_bytes_is_told_from_the_idle_one(void **state)
+static void the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one(void **state)
 {
   static struct cards before, after;
   struct cards_table table;
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(content_is_its_own_by_place_and_version),
       cmocka_unit_test(cards_are_read_with_rate_state_and_errors),
       cmocka_unit_test(nearness_follows_the_pci_tree),
-      cmocka_unit_test(the_card_that_carried_the_bytes_is_told_from_the_idle_one),
+      cmocka_unit_test(the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one),
       cmocka_unit_test(ucx_with_cuda_is_found_if_mpi_sends_by_it),
       cmocka_unit_test(a_host_without_cards_has_none),
   };

@@ -48,7 +48,7 @@ static void a_single_rank_of_one_core_gets_the_cores_near_its_device(void **stat
   expect_cpus(0, "16-31,48-63");
 }
 
-static void keep_keeps_and_tells_of_overlaps(void **state)
+static void keep_keeps_and_reports_overlaps(void **state)
 {
   (void)state;
   bind_rank(0, "5");
@@ -76,7 +76,7 @@ static void a_binding_that_was_meant_stays(void **state)
   expect_disjoint(2);
 }
 
-static void ranks_in_each_others_way_share_what_they_were_given(void **state)
+static void ranks_bound_to_the_same_cores_share_them(void **state)
 {
   (void)state;
   bind_rank(0, "0-7");
@@ -115,7 +115,7 @@ static void a_share_is_as_even_as_it_goes(void **state)
   expect_cpus(2, "5-7");
 }
 
-static void more_ranks_than_cores_overlap_and_say_so(void **state)
+static void more_ranks_than_cores_overlap_and_report_it(void **state)
 {
   (void)state;
   int overlaps = 0;
@@ -215,13 +215,13 @@ int main(void)
   const struct CMUnitTest tests[] = {
       ON(eight_gpus, a_default_of_one_core_widens_to_a_share_near_the_device),
       ON(eight_gpus, a_single_rank_of_one_core_gets_the_cores_near_its_device),
-      ON(eight_gpus, keep_keeps_and_tells_of_overlaps),
+      ON(eight_gpus, keep_keeps_and_reports_overlaps),
       ON(eight_gpus, a_binding_that_was_meant_stays),
-      ON(eight_gpus, ranks_in_each_others_way_share_what_they_were_given),
+      ON(eight_gpus, ranks_bound_to_the_same_cores_share_them),
       ON(eight_gpus, unbound_ranks_share_evenly_by_whole_cores),
       ON(eight_gpus, one_unbound_rank_keeps_everything),
       ON(two_nodes, a_share_is_as_even_as_it_goes),
-      ON(two_nodes, more_ranks_than_cores_overlap_and_say_so),
+      ON(two_nodes, more_ranks_than_cores_overlap_and_report_it),
       ON(two_nodes, the_cpu_as_a_device_has_no_place_of_its_own),
       ON(eight_gpus, a_rank_without_a_device_takes_what_the_others_leave),
       ON(slurm, ranks_of_a_slurm_job_share_its_cores_near_their_devices),

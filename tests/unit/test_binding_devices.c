@@ -12,7 +12,7 @@ static void a_file_that_is_no_topology_is_refused(void **state)
   log_drop();
 }
 
-static void a_pci_place_tells_the_numa_node(void **state)
+static void a_pci_address_gives_the_numa_node(void **state)
 {
   (void)state;
   struct gpu_device_info unknown = {.pci = "0000:77:00.0", .numa = -1};
@@ -25,7 +25,7 @@ static void a_pci_place_tells_the_numa_node(void **state)
   assert_int_equal(binding_device_numa(fixture.topology, &unknown), -1);
 }
 
-static void a_place_at_the_root_tells_no_node(void **state)
+static void an_address_at_the_root_gives_no_node(void **state)
 {
   (void)state;
   struct gpu_device_info card = {.pci = "0000:02:00.0", .numa = -1};
@@ -71,7 +71,7 @@ static void a_device_of_the_same_socket_goes_before_one_of_another(void **state)
   expect_device(0, 1, 0);
 }
 
-static void a_rank_gives_way_to_a_device_as_near(void **state)
+static void a_rank_moves_to_a_device_as_near(void **state)
 {
   (void)state;
   struct gpu_device_info far_first[3] = {fixture.gpus[4], fixture.gpus[0], fixture.gpus[1]};
@@ -97,7 +97,7 @@ static void a_device_is_shared_by_those_near_it(void **state)
   expect_device(2, 1, 0);
 }
 
-static void a_device_listed_twice_is_taken_where_it_stands_first(void **state)
+static void a_device_listed_twice_counts_at_its_first_place(void **state)
 {
   (void)state;
   struct gpu_device_info twice[2] = {fixture.gpus[0], fixture.gpus[0]};
@@ -151,7 +151,7 @@ static void each_list_has_its_own_order(void **state)
   expect_device(1, 0, 0);
 }
 
-static void more_ranks_than_devices_use_each_alike(void **state)
+static void more_ranks_than_devices_share_them_evenly(void **state)
 {
   (void)state;
   show(0, 5, 0, 2);
@@ -189,7 +189,7 @@ static void without_a_uuid_the_pci_place_decides(void **state)
   expect_device(2, 0, 0);
 }
 
-static void devices_without_any_identity_are_told_apart_by_their_place_in_the_list(void **state)
+static void devices_without_identity_are_distinguished_by_their_index(void **state)
 {
   (void)state;
   struct gpu_device_info nameless[2] = {{.name = "GPU", .numa = -1}, {.name = "GPU", .numa = -1}};
@@ -222,23 +222,23 @@ static void a_rank_that_sees_no_device_gets_none(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      ON(eight_gpus, a_pci_place_tells_the_numa_node),
-      ON(two_nodes, a_place_at_the_root_tells_no_node),
+      ON(eight_gpus, a_pci_address_gives_the_numa_node),
+      ON(two_nodes, an_address_at_the_root_gives_no_node),
       ON(eight_gpus, unbound_ranks_take_devices_in_order),
       ON(eight_gpus, ranks_take_devices_near_their_cores),
       ON(eight_gpus, ranks_without_a_near_device_take_a_far_one),
       ON(four_nodes, a_device_of_the_same_socket_goes_before_one_of_another),
-      ON(eight_gpus, a_rank_gives_way_to_a_device_as_near),
+      ON(eight_gpus, a_rank_moves_to_a_device_as_near),
       ON(eight_gpus, a_device_is_shared_by_those_near_it),
-      ON(eight_gpus, a_device_listed_twice_is_taken_where_it_stands_first),
+      ON(eight_gpus, a_device_listed_twice_counts_at_its_first_place),
       ON(eight_gpus, one_visible_device_a_task_is_not_shared),
       ON(eight_gpus, the_same_device_seen_by_two_ranks_is_shared),
       ON(eight_gpus, overlapping_subsets_leave_nobody_without_its_own_device),
       ON(eight_gpus, each_list_has_its_own_order),
-      ON(eight_gpus, more_ranks_than_devices_use_each_alike),
+      ON(eight_gpus, more_ranks_than_devices_share_them_evenly),
       ON(eight_gpus, parts_of_one_gpu_are_devices_of_their_own),
       ON(eight_gpus, without_a_uuid_the_pci_place_decides),
-      ON(two_nodes, devices_without_any_identity_are_told_apart_by_their_place_in_the_list),
+      ON(two_nodes, devices_without_identity_are_distinguished_by_their_index),
       ON(two_nodes, sharing_the_cpu_is_normal),
       ON(eight_gpus, a_rank_that_sees_no_device_gets_none),
       cmocka_unit_test(a_file_that_is_no_topology_is_refused),

@@ -8,7 +8,7 @@
 
 static const double steady[] = {1, 1, 1, 1, 1};
 
-static void the_checks_of_speed_stand_at_their_limits(void **state)
+static void the_checks_of_speed_hold_at_their_limits(void **state)
 {
   static const struct {
     const char *pass, *fail;
@@ -41,7 +41,7 @@ static void one_interrupted_block_is_no_slow_machine(void **state)
   json_decref(run);
 }
 
-static void two_blocks_tell_no_speed(void **state)
+static void two_blocks_give_no_speed(void **state)
 {
   json_t *run = whole_run(steady, 2, 4);
   (void)state;
@@ -342,7 +342,7 @@ static void ranks_that_share_cores_share_a_device_where_that_is_a_cpu(void **sta
   json_decref(run);
 }
 
-static void a_ceiling_is_held_against_theory_where_devices_tell_it(void **state)
+static void a_ceiling_is_compared_with_theory_if_devices_report_it(void **state)
 {
   json_t *run = whole_run(steady, 2, 4);
   (void)state;
@@ -434,7 +434,7 @@ static void nvlink_crc_errors_are_held_against_their_rate(void **state)
   json_decref(run);
 }
 
-static void what_only_some_ranks_tell_is_said(void **state)
+static void values_of_some_ranks_only_are_reported(void **state)
 {
   json_t *run = whole_run(steady, 5, 4);
   (void)state;
@@ -449,9 +449,9 @@ static void what_only_some_ranks_tell_is_said(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_checks_of_speed_stand_at_their_limits),
+      cmocka_unit_test(the_checks_of_speed_hold_at_their_limits),
       cmocka_unit_test(one_interrupted_block_is_no_slow_machine),
-      cmocka_unit_test(two_blocks_tell_no_speed),
+      cmocka_unit_test(two_blocks_give_no_speed),
       cmocka_unit_test(one_rank_has_no_other_to_be_compared_with),
       cmocka_unit_test(a_noisy_run_is_not_slow),
       cmocka_unit_test(a_device_is_judged_by_its_own_noise_and_not_by_that_of_exchanges),
@@ -462,12 +462,12 @@ int main(void)
       cmocka_unit_test(pairs_without_a_value_pass_nothing),
       cmocka_unit_test(ranks_that_share_cores_share_a_device_where_that_is_a_cpu),
       cmocka_unit_test(ranks_that_share_a_device_have_one),
-      cmocka_unit_test(a_ceiling_is_held_against_theory_where_devices_tell_it),
+      cmocka_unit_test(a_ceiling_is_compared_with_theory_if_devices_report_it),
       cmocka_unit_test(only_forbidden_reasons_of_throttling_count),
       cmocka_unit_test(lanes_that_a_device_has_and_does_not_use_are_missed),
       cmocka_unit_test(errors_counted_meanwhile_are_held_against_the_rank_that_has_most),
       cmocka_unit_test(nvlink_crc_errors_are_held_against_their_rate),
-      cmocka_unit_test(what_only_some_ranks_tell_is_said),
+      cmocka_unit_test(values_of_some_ranks_only_are_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,9 +244,9 @@ static void a_sent_point_is_in_a_slab(void **state)
     for (int m = 0; m < made.plan.n; m++)
       for (int d = 0; d < 3; d++) {
         const struct box *send = &made.plan.messages[m].send, *inner = &pieces.inner;
-        int apart = 0;
-        for (int e = 0; e < 3; e++) apart |= send->hi[e] <= inner->lo[e] || send->lo[e] >= inner->hi[e];
-        assert_true(apart);
+        int disjoint = 0;
+        for (int e = 0; e < 3; e++) disjoint |= send->hi[e] <= inner->lo[e] || send->lo[e] >= inner->hi[e];
+        assert_true(disjoint);
       }
   }
 }

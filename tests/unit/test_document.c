@@ -258,7 +258,7 @@ static void frame(struct doc *d, const struct state *s)
   doc_frame(d, "test/1", "test", "", "");
 }
 
-static void the_frame_says_what_wrote_it_and_where(void **state)
+static void the_frame_names_its_program_and_host(void **state)
 {
   static const char *const keys[] = {"schema", "program", "version", "time", "system", "ignored"};
   struct doc d;
@@ -343,7 +343,7 @@ int main(void)
       cmocka_unit_test(a_schema_evaluates_no_value),
       cmocka_unit_test(a_field_is_one_line),
       cmocka_unit_test(objects_that_occur_again_are_defined_once),
-      cmocka_unit_test(the_frame_says_what_wrote_it_and_where),
+      cmocka_unit_test(the_frame_names_its_program_and_host),
       cmocka_unit_test(what_was_lost_is_noticed),
       cmocka_unit_test(numbers_keep_all_their_digits),
       cmocka_unit_test(a_printed_schema_is_the_same_schema),

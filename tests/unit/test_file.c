@@ -154,11 +154,11 @@ static void an_open_descriptor_is_written_to(void **state)
   (void)state;
   int file = open("a", O_WRONLY | O_CREAT, 0666);
   assert_int_equal(write(file, "before ", 7), 7);
-  for (int way = 0; way < 3; way++) {
-    snprintf(name, sizeof name, way ? "/proc/self/fd/%d" : "/dev/fd/%d", file);
-    if (way == 2) assert_int_equal(symlink(name, "link"), 0);
-    assert_false(file_is_plain(way == 2 ? "link" : name));
-    assert_int_equal(write_new(way == 2 ? "link" : name), STATUS_OK);
+  for (int variant = 0; variant < 3; variant++) {
+    snprintf(name, sizeof name, variant ? "/proc/self/fd/%d" : "/dev/fd/%d", file);
+    if (variant == 2) assert_int_equal(symlink(name, "link"), 0);
+    assert_false(file_is_plain(variant == 2 ? "link" : name));
+    assert_int_equal(write_new(variant == 2 ? "link" : name), STATUS_OK);
   }
   assert_int_equal(write(file, " after", 6), 6);
   close(file);
@@ -228,11 +228,11 @@ static char *written_in_place(void)
 /* One warning, of the check. */
 static void assert_in_place(const char *cause)
 {
-  char warning[256], *said = written_in_place();
+  char warning[256], *output = written_in_place();
   snprintf(warning, sizeof warning,
            "warning: \"a\" is overwritten in place, because it cannot be replaced: %s\n", cause);
-  assert_string_equal(said, warning);
-  free(said);
+  assert_string_equal(output, warning);
+  free(output);
 }
 
 static void without_chmod_a_file_is_overwritten_and_a_new_one_is_made(void **state)
@@ -255,11 +255,11 @@ static void a_file_whose_renaming_fails_is_overwritten(void **state)
   assert_int_equal(file_check("a"), STATUS_OK);
   struct capture capture = capture_begin(stderr);
   assert_int_equal(write_new("a"), STATUS_OK);
-  char *said = capture_end(&capture);
-  assert_non_null(strstr(said, "cannot be replaced: Device or resource busy"));
+  char *output = capture_end(&capture);
+  assert_non_null(strstr(output, "cannot be replaced: Device or resource busy"));
   assert_contents("a", "new");
   assert_files(1);
-  free(said);
+  free(output);
 }
 
 static void what_cannot_be_overwritten_whole_stays(void **state)

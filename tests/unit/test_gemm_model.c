@@ -104,7 +104,7 @@ static void tiles_that_leave_units_idle_and_parts_of_k_that_do_not(void **state)
   assert_near(gemm_predict(&machine, &p, &b).filled, 129.0 / 256 * 2 / 4);
 }
 
-static void without_blocks_or_a_peak_nothing_is_said(void **state)
+static void without_blocks_or_a_peak_there_is_no_prediction(void **state)
 {
   const struct gemm_blocks none = {0}, some = {.group_m = 8, .group_n = 8, .item_m = 8, .item_n = 8};
   const struct gemm_machine unknown = {.units = 1};
@@ -122,7 +122,7 @@ int main(void)
       cmocka_unit_test(a_column_read_number_by_number_costs_whole_sectors),
       cmocka_unit_test(what_overlaps_counts_once),
       cmocka_unit_test(tiles_that_leave_units_idle_and_parts_of_k_that_do_not),
-      cmocka_unit_test(without_blocks_or_a_peak_nothing_is_said),
+      cmocka_unit_test(without_blocks_or_a_peak_there_is_no_prediction),
   };
   cmocka_set_message_output(CM_OUTPUT_TAP);
   return cmocka_run_group_tests(tests, NULL, NULL);

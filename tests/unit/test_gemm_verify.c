@@ -88,7 +88,7 @@ static void a_right_product_passes_and_all_of_it_was_compared(void **state)
   product_free(&x);
 }
 
-static void one_wrong_element_is_found_wherever_it_stands(void **state)
+static void one_wrong_element_is_found_at_any_place(void **state)
 {
   struct product x = product_make(9, 11, 20, GEMM_RANDOM, 0);
   (void)state;
@@ -151,7 +151,7 @@ static void nan_and_infinity_must_come_through(void **state)
   product_free(&x);
 }
 
-static void what_stands_behind_the_rows_must_not_change(void **state)
+static void padding_after_the_rows_must_not_change(void **state)
 {
   struct product x = product_make(6, 5, 4, GEMM_RANDOM, 0);
   (void)state;
@@ -161,7 +161,7 @@ static void what_stands_behind_the_rows_must_not_change(void **state)
 }
 
 /* Each element within its bound, all in one direction: only the norm shows it. */
-static void errors_that_lean_one_way_are_found_by_the_norm(void **state)
+static void errors_of_one_sign_are_found_by_the_norm(void **state)
 {
   struct product x = product_make(64, 64, 400, GEMM_RANDOM, 0);
   struct gemm_check check;
@@ -245,7 +245,7 @@ static void a_result_of_other_bits_is_right_and_one_beyond_the_bounds_is_not(voi
   product_free(&x);
 }
 
-static void any_bit_of_c_and_behind_its_rows_is_one_of_those_compared(void **state)
+static void any_bit_of_c_and_after_its_rows_is_compared(void **state)
 {
   struct product x = product_make(9, 11, 20, GEMM_RANDOM, 0);
   float *right = copy_of(&x);
@@ -325,15 +325,15 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_right_product_passes_and_all_of_it_was_compared),
-      cmocka_unit_test(one_wrong_element_is_found_wherever_it_stands),
+      cmocka_unit_test(one_wrong_element_is_found_at_any_place),
       cmocka_unit_test(nan_infinity_and_poison_never_pass_for_a_number),
       cmocka_unit_test(a_sum_beyond_the_largest_float_is_infinite),
       cmocka_unit_test(nan_and_infinity_must_come_through),
-      cmocka_unit_test(what_stands_behind_the_rows_must_not_change),
-      cmocka_unit_test(errors_that_lean_one_way_are_found_by_the_norm),
+      cmocka_unit_test(padding_after_the_rows_must_not_change),
+      cmocka_unit_test(errors_of_one_sign_are_found_by_the_norm),
       cmocka_unit_test(random_vectors_find_a_wrong_block_of_a_large_product),
       cmocka_unit_test(a_result_of_other_bits_is_right_and_one_beyond_the_bounds_is_not),
-      cmocka_unit_test(any_bit_of_c_and_behind_its_rows_is_one_of_those_compared),
+      cmocka_unit_test(any_bit_of_c_and_after_its_rows_is_compared),
       cmocka_unit_test(the_bits_that_a_block_of_a_library_is_held_to),
       cmocka_unit_test(c_that_went_through_many_products_follows_from_the_first),
   };

@@ -92,7 +92,7 @@ static json_t *meanwhile_of(const struct judge_run *run, const struct slowdown *
   return meanwhile;
 }
 
-static void what_a_device_told_in_a_slowdown_alone_is_told(void **state)
+static void a_device_state_seen_only_in_a_slowdown_is_reported(void **state)
 {
   const struct slowdown s = {.first = 8, .last = 15, .slowness = 1.25, .begin = 20, .end = 35};
   char text[600];
@@ -122,7 +122,7 @@ static void what_a_device_told_in_a_slowdown_alone_is_told(void **state)
 }
 
 /* Ranks 0 and 1 were slow in exchange, 1 and 2 are neighbours too, and 2 only later. */
-static void both_ends_of_a_link_that_was_slow_for_a_while_are_told(void **state)
+static void both_ends_of_a_link_with_a_slowdown_are_reported(void **state)
 {
   json_t *document = whole_run(seven, 7, 3);
   char text[600];
@@ -326,7 +326,7 @@ static void assert_found(const struct judged *judged)
   assert_true(run->slowdowns[0].begin == 300 && run->slowdowns[0].end == 360);
 }
 
-static void many_ranks_are_judged_alike_live_and_stored(void **state)
+static void many_ranks_are_judged_the_same_live_and_stored(void **state)
 {
   static const int many[] = {128, RANKS_MAX};
   static struct himeno_result result;
@@ -367,12 +367,12 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_lowest_clock_of_a_device_is_what_differs),
       cmocka_unit_test(names_and_counters_cannot_control_a_terminal),
-      cmocka_unit_test(what_a_device_told_in_a_slowdown_alone_is_told),
-      cmocka_unit_test(both_ends_of_a_link_that_was_slow_for_a_while_are_told),
+      cmocka_unit_test(a_device_state_seen_only_in_a_slowdown_is_reported),
+      cmocka_unit_test(both_ends_of_a_link_with_a_slowdown_are_reported),
       cmocka_unit_test(a_value_that_a_document_lacks_passes_nothing),
       cmocka_unit_test(other_programs_have_other_values),
       cmocka_unit_test(the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement),
-      cmocka_unit_test(many_ranks_are_judged_alike_live_and_stored),
+      cmocka_unit_test(many_ranks_are_judged_the_same_live_and_stored),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void the_empty_command_line_runs_and_changes_nothing(void **state)
   assert_memory_equal(&settings, &untouched, sizeof settings);
 }
 
-static void a_value_may_follow_in_four_ways(void **state)
+static void a_value_has_four_spellings(void **state)
 {
   static const char *const lines[] = {"--sweeps 12", "--sweeps=12", "-n 12", "-n12"};
   (void)state;
@@ -404,7 +404,7 @@ static void options_that_nothing_reads_are_named_in_one_warning(void **state)
   assert_ignored(0, "", 0, NULL);
 }
 
-static void an_option_that_does_not_say_who_reads_it_is_refused(void **state)
+static void an_option_without_readers_is_refused(void **state)
 {
   struct option_spec silent = {"new", 0, 0, OPTION_FLAG(weak), "is new"};
   struct option_program with = {.name = "prog", .options = &silent, .n_options = 1};
@@ -447,7 +447,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_empty_command_line_runs_and_changes_nothing),
-      cmocka_unit_test(a_value_may_follow_in_four_ways),
+      cmocka_unit_test(a_value_has_four_spellings),
       cmocka_unit_test(every_type_is_stored),
       cmocka_unit_test(given_options_are_marked),
       cmocka_unit_test(a_lone_dash_is_a_value),
@@ -469,7 +469,7 @@ int main(void)
       cmocka_unit_test(numbers_are_read_strictly),
       cmocka_unit_test(a_list_is_read_word_by_word),
       cmocka_unit_test(options_that_nothing_reads_are_named_in_one_warning),
-      cmocka_unit_test(an_option_that_does_not_say_who_reads_it_is_refused),
+      cmocka_unit_test(an_option_without_readers_is_refused),
       cmocka_unit_test(variables_are_read_strictly),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,9 +14,9 @@
 #define BOUNDARY   0.1 /* of computing, before halos travel while the rest is computed */
 /* Of doc/results, as MACHINE_NOISE is: devices of a host (0.024 from fastest to slowest), a
  * device's ceiling as a share of theory, and paths as comm-gpu repeats them. */
-#define DIFFER     0.008
-#define OF_THEORY  0.9
-#define WAYS_NOISE 0.05
+#define DIFFER      0.008
+#define OF_THEORY   0.9
+#define PATHS_NOISE 0.05
 
 /* A fault, times slower; 1 for none. */
 struct fault {
@@ -49,9 +49,9 @@ static void pairs_fill(const struct machine *machine, struct judge_rank rank[DEV
     const struct judge_path pair = {.bytes = 1 << 19,
                                     .used = "p2p",
                                     .handover = "",
-                                    .us = 1e6 * least * (1 + WAYS_NOISE * normal(seed, 100 + r)),
+                                    .us = 1e6 * least * (1 + PATHS_NOISE * normal(seed, 100 + r)),
                                     .gbps = bytes / (machine_message(machine, r, r + 1, bytes) - least) *
-                                            (1 + WAYS_NOISE * normal(seed, 200 + r)) / 1e9};
+                                            (1 + PATHS_NOISE * normal(seed, 200 + r)) / 1e9};
     for (int end = 0; end < 2; end++) {
       struct judge_rank *one = &rank[r + end];
       one->paths = paths[r + end];
@@ -149,7 +149,7 @@ static void a_sound_host_is_refused_in_one_of_a_thousand_runs_at_most(void **sta
   assert_true(refused(1000, 7, none) <= 1);
 }
 
-static void what_is_told_to_be_found_is_found_in_99_of_100_runs(void **state)
+static void a_detectable_slowdown_is_found_in_99_of_100_runs(void **state)
 {
   (void)state;
   assert_true(refused(200, 7, (struct fault){1.07, 1, 1}) >= 198);
@@ -185,7 +185,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sound_host_is_refused_in_one_of_a_thousand_runs_at_most),
-      cmocka_unit_test(what_is_told_to_be_found_is_found_in_99_of_100_runs),
+      cmocka_unit_test(a_detectable_slowdown_is_found_in_99_of_100_runs),
       cmocka_unit_test(the_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

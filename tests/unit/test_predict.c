@@ -204,7 +204,7 @@ static void one_wrong_run_moves_little(void **state)
 
 /* Runs of a size that was left out were 30% off: such a size is given as much, a measured one not,
  * and each doubling of ranks what one showed. */
-static void what_left_out_runs_show_widens_what_lies_beyond(void **state)
+static void held_out_errors_widen_intervals_beyond_the_study(void **state)
 {
   struct validate_pair pairs[24];
   const struct validate_table table = {.n = 24, .pairs = pairs};
@@ -380,7 +380,7 @@ int main(void)
       cmocka_unit_test(nine_of_ten_later_runs_lie_in_the_interval),
       cmocka_unit_test(noisier_runs_have_wider_intervals),
       cmocka_unit_test(one_wrong_run_moves_little),
-      cmocka_unit_test(what_left_out_runs_show_widens_what_lies_beyond),
+      cmocka_unit_test(held_out_errors_widen_intervals_beyond_the_study),
       cmocka_unit_test(the_limiting_term_is_named),
       cmocka_unit_test(held_out_runs_are_predicted_and_reported),
       cmocka_unit_test(too_little_is_refused_with_what_to_measure),

@@ -161,7 +161,7 @@ static void halves_make_an_instruction(void **state)
   expect_words(".int 1, 2.0\n.int 0x009e7000, 0x100009e7\n", words, 2);
 }
 
-static void files_include_others_beside_them(void **state)
+static void files_include_others_of_their_directory(void **state)
 {
   char folder[] = "/tmp/qpu-asm-XXXXXX", path[64], inner[64];
   (void)state;
@@ -237,7 +237,7 @@ int main(void)
       cmocka_unit_test(macros_loops_and_conditions_expand),
       cmocka_unit_test(labels_reach_forward_and_back),
       cmocka_unit_test(halves_make_an_instruction),
-      cmocka_unit_test(files_include_others_beside_them),
+      cmocka_unit_test(files_include_others_of_their_directory),
       cmocka_unit_test(a_missing_file_is_no_mistake_of_the_program),
       cmocka_unit_test(random_text_never_crashes_the_assembler),
   };

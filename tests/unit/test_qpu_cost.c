@@ -35,7 +35,7 @@ static long clocks(const char *text, int n)
 }
 
 #define ADDRESSES "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 2\nadd r0, r0, r1\n"
-#define LOOK_UP   "mov t0s, r0\nnop\nnop; ldtmu0\n"
+#define FETCH     "mov t0s, r0\nnop\nnop; ldtmu0\n"
 #define LOAD      "ldi vr_setup, 0x80000000 | 3 << 24 | 4 << 16 | 1 << 12\nmov vr_addr, r0\n"
 
 static void an_instruction_takes_four_clocks(void **state)
@@ -49,11 +49,11 @@ static void an_instruction_takes_four_clocks(void **state)
 }
 
 /* The second finds its line in the TMU's cache, and two vectors of one line are one miss. */
-static void a_look_up_waits_for_memory_or_for_the_cache(void **state)
+static void a_fetch_waits_for_memory_or_for_the_cache(void **state)
 {
   (void)state;
-  const long start = clocks(ADDRESSES END, 1), one = clocks(ADDRESSES LOOK_UP END, 1);
-  const long two = clocks(ADDRESSES LOOK_UP LOOK_UP END, 1);
+  const long start = clocks(ADDRESSES END, 1), one = clocks(ADDRESSES FETCH END, 1);
+  const long two = clocks(ADDRESSES FETCH FETCH END, 1);
   assert_int_equal(one - start, 1000 + 40 + 4);
   assert_int_equal(two - one, 4 + 16 + 40);
 }
@@ -62,8 +62,8 @@ static void a_look_up_waits_for_memory_or_for_the_cache(void **state)
 static void lines_come_from_memory_one_after_the_other(void **state)
 {
   (void)state;
-  const char *apart = "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 6\nadd r0, r0, r1\n" LOOK_UP END;
-  assert_int_equal(clocks(apart, 1) - clocks(ADDRESSES LOOK_UP END, 1), 15 * 100);
+  const char *scattered = "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 6\nadd r0, r0, r1\n" FETCH END;
+  assert_int_equal(clocks(scattered, 1) - clocks(ADDRESSES FETCH END, 1), 15 * 100);
 }
 
 /* QPUs of one slice share a TMU and its cache, those of another only the L2 cache. */
@@ -72,7 +72,7 @@ static void slices_have_caches_of_their_own(void **state)
   (void)state;
   const char *one_after_the_other =
       "mov r0, unif\nmov ra1, unif\nshl r1, elem_num, 2\nadd r0, r0, r1\nmov ra2, qpu_num\n"
-      "nop\nmov.setf -, ra2\nbrr.allz -, r:go\nnop\nnop\nnop\nsacq -, 1\n:go\n" LOOK_UP "srel -, 1\n" END;
+      "nop\nmov.setf -, ra2\nbrr.allz -, r:go\nnop\nnop\nnop\nsacq -, 1\n:go\n" FETCH "srel -, 1\n" END;
   long two = clocks(one_after_the_other, 2), five = clocks(one_after_the_other, 5);
   /* three more of the slice at 68 clocks and one of the next slice, 20 clocks later */
   assert_true(five - two > 2 * 60 && five - two < 4 * 100);
@@ -131,7 +131,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_instruction_takes_four_clocks),
-      cmocka_unit_test(a_look_up_waits_for_memory_or_for_the_cache),
+      cmocka_unit_test(a_fetch_waits_for_memory_or_for_the_cache),
       cmocka_unit_test(lines_come_from_memory_one_after_the_other),
       cmocka_unit_test(slices_have_caches_of_their_own),
       cmocka_unit_test(uniforms_come_by_the_line),

@@ -72,7 +72,7 @@ static void flags_come_from_the_mul_alu_when_add_rests(void **state)
 
 /* Which of the branch conditions are taken for Z set in no, some and all lanes; N and C go the same
  * way. */
-static void each_branch_condition_looks_at_all_lanes(void **state)
+static void each_branch_condition_tests_all_lanes(void **state)
 {
   static const uint32_t values[3][16] = {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
                                          {1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
@@ -328,7 +328,7 @@ int main(void)
       cmocka_unit_test(each_condition_picks_its_lanes),
       cmocka_unit_test(flags_change_only_where_the_condition_holds),
       cmocka_unit_test(flags_come_from_the_mul_alu_when_add_rests),
-      cmocka_unit_test(each_branch_condition_looks_at_all_lanes),
+      cmocka_unit_test(each_branch_condition_tests_all_lanes),
       cmocka_unit_test(branches_run_three_more_instructions_and_link),
       cmocka_unit_test(a_branch_can_start_in_the_last_delay_slot),
       cmocka_unit_test(vectors_rotate_fully_from_accumulators_and_in_quads_from_elsewhere),

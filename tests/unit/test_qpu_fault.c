@@ -78,7 +78,7 @@ static const struct {
      "QPU 0 waits for semaphore 2 (value 0) at +64; QPU 1 waits for semaphore 1 (value 0) at +56", 2},
 };
 
-static void a_deadlock_is_found_and_says_who_waits_for_what(void **state)
+static void a_deadlock_is_found_and_names_who_waits_for_what(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 2, .memory_bytes = 1 << 20};
   (void)state;
@@ -252,7 +252,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_undefined_stops_with_place_and_cause),
       cmocka_unit_test(rules_hold_along_the_path_taken),
-      cmocka_unit_test(a_deadlock_is_found_and_says_who_waits_for_what),
+      cmocka_unit_test(a_deadlock_is_found_and_names_who_waits_for_what),
       cmocka_unit_test(endless_programs_are_given_up),
       cmocka_unit_test(configurations_that_cannot_be_are_refused),
       cmocka_unit_test(memory_runs_out_with_a_message),

@@ -106,7 +106,7 @@ static uint64_t round_up(uint64_t n, uint64_t multiple)
 
 /* XS has 30 × 30 columns of 62 points, four vectors each, on 12 programs: one interrupt, a store a
  * vector and one of sums a program. */
-static void a_sweep_costs_what_its_loop_says(void **state)
+static void a_sweep_costs_the_clocks_of_its_loop(void **state)
 {
   struct side side;
   struct qpu_emu_stats stats;
@@ -169,7 +169,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(any_box_of_any_grid_is_the_models),
-      cmocka_unit_test(a_sweep_costs_what_its_loop_says),
+      cmocka_unit_test(a_sweep_costs_the_clocks_of_its_loop),
       cmocka_unit_test(a_boxs_points_are_counted),
       cmocka_unit_test(a_long_box_is_estimated_by_a_part),
   };

@@ -190,7 +190,7 @@ static void issue(struct qpu_emu *emu, struct qpu_thread *thread)
 
 #define LENGTH 8
 
-static void random_instructions_do_what_the_interpreter_says(void **state)
+static void random_instructions_match_the_interpreter(void **state)
 {
   struct qpu_emu_config config = {.n_qpus = 1, .memory_bytes = 1 << 20};
   static struct registers model;
@@ -230,6 +230,6 @@ static void random_instructions_do_what_the_interpreter_says(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(random_instructions_do_what_the_interpreter_says)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(random_instructions_match_the_interpreter)};
   return cmocka_run_group_tests_name("qpu instructions", tests, NULL, NULL);
 }

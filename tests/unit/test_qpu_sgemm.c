@@ -121,7 +121,7 @@ static struct qpu_sgemm_problem problem(uint64_t *seed, size_t p, size_t q, size
   return m;
 }
 
-static float turned_a[40000], turned_b[40000];
+static float transposed_a[40000], transposed_b[40000];
 
 /* Stored by columns, with gaps, every kernel gives the same bits. */
 static void transposed_matrices_give_the_same_bits(void **state)
@@ -140,11 +140,11 @@ static void transposed_matrices_give_the_same_bits(void **state)
       t.lda = t.trans_a ? m.p + 2 : m.lda;
       t.ldb = t.trans_b ? m.q + 5 : m.ldb;
       for (size_t i = 0; t.trans_a && i < m.p * m.q; i++)
-        turned_a[i % m.q * t.lda + i / m.q] = a[i / m.q * m.lda + i % m.q];
+        transposed_a[i % m.q * t.lda + i / m.q] = a[i / m.q * m.lda + i % m.q];
       for (size_t i = 0; t.trans_b && i < m.q * m.r; i++)
-        turned_b[i % m.r * t.ldb + i / m.r] = b[i / m.r * m.ldb + i % m.r];
-      if (t.trans_a) t.a = turned_a;
-      if (t.trans_b) t.b = turned_b;
+        transposed_b[i % m.r * t.ldb + i / m.r] = b[i / m.r * m.ldb + i % m.r];
+      if (t.trans_a) t.a = transposed_a;
+      if (t.trans_b) t.b = transposed_b;
       memcpy(c, before, m.p * m.ldc * 4);
       run(&qpu_sgemm_kernels[k], &t, 3, NULL);
       assert_memory_equal(c, plain, m.p * m.ldc * 4);
@@ -152,7 +152,7 @@ static void transposed_matrices_give_the_same_bits(void **state)
 }
 
 /* In the QPUs' own memory, with rows that a load steps over and rows too long for that. */
-static void c_in_the_qpus_memory_is_worked_on_where_it_lies(void **state)
+static void c_in_the_qpus_memory_is_used_in_place(void **state)
 {
   static const size_t lds[] = {128, 131, 3072, 16383, 16384};
   uint64_t seed = 11;
@@ -251,7 +251,7 @@ static void the_articles_product_is_within_the_types_bound(void **state)
   (void)state;
   struct qpu_sgemm_problem m = problem(&seed, 96, 363, 3025, 1.0f, 0.0f);
   run(kernel, &m, 12, &counts);
-  assert_int_equal(counts.loop_turns, 6 * 48 * (363 - 1));
+  assert_int_equal(counts.loop_iterations, 6 * 48 * (363 - 1));
   double share = (double)counts.arithmetic / (double)counts.instructions;
   if (share < 0.94) print_error("share %g\n", share);
   assert_true(share > 0.94);
@@ -283,7 +283,7 @@ static void each_rung_needs_fewer_instructions(void **state)
 }
 
 /* What an earlier product left in the QPUs' memory is no part of a later one. */
-static void room_is_used_again(void **state)
+static void memory_is_used_again(void **state)
 {
   uint64_t seed = 7;
   (void)state;
@@ -383,14 +383,14 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(transposed_matrices_give_the_same_bits),
-      cmocka_unit_test(c_in_the_qpus_memory_is_worked_on_where_it_lies),
+      cmocka_unit_test(c_in_the_qpus_memory_is_used_in_place),
       cmocka_unit_test(random_shapes_give_the_models_bits),
       cmocka_unit_test(smallest_sizes_and_whole_tiles_work),
       cmocka_unit_test(alpha_and_beta_of_zero_are_right),
       cmocka_unit_test(the_innermost_loops_have_their_lengths),
       cmocka_unit_test(the_articles_product_is_within_the_types_bound),
       cmocka_unit_test(each_rung_needs_fewer_instructions),
-      cmocka_unit_test(room_is_used_again),
+      cmocka_unit_test(memory_is_used_again),
       cmocka_unit_test(a_first_run_is_estimated_and_counts_as_others),
       cmocka_unit_test(a_part_estimates_the_whole),
       cmocka_unit_test(two_threads_take_the_emulator),

@@ -15,7 +15,7 @@ static struct telemetry_sample cool(void)
   return (struct telemetry_sample){300, 1980, 2619, 55, 0};
 }
 
-static void each_block_has_its_row_while_there_is_room(void **state)
+static void each_block_has_its_row_until_the_table_is_full(void **state)
 {
   static struct series s;
   (void)state;
@@ -73,7 +73,7 @@ static void unknown_values_are_not_the_least(void **state)
 
 /* ---- changes ---- */
 
-static struct record *record_at(const char *says, const char *sysfs)
+static struct record *record_at(const char *readings, const char *sysfs)
 {
   const struct placement placement = {
       .ranks = 1, .backend = gpu_backend_find("null"), .info = {.pci = "0000:12:00.0"}};
@@ -83,14 +83,14 @@ static struct record *record_at(const char *says, const char *sysfs)
   snprintf(library, sizeof library, "%s/tests/unit/fake_nvml.so", built ? built : ".");
   setenv("HIMENO_NVML", library, 1);
   setenv("HIMENO_SYSFS", sysfs, 1);
-  setenv("FAKE_NVML", says, 1);
+  setenv("FAKE_NVML", readings, 1);
   assert_int_equal(record_open(&placement, &r), STATUS_OK);
   return r;
 }
 
-static struct record *record_of(const char *says)
+static struct record *record_of(const char *readings)
 {
-  return record_at(says, "/nonexistent");
+  return record_at(readings, "/nonexistent");
 }
 
 static void blocks_pass(struct record *r, int n)
@@ -121,14 +121,14 @@ static void a_change_is_kept_with_its_block_and_both_values(void **state)
   record_close(r);
 }
 
-static void changes_beyond_room_are_counted(void **state)
+static void changes_beyond_the_list_are_counted(void **state)
 {
   struct record *r = record_of("rows=0");
-  char says[16];
+  char readings[16];
   (void)state;
   for (int n = 1; n <= 2 * RECORD_CHANGES_MAX; n++) {
-    snprintf(says, sizeof says, "rows=%d", n);
-    setenv("FAKE_NVML", says, 1);
+    snprintf(readings, sizeof readings, "rows=%d", n);
+    setenv("FAKE_NVML", readings, 1);
     record_finish(r);
   }
   assert_int_equal(r->telemetry.n_changes, 2 * RECORD_CHANGES_MAX);
@@ -138,7 +138,7 @@ static void changes_beyond_room_are_counted(void **state)
 
 /* Blocks shorter than the look itself are not slowed to its pace; what changed is seen at the
  * end. */
-static void short_blocks_are_not_all_looked_after(void **state)
+static void short_blocks_are_not_all_recorded(void **state)
 {
   struct record *r = record_of("fixed=0");
   const struct solver_block block = {.sweeps = 1};
@@ -162,13 +162,13 @@ static void each_counter_rises_alone(void **state)
       "fixed", "broken", "rows", "resent", "link_replays", "link_recoveries", "link_data", "xid", NULL};
   (void)state;
   for (int raised = 0; raised < TELEMETRY_COUNTERS && words[raised]; raised++) {
-    char says[80];
+    char readings[80];
     struct record *r = record_of("fixed=2 broken=2 rows=2 resent=2 link_data=2");
-    snprintf(says, sizeof says, "%s=9 fixed=2 broken=2 rows=2 resent=2 link_data=2", words[raised]);
-    setenv("FAKE_NVML", says, 1);
+    snprintf(readings, sizeof readings, "%s=9 fixed=2 broken=2 rows=2 resent=2 link_data=2", words[raised]);
+    setenv("FAKE_NVML", readings, 1);
     record_finish(r);
     for (int c = 0; c < TELEMETRY_COUNTERS - 1; c++) {
-      const int64_t rise = c != raised ? 0 : c == FACT_XIDS ? 1 : strstr(says + 1, words[c]) ? 7 : 9;
+      const int64_t rise = c != raised ? 0 : c == FACT_XIDS ? 1 : strstr(readings + 1, words[c]) ? 7 : 9;
       assert_int_equal(record_rise(&r->telemetry, (enum telemetry_fact)c), rise);
     }
     assert_int_equal(record_rise(&r->telemetry, FACT_CARD_ERRORS), TELEMETRY_UNKNOWN);
@@ -191,7 +191,7 @@ static int is_rate(struct record *r, double rate)
 }
 
 /* 50 a second before and after a minute of 200, in which half of the run's errors came. */
-static void crc_errors_of_hours_are_told_by_the_worst_minute(void **state)
+static void crc_errors_of_hours_are_rated_by_the_worst_minute(void **state)
 {
   struct record *r = record_of("link_flits=7000");
   (void)state;
@@ -209,7 +209,7 @@ static void crc_errors_of_hours_are_told_by_the_worst_minute(void **state)
 }
 
 /* Of ten seconds as if it were a minute; of 70 the last ten with the minute before them. */
-static void crc_errors_of_seconds_are_told_over_a_minute(void **state)
+static void crc_errors_of_seconds_are_rated_per_minute(void **state)
 {
   struct record *r = record_of("link_data=7000");
   (void)state;
@@ -278,7 +278,7 @@ static void exchange_is_all_but_computing_waiting_and_reducing(void **state)
   record_close(r);
 }
 
-static void of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all(void **state)
+static void of_more_blocks_than_fit_those_kept_are_spread_over_all(void **state)
 {
   struct record *r = record_of("");
   (void)state;
@@ -289,8 +289,8 @@ static void of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all
   assert_int_equal(r->stride, 8);
   assert_int_equal(r->n, 5 * RECORDS_MAX / 8);
   for (int b = 1; b < r->n; b++) {
-    double apart = r->blocks[b].compute - r->blocks[b - 1].compute;
-    assert_true(apart >= 1 && apart <= 8);
+    double gap = r->blocks[b].compute - r->blocks[b - 1].compute;
+    assert_true(gap >= 1 && gap <= 8);
   }
   record_close(r);
 }
@@ -315,7 +315,7 @@ static void each_reason_of_a_throttled_block_counts(void **state)
 }
 
 /* What was sent, 100 bytes, and what the device counted of it. */
-static void how_bytes_went_is_told_by_what_was_counted(void **state)
+static void the_path_of_bytes_follows_from_counters(void **state)
 {
   static const struct {
     const char *used, *handover;
@@ -351,22 +351,22 @@ static void how_bytes_went_is_told_by_what_was_counted(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_block_has_its_row_while_there_is_room),
+      cmocka_unit_test(each_block_has_its_row_until_the_table_is_full),
       cmocka_unit_test(a_hot_block_among_a_million_is_in_its_row),
       cmocka_unit_test(many_ranks_have_fewer_rows_each),
       cmocka_unit_test(unknown_values_are_not_the_least),
       cmocka_unit_test(a_change_is_kept_with_its_block_and_both_values),
-      cmocka_unit_test(changes_beyond_room_are_counted),
-      cmocka_unit_test(short_blocks_are_not_all_looked_after),
+      cmocka_unit_test(changes_beyond_the_list_are_counted),
+      cmocka_unit_test(short_blocks_are_not_all_recorded),
       cmocka_unit_test(each_counter_rises_alone),
-      cmocka_unit_test(crc_errors_of_hours_are_told_by_the_worst_minute),
-      cmocka_unit_test(crc_errors_of_seconds_are_told_over_a_minute),
+      cmocka_unit_test(crc_errors_of_hours_are_rated_by_the_worst_minute),
+      cmocka_unit_test(crc_errors_of_seconds_are_rated_per_minute),
       cmocka_unit_test(crc_errors_that_cannot_be_read_have_no_rate),
       cmocka_unit_test(a_card_that_counts_errors_is_named),
       cmocka_unit_test(exchange_is_all_but_computing_waiting_and_reducing),
-      cmocka_unit_test(of_more_blocks_than_there_is_room_for_those_kept_are_spread_over_all),
+      cmocka_unit_test(of_more_blocks_than_fit_those_kept_are_spread_over_all),
       cmocka_unit_test(each_reason_of_a_throttled_block_counts),
-      cmocka_unit_test(how_bytes_went_is_told_by_what_was_counted),
+      cmocka_unit_test(the_path_of_bytes_follows_from_counters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

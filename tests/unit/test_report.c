@@ -196,7 +196,7 @@ static void assert_unwritable(const char *path, const char *cause)
   assert_string_equal(log_held(), expected);
 }
 
-static void a_missing_folder_is_told(void **state)
+static void a_missing_folder_is_reported(void **state)
 {
   (void)state;
   assert_unwritable(in_folder("no/a.json"), "No such file or directory");
@@ -215,7 +215,7 @@ static void a_file_is_no_folder(void **state)
   assert_unwritable(in_folder("a.json/b.json"), "Not a directory");
 }
 
-static void missing_permission_is_told(void **state)
+static void missing_permission_is_reported(void **state)
 {
   (void)state;
   put(in_folder("mine.json"), "older");
@@ -302,10 +302,10 @@ int main(void)
       SPECIFY(a_device_is_written_to_and_not_replaced),
       SPECIFY(a_writable_path_passes_and_nothing_is_left),
       SPECIFY(checking_does_not_touch_what_is_there),
-      SPECIFY(a_missing_folder_is_told),
+      SPECIFY(a_missing_folder_is_reported),
       SPECIFY(a_folder_is_no_file),
       SPECIFY(a_file_is_no_folder),
-      SPECIFY(missing_permission_is_told),
+      SPECIFY(missing_permission_is_reported),
       SPECIFY(bars_are_drawn_with_eighths_of_a_cell),
       SPECIFY(bars_are_plain_where_utf8_is_not_read),
       SPECIFY(bars_never_exceed_their_width_or_buffer),

@@ -318,7 +318,7 @@ static void a_line_names_who_has_the_extremes(void **state)
   json_decref(line);
 }
 
-static void devices_that_tell_nothing_are_null(void **state)
+static void devices_that_report_nothing_are_null(void **state)
 {
   struct soak_device device = silent("a");
   const struct soak_devices devices = {.ranks = 1, .before = &device, .after = &device};
@@ -329,7 +329,7 @@ static void devices_that_tell_nothing_are_null(void **state)
 }
 
 /* Two devices for half a day each, one of them shared by two ranks. */
-static void a_clean_soak_says_what_it_excludes_and_how_hard_it_was(void **state)
+static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
 {
   static struct himeno_rank ranks[3];
   struct telemetry_sample rows[6] = {[0] = {.watts = 690}, {.watts = 660}, {.watts = 630}, {.watts = -1}};
@@ -414,8 +414,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(a_block_stops_where_faults_are_due_in_order),
       cmocka_unit_test(a_planted_fault_is_read_from_text),
       cmocka_unit_test(a_line_names_who_has_the_extremes),
-      cmocka_unit_test(devices_that_tell_nothing_are_null),
-      cmocka_unit_test(a_clean_soak_says_what_it_excludes_and_how_hard_it_was),
+      cmocka_unit_test(devices_that_report_nothing_are_null),
+      cmocka_unit_test(a_clean_soak_reports_what_it_excludes_and_its_load),
       cmocka_unit_test(a_torn_line_is_ended_before_the_next),
       cmocka_unit_test(a_line_is_whole_on_the_disk_before_the_next_slice),
   };

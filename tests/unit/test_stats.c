@@ -59,7 +59,7 @@ static void noise_is_relative_to_the_median(void **state)
   assert_true(stats_noise(&summary) > 0.148259 && stats_noise(&summary) < 0.148261);
 }
 
-static void two_samples_tell_nothing_of_noise(void **state)
+static void two_samples_give_no_noise(void **state)
 {
   struct stats_summary summary = stats_summarise(SAMPLES(1, 100));
   (void)state;
@@ -159,7 +159,7 @@ int main(void)
       cmocka_unit_test(one_sample_is_its_own_summary),
       cmocka_unit_test(no_samples_give_zeros),
       cmocka_unit_test(noise_is_relative_to_the_median),
-      cmocka_unit_test(two_samples_tell_nothing_of_noise),
+      cmocka_unit_test(two_samples_give_no_noise),
       cmocka_unit_test(noise_of_a_zero_median_is_zero_and_not_infinite),
       cmocka_unit_test(noise_is_below_its_bound_in_99_of_100_runs_of_any_number_of_blocks),
       cmocka_unit_test(a_quiet_run_is_known_to_be_quiet),

@@ -240,7 +240,7 @@ static void the_limit_is_five_standard_deviations_of_the_ranks(void **state_)
 /* Every usual rank's blocks have a MAD of 0.03: 1 + 5·1.4826·1.2533·0.03/√18. */
 static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
 {
-  static const double turns[] = {0.97, 0.97, 1, 1, 1.03, 1.03};
+  static const double levels[] = {0.97, 0.97, 1, 1, 1.03, 1.03};
   struct straggler found[FOUND_MAX];
   struct judge_block times[7 * 18];
   struct straggler_work work[7];
@@ -248,7 +248,7 @@ static void nor_is_it_finer_than_the_noise_of_so_many_blocks(void **state_)
   (void)state_;
   for (int r = 0; r < 7; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (int t = 0; t < 7 * 18; t++)
-    times[t] = (struct judge_block){t < 18 ? 1.07 : turns[(t / 18 + t % 18) % 6], 1};
+    times[t] = (struct judge_block){t < 18 ? 1.07 : levels[(t / 18 + t % 18) % 6], 1};
   assert_int_equal(straggler_find(&in, found, FOUND_MAX), 1);
   assert_true(fabs(found[0].limit - 1.0656953) < 1e-6);
   for (int t = 0; t < 18; t++) times[t].compute = 1.065;
@@ -302,7 +302,7 @@ static void what_comes_and_goes_is_no_bad_part(void **state_)
  * by how long that lasts. */
 static void what_disturbs_all_accuses_nobody(void **state_)
 {
-  enum { NONE, APART, IN_BURSTS, RANKS = 9 };
+  enum { NONE, SPREAD, IN_BURSTS, RANKS = 9 };
   struct straggler found[FOUND_MAX];
   struct judge_block times[RANKS * 10];
   struct straggler_work work[RANKS];
@@ -311,8 +311,8 @@ static void what_disturbs_all_accuses_nobody(void **state_)
   for (int r = 0; r < RANKS; r++) work[r] = (struct straggler_work){1, 1, 1, 0, 0};
   for (int others = NONE; others <= IN_BURSTS; others++) {
     for (int t = 0; t < RANKS * 10; t++) {
-      int r = t / 10, b = t % 10, apart = (r + 3 * b) % 8 < 3, in_bursts = b / 2 == r % 5;
-      int disturbed = r == 0 ? b < 9 : (others == APART && apart) || (others == IN_BURSTS && in_bursts);
+      int r = t / 10, b = t % 10, spread = (r + 3 * b) % 8 < 3, in_bursts = b / 2 == r % 5;
+      int disturbed = r == 0 ? b < 9 : (others == SPREAD && spread) || (others == IN_BURSTS && in_bursts);
       times[t] = (struct judge_block){disturbed ? 1.5 : 1, 1};
     }
     assert_int_equal(straggler_find(&in, found, FOUND_MAX), others == NONE);
@@ -321,7 +321,7 @@ static void what_disturbs_all_accuses_nobody(void **state_)
 
 /* One rank is out of reach, and its neighbours' way to it is as long: neither is a bad part. Among
  * those that go the same way a late one is found as ever. */
-static void exchanges_are_compared_with_those_by_the_same_ways_alone(void **state_)
+static void exchanges_are_compared_only_by_the_same_transport(void **state_)
 {
   struct straggler found[FOUND_MAX];
   struct judge_block times[8 * 10];
@@ -350,7 +350,7 @@ static void fewer_than_four_ranks_have_no_usual(void **state)
   assert_int_equal(run(3, &(struct machine){.seed = 1, .device[1] = 2}, found), 0);
 }
 
-static void more_than_there_is_room_for_are_counted(void **state)
+static void those_beyond_the_list_are_counted(void **state)
 {
   struct straggler_ranks in;
   struct judge_block times[8 * BLOCKS];
@@ -381,9 +381,9 @@ int main(void)
       cmocka_unit_test(a_rank_is_accused_of_more_blocks_than_chance_explains),
       cmocka_unit_test(what_comes_and_goes_is_no_bad_part),
       cmocka_unit_test(what_disturbs_all_accuses_nobody),
-      cmocka_unit_test(exchanges_are_compared_with_those_by_the_same_ways_alone),
+      cmocka_unit_test(exchanges_are_compared_only_by_the_same_transport),
       cmocka_unit_test(fewer_than_four_ranks_have_no_usual),
-      cmocka_unit_test(more_than_there_is_room_for_are_counted),
+      cmocka_unit_test(those_beyond_the_list_are_counted),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

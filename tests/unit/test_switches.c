@@ -5,7 +5,7 @@
 #include "base/switches.h"
 
 /** Names of the table, each once. */
-static void every_switch_says_what_it_takes_and_means(void **state)
+static void every_switch_has_values_and_a_meaning(void **state)
 {
   const struct switch_spec *s, *other;
   (void)state;
@@ -78,7 +78,7 @@ static void the_page_shows_the_table(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_switch_says_what_it_takes_and_means),
+      cmocka_unit_test(every_switch_has_values_and_a_meaning),
       cmocka_unit_test(what_is_not_in_the_table_is_never_set),
       cmocka_unit_test(nothing_and_no_number_count_as_not_set),
       cmocka_unit_test(the_page_shows_the_table),

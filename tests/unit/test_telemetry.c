@@ -16,21 +16,21 @@ static void write_file(const char *path, const char *text)
   fclose(file);
 }
 
-static struct telemetry *fake(const char *says, const char *lacks)
+static struct telemetry *fake(const char *readings, const char *lacks)
 {
   char library[600];
   const char *built = getenv("top_builddir");
   snprintf(library, sizeof library, "%s/tests/unit/fake_nvml.so", built ? built : ".");
   setenv("HIMENO_NVML", library, 1);
   setenv("HIMENO_SYSFS", "/nonexistent", 1);
-  setenv("FAKE_NVML", says, 1);
+  setenv("FAKE_NVML", readings, 1);
   setenv("FAKE_NVML_LACKS", lacks, 1);
   struct telemetry *t = telemetry_open("0000:12:00.0");
   assert_non_null(t);
   return t;
 }
 
-static void nvml_tells_power_clocks_temperature_and_throttling(void **state)
+static void nvml_reports_power_clocks_temperature_and_throttling(void **state)
 {
   struct telemetry_sample sample;
   struct telemetry *t =
@@ -44,7 +44,7 @@ static void nvml_tells_power_clocks_temperature_and_throttling(void **state)
   telemetry_close(t);
 }
 
-static void nvml_tells_ecc_links_and_retired_memory(void **state)
+static void nvml_reports_ecc_links_and_retired_memory(void **state)
 {
   struct telemetry_state s;
   struct telemetry *t =
@@ -66,16 +66,16 @@ static void peaks_are_clocks_by_widths(void **state)
   telemetry_state(t, &s);
   assert_true(telemetry_peak_bytes(&s) == 4916.736e9 && telemetry_peak_flops(&s) == 66908.16e9);
   telemetry_close(t);
-  static const char *const tells_not[] = {"bits=6144 cores=16896 mig=1", ""};
+  static const char *const incomplete[] = {"bits=6144 cores=16896 mig=1", ""};
   for (int n = 0; n < 2; n++) {
-    t = fake(tells_not[n], "");
+    t = fake(incomplete[n], "");
     telemetry_state(t, &s);
     assert_true(telemetry_peak_bytes(&s) == 0 && telemetry_peak_flops(&s) == 0);
     telemetry_close(t);
   }
 }
 
-static void nvml_tells_who_else_holds_memory(void **state)
+static void nvml_reports_who_else_holds_memory(void **state)
 {
   struct telemetry_memory m;
   (void)state;
@@ -145,7 +145,7 @@ static void nvml_counts_replays_crc_errors_and_xids(void **state)
   telemetry_close(t);
 }
 
-static void pages_stand_in_for_rows_on_older_devices(void **state)
+static void pages_replace_rows_on_older_devices(void **state)
 {
   struct telemetry_state s;
   struct telemetry *t = fake("pages=4 pages_double=1", "rows");
@@ -230,7 +230,7 @@ static struct telemetry_sample sample_of(struct telemetry *t)
   return sample;
 }
 
-static void sysfs_tells_power_temperature_and_link(void **state)
+static void sysfs_reports_power_temperature_and_link(void **state)
 {
   struct telemetry_state s;
   (void)state;
@@ -314,7 +314,7 @@ static void power_is_the_difference_of_energies(void **state)
   telemetry_close(t);
 }
 
-static void i915_tells_clock_and_reasons_of_its_first_gt(void **state)
+static void i915_reports_clock_and_reasons_of_its_first_gt(void **state)
 {
   struct telemetry_state s;
   (void)state;
@@ -336,7 +336,7 @@ static void i915_tells_clock_and_reasons_of_its_first_gt(void **state)
   telemetry_close(t);
 }
 
-static void older_i915_tell_the_clock_of_the_card(void **state)
+static void older_i915_report_the_clock_of_the_card(void **state)
 {
   (void)state;
   put("vendor", "0x8086\n");
@@ -346,7 +346,7 @@ static void older_i915_tell_the_clock_of_the_card(void **state)
   telemetry_close(t);
 }
 
-static void xe_tells_the_slowest_tile_and_all_reasons(void **state)
+static void xe_reports_the_slowest_tile_and_all_reasons(void **state)
 {
   (void)state;
   put("vendor", "0x8086\n");
@@ -386,23 +386,23 @@ static void reasons_are_named(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nvml_tells_power_clocks_temperature_and_throttling),
-      cmocka_unit_test(nvml_tells_ecc_links_and_retired_memory),
+      cmocka_unit_test(nvml_reports_power_clocks_temperature_and_throttling),
+      cmocka_unit_test(nvml_reports_ecc_links_and_retired_memory),
       cmocka_unit_test(peaks_are_clocks_by_widths),
-      cmocka_unit_test(nvml_tells_who_else_holds_memory),
+      cmocka_unit_test(nvml_reports_who_else_holds_memory),
       cmocka_unit_test(nvml_counts_bytes_through_links),
       cmocka_unit_test(nvml_counts_millijoules),
       cmocka_unit_test(nvml_counts_replays_crc_errors_and_xids),
-      cmocka_unit_test(pages_stand_in_for_rows_on_older_devices),
+      cmocka_unit_test(pages_replace_rows_on_older_devices),
       cmocka_unit_test(what_a_driver_lacks_stays_unknown),
       cmocka_unit_test(without_a_library_or_a_place_nothing_is_known),
-      cmocka_unit_test_setup_teardown(sysfs_tells_power_temperature_and_link, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(sysfs_reports_power_temperature_and_link, tree_open, tree_close),
       cmocka_unit_test_setup_teardown(amdgpu_counts_errors_and_bad_pages, tree_open, tree_close),
       cmocka_unit_test_setup_teardown(newer_amdgpus_count_errors_elsewhere, tree_open, tree_close),
       cmocka_unit_test_setup_teardown(power_is_the_difference_of_energies, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(i915_tells_clock_and_reasons_of_its_first_gt, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(older_i915_tell_the_clock_of_the_card, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(xe_tells_the_slowest_tile_and_all_reasons, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(i915_reports_clock_and_reasons_of_its_first_gt, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(older_i915_report_the_clock_of_the_card, tree_open, tree_close),
+      cmocka_unit_test_setup_teardown(xe_reports_the_slowest_tile_and_all_reasons, tree_open, tree_close),
       cmocka_unit_test(reasons_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

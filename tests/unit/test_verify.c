@@ -12,8 +12,8 @@
 #include "himeno/verify/known.h"
 #include "himeno/verify/verify.h"
 
-static struct solver_check on_the_way[] = {{4, 0.75, 0x44}, {8, 0.625, 0x88}, {10, 0.5, 0x1234}};
-static const struct verify_value expected = {VERIFY_KNOWN, 10, 0.5, 0x1234, on_the_way, 3, 0};
+static struct solver_check intermediate[] = {{4, 0.75, 0x44}, {8, 0.625, 0x88}, {10, 0.5, 0x1234}};
+static const struct verify_value expected = {VERIFY_KNOWN, 10, 0.5, 0x1234, intermediate, 3, 0};
 
 static status_t verdict(double gosa, uint64_t checksum)
 {

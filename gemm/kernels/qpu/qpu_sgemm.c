@@ -491,7 +491,7 @@ status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *prob
     *counts = (struct gemm_counts){.instructions = all.issued,
                                    .arithmetic = all.arithmetic,
                                    .flop = all.flops,
-                                   .loop_turns = qpu_emu_issued_at(emu, l->code + l->kernel->loop),
+                                   .loop_iterations = qpu_emu_issued_at(emu, l->code + l->kernel->loop),
                                    .estimate_seconds = s->estimate_seconds};
   }
   return STATUS_OK;

@@ -254,8 +254,8 @@ const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst)
 
 static const char *rotates_badly(const struct qpu_inst *inst)
 {
-  int n = inst->raddr_b - QPU_SMALL_ROTATE_R5, short_way = (n + 3) % 16 < 7 && n != 0;
-  if (!rotates(inst) || inst->mul_a < QPU_MUX_R4 || inst->mul_b < QPU_MUX_R4 || short_way) return NULL;
+  int n = inst->raddr_b - QPU_SMALL_ROTATE_R5, is_near = (n + 3) % 16 < 7 && n != 0;
+  if (!rotates(inst) || inst->mul_a < QPU_MUX_R4 || inst->mul_b < QPU_MUX_R4 || is_near) return NULL;
   return "a full vector rotation takes its sources from r0 to r3 only; from elsewhere it stays within each "
          "quad";
 }

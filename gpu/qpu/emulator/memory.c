@@ -47,14 +47,14 @@ static void forbid(struct qpu_memory *memory, const struct qpu_region *region)
 
 /* The first gap that holds \a bytes, and \a apart where another allocation follows: its offset, and
  * the number of the region behind it. */
-static int find_gap(const struct qpu_memory *memory, uint32_t bytes, uint32_t apart, uint32_t *begin,
+static int find_gap(const struct qpu_memory *memory, uint32_t bytes, uint32_t spacing, uint32_t *begin,
                     size_t *number)
 {
   uint32_t at = PAGE;
   for (size_t n = 0; n <= memory->n_regions; n++) {
     int last = n == memory->n_regions;
     uint32_t end = last ? memory->size : memory->regions[n].begin;
-    if (end - at >= (last ? bytes : apart)) {
+    if (end - at >= (last ? bytes : spacing)) {
       *begin = at;
       *number = n;
       return 1;
@@ -78,14 +78,14 @@ static int regions_grow(struct qpu_memory *memory)
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address)
 {
   /* at least one byte stays free behind it */
-  uint32_t begin, apart = (uint32_t)((bytes / PAGE + 1) * PAGE);
+  uint32_t begin, spacing = (uint32_t)((bytes / PAGE + 1) * PAGE);
   size_t number;
-  if (bytes == 0 || bytes > memory->size || !find_gap(memory, (uint32_t)bytes, apart, &begin, &number))
+  if (bytes == 0 || bytes > memory->size || !find_gap(memory, (uint32_t)bytes, spacing, &begin, &number))
     return log_fail(STATUS_ENVIRONMENT, "%zu bytes of emulated QPU memory are needed and %zu are left", bytes,
                     qpu_memory_left(memory));
   if (!regions_grow(memory))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for the list of allocations");
-  uint32_t end = memory->size - begin < apart ? memory->size : begin + apart;
+  uint32_t end = memory->size - begin < spacing ? memory->size : begin + spacing;
   struct qpu_region *place = memory->regions + number;
   memmove(place + 1, place, (memory->n_regions++ - number) * sizeof *place);
   *place = (struct qpu_region){begin, end};

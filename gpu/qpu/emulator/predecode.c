@@ -103,7 +103,7 @@ static int reads_for_nothing(const struct qpu_decoded *d)
 }
 
 /* One source of a rotation is of r0 to r3, which rotate as a whole, and one is not. */
-static int rotates_apart(const struct qpu_decoded *d)
+static int rotates_mixed(const struct qpu_decoded *d)
 {
   return d->mul && d->rotation && (d->inst.mul_a < QPU_MUX_R4) != (d->inst.mul_b < QPU_MUX_R4);
 }
@@ -116,7 +116,7 @@ static const struct {
     {writes_nothing, {0, "the mul ALU has a target and no operation"}},
     {reads_what_stayed, {0, "a NOP register is read"}},
     {reads_for_nothing, {0, "a peripheral is named and no operation takes it"}},
-    {rotates_apart, {0, "a rotation of one of r0 to r3 beside another source, which rotates within quads"}},
+    {rotates_mixed, {0, "a rotation of one of r0 to r3 beside another source, which rotates within quads"}},
 };
 
 static const struct qpu_rule *question_of(const struct qpu_decoded *d)

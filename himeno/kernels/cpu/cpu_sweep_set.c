@@ -68,7 +68,7 @@ const struct himeno_kernel himeno_kernel_toward_zero = {.name = "toward-zero",
 /** One partial sum a thread, each on lines of its own. */
 struct partial {
   double gosa;
-  char apart[128 - sizeof(double)];
+  char padding[128 - sizeof(double)];
 };
 
 struct cpu_exec {
@@ -202,7 +202,7 @@ static status_t cpu_sweep(struct himeno_exec *handle, struct gpu_queue *queue,
 
   (void)queue;
   s.box = sweep->box;
-  s.whole = sweep->ends_alike && rows_are_whole(&exec->fields.layout, &s.box);
+  s.whole = sweep->ends_equal && rows_are_whole(&exec->fields.layout, &s.box);
   if (!box_points(&s.box)) return STATUS_OK;
   if (exec->wavefront) {
     cpu_wavefront_pass(exec->wavefront, &s, gosa + sweep->slot);

@@ -240,7 +240,7 @@ static TARGET double FN(sweep)(const struct cpu_sweep *sweep, int64_t first, int
 
 /** One line of a row that stands apart. */
 static inline TARGET __attribute__((always_inline)) void
-FN(apart_line)(const struct cpu_row *r, const struct FN(row) * row, int64_t x, int keep, VD sums[2])
+FN(single_line)(const struct cpu_row *r, const struct FN(row) * row, int64_t x, int keep, VD sums[2])
 {
   const int64_t n = x - r->x;
   const struct FN(place) at = {(const char *)(r->middle + n), (const char *)(r->above + n),
@@ -249,7 +249,7 @@ FN(apart_line)(const struct cpu_row *r, const struct FN(row) * row, int64_t x, i
   FN(line)(r->coefficient, r->pitch, &at, row, x, keep, 0, sums);
 }
 
-static inline TARGET __attribute__((always_inline)) double FN(apart)(const struct cpu_row *shared, int keep)
+static inline TARGET __attribute__((always_inline)) double FN(single)(const struct cpu_row *shared, int keep)
 {
   const struct cpu_row copy = *shared, *const r = &copy; /* no store can change it */
   const struct FN(row) row = FN(row_of)(r->out, r->x, r->n, r->next, 0);
@@ -257,7 +257,7 @@ static inline TARGET __attribute__((always_inline)) double FN(apart)(const struc
   double sum = 0;
 
   __builtin_prefetch(r->out + r->n - 1, 1, 3); /* written in part, it has to be read first */
-  for (int64_t x = row.line; x < row.last; x += LINE) FN(apart_line)(r, &row, x, keep, sums);
+  for (int64_t x = row.line; x < row.last; x += LINE) FN(single_line)(r, &row, x, keep, sums);
   sums[0] += sums[1];
   for (int lane = 0; lane < LANES / 2; lane++) sum += sums[0][lane];
   return sum;
@@ -265,12 +265,12 @@ static inline TARGET __attribute__((always_inline)) double FN(apart)(const struc
 
 static TARGET double FN(row_keep)(const struct cpu_row *row)
 {
-  return FN(apart)(row, 1);
+  return FN(single)(row, 1);
 }
 
 static TARGET double FN(row_stream)(const struct cpu_row *row)
 {
-  return FN(apart)(row, 0);
+  return FN(single)(row, 0);
 }
 
 static TARGET void FN(fence)(void)

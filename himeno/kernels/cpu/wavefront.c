@@ -60,7 +60,7 @@ struct worker {
   float *border;
   /* of the last planes of each level, by the plane's number */
   double plane_gosa[CPU_WAVEFRONT_SWEEPS][8];
-  char apart[64];
+  char padding[64];
 };
 
 struct cpu_wavefront {

@@ -83,11 +83,11 @@ static status_t use_study(struct gpu_device *device, struct gpu_queue *queue, in
     RETURN_IF_FAILED(map_measure(device, queue, &kind, &maps[major]));
     RETURN_IF_FAILED(map_check(&kind, &maps[major], &holders[major]));
   }
-  int alike = memcmp(&maps[0], &maps[1], sizeof maps[0]) == 0;
-  for (int major = 0; major < 2 - alike; major++) {
+  int equal = memcmp(&maps[0], &maps[1], sizeof maps[0]) == 0;
+  for (int major = 0; major < 2 - equal; major++) {
     fprintf(out, "\n  %s, %dx%dx16, %s: %d elements a lane, each element in %d place%s\n", uses[use],
             fragment_shapes[shape][0], fragment_shapes[shape][1],
-            alike ? "stored by rows or by columns alike" : majors[major], maps[major].elements,
+            equal ? "stored by rows or by columns alike" : majors[major], maps[major].elements,
             holders[major], holders[major] > 1 ? "s" : "");
     map_print(&kind, &maps[major], out);
   }
