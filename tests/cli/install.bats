@@ -82,6 +82,13 @@ PY
   run "$prefix/bin/himeno-judge" "$top_srcdir/tests/golden/documents/himeno-gpu-2.json" --policy "$share/doc/policy-template.json"
   [[ "$status" -eq 5 && $output == *"our nodes"* ]]
   [[ -e "$prefix/share/doc/himeno-gpu/README.md" && -e "$prefix/share/doc/himeno-gpu/doc/explanation/method.md" ]]
+  "$PYTHON" - "$share" <<'PY'
+import pathlib, re, sys
+pages = list(pathlib.Path(sys.argv[1]).rglob("*.md"))
+links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)\s#]+)", re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(), flags=re.M | re.S))]
+gone = [(page, link) for page, link in links if ":" not in link and not (page.parent / link).exists()]
+assert len(links) > 200 and not gone, gone
+PY
   # A check of a node finds its modules: without a folder of its own it says so, and not that it has none.
   run "$PYTHON" -I "$share/scripts/sites/node.py" active --nonsense
   [[ $output != *"No module"* && $output == *"himeno: active: "* ]]

@@ -31,6 +31,13 @@ follows() {
   follows links
 }
 
+@test "the site builds without a warning, and needs no other host" {
+  command -v sphinx-build || [ -x "$top_srcdir/build-python/bin/sphinx-build" ] || skip "Sphinx was not found"
+  run make -C "$top_builddir" -s site
+  expect_status 0
+  refute grep -rlE '<(script|link|img)[^>]*(src|href)="(https?:)?//' "$top_builddir/site" --include=*.html
+}
+
 @test "every source names its licence" {
   follows licences
 }
