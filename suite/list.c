@@ -13,7 +13,7 @@ static void list_device(const struct gpu_device_info *info, int index, FILE *out
     fprintf(out, ", %d %s", info->compute_units, info->is_cpu && !info->emulated ? "cores" : "compute units");
   if (info->arch[0]) fprintf(out, ", %s", info->arch);
   if (info->pci[0]) fprintf(out, ", PCI %s", info->pci);
-  if (info->uuid[0]) fprintf(out, ", %s", info->uuid);
+  if (info->uuid[0]) fprintf(out, "\n               %s", info->uuid);
   fprintf(out, "\n");
 }
 
@@ -32,8 +32,7 @@ static int list_devices(const struct gpu_backend *backend, FILE *out)
 
 void list_backends(const struct gpu_backend *asked, const char *heading, list_more *more, FILE *out)
 {
-  fprintf(out, "Backends (--backend), in the order of automatic choice; their devices (--device)%s:\n",
-          heading);
+  fprintf(out, "Backends (--backend) in the order of automatic choice, devices (--device)%s:\n", heading);
   for (int b = 0; gpu_backends[b]; b++) {
     if (asked ? gpu_backends[b] != asked : gpu_backends[b]->for_tests) continue;
     more(gpu_backends[b], list_devices(gpu_backends[b], out), out);

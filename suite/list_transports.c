@@ -19,6 +19,6 @@ void list_transports(FILE *out)
 {
   fprintf(out, "Transports (--transport):\n");
   for (int t = 0; halo_transports[t]; t++)
-    fprintf(out, "  %-10s %s; moved by %s\n", halo_transports[t]->name, halo_transports[t]->memory,
-            halo_transports[t]->mover);
+    fprintf(out, "  %-10s %s;\n             moved by %s\n", halo_transports[t]->name,
+            halo_transports[t]->memory, halo_transports[t]->mover);
 }

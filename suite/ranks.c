@@ -83,7 +83,7 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
     if (length > width) width = length;
   }
   fprintf(out, "\n  rank  %-*s  GFLOPS computing  on cores    NUMA  PCI           device%s\n", width, "host",
-          verbose ? ", UUID" : "");
+          verbose ? ", UUID below" : "");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct rank_row *row = row_at(rows, size, r);
     char gflops[REPORT_NUMBER_BYTES], numa[REPORT_NUMBER_BYTES], none[REPORT_NUMBER_BYTES];
@@ -96,7 +96,7 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
       fprintf(out, "%-12s  %s", row->info.pci, row->info.name);
     else
       fprintf(out, "%s%11s  %s", none, "", row->info.name);
-    if (verbose) fprintf(out, ", %s", row->info.uuid[0] ? row->info.uuid : "no UUID");
+    if (verbose) fprintf(out, "\n        %s", row->info.uuid[0] ? row->info.uuid : "no UUID");
     fprintf(out, "\n");
   }
   if (n > RANKS_SHOWN) fprintf(out, "  ... and %d more: see --json\n", n - RANKS_SHOWN);
@@ -109,8 +109,8 @@ void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out)
     const struct rank_row *row = row_at(rows, size, r);
     if (row->shared && warnings++ < RANKS_SHOWN)
       fprintf(out,
-              "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s: the times are not those "
-              "of a whole device\n",
+              "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s:\n"
+              "             the times are not those of a whole device\n",
               r, rank_device(row), row->host, row->shared, row->shared > 1 ? "s" : "");
     if (row->overlap && warnings++ < RANKS_SHOWN)
       fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, row->host,

@@ -112,10 +112,10 @@ static void print_shares(const struct gemm_rig *rig, const struct gemm_result *r
     fprintf(out, "\n      %-13s", l->sizes[0].series[s].kernel->name);
     for (int n = first; n < l->n; n++) {
       const struct gemm_series *one = &l->sizes[n].series[s];
-      char text[32] = "";
+      char text[32] = "", share[REPORT_NUMBER_BYTES];
       if (one->predicted.seconds > 0)
         snprintf(text, sizeof text, "(%.1f)", 100 * predicted_gflops(rig, one) / peak);
-      fprintf(out, " %6.1f %-6s", 100 * gemm_series_share(rig, one), text);
+      fprintf(out, " %s %-6s", report_number(100 * gemm_series_share(rig, one), 6, 1, share), text);
     }
   }
   fprintf(out, "\n");

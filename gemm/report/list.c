@@ -5,14 +5,13 @@
 static void list_kernel(const struct gemm_kernel *kernel, FILE *out)
 {
   const char *comma = "";
-  fprintf(out, "    %-10s %-13s %s (", kernel->is_reference ? "reference" : "kernel", kernel->name,
-          kernel->step);
+  fprintf(out, "    %-10s %-13s ", kernel->is_reference ? "reference" : "kernel", kernel->name);
   for (int type = 0; type < GEMM_TYPES; type++) {
     if (!(kernel->types & GEMM_BIT(type))) continue;
     fprintf(out, "%s%s", comma, gemm_types[type].name);
     comma = ", ";
   }
-  fprintf(out, kernel->transposes ? "; NN NT TN TT)\n" : "; NN)\n");
+  fprintf(out, "; NN%s\n               %s\n", kernel->transposes ? " NT TN TT" : "", kernel->step);
 }
 
 static void gemm_list_backend(const struct gpu_backend *backend, int devices, FILE *out)

@@ -45,19 +45,17 @@ void himeno_counts_text(const struct himeno_counts *c, const struct himeno_timin
           "arithmetic\n",
           vector_instructions(c), 100 * emulated_share(c->arithmetic, c->instructions));
   if (c->estimate_ns)
-    fprintf(
-        out,
-        "  estimate   %.3f us for 1000 points of a sweep on a Raspberry Pi at 250 MHz, by a model and not "
-        "measured\n             (doc/explanation/qpu-time.md)\n",
-        emulated_share(c->estimate_ns, c->estimate_points));
+    fprintf(out,
+            "  estimate   %.3f us for 1000 points of a sweep on a Raspberry Pi at 250 MHz, by a model,\n"
+            "             not measured (doc/explanation/qpu-time.md)\n",
+            emulated_share(c->estimate_ns, c->estimate_points));
 }
 
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out)
 {
   fprintf(out,
-          "  model      not measured: a Raspberry Pi 1 to 3 is limited by its memory; 56 bytes per point at "
-          "1 to 2 GB/s\n"
-          "             are %.2f to %.2f GFLOPS",
+          "  model      not measured: a Raspberry Pi 1 to 3 is limited by its memory; 56 bytes per point\n"
+          "             at 1 to 2 GB/s are %.2f to %.2f GFLOPS",
           memory_gflops(LEAST_BYTES_PER_SECOND), memory_gflops(MOST_BYTES_PER_SECOND));
   if (counts->instructions) fprintf(out, "; without that limit, %.1f", instruction_gflops(counts));
   fprintf(out, "\n");

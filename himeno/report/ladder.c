@@ -23,18 +23,18 @@ static void rung_text(const struct himeno_ladder *ladder, int r, int verbose, FI
   const double share = ladder->ceiling > 0 ? rung->bytes_per_second / ladder->ceiling : 0;
   const struct himeno_resources *used = &rung->resources;
   report_bar(bar, sizeof bar, share, 12);
-  fprintf(out, "  %2d  %-14s %s %s %s %s%%  %-15s %s\n", r + 1, rung->kernel->name,
+  fprintf(out, "  %2d  %-14s %s %s %s %s%s  %-15s %s\n", r + 1, rung->kernel->name,
           report_number(rung->gflops, 9, 1, numbers[0]),
           report_spread(rung->noise, rung->n_samples > 2, 7, spread),
           report_number(rung->bytes_per_second / 1e9, 9, 1, numbers[1]),
-          report_number(100 * share, 7, 1, numbers[2]), rung_verdict(rung), bar);
+          report_number(100 * share, 7, 1, numbers[2]), share > 0 ? "%" : " ", rung_verdict(rung), bar);
   if (verbose && used->threads > 0)
     fprintf(out, "      %s registers, %d bytes of shared memory, %s threads, occupancy %s%%\n",
             report_number(used->registers, 0, 0, numbers[3]), used->local_bytes,
             report_number(used->threads, 0, 0, numbers[4]),
             report_number(100 * used->occupancy, 0, 0, numbers[5]));
   fprintf(out, "      %s%s\n", rung->kernel->step,
-          rung->kernel->class_ == HIMENO_TEMPORAL ? " (temporal: nominal GB/s)" : "");
+          rung->kernel->class_ == HIMENO_TEMPORAL ? " (nominal GB/s)" : "");
 }
 
 /* Counts instead of rates: an emulator has no speed. */

@@ -148,10 +148,8 @@ static void print_data(int data, const struct himeno_ceiling *c, FILE *out)
 {
   const double difference = c->all > 0 ? fabs(c->other_data / c->all - 1) : 0;
   if (!(c->other_data > 0) || difference <= fmax(COMPRESSES, NOISE_SIGMAS * c->noise)) return;
-  fprintf(
-      out,
-      "  WARNING    the memory compresses data: the ceiling is %.2f GB/s with %s data, %.2f with %s data\n",
-      c->all / 1e9, himeno_data_names[data], c->other_data / 1e9, himeno_data_names[!data]);
+  fprintf(out, "  WARNING    the memory compresses data: ceiling %.2f GB/s with %s data, %.2f with %s data\n",
+          c->all / 1e9, himeno_data_names[data], c->other_data / 1e9, himeno_data_names[!data]);
 }
 
 /* Of the device whose ceiling is the smallest part of it. */
@@ -171,7 +169,7 @@ static void print_theory(const struct himeno_ranks *r, FILE *out)
           telemetry_peak_bytes(s) / 1e9, s->memory_mhz_max, s->memory_bits, 100 * share,
           r->n > 1 ? " or more" : "");
   if (telemetry_peak_flops(s) > 0)
-    fprintf(out, "; %.2f TFLOPS by %d lanes", telemetry_peak_flops(s) / 1e12, s->cores);
+    fprintf(out, ";\n             %.2f TFLOPS by %d lanes", telemetry_peak_flops(s) / 1e12, s->cores);
   fprintf(out, "\n");
 }
 
@@ -182,12 +180,14 @@ static void print_wall(FILE *out)
   const int n = progress_phases(&phases);
   double all = 0, other = 0;
   for (int f = 0; f < n; f++) all += phases[f].seconds;
-  fprintf(out, "  wall       %.2f s:", all);
-  for (int f = 0; f < n; f++)
+  int column = fprintf(out, "  wall       %.2f s:", all);
+  for (int f = 0; f < n; f++) {
     if (phases[f].seconds < WALL_SHARE * all)
       other += phases[f].seconds;
     else
-      fprintf(out, " %s %.2f,", phases[f].name, phases[f].seconds);
+      column += fprintf(out, " %s %.2f,", phases[f].name, phases[f].seconds);
+    if (column > 50) column = fprintf(out, "\n            ");
+  }
   fprintf(out, " other %.2f\n", other);
 }
 

@@ -33,7 +33,7 @@ FIGURES
 [(h.bytes, h.messages) for h in d.halo] = [(7440, 1)] * 6
 {h.way: list(h.stages.values()) for h in d.halo if "stages" in h} = {"staged": [3.72e-6, 1.93e-6, 24.32e-6, 2.86e-6, 1.86e-6, 0.0], "staged-mpi": [3.72e-6, 1.93e-6, 24.32e-6, 2.86e-6, 1.86e-6, 0.0], "pageable": [3.72e-6, 1.93e-6, 24.32e-6, 2.86e-6, 1.86e-6, 0.0], "mpi": [3.72e-6, 0.0, 24.32e-6, 0.0, 1.86e-6, 0.0]}
 FIGURES
-  says '  staged      halos           7440       3.7       1.9      24.3       2.9       1.9       0.0      34.7  to rank 70%'
+  says '  staged      halos         7440     3.7     1.9    24.3     2.9     1.9     0.0    34.7 to rank 70%'
 }
 
 @test "within a time: sizes that would last too long are left out, and late ones have fewer batches" {
@@ -44,7 +44,7 @@ FIGURES
 [(q.bytes, q.transfers) for q in d.pairs[0].points] = [(8, 28), (128, 28), (2048, 14), (32768, 6), (65536, 6)]
 (d.result.curves_left_out, d.result.sizes_left_out) = (0, 14)
 FIGURES
-  says '  plan       14 curves: pairs 14 within 4 s (--time); no time for 0 curves and 14 sizes'
+  says '  plan       14 curves: pairs 14 within 4 s (--time);' '             no time for 0 curves and 14 sizes'
   clocked 2 comm-gpu -b null --parts pairs -x staged --max 64K --step 16 -t 0
   figures <<'FIGURES'
 [(q.bytes, q.transfers) for q in d.pairs[0].points] = [(8, 28), (128, 28), (2048, 14), (32768, 14), (65536, 14)]

@@ -9,7 +9,7 @@
 #include "suite/list.h"
 #include "tools/memory/state.h"
 
-#define BAR_CELLS 24
+#define BAR_CELLS 20
 
 /* ---- copies ---- */
 
@@ -29,9 +29,9 @@ static void mem_print_table(const struct mem_copies *c, const struct mem_copy *l
   fprintf(out,
           "\n  %s, GB/s read plus written; columns: arrays copied at once (streams)\n"
           "  %d bytes per access, %s assignment, %d thread%s per block, %d block%s per compute unit\n",
-          paced ? "paced copies (a barrier of the block before each access)" : "unpaced copies",
-          like->width ? like->width : 4096, mem_assign_names[like->assign], like->threads,
-          like->threads == 1 ? "" : "s", like->blocks, like->blocks == 1 ? "" : "s");
+          paced ? "paced copies (with barriers)" : "unpaced copies", like->width ? like->width : 4096,
+          mem_assign_names[like->assign], like->threads, like->threads == 1 ? "" : "s", like->blocks,
+          like->blocks == 1 ? "" : "s");
   fprintf(out, "    bytes, all ");
   for (int s = 1; s <= MEM_STREAMS_MAX; s++)
     if (find_point(c, like, s, like->bytes, paced)) fprintf(out, "%4d stream%s", s, s > 1 ? "s" : " ");
@@ -81,15 +81,14 @@ static void print_pacing(const struct mem_copies *c, FILE *out)
 static void print_methods(const struct mem_run *run, FILE *out)
 {
   const struct mem_copies *c = &run->copies;
-  fprintf(out,
-          "\n  one array copied, GB/s; tuned: the fastest of this program's own; share: tuned / the faster "
-          "of the first two\n");
-  fprintf(out, "    bytes      %20.20s  BabelStream       tuned  best of above   share  tuned by\n",
+  fprintf(out, "\n  one array copied, GB/s; tuned: the fastest of this program's own;\n"
+               "  share: tuned / the faster of the first two\n");
+  fprintf(out, "    bytes      %20.20s BabelStream    tuned best of above   share tuned by\n",
           run->rig.ops->native);
   for (int r = 0; r < c->n_rivals; r++) {
     const struct stats_summary *rate = c->rivals[r].rate;
     double native = rate[MEM_NATIVE].median, babel = rate[MEM_BABEL].median;
-    fprintf(out, "    %-11s%20.1f %12.1f %11.1f %14.1f %6.1f%%  %s\n", report_bytes(c->rivals[r].bytes),
+    fprintf(out, "    %-11s%20.1f %11.1f %8.1f %13.1f %6.1f%% %s\n", report_bytes(c->rivals[r].bytes),
             native / 1e9, babel / 1e9, rate[MEM_TUNED].median / 1e9, rate[MEM_STUDY].median / 1e9,
             100 * rate[MEM_TUNED].median / (native > babel ? native : babel),
             run->rig.traits.copy_shapes.names[c->rivals[r].shape]);
@@ -110,7 +109,7 @@ static void print_rate(const char *name, const struct stats_summary *s, double m
 {
   char bar[4 * BAR_CELLS + 1];
   report_bar(bar, sizeof bar, s->median / most, BAR_CELLS);
-  fprintf(out, "    %-28s %9.1f %s  (%.1f ... %.1f)  %s%s\n", name, s->median / 1e9, unit, s->min / 1e9,
+  fprintf(out, "    %-31s %9.1f %s  (%.1f ... %.1f)  %s%s\n", name, s->median / 1e9, unit, s->min / 1e9,
           s->max / 1e9, bar, stats_noise(s) > STATS_NOISY ? " noisy" : "");
 }
 
@@ -142,8 +141,8 @@ static void mem_print_host(const struct mem_run *run, FILE *out)
     const struct mem_host_point *p = &run->host[h];
     if (h == 0 || p->bytes != p[-1].bytes)
       fprintf(out,
-              "\n  host memory, arrays of %s; TRIADD: c = a + b; GB/s do not count the reads that ordinary "
-              "stores cause\n",
+              "\n  host memory, arrays of %s; TRIADD: c = a + b;\n"
+              "  GB/s do not count the reads that ordinary stores cause\n",
               report_bytes(p->bytes));
     snprintf(name, sizeof name, "%d thread%s %s%s", p->threads, p->threads > 1 ? "s" : " ", p->access,
              p->streaming ? ", non-temporal" : "");
@@ -173,7 +172,7 @@ static void print_level(const struct levels_level *l, FILE *out)
     fprintf(out, "%9.1f ns per load, up to %s (next level from %s on)\n", l->ns, report_bytes(l->bytes),
             report_bytes(l->next_bytes));
   else
-    fprintf(out, "%9.1f ns more per load beyond %s (all of it from %s on; one load per %s)\n", l->ns,
+    fprintf(out, "%9.1f ns more per load beyond %s (all from %s on; one load per %s)\n", l->ns,
             report_bytes(l->bytes), report_bytes(l->next_bytes), report_bytes(l->stride));
 }
 
@@ -203,7 +202,7 @@ static void print_roofline(const struct mem_run *run, FILE *out)
     fprintf(out, "    %-8s %12.1f GB/s reading %s\n", r->windows[w].level, r->windows[w].rate.median / 1e9,
             report_bytes(r->windows[w].bytes));
   for (int p = 0; p < r->n_peaks; p++)
-    fprintf(out, "    %-8s %12.1f GFLOPS by %s; compute-bound above %.1f flop per byte\n",
+    fprintf(out, "    %-8s %12.1f GFLOPS by %s; compute-bound above %.1f flop/byte\n",
             mem_type_names[r->peaks[p].type], r->peaks[p].rate / 1e9, r->peaks[p].by,
             memory > 0 ? r->peaks[p].rate / memory : 0);
   fprintf(out, "\n  flop/byte    GFLOPS\n");

@@ -57,7 +57,8 @@ static void print_plan(const struct bench *bench, FILE *out)
     if (plan->curves[p]) fprintf(out, "%s%s %d", gap, bench_part_names[p], plan->curves[p]), gap = ", ";
   if (isfinite(plan->end)) fprintf(out, " within %g s (--time)", bench->config.seconds);
   if (plan->curves_left_out || plan->sizes_left_out)
-    fprintf(out, "; no time for %d curves and %d sizes", plan->curves_left_out, plan->sizes_left_out);
+    fprintf(out, ";\n             no time for %d curves and %d sizes", plan->curves_left_out,
+            plan->sizes_left_out);
   fprintf(out, "\n");
 }
 
@@ -142,19 +143,19 @@ static void comm_print_host(const struct bench *bench, FILE *out)
   fprintf(out, "\n  Between host and device. in: host to device, out: device to host, both: at once, GB/s of "
                "each;\n  alone: one rank copies, all: all ranks at once\n");
   fprintf(out,
-          "  rank  memory    dir.  ranks   %9s, us   largest, GB/s  fit: latency + bytes / bandwidth, rms "
-          "error\n",
+          "  rank memory   dir. ranks %6s, us   max, GB/s  fit: latency + bytes / bandwidth, rms error\n",
           report_bytes((uint64_t)first->points[0].bytes));
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
-    fprintf(out, "  %4d  %-8s  %-4s  %-6s  %13.2f  %14.2f", path->rank, path->method, path->direction,
-            path->load, path->curve.points[0].seconds * 1e6, rate(last_point(&path->curve)));
+    fprintf(out, "  %4d %-8s %-4s %-5s %10.2f %11.2f", path->rank, path->method, path->direction, path->load,
+            path->curve.points[0].seconds * 1e6, rate(last_point(&path->curve)));
     print_fit(&path->curve.fit, out);
     fprintf(out, "\n");
   }
   for (int kind = 0; kind < 2; kind++) {
     static const char *const kinds[] = {"pinned", "pageable"};
+    if (size_after(bench->host, bench->n_host, kinds[kind], 0) == 0) continue;
     fprintf(out, "\n  Between host and device by size, %s memory, of the slowest rank\n", kinds[kind]);
     print_sizes(bench->host, bench->n_host, kinds[kind], 0, out);
   }
@@ -191,8 +192,8 @@ static void print_matrix(const struct bench *bench, const char *method, FILE *ou
   const struct bench_curve *curve = &bench->pairs[0].curve;
   const struct halo_transport *found = halo_transport_find(method), *transport = found ? found : &bench_copy;
   fprintf(out,
-          "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n  (%s; moved by "
-          "%s)\n",
+          "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n  (%s;\n  "
+          "moved by %s)\n",
           method, transport->memory, transport->mover);
   fprintf(out, "  above the diagonal: us for %s; ", report_bytes((uint64_t)curve->points[0].bytes));
   fprintf(out, "below: GB/s of each direction for each pair's largest transfer\n      ");
@@ -265,18 +266,17 @@ static void print_halo(const struct bench *bench, FILE *out)
 
 static void print_stage_row(const char *method, const char *what, const struct bench_point *point, FILE *out)
 {
-  static const char *const names[BENCH_STAGES] = {"pack",      "to host", "to rank",
-                                                  "to device", "unpack",  "idle"};
+  static const char *const names[BENCH_STAGES] = {"pack", "to host", "to rank", "to dev.", "unpack", "idle"};
   const double *at = point->stages.at;
   double sum = 0;
   int most = 0;
-  fprintf(out, "  %-10s  %-8s  %10" PRId64, method, what, point->bytes);
+  fprintf(out, "  %-10s  %-8s %9" PRId64, method, what, point->bytes);
   for (int s = 0; s < BENCH_STAGES; s++) {
-    fprintf(out, " %9.1f", at[s] * 1e6);
+    fprintf(out, " %7.1f", at[s] * 1e6);
     sum += at[s];
     if (at[s] > at[most]) most = s;
   }
-  fprintf(out, " %9.1f  %s %.0f%%\n", sum * 1e6, names[most], 100 * at[most] / sum);
+  fprintf(out, " %7.1f %s %.0f%%\n", sum * 1e6, names[most], 100 * at[most] / sum);
 }
 
 static int any_stages(const struct bench *bench)
@@ -293,9 +293,9 @@ static void print_stages(const struct bench *bench, FILE *out)
   fprintf(
       out,
       "\n  Stages of an exchange, in a separate measurement without overlap, mean us;\n"
-      "  to rank: to the other rank, idle: between the end of one exchange and the next\n"
-      "  transport   what           bytes      pack   to host   to rank to device    unpack      idle       "
-      "sum  longest\n");
+      "  to rank, to dev.: to the other rank, to the device; idle: between the end of one exchange and the "
+      "next\n"
+      "  transport   what         bytes    pack to host to rank to dev.  unpack    idle     sum longest\n");
   const char *methods[BENCH_HALOS_MAX];
   int n = methods_list(bench, methods);
   for (int w = 0; w < n; w++) {
@@ -353,8 +353,8 @@ static void print_cards(const struct bench *bench, FILE *out)
   for (int c = 0; c < table->n; c++)
     if (table->rows[c].idle)
       fprintf(out,
-              "  WARNING    card %s of %s is active but carried no data: the traffic between hosts took "
-              "another path\n",
+              "  WARNING    card %s of %s is active but carried no data: other paths carried "
+              "the traffic\n",
               table->rows[c].card.name, table->rows[c].card.host);
 }
 

@@ -67,7 +67,7 @@ static const struct gemm_kernel lds_pipeline = {
       TILE(64, 128, 8, 8, parts, stay), TILE(64, 64, 8, 4, parts, stay)
 static const struct gemm_kernel warptile = {
     .name = "warptile",
-    .step = "tiles per warp, loaded by asynchronous copies; for small sizes smaller tiles and split k",
+    .step = "tiles per warp, asynchronous copies; smaller tiles and split k if small",
     .rung = 7,
     .transposes = 1,
     FP32(fp32_warptile),
@@ -77,7 +77,7 @@ static const struct gemm_kernel warptile = {
 
 static const struct gemm_kernel f16x2 = {
     .name = "f16x2",
-    .step = "half precision without tensor cores: two products per instruction, half-precision sums",
+    .step = "half precision without tensor cores: two products per instruction",
     .rung = 8,
     .types = GEMM_BIT(GEMM_F16_F16),
     .ops = &gemm_cuda_tensor_ops,
@@ -86,7 +86,7 @@ static const struct gemm_kernel f16x2 = {
 
 static const struct gemm_kernel wmma = {
     .name = "wmma",
-    .step = "tensor cores through WMMA, fragments 16x16x16, operands staged in shared memory",
+    .step = "tensor cores through WMMA, fragments 16x16x16 from shared memory",
     .rung = 9,
     .types = GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_F16_F16),
     TENSOR(tensor_wmma),
@@ -94,7 +94,7 @@ static const struct gemm_kernel wmma = {
 
 static const struct gemm_kernel mma = {
     .name = "mma",
-    .step = "the instruction mma m16n8k16, operands loaded by ldmatrix, results stored from registers",
+    .step = "instruction mma m16n8k16, loads by ldmatrix, stores from registers",
     .rung = 10,
     .types = HALVES,
     TENSOR(tensor_mma),
@@ -102,7 +102,7 @@ static const struct gemm_kernel mma = {
 
 static const struct gemm_kernel wgmma = {
     .name = "wgmma",
-    .step = "warpgroup MMA from shared memory, TMA copies to pairs of blocks, persistent blocks",
+    .step = "warpgroup MMA, TMA copies to pairs of blocks, persistent blocks",
     .rung = 11,
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,

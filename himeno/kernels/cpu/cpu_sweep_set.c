@@ -37,8 +37,7 @@ static const struct himeno_kernel kernels[] = {
      .trial = 1,
      .rung = 2},
     {.name = "wavefront",
-     .step =
-         "two sweeps per pass over memory: the second follows two planes behind and reads from the caches",
+     .step = "two sweeps per pass over memory: the second reads from the caches",
      .class_ = HIMENO_TEMPORAL,
      .sweeps = 2,
      .trial = 1,
