@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes summary.txt and summary.json of scripts/gpu-check from its steps' outcomes and its JSON documents.
+"""Writes summary.txt and summary.json of scripts/gpu-check from its steps' outcomes and its JSON
+documents.
 
 Usage: gpu_check_summary.py OUTCOMES FOLDER   exit status 1 when a step failed or none passed
 """
@@ -16,7 +17,8 @@ sys.dont_write_bytecode = True
 from files import read_document  # noqa: E402
 
 SIZES = ("XL", "L", "M")
-# A kernel that reads 13 arrays and writes one can do what a copy can; the sweep can do what that kernel can.
+# A kernel that reads 13 arrays and writes one can do what a copy can; the sweep can do what that
+# kernel can.
 CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
 COPY_TARGET = 0.99
 BEST_COPY_TARGET = 0.97

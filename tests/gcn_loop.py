@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Counts what the compiler made of a GCN kernel's hot loop: the innermost loop with the most products.
+"""Counts what the compiler made of a GCN kernel's hot loop: the innermost loop with the most
+products.
 
-Prints: vector registers, bytes of scratch memory, instructions of the loop, how many of them multiply and add, and how many
-reach into scratch memory."""
+Prints: vector registers, bytes of scratch memory, instructions of the loop, how many of them
+multiply and add, and how many reach into scratch memory."""
 
 import re
 import sys

@@ -47,7 +47,7 @@ def blocks(kernel):
 
 
 def dominators(graph):
-    """For each block that can be reached, the blocks that are passed whichever way it is reached."""
+    """For each reachable block, the blocks that every path to it passes."""
     reached, rest = {0}, [0]
     while rest:
         for follower in graph[rest.pop()].next:
@@ -70,7 +70,8 @@ def dominators(graph):
 
 
 def loops(graph):
-    """Natural loops: each back edge leads to a block that dominates where it comes from. {head: blocks}."""
+    """Natural loops: each back edge leads to a block that dominates where it comes from.
+    {head: blocks}."""
     over, before = dominators(graph)
     found = {}
     for block in over:
@@ -106,8 +107,8 @@ def own_blocks(head, found):
 
 
 def hot_loop(kernel, graph):
-    """The blocks of the loop where most work is done, loops within it left out, and its depth. A kernel without a
-    loop, apart from the endless one behind its end, is all of it, at depth 0."""
+    """The blocks of the loop where most work is done, loops within it left out, and its depth. A
+    kernel without a loop, apart from the endless one behind its end, is all of it, at depth 0."""
     found = {
         head: body
         for head, body in loops(graph).items()
@@ -124,8 +125,9 @@ def hot_loop(kernel, graph):
 
 
 def sources(kernel, graph, some):
-    """A function that tells, for an instruction and a register, which instructions may have written it last: backward through
-    the blocks of a loop, around it as well. What is written under a predicate leaves what was there before in sight."""
+    """A function that tells, for an instruction and a register, which instructions may have written
+    it last: backward through the blocks of a loop, around it as well. What is written under a
+    predicate leaves what was there before in sight."""
     block_of = {
         place: block for block in some for place in range(graph[block].first, graph[block].end)
     }
@@ -159,7 +161,8 @@ def sources(kernel, graph, some):
 
 
 def slice_back(code, wanted, find, floating=True):
-    """Instructions whose results reach the wanted (place, register) through others that are no memory instructions."""
+    """Instructions whose results reach the wanted (place, register) through others that are no
+    memory instructions."""
     found, rest = set(), list(wanted)
     while rest:
         for place in find(*rest.pop()):
@@ -171,8 +174,8 @@ def slice_back(code, wanted, find, floating=True):
 
 
 def classify(kernel, graph, some):
-    """A class for each instruction of some blocks. Work of the scalar unit is scalar, whatever for; other instructions lead to
-    an address, to a branch, or are arithmetic."""
+    """A class for each instruction of some blocks. Work of the scalar unit is scalar, whatever for;
+    other instructions lead to an address, to a branch, or are arithmetic."""
     find = sources(kernel, graph, some)
     code = kernel.code
     places = sorted(

@@ -35,9 +35,8 @@ class Kernel:
     name: str
     isa: str
     code: list = dataclasses.field(default_factory=list)
-    labels: dict = dataclasses.field(
-        default_factory=dict
-    )  # label: index of the instruction behind it
+    # label: index of the instruction after it
+    labels: dict = dataclasses.field(default_factory=dict)
 
 
 def split_operands(text):
@@ -148,7 +147,8 @@ def sass_width(op):
 
 
 def sass_writes(op, operands):
-    """The first operand and the predicates that follow it; wide results name only their first register."""
+    """The first operand and the predicates that follow it; wide results name only their first
+    register."""
     writes = sass_registers(operands[0])
     count = 1
     while count < len(operands) and re.fullmatch(r"U?P[0-9T]+", operands[count]):
@@ -381,7 +381,8 @@ def gcn_width(op):
 
 
 def gcn_memory(one, operands):
-    """Whether it is one; where loads have the result first, stores have the address or the data first."""
+    """Whether it is one; where loads have the result first, stores have the address or the data
+    first."""
     op = one.op
     families = {
         "global_": "global",

@@ -15,7 +15,8 @@ BEFORE = {"column": "row", "byte": "scalar"}
 
 
 def vector(counted):
-    """What the vector unit of a GCN chip issues: all but scalar work, control that is scalar, and waits."""
+    """What the vector unit of a GCN chip issues: all but scalar work, control that is scalar, and
+    waits."""
     return sum(
         one.split()[1].startswith(("v_", "ds_", "global_", "flat_", "buffer_"))
         for one in counted["text"]
@@ -31,14 +32,16 @@ def measured(counted, pair, isa):
 
 
 def beginning(counted, letter):
-    """Instructions a word whose names begin so, as the article counts GCN's: v_ and s_, waits and branches with the latter."""
+    """Instructions a word whose names begin so, as the article counts GCN's: v_ and s_, waits and
+    branches with the latter."""
     return sum(one.split()[1].startswith(letter) for one in counted["text"]) / (
         counted["words"] or 1
     )
 
 
 def table(kernels, isa):
-    """A row a pair: name, what is counted, before, after, whether it may not rise. Kernels that are missing end it."""
+    """A row a pair: name, what is counted, before, after, whether it may not rise. Kernels that are
+    missing end it."""
     by_name = {kernel.name: flow.count(kernel) for kernel in kernels}
     rows = []
     for pair, about, strict in ROWS:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""From a source, an object or a program to machine code as text: which tools are there, and how they are called."""
+"""From a source, an object or a program to machine code as text: which tools are there, and how
+they are called."""
 
 import glob
 import os
@@ -21,7 +22,8 @@ DEFAULT_CHIP = {"sass": "sm_90", "ptx": "sm_90", "gcn": "gfx906"}
 PAIRS_CHIP = {"gcn": "tahiti"}
 CLANG_CHIP = "sm_70"  # a clang may not know the newest
 
-# What the host puts before an OpenCL source, and the numbers it defines, for the shapes that it prefers on a GPU.
+# What the host puts before an OpenCL source, and the numbers it defines, for the shapes that it
+# prefers on a GPU.
 OPENCL_DIRECTORIES = {
     "himeno/kernels/opencl": (
         ("common.cl", "field.cl"),
@@ -29,7 +31,8 @@ OPENCL_DIRECTORIES = {
     ),
     "gemm/kernels/opencl": (
         ("common.cl",),
-        "GROUP_M=128 GROUP_N=128 GROUP_K=8 ITEM_M=8 ITEM_N=8 TRANS_A=0 TRANS_B=0 LANES=4 OFFSET=uint ALIGNED=1",
+        "GROUP_M=128 GROUP_N=128 GROUP_K=8 ITEM_M=8 ITEM_N=8 TRANS_A=0 TRANS_B=0 "
+        "LANES=4 OFFSET=uint ALIGNED=1",
     ),
     "tools/memory/opencl": (
         ("common.cl",),
@@ -74,7 +77,8 @@ def run(command, what):
             line for line in (done.stderr or done.stdout).splitlines() if "error" in line.lower()
         ]
         raise BadInput(
-            f"{what}: {os.path.basename(command[0])} failed: {said[0] if said else 'no reason given'}"
+            f"{what}: {os.path.basename(command[0])} "
+            f"failed: {said[0] if said else 'no reason given'}"
         )
     return done.stdout
 
@@ -109,7 +113,8 @@ def cuda_compiled(source, kind, chip, folder):
             "-fmad=false",
             f"-I{ROOT}",
             *(["-DHAVE_SM90A"] if hopper else []),
-            f"-gencode=arch=compute_{code}{own},code={'sm' if kind == 'cubin' else 'compute'}_{code}{own}",
+            f"-gencode=arch=compute_{code}{own},"
+            f"code={'sm' if kind == 'cubin' else 'compute'}_{code}{own}",
             f"-{kind}",
             "-o",
             target,
@@ -127,12 +132,14 @@ def sass_of_source(source, chip, folder):
 
 
 def sass_of_binary(binary):
-    """Programs, libraries and objects hold cubins, which cuobjdump takes out; a cubin alone nvdisasm reads too."""
+    """Programs, libraries and objects hold cubins, which cuobjdump takes out; a cubin alone
+    nvdisasm reads too."""
     with open(binary, "rb") as file:
         head = file.read(20)
     if head[:4] not in (b"\x7fELF", b"!<ar"):
         raise BadInput(
-            f"{binary}: neither a source (.cu, .cl), a listing (.sass, .ptx, .s), nor a program, library or object"
+            f"{binary}: neither a source (.cu, .cl), a listing (.sass, .ptx, .s), "
+            f"nor a program, library or object"
         )
     cubin = head[18:20] == b"\xbe\x00"
     path = find_nvidia("cuobjdump")
@@ -160,7 +167,8 @@ def clc_library(chip, target):
             if os.path.exists(os.path.join(folder, name)):
                 return os.path.join(folder, name)
     raise Trouble(
-        f"libclc's {names[0]} was not found: clang takes get_global_id from it (Debian and Ubuntu: libclc-14)"
+        f"libclc's {names[0]} was not found: clang takes get_global_id from it "
+        f"(Debian and Ubuntu: libclc-14)"
     )
 
 

@@ -16,13 +16,16 @@ NOT_DIRECTORIES = ("tests", "doc", "m4", "autom4te.cache", "build*", ".*")
 DIRECTORIES = (
     (
         "base/*",
-        "tests/unit/test_stats tests/unit/test_log tests/unit/test_meta tests/unit/test_options tests/unit/test_document tests/unit/test_report tests/unit/test_file "
-        "tests/unit/test_hash tests/unit/test_status tests/unit/test_stop tests/unit/test_switches tests/clock/himeno.bats "
+        "tests/unit/test_stats tests/unit/test_log tests/unit/test_meta "
+        "tests/unit/test_options tests/unit/test_document tests/unit/test_report "
+        "tests/unit/test_file tests/unit/test_hash tests/unit/test_status "
+        "tests/unit/test_stop tests/unit/test_switches tests/clock/himeno.bats "
         "tests/cli/files.bats tests/cli/errors.bats tests/cli/run.bats tests/cli/switches.bats",
     ),
     (
         "gpu/*",
-        "tests/unit/test_backend_* tests/unit/test_binding_* tests/unit/test_telemetry tests/clock/himeno*.bats tests/cli/errors.bats "
+        "tests/unit/test_backend_* tests/unit/test_binding_* "
+        "tests/unit/test_telemetry tests/clock/himeno*.bats tests/cli/errors.bats "
         "tests/fault/null-calls.bats",
     ),
     (
@@ -33,11 +36,13 @@ DIRECTORIES = (
     ("gpu/select.*", "tests/unit/test_backend_null tests/cli/backends.bats"),
     (
         "gpu/qpu/*",
-        "tests/unit/test_qpu_* tests/unit/test_backend_qpu tests/unit/test_backend_pi tests/cli/qpu*.bats",
+        "tests/unit/test_qpu_* tests/unit/test_backend_qpu "
+        "tests/unit/test_backend_pi tests/cli/qpu*.bats",
     ),
     (
         "comm/*",
-        "tests/unit/test_decomp tests/clock/himeno*.bats tests/clock/comm.bats tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd "
+        "tests/unit/test_decomp tests/clock/himeno*.bats tests/clock/comm.bats "
+        "tests/mpi/matrix-null-all tests/mpi/matrix-cpu-odd "
         "tests/fault/transports.bats",
     ),
     ("comm/*watch.*", "tests/fault/transports.bats tests/fault/silent-ranks.bats"),
@@ -52,14 +57,17 @@ DIRECTORIES = (
     ("comm/*same.*", "tests/cli/agreement.bats"),
     (
         "comm/*placement.*",
-        "tests/unit/test_placement tests/cli/backends.bats tests/cli/errors.bats tests/cli/run.bats tests/hosts/hosts.bats",
+        "tests/unit/test_placement tests/cli/backends.bats tests/cli/errors.bats "
+        "tests/cli/run.bats tests/hosts/hosts.bats",
     ),
     ("comm/*cards*", "tests/unit/test_bench tests/cli/comm.bats"),
     ("tools/network/*", "tests/unit/test_bench tests/clock/comm.bats tests/cli/comm.bats"),
     (
         "himeno/*",
-        "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler tests/unit/test_accept tests/unit/test_checks tests/unit/test_report "
-        "tests/clock/himeno*.bats tests/cli/flips.bats tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats",
+        "tests/unit/test_verify tests/unit/test_record tests/unit/test_straggler "
+        "tests/unit/test_accept tests/unit/test_checks tests/unit/test_report "
+        "tests/clock/himeno*.bats tests/cli/flips.bats "
+        "tests/cli/run.bats tests/cli/errors.bats tests/cli/accept.bats",
     ),
     ("himeno/*kernels*", "tests/unit/test_kernels_*"),
     ("himeno/verify/pattern.*", "tests/unit/test_pattern"),
@@ -83,17 +91,21 @@ DIRECTORIES = (
     ),
     (
         "judge/*",
-        "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno*.bats tests/cli/accept.bats",
+        "tests/unit/test_accept tests/unit/test_checks tests/unit/test_judge tests/unit/test_power "
+        "tests/unit/test_straggler tests/unit/test_slowdown tests/clock/himeno*.bats "
+        "tests/cli/accept.bats",
     ),
     ("himeno/*soak*", "tests/unit/test_soak tests/cli/soak.bats"),
     ("tools/predict/*", "tests/unit/test_predict* tests/cli/predict*.bats"),
     (
         "gemm/*",
-        "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats",
+        "tests/unit/test_gemm_* tests/clock/gemm.bats tests/mpi/products-null "
+        "tests/mpi/products-cpu tests/cli/gemm.bats tests/cli/errors.bats",
     ),
     (
         "gemm/*cluster*",
-        "tests/unit/test_gemm_grid tests/clock/gemm.bats tests/mpi/cluster-null tests/cli/gemm.bats",
+        "tests/unit/test_gemm_grid tests/clock/gemm.bats "
+        "tests/mpi/cluster-null tests/cli/gemm.bats",
     ),
     (
         "gemm/kernels/cuda/*",
@@ -111,7 +123,8 @@ DIRECTORIES = (
     ("suite/list.*", "tests/cli/run.bats tests/cli/mem.bats"),
     (
         "suite/program*",
-        "tests/cli/run.bats tests/cli/errors.bats tests/cli/files.bats tests/cli/options.bats tests/cli/mem.bats tests/cli/predict.bats",
+        "tests/cli/run.bats tests/cli/errors.bats tests/cli/files.bats "
+        "tests/cli/options.bats tests/cli/mem.bats tests/cli/predict.bats",
     ),
     ("scripts/*", "tests/cli/scripts.bats"),
     ("scripts/sites/node.py", "tests/cli/node.bats"),
@@ -275,7 +288,8 @@ def anyhow_set(expression):
 
 
 class Mutant:
-    """One mutant: in a function, an expression and what stands there instead. Its text says what is then wrong."""
+    """One mutant: in a function, an expression and what stands there instead. Its text says what is
+    then wrong."""
 
     def __init__(self, name, text, keys):
         self.name, self.text = name, text

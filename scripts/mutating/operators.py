@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Every mutant of a source by the standard operators: comparison, arithmetic, constant, condition, return value, statement deletion.
+"""Every mutant of a source by the standard operators: comparison, arithmetic, constant, condition,
+return value, statement deletion.
 
-An edit is (begin, end, new text, operator). C is read as tokens in the layout of clang-format, Python by its ast module, shell by
-lines. A deletion keeps line ends, so that line numbers in the object stay the same.
+An edit is (begin, end, new text, operator). C is read as tokens in the layout of clang-format,
+Python by its ast module, shell by lines. A deletion keeps line ends, so that line numbers in the
+object stay the same.
 """
 
 import ast
@@ -97,7 +99,8 @@ def blank(text, filler=" "):
 
 
 def other_number(text):
-    """A constant changed a little, so that a limit is off by one and a tolerance is too wide; "" for what is no number."""
+    """A constant changed a little, so that a limit is off by one and a tolerance is too wide; ""
+    for what is no number."""
     digits = text.rstrip("uUlLfF" if not text.lower().startswith("0x") else "uUlL")
     try:
         value = (
@@ -111,7 +114,8 @@ def other_number(text):
 
 
 def c_tokens(text):
-    """(text, begin, end), without comments and directives; a string is a word. Whether a position is in a macro."""
+    """(text, begin, end), without comments and directives; a string is a word. Whether a position
+    is in a macro."""
     code = MASKED.sub(
         lambda match: blank(match.group(), " " if match.group()[0] == "/" else "_"), text
     )
@@ -288,7 +292,8 @@ def c_edits(text):
 
 
 def python_nodes(node, inside=False):
-    """All nodes, with whether they are in a function. Those of f-strings have wrong places before Python 3.12."""
+    """All nodes, with whether they are in a function. Those of f-strings have wrong places before
+    Python 3.12."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.JoinedStr):
             within = inside or isinstance(node, (ast.FunctionDef, ast.Lambda))
@@ -415,7 +420,8 @@ def shell_edits(text):
             re.search(r"(\\|&&|\|\|?|[{(]|\bin|\bdo|\bthen|\belse)$", match.group(2).rstrip()),
         )
         simple = re.match(r'[a-z_./"$]', line) and not re.match(
-            r"(if|elif|else|then|fi|for|while|until|do|done|case|esac|function)\b|\w+=\S*$|\w+\(\)|rm |trap ",
+            r"(if|elif|else|then|fi|for|while|until|do|done|case|esac|"
+            r"function)\b|\w+=\S*$|\w+\(\)|rm |trap ",
             line,
         )
         if (

@@ -27,12 +27,8 @@ NOT_SAMPLED = (
     "scripts/fuzz",
     "scripts/compile-commands",
 )
-CUDA = (
-    "*.cu",
-    "*.cuh",
-    "*/cuda/*",
-    "scripts/gpu-check-steps.sh",
-)  # only a machine with a GPU runs these
+# only a machine with a GPU runs these
+CUDA = ("*.cu", "*.cuh", "*/cuda/*", "scripts/gpu-check-steps.sh")
 # Verdicts, rates, units, bytes, statistics and exit codes.
 FIGURES = (
     "judge/*",
@@ -58,7 +54,8 @@ HEADER_OF_MANY = 12  # objects that include it: then the objects are not compare
 
 
 class Sampled:
-    """One mutant. Its key is its file and the lines before and after, so that it is the same one when other lines move."""
+    """One mutant. Its key is its file and the lines before and after, so that it is the same one
+    when other lines move."""
 
     def __init__(self, file, text, edit, seen):
         begin, end, self.new, self.operator = edit
@@ -101,7 +98,8 @@ def population(tree, cuda, files=None):
 
 
 def reviewed(tree):
-    """Mutants that no test can kill, as {name: (kind, reason)}: those that change nothing, and those that change only the speed."""
+    """Mutants that no test can kill, as {name: (kind, reason)}: those that change nothing, and
+    those that change only the speed."""
     found = {}
     path = tree.root / "tests" / "mutants" / "reviewed"
     for paragraph in (
@@ -117,7 +115,9 @@ def reviewed(tree):
         ):
             if lines:
                 raise BadInput(
-                    f'{path.name}: "{lines[0]}": a reviewed mutant is "FILE: equivalent|speed: REASON", "  - LINE BEFORE", "  + LINE AFTER"'
+                    f'{path.name}: "{lines[0]}": '
+                    'a reviewed mutant is "FILE: equivalent|speed: REASON", '
+                    '"  - LINE BEFORE", "  + LINE AFTER"'
                 )
             continue
         found[f"{parts[0]}: {lines[1][4:]} -> {lines[2][4:]}"] = parts[1:]
@@ -152,7 +152,8 @@ def users(tree, file):
 
 @functools.lru_cache(maxsize=None)
 def tests_of(rig, tree, file):
-    """The tests of its directory; and test programs that call its functions, or bats and unittest files that name its script."""
+    """The tests of its directory; and test programs that call its functions, or bats and unittest
+    files that name its script."""
     try:
         own = tree.tests(tree.tests_of(file))
     except NotFound:
@@ -195,7 +196,8 @@ def is_read(mutant, text):
 
 
 def tried(mutant, rig, trials, limit):
-    """Its line of results. Objects that are the same without debug information are the same code."""
+    """Its line of results. Objects that are the same without debug information are the same
+    code."""
     text = mutant.planted(rig.texts[mutant.file])
     if not is_read(mutant, text):
         return trial.Line(mutant.name, trial.NOT_BUILT, 0, "it is not parsed")
@@ -230,7 +232,10 @@ def share(name, lines):
     if not of:
         return f"{name}: none"
     low, high = interval(killed, of)
-    return f"{name}: {killed} of {of} killed, {100 * killed / of:.1f}% (95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
+    return (
+        f"{name}: {killed} of {of} killed, {100 * killed / of:.1f}% "
+        f"(95% interval {100 * low:.1f}% to {100 * high:.1f}%)"
+    )
 
 
 def summary(mutants, lines):
@@ -270,10 +275,12 @@ def read_lines(path):
 
 
 def sample(a, tree, rig, results):
-    """Draws by a hash of seed and name: a larger sample contains a smaller one, and a change of the tree leaves other draws as they are."""
+    """Draws by a hash of seed and name: a larger sample contains a smaller one, and a change of the
+    tree leaves other draws as they are."""
     everything, known = population(tree, a.cuda), reviewed(tree)
+    files = {mutant.file for mutant in everything.values()}
     print(
-        f"{len(everything)} mutants in {len({mutant.file for mutant in everything.values()})} files; sample of {a.sample}, seed {a.seed}",
+        f"{len(everything)} mutants in {len(files)} files; sample of {a.sample}, seed {a.seed}",
         flush=True,
     )
     order = sorted(

@@ -16,7 +16,8 @@ NOT_COPIED = ("build*", ".git", "autom4te.cache", "__pycache__")  # folders
 
 
 class Scratch:
-    """SCRATCH/tree and SCRATCH/build. An earlier copy is brought up to date: only what differs is built again."""
+    """SCRATCH/tree and SCRATCH/build. An earlier copy is brought up to date: only what differs is
+    built again."""
 
     def __init__(self, tree, folder, configure, jobs):
         self.original, self.texts = tree.root, tree.texts
@@ -93,7 +94,8 @@ class Scratch:
         return done.stdout.strip()
 
     def targets(self, test):
-        """What must be built for a test: itself, or the programs, those beside it and what its text names."""
+        """What must be built for a test: itself, or the programs, those beside it and what its text
+        names."""
         if test in self.for_tests:
             return [test]
         words = set(re.findall(r"tests/\w+/[\w-]+", (self.tree / test).read_text(encoding="utf-8")))

@@ -26,7 +26,8 @@ Outcome = collections.namedtuple("Outcome", "failed ran seconds late")
 
 
 class Trials:
-    """Mutants against tests, by what these take without a mutant, which is measured before their first use."""
+    """Mutants against tests, by what these take without a mutant, which is measured before their
+    first use."""
 
     def __init__(self, rig, patience, quick):
         self.rig, self.patience, self.quick = rig, patience, quick
@@ -72,7 +73,8 @@ class Trials:
         state = "fails" if outcome.failed else "passes" if outcome.ran else "skipped"
         if state != "passes":
             print(
-                f"{test} is not used, it {state} without a mutant: {outcome.failed or 'nothing in it ran'}",
+                f"{test} is not used, it {state} "
+                f"without a mutant: {outcome.failed or 'nothing in it ran'}",
                 flush=True,
             )
         self.known[test] = (
@@ -88,7 +90,8 @@ class Trials:
         write_whole(str(self.file), "".join(lines))
 
     def of(self, mutant, limit=math.inf):
-        """Programs before scripts, the quickest first, until one fails. After the first, tests that would end after `limit` seconds are left out."""
+        """Programs before scripts, the quickest first, until one fails. After the first, tests that
+        would end after `limit` seconds are left out."""
         tests = sorted(
             (
                 test
@@ -129,8 +132,9 @@ class Trials:
         )
 
     def face(self, mutant, test):
-        """Verdict and its reason, or None for a test that is not used. A test that fails, or takes too long, with the mutant is run without it too, unless its usual
-        time is known: it may fail anyway, or others may need the cores."""
+        """Verdict and its reason, or None for a test that is not used. A test that fails, or takes
+        too long, with the mutant is run without it too, unless its usual time is known: it may fail
+        anyway, or others may need the cores."""
         for _ in range(TRIES):
             limit, known = self.limit(test), self.state(test)
             self.rig.plant(mutant)
@@ -156,7 +160,10 @@ class Trials:
 def run(rig, test, limit):
     """The first case that failed, "" if none did; whether a case ran."""
     begin, failed, ran, skips = time.monotonic(), "", False, False
-    command = 'top_srcdir=$1 top_builddir=$PWD; export top_srcdir top_builddir; . tests/env.sh; . "$1/tests/settings.sh"; exec "$1/tests/tap" "$2"'
+    command = (
+        "top_srcdir=$1 top_builddir=$PWD; export top_srcdir top_builddir; . tests/env.sh; "
+        '. "$1/tests/settings.sh"; exec "$1/tests/tap" "$2"'
+    )
     temporary = rig.folder / "tmp"
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()
@@ -165,8 +172,8 @@ def run(rig, test, limit):
         **os.environ,
         MARK: mark,
         "TMPDIR": str(temporary),
-        "TEST_PROGRESS": "/dev/null",
-    }  # that is of a run of all tests
+        "TEST_PROGRESS": "/dev/null",  # that is of a run of all tests
+    }
     file = test if (rig.build / test).exists() else str(rig.tree / test)
     late = threading.Event()
     with subprocess.Popen(
@@ -244,6 +251,7 @@ def summary(tried):
     ran = count[KILLED] + count[SURVIVED]
     share = f", {100 * count[KILLED] / ran:.1f}% killed" if ran else ""
     print(
-        f"{count[KILLED]} killed, {count[SURVIVED]} survived, {count[NOT_BUILT]} not built, {count[NOT_TRIED]} not tried{share}"
+        f"{count[KILLED]} killed, {count[SURVIVED]} survived, "
+        f"{count[NOT_BUILT]} not built, {count[NOT_TRIED]} not tried{share}"
     )
     return int(count[KILLED] < len(tried))

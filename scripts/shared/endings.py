@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How a script ends: by its exit status, with one line for the user where something is wrong, and with nothing left behind."""
+"""How a script ends: by its exit status, with one line for the user where something is wrong, and
+with nothing left behind."""
 
 import os
 import signal
@@ -28,7 +29,8 @@ class Fault(Exception):
 
 
 def end_cleanly():
-    """Signals end the script through its finally blocks, so that no draft and no program of its own stays."""
+    """Signals end the script through its finally blocks, so that no draft and no program of its own
+    stays."""
 
     def end(number, _):
         sys.exit(128 + number)
@@ -39,7 +41,8 @@ def end_cleanly():
 
 
 def status_of(action, stopped=None):
-    """The exit status of an action, which returns its own, or none for 0. `stopped` is printed if a signal ends it: then it is 8."""
+    """The exit status of an action, which returns its own, or none for 0. `stopped` is printed if a
+    signal ends it: then it is 8."""
     if stopped:
         for number in (signal.SIGHUP, signal.SIGTERM):
             if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one

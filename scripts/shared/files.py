@@ -40,7 +40,8 @@ def parsed(data):
 
 
 def open_input(path):
-    """For reading bytes. The writer of a pipe may start at the same time; a pipe without a writer ends after two seconds and is empty."""
+    """For reading bytes. The writer of a pipe may start at the same time; a pipe without a writer
+    ends after two seconds and is empty."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         waiting = select.poll()
@@ -85,7 +86,8 @@ def descriptor_of(path):
 
 
 def open_into(path):
-    """A descriptor of what is not replaced. The reader of a pipe may start at the same time, but is not waited for without end."""
+    """A descriptor of what is not replaced. The reader of a pipe may start at the same time, but is
+    not waited for without end."""
     for last in [False] * (READER_TENTHS - 1) + [True]:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
@@ -128,9 +130,8 @@ def replace(path, before, data):
             file.flush()
             os.fsync(file.fileno())
             if not named:
-                os.link(
-                    f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno()
-                )  # which makes it follow the link
+                # src_dir_fd makes it follow the link
+                os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())
         os.replace(draft, path)
     finally:
         with contextlib.suppress(OSError):
@@ -138,8 +139,9 @@ def replace(path, before, data):
 
 
 def write_whole(path, data):
-    """Text or bytes. A file is replaced whole or not at all, where links lead, and keeps its permissions; one that the system does not let be
-    replaced is overwritten, with a warning. What is no file is written to."""
+    """Text or bytes. A file is replaced whole or not at all, where links lead, and keeps its
+    permissions; one that the system does not let be replaced is overwritten, with a warning. What
+    is no file is written to."""
     data = data.encode(errors="backslashreplace") if isinstance(data, str) else data
     try:
         descriptor = descriptor_of(path)
@@ -159,7 +161,8 @@ def write_whole(path, data):
                     raise
                 write_into(path, None, data)
                 print(
-                    f"{os.path.basename(sys.argv[0])}: warning: {path}: overwritten in place, because it cannot be replaced: {error.strerror}",
+                    f"{os.path.basename(sys.argv[0])}: warning: {path}: "
+                    f"overwritten in place, because it cannot be replaced: {error.strerror}",
                     file=sys.stderr,
                 )
     except OSError as error:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ends with 0 where CUDA or OpenCL finds a device that is no CPU; else prints what each says, and ends with 1. Asks the drivers, so nothing need be built."""
+"""Ends with 0 where CUDA or OpenCL finds a device that is no CPU; else prints what each says, and
+ends with 1. Asks the drivers, so nothing need be built."""
 
 import ctypes
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Options that say what reads them, so that one which nothing reads is named and not taken in silence."""
+"""Options that say what reads them, so that one which nothing reads is named and not taken in
+silence."""
 
 import argparse
 import os
@@ -11,7 +12,8 @@ ALWAYS = frozenset({"always"})
 
 
 def add_version(parser):
-    """The suite's, by a file that stands at the same place in the source tree and in the installed one."""
+    """The suite's, by a file that stands at the same place in the source tree and in the installed
+    one."""
     citation = pathlib.Path(__file__).resolve().parents[2] / "CITATION.cff"
     found = re.search(r"^version: *(\S+)", citation.read_text(), re.M).group(1)
     parser.add_argument(
@@ -20,7 +22,8 @@ def add_version(parser):
 
 
 class Parser(argparse.ArgumentParser):
-    """Every option is added with `reads`: ALWAYS, or the names of those modes, stages or inputs that read it."""
+    """Every option is added with `reads`: ALWAYS, or the names of those modes, stages or inputs
+    that read it."""
 
     def __init__(self, *rest, formatter_class=argparse.RawDescriptionHelpFormatter, **keywords):
         super().__init__(*rest, formatter_class=formatter_class, **keywords)
@@ -53,7 +56,8 @@ def ignored(arguments, readers, asked):
     ]
     if names:
         print(
-            f"{os.path.basename(sys.argv[0])}: warning: {', '.join(names)}: ignored, not read by {asked}",
+            f"{os.path.basename(sys.argv[0])}: warning: {', '.join(names)}: "
+            f"ignored, not read by {asked}",
             file=sys.stderr,
         )
     return names

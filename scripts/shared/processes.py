@@ -13,7 +13,8 @@ import sys
 from endings import BadInput, Trouble
 
 STOPPED = "stopped"
-# Open MPI and PRRTE refuse root unless these are set; checks under Slurm run as root, without any variable.
+# Open MPI and PRRTE refuse root unless these are set; checks under Slurm run as root, without any
+# variable.
 AS_ROOT = {
     f"{runtime}_ALLOW_RUN_AS_ROOT{suffix}": "1"
     for runtime in ("OMPI", "PRTE")
@@ -28,7 +29,8 @@ def say(text):
 
 
 def himeno_gpu(given):
-    """Its path; `given` is --program, or None. What is installed with this script comes before PATH, what was built in the scripts' own tree last."""
+    """Its path; `given` is --program, or None. What is installed with this script comes before
+    PATH, what was built in the scripts' own tree last."""
     tree = pathlib.Path(__file__).resolve().parents[2]
     installed = os.path.join(os.path.dirname(sys.argv[0]), "himeno-gpu")
     beside = [
@@ -48,7 +50,8 @@ def himeno_gpu(given):
 
 
 def checked_launcher(given, names, here=True):
-    """--launcher, or what stands for it: it holds those placeholders alone, and is a program of this machine."""
+    """--launcher, or what stands for it: it holds those placeholders alone, and is a program of
+    this machine."""
     try:
         first = shlex.split(given.format(**dict.fromkeys(names, 1)))[0]
     except (KeyError, IndexError, ValueError) as error:
@@ -62,8 +65,9 @@ def checked_launcher(given, names, here=True):
 
 
 def last_words(path, leave=("$ ",)):
-    """What a program of the suite said last, warnings apart; else the first sentence of a launcher's last framed message, or the last line that says
-    something. Lines that begin as in `leave` are this side's."""
+    """What a program of the suite said last, warnings apart; else the first sentence of a
+    launcher's last framed message, or the last line that says something. Lines that begin as in
+    `leave` are this side's."""
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith(leave)]
     errors = [line for line in lines if re.search(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
@@ -106,8 +110,8 @@ def environment():
 
 
 def launched(words, log, limit, held, running=None):
-    """The exit status of a launcher, whose command and words go to the log, past the limit STOPPED. It holds the file `held` too, and is one of
-    the set `running` meanwhile."""
+    """The exit status of a launcher, whose command and words go to the log, past the limit STOPPED.
+    It holds the file `held` too, and is one of the set `running` meanwhile."""
     log.write("$ " + shlex.join(words) + "\n")
     log.flush()
     process = subprocess.Popen(
@@ -135,7 +139,8 @@ def launched(words, log, limit, held, running=None):
 
 
 def end(process, patience=10):
-    """The launcher's whole group: first politely, so that it ends its ranks, then, seconds later, by force."""
+    """The launcher's whole group: first politely, so that it ends its ranks, then, seconds later,
+    by force."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)

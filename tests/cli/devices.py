@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What doc/results holds of device types, as doc/devices.json must have it: of each device the median over its runs of himeno-gpu on CUDA where
-each had a whole L or XL for itself; of a type the number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream; the ceiling's
-share of theory is of all kernels, by what devices of the type tell in documents that have it."""
+"""What doc/results holds of device types, as doc/devices.json must have it: of each device the
+median over its runs of himeno-gpu on CUDA where each had a whole L or XL for itself; of a type the
+number of devices, and least, median and greatest of theirs. GFLOPS are of kernel stream; the
+ceiling's share of theory is of all kernels, by what devices of the type tell in documents that have
+it."""
 
 import glob
 import json
@@ -29,10 +31,11 @@ def runs(folder):
             document["config"]["weak"] or len(document["ranks"]) == 1
         )
         if document["config"]["backend"] == "cuda" and whole and document["result"]["ceiling_gbps"]:
+            # in its ranks' own times
             waits = len(document["ranks"]) > 1 and document["config"]["transport"] in (
                 "ipc",
                 "nccl",
-            )  # in its ranks' own times
+            )
             if (
                 not waits
                 and not document["config"].get("pad")

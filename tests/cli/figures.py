@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Holds what the pages of doc/ say against doc/results/*/figures.csv, and that against the documents beside it.
+"""Holds what the pages of doc/ say against doc/results/*/figures.csv, and that against the
+documents beside it.
 
 A row of figures.csv is one figure of one page:
   page, line   the page of doc/, and words that one of its paragraphs, or rows of a table, alone has
   value, unit  as the page writes it: 2687, 99.0%, 0.27
-  document     a file of that folder, or the name of a line of its runs.jsonl or other *.jsonl, or one of another folder by ../; empty for a figure of
-               others, which nothing here can show
-  where        of the document: parts by dots, [key=value,...] for the one of a list that has them, [n] for its nth; what stands in
-               another document behind its name and a colon; of plain text "WORDS #N", the Nth number, from 0, of the lines with them, without its minus; terms by " / ", " * ", " + " and " - ", from left to right
+  document     a file of that folder, or the name of a line of its runs.jsonl or other *.jsonl, or
+               one of another folder by ../; empty for a figure of others, which nothing here can
+               show
+  where        of the document: parts by dots, [key=value,...] for the one of a list that has them,
+               [n] for its nth; a part of another document after its name and a colon; of plain text
+               "WORDS #N", the Nth number, from 0, of the lines with them, without its minus; terms
+               by " / ", " * ", " + " and " - ", from left to right
   command      what made the document, as runs.jsonl or the .cmd beside it has it
 Usage: figures.py SOURCE-TREE; what is wrong, a line each, and exit status 1."""
 
@@ -18,7 +22,8 @@ import pathlib
 import re
 import sys
 
-# A page that says so has no figure in a table that a figures.csv has not, unless the row is marked: of some of its figures no document was kept.
+# A page that says so has no figure in a table that a figures.csv has not, unless the row is marked:
+# of some of its figures no document was kept.
 WHOLE = "<!-- all figures: results/*/figures.csv -->"
 MARK = "†"
 FIELDS = ["page", "line", "value", "unit", "document", "where", "command"]
@@ -125,7 +130,8 @@ def row_faults(folder, row):
 
 
 def numbers(line):
-    """The numbers of a line that are figures: of a table's row those behind its first cell, without what stands in back quotes."""
+    """The numbers of a line that are figures: of a table's row those behind its first cell, without
+    what stands in back quotes."""
     cells = line.split("|")
     text = "|".join(cells[2:]) if line.startswith("|") else line
     return [found.strip() for found in NUMBER.findall(re.sub(r"`[^`]*`|\]\([^)]*\)", "", text))]
@@ -151,7 +157,10 @@ def page_faults(name, text, rows):
             if there.count(value) < values.count(value) or (
                 whole and there.count(value) > values.count(value)
             ):
-                yield f"{name}: {there.count(value)} times {value} in a line, {values.count(value)} in figures.csv: {line[:70]}"
+                yield (
+                    f"{name}: {there.count(value)} times {value} in a line, "
+                    f"{values.count(value)} in figures.csv: {line[:70]}"
+                )
         if MARK in line and sorted(there) == sorted(values):
             yield f"{name}: marked, but figures.csv has all of it: {line[:70]}"
     lines = text.splitlines() if WHOLE in text else []

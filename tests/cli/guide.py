@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""guide.py PAGE TREE SECTION: makes the edits of a section of doc/how-to/extending.md in TREE, and prints the files that it changed.
+"""guide.py PAGE TREE SECTION: makes the edits of a section of doc/how-to/extending.md in TREE, and
+prints the files that it changed.
 
-A block of sh is run in TREE. "In `FILE`, after `TEXT`:" inserts the block that follows after the only line with TEXT, and "replace `TEXT`:" puts
-the block in place of TEXT. A block without such a sentence is an error, so that no edit is left out."""
+A block of sh is run in TREE. "In `FILE`, after `TEXT`:" inserts the block that follows after the
+only line with TEXT, and "replace `TEXT`:" puts the block in place of TEXT. A block without such a
+sentence is an error, so that no edit is left out."""
 
 import pathlib
 import re

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Documents against the tables of tests/clock/fields. `fields.py PROGRAM DOCUMENT TABLE...` compares every field, `fields.py --schema
-SCHEMA hardware TABLE...` finds the declared fields of which no table has a value.
+"""Documents against the tables of tests/clock/fields. `fields.py PROGRAM DOCUMENT TABLE...`
+compares every field, `fields.py --schema SCHEMA hardware TABLE...` finds the declared fields of
+which no table has a value.
 
-A row is PATH<tab>LITERAL[<tab>= FORMULA]. A path is as in the schema; `[]` lists the values of all elements, "absent" where one lacks the field. A
-formula says how the literal follows from the simulated machine: it is evaluated from rows `let NAME<tab>EXPRESSION` and other literals (`row(PATH)`),
-knows nothing of the document, and must equal the literal. A literal @NAME is a fact of this host or build, which is asked of the system. A table with
-rows `part<tab>PATH` is of these parts of the document alone. `hardware` names fields that need what the simulated machine has not, and their test."""
+A row is PATH<tab>LITERAL[<tab>= FORMULA]. A path is as in the schema; `[]` lists the values of all
+elements, "absent" where one lacks the field. A formula says how the literal follows from the
+simulated machine: it is evaluated from rows `let NAME<tab>EXPRESSION` and other literals
+(`row(PATH)`), knows nothing of the document, and must equal the literal. A literal @NAME is a fact
+of this host or build, which is asked of the system. A table with rows `part<tab>PATH` is of these
+parts of the document alone. `hardware` names fields that need what the simulated machine has not,
+and their test."""
 
 import calendar
 import json
@@ -18,9 +22,11 @@ import statistics
 import sys
 import time
 
-SETTINGS = """OMP_NUM_THREADS OMP_PROC_BIND OMP_PLACES OMP_WAIT_POLICY CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_LAUNCH_BLOCKING ROCR_VISIBLE_DEVICES
-GPU_DEVICE_ORDINAL OCL_ICD_VENDORS POCL_DEVICES SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURM_NTASKS SLURM_CPUS_PER_TASK PBS_JOBID LSB_JOBID UCX_TLS
-UCX_NET_DEVICES""".split()
+SETTINGS = """OMP_NUM_THREADS OMP_PROC_BIND OMP_PLACES OMP_WAIT_POLICY
+CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER CUDA_LAUNCH_BLOCKING
+ROCR_VISIBLE_DEVICES GPU_DEVICE_ORDINAL OCL_ICD_VENDORS POCL_DEVICES
+SLURM_JOB_ID SLURM_JOB_NUM_NODES SLURM_NTASKS SLURM_CPUS_PER_TASK PBS_JOBID LSB_JOBID
+UCX_TLS UCX_NET_DEVICES""".split()
 
 
 def near(a, b):
@@ -34,7 +40,8 @@ def near(a, b):
 
 
 def leaves(value, path):
-    """Paths of a value and of all in it that is neither object nor list, with what is there; None of an empty one."""
+    """Paths of a value and of all in it that is neither object nor list, with what is there; None
+    of an empty one."""
     if isinstance(value, dict) and value:
         for key, one in value.items():
             yield from leaves(one, f"{path}.{key}" if path else key)
@@ -105,9 +112,8 @@ def fact(name, document, program):
         )
         return document["time"] if 0 <= seconds < 600 else time.asctime()
     if name == "cpus":
-        here = cores(
-            pathlib.Path("/sys/devices/system/cpu/online").read_text()
-        )  # mpirun binds to any
+        # mpirun binds to any
+        here = cores(pathlib.Path("/sys/devices/system/cpu/online").read_text())
         return [
             one["cpus"] if mine and mine <= here else sorted(here) for one, mine in zip(ranks, each)
         ]
@@ -219,7 +225,8 @@ def declared(whole, schema, path=""):
 
 
 def unchecked(schema, paths):
-    """Declared leaves of which no table has a value, less those of `hardware`, and what this has in vain."""
+    """Declared leaves of which no table has a value, less those of `hardware`, and what this has in
+    vain."""
     hardware, *paths = map(pathlib.Path, paths)
     name = paths[-1].name.partition(".")[0]
     excused = [

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Stops each rank in each part of a program, and holds what the others make of it against the deadline.
+"""Stops each rank in each part of a program, and holds what the others make of it against the
+deadline.
 
-usage: stopped.py PROGRAM, in the test environment. STOPPED_PLACES: places a rank and mode of each program (default 8, spread
-over the run; all: each one)."""
+usage: stopped.py PROGRAM, in the test environment. STOPPED_PLACES: places a rank and mode of each
+program (default 8, spread over the run; all: each one)."""
 
 import os
 import re
@@ -136,7 +137,8 @@ def fault(program, run, victim):
         return f"{len(reports)} lines"
     late, line = reports[0][0] - stopped, reports[0][1]
     if not re.search(
-        rf"rank \d on host \S+ .*waits .*, for over {TIMEOUT:g} s; silent: rank {victim} on host [^,;]+(;|$)",
+        rf"rank \d on host \S+ .*waits .*, for over {TIMEOUT:g} s; "
+        rf"silent: rank {victim} on host [^,;]+(;|$)",
         line,
     ):
         return line
@@ -173,7 +175,8 @@ def main():
                 if counted.code != 0 or not places:
                     cases, failed = cases + 1, failed + 1
                     print(
-                        f"not ok {cases} {program} {' '.join(options)}: exit code {counted.code} unstopped",
+                        f"not ok {cases} {program} {' '.join(options)}: "
+                        f"exit code {counted.code} unstopped",
                         flush=True,
                     )
                     print("".join(f"# {line}\n" for _, line in counted.lines))
@@ -212,7 +215,9 @@ def main():
                             max(worst[1], run.gone - run.noted()[0]),
                         ]
     print(
-        f"1..{cases}\n# with --timeout {TIMEOUT:g} the line stood after {worst[0]:.2f} s at most, and the job was gone after {worst[1]:.2f} s"
+        f"1..{cases}\n"
+        f"# with --timeout {TIMEOUT:g} the line was there after {worst[0]:.2f} s at most, "
+        f"and the job was gone after {worst[1]:.2f} s"
     )
     sys.exit(failed > 0)
 

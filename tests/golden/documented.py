@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The command lines that users are shown: in README.md, doc/, the recipes of scripts/sites, and the examples of --help."""
+"""The command lines that users are shown: in README.md, doc/, the recipes of scripts/sites, and the
+examples of --help."""
 
 import pathlib
 import re
@@ -11,14 +12,16 @@ NAME = (
 )
 SETTING = r'(?:[A-Z][A-Z_]+=(?:"[^"]*"|\S+) +)*'
 LAUNCHER = r"(?:mpirun|srun|salloc|sbatch|podman|apptainer)\b"
-# A line of a code block that does something; a span of code in a sentence counts only with an argument or a launcher.
+# A line of a code block that does something; a span of code in a sentence counts only with an
+# argument or a launcher.
 LINE = re.compile(
     rf"{SETTING}(?:(?:{NAME})(?= \D|$)|{LAUNCHER} |\./configure|module load|tar xf|make |jq |cp )"
 )
 SPAN = re.compile(rf"{SETTING}(?:(?:{NAME}) +\S|{LAUNCHER} .*(?:{'|'.join(PROGRAMS)}))")
 # Recipes: what they hand to a shell, start with arguments of their own, or quote.
 RECIPE = re.compile(
-    rf"(?:{LAUNCHER} [^:']*|(?:exec )?\S*scripts/[a-z]+\"? .*|(?<=')(?:{'|'.join(PROGRAMS)}) -[^']*|"
+    rf"(?:{LAUNCHER} [^:']*|(?:exec )?\S*scripts/[a-z]+\"? .*|"
+    rf"(?<=')(?:{'|'.join(PROGRAMS)}) -[^']*|"
     rf"^ +(?:{'|'.join(PROGRAMS)}) -.*|reframe -.*)$|(?<=')(?:{'|'.join(PROGRAMS)}) -[^']*"
 )
 

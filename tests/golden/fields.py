@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Holds the fields of documents against the schemas of doc/, both ways: what a document has stands in its schema, and what a schema
-has is written by some document, or named in `unwritten` with the reason."""
+"""Holds the fields of documents against the schemas of doc/, both ways: what a document has stands
+in its schema, and what a schema has is written by some document, or named in `unwritten` with the
+reason."""
 
 import json
 import pathlib
@@ -37,7 +38,8 @@ def resolved(whole, nodes):
 
 
 def children(whole, nodes):
-    """{key: nodes} of an object's values, "*" for keys that are free, and "[]" for the elements of an array."""
+    """{key: nodes} of an object's values, "*" for keys that are free, and "[]" for the elements of
+    an array."""
     found = {}
     for node in resolved(whole, nodes):
         for key, inner in node.get("properties", {}).items():
@@ -49,7 +51,8 @@ def children(whole, nodes):
 
 
 def spot(whole, nodes, path, key):
-    """What names a property: objects of one schema with the same properties count as one, wherever they are."""
+    """What names a property: objects of one schema with the same properties count as one, wherever
+    they are."""
     words = ("properties", "items", "additionalProperties")
     return (
         path.split(".")[0]
@@ -59,7 +62,8 @@ def spot(whole, nodes, path, key):
 
 
 def unknown(whole, nodes, value, path, written):
-    """What of a value stands in no schema; `written` gets the spot of each property that is there."""
+    """What of a value stands in no schema; `written` gets the spot of each property that is
+    there."""
     known = children(whole, nodes)
     for key, inner in (
         value.items()
@@ -77,7 +81,8 @@ def unknown(whole, nodes, value, path, written):
 
 
 def silent(whole, nodes, path, written):
-    """Properties that no document has, without what lies in them. One that several places share is written if one of them has it."""
+    """Properties that no document has, without what lies in them. One that several places share is
+    written if one of them has it."""
     for key, inner in children(whole, nodes).items():
         below = f"{path}.{key}"
         if spot(whole, nodes, path, key) not in written:
@@ -96,7 +101,8 @@ def faults(roots, kind, document):
 
 
 def differences(source, documents, skipped):
-    """In words; documents are those of one run of tests/golden/commands, {kind: [file of documents]}. Of `skipped` kinds some could not be made."""
+    """In words; documents are those of one run of tests/golden/commands, {kind: [file of
+    documents]}. Of `skipped` kinds some could not be made."""
     roots, written, stray = roots_of(source), set(), {}
     for kind, document in (
         (kind, one) for kind, files in documents.items() for file in files for one in file

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""golden.py CHECK SOURCE BUILD FOLDER: compares what users are shown with what tests/golden/commands freezes.
+"""golden.py CHECK SOURCE BUILD FOLDER: compares what users are shown with what
+tests/golden/commands freezes.
 
-whole     every documented command line is listed in `commands`, and its options in the --help of what it starts
-run       the lines of `commands` run as they did, in FOLDER, and their documents follow the schemas of doc/
+whole     every documented command line is listed in `commands`, and its options in the --help of
+          what it starts
+run       the lines of `commands` run as they did, in FOLDER, and their documents follow the schemas
+          of doc/
 fields    FOLDER/run.json of a run before and the schemas of doc/ have the same fields"""
 
 import json
@@ -120,8 +123,8 @@ def load(path):
 
 
 def environment_of(source, build, folder):
-    """A folder's programs as the documents call them, on this machine; by the virtual clock where a command describes
-    its machine. What is launched is replayed."""
+    """A folder's programs as the documents call them, on this machine; by the virtual clock where a
+    command describes its machine. What is launched is replayed."""
     bin_folder = folder / "bin"
     bin_folder.mkdir(parents=True, exist_ok=True)
     programs = {
@@ -134,8 +137,12 @@ def environment_of(source, build, folder):
             chosen = (
                 program if name == "mpirun" else f"{build}/${{CLOCK_MACHINE:+tests/clock/}}{name}"
             )
-            start = f'[ -n "$OMPI_COMM_WORLD_RANK$PMI_RANK" ] || exec "{source}/tests/replayed" "{chosen}" "$@"\nexec "{chosen}" "$@"'
-            (bin_folder / name).write_text(f"#!/bin/sh\n{start}\n")
+            (bin_folder / name).write_text(
+                "#!/bin/sh\n"
+                f'[ -n "$OMPI_COMM_WORLD_RANK$PMI_RANK" ] || '
+                f'exec "{source}/tests/replayed" "{chosen}" "$@"\n'
+                f'exec "{chosen}" "$@"\n'
+            )
             (bin_folder / name).chmod(0o755)
         elif program.exists():
             (bin_folder / name).symlink_to(program)
@@ -201,7 +208,8 @@ def run_line(line, folder, env, schemas, documents):
     complaints = []
     if done.returncode != line.exit:
         complaints.append(
-            f"exit code {done.returncode}, not {line.exit}:\n{done.stdout[-1500:]}{done.stderr[-1500:]}"
+            f"exit code {done.returncode}, not {line.exit}:\n"
+            f"{done.stdout[-1500:]}{done.stderr[-1500:]}"
         )
     for pattern in line.says:
         if not re.search(pattern, done.stdout, re.M):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Shared by the unittest files of the scripts: their modules, a folder per case, a made-up run of scripts/accept, and TAP."""
+"""Shared by the unittest files of the scripts: their modules, a folder per case, a made-up run of
+scripts/accept, and TAP."""
 
 import io
 import os
@@ -130,10 +131,8 @@ class Tap(unittest.TestResult):
     def line(self, test, failed, error=None, note=""):
         self.number += 1
         text = sys.stdout.getvalue() + self._exc_info_to_string(error, test) if error else ""
-        print(
-            f"{'not ' * failed}ok {self.number} {test.shortDescription() or test}{note}",
-            file=self.out,
-        )
+        title = " ".join((test._testMethodDoc or str(test)).split())
+        print(f"{'not ' * failed}ok {self.number} {title}{note}", file=self.out)
         print(
             "".join(f"# {line}\n" for line in text.splitlines()), end="", file=self.out, flush=True
         )

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Judging of scripts/accept, function by function: which host is accused, which result is accepted."""
+"""Judging of scripts/accept, function by function: which host is accused, which result is
+accepted."""
 
 import argparse
 import contextlib
@@ -79,7 +80,8 @@ class Accepting(helper.Case):
         documents["soak-0003-compute"]["worth"] = {"device_days": 4, "power_share": None}
         wrong = told({"soak-0001-compute": {"outcome": "wrong", "seconds": 25}}, documents)
         self.assertIn("from 6 device-days", wrong)
-        # A clean slice of memory, with an episode and counted errors: said, and no finding. A host has the name that the launcher got.
+        # A clean slice of memory, with an episode and counted errors: said, and no finding. A host
+        # has the name that the launcher got.
         documents["soak-0002-memory"].update(
             episodes=[{"rank": 1, "of": "compute", "slowness": 1.25, "begin": 20, "end": 35.04}],
             ranks=[
@@ -91,8 +93,10 @@ class Accepting(helper.Case):
         self.assertEqual(
             lines,
             [
-                "  soak-0002-memory: SLOW ONCE  rank 1 on b, device without a UUID: compute was 1.25 times its usual from second 20.0 to 35.0",
-                "  soak-0002-memory: ERRORS     rank 1 on b, device without a UUID: xids 1, nvlink_crc 7",
+                "  soak-0002-memory: SLOW ONCE  rank 1 on b, device without a UUID: "
+                "compute was 1.25 times its usual from second 20.0 to 35.0",
+                "  soak-0002-memory: ERRORS     rank 1 on b, device without a UUID: "
+                "xids 1, nvlink_crc 7",
             ],
         )
         run = helper.Run()
@@ -102,7 +106,8 @@ class Accepting(helper.Case):
         self.assertEqual(soaking.hotter(run, 600), [])
 
     def test_brackets_of_any_number_are_counted(self):
-        """brackets of any number are counted as Slurm counts them, and lists without end are refused"""
+        """brackets of any number are counted as Slurm counts them, and lists without end are
+        refused"""
         for text, names in (
             ("rack[1-2]n[1-2]", "rack1n1 rack1n2 rack2n1 rack2n2"),
             ("a[08-10]b,c", "a08b a09b a10b c"),
@@ -171,7 +176,8 @@ class Accepting(helper.Case):
         self.assertIsNone(stages.exchange_of(None))
 
     def test_a_pair_is_tried_again_alone(self):
-        """a pair is tried again alone, a host is accused by all of its partners, else the way between two is"""
+        """a pair is tried again alone, a host is accused by all of its partners, else the way
+        between two is"""
 
         def document(seconds):
             return {
@@ -207,7 +213,8 @@ class Accepting(helper.Case):
         self.assertEqual(run.found(), [("path", "a", "b"), ("path", "a", "c")])
 
     def test_a_device_that_is_a_twentieth(self):
-        """a device that is a twentieth slower at products than its equals is slow, and one within their spread is not"""
+        """a device that is a twentieth slower at products than its equals is slow, and one within
+        their spread is not"""
         steps = {name: {"command": "", "name": name} for name in "abcde"}
 
         def documents(starved, samples=(1, 1, 1)):
@@ -252,7 +259,8 @@ class Accepting(helper.Case):
             self.assertTrue(run.findings[0]["why"].endswith(why), run.findings)
 
     def test_products_of_tensor_cores(self):
-        """devices of CUDA multiply bf16 too, and a slow one is drained by it; one without such a kernel is not judged"""
+        """devices of CUDA multiply bf16 too, and a slow one is drained by it; one without such a
+        kernel is not judged"""
 
         def told(outcomes=(), options=(), backend="cuda", slow=()):
             documents = {
@@ -297,14 +305,16 @@ class Accepting(helper.Case):
         )
         none = {
             "outcome": "usage",
-            "why": "backend cuda has no kernel for this product: its last one does not take type bf16",
+            "why": "backend cuda has no kernel for this product: "
+            "its last one does not take type bf16",
         }
         self.assertEqual(
             told([("b", none), ("d", none)]), ("abcd", 8, [], ["not judged: bf16 products on b,d"])
         )
 
     def test_how_long_it_takes(self):
-        """how long it takes: steps by stage and in waves, what remains by the pace so far, and no more than the budget"""
+        """how long it takes: steps by stage and in waves, what remains by the pace so far, and no
+        more than the budget"""
         self.assertEqual(
             [timing.text(one) for one in (0, 99, 100, 3600, 3660, 7800)],
             ["1 s", "99 s", "2 min", "1 h", "1 h 1 min", "2 h 10 min"],
@@ -361,7 +371,8 @@ class Accepting(helper.Case):
         self.assertEqual(one.remaining(), 5)
 
     def test_drift_of_devices_and_hosts(self):
-        """drift: a change counts beyond its noise, a guaranteed rate is missed by what noise does not excuse, and counters begin again"""
+        """drift: a change counts beyond its noise, a guaranteed rate is missed by what noise does
+        not excuse, and counters begin again"""
 
         def row(gflops, noise=0.001, corrected=None):
             return {
@@ -443,7 +454,8 @@ class Accepting(helper.Case):
         self.assertEqual(steps.judge(steps.STOPPED, None, "log")[0], "hang")
 
     def test_the_verdict_the_gravest_finding_is(self):
-        """the verdict: the gravest finding is the exit status, evidence against one host drains it, the rest runs again, and what was left out is not accepted"""
+        """the verdict: the gravest finding is the exit status, evidence against one host drains it,
+        the rest runs again, and what was left out is not accepted"""
 
         def told(*findings, left_out=()):
             run = helper.Run()
@@ -499,10 +511,12 @@ class Accepting(helper.Case):
         )
 
     def test_what_every_host_fails_of_those(self):
-        """what every host fails of those that could be told is no host's fault; what one passes, or one alone fails, is"""
+        """what every host fails of those that could be told is no host's fault; what one passes, or
+        one alone fails, is"""
 
         def shared(failed, passed=(), others=()):
-            """Hosts with the checks that they fail, the documents of those that pass, and findings that tell nothing of a check."""
+            """Hosts with the checks that they fail, the documents of those that pass, and findings
+            that tell nothing of a check."""
             run = helper.Run(
                 documents={
                     name: {"result": {"accept": {"checks": [{"check": check, "outcome": "pass"}]}}}
@@ -543,7 +557,8 @@ class Accepting(helper.Case):
         self.assertFalse(stages.is_set_up(one, {"x"}))
 
     def test_outliers_lie_on_the_bad_side(self):
-        """outliers lie on the bad side, beyond five deviations and the least that counts, among four hosts at least"""
+        """outliers lie on the bad side, beyond five deviations and the least that counts, among
+        four hosts at least"""
         keys = [column[0] for column in measured.COLUMNS]
 
         def marked(key, *values):
@@ -604,7 +619,8 @@ class Accepting(helper.Case):
         self.assertEqual({empty[key] for key in empty if key != "host"}, {None})
 
     def test_shares_of_theory_and_gflops_w(self):
-        """shares of theory and GFLOPS/W stand in the table, accept.json and the page, each by its host, and low ones are marked"""
+        """shares of theory and GFLOPS/W stand in the table, accept.json and the page, each by its
+        host, and low ones are marked"""
 
         def made(name, theory, efficiency):
             ranks = [
@@ -737,7 +753,8 @@ class Accepting(helper.Case):
         soaking.soak(run)
         self.assertEqual(len(run.launched), 5)
 
-        # Products of a slice share its time: of each kernel a third at first, then what the slice before has told; what it did not need is soaked later.
+        # Products of a slice share its time: of each kernel a third at first, then what the slice
+        # before has told; what it did not need is soaked later.
         class Timed(helper.Run):
             def together(self, what, jobs, width=None, **more):
                 given.extend(

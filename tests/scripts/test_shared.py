@@ -23,7 +23,8 @@ def text(path):
 
 class Shared(helper.Case):
     def test_why_a_step_did_not_start(self):
-        """why a step did not start: the program's last error, else how a launcher's framed message begins, else the last line"""
+        """why a step did not start: the program's last error, else how a launcher's framed message
+        begins, else the last line"""
         rule = "-" * 74
 
         def said(*lines):
@@ -58,7 +59,8 @@ class Shared(helper.Case):
         self.assertEqual(text("file"), "old")
 
     def test_links_and_permissions(self):
-        """a script's file is replaced where links lead and keeps its permissions; what is no file is written to"""
+        """a script's file is replaced where links lead and keeps its permissions; what is no file
+        is written to"""
         os.symlink("there", "link")
         files.write_whole("link", "one")
         self.assertTrue(os.path.islink("link"))
@@ -68,7 +70,8 @@ class Shared(helper.Case):
         self.assertTrue(os.path.islink("link"))
         self.assertEqual((text("there"), stat.S_IMODE(os.stat("there").st_mode)), ("two", 0o640))
         ended = self.python(
-            'import files; print("before"); files.write_whole("/dev/stdout", "two\\n"); print("after")'
+            'import files; print("before"); '
+            'files.write_whole("/dev/stdout", "two\\n"); print("after")'
         )
         self.assertEqual(ended, (0, "before\ntwo\nafter\n", ""))
         os.symlink("round", "round")
@@ -78,11 +81,13 @@ class Shared(helper.Case):
         self.assertEqual((text("there"), sorted(os.listdir())), ("two", ["link", "round", "there"]))
 
     def test_written_in_place(self):
-        """a script's file that cannot be replaced is overwritten, with a warning; a pipe is not waited for"""
+        """a script's file that cannot be replaced is overwritten, with a warning; a pipe is not
+        waited for"""
         for broken in (
             "os.fchmod = refuse",
             "os.replace = refuse",
-            "os.open, real = (lambda path, flags, *mode: refuse() if len(mode) else real(path, flags)), os.open",
+            "os.open, real = (lambda path, flags, *mode: "
+            "refuse() if len(mode) else real(path, flags)), os.open",
         ):
             with open("file", "w") as file:
                 file.write("older and longer")

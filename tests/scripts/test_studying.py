@@ -21,7 +21,8 @@ import store
 
 class Studying(helper.Case):
     def test_a_study_is_compared_point_by(self):
-        """a study is compared point by point: noise of both, the number of points, which way, and the exit status"""
+        """a study is compared point by point: noise of both, the number of points, which way, and
+        the exit status"""
 
         def rows(*groups):
             return [
@@ -57,7 +58,8 @@ class Studying(helper.Case):
         self.assertNotIn("slower", verdicts([("L", before), *alike], [("L", after), *alike])[0])
 
     def test_noise_is_a_transport_s_own(self):
-        """noise is a transport's own; what has no repeats is not judged; and the change that would be found is"""
+        """noise is a transport's own; what has no repeats is not judged; and the change that would
+        be found is"""
 
         def rows(times):
             return [
@@ -129,7 +131,8 @@ class Studying(helper.Case):
         self.assertTrue(0.85 < hits / 400 < 0.95, (told, hits))
 
     def test_a_point_is_finished_by_a(self):
-        """a point is finished by a right run of its own, its time is the median block's, and one rank is one point"""
+        """a point is finished by a right run of its own, its time is the median block's, and one
+        rank is one point"""
         os.mkdir("runs")
         point = {"name": "one", "kind": "run", "size": "L", "ranks": 1, "scaling": "strong"}
 
@@ -191,7 +194,8 @@ class Studying(helper.Case):
         self.assertEqual(launch.verdict(".", {"points": []}), 0)
 
     def test_plots_of_several_cuts_the_fastest(self):
-        """plots: of several cuts the fastest, efficiency by ranks in strong scaling alone, what passed, and the ceiling in operations"""
+        """plots: of several cuts the fastest, efficiency by ranks in strong scaling alone, what
+        passed, and the ceiling in operations"""
 
         def point(ranks, procs, seconds, mode="strong"):
             return {
@@ -249,7 +253,8 @@ class Studying(helper.Case):
         self.assertTrue(abs(found["rungs"][0]["ceiling"] - 340) < 1e-9)
 
     def test_a_report_tells_efficiency_by_ranks(self):
-        """a report tells efficiency by ranks, repeats that differ, and runs that were compared with nothing"""
+        """a report tells efficiency by ranks, repeats that differ, and runs that were compared with
+        nothing"""
 
         def row(ranks, time, verified="known"):
             return {

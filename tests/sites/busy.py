@@ -4,8 +4,8 @@
 
 usage: busy.py RUNS   (prints TAP, with the count of each exit status)
 
-Runs alternate between CPUs and null devices by a virtual clock, one and two ranks, and himeno-gpu and scripts/accept,
-beside 0 to 6 processes that compute. A busy host passes or is to run again."""
+Runs alternate between CPUs and null devices by a virtual clock, one and two ranks, and himeno-gpu
+and scripts/accept, beside 0 to 6 processes that compute. A busy host passes or is to run again."""
 
 import collections
 import os

@@ -192,7 +192,8 @@ def without_chmod(play):
 
 
 def in_slurm(nodes, script, gpus="", policy=SITE, **more):
-    """A shell script under a Slurm of so many nodes of this machine: h1, h2, … Each lists `gpus`."""
+    """A shell script under a Slurm of so many nodes of this machine: h1, h2, … Each lists
+    `gpus`."""
     return shell(
         f'chmod 755 .; exec "$source/tests/sites/slurm-here" slurm {nodes} bash script',
         files={"site.json": policy, "script": script},

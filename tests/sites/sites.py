@@ -473,7 +473,8 @@ SPEEDS = [
 ]
 
 NVML = {"HIMENO_NVML": f"{build}/tests/unit/fake_nvml.so"}
-SILENT = """"$MPIRUN" -np 2 env LD_PRELOAD="$LD_PRELOAD:$build/tests/fault/stop_at.so" STOP_AT=1:12 \\
+SILENT = """"$MPIRUN" -np 2 \\
+  env LD_PRELOAD="$LD_PRELOAD:$build/tests/fault/stop_at.so" STOP_AT=1:12 \\
   "$himeno" -b null -s XS -t 1 -x staged --timeout 2"""
 SHORT = """"$MPIRUN" -np 2 env LD_PRELOAD="$LD_PRELOAD:$build/tests/fault/short_message.so" \\
   "$himeno" -b null -s XS -n 200 -x staged-mpi --timeout 5"""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A week of the passive checks of scripts/sites/node.py on 64 played nodes, hour by hour. Faults come
-and go; what the kernel, the PCI bus, nvidia-smi and Slurm say is played, and all else is the
+"""A week of the passive checks of scripts/sites/node.py on 64 played nodes, hour by hour. Faults
+come and go; what the kernel, the PCI bus, nvidia-smi and Slurm say is played, and all else is the
 script's own. Fails if a node is drained without a fault, or a fault is not named.
 
 usage: week.py SCRIPTS FOLDER"""

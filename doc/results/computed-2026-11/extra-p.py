@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Extra-P (pip install extrap==4.2.5): each size and transport, cut along i, fitted without the most ranks. RUNS.jsonl RANKS KERNEL."""
+"""Extra-P (pip install extrap==4.2.5): each size and transport, cut along i, fitted without the
+most ranks. RUNS.jsonl RANKS KERNEL."""
 
 import collections
 import json
@@ -49,5 +50,6 @@ for (size, _, transport), of in series.items():
         errors[transport].append(100 * abs(guess / statistics.median(of[most]) - 1))
 for transport, off in sorted(errors.items()):
     print(
-        f"{transport}: {len(off)} series, half within {statistics.median(off):.1f}%, worst {max(off):.1f}%"
+        f"{transport}: {len(off)} series, half within {statistics.median(off):.1f}%, "
+        f"worst {max(off):.1f}%"
     )
