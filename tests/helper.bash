@@ -135,3 +135,10 @@ said() {
 
 # json FILE EXPRESSION: its value, of the document as d.
 json() { "$PYTHON" -ISc "import json,sys; d=json.load(open(sys.argv[1])); print($2)" "$1"; }
+
+# unfolded: $output of scripts/accept with each wrapped line on one line. Only commands, paths and
+# lines with escaped characters may exceed 100 columns.
+unfolded() {
+  if LC_ALL=C.UTF-8 grep -aE '^.{101}' <<<"$output" | grep -avE '^    (scontrol|[./])|^(accept|  for the vendor of )|\\[xu]'; then return 1; fi
+  output=$(sed -E ':more; N; s/\n {6}([^ ])/ \1/; t more; P; D' <<<"$output")
+}

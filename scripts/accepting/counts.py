@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Number of devices per host, from --per-host, --inventory, the hostfile, Slurm or the hosts themselves; and which hosts have fewer."""
+"""The number of devices per host, and hosts with fewer.
+
+It comes from --per-host, --inventory, the hostfile, Slurm or the hosts themselves."""
 
 import collections
 import os
@@ -16,7 +18,9 @@ from processes import output
 
 
 def gpus_of(text, named=True):
-    """The GPUs of a list such as gres/gpu:h100:8,nic:1 or gpu:2(IDX:0-1). Without `named` it holds types of GPU alone, as h100:4,a100:4 does."""
+    """The number of GPUs in a list such as gres/gpu:h100:8,nic:1 or gpu:2(IDX:0-1).
+
+    Without `named` the list has only types of GPU, such as h100:4,a100:4."""
     total = 0
     for one in filter(None, re.sub(r"\([^()]*\)", "", text).split(",")):
         words = re.split(r"[:=/]", one.strip())
@@ -29,18 +33,18 @@ def gpus_of(text, named=True):
 
 
 def places_in(text):
-    """How many numbers 0,2-5 stands for."""
+    """How many numbers a list such as 0,2-5 has."""
     ends = [re.fullmatch(r"(\d+)-(\d+)", one) for one in filter(None, text.split(","))]
     return sum(int(one[2]) - int(one[1]) + 1 if one else 1 for one in ends)
 
 
 def shared_out(text):
-    """A job's GPUs over its nodes; 0 where that does not come out even."""
+    """A job's GPUs per node; 0 if they cannot be divided evenly."""
     total, nodes = gpus_of(text, named=False), int(os.environ.get("SLURM_JOB_NUM_NODES") or 0)
     return total // nodes if nodes and total % nodes == 0 else 0
 
 
-# The job's request comes before a node's own number.
+# The job's request takes precedence over a node's own number.
 VARIABLES = (
     ("SLURM_GPUS_PER_NODE", lambda text: gpus_of(text, named=False)),
     ("SLURM_TRES_PER_NODE", gpus_of),
@@ -52,7 +56,7 @@ VARIABLES = (
 
 
 def by_slurm(names):
-    """{host: GPUs} that Slurm gave to the job; empty where it says nothing."""
+    """{host: GPUs} that Slurm gave to the job; empty if unknown."""
     number = os.environ.get("SLURM_JOB_ID")
     found = {}
     for nodes, text in re.findall(
@@ -68,13 +72,13 @@ def by_slurm(names):
 
 
 def most_common(counts):
-    """The largest of those that are most common."""
+    """The most common count; the largest of several."""
     found = collections.Counter(counts)
     return max(found, key=lambda count: (found[count], count))
 
 
 def expect(a):
-    """Sets a.expected, {host: what it should have} by --inventory."""
+    """Set a.expected, {host: what it should have} by --inventory."""
     try:
         listed = inventory.checked(read_parsed(a.inventory), expand) if a.inventory else {}
     except (ValueError, BadInput) as error:
@@ -83,8 +87,10 @@ def expect(a):
 
 
 def count(a):
-    """Sets a.devices, {host: ranks}, None where the hosts must be asked, and a.listed, {host: devices} of an inventory, a hostfile or
-    Slurm; those of a hostfile need not be GPUs."""
+    """Set a.devices, {host: ranks}, and a.listed, {host: devices}.
+
+    a.devices is None if the hosts must be asked. a.listed is from an inventory, a hostfile or
+    Slurm; the devices of a hostfile need not be GPUs."""
     if a.per_host is not None and a.per_host < 1:
         raise BadInput(f"--per-host {a.per_host}: must be at least 1")
     listed = {name: inventory.number_in(host.get("gpus", ())) for name, host in a.expected.items()}
@@ -96,13 +102,12 @@ def count(a):
         most_common(a.listed.values()) if a.listed else int(tasks) if tasks.isdigit() else None
     )
     a.devices = {name: a.listed.get(name, usual) for name in a.names} if usual else None
-    a.per_host = (
-        a.devices if usual and set(a.devices.values()) != {usual} else usual
-    )  # for plan.json
+    # plan.json has it.
+    a.per_host = a.devices if usual and set(a.devices.values()) != {usual} else usual
 
 
 def differing(devices):
-    """{host: words} of those with another number of devices than most."""
+    """{host: text} of hosts with another number of devices than most."""
     usual = most_common(devices.values())
     return {
         name: f"has {count} device{'s' * (count != 1)}, most hosts have {usual}"
@@ -115,7 +120,7 @@ def differing(devices):
 
 
 def held_by(document):
-    """How many GPUs, or devices of another kind than the CPU, the ranks of a host had; None if unknown."""
+    """Number of devices, other than CPUs, that the ranks of a host had; None if unknown."""
     ranks = (document or {}).get("ranks") or []
     if not ranks:
         return None
@@ -126,7 +131,7 @@ def held_by(document):
 
 
 def unused_by(document):
-    """Usable devices of a host that no rank had."""
+    """Number of usable devices of a host that no rank had."""
     return max(
         (rank.get("host_devices_unused") or 0 for rank in (document or {}).get("ranks") or []),
         default=0,
@@ -134,18 +139,18 @@ def unused_by(document):
 
 
 def seen_by(document):
-    """How many devices a host has, as one rank on it saw them."""
+    """Number of devices of a host, from the document of one rank on it."""
     return 1 + unused_by(document)
 
 
 def untested(run):
-    """{host: usable devices that no step of its own ran on}"""
+    """{host: number of usable devices that stage alone did not use}"""
     found = {name: unused_by(run.document(f"alone-{name}")) for name in run.tested}
     return {name: count for name, count in found.items() if count}
 
 
 def short(run, names):
-    """{host: why} of those with fewer devices than are listed for them, or than their peers have."""
+    """{host: why} of hosts with fewer devices than are listed for them, or than their peers."""
     if run.a.backend in ("cpu", "qpu"):
         return {}
     held = {name: held_by(run.document(f"alone-{name}")) for name in names}

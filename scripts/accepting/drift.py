@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Comparison with an earlier acceptance: each device's rate with its noise, new and vanished
-devices, changes of versions, and the share of the rate at installation that a contract guarantees."""
+devices, changes of versions, and the guaranteed share of the rate at installation."""
 
 import calendar
 import math
@@ -12,7 +12,7 @@ import inventory
 from endings import BadInput
 from files import read_document
 from hosts import fold
-from steps import INSTALLATION, Finished, device_of, percent_from, say
+from steps import INSTALLATION, Finished, device_of, percent_from, say, say_wrapped
 
 RATE_MIN = 0.90  # of the rate at installation, unless the policy says otherwise
 SIGMAS, LEAST, NOISY = 3, 0.01, 0.05  # as REFERENCE_... of judge/reference.h
@@ -29,7 +29,7 @@ def keyed(rows):
 
 
 def move(before, now):
-    """Gives a device that was moved its new host. Returns {UUID: its earlier host}."""
+    """Move the earlier row of a device to its present host. Return {UUID: its earlier host}."""
     gone, come = before.keys() - now.keys(), now.keys() - before.keys()
     moved = {}
     for host, device in sorted(come, key=str):
@@ -41,7 +41,7 @@ def move(before, now):
 
 
 def change(old, new, days, limit):
-    """The row of a device, of which one side may be missing."""
+    """The row of a device; `old` or `new` may be None."""
     row = {key: (new or old)[key] for key in ("host", "rank", "uuid")}
     row.update(
         before=old and old["gflops"],
@@ -55,16 +55,14 @@ def change(old, new, days, limit):
         row["outcome"] = "vanished" if old else "new"
         return row
     if days and None not in (old["corrected"], new["corrected"]):
-        # The counter begins at zero with the driver.
+        # The counter is reset when the driver is loaded.
         row["corrected_per_day"] = (
             new["corrected"] - (old["corrected"] if new["corrected"] >= old["corrected"] else 0)
         ) / days
     if not row["before"] or not row["gflops"] or None in (old["noise"], new["noise"]):
         return row
-    ratio, noise = (
-        row["gflops"] / row["before"],
-        max(LEAST, SIGMAS * math.hypot(old["noise"], new["noise"])),
-    )
+    ratio = row["gflops"] / row["before"]
+    noise = max(LEAST, SIGMAS * math.hypot(old["noise"], new["noise"]))
     row.update(percent=percent_from(row["gflops"], row["before"]), noise=round(100 * noise, 2))
     if ratio < limit:
         row["outcome"] = (
@@ -78,7 +76,7 @@ def change(old, new, days, limit):
 
 
 def of_host(rows):
-    """The row of a host: that of its slowest device."""
+    """The row of a host: its slowest device before and now."""
     known = [row for row in rows if row["percent"] is not None]
     if not known:
         return None
@@ -95,7 +93,7 @@ def of_host(rows):
 
 
 def properties(run, name):
-    """{property: value} of a host that may change with its software or its parts."""
+    """{property: value} of a host's software and hardware."""
     document = run.document(f"alone-{name}") or {}
     found = {
         "himeno-gpu": document.get("version"),
@@ -133,9 +131,9 @@ def notes(rows, moved, hosts, apart):
     lines = [
         f"{outcome} devices: {named(outcome)}" for outcome in ("new", "vanished") if named(outcome)
     ]
+    now = {row["uuid"]: row["host"] for row in rows}
     lines += [
-        f"moved device: {device} from {host} to {next(row['host'] for row in rows if row['uuid'] == device)}"
-        for device, host in moved.items()
+        f"moved device: {device} from {host} to {now[device]}" for device, host in moved.items()
     ]
     growing = [
         f"{row['host']} {row['uuid']} {row['corrected_per_day']:.3g}"
@@ -147,14 +145,18 @@ def notes(rows, moved, hosts, apart):
 
 
 def compare_with(run, folder):
-    """Compares the run with the acceptance in a folder, reports what is below the guaranteed rate, and sets run.drift."""
+    """Compare the run with the acceptance in a folder, and set run.drift.
+
+    A device below the guaranteed rate is a finding."""
     before = Finished(folder)
     if (
         before.a.names
         and work_of(run) != work_of(before)
         and None not in (*work_of(run).values(), *work_of(before).values())
     ):
-        raise BadInput(f"{folder}: its runs were of {work_of(before)}, these are of {work_of(run)}")
+        raise BadInput(
+            f"{folder}: its steps computed {work_of(before)}, these compute {work_of(run)}"
+        )
     limit = (read_document(run.a.policy) or {}).get("rate_of_installation_min", RATE_MIN)
     days = round(
         (time.time() if not run.ended else seconds_of(run.ended)) / 86400
@@ -197,7 +199,8 @@ def compare_with(run, folder):
             run.find(
                 "slow" if row["outcome"] != "noisy" else "noisy",
                 [row["host"]],
-                f"{device} reaches {row['gflops'] / row['before']:.3f} of its rate at installation, {row['gflops']:.5g} of {row['before']:.5g} GFLOPS, "
+                f"{device} reaches {row['gflops'] / row['before']:.3f} of its rate at "
+                f"installation, {row['gflops']:.5g} of {row['before']:.5g} GFLOPS, "
                 f"at least {limit:g} is guaranteed (noise {row['noise']:.1f}%)",
                 run.done[f"alone-{row['host']}"],
                 device=device,
@@ -210,19 +213,17 @@ def compare_with(run, folder):
 
 def shown(drift):
     rows = [row for row in drift["devices"] if row["percent"] is not None]
-    say(
-        f"\n  drift since {drift['time'][:10]}, {drift['days']:.0f} days, {drift['against']}: {len(rows)} devices compared"
-        + (
-            f", median change {statistics.median(row['percent'] for row in rows):+.1f}%"
-            if rows
-            else ""
-        )
+    median = statistics.median(row["percent"] for row in rows) if rows else 0
+    say("")
+    say_wrapped(
+        f"  drift since {drift['time'][:10]}, {drift['days']:.0f} days, {drift['against']}: "
+        f"{len(rows)} devices compared" + f", median change {median:+.1f}%" * bool(rows)
     )
     for row in rows:
         if row["outcome"] != "unchanged":
-            say(
-                f"    {row['host']} {device_of(row)}: {row['before']:.5g} → {row['gflops']:.5g} GFLOPS, "
-                f"{row['percent']:+.1f}% (noise {row['noise']:.1f}%): {row['outcome']}"
+            say_wrapped(
+                f"    {row['host']} {device_of(row)}: {row['before']:.5g} → {row['gflops']:.5g} "
+                f"GFLOPS, {row['percent']:+.1f}% (noise {row['noise']:.1f}%): {row['outcome']}"
             )
     for line in drift["notes"]:
-        say(f"    {line}")
+        say_wrapped(f"    {line}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What others need of an acceptance: the machine, the rates of its devices, the limits with their
-origin, the likely cause of each finding, and one archive per drained host for its vendor."""
+"""What others need from an acceptance: the machine, the rates of its devices, the limits with
+their origin, the likely cause of each finding, and one archive per drained host for its vendor."""
 
 import io
 import json
@@ -16,7 +16,7 @@ from hosts import fold
 from stages import PAIRS_POLICY
 from steps import percent_from
 
-# What a finding's kind, checks and text match: the likely cause and the next step. The first counts.
+# Pattern of a finding's kind, checks and text; likely cause; next step. The first match counts.
 CAUSES = [
     (re.compile(pattern), cause, step)
     for pattern, cause, step in (
@@ -28,7 +28,8 @@ CAUSES = [
         (
             "^lost",
             "the device has failed, or its driver cannot open it",
-            "look for Xid events in the kernel log, reset or reseat the device, replace it if it is lost again",
+            "look for Xid events in the kernel log, reset or reseat the device, "
+            "replace it if it is lost again",
         ),
         (
             "^device hang",
@@ -70,7 +71,8 @@ CAUSES = [
         (
             "rate of installation",
             "the device has become slower since it was installed",
-            "compare driver and firmware with the earlier run, then claim the guaranteed rate from the vendor",
+            "compare driver and firmware with the earlier run, "
+            "then claim the guaranteed rate from the vendor",
         ),
         (
             "hardware thermal|thermal|temperature",
@@ -84,7 +86,7 @@ CAUSES = [
         ),
         (
             "ECC|retired|hardware errors|NVLink CRC",
-            "memory or a link of the device corrects or has errors",
+            "memory or a link of the device has errors",
             "run the vendor's diagnostics, replace the device or reseat the link",
         ),
         (
@@ -155,7 +157,7 @@ def inventories(run):
 
 
 def devices(run):
-    """One row per device, as the step of its host by itself measured it."""
+    """One row per device, from stage alone."""
     serials = {
         one["uuid"]: one["serial"]
         for host in inventories(run).values()
@@ -227,7 +229,7 @@ def machine(run, rows):
 
 
 def durations(run):
-    """By stage: the number of its steps, and their seconds together."""
+    """{stage: number of its steps, and the sum of their seconds}"""
     found = {}
     for name, step in run.done.items():
         stage = found.setdefault(name.split("-")[0], {"steps": 0, "seconds": 0})
@@ -237,7 +239,7 @@ def durations(run):
 
 
 def limits(run):
-    """Each check of the policy: its limit, the origin of the limit, and the step with the smallest margin."""
+    """Each check of the policy: its limit, the limit's origin, the step with the least margin."""
     worst = {}
     for name, step in run.done.items():
         accept = (run.document(name) or {}).get("result", {}).get("accept") or {}
@@ -265,7 +267,7 @@ def limits(run):
 
 
 def explain(finding, severity, rows):
-    """Adds to a finding what its reader needs: how grave it is, the device, its distance from its peers, the likely cause and the next step."""
+    """Add severity, device, distance from the peers, likely cause and next step to a finding."""
     text = DEVICE.search(finding["why"])
     device = finding["device"] or (text[1].strip() if text else None)
     mine = [
@@ -303,7 +305,9 @@ def bundle_name(host):
 
 
 def bundles(run, document):
-    """One archive per drained host: its findings, the documents and logs of its steps, the commands that repeat them, and versions."""
+    """{host: name of its archive} of the drained hosts.
+
+    An archive has findings, documents and logs of the host's steps, commands and versions."""
     for name in os.listdir(run.a.folder):
         if name.startswith("bundle-") and name.endswith(".tar"):
             os.remove(os.path.join(run.a.folder, name))

@@ -27,7 +27,7 @@ def duration(text):
 
 
 def numbers(part, text):
-    """The texts that stand for what is in brackets: 01-03,7 → 01 02 03 7"""
+    """The expansion of a text in brackets: 01-03,7 → 01 02 03 7"""
     found = []
     for piece in text.split(","):
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", piece)
@@ -43,11 +43,11 @@ def is_ipv6(text):
 
 
 def expand(text):
-    """n[01-03,7],r[1-2]n[1-2] → n01 n02 n03 n7 r1n1 r1n2 r2n1 r2n2: the last brackets count fastest, as Slurm's do. Addresses are names, too."""
-    found = []
-    for part in filter(
-        None, re.split(r",(?![^\[\]]*\])", text.strip())
-    ):  # at commas outside of brackets
+    """n[01-03,7],r[1-2]n[1-2] → n01 n02 n03 n7 r1n1 r1n2 r2n1 r2n2, in Slurm's order.
+
+    Addresses are names, too."""
+    found, outside_brackets = [], r",(?![^\[\]]*\])"
+    for part in filter(None, re.split(outside_brackets, text.strip())):
         bare = part[1:-1] if part[0] + part[-1] == "[]" else part
         if is_ipv6(bare):
             found.append(bare)
@@ -95,7 +95,7 @@ def fold(names):
 
 
 def slots_of(words):
-    """The slots that a hostfile's line gives its host, None where it gives none: n1:8, n1 slots=8, n1 slots = 8, n1 max_slots=8."""
+    """The slots in the words of a hostfile's line, such as slots=8 or max_slots = 8, or None."""
     rest = re.sub(r"\s*=\s*", "=", " ".join(words))
     for key in ("slots", "max[-_]slots"):
         found = re.search(rf"(?:^|\s){key}=(\d+)(?:\s|$)", rest)
@@ -105,7 +105,7 @@ def slots_of(words):
 
 
 def from_file(path):
-    """[(host, slots or None)] of a hostfile, a line each, as Open MPI and MPICH write it."""
+    """[(host, slots or None)] of the lines of a hostfile, as Open MPI and MPICH read it."""
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         lines = [line.lstrip("\ufeff").split("#")[0].split() for line in file]
     found = []
@@ -121,14 +121,14 @@ def from_file(path):
 
 
 def names(a):
-    """Each host once, in the order given. Sets a.slots to what a hostfile says of their devices, by host."""
+    """Each host once, in the order given. Sets a.slots, {host: devices} by the hostfile."""
     if a.hosts is not None and a.hostfile is not None:
         raise BadInput("--hosts and --hostfile exclude each other")
     listed, a.slots = from_file(a.hostfile) if a.hostfile is not None else [], {}
     for name, slots in listed:
         a.slots[name] = a.slots.get(name, 0) + (slots or 1)
     named = {name for name, slots in listed if slots}
-    # A host that stands there once, without slots, says nothing of them; one that stands there N times has N.
+    # A host on one line without slots has an unknown number; a host on N lines has N.
     a.slots = {name: slots for name, slots in a.slots.items() if name in named or slots > 1}
     given = os.environ.get("SLURM_JOB_NODELIST")
     found = (
@@ -142,11 +142,12 @@ def names(a):
 
 
 def launcher(a):
-    """Words with {ranks}, {hosts}, {list}, {per_host}."""
+    """The launcher's command with placeholders such as {ranks} and {list}."""
     in_slurm = "SLURM_JOB_ID" in os.environ
     # Not --exact, which leaves each rank one core.
     usual = (
-        "srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} --ntasks-per-node={per_host} --kill-on-bad-exit=1"
+        "srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} "
+        "--ntasks-per-node={per_host} --kill-on-bad-exit=1"
         if in_slurm
         else f"{os.environ.get('MPIRUN') or 'mpirun'} -np {{ranks}} --host {{slots}}"
     )
@@ -155,13 +156,14 @@ def launcher(a):
     )
     for name in filter(is_ipv6, a.names if "{slots}" in given else []):
         raise BadInput(
-            f"{name}: mpirun --host takes no IPv6 address: use the host name, or a --launcher with {{list}}"
+            f"{name}: mpirun --host takes no IPv6 address: "
+            "use the host name, or a --launcher with {list}"
         )
     return given
 
 
 def filled(text, on, counts):
-    """The launcher's words for hosts with so many ranks each."""
+    """The launcher's command for the hosts `on` with `counts` ranks."""
     return text.format(
         ranks=sum(counts),
         hosts=len(on),
@@ -172,7 +174,7 @@ def filled(text, on, counts):
 
 
 def leaves(a):
-    """{switch: hosts} of the lowest switches that hold hosts; empty where nobody tells."""
+    """{leaf switch: hosts}; empty if unknown."""
     if a.topology:
         with open(a.topology, encoding="utf-8", errors="surrogateescape") as file:
             text = file.read()

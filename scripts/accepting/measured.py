@@ -7,18 +7,16 @@ import stages
 from steps import rows_by_host
 
 LOW, HIGH, EITHER = -1, 1, 0
-WHERE_KNOWN = (
-    "theory_share",
-    "pair_seconds",
-    "gflops_per_watt",
-)  # the other columns are in every table
-# Key, head, description, factor and format for readers, bad side (LOW, HIGH), least relative and absolute distance of an outlier.
+# Columns without any value are left out; the others are in every table.
+IF_KNOWN = ("theory_share", "pair_seconds", "gflops_per_watt")
+# Key, head, description, factor and format for readers, bad side (LOW, HIGH), and the least
+# relative and absolute distance of an outlier.
 COLUMNS = (
     ("gflops", "GFLOPS", "compute rate of the slowest device", 1, "{:#.5g}", LOW, 0.03, 0),
     (
         "ceiling_share",
-        "of ceiling",
-        "rate of the slowest device relative to its ceiling, the bandwidth that the same run measured",
+        "ceiling",
+        "rate of the slowest device relative to the bandwidth that the same run measured",
         100,
         "{:.1f}%",
         LOW,
@@ -27,8 +25,8 @@ COLUMNS = (
     ),
     (
         "theory_share",
-        "of theory",
-        "ceiling relative to the memory bandwidth in the data sheet",
+        "theory",
+        "that bandwidth relative to the data sheet",
         100,
         "{:.1f}%",
         LOW,
@@ -37,7 +35,7 @@ COLUMNS = (
     ),
     (
         "exchange_seconds",
-        "exchange µs",
+        "exch. µs",
         "halo exchange per sweep among the host's own devices",
         1e6,
         "{:.1f}",
@@ -71,8 +69,9 @@ COLUMNS = (
     ("errors", "errors", "ECC errors and retired pages of all devices", 1, "{:.0f}", HIGH, 0, 0),
 )
 RULE = (
-    f"worse than the median of the hosts by more than {stages.SIGMAS} × 1.4826 MAD and by more than 3% (GFLOPS, shares, MHz), 25% (exchange), "
-    f"10% (GFLOPS/W; W in either direction) or 8 °C; for errors, more than the median; needs at least {stages.PAIRS_MIN} hosts"
+    f"worse than the median of the hosts by more than {stages.SIGMAS} × 1.4826 MAD and by more "
+    "than 3% (GFLOPS, shares, MHz), 25% (exchange), 10% (GFLOPS/W; W in either direction) or 8 °C; "
+    f"for errors, more than the median; needs at least {stages.PAIRS_MIN} hosts"
 )
 
 
@@ -94,7 +93,7 @@ def most(values, best=max):
 
 
 def errors_of(ranks):
-    """Errors of all devices of a host; None if no device reports them."""
+    """Number of errors of all devices of a host; None if no device reports them."""
     reported = [(rank.get("telemetry") or {}).get("ecc") or {} for rank in ranks]
     counts = [
         ecc[key]
@@ -113,7 +112,8 @@ def share_of(document):
 
 
 def by_host(run):
-    """{host: (telemetry of its ranks in all steps, errors in each step of its own, exchanges with others)}; each document is read once."""
+    """{host: (telemetry of its ranks in all steps, errors in each step of its own, exchanges with
+    other hosts)}; each document is read once."""
     found = {name: ([], [], []) for name in run.a.names}
     for step, done in run.done.items():
         document = run.document(step) or {}
@@ -135,9 +135,8 @@ def row_of(name, document, telemetry, errors, pairs):
         "gflops": most([rank.get("gflops") or None for rank in ranks], min),
         "ceiling_share": share_of(document),
         "theory_share": most(((rank.get("theory") or {}).get("share") for rank in ranks), min),
-        "exchange_seconds": (stages.exchange_of(document) or None)
-        if len(ranks) > 1
-        else None,  # 0: within the sweep
+        # 0 if the kernels exchange within the sweep.
+        "exchange_seconds": len(ranks) > 1 and stages.exchange_of(document) or None,
         "pair_seconds": most(pairs, statistics.median),
         "celsius": most(max(one["celsius"]) for one in telemetry if one.get("celsius")),
         "watts": most(max(one["watts"]) for one in telemetry if one.get("watts")),
@@ -151,7 +150,7 @@ def row_of(name, document, telemetry, errors, pairs):
 
 
 def outliers(rows):
-    """Adds to each row the keys of its outliers."""
+    """Add the keys of its outliers to each row."""
     for row in rows:
         row["outliers"] = []
     for key, *_, side, share, least in COLUMNS:

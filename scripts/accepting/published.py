@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""accept.json as a page, and as metrics for node_exporter's textfile collector."""
+"""accept.json as an HTML page, and as metrics for node_exporter's textfile collector."""
 
 import os
 import time
@@ -12,8 +12,10 @@ from steps import device_of
 
 OUTCOMES = {"inapplicable": "does not apply"}
 METHOD = (
-    "First each host runs himeno-gpu alone, with one rank per device. It runs blocks of sweeps and compares the field bit for bit after each block. The later "
-    "stages are matrix products, pairs of hosts in rounds, leaf switches and all hosts, if selected. Hosts that fail are left out of the later stages.",
+    "First each host runs himeno-gpu alone, with one rank per device. It runs blocks of sweeps and "
+    "compares the field bit for bit after each block. The later stages are matrix products, pairs "
+    "of hosts in rounds, leaf switches and all hosts, if selected. Hosts that fail are left out of "
+    "the later stages.",
     f"Outliers are marked: {measured.RULE}. A mark never drains a host.",
     "A check that every host fails points to the policy or the set-up, and drains no host.",
 )
@@ -58,7 +60,7 @@ def percent(value):
 
 
 def shown(limit, key):
-    """A value of a check, or its limit, in words."""
+    """The text of a check's value or limit."""
     text = (
         number(limit[key])
         if limit["unit"] != "yes/no"
@@ -169,7 +171,8 @@ def machine(document):
             *((head, ", ".join(values)) for head, values in each.items() if values),
             (
                 "durations",
-                f"{document['seconds']:.0f} s elapsed; summed over parallel steps: {'; '.join(steps)}",
+                f"{document['seconds']:.0f} s elapsed; "
+                f"summed over parallel steps: {'; '.join(steps)}",
             ),
             ("policy", document["policy"]),
             ("command", document["command"]),
@@ -305,9 +308,10 @@ def html(document):
         parts.append(page.section("Commands that repeat each finding", page.preformatted(commands)))
     level = f"level {document['level']}, " if document["level"] else ""
     hosts = fold(document["hosts"]) if len(document["hosts"]) > 1 else document["hosts"][0]
+    count = f"{len(document['hosts'])} host{'s' * (len(document['hosts']) != 1)}"
     return page.page(
         f"Acceptance of {hosts}",
-        f"{len(document['hosts'])} host{'s' * (len(document['hosts']) != 1)}, {level}policy {document['policy']}, {document['time'][:10]}",
+        f"{count}, {level}policy {document['policy']}, {document['time'][:10]}",
         parts,
     )
 
@@ -334,7 +338,7 @@ def escaped(text):
 
 
 def prometheus(document, ended):
-    """Prometheus' text format."""
+    """The metrics in Prometheus' text format; `ended` is the time of the end in seconds."""
     lines = []
 
     def family(name, about, samples):
@@ -347,17 +351,21 @@ def prometheus(document, ended):
 
     rows = document["measured"]
     family("accepted", "Whether all hosts were accepted.", [("", document["accepted"])])
-    family("end_timestamp_seconds", "When this acceptance ended.", [("", ended)])
-    family("duration_seconds", "How long it took.", [("", document["seconds"])])
-    family("level", "Its level.", [("", document["level"])] if document["level"] else [])
+    family("end_timestamp_seconds", "Unix time of the end of the acceptance.", [("", ended)])
+    family("duration_seconds", "Duration of the acceptance.", [("", document["seconds"])])
+    family(
+        "level",
+        "Level of the acceptance, from 1 to 3.",
+        [("", document["level"])] if document["level"] else [],
+    )
     family(
         "host_passed",
-        "Whether the host passed.",
+        "Whether the host passed all checks.",
         [(f'{{host="{escaped(row["host"])}"}}', row["verdict"] == "pass") for row in rows],
     )
     family(
         "host_drain",
-        "Whether the host is to be drained.",
+        "Whether there is evidence of a fault of the host, so that it must be drained.",
         [(f'{{host="{escaped(row["host"])}"}}', row["host"] in document["drain"]) for row in rows],
     )
     about = {column[0]: f"{column[2][0].upper()}{column[2][1:]}." for column in measured.COLUMNS}
@@ -373,7 +381,7 @@ def prometheus(document, ended):
         )
     family(
         "host_outlier",
-        "Whether a value is an outlier among the hosts.",
+        "Whether the host's value of a metric is an outlier among the hosts.",
         [
             (f'{{host="{escaped(row["host"])}",of="{name}"}}', key in row["outliers"])
             for row in rows

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The verdict: a table, the hosts to drain, reasons, and the commands that repeat each finding."""
+"""The verdict: measurements, findings, hosts to drain, and commands that repeat each finding."""
 
 import os
-import textwrap
 import time
 
 import counts
@@ -12,7 +11,7 @@ import published
 from endings import GRAVEST
 from hosts import fold
 from stages import EVERYONE, PAIRS_POLICY, is_set_up, shared_checks
-from steps import say, titles, write_document
+from steps import say, say_wrapped, titles, write_document
 
 EXIT = {
     "not started": 7,
@@ -32,16 +31,12 @@ EXIT = {
     "suspect": 5,
 }
 DRAINS = ("wrong", "slow", "device hang", "lost")  # evidence against a host
-SHOWN = (
-    "path",
-    "suspect",
-    "duplicate",
-)  # something is wrong, and the host need neither be drained nor run again
+SHOWN = ("path", "suspect", "duplicate")  # neither drain the host nor test it again
 CHECKED = ("pass", "fail", "noisy")
 
 
 def drained(run, shared):
-    """{host: findings} that are evidence against one host, unless every host fails the same check."""
+    """{host: findings} that are evidence against the host; a check that all hosts fail is none."""
     found = {}
     for finding in run.findings:
         if (
@@ -54,7 +49,7 @@ def drained(run, shared):
 
 
 def to_run_again(run, drain):
-    """{host: findings} of steps that did not start, read, write or finish, or were inconclusive."""
+    """{host: findings} of steps that did not start or finish, or were inconclusive."""
     found = {}
     for finding in run.findings:
         if (
@@ -79,7 +74,9 @@ def suspected(run, drain):
 
 
 def tally(run):
-    """Checks of the policy: how many there are and fail, and {check: hosts for which no step could judge it}; None if no step was judged by the policy."""
+    """Counts of the policy's checks, and {check: hosts for which no step could judge it}.
+
+    None if no step was judged by the policy."""
     named, checked, failed = {}, set(), set()
     for name, step in list(run.done.items()):
         accept = (run.document(name) or {}).get("result", {}).get("accept", {})
@@ -120,21 +117,14 @@ def set_up(run, shared):
     for finding in run.findings:
         if is_set_up(finding, shared):
             found.setdefault(tuple(sorted(finding["checks"])), []).append(finding)
-    return [
-        f"{fold({name for one in alike for name in one['hosts']})}: "
-        + (
-            alike[0]["why"]
-            if len(alike) == 1
-            else f"every host fails this check, for example {alike[0]['hosts'][0]}: {alike[0]['why']}"
-        )
-        for alike in found.values()
-    ]
 
+    def line(alike):
+        first = alike[0]
+        example = f"every host fails this check, for example {first['hosts'][0]}: "
+        hosts = fold({name for one in alike for name in one["hosts"]})
+        return f"{hosts}: {example if len(alike) > 1 else ''}{first['why']}"
 
-def wrapped(text):
-    return textwrap.fill(
-        text, 100, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-    )
+    return list(map(line, found.values()))
 
 
 def figures(rows):
@@ -142,7 +132,7 @@ def figures(rows):
     columns = [
         column[0]
         for column in measured.COLUMNS
-        if column[0] not in measured.WHERE_KNOWN or any(row[column[0]] is not None for row in rows)
+        if column[0] not in measured.IF_KNOWN or any(row[column[0]] is not None for row in rows)
     ]
     lines = [
         ["host", *(column[1] for column in measured.COLUMNS if column[0] in columns), "verdict"]
@@ -154,7 +144,7 @@ def figures(rows):
                 measured.shown(key, row[key]) + ("*" if key in row["outliers"] else " ")
                 for key in columns
             ),
-            row["verdict"],
+            row["verdict"].split(" or ")[-1],
         ]
         for row in rows
     ]
@@ -163,19 +153,20 @@ def figures(rows):
     for line in lines:
         say(
             f"  {line[0]:<{widths[0]}}  "
-            + "  ".join(
+            + " ".join(
                 f"{text if text.endswith('*') else text.rstrip() + ' ':>{width + 1}}"
                 for text, width in zip(line[1:-1], widths[1:-1])
             )
             + f" {line[-1]}"
         )
-    say(wrapped(measured.legend(column for column in measured.COLUMNS if column[0] in columns)))
+    known = (column for column in measured.COLUMNS if column[0] in columns)
+    say_wrapped(f"  {measured.legend(known)}")
     if any(row["outliers"] for row in rows):
-        say(wrapped(f"* outlier: {measured.RULE}"))
+        say_wrapped(f"  * outlier: {measured.RULE}")
 
 
 def verdict_of(run, name, drain, again, alike):
-    """The verdict of one host in one word."""
+    """The verdict of one host in a few words."""
     if name not in run.tested:
         return "not tested"
     suspects = [finding for finding in suspected(run, drain) if name in finding["hosts"]]
@@ -196,15 +187,13 @@ def table(run, drain, again, alike):
     }
     shown = [name for name in run.a.names if name in drain or name in untested or alone.get(name)]
     for name in shown:
-        for place, finding in enumerate(drain.get(name, []) + alone.get(name, [])):
+        for finding in drain.get(name, []) + alone.get(name, []):
             device = (
                 f"{finding['device']}: "
                 if finding["device"] and finding["device"] not in finding["why"]
                 else ""
             )
-            say(
-                f"  {name if place == 0 else '':<{width}}  {finding['kind']}: {device}{finding['why']}"
-            )
+            say_wrapped(f"  {name:<{width}}  {finding['kind']}: {device}{finding['why']}")
         if name in untested:
             say(f"  {name:<{width}}  not tested: out of time")
     failed = {
@@ -219,24 +208,15 @@ def table(run, drain, again, alike):
             and finding["kind"] != "suspect"
             and (finding["kind"] in ("path", "usage") or len(finding["hosts"]) > 1)
         ):
-            say(
-                f"  {' and '.join(finding['hosts']) if len(finding['hosts']) < 4 else fold(finding['hosts'])}: {finding['why']}"
-            )
+            hosts = finding["hosts"]
+            named = " and ".join(hosts) if len(hosts) < 4 else fold(hosts)
+            say_wrapped(f"  {named}: {finding['why']}")
 
 
 def notes(run):
     """What was not judged or not tested, without a finding."""
-    left = counts.untested(run)
-    return [
-        *run.notes,
-        *(
-            [
-                f"devices not tested: {', '.join(f'{count} of {name}' for name, count in left.items())}"
-            ]
-            if left
-            else []
-        ),
-    ]
+    left = ", ".join(f"{count} of {name}" for name, count in counts.untested(run).items())
+    return [*run.notes, *([f"devices not tested: {left}"] if left else [])]
 
 
 def conclusion(run, alike, checks):
@@ -249,7 +229,8 @@ def conclusion(run, alike, checks):
     )
     if any(alike):
         parts = [
-            f"NOT ACCEPTED{at}: policy or set-up? A check that every host fails points to the policy or the set-up",
+            f"NOT ACCEPTED{at}: policy or set-up? "
+            "A check that every host fails points to the policy or the set-up",
             *failed,
         ]
     elif run.findings:
@@ -277,7 +258,7 @@ def advice(run, drain, again):
     if drain or again or suspected(run, drain):
         say("")
     if drain:
-        say(f"  drain: {fold(drain)}")
+        say_wrapped(f"  drain: {fold(drain)}")
         say(
             f'    scontrol update NodeName={fold(drain)} State=DRAIN Reason="himeno-gpu acceptance"'
         )
@@ -285,9 +266,9 @@ def advice(run, drain, again):
     for name, found in again.items():
         reasons.setdefault(f"{found[0]['kind']}: {found[0]['why']}", []).append(name)
     for why, names in reasons.items():
-        say(f"  run again: {fold(names)} ({why})")
+        say_wrapped(f"  run again: {fold(names)} ({why})")
     for finding in suspected(run, drain):
-        say(f"  suspect: {fold(finding['hosts'])} ({finding['why']})")
+        say_wrapped(f"  suspect: {fold(finding['hosts'])} ({finding['why']})")
 
 
 def severity_of(finding, drain, alike):
@@ -315,11 +296,10 @@ def write(run):
     table(run, drain, again, alike)
     reasons = set_up(run, shared)
     for line in reasons:
-        say(f"  policy or set-up? {line}")
+        say_wrapped(f"  policy or set-up? {line}")
     if run.left_out:
-        say(
-            f"  left out, no time: {', '.join(run.left_out[:8])}{' ...' if len(run.left_out) > 8 else ''}"
-        )
+        more = " ..." if len(run.left_out) > 8 else ""
+        say_wrapped(f"  left out, no time: {', '.join(run.left_out[:8])}{more}")
     if run.findings:
         say("\n  to repeat:")
         for command in dict.fromkeys(finding["command"] for finding in run.findings):
@@ -368,5 +348,6 @@ def write(run):
     published.write(document, run.a)
     for name, bundle in document["bundles"].items():
         say(f"  for the vendor of {name}: {os.path.join(run.a.folder, bundle)}")
-    say(f"\n  {words}")
+    say("")
+    say_wrapped(f"  {words}")
     return code or (5 if run.left_out else 0)

@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""A soak: all hosts for hours. What fails is dropped, and the others go on."""
+"""A soak: all hosts for hours. Hosts that fail are dropped, and the others go on."""
 
 import math
 import statistics
 
 import stages
 from files import read_document
-from steps import device_of, hosts_of, say
+from steps import device_of, hosts_of, say, say_wrapped
 
-SHORTEST = 0.05  # of a slice: a shorter rest is none
+SHORTEST = 0.05  # share of a slice: a shorter rest is left out
 STRESSED = 0.9  # of the power limit, as in suite/worth.h
-BLOCKS = 20  # of products, in a slice, or more
-KERNELS_MOST = 3  # that take turns in a slice of products, each for gemm-gpu's --time: ours and two libraries, until a slice has told
+BLOCKS = 20  # at least so many blocks of products per slice
+# Kernels that share a slice of products, each for gemm-gpu's --time: ours and two libraries. Later
+# slices use the number that the first has found.
+KERNELS_MOST = 3
 
 
 def soak(run):
-    """Memory-bound and compute-bound work by turns: a device is seldom wrong under one load alone. Returns the hosts that are left."""
+    """Alternate memory-bound and compute-bound work, and return the hosts that passed.
+
+    A faulty device may be wrong under only one of the loads."""
     length = run.a.soak / max(1, round(run.a.soak / run.a.slice))
     kinds = ["memory", "compute"] if run.has("gemm-gpu") else ["memory"]
     if len(kinds) == 1:
@@ -31,7 +35,7 @@ def soak(run):
             break
         document = run.document(name)
         for line in noticed(step, document):
-            say(f"  {name}: {line}")
+            say_wrapped(f"  {name}: {line}")
         passed = step["outcome"] in ("pass", "slow")
         if passed and kind == "compute":
             planned, kernels = kernels, kernels_of(document) or kernels
@@ -48,16 +52,22 @@ def soak(run):
 
 
 def kernels_of(document):
-    """How many took turns in a slice of products: gemm-gpu's own, and the libraries that it could time; 0 where nothing tells."""
+    """Number of kernels in a slice of products: ours, and timed libraries; 0 if unknown."""
     libraries = (document or {}).get("yardsticks")
     return 0 if libraries is None else 1 + sum(bool(one.get("samples")) for one in libraries)
 
 
 def noticed(step, document):
-    """Who was slow for a while in a slice, and what was counted, a line each: hours are held against no limit of them, so that nobody is drained for it."""
+    """One line per transient slowdown and per rank with errors in a slice.
+
+    They have no limit in a run of hours, so no host is drained for them."""
     ranks = (document or {}).get("ranks", [])
     for one in (document or {}).get("episodes", []):
-        yield f"SLOW ONCE  {place(step, ranks, one['rank'])}: {one['of']} was {one['slowness']:.3g} times its usual from second {one['begin']:.1f} to {one['end']:.1f}"
+        yield (
+            f"SLOW ONCE  {place(step, ranks, one['rank'])}: {one['of']} was "
+            f"{one['slowness']:.3g} times its usual "
+            f"from second {one['begin']:.1f} to {one['end']:.1f}"
+        )
     for at, rank in enumerate(ranks):
         counters = [
             f"{name} {count}" for name, count in (rank.get("counted") or {}).items() if count
@@ -71,13 +81,13 @@ def place(step, ranks, at):
 
 
 def worth(document):
-    """(device-days, share of the power limit or None) of a slice, as its program tells them."""
+    """(device-days, share of the power limit or None) of a slice, from its document."""
     worth = (document or {}).get("worth") or (document or {}).get("result", {}).get("soak", {})
     return worth.get("device_days", 0), worth.get("power_share")
 
 
 def say_worth(clean):
-    """What the slices without a finding exclude together, and the kind of work that was hardest."""
+    """Print what the clean slices exclude together, and the kind of work with the most power."""
     days = sum(days for slices in clean.values() for days, _ in slices)
     hard = {
         kind: statistics.median(share for _, share in slices)
@@ -85,19 +95,19 @@ def say_worth(clean):
         if slices and all(share is not None for _, share in slices)
     }
     if days > 0:
-        say(
-            f"  confidence 95%: fewer than {-1000 * math.log(0.05) / days:.3g} wrong blocks per 1000 device-days, from {days:.3g} device-days of clean slices"
+        say_wrapped(
+            f"  confidence 95%: fewer than {-1000 * math.log(0.05) / days:.3g} wrong blocks "
+            f"per 1000 device-days, from {days:.3g} device-days of clean slices"
         )
     if hard:
         kind = max(hard, key=hard.get)
-        say(
-            f"  load: {hard[kind]:.2f} of the power limit by {kind}{': NOT STRESSED' if hard[kind] < STRESSED else ''}"
-        )
+        stress = ": NOT STRESSED" if hard[kind] < STRESSED else ""
+        say(f"  load: {hard[kind]:.2f} of the power limit by {kind}{stress}")
 
 
 def job(run, name, seconds, kernels):
     if name.endswith("compute"):
-        # The library's products are heat too: what one of them gets wrong is the device's fault.
+        # --accept counts a wrong product of the library, too, as the device's fault.
         each = seconds / kernels
         work = {
             "program": "gemm-gpu",
@@ -125,7 +135,8 @@ def job(run, name, seconds, kernels):
 
 
 def hotter(run, seconds):
-    """Long blocks reach the power limit; with beta all of their products are in the C that is compared. What the user says holds."""
+    """Options that --gemm-options do not set: long blocks, which reach the power limit, and beta,
+    with which all products of a block are in the C that is compared."""
     said = {word.split("=")[0] for word in run.a.gemm_options}
     return [
         word
@@ -135,11 +146,13 @@ def hotter(run, seconds):
     ]
 
 
-# ---- who was it? ----
+# ---- failures ----
 
 
 def after_failure(run, step, names):
-    """Reports who failed in a slice, and returns those that go on: none where nobody is found, since the next slice would fail too."""
+    """Report the hosts that failed in a slice, and return the others.
+
+    If no host is found to blame, none is returned, because the next slice would fail too."""
     before = len(run.findings)
     for rank, device, why in culprits(read_document(run.path(step["name"], "doc"))):
         run.find("wrong", [hosts_of(step)[rank]], why, step, device=device)
@@ -162,7 +175,7 @@ def after_failure(run, step, names):
 
 
 def each_by_itself(run, step, names):
-    """The stage alone again, and the products where those failed."""
+    """Repeat stage alone, and then the products if a slice of them failed."""
     number = step["name"].split("-")[1]
     kept = stages.sort_out(run, "himeno-gpu", stages.by_themselves(run, names, f"alone-{number}"))
     if kept == names and step["name"].endswith("compute"):
@@ -170,7 +183,7 @@ def each_by_itself(run, step, names):
 
 
 def culprits(document):
-    """(rank, device, why) of each rank that was wrong: a bit in a soak, or a product."""
+    """(rank, device, why) of each rank with a wrong field or product."""
     ranks = (document or {}).get("ranks", [])
     found = (document or {}).get("result", {}).get("soak", {}).get("found", [])
     wrong = {

@@ -13,30 +13,37 @@ import inventory
 from endings import Trouble
 from files import read_document
 from hosts import fold
-from steps import checks_of, device_of, failed_checks, hosts_of, rows_by_host, say, write_document
+from steps import (
+    checks_of,
+    device_of,
+    failed_checks,
+    hosts_of,
+    rows_by_host,
+    say,
+    say_wrapped,
+    write_document,
+)
 
-# A pair is slow beyond so many standard deviations, and beyond this share, of the pairs' usual exchange.
+# A pair is slow if its exchange exceeds the median by this many standard deviations and this share.
 SIGMAS = 5
 LEAST = 0.25
-PAIRS_MIN = 4  # with fewer there is no usual
-LEAST_OF_FEW = 0.5  # over the fastest pair of few hosts
-FEW_HOSTS = (
-    4  # of which a bad one has half of the pairs or more, so that the median is no usual one
-)
+PAIRS_MIN = 4  # values from which a median is meaningful
+LEAST_OF_FEW = 0.5  # excess over the fastest pair of few hosts
+# Up to this number of hosts a bad host has half of the pairs or more, which spoils the median.
+FEW_HOSTS = 4
 INVENTORY_SECONDS = 20
 INVENTORY_SHARE = 0.15  # of the budget
-SUSPECT = 0.10  # a host this much slower than the fastest, although nothing else is wrong
-SUSPECT_IN_SLOW = 0.03  # in a job that is slow
+SUSPECT = 0.10  # a host this much slower than the fastest is suspect
+SUSPECT_IN_SLOW = 0.03  # the same in a job that is slow
 PAIRS_POLICY = "pairs of hosts"
-TENSOR_TYPE = "bf16"  # of a second step of products, if the devices have it
-NO_TYPE = "does not take type"  # as gemm-gpu prints
-PRODUCTS_LEAST = 0.05  # a device this much below the usual is slow at arithmetic
-BLOCKS_MIN = 3  # with fewer there is no noise
+TENSOR_TYPE = "bf16"  # element type of a second step of products
+NO_TYPE = "does not take type"  # printed by gemm-gpu
+PRODUCTS_LEAST = 0.05  # a device this much below the median is slow at arithmetic
+BLOCKS_MIN = 3  # blocks from which noise is known
 NORMAL_MAD = 1.4826
-EVERYONE = "every host"  # failed together, so that none of them is to blame
-NO_DEVICE = re.compile(
-    r"\bbackend \w+: (?!too little host memory)"
-)  # the program's reason for having none
+EVERYONE = "every host"  # check of a finding for which no single host is to blame
+# The program's reason for having no device.
+NO_DEVICE = re.compile(r"\bbackend \w+: (?!too little host memory)")
 NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified", "duplicate"}
 
 
@@ -53,7 +60,9 @@ def chosen(text):
 
 
 def all_of_them(run, soaked=None):
-    """Each stage gets what the ones before it left. A soak had the stage alone, and left the hosts `soaked`."""
+    """Run the stages; each gets the hosts that passed the earlier ones.
+
+    After a soak, which begins with the stage alone, these are the hosts `soaked`."""
     work = {
         "alone": alone,
         "products": products,
@@ -71,7 +80,7 @@ def all_of_them(run, soaked=None):
 
 
 def sized(run):
-    """Each rank's problem; himeno-gpu chooses by the kind of device where nothing was asked for."""
+    """Options of each rank's problem; without --size himeno-gpu chooses by the kind of device."""
     more = [
         word
         for name in ("block", "timeout")
@@ -89,7 +98,7 @@ def accepted_by(run, *more):
 
 
 def inventories(run):
-    """{host: what it has}, and the {host: step} that asked it"""
+    """{host: inventory} and {host: step}"""
     steps = by_themselves(
         run,
         run.a.names,
@@ -119,14 +128,16 @@ def write_inventory(run):
 
 
 def compare_inventories(run):
-    """Names what hosts have otherwise than --inventory and than each other. A GPU less than the file lists is lost."""
+    """Report differences of the hosts from --inventory and from each other.
+
+    A host with fewer GPUs than the file lists has lost one."""
     if not run.a.inventory and (len(run.a.names) < 2 or "--stages" in getattr(run.a, "given", {})):
         return
     found, steps = inventories(run)
     unknown = [name for name in run.a.names if name not in found]
     unlisted = [name for name in found if run.a.inventory and not run.a.expected[name]]
     for name in unknown if run.a.inventory else ():
-        if name in steps:  # asked, and nobody knows whether it has what the file lists
+        if name in steps:  # the host did not answer
             run.find(
                 "unverified",
                 [name],
@@ -140,7 +151,7 @@ def compare_inventories(run):
     ]
     for name, host in found.items():
         for title, text in inventory.differences(run.a.expected[name], host):
-            say(f"  {name}: {text}")
+            say_wrapped(f"  {name}: {text}")
             lost = title == "GPUs" and len(host["gpus"]) < inventory.number_in(
                 run.a.expected[name]["gpus"]
             )
@@ -154,7 +165,7 @@ def compare_inventories(run):
     for alike in inventory.of_one_type(found):
         for title, names, text in inventory.unlike(alike, fold):
             if not all(title in inventory.summary(run.a.expected[name]) for name in alike):
-                say(f"  {text}")
+                say_wrapped(f"  {text}")
                 if names and not inventory.is_software(title):
                     run.find(
                         "suspect", names, text, steps[names[0]], checks=[f"inventory: {title}"]
@@ -190,7 +201,9 @@ def alone(run, names):
 
 
 def count(run):
-    """If nothing says how many devices the hosts have, each is asked by a step of one rank. A host that does not answer gets as many as most."""
+    """Ask each host for its number of devices, by a step of one rank, unless the number is known.
+
+    A host that does not answer gets the most common number."""
     run.a.asked = not run.a.devices
     if run.a.asked:
         run.a.devices = dict.fromkeys(run.a.names, 1)
@@ -208,13 +221,17 @@ def count(run):
             }
         if len(run.a.names) == 1 and run.a.backend not in ("cpu", "qpu"):
             run.notes.append(
-                "the number of devices is what the host itself reports: give --per-host or --inventory"
+                "the number of devices is what the host itself reports: "
+                "give --per-host or --inventory"
             )
 
 
 def suspects(run, rows, steps, least):
-    """Reports hosts whose slowest device is slower than the fastest host's, of the same type, by more than `least`. It may be half of the hosts: nobody
-    is drained for it. A host whose ranks waited for a core for that share of the time is left out. Returns whether there are any."""
+    """Report hosts that are slower than the fastest host with the same model by more than `least`.
+
+    The slowest device of each host counts. These may be half of the hosts, so none is drained.
+    A host whose ranks waited for a core during that share of the time is left out.
+    Return whether there are any."""
     rates, found = {}, False
     for name, ranks in rows.items():
         if all(
@@ -245,7 +262,9 @@ def suspects(run, rows, steps, least):
 
 
 def duplicates(run, steps):
-    """Names of hosts that were given by another name before; devices tell hosts apart that call themselves alike."""
+    """Names that lead to a host which another name has named already.
+
+    Hosts that call themselves the same are told apart by their devices."""
     first, again = {}, set()
     for name, step in steps.items():
         rows = rows_by_host(step, run.document(step["name"])).get(name)
@@ -265,7 +284,9 @@ def duplicates(run, steps):
 
 
 def by_themselves(run, names, prefix, **job):
-    """{host: step} of those that had the time; the prefix keeps steps apart that are run more than once."""
+    """Run a job on each host by itself; {host: step} of those for which there was time.
+
+    Steps are called PREFIX-HOST."""
     done = run.together(
         prefix,
         [(f"{prefix}-{name}", [name], job or {"options": accepted_by(run)}) for name in names],
@@ -274,7 +295,9 @@ def by_themselves(run, names, prefix, **job):
 
 
 def sort_out(run, program, steps):
-    """Reports the hosts whose {host: step} failed, and returns the others. What no host at all can begin is no host's fault."""
+    """Report the hosts whose {host: step} failed, and return the others.
+
+    A program that no host can start is no host's fault."""
     bad = [name for name, step in steps.items() if step["outcome"] != "pass"]
     kinds = {steps[name]["outcome"] for name in bad}
     if (
@@ -294,11 +317,8 @@ def sort_out(run, program, steps):
     else:
         prefix = "" if program == "himeno-gpu" else f"{program}: "
         for name in bad:
-            why, is_listed = (
-                steps[name]["why"],
-                len(bad) < len(steps) or run.a.are_gpus and name in run.a.listed,
-            )
-            if NO_DEVICE.search(why) and is_listed:
+            is_listed = len(bad) < len(steps) or run.a.are_gpus and name in run.a.listed
+            if NO_DEVICE.search(steps[name]["why"]) and is_listed:
                 steps[name]["outcome"] = "lost"
             run.find(
                 steps[name]["outcome"],
@@ -315,7 +335,7 @@ def sort_out(run, program, steps):
 
 
 def shared_checks(run):
-    """Checks that every host fails of which they could be told, two at least: policy or set-up is to blame, and no host."""
+    """Checks that at least two hosts fail and no host passes: policy or set-up is to blame."""
     checked, failed = {}, {}
     for finding in run.findings:
         if len(finding["hosts"]) == 1 and finding["kind"] not in NOT_BEGUN | {"noisy"}:
@@ -350,13 +370,15 @@ def is_set_up(finding, shared):
 
 
 def spread_of(values):
-    """Median, and what a standard deviation is where most values are the usual ones."""
+    """Median, and a robust standard deviation."""
     middle = statistics.median(values)
     return middle, NORMAL_MAD * statistics.median(abs(one - middle) for one in values)
 
 
 def noise_of(samples):
-    """Upper bound at 99% of the relative noise of blocks' times, as stats_noise_max of base/stats.c; None if there are too few."""
+    """Upper bound at 99% confidence of the relative noise of blocks' times; None if unknown.
+
+    The same as stats_noise_max of base/stats.c."""
     n = len(samples)
     if n < BLOCKS_MIN:
         return None
@@ -375,7 +397,7 @@ def noise_of(samples):
 
 
 def backend_of(options):
-    """-b and what the options say of it, or nothing."""
+    """-b and its value from the options, or nothing."""
     for word, after in zip(options, [*options[1:], ""]):
         found = re.fullmatch(r"(?:-b|--backend=)(.+)", word)
         if found or word in ("-b", "--backend"):
@@ -384,7 +406,9 @@ def backend_of(options):
 
 
 def products(run, names, prefix="products"):
-    """Where gemm-gpu is built: right products on each host, and devices no slower than the others'."""
+    """Matrix products on each host must be correct, and no device slower than the others.
+
+    Without gemm-gpu there are none."""
     if not run.has("gemm-gpu"):
         return names
     options = [
@@ -408,7 +432,7 @@ def products(run, names, prefix="products"):
 
 
 def products_of(run, names, prefix, options, of=""):
-    """Those of one element type. A device that has no kernel for it is not judged."""
+    """Products of one element type. A device without a kernel for it is not judged."""
     steps = by_themselves(run, names, prefix, program="gemm-gpu", options=options)
     without = [
         name
@@ -467,7 +491,7 @@ def slow_at_products(run, rates, steps, of=""):
 
 
 def rounds_of(names, rounds):
-    """Each host meets another in each round, and none twice: the circle method."""
+    """Pair each host with another in each round, never the same twice, by the circle method."""
     ring = list(names) + ([None] if len(names) % 2 else [])
     for _ in range(min(rounds, len(ring) - 1)):
         half = len(ring) // 2
@@ -476,8 +500,10 @@ def rounds_of(names, rounds):
 
 
 def exchange_of(document):
-    """Seconds a sweep in which the slowest rank packs, copies and sends; not of waiting for a late neighbour. Means over the blocks, and
-    so brought to the median block: one that was interrupted is no slow exchange."""
+    """Seconds per sweep in which the slowest rank packs, copies and sends, without waiting.
+
+    Phases are means over the blocks. They are scaled to the median block, so that one interrupted
+    block does not count as a slow exchange."""
     phases = ("pack", "d2h", "transfer", "h2d", "unpack")
     try:
         samples = document["result"]["samples"]
@@ -496,7 +522,7 @@ def limit_of(times):
 
 
 def limit_of_few(run, times):
-    """The fastest pair is the usual one; how much the exchange varies from block to block tells what is no chance."""
+    """The limit relative to the fastest pair, beyond the noise of its exchange between blocks."""
     usual, spread = min(times.values()), 0
     for pair, time in times.items():
         series = run.document(pair_name(pair, "pair")).get("series") or {}
@@ -518,13 +544,13 @@ def pair_name(pair, kind):
 
 
 def pair_job(run, pair, kind):
-    # Classic and by a policy of noise alone: the hosts passed theirs; here the way between them is looked at.
+    # The policy has only a limit of noise: the hosts have passed theirs, the path is tested here.
     options = [*sized(run), "-t", str(run.a.seconds), "--accept", pairs_policy(run), *run.a.options]
     return pair_name(pair, kind), list(pair), {"options": options}
 
 
 def pairs_policy(run):
-    """Blocks that vary by more than what makes an exchange slow tell nothing of it."""
+    """A policy that refuses blocks too noisy to show a slow exchange."""
     path = os.path.join(run.a.folder, "pairs.json")
     if not os.path.exists(path):
         write_document(
@@ -535,7 +561,7 @@ def pairs_policy(run):
 
 
 def again_alone(run, slow, limit):
-    """Those that are slow with nothing beside them, too: congestion is no bad cable."""
+    """{pair: (seconds, step)} of the pairs that are slow without concurrent pairs, too."""
     done = run.together("again", [pair_job(run, pair, "again") for pair in slow], width=1)
     kept = {}
     for pair in slow:
@@ -548,7 +574,7 @@ def again_alone(run, slow, limit):
 
 
 def unjudged(run, pair, step):
-    """Whether the step tells nothing of two hosts; that is said, and nobody accused."""
+    """Report a step of two hosts that is inconclusive, and return whether it is."""
     if step["outcome"] not in ("noisy", "unverified"):
         return False
     run.find(
@@ -558,7 +584,7 @@ def unjudged(run, pair, step):
 
 
 def path_found(run, pair):
-    """What comm-gpu finds between two hosts, in words: the way that carried the bytes, its rate, and cards that stood idle."""
+    """The transport between two hosts, its rate, and idle network cards, by comm-gpu."""
     if not run.has("comm-gpu"):
         return ""
     options = [
@@ -591,7 +617,7 @@ def path_found(run, pair):
 
 
 def accuse(run, slow, limit, usual, met):
-    """A host that is slow with each of several partners is bad; else the way between two is."""
+    """Report a host that is slow with each of several partners; otherwise the path of a pair."""
     partners = {}
     for a, b in slow:
         partners.setdefault(a, []).append(b)
@@ -599,13 +625,17 @@ def accuse(run, slow, limit, usual, met):
     bad = {
         name for name, others in partners.items() if len(others) >= 2 and len(others) == met[name]
     }
+
+    def figures(pair):
+        return f"{slow[pair][0] * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}"
+
     for name in sorted(bad):
         pair = next(pair for pair in slow if name in pair)
         run.find(
             "slow",
             [name],
             f"exchange is slow with each of {met[name]} partners ({', '.join(partners[name])}): "
-            f"{slow[pair][0] * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}{path_found(run, pair)}",
+            f"{figures(pair)}{path_found(run, pair)}",
             slow[pair][1],
             checks=["exchange with other hosts"],
             value=slow[pair][0],
@@ -617,7 +647,7 @@ def accuse(run, slow, limit, usual, met):
             run.find(
                 "path",
                 list(pair),
-                f"the path between them is slow: {time * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}; neither is slow "
+                f"the path between them is slow: {figures(pair)}; neither is slow "
                 f"with its other partners{path_found(run, pair)}",
                 step,
                 value=time,
@@ -628,7 +658,7 @@ def accuse(run, slow, limit, usual, met):
 
 
 def broken(run, done, pairs_):
-    """Pairs that did not compute or end; a host with two of them is bad, else the way is."""
+    """Report pairs that did not compute or end: a host with two of them, otherwise the path."""
     failed = {
         pair: done[pair_name(pair, "pair")] for pair in pairs_ if pair_name(pair, "pair") in done
     }
@@ -643,7 +673,8 @@ def broken(run, done, pairs_):
         run.find(
             step["outcome"],
             sorted(count),
-            f"no two hosts work together, check transport and network: with {pair[0]} and {pair[1]}: {step['why']}",
+            "no two hosts work together, check transport and network: "
+            f"with {pair[0]} and {pair[1]}: {step['why']}",
             step,
             checks=[EVERYONE],
         )
@@ -695,7 +726,8 @@ def pairs(run, names):
         )
     else:
         run.notes.append(
-            f"not judged: links between hosts ({len(names)} hosts, {len(times)} pair{'s' * (len(times) != 1)} measured)"
+            f"not judged: links between hosts ({len(names)} hosts, "
+            f"{len(times)} pair{'s' * (len(times) != 1)} measured)"
         )
     return [name for name in names if name not in bad]
 
@@ -704,7 +736,9 @@ def pairs(run, names):
 
 
 def stragglers(run, step, document):
-    """Devices that a larger job finds slower than the others; exchange is the pairs' business. Returns their hosts."""
+    """Report devices that are slower than the others of a larger job, and return their hosts.
+
+    Stage pairs judges exchanges."""
     found = set()
     for one in (document or {}).get("stragglers", []):
         if one["of"] != "compute":
@@ -718,7 +752,7 @@ def stragglers(run, step, document):
 
 
 def is_known(run, step, document):
-    """Whether the only thing amiss is exchange between hosts whose way was found slow before."""
+    """Whether only exchanges over paths that were found slow before are slow."""
     ends = {
         name for finding in run.findings if finding["kind"] == "path" for name in finding["hosts"]
     }
@@ -739,7 +773,7 @@ def is_known(run, step, document):
 
 
 def group(run, what, name, members):
-    """One job over the members. Returns those that are left."""
+    """Run one job on all members, and return those that are left."""
     done = run.together(
         what,
         [(name, members, {"options": accepted_by(run)})],
@@ -777,13 +811,15 @@ def everything(run, names):
 
 
 def devices_of(run, name):
-    """How many devices the ranks of a host had; one that they shared is one."""
+    """Number of devices of a host's ranks; a shared device counts once."""
     uuids = [rank.get("uuid") for rank in (run.document(f"alone-{name}") or {}).get("ranks", [])]
     return len(set(uuids)) if uuids and all(uuids) else run.a.devices[name]
 
 
 def devices(run, names):
-    """Each device of the hosts that are slow or wrong by themselves, one after the other on a host; a lone one was by itself before."""
+    """Test each device of the hosts that are slow or wrong by themselves, one after the other.
+
+    A host with one device has been tested already."""
     shared = shared_checks(run)
     suspects = sorted(
         {

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Steps: a program on some hosts, run once, its document and its words kept.
+"""Steps: one start of a program on some hosts, never repeated. Files of an acceptance:
 
-plan.json        what was asked for; another question needs another folder
+plan.json        the options; other options need another folder
 steps/NAME.json  the outcome of a finished step
 steps/NAME.doc   its document
-steps/NAME.log   its command and its words
+steps/NAME.log   its command and output
 accept.json      the verdict"""
 
 import argparse
@@ -18,6 +18,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import textwrap
 import time
 
 import hosts
@@ -27,10 +28,10 @@ from files import read_document, write_whole
 from processes import STOPPED, end, last_words, launched, say
 
 LOCK_TENTHS = 50  # of a second
-LEASH = (
-    ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
-)  # what is launched ends when this ends, however it does
+# A launched program ends with this one, however it ends.
+LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
 STEP_BYTES = 65536  # bytes of a document, its log and its outcome
+COLUMNS = 100
 PARTIAL_CODES = (0, 5, 8)
 INSTALLATION = "rate of installation"  # the check of a comparison with an earlier acceptance
 WORDS = {
@@ -43,12 +44,29 @@ WORDS = {
     7: "fault",
     8: "partial",
 }
-# A device that the PCI bus or a driver lists, and that cannot be opened. A limit of the job's memory is no fault of the device.
+# A device that the PCI bus or a driver lists, and that cannot be opened. A limit of the job's
+# memory is no fault of the device.
 LOST = re.compile(
-    r"^(?!.*too little host memory).*(on the PCI bus cannot be used|but the PCI bus lists \d|\bdevice \d+ \(.*\) cannot be opened)"
+    r"^(?!.*too little host memory).*(on the PCI bus cannot be used|but the PCI bus lists \d"
+    r"|\bdevice \d+ \(.*\) cannot be opened)"
 )
 # A hang is a host's fault only if the program shows that a rank waited for its own device.
 DEVICE_HANG = re.compile(r"waits? for its own device|waiting for its own device")
+
+
+def say_wrapped(text):
+    """Print a line; if it is too long, on several lines that are indented further."""
+    indent = re.match(" *", text)[0]
+    say(
+        textwrap.fill(
+            text.strip(),
+            COLUMNS,
+            initial_indent=indent,
+            subsequent_indent="      ",
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+    )
 
 
 def write_document(path, document):
@@ -56,7 +74,7 @@ def write_document(path, document):
 
 
 def needs_space(folder):
-    """No host is to blame where the folder itself takes no more."""
+    """Raise Trouble if the folder cannot be written: then no host is to blame."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(STEP_BYTES))
@@ -67,7 +85,7 @@ def needs_space(folder):
 
 
 def hosts_of(step):
-    """The host of each rank of a step: the launcher was given the hosts in this order, and so many ranks of each."""
+    """The host of each rank of a step, by the order in which the launcher was given them."""
     return [name for name, count in zip(step["hosts"], step.get("ranks", ())) for _ in range(count)]
 
 
@@ -77,7 +95,7 @@ def device_of(row):
 
 
 def rows_by_host(step, document):
-    """{host: its ranks' rows}, by the order of ranks and not by the names that hosts have for themselves."""
+    """{host: its ranks' rows}, by the order of ranks: a host may have another name for itself."""
     given, found = hosts_of(step), {}
     for row in (document or {}).get("ranks") or []:
         if row["rank"] < len(given):
@@ -86,7 +104,7 @@ def rows_by_host(step, document):
 
 
 def contents(path):
-    """Of a policy's file, which may change under its name; None for one that is built in."""
+    """The text of a policy's file; None for a built-in policy."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read(STEP_BYTES) if os.path.isfile(path) else None
@@ -101,15 +119,8 @@ class Run:
         self.a = a
         self.begin = time.time()
         self.command = shlex.join([os.path.basename(sys.argv[0]), *sys.argv[1:]])
-        self.findings, self.left_out, self.tested, self.notes, self.drift, self.ended = (
-            [],
-            [],
-            [],
-            [],
-            None,
-            "",
-        )
-        self.done, self.own_names = {}, {}
+        self.findings, self.left_out, self.tested, self.notes = [], [], [], []
+        self.done, self.own_names, self.drift, self.ended = {}, {}, None, ""
         self.unverified_passes = (read_document(a.policy) or {}).get("unverified_passes") is True
         os.makedirs(os.path.join(a.folder, "steps"), exist_ok=True)
         self.lock = open(os.path.join(a.folder, ".lock"), "w", encoding="utf-8")
@@ -124,7 +135,7 @@ class Run:
         self.processes, self.ending = set(), False
 
     def take_lock(self):
-        """Steps hold the lock too, and those of a run that was killed need a moment to end."""
+        """Lock the folder. Steps hold the lock too; those of a killed run end within seconds."""
         for tenths in range(LOCK_TENTHS, -1, -1):
             try:
                 fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -161,10 +172,8 @@ class Run:
             plan["inventory"] = self.a.expected
         path = os.path.join(self.a.folder, "plan.json")
         before = read_document(path)
-        if (
-            before and plan["size"] is None and before.get("size") == "L"
-        ):  # begun when that was what nobody asked for
-            self.a.size = plan["size"] = "L"
+        if before and plan["size"] is None and before.get("size") == "L":
+            self.a.size = plan["size"] = "L"  # the default of earlier versions
         if before is None:
             write_document(path, plan)
         elif before != plan:
@@ -174,7 +183,7 @@ class Run:
             )
 
     def announce(self):
-        """How long it will take, before it begins."""
+        """Print the expected duration."""
         level = (
             f"level {self.a.level}"
             if self.a.level
@@ -182,10 +191,9 @@ class Run:
             if self.a.soak
             else f"stages {', '.join(self.a.stages)}"
         )
+        hosts_ = f"{len(self.a.names)} host{'s' * (len(self.a.names) != 1)}"
         most = f", at most {timing.text(self.a.budget)}" if self.a.budget is not None else ""
-        say(
-            f"  {level} on {len(self.a.names)} host{'s' * (len(self.a.names) != 1)}: about {timing.text(self.timing.expected())} expected{most}\n"
-        )
+        say(f"  {level} on {hosts_}: about {timing.text(self.timing.expected())} expected{most}\n")
 
     def time_left(self):
         return math.inf if self.a.budget is None else self.begin + self.a.budget - time.time()
@@ -194,19 +202,19 @@ class Run:
         return os.path.join(self.a.folder, "steps", f"{name}.{kind}")
 
     def has(self, program):
-        """Whether a program of the suite was built beside himeno-gpu."""
+        """Whether a program of the suite is in himeno-gpu's folder."""
         return os.access(os.path.join(os.path.dirname(self.a.program), program), os.X_OK)
 
     def counts(self, on, per_host=None):
-        """Ranks of each host. Only {slots} gives a launcher a number for each."""
+        """Ranks of each host. They may differ only if the launcher is given {slots}."""
         found = [per_host or self.a.devices[name] for name in on]
         return found if "{slots}" in self.a.launcher else [min(found)] * len(on)
 
     def words(self, on, counts, program, options, target):
-        beside = os.path.join(os.path.dirname(self.a.program), program)
+        path = os.path.join(os.path.dirname(self.a.program), program)
         return [
             *shlex.split(hosts.filled(self.a.launcher, on, counts)),
-            beside,
+            path,
             *options,
             "--json",
             target,
@@ -215,7 +223,7 @@ class Run:
     # ---- one step ----
 
     def launch(self, words, log, limit):
-        """The exit status; STOPPED past the limit."""
+        """The exit status, or STOPPED if the limit was exceeded."""
         try:
             return launched(LEASH + words, log, limit, self.lock, self.processes)
         except OSError as error:
@@ -223,7 +231,9 @@ class Run:
             return 3
 
     def step(self, name, on, per_host=None, program="himeno-gpu", options=(), limit=None):
-        """The outcome of a step, which is run unless it has been: {outcome, why, seconds, command, hosts}; None where the budget ended it."""
+        """Run a step unless it has been run, and return what steps/NAME.json has of it.
+
+        None if the budget ended it."""
         done = read_document(self.path(name, "json"))
         if done:
             self.check_places(done)
@@ -232,12 +242,12 @@ class Run:
         counts, limit = self.counts(on, per_host), limit or self.a.limit
         words = self.words(on, counts, program, options, self.path(name, "doc"))
         begin = time.time()
-        # Launchers that run side by side get in each other's way now and then; a host that is down fails again.
+        # Concurrent launchers sometimes disturb each other; a host that is down fails again.
         for tries, mode in (1, "w"), (2, "a"):
             ended = self.tried(name, words, limit, mode)
             if self.ending or not ended and tries == 1:
                 return None
-            if ended:  # else there was no time to try again: the first try counts
+            if ended:  # otherwise there was no time for a second try, and the first counts
                 outcome, why = ended
             if outcome not in ("not started", "partial"):
                 break
@@ -257,7 +267,7 @@ class Run:
         return done
 
     def tried(self, name, words, limit, mode):
-        """Outcome and reason of one launch, whose words the log gets; None where the budget left it no time, or too little."""
+        """Outcome and reason of one launch; None if the budget left too little time for it."""
         left = self.time_left()
         if left <= 0 or self.ending:
             return None
@@ -277,7 +287,7 @@ class Run:
         )
 
     def check_places(self, done):
-        """A step whose ranks ran elsewhere than asked for is no evidence for or against its hosts."""
+        """Change the outcome of a step whose ranks ran on other hosts: it is no evidence."""
         reported = {
             name: {row["host"] for row in rows}
             for name, rows in rows_by_host(done, self.document(done["name"])).items()
@@ -306,9 +316,12 @@ class Run:
     # ---- many ----
 
     def together(self, what, jobs, width=None, stage=None):
-        """Runs [(name, hosts, keywords)] side by side; {name: outcome}. Those that no longer fit the budget are left out, and said. `stage` is
-        whose share of the estimated time they take, `what` if it is not given."""
+        """Run [(name, hosts, keywords)] concurrently, and return {name: outcome}.
+
+        Steps that no longer fit the budget are listed in left_out. `stage`, by default `what`, is
+        the stage to whose estimated time the steps belong."""
         found, total = {}, len(jobs)
+        width_of_names = max((len(job[0]) for job in jobs), default=0)
         with concurrent.futures.ThreadPoolExecutor(
             max_workers=max(1, min(width or self.a.parallel, total or 1))
         ) as pool:
@@ -324,11 +337,14 @@ class Run:
                     found[name] = done
                     again = " (second try)" if done.get("tries") == 2 else ""
                     self.timing.ended(stage or what, done["seconds"], name in self.kept)
-                    say(
-                        f"[{len(found):>{len(str(total))}}/{total}, {timing.text(self.timing.remaining())} left] {what:<8} {name:<32} {done['outcome'] + again:<12} {done['why'][:120]}"
-                    )
+                    line = (
+                        f"[{len(found):>{len(str(total))}}/{total}, "
+                        f"{timing.text(self.timing.remaining())} left] {name:<{width_of_names}}  "
+                        f"{done['outcome'] + again:<4}  {done['why']}"
+                    ).rstrip()
+                    say(line if len(line) <= COLUMNS else f"{line[: COLUMNS - 4]} ...")
             except BaseException:
-                self.ending = True  # what a signal stops is no outcome, and is not tried again
+                self.ending = True  # a step that a signal ends has no outcome and no second try
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in list(self.processes):
                     end(process, 5)
@@ -338,8 +354,10 @@ class Run:
     def find(
         self, kind, on, why, step, device=None, checks=None, value=None, limit=None, usual=None
     ):
-        """Something to report: `kind` is an outcome or "path"; `on` are hosts; `checks` what they failed, the outcome if nothing more is known.
-        `value` is compared with a limit and with what is usual; otherwise the first failed check of the step has them."""
+        """Add a finding about the hosts `on`. `kind` is an outcome, "path", "suspect" or "lost".
+
+        `checks` are those that failed, by default the kind. `value` is compared with `limit` and
+        `usual`, by default those of the step's first failed check."""
         if limit is None:
             failed = [
                 check
@@ -363,7 +381,9 @@ class Run:
 
 
 class Finished(Run):
-    """A finished acceptance, as its folder has it. `a` are the options of a command that continues it; without them it is only read."""
+    """A finished acceptance, read from its folder.
+
+    `a` are the options of a command that continues it; without them it is only read."""
 
     def __init__(self, folder, a=None):
         plan, document = (
@@ -380,22 +400,15 @@ class Finished(Run):
             level=document.get("level"),
             ignored=document["ignored"],
         )
-        self.begin, self.ended, self.command = (
-            time.time() - document["seconds"],
-            document["time"],
-            document.get("command", "unknown"),
-        )
+        self.begin, self.ended = time.time() - document["seconds"], document["time"]
+        self.command = document.get("command", "unknown")
         self.findings = [
             {"percent_from_limit": None, "percent_from_peers": None, **one}
             for one in document["findings"]
             if one["checks"] != [INSTALLATION]
         ]
-        self.left_out, self.tested, self.notes, self.drift = (
-            document["left_out"],
-            document["tested"],
-            document.get("not_judged", []),
-            None,
-        )
+        self.left_out, self.tested = document["left_out"], document["tested"]
+        self.notes, self.drift = document.get("not_judged", []), None
         names = sorted(
             name[:-5]
             for name in os.listdir(os.path.join(folder, "steps"))
@@ -416,7 +429,7 @@ def percent_from(value, usual):
 
 
 def judge(code, document, log, unverified_passes=False):
-    """Outcome and reason. A step that left no document never began, or broke."""
+    """Outcome and reason of a step. Without a document it did not start, or broke."""
     said = last_words(log, leave=("$ ", "stopped after"))
     if code in (6, STOPPED) and DEVICE_HANG.search(said):
         return "device hang", said
@@ -469,14 +482,15 @@ def failed_checks(document):
 
 
 def title(check):
-    """The name in reports; documents of earlier versions have the key alone."""
+    """The name in reports; documents of earlier versions have only the key."""
     return check.get("title", check["check"])
 
 
 def reason(document):
     failed = [check for check in checks_of(document) if check["outcome"] in ("fail", "noisy")]
     return "; ".join(
-        f"{title(check)} {shown(check, 'value')}, {'required:' if is_flag(check) else 'limit'} {shown(check, 'limit')}"
+        f"{title(check)} {shown(check, 'value')}, "
+        f"{'required:' if is_flag(check) else 'limit'} {shown(check, 'limit')}"
         f"{' (' + check['why'] + ')' if check['why'] else ''}"
         for check in failed
     )

@@ -4,8 +4,8 @@
 import math
 import time
 
-START = 8  # seconds of a step besides its measurement: start-up, choosing, verification
-SWITCH_MIN = 2  # a switch with more hosts than this is tested
+START = 8  # seconds of a step for start-up, choice of transports and verification
+SWITCH_MIN = 2  # switches with more hosts than this are tested
 
 
 def text(seconds):
@@ -18,7 +18,7 @@ def text(seconds):
 
 
 def stages(a):
-    """{stage: (steps, seconds of all of them)}, without the single devices of hosts that fail."""
+    """{stage: (steps, seconds of all of them)}, without stage devices, which tests failed hosts."""
     names, each = len(a.names), a.seconds + START
 
     def waves(steps, rounds=1):
@@ -40,7 +40,7 @@ def stages(a):
 
 
 class Timing:
-    """The rest is estimated by the pace so far. A soak takes as long as was asked for."""
+    """Estimates the remaining time by the pace so far. The duration of a soak is given."""
 
     def __init__(self, a):
         self.begin, self.soak, self.budget = time.time(), a.soak or 0, a.budget
@@ -52,14 +52,13 @@ class Timing:
         return seconds if self.budget is None else min(seconds, self.budget)
 
     def ended(self, stage, seconds, was_kept):
-        """A step of the stage has ended. One of an earlier start says nothing about the pace."""
+        """Count a step of the stage that has ended. `was_kept`: it ran before this start."""
         if stage == "soak":
             self.soaked += seconds
             return
         if stage in self.left:
-            for earlier in list(self.left)[
-                : list(self.left).index(stage)
-            ]:  # had fewer steps than planned
+            # Earlier stages had fewer steps than planned.
+            for earlier in list(self.left)[: list(self.left).index(stage)]:
                 del self.left[earlier]
         left = self.left.get(stage)
         if not left or left[0] <= 0:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""ReFrame tests of himeno-gpu: right bits, and speed as a share of what this machine's memory allows.
+"""ReFrame tests of himeno-gpu: correct results, and speed as a share of the memory bandwidth.
 
     reframe -c scripts/sites/reframe_himeno.py -r -S program=/opt/himeno/bin/himeno-gpu
 
-The reference is a share of the ceiling that the same run measures, so one number fits every device. Without a program it is himeno-gpu
-on PATH, or what was built in this tree; options="-x p2p" hands on more."""
+The reference is a share of the ceiling that the same run measures, so one number fits every
+device. The program is by default himeno-gpu on PATH, or the one built in this tree; further options
+are given as -S options="-x p2p"."""
 
 import pathlib
 import shutil

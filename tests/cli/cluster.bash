@@ -11,13 +11,14 @@ setup() {
   : >faults
 }
 
-# cluster HOSTS OPTION...: an acceptance; two ranks a host, each with a null device.
+# cluster HOSTS OPTION...: an acceptance with two null devices per host.
 cluster() {
   local hosts=$1
   shift
   run --separate-stderr "$top_srcdir/scripts/accept" out --hosts "$hosts" --per-host "${per_host:-2}" --program "$himeno" --size 18x18x34 --seconds 0.05 \
     --options "-b null --block 5" --policy site.json --parallel 2 --limit $((60 * SLOWNESS)) --rounds 3 --gemm-options '-s 64' \
     --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
+  unfolded
 }
 
 site() {

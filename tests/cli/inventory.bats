@@ -43,6 +43,7 @@ accept() {
   shift
   run "$top_srcdir/scripts/accept" out --hosts "$names" --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --options "-b null --block 5" \
     --limit $((60 * SLOWNESS)) --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
+  unfolded
 }
 
 @test "the inventory of a good host is written, follows its schema, and other hosts are compared with it" {
@@ -86,7 +87,7 @@ END
   expect_status 3
   [[ $output != *memory_gib* ]] # within 2%
   # Named before anything runs.
-  [[ $output == *"  n2: GPUs 1, expected 2 (GPU 0000:11:00.0 missing)"*"  n3: "*"] alone "* ]]
+  [[ $output == *"  n2: GPUs 1, expected 2 (GPU 0000:11:00.0 missing)"*"  n3: "*"] alone-"* ]]
   grep -qx '  n3: driver 580.95, expected 580.126' <<<"$output"
   grep -qx '  n3: network card rate_gbps 1 x 200, expected 1 x 400' <<<"$output"
   grep -qx '  drain: n2' <<<"$output"

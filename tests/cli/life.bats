@@ -18,6 +18,7 @@ accept() {
   bats_run --separate-stderr "$top_srcdir/scripts/accept" "$folder" --hosts 'n[01-64]' --per-host 2 --program "$top_builddir/tests/clock/himeno-gpu" \
     --size 18x18x34 --seconds 0.05 --options "-b null --block 5" --policy site.json --parallel 4 --limit $((60 * SLOWNESS)) --level 1 \
     --budget $((600 * SLOWNESS)) --launcher "$top_srcdir/tests/sites/fake-cluster {list} {per_host}" "$@"
+  unfolded
 }
 
 # told EXPRESSION: of FOLDER/accept.json as r.

@@ -669,8 +669,9 @@ def wrong(row, ended):
         found.append("a sick site is accepted")
     if not expanded(ended.told("drain")) <= expanded(row.sick):
         found.append("a sound host is drained")
-    found += [f"does not say {text}" for text in row.says if not re.search(text, ended.output)]
-    return found + [f"says {text}" for text in row.never if re.search(text, ended.output)]
+    output = ended.output.replace("\n      ", " ")  # lines that scripts/accept has wrapped
+    found += [f"does not say {text}" for text in row.says if not re.search(text, output)]
+    return found + [f"says {text}" for text in row.never if re.search(text, output)]
 
 
 def tried(row):
