@@ -314,7 +314,7 @@ distributed() { OMP_NUM_THREADS=1 HIMENO_NULL_DEVICES=8 run --separate-stderr on
   local half float cpu page
   read -r cpu float half <<<"$("$gemm" --help | tr -s ' \n' ' ' | sed -n 's/.*panels of at most \([0-9]*\) on a CPU; on a GPU \([0-9]*\), or \([0-9]*\) for half types.*/\1 \2 \3/p')"
   page=$(tr -s ' \n' ' ' <"$top_srcdir/doc/explanation/gemm-distributed.md")
-  [[ $page == *"else even ones of at most $half of half types and $float of others on a GPU, $cpu on a CPU)"* ]]
+  [[ $page == *"by default equal ones of at most $half for half types and $float for others on a GPU, $cpu on a CPU)"* ]]
   widest null "$float"
   widest cpu "$cpu"
 }
