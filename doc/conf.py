@@ -29,8 +29,8 @@ GENERATED = {"reference/index": ["options", "fields-*"], "results/README": ["*/R
 
 
 def on_site(app, path):
-    """Where the site has a file of the source tree: a folder is its README, pages of the root folder
-    are in project/. None for a file that is only in the repository."""
+    """Where the site has a file of the source tree: a folder is its README, pages of the root
+    folder are in project/. None for a file that is only in the repository."""
     inside = path[4:] if path.startswith("doc/") else f"project/{path}"
     if os.path.isdir(os.path.join(app.srcdir, inside)):
         inside += "/README.md"
@@ -38,7 +38,8 @@ def on_site(app, path):
 
 
 def rewrite(app, page, source):
-    """Makes links of one page lead to where the site has their files, and gives an index its pages."""
+    """Makes links of one page lead to where the site has their files, and gives an index its
+    pages."""
     folder = os.path.dirname(page)
     was = "" if folder == "project" else os.path.join("doc", folder)
     linked = []

@@ -187,7 +187,7 @@ static json_t *policy_of(const struct good *g)
   char name[POLICY_NAME_MAX], ends[40];
   json_t *p = json_object();
   snprintf(name, sizeof name, "%.50s, %d", g->device, g->devices);
-  snprintf(ends, sizeof ends, "ends of ways by %s", g->used);
+  snprintf(ends, sizeof ends, "path ends by %s", g->used);
   json_object_set_new(p, "name", document_text(name));
   json_object_set_new(p, "from", json_object());
   put_typical(p, "device_gflops_min", &g->of[GFLOPS], "devices", LEAST_RATE, 0);

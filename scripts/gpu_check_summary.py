@@ -100,8 +100,8 @@ def copy_rates(runs):
 def copy_share(runs):
     """The least over sizes of mem-gpu's copy against the better of cudaMemcpy and BabelStream's."""
     document = document_of(runs, "memory")
-    ways = (document.get("copies") or {}).get("ways", [])
-    return min((way["share"] for way in ways), default=None)
+    copies = (document.get("copies") or {}).get("ways", [])
+    return min((copy["share"] for copy in copies), default=None)
 
 
 def figure(name, value, target=None):
@@ -134,17 +134,17 @@ def temporal_figures(runs):
 def tensor_figures(runs):
     for name, target in TENSOR_TARGETS.items():
         document = document_of(runs, name)
-        for yardstick in document.get("yardsticks", []):
-            if yardstick.get("ours_share"):
+        for library in document.get("yardsticks", []):
+            if library.get("ours_share"):
                 yield figure(
-                    f"{name[len('tensor-') :]} / {yardstick['kernel']}",
-                    yardstick["ours_share"],
+                    f"{name[len('tensor-') :]} / {library['kernel']}",
+                    library["ours_share"],
                     target,
                 )
 
 
 def best_products(runs, backend):
-    """GFLOPS of the fastest rung and of each yardstick, by size."""
+    """GFLOPS of the fastest rung and of each reference library, by size."""
     document = document_of(runs, f"products-{backend}")
     sizes = {}
     for size in document.get("sizes", []):
@@ -153,7 +153,7 @@ def best_products(runs, backend):
         if ours:
             sizes[size["m"]] = {
                 "best": max(ours),
-                "yardsticks": {
+                "libraries": {
                     rung["kernel"]: rung["gflops"] for rung in passed if rung["yardstick"]
                 },
             }
@@ -163,7 +163,7 @@ def best_products(runs, backend):
 def product_figures(runs):
     cuda, opencl = best_products(runs, "cuda"), best_products(runs, "opencl")
     for size, one in cuda.items():
-        for name, rate in one["yardsticks"].items():
+        for name, rate in one["libraries"].items():
             yield figure(
                 f"{size}: CUDA product / {name}", one["best"] / rate, PRODUCT_TARGETS.get(size)
             )

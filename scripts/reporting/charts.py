@@ -159,7 +159,7 @@ def groups(points):
         yield title, f"<ul class=legend>{legend}</ul>", parts(mine) if keys else "", drawn
 
 
-def picture(points, group, colours):
+def overview(points, group, colours):
     """Measured time and efficiency of a group as one figure of its own."""
     points = [point for point in points if point["kind"] == scaling.MEASURED]
     figure, (time, efficiency) = pyplot.subplots(1, 2, figsize=(8.4, 3.3))

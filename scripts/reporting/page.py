@@ -94,7 +94,7 @@ document.querySelectorAll('table.sorts').forEach(table => {
     });
   });
 });
-document.documentElement.dataset.pictures = [...document.querySelectorAll('.charts svg')].filter(one => one.getBoundingClientRect().width > 200).length;
+document.documentElement.dataset.charts = [...document.querySelectorAll('.charts svg')].filter(one => one.getBoundingClientRect().width > 200).length;
 """
 
 
@@ -168,8 +168,8 @@ def headline(figures):
     return f"<ul class=headline>\n{items}\n</ul>"
 
 
-def charts(pictures):
-    return "<div class=charts>\n" + "\n".join(pictures) + "\n</div>"
+def charts(drawings):
+    return "<div class=charts>\n" + "\n".join(drawings) + "\n</div>"
 
 
 def group(*parts):

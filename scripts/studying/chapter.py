@@ -16,7 +16,7 @@ from processes import say
 # What moved halos in 2009 between PCs, and what moves them between GPUs today.
 BETWEEN_CPUS = "mpi"
 MEMORY = {"pageable": "pageable", "staged-mpi": "pinned + MPI", "staged": "pinned, shared"}
-WAYS = [way + late for way in MEMORY for late in (NO_OVERLAP, "")]
+METHODS = [method + late for method in MEMORY for late in (NO_OVERLAP, "")]
 FLOP = 34
 
 
@@ -91,24 +91,24 @@ def entry(ranks, name, row, compute, communicate):
 
 
 def predicted(cpus, one, halos, ranks):
-    """CPU ranks, then each way by the report's rule: the CPUs' computing by the factor that one GPU gains, their communication by that of the halos alone."""
+    """CPU ranks, then each method by the report's rule: the CPUs' computing by the factor that one GPU gains, their communication by that of the halos alone."""
     factor = cpus[1, "none"]["seconds_a_sweep"] / one["seconds_a_sweep"]
     row = cpus[ranks, BETWEEN_CPUS + NO_OVERLAP]
     found = [entry(ranks, f"{ranks} CPU ranks, MPI", row, row["compute"], row["communicate"])]
-    for way in WAYS:
-        name = way.replace(NO_OVERLAP, "")
+    for method in METHODS:
+        name = method.replace(NO_OVERLAP, "")
         compute, communicate = (
             row["compute"] / factor,
             row["communicate"] * halos["gpu", ranks][name] / halos["cpu", ranks][BETWEEN_CPUS],
         )
-        if way == name:  # meanwhile: what computing does not hide
+        if method == name:  # meanwhile: what computing does not hide
             communicate = max(0, communicate - compute)
-        found.append(entry(ranks, label(way, "predicted"), one, compute, communicate))
+        found.append(entry(ranks, label(method, "predicted"), one, compute, communicate))
     return found
 
 
-def label(way, what):
-    return f"{MEMORY[way.replace(NO_OVERLAP, '')]}{'' if way.endswith(NO_OVERLAP) else ', overlapped'}, {what}"
+def label(method, what):
+    return f"{MEMORY[method.replace(NO_OVERLAP, '')]}{'' if method.endswith(NO_OVERLAP) else ', overlapped'}, {what}"
 
 
 def finished(folder, study, retry):
@@ -147,12 +147,12 @@ def run(folder, options, backend, counts, retry):
     if not several:
         raise BadInput(f"--ranks {','.join(map(str, counts))}: must have a number above 1")
 
-    def study(name, on, words, ways):
+    def study(name, on, words, methods):
         return planned(
             os.path.join(folder, name),
             {**copy.deepcopy(options), "ranks": on},
             ["-b", words, *options["program_options"]],
-            ways,
+            methods,
         )
 
     # A rank is a node: one rank alone has no more cores than one of many.
@@ -182,20 +182,20 @@ def run(folder, options, backend, counts, retry):
             "",
             figure=False,
         )
-    gpus = finished(os.path.join(folder, "gpu"), study("gpu", several, backend, WAYS), retry)
+    gpus = finished(os.path.join(folder, "gpu"), study("gpu", several, backend, METHODS), retry)
     shown = []
     for ranks in several:
         alone = entry(ranks, "one GPU, measured", one, one["seconds_a_sweep"], 0)
         shown.append(alone)
-        for way, guess in zip(WAYS, guesses[ranks][1:]):
-            row = gpus[ranks, way]
+        for method, guess in zip(METHODS, guesses[ranks][1:]):
+            row = gpus[ranks, method]
             shown += [
                 guess,
-                entry(ranks, label(way, "measured"), row, row["compute"], row["communicate"]),
+                entry(ranks, label(method, "measured"), row, row["compute"], row["communicate"]),
             ]
             off = shown[-1]["gflops"] / guess["gflops"] - 1
             say(
-                f"{guess['size']}, {label(way, 'predicted'):40} {guess['gflops']:9.4g} GFLOPS, measured {shown[-1]['gflops']:9.4g} ({100 * off:+.1f}%), "
+                f"{guess['size']}, {label(method, 'predicted'):40} {guess['gflops']:9.4g} GFLOPS, measured {shown[-1]['gflops']:9.4g} ({100 * off:+.1f}%), "
                 f"{shown[-1]['gflops'] / alone['gflops']:.2f} times one"
             )
     tables(

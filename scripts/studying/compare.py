@@ -143,7 +143,7 @@ def size_of(share):
     return f"{100 * share:.1f}%" if share < 1 else f"×{1 + share:.3g}"
 
 
-def noise_told(transport, noise, entries):
+def noise_text(transport, noise, entries):
     """How a transport's runs vary, as measured, and what would have been found."""
     mine = [
         entry["found"]
@@ -182,7 +182,7 @@ def show(found, least):
             print(f"{title}: {name_of(one)}")
     print()
     for transport, noise in found["noises"].items():
-        print(noise_told(transport, noise, entries))
+        print(noise_text(transport, noise, entries))
     counts = {
         verdict: sum(entry["verdict"] == verdict for entry in entries)
         for verdict in ("slower", "faster", "same", "not judged")

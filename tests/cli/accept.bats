@@ -86,7 +86,7 @@ policy() { printf '%s' "$1" >policy.json; }
   grep -q 'STRAGGLER  rank 2 .*neighbour [ijk][-+], rank 3 .*suspect the link between them' <<<"$output"
 }
 
-@test "bytes that go through PCIe where NVLinks are, and where the transport is to go past the host, are told" {
+@test "bytes that go through PCIe despite NVLinks, or past the host's transport, are reported" {
   run --separate-stderr env FAKE_NVML="nvlink=3 nvlink_each=655360 pcie=5 pcie_each=1000 nvlink_each@1=0 pcie_each@1=671088640" \
     "$MPIRUN" -np 2 "$himeno" -b null -s 18x18x34 --block 5 -t 0.05 -p 2x1x1 -x p2p --accept default --json r.json
   grep -q 'WARNING    rank 1 on .*, to rank 0 by p2p: through the host in disguise, 671 MB of 671 by PCIe and 0 by NVLink' <<<"$output"
@@ -99,7 +99,7 @@ policy() { printf '%s' "$1" >policy.json; }
 # Null devices are named by their number.
 one_type() { sed -i 's/"Null device [0-9]*"/"Null device"/' "$@"; }
 
-@test "a policy made of good devices accepts the like, and says of each limit where it comes from" {
+@test "a policy made of good devices accepts similar ones and names the origin of each limit" {
   for seed in 1 2; do
     CLOCK_MACHINE="usual seed=$seed" FAKE_NVML="bits=32" accept 4 default -w --json "good$seed.json"
     expect_status 0
@@ -115,7 +115,7 @@ print(p["from"]["exchange_us_max"])
 good = [json.load(open(f"good{n}.json"))["ranks"] for n in (1, 2)]
 median = sum(sorted(rank["compute_gflops"] for rank in good[0])[1:3]) / 2
 print(0.969 * median < p["device_gflops_min"] < 0.9701 * median, "4 devices: median" in p["from"]["device_gflops_min"])')" = "Null device, 4 True True 16 0.015 99.9977
-12 ends of ways by p2p: median 0.01, spread 0, and 5 spreads, at least 50%
+12 path ends by p2p: median 0.01, spread 0, and 5 spreads, at least 50%
 True True" ]
   CLOCK_MACHINE="usual seed=7" FAKE_NVML="bits=32" accept 4 site.json -w
   expect_status 0
@@ -155,7 +155,7 @@ True True" ]
   expect_status 3
 }
 
-@test "what is said of device types is what the results hold" {
+@test "statements about device types agree with the results" {
   needs_results
   "$PYTHON" "$top_srcdir/tests/cli/devices.py" "$top_srcdir/doc/results" | cmp - "$top_srcdir/doc/devices.json"
   "$PYTHON" - "$top_srcdir/doc" <<'PY'
@@ -221,7 +221,7 @@ PY
   grep -q 'NOT ACCEPTED: 5 of 5 checks fail' <<<"$output"
 }
 
-@test "what nobody can tell passes as unknown, or fails where the policy says so" {
+@test "an unknown value passes as unknown, or fails if the policy requires it" {
   export HIMENO_NVML=/nonexistent
   policy '{"ecc": true, "devices_per_host": 1}'
   accept 1 policy.json
@@ -247,15 +247,15 @@ PY
   [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["result"]["throttled"])')" = "[0]" ]
 }
 
-# told EXPRESSION: of the last document's telemetry, a list over ranks.
-told() {
+# document EXPRESSION: of the last document's telemetry, a list over ranks.
+document() {
   "$PYTHON" -c 'import json, sys
 r = json.load(open("r.json"))
 t = [rank["telemetry"] for rank in r["ranks"]]
 print(eval(sys.argv[1]))' "$1"
 }
 
-@test "errors that are counted meanwhile are told of a run at full speed, and refuse it" {
+@test "error counters that rise during a run at full speed are reported and refuse it" {
   policy '{"counted_max": 0, "nvlink_crc_rate_max": 100}'
   FAKE_NVML="fixed=3 link_data-late@1=7 xid-late@1=79" accept 2 policy.json --json r.json
   expect_status 5
@@ -266,7 +266,7 @@ print(eval(sys.argv[1]))' "$1"
 r = json.load(open("r.json"))["ranks"]
 print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["counted"][of] for of in ("corrected", "pcie_replays")])')" = \
     "[{}, {'nvlink_crc': 7, 'xids': 1}] [0, 0]" ]
-  [ "$(told '[c["detail"] for c in t[1]["changes"]]')" = "['', 'Xid 79']" ]
+  [ "$(document '[c["detail"] for c in t[1]["changes"]]')" = "['', 'Xid 79']" ]
   grep -A1 'errors counted.*FAIL' <<<"$output" | grep -q 'Xid 79'
   follows_schema
 }
@@ -333,7 +333,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   [ "$(grep -c 'the timed part of that run was not verified' <<<"$stderr")" -eq 1 ]
 }
 
-@test "what was not verified is not accepted, unless the policy says so by name" {
+@test "an unverified run is not accepted, unless the policy allows it by name" {
   policy '{"device_gflops_min": 0.001}'
   accept 1 policy.json --json r.json
   expect_status 0
@@ -403,7 +403,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   refute grep -q 'himeno-gpu: .*accept' <<<"$stderr"
 }
 
-@test "an earlier run of something else is told before anything is measured, and one of another kernel is warned of" {
+@test "an earlier run of something else is reported before anything is measured, and one of another kernel gives a warning" {
   policy '{"device_gflops_min": 0.001}'
   run on 1 "$himeno" -b cpu -s XS -k reference --block 5 -t 0.01 --accept policy.json --json before.json
   expect_status 0

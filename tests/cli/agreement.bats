@@ -6,8 +6,8 @@ export OMP_NUM_THREADS=1
 host=$(uname -n)
 host=${host%%.*}
 
-# apart COMMAND... : COMMAND...: one rank of each.
-apart() {
+# each_own COMMAND... : COMMAND...: one rank of each.
+each_own() {
   local command=() word
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   command=("$MPIRUN" -np 1)
@@ -29,64 +29,64 @@ refused() {
 
 @test "any option that differs is refused by himeno-gpu, gemm-gpu and comm-gpu, whatever would fail first" {
   local one=("$himeno" -b cpu -s XS -n 3) gemm=$top_builddir/gemm-gpu comm=$top_builddir/comm-gpu
-  apart "$himeno" -s XS : "$himeno" -s S
+  each_own "$himeno" -s XS : "$himeno" -s S
   refused --size XS S
-  apart "${one[@]}" : "$himeno" -b null -s XS -n 3
+  each_own "${one[@]}" : "$himeno" -b null -s XS -n 3
   refused --backend cpu null
-  apart "${one[@]}" --data dense : "${one[@]}"
+  each_own "${one[@]}" --data dense : "${one[@]}"
   refused --data dense 'not given'
-  apart "${one[@]}" : "${one[@]}" -x p2p
+  each_own "${one[@]}" : "${one[@]}" -x p2p
   refused --transport 'not given' p2p
-  apart "${one[@]}" : "${one[@]}" --json "$BATS_TEST_TMPDIR/x.json"
+  each_own "${one[@]}" : "${one[@]}" --json "$BATS_TEST_TMPDIR/x.json"
   refused --json 'not given' "$BATS_TEST_TMPDIR/x.json"
   [ ! -e "$BATS_TEST_TMPDIR/x.json" ]
-  apart "$himeno" -s XS -w : "$himeno" -s XS --accept -k stream
+  each_own "$himeno" -s XS -w : "$himeno" -s XS --accept -k stream
   refused --weak given 'not given' '; so does --kernel, --accept'
-  apart "$himeno" -s XS --help : "$himeno" -s XS
+  each_own "$himeno" -s XS --help : "$himeno" -s XS
   refused --help given 'not given'
-  apart "$gemm" --distributed -s 64 : "$gemm" --distributed -s 65
+  each_own "$gemm" --distributed -s 64 : "$gemm" --distributed -s 65
   refused --size 64 65
-  apart "$comm" -b cpu --parts host : "$comm" -b cpu --parts halo
+  each_own "$comm" -b cpu --parts host : "$comm" -b cpu --parts halo
   refused --parts host halo
 }
 
 @test "the same value in other words, or a default that is given, is no difference" {
-  apart "$himeno" -b cpu -s XS -n 3 -t auto : "$himeno" -b cpu -s XS -n 3
+  each_own "$himeno" -b cpu -s XS -n 3 -t auto : "$himeno" -b cpu -s XS -n 3
   expect_status 2 # -t takes no auto: the one rank's error, with its name
   [[ $output == *"rank 0, host $host: --time \"auto\": must be"* ]]
-  apart "$himeno" -b cpu --size XS -n 3 --no-tune : "$himeno" -k auto --no-tune -n3 -b cpu -x auto -s 32x32x64 -p auto --data standard --timeout 1m
+  each_own "$himeno" -b cpu --size XS -n 3 --no-tune : "$himeno" -k auto --no-tune -n3 -b cpu -x auto -s 32x32x64 -p auto --data standard --timeout 1m
   expect_status 0
   [[ $output == *PASS*"2 ranks on 1 host"* ]]
 }
 
 @test "each rank may name its own device" {
-  apart "$himeno" -b null -s XS -n 3 --verify off --no-tune --device 1 : "$himeno" -b null -s XS -n 3 --verify off --no-tune --device 0
+  each_own "$himeno" -b null -s XS -n 3 --verify off --no-tune --device 1 : "$himeno" -b null -s XS -n 3 --verify off --no-tune --device 0
   expect_status 0
 }
 
 @test "a line that cannot be read on one rank: its own error, once" {
-  apart "$himeno" -s XS : "$himeno" -s 0x4x4
+  each_own "$himeno" -s XS : "$himeno" -s 0x4x4
   expect_status 2
   [ "$(grep '^himeno-gpu: ' <<<"$output")" = "himeno-gpu: rank 1, host $host: --size 0x4x4: each extent must be at least 3" ]
 }
 
 @test "variables that all ranks must share are compared, planted faults and paths are not" {
   local one=("$himeno" -b null -s XS -n 3 -x staged --no-tune --verify off)
-  apart "${one[@]}" : env HIMENO_CPU_FETCH=1 "${one[@]}"
+  each_own "${one[@]}" : env HIMENO_CPU_FETCH=1 "${one[@]}"
   refused HIMENO_CPU_FETCH 'not given' 1
-  apart env HIMENO_SLAB_QUEUE=1 "${one[@]}" : env HIMENO_SLAB_QUEUE=0 "${one[@]}"
+  each_own env HIMENO_SLAB_QUEUE=1 "${one[@]}" : env HIMENO_SLAB_QUEUE=0 "${one[@]}"
   refused HIMENO_SLAB_QUEUE 1 0
-  apart "${one[@]}" : env HIMENO_NULL_DEVICES=1 HIMENO_HALO_CORRUPT=5:1 HIMENO_SYSFS=/nonexistent HIMENO_QUIET=0 "${one[@]}"
+  each_own "${one[@]}" : env HIMENO_NULL_DEVICES=1 HIMENO_HALO_CORRUPT=5:1 HIMENO_SYSFS=/nonexistent HIMENO_QUIET=0 "${one[@]}"
   expect_status 0
 }
 
 @test "other programs and other builds are refused" {
   local pair gemm=$top_builddir/gemm-gpu comm=$top_builddir/comm-gpu other=$BATS_TEST_TMPDIR/himeno-gpu id
-  apart "$himeno" -b cpu : "$gemm" -b cpu
+  each_own "$himeno" -b cpu : "$gemm" -b cpu
   refused program himeno-gpu gemm-gpu
-  apart "$gemm" -b cpu -s 64 : "$comm" -b cpu
+  each_own "$gemm" -b cpu -s 64 : "$comm" -b cpu
   refused program gemm-gpu comm-gpu
-  apart "$comm" -s x : "$himeno"
+  each_own "$comm" -s x : "$himeno"
   refused program comm-gpu himeno-gpu
   "$PYTHON" - "$himeno" "$other" "$("$himeno" --version | cut -d ' ' -f 2)" <<'END'
 import os, sys
@@ -97,12 +97,12 @@ assert changed != bytes_of
 open(other, "wb").write(changed)
 os.chmod(other, 0o755)
 END
-  apart "$himeno" -b cpu : "$other" -b cpu
+  each_own "$himeno" -b cpu : "$other" -b cpu
   expect_status 2
   [[ $output =~ "himeno-gpu: version differs between ranks: "[0-9.]+" for rank 0 on host $host, 9"[0-9.]*" for rank 1" ]]
 }
 
-@test "builds with other code are told by the linker's ID" {
+@test "builds with other code are recognised by the linker's ID" {
   local other=$BATS_TEST_TMPDIR/himeno-gpu
   id=$(readelf -n "$himeno" 2>/dev/null | sed -n 's/.*Build ID: //p')
   [ -n "$id" ] || skip "the linker wrote no build ID"
@@ -115,7 +115,7 @@ assert changed != bytes_of
 open(other, "wb").write(changed)
 os.chmod(other, 0o755)
 END
-  apart "$himeno" -b cpu -s XS : "$other" -b cpu -s XS
+  each_own "$himeno" -b cpu -s XS : "$other" -b cpu -s XS
   refused build "$id" "$(printf '0%.0s' $(seq ${#id}))"
 }
 

@@ -45,7 +45,7 @@ quick() {
   "$top_builddir/$program" "$@"
 }
 
-@test "no GPU on the bus is a run on the CPU, and report and document say so" {
+@test "no GPU on the bus: a run on the CPU, in report and document" {
   ! usable_gpu || skip "there is a GPU"
   for program in "${programs[@]}"; do
     HIMENO_SYSFS=$PWD/none run quick "$program" --json run.json
@@ -60,7 +60,7 @@ quick() {
   done
 }
 
-@test "a ladder says why it is on the CPU" {
+@test "a ladder reports why it is on the CPU" {
   ! usable_gpu || skip "there is a GPU"
   HIMENO_SYSFS=$PWD/none run "$himeno" --ladder -s XS -t 0.01
   expect_status 0
@@ -148,7 +148,7 @@ quick() {
   [[ $status -ne 0 && $output != *PASS* ]]
 }
 
-@test "a backend that is asked for and has no device: exit 3 names the host" {
+@test "a requested backend without a device: exit 3 names the host" {
   HIMENO_NULL_DEVICES=0 SLURMD_NODENAME=n1.rack run "$himeno" "${short[@]}" -b null
   expect_status 3
   [ "$output" = "himeno-gpu: host n1.rack: backend null: HIMENO_NULL_DEVICES asks for none" ]

@@ -2,7 +2,7 @@
 # How scripts/accept runs on a cluster that this machine plays: levels, budgets and soaks; ended, resumed, in other locales.
 load cluster
 
-@test "a host that starts at the second try is told, and no finding" {
+@test "a host that starts at the second try is reported, and no finding" {
   site
   echo 'late n2' >faults
   cluster 'n[1-2]' --stages alone
@@ -54,7 +54,7 @@ load cluster
   grep -q 'gemm options differ' <<<"$stderr"
 }
 
-@test "an acceptance that is killed beside a hanging host leaves nothing behind, and goes on at once" {
+@test "an acceptance that is killed while a host hangs leaves nothing behind, and continues at once" {
   command -v setpriv >/dev/null || skip "there is no setpriv"
   site
   echo 'hang n2' >faults
@@ -72,7 +72,7 @@ load cluster
   grep -q 'n\[1-2\]: 2 pass' <<<"$output"
 }
 
-@test "each host has the devices that its line of the hostfile says" {
+@test "each host has the devices of its line of the hostfile" {
   site
   printf '%s\n' 'n1 slots=2' 'n2:2 # MPICH' 'n3 slots = 2' 'n4 max_slots=2' 'n5' 'n5' '[fe80::6]:3' >hostfile
   run --separate-stderr "$top_srcdir/scripts/accept" out --hostfile hostfile --program "$himeno" --size 18x18x34 --seconds 0.05 --policy site.json --stages alone \
@@ -125,7 +125,7 @@ load cluster
   done
 }
 
-@test "a soak turns from memory to arithmetic and names the host of a wrong bit" {
+@test "a soak alternates memory and arithmetic and names the host of an incorrect result" {
   site
   printf '%s\n' 'flip n2 50,5,20' >faults
   cluster 'n[1-2]' --soak 2s --slice 1s --options '-b null --block 5'
@@ -175,7 +175,7 @@ load cluster
   [ "$(cat out/steps/*.json | sha256sum)" = "$before" ]
 }
 
-@test "a soak that fails with nobody to blame ends, and says so" {
+@test "a soak that fails without a suspect ends and reports it" {
   site
   echo 'apart n2' >faults
   cluster 'n[1-3]' --soak 8h --slice 1h
@@ -195,7 +195,7 @@ load cluster
   [ -s out/steps/soak-0001-memory.json ]
 }
 
-@test "levels: what each does, options that are given hold, and level 1 keeps its time beside a hanging host" {
+@test "levels: what each does, given options hold, and level 1 keeps its time despite a hanging host" {
   site
   echo 'hang n2' >faults
   SECONDS=0

@@ -11,7 +11,7 @@ load cluster
   [ "$(verdict 'r["accepted"], r["findings"]')" = "(True, [])" ]
 }
 
-@test "what was measured stands in the table, the page, the metrics and accept.json, with what lies apart marked" {
+@test "measurements are in the table, the page, the metrics and accept.json, with outliers marked" {
   site
   printf '%s\n' 'slow n3 1 1.04' >faults
   HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so cluster 'n[1-5]' --stages alone,pairs --prometheus hosts.prom
@@ -231,7 +231,7 @@ END
   expect_status 0
 }
 
-@test "a policy of which nothing could be checked accepts no cluster, and what was checked nowhere is said" {
+@test "a policy of which nothing could be checked accepts no cluster, and unchecked values are listed" {
   echo '{"name": "site", "stragglers_max": 0}' >site.json
   cluster 'n[1-2]' --stages alone
   expect_status 2
@@ -305,7 +305,7 @@ SH
   grep -q '^    scontrol update NodeName=b.x State=DRAIN' <<<"$output"
 }
 
-@test "names of one host are told, and ranks that the launcher placed otherwise accuse nobody" {
+@test "several names of one host are reported, and ranks that the launcher placed otherwise accuse nobody" {
   site
   own_names
   printf '%s\n' 'n1 vm1' 'n1.cluster vm1' >own
@@ -329,7 +329,7 @@ SH
   grep -q 'the launcher placed ranks on other hosts than requested: ranks of n1 ran on n1 and n4' <<<"$output"
 }
 
-@test "three hosts: a bad link and a bad cable are found; two hosts: the link is not judged, and the verdict says so" {
+@test "three hosts: a bad link and a bad cable are found; two hosts: the link is not judged, and the verdict says it" {
   site
   echo 'link n1 n3 2.5' >faults
   cluster 'n[1-3]' --stages alone,pairs
@@ -406,7 +406,7 @@ TEXT
     "('n[3,6]', [('n3', 'all'), ('n6', 'all'), ('n6', 'all')])" ]
 }
 
-@test "the simulation finds in levels 1 and 2 what the documentation says, and accuses no sound cluster" {
+@test "the simulation finds in levels 1 and 2 what the documentation promises, and accuses no sound cluster" {
   command -v mpicc >/dev/null || skip "there is no mpicc"
   for python in "$PYTHON" /usr/bin/python3 ''; do [ -n "$python" ] || break; "$python" -c 'import numpy' 2>/dev/null && break; done
   [ -n "$python" ] || skip "there is no numpy"

@@ -64,7 +64,7 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
   [ "$(json halo.json 'd["halo"][0]["messages"], d["halo"][0]["bytes"]')" = "3 $((4 * (2 * 30 * 62 + 2 * 30 * 30 + 4 * 30)))" ]
 }
 
-@test "cards of a recorded host are shown with rate, state, errors and the way to each device" {
+@test "cards of a recorded host are shown with rate, state, errors and the path to each device" {
   needs_results
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
   HIMENO_SYSFS=$PWD/sysfs run "$comm" --list

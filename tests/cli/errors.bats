@@ -131,7 +131,7 @@ bats_require_minimum_version 1.5.0
   done
 }
 
-@test "a backend that was not built says so" {
+@test "a backend that was not built is reported as such" {
   [ "$HAVE_CUDA" = 0 ] || [ "$HAVE_CUDA" = no ] || skip "CUDA was built"
   run on 1 "$himeno" -b cuda -s XS -n 1
   expect_status 3

@@ -53,7 +53,7 @@ himeno_mine() { run on 2 ./himeno-gpu -b mine -x mine -s XS -n 4 --data dense --
 gemm_mine() { run ./gemm-gpu -b cpu -k mine -s 64 -t 0.1 --json gemm.json; }
 mem_mine() { run ./mem-gpu -b cpu --copies --streams 1 --sizes 64K -t 0.05 --json mem.json; }
 
-@test "backend, transport and field: the result is correct, and the document has the field, as its schema says" {
+@test "backend, transport and field: the result is correct, and the document has the field of its schema" {
   cd "$tree/build"
   himeno_mine
   expect_status 0

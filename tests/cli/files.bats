@@ -228,7 +228,7 @@ only_json() { "$PYTHON" -c 'import json, sys; assert "schema" in json.load(open(
   done
 }
 
-@test "a report that nobody reads to its end: the document is written, and it is said" {
+@test "a report whose reader leaves early: the document is written, and a message says so" {
   local command
   mkfifo pipe
   while read -r -u 4 command; do

@@ -49,7 +49,7 @@ flipped() {
   flipped "older-p 0,7,11 10 300"
 }
 
-@test "one corrupted halo value on its way is seen after 120 sweeps" {
+@test "one halo value corrupted in transit is seen after 120 sweeps" {
   for x in staged p2p; do
     HIMENO_HALO_CORRUPT=1:5 run on 3 "$himeno" -b null -s XS -n 120 -x $x
     [ "$status" = 4 ]
@@ -58,7 +58,7 @@ flipped() {
   [ "$status" = 0 ]
 }
 
-@test "a run without a fault says what was checked" {
+@test "a run without a fault lists what was checked" {
   run on 2 "$himeno" -b null -s 16x16x32 -t 0.1 --json "$BATS_TEST_TMPDIR/r.json"
   [ "$status" = 0 ]
   [[ $output == *"compared   p with the reference every 12 sweeps"*"and at the end of each block;"*"gosa of every sweep on each rank; all 12 arrays of coefficients"* ]]

@@ -32,7 +32,7 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
   [ "$(json "$document" '0 < d["result"]["check"]["element_error"] <= d["result"]["check"]["element_bound"]')" = True ]
 }
 
-@test "each rank makes the whole product, and says how fast" {
+@test "each rank makes the whole product and reports its rate" {
   OMP_NUM_THREADS=1 run on 2 "$gemm" -b cpu -s 64 $quick --json "$document"
   expect_status 0
   [ "$(grep -cE '^ +[01]  [^ ]+ +[0-9.]+  ' <<<"$output")" = 2 ]
@@ -44,7 +44,7 @@ spoilt() {
   HIMENO_GEMM_FLIP=$1 HIMENO_NULL_DEVICES=4 OMP_NUM_THREADS=1 run --separate-stderr on 4 "$gemm" -b null -s 64 -t 0.05 --json "$document" "${@:2}"
 }
 
-@test "a wrong rank is told, with host, device and error, and the others pass: at the first product, and in a later block" {
+@test "a wrong rank is reported, with host, device and error, and the others pass: at the first product, and in a later block" {
   local look why
   for look in 1:'1 of 4096 elements' 3:'block 2 differs from the first'; do
     why=${look#*:}
@@ -60,7 +60,7 @@ spoilt() {
   [ "$(json "$document" 'all(0 < r["element_error"] <= d["result"]["check"]["element_bound"] for r in d["ranks"])')" = True ]
 }
 
-@test "a library beside the kernel: ours_share is the kernel's rate over the library's" {
+@test "a library compared with the kernel: ours_share is the kernel's rate over the library's" {
   "$gemm" --list | grep -q 'reference  cblas' || skip "no CBLAS was found"
   "$gemm" -b cpu -k naive -s 256 -t 0.05 --json "$document" >/dev/null
   [ "$(json "$document" '[abs(y["ours_share"] * y["gflops"] / d["result"]["gflops"] - 1) < 1e-9 for y in d["yardsticks"]]')" = "[True]" ]
@@ -133,7 +133,7 @@ worn() {
   HIMENO_GEMM_FLIP='0 3,4 30 1; 0 8,0 0 1' says 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
 }
 
-@test "a fault that the run has no time for is told" {
+@test "a fault that the run has no time for is reported" {
   HIMENO_GEMM_FLIP='0 3,4 30 simd:999999' run --separate-stderr "$gemm" -b cpu -s 16 -k simd $quick
   expect_status 0
   grep -q 'warning: HIMENO_GEMM_FLIP: nothing was flipped, rank 0 had no such look' <<<"$stderr"
@@ -198,7 +198,7 @@ worn() {
   done
 }
 
-@test "the ladder: every rung is right, beside the model's word" {
+@test "the ladder: every rung is correct, with the model's estimate" {
   run "$gemm" -b cpu --ladder --sizes 64,48x80x33 -t 0.01 --json "$document"
   expect_status 0
   [ "$(grep -cE '^ +[123]  (naive|blocked|simd) .* correct' <<<"$output")" = 6 ]
@@ -248,7 +248,7 @@ worn() {
   [[ $output == *"kernel     simd"* && $output == *"bf16"* ]]
 }
 
-@test "two ranks say one thing once" {
+@test "two ranks report one thing once" {
   ranks=2
   says 2 '--size 0.*from 1 to' -s 0
   says 3 'rank 0, host .*; rank 1, host .*: size 2000000x2000000x2000000 needs .* per rank, but only .* for 2 ranks; use a smaller --size' -s 2000000
@@ -265,7 +265,7 @@ worn() {
 @test "a leading dimension that is too small" { says 2 '--lda 9: too small.*A has 10' -s 10 --lda 9; }
 @test "a leading dimension that is too small for what is stored" { says 2 '--ldb 19: too small.*B has 30' -s 10x20x30 --trans NT --ldb 19; }
 @test "a factor that is no number" { says 2 '--alpha' --alpha nan; }
-@test "what the emulated QPU cannot do is said" {
+@test "limits of the emulated QPU are reported" {
   export HIMENO_QPU=emulator
   run "$gemm" -b qpu --data special --beta 0.5 -s 8
   expect_status 2
@@ -329,7 +329,7 @@ widest() {
   done
 }
 
-@test "slices of a megabyte and more go by copies, and what came wrong is told" {
+@test "slices of a megabyte and more go by copies, and incorrect ones are reported" {
   distributed 4 -b cpu -s 264x264x4096 -p 2x2 --panel 2048 -x p2p --verify full --json "$document"
   expect_status 0
   [ "$(json "$document" 'min(p["bytes"] for p in d["paths"]) >= 2 ** 20')" = False ]
@@ -357,7 +357,7 @@ widest() {
   [ "$(json "$document" 'd["config"]["distributed"]["transport"], d["paths"]')" = "None []" ]
 }
 
-@test "a slice that cannot take the transport is staged, and the path says why" {
+@test "a slice that cannot take the transport is staged, and its path has the reason" {
   HIMENO_NULL_APART=0 distributed 2 -b null -s 32 -x p2p --json "$document"
   expect_status 0
   [ "$(json "$document" 'sorted(set((p["used"], p["why"], p["handover"]) for p in d["paths"]))')" = "[('staged', 'no peer access between the devices, on demand', 'shared memory')]" ]
@@ -371,7 +371,7 @@ widest() {
   [[ $output == *"verdict    WRONG: 1 of 2 ranks"*"wrong      rank 1 on"* ]]
 }
 
-@test "a bit of C flipped in a block over many ranks is told with its rank, and only C can be flipped" {
+@test "a bit of C flipped in a block over many ranks is reported with its rank, and only C can be flipped" {
   HIMENO_GEMM_FLIP="1 3,4 30 3" distributed 2 -b null -s 32 -x p2p
   expect_status 4
   [[ $output == *"wrong      rank 1 on"*"block 2 differs from the first"* ]]
@@ -380,7 +380,7 @@ widest() {
   [[ $stderr == *"HIMENO_GEMM_FLIP: with --distributed only C can be flipped"* ]]
 }
 
-@test "a rank whose device fails within a product ends the job, and says so" {
+@test "a rank whose device fails within a product ends the job with a message" {
   local call
   for call in 90 100 110; do
     run --separate-stderr on 3 env HIMENO_NULL_DEVICES=3 OMP_NUM_THREADS=1 bash -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}" != 1 ] || export HIMENO_NULL_FAIL='$call'; exec "$@"' - "$gemm" --distributed -b null -s 32 -x staged -t 5
@@ -394,5 +394,5 @@ widest() {
 @test "a product that does not fit its ranks" { ranks=2 says 3 'size 200000x200000x200000 over 2x1 ranks needs .* per rank, but only .* can be used: .* free on the host for 2 ranks' --distributed -s 200000 -p 2x1; }
 @test "a transport that this device lacks" { ranks=2 says 3 '--transport nccl: ' --distributed -x nccl -s 8; }
 @test "a transport that there is not" { says 2 '--transport stagd: .*staged' --distributed -x stagd; }
-@test "panels too many to tell" { says 2 '--panel 1: cuts k 100000 into more than 65536 panels' --distributed --panel 1 -s 1x1x100000; }
+@test "panels too many to list" { says 2 '--panel 1: cuts k 100000 into more than 65536 panels' --distributed --panel 1 -s 1x1x100000; }
 @test "a ladder of many ranks" { says 2 '--ladder and --distributed' --ladder --distributed; }

@@ -24,7 +24,7 @@ says() {
   says 'one folder OUT*' one two
 }
 
-@test "--help and --steps tell what it does" {
+@test "--help and --steps describe what it does" {
   run "$check" --help
   expect_status 0
   [[ $output == *"gpu-check-HOST-DATE.tar.gz"* ]]
@@ -33,7 +33,7 @@ says() {
   [[ $output == *racecheck*" s"* ]]
 }
 
-@test "without a GPU nothing is begun, and one line says what CUDA and OpenCL say" {
+@test "without a GPU nothing is begun, and one line has the messages of CUDA and OpenCL" {
   CUDA_VISIBLE_DEVICES= OCL_ICD_VENDORS=/nonexistent run "$check" "$BATS_TEST_TMPDIR/out"
   expect_status 3
   [[ $output == "gpu-check: no GPU was found: CUDA: "*"; OpenCL: "* && ${#lines[@]} = 1 ]]
@@ -70,7 +70,7 @@ PY
   [ -s gpu-check-*/logs/list.log ]
 }
 
-@test "a step that has no time left fails, and the others are still told" {
+@test "a step that has no time left fails, and the others are still reported" {
   run "$check" --build "$top_builddir" --seconds 1 --only machine "$BATS_TEST_TMPDIR"
   expect_status 1
   [[ $output == *"no time was left for it"* ]]

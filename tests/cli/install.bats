@@ -36,7 +36,7 @@ setup() {
   grep -q 'himeno\\-accept FOLDER \\-\\-hosts' "$prefix/share/man/man1/himeno-accept.1"
 }
 
-@test "installed scripts find each other's modules and the programs beside them" {
+@test "installed scripts find each other's modules and the programs of their directory" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   PATH=${PATH#"$prefix/bin:"}
   echo '{"name": "any", "device_gflops_min": 1e-9}' >any.json

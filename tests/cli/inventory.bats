@@ -96,7 +96,7 @@ END
   grep -q 'n1 2 .*himeno-gpu' out/steps/alone-n1.log
 }
 
-@test "a host that alone says how many devices it has is named in the verdict" {
+@test "a host that alone reports how many devices it has is named in the verdict" {
   accept n1 --stages alone
   expect_status 0
   grep -q 'ACCEPTED: 1 of 1 checks; the number of devices is what the host itself reports' <<<"$output"
@@ -145,7 +145,7 @@ END
   [[ $output != *"drain: n"* && $output != *cuda* ]] # that is unknown here
 }
 
-@test "an inventory that is wrong is refused, and a host that cannot be asked is named" {
+@test "an inventory that is wrong is refused, and a host that does not answer is named" {
   while read -r text said; do
     echo "$text" >inventory.json
     accept n1 --inventory inventory.json

@@ -91,7 +91,7 @@ END
   [ "$(value out.json 'k["loads"], k["stores"], k["words"], k["isa"]')" = "({'global 16': 1}, {'global 4': 1}, 1.0, 'PTX')" ]
 }
 
-@test "GCN: scalar and vector work apart, a register that is used twice for different ends" {
+@test "GCN: scalar and vector work separately, a register that is used twice for different ends" {
   cat >one.s <<'END'
 one:
 	.amd_kernel_code_t
@@ -164,7 +164,7 @@ END
   [ "$(value ptx.json '[p["after"] < p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"]]')" = "[True, True, True, True]" ]
 }
 
-@test "without a disassembler SASS becomes PTX, and that is said" {
+@test "without a disassembler SASS becomes PTX, and the report says so" {
   needs_nvcc
   command -v nvdisasm >/dev/null || command -v cuobjdump >/dev/null && skip "there is a disassembler"
   run "$report" --isa sass --pairs

@@ -146,7 +146,7 @@ d["ranks"][3]["uuid"] = "GPU-new"'
   expect_status 5
 }
 
-@test "what a document says cannot control a terminal" {
+@test "text of a document cannot control a terminal" {
   made good.json
   edited good.json evil.json 'd["ranks"][0].update(host="\x1b[2Jn1", uuid="", device="a\nb", cards=0)'
   policy '{"cards_min": 99}'

@@ -21,8 +21,8 @@ accept() {
   unfolded
 }
 
-# told EXPRESSION: of FOLDER/accept.json as r.
-told() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/accept.json")); print(eval(sys.argv[2]))' "${folder:-new}" "$1"; }
+# document EXPRESSION: of FOLDER/accept.json as r.
+document() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/accept.json")); print(eval(sys.argv[2]))' "${folder:-new}" "$1"; }
 
 @test "after a year three devices of 64 hosts are below the guaranteed rate, and nothing else is" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
@@ -41,14 +41,14 @@ told() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/acce
   printf '%s\n' 'slow n03 1 1.15' 'slow n17 0 1.2' 'slow n40 1 1.13' 'slow n05 0 1.06' 'dead n07' >faults
   accept new --against old
   expect_status 7 # n07 does not start
-  [ "$(told 'r["drain_list"], r["run_again_list"]')" = "('n[03,17,40]', 'n07')" ]
-  [ "$(told 'sorted((f["hosts"][0], f["checks"][0], f["severity"]) for f in r["findings"] if f["kind"] == "slow")')" = \
+  [ "$(document 'r["drain_list"], r["run_again_list"]')" = "('n[03,17,40]', 'n07')" ]
+  [ "$(document 'sorted((f["hosts"][0], f["checks"][0], f["severity"]) for f in r["findings"] if f["kind"] == "slow")')" = \
     "[('n03', 'rate of installation', 'drain'), ('n17', 'rate of installation', 'drain'), ('n40', 'rate of installation', 'drain')]" ]
-  [ "$(told '[(row["host"], row["rank"]) for row in r["drift"]["devices"] if row["outcome"] == "below the guaranteed rate"]')" = "[('n03', 1), ('n17', 0), ('n40', 1)]" ]
-  [ "$(told '[(row["host"], row["rank"]) for row in r["drift"]["devices"] if row["outcome"] == "slower"]')" = "[('n05', 0)]" ]
-  [ "$(told '{row["outcome"] for row in r["drift"]["devices"] if row["host"] not in ("n03", "n05", "n17", "n40")}')" = "{'unchanged'}" ]
-  [ "$(told 'len(r["drift"]["devices"]), len(r["drift"]["hosts"]), r["drift"]["days"] > 9000')" = "(126, 63, True)" ]
-  [ "$(told 'all(f["percent_from_limit"] < 0 for f in r["findings"] if f["kind"] == "slow"), sorted(r["bundles"])')" = "(True, ['n03', 'n17', 'n40'])" ]
+  [ "$(document '[(row["host"], row["rank"]) for row in r["drift"]["devices"] if row["outcome"] == "below the guaranteed rate"]')" = "[('n03', 1), ('n17', 0), ('n40', 1)]" ]
+  [ "$(document '[(row["host"], row["rank"]) for row in r["drift"]["devices"] if row["outcome"] == "slower"]')" = "[('n05', 0)]" ]
+  [ "$(document '{row["outcome"] for row in r["drift"]["devices"] if row["host"] not in ("n03", "n05", "n17", "n40")}')" = "{'unchanged'}" ]
+  [ "$(document 'len(r["drift"]["devices"]), len(r["drift"]["hosts"]), r["drift"]["days"] > 9000')" = "(126, 63, True)" ]
+  [ "$(document 'all(f["percent_from_limit"] < 0 for f in r["findings"] if f["kind"] == "slow"), sorted(r["bundles"])')" = "(True, ['n03', 'n17', 'n40'])" ]
   grep -qE '^    n17 [0-9a-f]+: 12.[0-9]+ → 10.[0-9]+ GFLOPS, -1[67].[0-9]% \(noise [0-9.]+%\): below the guaranteed rate$' <<<"$output"
   grep -q '^    hosts that were not compared: n07$' <<<"$output"
   # All hosts of both acceptances but those that a busy machine kept from listing what they have.
@@ -64,7 +64,7 @@ told() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/acce
   echo '{"name": "site", "device_gflops_min": 1, "rate_of_installation_min": 0.7}' >less.json
   bats_run "$top_srcdir/scripts/accept" new --against old --policy less.json
   expect_status 7
-  [ "$(told 'r["drain_list"], [row["outcome"] for row in r["drift"]["devices"] if row["host"] == "n17"]')" = "('', ['slower', 'unchanged'])" ]
+  [ "$(document 'r["drain_list"], [row["outcome"] for row in r["drift"]["devices"] if row["host"] == "n17"]')" = "('', ['slower', 'unchanged'])" ]
   # Devices that are new, gone, and on another host; errors; firmware.
   rm -r new && cp -r old new
   "$PYTHON" - <<'END'

@@ -96,7 +96,7 @@ warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
   warned 'not remembered: .*tune.json: Resource temporarily unavailable'
 }
 
-@test "a remembered kernel is a name, and whatever else stands there does no harm" {
+@test "a remembered kernel is a name, and any other content of the file does no harm" {
   "$himeno" -b cpu -s XS -n 1
   for text in '$(touch harm)/../x' "$(printf 'x%.0s' {1..5000})"; do
     NAME=$text "$PYTHON" -c 'import json, os
@@ -150,7 +150,7 @@ acceptance() {
   expect_status 2
 }
 
-@test "scripts/scaling says which file could not be written, and leaves no draft" {
+@test "scripts/scaling names the file that could not be written, and leaves no draft" {
   words=("$top_srcdir/scripts/scaling" run --program "$himeno" --options '-b null --verify off' --kernels auto --sizes XS --ranks 1 --seconds 0.1 --repeat 1 --no-paths)
   for folder in disk /dev/null/folder; do
     on_disk full '"$@"; code=$?; find disk -name "*.new" >left; exit $code' "${words[@]}" "$folder"

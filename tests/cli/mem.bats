@@ -28,7 +28,7 @@ follows_schema() { has_jsonschema && follows mem "$1"; }
   [ "$(json cpu.json 'd["roofline"], d["pairs"], d["result"]["verdict"]')" = "None None pass" ]
 }
 
-@test "OpenCL devices, when there are: every section, and each way to deal elements out" {
+@test "OpenCL devices, if present: every section, and each distribution of elements" {
   run --separate-stderr quick -b opencl --copies --mixes --latency --roofline --pairs --sizes 64K --streams 16 --footprint 16K --json cl.json
   [ "$status" -ne 3 ] || skip "$stderr"
   expect_status 0
@@ -51,7 +51,7 @@ follows_schema() { has_jsonschema && follows mem "$1"; }
     "[('stream', 34), ('temporal2', 68), ('temporal3', 102)]" ]
 }
 
-@test "measured traffic moves a sweep on the roofline, wherever its document stands among the others" {
+@test "measured traffic moves a sweep on the roofline, wherever its document is among the others" {
   needs_results
   echo '{"schema": "himeno-traffic/1", "kernels": [{"kernel": "temporal3", "size": "L", "bytes_a_point": 68}]}' >traffic.json
   recorded h100-2026-11-check/runs.jsonl ladder-cuda-L >ladder-cuda-L.json
@@ -129,7 +129,7 @@ damaged() {
   damaged 5 '13 reads and 1 writes: 1 of 16384 words' --mixes --sizes 64K
 }
 @test "damage is found in a chase" { damaged 3 'chase of stride .*: the chase ended at' --latency --footprint 16K; }
-@test "host memory with the threads and at the sizes asked for, each by itself" {
+@test "host memory with the requested threads and sizes, each by itself" {
   run --separate-stderr env OMP_NUM_THREADS=3 "$mem" -t 0.02 -b cpu --host --threads 2,3 --sizes 64K,1M,128K --json host.json
   expect_status 0
   follows_schema host.json

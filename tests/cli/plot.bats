@@ -170,7 +170,7 @@ PY
   grep -q 'flop per byte' picture.svg && grep -q 'naive XS\|stream XS' picture.svg
 }
 
-@test "levels reach to where their labels say" {
+@test "levels reach as far as their labels" {
   needs_results
   recorded h100-2026-11/runs.jsonl mem-latency >mem-latency.json
   draws latency mem-latency.json
@@ -199,7 +199,7 @@ for panel in panels[:10]:
 ' mem-copies.json
 }
 
-@test "numbers and peaks of a roofline do not lie on each other" {
+@test "numbers and peaks of a roofline do not overlap" {
   needs_results
   recorded h100-2026-11/runs.jsonl mem-roofline >mem-roofline.json
   draws roofline mem-roofline.json
@@ -312,7 +312,7 @@ PY
   [[ $output == *"scripts/plot sizes"*"Exit status"* ]]
 }
 
-@test "a picture that cannot be written is exit 3" {
+@test "a chart that cannot be written is exit 3" {
   run --separate-stderr "$plot" ladder "$documents/ladder.json" -o none/such
   expect_status 3
 }

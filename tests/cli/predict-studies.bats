@@ -51,7 +51,7 @@ END
   follows_schema eight.json
 }
 
-@test "one GPU predicts two, as sealed: with what its paths let guess, which the report tells, and of the kernel that was sealed" {
+@test "one GPU predicts two, as sealed: with what its paths let guess, which the report shows, and of the kernel that was sealed" {
   needs_results
   local sealed=$top_srcdir/doc/results/two-sealed-2026-11 results=$top_srcdir/doc/results kernel
   grep -E '"name": "(one-|bare-1)' "$results/h100-x2-2026-11/runs.jsonl" >one.jsonl
@@ -72,7 +72,7 @@ END
   done
 }
 
-@test "two GPUs from one, measured later: the log's table is what the seals say" {
+@test "two GPUs from one, measured later: the log's table agrees with the seals" {
   needs_results
   local sealed=$top_srcdir/doc/results/two-sealed-2026-11 kernel
   grep '"name": "seal-' "$top_srcdir/doc/results/h100-x2-2026-11-later/runs.jsonl" >later.jsonl
@@ -93,7 +93,7 @@ for size, *shown in rows:
 END
 }
 
-@test "each stored run outside its interval stands in the log, with what was found" {
+@test "each stored run outside its interval is in the log, with what was found" {
   needs_results
   for_figures
   local results=$top_srcdir/doc/results name of keep n=0
@@ -131,7 +131,7 @@ assert len(runs) > 30, len(runs)
 END
 }
 
-@test "four and eight H200 beside what was predicted before: as recorded" {
+@test "four and eight H200 compared with what was predicted before: as recorded" {
   needs_results
   for_figures
   local sealed results=$top_srcdir/doc/results
@@ -156,7 +156,7 @@ END
   [ "$(json hosts.json 'd["model"]["per_host"], d["model"]["hosts_most"], d["config"]["left_aside"], d["config"]["between"]')" = "1 4 0 None" ]
 }
 
-@test "what a fit should not believe is left out and named, with its file, until it is asked for" {
+@test "runs that a fit should not use are left out and named, with their files, unless requested" {
   needs_results
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11
   mkdir runs
@@ -208,7 +208,7 @@ END
   [ "$(json p.json 'sorted(l["as"] for l in d["config"]["left_out"])')" = "['kind', 'staging']" ]
 }
 
-@test "a wrong run moves no prediction; where too little is left the reader is told what was there" {
+@test "a wrong run moves no prediction; if too few runs are left the message counts them" {
   needs_results
   local recorded=$top_srcdir/doc/results/h200-x4-2026-11 which
   mkdir right wrong

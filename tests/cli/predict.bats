@@ -44,7 +44,7 @@ setup_file() { study_measured; }
 not read by --check" ]
 }
 
-@test "a model that was written predicts the same without its study, and tells as much of its intervals, as its stored predictions do" {
+@test "a model that was written predicts the same without its study, with the same intervals, as its stored predictions do" {
   from_study -s S -n 2 --json p.json >told
   "$predict" --model p.json -s S -n 2 --json q.json >again
   "$predict" --check p.json --against "$measured/study" >checked
@@ -135,7 +135,7 @@ PY
   [ "$(json far.json '[round(1e6 * q["seconds"], 2) for q in d["predictions"]]')" = "[48.42, 62.51, 47.42, 61.51]" ]
 }
 
-@test "paths and runs staged in different ways are no one study, nor is a model set beside the others" {
+@test "paths and runs staged differently are not one study, nor are they compared with one model" {
   "$PYTHON" - "$measured" <<'END'
 import json, os, sys
 os.mkdir("old")
@@ -213,7 +213,7 @@ m["covered"] = [{"runs": 5, "inside": 5}]|covered\[0\]\.of is no text
 END
 }
 
-@test "a model whose terms contradict each other predicts nothing, and says so" {
+@test "a model whose terms contradict each other predicts nothing and reports why" {
   "$PYTHON" - "$top_srcdir/tests/golden/model.json" >changed.json <<'PY'
 import json, sys
 d = json.load(open(sys.argv[1]))
@@ -225,7 +225,7 @@ PY
   says 3 'nothing can be predicted: the model has .* s for it: its terms contradict each other' --model changed.json -s L -n 1
 }
 
-@test "too little is refused, and says what to measure" {
+@test "too little is refused with what to measure" {
   needs_results
   mkdir few && cp "$measured"/study/*-2.json few
   run "$predict" --study few --comm "$measured/paths.json"
@@ -271,7 +271,7 @@ PY
   says 3 'no/such.json' --study "$measured/study" --comm "$measured/paths.json" --json no/such.json
 }
 
-@test "a poor model says so first, with the causes that its runs show, and is exit 5, also when it is read again" {
+@test "a poor model is reported first, with the causes that its runs show, and is exit 5, also when read again" {
   mkdir noisy
   "$PYTHON" - "$measured/study" <<'END'
 import json, sys

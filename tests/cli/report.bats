@@ -62,12 +62,12 @@ with_plots() {
   run ! grep -Eq '(src|href)="?(http|//|file)|@import|url\([^#]' report.html
 }
 
-@test "accept.html and the metrics are what the document says, on hosts of any name" {
+@test "accept.html and the metrics agree with the document, on hosts of any name" {
   run "$PYTHON" -B "$top_srcdir/tests/cli/pages.py" Acceptance
   expect_status 0
 }
 
-@test "the report is what the documents say, of devices and folders of any name" {
+@test "the report agrees with the documents, of devices and folders of any name" {
   run "$top_srcdir/scripts/report" "$study" -o report.html
   with_plots
   run "$PYTHON" -B "$top_srcdir/tests/cli/pages.py" Report
@@ -94,7 +94,7 @@ json.dump(d, open(sys.argv[2], "w"))' "$BATS_FILE_TMPDIR/predicted.json" "$poor"
   run ! grep -qF 'predicted; band' picture.svg
 }
 
-@test "a browser shows the report: its picture is drawn, its tables can be sorted" {
+@test "a browser shows the report: its chart is drawn, its tables can be sorted" {
   for browser in chromium chromium-browser google-chrome; do $browser --version >/dev/null 2>&1 && break; done
   $browser --version >/dev/null 2>&1 || skip "no Chromium that runs was found"
   run "$top_srcdir/scripts/report" "$study" "$BATS_FILE_TMPDIR/predicted.json" -o report.html
@@ -104,7 +104,7 @@ json.dump(d, open(sys.argv[2], "w"))' "$BATS_FILE_TMPDIR/predicted.json" "$poor"
   export HOME=$PWD
   timeout $((50 * SLOWNESS)) $browser --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --dump-dom "file://$PWD/clicked.html" >dom.html 2>browser.log ||
     { cat browser.log; return 1; }
-  grep -q 'data-pictures="8"' dom.html
+  grep -q 'data-charts="8"' dom.html
   grep -q 'aria-sort="ascending"><button>ranks</button>' dom.html
   grep -q '>+2.0%</td>' dom.html
 }
@@ -131,7 +131,7 @@ json.dump(times, open("times.json", "w"))
 PY
 }
 
-@test "points, joins, ideal lines, titles and bars stand where the times are, in the colour of their size" {
+@test "points, joins, ideal lines, titles and bars are at their times, in the colour of their size" {
   made
   run "$top_srcdir/scripts/report" . -o report.html --picture alone.svg
   with_plots
@@ -196,7 +196,7 @@ assert len(svg.panels(picture)) == 2 and "prefers-color-scheme: dark" in open("a
 PY
 }
 
-@test "the README's picture is of the stored documents" {
+@test "the README's chart is of the stored documents" {
   PYTHONPATH=$top_srcdir/tests/cli "$PYTHON" -B - "$top_srcdir/doc" <<'PY'
 import json, re, statistics, svg, sys
 time, efficiency = svg.panels(f"{sys.argv[1]}/sample-report.svg", "xy")
@@ -212,7 +212,7 @@ for text, (x, y) in said:
 PY
 }
 
-@test "text can be read on what it stands on, in light and dark" {
+@test "text contrasts with its background, in light and dark" {
   PYTHONPATH=$top_srcdir/scripts/reporting "$PYTHON" -B - <<'PY'
 import page, re
 def light(colour):

@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup() { document=$BATS_TEST_TMPDIR/result.json; }
 
-@test "a run gives the known checksum and says PASS" {
+@test "a run gives the known checksum and PASS" {
   run --separate-stderr on 2 "$himeno" -b cpu -s XS -n 10
   expect_status 0
   [[ $output == *eedfdcdacafead9a* ]]
@@ -81,7 +81,7 @@ PY
   [ "$(json "$document" 'd["result"]["verified"]')" = reference ]
 }
 
-@test "--verify off says that nothing was verified" {
+@test "--verify off reports that nothing was verified" {
   run on 1 "$himeno" -b cpu -s XS -n 3 --verify off
   expect_status 0
   [[ $output == *"NOT VERIFIED"* ]]
@@ -138,7 +138,7 @@ PY
   [[ $output != *null:* ]]
 }
 
-@test "--list says which transports a device has and why it has no others; null devices where they are asked for" {
+@test "--list shows the transports of a device and why others are unavailable; null devices if requested" {
   run --separate-stderr "$himeno" -b null --list
   expect_status 0
   [ "$stderr" = "" ]

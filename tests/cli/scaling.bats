@@ -157,7 +157,7 @@ PY
   [[ $output == *"running already, in process $pid"* ]]
 }
 
-@test "a point that fails is told with its reason, and run again only when asked for" {
+@test "a point that fails is reported with its reason, and run again only on request" {
   run "$scaling" run study "${plan[@]}" --sizes 8x8x16 --procs 1x2x1 --scaling strong --transports staged,pigeon
   expect_status 2
   [[ $output == *"FAILED: himeno-gpu: "*pigeon* ]]
@@ -179,7 +179,7 @@ PY
   [[ $output == *"stopped after 1 s"* ]]
 }
 
-@test "compare tells what got slower beyond the noise, and what did not" {
+@test "compare finds what got slower beyond the noise, and what did not" {
   "$scaling" run a "${plan[@]}" --sizes 12x12x16 --repeat 2 >/dev/null
   cp -r a b
   "$PYTHON" - <<'PY'
@@ -203,7 +203,7 @@ PY
   grep -Eq '^strong 12x12x16, 1 rank,.*-10\.00%.*faster$' <<<"$output"
 }
 
-@test "compare has the noise of each transport by itself: p2p 5% slower is found beside staged runs that scatter, and its power told" {
+@test "compare has the noise of each transport by itself: p2p 5% slower is found among staged runs that scatter, and its power reported" {
   needs_results
   "$PYTHON" - "$top_srcdir" <<'PY'
 import json, statistics, sys
@@ -221,7 +221,7 @@ def slower(way, factor, kept=lambda row: True):
     found = compare.compare([row for row in rows if kept(row)], [row for row in after if kept(row)], 0.01)
     mine = [entry for entry in found["entries"] if entry["key"][compare.TRANSPORT] == way]
     others = sum(entry["verdict"] == "slower" for entry in found["entries"] if entry not in mine)
-    print(compare.noise_told(way, found["noises"][way], found["entries"]))
+    print(compare.noise_text(way, found["noises"][way], found["entries"]))
     return sum(entry["verdict"] == "slower" for entry in mine), len(mine), others
 assert slower("p2p", 1.05) == (36, 36, 0)
 assert slower("p2p", 1.02) == slower("p2p", 1.02, lambda row: row["transport"] != "staged") == (36, 36, 0)
@@ -288,7 +288,7 @@ SH
             --per-host 1 --sbatch "-p gpu" --poll 0.1)
 }
 
-@test "in one allocation of Slurm all points run, and a second look submits nothing" {
+@test "in one allocation of Slurm all points run, and a second call submits nothing" {
   fake_slurm
   run "$scaling" run study "${in_slurm[@]}" --slurm allocation
   expect_status 0

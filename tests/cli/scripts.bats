@@ -3,7 +3,7 @@
 load ../helper
 bats_require_minimum_version 1.5.0
 
-@test "quickstart and test say what they do" {
+@test "quickstart and test describe what they do" {
   for script in quickstart test; do
     run "$top_srcdir/scripts/$script" --help
     expect_status 0
@@ -63,7 +63,7 @@ SH
   [ "$(sed -n 1,2p calls)" = $'configure --with-cuda-arch=75,90 NVCC=none\nconfig.status --recheck' ]
 }
 
-@test "the tests tell how far they are and at once what fails, and --long adds the long ones" {
+@test "the tests show progress and failures at once, and --long adds the long ones" {
   cd "$BATS_TEST_TMPDIR"
   mkdir -p tree/scripts bin
   cp "$top_srcdir/scripts/test" "$top_srcdir/scripts/lib.sh" tree/scripts
@@ -81,7 +81,7 @@ printf '%s\n' 'begun quick' 'begun slow' 'failed quick: not ok 3 what it is to d
 printf '# PASS:  5\n# FAIL:  1\n# ERROR: 0\n# XPASS: 0\n# SKIP:  0\n' >build/test-suite.log
 MAKE
   chmod +x tree/configure bin/make
-  SAID=$PWD/said MADE=$PWD/made TELL_SECONDS=1 PATH=$PWD/bin:$PATH run bash -c 'tree/scripts/test --no-install --quick | tee "$SAID"; exit "${PIPESTATUS[0]}"'
+  SAID=$PWD/said MADE=$PWD/made PROGRESS_SECONDS=1 PATH=$PWD/bin:$PATH run bash -c 'tree/scripts/test --no-install --quick | tee "$SAID"; exit "${PIPESTATUS[0]}"'
   expect_status 1
   [[ $output == *"  FAIL: quick: not ok 3 what it is to do"*" s: 1 of 7 tests are done, 1 cases failed; now  slow"* ]]
   [ "${lines[-1]}" = "5 passed, 1 failed" ]
@@ -271,7 +271,7 @@ base/one.c:1: a comment beyond column 100" ]
   [[ $output == *"scripts/bad.py:2:8: F401 "* && $output == *"scripts/bad.py:3:7: F821 "* && $output != *good.py* ]]
 }
 
-@test "installed scripts run on Python 3.8, tell an older one in a line, and know their version" {
+@test "installed scripts run on Python 3.8, report an older one in a line, and know their version" {
   local script old version
   version=$("$himeno" --version)
   for script in accept isa-report plot report scaling; do
@@ -313,7 +313,7 @@ warns() {
   [[ $status -eq 1 && $output == *"--new: who reads it?" ]]
 }
 
-@test "every lie of tests/mutants is found exactly once in the tree, and has tests" {
+@test "every mutant of tests/mutants is found exactly once in the tree, and has tests" {
   [ -z "${MUTATE_TRIAL-}" ] || skip "the one that is planted is not found"
   run "$top_srcdir/scripts/mutate" --check
   expect_status 0
@@ -344,7 +344,7 @@ SH
 # mutant NAME TO [TEST]: in one(), tried by that test alone.
 mutant() { printf '%s: a lie\n  in one\n  from x+1\n  to %s\n  tests %s\n\n' "$1" "$2" "${3-tests/unit/test_one}" >>tests/mutants/one.txt; }
 
-@test "mutate tells what is killed, hangs, survives and is not built, and leaves the tree alone" {
+@test "mutate reports mutants that are killed, hang, survive and are not built, and leaves the tree alone" {
   a_tree_to_mutate
   sed -i 's,/\* x + 1 \*/,,' base/one.c
   cp base/one.c before.c
@@ -420,7 +420,7 @@ C
   [[ $output == *"tests/mutants/reviewed: no operator makes scripts/half.py: return x / 2 -> return x * 2"* ]]
 }
 
-@test "mutate names a lie that stands nowhere or twice, and an unknown one" {
+@test "mutate names a mutant that is found nowhere or twice, and an unknown one" {
   a_tree_to_mutate
   mutant twice 'x + 2'
   run scripts/mutate --check

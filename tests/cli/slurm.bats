@@ -37,7 +37,7 @@ in_slurm() {
   grep -q 'srun .*--nodelist=h3' <<<"$output"
 }
 
-@test "all stages, with the leaf switches that scontrol tells, find a slow device" {
+@test "all stages, with the leaf switches that scontrol reports, find a slow device" {
   echo 'slow h5 1 1.1' >faults
   echo '{"name": "site", "device_gflops_min": 11.5}' >site.json
   in_slurm 6 "export FAULTS=$PWD/faults OMPI_MCA_plm=^slurm OMPI_MCA_ras=^slurm
@@ -50,7 +50,7 @@ in_slurm() {
   grep -q 'device-h5-1 .*slow' <<<"$output"
 }
 
-@test "the batch scripts find the program beside themselves, and pass on their arguments as they are, and evaluate nothing" {
+@test "the batch scripts find the program in their directory, pass on their arguments as they are, and evaluate nothing" {
   # Two trees, one with a space in its path: what lies in the first is run, and the second shows the words that arrive.
   mkdir -p "a tree/scripts/sites"
   cp "$top_srcdir"/scripts/sites/*.sbatch "a tree/scripts/sites"

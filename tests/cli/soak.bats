@@ -71,7 +71,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   follows_schema
 }
 
-@test "a line tells the devices' extremes, who has them, and what changed" {
+@test "a line has the devices' extremes, the ranks that have them, and changes" {
   HIMENO_NULL_DEVICES=4 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so \
     FAKE_NVML="celsius-late@1=91 throttle-late@1=32 width@0=8 fixed-late@1=4 xid-late@0=79" soak 0.5 --json r.json --soak-log log
   expect_status 0
@@ -144,7 +144,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   done
 }
 
-@test "a clean soak says how hard it was by the device that was least at its power limit, a wrong one says nothing" {
+@test "a clean soak reports its load by the device that was least at its power limit, a wrong one does not" {
   HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so FAKE_NVML="milliwatts=665000 milliwatts@1=637000" soak 0.5 --json r.json
   expect_status 0
   [ "$(value 'round(r["result"]["soak"]["power_share"], 6)')" = 0.91 ]
@@ -158,7 +158,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   follows_schema
 }
 
-@test "devices that tell nothing have no telemetry in the log" {
+@test "devices that report nothing have no telemetry in the log" {
   HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent soak 0.5 --soak-log log
   expect_status 0
   [ "$(value '{line["telemetry"] for line in log}')" = "{None}" ]
@@ -175,7 +175,7 @@ for path, name in ("r.json", "result"), ("log", "soak"):
   done
 }
 
-@test "a fault to plant outside of the grid is told, in one line, and spoils nothing" {
+@test "a fault to plant outside of the grid is reported in one line and changes nothing" {
   local text
   for text in 'a3 20,0,0 5 17' 'p 0,20,0 5 1' 'older-p 0,0,36 5 1'; do
     HIMENO_FLIP=$text soak 0.5
@@ -262,7 +262,7 @@ RUNS
   [ "$(value '[line["block"] for line in log] == list(range(1, len(log) + 1)) and len(log) > 1')" = True ]
 }
 
-@test "a full disk under the log is said, once" {
+@test "a full disk under the log is reported once" {
   [ -w /dev/full ] || skip "no /dev/full"
   soak 0.5 --soak-log /dev/full
   expect_status 3

@@ -7,7 +7,7 @@ follows() {
   expect_status 0
 }
 
-@test "code is set as .clang-format says" {
+@test "the layout of the code is that of .clang-format" {
   follows format
 }
 

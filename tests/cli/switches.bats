@@ -4,7 +4,7 @@ load ../helper
 bats_require_minimum_version 1.5.0
 
 setup() { cd "$top_srcdir"; }
-rooms=(base judge gpu comm suite himeno gemm tools)
+directories=(base judge gpu comm suite himeno gemm tools)
 
 # The names in what comes in, each once.
 names() { grep -oE 'HIMENO_[A-Z0-9_]+' | sort -u; }
@@ -22,26 +22,26 @@ same() {
 }
 
 @test "the table has every line SWITCH, by kind and name, each once" {
-  same 'the sources' "$(grep -rhoE --include='*.[ch]' --include='*.sbatch' '^(# )?SWITCH\("HIMENO_[A-Z0-9_]+"' "${rooms[@]}" scripts | names)"
+  same 'the sources' "$(grep -rhoE --include='*.[ch]' --include='*.sbatch' '^(# )?SWITCH\("HIMENO_[A-Z0-9_]+"' "${directories[@]}" scripts | names)"
   [ "$(declared | wc -l)" = "$(wc -l <"$top_builddir/base/switch_table.h")" ]
 }
 
 @test "every switch of the table is read, and no other" {
   same 'the sources' "$({
-    grep -rhoE --include='*.c' 'switch_(text|number|pair)\("HIMENO_[A-Z0-9_]+"' "${rooms[@]}"
+    grep -rhoE --include='*.c' 'switch_(text|number|pair)\("HIMENO_[A-Z0-9_]+"' "${directories[@]}"
     grep -rhoE '\$\{?HIMENO_[A-Z0-9_]+' scripts
   } | names)"
 }
 
 @test "no source and no test gets round the table" {
-  ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${rooms[@]}" | grep -vE 'SWITCH\("HIMENO_|switch_(text|number|pair)\("HIMENO_' || false
+  ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${directories[@]}" | grep -vE 'SWITCH\("HIMENO_|switch_(text|number|pair)\("HIMENO_' || false
   ! grep -rnE --include='*.c' '(getenv|environment_number)\("HIMENO_' tests || false
   # Scripts and tests set and read what there is.
   [ -z "$(comm -13 <(declared) <(grep -rhoE '(^|[^A-Za-z_$])HIMENO_[A-Z0-9_]+=' scripts tests/cli tests/fault tests/mpi tests/clock tests/sites tests/hosts .ci | names))" ]
   [ -z "$(comm -13 <(declared) <(grep -rhoE "(environ|getenv).*HIMENO_[A-Z0-9_]+" scripts --include='*.py' | grep -oE 'HIMENO_[A-Z0-9_]+' | names))" ]
 }
 
-@test "documents name the pages in which a switch is told" {
+@test "documents name the pages that describe a switch" {
   [ -z "$(comm -13 <(declared) <(grep -rhoE '\bHIMENO_[A-Z0-9_]+=' README.md doc/*/*.md | names))" ]
   grep -q 'doc/reference/switches.md' README.md
 }

@@ -53,7 +53,7 @@ cache() { "$PYTHON" -c "import json,os; d=json.load(open(os.environ['HIMENO_TUNE
   done
 }
 
-@test "a file that is no cache stays as it is, behind a link too, and gets no lock beside it" {
+@test "a file that is no cache stays as it is, also through a link, and gets no lock file" {
   mkdir "$BATS_TEST_TMPDIR/other"
   ln -s other/file "$HIMENO_TUNE_CACHE"
   for text in garbage $'\n' '[]' '{"schema": "other/1", "choices": {}}' '{"schema": "himeno-tune/2", "choices": {}}' \
@@ -69,7 +69,7 @@ cache() { "$PYTHON" -c "import json,os; d=json.load(open(os.environ['HIMENO_TUNE
   done
 }
 
-@test "a cache behind a link is replaced there, and the link stays" {
+@test "a cache that a link leads to is replaced there, and the link stays" {
   mkdir "$BATS_TEST_TMPDIR/other"
   ln -s other/file "$HIMENO_TUNE_CACHE"
   tuned 'fastest in a short trial'

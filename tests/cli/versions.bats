@@ -139,7 +139,7 @@ PY
   diff before.csv study/study.csv
 }
 
-@test "scripts/report tells of a study" {
+@test "scripts/report shows a study" {
   cp -r "$old/study" study && chmod -R u+w study
   run "$top_srcdir/scripts/report" study -o report.html
   [ "$status" -ne 3 ] || skip "$output"
@@ -167,7 +167,7 @@ for old, new in [(before, now), *zip(before.pop("findings"), now["findings"])]:
 PY
 }
 
-@test "what pages say is what figures.csv has, and that is what the documents have" {
+@test "figures of pages agree with figures.csv, and those with the documents" {
   needs_results
   run "$PYTHON" "$top_srcdir/tests/cli/figures.py" "$top_srcdir"
   expect_status 0

@@ -15,7 +15,7 @@ bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$
   says '  alone  in          1024         1.51      0.68' '  alone  out         1024         1.13      0.91' '  all    both        1024         2.64      0.39'
 }
 
-@test "pairs: a transfer to the peer, both ways at once and one way" {
+@test "pairs: a transfer to the peer, in both directions at once and in one" {
   bench --parts pairs
   figures <<'FIGURES'
 {p.way: [q.seconds for q in p.points] for p in d.pairs if p.direction == "both"} = {"staged": [8.224e-6, 71.584e-6], "staged-mpi": [8.224e-6, 71.584e-6], "pageable": [8.224e-6, 71.584e-6], "mpi": [5.84e-6, 63.44e-6], "ipc": [3.832e-6, 16.312e-6], "p2p": [2.064e-6, 3.024e-6], "copy": [3.064e-6, 4.024e-6]}
@@ -66,7 +66,7 @@ FIGURES
 FIGURES
 }
 
-@test "chunks of a message between hosts are what was fastest, and the report says so" {
+@test "chunks of a message between hosts are the fastest ones, as the report says" {
   for machine in "in=0.25 messages whole" "in=2 in chunks of 256 KiB"; do
     CLOCK_MACHINE="${machine%% *} $CLOCK_MACHINE" clocked 2 himeno-gpu -b null -s 4x514x514 -n 2 -x staged -p 2x1x1
     says "by MPI, because: by the clock; ${machine#* }"

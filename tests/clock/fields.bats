@@ -76,7 +76,7 @@ xid-late@1=48"
 }
 
 @test "himeno-gpu: energy, the original protocol, and the emulator's counts" {
-  CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=500000000 look=50000000" clocked 1 himeno-gpu -b null -s XS -t 10
+  CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=500000000 poll=50000000" clocked 1 himeno-gpu -b null -s XS -t 10
   agrees himeno-gpu result.energy
   CLOCK_MACHINE="sweep=10 ceiling=7" clocked 1 himeno-gpu -b null -s XS --official -t 0.195
   agrees himeno-gpu result.official

@@ -44,7 +44,7 @@ FIGURES
   follows gemm-ladder d.json
 }
 
-@test "an acceptance tells which rate its compared products exclude, and how hard they were" {
+@test "an acceptance reports which rate its compared products exclude, and their load" {
   export CLOCK_MACHINE="product=4" HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so
   for beta in 0 1; do
     FAKE_NVML="milliwatts=665000 milliwatts@1=$((637000 - 21000 * beta))" clocked 2 gemm-gpu -b null -s 16 --beta $beta --block 0.001 -t 0.1 --accept
@@ -61,7 +61,7 @@ FIGURES
   refute grep -q 'confidence 95\|  load \|worth' <<<"$output$(cat d.json)"
 }
 
-@test "a ladder whose blocks differ is called noisy, and says what it is at" {
+@test "a ladder whose blocks differ is called noisy, and shows progress" {
   export CLOCK_MACHINE="product=4000 jitter=0.03" LC_ALL=C
   clocked 1 gemm-gpu -b null --ladder --sizes 16,64 -t 8
   says "1  naive               0.0  +-4.4%" "WARNING    noisy ladder: blocks of naive at m = 64 vary by 6.6%, smaller differences are noise"

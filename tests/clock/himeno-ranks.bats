@@ -74,7 +74,7 @@ d.phases.exposed.median = 51.4709e-6
 FIGURES
 }
 
-@test "ranks of one device take turns at the ceiling: eight on two have that of two, and no share of it" {
+@test "ranks of one device measure the ceiling one after another: eight on two have that of two, and no share of it" {
   export CLOCK_MACHINE="sweep=10 ceiling=7" HIMENO_NULL_DEVICES=2
   run --separate-stderr on 8 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 8x1x1 --block 10 -t 0.02 --accept default --json d.json
   expect_status 5
@@ -86,24 +86,24 @@ d.config.transport = "staged"
 FIGURES
 }
 
-@test "an acceptance measures each way that is used, by itself, and its devices by their own time" {
-  local way='{p.used: (round(p.latency * 1e9), round(p.gbps, 6)) for p in d.paths}' pairs='sorted((p.rank, p.peer) for p in d.paths)'
+@test "an acceptance measures each transport that is used, by itself, and its devices by their own time" {
+  local used='{p.used: (round(p.latency * 1e9), round(p.gbps, 6)) for p in d.paths}' pairs='sorted((p.rank, p.peer) for p in d.paths)'
   export CLOCK_MACHINE="sweep=10 ceiling=10 $together" HIMENO_NULL_DEVICES=4
   CLOCK_MACHINE="sweep=10 ceiling=10 $together" clocked 4 himeno-gpu -b null -s XS -p 2x2x1 --block 10 -t 0.02 --accept default
   figures <<FIGURES
 d.config.transport = "p2p"
-$way = {"p2p": (2000, 16.0)}
+$used = {"p2p": (2000, 16.0)}
 $pairs = [(a, b) for a in range(4) for b in range(4) if a != b]
 {round(r.ceiling_share, 3) for r in d.ranks} = {0.997}
 FIGURES
   CLOCK_MACHINE="sweep=10 ceiling=10 $together" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 0.02 --accept default -x staged
   figures <<FIGURES
 d.config.transport = "staged"
-$way = {"staged": (4017, 0.242424)}
+$used = {"staged": (4017, 0.242424)}
 FIGURES
   HIMENO_NULL_APART=1 clocked 4 himeno-gpu -b null -s XS -p 4x1x1 --block 10 -t 0.02 --accept default
   figures <<FIGURES
-$way = {"p2p": (2000, 16.0), "staged": (4017, 0.242424)}
+$used = {"p2p": (2000, 16.0), "staged": (4017, 0.242424)}
 {p.used for p in d.paths if 1 in (p.rank, p.peer)} = {"staged"}
 d.result.accept.accepted = True
 FIGURES

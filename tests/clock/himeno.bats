@@ -6,7 +6,7 @@ load clock
 alone="sweep=10 ceiling=7 worn=1.142857142857142857"
 together="ceiling=7 pack=0.5 unpack=0.25 copy=1000 in=0.25 out=0.125 peer=0.0625 latency=2000 link=3 reduce=5000 barrier=4000"
 
-@test "one rank: ten blocks of 10 sweeps in the time asked for, their noise, and a ceiling from before and after them" {
+@test "one rank: ten blocks of 10 sweeps in the requested time, their noise, and a ceiling from before and after them" {
   export CLOCK_MACHINE="$alone jitter=0.01"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.0535
   figures <<'FIGURES'
@@ -40,7 +40,7 @@ FIGURES
   [[ $output != *"noisy: compare this speed"* ]]
 }
 
-@test "what is not a sweep is in no sample, and ends the time asked for earlier" {
+@test "other work than sweeps is in no sample, and ends the requested time earlier" {
   export CLOCK_MACHINE="$alone fill=2000000 checksum=1000000"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05
   figures <<'FIGURES'
@@ -51,7 +51,7 @@ FIGURES
   says "speed      3.40 GFLOPS, 5.60 GB/s"
 }
 
-@test "a rank that is slow for a while is named with begin and end, and refused; a run too short to tell is not" {
+@test "a rank with a transient slowdown is named with begin and end, and refused; a run too short to judge is not" {
   needs_results
   export CLOCK_MACHINE="sweep=5000 $together jitter=0.001 slow@1=1.25 from=20 to=35"
   echo '{"episodes_max": 0}' >policy.json
@@ -100,7 +100,7 @@ d.result.soak.wrong_blocks = 0
 FIGURES
 }
 
-@test "a stored run is judged by what its device told then; lines of runs.jsonl are read, and what is damaged is refused in one line" {
+@test "a stored run is judged by its own telemetry; lines of runs.jsonl are read, and damaged ones are refused in one line" {
   export CLOCK_MACHINE="sweep=1000 $together jitter=0.001 slow@1=1.25 from=20 to=35"
   HIMENO_NULL_DEVICES=2 HIMENO_NVML=$top_builddir/tests/unit/fake_nvml.so clocked 2 himeno-gpu -b null -s XS -p 2x1x1 --block 10 -t 60 -x p2p
   "$PYTHON" - <<'PY'
@@ -244,7 +244,7 @@ FIGURES
   done
 }
 
-@test "the ceiling is measured with both data sets, and memory that compresses is told" {
+@test "the ceiling is measured with both data sets, and memory that compresses is reported" {
   export CLOCK_MACHINE="sweep=10 ceiling=7 dense=1.019"
   for data in standard dense; do
     clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05 --data $data
@@ -262,7 +262,7 @@ FIGURES
 }
 
 @test "energy of sweeps, from step to step of the counter, without what pauses take; and none below ten seconds" {
-  local power="idle=100 load=500 step=500000000 look=50000000"
+  local power="idle=100 load=500 step=500000000 poll=50000000"
   export CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 $power"
   clocked 1 himeno-gpu -b null -s XS -t 10
   figures <<'FIGURES'
@@ -282,7 +282,7 @@ d.result.energy = {"joules_per_sweep": None, "gflops_per_watt": None, "idle_watt
 FIGURES
   says "energy     unknown: too short"
   # A counter that still tells of the sweeps before: not before it has told all of them.
-  CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=20000000 look=1000000 lag=100000000" clocked 1 himeno-gpu -b null -s XS -t 10
+  CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=20000000 poll=1000000 lag=100000000" clocked 1 himeno-gpu -b null -s XS -t 10
   figures <<'FIGURES'
 100 < d.result.energy.idle_watts < 105 = True
 FIGURES
@@ -317,7 +317,7 @@ FIGURES
   says "wavefront3 (temporal: 3 sweeps per pass over memory), as requested" "10.20 GFLOPS, 16.80 GB/s nominal"
 }
 
-@test "beside the blocks of a CPU there is a batch of the ceiling every half second" {
+@test "during the blocks of a CPU there is a batch of the ceiling every half second" {
   export CLOCK_MACHINE="sweep=10000 ceiling=7 worn=1.142857142857142857"
   clocked 1 himeno-gpu -b cpu -s XS -k reference --block 1 -t 5.3
   figures <<'FIGURES'
@@ -413,13 +413,13 @@ FIGURES
   [[ $output == *"check block: "*" after 4 sweeps, must be "*"(reference value)"* ]]
 }
 
-# tells LINE...: on standard error stood these lines, and no other.
-tells() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
+# progress LINE...: standard error has these lines and no other.
+progress() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
 
-@test "standard error says what the run is at, from three seconds on: one rank of all, and none with --quiet" {
+@test "standard error shows progress from three seconds on: one rank of all, and none with --quiet" {
   export CLOCK_MACHINE="sweep=10000"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 20
-  tells "verifying, for 6 s" "timing, 6 of 20 s" "timing, 11 of 20 s, 1 block, 0.0034 GFLOPS" \
+  progress "verifying, for 6 s" "timing, 6 of 20 s" "timing, 11 of 20 s, 1 block, 0.0034 GFLOPS" \
     "timing, 17 of 20 s, 2 blocks, 0.0034 GFLOPS" "timing, 22 s, planned 20 s, 3 blocks, 0.0034 GFLOPS"
   clocked 2 himeno-gpu -b null -s 34x35x66 -p 2x1x1 -x staged -n 24
   grep -qx " *computing the reference result, 13 sweeps on the CPUs, for [0-9]* s" <<<"$stderr"
@@ -433,7 +433,7 @@ tells() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
   [ "$stderr" = "" ]
 }
 
-@test "a long run says less and less" {
+@test "a long run reports less and less often" {
   export CLOCK_MACHINE="sweep=60000"
   clocked 1 himeno-gpu -b null -s 18x18x34 --block 1 -t 2000
   lines=$(wc -l <<<"$stderr")

@@ -4,7 +4,7 @@
  * is slower; the standard deviation of blocks as a share (`noise`), by the random numbers of a
  * `seed`; how many times longer sweeps take from the second `from` `to` another when `slow`; the
  * watts of an `idle` device, those that a `load` adds, and the energy counter's `step`, how long a
- * `look` at it takes, and the time constant of the load's part in it (`lag`). */
+ * `poll` of it takes, and the time constant of the load's part in it (`lag`). */
 #include <math.h>
 
 #include "clock.h"
@@ -88,7 +88,7 @@ const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules)
   static int64_t at = -1;
   const double step = clock_word("step", 0);
   if (!(step > 0)) return __real_telemetry_joules(telemetry, joules);
-  clock_spend(clock_word("look", 0));
+  clock_spend(clock_word("poll", 0));
   const int64_t now = (int64_t)((double)clock_now() / step);
   const double seen = swept_seen(clock_now());
   if (now != at) shown = 1e-9 * (clock_word("idle", 0) * (double)clock_now() + clock_word("load", 0) * seen);

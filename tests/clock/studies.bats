@@ -39,7 +39,7 @@ d.plot = {"strong": {"1": 1.0, "2": 0.767637292204}, "weak": {"1": 1.0, "2": 0.7
 FIGURES
 }
 
-@test "transports beside each other: computing and communication, with overlap and without, and why one has not run" {
+@test "transports compared: computing and communication, with overlap and without, and why one has not run" {
   "$PYTHON" -B - "$top_srcdir/scripts" <<'PY' >d.json
 import json, sys
 sys.path[:0] = [f"{sys.argv[1]}/{folder}" for folder in ("studying", "plotting", "shared")]

@@ -30,7 +30,7 @@ print($2)
 sys.exit(not $1 <= $2 <= $3)"
 }
 
-@test "a run lasts as long as it was asked to, and nearly all of that is in its blocks" {
+@test "a run lasts as long as requested, and nearly all of that is in its blocks" {
   holds himeno-gpu 2 "-b null -s S -n 10" "-b null -s S --block 10 -t 2"
   between "1.1 - $stall" 'd["result"]["seconds"]' "$long"
   between 0.999999 'sum(d["result"]["samples"]) / d["result"]["seconds"]' 1.000001
@@ -46,7 +46,7 @@ sys.exit(not $1 <= $2 <= $3)"
   between "0.7 - $stall" 'sum(d["result"]["samples"])' "$long"
 }
 
-@test "what comm-gpu says that it took is what it took" {
+@test "the times that comm-gpu reports are those that it took" {
   short=$(lasts "$top_builddir/comm-gpu" -b null --parts host --samples 1 --max 8K)
   stalls_watched
   long=$(lasts "$top_builddir/comm-gpu" -b null --parts host --samples 8 --max 64K --step 2)

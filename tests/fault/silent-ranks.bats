@@ -89,7 +89,7 @@ long=("$himeno" -n 1000000 --verify off) # one block
   one_message "rank 1 on host $host waits in sweep [0-9]+ for rank 2 on host $host, halo of face i\+, .*over 2 s; silent: rank 2 on host $host; also rank 0" 2
 }
 
-@test "the first rank stopped: another one speaks" {
+@test "the first rank stopped: another one reports" {
   in_mid_run 2 STOP 0 "${long[@]}" -b null -s S -p 1x2x1 -x staged --timeout 1
   one_message "rank 1 on host $host $(for_rank 0 j-), .*silent: rank 0" 1
 }
@@ -121,7 +121,7 @@ long=("$himeno" -n 1000000 --verify off) # one block
   one_message "rank [12] on host $host waits .*, for over 1 s; silent: rank 0 on host $host" 1
 }
 
-@test "gemm-gpu --distributed, a rank stopped within a ring: told once; killed: no process is left" {
+@test "gemm-gpu --distributed, a rank stopped within a ring: reported once; killed: no process is left" {
   signal_sent 1 3 STOP 1 "$top_builddir/gemm-gpu" --distributed -b null -s 96 -p 1x3 -x p2p -t 100 --timeout 1
   one_message "rank [02] on host $host waits .*silent: rank 1 on host $host" 1
   signal_sent 0.5 3 KILL 1 "$top_builddir/gemm-gpu" --distributed -b null -s 96 -p 1x3 -x staged -t 100 --timeout 1
@@ -129,12 +129,12 @@ long=("$himeno" -n 1000000 --verify off) # one block
   [ -z "$(ranks)" ]
 }
 
-@test "a ladder by p2p, a rank stopped: told once" {
+@test "a ladder by p2p, a rank stopped: reported once" {
   signal_sent 1 2 STOP 1 "$himeno" -b null -s S --ladder -t 100 -x p2p --timeout 1
   one_message "rank 0 on host $host waits .*silent: rank 1 on host $host" 1
 }
 
-@test "a rank that hangs after SIGTERM: told as well" {
+@test "a rank that hangs after SIGTERM: reported as well" {
   after_stop() { kill -TERM $(ranks); }
   signal_sent 1 2 STOP 1 "$himeno" -b null -s S -t 100 --verify off -x staged --timeout 1
   one_message "rank 0 on host $host waits .*silent: rank 1 on host $host" 1

@@ -14,7 +14,7 @@ END
 
 setup() { json=$BATS_TEST_TMPDIR/run.json; }
 
-@test "each pair takes the way that it can: p2p where memory is reached, staged elsewhere, and the report says why" {
+@test "each pair takes the transport that it can: p2p if memory is reached, otherwise staged, and the report says why" {
   HIMENO_NULL_APART=3 run on 4 "$himeno" -b null -s XS -n 3 -p 4x1x1 -x p2p --json "$json"
   expect_status 0
   [[ $output == *"path       ranks 2 and 3, face i+: staged, because: no peer access between the devices, on demand"* ]]
@@ -33,7 +33,7 @@ print("; ".join(sorted({p["handover"] + ", " + p["handover_why"] for p in json.l
 END
 }
 
-@test "staged halos go through shared memory within a host, by staged-mpi through MPI, and the report says which" {
+@test "staged halos go through shared memory within a host, by staged-mpi through MPI, and the report says which of them" {
   run on 2 "$himeno" -b null -s XS -n 3 -p 2x1x1 -x staged --json "$json"
   expect_status 0
   [[ $output == *"staging    1 pair through shared memory"* ]]
@@ -45,14 +45,14 @@ END
   [ "$(json "$json" '{p["memory"] + "; " + p["mover"] for p in d["paths"] if "memory" in p}')" = "{'pinned host memory; MPI, also within a host'}" ]
 }
 
-@test "no memory to share: staged halos go by MPI, and the report says so" {
+@test "no memory to share: staged halos go by MPI, as the report says" {
   run on 2 bash -c 'ulimit -f 7168; exec "$@"' - "$himeno" -b null -s 6x1024x1026 -n 1 -p 2x1x1 -x staged
   expect_status 0
   [[ $output == *"staging    1 pair by MPI, because: the host has no "*" to share"* ]]
   [[ $output == *"PASS"* ]]
 }
 
-@test "memory that a device refuses to lock, the own or the neighbour's: halos go by MPI, and the reason is told" {
+@test "memory that a device refuses to lock, the own or the neighbour's: halos go by MPI, and the reason is reported" {
   local who
   for who in 0 1; do
     run on 2 "$top_builddir/tests/mpi/one-way" null staged "refused-by-$who"
@@ -73,7 +73,7 @@ with_little_shm() {
   [ "$status" -ne 77 ] || skip "no file system can be mounted here"
 }
 
-@test "staged halos need no room in /dev/shm and nothing to be locked, and leave nothing, be a rank killed or not" {
+@test "staged halos need no space in /dev/shm and no locked memory, and leave nothing, whether a rank is killed or not" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   [ "$MPI_FLAVOUR" = openmpi ] || skip "only Open MPI is told to do without shared memory"
   export OMPI_MCA_btl=tcp,self
@@ -110,7 +110,7 @@ with_little_shm() {
   [[ $(paths "$json") == "0-1 ${BASH_REMATCH[1]}: fastest in a short trial" ]]
 }
 
-@test "a bit that changes on the way, below anything that could notice, ends with 4 on every transport" {
+@test "a bit that changes in transit, below anything that could notice, ends with 4 on every transport" {
   local x
   for x in staged staged-mpi pageable mpi ipc p2p; do
     HIMENO_HALO_CORRUPT=1:2 run on 2 "$himeno" -b null -s XS -n 4 --data dense -x "$x"
@@ -229,7 +229,7 @@ short() {
   short 9 1 "$top_builddir/comm-gpu" --parts halo -s XS -x staged-mpi
 }
 
-@test "UCX with CUDA is found where MPI sends by UCX, whatever the library says of itself" {
+@test "UCX with CUDA is found if MPI sends by UCX, whatever the library reports" {
   ompi_info 2>&1 | grep -q "MCA pml: ucx" || skip "no Open MPI with UCX"
   run on 1 env OMPI_MCA_pml=ucx OMPI_MCA_pml_ucx_tls=any OMPI_MCA_pml_ucx_devices=any "$top_builddir/tests/unit/test_bench"
   expect_status 0
@@ -254,7 +254,7 @@ short() {
   expect_status 0
 }
 
-@test "a device that never answers: exit 6, and the line says that its rank waits for its own device" {
+@test "a device that never answers: exit 6, and the line names the rank that waits for its own device" {
   local host
   host=$(uname -n)
   run on 2 env HIMENO_NULL_HANG=300 HIMENO_NULL_RANK=1 "$himeno" -b null -s XS -t 60 --verify off -x staged --timeout 2

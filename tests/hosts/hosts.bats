@@ -28,14 +28,14 @@ over() {
   timeout -k 5 $((60 * SLOWNESS)) "$BATS_TEST_DIRNAME/network" exec "$NETWORK" a "$(command -v "$MPIRUN")" -np "$n" --host "$(cut -d, "-f1-$n" <<<"$all")" "$@"
 }
 
-@test "three hosts: right bits over TCP; p2p gives way to staged between hosts, and says so" {
+@test "three hosts: correct over TCP; p2p becomes staged between hosts, and the report says so" {
   run over 3 "$himeno" -b null -s XS -n 3 -p 3x1x1 -x p2p --json "$json"
   expect_status 0
   [[ $output == *"3 ranks on 3 hosts"* && $output == *PASS* ]]
   [[ $output == *"path       ranks 0 and 1, face i+: staged, because: on another host"* ]]
 }
 
-@test "hosts are told apart by the memory that their ranks share, not by their names" {
+@test "hosts are distinguished by the memory that their ranks share, not by their names" {
   SLURMD_NODENAME=rack1.same run over 3 -x SLURMD_NODENAME "$himeno" -b null -s XS -n 3 -p 3x1x1 -x p2p
   expect_status 0
   [[ $output == *"3 ranks on 3 hosts"* && $output == *" rack1.same "* && $output == *"staged, because: on another host"* ]]

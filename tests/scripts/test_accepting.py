@@ -40,12 +40,12 @@ class Accepting(helper.Case):
             self.assertEqual(hosts.fold(names), folded)
             self.assertEqual(sorted(hosts.expand(folded)), sorted(names))
 
-    def test_a_soak_says_what_its_clean(self):
-        """a soak says what its clean slices exclude together, and which work was hardest"""
+    def test_a_soak_reports_what_its_clean(self):
+        """a soak reports what its clean slices exclude together, and which work was hardest"""
         self.replace(soaking.stages, "alone", lambda run, names: names)
         self.replace(soaking, "after_failure", lambda run, step, names: names[1:])
 
-        def told(outcomes, documents):
+        def judged(outcomes, documents):
             with contextlib.redirect_stdout(io.StringIO()) as text:
                 soaking.soak(helper.Run(outcomes, documents))
             return text.getvalue().replace("\n      ", " ")
@@ -68,17 +68,21 @@ class Accepting(helper.Case):
         }
         self.assertIn(
             "fewer than 374 wrong blocks per 1000 device-days, from 8 device-days",
-            all_four := told({}, documents),
+            all_four := judged({}, documents),
         )
         self.assertIn("load: 0.91 of the power limit by compute\n", all_four)
         documents["soak-0003-compute"]["worth"]["power_share"] = 0.79
-        self.assertIn("load: 0.86 of the power limit by compute: NOT STRESSED", told({}, documents))
+        self.assertIn(
+            "load: 0.86 of the power limit by compute: NOT STRESSED", judged({}, documents)
+        )
         documents["soak-0003-compute"]["worth"]["power_share"] = None
-        self.assertIn("load: 0.65 of the power limit by memory: NOT STRESSED", told({}, documents))
+        self.assertIn(
+            "load: 0.65 of the power limit by memory: NOT STRESSED", judged({}, documents)
+        )
         del documents["soak-0003-compute"]["worth"]
-        self.assertIn("from 4 device-days", told({}, documents))
+        self.assertIn("from 4 device-days", judged({}, documents))
         documents["soak-0003-compute"]["worth"] = {"device_days": 4, "power_share": None}
-        wrong = told({"soak-0001-compute": {"outcome": "wrong", "seconds": 25}}, documents)
+        wrong = judged({"soak-0001-compute": {"outcome": "wrong", "seconds": 25}}, documents)
         self.assertIn("from 6 device-days", wrong)
         # A clean slice of memory, with an episode and counted errors: said, and no finding. A host
         # has the name that the launcher got.
@@ -89,7 +93,7 @@ class Accepting(helper.Case):
                 {"host": "n2", "uuid": "", "counted": {"xids": 1, "nvlink_crc": 7}},
             ],
         )
-        lines = [line for line in told({}, documents).splitlines() if line.startswith("  soak-")]
+        lines = [line for line in judged({}, documents).splitlines() if line.startswith("  soak-")]
         self.assertEqual(
             lines,
             [
@@ -176,7 +180,7 @@ class Accepting(helper.Case):
         self.assertIsNone(stages.exchange_of(None))
 
     def test_a_pair_is_tried_again_alone(self):
-        """a pair is tried again alone, a host is accused by all of its partners, else the way
+        """a pair is tried again alone, a host is accused by all of its partners, else the path
         between two is"""
 
         def document(seconds):
@@ -262,7 +266,7 @@ class Accepting(helper.Case):
         """devices of CUDA multiply bf16 too, and a slow one is drained by it; one without such a
         kernel is not judged"""
 
-        def told(outcomes=(), options=(), backend="cuda", slow=()):
+        def judged(outcomes=(), options=(), backend="cuda", slow=()):
             documents = {
                 f"products{of}-{name}": {
                     "config": {"backend": backend},
@@ -291,17 +295,18 @@ class Accepting(helper.Case):
                 run.notes,
             )
 
-        self.assertEqual(told(), ("abcd", 8, [], []))
-        self.assertEqual(told(backend="cpu"), ("abcd", 4, [], []))
-        self.assertEqual(told(options=["--type=f16"]), ("abcd", 4, [], []))
+        self.assertEqual(judged(), ("abcd", 8, [], []))
+        self.assertEqual(judged(backend="cpu"), ("abcd", 4, [], []))
+        self.assertEqual(judged(options=["--type=f16"]), ("abcd", 4, [], []))
         self.assertEqual(
-            told(slow=[("-bf16", "c")]), ("abd", 8, [("slow", "c", "rate of bf16 products")], [])
+            judged(slow=[("-bf16", "c")]), ("abd", 8, [("slow", "c", "rate of bf16 products")], [])
         )
         self.assertEqual(
-            told(slow=[("", "c")]), ("abd", 7, [("slow", "c", "rate of products")], [])
+            judged(slow=[("", "c")]), ("abd", 7, [("slow", "c", "rate of products")], [])
         )
         self.assertEqual(
-            told([("b", {"outcome": "wrong"})]), ("acd", 8, [("wrong", "b", "gemm-gpu: wrong")], [])
+            judged([("b", {"outcome": "wrong"})]),
+            ("acd", 8, [("wrong", "b", "gemm-gpu: wrong")], []),
         )
         none = {
             "outcome": "usage",
@@ -309,7 +314,8 @@ class Accepting(helper.Case):
             "its last one does not take type bf16",
         }
         self.assertEqual(
-            told([("b", none), ("d", none)]), ("abcd", 8, [], ["not judged: bf16 products on b,d"])
+            judged([("b", none), ("d", none)]),
+            ("abcd", 8, [], ["not judged: bf16 products on b,d"]),
         )
 
     def test_how_long_it_takes(self):
@@ -384,19 +390,19 @@ class Accepting(helper.Case):
                 "corrected": corrected,
             }
 
-        def told(now, noise=0.001):
+        def judged(now, noise=0.001):
             return drift.change(row(100), row(now, noise), 10, drift.RATE_MIN)["outcome"]
 
         self.assertEqual(
-            [told(now) for now in (98.5, 99.5, 100.5, 101.5, 90.1, 89.9)],
+            [judged(now) for now in (98.5, 99.5, 100.5, 101.5, 90.1, 89.9)],
             ["slower", "unchanged", "unchanged", "faster", "slower", "below the guaranteed rate"],
         )
         self.assertEqual(
-            [told(now, 0.02) for now in (95, 93, 105, 107, 89)],
+            [judged(now, 0.02) for now in (95, 93, 105, 107, 89)],
             ["unchanged", "slower", "unchanged", "faster", "noisy"],
         )
         self.assertEqual(
-            [told(now, noise) for now, noise in ((89, 0.015), (80, 0.02))],
+            [judged(now, noise) for now, noise in ((89, 0.015), (80, 0.02))],
             ["below the guaranteed rate"] * 2,
         )
         self.assertEqual(
@@ -421,7 +427,7 @@ class Accepting(helper.Case):
             self.assertEqual(set(before), {("b", "x")} if moved else {(host, "x") for host in old})
 
     def test_a_larger_job_accuses_devices_that(self):
-        """a larger job accuses devices that compute slowly, and leaves ways to the pairs"""
+        """a larger job accuses devices that compute slowly, and leaves paths to the pairs"""
         run = helper.Run()
         # Ranks tell hosts, whatever name a host has for itself.
         slow = [
@@ -457,7 +463,7 @@ class Accepting(helper.Case):
         """the verdict: the gravest finding is the exit status, evidence against one host drains it,
         the rest runs again, and what was left out is not accepted"""
 
-        def told(*findings, left_out=()):
+        def judged(*findings, left_out=()):
             run = helper.Run()
             for kind, *on in findings:
                 run.find(kind, on, "why", {})
@@ -492,26 +498,28 @@ class Accepting(helper.Case):
                 sorted(document["run_again"]),
             )
 
-        self.assertEqual(told(), (0, True, [], []))
-        self.assertEqual(told(left_out=["pair-a-b"]), (5, False, [], []))
+        self.assertEqual(judged(), (0, True, [], []))
+        self.assertEqual(judged(left_out=["pair-a-b"]), (5, False, [], []))
         self.assertEqual(
-            told(("slow", "a"), ("wrong", "b"), ("environment", "c")), (4, False, ["a", "b"], ["c"])
+            judged(("slow", "a"), ("wrong", "b"), ("environment", "c")),
+            (4, False, ["a", "b"], ["c"]),
         )
         self.assertEqual(
-            told(("hang", "a"), ("wrong", "b"), ("fault", "c")), (7, False, ["b"], ["a", "c"])
+            judged(("hang", "a"), ("wrong", "b"), ("fault", "c")), (7, False, ["b"], ["a", "c"])
         )
-        self.assertEqual(told(("slow", "a"), ("environment", "c")), (3, False, ["a"], ["c"]))
+        self.assertEqual(judged(("slow", "a"), ("environment", "c")), (3, False, ["a"], ["c"]))
         self.assertEqual(
-            told(("lost", "a"), ("device hang", "b"), ("hang", "b")), (6, False, ["a", "b"], [])
+            judged(("lost", "a"), ("device hang", "b"), ("hang", "b")), (6, False, ["a", "b"], [])
         )
-        self.assertEqual(told(("path", "a", "b")), (5, False, [], []))
-        self.assertEqual(told(("suspect", "a")), (5, False, [], []))
+        self.assertEqual(judged(("path", "a", "b")), (5, False, [], []))
+        self.assertEqual(judged(("suspect", "a")), (5, False, [], []))
         self.assertEqual(
-            told(("path", "a"), ("usage", "b"), ("hang", "c", "d")), (6, False, [], ["b", "c", "d"])
+            judged(("path", "a"), ("usage", "b"), ("hang", "c", "d")),
+            (6, False, [], ["b", "c", "d"]),
         )
 
     def test_what_every_host_fails_of_those(self):
-        """what every host fails of those that could be told is no host's fault; what one passes, or
+        """what every host fails of those that could be judged is no host's fault; what one passes, or
         one alone fails, is"""
 
         def shared(failed, passed=(), others=()):
@@ -556,8 +564,8 @@ class Accepting(helper.Case):
         self.assertTrue(stages.is_set_up(one, {"x", "y"}))
         self.assertFalse(stages.is_set_up(one, {"x"}))
 
-    def test_outliers_lie_on_the_bad_side(self):
-        """outliers lie on the bad side, beyond five deviations and the least that counts, among
+    def test_outliers_are_on_the_bad_side(self):
+        """outliers are on the bad side, beyond five deviations and the least that counts, among
         four hosts at least"""
         keys = [column[0] for column in measured.COLUMNS]
 
@@ -600,7 +608,7 @@ class Accepting(helper.Case):
             [3, None, 1],
             [None, 2, 4],
         )
-        told = {
+        fields = {
             key: row[key]
             for key in (
                 "gflops",
@@ -614,7 +622,7 @@ class Accepting(helper.Case):
                 "pair_seconds",
             )
         }
-        self.assertEqual(list(told.values()), [2, 0.9, 0.8, 7, 60, 9, 5, 3, 3])
+        self.assertEqual(list(fields.values()), [2, 0.9, 0.8, 7, 60, 9, 5, 3, 3])
         empty = measured.row_of("n", {}, [], [], [])
         self.assertEqual({empty[key] for key in empty if key != "host"}, {None})
 
@@ -632,15 +640,15 @@ class Accepting(helper.Case):
                 "result": {"energy": {"gflops_per_watt": efficiency, "joules_a_sweep": 3}},
             }
 
-        told = {"a": (0.90, 9.6), "b": (0.89, 9.5), "c": (0.70, 9.4), "d": (0.91, 7.25)}
+        rates = {"a": (0.90, 9.6), "b": (0.89, 9.5), "c": (0.70, 9.4), "d": (0.91, 7.25)}
 
-        def accepted(told):
+        def accepted(rates):
             run = helper.Run(
                 documents={
                     f"alone-{name}": made(name, *values)
                     if values
                     else {"ranks": [{"rank": 0, "gflops": 2500}]}
-                    for name, values in told.items()
+                    for name, values in rates.items()
                 }
             )
             run.done = {
@@ -651,7 +659,7 @@ class Accepting(helper.Case):
                     "outcome": "pass",
                     "seconds": 1,
                 }
-                for name in told
+                for name in rates
             }
             with contextlib.redirect_stdout(io.StringIO()) as text:
                 report.write(run)
@@ -661,7 +669,7 @@ class Accepting(helper.Case):
                 open("accept.html", encoding="utf-8").read(),
             )
 
-        text, rows, page = accepted(told)
+        text, rows, page = accepted(rates)
         self.assertEqual(
             [
                 (row["host"], row["theory_share"], row["gflops_per_watt"], row["outliers"])
@@ -699,7 +707,7 @@ class Accepting(helper.Case):
         )
         self.assertEqual(sum(marked for row in table for _, marked in row), 2)
         # What no host tells has no column there, and is null.
-        text, rows, page = accepted(dict.fromkeys(told))
+        text, rows, page = accepted(dict.fromkeys(rates))
         self.assertEqual(
             {(row["theory_share"], row["gflops_per_watt"]) for row in rows}, {(None, None)}
         )
@@ -707,7 +715,7 @@ class Accepting(helper.Case):
         self.assertNotIn("GFLOPS/W  ", text)
 
     def test_metrics_escape_what_their_format_does(self):
-        """metrics escape what their format does, and leave out what nothing told"""
+        """metrics escape what their format does, and leave out unknown values"""
         row = {
             "theory_share": None,
             "gflops_per_watt": 50,

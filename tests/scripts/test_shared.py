@@ -48,7 +48,7 @@ class Shared(helper.Case):
         self.assertEqual(said("one", "two", rule), "two")
         self.assertEqual(said(*framed, "bash: line 1", "bash: gone"), "bash: gone")
 
-    def test_no_room(self):
+    def test_disk_full(self):
         """a file is replaced whole: where there is no room the old one stays"""
         files.write_whole("file", "old")
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -252,8 +252,8 @@ class Studying(helper.Case):
         self.assertEqual(len(found["rungs"]), 1)
         self.assertTrue(abs(found["rungs"][0]["ceiling"] - 340) < 1e-9)
 
-    def test_a_report_tells_efficiency_by_ranks(self):
-        """a report tells efficiency by ranks, repeats that differ, and runs that were compared with
+    def test_a_report_has_efficiency_by_ranks(self):
+        """a report has efficiency by ranks, repeats that differ, and runs that were compared with
         nothing"""
 
         def row(ranks, time, verified="known"):
