@@ -13,7 +13,8 @@
 #include "judge/judge.h"
 #include "judge/parts.h"
 
-#define CACHES_MIN 4 /* arrays of a device over its cache */
+#define CACHES_MIN    4   /* arrays of a device over its cache */
+#define POWER_LIMITED 0.9 /* of the power limit, as in suite/worth.h */
 
 /* ---- of the whole run ---- */
 
@@ -36,12 +37,18 @@ static double efficiency(const struct judge_run *run, struct check *check)
   return sum > 0 && s.median > 0 ? run->gflops * s.mean / s.median / sum : NAN;
 }
 
-static double spread(const struct judge_run *run, struct check *check)
+static double product_gflops(const struct judge_run *run, int rank)
+{
+  return view_number(run->ranks[rank].row, "gflops");
+}
+
+static double rates_spread(const struct judge_run *run, struct check *check,
+                           double (*gflops)(const struct judge_run *, int))
 {
   int slowest = 0, known = 1;
   double *rates = calloc((size_t)run->n_ranks + 1, sizeof *rates);
   for (int r = 0; rates && r < run->n_ranks; r++) {
-    rates[r] = device_gflops(run, r);
+    rates[r] = gflops(run, r);
     known &= !isnan(rates[r]);
     if (rates[r] < rates[slowest]) slowest = r;
   }
@@ -49,6 +56,26 @@ static double spread(const struct judge_run *run, struct check *check)
   free(rates);
   if (s.min < s.max) check->rank = slowest;
   return s.median > 0 ? (s.max - s.min) / s.median : NAN;
+}
+
+static double spread(const struct judge_run *run, struct check *check)
+{
+  return rates_spread(run, check, device_gflops);
+}
+
+static double products_spread(const struct judge_run *run, struct check *check)
+{
+  return rates_spread(run, check, product_gflops);
+}
+
+static double products(const struct judge_run *run, struct check *check)
+{
+  check->rank = 0;
+  for (int r = 1; r < run->n_ranks; r++)
+    if (product_gflops(run, r) < product_gflops(run, check->rank)) check->rank = r;
+  if (run->power_share > 0)
+    snprintf(check->why, sizeof check->why, "at %.2f of the power limit", run->power_share);
+  return product_gflops(run, check->rank);
 }
 
 static double noise(const struct judge_run *run, struct check *check)
@@ -133,6 +160,10 @@ enum { LEAST, MOST };
     key, CHECK_##values, name, title, unit, OF_##of, at, 1, value                                            \
   }
 
+#define PRODUCTS(type)                                                                                       \
+  RUN("gemm_" type "_gflops_min", NUMBER, type " products", "slowest device: GFLOPS of " type " products",   \
+      "GFLOPS", PRODUCTS, LEAST, 1, products)
+
 const struct check_kind check_kinds[CHECK_KINDS] = {
     RUN("efficiency_min", NUMBER, "efficiency", "parallel efficiency", "", RUN, LEAST, 1, efficiency),
     RUN("device_spread_max", NUMBER, "spread of devices", "devices: (max - min) / median GFLOPS", "", DEVICE,
@@ -154,6 +185,15 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
         MOST, 1, suspect_most_counted),
     RUN("devices_per_host", COUNT, "devices a host", "devices per host", "", STATE, LEAST, 1,
         devices_per_host),
+    PRODUCTS("f32"),
+    PRODUCTS("tf32"),
+    PRODUCTS("f16"),
+    PRODUCTS("f16-f16"),
+    PRODUCTS("bf16"),
+    RUN("gemm_spread_max", NUMBER, "spread of products", "products: (max - min) / median GFLOPS", "",
+        PRODUCTS, MOST, 2, products_spread),
+    RUN("gemm_power_limited_spread_max", NUMBER, "spread of power-limited products",
+        "power-limited products: (max - min) / median", "", PRODUCTS, MOST, 2, products_spread),
     RANK("ceiling_share_min", NUMBER, "share of ceiling", "worst device: its bandwidth / its ceiling", "",
          CEILING, LEAST, .path = "ceiling_share"),
     RANK("theory_share_min", NUMBER, "ceiling of theory", "worst device: ceiling / theoretical bandwidth", "",
@@ -324,12 +364,24 @@ static void kind_judge(const struct judge_run *run, const struct policy *policy,
   check_explain(run, check);
 }
 
+/* A check of products is listed for a run of its type, and one of their spread for devices that are
+ * at their power limit, where they differ more, or not. Without a known power they may be at it. */
+static int is_listed(const struct judge_run *run, const struct check_kind *kind)
+{
+  const size_t n = run->type ? strlen(run->type) : 0;
+  if (!(kind->of & NEEDS_PRODUCTS)) return 1;
+  if (kind->of_run == products_spread)
+    return n > 0 && (strcmp(kind->key, "gemm_spread_max") == 0) == (run->power_share < POWER_LIMITED);
+  return n > 0 && strncmp(kind->name, run->type, n) == 0 && kind->name[n] == ' ';
+}
+
 void checks_of_policy(struct judge_run *run, const struct policy *policy, struct checks *checks)
 {
   const int throttle = check_kind_find("throttled_max");
   for (int r = 0; r < run->n_ranks; r++) run->ranks[r].value[throttle] = throttled(run->ranks[r].row, policy);
   for (int k = 0; k < CHECK_KINDS; k++)
-    if (check_kinds[k].name && policy->limit[k] >= 0) kind_judge(run, policy, k, &checks->check[checks->n++]);
+    if (check_kinds[k].name && policy->limit[k] >= 0 && is_listed(run, &check_kinds[k]))
+      kind_judge(run, policy, k, &checks->check[checks->n++]);
 }
 
 /* Adds what a check needs. A run that was asked to be too short for slowdowns stays so. */
@@ -348,7 +400,9 @@ int checks_plan(const struct judge_draft *draft, const struct policy *policy, st
   struct check check;
   int some = 0;
   for (int k = 0; k < CHECK_KINDS; k++) {
-    if (!check_kinds[k].name || policy->limit[k] < 0 || !applies(draft, &check_kinds[k], &check)) continue;
+    if (!check_kinds[k].name || policy->limit[k] < 0 || check_kinds[k].of & NEEDS_PRODUCTS ||
+        !applies(draft, &check_kinds[k], &check))
+      continue;
     some = 1;
     plan_kind(draft, policy, check_kinds[k].of, plan);
   }

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 /** Keys of a policy. */
-#define CHECK_KINDS 34
+#define CHECK_KINDS 41
 
 #define CHECKS_MAX    (CHECK_KINDS + 2) /* and two of the comparison with an earlier document */
 #define CHECK_WHY_MAX 200
@@ -32,7 +32,8 @@ enum check_needs {
   NEEDS_SPAN = 1 << 8,    /**< that the series takes some time */
   NOISE_OF_RUN = 1 << 9,  /**< that of the blocks */
   NOISE_OF_DEVICE = 1 << 10,
-  MAY_BE_UNKNOWN = 1 << 11 /**< devices need not report it: it never fails for being unknown */
+  MAY_BE_UNKNOWN = 1 << 11, /**< devices need not report it: it never fails for being unknown */
+  NEEDS_PRODUCTS = 1 << 12  /**< a run of gemm-gpu with one product per rank */
 };
 
 /** The measurement that a value comes from, by its needs. */
@@ -52,7 +53,8 @@ enum check_of {
   OF_PAIRS = NEEDS_SPEED | NEEDS_CORES,
   OF_STRAGGLERS = NEEDS_SPEED | NEEDS_SERIES | NEEDS_MANY,
   OF_SLOWDOWNS = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_CORES | NEEDS_SERIES | NEEDS_SPAN,
-  OF_COUNTERS = MAY_BE_UNKNOWN
+  OF_COUNTERS = MAY_BE_UNKNOWN,
+  OF_PRODUCTS = OF_RUN | NEEDS_SIZE | NEEDS_PRODUCTS
 };
 
 /** A key of a policy, and its check. The value of a rank's check is in each rank's row of a

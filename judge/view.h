@@ -40,6 +40,8 @@ struct judge_rank {
 
 struct judge_run {
   const char *program;
+  const char *type;   /**< of elements, if each rank has matrix products of its own, or NULL */
+  double power_share; /**< of products: power over its limit, of the device with the least */
   int n_ranks;
   struct judge_rank *ranks;
   struct judge_path *paths; /**< of all ranks, one after the other */

@@ -30,6 +30,7 @@ from processes import STOPPED, end, last_words, launched, say
 LOCK_TENTHS = 50  # of a second
 # A launched program ends with this one, however it ends.
 LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
+JUDGE_SECONDS = 30
 STEP_BYTES = 65536  # bytes of a document, its log and its outcome
 COLUMNS = 100
 PARTIAL_CODES = (0, 5, 8)
@@ -277,6 +278,8 @@ class Run:
             code = self.launch(words, log, min(limit, left))
         if code == STOPPED and left < limit:
             return None
+        if code == 0 and name.startswith("products") and self.has("himeno-judge"):
+            code = self.judge_products(name)
         if code != 0:
             needs_space(self.a.folder)
         return judge(
@@ -285,6 +288,14 @@ class Run:
             self.path(name, "log"),
             self.unverified_passes,
         )
+
+    def judge_products(self, name):
+        """Hold gemm-gpu's document against the policy; its exit status, and the verdict in it."""
+        program = os.path.join(os.path.dirname(self.a.program), "himeno-judge")
+        document = self.path(name, "doc")
+        words = [program, document, "--policy", self.a.policy, "--json", document]
+        with open(self.path(name, "log"), "a", encoding="utf-8") as log:
+            return self.launch(words, log, JUDGE_SECONDS)
 
     def check_places(self, done):
         """Change the outcome of a step whose ranks ran on other hosts: it is no evidence."""

@@ -169,6 +169,16 @@ PY
   cluster 'n[1-2]' --stages products --gemm-options '-s 64 --verify off'
   expect_status 2
   grep -q 'accept needs a verified result: remove --verify off' <<<"$output"
+  # With himeno-judge the same policy has limits for products.
+  rm -r out
+  mkdir bin
+  ln -s "$top_builddir"/tests/clock/{himeno,gemm}-gpu "$top_builddir/himeno-judge" bin
+  echo '{"name": "site", "device_gflops_min": 11.5, "gemm_f32_gflops_min": 0.55}' >site.json
+  himeno=$PWD/bin/himeno-gpu cluster n2 --stages products
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], [(f["hosts"], f["checks"], f["device"] in f["why"]) for f in r["findings"]]')" = \
+    "('n2', [(['n2'], ['gemm-gpu: f32 products'], True)])" ]
+  [ "$(verdict '[(one["check"], one["outcome"], one["hosts"]) for one in r["limits"] if "products" in one["check"]]')" = "[('f32 products', 'fail', 'n2')]" ]
 }
 
 @test "products that a signal ended do not pass" {

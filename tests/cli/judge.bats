@@ -90,6 +90,34 @@ policy() { printf '%s' "$1" >policy.json; }
   expect_status 0
 }
 
+@test "products are judged by the rate of their type, and their spread by whether power limits the devices" {
+  "$top_builddir/tests/clock/gemm-gpu" -b null -s 64 -t 0.05 --json one.json >out
+  edited one.json gemm.json 'd["config"]["type"] = "f16"; d["worth"] = {"power_share": 0.89}
+d["ranks"] = [{**d["ranks"][0], "rank": rank, "gflops": gflops} for rank, gflops in enumerate((100, 94, 98))]'
+  edited gemm.json limited.json 'd["worth"]["power_share"] = 0.9'
+  edited gemm.json unknown.json 'd["worth"]["power_share"] = None'
+  policy '{"gemm_f16_gflops_min": 95, "gemm_f16-f16_gflops_min": 1, "gemm_bf16_gflops_min": 1, "gemm_spread_max": 0.06, "gemm_power_limited_spread_max": 0.07}'
+  judged gemm.json --policy policy.json
+  expect_status 5
+  grep -q '^  NOT ACCEPTED: 2 of 2 checks fail' <<<"$output"
+  grep -qE 'GFLOPS of f16 products +94(\.0+)? +>= +95(\.0+)? +-1(\.0+)? ' <<<"$output"
+  grep -q 'at 0.89 of the power limit; rank 1 on ' <<<"$output"
+  grep -qE '^ +products: \(max - min\) / median GFLOPS +0.0612 +<= +0.0600 ' <<<"$output"
+  policy '{"gemm_f16_gflops_min": 93, "gemm_spread_max": 0.06, "gemm_power_limited_spread_max": 0.07}'
+  judged gemm.json --policy policy.json
+  expect_status 5
+  judged limited.json unknown.json --policy policy.json
+  expect_status 0
+  [ "$(grep -cx '  ACCEPTED: 2 of 2 checks' <<<"$output")" = 2 ]
+  # A product that all ranks share has no rate of a device, and himeno-gpu has no products.
+  edited gemm.json shared.json 'd["config"]["distributed"] = {"procs": [1, 3]}'
+  made himeno.json
+  for document in shared himeno; do
+    judged $document.json --policy policy.json
+    expect_status 2
+  done
+}
+
 @test "a stored run is compared with an earlier one of the same work" {
   made before.json
   cp before.json after.json
