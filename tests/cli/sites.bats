@@ -45,9 +45,9 @@ completes() {
   for script in "$sites"/*.sbatch; do bash -n "$script"; done
 }
 
-# spack_stand_in: Python that loads the Spack recipe as Spack would, as far as this one goes: directives are noted, conditions must name
+# spack_stub: Python that loads the Spack recipe as Spack would, as far as this one goes: directives are noted, conditions must name
 # variants, and the arguments of configure are printed, a line for each choice of variants.
-spack_stand_in() {
+spack_stub() {
   cat <<'PY'
 import itertools, re, sys, types
 
@@ -98,7 +98,7 @@ PY
 
 @test "options that the recipes give to configure exist" {
   help=$("$top_srcdir/configure" --help)
-  arguments=$("$PYTHON" - "$sites/spack_package.py" < <(spack_stand_in))
+  arguments=$("$PYTHON" - "$sites/spack_package.py" < <(spack_stub))
   grep -q -- "'--with-cuda=/cuda' '--with-cuda-arch=80 90'" <<<"$arguments"
   grep -q -- "'MPICC=/mpi/bin/mpicc'.*'--without-cuda'" <<<"$arguments"
   for option in $(cat - "$sites"/*.eb <<<"$arguments" | grep -oE -- '--with(out)?-[a-z-]+' | sort -u); do

@@ -519,8 +519,8 @@ class Accepting(helper.Case):
         )
 
     def test_what_every_host_fails_of_those(self):
-        """what every host fails of those that could be judged is no host's fault; what one passes, or
-        one alone fails, is"""
+        """what every host fails of those that could be judged is no host's fault; what one passes,
+        or one alone fails, is"""
 
         def shared(failed, passed=(), others=()):
             """Hosts with the checks that they fail, the documents of those that pass, and findings

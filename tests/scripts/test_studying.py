@@ -126,9 +126,9 @@ class Studying(helper.Case):
 
             return compare.compare(rows(made(0)), rows(made(shift)), 0.01)["entries"][0]
 
-        told = sorted(compared(0)["found"] for _ in range(200))[100]
-        hits = sum(compared(math.log1p(told))["verdict"] == "slower" for _ in range(400))
-        self.assertTrue(0.85 < hits / 400 < 0.95, (told, hits))
+        effect = sorted(compared(0)["found"] for _ in range(200))[100]
+        hits = sum(compared(math.log1p(effect))["verdict"] == "slower" for _ in range(400))
+        self.assertTrue(0.85 < hits / 400 < 0.95, (effect, hits))
 
     def test_a_point_is_finished_by_a(self):
         """a point is finished by a right run of its own, its time is the median block's, and one

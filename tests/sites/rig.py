@@ -250,7 +250,7 @@ class Ended:
     output: str
     seconds: float = 0
 
-    def told(self, what):
+    def listed(self, what):
         """The hosts behind lines like `drain: …`; a reason may follow in parentheses."""
         return ",".join(re.findall(rf"^\s*{what}: (\S+)", self.output, re.M))
 

@@ -662,12 +662,12 @@ def wrong(row, ended):
     exits = row.exit if isinstance(row.exit, set) else {row.exit}
     found = [] if ended.code in exits else [f"exit status {ended.code}, not of {exits}"]
     for what, wanted in (("drain", row.drain), ("run again", row.again)):
-        told = ended.told(what)
-        if wanted is not None and expanded(told) != expanded(wanted):
-            found.append(f"{what}: {told or 'nobody'}, not {wanted or 'nobody'}")
+        listed = ended.listed(what)
+        if wanted is not None and expanded(listed) != expanded(wanted):
+            found.append(f"{what}: {listed or 'nobody'}, not {wanted or 'nobody'}")
     if row.sick and ended.accepted:
         found.append("a sick site is accepted")
-    if not expanded(ended.told("drain")) <= expanded(row.sick):
+    if not expanded(ended.listed("drain")) <= expanded(row.sick):
         found.append("a sound host is drained")
     output = ended.output.replace("\n      ", " ")  # lines that scripts/accept has wrapped
     found += [f"does not say {text}" for text in row.says if not re.search(text, output)]
