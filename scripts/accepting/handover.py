@@ -331,6 +331,7 @@ def bundle(run, document, host):
             {
                 "host": host,
                 "time": document["time"],
+                "level": document["level"],
                 "policy": document["policy"],
                 "limits": document["limits"],
                 "devices": [row for row in document["devices"] if row["host"] == host],
