@@ -627,7 +627,7 @@ def accuse(run, slow, limit, usual, met):
     }
 
     def figures(pair):
-        return f"{slow[pair][0] * 1e6:.0f} us per sweep, limit {limit * 1e6:.0f}"
+        return f"{slow[pair][0] * 1e6:.3g} us per sweep, limit {limit * 1e6:.3g}"
 
     for name in sorted(bad):
         pair = next(pair for pair in slow if name in pair)
