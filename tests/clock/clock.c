@@ -2,6 +2,7 @@
 /* The clock, and the device whose work moves it: copies, packing, and links between devices. */
 #include "clock.h"
 
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +37,8 @@ static const char *word_find(const char *words, const char *word)
   return NULL;
 }
 
-double clock_word(const char *name, double missing)
+/* NAN where the machine has no such word. */
+static double word_read(const char *name)
 {
   char own[64], all[64];
   snprintf(own, sizeof own, "%s@%d=", name, clock_rank());
@@ -44,7 +46,24 @@ double clock_word(const char *name, double missing)
   const char *words = getenv("CLOCK_MACHINE"), *value = word_find(words, own);
   if (!value) value = word_find(words, all);
   if (!value && (!words || word_find(words, "usual"))) value = word_find(usual, all);
-  return value ? strtod(value, NULL) : missing;
+  return value ? strtod(value, NULL) : NAN;
+}
+
+double clock_word(const char *name, double missing)
+{
+  static struct {
+    char name[24];
+    double value;
+  } known[64];
+  static int n;
+  int at = 0;
+  while (at < n && strcmp(known[at].name, name) != 0) at++;
+  const double value = at < n ? known[at].value : word_read(name);
+  if (at == n && n < 64 && strlen(name) < sizeof known->name) {
+    strcpy(known[n].name, name);
+    known[n++].value = value;
+  }
+  return isnan(value) ? missing : value;
 }
 
 /* ---- the clock ---- */

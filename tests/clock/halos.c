@@ -11,6 +11,9 @@
 #include "comm/transports/handover.h"
 #include "comm/transports/linked.h"
 
+/* Floats of a message that only time is told of: what pairs of ranks try. Nobody reads it. */
+#define TRIED 1048576
+
 /* ---- packing ---- */
 
 extern const struct halo_packer __real_halo_packer_null;
@@ -20,6 +23,7 @@ static status_t move(struct halo_packer_state *state, struct gpu_queue *queue, s
                      struct gpu_mem buffer, int gather)
 {
   clock_work(gather ? "pack" : "unpack", (double)buffer.bytes);
+  if (buffer.bytes >= TRIED * sizeof(float)) return STATUS_OK;
   return __real_halo_packer_null.move(state, queue, field, buffer, gather);
 }
 
@@ -80,7 +84,8 @@ static status_t push(struct gpu_queue *queue, const struct halo_link *link, stru
   }
   clock_work("peer", points * sizeof(float));
   const struct halo_link other = opposite(link, step);
-  return link_ops->push(queue, &other, field, which, step);
+  return points >= TRIED ? link_ops->raise(queue, &other, step)
+                         : link_ops->push(queue, &other, field, which, step);
 }
 
 /* It really waits until they are raised, or CLOCK_PATIENCE, and lets MPI go on. */
