@@ -24,7 +24,7 @@ in_slurm() {
 
 @test "in an allocation each host gets a step; one whose slurmd is dead is named and the others pass" {
   in_slurm 4 "salloc -N 4 --exclusive bash -c '
-    pkill -KILL -f \"[s]lurmd -D -N h3\"
+    kill -KILL \$(cat slurm/slurmd-h3.pid)
     \"$top_srcdir/scripts/accept\" out ${options[*]} --options \"-b null --block 5\" --stages alone
     code=\$?
     sed -n \"s/^.* \(srun.* --kill-on-bad-exit=1\).*/\1/p\" out/steps/alone-h1.log | sed \"s/.*/& printenv SLURM_CPUS_ON_NODE/\" | sh | sort -u >cores
