@@ -32,9 +32,9 @@ load cluster
   site
   echo 'hang n2' >faults
   SECONDS=0
-  cluster 'n[1-2]' --stages alone --budget $((8 * SLOWNESS))s
+  cluster 'n[1-2]' --stages alone --budget $((4 * SLOWNESS))s
   expect_status 5
-  [ "$SECONDS" -lt $((40 * SLOWNESS)) ]
+  [ "$SECONDS" -lt $((20 * SLOWNESS)) ]
   [ "$(verdict 'r["findings"], r["left_out"]')" = "([], ['alone-n2'])" ]
   grep -q 'n2 *not tested: out of time' <<<"$output"
 }
@@ -201,9 +201,9 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   site
   echo 'hang n2' >faults
   SECONDS=0
-  cluster 'n[1-2]' --level 1 --limit $((8 * SLOWNESS)) --budget $((20 * SLOWNESS))s
+  cluster 'n[1-2]' --level 1 --limit $((3 * SLOWNESS)) --budget $((8 * SLOWNESS))s
   expect_status 6
-  [ "$SECONDS" -lt $((45 * SLOWNESS)) ]
+  [ "$SECONDS" -lt $((25 * SLOWNESS)) ]
   [ "$(ls out/steps/alone-*.json | wc -l)" = 2 ]
   grep -q -- ' -w --timeout 10 -t 0.05 .*--block 5 ' out/steps/alone-n1.log
   [ "$(verdict 'r["drain_list"], r["run_again_list"], [row["verdict"] for row in r["measured"]]')" = "('', 'n2', ['pass', 'hang'])" ]
