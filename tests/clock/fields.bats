@@ -131,7 +131,7 @@ json.dump({**found, "log": log}, open("d.json", "w"))'
     --copies --mixes --latency --host --sizes 1M --streams 1,4 --footprint 64K --strides 64 -t 0.02 --json d.json
   expect_status 0
   agrees mem-gpu frame mem.bandwidth
-  says "13:1 reads to writes              55.3 GB/s  (55.1 ... 55.6)"
+  says "13:1 reads to writes                 55.3 GB/s  (55.1 ... 55.6)"
   CLOCK_MACHINE="read=0.015625 flop=0.5" run --separate-stderr "$top_builddir/tests/clock/mem-gpu" -b cpu --roofline --sizes 1M -t 0.05 --json d.json
   expect_status 0
   agrees mem-gpu mem.roofline

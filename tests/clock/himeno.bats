@@ -256,9 +256,9 @@ FIGURES
   done
   export CLOCK_MACHINE="sweep=10 ceiling=7 dense=1.021"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05
-  says "WARNING    the memory compresses data: the ceiling is 8.00 GB/s with standard data, 7.84 with dense data"
+  says "WARNING    the memory compresses data: ceiling 8.00 GB/s with standard data, 7.84 with dense data"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05 --data dense
-  says "WARNING    the memory compresses data: the ceiling is 7.84 GB/s with dense data, 8.00 with standard data"
+  says "WARNING    the memory compresses data: ceiling 7.84 GB/s with dense data, 8.00 with standard data"
 }
 
 @test "energy of sweeps, from step to step of the counter, without what pauses take; and none below ten seconds" {
