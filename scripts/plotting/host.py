@@ -4,7 +4,7 @@
 import documents
 import memory
 
-COMPANIES = {"alone": "one device at a time", "all": "all devices at once"}
+LOADS = {"alone": "one device at a time", "all": "all devices at once"}
 DIRECTIONS = {"in": "host to device", "out": "device to host", "both": "both directions at once"}
 
 
@@ -20,7 +20,7 @@ def spread(paths):
 
 
 def panels(document):
-    """{company: {(memory, direction): rates}}"""
+    """{load: {(memory, direction): rates}}"""
     found = {}
     for path in document["host"]:
         found.setdefault(path["company"], {}).setdefault(
@@ -28,8 +28,8 @@ def panels(document):
         ).append(path)
     return {
         "panels": {
-            company: {key: spread(paths) for key, paths in lines.items()}
-            for company, lines in found.items()
+            load: {key: spread(paths) for key, paths in lines.items()}
+            for load, lines in found.items()
         },
         "ranks": len(document["ranks"]),
         "backend": document["config"]["backend"],
@@ -45,17 +45,17 @@ def read(read_documents):
 
 
 def draw_panel(axes, lines, style):
-    for way, direction in sorted(
+    for kind, direction in sorted(
         lines, key=lambda key: (key[0] != "pinned", list(DIRECTIONS).index(key[1]))
     ):
-        found, index = lines[way, direction], list(DIRECTIONS).index(direction)
+        found, index = lines[kind, direction], list(DIRECTIONS).index(direction)
         line_style = dict(
-            style.line(index), linestyle="-" if way == "pinned" else "--", markersize=4.5
+            style.line(index), linestyle="-" if kind == "pinned" else "--", markersize=4.5
         )
-        if way != "pinned":
+        if kind != "pinned":
             line_style["markerfacecolor"] = "white"
         axes.plot(
-            found["bytes"], found["least"], label=f"{way}, {DIRECTIONS[direction]}", **line_style
+            found["bytes"], found["least"], label=f"{kind}, {DIRECTIONS[direction]}", **line_style
         )
         axes.fill_between(
             found["bytes"],
@@ -75,13 +75,13 @@ def draw(data, title, name):
     from matplotlib import pyplot
     import style
 
-    companies = [company for company in COMPANIES if company in data["panels"]]
+    loads = [load for load in LOADS if load in data["panels"]]
     figure, grid = pyplot.subplots(
-        1, len(companies), figsize=(5.6 * max(len(companies), 1.3), 4.9), squeeze=False, sharey=True
+        1, len(loads), figsize=(5.6 * max(len(loads), 1.3), 4.9), squeeze=False, sharey=True
     )
-    for axes, company in zip(grid[0], companies):
-        draw_panel(axes, data["panels"][company], style)
-        axes.set_title(COMPANIES[company], loc="left")
+    for axes, load in zip(grid[0], loads):
+        draw_panel(axes, data["panels"][load], style)
+        axes.set_title(LOADS[load], loc="left")
     grid[0, 0].set_ylim(bottom=0)
     grid[0, 0].set_ylabel("GB/s per direction" + (", slowest rank" if data["ranks"] > 1 else ""))
     rows = style.legend(figure, style.labelled(*grid[0]))
