@@ -117,7 +117,8 @@ PY
   : >root/var/lib/dpkg/status
   make_there deb DEB_FOLDER="$PWD/built"
   package=$(echo built/himeno-gpu_*.deb)
-  dpkg-deb -f "$package" Depends | grep -q 'libjansson4.*python3'
+  dpkg-deb -f "$package" Depends | grep -qE "libjansson4.*, ($MPI_FLAVOUR-bin|mpich), python3"
+  ! command -v lintian >/dev/null || lintian --allow-root --fail-on error,warning "$package"
   there() { dpkg --root="$PWD/root" --force-depends --force-script-chrootless --log=/dev/null "$@" >log 2>&1; }
   there -i "$package"
   [ -e root/usr/share/doc/himeno-gpu/copyright ]

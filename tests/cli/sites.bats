@@ -42,6 +42,7 @@ completes() {
   grep -q "version = '$version'" "$sites"/*.eb
   grep -q "^version: $version" "$top_srcdir/CITATION.cff"
   grep -q "\"version\": \"$version\"" "$top_srcdir/codemeta.json"
+  grep -q "^himeno-gpu ($version)" "$sites/debian/changelog"
   for script in "$sites"/*.sbatch; do bash -n "$script"; done
 }
 
