@@ -1,3 +1,4 @@
+# Not built with Spack yet: neither PyPI nor Debian has it. The tests load it with a stand-in.
 # SPDX-License-Identifier: MIT
 """Spack recipe: put it into a repository of your own, as packages/himeno_gpu/package.py
 (older Spack: packages/himeno-gpu)."""
@@ -9,8 +10,11 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     """Himeno benchmark for GPU clusters: correctness, speed and scaling."""
 
     git = "file:///path/to/himeno-gpu"  # your copy, a clone
+    # For `make dist`: spack checksum himeno-gpu 0.2.0 gives the line version("0.2.0", sha256=...).
+    url = "file:///path/to/himeno-gpu-0.2.0.tar.gz"
+    tags = ["e4s", "benchmark"]
 
-    license("MIT")
+    license("MIT", checked_by="himeno-gpu")
     version("main", branch="main")
 
     variant("opencl", default=False, description="OpenCL devices, through an ICD loader")
@@ -48,3 +52,10 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
         args.append(f"--with-cuda={spec['cuda'].prefix}")
         chosen = [arch for arch in spec.variants["cuda_arch"].value if arch != "none"]
         return args + ([f"--with-cuda-arch={' '.join(chosen)}"] if chosen else [])
+
+    def test_main(self):
+        """two ranks on the CPU: verified sweeps"""
+        with working_dir(self.test_suite.stage):
+            which(self.spec["mpi"].prefix.bin.mpirun)(
+                "-np", "2", self.prefix.bin.join("himeno-gpu"), "-b", "cpu", "-s", "XS", "-n", "10"
+            )

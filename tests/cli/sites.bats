@@ -40,6 +40,7 @@ completes() {
   version=$("$himeno" --version | cut -d' ' -f2)
   run ! grep -rn 'example\.org' "$sites" "$top_srcdir"/{README.md,CITATION.cff,configure.ac}
   grep -q "version = '$version'" "$sites"/*.eb
+  [ "$(grep -c -e without-cminpack -e bin/himeno-predict "$sites"/*.eb)" = 1 ] # one excludes the other
   grep -q "^version: $version" "$top_srcdir/CITATION.cff"
   grep -q "\"version\": \"$version\"" "$top_srcdir/codemeta.json"
   grep -q "^himeno-gpu ($version)" "$sites/debian/changelog"
