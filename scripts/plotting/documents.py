@@ -98,7 +98,8 @@ def emulated(document):
 
 
 def described(path, document, build):
-    """build(document); BadInput if the document has no speed or does not conform to its schema. `path` names it, or several."""
+    """build(document); BadInput if the document has no speed or does not conform to its schema.
+    `path` names it, or several."""
     try:
         if isinstance(document, dict) and emulated(document):
             raise BadInput(f"{path}: an emulator has no speed to draw")
@@ -110,7 +111,8 @@ def described(path, document, build):
 
 
 def only(read_documents, program, kind):
-    """Path and document if exactly one document of the program is given; `kind` is that of scripts/plot."""
+    """Path and document if exactly one document of the program is given; `kind` is that of
+    scripts/plot."""
     if len(read_documents) != 1:
         raise BadInput(f"{kind}: give exactly one document of {program}")
     path, document = read_documents[0]

@@ -26,7 +26,8 @@ def bar_label(rung):
         if rung["share"] is None
         else f"  {100 * rung['share']:.1f}%{' nominal' if rung['class'] else ''}"
     )
-    return f"{rung['gflops']:.{0 if rung['gflops'] >= 100 else 2}f}{share}{'' if rung['verified'] else ' *'}"
+    digits = 0 if rung["gflops"] >= 100 else 2
+    return f"{rung['gflops']:.{digits}f}{share}{'' if rung['verified'] else ' *'}"
 
 
 def bar_name(rung):

@@ -24,7 +24,8 @@ def bytes_text(value):
 
 
 def copies(document):
-    """The copies that were measured at every size: cyclic, with the first number of threads and blocks."""
+    """The copies that were measured at every size: cyclic, with the first number of threads and
+    blocks."""
     section = document["copies"]
     points, first = section["points"], section["points"][0]
     same = [
@@ -117,7 +118,8 @@ def read(kind, read_documents):
 
 
 def draw_copy_panel(axes, data, width, n, style):
-    """One number of streams, paced and unpaced, compared with a copy by the driver and the program's own copy."""
+    """One number of streams, paced and unpaced, compared with a copy by the driver and the
+    program's own copy."""
     for paced, line_style in (
         (False, {**style.line(0), "markersize": 4}),
         (True, {**style.line(1), "markersize": 4, "markerfacecolor": "white"}),
@@ -228,7 +230,8 @@ def draw_copies(data, style):
 
 
 def draw_level(axes, level, greatest, last_end, curve):
-    """Marks a level: a cache ends at a dotted line, with its name on the free side; a TLB ends at a line up from the curve."""
+    """Marks a level: a cache ends at a dotted line, with its name on the free side; a TLB ends
+    at a line up from the curve."""
     kind, name, ns, end = level
     if kind == "memory":
         axes.annotate(
@@ -310,7 +313,8 @@ def draw_latency(data, style):
 
 
 def label_kernels(axes, kernels):
-    """Numbers kernels from left to right and top to bottom; those close to each other share a label below them."""
+    """Numbers kernels from left to right and top to bottom; those close to each other share a
+    label below them."""
     kernels.sort(key=lambda one: (one["x"], -one["y"]))
     groups = []
     for number, one in enumerate(kernels, 1):
@@ -364,7 +368,8 @@ def merged_peaks(peaks):
 
 
 def draw_ceilings(axes, data, low, high):
-    """Draws the levels' slopes and the flat peaks. The axes' limits must be set: names are written along their slopes."""
+    """Draws the levels' slopes and the flat peaks. The axes' limits must be set: names are
+    written along their slopes."""
     peak = max(rate for _, rate in data["peaks"])
     (x0, y0), (x1, y1) = axes.transData.transform([(low, low), (high, high)])
     angle = math.degrees(math.atan2(y1 - y0, x1 - x0))

@@ -101,7 +101,8 @@ def read(read_documents):
 
 
 def draw_matrix(axes, matrix_data, limits):
-    """One colour map per half, darker for larger values; pairs that were not measured stay empty."""
+    """One colour map per half, darker for larger values; pairs that were not measured stay
+    empty."""
     n, cells = matrix_data["ranks"], matrix_data["cells"]
     for (is_half, colours), limit in zip(HALVES, limits):
         shown = [

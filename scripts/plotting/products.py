@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Draws the share of peak of gemm-gpu's ladders, measured and predicted, for scripts/plot products."""
+"""Draws the share of peak of gemm-gpu's ladders, measured and predicted, for scripts/plot
+products."""
 
 import documents
 import memory

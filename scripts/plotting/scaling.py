@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Draws scaling studies for scripts/plot scaling: time, efficiency and phases over ranks, measured and predicted."""
+"""Draws scaling studies for scripts/plot scaling: time, efficiency and phases over ranks,
+measured and predicted."""
 
 import itertools
 import os
@@ -61,7 +62,8 @@ def median_block(document):
 
 
 def series_key(config, kernel, ranks):
-    """Size, kernel and transport. One rank has no transport; a model that names no kernel fits any."""
+    """Size, kernel and transport. One rank has no transport; a model that names no kernel fits
+    any."""
     return config["size"], kernel, transport_of(config) if ranks > 1 else None
 
 
@@ -253,7 +255,8 @@ def middle(some):
 
 
 def efficiencies(line, mode, instead=None):
-    """Efficiency by ranks, relative to one rank of this line or, if it has none, of line `instead`."""
+    """Efficiency by ranks, relative to one rank of this line or, if it has none, of line
+    `instead`."""
     first = line.get(1) or (instead or {}).get(1)
     if not first:
         return {}
@@ -283,14 +286,18 @@ def label_of(mode, key, some, share):
     words = [f"{1e6 * time:.4g} {unit(some)}", f"{rate:.4g} GFLOPS"]
     words += (
         [
-            f"{100 * statistics.median(ceiling):.1f}% of the {'peak' if point['of'] == 'product' else 'ceiling'}"
+            f"{100 * statistics.median(ceiling):.1f}% of the "
+            f"{'peak' if point['of'] == 'product' else 'ceiling'}"
         ]
         if ceiling
         else []
     )
     words += [f"efficiency {100 * share:.1f}%"] if share else []
     ranks = "1 rank" if point["ranks"] == 1 else f"{point['ranks']} ranks ({point['procs']})"
-    return f"{key[0]}, {mode}, {key[2]}, {ranks}: {', '.join(words)}; {'1 run' if len(some) == 1 else f'median of {len(some)} runs'}"
+    return (
+        f"{key[0]}, {mode}, {key[2]}, {ranks}: {', '.join(words)}; "
+        f"{'1 run' if len(some) == 1 else f'median of {len(some)} runs'}"
+    )
 
 
 def draw_measured(time, efficiency, points, mode, key, line_style, style):
@@ -379,8 +386,11 @@ def draw_curves(time, efficiency, points, group, style):
             if fits(point, *key) and (point["mode"] == mode or point["ranks"] == 1)
         }
     )
-    for axes, label in ((time, unit(points)), (efficiency, "efficiency, %")):
-        axes.set_title(f"{mode} scaling, {name}", loc="left", fontsize=9)
+    for axes, label, what in (
+        (time, unit(points), f"time per {step(points)}"),
+        (efficiency, "efficiency, %", "efficiency"),
+    ):
+        axes.set_title(f"{mode} scaling, {name}: {what}", loc="left", fontsize=9)
         axes.set_xscale("log", base=2)
         axes.set_xticks(numbers, [str(number) for number in numbers])
         axes.minorticks_off()
@@ -427,7 +437,8 @@ def draw_phases(axes, points, mode, key, style):
                 if value:
                     style.titled(
                         bar,
-                        f"{key[0]}, {mode}, {key[2]}, {number} rank{'s' * (number > 1)}, {kind}: {name} {value:.4g} µs",
+                        f"{key[0]}, {mode}, {key[2]}, {number} rank{'s' * (number > 1)}, {kind}: "
+                        f"{name} {value:.4g} µs",
                     )
                 bottom += value
             highest = max(highest, bottom)

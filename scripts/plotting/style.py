@@ -9,7 +9,8 @@ from files import write_whole
 matplotlib.use("Agg")
 from matplotlib import pyplot, ticker  # noqa: E402
 
-# Far apart in lightness, so that they differ in black and white. Lines also differ by marker and dashes.
+# Far apart in lightness, so that they differ in black and white. Lines also differ by marker and
+# dashes.
 COLOURS = (
     "#1b3a5c",
     "#c8562d",
@@ -72,7 +73,8 @@ def line(index, dash=0):
 
 
 def bar_axis(axes, names, values, head):
-    """Names bars at the left of their axes and their values at the right, where they overlap nothing."""
+    """Names bars at the left of their axes and their values at the right, where they overlap
+    nothing."""
     places = range(len(names))
     axes.set_yticks(places, names)
     axes.set_ylim(-0.6, len(names) - 0.4)
@@ -101,12 +103,15 @@ def range_bar(axes, place, ends, across=True, color="black"):
             *((ends, [place] * 2) if across else ([place] * 2, ends)),
             color=color,
             marker="|" if across else "_",
+            markersize=12,
+            zorder=4,
             linewidth=1,
         )
 
 
 def legend(figure, handles):
-    """Puts a legend at the figure's foot, in as many columns as fit, and returns its number of rows for `save`."""
+    """Puts a legend at the figure's foot, in as many columns as fit, and returns its number of
+    rows for `save`."""
     width, height = figure.get_size_inches()
     longest = max((len(handle.get_label()) for handle in handles), default=0)
     columns = max(1, min(len(handles), int((width - 0.2) / (0.068 * longest + 0.8))))
@@ -129,7 +134,8 @@ def labelled(*axes):
 
 
 def plain_ticks(axis):
-    """Labels a logarithmic axis with plain numbers, not powers of ten, and a short axis at 1, 2 and 5."""
+    """Labels a logarithmic axis with plain numbers, not powers of ten, and a short axis at 1, 2
+    and 5."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
     axis.set_major_formatter("{x:g}")
@@ -163,7 +169,8 @@ def caption(origins, extra=""):
 
 
 def save(figure, name, text, title, legend_rows):
-    """Write NAME.png, NAME.svg and NAME.pdf, with the caption at the foot and space for the legend above it."""
+    """Write NAME.png, NAME.svg and NAME.pdf, with the caption at the foot and space for the
+    legend above it."""
     height = figure.get_size_inches()[1]
     figure.text(0.5, 0.08 / height, text, ha="center", va="bottom", fontsize=8, color="#404040")
     figure.suptitle(title, y=1 - 0.08 / height, va="top").set_in_layout(False)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Draws and tabulates computing and communication per sweep by transport, for scripts/plot transports."""
+"""Draws and tabulates computing and communication per sweep by transport, for scripts/plot
+transports."""
 
 import csv
 import io
@@ -12,8 +13,10 @@ from endings import BadInput
 from files import write_whole
 from naming import NO_OVERLAP
 
-# Size L in the report of 2009, in seconds and GFLOPS: one measured and one predicted row. The report predicts 170 GFLOPS, 4.3 ms of
-# computing and more than twice the communication of the PCs; 2.3 ms is what 170 GFLOPS leave (doc/lab/prediction-log.md).
+# Size L in the report of 2009, in seconds and GFLOPS: one measured and one predicted row. The
+# report predicts 170 GFLOPS, 4.3 ms of
+# computing and more than twice the communication of the PCs; 2.3 ms is what 170 GFLOPS leave
+# (doc/lab/prediction-log.md).
 REPORT = [
     {
         "size": "L",
@@ -63,7 +66,8 @@ def carried(found):
 
 
 def measured(rows, found):
-    """A configuration's row: medians of its runs. Computing is the slowest rank's, because waiting for it is not communication."""
+    """A configuration's row: medians of its runs. Computing is the slowest rank's, because
+    waiting for it is not communication."""
     times = [row["seconds_a_sweep"] for row in rows]
     whole = statistics.median(times)
     compute = min(
@@ -139,7 +143,8 @@ def read(folders):
     cuts = {key[3:] for key in points}
     if len(cuts) != 1:
         raise BadInput(
-            f"{folder}: {len(cuts)} combinations of rank count and cut in strong scaling: exactly one is needed"
+            f"{folder}: {len(cuts)} combinations of rank count and cut in strong scaling: exactly "
+            "one is needed"
         )
     keys = sorted(
         points, key=lambda key: [order[name].index(word) for name, word in zip(order, key)]
@@ -212,11 +217,15 @@ def label_of(one, scale):
     if "gflops" not in one:
         return "not run"
     share = 100 * one["communicate"] / (one["compute"] + one["communicate"])
-    return f"{digits(scale * one['compute'])} + {digits(scale * one['communicate'])}  ({share:.1f}%)  {digits(one['gflops'])}"
+    return (
+        f"{digits(scale * one['compute'])} + {digits(scale * one['communicate'])}  ({share:.1f}%) "
+        f" {digits(one['gflops'])}"
+    )
 
 
 def draw_bars(axes, entries, scale, style):
-    """Stacks communication on computing; the first entry is at the top. An entry without figures has its reason instead of a bar."""
+    """Stacks communication on computing; the first entry is at the top. An entry without figures
+    has its reason instead of a bar."""
     entries = entries[::-1]
     for place, one in enumerate(entries):
         if "gflops" not in one:
@@ -242,7 +251,7 @@ def draw_bars(axes, entries, scale, style):
         axes,
         [one["transport"].replace(NO_OVERLAP, ",\nno overlap") for one in entries],
         [label_of(one, scale) for one in entries],
-        "computing + communication (its share), GFLOPS",
+        f"computing + communication in {'ms' if scale == 1e3 else 'µs'} (its share), GFLOPS",
     )
 
 

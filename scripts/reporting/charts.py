@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The panels of scripts/plot scaling as SVG for a page: in the page's colours, with a tooltip at every point."""
+"""The panels of scripts/plot scaling as SVG for a page: in the page's colours, with a tooltip at
+every point."""
 
 import html
 import io
@@ -65,7 +66,8 @@ def inline(figure, prefix, label):
 
 
 def panels(draw_into, prefix, labels):
-    """The panels drawn by one call, as one SVG each, titled by what follows the colon in a label; an empty one is left out."""
+    """The panels drawn by one call, as one SVG each, titled by what follows the colon in a
+    label; an empty one is left out."""
     made = [pyplot.subplots(figsize=PANEL) for _ in labels]
     draw_into(*(axes for _, axes in made))
     for (figure, axes), label in zip(made, labels):
@@ -104,7 +106,8 @@ def swatch(handle):
         else ""
     )
     return (
-        f'<li><svg viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">{line}<text x="14" y="10" text-anchor="middle" font-size="11" '
+        f'<li><svg viewBox="0 0 28 12" width="28" height="12" aria-hidden="true">{line}<text '
+        'x="14" y="10" text-anchor="middle" font-size="11" '
         f'style="fill: {colour}">{mark}</text></svg>{html.escape(handle.get_label())}</li>'
     )
 
@@ -124,7 +127,8 @@ def parts(points):
 
 
 def groups(points):
-    """Per group of lines: title, legends, and the panels: time, efficiency and the phases of each line."""
+    """Per group of lines: title, legends, and the panels: time, efficiency and the phases of
+    each line."""
     for number, group in enumerate(scaling.groups(points)):
         mode, name, keys = group
         mine = [
@@ -178,4 +182,7 @@ def overview(points, group, colours):
         f"{mode} scaling, {group[1]}: time per {scaling.step(points)} and efficiency over ranks",
     )
     start = text.index(">") + 1
-    return f"{text[:start]}<style>{colours} svg {{ background: var(--page); }} text {{ fill: var(--ink); }}</style>{text[start:]}\n"
+    return (
+        f"{text[:start]}<style>{colours} svg {{ background: var(--page); }} text {{ fill: "
+        f"var(--ink); }}</style>{text[start:]}\n"
+    )

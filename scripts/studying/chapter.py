@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The chapter of 2009: CPU ranks as the cluster, then GPUs, predicted by the report's rule before they run and measured after."""
+"""The chapter of 2009: CPU ranks as the cluster, then GPUs, predicted by the report's rule
+before they run and measured after."""
 
 import copy
 import os
@@ -21,7 +22,8 @@ FLOP = 34
 
 
 def planned(folder, options, program_options, transports):
-    """A study of the chapter's size in strong scaling, cut along i; the same one again if it is there."""
+    """A study of the chapter's size in strong scaling, cut along i; the same one again if it is
+    there."""
     found = plan.read(folder)
     if not found:
         found = plan.make(
@@ -39,7 +41,8 @@ def planned(folder, options, program_options, transports):
 
 
 def times(folder, study):
-    """{(ranks, transport): row} of what is finished; computing is the slowest rank's, as waiting for it is not communication."""
+    """{(ranks, transport): row} of what is finished; computing is the slowest rank's, as waiting
+    for it is not communication."""
     found = {}
     for row in store.rows(folder, study):
         whole = row["seconds_a_sweep"]
@@ -53,7 +56,8 @@ def times(folder, study):
 
 
 def exchanges(folder, study, backend, ranks):
-    """{transport: seconds} of the same halos alone, by comm-gpu; None if ranks share a device, since each stands for a node."""
+    """{transport: seconds} of the same halos alone, by comm-gpu; None if ranks share a device,
+    since each stands for a node."""
     options = study["options"]
     (size,) = options["sizes"]
     point = {"name": f"halos-{backend}-{ranks}", "kind": "paths", "ranks": ranks, "repeat": 1}
@@ -91,7 +95,8 @@ def entry(ranks, name, row, compute, communicate):
 
 
 def predicted(cpus, one, halos, ranks):
-    """CPU ranks, then each method by the report's rule: the CPUs' computing by the factor that one GPU gains, their communication by that of the halos alone."""
+    """CPU ranks, then each method by the report's rule: the CPUs' computing by the factor that one
+    GPU gains, their communication by that of the halos alone."""
     factor = cpus[1, "none"]["seconds_a_sweep"] / one["seconds_a_sweep"]
     row = cpus[ranks, BETWEEN_CPUS + NO_OVERLAP]
     found = [entry(ranks, f"{ranks} CPU ranks, MPI", row, row["compute"], row["communicate"])]
@@ -108,7 +113,10 @@ def predicted(cpus, one, halos, ranks):
 
 
 def label(method, what):
-    return f"{MEMORY[method.replace(NO_OVERLAP, '')]}{'' if method.endswith(NO_OVERLAP) else ', overlapped'}, {what}"
+    return (
+        f"{MEMORY[method.replace(NO_OVERLAP, '')]}"
+        f"{'' if method.endswith(NO_OVERLAP) else ', overlapped'}, {what}"
+    )
 
 
 def finished(folder, study, retry):
@@ -119,7 +127,8 @@ def finished(folder, study, retry):
 
 
 def tables(cpus, entries, origin, name, title, figure):
-    """NAME.md and NAME.csv, and the figure if matplotlib is there. CPU ranks are in the panel of the report, in ms."""
+    """NAME.md and NAME.csv, and the figure if matplotlib is there. CPU ranks are in the panel of
+    the report, in ms."""
     sys.path.insert(
         0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plotting")
     )
@@ -195,7 +204,8 @@ def run(folder, options, backend, counts, retry):
             ]
             off = shown[-1]["gflops"] / guess["gflops"] - 1
             say(
-                f"{guess['size']}, {label(method, 'predicted'):40} {guess['gflops']:9.4g} GFLOPS, measured {shown[-1]['gflops']:9.4g} ({100 * off:+.1f}%), "
+                f"{guess['size']}, {label(method, 'predicted'):40} {guess['gflops']:9.4g} GFLOPS, "
+                f"measured {shown[-1]['gflops']:9.4g} ({100 * off:+.1f}%), "
                 f"{shown[-1]['gflops'] / alone['gflops']:.2f} times one"
             )
     tables(

@@ -4,7 +4,8 @@
 import math
 import statistics
 
-# A difference counts when chance alone would make it less often than this, over all points that are compared.
+# A difference counts when chance alone would make it less often than this, over all points that are
+# compared.
 CHANCE = 0.05
 # Probability of finding a change of the printed size.
 POWER = 0.9
@@ -15,7 +16,8 @@ TRANSPORT = 4
 
 
 def tail(angle, freedom):
-    """How often Student's t is larger than sqrt(freedom) / tan(angle): the integral of its density, which is sin(angle) ** (freedom - 1) then."""
+    """How often Student's t is larger than sqrt(freedom) / tan(angle): the integral of its
+    density, which is sin(angle) ** (freedom - 1) then."""
     steps = 400
     heights = [math.sin(angle * step / steps) ** (freedom - 1) for step in range(steps + 1)]
     simpson = (
@@ -60,7 +62,8 @@ def grouped(rows):
 
 
 def pooled(groups, transport):
-    """Standard deviation of one run by a transport about its configuration's mean, None without repeats; its degrees of freedom."""
+    """Standard deviation of one run by a transport about its configuration's mean, None without
+    repeats; its degrees of freedom."""
     mine = [values for one, values in groups.items() if one[TRANSPORT] == transport]
     freedom = sum(len(values) - 1 for values in mine)
     squares = sum((value - statistics.fmean(values)) ** 2 for values in mine for value in values)
@@ -68,7 +71,8 @@ def pooled(groups, transport):
 
 
 def noise_of(a, b, transport):
-    """Both studies' spread of a run; where one has no repeats the other's stands for it. None without any."""
+    """Both studies' spread of a run; where one has no repeats the other's stands for it. None
+    without any."""
     (noise_a, freedom_a), (noise_b, freedom_b) = pooled(a, transport), pooled(b, transport)
     if not freedom_a and not freedom_b:
         return None
@@ -83,7 +87,8 @@ def noise_of(a, b, transport):
 
 
 def uncertainty(noise, n_a, n_b):
-    """Standard error of a difference of means, and its degrees of freedom by Welch and Satterthwaite."""
+    """Standard error of a difference of means, and its degrees of freedom by Welch and
+    Satterthwaite."""
     shares = [taken**2 / n for taken, n in zip(noise["taken"], (n_a, n_b))]
     return math.sqrt(sum(shares)), sum(shares) ** 2 / sum(
         share**2 / freedom for share, freedom in zip(shares, noise["freedom"])
@@ -91,7 +96,8 @@ def uncertainty(noise, n_a, n_b):
 
 
 def compare(before, after, least):
-    """One entry a configuration that both have; `least` is the smallest difference that matters, as a share."""
+    """One entry a configuration that both have; `least` is the smallest difference that matters,
+    as a share."""
     a, b = grouped(before), grouped(after)
     both = [one for one in a if one in b]
     noises = {
@@ -152,7 +158,10 @@ def noise_text(transport, noise, entries):
     ]
     where = f"by {transport}" if transport != "none" else "on one rank"
     if not noise:
-        return f"{where} no configuration was repeated: the noise is unknown and nothing is judged; use --repeat"
+        return (
+            f"{where} no configuration was repeated: the noise is unknown and nothing is judged; "
+            "use --repeat"
+        )
     varies = " and ".join(
         "unknown" if one is None else f"{100 * one:.2f}%" for one in noise["measured"]
     )
@@ -162,8 +171,10 @@ def noise_text(transport, noise, entries):
         else ""
     )
     return (
-        f"{where} runs vary by {varies} ({'repeats' if None in noise['measured'] else 'before and after'}{floor}); changes of "
-        f"{size_of(min(mine))} to {size_of(max(mine))}, depending on the repeats, would be found with {100 * POWER:g}% probability"
+        f"{where} runs vary by {varies} "
+        f"({'repeats' if None in noise['measured'] else 'before and after'}{floor}); changes of "
+        f"{size_of(min(mine))} to {size_of(max(mine))}, depending on the repeats, would be found "
+        f"with {100 * POWER:g}% probability"
     )
 
 
@@ -174,8 +185,10 @@ def show(found, least):
     for entry in entries:
         noise = "?" if entry["noise"] is None else f"{100 * entry['noise']:.2f}%"
         print(
-            f"{name_of(entry['key']):{width}}  {1e6 * entry['before']:>7.2f} us  {1e6 * entry['after']:>7.2f} us  "
-            f"{100 * entry['change']:>+7.2f}%  {noise:>7}  {'' if entry['verdict'] == 'same' else entry['verdict']}"
+            f"{name_of(entry['key']):{width}}  {1e6 * entry['before']:>7.2f} us  "
+            f"{1e6 * entry['after']:>7.2f} us  "
+            f"{100 * entry['change']:>+7.2f}%  {noise:>7}  "
+            f"{'' if entry['verdict'] == 'same' else entry['verdict']}"
         )
     for title, ones in (("only before", found["only_before"]), ("only after", found["only_after"])):
         for one in ones:
@@ -188,8 +201,11 @@ def show(found, least):
         for verdict in ("slower", "faster", "same", "not judged")
     }
     print(
-        f"{counts['slower']} slower, {counts['faster']} faster, {counts['same']} the same within noise"
-        f"{', ' + str(counts['not judged']) + ' not judged' if counts['not judged'] else ''} (a change counts if it is "
-        f"at least {100 * least:g}% and the chance of one false finding among all points is below {100 * CHANCE:g}%)"
+        f"{counts['slower']} slower, {counts['faster']} faster, {counts['same']} the same within "
+        "noise"
+        f"{', ' + str(counts['not judged']) + ' not judged' if counts['not judged'] else ''} (a "
+        "change counts if it is "
+        f"at least {100 * least:g}% and the chance of one false finding among all points is below "
+        f"{100 * CHANCE:g}%)"
     )
     return 5 if counts["slower"] else 0

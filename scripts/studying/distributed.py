@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Studies of gemm-gpu --distributed beside those of himeno-gpu: sizes, grids and options, and documents as a study reads runs."""
+"""Studies of gemm-gpu --distributed beside those of himeno-gpu: sizes, grids and options, and
+documents as a study reads runs."""
 
 import os
 import re
@@ -68,7 +69,8 @@ def of_ranks(config):
 
 
 def as_run(document):
-    """A product's document with the fields that a study reads of himeno-gpu's; a product stands for a sweep, its multiplying for the interior."""
+    """A product's document with the fields that a study reads of himeno-gpu's; a product stands
+    for a sweep, its multiplying for the interior."""
     config, result, cut, phases = (
         document["config"],
         document["result"],

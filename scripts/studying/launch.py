@@ -73,7 +73,8 @@ def launch(options, words, log, held):
 
 
 def attempt(folder, study, point, session, held=None):
-    """Runs a point and logs it. The document appears whole or not at all: a draft is renamed when it is complete."""
+    """Runs a point and logs it. The document appears whole or not at all: a draft is renamed
+    when it is complete."""
     target, said = store.path_of(folder, point), store.said_of(folder, point)
     draft = os.path.join(folder, "runs", "." + point["name"] + ".draft")
     begin = time.time()
@@ -140,7 +141,8 @@ def time_left(folder, study, remaining):
 def unfinished(folder, study, retry):
     tried = store.attempts(folder)
     open_points = [point for point in study["points"] if not store.finished(folder, point)]
-    # Points that failed are run again only with --retry; points that a signal ended, or whose file is torn, always.
+    # Points that failed are run again only with --retry; points that a signal ended, or whose file
+    # is torn, always.
     return [
         point
         for point in open_points
@@ -178,7 +180,8 @@ def run(folder, study, retry):
     session = session_begin(folder, study) if todo else 0
     if todo:
         say(
-            "points are named scaling-size-ranks-kernel-transport-division-repeat; paths is comm-gpu"
+            "points are named scaling-size-ranks-kernel-transport-division-repeat; paths is "
+            "comm-gpu"
         )
     try:
         for place, point in enumerate(todo):

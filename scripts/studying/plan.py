@@ -86,7 +86,8 @@ def cuts(count, wanted, of_products=False):
 
 
 def points_of(options):
-    """Every combination once: one rank has no neighbours, so neither transport nor weak scaling makes a difference there."""
+    """Every combination once: one rank has no neighbours, so neither transport nor weak scaling
+    makes a difference there."""
     found = {}
     for size, count, kernel in itertools.product(
         options["sizes"], options["ranks"], options["kernels"]
@@ -111,7 +112,8 @@ def points_of(options):
 
 
 def suffice(options):
-    """(options, reason) of the points that predictions of options["predict"] ranks need beyond those asked for."""
+    """(options, reason) of the points that predictions of options["predict"] ranks need beyond
+    those asked for."""
     wanted, count, products = (
         options["predict"],
         min([ranks for ranks in options["ranks"] if ranks > 1], default=2),
@@ -145,7 +147,8 @@ def suffice(options):
                 "procs": ["i", "j"] if products else ["i", "j", "k"],
                 "scaling": ["strong"],
             },
-            f"a division of {count} ranks along each dimension: {wanted} ranks are divided along several, and one that no run has is refused",
+            f"a division of {count} ranks along each dimension: {wanted} ranks are divided along "
+            "several, and one that no run has is refused",
         )
     if (
         options["per_host"]
@@ -154,7 +157,8 @@ def suffice(options):
     ):
         yield (
             {"sizes": sizes, "ranks": [count], "transports": ["staged"]},
-            f"transport staged: {wanted} ranks are on several hosts of {options['per_host']}, between which halos may go by it",
+            f"transport staged: {wanted} ranks are on several hosts of {options['per_host']}, "
+            "between which halos may go by it",
         )
 
 
@@ -223,7 +227,8 @@ def fields(path, where, found, wanted):
             isinstance(found[name], bool) and kind is not bool
         ):
             raise BadInput(
-                f"{path}: {where}.{name} is {found.get(name)!r:.80}, not as scripts/scaling writes it"
+                f"{path}: {where}.{name} is {found.get(name)!r:.80}, not as scripts/scaling "
+                "writes it"
             )
 
 

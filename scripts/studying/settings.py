@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a session ran with: the settings of MPI, UCX and NCCL, and the versions of what moves messages."""
+"""What a session ran with: the settings of MPI, UCX and NCCL, and the versions of what moves
+messages."""
 
 import hashlib
 import os

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A study through Slurm: one allocation for all points, or a job a point. Jobs go on when this program ends."""
+"""A study through Slurm: one allocation for all points, or a job a point. Jobs go on when this
+program ends."""
 
 import json
 import math
@@ -35,9 +36,8 @@ def submit(options, ranks, name, log, words):
     )
     number = done.stdout.strip().split(";")[0]
     if done.returncode != 0 or not number.isdigit():
-        raise Trouble(
-            f"sbatch: {(done.stderr or done.stdout).strip().splitlines()[-1] if done.stderr or done.stdout else 'no job number'}"
-        )
+        said = (done.stderr or done.stdout).strip()
+        raise Trouble(f"sbatch: {said.splitlines()[-1] if said else 'no job number'}")
     return number
 
 
@@ -56,7 +56,8 @@ def alive(numbers):
 
 
 def submit_all(folder, study, todo):
-    """Jobs of what is to do and has none that is alive, by point; one job for all is under the name "all"."""
+    """Jobs of what is to do and has none that is alive, by point; one job for all is under the
+    name "all"."""
     options, path = study["options"], os.path.join(folder, "jobs.json")
     jobs = read_document(path) or {}
     there = alive(set(jobs.values()))
@@ -109,7 +110,8 @@ def run(folder, study, retry, poll):
     if todo:
         jobs = submit_all(folder, study, todo)
         launch.say(
-            f"{len(set(jobs.values()))} job(s) are in the queue; this command can be interrupted and repeated"
+            f"{len(set(jobs.values()))} job(s) are in the queue; this command can be interrupted "
+            "and repeated"
         )
         try:
             follow(folder, study, todo, jobs, poll)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The folder of a study, whose files `scripts/scaling --help` lists: finished points, log of attempts, CSV."""
+"""The folder of a study, whose files `scripts/scaling --help` lists: finished points, log of
+attempts, CSV."""
 
 import csv
 import fcntl
@@ -81,7 +82,8 @@ def said_of(folder, point):
 
 
 def finished(folder, point):
-    """The document of a point that is done; a file that is torn, or is not this point's, is none."""
+    """The document of a point that is done; a file that is torn, or is not this point's, is
+    none."""
     found = read_document(path_of(folder, point))
     if not found:
         return None
@@ -149,7 +151,8 @@ def log_read(folder):
         return []
     if None in found:
         say_once(
-            f"{path}: {found.count(None)} of {len(found)} lines are torn or are not entries of this log: ignored"
+            f"{path}: {found.count(None)} of {len(found)} lines are torn or are not entries of "
+            "this log: ignored"
         )
     return [entry for entry in found if entry]
 
@@ -167,7 +170,8 @@ def sessions(folder):
 
 
 def lock(folder, say):
-    """Holds the folder. Launchers inherit the lock: what a killed study left running is waited for and not run beside."""
+    """Holds the folder. Launchers inherit the lock: what a killed study left running is waited
+    for and not run beside."""
     file = open(os.path.join(folder, "lock"), "a+", encoding="utf-8")
     for attempt in range(10**9):
         try:
