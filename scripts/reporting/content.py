@@ -17,7 +17,8 @@ EXIT = {"wrong": 4, "hang": 6, "environment": 3, "usage": 2, "noisy": 3}
 
 
 def loose(folder):
-    """Points and documents of a folder without a study: himeno-gpu's documents in it, in its runs/ or in its runs.jsonl."""
+    """Points and documents of a folder without a study: himeno-gpu's documents in it, in its
+    runs/ or in its runs.jsonl."""
     found = []
     files = scaling.expand([folder]) if os.path.isdir(folder) else ()
     for path, document in (one for file in files for one in documents.read_all(file)):
@@ -50,8 +51,21 @@ def point_of(document, path):
     }
 
 
+# What a run's result was compared with, by its document's `verified`.
+COMPARED = {
+    "known": "stored checksum",
+    "reference": "checksum by CPUs",
+    "model": "model on CPUs",
+    "rehearsal": "a rehearsal",
+    "full": "float64, all elements",
+    "sampled": "float64, a sample",
+    "no": "–",
+}
+
+
 class Study:
-    """A folder of scripts/scaling, or of himeno-gpu's documents, with documents of himeno-predict."""
+    """A folder of scripts/scaling, or of himeno-gpu's documents, with documents of
+    himeno-predict."""
 
     def __init__(self, folder, extra):
         self.folder = folder
@@ -225,7 +239,7 @@ def measurements(study):
                 f"{one['gflops']:.5g}",
                 percent(one["efficiency"]),
                 percent(one["share"]),
-                ", ".join(sorted({row["verified"] for row in one["rows"]})),
+                ", ".join(sorted({COMPARED.get(*[row["verified"]] * 2) for row in one["rows"]})),
                 microseconds(expected["seconds"]) if expected else "–",
                 f"{100 * (expected['seconds'] / one['seconds'] - 1):+.1f}%" if expected else "–",
             ]
@@ -281,7 +295,8 @@ def best_efficiencies(study):
 
 
 def headline(study):
-    """(name, figure, explanation) of speed, scaling and correctness. Temporal kernels count only if no classic one ran."""
+    """(name, figure, explanation) of speed, scaling and correctness. Temporal kernels count only
+    if no classic one ran."""
     classic = [one for one in entries(study) if one["rows"][0]["class"] != "temporal"]
     fastest = max(classic or entries(study), key=lambda one: one["gflops"])
     kind = "" if classic else " (temporal: nominal)"
@@ -327,7 +342,8 @@ def headline(study):
             (
                 f"wrong: {', '.join(bad)}"
                 if bad
-                else f"compared with {'float64' if study.products else 'the reference checksum, bit for bit'}"
+                else "compared with "
+                f"{'float64' if study.products else 'the reference checksum, bit for bit'}"
             )
             * bool(compared)
             + (f"{'; ' if compared else ''}{rest} runs were not verified" if rest else ""),
@@ -410,7 +426,8 @@ def validation(study):
 
 
 def held_out_of(predictions):
-    """Errors of held-out runs, and the limits beyond which a model is poor; empty for older documents."""
+    """Errors of held-out runs, and the limits beyond which a model is poor; empty for older
+    documents."""
     return (predictions.get("model") or {}).get("held_out") or {}
 
 
@@ -486,7 +503,8 @@ def predictions_verdicts(predictions):
             (
                 "predictable",
                 None if most is None else checked["median_error"] <= most,
-                f"predictions of {checked['predicted']} left-out runs are off by {100 * checked['median_error']:.1f}% (median), "
+                f"predictions of {checked['predicted']} left-out runs are off by "
+                f"{100 * checked['median_error']:.1f}% (median), "
                 f"{100 * checked['worst_error']:.1f}% at worst"
                 + ("" if most is None else f"; the limit of the median is {100 * most:.0f}%"),
             )
@@ -497,7 +515,8 @@ def predictions_verdicts(predictions):
             (
                 "intervals",
                 None if least is None else every["inside"] >= least * every["runs"],
-                f"{every['inside']} of {every['runs']} left-out runs lie inside their 90% interval; by group: "
+                f"{every['inside']} of {every['runs']} left-out runs lie inside their 90% "
+                "interval; by group: "
                 + ", ".join(f"{one['of']} {one['inside']} of {one['runs']}" for one in groups_of),
             )
         )
@@ -512,7 +531,9 @@ def verdicts(study):
         (
             "complete",
             left == 0,
-            f"{len(study.points) - left} of {len(study.points)} runs and path measurements finished",
+            f"{len(study.points) - left} of {len(study.points)} runs"
+            + " and path measurements" * any(point["kind"] == "paths" for point in study.points)
+            + " finished",
         )
         if study.study
         else (
@@ -540,7 +561,8 @@ def verdicts(study):
             (
                 "repeatable",
                 max(noisy) < 0.05,
-                f"repeats of a run differ by {100 * statistics.median(noisy):.1f}% (median), {100 * max(noisy):.1f}% at most; the limit is 5%",
+                f"repeats of a run differ by {100 * statistics.median(noisy):.1f}% (median), "
+                f"{100 * max(noisy):.1f}% at most; the limit is 5%",
             )
         )
     else:
@@ -554,7 +576,8 @@ def verdicts(study):
             (
                 "same devices",
                 None,
-                f"the runs used {len(devices)} devices, at most {most} at once: efficiency compares different devices",
+                f"the runs used {len(devices)} devices, at most {most} at once: efficiency "
+                "compares different devices",
                 "no",
             )
         )
@@ -569,6 +592,8 @@ def conditions(study):
         )
     options = study.study["options"]
     return (
-        f"{options['repeat']} run{'s' * (options['repeat'] != 1)} per point, {options['seconds']:g} s timed per run, in random order (seed {options['seed']}), "
-        f'launched by "{options["launcher"]}"{" through Slurm, " + options["slurm"] if options["slurm"] else ""}.'
+        f"{options['repeat']} run{'s' * (options['repeat'] != 1)} per point, "
+        f"{options['seconds']:g} s timed per run, in random order (seed {options['seed']}), "
+        f'launched by "{options["launcher"]}"'
+        f"{' through Slurm, ' + options['slurm'] if options['slurm'] else ''}."
     )

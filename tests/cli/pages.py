@@ -416,7 +416,9 @@ class Report(Same):
                     config["size"],
                     config["kernel"],
                     "1",
-                    document["result"]["verified"],
+                    {"known": "stored checksum", "reference": "checksum by CPUs"}[
+                        document["result"]["verified"]
+                    ],
                     "x".join(map(str, config["procs"])),
                 ),
             )

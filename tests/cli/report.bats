@@ -55,7 +55,7 @@ with_plots() {
   with_plots
   for word in '<h2>Machine' '<h2>Method' '<h2>Scaling' '<h2>Prediction and measurement' '<h2>Settings of MPI' '<h2>Commands' \
     'complete: yes' 'correct: yes' 'predictable: yes' 'UCX_TLS' 'himeno-gpu -s 24x24x48 -k stream' '<b>Speed</b>' '<b>Efficiency</b>' '<b>Correctness</b>' \
-    '>+2.0%</td>' 'intervals: no' '6 of 8 left-out runs lie inside their 90% interval; by group: size 2 of 3' '<title>Scaling of himeno-gpu on 2 ×' '/study/runs/strong-'; do
+    '>+2.0%</td>' 'intervals: no' '6 of 8 left-out runs lie inside their 90% interval; by group: size 2 of 3' '<title>Scaling of himeno-gpu on up to 2 ranks, ' '/study/runs/strong-'; do
     grep -qF -- "$word" report.html || { echo "no $word"; return 1; }
   done
   run ! grep -q '\.draft' report.html
