@@ -117,15 +117,11 @@ static int declare(struct doc *d, const char *name, int rules, json_t *node)
   return keyword(d, properties, name, node);
 }
 
-static json_t *type_of(int rules, const char *type)
-{
-  return rules & DOC_NULLABLE ? json_pack("[s,s]", type, "null") : json_string(type);
-}
-
 static json_t *node_new(struct doc *d, int rules, const char *type, const char *about)
 {
   json_t *node = json_object();
-  if (type) keyword(d, node, "type", type_of(rules, type));
+  const int nullable = rules & DOC_NULLABLE;
+  if (type) keyword(d, node, "type", nullable ? json_pack("[s,s]", type, "null") : json_string(type));
   if (about[0]) keyword(d, node, "description", json_string(about));
   return node;
 }

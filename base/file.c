@@ -257,12 +257,6 @@ static int draft_open(const struct target *target, char draft[PATH_MAX])
   return descriptor;
 }
 
-static void draft_drop(int descriptor, const char *draft)
-{
-  close(descriptor);
-  if (draft[0]) unlink(draft);
-}
-
 /* Gives the draft the permissions of the file, and its owner as far as that is allowed. */
 static int draft_dress(int descriptor, const struct target *target)
 {
@@ -331,7 +325,8 @@ static struct attempt replace(const struct target *target, const char *bytes, si
     made.refused = errno == EACCES || errno == EPERM || errno == EROFS || errno == ENAMETOOLONG;
   } else {
     made = draft_rename(descriptor, target, draft, bytes, size);
-    draft_drop(descriptor, draft);
+    close(descriptor);
+    if (draft[0]) unlink(draft);
   }
   signals_release(before);
   return made;

@@ -108,13 +108,6 @@ void log_print(const char *who, const char *text)
   for (char *line = strsep(&rest, "\n"); line && *line; line = strsep(&rest, "\n")) print("", who, line);
 }
 
-static void print_held(void)
-{
-  log_print(log_identity(), state.held);
-  state.held[0] = '\0';
-  state.local = 0;
-}
-
 static void log_fail_va(status_t status, int local, const char *format, va_list arguments)
 {
   char message[MESSAGE_MAX];
@@ -162,7 +155,11 @@ void log_hold(int hold)
 {
   pthread_mutex_lock(&lock);
   state.hold = hold;
-  if (!hold) print_held();
+  if (!hold) {
+    log_print(log_identity(), state.held);
+    state.held[0] = '\0';
+    state.local = 0;
+  }
   pthread_mutex_unlock(&lock);
 }
 

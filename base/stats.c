@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 
-static int stats_compare(const void *a, const void *b)
+int stats_compare(const void *a, const void *b)
 {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y);

@@ -15,7 +15,10 @@ struct stats_summary {
   double sigma_max; /**< upper bound of the standard deviation, at 99%; infinite for n < 3 */
 };
 
-/** \brief Puts another sample behind the \a n ones, which the caller frees. STATUS_ENVIRONMENT when
+/** \brief Order of two doubles, for qsort. */
+int stats_compare(const void *a, const void *b);
+
+/** \brief Appends a sample to the \a n ones, which the caller frees. STATUS_ENVIRONMENT when
  * memory ran out. */
 status_t stats_add(double **samples, int *n, double sample);
 

@@ -55,14 +55,9 @@ static uint16_t gemm_bfloat(float value)
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-static float gemm_from_bfloat(uint16_t bits)
-{
-  return gemm_bits_float((uint32_t)bits << 16);
-}
-
 float gemm_operand_get(enum gemm_type type, const void *matrix, int64_t index)
 {
-  if (type == GEMM_BF16) return gemm_from_bfloat(((const uint16_t *)matrix)[index]);
+  if (type == GEMM_BF16) return gemm_bits_float((uint32_t)((const uint16_t *)matrix)[index] << 16);
   if (type == GEMM_F16 || type == GEMM_F16_F16) return gemm_from_half(((const uint16_t *)matrix)[index]);
   return ((const float *)matrix)[index];
 }

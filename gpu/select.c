@@ -32,16 +32,6 @@ static int has_gpu(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
   return gpus > 0;
 }
 
-/* Why the CPU backend may be used: no GPU is on the bus, or the job hides them all. */
-static void explain_cpu(const struct gpu_bus *bus, struct gpu_claim *claim)
-{
-  if (bus->hiding)
-    snprintf(claim->reason, sizeof claim->reason, "%s hides all GPUs", bus->hiding);
-  else
-    snprintf(claim->reason, sizeof claim->reason, "%s",
-             bus->known ? "no GPU on the PCI bus" : "no GPU found; the PCI bus lists no device");
-}
-
 void gpu_claim_best(const struct gpu_backend *const *backends, struct gpu_claim *claim)
 {
   char drivers[GPU_CLAIM_TEXT - GPU_BUS_TEXT - 160] = "", reason[GPU_TEXT_MAX];
@@ -63,8 +53,11 @@ void gpu_claim_best(const struct gpu_backend *const *backends, struct gpu_claim 
              "%s on the PCI bus cannot be used (%s): %s. Mend the driver, or choose another backend, such as "
              "-b cpu",
              bus.n > 1 ? "GPUs" : "a GPU", bus.listed, drivers);
+  else if (!found && bus.hiding)
+    snprintf(claim->reason, sizeof claim->reason, "%s hides all GPUs", bus.hiding);
   else if (!found)
-    explain_cpu(&bus, claim);
+    snprintf(claim->reason, sizeof claim->reason, "%s",
+             bus.known ? "no GPU on the PCI bus" : "no GPU found; the PCI bus lists no device");
 }
 
 void gpu_claim_make(const struct gpu_backend *asked, struct gpu_claim *claim)

@@ -20,12 +20,6 @@
 #define SCHEMA      "himeno-tune/1"
 #define LOCK_TENTHS 20 /* of a second; others hold it for a moment */
 
-static int is_ours(const json_t *document)
-{
-  const char *schema = json_string_value(json_object_get(document, "schema"));
-  return schema && strcmp(schema, SCHEMA) == 0;
-}
-
 /* The document, or a new one where there is none, with *trouble where it is damaged. NULL, with
  * why, where what is there cannot be opened or is not ours: it is not to be lost. */
 static json_t *cache_read(const char *path, const char **trouble)
@@ -35,8 +29,9 @@ static json_t *cache_read(const char *path, const char **trouble)
   *trouble = file || errno == ENOENT || errno == ENOTDIR ? NULL : strerror(errno);
   if (*trouble) return NULL;
   json_t *document = file ? json_loadf(file, 0, &error) : NULL;
+  const char *schema = json_string_value(json_object_get(document, "schema"));
   int empty = !file || (fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0);
-  int ours = is_ours(document);
+  int ours = schema && strcmp(schema, SCHEMA) == 0;
   if (file) fclose(file);
   if (ours && json_is_object(json_object_get(document, "choices"))) return document;
   json_decref(document);

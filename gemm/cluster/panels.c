@@ -24,12 +24,6 @@ static int64_t up(int64_t value, int64_t step)
 
 /* ---- shape ---- */
 
-/* K runs along the stored rows of A, and of a transposed B. */
-static int is_by_rows(const struct gemm_problem *p, enum gemm_matrix matrix)
-{
-  return matrix == GEMM_A ? p->trans_a : !p->trans_b;
-}
-
 /* Rows or columns of C of the largest slice. */
 static int64_t across_most(const struct gemm_grid *grid, enum gemm_matrix matrix)
 {
@@ -50,7 +44,8 @@ static void shape_init(struct gemm_panels *p)
   int64_t bytes = (int64_t)gemm_element_bytes(&p->local, p->matrix),
           across = across_most(&p->grid, p->matrix);
   p->ring = p->grid.procs[p->matrix == GEMM_A];
-  p->by_rows = is_by_rows(&p->local, p->matrix);
+  /* K runs along the stored rows of A, and of a transposed B. */
+  p->by_rows = p->matrix == GEMM_A ? p->local.trans_a : !p->local.trans_b;
   int64_t rows = p->by_rows ? p->grid.width : across, columns = p->by_rows ? across : p->grid.width;
   int64_t pitch = up(columns * bytes, LINE_BYTES) / (int64_t)sizeof(float);
   p->ld = pitch * (int64_t)sizeof(float) / bytes;

@@ -248,15 +248,6 @@ static status_t marks_create(struct gemm_cluster *c)
   return gpu_event_create(c->device, &c->end);
 }
 
-static status_t product_part_open(struct gemm_cluster *c, const struct gemm_kernel *kernel,
-                                  const struct gemm_blocks *blocks, int j, const int places[2])
-{
-  const struct gemm_problem problem = gemm_cluster_part(c, j, places);
-  struct gemm_exec **part = part_of(c, j, places);
-  if (*part || problem.m == 0 || problem.n == 0) return STATUS_OK;
-  return gemm_exec_open(kernel, c->device, &problem, blocks, part);
-}
-
 static status_t parts_open(struct gemm_cluster *c, const struct gemm_kernel *kernel,
                            const struct gemm_blocks *wanted)
 {
@@ -269,7 +260,10 @@ static status_t parts_open(struct gemm_cluster *c, const struct gemm_kernel *ker
   for (int j = 0; j < c->grid.panels; j = j == 1 && c->grid.panels > 2 ? c->grid.panels - 1 : j + 1)
     for (int n = 0; n < parts(c); n++) {
       const int places[] = {n / c->grid.procs[0], n % c->grid.procs[0]};
-      RETURN_IF_FAILED(product_part_open(c, kernel, &blocks, j, places));
+      const struct gemm_problem problem = gemm_cluster_part(c, j, places);
+      struct gemm_exec **part = part_of(c, j, places);
+      if (*part || problem.m == 0 || problem.n == 0) continue;
+      RETURN_IF_FAILED(gemm_exec_open(kernel, c->device, &problem, &blocks, part));
     }
   return STATUS_OK;
 }

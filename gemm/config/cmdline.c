@@ -174,20 +174,6 @@ static status_t qpus_check(const struct gemm_config *c)
   return log_fail(STATUS_USAGE, "--qpus: only with --backend qpu");
 }
 
-static status_t accept_check(const struct gemm_config *c)
-{
-  if (!c->accept || c->verify != GEMM_VERIFY_OFF) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "--accept needs a verified result: remove --verify off");
-}
-
-static status_t gemm_data_option_check(const struct gemm_config *c)
-{
-  if (c->data != GEMM_SPECIAL) return STATUS_OK;
-  if (c->alpha == 0)
-    return log_fail(STATUS_USAGE, "--data special: with --alpha 0 the special values are not read");
-  return STATUS_OK;
-}
-
 status_t gemm_config_problem(const struct gemm_config *c, const int64_t size[3], struct gemm_problem *problem)
 {
   struct gemm_problem p = {.type = (enum gemm_type)c->type,
@@ -216,8 +202,10 @@ static status_t gemm_options_check(void *config)
   struct gemm_problem problem;
   RETURN_IF_FAILED(gemm_kernel_check(c));
   RETURN_IF_FAILED(qpus_check(c));
-  RETURN_IF_FAILED(accept_check(c));
-  RETURN_IF_FAILED(gemm_data_option_check(c));
+  if (c->accept && c->verify == GEMM_VERIFY_OFF)
+    return log_fail(STATUS_USAGE, "--accept needs a verified result: remove --verify off");
+  if (c->data == GEMM_SPECIAL && c->alpha == 0)
+    return log_fail(STATUS_USAGE, "--data special: with --alpha 0 the special values are not read");
   RETURN_IF_FAILED(ladder_check(c));
   if (c->ladder && !c->seconds_given) c->seconds = LADDER_SECONDS;
   if (c->distributed) memset(c->ld, 0, sizeof c->ld); /* each rank chooses its own */

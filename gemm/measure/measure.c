@@ -39,15 +39,6 @@ status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, str
 
 /* ---- open ---- */
 
-/* What a device lacks is no error of the run: the kernel is left out. */
-static status_t series_lacking(struct gemm_series *s)
-{
-  s->status = STATUS_ENVIRONMENT;
-  snprintf(s->why, sizeof s->why, "%s", gemm_compare_held(s));
-  log_drop();
-  return STATUS_OK;
-}
-
 static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   const struct gemm_machine machine = gemm_run_machine(rig);
@@ -66,21 +57,17 @@ static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *w
   }
   if (memcmp(&s->blocks, &none, sizeof none) != 0) blocks = &s->blocks;
   status_t status = gemm_exec_open(s->kernel, rig->device, &work->problem, blocks, &s->exec);
-  if (status == STATUS_ENVIRONMENT) return series_lacking(s);
+  if (status == STATUS_ENVIRONMENT) { /* a kernel that this device cannot run is left out */
+    s->status = STATUS_ENVIRONMENT;
+    snprintf(s->why, sizeof s->why, "%s", gemm_compare_held(s));
+    log_drop();
+    return STATUS_OK;
+  }
   RETURN_IF_FAILED(status);
   s->blocks = s->exec->blocks;
   s->predicted = gemm_predict(&machine, &work->problem, &s->blocks);
   if (s->kernel->ops->resources) s->kernel->ops->resources(s->exec, &s->resources);
   return gemm_compare_product(rig, work, s, 0);
-}
-
-static void series_close(const struct gemm_work *work, struct gemm_series *s)
-{
-  if (!work->cluster) gemm_exec_close(s->exec);
-  s->exec = NULL;
-  free(s->first);
-  free(s->first_block);
-  s->first = s->first_block = NULL;
 }
 
 /* Seconds of the fastest of a few products, the first aside: what else runs on a CPU may hold any
@@ -211,22 +198,19 @@ static status_t gemm_block_run(struct gemm_run *run, struct gemm_series *s, int 
   return STATUS_OK;
 }
 
-/* An acceptance judges the kernel's rate, so the noise of its blocks has to be known. */
-static int gemm_noise_known(const struct gemm_rig *rig, const struct gemm_series *s)
-{
-  const struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
-  return !rig->config.accept || s->status != STATUS_OK || stats_noise_max(&summary) <= NOISE_MAX;
-}
-
-/* Rank 0's clock decides for all. While the noise of any rank's blocks is unknown there are more,
- * for ten times the time asked for or ten seconds, but not before the run has doubled. */
-static status_t time_is_up(const struct gemm_rig *rig, const struct gemm_series *series, double begin,
+/* Rank 0's clock decides for all. An acceptance judges the kernel's rate, so the noise of its
+ * blocks has to be known: while it is unknown on any rank there are more blocks, for ten times the
+ * time asked for or ten seconds, but not before the run has doubled. */
+static status_t time_is_up(const struct gemm_rig *rig, const struct gemm_series *s, double begin,
                            double wanted, int *up)
 {
   enum { ELAPSED, MORE, FACTS };
   const double most = wanted + fmax(wanted, fmin(10 * wanted, NOISE_SECONDS));
   const int first = rig->placement.rank == 0;
-  double mine[FACTS] = {first ? stats_now() - begin : 0, !gemm_noise_known(rig, series)}, all[FACTS];
+  const struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
+  const int unknown =
+      rig->config.accept && s->status == STATUS_OK && !(stats_noise_max(&summary) <= NOISE_MAX);
+  double mine[FACTS] = {first ? stats_now() - begin : 0, unknown}, all[FACTS];
   RETURN_IF_FAILED(watch_allreduce(rig->placement.comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
   *up = all[ELAPSED] >= (all[MORE] > 0 ? most : wanted);
   return STATUS_OK;
@@ -252,15 +236,6 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   return STATUS_OK;
 }
 
-/* Ranks of one product make its last one together, or none of them does. */
-static status_t faults_find(const struct gemm_rig *rig, const struct gemm_work *work,
-                            const struct gemm_series *s, int *mine, int *any)
-{
-  *mine = *any = s->fault[0] != 0;
-  if (!work->cluster) return STATUS_OK;
-  return watch_allreduce(rig->placement.comm, mine, any, 1, MPI_INT, MPI_MAX, "the last product");
-}
-
 /* The slowest rank's median, and a last product verified. */
 static status_t series_settle(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
@@ -268,8 +243,11 @@ static status_t series_settle(const struct gemm_rig *rig, struct gemm_work *work
   double median = stats_summarise(s->samples, (size_t)s->n_samples).median / s->launches;
   RETURN_IF_FAILED(
       watch_allreduce(rig->placement.comm, &median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, "times"));
-  int wrong, any;
-  RETURN_IF_FAILED(faults_find(rig, work, s, &wrong, &any));
+  int wrong = s->fault[0] != 0, any = wrong;
+  /* Ranks of one product make its last one together, or none of them does. */
+  if (work->cluster)
+    RETURN_IF_FAILED(
+        watch_allreduce(rig->placement.comm, &wrong, &any, 1, MPI_INT, MPI_MAX, "the last product"));
   if (!any) return series_agree(rig, s, gemm_compare_product(rig, work, s, GEMM_BLOCK_LAST));
   if (!wrong) return series_agree(rig, s, STATUS_OK);
   return series_agree(rig, s, gemm_compare_counts(rig, work, s) ? STATUS_WRONG : STATUS_OK);
@@ -314,6 +292,12 @@ status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, d
 {
   run->result.wrong = 0;
   status_t status = series_measure(run, series, n, seconds);
-  for (int s = 0; s < n; s++) series_close(&run->work, &series[s]);
+  for (struct gemm_series *s = series; s < series + n; s++) {
+    if (!run->work.cluster) gemm_exec_close(s->exec);
+    s->exec = NULL;
+    free(s->first);
+    free(s->first_block);
+    s->first = s->first_block = NULL;
+  }
   return status;
 }

@@ -43,32 +43,21 @@ static status_t gemm_ladder_build(struct gemm_result *result, int n)
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for the ladder");
 }
 
-/* What was found moves from the run to the ladder; matrices go. */
-static void size_keep(struct gemm_work *work, struct gemm_result *result)
-{
-  result->ladder->sizes[result->ladder->n++] = (struct gemm_ladder_size){
-      .problem = work->problem, .series = result->series, .n_series = result->n_series};
-  result->series = NULL;
-  result->n_series = 0;
-  gemm_problem_close(work, result);
-}
-
+/* The series move from the run to the ladder; the matrices are freed. */
 static status_t size_climb(struct gemm_run *run, const int64_t size[3])
 {
+  struct gemm_result *r = &run->result;
   status_t status = agree_status(run->rig.placement.comm, gemm_problem_open(run, size));
-  for (int s = 0; status == STATUS_OK && s < run->result.n_series; s++)
-    status = gemm_tune(&run->rig, &run->work, &run->result.series[s]);
-  if (status == STATUS_OK)
-    status = gemm_measure(run, run->result.series, run->result.n_series, run->rig.config.seconds);
-  if (status == STATUS_OK || status == STATUS_WRONG) size_keep(&run->work, &run->result);
+  for (int s = 0; status == STATUS_OK && s < r->n_series; s++)
+    status = gemm_tune(&run->rig, &run->work, &r->series[s]);
+  if (status == STATUS_OK) status = gemm_measure(run, r->series, r->n_series, run->rig.config.seconds);
+  if (status != STATUS_OK && status != STATUS_WRONG) return status;
+  r->ladder->sizes[r->ladder->n++] =
+      (struct gemm_ladder_size){.problem = run->work.problem, .series = r->series, .n_series = r->n_series};
+  r->series = NULL;
+  r->n_series = 0;
+  gemm_problem_close(&run->work, r);
   return status;
-}
-
-/* A signal between two sizes ends the ladder before the next one is prepared. */
-static status_t stop_agree(const struct gemm_rig *rig, struct gemm_result *result)
-{
-  int mine = result->partial || stop_asked();
-  return watch_allreduce(rig->placement.comm, &mine, &result->partial, 1, MPI_INT, MPI_MAX, "the next size");
 }
 
 status_t gemm_ladder(struct gemm_run *run)
@@ -85,7 +74,11 @@ status_t gemm_ladder(struct gemm_run *run)
     run->result.verdict = status_worst(run->result.verdict, status);
     if (run->rig.placement.rank == 0)
       gemm_ladder_sizes_text(&run->rig, &run->result, program_out(run->rig.config.json));
-    if (s + 1 < n) RETURN_IF_FAILED(stop_agree(&run->rig, &run->result));
+    if (s + 1 == n) break;
+    /* A signal between two sizes ends the ladder before the next one is prepared. */
+    const int mine = run->result.partial || stop_asked();
+    RETURN_IF_FAILED(watch_allreduce(run->rig.placement.comm, &mine, &run->result.partial, 1, MPI_INT,
+                                     MPI_MAX, "the next size"));
   }
   return run->result.verdict;
 }

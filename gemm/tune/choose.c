@@ -65,23 +65,18 @@ int gemm_size_fits(const struct gemm_rig *rig, const int64_t size[3])
   return status == STATUS_OK && memory_needed(rig, &problem) <= rig->memory.usable_least;
 }
 
-static status_t gemm_fit_check(const struct gemm_rig *rig, const struct gemm_work *work)
-{
-  const struct gemm_problem *p = &work->problem;
-  char what[96];
-  snprintf(what, sizeof what, "size %" PRId64 "x%" PRId64 "x%" PRId64, p->m, p->n, p->k);
-  return memory_check(&rig->memory, memory_needed(rig, p), what, "; use a smaller --size");
-}
-
 static status_t problem_choose(const struct gemm_rig *rig, struct gemm_work *work, const int64_t wanted[3])
 {
   int64_t side = rig->placement.info.is_cpu ? SIZE_CPU : SIZE_GPU, size[3] = {side, side, side};
   const int64_t emulated[3] = SIZE_EMULATED;
+  char what[96];
   if (rig->placement.info.emulated) memcpy(size, emulated, sizeof size);
   if (rig->config.size_given) memcpy(size, rig->config.size, sizeof size);
   if (wanted) memcpy(size, wanted, sizeof size);
   RETURN_IF_FAILED(gemm_config_problem(&rig->config, size, &work->problem));
-  return rig->config.distributed ? gemm_cluster_cut(rig, work) : gemm_fit_check(rig, work);
+  if (rig->config.distributed) return gemm_cluster_cut(rig, work);
+  snprintf(what, sizeof what, "size %" PRId64 "x%" PRId64 "x%" PRId64, size[0], size[1], size[2]);
+  return memory_check(&rig->memory, memory_needed(rig, &work->problem), what, "; use a smaller --size");
 }
 
 /* By a model; INFINITY if the kernel cannot run, 0 if nothing is estimated. A kernel that fails is

@@ -161,29 +161,25 @@ static status_t cluster_transport_choose(const struct gemm_rig *rig, struct gemm
                   reason);
 }
 
-static status_t transport_asked(const struct gemm_rig *rig, const struct halo_transport **transport)
-{
-  char reason[GPU_TEXT_MAX] = "";
-  *transport = halo_transport_find(rig->config.transport);
-  if ((*transport)->available(rig->placement.backend, reason)) return STATUS_OK;
-  return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", rig->config.transport, reason);
-}
-
 status_t gemm_cluster_prepare(struct gemm_run *run)
 {
   struct gemm_cluster *c = run->work.cluster;
   struct gemm_series *s = &run->result.series[0];
-  const struct halo_transport *transport = NULL;
+  const char *asked = run->rig.config.transport;
+  const struct halo_transport *transport = asked ? halo_transport_find(asked) : NULL;
+  char reason[GPU_TEXT_MAX] = "";
+  status_t status = STATUS_OK;
   RETURN_IF_FAILED(tiles_choose(&run->rig, &run->work, s));
   RETURN_IF_FAILED(gemm_cluster_open(c, s->kernel, s->kernel->n_blocks ? &s->blocks : NULL,
                                      run->work.matrices.host[GEMM_A], run->work.matrices.host[GEMM_B]));
   s->kernel = &c->kernel;
   s->flop = gemm_flop(&c->whole) / run->rig.placement.ranks;
   if (run->rig.placement.ranks == 1) return STATUS_OK;
-  RETURN_IF_FAILED(
-      agree_status(c->comm, run->rig.config.transport ? transport_asked(&run->rig, &transport) : STATUS_OK));
   if (!transport)
-    RETURN_IF_FAILED(agree_status(c->comm, cluster_transport_choose(&run->rig, &run->work, &transport)));
+    status = cluster_transport_choose(&run->rig, &run->work, &transport);
+  else if (!transport->available(run->rig.placement.backend, reason))
+    status = log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", asked, reason);
+  RETURN_IF_FAILED(agree_status(c->comm, status));
   return gemm_cluster_link(c, transport);
 }
 

@@ -38,16 +38,6 @@ static int by_prediction(const void *a, const void *b)
   return x->index - y->index;
 }
 
-/* Seconds of a product, after one that is not counted. C holds what the counted ones left. */
-static status_t gemm_trial_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
-                                int launches, double *seconds)
-{
-  RETURN_IF_FAILED(gemm_launch(exec, rig->queue, &work->matrices.on));
-  RETURN_IF_FAILED(gemm_matrices_reset(&work->matrices));
-  RETURN_IF_FAILED(gpu_sync(rig->queue));
-  return gemm_block_time(rig, work, exec, launches, seconds);
-}
-
 /* What does not run here is passed over. STATUS_WRONG where it computes something else than the
  * first one; of panels the product is compared instead. */
 static status_t gemm_trial(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *trials,
@@ -58,8 +48,14 @@ static status_t gemm_trial(const struct gemm_rig *rig, struct gemm_work *work, s
   TRY(gemm_exec_open(trials->kernel, rig->device, &problem, blocks, &trials->exec), done);
   if (!trials->first && rig->config.verify != GEMM_VERIFY_OFF && !work->cluster)
     TRY(gemm_compare_product(rig, work, trials, GEMM_BLOCK_TRIAL), done);
-  if (!trials->fault[0]) TRY(gemm_trial_time(rig, work, trials->exec, trials->launches, seconds), done);
-  if (!trials->fault[0] && !work->cluster) TRY(gemm_compare_block(rig, work, trials, GEMM_BLOCK_TRIAL), done);
+  if (!trials->fault[0]) {
+    /* The first product is not counted. C is compared after the others. */
+    TRY(gemm_launch(trials->exec, rig->queue, &work->matrices.on), done);
+    TRY(gemm_matrices_reset(&work->matrices), done);
+    TRY(gpu_sync(rig->queue), done);
+    TRY(gemm_block_time(rig, work, trials->exec, trials->launches, seconds), done);
+    if (!work->cluster) TRY(gemm_compare_block(rig, work, trials, GEMM_BLOCK_TRIAL), done);
+  }
 done:
   gemm_exec_close(trials->exec);
   trials->exec = NULL;

@@ -23,13 +23,6 @@ static double element(const struct gemm_view *view, int64_t i, int64_t j)
   return (double)gemm_operand_get(view->type, view->data, i * view->row + j * view->column);
 }
 
-static void block_read(const struct gemm_view *b, int64_t l, int64_t depth, int64_t j, int64_t width,
-                       double block[DEPTH][WIDTH])
-{
-  for (int64_t d = 0; d < depth; d++)
-    for (int64_t w = 0; w < width; w++) block[d][w] = element(b, l + d, j + w);
-}
-
 /* One row's terms of a block. The loop is the compiler's to vectorise, once an instruction set. */
 static inline __attribute__((always_inline)) void add_terms(const double *a, int64_t depth,
                                                             const double block[DEPTH][WIDTH], int64_t width,
@@ -87,7 +80,8 @@ static void columns_add(const struct gemm_view *a, const struct gemm_view *b, in
   terms_function add = terms_choose();
   for (int64_t l = 0; l < k; l += DEPTH) {
     int64_t depth = k - l < DEPTH ? k - l : DEPTH;
-    block_read(b, l, depth, j, width, block);
+    for (int64_t d = 0; d < depth; d++)
+      for (int64_t w = 0; w < width; w++) block[d][w] = element(b, l + d, j + w);
     for (int64_t r = 0; r < n_rows; r++) {
       for (int64_t d = 0; d < depth; d++) terms[d] = element(a, rows[r], l + d);
       add(terms, depth, block, width, &sums[r * n + j], &magnitudes[r * n + j]);

@@ -176,82 +176,43 @@ static int null_attach(struct gpu_device *device, const struct gpu_share *share,
   return host_share_attach(share, mem, reason);
 }
 
-/* The rest is the CPU backend's, counted: its queues, events and copies do not look at the
+/* The other verbs are the CPU backend's, counted. Its queues, events and copies ignore the
  * device. */
-static status_t null_alloc_host(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host)
-{
-  RETURN_IF_FAILED(null_call("alloc_host", STATUS_ENVIRONMENT));
-  return gpu_backend_cpu.alloc_host(device, bytes, kind, host);
-}
+#define COUNTED(verb, status, parameters, arguments)                                                         \
+  static status_t null_##verb parameters                                                                     \
+  {                                                                                                          \
+    RETURN_IF_FAILED(null_call(#verb, status));                                                              \
+    return gpu_backend_cpu.verb arguments;                                                                   \
+  }
 
-static status_t null_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
-                                  struct gpu_queue **queue)
-{
-  RETURN_IF_FAILED(null_call("queue_create", STATUS_ENVIRONMENT));
-  return gpu_backend_cpu.queue_create(device, urgency, queue);
-}
-
-static status_t null_event_create(struct gpu_device *device, struct gpu_event **event)
-{
-  RETURN_IF_FAILED(null_call("event_create", STATUS_ENVIRONMENT));
-  return gpu_backend_cpu.event_create(device, event);
-}
-
-static status_t null_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
-                             size_t bytes)
-{
-  RETURN_IF_FAILED(null_call("copy_in", STATUS_FAULT));
-  return gpu_backend_cpu.copy_in(queue, mem, offset, host, bytes);
-}
-
-static status_t null_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
-                              size_t bytes)
-{
-  RETURN_IF_FAILED(null_call("copy_out", STATUS_FAULT));
-  return gpu_backend_cpu.copy_out(queue, host, mem, offset, bytes);
-}
+COUNTED(alloc_host, STATUS_ENVIRONMENT,
+        (struct gpu_device * device, size_t bytes, enum gpu_host_kind kind, void **host),
+        (device, bytes, kind, host))
+COUNTED(queue_create, STATUS_ENVIRONMENT,
+        (struct gpu_device * device, enum gpu_urgency urgency, struct gpu_queue **queue),
+        (device, urgency, queue))
+COUNTED(event_create, STATUS_ENVIRONMENT, (struct gpu_device * device, struct gpu_event **event),
+        (device, event))
+COUNTED(copy_in, STATUS_FAULT,
+        (struct gpu_queue * queue, struct gpu_mem mem, size_t offset, const void *host, size_t bytes),
+        (queue, mem, offset, host, bytes))
+COUNTED(copy_out, STATUS_FAULT,
+        (struct gpu_queue * queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes),
+        (queue, host, mem, offset, bytes))
+COUNTED(clear, STATUS_FAULT, (struct gpu_queue * queue, struct gpu_mem mem, size_t offset, size_t bytes),
+        (queue, mem, offset, bytes))
+COUNTED(record, STATUS_FAULT, (struct gpu_event * event, struct gpu_queue *queue), (event, queue))
+COUNTED(wait, STATUS_FAULT, (struct gpu_queue * queue, struct gpu_event *event), (queue, event))
+COUNTED(ready, STATUS_FAULT, (struct gpu_event * event, int *ready), (event, ready))
+COUNTED(elapsed, STATUS_FAULT, (struct gpu_event * begin, struct gpu_event *end, double *seconds),
+        (begin, end, seconds))
+COUNTED(sync, STATUS_FAULT, (struct gpu_queue * queue), (queue))
 
 static status_t null_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
                           size_t from_offset, size_t bytes)
 {
   RETURN_IF_FAILED(null_call("copy", STATUS_FAULT));
   return gpu_backend_cpu.sharing.copy(queue, to, to_offset, from, from_offset, bytes);
-}
-
-static status_t null_clear(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes)
-{
-  RETURN_IF_FAILED(null_call("clear", STATUS_FAULT));
-  return gpu_backend_cpu.clear(queue, mem, offset, bytes);
-}
-
-static status_t null_record(struct gpu_event *event, struct gpu_queue *queue)
-{
-  RETURN_IF_FAILED(null_call("record", STATUS_FAULT));
-  return gpu_backend_cpu.record(event, queue);
-}
-
-static status_t null_wait(struct gpu_queue *queue, struct gpu_event *event)
-{
-  RETURN_IF_FAILED(null_call("wait", STATUS_FAULT));
-  return gpu_backend_cpu.wait(queue, event);
-}
-
-static status_t null_ready(struct gpu_event *event, int *ready)
-{
-  RETURN_IF_FAILED(null_call("ready", STATUS_FAULT));
-  return gpu_backend_cpu.ready(event, ready);
-}
-
-static status_t null_elapsed(struct gpu_event *begin, struct gpu_event *end, double *seconds)
-{
-  RETURN_IF_FAILED(null_call("elapsed", STATUS_FAULT));
-  return gpu_backend_cpu.elapsed(begin, end, seconds);
-}
-
-static status_t null_sync(struct gpu_queue *queue)
-{
-  RETURN_IF_FAILED(null_call("sync", STATUS_FAULT));
-  return gpu_backend_cpu.sync(queue);
 }
 
 /* Refuses what page-locking does. */

@@ -49,8 +49,7 @@ static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
   return stats_add(&c->rates, &c->n, rates.all);
 }
 
-/* Before and after the timed blocks, so that the ceiling and the sweeps share the
- * machine's mood. */
+/* Called before and after the timed blocks, so that ceiling and sweeps see the same conditions. */
 static status_t ceiling_measure(struct solver *solver, double points, struct ceiling *c)
 {
   struct solver_rates rates;
@@ -63,16 +62,6 @@ static status_t ceiling_measure(struct solver *solver, double points, struct cei
                   : 1;
   for (int b = 0; b < CEILING_BATCHES; b++) RETURN_IF_FAILED(ceiling_batch(solver, c));
   return STATUS_OK;
-}
-
-/* CPUs share their memory with whatever else runs there, and it changes within seconds: there it is
- * measured between blocks too. A GPU's clocks are those of the kernel before, which stays the
- * sweep. All ranks have the same seconds of a block. */
-static status_t ceiling_between(struct solver *solver, struct ceiling *c, double block_seconds)
-{
-  if (!c->between) return STATUS_OK;
-  c->since += block_seconds;
-  return c->since < CEILING_EVERY_SECONDS ? STATUS_OK : ceiling_batch(solver, c);
 }
 
 /* ---- the partial document ---- */
@@ -117,35 +106,21 @@ status_t himeno_partial_write(const struct himeno_measurement *m)
 
 /* ---- timed blocks ---- */
 
-static status_t sample_add(struct himeno_timing *t, const struct solver_block *block)
-{
-  RETURN_IF_FAILED(stats_add(&t->samples, &t->n_samples, block->seconds));
-  t->seconds += block->seconds;
-  t->sweeps += block->sweeps;
-  for (int p = 0; p < HIMENO_PHASES; p++) t->phase_sums[p] += block->phases[p];
-  t->waited_sum += block->waited;
-  return STATUS_OK;
-}
-
-static void progress_show(const struct placement *p, const struct himeno_timing *t)
-{
-  char rate[32] = "";
-  if (!p->info.emulated) snprintf(rate, sizeof rate, ", %.4g GFLOPS", himeno_timing_gflops(t));
-  progress_reached("%d block%s%s", t->n_samples, t->n_samples == 1 ? "" : "s", rate);
-}
-
 /* Rank 0's clock decides for all; any rank's signal and any rank's need do. */
 status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
 {
   enum { ELAPSED, STOP, MORE, WROTE, FACTS };
   const struct placement *p = &m->choice->placement;
+  struct himeno_timing *t = &m->result->timing;
   int first = p->rank == 0;
+  char rate[32] = "";
   double mine[FACTS] = {first ? stats_now() - begin : 0, stop_asked(), more, m->partial_seconds}, all[FACTS];
   RETURN_IF_FAILED(watch_allreduce(p->comm, mine, all, FACTS, MPI_DOUBLE, MPI_MAX, "the clock"));
-  progress_show(p, &m->result->timing);
+  if (!p->info.emulated) snprintf(rate, sizeof rate, ", %.4g GFLOPS", himeno_timing_gflops(t));
+  progress_reached("%d block%s%s", t->n_samples, t->n_samples == 1 ? "" : "s", rate);
   *up = all[ELAPSED] >= wanted && !(all[MORE] > 0);
-  m->result->timing.partial = !*up && all[STOP] > 0;
-  *up |= m->result->timing.partial;
+  t->partial = !*up && all[STOP] > 0;
+  *up |= t->partial;
   if (*up || all[ELAPSED] < m->next_partial) return STATUS_OK;
   m->next_partial = all[ELAPSED] + fmax(PARTIAL_SECONDS, PARTIAL_SHARE * all[WROTE]);
   const double written = stats_now();
@@ -156,10 +131,15 @@ status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wa
 
 status_t himeno_block_add(struct himeno_measurement *m, const struct solver_block *block)
 {
-  m->result->timing.points = himeno_points(m->choice->global);
-  RETURN_IF_FAILED(sample_add(&m->result->timing, block));
+  struct himeno_timing *t = &m->result->timing;
+  t->points = himeno_points(m->choice->global);
+  RETURN_IF_FAILED(stats_add(&t->samples, &t->n_samples, block->seconds));
+  t->seconds += block->seconds;
+  t->sweeps += block->sweeps;
+  for (int p = 0; p < HIMENO_PHASES; p++) t->phase_sums[p] += block->phases[p];
+  t->waited_sum += block->waited;
   if (m->record) RETURN_IF_FAILED(record_add(m->record, block));
-  m->result->timing.last = *block;
+  t->last = *block;
   energy_add(&m->result->energy, block);
   return STATUS_OK;
 }
@@ -207,15 +187,6 @@ static status_t block_check(struct himeno_measurement *m, const struct verify_va
              ? status_worst(status, solver_baseline_compare(solver_grid(m->solver), m->choice->placement.comm,
                                                             block, what))
              : status;
-}
-
-static status_t measure_block_add(struct himeno_measurement *m, const struct verify_value *value,
-                                  const struct solver_block *block)
-{
-  char what[48];
-  RETURN_IF_FAILED(himeno_block_add(m, block));
-  snprintf(what, sizeof what, "block %d", m->result->timing.n_samples);
-  return block_check(m, value, block, what);
 }
 
 /* An untimed block that pauses at its check points. */
@@ -281,19 +252,27 @@ static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_v
   const struct himeno_config *c = m->choice->config;
   int sweeps = himeno_block_sweeps(c);
   struct solver_block block;
+  char what[48];
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
   RETURN_IF_FAILED(timing_begin(m, c->sweeps_given ? -1 : c->seconds));
   double begin = stats_now();
   for (int up = 0; !up;) {
     RETURN_IF_FAILED(solver_block_run(m->solver, sweeps, m->result->verification.pauses, &block));
-    RETURN_IF_FAILED(measure_block_add(m, value, &block));
+    RETURN_IF_FAILED(himeno_block_add(m, &block));
+    snprintf(what, sizeof what, "block %d", m->result->timing.n_samples);
+    RETURN_IF_FAILED(block_check(m, value, &block, what));
     if (c->sweeps_given) return STATUS_OK;
-    if (compares(m->choice->config) && !m->result->verification.pauses &&
+    if (compares(c) && !m->result->verification.pauses &&
         m->result->timing.n_samples % CHECK_BLOCK_EVERY == 0)
       RETURN_IF_FAILED(check_block(m, value, sweeps, "check block", &block));
     RETURN_IF_FAILED(
         himeno_time_is_up(m, begin, c->seconds, measure_needs_more(m, begin, block.seconds), &up));
-    if (!up) RETURN_IF_FAILED(ceiling_between(m->solver, ceiling, block.seconds));
+    /* On CPUs, other processes share the memory's bandwidth, and their load changes within seconds:
+     * measure the ceiling between blocks too. On a GPU that would change the clocks of the sweep.
+     * Block times are the same on all ranks. */
+    ceiling->since += block.seconds;
+    if (!up && ceiling->between && ceiling->since >= CEILING_EVERY_SECONDS)
+      RETURN_IF_FAILED(ceiling_batch(m->solver, ceiling));
   }
   return STATUS_OK;
 }

@@ -49,15 +49,6 @@ static status_t pair_measure(const struct himeno_choice *choice, struct telemetr
   return STATUS_OK;
 }
 
-/* The nth direction of which the first number that is not 0 is 1. */
-static void direction_of(int n, int dir[3])
-{
-  const int code = n + DIRECTIONS + 1; /* of 27, behind the middle */
-  dir[0] = code / 9 - 1;
-  dir[1] = code / 3 % 3 - 1;
-  dir[2] = code % 3 - 1;
-}
-
 /* This rank's message of the plan to its partner in a half round, −1 where it has none. */
 static int partner_of(const struct decomp *decomp, const struct halo_plan *plan, const int dir[3], int half)
 {
@@ -89,19 +80,6 @@ static status_t half_round(const struct himeno_choice *choice, struct telemetry 
   return agree_status(p->comm, status);
 }
 
-static status_t pairs_measure(const struct himeno_choice *choice, struct telemetry *device,
-                              const struct decomp *decomp, const struct halo_plan *plan,
-                              struct path_probe *probes)
-{
-  for (int round = 0; round < 2 * DIRECTIONS; round++) {
-    int dir[3];
-    direction_of(round / 2, dir);
-    const int m = partner_of(decomp, plan, dir, round % 2);
-    RETURN_IF_FAILED(half_round(choice, device, m, m < 0 ? -1 : plan->messages[m].peer, probes));
-  }
-  return STATUS_OK;
-}
-
 status_t paths_probe(const struct himeno_choice *choice, struct path_probe probes[HALO_MESSAGES_MAX])
 {
   const struct placement *p = &choice->placement;
@@ -114,7 +92,12 @@ status_t paths_probe(const struct himeno_choice *choice, struct path_probe probe
   struct telemetry *device = telemetry_open(p->info.pci);
   status_t status = agree_status(
       p->comm, device ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for telemetry"));
-  if (status == STATUS_OK) status = pairs_measure(choice, device, &decomp, &plan, probes);
+  /* Each direction whose first number other than 0 is 1: those after the middle one of all 27. */
+  for (int round = 0; round < 2 * DIRECTIONS && status == STATUS_OK; round++) {
+    const int code = round / 2 + DIRECTIONS + 1, dir[3] = {code / 9 - 1, code / 3 % 3 - 1, code % 3 - 1};
+    const int m = partner_of(&decomp, &plan, dir, round % 2);
+    status = half_round(choice, device, m, m < 0 ? -1 : plan.messages[m].peer, probes);
+  }
   telemetry_close(device);
   return status;
 }

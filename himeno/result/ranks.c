@@ -32,14 +32,6 @@ double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summa
                                                                            : noise;
 }
 
-/* By the rank's own compute time: a slow device shows, whoever it waits for. 0 where that is
- * unknown. */
-static double rank_gflops(const struct himeno_rank *rank)
-{
-  const double compute = rank->phases[PHASE_INTERIOR] + rank->phases[PHASE_BOUNDARY];
-  return himeno_gflops((double)rank->points, 1, himeno_own_seconds(rank, compute, rank->waited));
-}
-
 static status_t memory_agree(MPI_Comm comm, int have)
 {
   return agree_status(comm, have ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for ranks"));
@@ -88,7 +80,9 @@ static void mine_fill(const struct placement *placement, struct solver *solver, 
   for (int p = 0; p < HIMENO_PHASES && timing->n_samples > 0; p++)
     mine->phases[p] = timing->phase_sums[p] / timing->n_samples;
   mine->waited = timing->n_samples > 0 ? timing->waited_sum / timing->n_samples : 0;
-  mine->row.gflops = rank_gflops(mine);
+  /* By the rank's own compute time: a slow device shows even if its neighbours wait for it. */
+  const double compute = mine->phases[PHASE_INTERIOR] + mine->phases[PHASE_BOUNDARY];
+  mine->row.gflops = himeno_gflops((double)mine->points, 1, himeno_own_seconds(mine, compute, mine->waited));
   himeno_paths_fill(solver_halo(solver), result->probes, mine);
   cards_fill(mine);
 }
@@ -148,14 +142,6 @@ static status_t blocks_take(const struct record *record, struct himeno_ranks *ra
   return STATUS_OK;
 }
 
-static status_t blocks_gather(const struct placement *p, const struct record *record,
-                              struct himeno_ranks *ranks)
-{
-  const size_t bytes = (size_t)record->n * sizeof *record->blocks;
-  RETURN_IF_FAILED(parts_gather(p, record->blocks, bytes, (void **)&ranks->times, "times of blocks"));
-  return agree_status(p->comm, p->rank == 0 ? blocks_take(record, ranks) : STATUS_OK);
-}
-
 status_t himeno_ranks_gather(const struct placement *p, struct solver *solver, struct record *record,
                              struct himeno_result *result)
 {
@@ -169,7 +155,10 @@ status_t himeno_ranks_gather(const struct placement *p, struct solver *solver, s
   RETURN_IF_FAILED(throttled_gather(p, record, result->timing.n_samples, ranks));
   const size_t rows = (size_t)series_rows(&record->series) * sizeof *record->series.rows;
   RETURN_IF_FAILED(parts_gather(p, record->series.rows, rows, (void **)&ranks->series, "devices' samples"));
-  return p->info.emulated ? STATUS_OK : blocks_gather(p, record, ranks);
+  if (p->info.emulated) return STATUS_OK;
+  const size_t bytes = (size_t)record->n * sizeof *record->blocks;
+  RETURN_IF_FAILED(parts_gather(p, record->blocks, bytes, (void **)&ranks->times, "times of blocks"));
+  return agree_status(p->comm, p->rank == 0 ? blocks_take(record, ranks) : STATUS_OK);
 }
 
 status_t himeno_counts_gather(MPI_Comm comm, const struct solver_grid *grid, struct himeno_counts *sum)

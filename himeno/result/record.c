@@ -138,11 +138,6 @@ static void record_block_add(struct record *r, const struct solver_block *block)
       p[PHASE_PACK] + p[PHASE_D2H] + p[PHASE_TRANSFER] + p[PHASE_H2D] + p[PHASE_UNPACK], block->waited};
 }
 
-static void change_add(struct record_telemetry *t, const struct record_change *change)
-{
-  if (t->n_changes++ < RECORD_CHANGES_MAX) t->changes[t->n_changes - 1] = *change;
-}
-
 static void record_poll(struct record *r)
 {
   struct record_telemetry *t = &r->telemetry;
@@ -153,7 +148,7 @@ static void record_poll(struct record *r)
     int block = r->series.blocks > 0 ? r->series.blocks - 1 : 0;
     struct record_change change = {block, f, from, to, ""};
     telemetry_fact_detail(&t->after, f, change.detail);
-    if (from != to) change_add(t, &change);
+    if (from != to && t->n_changes++ < RECORD_CHANGES_MAX) t->changes[t->n_changes - 1] = change;
   }
 }
 
@@ -165,29 +160,25 @@ static void rate_add(struct record *r, const struct record_crc *since)
   r->telemetry.crc_rate = fmax(r->telemetry.crc_rate, (double)(errors - since->errors) / seconds);
 }
 
-/* A stretch ends with the first reading after its time. */
-static void rate_heed(struct record *r)
+status_t record_add(struct record *r, const struct solver_block *block)
 {
-  if (r->read_at - r->last.when < RECORD_RATE_SECONDS) return;
-  rate_add(r, &r->last);
-  r->before_last = r->last;
-  r->last = (struct record_crc){r->read_at, r->telemetry.after.nvlink_crc};
-}
-
-status_t record_add(struct record *record, const struct solver_block *block)
-{
-  telemetry_read(record->device, &record->now);
-  telemetry_add(&record->telemetry, &record->now);
-  series_add(&record->series, &record->now);
-  if ((stats_now() - record->read_at) * READ_SHARE >= record->read_seconds) {
-    record_poll(record);
-    rate_heed(record);
+  telemetry_read(r->device, &r->now);
+  telemetry_add(&r->telemetry, &r->now);
+  series_add(&r->series, &r->now);
+  if ((stats_now() - r->read_at) * READ_SHARE >= r->read_seconds) {
+    record_poll(r);
+    /* A period of the error rate ends with the first reading after its time. */
+    if (r->read_at - r->last.when >= RECORD_RATE_SECONDS) {
+      rate_add(r, &r->last);
+      r->before_last = r->last;
+      r->last = (struct record_crc){r->read_at, r->telemetry.after.nvlink_crc};
+    }
   }
-  record_block_add(record, block);
-  return stats_add(&record->throttled, &record->n_throttled, record->now.throttle > 0);
+  record_block_add(r, block);
+  return stats_add(&r->throttled, &r->n_throttled, r->now.throttle > 0);
 }
 
-/* What is left of a run is too short to tell a rate: the last whole stretch is told with it. */
+/* The rest of a run is too short for an error rate of its own: add the last whole period to it. */
 void record_finish(struct record *record)
 {
   record_poll(record);

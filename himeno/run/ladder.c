@@ -179,14 +179,6 @@ static status_t rung_part(struct himeno_choice *choice, const struct verify_valu
   return status;
 }
 
-/* A signal to any rank ends the ladder after its rung. It is complete if that rung was the last one
- * and was not cut short. */
-static status_t stop_heed(MPI_Comm comm, int rung_partial, int is_last, struct himeno_ladder *ladder)
-{
-  int mine = rung_partial || (stop_asked() && !is_last);
-  return watch_allreduce(comm, &mine, &ladder->partial, 1, MPI_INT, MPI_MAX, "the ladder");
-}
-
 static void ceiling_settle(struct himeno_ladder *ladder)
 {
   const struct stats_summary s = stats_summarise(ladder->ceilings.rates, (size_t)ladder->ceilings.n);
@@ -210,8 +202,11 @@ static status_t himeno_ladder_round(struct himeno_choice *choice, const struct v
     progress_part("rung %d of %d, round %d of %d, %s", r + 1, n, round + 1, ladder->rounds,
                   ladder->rungs[r].kernel->name);
     RETURN_IF_FAILED(rung_part(choice, whole, m, ladder->rounds, &ladder->rungs[r]));
+    /* A signal to any rank ends the ladder after its rung. The ladder is complete if that rung was
+     * the last one and was not cut short. */
+    const int mine = m->result->timing.partial || (stop_asked() && !(last && position + 1 == n));
     RETURN_IF_FAILED(
-        stop_heed(choice->placement.comm, m->result->timing.partial, last && position + 1 == n, ladder));
+        watch_allreduce(choice->placement.comm, &mine, &ladder->partial, 1, MPI_INT, MPI_MAX, "the ladder"));
     if (ladder->partial && round == 0) ladder->n = r + 1;
     if (last && round > 0 && choice->placement.rank == 0)
       himeno_ladder_rungs_text(choice, ladder, r + 1, program_out(choice->config->json));

@@ -24,33 +24,20 @@ static void emulated_default(struct himeno_config *c)
   c->sweeps_given = 1;
 }
 
-/* Devices are judged by as much work each, however many there are. */
-static void accept_default(struct himeno_config *c, int ranks)
-{
-  if (c->accept && !c->soak_given && !c->size_given && !c->fill_given && ranks > 1) c->weak = 1;
-}
-
 /* Without -k the kernel is measured, unless the run is for comparison with itself only. */
-static status_t himeno_run_choose(struct himeno_config *config, struct himeno_choice *choice)
+static status_t himeno_run_choose(struct himeno_config *c, struct himeno_choice *choice)
 {
-  RETURN_IF_FAILED(rank_place(&choice->placement, config->backend, config->device, config->binding,
-                              config->expect, &choice->device));
-  himeno_cmdline_ignore(config, choice->placement.backend->name);
-  if (choice->placement.info.emulated) emulated_default(config);
-  accept_default(config, choice->placement.ranks);
+  RETURN_IF_FAILED(
+      rank_place(&choice->placement, c->backend, c->device, c->binding, c->expect, &choice->device));
+  himeno_cmdline_ignore(c, choice->placement.backend->name);
+  if (choice->placement.info.emulated) emulated_default(c);
+  /* Acceptance gives each device the same work, however many there are. */
+  if (c->accept && !c->soak_given && !c->size_given && !c->fill_given && choice->placement.ranks > 1)
+    c->weak = 1;
   RETURN_IF_FAILED(himeno_choose(choice));
   RETURN_IF_FAILED(himeno_sharing_find(choice));
-  RETURN_IF_FAILED(config->accept ? himeno_transport_rule(choice) : himeno_transport_tune(choice));
-  return config->kernel || config->kernel_file || config->ladder ? STATUS_OK : himeno_tune(choice);
-}
-
-static status_t value_prepare(const struct himeno_choice *choice, struct verify_value *value)
-{
-  const struct himeno_config *c = choice->config;
-  const struct solver_config solver = himeno_solver_config(choice);
-  int sweeps = c->official ? HIMENO_REHEARSAL_SWEEPS : himeno_block_sweeps(c);
-  const double seconds = c->official ? INFINITY : c->sweeps_given ? 0 : c->seconds;
-  return verify_prepare(&solver, (enum himeno_verify)c->verify, seconds, sweeps, value);
+  RETURN_IF_FAILED(c->accept ? himeno_transport_rule(choice) : himeno_transport_tune(choice));
+  return c->kernel || c->kernel_file || c->ladder ? STATUS_OK : himeno_tune(choice);
 }
 
 /* The verdict of the document. Policy and reference were read at the start, so nothing here fails
@@ -103,7 +90,12 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
     RETURN_IF_FAILED(paths_probe(choice, run->result.probes));
   }
   RETURN_IF_FAILED(himeno_partial_write(&m));
-  if (!config->soak_given) RETURN_IF_FAILED(value_prepare(choice, value));
+  if (!config->soak_given) {
+    const struct solver_config solver = himeno_solver_config(choice);
+    const int sweeps = config->official ? HIMENO_REHEARSAL_SWEEPS : himeno_block_sweeps(config);
+    const double seconds = config->official ? INFINITY : config->sweeps_given ? 0 : config->seconds;
+    RETURN_IF_FAILED(verify_prepare(&solver, (enum himeno_verify)config->verify, seconds, sweeps, value));
+  }
   return config->ladder ? himeno_ladder(choice, value, &run->result, &run->ladder)
                         : one_kernel(run, &m, value);
 }

@@ -37,18 +37,13 @@ static status_t log_failed(const char *path)
   return log_fail(STATUS_ENVIRONMENT, "--soak-log %s: %s", path, strerror(errno));
 }
 
-/* Whether the file ends in the middle of a line. */
-static int is_torn(FILE *log)
-{
-  return fseek(log, -1, SEEK_END) == 0 && fgetc(log) != '\n';
-}
-
 status_t soak_log_open(const char *path, FILE **log)
 {
   int has_lines = file_is_plain(path);
   FILE *file = file_open_append(path);
   if (!file) return log_failed(path);
-  if (has_lines && is_torn(file) && (fseek(file, 0, SEEK_END) != 0 || fputc('\n', file) == EOF)) {
+  const int torn = has_lines && fseek(file, -1, SEEK_END) == 0 && fgetc(file) != '\n';
+  if (torn && (fseek(file, 0, SEEK_END) != 0 || fputc('\n', file) == EOF)) {
     fclose(file);
     return log_failed(path);
   }
@@ -67,21 +62,15 @@ status_t soak_log_add(FILE *log, json_t *line, const char *path)
 
 /* ---- what was found ---- */
 
-/* Says it at once: a soak may run for days. */
-static void found_print(const struct soak_found *f)
-{
-  char text[256];
-  const struct soak_corruption *c = &f->corruption;
-  log_warn("block %d, %s data: wrong result after sweep %d on rank %d: %s; %s", f->block,
-           himeno_data_names[f->data], f->sweep, c->rank, soak_corruption_text(c, text, sizeof text),
-           f->first ? "the same block was wrong again" : "the same block was right when it was run again");
-}
-
+/* Warns at once: a soak may run for days. */
 static void found_add(struct soak *s, enum himeno_data data, const struct soak_corruption *c)
 {
   struct soak_result *r = &s->m->result->soak;
   struct soak_found f = {s->m->result->timing.n_samples, s->block.sweep, s->block.first, data, *c};
-  found_print(&f);
+  char text[256];
+  log_warn("block %d, %s data: wrong result after sweep %d on rank %d: %s; %s", f.block,
+           himeno_data_names[data], f.sweep, c->rank, soak_corruption_text(c, text, sizeof text),
+           f.first ? "the same block was wrong again" : "the same block was right when it was run again");
   r->corruptions++;
   if (r->n < SOAK_FOUND_MAX) r->found[r->n++] = f;
   s->found[s->n_found++] = f;

@@ -156,24 +156,18 @@ static status_t allocatable(const struct himeno_choice *choice, uint64_t bytes, 
   return status;
 }
 
-static void size_name(struct grid_size *size)
-{
-  const int64_t *e = size->extent;
-  snprintf(size->name, sizeof size->name, "%" PRId64 "x%" PRId64 "x%" PRId64, e[0], e[1], e[2]);
-}
-
 /* Planes of \a size until a rank has as much as \a wanted; size has at least one less. */
 static status_t planes_add(struct himeno_choice *choice, double wanted, struct grid_size *size)
 {
   uint64_t need;
   RETURN_IF_FAILED(bytes_needed(choice, size->extent, &need));
-  const int64_t least = size->extent[0];
+  const int64_t least = size->extent[0], *e = size->extent;
   size->extent[0] = (int64_t)((double)least * wanted / (double)need) + 1;
   do {
     size->extent[0]--;
     RETURN_IF_FAILED(bytes_needed(choice, size->extent, &need));
   } while ((double)need > wanted && size->extent[0] > least);
-  size_name(size);
+  snprintf(size->name, sizeof size->name, "%" PRId64 "x%" PRId64 "x%" PRId64, e[0], e[1], e[2]);
   return STATUS_OK;
 }
 
@@ -206,21 +200,17 @@ static status_t size_fill(struct himeno_choice *choice)
   return STATUS_OK;
 }
 
-static status_t size_choose(struct himeno_choice *choice)
-{
-  const struct himeno_config *config = choice->config;
-  progress_begin("choosing the grid");
-  choice->size = config->size;
-  if (config->fill_given) return size_fill(choice);
-  return config->size_given ? himeno_refit(choice) : size_default(choice);
-}
-
 status_t himeno_choose(struct himeno_choice *choice)
 {
+  const struct himeno_config *config = choice->config;
   MPI_Comm comm = choice->placement.comm;
   status_t status = himeno_kernel_choose(choice);
   if (status == STATUS_OK) status = himeno_transport_choose(choice);
   RETURN_IF_FAILED(agree_status(comm, status));
   RETURN_IF_FAILED(memory_measure(comm, choice->device, choice->placement.shared + 1, &choice->memory));
-  return agree_status(comm, size_choose(choice));
+  progress_begin("choosing the grid");
+  choice->size = config->size;
+  return agree_status(comm, config->fill_given   ? size_fill(choice)
+                            : config->size_given ? himeno_refit(choice)
+                                                 : size_default(choice));
 }

@@ -12,8 +12,9 @@
 #include "himeno/tune/trial.h"
 #include "suite/progress.h"
 
-static struct trial_config trial_of(const struct himeno_choice *choice,
-                                    const struct halo_transport *transport)
+/* Sets \a any if the transport is of use here: not if it does not fit this job. */
+static status_t trial_begin(const struct himeno_choice *choice, const struct halo_transport *transport,
+                            struct trial **trial, int *any)
 {
   struct trial_config c = {.comm = choice->placement.comm,
                            .device = choice->device,
@@ -22,14 +23,6 @@ static struct trial_config trial_of(const struct himeno_choice *choice,
                            .pad = (int)choice->config->pad};
   memcpy(c.global, choice->global, sizeof c.global);
   memcpy(c.procs, choice->procs, sizeof c.procs);
-  return c;
-}
-
-/* Whether it is of use here; a transport that does not fit this job is of none. */
-static status_t trial_begin(const struct himeno_choice *choice, const struct halo_transport *transport,
-                            struct trial **trial, int *any)
-{
-  const struct trial_config c = trial_of(choice, transport);
   *any = 0;
   *trial = NULL;
   log_mute(LOG_UNFIT);
@@ -78,28 +71,19 @@ status_t himeno_transport_tune(struct himeno_choice *choice)
 
 /* ---- by rule ---- */
 
-/* Kernels that wait for a neighbour hold up the device that it shares. */
-static const struct halo_transport *rule_of(const struct himeno_choice *choice)
-{
-  char reason[GPU_TEXT_MAX];
-  const struct halo_transport *const best = &halo_transport_p2p;
-  return choice->sharing_most <= 1 && best->available(choice->placement.backend, reason)
-             ? best
-             : &halo_transport_staged;
-}
-
 status_t himeno_transport_rule(struct himeno_choice *choice)
 {
-  const struct halo_transport *best = rule_of(choice);
+  char reason[GPU_TEXT_MAX];
   struct trial *trial;
-  int any = 1;
+  int any = 0;
   if (choice->config->transport || choice->placement.ranks == 1) return STATUS_OK;
-  if (best != &halo_transport_staged) {
-    status_t status = trial_begin(choice, best, &trial, &any);
+  /* Kernels that wait for a neighbour hold up a device that ranks share. */
+  if (choice->sharing_most <= 1 && halo_transport_p2p.available(choice->placement.backend, reason)) {
+    status_t status = trial_begin(choice, &halo_transport_p2p, &trial, &any);
     trial_close(trial);
     RETURN_IF_FAILED(status);
   }
-  choice->transport = any ? best : &halo_transport_staged;
+  choice->transport = any ? &halo_transport_p2p : &halo_transport_staged;
   choice->transport_origin = CHOICE_RULE;
   return STATUS_OK;
 }

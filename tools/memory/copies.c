@@ -123,15 +123,6 @@ const struct mem_copy_point *mem_copy_find(const struct mem_copies *copies, cons
   return NULL;
 }
 
-static status_t add_point(struct mem_copies *copies, const struct mem_copy *copy)
-{
-  if (mem_copy_find(copies, copy)) return STATUS_OK;
-  if (copies->n == POINTS_MAX)
-    return log_fail(STATUS_USAGE, "the lists make more than %d combinations: shorten one", POINTS_MAX);
-  copies->points[copies->n++].copy = *copy;
-  return STATUS_OK;
-}
-
 static status_t add_study(struct mem_copies *copies, const struct copies_study *s, struct mem_copy c)
 {
   for (int w = 0; w < s->widths.n; w++)
@@ -146,14 +137,13 @@ static status_t add_study(struct mem_copies *copies, const struct copies_study *
               c.assign = (enum mem_assign)assign;
               c.streams = (int)s->streams.at[n];
               c.paced = s->paces[p];
-              RETURN_IF_FAILED(add_point(copies, &c));
+              if (mem_copy_find(copies, &c)) continue;
+              if (copies->n == POINTS_MAX)
+                return log_fail(STATUS_USAGE, "the lists make more than %d combinations: shorten one",
+                                POINTS_MAX);
+              copies->points[copies->n++].copy = c;
             }
   return STATUS_OK;
-}
-
-static int user_chose(const struct mem_config *c)
-{
-  return c->sizes.n || c->threads.n || c->blocks.n || c->assign != MEM_ASSIGN_ALL;
 }
 
 static uint64_t shape_bytes(const struct mem_values *sizes)
@@ -246,19 +236,21 @@ done:
 static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *sizes, struct mem_copy plain)
 {
   struct mem_copies *copies = &run->copies;
+  const struct mem_config *c = &run->config;
   const struct mem_traits *traits = &run->rig.traits;
-  const struct copies_study main_study = study_default(&run->config, traits),
+  const int chosen = c->sizes.n || c->threads.n || c->blocks.n || c->assign != MEM_ASSIGN_ALL;
+  const struct copies_study main_study = study_default(c, traits),
                             assigns = study_assigns(traits, main_study),
                             shapes = study_shapes(traits, main_study);
   for (int i = 0; i < sizes->n; i++) {
     int first = copies->n;
     plain.bytes = sizes->at[i];
     RETURN_IF_FAILED(add_study(copies, &main_study, plain));
-    if (!user_chose(&run->config) && plain.bytes == shape_bytes(sizes)) {
+    if (!chosen && plain.bytes == shape_bytes(sizes)) {
       RETURN_IF_FAILED(add_study(copies, &assigns, plain));
       RETURN_IF_FAILED(add_study(copies, &shapes, plain));
     }
-    RETURN_IF_FAILED(copies_size_run(&run->rig, copies, first, plain, run->config.seconds / sizes->n));
+    RETURN_IF_FAILED(copies_size_run(&run->rig, copies, first, plain, c->seconds / sizes->n));
   }
   return STATUS_OK;
 }
@@ -289,14 +281,6 @@ static int pacing_find(const struct mem_copies *copies, uint64_t cache, const st
   return 1;
 }
 
-static void pacing_all(struct mem_copies *copies, uint64_t cache, const struct copies_study *s)
-{
-  for (int w = 0; w < s->widths.n; w++)
-    for (int n = 0; n < s->streams.n; n++)
-      copies->n_pacing += pacing_find(copies, cache, s, (int)s->widths.at[w], (int)s->streams.at[n],
-                                      &copies->pacing[copies->n_pacing]);
-}
-
 int mem_pacing_from(const struct mem_copies *copies, int width)
 {
   int from = 0;
@@ -320,33 +304,30 @@ status_t mem_threads_check(const struct mem_values *threads, int most, const cha
   return STATUS_OK;
 }
 
-static status_t copies_limits_check(const struct mem_run *run)
-{
-  const struct mem_config *c = &run->config;
-  RETURN_IF_FAILED(mem_threads_check(&c->threads, run->rig.traits.threads_max, run->rig.device->info.name));
-  if (c->assign == MEM_ASSIGN_GROUP && !(run->rig.traits.assign >> MEM_GROUP & 1))
-    return log_fail(STATUS_USAGE, "--assign group: backend %s has one block", run->rig.ops->backend);
-  return STATUS_OK;
-}
-
 status_t mem_copies_run(struct mem_run *run)
 {
   struct mem_rig *rig = &run->rig;
+  struct mem_copies *copies = &run->copies;
   struct mem_values sizes = run->config.sizes;
   struct mem_copy plain = {.method = MEM_STUDY, .streams = 1};
   uint64_t most = 0;
   status_t status;
-  RETURN_IF_FAILED(copies_limits_check(run));
+  RETURN_IF_FAILED(mem_threads_check(&run->config.threads, rig->traits.threads_max, rig->device->info.name));
+  if (run->config.assign == MEM_ASSIGN_GROUP && !(rig->traits.assign >> MEM_GROUP & 1))
+    return log_fail(STATUS_USAGE, "--assign group: backend %s has one block", rig->ops->backend);
   RETURN_IF_FAILED(copies_plan_sizes(rig->device, &sizes));
   for (int i = 0; i < sizes.n; i++) most = sizes.at[i] > most ? sizes.at[i] : most;
-  run->copies.points = calloc(POINTS_MAX, sizeof *run->copies.points);
-  if (!run->copies.points) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the copies");
+  copies->points = calloc(POINTS_MAX, sizeof *copies->points);
+  if (!copies->points) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the copies");
   RETURN_IF_FAILED(gpu_alloc(rig->device, most, &plain.from));
   TRY(gpu_alloc(rig->device, most, &plain.to), done);
   TRY(rig->ops->fill(rig->exec, rig->sampler.queue, plain.from, most, 0), done);
   TRY(copies_sizes_run(run, &sizes, plain), done);
-  const struct copies_study study = study_default(&run->config, &rig->traits);
-  pacing_all(&run->copies, rig->device->info.cache_bytes, &study);
+  const struct copies_study s = study_default(&run->config, &rig->traits);
+  for (int w = 0; w < s.widths.n; w++)
+    for (int n = 0; n < s.streams.n; n++)
+      copies->n_pacing += pacing_find(copies, rig->device->info.cache_bytes, &s, (int)s.widths.at[w],
+                                      (int)s.streams.at[n], &copies->pacing[copies->n_pacing]);
 done:
   gpu_free(rig->device, &plain.to);
   gpu_free(rig->device, &plain.from);

@@ -53,13 +53,6 @@ static status_t most_bytes(struct gpu_device *device, uint64_t footprint, uint64
   return STATUS_OK;
 }
 
-static struct mem_values plan_strides(const struct mem_rig *rig)
-{
-  const struct mem_values gpu = {{rig->traits.line, 64 << 10, 2 << 20}, 3},
-                          cpu = {{rig->traits.line, 4 << 10, 2 << 20}, 3};
-  return rig->device->info.is_cpu ? cpu : gpu;
-}
-
 /* Footprints are whole slots, at least four. */
 static void plan_curve(struct mem_curve *curve, uint64_t stride, uint64_t most, int octave)
 {
@@ -75,7 +68,9 @@ static void plan_curve(struct mem_curve *curve, uint64_t stride, uint64_t most, 
 static status_t latency_plan(const struct mem_rig *rig, const struct mem_values *asked, uint64_t most,
                              struct mem_latency *l)
 {
-  const struct mem_values strides = asked->n ? *asked : plan_strides(rig);
+  const uint64_t page = rig->device->info.is_cpu ? 4 << 10 : 64 << 10;
+  const struct mem_values strides =
+      asked->n ? *asked : (struct mem_values){{rig->traits.line, page, 2 << 20}, 3};
   l->curves = calloc((size_t)strides.n, sizeof *l->curves);
   if (!l->curves) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the latency curves");
   for (int s = 0; s < strides.n; s++) {
@@ -190,23 +185,18 @@ static status_t latency_curve_measure(struct latency_walk *w, struct mem_curve *
 
 /* ---- what was found ---- */
 
-/* Of the last cache; an OpenCL driver for GPUs may report the first ones' sum. */
-static uint64_t cache_known(const struct mem_rig *rig)
-{
-  const struct gpu_device_info *info = &rig->device->info;
-  return info->is_cpu || rig->ops->trace ? info->cache_bytes : 0;
-}
-
 static void find_levels(const struct mem_rig *rig, struct mem_latency *l)
 {
+  const struct gpu_device_info *info = &rig->device->info;
   struct levels_curve curves[MEM_CURVES_MAX];
+  /* Of GPUs, OpenCL drivers may report the sum of the first-level caches. */
+  const uint64_t cache = info->is_cpu || rig->ops->trace ? info->cache_bytes : 0;
   for (int c = 0; c < l->n; c++)
     curves[c] = (struct levels_curve){.stride = l->curves[c].stride,
                                       .n = l->curves[c].n,
                                       .bytes = l->curves[c].bytes,
                                       .ns = l->curves[c].ns};
-  l->n_levels =
-      levels_find(curves, l->n, rig->traits.line, cache_known(rig), rig->device->info.is_cpu, l->levels);
+  l->n_levels = levels_find(curves, l->n, rig->traits.line, cache, info->is_cpu, l->levels);
 }
 
 /* Where loads go to both halves of the last cache: between the curve's levels near and far where it
@@ -244,27 +234,24 @@ static status_t halves_measure(struct latency_walk *w, struct mem_latency *l)
   return STATUS_OK;
 }
 
-static status_t latency_measure(struct latency_walk *w, struct mem_latency *l, double seconds)
-{
-  RETURN_IF_FAILED(launch_measure(w));
-  for (int c = 0; c < l->n; c++) RETURN_IF_FAILED(latency_curve_measure(w, &l->curves[c], seconds / l->n));
-  find_levels(w->rig, l);
-  return halves_measure(w, l);
-}
-
 status_t mem_latency_run(struct mem_run *run)
 {
+  struct mem_latency *l = &run->latency;
   uint64_t most;
   status_t status;
   struct latency_walk *w = NULL;
   RETURN_IF_FAILED(most_bytes(run->rig.device, run->config.footprint, &most));
-  RETURN_IF_FAILED(latency_plan(&run->rig, &run->config.strides, most, &run->latency));
+  RETURN_IF_FAILED(latency_plan(&run->rig, &run->config.strides, most, l));
   if (!(w = calloc(1, sizeof *w))) return log_fail(STATUS_ENVIRONMENT, "out of host memory for the chase");
   w->rig = &run->rig;
   TRY(gpu_alloc(run->rig.device, most, &w->mem), done);
-  status = latency_measure(w, &run->latency, run->config.seconds);
-  gpu_free(run->rig.device, &w->mem);
+  TRY(launch_measure(w), done);
+  for (int c = 0; c < l->n; c++)
+    TRY(latency_curve_measure(w, &l->curves[c], run->config.seconds / l->n), done);
+  find_levels(w->rig, l);
+  status = halves_measure(w, l);
 done:
+  gpu_free(run->rig.device, &w->mem);
   free(w);
   return status;
 }

@@ -77,12 +77,6 @@ static void mem_point_document(struct doc *d, const struct mem_copy_point *p)
   doc_end(d);
 }
 
-static double best_rival(const struct mem_rivals *r)
-{
-  double a = r->rate[MEM_NATIVE].median, b = r->rate[MEM_BABEL].median;
-  return a > b ? a : b;
-}
-
 static void rivals_document(struct doc *d, const struct mem_run *run, const struct mem_rivals *r)
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
@@ -96,7 +90,7 @@ static void rivals_document(struct doc *d, const struct mem_run *run, const stru
            run->rig.traits.copy_shapes.names[r->shape]);
   rate_document(d, "best_point_gbps", "The fastest of the points of this size.", &r->rate[MEM_STUDY], 1e9);
   doc_real(d, "share", DOC_POSITIVE, "", "Tuned over the better of native and BabelStream.",
-           r->rate[MEM_TUNED].median / best_rival(r));
+           r->rate[MEM_TUNED].median / fmax(r->rate[MEM_NATIVE].median, r->rate[MEM_BABEL].median));
   doc_end(d);
 }
 

@@ -95,13 +95,6 @@ static void print_methods(const struct mem_run *run, FILE *out)
   }
 }
 
-static void print_copies(const struct mem_run *run, FILE *out)
-{
-  print_study(&run->copies, out);
-  print_pacing(&run->copies, out);
-  print_methods(run, out);
-}
-
 /* ---- mixes, host, pairs ---- */
 
 static void print_rate(const char *name, const struct stats_summary *s, double most, const char *unit,
@@ -231,7 +224,11 @@ void mem_report_text(const struct mem_run *run, FILE *out)
   fprintf(out, "  device     %s, %s, %s of memory, last cache %s (backend %s)\n", info->name, info->uuid,
           report_bytes(info->memory_bytes), report_bytes(info->cache_bytes), run->rig.ops->backend);
   if (run->claim.reason[0]) fprintf(out, "  backend    the CPU (%s)\n", run->claim.reason);
-  if (run->copies.n_rivals) print_copies(run, out);
+  if (run->copies.n_rivals) {
+    print_study(&run->copies, out);
+    print_pacing(&run->copies, out);
+    print_methods(run, out);
+  }
   if (run->n_mixes) print_mixes(run, out);
   if (run->latency.n) print_latency(run, out);
   if (run->n_host) mem_print_host(run, out);

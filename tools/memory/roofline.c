@@ -176,16 +176,9 @@ static status_t tensor_check(struct roofline_work *work, struct flops_job *job)
   return real_check(work, want, size, what);
 }
 
-static uint64_t point_bytes(const struct roofline_work *work, int flop16)
-{
-  uint64_t bytes = work->bytes;
-  if (work->rig->device->info.is_cpu)
-    for (int f = CPU_BOUND_FLOP16; f < flop16 && bytes > CHECK_BYTES; f *= 2) bytes /= 2;
-  return bytes;
-}
-
 static status_t type_measure(struct roofline_work *work, enum mem_type type, double seconds)
 {
+  const int is_cpu = work->rig->device->info.is_cpu;
   struct mem_roofline *r = work->found;
   struct flops_job jobs[MEM_INTENSITIES];
   struct sampler_item items[MEM_INTENSITIES];
@@ -193,7 +186,9 @@ static status_t type_measure(struct roofline_work *work, enum mem_type type, dou
     jobs[i] =
         (struct flops_job){work->rig, {.type = type, .mem = work->mem, .sum = work->sum, .flop16 = 1 << i}};
     RETURN_IF_FAILED((type == MEM_FP32 ? fp32_check : tensor_check)(work, &jobs[i]));
-    jobs[i].flops.bytes = point_bytes(work, 1 << i);
+    jobs[i].flops.bytes = work->bytes;
+    for (int f = CPU_BOUND_FLOP16; is_cpu && f < 1 << i && jobs[i].flops.bytes > CHECK_BYTES; f *= 2)
+      jobs[i].flops.bytes /= 2;
     items[i] = (struct sampler_item){
         .run = flops_run, .context = &jobs[i], .work = (double)jobs[i].flops.bytes / 16 * (1 << i)};
   }

@@ -189,12 +189,6 @@ int steps_approach(const uint64_t *bytes, const double *y, const struct steps_pl
 
 /* ---- two groups ---- */
 
-static int steps_compare(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* How many of the sorted values are below Otsu's threshold; *explained is the share of the variance
  * between groups. */
 static size_t otsu(const double *v, size_t n, double *explained)
@@ -222,7 +216,7 @@ int steps_split(double *values, size_t n, struct steps_split *split)
 {
   double explained;
   if (n < 2) return 0;
-  qsort(values, n, sizeof *values, steps_compare);
+  qsort(values, n, sizeof *values, stats_compare);
   values += n / SPLIT_OUTER;
   n -= 2 * (n / SPLIT_OUTER);
   size_t below = otsu(values, n, &explained);

@@ -106,23 +106,14 @@ static size_t count_tiles(const struct sgemm_layout *l)
   return l->p / l->kernel->tile_rows * (l->r / l->kernel->tile_columns);
 }
 
-static size_t b_rows(const struct sgemm_layout *l)
-{
-  if (l->kernel->kind == QPU_SGEMM_DOT) return l->r;
-  return l->kernel->kind == QPU_SGEMM_TMU1 ? l->q + 1 : l->q;
-}
-
-static size_t record_bytes(const struct sgemm_layout *l)
-{
-  if (l->kernel->kind == QPU_SGEMM_DOT) return MAX_PROGRAMS * 64;
-  return (count_tiles(l) * (RECORD_WORDS + 1) + MAX_PROGRAMS * (END_WORDS + 1) + 16) * 4;
-}
-
 static status_t allocate(struct qpu_sgemm *s)
 {
   struct sgemm_layout *l = &s->layout;
-  const size_t bytes[PIECES] = {l->kernel->n_words * 8, l->p * l->a_stride, b_rows(l) * l->b_stride,
-                                l->p * l->r * 4, record_bytes(l)};
+  const int dot = l->kernel->kind == QPU_SGEMM_DOT, ahead = l->kernel->kind == QPU_SGEMM_TMU1;
+  const size_t words = count_tiles(l) * (RECORD_WORDS + 1) + MAX_PROGRAMS * (END_WORDS + 1) + 16;
+  const size_t bytes[PIECES] = {l->kernel->n_words * 8, l->p * l->a_stride,
+                                (dot ? l->r : l->q + ahead) * l->b_stride, l->p * l->r * 4,
+                                dot ? MAX_PROGRAMS * 64 : words * 4};
   uint32_t *const addresses[PIECES] = {&l->code, &l->a, &l->b, &l->c, &l->records};
   for (int piece = 0; piece < PIECES; piece++) {
     RETURN_IF_FAILED(gpu_alloc(s->device, bytes[piece], &s->memory[piece]));
@@ -135,11 +126,6 @@ static status_t allocate(struct qpu_sgemm *s)
   l->host_c = s->memory[PIECE_C].handle;
   l->host_records = s->memory[PIECE_RECORDS].handle;
   return STATUS_OK;
-}
-
-static float *row_of(char *matrix, uint32_t stride, size_t row)
-{
-  return (float *)(matrix + row * stride);
 }
 
 /* Only the kernels by uniform streams take their stride of C from a record. */
@@ -192,7 +178,7 @@ static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld,
                         int transposed)
 {
   for (size_t i = 0; i < rows; i++) {
-    float *row = row_of(to, stride, i);
+    float *row = (float *)(to + i * stride);
     if (!transposed) memcpy(row, from + i * ld, columns * 4);
     for (size_t j = 0; transposed && j < columns; j++) row[j] = from[j * ld + i];
   }

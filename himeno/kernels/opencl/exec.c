@@ -125,12 +125,6 @@ status_t opencl_exec_build(const struct opencl_exec *x, const struct opencl_vari
   return status;
 }
 
-static status_t opencl_exec_compile(struct opencl_exec *x)
-{
-  const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : x->variant.source, NULL};
-  return opencl_exec_build(x, &x->variant, parts, &x->program);
-}
-
 static status_t create_entries(struct opencl_exec *x)
 {
   char what[96];
@@ -166,11 +160,6 @@ static size_t group_within(size_t limit, size_t most, const size_t limits[3])
 /** Kernels that share one size of group. */
 enum { OF_SWEEP, OF_FIELDS, OF_SUMS, KINDS };
 
-static int kind_of(enum opencl_entry entry)
-{
-  return entry == ENTRY_SWEEP ? OF_SWEEP : entry == ENTRY_REDUCE || entry == ENTRY_ADD ? OF_SUMS : OF_FIELDS;
-}
-
 /** Whether all kernels run with the groups they were built for; if not, most[] becomes what kernels
  * of each kind take. One that takes few leaves the others alone. */
 static status_t groups_run(const struct opencl_exec *x, int *run, size_t most[KINDS])
@@ -178,7 +167,8 @@ static status_t groups_run(const struct opencl_exec *x, int *run, size_t most[KI
   const size_t want[KINDS] = {opencl_group_items(&x->variant), x->field_group, x->reduce_group};
   *run = 1;
   for (int n = 0; n < ENTRIES; n++) {
-    const int kind = kind_of(n);
+    const int sums = n == ENTRY_REDUCE || n == ENTRY_ADD;
+    const int kind = n == ENTRY_SWEEP ? OF_SWEEP : sums ? OF_SUMS : OF_FIELDS;
     size_t limit, required[3];
     RETURN_IF_FAILED(opencl_kernel_limits(x->device, x->entries[n], &limit, required));
     if (limit >= want[kind]) continue;
@@ -232,7 +222,8 @@ static status_t prepare_program(struct opencl_exec *x)
     RETURN_IF_FAILED(plan_march(x));
     x->field_group = group_within(FIELD_GROUP_MAX, most[OF_FIELDS], limits);
     x->reduce_group = group_within(REDUCE_GROUP_MAX, most[OF_SUMS], limits);
-    RETURN_IF_FAILED(opencl_exec_compile(x));
+    const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : x->variant.source, NULL};
+    RETURN_IF_FAILED(opencl_exec_build(x, &x->variant, parts, &x->program));
     RETURN_IF_FAILED(create_entries(x));
     RETURN_IF_FAILED(groups_run(x, &run, most));
     if (run) return STATUS_OK;
@@ -240,21 +231,17 @@ static status_t prepare_program(struct opencl_exec *x)
   }
 }
 
-/** The user's kernel finds room for its group's sum in its last argument, which stays as it is set
- * here. */
-static status_t set_scratch(struct opencl_exec *x)
+/** Checks that the device has the local memory that the compiled sweep takes. The last argument of
+ * the user's kernel is memory for its group's sum; it stays as it is set here. */
+static status_t local_memory_set(const struct opencl_exec *x)
 {
-  size_t bytes = opencl_group_items(&x->variant) * sizeof(double);
-  cl_int error = x->own ? clSetKernelArg(x->entries[ENTRY_SWEEP], SWEEP_ARGUMENTS, bytes, NULL) : CL_SUCCESS;
-  return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clSetKernelArg of the group's scratch");
-}
-
-/** Local memory: what the compiled sweep takes must be there. */
-static status_t check_local_memory(const struct opencl_exec *x)
-{
+  const size_t scratch = opencl_group_items(&x->variant) * sizeof(double);
   cl_ulong need, have;
-  cl_int error = clGetKernelWorkGroupInfo(x->entries[ENTRY_SWEEP], x->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
-                                          sizeof need, &need, NULL);
+  cl_int error = CL_SUCCESS;
+  if (x->own) error = clSetKernelArg(x->entries[ENTRY_SWEEP], SWEEP_ARGUMENTS, scratch, NULL);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clSetKernelArg of the group's scratch");
+  error = clGetKernelWorkGroupInfo(x->entries[ENTRY_SWEEP], x->device->id, CL_KERNEL_LOCAL_MEM_SIZE,
+                                   sizeof need, &need, NULL);
   if (error != CL_SUCCESS) return opencl_fail(error, "clGetKernelWorkGroupInfo");
   RETURN_IF_FAILED(opencl_query(x->device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof have, &have));
   if (need <= have) return STATUS_OK;
@@ -303,15 +290,6 @@ void opencl_exec_close(struct opencl_exec *x)
   free(x);
 }
 
-static status_t check_extents(const struct layout *layout)
-{
-  for (int d = 0; d < 3; d++)
-    if (layout->extent[d] > INT_MAX)
-      return log_fail(STATUS_USAGE, "OpenCL kernels take at most %d points in a dimension, not %lld", INT_MAX,
-                      (long long)layout->extent[d]);
-  return STATUS_OK;
-}
-
 /** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and
  * HIMENO_OPENCL_FP64=0 are for tests: they make a device one that has none, or no doubles. */
 static void gosa_choose(struct opencl_exec *x)
@@ -331,25 +309,16 @@ static void gosa_choose(struct opencl_exec *x)
  * second cache: NVIDIA's gives that of the first. */
 #define CACHED_BYTES (2.0 * (1 << 30))
 
-static int caches_help(const struct opencl_exec *x)
-{
-  return (HIMENO_ARRAYS + 1) * sizeof(float) * (double)layout_floats(&x->fields.layout) <= CACHED_BYTES;
-}
-
-/** Whether groups should be as large as NVIDIA's devices take: its compiler gives a kernel as few
- * registers as its group needs. */
-static int wide_wanted(const struct opencl_exec *x)
-{
-  return switch_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1;
-}
-
 static status_t variant_open(struct opencl_exec *x)
 {
   const struct opencl_variant *variant = x->kernel->variant;
+  const double bytes = (HIMENO_ARRAYS + 1) * sizeof(float) * (double)layout_floats(&x->fields.layout);
   if (!variant) return opencl_user_open(x->device, x->kernel->file, device_options(x), &x->own, &x->variant);
-  x->variant = variant->wide && wide_wanted(x)     ? *variant->wide
-               : variant->cached && caches_help(x) ? *variant->cached
-                                                   : *variant;
+  /* NVIDIA's compiler gives a kernel as few registers as its group needs: groups may be large. */
+  if (variant->wide && switch_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1)
+    x->variant = *variant->wide;
+  else
+    x->variant = variant->cached && bytes <= CACHED_BYTES ? *variant->cached : *variant;
   return STATUS_OK;
 }
 
@@ -359,7 +328,10 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
   struct opencl_exec *x;
   status_t status;
 
-  RETURN_IF_FAILED(check_extents(&fields->layout));
+  for (int d = 0; d < 3; d++)
+    if (fields->layout.extent[d] > INT_MAX)
+      return log_fail(STATUS_USAGE, "OpenCL kernels take at most %d points in a dimension, not %lld", INT_MAX,
+                      (long long)fields->layout.extent[d]);
   if (!(x = calloc(1, sizeof *x)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for the OpenCL kernels");
   x->device = (struct opencl_device *)device;
@@ -368,8 +340,7 @@ status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields 
   gosa_choose(x);
   TRY(variant_open(x), fail);
   TRY(prepare_program(x), fail);
-  TRY(set_scratch(x), fail);
-  TRY(check_local_memory(x), fail);
+  TRY(local_memory_set(x), fail);
   TRY(create_buffers(x), fail);
   *exec = x;
   return STATUS_OK;

@@ -65,20 +65,13 @@ struct limits {
   size_t items[8];
 };
 
-static status_t limits_read(const struct opencl_device *device, cl_kernel kernel, struct limits *limits)
-{
-  RETURN_IF_FAILED(opencl_kernel_limits(device, kernel, &limits->most, limits->required));
-  cl_int error =
-      clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof limits->items, limits->items, NULL);
-  return error == CL_SUCCESS ? STATUS_OK
-                             : opencl_fail(error, "reading the limits of the kernel file's kernel");
-}
-
 static status_t threads_check(const struct opencl_device *device, cl_kernel kernel, const int threads[3])
 {
   struct limits l = {0};
   double all = 1;
-  RETURN_IF_FAILED(limits_read(device, kernel, &l));
+  RETURN_IF_FAILED(opencl_kernel_limits(device, kernel, &l.most, l.required));
+  cl_int error = clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof l.items, l.items, NULL);
+  if (error != CL_SUCCESS) return opencl_fail(error, "reading the limits of the kernel file's kernel");
   for (int d = 0; d < 3; d++) {
     all *= threads[d];
     if (threads[d] < 1 || (size_t)threads[d] > l.items[d] || all > (double)l.most)
