@@ -19,9 +19,9 @@
 #define LAUNCHES_MAX 10000
 #define PROBES       5
 #define ROUNDS_LEAST 3
-/* The times of an emulator are no speed: once is enough. */
+/* Times of an emulator are no speed: one round is enough. */
 #define ROUNDS_EMULATED 1
-/* Threads of the kernel that ran before may spin on for this long. */
+/* Threads of the previous kernel may keep spinning for this long. */
 #define SETTLE_SECONDS 0.03
 #define POLL_SECONDS   0.05
 #define NOISE_MAX      0.05 /* an acceptance is of no use beyond it */
@@ -70,8 +70,9 @@ static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *w
   return gemm_compare_product(rig, work, s, 0);
 }
 
-/* Seconds of the fastest of a few products, the first aside: what else runs on a CPU may hold any
- * of them up. Where they are long there is one, and of many ranks, which count alike. */
+/* Seconds of the fastest of a few products, after an uncounted one: other processes on a CPU may
+ * delay any of them. Long products are timed once, as are those of many ranks, which must count
+ * alike. */
 static status_t gemm_probe(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                            double *fastest)
 {
@@ -102,7 +103,7 @@ static status_t series_calibrate(const struct gemm_rig *rig, struct gemm_work *w
   return STATUS_OK;
 }
 
-/* All ranks say of a kernel what the first rank says on which it was wrong. */
+/* All ranks report the fault of the first rank on which a kernel was wrong. */
 static status_t series_condemn(const struct gemm_rig *rig, struct gemm_series *s, int first)
 {
   if (rig->placement.rank == first)
@@ -111,7 +112,7 @@ static status_t series_condemn(const struct gemm_rig *rig, struct gemm_series *s
   return watch_bcast(rig->placement.comm, s->why, sizeof s->why, MPI_CHAR, first, "what was wrong");
 }
 
-/* A kernel goes on on all ranks or on none. STATUS_WRONG where it was wrong on one of them and that
+/* A kernel continues on all ranks or on none. STATUS_WRONG if it was wrong on one of them and that
  * is the verdict. */
 static status_t series_agree(const struct gemm_rig *rig, struct gemm_series *s, status_t mine)
 {
@@ -146,7 +147,8 @@ static status_t gemm_prepare(const struct gemm_rig *rig, struct gemm_work *work,
 
 /* ---- timed rounds ---- */
 
-/* All ranks begin a block together, or none does: a rank that left alone would be waited for. */
+/* All ranks begin a block together, or none does: the others would wait for a rank that left
+ * alone. */
 static status_t block_agree(const struct gemm_rig *rig, struct gemm_result *result, int *go)
 {
   enum { SIGNAL, WRONG, FACTS };
@@ -158,8 +160,8 @@ static status_t block_agree(const struct gemm_rig *rig, struct gemm_result *resu
   return STATUS_OK;
 }
 
-/* Untimed products first: caches and clocks are this kernel's then. On a GPU as many as follow, and
- * as close together. */
+/* Runs untimed products first, to settle caches and clocks for this kernel: on a GPU as many as
+ * follow, equally close together. */
 static status_t gemm_settle(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   double unused, wanted = fmin(SETTLE_SECONDS, rig->config.seconds);
@@ -171,18 +173,10 @@ static status_t gemm_settle(const struct gemm_rig *rig, struct gemm_work *work, 
   return STATUS_OK;
 }
 
-/* Power, not so often that asking is a rest. */
-static status_t gemm_poll(struct gemm_power *power)
-{
-  struct telemetry_sample now;
-  if (!power->telemetry || stats_now() - power->polled < POLL_SECONDS) return STATUS_OK;
-  telemetry_read(power->telemetry, &now);
-  power->polled = stats_now();
-  return now.watts < 0 ? STATUS_OK : stats_add(&power->watts, &power->n_watts, now.watts);
-}
-
 static status_t gemm_block_run(struct gemm_run *run, struct gemm_series *s, int *go)
 {
+  struct gemm_power *power = &run->power;
+  struct telemetry_sample now;
   double seconds;
   RETURN_IF_FAILED(gemm_settle(&run->rig, &run->work, s));
   RETURN_IF_FAILED(gemm_matrices_reset(&run->work.matrices));
@@ -191,7 +185,12 @@ static status_t gemm_block_run(struct gemm_run *run, struct gemm_series *s, int 
   if (!*go) return STATUS_OK;
   RETURN_IF_FAILED(gemm_block_time(&run->rig, &run->work, s->exec, s->launches, &seconds));
   RETURN_IF_FAILED(stats_add(&s->samples, &s->n_samples, seconds));
-  RETURN_IF_FAILED(gemm_poll(&run->power));
+  /* Power is polled rarely enough that it does not pause the device. */
+  if (power->telemetry && stats_now() - power->polled >= POLL_SECONDS) {
+    telemetry_read(power->telemetry, &now);
+    power->polled = stats_now();
+    if (now.watts >= 0) RETURN_IF_FAILED(stats_add(&power->watts, &power->n_watts, now.watts));
+  }
   status_t status = gemm_compare_block(&run->rig, &run->work, s, s->n_samples);
   if (status != STATUS_WRONG) return status;
   run->result.wrong = 1;
@@ -216,7 +215,7 @@ static status_t time_is_up(const struct gemm_rig *rig, const struct gemm_series 
   return STATUS_OK;
 }
 
-/* To and fro, so that none always comes after the same one. */
+/* Rounds alternate in direction, so that no kernel always follows the same one. */
 static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
   int able = 0, up = 0, go = 1;
@@ -253,7 +252,7 @@ static status_t series_settle(const struct gemm_rig *rig, struct gemm_work *work
   return series_agree(rig, s, gemm_compare_counts(rig, work, s) ? STATUS_WRONG : STATUS_OK);
 }
 
-/* Of one product over all ranks: the sum of what they counted, and the longest estimate. */
+/* For one product over all ranks: the sum of their counts, and the longest estimate. */
 static status_t gemm_counts_sum(const struct gemm_rig *rig, const struct gemm_work *work,
                                 struct gemm_series *s)
 {
@@ -270,7 +269,7 @@ static status_t series_measure(struct gemm_run *run, struct gemm_series *series,
 {
   status_t worst = gemm_prepare(&run->rig, &run->work, series, n);
   if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
-  /* An acceptance has its answer then, and a soak need not go on for hours. */
+  /* An acceptance has its verdict then: it need not continue for hours. */
   run->result.wrong = worst == STATUS_WRONG && run->rig.config.accept;
   const struct placement *p = &run->rig.placement;
   struct starvation *starvation = gpu_takes_cores(p->backend->memory, &p->info) ? starvation_begin() : NULL;

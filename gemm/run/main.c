@@ -1,13 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 /* gemm-gpu: how close to peak arithmetic, step by step? */
+#include "config.h"
+
+#include "base/log.h"
 #include "base/output.h"
 #include "base/stop.h"
+#include "comm/ranks/agree.h"
+#include "gemm/kernels/cuda/tensor/study.h"
 #include "gemm/report/report.h"
 #include "gemm/run/run.h"
-#include "gemm/run/study.h"
 #include "suite/program.h"
+#include "suite/ranks.h"
 
 static struct gemm_run run;
+
+/* Called only with a CUDA device. */
+static status_t study_here(const struct placement *p, struct gpu_device *device, FILE *out)
+{
+  struct gpu_queue *queue = NULL;
+  status_t status;
+  TRY(gpu_queue_create(device, GPU_NORMAL, &queue), done);
+  fprintf(out, "%s (%s)\n", p->info.name, p->info.arch);
+#if HAVE_CUDA
+  TRY(gemm_study_fragments(device, queue, out), done);
+#endif
+done:
+  gpu_queue_destroy(queue);
+  return status;
+}
+
+/* --fragment-map: prints the fragments of rank 0's CUDA device. All ranks get the same status. */
+static status_t gemm_study_run(struct placement *p, const struct gemm_config *config, FILE *out)
+{
+  struct gpu_device *device = NULL;
+  status_t status = STATUS_OK;
+  gemm_cmdline_ignore(config, 0);
+  if (config->backend && config->backend != &gpu_backend_cuda)
+    status = log_fail(STATUS_USAGE, "--backend %s: WMMA fragments are CUDA's", config->backend->name);
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  RETURN_IF_FAILED(
+      rank_place(p, &gpu_backend_cuda, config->device, config->binding, config->expect, &device));
+  status = agree_status(p->comm, p->rank == 0 ? study_here(p, device, out) : STATUS_OK);
+  gpu_close(device);
+  return status;
+}
 
 static status_t gemm_program_run(int *ended)
 {

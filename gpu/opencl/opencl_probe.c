@@ -208,14 +208,6 @@ static void list_platform(cl_platform_id platform, cl_device_type type, struct o
   free(ids);
 }
 
-/** CPUs that the driver gives no UUID take the host's. */
-static void identify_cpus(struct opencl_probed *entries, int n)
-{
-  for (int i = 0; i < n; i++)
-    if (entries[i].info.is_cpu && !entries[i].info.uuid[0])
-      host_uuid(entries[i].info.uuid, sizeof entries[i].info.uuid);
-}
-
 void opencl_list(struct opencl_probed **entries, int *n, char reason[GPU_TEXT_MAX])
 {
   static const cl_device_type order[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU};
@@ -233,7 +225,11 @@ void opencl_list(struct opencl_probed **entries, int *n, char reason[GPU_TEXT_MA
   for (size_t t = 0; t < sizeof order / sizeof *order; t++)
     for (cl_uint p = 0; p < count; p++) list_platform(platforms[p], order[t], entries, n, &unusable);
   free(platforms);
-  identify_cpus(*entries, *n);
+  /* CPUs without a UUID of the driver take the host's. */
+  for (int i = 0; i < *n; i++) {
+    struct gpu_device_info *info = &(*entries)[i].info;
+    if (info->is_cpu && !info->uuid[0]) host_uuid(info->uuid, sizeof info->uuid);
+  }
   reason[0] = '\0';
   if (!*n && unusable)
     snprintf(reason, GPU_TEXT_MAX, "%d OpenCL devices, none available with a compiler and OpenCL 1.2",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/measure/judging.h"
+#include "himeno/measure/measure.h"
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"

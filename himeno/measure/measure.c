@@ -14,7 +14,6 @@
 #include "base/stop.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "himeno/measure/judging.h"
 #include "himeno/result/ranks.h"
 #include "suite/progress.h"
 
@@ -25,9 +24,9 @@
 #define OFFICIAL_SECONDS      60.0
 #define PARTIAL_SECONDS       1.0  /* from one partial document to the next, at least */
 #define PARTIAL_SHARE         20.0 /* and so many times as long as the last one took */
-/* Sweeps between check points that last so long are paused behind in timed blocks too: a pause
- * costs some 30 us, untimed, and as much in the first launches after it. Else every so many timed
- * blocks one with pauses runs between them. */
+/* If sweeps between check points take this long, timed blocks pause there too: a pause costs some
+ * 30 us, untimed, and as much in the first launches after it. Otherwise an untimed block with
+ * pauses runs after this many timed blocks. */
 #define PAUSE_SECONDS     0.02
 #define CHECK_BLOCK_EVERY 20
 #define NOISE_SECONDS     10.0 /* of further blocks, until their noise is known */
@@ -66,8 +65,8 @@ static status_t ceiling_measure(struct solver *solver, double points, struct cei
 
 /* ---- the partial document ---- */
 
-/* What has measured nothing yet replaces no document of an earlier run, and what is no file takes
- * one document, the last. */
+/* A run that has measured nothing yet does not overwrite the document of an earlier one. A pipe or
+ * device gets only the final document. */
 static int measure_is_due(const char *json, int n_samples)
 {
   static int ours;
@@ -106,7 +105,8 @@ status_t himeno_partial_write(const struct himeno_measurement *m)
 
 /* ---- timed blocks ---- */
 
-/* Rank 0's clock decides for all; any rank's signal and any rank's need do. */
+/* Rank 0's clock decides for all ranks; a signal to any rank, or the need of any rank, also
+ * does. */
 status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
 {
   enum { ELAPSED, STOP, MORE, WROTE, FACTS };
@@ -144,7 +144,8 @@ status_t himeno_block_add(struct himeno_measurement *m, const struct solver_bloc
   return STATUS_OK;
 }
 
-/* Of the blocks' times and of this rank's own computing in them, unless no check needs to know. */
+/* Whether the noise of the blocks' times, and of this rank's own computing in them, is known as
+ * well as the checks require. */
 static int measure_noise_known(const struct himeno_measurement *m)
 {
   const struct record *record = m->record;
@@ -172,7 +173,7 @@ static int measure_needs_more(struct himeno_measurement *m, double begin, double
   return elapsed < m->noise_until && !measure_noise_known(m);
 }
 
-/* Without a reference blocks are still held against each other. */
+/* Even without a reference, blocks are compared with each other. */
 static int compares(const struct himeno_config *config)
 {
   return config->verify != HIMENO_VERIFY_OFF;
@@ -232,8 +233,8 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
   return solver_baseline_take(grid, &block, &v->points);
 }
 
-/* Blocks begin once each rank's window has, so that none is shorter than what was asked for.
- * \a wanted is negative where nobody knows it. */
+/* Blocks begin after each rank's energy window has, so that no window is too short. \a wanted is
+ * negative if unknown. */
 static status_t timing_begin(struct himeno_measurement *m, double wanted)
 {
   progress_begin("measuring idle power");
@@ -317,7 +318,7 @@ static status_t other_ceiling(struct himeno_measurement *m, const struct ceiling
   return status;
 }
 
-/* Behind the blocks too, and with the other data. */
+/* Measures the ceiling after the blocks, and with the other data. */
 static status_t ceiling_finish(struct himeno_measurement *m, double points, struct ceiling *ceiling)
 {
   RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));

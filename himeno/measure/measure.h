@@ -11,7 +11,7 @@
 #include "himeno/result/result.h"
 #include "judge/judge.h"
 
-/** What is measured, with what, and into what. */
+/** State of a measurement. */
 struct himeno_measurement {
   const struct himeno_choice *choice;
   const struct judge_plan *plan;
@@ -29,7 +29,7 @@ struct himeno_measurement {
 
 /** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and
  * after them, and fills the result. Collective. STATUS_WRONG when a block differs from \a value,
- * which may be sharpened on the way. */
+ * which may be completed meanwhile. */
 status_t himeno_measure(struct himeno_measurement *measurement, struct verify_value *value);
 
 /** \brief Counts a timed block: its time, phases and telemetry, and its values as the last ones. */
@@ -44,5 +44,18 @@ status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin,
 /** \brief Collective: gathers the ranks, once there is a solver, and writes the partial document
  * where there is a file to keep up to date. */
 status_t himeno_partial_write(const struct himeno_measurement *measurement);
+
+/* The document of a run is written as text, read again, and judged as himeno-judge judges a stored
+ * one: by --accept, and by --reference. */
+
+/** \brief Collective: once grid and kernel are chosen, plans the measurement, on all ranks.
+ * STATUS_USAGE if the reference is of another run, or a soak cannot be held against the policy. */
+status_t himeno_plan(const struct himeno_choice *choice, const struct judge_limits *limits,
+                     struct judge_plan *plan);
+
+/** \brief The document of the result as it is, judged by \a limits. Rank 0; the caller frees both,
+ * the document last. STATUS_ENVIRONMENT if memory ran out; the verdict is in \a judged. */
+status_t himeno_judge(const struct himeno_choice *choice, const struct himeno_result *result,
+                      const struct judge_limits *limits, struct judged *judged, json_t **document);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "base/stats.h"
 #include "himeno/report/report.h"
-#include "himeno/result/paths.h"
+#include "himeno/result/ranks.h"
 #include "suite/progress.h"
 
-/* What is judged comes later: himeno_judge. */
+/* Verdicts are added later by himeno_judge. */
 static const struct judged unjudged;
 
 void himeno_grid_document(struct doc *d, const struct himeno_choice *choice)
@@ -199,7 +199,7 @@ static void phases_document(struct doc *d, const struct himeno_ranks *ranks)
   doc_end(d);
 }
 
-/* What went through a pair in its measurement, and what the device counted of it. */
+/* Bytes sent to a neighbour in its measurement, and the device's counts of them. */
 static void himeno_sent_document(struct doc *d, const struct himeno_path *p)
 {
   if (!doc_object(d, "sent", DOC_OPTIONAL,
@@ -265,7 +265,8 @@ static void himeno_paths_document(struct doc *d, const char *otherwise, const st
   doc_end(d);
 }
 
-/* Of the device's own compute time, which is unknown if ranks take turns on it. */
+/* Share of the ceiling by the device's own compute time, which is unknown if ranks take turns on
+ * it. */
 static double rank_share(const struct himeno_rank *rank)
 {
   if (!(rank->ceiling > 0 && rank->compute > 0) || rank->row.shared) return NAN;

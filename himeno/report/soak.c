@@ -55,14 +55,6 @@ void soak_found_document(struct doc *d, const char *name, const struct soak_foun
   doc_end(d);
 }
 
-/* Ranks that share a device take turns. */
-static double device_days(const struct himeno_ranks *ranks, double seconds)
-{
-  double devices = 0;
-  for (int r = 0; r < ranks->n; r++) devices += 1.0 / (1 + ranks->rank[r].row.shared);
-  return devices * seconds / DAY;
-}
-
 static double share_of(const struct himeno_ranks *ranks, int rank)
 {
   const struct record_telemetry *t = &ranks->rank[rank].telemetry;
@@ -77,7 +69,9 @@ static double share_of(const struct himeno_ranks *ranks, int rank)
 
 struct worth soak_worth(const struct soak_result *r, const struct himeno_ranks *ranks, double seconds)
 {
-  struct worth w = {device_days(ranks, seconds), INFINITY, r->wrong_blocks};
+  double devices = 0; /* ranks that share a device take turns */
+  for (int n = 0; n < ranks->n; n++) devices += 1.0 / (1 + ranks->rank[n].row.shared);
+  struct worth w = {devices * seconds / DAY, INFINITY, r->wrong_blocks};
   for (int n = 0; n < ranks->n; n++) worth_add(&w, share_of(ranks, n));
   return w;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "himeno/result/paths.h"
+/* The paths between neighbours, each pair in isolation: latency and bandwidth, for the checks of an
+ * acceptance. Pairs along one direction are measured at once, in two halves that share no rank, by
+ * the run's transport or its fallback. An exchange of one float gives the latency, and the extra
+ * time of a larger one the bandwidth, in both directions at once. */
+#include "himeno/result/ranks.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,7 +64,7 @@ static int partner_of(const struct decomp *decomp, const struct halo_plan *plan,
   return -1;
 }
 
-/* Where no rank has a partner there is nothing to do. */
+/* Returns at once if no rank has a partner. */
 static status_t half_round(const struct himeno_choice *choice, struct telemetry *device, int m, int peer,
                            struct path_probe *probes)
 {

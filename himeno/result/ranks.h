@@ -6,15 +6,57 @@
 
 #include "base/stats.h"
 #include "comm/ranks/placement.h"
-#include "himeno/result/paths.h"
 #include "himeno/result/record.h"
 #include "suite/ranks.h"
 #include "gpu/telemetry.h"
 #include "himeno/solver/solver.h"
+#include "himeno/config/choice.h"
 
-/** A shorter window tells nothing: steps of the counter and warming are too much of it. */
+/** The medium of a message's bytes, by the device's counters. */
+enum path_medium {
+  MEDIUM_UNKNOWN,
+  MEDIUM_NVLINK,
+  MEDIUM_PCIE,      /**< to the neighbour or to the host, which the counters cannot distinguish */
+  MEDIUM_HOST,      /**< through the host, as the transport does */
+  MEDIUM_DISGUISED, /**< by PCIe, although there are NVLinks and the transport bypasses the host */
+  PATH_MEDIA
+};
+extern const char *const path_medium_names[PATH_MEDIA]; /**< NULL for the first */
+
+/** An acceptance's measurement of a path; zeros if it was not measured. */
+struct path_probe {
+  double seconds; /**< of an exchange of one float */
+  double bytes_per_second;
+  double sent;                   /**< bytes during the measurement, 0 if nothing counted */
+  struct telemetry_sent counted; /**< what the device counted of them */
+  int nvlinks;                   /**< of the device that are active; -1 unknown */
+};
+
+/** How one message of a rank travels. */
+struct himeno_path {
+  int peer;
+  char face[8];
+  int64_t bytes;
+  char used[16];
+  char why[GPU_TEXT_MAX]; /**< "" if it is the transport of the run */
+  char handover[16];      /**< of halo_path, and why */
+  char handover_why[GPU_TEXT_MAX];
+  struct path_probe probe;
+  enum path_medium medium; /**< on rank 0 */
+};
+
+/** \brief Collective, before there is a solver: measures the paths of this rank's messages. */
+status_t paths_probe(const struct himeno_choice *choice, struct path_probe probes[HALO_MESSAGES_MAX]);
+
+/** \brief Where at least nine tenths of what was sent were counted. Unknown to other hosts: PCIe
+ * leads to their network cards too. */
+enum path_medium path_medium(const struct himeno_path *path, int within_host);
+
+/** A shorter window is not used: the counter's steps and the warm-up are too large a share of
+ * it. */
 #define ENERGY_SECONDS_MIN 10.0
-/** Where less of the window is in sweeps, it tells of the pauses between blocks. */
+/** A window with a smaller share in sweeps is not used: it mostly measures pauses between
+ * blocks. */
 #define ENERGY_SWEEPING_MIN 0.5
 
 /** A rank's window. */
@@ -27,8 +69,8 @@ struct energy {
   int64_t sweeps;
 };
 
-/** \brief Begins a window that is to last about \a wanted seconds, negative where nobody knows.
- * With enough of them the device idles before it, for 0.2 to 1 s. */
+/** \brief Begins a window planned to last \a wanted seconds, negative if unknown. If that is long
+ * enough, the device first idles for 0.2 to 1 s. */
 void energy_begin(struct telemetry *telemetry, double wanted, struct energy *energy);
 
 /** \brief A block of the window. */
@@ -36,7 +78,7 @@ void energy_add(struct energy *energy, const struct solver_block *block);
 
 void energy_end(struct telemetry *telemetry, struct energy *energy);
 
-/** \brief Joules of all sweeps; 0 where the window tells nothing. */
+/** \brief Joules of all sweeps; 0 if the window cannot be used. */
 double energy_of_sweeps(const struct energy *energy);
 
 /** One rank as the report shows it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What each rank saw beside each timed block: compute and exchange apart, and the device's
- * own state. */
+ * \brief Each rank's record of each timed block: compute and exchange separately, and the device's
+ * state. */
 #ifndef HIMENO_RESULT_RECORD_H
 #define HIMENO_RESULT_RECORD_H
 
@@ -10,7 +10,33 @@
 #include "comm/ranks/placement.h"
 #include "gpu/telemetry.h"
 #include "himeno/solver/solver.h"
-#include "suite/series.h"
+
+/** Most rows of a rank; with many ranks each has fewer, so that all have at most
+ * SERIES_ROWS_ALL. */
+#define SERIES_ROWS_MAX 1024
+#define SERIES_ROWS_MIN 8
+#define SERIES_ROWS_ALL 16384
+
+/** A device's samples after each timed block, in a bounded number of rows. A row holds one block
+ * until the rows are full. Then each two neighbours become one row with the worse of each value, so
+ * that a long run loses resolution but no hot period. */
+struct series {
+  int most;   /**< rows, even */
+  int each;   /**< blocks a row; the last row may have fewer */
+  int blocks; /**< so far */
+  struct telemetry_sample rows[SERIES_ROWS_MAX];
+};
+
+/** \brief An empty series of one of \a ranks ranks. */
+void series_open(struct series *series, int ranks);
+
+void series_add(struct series *series, const struct telemetry_sample *sample);
+
+int series_rows(const struct series *series);
+
+/** \brief The worse of two samples into \a worst: most watts and degrees, least clocks, all
+ * reasons. */
+void series_worst(struct telemetry_sample *worst, const struct telemetry_sample *other);
 
 /** At most this many blocks of a rank are kept: when there are more, every second is dropped, again
  * and again. Many ranks keep RECORDS_ALL together, and each at least RECORDS_MIN. */
@@ -33,8 +59,8 @@ struct record_when {
 /** Changes of a rank's device that are kept, the first ones; all are counted. */
 #define RECORD_CHANGES_MAX 32
 
-/** NVLink CRC errors are told as a rate over this long at least, as DCGM does: sound links have had
- * more in one second. */
+/** NVLink CRC errors are reported as a rate over at least this long, as DCGM does: sound links have
+ * had more in one second. */
 #define RECORD_RATE_SECONDS 60.0
 
 /** A fact that was another one after an earlier block. */
@@ -56,7 +82,7 @@ struct record_telemetry {
   int each, rows; /**< blocks a row, and rows, of the series; the same on all ranks */
   int n_changes;
   struct record_change changes[RECORD_CHANGES_MAX];
-  /** NVLink CRC errors a second: the most over stretches of RECORD_RATE_SECONDS; −1 where they
+  /** NVLink CRC errors per second: the highest over periods of RECORD_RATE_SECONDS; −1 if they
    * cannot be read */
   double crc_rate;
   double starved; /**< share of the timed part that a busy thread waited for a core; −1 unknown */
@@ -92,15 +118,14 @@ void record_close(struct record *record);
 /** \brief The timed part begins. */
 void record_begin(struct record *record);
 
-/** \brief A timed block has ended: takes the sample of it, and looks at the device's state unless
- * that would take more than a twentieth of the time; then a later block does. STATUS_ENVIRONMENT
- * when memory ran out. */
+/** \brief Records a timed block. Also polls the device's state unless that would take more than a
+ * twentieth of the time; then a later block does. STATUS_ENVIRONMENT when memory ran out. */
 status_t record_add(struct record *record, const struct solver_block *block);
 
 /** \brief All timed blocks have ended. */
 void record_finish(struct record *record);
 
-/** \brief Widens \a all by what another device did. */
+/** \brief Widens the ranges of \a all by another device's. */
 void record_merge(struct record_telemetry *all, const struct record_telemetry *other);
 
 /** \brief How much the counter rose, from before the first block to after the last; −1 where it

@@ -40,14 +40,6 @@ static status_t himeno_run_choose(struct himeno_config *c, struct himeno_choice 
   return c->kernel || c->kernel_file || c->ladder ? STATUS_OK : himeno_tune(choice);
 }
 
-/* The verdict of the document. Policy and reference were read at the start, so nothing here fails
- * for a bad file. */
-static status_t himeno_run_judge(struct himeno_run *run)
-{
-  RETURN_IF_FAILED(himeno_judge(&run->choice, &run->result, &run->limits, &run->judged, &run->document));
-  return run->judged.verdict;
-}
-
 static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m, struct verify_value *value)
 {
   const struct placement *p = &run->choice.placement;
@@ -66,7 +58,9 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
     RETURN_IF_FAILED(wrong_explain(&solver, p, run->solver));
   RETURN_IF_FAILED(himeno_ranks_gather(p, run->solver, run->record, r));
   RETURN_IF_FAILED(himeno_counts_gather(p->comm, solver_grid(run->solver), &r->counts));
-  status = agree_status(p->comm, p->rank == 0 ? himeno_run_judge(run) : STATUS_OK);
+  /* Policy and reference were read at the start, so nothing here fails for a bad file. */
+  status = p->rank ? STATUS_OK : himeno_judge(&run->choice, r, &run->limits, &run->judged, &run->document);
+  status = agree_status(p->comm, p->rank || status != STATUS_OK ? status : run->judged.verdict);
   r->verdict = status_worst(r->verdict, status);
   r->ended = status != STATUS_FAULT && status != STATUS_HANG;
   return r->verdict;

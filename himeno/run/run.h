@@ -5,7 +5,7 @@
 #define HIMENO_RUN_RUN_H
 
 #include "himeno/config/choice.h"
-#include "himeno/measure/judging.h"
+#include "himeno/measure/measure.h"
 #include "himeno/result/result.h"
 
 struct himeno_run {
@@ -23,11 +23,11 @@ struct himeno_run {
 
 /* ---- the ladder ---- */
 
-/** \brief Runs every kernel that stands on the backend's ladder, and the user's own above them, in
- * rounds of turns; rank 0 shows each rung as it ends.
+/** \brief Runs every kernel of the backend's ladder, and the user's own after them, in alternating
+ * rounds; rank 0 prints each rung as it ends.
  *
- * Collective. STATUS_WRONG when a rung's result is wrong; a rung that cannot run here is passed
- * over and says so. The caller frees \a ladder, also when this fails. */
+ * Collective. STATUS_WRONG when a rung's result is wrong; a rung that cannot run here is skipped
+ * with the reason. The caller frees \a ladder, also when this fails. */
 status_t himeno_ladder(struct himeno_choice *choice, const struct verify_value *value,
                        struct himeno_result *result, struct himeno_ladder **ladder);
 void himeno_ladder_free(struct himeno_ladder *ladder);

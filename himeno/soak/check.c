@@ -91,24 +91,7 @@ static status_t fields_check(struct solver_grid *grid, const struct soak_known *
   return array_check(grid, SOLVER_OLDER, k->field[data][pass - 1], wrong);
 }
 
-static status_t coefficients_check(struct solver_grid *grid, const struct soak_known *k,
-                                   enum himeno_data data, unsigned *wrong)
-{
-  for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
-    RETURN_IF_FAILED(array_check(grid, a, k->coefficient[data][a], wrong));
-  return STATUS_OK;
-}
-
 /* ---- passes ---- */
-
-static void pass_add(struct soak_block *b, const struct solver_block *pass)
-{
-  b->seconds += pass->seconds;
-  b->sweeps += pass->sweeps;
-  b->gosa = pass->gosa;
-  b->checksum = pass->checksum;
-  for (int p = 0; p < HIMENO_PHASES; p++) b->phase_sums[p] += pass->phases[p] * pass->sweeps;
-}
 
 /* Runs passes until one is wrong, at most \a passes; the coefficients are checked when it ends. */
 static status_t soak_passes_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
@@ -121,13 +104,18 @@ static status_t soak_passes_run(struct solver *s, struct soak_known *k, MPI_Comm
   RETURN_IF_FAILED(solver_fill(grid, data));
   for (int p = 1; p <= passes && !b->wrong; p++) {
     RETURN_IF_FAILED(solver_block_continue(s, k->depth, 0, &block));
-    pass_add(b, &block);
+    b->seconds += block.seconds;
+    b->sweeps += block.sweeps;
+    b->gosa = block.gosa;
+    b->checksum = block.checksum;
+    for (int f = 0; f < HIMENO_PHASES; f++) b->phase_sums[f] += block.phases[f] * block.sweeps;
     b->sweep = p * k->depth;
     if (p % every && p < passes) continue;
     RETURN_IF_FAILED(fields_check(grid, k, data, p, wrong));
     RETURN_IF_FAILED(soak_any(comm, *wrong != 0, &b->wrong));
   }
-  RETURN_IF_FAILED(coefficients_check(grid, k, data, wrong));
+  for (int a = 0; a < HIMENO_COEFFICIENTS; a++)
+    RETURN_IF_FAILED(array_check(grid, a, k->coefficient[data][a], wrong));
   return soak_any(comm, *wrong != 0, &b->wrong);
 }
 
@@ -185,8 +173,8 @@ static status_t arrays_compare(struct solver_grid *grid, struct solver_grid *ref
   return status;
 }
 
-/* The reference at the same sweep, and its sums of both fields; fields that were not checked on the
- * way are looked at too. */
+/* Runs the reference to the same sweep and compares the wrong arrays; also both fields if they were
+ * not checked since. */
 static status_t soak_explain(struct solver_grid *grid, struct soak_known *k, MPI_Comm comm,
                              enum himeno_data data, unsigned wrong, struct soak_block *b)
 {

@@ -117,14 +117,6 @@ void himeno_soak_schema(struct doc *d)
   line_document(d, &none, HIMENO_DENSE);
 }
 
-static status_t soak_line_add(struct soak *s, enum himeno_data data)
-{
-  struct doc d;
-  doc_open(&d, 0);
-  line_document(&d, s, data);
-  return soak_log_add(s->log, doc_close(&d), s->m->choice->config->soak_log);
-}
-
 /* A wrong block ends early; its sample is scaled to a whole block, so that it adds no noise. */
 static status_t soak_block_add(struct soak *s)
 {
@@ -153,7 +145,12 @@ static status_t soak_block_step(struct soak *s, enum himeno_data data)
     r->wrong_blocks += s->block.wrong;
   }
   if (status == STATUS_OK && config->soak_log) status = soak_devices_gather(s->m->record, &s->devices);
-  if (status == STATUS_OK && s->log) status = soak_line_add(s, data);
+  if (status == STATUS_OK && s->log) {
+    struct doc d;
+    doc_open(&d, 0);
+    line_document(&d, s, data);
+    status = soak_log_add(s->log, doc_close(&d), config->soak_log);
+  }
   return agree_status(comm, status);
 }
 
@@ -191,16 +188,6 @@ static status_t soak_open(struct soak *s, const struct solver_config *config)
   return soak_known_open(config, passes > 0 ? passes : 1, &s->known);
 }
 
-static void soak_close(struct soak *s)
-{
-  soak_known_close(&s->known);
-  soak_devices_close(&s->devices);
-  if (s->log) fclose(s->log);
-  free(s->gathered);
-  free(s->counts);
-  free(s->found);
-}
-
 status_t himeno_soak(struct himeno_measurement *m)
 {
   struct soak s = {.m = m};
@@ -211,7 +198,12 @@ status_t himeno_soak(struct himeno_measurement *m)
   record_begin(m->record);
   if (status == STATUS_OK) status = soak_blocks_run(&s);
   if (status == STATUS_OK) m->result->verification.source = s.known.reference.source;
-  soak_close(&s);
+  soak_known_close(&s.known);
+  soak_devices_close(&s.devices);
+  if (s.log) fclose(s.log);
+  free(s.gathered);
+  free(s.counts);
+  free(s.found);
   if (status != STATUS_OK || m->result->soak.wrong_blocks == 0) return status;
   return log_fail(STATUS_WRONG, "%d of %d blocks were wrong", m->result->soak.wrong_blocks,
                   m->result->soak.blocks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What one block left behind, and whether later ones leave the same: each rank's own gosa of every
- * sweep, which its kernels sum anyway, finds a fault in a sweep before it heals; sums find what no
- * sweep writes. */
+/* The first block's results, with which later blocks are compared: each rank's own gosa of every
+ * sweep, which its kernels sum anyway, reveals a fault in a sweep before it heals; checksums reveal
+ * changes of memory that no sweep writes. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -32,14 +32,10 @@ void solver_baseline_free(struct solver_baseline *b)
   free(b);
 }
 
-static struct box held(const struct layout *l)
-{
-  return (struct box){{0, 0, 0}, {l->extent[0], l->extent[1], l->extent[2]}};
-}
-
 static status_t baseline_coefficients_sum(struct solver_grid *grid, int first, int n, uint64_t *sum)
 {
-  const struct box box = held(&grid->fields.layout);
+  const int64_t *extent = grid->fields.layout.extent;
+  const struct box box = {{0, 0, 0}, {extent[0], extent[1], extent[2]}};
   return grid->set->checksum(grid->exec, grid->compute, &grid->fields.coefficient[first], n, &box, sum);
 }
 
@@ -116,8 +112,8 @@ static status_t checks_compare(const struct solver_baseline *b, const struct sol
   return STATUS_OK;
 }
 
-/* Fixed points stand in both fields, and the last sweep wrote the other one. What the older field
- * holds depends on where the last launch began. */
+/* Fixed points are in both fields, and the last sweep wrote the other one. The content of the older
+ * field depends on where the last launch began. */
 static status_t older_compare(struct solver_grid *grid, int cut, const char *what)
 {
   struct solver_baseline *b = grid->baseline;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of sweeps, timed and summed up, and the ceiling beside them. */
+/* Blocks of sweeps, timed and summed up, and the ceiling. */
 #include <string.h>
 
 #include "base/log.h"
@@ -8,8 +8,8 @@
 #include "himeno/solver/state.h"
 #include "suite/progress.h"
 
-/* Sweeps of the next pass: of single ones without neighbours an odd number, after which the newest
- * p is where it is after one. */
+/* Number of sweeps in the next pass. Without neighbours, several single sweeps run in one launch;
+ * their number is odd, so that the result is in the same buffer as after one sweep. */
 static int pass_depth(const struct solver_grid *grid, const struct halo_route *route, int left)
 {
   const struct himeno_kernel *kernel = grid->kernel;
@@ -37,8 +37,8 @@ static status_t block_passes_run(struct solver_passes *p, struct solver_grid *gr
   return p->halo.unattended ? solver_passes_end(p) : STATUS_OK;
 }
 
-/* Records a block that needs no host, unless the last one was alike or it is one launch anyway. A
- * part of a block has slots of its own: it is not recorded. */
+/* Captures a whole block as a graph if the host need not act during it. A graph with the same
+ * length and start buffer is reused. Resident kernels need none: they are one launch already. */
 static status_t block_graph_prepare(struct solver_graph *graph, struct solver_passes *p,
                                     struct solver_grid *grid, int sweeps)
 {
@@ -55,7 +55,7 @@ static status_t block_graph_prepare(struct solver_graph *graph, struct solver_pa
   return STATUS_OK;
 }
 
-/* Other ranks may be held up, or hold up this one's device. */
+/* With neighbours the route waits: ranks may hold each other up. */
 static status_t block_queue_wait(struct halo_route *route, struct gpu_queue *queue)
 {
   return route ? halo_route_wait(route, queue) : gpu_sync(queue);
@@ -82,7 +82,7 @@ static status_t local_finish(struct solver_passes *p, const struct solver_grid *
   return STATUS_OK;
 }
 
-/* Where passes leave no timestamps: the time of the sweeps, less what the exchange held up. */
+/* For passes without timestamps: the time of the sweeps, less the delays by the exchange. */
 static status_t compute_time(struct solver_passes *p, const struct solver_outcome *o)
 {
   double block, held = 0;
@@ -113,21 +113,6 @@ int solver_check_sweeps(const struct himeno_kernel *kernel)
                                               : SOLVER_CHECK_SWEEPS / kernel->sweeps * kernel->sweeps;
 }
 
-/* The part that begins at \a first ends at the next check point, or at \a stop. */
-static struct segment segment_next(int first, int sweeps, int every, int stop)
-{
-  const int next = every ? first / every * every + every : sweeps;
-  return (struct segment){first, next < stop ? next : stop};
-}
-
-/* p is summed at check points and at the end, after the timed part; ranks add theirs later. */
-static status_t check_point(struct solver_grid *grid, struct solver_outcome *o, int sweeps)
-{
-  struct solver_check *check = &o->checks[o->n_checks++];
-  *check = (struct solver_check){.sweeps = sweeps};
-  return solver_array_checksum(grid, SOLVER_NEWEST, &check->checksum);
-}
-
 /* All parts of a block of \a sweeps, each timed from a barrier to the moment in which its device
  * and halos are done. */
 static status_t segments_run(struct solver *s, int cut, int sweeps)
@@ -140,9 +125,10 @@ static status_t segments_run(struct solver *s, int cut, int sweeps)
   memset(o->phases, 0, sizeof o->phases);
   o->n_parts = o->n_checks = 0;
   for (struct segment g = {0, 0}; g.end < sweeps;) {
+    const int next = every ? g.end / every * every + every : sweeps; /* check point */
     int stop = sweeps;
     if (s->config.faults) RETURN_IF_FAILED(s->config.faults(grid, g.end, sweeps, &stop));
-    g = segment_next(g.end, sweeps, every, stop);
+    g = (struct segment){g.end, next < stop ? next : stop};
     const int whole = g.end - g.first == sweeps;
     if (whole) RETURN_IF_FAILED(block_graph_prepare(&s->graph, p, grid, sweeps));
 
@@ -161,7 +147,12 @@ static status_t segments_run(struct solver *s, int cut, int sweeps)
 
     RETURN_IF_FAILED(route ? exchanged_finish(p, o) : local_finish(p, grid, o, g));
     for (int n = 0; n < HIMENO_PHASES; n++) o->phases[n] += p->phases[n];
-    if (g.end == sweeps || (every && g.end % every == 0)) RETURN_IF_FAILED(check_point(grid, o, g.end));
+    if (g.end == sweeps || (every && g.end % every == 0)) {
+      /* Outside the timed part; the ranks' sums are added later. */
+      struct solver_check *check = &o->checks[o->n_checks++];
+      *check = (struct solver_check){.sweeps = g.end};
+      RETURN_IF_FAILED(solver_array_checksum(grid, SOLVER_NEWEST, &check->checksum));
+    }
     progress_tick();
   }
   return STATUS_OK;

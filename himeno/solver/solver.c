@@ -69,13 +69,6 @@ static status_t coefficient_alloc(const struct solver_config *config, struct sol
   return gpu_part(config->device, grid->padded[a], pad, bytes, array);
 }
 
-static void coefficient_free(struct gpu_device *device, struct solver_grid *grid, int a)
-{
-  struct gpu_mem *array = &grid->fields.coefficient[a], *whole = &grid->padded[a];
-  if (whole->handle && array->handle) gpu_part_end(device, array);
-  gpu_free(device, whole->handle ? whole : array);
-}
-
 static status_t solver_fields_alloc(const struct solver_config *config, struct solver_grid *grid)
 {
   struct himeno_fields *fields = &grid->fields;
@@ -86,18 +79,6 @@ static status_t solver_fields_alloc(const struct solver_config *config, struct s
                                       himeno_field_bytes(config->kernel, &fields->layout, a), &fields->p[a]));
   for (int a = 0; a < HIMENO_COEFFICIENTS; a++) RETURN_IF_FAILED(coefficient_alloc(config, grid, a, bytes));
   return gpu_alloc(device, (size_t)config->max_sweeps * sizeof(double), &fields->gosa);
-}
-
-static status_t solver_events_create(struct gpu_device *device, struct solver_outcome *outcome,
-                                     struct solver_passes *passes)
-{
-  RETURN_IF_FAILED(gpu_event_create(device, &outcome->begin));
-  RETURN_IF_FAILED(gpu_event_create(device, &outcome->end));
-  RETURN_IF_FAILED(gpu_event_create(device, &passes->gosa.event));
-  for (int r = 0; r < PASS_RING; r++)
-    for (int m = 0; m < PASS_MARKS; m++)
-      RETURN_IF_FAILED(gpu_event_create(device, &passes->ring[r].event[m]));
-  return STATUS_OK;
 }
 
 static status_t solver_outcome_create(const struct solver_config *config, struct solver_outcome *outcome,
@@ -126,7 +107,12 @@ static status_t solver_device_open(struct solver *s)
   struct gpu_device *device = s->config.device;
   struct solver_grid *grid = &s->grid;
   RETURN_IF_FAILED(gpu_queue_create(device, GPU_NORMAL, &grid->compute));
-  RETURN_IF_FAILED(solver_events_create(device, &s->outcome, &s->passes));
+  RETURN_IF_FAILED(gpu_event_create(device, &s->outcome.begin));
+  RETURN_IF_FAILED(gpu_event_create(device, &s->outcome.end));
+  RETURN_IF_FAILED(gpu_event_create(device, &s->passes.gosa.event));
+  for (int r = 0; r < PASS_RING; r++)
+    for (int m = 0; m < PASS_MARKS; m++)
+      RETURN_IF_FAILED(gpu_event_create(device, &s->passes.ring[r].event[m]));
   RETURN_IF_FAILED(solver_fields_alloc(&s->config, grid));
   RETURN_IF_FAILED(solver_outcome_create(&s->config, &s->outcome, &s->passes.gosa));
   RETURN_IF_FAILED(grid->set->open(device, &grid->fields, grid->kernel, &grid->exec));
@@ -212,7 +198,11 @@ void solver_close(struct solver *s)
   gpu_free_host(device, GPU_HOST_PINNED, gosa->host);
   gpu_queue_destroy(gosa->queue);
   gpu_free(device, &fields->gosa);
-  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) coefficient_free(device, grid, a);
+  for (int a = 0; a < HIMENO_COEFFICIENTS; a++) {
+    struct gpu_mem *array = &fields->coefficient[a], *whole = &grid->padded[a];
+    if (whole->handle && array->handle) gpu_part_end(device, array);
+    gpu_free(device, whole->handle ? whole : array);
+  }
   for (int a = 0; a < 2; a++) halo_field_free(s->config.transport, device, &fields->p[a]);
   for (int r = 0; r < PASS_RING; r++)
     for (int m = 0; m < PASS_MARKS; m++) gpu_event_destroy(s->passes.ring[r].event[m]);

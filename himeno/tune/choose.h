@@ -6,6 +6,7 @@
 #define HIMENO_TUNE_CHOOSE_H
 
 #include "himeno/config/choice.h"
+#include <stddef.h>
 
 /** \brief Fills kernel, transport, size, global extents and cut of \a choice, whose device is open.
  * Collective; ranks agree. */
@@ -34,5 +35,17 @@ status_t himeno_transport_rule(struct himeno_choice *choice);
 /** \brief -x auto: measures a few exchanges by each transport, unless one was asked for, and takes
  * the fastest. */
 status_t himeno_transport_tune(struct himeno_choice *choice);
+
+/* The tune cache: a file that remembers the fastest kernels, himeno-gpu/tune.json in
+ * $XDG_CACHE_HOME or ~/.cache, or the file that HIMENO_TUNE_CACHE names. Its faults are warnings,
+ * never errors. One process writes at a time, and readers see the old file or the new one. A file
+ * of another format is never replaced: the variable may name any file. */
+
+/** \brief Reads the kernel remembered for \a key into \a kernel. Returns 1 if there is one. A
+ * damaged file counts as empty, with a warning. */
+int tune_cache_find(const char *key, char *kernel, size_t size);
+
+/** \brief Remembers \a kernel with its rate for \a key. Returns 1 on success, else warns. */
+int tune_cache_store(const char *key, const char *kernel, double gflops);
 
 #endif

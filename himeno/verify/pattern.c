@@ -78,14 +78,6 @@ static struct axis axis_of(const struct pattern *p, int d, double least)
   return a;
 }
 
-static struct axis axis_fullest(const struct pattern *p, int d)
-{
-  int64_t most = 1;
-  for (int64_t x = 0; x < p->hi[d] - p->lo[d]; x++)
-    if (along(p, d)[x] > most) most = along(p, d)[x];
-  return axis_of(p, d, most * INDEX_SHARE > 1 ? most * INDEX_SHARE : 1);
-}
-
 /* The least distance at which the indices repeat from the first to the last, often enough to be a
  * rule; 0: there is none. */
 static int64_t period(const struct axis *a)
@@ -135,7 +127,7 @@ static void run_text(const struct axis *a, char *text, size_t size)
     put(text, size, "from %c = %" PRId64 " to %" PRId64, a->letter, first, last);
 }
 
-/* What no rule describes: the indices themselves, or how many they are. */
+/* Indices that follow no rule: a list, or their number. */
 static void list_text(const struct axis *a, char *text, size_t size)
 {
   if (a->n > LISTED) {
@@ -191,7 +183,10 @@ static int is_product(const struct pattern *p, char text[PATTERN_TEXT_MAX])
   char where[PATTERN_TEXT_MAX - 80];
   double volume = 1, n = (double)p->counts[0];
   for (int d = 0; d < 3; d++) {
-    axes[d] = axis_fullest(p, d);
+    int64_t most = 1;
+    for (int64_t x = 0; x < p->hi[d] - p->lo[d]; x++)
+      if (along(p, d)[x] > most) most = along(p, d)[x];
+    axes[d] = axis_of(p, d, most * INDEX_SHARE > 1 ? most * INDEX_SHARE : 1);
     volume *= (double)axes[d].n;
   }
   const int64_t odd = p->counts[1];

@@ -10,13 +10,27 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
-#include "himeno/verify/known.h"
 #include "suite/progress.h"
+#include "comm/halo/grid.h"
 
 /* At least this long, even if the timed part is shorter. */
 #define REFERENCE_SECONDS 5.0
 
 const char *const verify_source_names[] = {"no", "known", "reference", "model", "rehearsal"};
+
+static const struct himeno_known known_values[] = {
+#include "himeno/verify/known_table.h" /* of known.csv */
+};
+
+const struct himeno_known *himeno_known_find(const int64_t extent[3], enum himeno_data data)
+{
+  struct grid_size size;
+  for (size_t v = 0; v < sizeof known_values / sizeof known_values[0]; v++)
+    if (known_values[v].data == data && grid_size_parse("", known_values[v].size, &size) == STATUS_OK &&
+        memcmp(size.extent, extent, sizeof size.extent) == 0)
+      return &known_values[v];
+  return NULL;
+}
 
 static status_t verify_coefficients_sum(struct solver_grid *grid, MPI_Comm comm, uint64_t *sum)
 {
@@ -56,7 +70,7 @@ void verify_value_free(struct verify_value *value)
   value->n_checks = 0;
 }
 
-/* That of a problem, but for its device. */
+/* The reference's configuration, except its device. */
 static struct solver_config reference_config(const struct solver_config *config, int max_sweeps)
 {
   struct solver_config c = *config;
@@ -151,7 +165,6 @@ status_t verify_prepare(const struct solver_config *config, enum himeno_verify m
   return reference_value(config, limit, sweeps, value);
 }
 
-/* Also one of a block on the way. */
 static status_t check_verify(const struct verify_value *value, int sweeps, const struct solver_check *is,
                              const struct solver_check *must_be, const char *what)
 {

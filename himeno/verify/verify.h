@@ -70,4 +70,19 @@ status_t verify_coefficients(struct solver_grid *grid, MPI_Comm comm, const stru
  * check point that both have. */
 status_t verify_block(const struct verify_value *value, const struct solver_block *block, const char *what);
 
+#define KNOWN_CHECKS 14
+
+/** Known values of the named sizes, and of L per rank (-w) on a few ranks, made by the reference
+ * kernel (scripts/make-known). */
+struct himeno_known {
+  const char *size;
+  enum himeno_data data;
+  uint64_t coefficients; /**< sum of the twelve constant arrays' checksums */
+  /** after exactly so many sweeps, in their order; the rest is zero */
+  struct solver_check checks[KNOWN_CHECKS];
+};
+
+/** \brief What is known of a grid and data; NULL when it is not in the table. */
+const struct himeno_known *himeno_known_find(const int64_t extent[3], enum himeno_data data);
+
 #endif

@@ -27,15 +27,15 @@ struct point {
   float is, must_be;
 };
 
-/* What a rank found: of the points that sweeps write, of the fixed ones around them, and of its own
- * part of the former alone. */
+/* A rank's findings: points that sweeps write, fixed points around them, and the former in its own
+ * part. */
 struct differences {
   struct pattern inner, fixed, own;
   struct point first[SHOWN];
   int64_t n;
 };
 
-/* Of a rank, for rank 0. */
+/* A rank's findings for rank 0. */
 struct finding {
   int64_t n;
   char text[PATTERN_TEXT_MAX];
@@ -64,7 +64,7 @@ static void point_note(struct differences *d, const struct point *p, const int64
   if (inner) pattern_add(&d->own, p->at);
 }
 
-/* One plane of both fields; their rows may stand differently in memory. */
+/* Compares one plane of both fields, whose layouts may differ. */
 static status_t plane_compare(struct solver_grid *mine, struct solver_grid *reference, int64_t i,
                               float *host[2], struct differences *d)
 {
@@ -100,16 +100,11 @@ static status_t fields_compare(struct solver_grid *mine, struct solver_grid *ref
 static status_t differences_open(const struct solver_grid *grid, struct differences *d)
 {
   const struct layout *l = solver_layout(grid);
-  struct box inner, own;
-  const int64_t none[3] = {0, 0, 0};
-  for (int a = 0; a < 3; a++) {
-    inner.lo[a] = 1;
-    inner.hi[a] = l->global[a] - 1;
-    own.lo[a] = l->owned.lo[a] + l->origin[a];
-    own.hi[a] = l->owned.hi[a] + l->origin[a];
-  }
-  RETURN_IF_FAILED(pattern_open(inner.lo, inner.hi, &d->inner));
-  RETURN_IF_FAILED(pattern_open(none, l->global, &d->fixed));
+  const int64_t none[3] = {0, 0, 0}, *g = l->global;
+  struct box own = l->owned;
+  for (int a = 0; a < 3; a++) own.lo[a] += l->origin[a], own.hi[a] += l->origin[a];
+  RETURN_IF_FAILED(pattern_open((int64_t[]){1, 1, 1}, (int64_t[]){g[0] - 1, g[1] - 1, g[2] - 1}, &d->inner));
+  RETURN_IF_FAILED(pattern_open(none, g, &d->fixed));
   return pattern_open(own.lo, own.hi, &d->own);
 }
 

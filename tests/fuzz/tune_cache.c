@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "suite/tune_cache.h"
+#include "himeno/tune/choose.h"
 #include "tests/fuzz/reader.h"
 
 const char fuzz_corpus[] = "tune-cache";

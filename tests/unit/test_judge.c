@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "himeno/measure/judging.h"
+#include "himeno/measure/measure.h"
 #include "himeno/kernels/kernels.h"
 #include "base/stats.h"
 #include "judge/parts.h"

@@ -8,7 +8,7 @@
 #include "base/stats.h"
 #include "himeno/result/record.h"
 #include "himeno/report/report.h"
-#include "himeno/result/paths.h"
+#include "himeno/result/ranks.h"
 
 static struct telemetry_sample cool(void)
 {

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "comm/halo/grid.h"
 #include "himeno/config/cmdline.h"
-#include "himeno/verify/known.h"
 #include "himeno/verify/verify.h"
 
 static struct solver_check intermediate[] = {{4, 0.75, 0x44}, {8, 0.625, 0x88}, {10, 0.5, 0x1234}};

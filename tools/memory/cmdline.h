@@ -15,7 +15,7 @@ struct mem_values {
   int n;
 };
 
-/** What is measured; none asked for means all but the roofline and the pairs. */
+/** Sections to measure; none given: all but the roofline and the pairs. */
 struct mem_sections {
   int copies, mixes, latency, host, roofline, pairs;
 };
@@ -41,13 +41,5 @@ extern const struct option_program mem_options;
 
 /** \brief Names the options that nothing reads; \a blocks: the device has thread blocks. */
 void mem_cmdline_ignore(const struct mem_config *config, int blocks);
-
-/** \brief A list of sizes between \a least and \a most, each a multiple of \a grain. Logs, naming
- * the option and the value, and returns STATUS_USAGE. */
-status_t mem_values_parse(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t grain,
-                          struct mem_values *values);
-
-/** \brief Whether \a value is in the list. */
-int mem_values_have(const struct mem_values *values, uint64_t value);
 
 #endif

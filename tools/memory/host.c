@@ -20,7 +20,7 @@ enum access { COPY, TRIADD, READ, MEMCPY, ACCESSES };
 const char *const mem_access_names[] = {"COPY", "TRIADD", "READ", "MEMCPY"};
 static const int access_arrays[] = {2, 3, 1, 2};
 
-/** One way, with some threads, on three arrays of n floats. */
+/** One access with a number of threads, on three arrays of n floats. */
 struct host_job {
   enum access access;
   int streaming, threads, team; /**< team: threads that OpenMP gave */
@@ -185,29 +185,18 @@ done:
 
 /* ---- the whole ---- */
 
-/* As asked for; else four times the last cache, within reason. */
-static struct mem_values host_plan_sizes(const struct mem_values *asked, const struct gpu_device *cpu)
-{
-  uint64_t bytes = 4 * cpu->info.cache_bytes;
-  if (asked->n) return *asked;
-  if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
-  return (struct mem_values){{bytes > MOST_BYTES ? MOST_BYTES : bytes}, 1};
-}
-
-/* As asked for, unless that is of a GPU's blocks; else one and all. */
-static struct mem_values plan_threads(const struct mem_config *config, const struct mem_traits *traits)
-{
-  int all = host_threads(), of_blocks = config->sections.copies && traits->blocks_max > 1;
-  if (config->threads.n && !of_blocks) return config->threads;
-  return (struct mem_values){{1, (uint64_t)all}, all > 1 ? 2 : 1};
-}
-
-/* A list may be a GPU's, and have sizes that the host cannot hold. */
+/* By default arrays have four times the last cache, within limits, and one thread and all run. A
+ * list of sizes may be meant for a GPU, and have sizes that the host cannot hold; so may a list of
+ * threads be the threads of a GPU's blocks. */
 static status_t host_sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
 {
-  const struct mem_values sizes = host_plan_sizes(&run->config.sizes, cpu),
-                          threads = plan_threads(&run->config, &run->rig.traits);
-  RETURN_IF_FAILED(mem_threads_check(&threads, host_threads(), cpu->info.name));
+  const int all = host_threads(), of_blocks = run->config.sections.copies && run->rig.traits.blocks_max > 1;
+  struct mem_values sizes = run->config.sizes, threads = run->config.threads;
+  uint64_t bytes = 4 * cpu->info.cache_bytes;
+  if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
+  if (!sizes.n) sizes = (struct mem_values){{bytes > MOST_BYTES ? MOST_BYTES : bytes}, 1};
+  if (!threads.n || of_blocks) threads = (struct mem_values){{1, (uint64_t)all}, all > 1 ? 2 : 1};
+  RETURN_IF_FAILED(mem_threads_check(&threads, all, cpu->info.name));
   for (int i = 0; i < sizes.n; i++) {
     uint64_t available;
     RETURN_IF_FAILED(gpu_memory_free(cpu, &available));

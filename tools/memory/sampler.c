@@ -34,13 +34,6 @@ void sampler_close(struct sampler *sampler)
   gpu_queue_destroy(sampler->queue);
 }
 
-/* Standard error of the median, relative to it: 1.2533·σ/√n with σ from the median absolute
- * deviation. */
-static double sampler_error(const struct stats_summary *summary)
-{
-  return summary->n ? 1.2533 * stats_noise(summary) / sqrt((double)summary->n) : 1;
-}
-
 static status_t sampler_timed(struct sampler *s, struct sampler_item *item, int repeats, double *seconds)
 {
   RETURN_IF_FAILED(gpu_record(s->begin, s->queue));
@@ -70,7 +63,9 @@ static status_t sample(struct sampler *s, struct sampler_item *item)
   RETURN_IF_FAILED(sampler_timed(s, item, item->repeats, &seconds));
   item->samples[item->n++] = item->work * item->repeats / fmax(seconds, 1e-9);
   item->rate = stats_summarise(item->samples, (size_t)item->n);
-  item->quiet = item->n >= SAMPLES_MIN && sampler_error(&item->rate) < SAMPLER_QUIET;
+  /* The standard error of the median, relative to it: σ from the median absolute deviation. */
+  const double error = 1.2533 * stats_noise(&item->rate) / sqrt(item->n);
+  item->quiet = item->n >= SAMPLES_MIN && error < SAMPLER_QUIET;
   return STATUS_OK;
 }
 

@@ -23,14 +23,14 @@
 #define TREND_FIRST 1.05
 #define LEAST_LEVEL 3
 #define LONG_LEVEL  7
-/** What a split must explain of the variance. */
+/** Least share of the variance that a split must explain. */
 #define SPLIT_EXPLAINED 0.7
 #define SPLIT_RATIO     1.15
 #define SPLIT_LEAST     0.1
 /** This part at either end is taken for outliers. */
 #define SPLIT_OUTER 50
 
-/** A plateau's first and last eighth belong to the steps beside it. */
+/** A plateau's first and last eighth belong to the neighbouring steps. */
 #define APPROACH_ENDS      8
 #define APPROACH_POINTS    8
 #define APPROACH_EXPLAINED 0.8
@@ -59,12 +59,6 @@ static double noise_variance(const struct curve *c)
   return sigma * sigma;
 }
 
-static double piece_cost(const struct curve *c, int first, int end)
-{
-  double n = end - first, sum = c->sum[end] - c->sum[first];
-  return fmax(0, c->square[end] - c->square[first] - sum * sum / n) + c->penalty;
-}
-
 /* start[e]: where the piece that ends before e begins in the best cut. */
 static void partition(const struct curve *c, int start[POINTS_MAX + 1])
 {
@@ -72,7 +66,8 @@ static void partition(const struct curve *c, int start[POINTS_MAX + 1])
   for (int end = 1; end <= c->n; end++) {
     best[end] = INFINITY;
     for (int first = 0; first < end; first++) {
-      double cost = best[first] + piece_cost(c, first, end);
+      const double sum = c->sum[end] - c->sum[first], square = c->square[end] - c->square[first];
+      const double cost = best[first] + fmax(0, square - sum * sum / (end - first)) + c->penalty;
       if (cost >= best[end]) continue;
       best[end] = cost;
       start[end] = first;

@@ -27,7 +27,7 @@ enum {
   REG_SPECIAL = 255 /**< as a target: a peripheral, see qpu_io_write */
 };
 
-/** An instruction prepared for running. What qpu_issue_fast needs comes first. */
+/** A predecoded instruction. The fields of qpu_issue_fast come first. */
 struct qpu_decoded {
   qpu_vec constant;          /**< small immediate or load immediate in all lanes */
   qpu_alu_function add, mul; /**< NULL for nop */
@@ -64,7 +64,7 @@ struct qpu_write {
   uint8_t reg;
 };
 
-/** A program on its way: what a hardware thread has for itself. */
+/** A running program: the state of a hardware thread. */
 struct qpu_thread {
   qpu_vec reg[REG_COUNT];
   struct qpu_tmu tmu[2];
@@ -87,7 +87,7 @@ struct qpu_thread {
   uint8_t waits_for; /**< number of the semaphore */
 };
 
-/** What the threads of a QPU share. */
+/** State that the threads of a QPU share. */
 struct qpu_qpu {
   struct qpu_thread thread[2];
   int current;
@@ -159,9 +159,6 @@ static inline void qpu_assign(qpu_vec *out, const qpu_vec *value, unsigned lanes
 /** \brief Logs a program's mistake with QPU, address and cause; STATUS_FAULT. */
 status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/** \brief STATUS_FAULT if the instruction about to be issued breaks a rule. */
-status_t qpu_rules_apply(struct qpu_issue *issue);
 
 /** \brief How far an instruction rotates, upward. */
 int qpu_rotation_of(const struct qpu_issue *issue);

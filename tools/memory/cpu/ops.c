@@ -97,8 +97,8 @@ static void babel_copy(double *restrict to, const double *restrict from, uint64_
   for (uint64_t i = 0; i < n; i++) to[i] = from[i];
 }
 
-/* What fits the caches is better written into them; what does not is written past them where that
- * can be done. */
+/* Data that fits the caches is written into them; larger data bypasses them if the instruction set
+ * can. */
 static void tuned_copy(const struct mem_copy *c, uint64_t cache)
 {
   int past = mem_cpu_copy_streaming && 2 * c->bytes > cache;
@@ -133,11 +133,6 @@ static status_t mem_cpu_copy(struct mem_exec *x, struct gpu_queue *queue, const 
 
 /* ---- mixes ---- */
 
-static void write_words(uint32_t *to, uint64_t begin, uint64_t end)
-{
-  for (uint64_t w = begin; w < end; w++) to[w] = mem_word_written(w);
-}
-
 static status_t cpu_mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *mix)
 {
   uint32_t *to = mix->arrays[mix->reads].handle, sum = 0;
@@ -150,10 +145,10 @@ static status_t cpu_mix(struct mem_exec *x, struct gpu_queue *queue, const struc
     for (int r = 0; r < mix->reads; r++) from[r] = (const uint32_t *)mix->arrays[r].handle + begin / 4;
     if (!mix->writes)
       sum += mem_cpu_sum(from[0], (end - begin) / 4);
-    else if (mix->reads == 0)
-      write_words(to, begin / 4, end / 4);
-    else
+    else if (mix->reads)
       mem_cpu_combine(to + begin / 4, from, mix->reads, (end - begin) / 4);
+    else
+      for (uint64_t w = begin / 4; w < end / 4; w++) to[w] = mem_word_written(w);
   }
   if (!mix->writes) *(uint32_t *)mix->sum.handle += sum;
   return STATUS_OK;
