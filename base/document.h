@@ -3,10 +3,10 @@
  * \brief JSON documents whose fields are declared once, by the call that writes them.
  *
  * A document's function visits its fields in order, each with one call. With data the calls build
- * the document; in schema mode the same function builds the JSON Schema (draft 2020-12): no value
- * is evaluated then, lists are visited once (doc_each), and optional and nullable objects are
- * entered. What such a function computes between the calls must therefore accept a zeroed state,
- * and an element of a list is taken with doc_at. */
+ * the document. In schema mode the same function builds the JSON Schema (draft 2020-12): no value
+ * is evaluated, lists are visited once (doc_each), and optional and nullable objects are entered.
+ * Code between the calls must therefore accept a zeroed state, and take list elements with
+ * doc_at. */
 #ifndef BASE_DOCUMENT_H
 #define BASE_DOCUMENT_H
 
@@ -27,7 +27,7 @@ struct doc {
   json_t *open[DOC_DEPTH_MAX]; /**< in schema mode their schemas */
 };
 
-/** What holds of a field; 0: it is always there, numbers are at least 0 and texts are not empty. A
+/** Rules of a field; 0: it is always present, numbers are at least 0 and texts are not empty. A
  * value is unknown if it is NULL or not finite, and for a field that may be absent or null also if
  * it is below the field's minimum. */
 enum doc_rules {
@@ -71,11 +71,11 @@ struct doc_words {
 /** Always the same word. */
 #define doc_const(d, name, word)                                                                             \
   doc_enum(d, name, 0, ((struct doc_words){(const char *[]){word}, 1, 0}), "", word)
-/** One of the whole numbers that stand at the end. */
+/** One of the whole numbers listed last. */
 #define doc_one_of(d, name, about, value, ...)                                                               \
   ((d)->schema ? doc_declare_one_of(d, name, about, DOC_COUNT_(__VA_ARGS__), (int64_t[]){__VA_ARGS__})       \
                : doc_put_whole(d, name, 0, value))
-/** A list of as many numbers as stand at the end; unknown if it may be null and one of them is. */
+/** A list of the numbers listed last; unknown if it may be null and one of them is. */
 #define doc_reals(d, name, rules, unit, about, ...)                                                          \
   ((d)->schema ? doc_declare_numbers(d, name, rules, "number", unit, about, DOC_COUNT_(__VA_ARGS__))         \
                : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), (double[]){__VA_ARGS__}, NULL))
@@ -84,7 +84,7 @@ struct doc_words {
                : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), NULL, (int64_t[]){__VA_ARGS__}))
 #define DOC_COUNT_(...) (sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
-/* What contains fields. Each returns whether to visit these, up to doc_end: not where it is not
+/* Containers of fields. Each returns whether to visit the fields, up to doc_end: not if it is not
  * \a present. */
 
 #define doc_object(d, name, rules, about, present)                                                           \
@@ -113,8 +113,8 @@ void doc_end(struct doc *d);
 /** \brief Begins a document, or with \a schema its schema. */
 void doc_open(struct doc *d, int schema);
 
-/** \brief The first call on a document: its \a title, and what there is to say \a about all of it,
- * for the schema. */
+/** \brief The first call on a document: its \a title, and for the schema a description of all of
+ * it. */
 void doc_top(struct doc *d, const char *title, const char *about);
 
 /** \brief The same with the fields that begin every program's document: schema, program, version,
@@ -143,15 +143,15 @@ status_t document_read(const char *path, json_t **document);
  * if it is NULL. */
 status_t document_write(const json_t *document, const char *path);
 
-/** \brief Frees \a document and reads it again from its text, as a stored one is: of many ranks
- * there is not room for both. STATUS_ENVIRONMENT if it is NULL, or memory ran out. */
+/** \brief Frees \a document and parses its text again, as a stored one is read: for many ranks
+ * memory does not hold both. STATUS_ENVIRONMENT if it is NULL, or memory ran out. */
 status_t document_reread(json_t *document, json_t **copy);
 
 /** \brief A JSON string of any bytes; those that are not UTF-8 become U+FFFD. NULL for NULL, and if
  * memory ran out. */
 json_t *document_text(const char *bytes);
 
-/* What the calls above are made of. */
+/* Implementation of the calls above. */
 
 int doc_declare_number(struct doc *d, const char *name, int rules, const char *type, const char *unit,
                        const char *about);

@@ -23,7 +23,7 @@
 #define NAMES_MAX     100
 #define READER_TENTHS 20 /* of a second */
 
-/** Where bytes go. */
+/** An output file. */
 struct target {
   char path[PATH_MAX]; /**< the last link resolved, so that it stays a link */
   int plain;           /**< a file, or nothing yet */
@@ -60,7 +60,7 @@ static int descriptor_of(const char *path)
   return number <= INT_MAX ? (int)number : -1;
 }
 
-/* Goes from a link to what it names, which need not be there. Returns 0, or the cause. */
+/* Follows a link to its target, which need not exist. Returns 0, or the cause. */
 static int follow(struct target *target)
 {
   char link[PATH_MAX];
@@ -183,7 +183,7 @@ static void file_note(int number)
   came = number;
 }
 
-/* Handlers and no mask: another thread would take what this one blocks. */
+/* Use handlers rather than a signal mask: a blocked signal would be delivered to another thread. */
 static void signals_hold(struct sigaction before[ENDINGS])
 {
   struct sigaction later;
@@ -218,8 +218,8 @@ static int file_put(int descriptor, const char *bytes, size_t size)
   return 0;
 }
 
-/* Gives \a draft a name of its own beside the target: to the nameless file \a descriptor, or, where
- * that is −1, to a new one. Returns the descriptor, or −1 with errno. */
+/* Gives \a draft a unique name in the target's folder: links the nameless file \a descriptor there,
+ * or if that is −1 creates a new file. Returns the descriptor, or −1 with errno. */
 static int name_take(const struct target *target, int descriptor, char draft[PATH_MAX])
 {
   char nameless[32];
@@ -242,8 +242,8 @@ static int name_take(const struct target *target, int descriptor, char draft[PAT
   return made;
 }
 
-/* A file without a name, which no end of the process leaves behind, and where the file system has
- * none, one with a name. */
+/* Opens a nameless file, which disappears with the process; if the file system has none, a named
+ * one. */
 static int draft_open(const struct target *target, char draft[PATH_MAX])
 {
   char folder[PATH_MAX + 1];
@@ -290,7 +290,7 @@ static struct attempt attempt_of(int cause)
   return (struct attempt){cause, cause != 0};
 }
 
-/* NULL for \a bytes: everything but writing them and renaming. */
+/* For NULL \a bytes does everything but writing and renaming. */
 static struct attempt draft_rename(int descriptor, const struct target *target, char draft[PATH_MAX],
                                    const char *bytes, size_t size)
 {
@@ -312,7 +312,7 @@ static struct attempt draft_rename(int descriptor, const struct target *target, 
   return made;
 }
 
-/* Replaces a file, or tries everything short of it: see draft_rename. */
+/* Replaces a file, or for NULL \a bytes checks that it could: see draft_rename. */
 static struct attempt replace(const struct target *target, const char *bytes, size_t size)
 {
   char draft[PATH_MAX];
@@ -332,8 +332,8 @@ static struct attempt replace(const struct target *target, const char *bytes, si
   return made;
 }
 
-/* Opens what is not replaced. The reader of a pipe may start at the same time as this program, but
- * is not waited for without end. */
+/* Opens a file that is not replaced. Waits a short time for the reader of a pipe, which may start
+ * at the same time as this program. */
 static int open_into(const struct target *target)
 {
   const struct timespec tenth = {.tv_nsec = 100000000};
@@ -354,8 +354,7 @@ static int open_into(const struct target *target)
   return descriptor;
 }
 
-/* A file of which only a part could be written would be lost: first all of it gets its place on the
- * disk. */
+/* Reserves the space before writing, so that a full disk does not leave half a file. */
 static int overwrite(int descriptor, const struct target *target, const char *bytes, size_t size)
 {
   if (size > 0 && fallocate(descriptor, 0, 0, (off_t)size) != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
@@ -368,8 +367,8 @@ static int overwrite(int descriptor, const struct target *target, const char *by
   return cause;
 }
 
-/* NULL for \a bytes: only opens it. A pipe stays open until it is written to, because a reader
- * that sees it closed reads no more. */
+/* For NULL \a bytes only opens it. A pipe stays open until it is written to, because a reader that
+ * sees it closed stops reading. */
 static int write_into(const struct target *target, const char *bytes, size_t size)
 {
   int descriptor = open_into(target), cause = 0;
@@ -384,8 +383,8 @@ static int write_into(const struct target *target, const char *bytes, size_t siz
   return close(descriptor) != 0 && !cause ? errno : cause;
 }
 
-/* Writes \a bytes; NULL: does everything short of it, so that what a check finds is what writing
- * will find. Returns 0, or the cause. */
+/* Writes \a bytes; for NULL does everything else, so that a check fails where writing would.
+ * Returns 0, or the cause. */
 static int file_write_target(const struct target *target, const char *path, const char *bytes, size_t size)
 {
   if (!target->plain) return write_into(target, bytes, size);
@@ -398,7 +397,7 @@ static int file_write_target(const struct target *target, const char *path, cons
   return cause;
 }
 
-/* What was printed before comes first. */
+/* Flushes earlier output first. */
 static int write_stdout(const char *bytes, size_t size)
 {
   FILE *stream = output_stream();
@@ -443,8 +442,7 @@ status_t file_write(const char *path, const void *bytes, size_t size)
   return cause ? cannot_write(is_stdout ? "standard output" : path, cause) : STATUS_OK;
 }
 
-/* Where an earlier write failed, its reason is gone: another one, of an empty line, finds it
- * again. */
+/* If an earlier write failed, its errno is lost: write an empty line to find the cause again. */
 status_t file_flush_stdout(void)
 {
   FILE *stream = output_stream();

@@ -24,8 +24,8 @@ FILE *file_open_regular(const char *path);
  * caller frees it. NULL, with errno, where that fails: EINVAL as above, EFBIG for a larger one. */
 char *file_read(const char *path, size_t most, size_t *bytes);
 
-/** \brief Does all that file_write does except writing, and leaves nothing there; logs the cause if
- * file_write would fail, and returns STATUS_ENVIRONMENT. A pipe stays open until file_write. */
+/** \brief Checks that file_write can write \a path, and leaves nothing behind; if not, logs the
+ * cause and returns STATUS_ENVIRONMENT. A pipe stays open until file_write. */
 status_t file_check(const char *path);
 
 /** \brief Writes all of \a bytes to \a path, or to standard output for "-". STATUS_ENVIRONMENT,
@@ -38,23 +38,22 @@ status_t file_check(const char *path);
  * for a file of file_is_input. */
 status_t file_write(const char *path, const void *bytes, size_t size);
 
-/** \brief Opens to append to, and a file to read from too; what is open already (/dev/stdout) is
- * written to where it stands. NULL, with errno, where that fails. */
+/** \brief Opens to append, and a file also to read; a path that is open already (/dev/stdout) is
+ * written from its current position. NULL, with errno, if that fails. */
 FILE *file_open_append(const char *path);
 
 /** \brief Whether \a path is a plain file, or nothing yet. */
 int file_is_plain(const char *path);
 
-/** \brief Whether both are one file, or would become one: other spellings, links of both kinds.
- * Devices and pipes never are. */
+/** \brief Whether both paths name one file, or would create the same one, by any spelling or link.
+ * Devices and pipes never do. */
 int file_is_same(const char *a, const char *b);
 
-/** \brief Tells that \a path was read and is not to be written; for files that no option names.
- * Beyond memory it is not known. */
+/** \brief Records that \a path was read and must not be written: for files that no option names.
+ * Out of memory, it is not recorded. */
 void file_is_input(const char *path);
 
-/** \brief Fails where something that was printed did not reach standard output: a full disk, a
- * closed descriptor. */
+/** \brief Fails if printed text did not reach standard output: a full disk, a closed descriptor. */
 status_t file_flush_stdout(void);
 
 #endif

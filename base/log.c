@@ -68,8 +68,8 @@ const char *log_identity(void)
   return text;
 }
 
-/** Formats a message as one line of UTF-8: what a user typed may hold line breaks, characters that
- * control a terminal (also those from U+0080 on) and any bytes. */
+/** Formats a message as one line of UTF-8. User input may contain line breaks, terminal control
+ * characters (also from U+0080 on) and arbitrary bytes. */
 static void format_line(char text[MESSAGE_MAX], const char *format, va_list arguments)
 {
   static const char cut[] = "...";
@@ -93,7 +93,7 @@ static void print(const char *kind, const char *who, const char *message)
   fputs(line, stderr);
 }
 
-/** Appends to the held text. When it is full the first messages stay: they are nearest to the
+/** Appends to the held text. When that is full the first messages stay: they are nearest to the
  * cause. */
 static void hold(const char *message)
 {

@@ -32,7 +32,7 @@ int log_held_local(void);
 /** \brief A warning, printed at once by rank 0 only: for what all ranks see alike. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** \brief What is called before each message is printed. */
+/** \brief Sets a function to call before each printed message. */
 void log_before(void (*before)(void));
 
 /** \brief Holds errors (1), or prints what was held and no longer holds (0). */
@@ -50,8 +50,8 @@ int log_mute(int mute);
 /** \brief Forgets the held text: the ranks have printed it together. */
 void log_drop(void);
 
-/** \brief Prints held text of \a who ("" for all alike), a line each: for the one that speaks for
- * several. */
+/** \brief Prints held text of \a who ("" for all ranks), one message per line: for a rank that
+ * reports for several. */
 void log_print(const char *who, const char *text);
 
 /** \brief "rank 3, host n01, device GPU-…" as far as known, for messages that others print. */

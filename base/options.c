@@ -15,14 +15,13 @@
 #define TEXT_MAX    256
 #define OPTIONS_MAX 64
 
-/** What parsing knows besides the table. */
 struct parser {
   const struct option_program *program;
   char **argv; /**< the rest of it, NULL at its end */
   char *config;
 };
 
-/** Options of this process's command line: all, with their values, and those that nothing reads. */
+/** Options of this process's command line: all, with their values, and those that no mode reads. */
 static struct {
   const struct option_spec *given[OPTIONS_MAX], *ignored[OPTIONS_MAX];
   const char *value[OPTIONS_MAX]; /**< "" of a flag */
@@ -31,7 +30,7 @@ static struct {
 
 /* Messages */
 
-/** Abbreviations and slips are refused, but the option that is meant is named. */
+/** Refuses abbreviations and misspellings, but suggests an option. */
 static status_t unknown_option(const struct parser *parser, const char *word)
 {
   char typed[TEXT_MAX], text[VALUE_TEXT_MAX], dashed[OPTIONS_MAX][TEXT_MAX / 4];
@@ -170,7 +169,7 @@ static status_t parse_words(struct parser *parser, enum option_request *request)
   return STATUS_OK;
 }
 
-/** A new option says who reads it before it can be used at all. */
+/** Each option must name its readers. */
 static status_t check_table(const struct option_program *program)
 {
   for (size_t i = 0; i < program->n_options; i++)
@@ -180,7 +179,7 @@ static status_t check_table(const struct option_program *program)
   return STATUS_OK;
 }
 
-/** The file that an option names; NULL where it names none. */
+/** The file that an option names, or NULL. */
 static const char *file_of(const struct parser *parser, const struct option_value *value)
 {
   int is_file = value->type == OPTION_TYPE_INPUT || value->type == OPTION_TYPE_OUTPUT;
@@ -199,7 +198,7 @@ static int names(const char *value, const char *output)
   return 0;
 }
 
-/** Refuses to write what all programs share: the remembered kernels and their lock. */
+/** Refuses to overwrite the tune cache and its lock, which all programs share. */
 static status_t check_shared(const struct parser *parser, const struct option_spec *writer)
 {
   char cache[PATH_MAX], lock[PATH_MAX];
@@ -239,7 +238,7 @@ static int is_given(const char *words)
   return 0;
 }
 
-/** Refuses what is given with \a one and excluded by it, or what is not and \a joined to it. */
+/** Refuses options that \a one excludes, or if \a joined the lack of those that it needs. */
 static status_t check_pair(const struct option_pair *pair, int joined)
 {
   char other[TEXT_MAX];
@@ -304,7 +303,7 @@ int option_same(const struct option_program *program, const struct option_spec *
   return same;
 }
 
-/* What nothing reads */
+/* Ignored options */
 
 void option_ignore(unsigned readers, const char *asked)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief One table of options a program feeds parsing, --help and, through it, the man page. */
+ * \brief One option table per program feeds parsing, --help and, through it, the man page. */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
@@ -41,7 +41,7 @@ struct option_spec {
   struct option_value value;
   const char *help;    /**< a sentence that begins with a verb, with the default and its unit */
   const char *group;   /**< heading in --help, on the first option of a group */
-  const char *missing; /**< its value where none stands behind it; NULL: one must */
+  const char *missing; /**< its value if none follows it; NULL: one must */
   size_t given;        /**< OPTION_GIVEN() of a field that is set to 1 with it; 0 for none */
 };
 
@@ -112,16 +112,16 @@ struct option_program {
   const struct option_spec *options;
   size_t n_options;
   const struct option_spec *operands; /**< words that are not options; NULL: none */
-  const void *defaults; /**< the configuration where nothing is given; NULL: as the caller set it */
-  size_t config_bytes;  /**< of it */
+  const void *defaults;               /**< without options; NULL: as the caller set it */
+  size_t config_bytes;                /**< of it */
   /** Checks combinations of options and sets what follows from them; returns STATUS_USAGE. NULL: no
    * check. It is not called for --help and --version. */
   status_t (*check)(void *config);
-  const struct option_pair *exclusive; /**< what excludes each other, ends with {NULL} */
+  const struct option_pair *exclusive; /**< options that exclude each other; ends with {NULL} */
   const struct option_pair *joined;    /**< one is useless without the other; ends with {NULL} */
 };
 
-/** What the program does after parsing. */
+/** What a command line asks for. */
 enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION, OPTION_SHOW_SCHEMA };
 
 /** \brief Parses and checks all of argv into \a config. --help, --version and --schema are known to
@@ -142,9 +142,9 @@ const char *option_value_text(const struct option_spec *option);
 int option_same(const struct option_program *program, const struct option_spec *option, const char *a,
                 const char *b);
 
-/** \brief Names in one warning the options of the last command line that none of \a readers reads,
- * and keeps their names. \a readers are the modes and parts that \a asked, in words, stands for.
- * Variables HIMENO_* that nothing reads get one as well. */
+/** \brief Warns once about the options of the last command line that none of \a readers reads, and
+ * keeps their names. \a asked names the modes and parts of \a readers. Variables HIMENO_* that
+ * nothing reads get one warning too. */
 void option_ignore(unsigned readers, const char *asked);
 
 /** \brief The name, without dashes, of the \a n-th option that was ignored; NULL past the last. */

@@ -79,7 +79,7 @@ struct starvation *starvation_begin(void)
   return NULL;
 }
 
-/* A thread that began later ran and waited since then alone. */
+/* A thread that started later has zero times at that point. */
 static struct thread thread_at(const struct starvation *s, int id)
 {
   for (int t = 0; t < s->n; t++)

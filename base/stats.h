@@ -18,8 +18,8 @@ struct stats_summary {
 /** \brief Order of two doubles, for qsort. */
 int stats_compare(const void *a, const void *b);
 
-/** \brief Appends a sample to the \a n ones, which the caller frees. STATUS_ENVIRONMENT when
- * memory ran out. */
+/** \brief Appends a sample to an array that the caller frees. STATUS_ENVIRONMENT when memory ran
+ * out. */
 status_t stats_add(double **samples, int *n, double sample);
 
 /** \brief Summary of \a n samples in any order; all zero when n is 0, or when memory ran out. */

@@ -61,7 +61,7 @@ status_t value_read_bytes(const char *text, uint64_t *bytes)
   return STATUS_OK;
 }
 
-/* A number of seconds, or with s, m, h or d behind it of what that stands for. */
+/* Reads seconds, or a number followed by s, m, h or d. */
 static status_t read_time(const char *text, double min, double max, double *seconds)
 {
   static const char letters[] = "smhd";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a text from outside may say: options and switches read their values by it. */
+ * \brief Readers for the values of options and switches.
+ */
 #ifndef BASE_VALUES_H
 #define BASE_VALUES_H
 
@@ -31,17 +32,17 @@ status_t value_read(const struct value_range *range, const char *shown, const ch
 /** \brief What a value must be, in words: "auto, full or off", "a whole number from 1 to 100". */
 const char *value_describe(const struct value_range *range, char text[VALUE_TEXT_MAX]);
 
-/** Which of many words a text that is none of them was meant to be; all but the text 0 at first. */
+/** Finds the word that a misspelled text most resembles. Set only \a text at first. */
 struct value_guess {
   const char *text, *word;
   int edits;
 };
 
-/** \brief Takes \a word where fewer letters put in, left out, changed or swapped make the text of
- * it than of the word before, and few against its length. */
+/** \brief Takes \a word if it needs fewer edits than the word before, and few for its length. An
+ * edit inserts, deletes, changes or swaps a letter. */
 void value_guess(struct value_guess *guess, const char *word);
 
-/** \brief ": did you mean WORD?", the \a otherwise where no word is near. */
+/** \brief ": did you mean WORD?", or \a otherwise if no word is similar. */
 const char *value_guess_text(const struct value_guess *guess, const char *otherwise,
                              char text[VALUE_TEXT_MAX]);
 

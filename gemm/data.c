@@ -5,8 +5,7 @@
 
 #include "base/hash.h"
 
-/* Special values stand where two hashes of this many coincide: rare enough to leave finite rows
- * beside them. */
+/* One in this many candidates is a special value: rare enough to leave finite rows. */
 #define SPECIAL_ONE_IN 97
 
 const char *const gemm_data_names[] = {"random", "wide", "special"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the matrices hold before a product. */
+ * \brief Initial values of the matrices. */
 #ifndef GEMM_DATA_H
 #define GEMM_DATA_H
 
@@ -15,20 +15,20 @@ enum gemm_data {
 /** Names, by enum gemm_data. */
 extern const char *const gemm_data_names[GEMM_SPECIAL + 1];
 
-/** What stands behind the rows of C, and in C where it must not be read: a NaN that no arithmetic
- * makes. */
+/** Value of C between its rows, and of all of C if it must not be read: a NaN that no arithmetic
+ * produces. */
 #define GEMM_POISON_FLOAT 0x7fc0deadu
 #define GEMM_POISON_HALF  0x7eadu
 
-/** Where a matrix that is a part of a larger one begins in it: stored row and column, and how many
- * columns that has. */
+/** Place of a part in a larger matrix: its first stored row and column, and the columns of the
+ * whole. */
 struct gemm_place {
   int64_t row, column, columns;
 };
 
-/** \brief Fills a stored matrix; \a seed tells ranks apart. What lies between rows is NaN, poison
- * in C; C is all poison when beta is 0. A part, at \a place, gets what it has in the whole; NULL:
- * it is the whole. */
+/** \brief Fills a stored matrix; \a seed distinguishes ranks. Elements between rows are NaN, in C
+ * poison; C is all poison when beta is 0. A part, at \a place, gets its elements of the whole;
+ * NULL: it is the whole. */
 void gemm_data_fill(const struct gemm_problem *problem, enum gemm_matrix matrix, enum gemm_data data,
                     uint64_t seed, const struct gemm_place *place, void *host);
 

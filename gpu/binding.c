@@ -28,9 +28,9 @@ status_t binding_topology_load(const char *xml, hwloc_topology_t *topology)
   return STATUS_OK;
 }
 
-/** The NUMA node of a place in the tree, NULL when it could be more than one. Nodes with cores go
- * before those without (of a GPU's memory, or whose cores are not allowed). What hangs on the root
- * has no known place on a host of several nodes, even if only one of them is allowed. */
+/** The NUMA node of a place in the tree, NULL if it could be more than one. Nodes with cores are
+ * preferred to nodes without (of a GPU's memory, or whose cores are not allowed). A device below
+ * the root has no known place on a host of several nodes, even if only one of them is allowed. */
 static hwloc_obj_t node_of_place(hwloc_topology_t topology, hwloc_obj_t place)
 {
   hwloc_obj_t found = NULL, node = NULL;
@@ -58,7 +58,7 @@ int binding_device_numa(hwloc_topology_t topology, const struct gpu_device_info 
   return node ? (int)node->os_index : -1;
 }
 
-/** What the launcher bound a rank to; all that is allowed when it did not say. */
+/** The launcher's binding of a rank; all allowed cores if there is none. */
 static hwloc_const_cpuset_t bound_of(hwloc_topology_t topology, const struct binding_rank *rank)
 {
   if (rank->bound && !hwloc_bitmap_iszero(rank->bound)) return rank->bound;
@@ -97,8 +97,8 @@ struct host {
   int *taken;         /**< [rank]: device, −1 if none yet */
 };
 
-/* Devices that say nothing of themselves are told apart by their place in the list: better to warn
- * of two ranks on one device for nothing than not to warn. */
+/* Devices without UUID and PCI address are distinguished by their place in the list: a false
+ * warning of two ranks on one device is better than none. */
 static int is_device(const struct host_device *known, const struct gpu_device_info *info, int index)
 {
   int anonymous = !known->info->uuid[0] && !info->uuid[0] && !known->info->pci[0] && !info->pci[0];
@@ -173,9 +173,9 @@ static int binding_take(struct host *host, int rank, int device)
   return 1;
 }
 
-/** Finds a rank a device within reach, nearest first: a free one, or one whose owner can move to
- * another. This is the augmenting path of bipartite matching (Kuhn, 1955), so as many ranks as can
- * be get a device of their own. */
+/** Finds a device within reach for a rank, nearest first: a free one, or one whose owner can move
+ * to another. This is the augmenting path of bipartite matching (Kuhn, 1955), so as many ranks as
+ * possible get a device of their own. */
 static int binding_place(struct host *host, int rank, int reach)
 {
   const struct view *views = host->views + (size_t)rank * (size_t)host->n_devices;
@@ -357,10 +357,9 @@ static void mark_overlaps(hwloc_topology_t topology, struct binding_rank *ranks,
   }
 }
 
-/* Open MPI binds up to two ranks of a host to a core each, which is right for programs without
- * threads: such a binding is a default and nobody's choice, so the ranks share all that is allowed.
- * Ranks that were left in each other's way share what they were given. Any other binding was
- * meant. */
+/* Open MPI binds up to two ranks of a host to one core each, which suits programs without threads.
+ * Such a binding is a default and not the user's choice: the ranks share all allowed cores. Ranks
+ * with overlapping bindings share the union of them. Any other binding is kept. */
 static void choose_pool(hwloc_topology_t topology, const struct binding_rank *ranks, int n,
                         hwloc_cpuset_t pool)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The device layer: one const struct a backend, the same dozen verbs on every device.
+ * \brief The device layer: one const struct per backend, the same dozen verbs on every device.
  *
- * A device has queues; work in one queue runs in order, queues run beside each other. Copies and
- * kernels are asynchronous to the host where the device can (on the CPU backend a call returns when
- * the work is done). Kernels are not launched here: they live with their workload and reach the
+ * A device has queues; work in one queue runs in order, queues run concurrently. Copies and kernels
+ * are asynchronous to the host if the device can do that (on the CPU backend a call returns when
+ * the work is done). Kernels are not launched here: they belong to their workload and reach the
  * native handles through the backend's own header (gpu/cuda/cuda_device.h,
  * gpu/opencl/opencl_device.h).
  *
- * Every verb returns STATUS_OK, or logs the exact cause and returns STATUS_ENVIRONMENT (there is no
- * such thing or not enough of it) or STATUS_FAULT (it broke while running). Outputs are set on
- * success only. */
+ * Every verb returns STATUS_OK, or logs the exact cause and returns STATUS_ENVIRONMENT (not
+ * available, or not enough) or STATUS_FAULT (failed while running). Outputs are set only on
+ * success. */
 #ifndef GPU_GPU_H
 #define GPU_GPU_H
 
@@ -24,7 +24,7 @@
 
 struct gpu_backend;
 
-/** What is known of a device before it is opened. Unknown texts are "", unknown numbers 0. */
+/** Properties of a device, known before it is opened. Unknown texts are "", unknown numbers 0. */
 struct gpu_device_info {
   char name[GPU_TEXT_MAX]; /**< as the vendor names it */
   /** "GPU-…" for NVIDIA, else 32 hex digits, or a stable text of the host's for CPUs */
@@ -62,22 +62,21 @@ struct gpu_mem {
   size_t bytes;
 };
 
-/** What another process of the host needs to open shared memory: plain bytes, sent to it as they
- * are. */
+/** Data with which another process of the host opens shared memory: plain bytes. */
 struct gpu_share {
   unsigned char handle[64]; /**< the backend's own */
   uint64_t bytes;
   char uuid[48]; /**< of the device */
 };
 
-/** Rows of a box in a device's memory; in host memory they lie behind each other. All in bytes. */
+/** Rows of a box in a device's memory; in host memory they are contiguous. All in bytes. */
 struct gpu_rows {
   size_t offset; /**< of the first row */
   size_t width, rows, pitch;
   size_t layers, slice; /**< from layer to layer: a multiple of pitch */
 };
 
-/** Work of a queue, recorded once to be put into a queue again and again. */
+/** Recorded work of a queue, which can be launched repeatedly. */
 struct gpu_graph {
   struct gpu_device *device;
 };
@@ -89,18 +88,18 @@ enum gpu_host_kind {
 
 enum gpu_urgency { GPU_NORMAL, GPU_URGENT };
 
-/** Who can use a device's memory by its address. */
+/** Users of a device's memory by address. */
 enum gpu_memory {
   GPU_MEMORY_OPAQUE, /**< nobody but the backend */
   GPU_MEMORY_HOST,   /**< the host, and so each library */
   GPU_MEMORY_CUDA    /**< libraries that know CUDA */
 };
 
-/** Where a part of memory may begin: at most 4096 bits by OpenCL 1.2's
- * CL_DEVICE_MEM_BASE_ADDR_ALIGN as NVIDIA's driver tells it, the largest that is known. */
+/** Alignment of a part of memory: at most 4096 bits by OpenCL 1.2's CL_DEVICE_MEM_BASE_ADDR_ALIGN
+ * on NVIDIA's driver, the largest known. */
 #define GPU_PART_BYTES 512
 
-/** Whose GPUs a backend serves best. */
+/** Vendor whose GPUs a backend serves best. */
 enum gpu_vendor { GPU_VENDOR_ANY, GPU_VENDOR_NVIDIA, GPU_VENDOR_AMD, GPU_VENDOR_INTEL, GPU_VENDORS };
 
 struct gpu_backend {
@@ -154,24 +153,24 @@ struct gpu_backend {
   /** \brief Blocks the host until the queue is empty. */
   status_t (*sync)(struct gpu_queue *queue);
 
-  /* Capabilities. A backend has all verbs of one or none: gpu_has tells. The wrappers below either
-   * do without, as they say, or are for backends that have it. */
+  /* Capabilities. A backend has all verbs of one or none; gpu_has checks. Some wrappers below
+   * document a fallback, the others require the capability. */
 
-  /** Events whose time nobody asks for. Without: the time costs nothing. */
+  /** Events without a timestamp. Fallback: timed events, if the timestamp costs nothing. */
   struct gpu_untimed {
     status_t (*create)(struct gpu_device *device, struct gpu_event **event);
   } untimed;
 
-  /** \brief Makes copies from and to such host memory, of host_share.h, as fast as those of
-   * GPU_HOST_PINNED, until unpin. Pinning returns 0 and the reason where that cannot be; it logs
-   * nothing. Without: they are as fast as they can be. */
+  /** \brief Makes copies from and to host memory of host_share.h as fast as those of
+   * GPU_HOST_PINNED, until unpin. Pinning returns 0 and the reason if it fails, and logs nothing.
+   * Without the capability copies are as fast as possible already. */
   struct gpu_pins {
     int (*pin)(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX]);
     void (*unpin)(struct gpu_device *device, void *host);
   } pins;
 
-  /** \brief Copies of a box by the device's copy engines, as fast as those of as many bytes in one
-   * piece where rows are not short. Without: the host would copy row by row. */
+  /** \brief Copies of a box by the device's copy engines, as fast as contiguous bytes unless rows
+   * are short. Without the capability the host would copy row by row. */
   struct gpu_row_copies {
     status_t (*in)(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
                    const void *host);
@@ -193,8 +192,8 @@ struct gpu_backend {
                      size_t from_offset, size_t bytes);
   } sharing;
 
-  /** \brief \a bytes of \a whole from \a offset on, a multiple of GPU_PART_BYTES, as memory of
-   * its own, and its end: before that of the whole, and work in queues may still use it. Without:
+  /** \brief \a bytes of \a whole from \a offset on, a multiple of GPU_PART_BYTES, as memory of its
+   * own. It must end before the whole does; work in queues may still use it. Without the capability
    * memory is an address. */
   struct gpu_parts {
     status_t (*begin)(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part);
@@ -202,7 +201,7 @@ struct gpu_backend {
   } parts;
 
   /** \brief Until the end, work put into the queue, and into others that wait for its events, is
-   * recorded and not done. */
+   * recorded instead of done. */
   struct gpu_graphs {
     status_t (*begin)(struct gpu_queue *queue);
     status_t (*end)(struct gpu_queue *queue, struct gpu_graph **graph);
@@ -255,7 +254,7 @@ static inline status_t gpu_open(const struct gpu_backend *backend, int index, st
 }
 
 /** \brief 1 while a verb that may wait for the device has not returned: other threads then know
- * what the main thread waits for. */
+ * that the main thread waits for the device. */
 extern volatile int gpu_calls;
 
 static inline status_t gpu_called(status_t status)
@@ -264,7 +263,7 @@ static inline status_t gpu_called(status_t status)
   return status;
 }
 
-/* The verbs, spoken to the object instead of to its backend. */
+/* The verbs, called on the object. */
 static inline void gpu_close(struct gpu_device *device)
 {
   if (device) device->backend->close(device);

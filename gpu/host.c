@@ -17,7 +17,7 @@ SWITCH("HIMENO_SYSFS", TEST, OWN, FREE("a folder"),
 
 #define PATH_BYTES 1024
 
-/** Where one version of the control groups keeps its memory figures. */
+/** Memory files of one version of the control groups. */
 struct group_files {
   const char *root, *limit, *usage;
   const char *soft; /**< above it processes are slowed down until they hold less; NULL: none */
@@ -194,8 +194,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
   return hash;
 }
 
-/* The machine's id is confidential by its manual page, so only a hash of it is shown; the host's
- * name tells apart machines that were made from one image. */
+/* The machine's id is confidential by its manual page, so only a hash of it is shown. The host name
+ * distinguishes machines made from one image. */
 void host_uuid(char *text, size_t size)
 {
   char id[64], name[256] = "";

@@ -14,7 +14,7 @@ struct host_limit {
   char name[192];     /**< where, for messages: "on the host", "in control group /job7" */
 };
 
-/** Who shares a limit: all processes of the host, those of a control group, or nobody. */
+/** Scope of a limit: all processes of the host, those of a control group, or this process alone. */
 enum host_scope { HOST_MACHINE, HOST_GROUP, HOST_PROCESS, HOST_SCOPES };
 
 struct host_memory {

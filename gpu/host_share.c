@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A mapping of an unnamed file in memory, which goes with the last process that has it. Others open
- * it through the owner's open files under /proc; a mark behind the data tells that it is the right
- * one. */
+/* A mapping of an unnamed file in memory, which disappears with the last process that has it. Other
+ * processes open it through the owner's open files under /proc; a mark after the data shows that it
+ * is the right one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ struct shared {
   uint64_t mark;
 };
 
-/* What travels in gpu_share.handle. */
+/* Contents of gpu_share.handle. */
 struct offer {
   int process, file;
   uint64_t mark, map_bytes;
@@ -67,7 +67,7 @@ void *host_share_alloc(size_t bytes)
     free(s);
     return NULL;
   }
-  /* Where processes have numbers of their own, another's may be this one's too. */
+  /* With PID namespaces, another process may have the same number as this one. */
   if (getrandom(&s->mark, sizeof s->mark, 0) != (ssize_t)sizeof s->mark)
     s->mark =
         hash_mix(hash_mix((uint64_t)getpid()) ^ (uint64_t)(uintptr_t)s->start ^ (uint64_t)s->file << 48);

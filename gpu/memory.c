@@ -8,8 +8,8 @@
 #include "base/report.h"
 #include "gpu/telemetry.h"
 
-/* What the device reports. A CPU's memory is the host's, less what this process allocated and did
- * not touch yet, so its limit is the host's least one. */
+/* The limit that the device reports. A CPU's memory is the host's, less untouched allocations of
+ * this process, so its limit is the host's least one. */
 static status_t device_limit(struct gpu_device *device, const struct host_memory *host,
                              struct host_limit *limit)
 {

@@ -12,9 +12,9 @@
 /** The device's own memory, followed by the limits of host memory by enum host_scope. */
 enum { GPU_LIMIT_DEVICE, GPU_LIMIT_HOST, GPU_LIMITS = GPU_LIMIT_HOST + HOST_SCOPES };
 
-/** \brief Reads what limits allocations on \a device. Of a device that is no CPU the machine's and
- * the control group's limits are unset; that of the process stays, because drivers map device
- * memory into its address space. */
+/** \brief Reads the limits of allocations on \a device. For a device that is no CPU the limits of
+ * machine and control group are unset; that of the process stays, because drivers map device memory
+ * into its address space. */
 status_t gpu_memory_limits(struct gpu_device *device, struct host_limit limits[GPU_LIMITS]);
 
 #define GPU_HOLDERS_TEXT 256

@@ -37,7 +37,7 @@ struct telemetry_sample {
   int throttle; /**< enum telemetry_throttle, or-ed */
 };
 
-/** What of a sample is a number. */
+/** Numeric values of a sample. */
 enum telemetry_value {
   TELEMETRY_WATTS,
   TELEMETRY_SM_MHZ,
@@ -50,7 +50,7 @@ extern const char *const telemetry_value_names[TELEMETRY_VALUES];
 /** \brief One of them by number. */
 double telemetry_value(const struct telemetry_sample *sample, enum telemetry_value value);
 
-/** What hardly changes in a run. */
+/** State that hardly changes during a run. */
 struct telemetry_state {
   int sm_mhz_max, memory_mhz_max;
   int watts_limit;
@@ -68,13 +68,13 @@ struct telemetry_state {
   char card[48];       /**< the one that had most of the last ones */
 };
 
-/** \brief What the device could do by its highest clocks and its widths: bytes a second of memory
- * that moves two words a clock, and single-precision operations a second, two a lane and clock. 0
- * where the device does not tell them, and of one that is divided (MIG). */
+/** \brief Peaks by the device's highest clocks and its widths: memory bytes per second at two words
+ * per clock, and single-precision operations per second at two per lane and clock. 0 if the device
+ * does not report them, and for one that is divided (MIG). */
 double telemetry_peak_bytes(const struct telemetry_state *state);
 double telemetry_peak_flops(const struct telemetry_state *state);
 
-/** What of a state can change while a run goes on, and means something then. */
+/** Facts of a state whose change during a run is significant. */
 enum telemetry_fact {
   FACT_CORRECTED,
   FACT_UNCORRECTED,
@@ -93,10 +93,10 @@ enum telemetry_fact {
 };
 extern const char *const telemetry_fact_names[TELEMETRY_FACTS];
 
-/** What the first of them count, for people. */
+/** Descriptions of the counters among them. */
 extern const char *const telemetry_counter_words[TELEMETRY_COUNTERS];
 
-/** \brief Which one came last, "Xid 79" or a card's name; "" where the fact tells all. */
+/** \brief Detail of the last event, "Xid 79" or a card's name; "" if the fact has none. */
 #define TELEMETRY_DETAIL_BYTES 48
 const char *telemetry_fact_detail(const struct telemetry_state *state, enum telemetry_fact fact,
                                   char text[TELEMETRY_DETAIL_BYTES]);
@@ -151,8 +151,8 @@ struct telemetry_memory {
   struct telemetry_holder holder[TELEMETRY_HOLDERS]; /**< those with most, in falling order */
 };
 
-/** \brief Reads the memory of the device at \a pci; no processes if nobody reports them. Takes tens
- * of milliseconds. */
+/** \brief Reads the memory use of the device at \a pci; no processes if they are not reported.
+ * Takes tens of milliseconds. */
 void telemetry_memory(const char *pci, struct telemetry_memory *memory);
 
 /** \brief "power cap, thermal" into \a text; "" for none or unknown. Returns text. */

@@ -270,7 +270,7 @@ void nvml_sent(const struct nvml *n, struct telemetry_sent *sent)
   read_field(n, NVML_FIELD_PCIE_BYTES, 0, 1, &sent->pcie);
 }
 
-/* A part of a divided device has a part of these, and nobody says which. */
+/* A MIG slice has a part of these, which NVML does not report. */
 static void read_widths(const struct nvml *n, struct telemetry_state *state)
 {
   unsigned divided, pending;

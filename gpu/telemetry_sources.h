@@ -16,9 +16,9 @@ void nvml_sent(const struct nvml *nvml, struct telemetry_sent *sent);
 int nvml_joules(const struct nvml *nvml, double *joules);
 void nvml_memory(const struct nvml *nvml, struct telemetry_memory *memory);
 
-/** \brief What drivers tell in sysfs: the PCI bus and the hwmon class for any, amdgpu's error
- * counts, i915's and xe's clocks and reasons. NULL where it has no device at \a pci. Where a driver
- * counts energy alone, watts are the mean since an earlier sample. */
+/** \brief Values from sysfs: the PCI bus and the hwmon class for any driver, amdgpu's error counts,
+ * i915's and xe's clocks and reasons. NULL if it has no device at \a pci. If a driver counts only
+ * energy, watts are the mean since an earlier sample. */
 struct sysfs *sysfs_open(const char *pci);
 void sysfs_close(struct sysfs *sysfs);
 void sysfs_read(struct sysfs *sysfs, struct telemetry_sample *sample);

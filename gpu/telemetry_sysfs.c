@@ -130,8 +130,8 @@ static void gt_add(struct sysfs *s, const struct gt_names *names, const char *fo
   memcpy(s->gt[s->n_gt++].folder, folder, PATH_BYTES);
 }
 
-/* A tile's first GT computes, another one does media. Before it had GTs, i915 told the clock of the
- * card. */
+/* A tile's first GT computes, another one is for media. Before there were GTs, i915 reported the
+ * clock of the card. */
 static void find_gts(struct sysfs *s)
 {
   char tile[PATH_BYTES], gt[PATH_BYTES], name[16];
@@ -295,7 +295,7 @@ void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state)
 
 /* ---- the device ---- */
 
-/* Where there is a device; a name in capitals is found too. */
+/* The device's folder; upper-case PCI addresses are found too. */
 static int find_folder(struct sysfs *s, const char *pci)
 {
   char place[32], vendor[16];

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/** Cost model, printed beside every rate. Source: the Himeno benchmark counts 34 operations a
- * point; a point reads 13 floats and writes one. */
+/** Cost model of every rate. Source: the Himeno benchmark counts 34 operations per point; a point
+ * reads 13 floats and writes one. */
 #define HIMENO_FLOP_PER_POINT  34
 #define HIMENO_BYTES_PER_POINT 56
 #define HIMENO_OMEGA           0.8f

@@ -5,15 +5,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The rank at the start of a text, up to a space. Returns how long it is with the spaces behind it,
- * 0 where there is none. */
+/* Reads a rank at the start of a text, up to a space. Returns its length including the spaces that
+ * follow, or 0 if there is none. */
 static int rank_read(const char *text, int *rank)
 {
   int n = 0;
   return isdigit((unsigned char)*text) && sscanf(text, "%d %n", rank, &n) == 1 && text[n - 1] == ' ' ? n : 0;
 }
 
-/* The same of an array; −1 for a rank behind it that is none. */
+/* The same for an array; −1 if it is followed by an invalid rank. */
 static int array_read(const char *text, struct fault *fault)
 {
   int n = 0, length;

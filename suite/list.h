@@ -8,7 +8,7 @@
 
 #include "gpu/gpu.h"
 
-/** What a program has to say of a backend, of which so many devices were found. */
+/** Prints a program's lines about a backend with \a devices devices. */
 typedef void list_more(const struct gpu_backend *backend, int devices, FILE *out);
 
 /** \brief The backend that was \a asked for, or all but those for tests, and \a more of each;

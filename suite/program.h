@@ -12,7 +12,7 @@
 
 struct placement;
 
-/** What is a program's own, about state that its file keeps. */
+/** A program's own functions and configuration. */
 struct program {
   const struct option_program *options;
   void *config;            /**< that the options are parsed into */
@@ -20,21 +20,21 @@ struct program {
   const int *list;         /**< --list; NULL: there is none */
   const int *quiet;        /**< --quiet; NULL: there is nothing to be quiet about */
 
-  /** Sets \a ended where there is something to report, whatever the status. Ranks agree on both;
-   * a failure with text held in the log is one rank's while the others wait: it ends the job. */
+  /** Sets \a ended if there is something to report, whatever the status. Ranks agree on both; a
+   * failure with text held in the log is one rank's while the others wait: it ends the job. */
   status_t (*run)(int *ended);
   /** The report for people; NULL: the run printed it. */
   void (*report)(FILE *out);
   /** The document: of a run, and in schema mode of what the options before --schema ask for. */
   void (*fields)(struct doc *d);
-  /** A document that was made already and is written instead. NULL, or returns NULL: none was. */
+  /** An existing document to write instead; NULL, or returns NULL: none. */
   json_t *(*document)(void);
   void (*print_list)(FILE *out);
   void (*close)(void);
 
   int names_host; /**< messages of a run name the host: ranks' always do */
 
-  /* Of a program of many ranks. Help, list and reports are rank 0's. */
+  /* For programs of many ranks. Rank 0 prints help, lists and reports. */
   struct placement *placement;
   const double *timeout; /**< --timeout */
 };
@@ -45,7 +45,7 @@ int program_main(const struct program *program, int argc, char **argv);
 /** \brief Runs a program of many ranks, from MPI_Init to MPI_Finalize. All return one exit code. */
 int program_mpi_main(const struct program *program, int argc, char **argv);
 
-/** \brief Where the report goes: standard error where the document has standard output. */
+/** \brief The stream for the report: standard error if the document goes to standard output. */
 FILE *program_out(const char *json);
 
 /* Steps of both. */
@@ -54,7 +54,7 @@ FILE *program_out(const char *json);
 int program_runs(const struct program *program, enum option_request request);
 /** \brief --schema: prints the JSON Schema of the document. Returns the exit code. */
 int program_schema(const struct program *program);
-/** \brief Prints what else was asked for instead. */
+/** \brief Prints help, version or list. */
 void program_answer(const struct program *program, enum option_request request);
 /** \brief Whether --json can be written. */
 status_t program_check(const struct program *program);

@@ -38,7 +38,8 @@ void progress_open(int quiet, double started)
   log_before(progress_clear);
 }
 
-/* Adds what has gone by to the phase that is named up to the first comma. */
+/* Adds the elapsed time to the phase, whose name ends at the first comma.
+ */
 static void progress_count(double now)
 {
   const int length = (int)strcspn(p.phase, ",");

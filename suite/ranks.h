@@ -36,7 +36,7 @@ static inline int rank_same_host(const struct rank_row *a, const struct rank_row
   return a->host_first == b->host_first;
 }
 
-/** \brief Hosts of \a n rows, the first at \a rows and each \a size bytes behind the last. */
+/** \brief Number of hosts in \a n rows of \a size bytes each. */
 int ranks_hosts(const void *rows, size_t size, int n);
 
 /** \brief Prints why the backend is no GPU, and which hosts have devices that no rank uses. */

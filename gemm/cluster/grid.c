@@ -15,7 +15,7 @@
 #define WIDTH_CPU  256
 #define WIDTH_F32  8192
 #define WIDTH_HALF 32768
-/* More panels than this are more than anybody tells apart. */
+/* Most panels of a product: more would gain nothing. */
 #define PANELS_MAX 1024
 /* The model's machine: operations in the time in which a byte comes in, and what a message costs in
  * bytes. Only the ratio counts, and grids that are near each other are as good. */
@@ -60,8 +60,8 @@ int64_t gemm_grid_width(const struct gemm_problem *p, int64_t width, int on_cpu)
   return even < p->k ? even : p->k;
 }
 
-/* What the rank with most to do takes, in bytes that come in: as Van de Geijn and Watts, "SUMMA",
- * Concurrency 9, 1997, with rings in which all links send at once. */
+/* Modelled bytes that the busiest rank receives: as Van de Geijn and Watts, "SUMMA", Concurrency 9,
+ * 1997, with rings in which all links send at once. */
 static double cost(const struct gemm_problem *p, int weak, int64_t rows, int64_t columns, int64_t panels)
 {
   double m = (double)over(p->m, weak ? 1 : rows), n = (double)over(p->n, weak ? 1 : columns),

@@ -25,16 +25,16 @@ struct gemm_grid {
 /** \brief Reads auto or PxQ into an int[2], auto as 0. Logs and returns STATUS_USAGE otherwise. */
 status_t gemm_procs_parse(const char *option, const char *text, void *procs);
 
-/** \brief The block of place \a at of \a parts: sizes differ by one at most. Where there are more
- * parts than elements, some have the same one. */
+/** \brief The block of place \a at of \a parts: sizes differ by at most one. With more parts than
+ * elements, some parts have the same one. */
 struct gemm_span gemm_grid_span(int64_t extent, int parts, int at);
 
 /** \brief Panels of \a width at most, 0 for the type's default on such a device: even ones, and
  * the same on every grid, so that sums are added up in the same order. */
 int64_t gemm_grid_width(const struct gemm_problem *problem, int64_t width, int on_cpu);
 
-/** \brief P×Q for \a ranks: \a wanted or, where its first is 0, that of the least modelled time.
- * \a weak: the problem's C is a rank's, else that of all. STATUS_USAGE where \a wanted does not
+/** \brief P×Q for \a ranks: \a wanted or, if its first is 0, the one with the least modelled time.
+ * \a weak: the problem's C is a rank's, otherwise that of all. STATUS_USAGE if \a wanted does not
  * multiply to \a ranks. */
 status_t gemm_grid_choose(const struct gemm_problem *problem, int weak, int ranks, const int wanted[2],
                           int64_t width, int procs[2]);

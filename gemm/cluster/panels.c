@@ -10,8 +10,9 @@
 
 /* Rows of a slice begin on lines. */
 #define LINE_BYTES 128
-/* Of the 27 directions of messages: to the right and to the left of a ring, of A or B, in either
- * set of routes, since a panel's first step is under way beside the last of the one before. */
+/* Two of the 27 directions of messages: to the right and to the left of a ring, of A or B. Both
+ * sets of routes have them, since a panel's first step runs at the same time as the last step of
+ * the panel before. */
 #define TAG_AHEAD  1
 #define TAG_BEHIND 2
 #define TAGS_RING  2
@@ -79,7 +80,7 @@ int64_t gemm_panels_ld(const struct gemm_problem *local, const struct gemm_grid 
 
 /* ---- own slices ---- */
 
-/* As the device gets it; what lies beyond K or beside the slice is zero. */
+/* A slice as the device gets it; elements beyond K or outside the slice are zero. */
 static void slice_fill(const struct gemm_panels *p, int j, char *to)
 {
   size_t bytes = gemm_element_bytes(&p->local, p->matrix);
@@ -167,9 +168,9 @@ done:
 
 /* ---- rings ---- */
 
-/* Both ends of a message know it by the same tag. Of two ranks each is both neighbours of the
- * other. One rank has its messages the other way round: those who do one after the other do not
- * wait in a circle. */
+/* Both ends of a message use the same tag. With two ranks, each is both the previous and the next
+ * neighbour of the other. One rank has its messages in the opposite order, so that ranks that
+ * exchange one after the other do not wait in a circle. */
 static void plan_init(const struct gemm_panels *p, int set, struct halo_plan *plan)
 {
   int base = set * TAGS_SET + (p->matrix == GEMM_A ? 0 : TAGS_RING), ring = p->ring,
@@ -203,7 +204,7 @@ static void plan_init(const struct gemm_panels *p, int set, struct halo_plan *pl
   plan->messages[0].dir[d] = p->place ? -1 : 1;
 }
 
-/* Of a panel, and what came in a step. */
+/* The field that holds what \a step of \a panel brought. */
 static struct gpu_mem *field_of(const struct gemm_panels *p, long panel, int step)
 {
   return &p->field[panel % GEMM_PANEL_FIELDS * gemm_panels_steps(p) + step];

@@ -65,12 +65,12 @@ status_t gemm_panels_open(struct gemm_panels *panels, MPI_Comm comm, struct gpu_
                           enum gemm_matrix matrix, const void *host);
 void gemm_panels_close(struct gemm_panels *panels);
 
-/** \brief Collective over all ranks, as gemm_panels_unlink is: fields and routes by \a transport.
- * Nothing where the ring is of one rank. */
+/** \brief Collective over all ranks, as gemm_panels_unlink is: allocates fields and opens routes by
+ * \a transport. Does nothing for a ring of one rank. */
 status_t gemm_panels_link(struct gemm_panels *panels, const struct halo_transport *transport);
 void gemm_panels_unlink(struct gemm_panels *panels);
 
-/** \brief Steps of a panel's broadcast: 0 where the ring is of one rank. */
+/** \brief Steps of a panel's broadcast: 0 for a ring of one rank. */
 static inline int gemm_panels_steps(const struct gemm_panels *p)
 {
   return p->ring - 1;
@@ -96,7 +96,7 @@ static inline int gemm_panels_place(const struct gemm_panels *p, int step)
   return (p->place + p->ring - step) % p->ring;
 }
 
-/** \brief STATUS_WRONG, logged, where an own slice on the device is no longer what was copied. */
+/** \brief STATUS_WRONG, logged, if an own slice on the device has changed. */
 status_t gemm_panels_check(struct gemm_panels *panels, struct gpu_queue *queue);
 
 #endif

@@ -11,9 +11,10 @@
 
 const char *const gemm_phase_names[GEMM_PHASES] = {"compute", HALO_PHASE_NAMES, "exposed"};
 
-/* Multiprocessors that kernels whose blocks stay until the end of a launch leave free where a ring
- * sends on what came: what raises flags and waits for them would find no place before that. Of two
- * ranks nothing is sent on, and `wgmma` is up to 3% faster with all of an H100's 132. */
+/* Kernels whose blocks stay until the end of a launch leave so many multiprocessors free where a
+ * ring sends on what came: the kernels that raise flags and wait for them would find no place
+ * otherwise. Two ranks send nothing on, and `wgmma` is up to 3% faster with all of an H100's
+ * 132. */
 #define SPARE 4
 
 /* ---- parts ---- */
@@ -77,7 +78,7 @@ static status_t broadcast_begin(struct gemm_cluster *c, int j)
   return STATUS_OK;
 }
 
-/* What came in the step before goes on in this one, and later products find it. */
+/* The slice of the previous step is sent on in this one, and used by later products. */
 static status_t broadcast_go_on(struct gemm_cluster *c, int j, int step)
 {
   for (int s = 0; s < 2; s++) {
@@ -151,8 +152,8 @@ static status_t product_is_done(struct gemm_cluster *c)
   return gpu_sync(c->compute);
 }
 
-/* The time in which either queue multiplies: of both, in the order in which they begin, what lies
- * behind the end of those before. */
+/* The time in which at least one of the queues multiplies. Products are taken in the order in which
+ * they begin; each adds its part after the end of all before. */
 static status_t product_marks_read(struct gemm_cluster *c)
 {
   int n = c->grid.panels * (steps_most(c) + 1), next[GEMM_QUEUES] = {0};

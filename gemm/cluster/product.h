@@ -14,8 +14,7 @@
 #include "gemm/cluster/panels.h"
 #include "gemm/kernels/kernels.h"
 
-/** Seconds of a product: multiplying, what comm/halo tells of moving panels, and what of the
- * product is not multiplying. */
+/** Phases of a product: multiplying, moving panels as in comm/halo, and the rest of its time. */
 enum gemm_phase {
   GEMM_PHASE_COMPUTE,
   GEMM_PHASE_HALO,
@@ -24,8 +23,8 @@ enum gemm_phase {
 };
 extern const char *const gemm_phase_names[GEMM_PHASES];
 
-/** Parts of C are multiplied in two queues by turns, each part in one, so that one queue's launch
- * fills the multiprocessors that the last blocks of the other's leave. */
+/** Parts of C alternate between two queues, so that one queue's launch fills the multiprocessors
+ * that become idle at the end of the other's. */
 #define GEMM_QUEUES 2
 
 /** Events of what is multiplied once a step of a panel is over. */
@@ -56,8 +55,8 @@ struct gemm_cluster {
   struct gemm_counts counts;   /**< of this rank's parts of the last product */
 };
 
-/** \brief What the chosen kernel multiplies: the slices of panel \a j at \a places of the rings of
- * A and B. No rows or no columns: there is no such part. */
+/** \brief The problem of a part: the slices of panel \a j at \a places of the rings of A and B.
+ * Without rows or columns there is no such part. */
 struct gemm_problem gemm_cluster_part(const struct gemm_cluster *cluster, int j, const int places[2]);
 
 /** \brief Collective; ranks agree. cluster->whole, local, grid, comm, device and compute are set;
@@ -67,16 +66,15 @@ status_t gemm_cluster_open(struct gemm_cluster *cluster, const struct gemm_kerne
                            const struct gemm_blocks *blocks, const void *a, const void *b);
 void gemm_cluster_close(struct gemm_cluster *cluster);
 
-/** \brief Collective; ranks agree. The ways of panels, by \a transport, and their end. */
+/** \brief Collective; ranks agree. Opens the exchange of panels by \a transport, and closes it. */
 status_t gemm_cluster_link(struct gemm_cluster *cluster, const struct halo_transport *transport);
 void gemm_cluster_unlink(struct gemm_cluster *cluster);
 
-/** \brief STATUS_WRONG, logged, where this rank's slices on the device are no longer what they
- * were. */
+/** \brief STATUS_WRONG, logged, if this rank's slices on the device have changed. */
 status_t gemm_cluster_check(struct gemm_cluster *cluster);
 
-/** \brief Mean seconds a product of each phase since this was called last. Collective where the
- * product is. */
+/** \brief Mean seconds per product of each phase since the last call. Collective if the product
+ * is. */
 status_t gemm_cluster_phases(struct gemm_cluster *cluster, double phases[GEMM_PHASES]);
 
 #endif

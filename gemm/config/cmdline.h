@@ -57,8 +57,7 @@ extern const struct option_program gemm_options;
 status_t gemm_config_problem(const struct gemm_config *config, const int64_t size[3],
                              struct gemm_problem *problem);
 
-/** \brief Names the options that nothing reads, where \a timed tells whether the device has a
- * speed. */
+/** \brief Warns about options that nothing reads. \a timed: the device has a speed. */
 void gemm_cmdline_ignore(const struct gemm_config *config, int timed);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The kernels that multiply matrices: a set a backend, joined to the backend by name.
+ * \brief The kernels that multiply matrices: one set per backend, joined to the backend by name.
  *
- * A kernel is a const struct: what it shows, what it takes, and its functions. Reference libraries
- * (cuBLAS, CLBlast, OpenBLAS) are kernels like the others under the same contract, and marked. To
- * add one, write its struct beside its code and name it in the backend's set.
+ * A kernel is a const struct: its description, its requirements and its functions. Reference
+ * libraries (cuBLAS, CLBlast, OpenBLAS) are kernels under the same contract, and marked. To add
+ * one, write its struct next to its code and name it in the backend's set.
  *
  * The contract of a launch: C = alpha·op(A)·op(B) + beta·C as gemm/problem.h says, in order with
  * the queue's other work. A kernel writes C's m×n elements and nothing else, reads nothing beyond
- * the matrices' last elements (gemm_elements), never reads C when beta is 0, and hands NaN and Inf
- * on. As in BLAS it may leave A and B unread when alpha is 0. Matrices start at multiples of 256
+ * the matrices' last elements (gemm_elements), never reads C when beta is 0, and propagates NaN and
+ * Inf. As in BLAS it may leave A and B unread when alpha is 0. Matrices start at multiples of 256
  * bytes; leading dimensions may be any that are large enough. The same launch on the same operands
  * gives the same bits: parts of k are added up in a fixed order. */
 #ifndef GEMM_KERNELS_KERNELS_H
@@ -18,8 +18,7 @@
 #include "gemm/problem.h"
 #include "gpu/gpu.h"
 
-/** How a kernel cuts the work; what the model knows of it. All zero where a kernel has no such
- * choice. */
+/** How a kernel divides the work, for the model. All zero for a kernel without such a choice. */
 struct gemm_blocks {
   int group_m, group_n; /**< of C that a work-group (block of threads) makes */
   int group_k;          /**< depth of a step in local (shared) memory; 0: none is used */
@@ -31,17 +30,18 @@ struct gemm_blocks {
   int splits; /**< parts of k, added up at the end; 0 counts as 1 */
   /** 1: as many groups as run at one time share all tiles and steps of k evenly */
   int stays;
-  /** multiprocessors that groups which stay until the end leave to what runs beside the product */
+  /** multiprocessors that persistent groups leave to work that runs at the same time as the
+   * product */
   int spare;
 };
 
-/** What a launch uses, for the ladder; zero where the backend cannot say. */
+/** Resources of a launch, for the ladder; zero if the backend cannot report them. */
 struct gemm_resources {
   int threads, registers, local_bytes;
   double occupancy;
 };
 
-/** What an emulator counted in a launch. Issue counts, no times. */
+/** Counts of an emulator in a launch: instruction counts, no times. */
 struct gemm_counts {
   uint64_t instructions; /**< issued */
   uint64_t arithmetic;   /**< of these, with a sum or product of floats in them */
@@ -82,10 +82,10 @@ struct gemm_ops {
   status_t (*launch)(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands);
   /** \brief Fills in what is known; NULL: nothing is. */
   void (*resources)(const struct gemm_exec *exec, struct gemm_resources *resources);
-  /** \brief What the device's emulator counted in the last launch; NULL where there is none. */
+  /** \brief Counts of the device's emulator in the last launch; NULL if there is none. */
   void (*counts)(const struct gemm_exec *exec, struct gemm_counts *counts);
-  /** \brief Seconds of a product on the part that the device's emulator stands for, by a model, and
-   * before the first launch; 0 on the part itself. NULL: there is no model. */
+  /** \brief Modelled seconds of a product on the emulated part, also before the first launch; 0 on
+   * the part itself. NULL: there is no model. */
   status_t (*estimate)(struct gemm_exec *exec, double *seconds);
 };
 
@@ -139,7 +139,7 @@ const struct gemm_kernel_set *gemm_kernels_find(const char *backend);
 const struct gemm_kernel *gemm_kernel_find(const struct gemm_kernel_set *set, const char *name);
 
 /** \brief Whether a kernel takes the problem's type and transpositions and fits the device; if not,
- * \a why says so. */
+ * \a why has the reason. */
 int gemm_kernel_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
                      const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
 
@@ -147,8 +147,8 @@ int gemm_kernel_fits(const struct gemm_kernel *kernel, const struct gpu_device *
 int gemm_kernel_fits_int(const struct gemm_kernel *kernel, const struct gpu_device *device,
                          const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
 
-/** \brief Makes \a kernel ready, with its first blocks where \a blocks is NULL. STATUS_ENVIRONMENT,
- * saying what is lacking, when it does not fit. */
+/** \brief Prepares \a kernel, with its first blocks if \a blocks is NULL. STATUS_ENVIRONMENT,
+ * naming the reason, if it does not fit. */
 status_t gemm_exec_open(const struct gemm_kernel *kernel, struct gpu_device *device,
                         const struct gemm_problem *problem, const struct gemm_blocks *blocks,
                         struct gemm_exec **exec);

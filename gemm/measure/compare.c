@@ -19,7 +19,6 @@ int gemm_compare_counts(const struct gemm_rig *rig, const struct gemm_work *work
 
 /* ---- what was logged ---- */
 
-/* The text without such a beginning. */
 static const char *without(const char *text, const char *beginning)
 {
   size_t length = strlen(beginning);
@@ -41,8 +40,8 @@ static void fault_keep(struct gemm_series *s)
   if (!s->fault[0]) snprintf(s->fault, sizeof s->fault, "%s", text[0] ? text : "gives a wrong result");
 }
 
-/* Who is to blame: the device where A or B changed, else whose product it is. Ranks of one
- * product go on together or not at all. */
+/* Decides who is at fault: the device if A or B changed, otherwise the kernel. Ranks of one product
+ * continue together or not at all. */
 static status_t gemm_compare_judge(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                                    status_t status)
 {
@@ -77,8 +76,8 @@ static status_t result_keep(struct gemm_work *work, void **kept)
   return STATUS_OK;
 }
 
-/* The bits that were kept of a right one; of a library, and of other tiles, any result within the
- * bounds of both. */
+/* Compares with the bits of a correct result; for a library or other tiles, any result within the
+ * bounds of both is accepted. */
 static status_t result_compare(struct gemm_work *work, struct gemm_series *s, int launches, int any_bits,
                                void **kept, const char *what)
 {
@@ -120,9 +119,9 @@ static void block_name(const struct gemm_series *s, int block, char what[64])
     snprintf(what, 64, "block %d", block);
 }
 
-/* Where C is read it went through all products of the block: the first block is compared as far as
- * rounding allows, and kept. Ours and a library's are fetched alike: a device at its power limit is
- * cooler after such a rest, whoever comes next. */
+/* If C is read, it went through all products of the block: the first block is compared as far as
+ * rounding allows, and kept. Results of our kernels and of libraries are fetched alike: a device at
+ * its power limit is cooler after such a pause, whichever kernel follows. */
 static status_t block_compare(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                               int block)
 {

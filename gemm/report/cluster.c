@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a report has only with --distributed: the cut, ways of panels, phases of a product. */
+/* Parts of the report with --distributed: the cut, paths of panels, phases of a product. */
 #include <string.h>
 
 #include "base/report.h"

@@ -16,8 +16,8 @@
 
 /* ---- ranks ---- */
 
-/* What is wrong with the device goes before what is wrong with a kernel, and ours before a
- * library. */
+/* A fault of the device takes precedence over one of a kernel, and one of our kernel over a
+ * library's. */
 static void rank_judge(const struct gemm_run *run, struct gemm_rank *rank)
 {
   snprintf(rank->fault, sizeof rank->fault, "%s",

@@ -17,8 +17,8 @@ status_t gemm_run(struct gemm_run *run);
 void gemm_run_close(struct gemm_run *run);
 
 /** \brief Collective. Measures all rungs and reference libraries of each size, interleaved, into
- * result->ladder. STATUS_WRONG if a rung's result is wrong; one that cannot run here is skipped and
- * reports why. */
+ * result->ladder. STATUS_WRONG if a rung's result is wrong; one that cannot run here is skipped,
+ * with the reason. */
 status_t gemm_ladder(struct gemm_run *run);
 void gemm_ladder_free(struct gemm_result *result);
 

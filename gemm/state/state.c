@@ -16,8 +16,8 @@ double gemm_series_share(const struct gemm_rig *rig, const struct gemm_series *s
   return peak > 0 ? gemm_series_gflops(rig, s) / peak : 0;
 }
 
-/* A ladder's rungs that were timed before the signal have ended. A wrong block ends what stands
- * behind it. */
+/* A ladder's sizes that were timed before the signal are complete. A wrong block ends its
+ * series. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *s)
 {
   int ended = s->n_samples > 0 && (!result->partial || result->ladder);

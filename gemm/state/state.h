@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a run of gemm-gpu works on and finds, and the rates that follow from it. */
+ * \brief State and results of a run of gemm-gpu, and the rates that follow from them. */
 #ifndef GEMM_STATE_STATE_H
 #define GEMM_STATE_STATE_H
 
@@ -21,7 +21,7 @@ struct gemm_machine {
   int units; /**< compute units, over which groups are spread */
 };
 
-/** What bounds a prediction. */
+/** The bound of a prediction. */
 enum gemm_bound { GEMM_BOUND_ARITHMETIC, GEMM_BOUND_DEVICE, GEMM_BOUND_LOCAL };
 
 struct gemm_prediction {
@@ -100,7 +100,7 @@ struct gemm_rank {
   struct gemm_path paths[2];
 };
 
-/** What products are measured on, opened before the first of them. */
+/** The device and its queue, opened before the first product. */
 struct gemm_rig {
   struct gemm_config config;
   struct placement placement;
@@ -111,7 +111,7 @@ struct gemm_rig {
   struct gemm_ceilings ceilings; /**< of this rank's device, in this run */
 };
 
-/** The product of one size, and what it must give. */
+/** The product of one size, and its reference. */
 struct gemm_work {
   struct gemm_problem problem;  /**< this rank's own */
   struct gemm_cluster *cluster; /**< what it is a part of; NULL: it is whole */
@@ -121,7 +121,6 @@ struct gemm_work {
   char damage[256];        /**< how A or B changed on this rank's device; "" where they did not */
 };
 
-/** What was measured. */
 struct gemm_result {
   struct gemm_series *series; /**< the kernel or the ladder's rungs, then the reference libraries */
   int n_series;
@@ -151,7 +150,7 @@ struct gemm_run {
 /** \brief This rank's device as the model sees it. */
 struct gemm_machine gemm_run_machine(const struct gemm_rig *rig);
 
-/** \brief A series' verdict in words: status_verdict's, but nothing passes before it has ended. */
+/** \brief A series' verdict in words: status_verdict's, but "incomplete" until it has ended. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *series);
 
 /** \brief What products without a fault are worth; only those count that were compared: of a block

@@ -14,7 +14,7 @@
 
 #define SIZE_GPU 4096
 #define SIZE_CPU 1024
-/* On an emulator, a product that takes it no long time: the one of the QPU's earlier programs. */
+/* On an emulator, a product that does not take long: that of the QPU's earlier programs. */
 #define SIZE_EMULATED                                                                                        \
   {                                                                                                          \
     96, 3025, 363                                                                                            \
@@ -49,7 +49,7 @@ status_t gemm_ceilings_measure(struct gemm_rig *rig)
   return set->ceilings(rig->device, rig->queue, (enum gemm_type)rig->config.type, &rig->ceilings);
 }
 
-/* What a problem takes of rig->memory: on a CPU the host's copies too. */
+/* Bytes that a problem takes of rig->memory: on a CPU with the host's copies. */
 static uint64_t memory_needed(const struct gemm_rig *rig, const struct gemm_problem *problem)
 {
   uint64_t matrices = gemm_matrices_bytes(problem);

@@ -12,7 +12,7 @@
 #include "gemm/tune/tune.h"
 #include "suite/progress.h"
 
-/* More panels are more than anybody tells apart, and each has its events. */
+/* Most panels: more would gain nothing, and each has its events. */
 #define PANELS_MAX 65536
 /* Products by each transport; the first is not counted. */
 #define TRIAL_PRODUCTS 2
@@ -183,7 +183,7 @@ status_t gemm_cluster_prepare(struct gemm_run *run)
   return gemm_cluster_link(c, transport);
 }
 
-/* ---- what a rank tells ---- */
+/* ---- a rank's phases and paths ---- */
 
 static void path_fill(const struct gemm_panels *p, struct gemm_path *path)
 {

@@ -20,7 +20,7 @@
 #define LAUNCHES_SHORT 20
 #define FLOP_SHORT     3e10
 
-/* What a launch multiplies: of a product of many ranks a panel. */
+/* The problem of a launch: for a product of many ranks, a panel. */
 static struct gemm_problem tried(const struct gemm_work *work)
 {
   return work->cluster ? gemm_cluster_part(work->cluster, 0, (const int[2]){0}) : work->problem;
@@ -38,8 +38,8 @@ static int by_prediction(const void *a, const void *b)
   return x->index - y->index;
 }
 
-/* What does not run here is passed over. STATUS_WRONG where it computes something else than the
- * first one; of panels the product is compared instead. */
+/* Skips blocks that cannot run here. STATUS_WRONG if the result differs from the first one's; for
+ * panels the product is compared instead. */
 static status_t gemm_trial(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *trials,
                            const struct gemm_blocks *blocks, double *seconds)
 {

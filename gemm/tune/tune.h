@@ -10,8 +10,8 @@
 /** \brief Collective: this rank's device, opened, with a queue. */
 status_t gemm_place(struct gemm_rig *rig);
 
-/** \brief What the device can do at most, into rig->ceilings; nothing where its backend cannot
- * tell. This rank's alone. */
+/** \brief Measures the device's ceilings into rig->ceilings; nothing if its backend cannot. This
+ * rank's alone. */
 status_t gemm_ceilings_measure(struct gemm_rig *rig);
 
 /** \brief Whether a product of that size is one, and fits the device with least memory. */
@@ -24,14 +24,14 @@ status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3]);
 void gemm_problem_close(struct gemm_work *work, struct gemm_result *result);
 
 /** \brief Collective. Sets series->blocks: the only ones, or those that are fastest on rank 0 in a
- * trial of the few that the model puts first. Where none runs, the first ones: opening them says
- * why. Each trial's result is compared: of a kernel with a wrong one nothing is timed, and
- * gemm_measure makes that the verdict. */
+ * trial of the few that the model ranks first. If none runs, the first ones, whose opening reports
+ * why. Each trial's result is compared: a kernel with a wrong one is not timed, and gemm_measure
+ * makes that the verdict. */
 status_t gemm_tune(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series);
 
-/** \brief Makes work->cluster of work->problem, which becomes this rank's block of it. This rank's
- * alone. STATUS_USAGE for a cut that cannot be, STATUS_ENVIRONMENT where memory does not do.
- * Freed by gemm_cluster_free. */
+/** \brief Makes work->cluster from work->problem, which becomes this rank's block of it. This
+ * rank's alone. STATUS_USAGE for an impossible cut, STATUS_ENVIRONMENT if memory is short. Freed by
+ * gemm_cluster_free. */
 status_t gemm_cluster_cut(const struct gemm_rig *rig, struct gemm_work *work);
 void gemm_cluster_free(struct gemm_work *work);
 

@@ -40,7 +40,7 @@ struct gemm_reference {
   double *product; /**< VECTORS × m: alpha·A·B·x + beta·C·x */
 };
 
-/** What a comparison adds up. */
+/** Sums of a comparison. */
 struct tally {
   double worst, difference, size;
   int64_t compared, wrong, row, column;
@@ -401,7 +401,7 @@ static struct repeated repeated_make(double beta, int launches)
   return of;
 }
 
-/* One row. What is amiss by rounding is handed on by later products, each of which adds as much. */
+/* Compares one row. Later products carry on rounding errors, and each adds as much. */
 static void row_near(const struct gemm_reference *r, const struct repeated *of, double bound, double row,
                      const double *columns, int64_t i, const void *right, const void *out, struct tally *t)
 {

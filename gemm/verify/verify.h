@@ -48,7 +48,7 @@ extern const char *const gemm_verified_names[GEMM_VERIFIED_FULL + 1];
  * toward zero. */
 struct gemm_bounds gemm_bounds_of(const struct gemm_problem *problem, int truncates);
 
-/** \brief Whether all of the product is compared, for a way of verifying. */
+/** \brief Whether all of the product is compared with this option. */
 int gemm_verify_is_full(const struct gemm_problem *problem, enum gemm_verify verify);
 
 /** \brief Computes what results are compared with, on all host threads. Host matrices are kept by
@@ -58,7 +58,7 @@ status_t gemm_reference_open(const struct gemm_problem *problem, enum gemm_verif
 void gemm_reference_close(struct gemm_reference *reference);
 
 /** \brief Compares \a out, stored like C, and fills in \a check. STATUS_WRONG, logged with the
- * first place and what stands there, when it is beyond the bounds; \a who names the kernel. */
+ * first element beyond the bounds; \a who names the kernel. */
 status_t gemm_verify(const struct gemm_reference *reference, int truncates, const void *out, const char *who,
                      struct gemm_check *check);
 
@@ -69,9 +69,9 @@ status_t gemm_verify_bits(const struct gemm_reference *reference, const void *ri
                           const char *who, const char *what);
 
 /** \brief Whether each element of \a out, C after \a launches products, lies within two bounds of
- * what follows from \a right, C after one that was verified, and of one product the whole: for
- * results that are right without having the same bits. |A||B| is taken as at most ‖row‖‖column‖. Of
- * several products, elements that C's type cannot hold or that are NaN or infinite are left out. */
+ * the value that follows from \a right, C after one verified product, and for one product also the
+ * norm: for correct results with other bits. |A||B| is taken as at most ‖row‖‖column‖. For several
+ * products, elements that C's type cannot hold or that are NaN or infinite are left out. */
 status_t gemm_verify_near(const struct gemm_reference *reference, int truncates, int launches,
                           const void *right, const void *out, const char *who, const char *what);
 

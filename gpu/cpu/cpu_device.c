@@ -43,7 +43,7 @@ SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
 #define STAGGER_LARGE  (STAGGER_STEP + 8192)
 #define STAGGER_PLACES 16
 
-/** One mapping: what alloc handed out lies somewhere inside. */
+/** One mapping, which contains the array. */
 struct cpu_block {
   struct cpu_block *next;
   void *map;
@@ -165,15 +165,15 @@ static status_t cpu_memory_free(struct gpu_device *base, uint64_t *bytes)
   return STATUS_OK;
 }
 
-/** Maps room for \a bytes, which begin `lead` bytes after a multiple of `align`, a page to spare
- * behind them. */
+/** Maps \a bytes that begin `lead` bytes after a multiple of `align`, and at least one page more
+ * after them. */
 static int cpu_map(struct cpu_block *block, size_t bytes, size_t align, size_t lead)
 {
   block->map_bytes = bytes + lead + align + host_page_bytes();
   block->map = mmap(NULL, block->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block->map == MAP_FAILED) return 0;
   uintptr_t first = ((uintptr_t)block->map + align - 1) / align * align;
-  /* Whole huge pages alone: the last one would take memory that nobody asked for. */
+  /* Only whole huge pages: the last one would take memory beyond the array. */
   if (align == HUGE_PAGE) madvise((void *)first, (lead + bytes) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
   block->start = (void *)(first + lead);
   block->bytes = bytes;

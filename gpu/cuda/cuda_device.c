@@ -110,7 +110,8 @@ static void cuda_describe(struct gpu_device_info *info, const struct cudaDeviceP
   info->fp64 = 1;
 }
 
-/* Why a driver that tells no version is none: its library does not load, or is somebody else's. */
+/* The reason why the driver has no version: its library does not load, or it is another
+ * vendor's. */
 static void explain_no_driver(char reason[GPU_TEXT_MAX])
 {
   Dl_info found;

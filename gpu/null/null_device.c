@@ -34,7 +34,7 @@ struct null_device {
 static long calls;
 static long failing, hanging; /* numbers of the calls that fail and never return, 0 for none */
 
-/** The global rank as the launcher tells it, −1 when there is no launcher. */
+/** The global rank by the launcher's variables, −1 without a launcher. */
 static long long launcher_rank(void)
 {
   static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
@@ -163,7 +163,7 @@ static status_t null_share(struct gpu_device *device, struct gpu_mem mem, struct
   return host_share_offer(mem, share);
 }
 
-/* HIMENO_NULL_APART=R: nobody reaches the memory of that rank, and it reaches nobody's. */
+/* HIMENO_NULL_APART=R: rank R and its neighbours cannot reach each other's memory. */
 static int null_attach(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
                        char reason[GPU_TEXT_MAX])
 {

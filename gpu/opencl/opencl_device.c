@@ -42,7 +42,8 @@ static void CL_CALLBACK notice(const char *text, const void *data, size_t bytes,
   atomic_store(&device->noticed, NOTICE_COMPLETE);
 }
 
-/** What the driver reported by itself since open is a fault, even when the calls succeed. */
+/** An error that the driver reported asynchronously since open is a fault, even if the calls
+ * succeed. */
 static status_t check_notices(struct gpu_device *base)
 {
   struct opencl_device *device = native(base);
@@ -155,7 +156,7 @@ static void opencl_device_close(struct gpu_device *base)
   free(device);
 }
 
-/* What was free at open less what this process holds; of a CPU device no more than the host has
+/* Memory free at open less what this process holds; for a CPU device at most what the host has
  * now. */
 static status_t opencl_memory_free(struct gpu_device *base, uint64_t *bytes)
 {

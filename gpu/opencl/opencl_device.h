@@ -66,7 +66,7 @@ int opencl_has_extension(cl_device_id id, const char *name);
 /** \brief Whether the driver is NVIDIA's, which differs from the rest here and there. */
 int opencl_is_nvidia(const struct opencl_device *device);
 
-/** \brief 90 for sm_90, and 0 where the driver is another's or tells no chip. */
+/** \brief 90 for sm_90; 0 for other vendors' drivers and if the driver reports no chip. */
 int opencl_nvidia_chip(const struct opencl_device *device);
 
 /** \brief Work-items of a group that the device takes of a compiled kernel, which registers may

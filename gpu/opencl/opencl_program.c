@@ -138,8 +138,8 @@ status_t opencl_program_build_file(struct opencl_device *device, const char *pat
   return STATUS_OK;
 }
 
-/* What is built once for a device: compilers are slow, some even where their own cache has the
- * result. */
+/* A program built for a device. It is built once, because compilers are slow, some even if their
+ * own cache has the result. */
 struct opencl_built {
   struct opencl_built *next;
   cl_program program;

@@ -11,8 +11,8 @@
 
 #define QPU_MAILBOX_PATH "/dev/vcio"
 
-/** How the firmware places memory: the alias of its bus address tells which caches a QPU's accesses
- * take. */
+/** Memory flags of the firmware: the alias of the bus address selects the caches of a QPU's
+ * accesses. */
 enum qpu_mailbox_flags {
   QPU_MEMORY_DIRECT = 1 << 2,  /**< alias 0xc: past the VideoCore's L2 cache */
   QPU_MEMORY_COHERENT = 1 << 3 /**< with DIRECT: alias 0x4, through the L2 cache, in no L1 */

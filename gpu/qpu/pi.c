@@ -69,7 +69,7 @@ struct qpu_pi {
 
 /* ---- what this machine is ---- */
 
-/* The tree's list of names: texts with an end each. */
+/* The device tree's names are zero-terminated texts. */
 static const struct chip *chip_find(void)
 {
   char names[256];
@@ -82,8 +82,7 @@ static const struct chip *chip_find(void)
   return NULL;
 }
 
-/* The line of the firmware's settings that loads the driver, as it stands there, or as it usually
- * does. */
+/* The line of the firmware's settings that loads the driver, or its usual form. */
 static void kms_setting(const char *path, char line[SETTING_MAX])
 {
   static char text[65536];
@@ -119,7 +118,7 @@ int qpu_pi_here(char reason[GPU_TEXT_MAX])
   return 1;
 }
 
-/* A line of /proc/meminfo, bytes; 0 where it is not. */
+/* Bytes of a line of /proc/meminfo; 0 if it is missing. */
 static uint64_t meminfo_bytes(const char *key)
 {
   char text[4096];
@@ -202,7 +201,7 @@ static void give_back(void)
   table_leave();
 }
 
-/* Faults end the process whoever handles them; the others where nobody else does. */
+/* Fatal signals are always handled; the others only if they have the default action. */
 static const struct {
   int number, fault;
 } endings[] = {{SIGILL, 1},  {SIGABRT, 1}, {SIGBUS, 1},  {SIGFPE, 1},  {SIGSEGV, 1},
@@ -211,7 +210,7 @@ static const struct {
 #define ENDINGS (sizeof endings / sizeof endings[0])
 static struct sigaction before_us[ENDINGS];
 
-/* Gives back, and lets the signal do what it did before there was this handler. */
+/* Gives memory back, restores the previous action and raises the signal again. */
 static void on_signal(int number)
 {
   give_back();

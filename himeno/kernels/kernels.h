@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The Himeno kernels: one const set a backend, joined to the backend by name.
+ * \brief The Himeno kernels: one const set per backend, joined to the backend by name.
  *
  * A set holds named variants of the sweep, and the kernels that all variants share: fill, ceiling,
  * checksum. All take local arrays in the layout of comm/halo/decomp.h. */
@@ -14,8 +14,8 @@
 enum himeno_class { HIMENO_CLASSIC, HIMENO_TEMPORAL };
 extern const char *const himeno_class_names[HIMENO_TEMPORAL + 1];
 
-/** One variant of the sweep. What `ops` and `variant` are is the backend's own matter; where all
- * are launched alike there are no ops. */
+/** One variant of the sweep. `ops` and `variant` are private to the backend; there are no ops if
+ * all kernels are launched alike. */
 struct himeno_kernel {
   const char *name;
   const char *step; /**< what it does that the rung below does not, one line for the ladder */
@@ -26,22 +26,23 @@ struct himeno_kernel {
    * itself: needs whole rows of k, and a link to every neighbour */
   int resident;
   int rung; /**< place on the ladder, 0 = not on it */
-  /** one of each set: the default, and for single sweeps beside one of several */
+  /** one per set: the default, and the kernel for single sweeps next to one of several */
   int standard;
   int trial; /**< -k auto tries it */
-  /** of a rank, that no device known holds: with more -k auto does not try it; 0: no such bound */
+  /** points per rank beyond which -k auto does not try it, since no known device holds them; 0: no
+   * bound */
   int64_t points_max;
   const char *file; /**< the user's source, NULL for the suite's own kernels */
-  /** memory that it takes for itself at open, in arrays of the layout; a resident one's is a part
-   * of p[0], see himeno_field_bytes */
+  /** memory that it allocates at open, in arrays of the layout; a resident one's is part of p[0],
+   * see himeno_field_bytes */
   int extra_arrays;
   int toward_zero; /**< rounds toward zero: its bits are those of himeno_kernel_toward_zero */
   const struct himeno_ops *ops;
   const void *variant; /**< constants, for the set or for ops */
 };
 
-/** What the kernels work on. Memory belongs to the caller. Arrays are separate unless the variant
- * packs them itself. */
+/** Arrays of the kernels. The caller owns the memory. Arrays are separate unless the variant packs
+ * them itself. */
 struct himeno_fields {
   struct layout layout;
   struct gpu_mem p[2]; /**< ping and pong */
@@ -49,18 +50,18 @@ struct himeno_fields {
   struct gpu_mem gosa; /**< one double a sweep of a block */
 };
 
-/** A kernel, opened. Defined nowhere: each set converts it to a struct of its own. */
+/** An opened kernel. Never defined: each set converts it to a struct of its own. */
 struct himeno_exec;
 struct halo_link;
 
-/** Launch geometry and use of resources of a variant, for --ladder; zero where the backend cannot
- * say. */
+/** Launch geometry and resources of a variant, for --ladder; zero if the backend cannot report
+ * them. */
 struct himeno_resources {
   int threads, registers, local_bytes;
   double occupancy;
 };
 
-/** What an emulator counted in all sweeps since open. Issue counts, no times. */
+/** Counts of an emulator in all sweeps since open: instruction counts, no times. */
 struct himeno_counts {
   uint64_t points;       /**< computed */
   uint64_t instructions; /**< issued */
@@ -94,7 +95,7 @@ struct himeno_linked {
   int source, slot;
 };
 
-/** For tests: a multiprocessor that turns a bit of all that it computes. */
+/** For tests: a multiprocessor that flips a bit of all that it computes. */
 struct himeno_stuck {
   int processor; /**< −1: none */
   int bit;
@@ -138,15 +139,16 @@ struct himeno_kernel_set {
    * of local points, complete when the call returns. */
   status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays, int n,
                        const struct box *box, uint64_t *sum);
-  /** \brief Has the points of one box swept from p[source] so many times, all over the device:
-   * values[time · points + point], and on which multiprocessor each time. Complete when the call
-   * returns; spoils p[1 − source] in the box. \a fields as for open. NULL: nobody can tell. */
+  /** \brief Sweeps one box from p[source] \a times times, over the whole device: values[time ·
+   * points + point], and the multiprocessor of each time. Complete when the call returns;
+   * overwrites p[1 − source] in the box. \a fields as for open. NULL: the backend cannot report the
+   * multiprocessor. */
   status_t (*repeat)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_fields *fields,
                      int source, const struct box *box, int times, const struct himeno_stuck *stuck,
                      float *values, int *processors);
   /** \brief Resource use for the ladder; NULL where unknown. */
   status_t (*resources)(struct himeno_exec *exec, struct himeno_resources *resources);
-  /** \brief What the device's emulator counted; NULL where there is none. */
+  /** \brief Counts of the device's emulator; NULL if there is none. */
   void (*counts)(const struct himeno_exec *exec, struct himeno_counts *counts);
 };
 
@@ -157,8 +159,8 @@ GPU_BACKENDS(HIMENO_KERNELS)
 /** The CPU backend's plain loop, which all others are compared with. */
 extern const struct himeno_kernel *const himeno_kernel_reference;
 
-/** The CPU backend's kernel that rounds as a QPU does: a model to compare with, no variant to
- * choose. */
+/** The CPU backend's kernel that rounds as a QPU does: a reference model, not a selectable
+ * variant. */
 extern const struct himeno_kernel himeno_kernel_toward_zero;
 
 /** \brief The set of a backend, NULL when it was not built. */
@@ -170,8 +172,8 @@ const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *s
 /** \brief The set's standard kernel. */
 const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *set);
 
-/** \brief Bytes of p[\a which]. A resident kernel's p[0] has so much room that all it shares with
- * its neighbours lies there: 1 + extra_arrays arrays, each as long as all planes of the grid. */
+/** \brief Bytes of p[\a which]. A resident kernel's p[0] also holds all that it shares with its
+ * neighbours: 1 + extra_arrays arrays, each as long as all planes of the grid. */
 static inline size_t himeno_field_bytes(const struct himeno_kernel *kernel, const struct layout *layout,
                                         int which)
 {
@@ -184,7 +186,7 @@ static inline size_t himeno_field_bytes(const struct himeno_kernel *kernel, cons
  * it cannot be read. */
 status_t himeno_kernel_source(const char *path, char **source);
 
-/** \brief How many kernels -k auto tries; none of no set. */
+/** \brief Number of kernels that -k auto tries; 0 for no set. */
 int himeno_kernel_trials(const struct himeno_kernel_set *set);
 
 #endif

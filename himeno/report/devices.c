@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What devices report, and the ranks' blocks, in JSON. */
+/* Telemetry and the ranks' blocks, in JSON. */
 #include "himeno/report/report.h"
 #include "judge/straggler.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run on an emulator, or on the part that it stands for, says instead of speed: counts of
- * instructions, and the model of what bounds a Raspberry Pi 1 to 3. */
+/* Report of an emulated run: instruction counts instead of speed, and a model of the bound of a
+ * Raspberry Pi 1 to 3. */
 #include <math.h>
 
 #include "base/report.h"

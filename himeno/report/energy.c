@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sweeps cost in energy, of each device and of all. */
+/* Energy of the sweeps, per device and in total. */
 #include <math.h>
 
 #include "himeno/report/report.h"

@@ -42,8 +42,8 @@ void himeno_energy_text(const struct himeno_ranks *ranks, FILE *out);
 void himeno_energy_document(struct doc *d, const struct himeno_ranks *ranks);
 void himeno_rank_energy_document(struct doc *d, const struct himeno_rank *rank);
 
-/** \brief Counts of an emulator, which stand in for speed, and what bounds the part that it stands
- * for; no field for NULL. */
+/** \brief Counts of an emulator, instead of speed, and the bound of the part that it emulates; no
+ * field for NULL. */
 void himeno_counts_text(const struct himeno_counts *counts, const struct himeno_timing *timing, FILE *out);
 void himeno_counts_document(struct doc *d, const struct himeno_counts *counts);
 void himeno_bound_text(const struct himeno_counts *counts, FILE *out);

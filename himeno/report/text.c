@@ -152,7 +152,7 @@ static void print_data(int data, const struct himeno_ceiling *c, FILE *out)
           c->all / 1e9, himeno_data_names[data], c->other_data / 1e9, himeno_data_names[!data]);
 }
 
-/* Of the device whose ceiling is the smallest part of it. */
+/* Prints the device whose ceiling is the smallest share of its peak. */
 static void print_theory(const struct himeno_ranks *r, FILE *out)
 {
   const struct himeno_rank *least = NULL;
@@ -281,7 +281,6 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
     fprintf(out, "  verdict    %s: %s\n", verdict_word(verdict), compared[v->source]);
 }
 
-/* What the verification covered. */
 static void print_checks(const struct himeno_kernel *kernel, const struct himeno_verification *v, FILE *out)
 {
   if (v->n_points == 0) return;

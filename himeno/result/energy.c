@@ -19,7 +19,7 @@
 #define READS        1000
 #define READ_SECONDS 1e-3
 
-/* What it counts right after its next step, and when. */
+/* Waits for the counter's next step and returns its value and time. */
 static int step_await(struct telemetry *telemetry, double *joules, double *when)
 {
   const struct timespec pause = {.tv_nsec = (long)(1e9 * READ_SECONDS)};

@@ -64,7 +64,7 @@ struct himeno_ceilings {
   int n;
 };
 
-/** What timed blocks were compared with. */
+/** Reference of the timed blocks. */
 struct himeno_verification {
   enum verify_source source;
   int reference_sweeps;              /**< of a block that the reference covers; 0: all of them */

@@ -75,8 +75,7 @@ static status_t block_choose(const struct himeno_config *config, struct solver *
   return STATUS_OK;
 }
 
-/* What such a block must give: by what is known on the way to a whole one, or by values of its
- * own. */
+/* The expected value of such a block: from the known values up to a whole block, or computed. */
 static status_t value_choose(const struct himeno_choice *choice, const struct verify_value *whole,
                              struct himeno_rung *rung)
 {
@@ -105,7 +104,7 @@ static status_t value_choose(const struct himeno_choice *choice, const struct ve
 
 /* ---- rounds ---- */
 
-/* What this round has added. */
+/* Adds the results of a round. */
 static status_t rung_add(const struct himeno_choice *choice, const struct himeno_result *r,
                          struct himeno_rung *rung)
 {
@@ -186,8 +185,8 @@ static void ceiling_settle(struct himeno_ladder *ladder)
   ladder->ceiling_noise = stats_noise(&s);
 }
 
-/* To and fro, so that none always comes after the same one; the last round goes up, and shows each
- * rung as it ends. */
+/* Rounds alternate in direction, so that no rung always follows the same one; the last round goes
+ * up, and prints each rung as it ends. */
 static status_t himeno_ladder_round(struct himeno_choice *choice, const struct verify_value *whole,
                                     struct himeno_measurement *m, struct himeno_ladder *ladder, int round)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A grid's arrays, one by one: filling, summing, reading and writing; and what it tells. */
+/* Access to single arrays of a grid, and queries of its kernel. */
 #include "himeno/solver/state.h"
 
 const char *solver_array_name(int array)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The domain-decomposed Jacobi solver: one device a rank, blocks of sweeps from the initial
- * field.
+ * \brief The domain-decomposed Jacobi solver: one device per rank, blocks of sweeps from the
+ * initial field.
  *
  * All functions are collective over the solver's communicator. One that fails on a rank leaves the
- * others waiting in their next message: the caller ends the job (agree_abort), unless it is
+ * others waiting in their next message: the caller ends the job (agree_abort), except for
  * solver_open, whose ranks agree. */
 #ifndef HIMENO_SOLVER_SOLVER_H
 #define HIMENO_SOLVER_SOLVER_H
@@ -63,7 +63,7 @@ struct solver_config {
 /** \brief Sweeps from check point to check point for a kernel: whole passes of it. */
 int solver_check_sweeps(const struct himeno_kernel *kernel);
 
-/** What all ranks have at a check point. */
+/** Result of all ranks at a check point. */
 struct solver_check {
   int sweeps;  /**< of the block, so far */
   double gosa; /**< of the last of them */
@@ -85,8 +85,8 @@ struct solver_block {
   int n_checks;
   const double *own_gosa;       /**< this rank's own, of each sweep; the solver's like `checks` */
   double phases[HIMENO_PHASES]; /**< this rank's mean seconds a sweep */
-  /** seconds a sweep of waiting for neighbours that its interior holds, at most: where kernels
-   * wait, or compute beside a wait, no timestamp tells the two apart */
+  /** upper bound of the seconds per sweep that its interior waits for neighbours: no timestamp
+   * separates computing from waiting within a kernel */
   double waited;
 };
 
@@ -97,10 +97,10 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes);
 status_t solver_open(const struct solver_config *config, struct solver **solver);
 void solver_close(struct solver *solver);
 
-/** \brief The grid that it sweeps: this rank's part, with its arrays. */
+/** \brief This rank's part of the grid, with its arrays. */
 struct solver_grid *solver_grid(struct solver *solver);
 
-/** \brief What it exchanges with neighbours. */
+/** \brief The exchange with neighbours. */
 const struct solver_halo *solver_halo(const struct solver *solver);
 
 /** \brief Restores the initial field, runs and times \a sweeps sweeps, sums the checksum. \a cut:

@@ -23,7 +23,7 @@ struct solver_grid {
   struct solver_baseline *baseline; /* NULL: none taken */
 };
 
-/** What travels between neighbours, and how. Fixed at open. */
+/** The exchange between neighbours. Fixed at open. */
 struct solver_halo {
   struct halo_plan plan;
   struct halo_cut cut;
@@ -77,7 +77,7 @@ struct solver_passes {
   double phases[HIMENO_PHASES]; /* seconds since this part of the block began */
 };
 
-/** What a block produces. */
+/** Results of a block. */
 struct solver_outcome {
   struct gpu_event *begin, *end; /* of its part that runs */
   double phases[HIMENO_PHASES];  /* seconds of the parts that have ended */

@@ -187,7 +187,7 @@ static status_t size_within(struct himeno_choice *choice, double wanted, struct 
                   config->fill);
 }
 
-/* What is free cannot always be allocated. */
+/* Retries with less, since not all free memory can be allocated. */
 static status_t size_fill(struct himeno_choice *choice)
 {
   int all = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Exchanges without a solver, timed: fields of which only the halos matter. */
+ * \brief Timed exchanges without a solver: only the halos of the fields matter. */
 #ifndef HIMENO_TUNE_TRIAL_H
 #define HIMENO_TUNE_TRIAL_H
 
@@ -32,8 +32,8 @@ int trial_links(const struct trial *trial);
 /** How many exchanges trial_time makes. */
 #define TRIAL_EXCHANGES 160
 
-/** \brief Best of a few rounds of exchanges behind each other, after one that is not counted:
- * seconds an exchange, the slowest rank's. Collective. */
+/** \brief Best of a few rounds of consecutive exchanges, after one that is not counted: seconds per
+ * exchange, the slowest rank's. Collective. */
 status_t trial_time(struct trial *trial, double *seconds);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include "base/status.h"
 
-/** \brief Collective: runs a few sweeps again beside the reference on the CPUs, and rank 0 says on
- * standard error what differs after the first ones that do. */
+/** \brief Collective: repeats a few sweeps along with the reference on the CPUs; rank 0 prints the
+ * first differences to standard error. */
 status_t wrong_explain(const struct solver_config *config, const struct placement *place,
                        struct solver *solver);
 

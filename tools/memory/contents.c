@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was copied, read or chased is what it must be. */
+/* Compares results of copies, reads and chases with the expected ones. */
 #include "tools/memory/state.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies: streams × sizes × pacing × assignment × threads and blocks, beside the ways that others
- * copy. */
+/* Copies: streams × sizes × pacing × assignment × threads and blocks, compared with the methods of
+ * others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "base/report.h"
 #include "tools/memory/state.h"
 
-/** Of the device's free memory, taken by both sides of the largest copy. */
+/** Share of the device's free memory for both sides of the largest copy. */
 #define GPU_SHARE 0.9
 /** The largest default size of a CPU: four times its last cache, but at least this. */
 #define CPU_LEAST ((uint64_t)64 << 20)
-/** Where the default study of assignment, threads and blocks is done. */
+/** Size for the default study of assignment, threads and blocks. */
 #define SHAPE_BYTES ((uint64_t)1 << 30)
 
 #define POINTS_MAX 8192
@@ -89,7 +89,7 @@ static struct copies_study study_default(const struct mem_config *c, const struc
   return s;
 }
 
-/* At one size, unless the user chose: all ways to deal, and shapes of the launch. */
+/* At one size, unless the user chose: all assignments, and several launch shapes. */
 static struct copies_study study_assigns(const struct mem_traits *traits, struct copies_study s)
 {
   s.assigns = traits->assign & ~(1 << MEM_CYCLIC);
@@ -156,7 +156,7 @@ static uint64_t shape_bytes(const struct mem_values *sizes)
 
 /* ---- measuring ---- */
 
-/* Every way is run once on poisoned memory before it is timed. */
+/* Each method runs once on poisoned memory before it is timed. */
 static status_t copies_contents(struct mem_rig *rig, struct copies_job *job)
 {
   const struct mem_copy *c = &job->copy;
@@ -169,7 +169,7 @@ static status_t copies_contents(struct mem_rig *rig, struct copies_job *job)
                             what);
 }
 
-/** The points of one size, and the rivals behind them. */
+/** The points of one size, followed by the rivals. */
 struct batch {
   struct copies_job *jobs;
   struct sampler_item *items;
@@ -186,7 +186,7 @@ static status_t batch_sample(struct mem_rig *rig, struct batch *batch, double se
   return sampler_run(&rig->sampler, batch->items, batch->n, seconds);
 }
 
-/* Of the shapes of one method the fastest counts. */
+/* Of one method's shapes the fastest counts. */
 static void batch_store(struct mem_copies *copies, const struct batch *batch, int first,
                         struct mem_rivals *rivals)
 {
@@ -203,7 +203,6 @@ static void batch_store(struct mem_copies *copies, const struct batch *batch, in
   }
 }
 
-/* Measures all points of one size, which follow each other from \a first. */
 static status_t copies_size_run(struct mem_rig *rig, struct mem_copies *copies, int first,
                                 struct mem_copy plain, double seconds)
 {

@@ -15,7 +15,7 @@
 #define GPU_SHARE   0.8
 #define CPU_MOST    ((uint64_t)1 << 30)
 #define LEAST_BYTES ((uint64_t)4096)
-/* Footprints between one and its double: a GPU links a ring in no time. */
+/* Footprints per octave: a GPU links a ring quickly. */
 #define GPU_OCTAVE     6
 #define CPU_OCTAVE     4
 #define ROUNDS_MAX     9
@@ -141,7 +141,7 @@ static status_t point_sample(struct latency_walk *w, const struct mem_curve *cur
   return mem_position_check(rig, chase.end, mem_ring_at(&ring, hops), what);
 }
 
-/* What a launch costs: a chase of one hop, again and again. */
+/* Measures the cost of a launch: a chase of one hop, repeatedly. */
 static status_t launch_measure(struct latency_walk *w)
 {
   enum { SAMPLES = 9 };
@@ -199,8 +199,8 @@ static void find_levels(const struct mem_rig *rig, struct mem_latency *l)
   l->n_levels = levels_find(curves, l->n, rig->traits.line, cache, info->is_cpu, l->levels);
 }
 
-/* Where loads go to both halves of the last cache: between the curve's levels near and far where it
- * has them. */
+/* A footprint whose loads go to both halves of the last cache: between the curve's levels near and
+ * far if it has them. */
 static uint64_t halves_bytes(const struct mem_rig *rig, const struct mem_latency *l)
 {
   double bytes = (double)rig->device->info.cache_bytes / 8 * 5;

@@ -7,7 +7,7 @@
 #define NEAR 1.5
 /** At this many times its reach a table that is replaced at random misses seven times of eight. */
 #define GRADUAL_FULL 8
-/** What it must add, as a share of the level. */
+/** Least rise, as a share of the level. */
 #define GRADUAL_RISE 0.015
 /** A plateau is this level's when it is faster than the next by so much. */
 #define BASE_ABOVE 1.02
@@ -44,8 +44,8 @@ static int cache_explains(const struct levels_level *levels, int caches, const s
   return 0;
 }
 
-/* Whether a curve of a wider stride has a rise where so many lines, or such a footprint, would put
- * it. A rise that a cache found before explains tells nothing of a footprint. */
+/* Whether a curve of a wider stride has a rise at the same number of lines, or at the same
+ * footprint. A rise that an already found cache explains says nothing about a footprint. */
 static int seen(const struct levels_curve *curves, int n, const struct rise *r, uint64_t line, int same_lines,
                 const struct levels_level *levels, int caches)
 {
@@ -124,8 +124,8 @@ static int find_caches(const struct levels_curve *curves, int n, const struct le
   return found;
 }
 
-/* What rises before a GPU's first cache ends are its sets that fill: it is looked up by virtual
- * addresses. */
+/* A rise before the end of a GPU's first cache comes from its sets as they fill: it is looked up by
+ * virtual addresses. */
 static int fills_first(const struct levels_level *levels, int caches, const struct rise *r, int is_cpu)
 {
   return !is_cpu && caches > 0 && r->above < FIRST_FILLS * levels[0].ns;
@@ -156,9 +156,9 @@ static double base_of(const struct levels_level *levels, int caches, double ns)
   return base;
 }
 
-/* A table that is replaced at random adds to a level little by little: at a footprint F it misses 1
- * − reach / F of the time. How much it adds in full is told by the same level at a narrow stride,
- * which stays within its reach. */
+/* A table with random replacement adds to a level gradually: at a footprint F it misses 1 − reach /
+ * F of the time. The same level at a narrow stride, which stays within its reach, shows how much it
+ * adds in full. */
 static int find_gradual(const struct levels_curve *curves, int n, const struct levels_curve *lines,
                         int caches, int found, struct levels_level *levels)
 {

@@ -60,7 +60,7 @@ static status_t job_prepare(struct mem_rig *rig, struct mixes_job *job, struct g
   return mem_word_check(rig, sum, want, what);
 }
 
-/* Every mix in every shape by turns; of the shapes the fastest counts. */
+/* All mixes in all shapes, interleaved; of the shapes the fastest counts. */
 static status_t mixes_measure(struct mem_rig *rig, struct gpu_mem arrays[MEM_ARRAYS_MAX], struct gpu_mem sum,
                               uint64_t bytes, double seconds, struct mem_mix_point mixes[MEM_MIXES])
 {

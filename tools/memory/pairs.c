@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel pairs: both must leave the same memory, and their times stand side by side. */
+/* The kernel pairs: both must leave the same memory; their times are compared. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static status_t pairs_job_run(void *context)
                              plans[job->pair].n, plans[job->pair].rows);
 }
 
-/* What one run makes of the words of array 0. */
+/* Runs one kernel on array 0 and fetches the result. */
 static status_t result_of(struct pairs_job *job, uint32_t *host)
 {
   size_t bytes = words_of(job->pair) * 4;

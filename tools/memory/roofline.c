@@ -27,7 +27,6 @@
 /* Past this intensity a CPU is bound by arithmetic, and the data of a point can shrink. */
 #define CPU_BOUND_FLOP16 1024
 
-/** What all parts of the section share. */
 struct roofline_work {
   struct mem_rig *rig;
   struct mem_roofline *found;
@@ -68,7 +67,7 @@ static status_t window_check(struct roofline_work *work, struct window_job *job,
   return mem_word_check(work->rig, work->sum, want * (uint32_t)job->window.readers, what);
 }
 
-/* First cache, last cache, memory; levels that the device does not tell of are left out. */
+/* First cache, last cache, memory; levels that the device does not report are left out. */
 static int plan_windows(const struct roofline_work *work, struct mem_window_point points[MEM_WINDOWS])
 {
   uint64_t cache = work->rig->device->info.cache_bytes, l1 = work->rig->traits.l1;
@@ -133,7 +132,7 @@ static status_t fp32_check(struct roofline_work *work, struct flops_job *job)
   return mem_word_check(work->rig, work->sum, want, what);
 }
 
-/* What tensor.cu must give: loads of one round are `threads` words of 16 bytes apart. */
+/* The expected sum of tensor.cu: loads of one round are `threads` words of 16 bytes apart. */
 static double tensor_expect(const struct mem_flops *f, double *size)
 {
   int one = f->type == MEM_TF32 ? MEM_TENSOR_FLOP16 / 2 : MEM_TENSOR_FLOP16;

@@ -29,14 +29,14 @@ struct mem_copy_point {
   struct stats_summary rate; /**< read and written */
 };
 
-/** The ways to copy beside each other, at one size. */
+/** All copy methods at one size. */
 struct mem_rivals {
   uint64_t bytes;
   struct stats_summary rate[MEM_METHODS]; /**< of MEM_STUDY: the fastest point of this size */
   int shape;                              /**< MEM_TUNED's fastest */
 };
 
-/** What pacing gained with a number of streams, over all sizes beyond the last cache. */
+/** Gain of pacing with a number of streams, over all sizes beyond the last cache. */
 struct mem_pacing {
   int width, streams;
   double ratio; /**< median of paced over unpaced */
@@ -124,7 +124,7 @@ struct mem_placed {
   char traffic[160]; /**< how its bytes were counted */
 };
 
-/** What hardware counters saw of a sweep. */
+/** Memory traffic of a sweep by hardware counters. */
 struct mem_traffic {
   char name[96]; /**< as of mem_placed */
   double bytes;  /**< a point for each pass */
@@ -151,7 +151,7 @@ struct mem_pair_point {
   struct stats_summary before, after; /**< words a second */
 };
 
-/** What the sections measure with, and how many of their results were compared. */
+/** The device and kernels of all sections, and the number of results that were compared. */
 struct mem_rig {
   struct gpu_device *device;
   const struct mem_ops *ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Loops in another order and in blocks: a block of B stays in the L2 cache while all rows of A
- * pass, and four rows of sums in the L1 cache share each row of it. What the compiler makes of that
- * for any x86-64 or other machine. */
+ * pass, and four rows of sums in the L1 cache share each row of it. The compiler's code for these
+ * loops, on any x86-64 or other machine. */
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
 #define DEPTH 128

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the cores can do at most: multiply and add in registers, and read memory. */
+/* The cores' ceilings: multiply-adds in registers, and reads of memory. */
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
 #include <math.h>

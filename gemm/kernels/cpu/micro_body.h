@@ -15,7 +15,7 @@ typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
 #define EACH                                                                                                 \
   _Pragma("GCC unroll 32") for (int r = 0; r < ROWS; r++)                                                    \
       _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++)
-/* Where inline assembly finds a vector. */
+/* Constraint of a vector in inline assembly. */
 #ifndef VECTOR_PLACE
 #if defined(__x86_64__) || defined(__i386__)
 #define VECTOR_PLACE "x"

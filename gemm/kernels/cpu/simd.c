@@ -25,7 +25,7 @@ struct simd {
   float *a;     /**< packed, a block for each thread */
 };
 
-/** What one launch works on. */
+/** Arguments of a launch. */
 struct simd_job {
   const struct gemm_problem *p;
   const struct simd *s;
@@ -110,7 +110,7 @@ static void simd_block_multiply(const struct simd_job *job, const float *a, int6
     }
 }
 
-/* One block of B against all rows of A, which threads take in turns. */
+/* Multiplies one block of B by all rows of A, which threads take dynamically. */
 static void slice_multiply(const struct simd_job *job, int64_t l, int64_t j)
 {
   int64_t depth = simd_least(DEPTH, job->p->k - l), columns = simd_least(COLUMNS, job->p->n - j);

@@ -26,14 +26,14 @@ struct cuda_job {
   float *work; /**< as many bytes as cuda_operation.work says */
 };
 
-/** What operations want to know of the device. */
+/** Device properties for the operations. */
 struct cuda_chip {
   int number; /**< compute capability that this program's code for it was built for, 90 for 9.0 */
   int processors;
   int shared_bytes; /**< of shared memory that one block can have */
 };
 
-/** What a launch is made of, as far as a report wants to know. */
+/** Launch parameters for reports. */
 struct cuda_launch {
   const void *kernel;
   int threads;
@@ -46,8 +46,8 @@ struct cuda_operation {
   /** \brief Puts the product into the stream. */
   cudaError_t (*launch)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                         const struct gemm_blocks *blocks, cudaStream_t stream);
-  /** \brief Bytes of device memory that a launch needs beside the matrices, 0 before the first;
-   * NULL: none. */
+  /** \brief Bytes of device memory that a launch needs in addition to the matrices, 0 before the
+   * first; NULL: none. */
   size_t (*work)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                  const struct gemm_blocks *blocks);
   /** \brief Sets \a blocks, which may be all 0, to what a launch will use.

@@ -71,7 +71,7 @@ static const struct gemm_kernel warptile = {
     .rung = 7,
     .transposes = 1,
     FP32(fp32_warptile),
-    /* The first leaves the choice to the rung's own model. */
+    /* The first entry leaves the choice to the rung's own model. */
     GEMM_BLOCKS({0}, SIZES(1, 0, 8), SIZES(1, 1, 16), SIZES(2, 0, 8), SIZES(4, 0, 8)),
 };
 
@@ -107,7 +107,8 @@ static const struct gemm_kernel wgmma = {
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,
     TENSOR(tensor_wgmma),
-    /* Of a width the rung's own model chooses the parts of k, and of the first the width too. */
+    /* With a width given, the rung's own model chooses the parts of k; the first entry leaves both
+     * to it. */
     GEMM_BLOCKS({0}, {.group_n = 256}, {.group_n = 192}, {.group_n = 128}, {.group_n = 64},
                 {.group_n = 256, .splits = 1}, {.group_n = 128, .splits = 1}),
 };

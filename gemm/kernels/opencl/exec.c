@@ -81,7 +81,7 @@ static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const str
 
 /* ---- build ---- */
 
-/* NVIDIA's compiler tells registers where it is asked to. */
+/* NVIDIA's compiler reports registers on request. */
 static int is_verbose(const struct opencl_gemm_state *s)
 {
   char extensions[4096] = "";
@@ -301,8 +301,8 @@ static int log_registers(const struct opencl_gemm_state *s, cl_program program)
   return sscanf(at, "Used %d registers", &registers) == 1 ? registers : 0;
 }
 
-/* What came from the driver's cache has no log: the program is built once more under a name that is
- * not in there. */
+/* A program from the driver's cache has no log: it is built once more under a name that is not in
+ * the cache. */
 static int registers_again(const struct gemm_exec *exec, const struct opencl_gemm_state *s,
                            const char *options)
 {

@@ -24,7 +24,6 @@ struct opencl_gemm_variant {
   int cpus_only;
 };
 
-/** What the library's kernels use. */
 extern const struct gemm_ops gemm_opencl_ops;
 
 /** An argument of a kernel, as clSetKernelArg wants it. */

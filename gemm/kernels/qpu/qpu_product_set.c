@@ -88,8 +88,8 @@ static const struct gemm_ops ops = {.fits = qpu_product_fits,
                                                  .ops = &ops,                                                \
                                                  .variant = &qpu_sgemm_kernels[qpu_sgemm_##id]}
 
-/* Where nothing is estimated, on a Pi, the last rung is the default: large products take it on the
- * emulator too. */
+/* On a Pi, without estimates, the last rung is the default. On the emulator large products take it
+ * too. */
 KERNEL(dot, "dot products of 16 through two TMUs: 1 product in 14 instructions", 1);
 KERNEL(138, "outer product, one operation per instruction: 64 products in 138 instructions", 2);
 KERNEL(72, "both ALUs at once, delay slots filled: 64 products in 72 instructions", 3);

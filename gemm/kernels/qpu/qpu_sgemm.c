@@ -49,8 +49,8 @@ const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
 
 #define MAX_C_STRIDE 65535 /* bytes that a DMA load steps over */
 
-/** Where C lies: the problem's own memory, rows of a copy, or a copy tile after tile, each with its
- * rows together. */
+/** The place of C: the problem's own memory, rows of a copy, or a copy tile after tile, each with
+ * its rows together. */
 enum c_place { C_IN_PLACE, C_IN_ROWS, C_IN_TILES };
 
 /** The problem in the QPUs' memory: sizes filled up, strides in bytes. */
@@ -146,7 +146,7 @@ static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
   return STATUS_OK;
 }
 
-/* Where an element of C lies in the QPUs' memory: by rows, or by rows or columns within its
+/* Address of an element of C in the QPUs' memory: by rows, or by rows or columns within its
  * tile. */
 static float *element_of_c(const struct sgemm_layout *l, size_t i, size_t j)
 {
@@ -173,7 +173,7 @@ static void copy_c(const struct sgemm_layout *l, int out)
     }
 }
 
-/* Rows of a matrix of rows, or (turned) of one of columns. */
+/* Copies rows of a matrix; \a transposed: of one stored by columns. */
 static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld, size_t rows, size_t columns,
                         int transposed)
 {
@@ -210,7 +210,7 @@ static uint32_t sgemm_bits(float value)
   return bits;
 }
 
-/** What a record of a tile is made of, whatever its order. */
+/** Contents of a tile's record, in any order. */
 struct tile {
   uint32_t a, b, c, next, coefficients, record, program;
 };

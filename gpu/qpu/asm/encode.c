@@ -186,7 +186,7 @@ static status_t allocate_fixed(struct builder *b, const struct source *source)
   return value->reg.read_files == QPU_FILE_AB ? STATUS_OK : use_port(b, source, value->reg.read_files);
 }
 
-/* What both files give goes where there is room. */
+/* A register that both files have takes whichever port is free. */
 static status_t allocate_open(struct builder *b, const struct source *source)
 {
   uint8_t address = source->value->reg.read_addr;

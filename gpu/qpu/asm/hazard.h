@@ -36,7 +36,7 @@ struct qpu_rule {
   const char *text;
 };
 
-/** What of an instruction matters to others. */
+/** Effects of an instruction on others. */
 struct qpu_effects {
   uint64_t reads, writes; /**< registers: bit n for ra, bit 32+n for rb */
   /** hazards for the next, the second and the third instruction after it */

@@ -35,8 +35,8 @@ struct qpu_program {
 
 void qpu_program_free(struct qpu_program *program);
 
-/** \brief All of a file, with a zero behind it, which the caller frees. STATUS_USAGE where it is
- * too large for a program, STATUS_ENVIRONMENT when it cannot be read. */
+/** \brief The content of a file, terminated by a zero; the caller frees it. STATUS_USAGE if it is
+ * too large for a program, STATUS_ENVIRONMENT if it cannot be read. */
 status_t qpu_file_read(const char *path, char **bytes, size_t *n);
 
 /** \brief The program as a C array `name` and an enum of its exported labels' byte addresses,

@@ -64,7 +64,7 @@ status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *
 status_t qpu_expression_call(struct qpu_asm *as, const struct qpu_symbol *symbol,
                              const struct qpu_value *args, int n_args, struct qpu_value *value);
 
-/** \brief Evaluates the expression at *text and moves *text behind it. */
+/** \brief Evaluates the expression at *text and advances *text past it. */
 status_t qpu_expr_parse(struct qpu_asm *as, const char **text, struct qpu_value *value);
 /** \brief The same, and nothing may follow. */
 status_t qpu_expr_whole(struct qpu_asm *as, const char *text, struct qpu_value *value);
@@ -72,7 +72,7 @@ status_t qpu_expr_whole(struct qpu_asm *as, const char *text, struct qpu_value *
 status_t qpu_expr_arguments(struct qpu_asm *as, const char **text, char end, const char *callee,
                             struct qpu_value args[QPU_MAX_ARGS], int *n);
 
-/** \brief Copies the letters, digits and underscores at *text and moves behind them; returns their
+/** \brief Copies the letters, digits and underscores at *text and advances past them; returns their
  * number. */
 size_t qpu_word(const char **text, char name[QPU_NAME_MAX]);
 /** \brief The same for a name, which begins with no digit; 0 when there is none. */

@@ -13,7 +13,7 @@
 #define NO_LINE    UINT32_MAX
 #define VPM_QUEUE  2 /* vectors that may be on their way */
 
-/* What was fitted to GPU_FFT's published times; sizes of caches are vc4asm's author's. */
+/* Fitted to GPU_FFT's published times; cache sizes are from vc4asm's author. */
 const struct qpu_cost_model qpu_cost_pi = {.clock_hz = 250e6,
                                            .tmu_vector = 16,
                                            .tmu_latency = 36,
@@ -138,7 +138,7 @@ void qpu_cost_lookup(struct qpu_issue *issue, int number, const qpu_vec *address
   tmu->ready[(tmu->first + tmu->n) % QPU_TMU_SLOTS] = there + (uint64_t)model->tmu_latency;
 }
 
-/* The line of the stream's next uniform, with the one behind it on its way. */
+/* Fetches the line of the stream's next uniform and prefetches the following one. */
 static uint64_t uniform_ready(struct qpu_issue *issue)
 {
   struct qpu_thread *thread = issue->thread;

@@ -20,7 +20,7 @@
 #define QPU_EMU_MAX_QPUS 64
 #define QPU_EMU_BASE     0x20000000u
 
-/** What an estimate of time is made of: clocks of the part, but for the last. */
+/** Parameters of a time estimate: clocks of the part, except the last. */
 struct qpu_cost_model {
   double clock_hz;
   int tmu_vector;  /**< a TMU is busy with sixteen words */

@@ -45,8 +45,8 @@ static void forbid(struct qpu_memory *memory, const struct qpu_region *region)
   memset(memory->allowed + region->begin / 32, 0, (region->end - region->begin) / 32);
 }
 
-/* The first gap that holds \a bytes, and \a apart where another allocation follows: its offset, and
- * the number of the region behind it. */
+/* The first gap that holds \a bytes, and \a spacing where another allocation follows: its offset,
+ * and the number of the region after it. */
 static int find_gap(const struct qpu_memory *memory, uint32_t bytes, uint32_t spacing, uint32_t *begin,
                     size_t *number)
 {

@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 
-/** An allocation: offsets of its first byte and of the first page behind it. */
+/** An allocation: offsets of its first byte and of the first page after it. */
 struct qpu_region {
   uint32_t begin, end;
 };

@@ -108,7 +108,7 @@ static int rotates_mixed(const struct qpu_decoded *d)
   return d->mul && d->rotation && (d->inst.mul_a < QPU_MUX_R4) != (d->inst.mul_b < QPU_MUX_R4);
 }
 
-/* What documents answer differently, in one instruction: no kernel may depend on the answer. */
+/* Behaviour on which the documents disagree: no kernel may depend on it. */
 static const struct {
   int (*asks)(const struct qpu_decoded *d);
   struct qpu_rule rule;

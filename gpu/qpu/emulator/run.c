@@ -190,7 +190,7 @@ static void describe_wait(const struct qpu_emu *emu, const struct qpu_thread *th
     snprintf(text, size, "a %s that was never set up at +%u", stall_names[thread->waiting], offset);
 }
 
-/* Nothing can move any more: say who waits for what. */
+/* Deadlock: report which thread waits for what. */
 static status_t deadlock(const struct qpu_emu *emu)
 {
   char text[1200] = "";
@@ -220,7 +220,7 @@ static status_t run_all(struct qpu_emu *emu)
   return STATUS_OK;
 }
 
-/* What follows from how often each instruction was issued. */
+/* Statistics derived from the issue counts of instructions. */
 static void count_work(struct qpu_emu *emu)
 {
   for (size_t page = emu->first_page; page < emu->end_page; page++)

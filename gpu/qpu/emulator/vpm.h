@@ -35,7 +35,7 @@ struct qpu_vpm_access qpu_vpm_access_of(uint32_t setup);
 void qpu_vpm_read(struct qpu_vpm *vpm, struct qpu_vpm_access *access, qpu_vec *out);
 void qpu_vpm_write(struct qpu_vpm *vpm, struct qpu_vpm_access *access, const qpu_vec *in);
 
-/** What a program has set up and what is on its way. */
+/** DMA set-up and the transfer in progress. */
 struct qpu_dma {
   uint32_t setup;  /**< basic set-up word */
   uint32_t stride; /**< MPITCHB of loads; STRIDE and BLOCKMODE of stores */

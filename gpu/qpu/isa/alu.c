@@ -25,7 +25,7 @@ typedef uint64_t wide_quad __attribute__((vector_size(16), may_alias));
 #define LARGEST  0x7f7fffffu
 #define INFINITE 0x7f800000u
 
-/* x86 flushes denormals by itself when told to: operands and results. Elsewhere flush() does it. */
+/* x86 can flush denormals in hardware, operands and results. Elsewhere flush() does it. */
 #ifdef __SSE2__
 #define FLUSHES_ITSELF   1
 #define FLUSH_AND_ASSUME 0x8040u

@@ -17,7 +17,7 @@
 
 typedef uint32_t qpu_vec __attribute__((vector_size(4 * QPU_LANES)));
 
-/** What the host's arithmetic was set to before. */
+/** Saved mode of the host's arithmetic. */
 struct qpu_alu_mode {
   int rounding;
   unsigned control; /**< x86's MXCSR */

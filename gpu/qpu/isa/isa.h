@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The VideoCore IV QPU's instruction set as tables: what the assembler, the hazard
- * checker and the emulator all read, so that each code stands in one place only.
+ * \brief The VideoCore IV QPU's instruction set as tables, shared by assembler, hazard checker and
+ * emulator.
  *
  * Source: Broadcom, "VideoCore IV 3D Architecture Reference Guide" (VideoCoreIV-AG100-R, 2013),
- * section 3. Names are vc4asm's. Where experiments of others contradict the guide, the comment at
- * the place says so. */
+ * section 3. Names are vc4asm's. Where experiments contradict the guide, a comment says so. */
 #ifndef QPU_ISA_H
 #define QPU_ISA_H
 
@@ -66,7 +65,7 @@ enum qpu_cond {
 /** Input multiplexers: 0 to 5 are the accumulators. */
 enum { QPU_MUX_R4 = 4, QPU_MUX_R5 = 5, QPU_MUX_A = 6, QPU_MUX_B = 7 };
 
-/** The unpack field of a load-immediate word tells its kind. */
+/** Kinds of load-immediate words, by the unpack field. */
 enum qpu_load_kind { QPU_LOAD_32 = 0, QPU_LOAD_SIGNED = 1, QPU_LOAD_UNSIGNED = 3, QPU_LOAD_SEMAPHORE = 4 };
 
 /** Register addresses from 32 on: peripherals. The same number means different things for read and

@@ -30,7 +30,7 @@ struct cpu_sweep {
  * over them. */
 typedef double (*cpu_sweep_rows)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
-/** Points of one row whose planes of p stand anywhere. Pointers are those of the first point; rows
+/** Points of one row; the planes of p may be anywhere. Pointers are those of the first point; rows
  * of p have the arrays' pitch and begin at multiples of 64 bytes like theirs. */
 struct cpu_row {
   const float *const *coefficient;     /**< the arrays */
@@ -72,16 +72,16 @@ extern const struct cpu_simd cpu_simd_generic;
 extern const struct cpu_simd cpu_simd_sse2, cpu_simd_avx2, cpu_simd_avx512;
 #endif
 
-/** \brief The n-th of those compiled, widest first; the last, "generic", runs everywhere. NULL past
- * the end. */
+/** \brief The n-th compiled set, widest first; the last, "generic", runs everywhere. NULL past the
+ * end. */
 const struct cpu_simd *cpu_simd_at(int n);
 
 /** \brief The widest one that this CPU has, or the one that HIMENO_CPU_SIMD names: STATUS_USAGE if
  * there is none of that name, STATUS_ENVIRONMENT if this CPU does not have it. */
 status_t cpu_simd_choose(const struct cpu_simd **simd);
 
-/** \brief Whether a kernel gains by having the second cache fetch what is used next: not on Intel,
- * whose prefetchers follow all streams of a row by themselves (on a Xeon four sweeps a pass took
+/** \brief Whether a kernel gains if the second cache fetches the data used next: not on Intel,
+ * whose prefetchers follow all streams of a row by themselves (on a Xeon four sweeps per pass took
  * 1.2 times as long with it). */
 int cpu_fetches(void);
 

@@ -11,13 +11,13 @@
 #include "himeno/kernels/cpu/cpu_sweep.h"
 #include "himeno/kernels/kernels.h"
 
-/** Bytes of all arrays that one thread passes between two uses of a row of p: about what its cache
- * holds. Where the second cache fetches what is next, long runs of rows are worth more to it than
- * rows of p that it still has. */
+/** Bytes of all arrays that one thread passes between two uses of a row of p: about the size of its
+ * cache. If the second cache prefetches, it gains more from long runs of rows than from rows of p
+ * that it still holds. */
 #define CACHE_BYTES         (1 << 20)
 #define CACHE_BYTES_FETCHES (2 << 20)
 
-/** What does single sweeps; kernels without are done by the widest instruction set. */
+/** The function for single sweeps; kernels without one use the widest instruction set. */
 struct variant {
   cpu_sweep_rows rows;
 };
@@ -124,7 +124,7 @@ static int64_t my_part(int64_t n, int64_t *first)
   return n / threads * (me + 1) + (n % threads * (me + 1)) / threads;
 }
 
-/** The row that stands at `row` (counted over the whole local array), padding zeroed. */
+/** Fills row `row` (counted over the whole local array), its padding with zeros. */
 static void cpu_sweep_fill_row(float *out, const struct layout *layout, int64_t row, enum himeno_array array,
                                enum himeno_data data)
 {
@@ -167,7 +167,7 @@ static status_t cpu_sweep_fill(struct himeno_exec *handle, struct gpu_queue *que
   return STATUS_OK;
 }
 
-/** What the row functions need to go from p[source] to p[1 − source]. */
+/** Arguments of the row functions, for a sweep from p[source] to p[1 − source]. */
 static struct cpu_sweep cpu_sweep_prepare(const struct cpu_exec *exec, int source)
 {
   const struct layout *layout = &exec->fields.layout;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread takes a tile of rows and marches through the planes of a chunk: in step m level 1 (the
  * first sweep) is at plane m, level 2 one plane behind it, and so on, while the coefficients are
- * still in its second cache. Planes of the levels between p and out stand in rings of its own.
- * Tiles are skewed: each level begins and ends one row before the level below it. So of the tile
- * before, which the same thread has marched, a tile needs but two rows of each level, which that
- * one left in the border store. Only where a thread starts are rows computed that others compute
- * too, and only the planes at both ends of a march: level t reaches sweeps − t further than what is
- * written. Where the CPU does not do so itself, memory is kept busy: while a step computes, mostly
- * from the caches, it fetches what the next one reads for the first time. Threads need nothing of
- * each other: where cores are shared with others, a thread that falls behind stops none. Tiles are
- * marched in blocks of planes; who has none left takes half of the tiles that another one has
- * before it, or of the blocks of its last tile. Sources of the scheme: G. Wellein et al.,
- * "Efficient temporal blocking for stencil computations by multicore-aware wavefront
- * parallelization", COMPSAC 2009; halos computed twice instead of barriers: T. Muranushi and J.
- * Makino, "Optimal temporal blocking for stencil computation", ICCS 2015. */
+ * still in its second cache. Each thread keeps the planes of the levels between p and out in rings.
+ *
+ * Tiles are skewed: each level begins and ends one row before the level below it. Of the previous
+ * tile, which the same thread marched, a tile therefore needs only two rows of each level, which
+ * are in the border store. Rows are computed twice only where a thread starts, and planes only at
+ * both ends of a march: level t reaches sweeps − t further than the written planes. Unless the CPU
+ * prefetches by itself, each step fetches the data that the next one reads for the first time.
+ *
+ * Threads do not wait for each other, so that one delayed by other processes stops none. Tiles are
+ * marched in blocks of planes; a thread without work takes half of another one's remaining tiles,
+ * or of the blocks of its last tile.
+ *
+ * Sources of the scheme: G. Wellein et al., "Efficient temporal blocking for stencil computations
+ * by multicore-aware wavefront parallelization", COMPSAC 2009; halos computed twice instead of
+ * barriers: T. Muranushi and J. Makino, "Optimal temporal blocking for stencil computation", ICCS
+ * 2015. */
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
 #include <stdlib.h>
@@ -74,7 +77,7 @@ struct cpu_wavefront {
   struct worker *workers;
 };
 
-/* What a thread is at. */
+/* Position of a thread. */
 struct march {
   struct cpu_wavefront *w;
   const struct cpu_sweep *sweep;
@@ -101,7 +104,7 @@ static int64_t wavefront_divide_up(int64_t n, int64_t by)
   return (n + by - 1) / by;
 }
 
-/* Where part `index` of `of` begins, when n elements from `lo` on are shared evenly. */
+/* First element of part `index` of `of` equal parts of n elements from `lo` on. */
 static int64_t part(int64_t lo, int64_t n, int64_t index, int64_t of)
 {
   return lo + n * index / of;
@@ -189,7 +192,7 @@ void cpu_wavefront_close(struct cpu_wavefront *w)
 
 /* ---- a row ---- */
 
-/* What a row brings near while it is swept, as in struct cpu_row. */
+/* Prefetches of a row's sweep, as in struct cpu_row. */
 struct ahead {
   int64_t next;
   const float *const *fetch;
@@ -307,7 +310,7 @@ static float *border_at(const struct march *s, int level, int64_t i, int64_t n)
   return s->me->border + (plane * BORDER + n) * layout->pitch;
 }
 
-/* Of all levels the rows before those that begin a tile at row `lo`: out of the store, or into
+/* Moves the rows of all levels that precede a tile at row `lo` into the border store, or out of
  * it. */
 static void borders_move(const struct march *s, int64_t front, int64_t lo, int store)
 {
@@ -331,8 +334,8 @@ static void fetch_coefficients(const struct march *s, int64_t i, int64_t j)
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) f->rows[f->n++] = s->sweep->coefficient[m] + x;
 }
 
-/* What a level reads first of all levels: level 1 the whole plane, and, after another tile, the
- * others their first row, since they begin before the level below. */
+/* Fetches the data that this level is the first to read: for level 1 the whole plane; after another
+ * tile, for the others their first row, since they begin before the level below. */
 static void fetch_level(const struct march *s, int level, int64_t front)
 {
   const int64_t *extent = s->w->layout.extent, k = s->sweep->box.lo[2];
@@ -379,7 +382,7 @@ static void level_do(const struct march *s, int level, int64_t front)
 
 /* ---- a block ---- */
 
-/* Who writes a plane counts all of its levels, whoever else computed them. */
+/* The thread that writes a plane counts gosa of all its levels, whichever thread computed them. */
 static void block_march(const struct march *s, double *gosa)
 {
   const int sweeps = s->w->sweeps;
@@ -397,8 +400,8 @@ static void block_march(const struct march *s, double *gosa)
 
 /* ---- a thread ---- */
 
-/* What the one that has most has before it is shared with another thread: tiles that it has not
- * begun, or else what is left of its last one. */
+/* Takes half of the remaining work of the thread with most: tiles that it has not begun, otherwise
+ * blocks of its last tile. */
 static void run_steal(struct cpu_wavefront *w, struct run *run)
 {
   struct run *richest = run;
@@ -426,7 +429,7 @@ static int64_t block_take(struct cpu_wavefront *w, struct run *run)
   return block;
 }
 
-/* Sets the march to a block. What follows the last one goes on from it; a tile goes on from one
+/* Sets the march to a block. A block that follows the last one continues it; a tile continues one
  * that was marched whole. */
 static void march_place(struct march *s, int64_t block, int follows)
 {

@@ -24,7 +24,7 @@ static dim3 classic_threads(const struct cuda_variant *variant)
   return (dim3){(unsigned)variant->threads[0], (unsigned)variant->threads[1], (unsigned)variant->threads[2]};
 }
 
-/* Where the tiles of the pass's box begin, and how many there are along each dimension. */
+/* Sets the first tile of the pass's box, and the number of tiles along each dimension. */
 static void tile_box(const struct cuda_variant *variant, struct cuda_pass *pass, unsigned blocks[3])
 {
   pass->first_k = pass->lo[2] / ROW_ALIGNMENT * ROW_ALIGNMENT;

@@ -12,7 +12,7 @@
 
 SWITCH("HIMENO_CUDA_TRAP", TEST, OWN, COUNT, "that sweep on a CUDA device runs into a failing assertion");
 
-/* What a kernel is: its family, and the variant by which it differs there. */
+/* A kernel: its family, and its variant within the family. */
 #define CLASSIC(form)    .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(form)
 #define TEMPORAL(T, all) .class_ = HIMENO_TEMPORAL, .sweeps = (T), .ops = &cuda_temporal_ops, .variant = (all)
 
@@ -309,7 +309,7 @@ static status_t ceiling(struct himeno_exec *handle, struct gpu_queue *queue)
 
 /* ---- data ---- */
 
-/* Where the interleaved copy has an array's values; NULL when there is none. */
+/* Address of an array's values in the interleaved copy; NULL if there is none. */
 static float *packed_place(const struct cuda_exec *exec, enum himeno_array array)
 {
   static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A CUDA kernel of the set made ready, and what its family does: one file a family. Plain
- * C. */
+ * \brief An opened CUDA kernel of the set, and the functions of its family: one file per family.
+ * Plain C. */
 #ifndef HIMENO_KERNELS_CUDA_EXEC_H
 #define HIMENO_KERNELS_CUDA_EXEC_H
 
@@ -9,7 +9,7 @@
 #include "himeno/kernels/cuda/variant.h"
 #include "himeno/kernels/kernels.h"
 
-/** What a block of a kernel takes, and how many blocks a multiprocessor holds. */
+/** Resources of a block of a kernel, and the number of blocks that a multiprocessor holds. */
 struct cuda_block {
   int threads, registers, local_bytes, at_once;
 };
@@ -18,7 +18,7 @@ struct cuda_exec;
 
 /** A family of kernels: those that are launched alike. */
 struct himeno_ops {
-  /** \brief Makes exec->kernel ready and loads its code, so that no sweep has to. */
+  /** \brief Prepares exec->kernel and loads its code, so that no sweep has to. */
   status_t (*open)(struct cuda_exec *exec);
   /** \brief Releases what exec->state holds, also after open failed half-way. NULL: nothing. */
   void (*close)(struct cuda_exec *exec);
@@ -34,7 +34,7 @@ struct himeno_ops {
  * parts of their grid; the CUDA_TEMPORAL_FORMS of temporal ones; NULL of a user's. */
 extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_resident_ops, cuda_user_ops;
 
-/** How the coefficients stand in exec->pack. */
+/** Layout of the coefficients in exec->pack. */
 enum cuda_packing { CUDA_NOT_PACKED, CUDA_PACKED, CUDA_PACKED_SWAPPED /**< by CUDA_PACK_PLACE */ };
 
 /** Launches a grid of blocks of so many threads. */
@@ -82,10 +82,11 @@ void cuda_box_set(struct cuda_pass *pass, const struct box *box);
 /** \brief Whether the box is all that the rank owns. */
 int cuda_is_owned(const struct cuda_exec *exec, const struct box *box);
 
-/** \brief What CUDA tells of a kernel whose blocks are given so many bytes at launch. */
+/** \brief Reads the resources of a kernel whose blocks get so many bytes of shared memory at
+ * launch. */
 cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, struct cuda_block *block);
 
-/** \brief Sweeps the box by tiles of exec->variant, or by the slab kernel where most would be
+/** \brief Sweeps the box by tiles of exec->variant, or by the slab kernel if most threads would be
  * idle. */
 status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                           const struct himeno_sweep *sweep);

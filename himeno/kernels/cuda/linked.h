@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A sweep that exchanges its halos itself: what the CUDA kernel set (plain C) tells its
- * kernels. */
+ * \brief A sweep that exchanges its halos itself: interface between the CUDA kernel set (plain C)
+ * and its kernels. */
 #ifndef HIMENO_KERNELS_CUDA_LINKED_H
 #define HIMENO_KERNELS_CUDA_LINKED_H
 

@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/** What the temporal kernels keep on a device. One for each stream that they are launched in:
- * launches that run at the same time must not share it. */
+/** State of the temporal kernels on a device. Launches that run at the same time must not share it:
+ * there is one per stream. */
 struct cuda_temporal_chip {
   int processors; /**< multiprocessors */
   int *progress;  /**< device memory: counters of the launch in flight */
@@ -44,8 +44,8 @@ struct cuda_temporal {
                         bool overlaps /**< it may begin while the launch ahead of it drains */);
 };
 
-/** Each number of sweeps has a form for chips with the bulk copy engine, and behind it one with
- * asynchronous copies for those without it, or with less shared memory. */
+/** For each number of sweeps: a form for chips with the bulk copy engine, followed by one with
+ * asynchronous copies for other chips and for less shared memory. */
 enum { CUDA_TEMPORAL_FORMS = 2 };
 extern const struct cuda_temporal cuda_temporal_2[CUDA_TEMPORAL_FORMS], cuda_temporal_3[CUDA_TEMPORAL_FORMS],
     cuda_temporal_4[CUDA_TEMPORAL_FORMS];

@@ -20,7 +20,7 @@ struct cuda_user_state {
   CUfunction function;
 };
 
-/* What is used of NVRTC; 0 is success. */
+/* The functions used of NVRTC; 0 is success. */
 static struct {
   int (*create)(void **program, const char *source, const char *name, int n, const char *const *texts,
                 const char *const *names);
@@ -34,7 +34,7 @@ static struct {
   int (*cubin)(void *program, char *image);
 } nvrtc;
 
-/* What is used of the driver. Its results have the numbers of cudaError_t. */
+/* The functions used of the driver. Its results have the values of cudaError_t. */
 static struct {
   CUresult (*load)(CUmodule *module, const void *image);
   CUresult (*unload)(CUmodule module);
@@ -53,7 +53,7 @@ struct symbol {
   void **place;
 };
 
-/* \a hint: what to do where there is no library; NULL: the loader tells. */
+/* \a hint: what to do where there is no library; NULL: take the loader's message. */
 static status_t symbols_load(void *library, const char *hint, const struct symbol *symbols, size_t n)
 {
   if (!library) return log_fail(STATUS_ENVIRONMENT, "--kernel-file: %s", hint ? hint : dlerror());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Between the CUDA kernel set (plain C) and the files of kernels (one .cu a rung of the
- * ladder). */
+ * \brief Interface between the CUDA kernel set (plain C) and the kernels (one .cu file per rung of
+ * the ladder). */
 #ifndef HIMENO_KERNELS_CUDA_VARIANT_H
 #define HIMENO_KERNELS_CUDA_VARIANT_H
 
@@ -33,14 +33,14 @@ extern const struct cuda_variant cuda_variant_stream, cuda_variant_stream_32x2, 
     cuda_variant_stream_32x16, cuda_variant_stream_128x1, cuda_variant_stream_j, cuda_variant_stream_i,
     cuda_variant_stream_keep;
 
-/* What all kernels share. Launches are asynchronous in the stream. */
+/* Shared by all kernels. Launches are asynchronous in the stream. */
 
-/** \brief A sweep over a box that tiles would leave mostly idle: one thread a point of the box,
+/** \brief A sweep over a box that tiles would leave mostly idle: one thread per point of the box,
  * one-dimensional blocks. */
 #define CUDA_SLAB_THREADS 128
 extern void (*const cuda_slab)(struct cuda_pass pass);
 
-/** \brief The ceiling: reads 13 arrays, writes pass.out, four floats a thread; one-dimensional
+/** \brief The ceiling: reads 13 arrays, writes pass.out, four floats per thread; one-dimensional
  * blocks. */
 #define CUDA_CEILING_THREADS 256
 extern void (*const cuda_ceiling)(struct cuda_pass pass, int64_t quads);
@@ -68,8 +68,8 @@ struct cuda_checksum_job {
 /** \brief Adds the checksums of the arrays over the box to *sum, which is device memory. */
 cudaError_t cuda_checksum(const struct cuda_checksum_job *job, unsigned long long *sum, cudaStream_t stream);
 
-/** \brief Computes the new values of the box of \a pass that many \a times, each in a block that
- * tells its multiprocessor; that of number \a stuck turns a \a bit of them. */
+/** \brief Computes the new values of the box of \a pass \a times times, each in a block that
+ * reports its multiprocessor; multiprocessor \a stuck flips a \a bit of them. */
 cudaError_t cuda_repeat(const struct cuda_pass *pass, int times, int stuck, int bit, float *values,
                         int *processors, cudaStream_t stream);
 

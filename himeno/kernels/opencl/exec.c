@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is made once: the program, its groups cut to the device, and the buffers of partial sums. */
+/* Created once per kernel: the program, its groups fitted to the device, and the buffers of partial
+ * sums. */
 #include "himeno/kernels/opencl/exec.h"
 
 #include <limits.h>
@@ -65,10 +66,10 @@ static int opencl_exec_fits(const struct opencl_variant *variant, const size_t l
          (size_t)variant->group[0] <= limits[1] && (size_t)variant->group[1] <= limits[2];
 }
 
-/** Of a group with a halo: its work-items must be enough to load a ring around it. */
+/** Least side of a group with a halo: its work-items must be enough to load a ring around it. */
 #define LEAST_SIDE 8
 
-/** Halves the longer side of a group; 0 where too little would be left beside the halo. */
+/** Halves the longer side of a group; returns 0 if too little would be left next to the halo. */
 static int halve_with_halo(struct opencl_variant *s)
 {
   int d = s->group[1] >= s->group[0];
@@ -96,7 +97,7 @@ static status_t fit_group(struct opencl_exec *x, const size_t limits[3])
       x->kernel->name, s->group[0], s->group[1], x->device->base.info.name, limits[0], limits[1], limits[2]);
 }
 
-/** What kernels are told of the device. */
+/** Compiler options that describe the device. */
 static const char *device_options(const struct opencl_exec *x)
 {
   static const char *const means[] = {"", " -D GOSA_ADD", " -D GOSA_EXCHANGE"};
@@ -290,8 +291,8 @@ void opencl_exec_close(struct opencl_exec *x)
   free(x);
 }
 
-/** The best way that the device has to sum up gosa. HIMENO_OPENCL_ATOMICS=0 and
- * HIMENO_OPENCL_FP64=0 are for tests: they make a device one that has none, or no doubles. */
+/** Chooses the device's best method to sum up gosa. For tests, HIMENO_OPENCL_ATOMICS=0 and
+ * HIMENO_OPENCL_FP64=0 simulate a device without atomics or doubles. */
 static void gosa_choose(struct opencl_exec *x)
 {
   const struct gpu_device_info *info = &x->device->base.info;
@@ -305,8 +306,8 @@ static void gosa_choose(struct opencl_exec *x)
 }
 
 /** Bytes of all arrays up to which sweeps gain by what caches keep of them. Measured on an H100: M
- * (0.2 GB) gains 3%, L (1.9 GB) 0.3%, XL (15 GB) loses 5%. OpenCL does not tell the size of the
- * second cache: NVIDIA's gives that of the first. */
+ * (0.2 GB) gains 3%, L (1.9 GB) 0.3%, XL (15 GB) loses 5%. OpenCL does not report the size of the
+ * second cache: NVIDIA's driver gives that of the first. */
 #define CACHED_BYTES (2.0 * (1 << 30))
 
 static status_t variant_open(struct opencl_exec *x)

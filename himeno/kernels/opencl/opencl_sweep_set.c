@@ -133,8 +133,8 @@ static cl_int8 opencl_box(const struct box *b, int odd, int64_t first_k)
                     (cl_int)b->hi[2], odd, (cl_int)first_k}};
 }
 
-/* What every sweep has: arrays, sums, strides, the box whose first group starts at first_k, and the
- * slot. */
+/* Arguments of every sweep: arrays, sums, strides, the box whose first group starts at first_k, and
+ * the slot. */
 static void sweep_arguments(struct launch *launch, const struct himeno_sweep *sweep, int64_t first_k)
 {
   const struct opencl_exec *x = launch->exec;
@@ -177,7 +177,7 @@ static status_t launch_rows(struct launch *launch, struct gpu_queue *queue)
   return launch_end(launch, queue, 1, &rows, &launch->exec->field_group);
 }
 
-/** Where the local array lies in the grid. */
+/** The local array's place in the grid. */
 static void place_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
@@ -369,7 +369,7 @@ static status_t persistent_sweep(struct opencl_exec *x, struct gpu_queue *queue,
 
 /* ---- sweeps ---- */
 
-/** What a pass of several sweeps must know of the points around its box. */
+/** The points around the box, for a pass of several sweeps. */
 static void around_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
@@ -416,8 +416,8 @@ static status_t opencl_ceiling(struct himeno_exec *exec, struct gpu_queue *queue
   return launch_end(&launch, queue, 1, &groups, &x->field_group);
 }
 
-/* The kernel has arguments for all coefficients: where there are fewer arrays the last one stands
- * in, unread. */
+/* The kernel has arguments for all coefficients: for fewer arrays the last one is repeated,
+ * unread. */
 static status_t opencl_checksum(struct himeno_exec *exec, struct gpu_queue *queue,
                                 const struct gpu_mem *arrays, int n, const struct box *box, uint64_t *sum)
 {

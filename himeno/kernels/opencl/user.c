@@ -25,7 +25,7 @@ static status_t opencl_user_compile(struct opencl_device *device, const char *pa
                  strlen(himeno_shape_cl) + strlen(path) + 64;
   status_t status;
   if ((text = malloc(bytes))) {
-    /* Errors have the lines of the user's file, and its name where that can stand in quotes. */
+    /* Errors show lines of the user's file, and its name if it can be quoted. */
     const int named = !strpbrk(path, "\"\\\n");
     snprintf(text, bytes, "%s%s#line 1%s%s%s\n%s\n#line 1 \"shape\"\n%s", himeno_common_cl, himeno_user_cl,
              named ? " \"" : "", named ? path : "", named ? "\"" : "", source, himeno_shape_cl);
@@ -101,7 +101,7 @@ static status_t opencl_user_shape_check(const struct opencl_device *device, cl_k
                   tile[2]);
 }
 
-/* What a launch would fail on is refused here, by its name. */
+/* Refuses by name what would make a launch fail. */
 static status_t opencl_user_kernel_check(const struct opencl_device *device, cl_program program,
                                          const int shape[SHAPE_INTS])
 {

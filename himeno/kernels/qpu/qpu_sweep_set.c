@@ -46,7 +46,7 @@ static const struct himeno_kernel kernels[] = {
      .variant = &stream_program},
 };
 
-/* What an estimate looks at of a long box. */
+/* The part of a long box that an estimate uses. */
 #define MOST_POINTS  131072
 #define LEAST_PASSES (4 * PROGRAMS)
 

@@ -58,7 +58,7 @@ uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16)
 }
 
 #ifdef __x86_64__
-/* Eight vectors at once: that many multiply-adds are under way on current processors. */
+/* Eight vectors at once: current processors have that many multiply-adds in flight. */
 #define FN(name)     avx512_##name
 #define TARGET       __attribute__((target("avx512f")))
 #define BYTES        64

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief One thread's share of mem-gpu's work on the CPU, and host memory's four ways of access. */
+ * \brief One thread's share of mem-gpu's work on the CPU, and the four accesses to host memory. */
 #ifndef TOOLS_MEMORY_CPU_MEM_CPU_H
 #define TOOLS_MEMORY_CPU_MEM_CPU_H
 

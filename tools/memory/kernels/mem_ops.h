@@ -55,7 +55,7 @@ struct mem_mix {
   int shape;                             /**< below mem_traits.mix_shapes.n */
 };
 
-/** What a word of memory must be. */
+/** The expected value of a word of memory. */
 enum mem_expect { MEM_EXPECT_XOR, MEM_EXPECT_WRITTEN };
 
 struct mem_check {

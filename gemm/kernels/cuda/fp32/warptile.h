@@ -55,7 +55,7 @@ extern "C" size_t warptile_parts_bytes(const cuda_job *job, int splits);
 #define WARPTILE_FLOPS 5.07e11
 /** Of its device memory. */
 #define WARPTILE_BYTES_PER_SECOND 2.5e12
-/** Of a round of blocks: the first tile's way from device memory, and storing C. */
+/** Seconds per round of blocks: loading the first tile from device memory, and storing C. */
 #define WARPTILE_ROUND_SECONDS 2e-6
 
 /** Bulk copies: sm_90 and later, rows that begin at multiples of 16 bytes. */

@@ -28,7 +28,7 @@ struct fragment_kind {
   int by_columns;
 };
 
-/** Where the elements of a fragment stand: numbers row · columns + column. */
+/** Places of the elements of a fragment: numbers row · columns + column. */
 struct fragment_map {
   int elements; /**< of a lane */
   int16_t at[FRAGMENT_LANES][FRAGMENT_ELEMENTS_MAX];
