@@ -103,17 +103,8 @@ static status_t series_calibrate(const struct gemm_rig *rig, struct gemm_work *w
   return STATUS_OK;
 }
 
-/* All ranks report the fault of the first rank on which a kernel was wrong. */
-static status_t series_condemn(const struct gemm_rig *rig, struct gemm_series *s, int first)
-{
-  if (rig->placement.rank == first)
-    snprintf(s->why, sizeof s->why, "gives a wrong result: %s: %s", log_identity(), s->fault);
-  s->status = STATUS_WRONG;
-  return watch_bcast(rig->placement.comm, s->why, sizeof s->why, MPI_CHAR, first, "what was wrong");
-}
-
 /* A kernel continues on all ranks or on none. STATUS_WRONG if it was wrong on one of them and that
- * is the verdict. */
+ * is the verdict. All ranks report the fault of the first rank on which it was wrong. */
 static status_t series_agree(const struct gemm_rig *rig, struct gemm_series *s, status_t mine)
 {
   enum { WRONG, ABLE, FACTS };
@@ -123,7 +114,13 @@ static status_t series_agree(const struct gemm_rig *rig, struct gemm_series *s, 
   if (status != STATUS_OK && status != STATUS_WRONG) return status;
   RETURN_IF_FAILED(watch_allreduce(rig->placement.comm, facts, least, FACTS, MPI_INT, MPI_MIN,
                                    "whether a kernel fits and is right"));
-  if (least[WRONG] < ranks) RETURN_IF_FAILED(series_condemn(rig, s, least[WRONG]));
+  if (least[WRONG] < ranks) {
+    if (rig->placement.rank == least[WRONG])
+      snprintf(s->why, sizeof s->why, "gives a wrong result: %s: %s", log_identity(), s->fault);
+    s->status = STATUS_WRONG;
+    RETURN_IF_FAILED(
+        watch_bcast(rig->placement.comm, s->why, sizeof s->why, MPI_CHAR, least[WRONG], "what was wrong"));
+  }
   if (s->status != STATUS_OK || least[ABLE]) return status;
   s->status = STATUS_ENVIRONMENT;
   snprintf(s->why, sizeof s->why, "cannot run on every rank's device");

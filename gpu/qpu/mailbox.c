@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "gpu/qpu/mailbox.h"
+#include "gpu/qpu/system.h"
 
 #include <string.h>
 #include <sys/ioctl.h>
-
-#include "gpu/qpu/system.h"
 
 #define PROPERTY_CALL _IOWR(100, 0, char *)
 #define VALUES_MAX    4

@@ -24,7 +24,6 @@
 #include "gpu/host.h"
 #include "gpu/qpu/device.h"
 #include "gpu/qpu/machine.h"
-#include "gpu/qpu/mailbox.h"
 #include "gpu/qpu/system.h"
 
 #define SHARED_PATH   "/dev/vcsm-cma"

@@ -106,17 +106,6 @@ void himeno_media_find(struct himeno_ranks *ranks)
     }
 }
 
-/* All ranks have the same number of blocks, \a n. */
-static status_t throttled_gather(const struct placement *p, const struct record *record, int n,
-                                 struct himeno_ranks *ranks)
-{
-  free(ranks->throttled);
-  ranks->throttled = calloc((size_t)n + 1, sizeof *ranks->throttled);
-  RETURN_IF_FAILED(memory_agree(p->comm, ranks->throttled != NULL));
-  return watch_allreduce(p->comm, record->throttled, ranks->throttled, n, MPI_DOUBLE, MPI_MAX,
-                         "throttled blocks");
-}
-
 /* ---- blocks ---- */
 
 /* Times of all kept blocks. A rank that waits for a slow one takes as long as that: its times
@@ -152,7 +141,12 @@ status_t himeno_ranks_gather(const struct placement *p, struct solver *solver, s
   RETURN_IF_FAILED(parts_gather(p, &mine, sizeof mine, (void **)&ranks->rank, "what the ranks found"));
   if (p->rank == 0) ranks->n = p->ranks;
   himeno_media_find(ranks);
-  RETURN_IF_FAILED(throttled_gather(p, record, result->timing.n_samples, ranks));
+  const int n = result->timing.n_samples; /* the same on all ranks */
+  free(ranks->throttled);
+  ranks->throttled = calloc((size_t)n + 1, sizeof *ranks->throttled);
+  RETURN_IF_FAILED(memory_agree(p->comm, ranks->throttled != NULL));
+  RETURN_IF_FAILED(watch_allreduce(p->comm, record->throttled, ranks->throttled, n, MPI_DOUBLE, MPI_MAX,
+                                   "throttled blocks"));
   const size_t rows = (size_t)series_rows(&record->series) * sizeof *record->series.rows;
   RETURN_IF_FAILED(parts_gather(p, record->series.rows, rows, (void **)&ranks->series, "devices' samples"));
   if (p->info.emulated) return STATUS_OK;

@@ -15,7 +15,7 @@ enum himeno_verify { HIMENO_VERIFY_AUTO, HIMENO_VERIFY_FULL, HIMENO_VERIFY_OFF }
 
 enum verify_source {
   VERIFY_NO,        /**< nothing to compare with */
-  VERIFY_KNOWN,     /**< the table of himeno/verify/known.c */
+  VERIFY_KNOWN,     /**< the table of himeno/verify/known.csv */
   VERIFY_REFERENCE, /**< the reference kernel, on the ranks' CPUs */
   VERIFY_MODEL,     /**< the same expression rounded toward zero, on the ranks' CPUs */
   VERIFY_REHEARSAL  /**< only the rehearsal of --official was compared */
