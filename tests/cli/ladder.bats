@@ -20,7 +20,7 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
   [ "$(grep -cE '^ +[1-5]  .*% +not verified' <<<"$output")" = 5 ]
   HIMENO_FLIP="a0 5,6,7 20 1" run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder -t 0.02 --block 10 --json "$document"
   expect_status 4
-  [ "$(grep -cE '^ +1  .*% +WRONG' <<<"$output")" = 1 ]
+  [ "$(grep -cE '^ +1  .*– +– +WRONG' <<<"$output")" = 1 ]
   [ "$(json "$document" '[r["verdict"] for r in d["rungs"]]')" = "['wrong', 'pass', 'pass', 'pass', 'pass']" ]
 }
 
