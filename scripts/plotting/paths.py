@@ -42,9 +42,9 @@ def curve(path, name, kind):
 
 
 def pair_name(path):
-    company = "" if path["company"] == "alone" else ", all pairs at once"
+    load = "" if path["company"] == "alone" else ", all pairs at once"
     direction = ", one direction" if path["direction"] == "one" else ""
-    return f"{path['way']}, ranks {path['rank']}–{path['peer']}{direction}{company}"
+    return f"{path['way']}, ranks {path['rank']}–{path['peer']}{direction}{load}"
 
 
 def curves(document):
@@ -64,25 +64,25 @@ def curves(document):
     return found
 
 
-def matrix(document, way):
+def matrix(document, transport):
     """Latency of the smallest transfer in µs above the diagonal, GB/s of the largest below."""
     ranks = len(document["ranks"])
     cells = {}
     for path in document["pairs"]:
-        if path["way"] != way or path["direction"] != "both":
+        if path["way"] != transport or path["direction"] != "both":
             continue
         low, high = sorted((path["rank"], path["peer"]))
         if (low, high) in cells and path["company"] != "alone":
             continue
         cells[low, high] = path["points"][0]["seconds"] * 1e6
         cells[high, low] = path["points"][-1]["gbps"]
-    return {"way": way, "ranks": ranks, "cells": cells}
+    return {"way": transport, "ranks": ranks, "cells": cells}
 
 
 def one(document):
-    ways = list(dict.fromkeys(path["way"] for path in document["pairs"]))
+    transports = list(dict.fromkeys(path["way"] for path in document["pairs"]))
     return {
-        "matrices": [matrix(document, way) for way in ways],
+        "matrices": [matrix(document, transport) for transport in transports],
         "curves": curves(document),
         "origin": documents.origin(document, document["ranks"][0]["device"]),
         "backend": document["config"]["backend"],

@@ -173,8 +173,8 @@ def draw(panels, title, name):
     )
     black = {"color": "black", "marker": "x", "linestyle": "-", "linewidth": 1, "markersize": 6}
     line_styles = {
-        kernel: black if yardstick else style.line(index)
-        for index, (kernel, yardstick) in enumerate(kernels)
+        kernel: black if is_library else style.line(index)
+        for index, (kernel, is_library) in enumerate(kernels)
     }
     columns = min(2, len(panels))
     handles = legend(panels, lines, line_styles, style)
