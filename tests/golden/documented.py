@@ -84,7 +84,7 @@ def documented(source, build):
         yield from ((str(path.relative_to(source)), one) for one in of_markdown(path.read_text()))
     for path in sorted(source.glob("doc/kernel-template.*")):
         yield from ((str(path.relative_to(source)), one) for one in of_comments(path.read_text()))
-    for path in sorted(source.glob("scripts/sites/*")):
+    for path in sorted(path for path in source.glob("scripts/sites/*") if path.is_file()):
         yield from ((str(path.relative_to(source)), one) for one in of_recipe(path.read_text()))
     for name in PROGRAMS:
         for folder in ("", "gpu/qpu/"):
