@@ -15,6 +15,7 @@
 
 #define CACHES_MIN    4   /* arrays of a device over its cache */
 #define POWER_LIMITED 0.9 /* of the power limit, as in suite/worth.h */
+#define WIRES_MIN     4   /* with fewer there is no usual card */
 
 /* ---- of the whole run ---- */
 
@@ -111,6 +112,33 @@ static double devices_per_host(const struct judge_run *run, struct check *check)
     check->rank = r;
   }
   return run->n_ranks > 0 ? round(least) : NAN;
+}
+
+/* How far the slowest card is below the median of all, alone or all at once. Either end of its wire
+ * may be the cause. */
+static double wire_spread(const struct judge_run *run, struct check *check)
+{
+  static const char *const shares[] = {"wire.out", "wire.out_all"};
+  double worst = NAN, *known = calloc((size_t)run->n_ranks + 1, sizeof *known);
+  for (int s = 0, n = 0; known && s < 2; s++, n = 0) {
+    for (int r = 0; r < run->n_ranks; r++) {
+      const double share = view_number(run->ranks[r].row, shares[s]);
+      if (!isnan(share)) known[n++] = share;
+    }
+    const double median = stats_summarise(known, (size_t)n).median;
+    for (int r = 0; r < run->n_ranks && n >= WIRES_MIN; r++) {
+      const double below = 1 - view_number(run->ranks[r].row, shares[s]) / median;
+      if (isnan(below) || below <= worst) continue;
+      worst = below;
+      check->rank = r;
+    }
+  }
+  free(known);
+  if (check->rank >= 0)
+    snprintf(check->why, sizeof check->why, "%s to rank %.0f's card",
+             view_text(run->ranks[check->rank].row, "wire.card"),
+             view_number(run->ranks[check->rank].row, "wire.peer"));
+  return worst;
 }
 
 /* ---- of a rank ---- */
@@ -232,6 +260,10 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
     RANK("cards_min", COUNT, "network cards up", "network cards up", "", STATE, LEAST, .path = "cards"),
     RANK("card_gbps_min", NUMBER, "slowest network card", "slowest network card in Gbit/s", "Gbit/s", STATE,
          LEAST, .path = "card_gbps"),
+    RANK("wire_share_min", NUMBER, "share of wire", "slowest card: rate / port rate", "", WIRES, LEAST,
+         .path = "wire.share"),
+    RUN("wire_spread_max", NUMBER, "spread of wires", "slowest card: 1 - rate / median", "", WIRES, MOST, 2,
+        wire_spread),
     {.key = "rate_of_installation_min", .values = CHECK_SHARE}, /* by drift_check() */
     {.key = "unknown_fails", .values = CHECK_FLAG},
     {.key = "unverified_passes", .values = CHECK_FLAG},
@@ -332,7 +364,9 @@ static void excuse(const struct judge_run *run, enum check_of of, struct check *
   const int other = strcmp(run->program, "himeno-gpu") != 0;
   if (!isnan(check->value) || check->outcome == CHECK_INAPPLICABLE || !(other || of & MAY_BE_UNKNOWN)) return;
   check->rank = -1;
-  if (other)
+  if (of & NEEDS_WIRES && view_at(run->ranks[0].row, "wire"))
+    check_inapplicable(check, "uncertain, or no rank is bound to its card");
+  else if (other || of & NEEDS_WIRES)
     check_inapplicable(check, "%.20s does not measure it", run->program);
   else
     check_inapplicable(check, of & NEEDS_CEILING ? "clock or bus width is unknown"

@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 /** Keys of a policy. */
-#define CHECK_KINDS 41
+#define CHECK_KINDS 43
 
 #define CHECKS_MAX    (CHECK_KINDS + 2) /* and two of the comparison with an earlier document */
 #define CHECK_WHY_MAX 200
@@ -33,7 +33,8 @@ enum check_needs {
   NOISE_OF_RUN = 1 << 9,  /**< that of the blocks */
   NOISE_OF_DEVICE = 1 << 10,
   MAY_BE_UNKNOWN = 1 << 11, /**< devices need not report it: it never fails for being unknown */
-  NEEDS_PRODUCTS = 1 << 12  /**< a run of gemm-gpu with one product per rank */
+  NEEDS_PRODUCTS = 1 << 12, /**< a run of gemm-gpu with one product per rank */
+  NEEDS_WIRES = 1 << 13     /**< cards measured against their wires */
 };
 
 /** The measurement that a value comes from, by its needs. */
@@ -54,7 +55,8 @@ enum check_of {
   OF_STRAGGLERS = NEEDS_SPEED | NEEDS_SERIES | NEEDS_MANY,
   OF_SLOWDOWNS = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_CORES | NEEDS_SERIES | NEEDS_SPAN,
   OF_COUNTERS = MAY_BE_UNKNOWN,
-  OF_PRODUCTS = OF_RUN | NEEDS_SIZE | NEEDS_PRODUCTS
+  OF_PRODUCTS = OF_RUN | NEEDS_SIZE | NEEDS_PRODUCTS,
+  OF_WIRES = NEEDS_WIRES | MAY_BE_UNKNOWN
 };
 
 /** A key of a policy, and its check. The value of a rank's check is in each rank's row of a

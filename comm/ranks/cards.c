@@ -33,13 +33,8 @@ static int line_read(const char *folder, const char *name, char *text, size_t si
 {
   char path[PATH_MAX];
   text[0] = '\0';
-  if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return 0;
-  FILE *file = fopen(path, "r");
-  if (!file) return 0;
-  if (!fgets(text, (int)size, file)) text[0] = '\0';
-  fclose(file);
-  text[strcspn(text, "\n")] = '\0';
-  return text[0] != '\0';
+  return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path &&
+         host_read_line(path, text, (int)size) && text[0] != '\0';
 }
 
 static int64_t number_read(const char *folder, const char *name, int64_t otherwise)
@@ -142,6 +137,8 @@ static void ib_port_read(const char *folder, struct card *card)
   card->received = number_read(counters, "port_rcv_data", 0) * IB_DATA_UNIT;
   card->sent = number_read(counters, "port_xmit_data", 0) * IB_DATA_UNIT;
   card->errors = sum_read(counters, ib_errors, sizeof ib_errors / sizeof ib_errors[0]);
+  card->discards = number_read(counters, "port_xmit_discards", 0);
+  card->symbols = number_read(counters, "symbol_error", 0);
 }
 
 static void net_read(const char *folder, struct card *card)
@@ -156,6 +153,7 @@ static void net_read(const char *folder, struct card *card)
   card->received = number_read(counters, "rx_bytes", 0);
   card->sent = number_read(counters, "tx_bytes", 0);
   card->errors = sum_read(counters, net_errors, sizeof net_errors / sizeof net_errors[0]);
+  card->discards = number_read(counters, "tx_dropped", 0);
 }
 
 static struct card *card_add(struct cards *cards, const char *folder, const char *pci)

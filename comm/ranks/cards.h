@@ -28,15 +28,16 @@ enum cards_near {
 
 struct card {
   char host[META_HOST_BYTES];
-  char name[48];          /**< "mlx5_0/1", "eth0" */
-  char link[16];          /**< "InfiniBand", "Ethernet" */
-  char state[16];         /**< "active", "down", …: sysfs's word */
-  char pci[16];           /**< "" where there is none */
-  double gbps;            /**< rate, Gbit/s; 0 if unknown */
-  int numa;               /**< −1 if unknown */
-  int64_t errors;         /**< all error counters together */
-  int64_t received, sent; /**< bytes so far */
-  enum cards_near near;   /**< to the device of the rank that read it */
+  char name[48];             /**< "mlx5_0/1", "eth0" */
+  char link[16];             /**< "InfiniBand", "Ethernet" */
+  char state[16];            /**< "active", "down", …: sysfs's word */
+  char pci[16];              /**< "" where there is none */
+  double gbps;               /**< rate, Gbit/s; 0 if unknown */
+  int numa;                  /**< −1 if unknown */
+  int64_t errors;            /**< all error counters together */
+  int64_t discards, symbols; /**< of those, packets dropped on sending, and symbol errors */
+  int64_t received, sent;    /**< bytes so far */
+  enum cards_near near;      /**< to the device of the rank that read it */
 };
 
 struct cards {
@@ -48,7 +49,7 @@ struct cards {
 struct cards_row {
   struct card card;
   int64_t received, sent; /**< meanwhile */
-  int64_t errors;         /**< meanwhile */
+  int64_t errors, discards, symbols;
   /** active, bytes were to leave the host, and next to none went through it */
   int idle;
 };

@@ -50,6 +50,8 @@ static void row_fill(const struct reading *readings, int ranks, int r, const str
     row->received = card->received - before->received;
     row->sent = card->sent - before->sent;
     row->errors = card->errors - before->errors;
+    row->discards = card->discards - before->discards;
+    row->symbols = card->symbols - before->symbols;
   }
   for (int s = 0; s < ranks; s++) {
     const struct card *seen =

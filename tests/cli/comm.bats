@@ -112,7 +112,12 @@ says() {
   said "$pattern" comm-gpu:
 }
 
-@test "an unknown part" { says 2 '--parts host,tail: must be host, pairs, halo or allreduce' --parts host,tail; }
+@test "wires without a second host, and with another part" {
+  "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
+  HIMENO_SYSFS=$PWD/sysfs says 2 '--parts wires: needs two hosts with the same number of ranks' --parts wires
+  says 2 '--parts wires: no other part, since each rank is bound to one network card' --parts wires,host
+}
+@test "an unknown part" { says 2 '--parts host,tail: must be host, pairs, halo, allreduce or wires' --parts host,tail; }
 @test "an unknown transport" { says 2 '--transport pigeon: there is no such transport' -x pigeon; }
 @test "a size that is no multiple of 8, or none at all" {
   says 2 '--min 12: must be 8 to 4G' --min 12

@@ -83,7 +83,7 @@ static int64_t batches(double noise, double end, double point_end)
   double mean;
   batch = 0;
   bench.config.samples = 7;
-  bench.plan = (struct bench_plan){.end = end, .point_end = point_end};
+  bench.plan = (struct bench_plan){.end = end, .point_end = point_end, .uncertain = 0.01};
   assert_int_equal(bench_point_make(&bench, MPI_COMM_WORLD, 8, noisy_batch, &noise, &point, &mean),
                    STATUS_OK);
   assert_true(fabs(point.seconds - 1) < 1e-9 && fabs(mean - 1) <= noise / 3 && point.best <= 1 - noise);
@@ -215,6 +215,52 @@ static void the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one(v
   cards_free(&table);
 }
 
+static void bytes_by_tcp_are_found_while_an_rdma_card_is_idle(void **state)
+{
+  static struct cards before, after;
+  struct bench_counters counters = {.part = "pairs"};
+  char text[256];
+  (void)state;
+  command("mkdir -p %s/proc/net %s/class/net/lo/statistics", folder, folder);
+  for (int half = 0; half < 2; half++) {
+    bench_counters_read("", &before);
+    write_counter("proc/net/netstat",
+                  half ? "TcpExt: A B\nTcpExt: 1 2\nIpExt: InOctets X OutOctets\nIpExt: 7 0 "
+                         "1690000"
+                       : "TcpExt: A B\nTcpExt: 1 2\nIpExt: InOctets X OutOctets\nIpExt: 5 0 "
+                         "1300000");
+    write_counter("proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 100 3");
+    write_counter("class/net/lo/statistics/tx_bytes", half ? "290000" : "300000");
+    bench_counters_read("", &after);
+    assert_int_equal(after.n, 5);
+    assert_int_equal(
+        cards_compare(MPI_COMM_WORLD, &before, &after, 0, half ? 1000000 : 2000000, &counters.cards),
+        STATUS_OK);
+    assert_int_equal(counters.cards.rows[4].sent, half ? 400000 : 1000000);
+    assert_int_equal(counters.cards.rows[4].errors, half ? 0 : 3);
+    /* half of what was to leave, or less of it */
+    assert_int_equal(bench_counters_finding(&counters, 0, text, sizeof text), !half);
+    assert_int_equal(bench_counters_finding(&counters, 3, text, sizeof text), 0);
+    cards_free(&counters.cards);
+  }
+  assert_non_null(strstr(text, "pairs: 0.001 GB left "));
+  assert_non_null(strstr(text, " over TCP while InfiniBand port mlx5_0/1 is up and carried 0.000 GB"));
+}
+
+static void a_rank_is_bound_to_the_card_of_its_number(void **state)
+{
+  (void)state;
+  setenv("OMPI_COMM_WORLD_LOCAL_RANK", "0", 1);
+  bench_wires_bind();
+  assert_string_equal(getenv("UCX_NET_DEVICES"), "mlx5_0:1");
+  assert_string_equal(getenv("MV2_IBA_HCA"), "mlx5_0");
+  assert_string_equal(getenv("FI_TCP_IFACE"), "ib0");
+  setenv("OMPI_COMM_WORLD_LOCAL_RANK", "3", 1);
+  bench_wires_bind();
+  assert_string_equal(getenv("UCX_NET_DEVICES"), "mlx5_1:1");
+  assert_string_equal(getenv("FI_TCP_IFACE"), "ib0");
+}
+
 /* Any library in the place of UCX's CUDA transports, as `libuct_cuda` in the folder. */
 static void ucx_with_cuda_is_found_if_mpi_sends_by_it(void **state)
 {
@@ -262,6 +308,8 @@ int main(int argc, char **argv)
       cmocka_unit_test(nearness_follows_the_pci_tree),
       cmocka_unit_test(the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one),
       cmocka_unit_test(ucx_with_cuda_is_found_if_mpi_sends_by_it),
+      cmocka_unit_test(bytes_by_tcp_are_found_while_an_rdma_card_is_idle),
+      cmocka_unit_test(a_rank_is_bound_to_the_card_of_its_number),
       cmocka_unit_test(a_host_without_cards_has_none),
   };
   MPI_Init(&argc, &argv);

@@ -362,6 +362,54 @@ static void many_ranks_are_judged_the_same_live_and_stored(void **state)
   }
 }
 
+/* Eight cards at 0.96 of their ports' rate, and that of rank 2 otherwise. */
+static json_t *run_with_wires(const char *share, double value)
+{
+  const double steady[] = {1, 1, 1};
+  json_t *run = whole_run(steady, 3, 8);
+  char path[40];
+  for (int r = 0; r < 8; r++) {
+    snprintf(path, sizeof path, "ranks.%d.wire", r);
+    put(run, path,
+        json_pack("{ss, si, sf, sf, sf}", "card", "mlx5_0/1", "peer", (r + 4) % 8, "out", 0.96, "out_all",
+                  0.96, "share", 0.96));
+  }
+  snprintf(path, sizeof path, "ranks.2.wire.%s", share);
+  put(run, path, isnan(value) ? json_null() : json_real(value));
+  return run;
+}
+
+static void a_slow_card_is_held_against_its_port_and_against_the_others(void **state)
+{
+  static const char *const modes[] = {"out", "out_all"};
+  char path[40];
+  (void)state;
+  for (int m = 0; m < 2; m++) {
+    json_t *run = run_with_wires(modes[m], 0.96 * 0.92);
+    struct check check = checked(run, "{\"wire_spread_max\": 0.0799}");
+    assert_int_equal(check.outcome, CHECK_FAIL);
+    assert_true(check.rank == 2 && fabs(check.value - 0.08) < 1e-9);
+    assert_non_null(strstr(check.why, "mlx5_0/1 to rank 6's card; rank 2 on n1"));
+    assert_int_equal(checked(run, "{\"wire_spread_max\": 0.0801}").outcome, CHECK_PASS);
+    json_decref(run);
+  }
+  json_t *low = run_with_wires("share", 0.5), *unknown = run_with_wires("out", NAN);
+  assert_int_equal(checked(low, "{\"wire_share_min\": 0.51}").rank, 2);
+  assert_int_equal(checked(low, "{\"wire_share_min\": 0.49}").outcome, CHECK_PASS);
+  assert_true(checked(unknown, "{\"wire_spread_max\": 0}").value == 0);
+  for (int r = 0; r < 5; r++) { /* three cards have no usual rate */
+    snprintf(path, sizeof path, "ranks.%d.wire", r);
+    json_object_clear((json_t *)view_at(unknown, path));
+  }
+  assert_int_equal(checked(unknown, "{\"wire_spread_max\": 0, \"unknown_fails\": true}").outcome,
+                   CHECK_INAPPLICABLE);
+  json_decref(low);
+  json_decref(unknown);
+  json_t *none = whole_run((const double[]){1, 1, 1}, 3, 8);
+  assert_int_equal(checked(none, "{\"wire_share_min\": 0.9}").outcome, CHECK_INAPPLICABLE);
+  json_decref(none);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -373,6 +421,7 @@ int main(void)
       cmocka_unit_test(other_programs_have_other_values),
       cmocka_unit_test(the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement),
       cmocka_unit_test(many_ranks_are_judged_the_same_live_and_stored),
+      cmocka_unit_test(a_slow_card_is_held_against_its_port_and_against_the_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

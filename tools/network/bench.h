@@ -19,8 +19,10 @@
 #define BENCH_WHY_MAX     160
 #define BENCH_HALOS_MAX   16
 
-enum bench_part { BENCH_HOST = 1, BENCH_PAIRS = 2, BENCH_HALO = 4, BENCH_REDUCE = 8, BENCH_ALL = 15 };
-#define BENCH_PARTS 4
+enum bench_part { BENCH_HOST = 1, BENCH_PAIRS = 2, BENCH_HALO = 4, BENCH_REDUCE = 8, BENCH_WIRES = 16 };
+#define BENCH_PARTS    5
+#define BENCH_STANDARD 15 /* the parts of a run without --parts */
+#define BENCH_ALL      31
 
 struct bench_config {
   int parts;                              /**< enum bench_part, or-ed */
@@ -107,7 +109,24 @@ struct bench_plan {
   int curves_left_out, sizes_left_out;
   double curve_end, point_end; /**< when the curve, and the size in it, should be done */
   double spare;                /**< seconds of the last size that further batches took */
+  double uncertain;            /**< of a median, beyond which there are further batches */
   double byte_seconds;         /**< per byte of a large size, with the fewest batches */
+};
+
+/** The network card that a rank is bound to. */
+struct bench_wire {
+  char card[48];     /**< "" for none */
+  double gbps;       /**< of the port, Gbit/s */
+  double carried;    /**< share of what the rank sent that left by it */
+  double gbps_in[2]; /**< Gbit/s from the peer, alone and all at once; NAN: uncertain */
+  int cards;         /**< of the host that can be bound to */
+  int peer;          /**< the rank at the wire's other end */
+};
+
+/** What the network cards and TCP carried during a part. */
+struct bench_counters {
+  const char *part;
+  struct cards_table cards;
 };
 
 struct bench {
@@ -121,8 +140,10 @@ struct bench {
   int64_t transfers;      /**< compared by this rank */
   uint64_t between_hosts; /**< bytes that this rank sent to other hosts */
   /* on rank 0: */
-  int n_host, n_pairs, n_halo, n_reduce;
+  int n_host, n_pairs, n_halo, n_reduce, n_counters;
   struct bench_path *host, *pairs, reduce;
+  struct bench_wire *wire; /**< of each rank; NULL without the part */
+  struct bench_counters counters[BENCH_PARTS];
   struct bench_halo halo[BENCH_HALOS_MAX];
   struct cards_table cards;
   double seconds;
@@ -138,6 +159,29 @@ status_t bench_host_run(struct bench *bench);
 status_t bench_pairs_run(struct bench *bench);
 status_t bench_halo_run(struct bench *bench);
 status_t bench_reduce_run(struct bench *bench);
+status_t bench_wires_run(struct bench *bench);
+
+/** \brief Before MPI_Init: binds this rank to the network card of its number on the host, by the
+ * variables that MPI libraries read. Cards count that are up, with at least half the rate of the
+ * fastest. */
+void bench_wires_bind(void);
+
+/** Share of a rank's bytes on its card from which on it counts as bound. */
+#define BENCH_BOUND 0.9
+/** Relative standard error beyond which a card's rate is too uncertain to be judged. */
+#define BENCH_UNCERTAIN 0.0075
+
+/** \brief What a rank's card achieved over the rate of its port: out and in while no other card is
+ * busy (0 and 1), while all are (2 and 3). NAN: uncertain, or another card carried the bytes. */
+double bench_wire_share(const struct bench *bench, int rank, int share);
+
+/** \brief Reads the network cards and, as a card named TCP whose errors are segments sent again,
+ * what this host sent and received by IP, but for loopback. */
+void bench_counters_read(const char *pci, struct cards *cards);
+
+/** \brief Says what the counters of a row prove: bytes by TCP while an RDMA card is up. Returns 0
+ * if there is nothing to say. */
+int bench_counters_finding(const struct bench_counters *counters, int row, char *text, size_t size);
 
 /** \brief Whether a transport is asked for and can run here. */
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport);
@@ -190,10 +234,6 @@ status_t bench_path_collect(struct bench *bench, int owner, const struct bench_p
  * where the best line would have a negative latency, the line through the origin is taken. Without
  * two different sizes `fit.points` is 0. */
 void bench_fit(struct bench_curve *curve);
-
-/** The reference for pairs, whose messages are rows without gaps: a plain copy from device to
- * device by the copy engine, and a flag behind it. Not in halo_transports. */
-extern const struct halo_transport bench_copy;
 
 /* What comm-gpu shows. Rank 0 only. */
 

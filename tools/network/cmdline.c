@@ -15,7 +15,7 @@
 #define MOST_BYTES ((uint64_t)1 << 32)
 #define WORD_BYTES 8
 
-const char *const bench_part_names[BENCH_PARTS] = {"host", "pairs", "halo", "allreduce"};
+const char *const bench_part_names[BENCH_PARTS] = {"host", "pairs", "halo", "allreduce", "wires"};
 
 static status_t parse_bytes(const char *option, const char *text, void *field)
 {
@@ -37,8 +37,8 @@ static status_t parse_parts(const char *option, const char *text, void *field)
     while (p < BENCH_PARTS && strcmp(bench_part_names[p], word) != 0) p++;
     if (p == BENCH_PARTS)
       return log_fail(STATUS_USAGE,
-                      "%s %s: must be host, pairs, halo or allreduce, or several separated by commas", option,
-                      text);
+                      "%s %s: must be host, pairs, halo, allreduce or wires, or several separated by commas",
+                      option, text);
     *chosen |= 1 << p;
   }
   return STATUS_OK;
@@ -54,14 +54,16 @@ static status_t comm_parse_transport(const char *option, const char *text, void 
 static const struct option_spec options[] = {
     {"parts", 0, BENCH_ALL, OPTION_CUSTOM(parts, parse_parts, "LIST"),
      "Measure these parts: host (copies to and from each device), pairs (of devices), halo (exchange), "
-     "allreduce; separated by commas (default: all four).",
+     "allreduce, wires (each network card between two hosts; binds each rank to a card, so alone); "
+     "separated by commas (default: host,pairs,halo,allreduce).",
      .group = "What"},
     {"transport", 'x', BENCH_PAIRS | BENCH_HALO,
      OPTION_CUSTOM(transport, comm_parse_transport, "all|TRANSPORT"),
      "Measure pairs and halo only by this transport; see --list (default: all)."},
     {"min", 0, BENCH_HOST | BENCH_PAIRS, OPTION_CUSTOM(min_bytes, parse_bytes, "BYTES"),
      "Set the smallest transfer in bytes, such as 4K (default: 8)."},
-    {"max", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE, OPTION_CUSTOM(max_bytes, parse_bytes, "BYTES"),
+    {"max", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE | BENCH_WIRES,
+     OPTION_CUSTOM(max_bytes, parse_bytes, "BYTES"),
      "Set the largest transfer in bytes, such as 1G; 1K is 1024 (default: 256M on a GPU, 16M on a CPU, "
      "less if memory is short).",
      .given = OPTION_GIVEN(max_given)},
@@ -97,7 +99,7 @@ static const struct option_spec options[] = {
     {OPTION_LIST("devices, transports and network cards")},
 };
 
-static const struct bench_config defaults = {.parts = BENCH_ALL,
+static const struct bench_config defaults = {.parts = BENCH_STANDARD,
                                              .min_bytes = WORD_BYTES,
                                              .step = 4,
                                              .samples = 7,
@@ -107,6 +109,10 @@ static const struct bench_config defaults = {.parts = BENCH_ALL,
 static status_t comm_options_check(void *config)
 {
   struct bench_config *c = config;
+  if (c->parts & BENCH_WIRES && c->parts != BENCH_WIRES)
+    return log_fail(STATUS_USAGE,
+                    "--parts wires: no other part, since each rank is bound to one network card");
+  if (c->parts & BENCH_WIRES) bench_wires_bind();
   if (!c->max_given || c->max_bytes >= c->min_bytes) return STATUS_OK;
   return log_fail(STATUS_USAGE, "--max %lld is below --min %lld", (long long)c->max_bytes,
                   (long long)c->min_bytes);
@@ -119,6 +125,7 @@ const struct option_program bench_options = {
                 "  mpirun -np 8 comm-gpu --json paths.json      all parts on eight devices\n"
                 "  mpirun -np 4 comm-gpu --parts halo -s XL     the halo exchange of XL on four devices\n"
                 "  comm-gpu --parts host                        copies between the host and one device\n"
+                "  mpirun -np 16 --map-by ppr:8:node comm-gpu --parts wires   eight cards of two hosts\n"
                 "\n"
                 "Environment, for tests:\n"
                 "  HIMENO_SYSFS=FOLDER        read network cards from FOLDER instead of /sys\n"

@@ -25,9 +25,7 @@ int bench_transport_wanted(const struct bench *bench, const struct halo_transpor
 {
   char reason[GPU_TEXT_MAX];
   const struct halo_transport *asked = bench->config.transport;
-  int is_reference = transport == &bench_copy && asked && asked->unattended;
-  if (asked && asked != transport && !is_reference) return 0;
-  return transport->available(bench->placement.backend, reason);
+  return (!asked || asked == transport) && transport->available(bench->placement.backend, reason);
 }
 
 /* ---- one point ---- */
@@ -258,8 +256,6 @@ status_t bench_pairs_run(struct bench *bench)
   for (int t = 0; halo_transports[t] && bench->placement.ranks > 1; t++)
     if (bench_transport_wanted(bench, halo_transports[t]))
       RETURN_IF_FAILED(transport_pairs(bench, halo_transports[t]));
-  if (bench->placement.ranks > 1 && bench_transport_wanted(bench, &bench_copy))
-    return transport_pairs(bench, &bench_copy);
   return STATUS_OK;
 }
 

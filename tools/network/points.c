@@ -15,8 +15,6 @@
 #define SAMPLES_LEAST 3
 /* A curve may take this many times its share: most need less, and leave the rest to later ones. */
 #define AHEAD 2
-/* Of the median of a size's batches. */
-#define UNCERTAIN 0.01
 /* From here on the time of a point is proportional to its bytes. */
 #define LARGE_BYTES (1 << 18)
 
@@ -67,7 +65,7 @@ status_t bench_point_make(struct bench *bench, MPI_Comm comm, int64_t bytes, ben
     if (n == SAMPLES_LEAST) third = stats_now();
     s = stats_summarise(samples, (size_t)n);
     over = most[1] > 0;
-    certain = !limited || stats_noise(&s) <= UNCERTAIN * sqrt(n);
+    certain = !limited || stats_noise(&s) <= bench->plan.uncertain * sqrt(n);
   }
   bench->plan.spare = n > SAMPLES_LEAST ? stats_now() - third : 0;
   *point = (struct bench_point){

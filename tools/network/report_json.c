@@ -212,6 +212,60 @@ static void cards_document(struct doc *d, const struct bench *bench)
   doc_end(d);
 }
 
+static void counters_document(struct doc *d, const struct bench *bench)
+{
+  char text[256];
+  if (doc_list(d, "counters", DOC_OPTIONAL, "What network cards and TCP counted during each part.", 1)) {
+    for (int c = 0; doc_each(d, c, bench->n_counters); c++)
+      for (int r = 0; doc_each(d, r, bench->counters[c].cards.n); r++) {
+        const struct cards_row *row = doc_at(d, bench->counters[c].cards.rows, r);
+        if (!doc_object(d, NULL, 0, "", 1)) continue;
+        doc_enum(d, "part", 0, DOC_WORDS(bench_part_names), "", bench->counters[c].part);
+        doc_text(d, "host", 0, "", row->card.host);
+        doc_text(d, "card", 0, "TCP: the host's IP traffic but for loopback.", row->card.name);
+        doc_whole(d, "sent", DOC_ANY, "Bytes.", row->sent);
+        doc_whole(d, "received", DOC_ANY, "Bytes.", row->received);
+        doc_whole(d, "errors", DOC_ANY, "All error counters; of TCP, segments sent again.", row->errors);
+        doc_whole(d, "discards", DOC_ANY, "Packets dropped on sending.", row->discards);
+        doc_whole(d, "symbol_errors", DOC_ANY, "", row->symbols);
+        doc_end(d);
+      }
+    doc_end(d);
+  }
+  if (!doc_list(d, "findings", DOC_OPTIONAL, "What the counters prove.", 1)) return;
+  for (int c = 0; doc_each(d, c, bench->n_counters); c++)
+    for (int r = 0; doc_each(d, r, bench->counters[c].cards.n); r++)
+      if (d->schema || bench_counters_finding(&bench->counters[c], r, text, sizeof text))
+        doc_text(d, NULL, 0, "", text);
+  doc_end(d);
+}
+
+static void wire_document(struct doc *d, const struct bench *bench, int rank)
+{
+  static const char *const names[] = {"out", "in", "out_all", "in_all"};
+  const struct bench_wire *wire = doc_at(d, bench->wire, rank);
+  double least = NAN;
+  if (!doc_object(d, "wire", DOC_OPTIONAL,
+                  "The network card that the rank is bound to. Shares are null if they are uncertain by over "
+                  "0.75%, or "
+                  "if carried is below 0.9.",
+                  bench->wire != NULL))
+    return;
+  doc_text(d, "card", 0, "", wire->card);
+  doc_whole(d, "peer", 0, "The rank at the wire's other end.", wire->peer);
+  doc_real(d, "gbit_per_second", DOC_POSITIVE, "Gbit/s", "Of the port, by sysfs.", wire->gbps);
+  doc_real(d, "carried", DOC_NULLABLE, "", "Share of the rank's bytes that left by the card, by its counter.",
+           wire->carried);
+  for (int s = 0; s < 4; s++) {
+    const double share = d->schema ? NAN : bench_wire_share(bench, rank, s);
+    doc_real(d, names[s], DOC_NULLABLE, "", s < 2 ? "While no other card is busy." : "While all cards are.",
+             share);
+    least = fmin(least, share);
+  }
+  doc_real(d, "share", DOC_NULLABLE, "", "The least of the four.", least);
+  doc_end(d);
+}
+
 void bench_document(struct doc *d, const struct bench *bench)
 {
   doc_frame(d, "comm-gpu/1", "comm-gpu", "Result of comm-gpu",
@@ -235,10 +289,12 @@ void bench_document(struct doc *d, const struct bench *bench)
   comm_paths_document(d, "allreduce", "Sums over all ranks, in host memory.", &bench->reduce,
                       bench->n_reduce);
   cards_document(d, bench);
+  counters_document(d, bench);
   if (!doc_list(d, "ranks", DOC_POSITIVE, "", 1)) return;
   for (int r = 0; doc_each(d, r, bench->placement.ranks); r++) {
     if (!doc_object(d, NULL, 0, "", 1)) continue;
     rank_row_document(d, doc_at(d, bench->ranks, r), r, 0);
+    wire_document(d, bench, r);
     doc_end(d);
   }
   doc_end(d);

@@ -12,8 +12,6 @@
 #include "tools/network/bench.h"
 
 #define RANKS_SHOWN 16
-/* Root mean square of the relative errors, beyond which a fit is not shown. */
-#define FIT_POOR 0.20
 
 static const struct bench_point *last_point(const struct bench_curve *curve)
 {
@@ -23,17 +21,6 @@ static const struct bench_point *last_point(const struct bench_curve *curve)
 static double rate(const struct bench_point *point)
 {
   return point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0;
-}
-
-static void print_fit(const struct bench_fit *fit, FILE *out)
-{
-  if (fit->points == 0)
-    fprintf(out, "  no fit");
-  else if (fit->residual > FIT_POOR)
-    fprintf(out, "  no fit: a line is off by %.0f%%", 100 * fit->residual);
-  else
-    fprintf(out, "  %9.2f us + bytes / %8.2f GB/s, off by %.0f%%", fit->latency * 1e6, fit->bandwidth / 1e9,
-            100 * fit->residual);
 }
 
 /* What a reader asks first: the fastest halo exchange. An emulator has no times. */
@@ -142,16 +129,13 @@ static void comm_print_host(const struct bench *bench, FILE *out)
   const struct bench_curve *first = &bench->host[0].curve;
   fprintf(out, "\n  Between host and device. in: host to device, out: device to host, both: at once, GB/s of "
                "each;\n  alone: one rank copies, all: all ranks at once\n");
-  fprintf(out,
-          "  rank memory   dir. ranks %6s, us   max, GB/s  fit: latency + bytes / bandwidth, rms error\n",
+  fprintf(out, "  rank  memory    dir.  ranks   %9s, us   largest, GB/s\n",
           report_bytes((uint64_t)first->points[0].bytes));
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
-    fprintf(out, "  %4d %-8s %-4s %-5s %10.2f %11.2f", path->rank, path->method, path->direction, path->load,
-            path->curve.points[0].seconds * 1e6, rate(last_point(&path->curve)));
-    print_fit(&path->curve.fit, out);
-    fprintf(out, "\n");
+    fprintf(out, "  %4d  %-8s  %-4s  %-6s  %13.2f  %14.2f\n", path->rank, path->method, path->direction,
+            path->load, path->curve.points[0].seconds * 1e6, rate(last_point(&path->curve)));
   }
   for (int kind = 0; kind < 2; kind++) {
     static const char *const kinds[] = {"pinned", "pageable"};
@@ -190,7 +174,7 @@ static void print_matrix(const struct bench *bench, const char *method, FILE *ou
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
   const struct bench_curve *curve = &bench->pairs[0].curve;
-  const struct halo_transport *found = halo_transport_find(method), *transport = found ? found : &bench_copy;
+  const struct halo_transport *transport = halo_transport_find(method);
   fprintf(out,
           "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n  (%s;\n  "
           "moved by %s)\n",
@@ -209,21 +193,11 @@ static void print_matrix(const struct bench *bench, const char *method, FILE *ou
     }
   }
   fprintf(out, "\n");
-}
-
-static void print_curves(const struct bench *bench, FILE *out)
-{
-  fprintf(out,
-          "\n  Between two ranks: directions one or both; pairs alone, or all pairs at once\n  transport   "
-          "ranks      dir.  pairs    fit: latency + bytes / bandwidth, rms error\n");
   for (int p = 0; p < bench->n_pairs; p++) {
     const struct bench_path *path = &bench->pairs[p];
-    if (path->rank >= RANKS_SHOWN || path->peer >= RANKS_SHOWN) continue;
-    fprintf(out, "  %-10s  %3d - %-3d  %-4s  %-7s", path->method, path->rank, path->peer, path->direction,
-            path->load);
-    print_fit(&path->curve.fit, out);
-    if (strcmp(path->used, path->method) != 0) fprintf(out, "  took %s: %s", path->used, path->why);
-    fprintf(out, "\n");
+    if (strcmp(path->method, method) == 0 && strcmp(path->used, method) != 0 &&
+        strcmp(path->direction, "both") == 0)
+      fprintf(out, "  ranks %d and %d took %s: %s\n", path->rank, path->peer, path->used, path->why);
   }
 }
 
@@ -235,7 +209,6 @@ static void comm_print_pairs(const struct bench *bench, FILE *out)
     print_matrix(bench, methods[w], out);
     print_sizes(bench->pairs, bench->n_pairs, methods[w], 0, out);
   }
-  if (n > 0) print_curves(bench, out);
 }
 
 /* ---- halos ---- */
@@ -262,53 +235,6 @@ static void print_halo(const struct bench *bench, FILE *out)
   }
 }
 
-/* ---- stages ---- */
-
-static void print_stage_row(const char *method, const char *what, const struct bench_point *point, FILE *out)
-{
-  static const char *const names[BENCH_STAGES] = {"pack", "to host", "to rank", "to dev.", "unpack", "idle"};
-  const double *at = point->stages.at;
-  double sum = 0;
-  int most = 0;
-  fprintf(out, "  %-10s  %-8s %9" PRId64, method, what, point->bytes);
-  for (int s = 0; s < BENCH_STAGES; s++) {
-    fprintf(out, " %7.1f", at[s] * 1e6);
-    sum += at[s];
-    if (at[s] > at[most]) most = s;
-  }
-  fprintf(out, " %7.1f %s %.0f%%\n", sum * 1e6, names[most], 100 * at[most] / sum);
-}
-
-static int any_stages(const struct bench *bench)
-{
-  int any = 0;
-  for (int p = 0; p < bench->n_pairs; p++) any |= bench->pairs[p].curve.points[0].stages.known;
-  for (int h = 0; h < bench->n_halo; h++) any |= bench->halo[h].point.stages.known;
-  return any;
-}
-
-static void print_stages(const struct bench *bench, FILE *out)
-{
-  if (!any_stages(bench)) return;
-  fprintf(
-      out,
-      "\n  Stages of an exchange, in a separate measurement without overlap, mean us;\n"
-      "  to rank, to dev.: to the other rank, to the device; idle: between the end of one exchange and the "
-      "next\n"
-      "  transport   what         bytes    pack to host to rank to dev.  unpack    idle     sum longest\n");
-  const char *methods[BENCH_HALOS_MAX];
-  int n = methods_list(bench, methods);
-  for (int w = 0; w < n; w++) {
-    const struct bench_path *path = pair_find(bench, methods[w], 0, 1);
-    if (!path || !path->curve.points[0].stages.known) continue;
-    print_stage_row(methods[w], "pair 0-1", &path->curve.points[0], out);
-    print_stage_row(methods[w], "pair 0-1", last_point(&path->curve), out);
-  }
-  for (int h = 0; h < bench->n_halo; h++)
-    if (bench->halo[h].point.stages.known)
-      print_stage_row(bench->halo[h].method, "halos", &bench->halo[h].point, out);
-}
-
 /* ---- sums ---- */
 
 static void print_reduce(const struct bench *bench, FILE *out)
@@ -317,11 +243,31 @@ static void print_reduce(const struct bench *bench, FILE *out)
   if (bench->n_reduce == 0) return;
   fprintf(out, "\n  MPI_Allreduce of doubles in host memory; busbw: 2 (n - 1) / n of the rate, n ranks\n");
   print_sizes(&bench->reduce, 1, bench->reduce.method, 2 * (ranks - 1) / ranks, out);
-  print_fit(&bench->reduce.curve.fit, out);
   fprintf(out, "\n");
 }
 
 /* ---- cards ---- */
+
+static void print_wires(const struct bench *bench, FILE *out)
+{
+  char text[16];
+  if (!bench->wire) return;
+  fprintf(out,
+          "\n  Network cards against their wires: %% of the port's rate; alone: one card and direction at a "
+          "time,\n  all: all cards in both directions; -: uncertain; carried: %% of bytes, by the card's "
+          "counter\n  rank  host         card         Gbit/s  alone out     in  all out     in  carried\n");
+  for (int r = 0; r < bench->placement.ranks; r++) {
+    const struct bench_wire *wire = &bench->wire[r];
+    fprintf(out, "  %4d  %-12s %-12s %6g", r, bench->ranks[r].host, wire->card, wire->gbps);
+    for (int s = 0; s < 4; s++) {
+      const double share = bench_wire_share(bench, r, s);
+      snprintf(text, sizeof text, isnan(share) ? "-" : "%.1f", 100 * share);
+      fprintf(out, " %*s", (int[]){10, 6, 8, 6}[s], text);
+    }
+    fprintf(out, " %8.1f%s\n", 100 * wire->carried,
+            wire->carried >= BENCH_BOUND ? "" : "  NOT BOUND: this MPI sends by another card");
+  }
+}
 
 static void print_near(const struct cards_table *table, int row, FILE *out)
 {
@@ -338,6 +284,7 @@ static void print_near(const struct cards_table *table, int row, FILE *out)
 static void print_cards(const struct bench *bench, FILE *out)
 {
   const struct cards_table *table = &bench->cards;
+  char text[256];
   if (table->n == 0) return;
   fprintf(out,
           "\n  Network cards: traffic while comm-gpu ran, and what the host's ranks sent to other hosts\n");
@@ -356,6 +303,10 @@ static void print_cards(const struct bench *bench, FILE *out)
               "  WARNING    card %s of %s is active but carried no data: other paths carried "
               "the traffic\n",
               table->rows[c].card.name, table->rows[c].card.host);
+  for (int p = 0; p < bench->n_counters; p++)
+    for (int r = 0; r < bench->counters[p].cards.n; r++)
+      if (bench_counters_finding(&bench->counters[p], r, text, sizeof text))
+        fprintf(out, "  FINDING    %s\n", text);
 }
 
 void bench_report_text(const struct bench *bench, FILE *out)
@@ -367,9 +318,9 @@ void bench_report_text(const struct bench *bench, FILE *out)
     comm_print_host(bench, out);
     comm_print_pairs(bench, out);
     print_halo(bench, out);
-    print_stages(bench, out);
   }
   print_reduce(bench, out);
+  print_wires(bench, out);
   print_cards(bench, out);
 }
 

@@ -24,6 +24,8 @@
 #define MANY_SECONDS 60
 /* A guess until a large size was measured. */
 #define BYTE_SECONDS 2e-8
+/* Of the median of a size's batches. */
+#define UNCERTAIN 0.01
 
 /* ---- choices ---- */
 
@@ -93,14 +95,28 @@ static status_t bench_choose(struct bench *bench)
 
 /* ---- the whole ---- */
 
-/* Host copies last: predictions need the other parts, if time is short. */
+/* Reads the cards around each part. Host copies last: predictions need the others. */
 static status_t parts_run(struct bench *bench)
 {
-  int parts = bench->config.parts;
-  if (parts & BENCH_PAIRS) RETURN_IF_FAILED(bench_pairs_run(bench));
-  if (parts & BENCH_HALO) RETURN_IF_FAILED(bench_halo_run(bench));
-  if (parts & BENCH_REDUCE) RETURN_IF_FAILED(bench_reduce_run(bench));
-  return parts & BENCH_HOST ? bench_host_run(bench) : STATUS_OK;
+  static struct cards before, after;
+  static status_t (*const run[BENCH_PARTS])(struct bench *) = {
+      bench_host_run, bench_pairs_run, bench_halo_run, bench_reduce_run, bench_wires_run};
+  for (int p = 1; p <= BENCH_PARTS; p++) {
+    const int part = p % BENCH_PARTS;
+    if (!(bench->config.parts >> part & 1)) continue;
+    const uint64_t sent = bench->between_hosts;
+    bench->plan.uncertain = UNCERTAIN;
+    bench_counters_read(bench->placement.info.pci, &before);
+    RETURN_IF_FAILED(run[part](bench));
+    if (bench->plan.counting) continue;
+    RETURN_IF_FAILED(watch_barrier(bench->placement.comm, "a barrier"));
+    bench_counters_read(bench->placement.info.pci, &after);
+    struct bench_counters *counters = &bench->counters[bench->n_counters++];
+    counters->part = bench_part_names[part];
+    RETURN_IF_FAILED(cards_compare(bench->placement.comm, &before, &after, bench->placement.host_first,
+                                   bench->between_hosts - sent, &counters->cards));
+  }
+  return STATUS_OK;
 }
 
 /* Counts the curves of all parts, and then measures them. */
@@ -149,39 +165,31 @@ static void times_blank(struct bench *bench)
   }
 }
 
-static status_t bench_cards_measure(struct bench *bench, double begin, struct cards *before,
-                                    struct cards *after)
-{
-  cards_read(bench->placement.info.pci, before);
-  RETURN_IF_FAILED(plan_run(bench, begin));
-  RETURN_IF_FAILED(watch_barrier(bench->placement.comm, "a barrier"));
-  cards_read(bench->placement.info.pci, after);
-  bench->seconds = stats_now() - begin;
-  times_blank(bench);
-  RETURN_IF_FAILED(transfers_sum(bench));
-  return cards_compare(bench->placement.comm, before, after, bench->placement.host_first,
-                       bench->between_hosts, &bench->cards);
-}
-
 status_t bench_run(struct bench *bench)
 {
+  static struct cards before, after;
   const double begin = stats_now();
   bench_cmdline_ignore(&bench->config);
   pattern_fault_read();
   RETURN_IF_FAILED(bench_choose(bench));
-  struct cards *cards = calloc(2, sizeof *cards);
-  status_t status = cards ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for network cards");
-  status = agree_status(bench->placement.comm, status);
-  if (status == STATUS_OK) status = bench_cards_measure(bench, begin, &cards[0], &cards[1]);
-  free(cards);
-  return status;
+  cards_read(bench->placement.info.pci, &before);
+  RETURN_IF_FAILED(plan_run(bench, begin));
+  RETURN_IF_FAILED(watch_barrier(bench->placement.comm, "a barrier"));
+  cards_read(bench->placement.info.pci, &after);
+  bench->seconds = stats_now() - begin;
+  times_blank(bench);
+  RETURN_IF_FAILED(transfers_sum(bench));
+  return cards_compare(bench->placement.comm, &before, &after, bench->placement.host_first,
+                       bench->between_hosts, &bench->cards);
 }
 
 void bench_close(struct bench *bench)
 {
   gpu_close(bench->device);
   cards_free(&bench->cards);
+  for (int c = 0; c < bench->n_counters; c++) cards_free(&bench->counters[c].cards);
   free(bench->ranks);
   free(bench->host);
   free(bench->pairs);
+  free(bench->wire);
 }

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Network cards against their wires: streams of messages between two hosts, from host memory. */
+#include <glob.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/stats.h"
+#include "base/switches.h"
+#include "comm/ranks/agree.h"
+#include "comm/ranks/guard.h"
+#include "comm/ranks/watch.h"
+#include "gpu/host.h"
+#include "suite/progress.h"
+#include "tools/network/bench.h"
+#include "tools/network/pattern.h"
+
+#define MESSAGES       8    /* of a stream, all on their way at once */
+#define STREAM_SECONDS 0.25 /* less, if there is not the time for STREAMS of them */
+#define STREAMS        16
+#define UNCERTAIN      0.005 /* of a stream's median */
+
+/* ---- binding ---- */
+
+/* MPI libraries read from the environment which cards to use; each transport has its own variable
+ * and its own name for a card, such as mlx5_0:1, mlx5_0, or the network interface ib0. */
+enum card_word { PORT, DEVICE, INTERFACE };
+static const struct {
+  const char *variable;
+  enum card_word word;
+} bindings[] = {{"UCX_NET_DEVICES", PORT},
+                {"OMPI_MCA_btl_tcp_if_include", INTERFACE},
+                {"MV2_IBA_HCA", DEVICE},
+                {"FI_VERBS_DEVICE_NAME", DEVICE},
+                {"FI_TCP_IFACE", INTERFACE}};
+static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                          "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID"};
+
+static struct bench_wire bound = {.carried = NAN, .gbps_in = {NAN, NAN}, .peer = -1};
+
+static void card_bind(const char *variable, enum card_word word, const char *card)
+{
+  char text[256];
+  glob_t found;
+  const int device = (int)strcspn(card, "/"), is_rdma = card[device] == '/';
+  if (word == DEVICE && !is_rdma) return;
+  snprintf(text, sizeof text, word == PORT && is_rdma ? "%.*s:%s" : "%.*s", device, card, card + device + 1);
+  if (word == INTERFACE && is_rdma) {
+    snprintf(text, sizeof text, "%s/class/infiniband/%.*s/device/net/*", host_sysfs(), device, card);
+    if (glob(text, 0, NULL, &found) != 0) return;
+    snprintf(text, sizeof text, "%s", strrchr(found.gl_pathv[0], '/') + 1);
+    globfree(&found);
+  }
+  setenv(variable, text, 1);
+}
+
+void bench_wires_bind(void)
+{
+  static struct cards cards;
+  double fastest = 0;
+  long long local = -1;
+  for (size_t l = 0; l < sizeof local_ranks / sizeof *local_ranks && local < 0; l++)
+    local = environment_number(local_ranks[l], -1);
+  cards_read("", &cards);
+  for (int c = 0; c < cards.n; c++)
+    if (strcmp(cards.card[c].state, "active") == 0) fastest = fmax(fastest, cards.card[c].gbps);
+  for (int c = 0; c < cards.n; c++) {
+    const struct card *card = &cards.card[c];
+    if (strcmp(card->state, "active") != 0 || card->gbps <= 0 || 2 * card->gbps < fastest) continue;
+    if (bound.cards++ != local) continue;
+    snprintf(bound.card, sizeof bound.card, "%s", card->name);
+    bound.gbps = card->gbps;
+    for (size_t b = 0; b < sizeof bindings / sizeof *bindings; b++)
+      card_bind(bindings[b].variable, bindings[b].word, card->name);
+  }
+}
+
+/* ---- streams ---- */
+
+struct stream {
+  struct bench *bench;
+  MPI_Comm comm;       /* of the ranks that send or receive */
+  int to, from;        /* world ranks, -1 for none */
+  size_t bytes, n_own; /* of a message; samples */
+  uint64_t version;    /* of the content */
+  unsigned char *out, *in;
+  double own[BENCH_SAMPLES_MAX];
+};
+
+/* \a seconds: until all has come, or been sent if nothing comes. */
+static int stream_move(const struct stream *s, double *seconds)
+{
+  MPI_Comm world = s->bench->placement.comm;
+  MPI_Request in[MESSAGES], out[MESSAGES];
+  const int bytes = (int)s->bytes, from = s->from < 0 ? MPI_PROC_NULL : s->from,
+            to = s->to < 0 ? MPI_PROC_NULL : s->to;
+  const double begin = stats_now();
+  for (int m = 0; m < MESSAGES; m++) MPI_Irecv(s->in + m * s->bytes, bytes, MPI_BYTE, from, 0, world, &in[m]);
+  for (int m = 0; m < MESSAGES; m++) MPI_Isend(s->out, bytes, MPI_BYTE, to, 0, world, &out[m]);
+  int error = MPI_Waitall(MESSAGES, in, MPI_STATUSES_IGNORE);
+  if (s->from >= 0) *seconds = stats_now() - begin;
+  if (error == MPI_SUCCESS) error = MPI_Waitall(MESSAGES, out, MPI_STATUSES_IGNORE);
+  if (s->from < 0) *seconds = stats_now() - begin;
+  return error;
+}
+
+static status_t stream_batch(void *of, double *seconds)
+{
+  struct stream *s = of;
+  struct bench *bench = s->bench;
+  size_t at = s->bytes;
+  s->version += (uint64_t)bench->placement.ranks;
+  if (s->to >= 0) pattern_fill(s->out, at, s->version + (uint64_t)bench->placement.rank);
+  RETURN_IF_FAILED(watch_barrier(s->comm, "a barrier"));
+  RETURN_IF_FAILED(guard_begin(s->comm, "a stream of messages"));
+  RETURN_IF_FAILED(guard_end(stream_move(s, seconds), "a stream of messages"));
+  progress_tick();
+  if (s->n_own < BENCH_SAMPLES_MAX) s->own[s->n_own++] = *seconds;
+  if (s->to >= 0) bench->between_hosts += MESSAGES * s->bytes;
+  if (s->from < 0) return STATUS_OK;
+  bench->transfers += MESSAGES;
+  if (pattern_fault && pattern_fault(MESSAGES)) s->in[0] ^= 1;
+  for (int m = 0; m < MESSAGES && at == s->bytes; m++)
+    at = pattern_check(s->in + m * s->bytes, at, s->version + (uint64_t)s->from);
+  return at == s->bytes ? STATUS_OK
+                        : log_fail(STATUS_WRONG, "stream from rank %d: the word at byte %zu arrived changed",
+                                   s->from, at);
+}
+
+/* All streams have one length, so that what their begin costs is the same. */
+static size_t message_bytes(const struct bench *bench)
+{
+  double seconds = STREAM_SECONDS, gbps = INFINITY;
+  if (isfinite(bench->plan.end)) seconds = fmin(seconds, bench->config.seconds / bench->plan.total / STREAMS);
+  for (int r = 0; r < bench->placement.ranks; r++) gbps = fmin(gbps, bench->wire[r].gbps);
+  return (size_t)fmin((double)bench->config.max_bytes, ceil(seconds * gbps * 1e9 / 8 / MESSAGES / 8) * 8);
+}
+
+/* Each rank has a time of its own: others' streams may take longer. */
+static status_t streams_measure(struct stream *s, int all)
+{
+  static struct cards before, after;
+  struct bench_point point;
+  const uint64_t sent = s->bench->between_hosts;
+  double mean;
+  cards_read("", &before);
+  RETURN_IF_FAILED(agree_status(s->comm, stream_batch(s, &mean)));
+  s->n_own = 0;
+  s->bench->plan.point_end = s->bench->plan.curve_end;
+  RETURN_IF_FAILED(bench_point_make(s->bench, s->comm, (int64_t)s->bytes, stream_batch, s, &point, &mean));
+  cards_read("", &after);
+  const struct stats_summary own = stats_summarise(s->own, s->n_own);
+  const struct card *was = cards_find(&before, bound.card), *is = cards_find(&after, bound.card);
+  if (s->from >= 0 && stats_noise(&own) <= BENCH_UNCERTAIN * sqrt((double)own.n))
+    bound.gbps_in[all] = 8e-9 * MESSAGES * (double)s->bytes / own.median;
+  if (s->to >= 0 && !all && was && is)
+    bound.carried = (double)(is->sent - was->sent) / (double)(s->bench->between_hosts - sent);
+  return STATUS_OK;
+}
+
+/* All ranks send at once, or one alone. */
+static status_t streams_run(struct bench *bench, int alone)
+{
+  const struct placement *p = &bench->placement;
+  const int all = alone < 0, sends = all || alone == p->rank, receives = all || alone == bound.peer;
+  struct stream s = {.bench = bench,
+                     .comm = MPI_COMM_NULL,
+                     .to = sends ? bound.peer : -1,
+                     .from = receives ? bound.peer : -1,
+                     .bytes = message_bytes(bench)};
+  int measure;
+  RETURN_IF_FAILED(bench_curve_begin(bench, BENCH_WIRES, all ? 12 : 2, &measure));
+  if (!measure) return STATUS_OK;
+  progress_begin("streams between hosts, %s", all ? "all" : "alone");
+  RETURN_IF_FAILED(guard_mpi(p->comm,
+                             MPI_Comm_split(p->comm, sends || receives ? 0 : MPI_UNDEFINED, p->rank, &s.comm),
+                             "MPI_Comm_split"));
+  s.out = malloc(s.bytes * (MESSAGES + 1));
+  s.in = s.out + s.bytes;
+  status_t status = s.out ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for a stream");
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  if (sends || receives) status = streams_measure(&s, all);
+  free(s.out);
+  if (s.comm != MPI_COMM_NULL) MPI_Comm_free(&s.comm);
+  RETURN_IF_FAILED(bench_rest(bench, sends || receives));
+  return agree_status(p->comm, status);
+}
+
+static status_t bound_gather(struct bench *bench)
+{
+  return watch_allgather(bench->placement.comm, &bound, bench->wire, sizeof bound, "network cards");
+}
+
+/* Memory for all ranks' cards; and the rank in the same place on the other one of two hosts. */
+static status_t wires_prepare(struct bench *bench)
+{
+  const struct placement *p = &bench->placement;
+  if (!bench->wire) bench->wire = calloc((size_t)p->ranks, sizeof *bench->wire);
+  if (!bench->wire) return log_fail(STATUS_ENVIRONMENT, "out of host memory for network cards");
+  for (int r = 0, place = 0; r < p->ranks; r++)
+    if (bench->ranks[r].host_first != p->host_first && place++ == p->host_rank) bound.peer = r;
+  if (p->ranks != 2 * p->host_ranks || bound.peer < 0)
+    return log_fail(STATUS_USAGE, "--parts wires: needs two hosts with the same number of ranks");
+  if (bound.card[0]) return STATUS_OK;
+  return log_fail(
+      STATUS_ENVIRONMENT,
+      "--parts wires: %d network cards with a known rate are up, none for rank %d: start one rank per card",
+      bound.cards, p->rank);
+}
+
+status_t bench_wires_run(struct bench *bench)
+{
+  RETURN_IF_FAILED(agree_status(bench->placement.comm, wires_prepare(bench)));
+  RETURN_IF_FAILED(bound_gather(bench));
+  bench->plan.uncertain = UNCERTAIN;
+  for (int r = 0; r < bench->placement.ranks; r++) RETURN_IF_FAILED(streams_run(bench, r));
+  RETURN_IF_FAILED(streams_run(bench, -1));
+  return bound_gather(bench);
+}
+
+double bench_wire_share(const struct bench *bench, int rank, int share)
+{
+  const struct bench_wire *own = &bench->wire[rank], *to = share % 2 ? own : &bench->wire[own->peer];
+  return own->carried >= BENCH_BOUND ? to->gbps_in[share / 2] / own->gbps : NAN;
+}
