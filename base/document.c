@@ -14,10 +14,9 @@
 #include "base/values.h"
 
 #define SCHEMA_COLUMNS 140 /* of a property on one line */
-/** Each number is read back as the same double. */
+/** Each number is read back as the same double, and of many ranks as one within 1e-7. */
 #define JSON_FORMAT    (JSON_INDENT(2) | JSON_REAL_PRECISION(17))
-#define JSON_COMPACTED (JSON_COMPACT | JSON_REAL_PRECISION(17))
-#define RANKS_INDENTED 256 /* documents of more ranks have no white space */
+#define JSON_COMPACTED (JSON_COMPACT | JSON_REAL_PRECISION(8))
 
 /* ---- with data ---- */
 
@@ -368,14 +367,20 @@ status_t document_read(const char *path, json_t **document)
   fclose(file);
   if (!read)
     return log_fail(STATUS_ENVIRONMENT, "%s: not a JSON document: %s, line %d", path, error.text, error.line);
-  *document = read;
+  document_rows_unpack(*document = read);
   return STATUS_OK;
 }
 
+/* The rows of \a document are packed afterwards. */
 static status_t doc_text_of(const json_t *document, char **text)
 {
-  const int many = json_array_size(json_object_get(document, "ranks")) > RANKS_INDENTED;
-  *text = document ? json_dumps(document, many ? JSON_COMPACTED : JSON_FORMAT) : NULL;
+  const int many = json_array_size(json_object_get(document, "ranks")) > DOC_RANKS_FULL;
+  const size_t format = many ? JSON_COMPACTED : JSON_FORMAT;
+  document_rows_pack(document);
+  /* Twice, because json_dumps takes up to three times as much memory as the text. */
+  const size_t bytes = json_dumpb(document, NULL, 0, format);
+  *text = bytes > 0 ? malloc(bytes + 1) : NULL;
+  if (*text) (*text)[json_dumpb(document, *text, bytes, format)] = '\0';
   return *text ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for the JSON document");
 }
 
@@ -389,7 +394,7 @@ status_t document_reread(json_t *document, json_t **copy)
   json_t *read = json_loads(text, JSON_REJECT_DUPLICATES, &error);
   free(text);
   if (!read) return log_fail(STATUS_ENVIRONMENT, "the JSON document cannot be read again: %s", error.text);
-  *copy = read;
+  document_rows_unpack(*copy = read);
   return STATUS_OK;
 }
 
@@ -397,6 +402,7 @@ status_t document_write(const json_t *document, const char *path)
 {
   char *text;
   RETURN_IF_FAILED(doc_text_of(document, &text));
+  document_rows_unpack(document);
   size_t length = strlen(text);
   text[length] = '\n'; /* a file of text ends so, and bytes need no zero at their end */
   status_t status = file_write(path, text, length + 1);

@@ -135,6 +135,20 @@ status_t doc_print(struct doc *d, FILE *out);
 
 /* Whole documents. */
 
+/** Documents of more ranks have no white space, and what all their rows have is in DOC_COMMON. */
+#define DOC_RANKS_FULL 256
+#define DOC_COMMON     "ranks_common"
+
+/** \brief Packs the rows of the list that is open, in two passes. In the first each row is compared
+ * with DOC_COMMON and dropped, in the second it loses what is there. */
+void doc_row_compare(struct doc *d, int is_first);
+void doc_row_pack(struct doc *d);
+
+/** \brief Moves what all rows of ranks have to DOC_COMMON, if the document has that, and back, as
+ * it is needed after a document was read as JSON. */
+void document_rows_pack(const json_t *document);
+void document_rows_unpack(const json_t *document);
+
 /** \brief Reads a document whose keys do not repeat. STATUS_ENVIRONMENT, with the place, if it is
  * not one. */
 status_t document_read(const char *path, json_t **document);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/document.h"
 #include "base/log.h"
 #include "judge/view.h"
 
@@ -51,6 +52,7 @@ static status_t one_visit(json_t *one, const char *path, int *visited, document_
   snprintf(name, sizeof name, "%s%s%s", path, document ? " " : "", document ? view_text(one, "name") : "");
   if (!documents_is_known(document ? document : one)) return STATUS_OK;
   *visited = 1;
+  document_rows_unpack(document ? document : one);
   return visit(document ? document : one, name, context);
 }
 

@@ -103,18 +103,19 @@ static status_t device_add(const json_t *rank, const char *where, struct good *g
 }
 
 /* No one limit fits several transports. */
-static status_t path_add(const json_t *path, struct good *good)
+static status_t path_add(const json_t *path, size_t n, void *context)
 {
+  struct good *good = context;
   if (!good->used[0]) snprintf(good->used, sizeof good->used, "%s", view_text(path, "used"));
   good->paths_differ |= strcmp(good->used, view_text(path, "used")) != 0;
-  RETURN_IF_FAILED(make_add(&good->of[LATENCY], 1e6 * view_number(path, "latency")));
-  return make_add(&good->of[RATE], view_number(path, "gbps"));
+  RETURN_IF_FAILED(make_add(&good->of[LATENCY], 1e6 * view_path_number(path, "latency", n)));
+  return make_add(&good->of[RATE], view_path_number(path, "gbps", n));
 }
 
 static status_t document_add(json_t *document, const char *where, void *context)
 {
   struct good *good = context;
-  json_t *ranks = json_object_get(document, "ranks"), *exchanges = json_object_get(document, "paths"), *one;
+  json_t *ranks = json_object_get(document, "ranks"), *one;
   const char *verified = view_text(document, "result.verified");
   size_t n;
   if (strcmp(view_text(document, "schema"), "himeno-gpu/2") != 0)
@@ -125,8 +126,7 @@ static status_t document_add(json_t *document, const char *where, void *context)
     return make_unfit(where, "that run was not verified");
   RETURN_IF_FAILED(make_same_work(document, where, good));
   json_array_foreach(ranks, n, one) RETURN_IF_FAILED(device_add(one, where, good));
-  json_array_foreach(exchanges, n, one) RETURN_IF_FAILED(path_add(one, good));
-  return STATUS_OK;
+  return view_paths_visit(document, path_add, good);
 }
 
 /* ---- limits ---- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/document.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/stats.h"
@@ -106,6 +107,7 @@ status_t reference_parse(const char *text, size_t bytes, const char *where, stru
   json_error_t error;
   json_t *document = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
   if (!document) return log_fail(STATUS_USAGE, "reference %s: line %d: %s", where, error.line, error.text);
+  document_rows_unpack(document);
   status_t status = reference_fill(document, where, &r);
   json_decref(document);
   if (status == STATUS_OK) *reference = r;

@@ -84,40 +84,67 @@ static struct judge_rank rank_of(const json_t *ranks, size_t rank, int on_cpu)
   return r;
 }
 
-static int view_path_read(const json_t *from, const char *transport, const struct judge_run *run,
-                          struct judge_path *path)
+double view_path_number(const json_t *from, const char *key, size_t n)
 {
-  const double rank = view_number(from, "rank"), peer = view_number(from, "peer");
-  if (!(rank >= 0 && rank < run->n_ranks && peer >= 0 && peer < run->n_ranks)) return -1;
+  const json_t *value = json_object_get(from, key);
+  if (json_is_array(value)) value = json_array_get(value, n);
+  return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+status_t view_paths_visit(const json_t *document, view_visit visit, void *context)
+{
+  static const char *const lists[] = {"paths", "path_groups"};
+  size_t g;
+  json_t *from;
+  for (size_t l = 0; l < 2; l++) json_array_foreach(json_object_get(document, lists[l]), g, from)
+    {
+      const json_t *ranks = json_object_get(from, "rank");
+      const size_t n = json_is_array(ranks) ? json_array_size(ranks) : 1;
+      for (size_t p = 0; p < n; p++) RETURN_IF_FAILED(visit(from, p, context));
+    }
+  return STATUS_OK;
+}
+
+struct view_paths {
+  struct judge_run *run;
+  const char *where, *transport;
+  size_t n;
+};
+
+/* Counts paths while there is no room for them, and then fills it. */
+static status_t view_path_add(const json_t *from, size_t n, void *context)
+{
+  struct view_paths *v = context;
+  const double at = view_path_number(from, "rank", n), peer = view_path_number(from, "peer", n);
+  if (!(at >= 0 && at < v->run->n_ranks && peer >= 0 && peer < v->run->n_ranks)) return damaged(v->where);
+  struct judge_rank *rank = &v->run->ranks[(int)at];
+  v->n++;
+  if (rank->n_paths++, !v->run->paths) return STATUS_OK;
+  struct judge_path *path = &rank->paths[rank->n_paths - 1];
   *path = (struct judge_path){.peer = (int)peer,
                               .face = view_text(from, "face"),
                               .used = view_text(from, "used"),
                               .handover = view_text(from, "handover"),
                               .bytes = view_number(from, "bytes"),
-                              .us = 1e6 * view_number(from, "latency"),
-                              .gbps = view_number(from, "gbps")};
-  path->detour = strcmp(path->used, transport) != 0;
-  return (int)rank;
+                              .us = 1e6 * view_path_number(from, "latency", n),
+                              .gbps = view_path_number(from, "gbps", n)};
+  path->detour = strcmp(path->used, v->transport) != 0;
+  v->run->has_pairs |= path->us > 0;
+  return STATUS_OK;
 }
 
-/* Paths are listed rank by rank. */
 static status_t view_paths_read(const json_t *document, const char *where, struct judge_run *run)
 {
-  const char *transport = view_text(document, "config.transport");
-  size_t n;
-  int last = 0;
-  json_t *one, *paths = json_object_get(document, "paths");
-  run->paths = calloc(json_array_size(paths) + 1, sizeof *run->paths);
+  struct view_paths v = {run, where, view_text(document, "config.transport"), 0};
+  RETURN_IF_FAILED(view_paths_visit(document, view_path_add, &v));
+  struct judge_path *next = run->paths = calloc(v.n + 1, sizeof *run->paths);
   if (!run->paths) return view_out_of_memory();
-  json_array_foreach(paths, n, one)
-  {
-    const int rank = view_path_read(one, transport, run, &run->paths[n]);
-    if (rank < last) return damaged(where);
-    last = rank;
-    if (run->ranks[rank].n_paths++ == 0) run->ranks[rank].paths = &run->paths[n];
-    run->has_pairs |= run->paths[n].us > 0;
+  for (int r = 0; r < run->n_ranks; r++) {
+    run->ranks[r].paths = next;
+    next += run->ranks[r].n_paths;
+    run->ranks[r].n_paths = 0;
   }
-  return STATUS_OK;
+  return view_paths_visit(document, view_path_add, &v);
 }
 
 static status_t ranks_read(const json_t *document, struct judge_run *run)

@@ -74,6 +74,12 @@ double view_number(const json_t *object, const char *path);
 /** \brief The text at such a path; "" if there is none. */
 const char *view_text(const json_t *object, const char *path);
 
+/** \brief Calls \a visit with each path of \a document: what has its fields, and its number in
+ * those that are lists, as path_groups' are, for view_path_number. Ends at the first failure. */
+typedef status_t (*view_visit)(const json_t *from, size_t n, void *context);
+status_t view_paths_visit(const json_t *document, view_visit visit, void *context);
+double view_path_number(const json_t *from, const char *key, size_t n);
+
 /** \brief Adds the times in a list, those above 0, as stats_add does. */
 status_t view_samples(const json_t *samples, double **seconds, int *n);
 

@@ -89,16 +89,15 @@ static void devices_blocks_document(struct doc *d, const struct record_telemetry
   doc_end(d);
 }
 
-static void changes_document(struct doc *d, const struct record_telemetry *t)
+static void changes_document(struct doc *d, const struct himeno_ranks *ranks, int rank, int n)
 {
   if (!doc_list(d, "changes", DOC_OPTIONAL,
                 "Values that changed after an earlier sample (counted from 0): at most the first 32 of "
                 "changes_seen.",
                 1))
     return;
-  for (int c = 0; doc_each(d, c, t->n_changes < RECORD_CHANGES_MAX ? t->n_changes : RECORD_CHANGES_MAX);
-       c++) {
-    const struct record_change *change = &t->changes[c];
+  for (int c = 0; doc_each(d, c, n < RECORD_CHANGES_MAX ? n : RECORD_CHANGES_MAX); c++) {
+    const struct record_change *change = doc_at(d, ranks->changes[c], rank);
     if (!doc_object(d, NULL, 0, "", 1)) continue;
     doc_whole(d, "block", 0, "", change->block);
     doc_enum(d, "of", 0, DOC_WORDS(telemetry_fact_names), "", telemetry_fact_names[change->of]);
@@ -134,7 +133,7 @@ void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, 
            "run over a minute.",
            t->crc_rate);
   devices_blocks_document(d, t, doc_at(d, ranks->series, (size_t)rank * (size_t)t->rows));
-  changes_document(d, t);
+  changes_document(d, ranks, rank, t->n_changes);
   doc_whole(d, "changes_seen", DOC_OPTIONAL, "", t->n_changes);
   doc_end(d);
 }

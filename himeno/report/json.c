@@ -222,10 +222,27 @@ static void himeno_sent_document(struct doc *d, const struct himeno_path *p)
 static int path_is_first(const struct himeno_path *p, unsigned *had)
 {
   unsigned bit = 1;
-  for (int t = 0; halo_transports[t] && strcmp(halo_transports[t]->name, p->used) != 0; t++) bit <<= 1;
+  for (int t = 0; halo_transports[t] && strcmp(halo_transports[t]->name, p->texts->used) != 0; t++) bit <<= 1;
   const int first = !(*had & bit);
   *had |= bit;
   return first;
+}
+
+/* The transport's memory and mover are given once. */
+static void path_used_document(struct doc *d, const struct himeno_path *p, unsigned *had)
+{
+  doc_pattern(d, "face", 0, "^([ijk][-+]){1,3}$", "", p->face);
+  doc_whole(d, "bytes", DOC_POSITIVE, "", p->bytes);
+  doc_text(d, "used", 0, "", p->texts->used);
+  if (d->schema || path_is_first(p, had)) halo_transport_document(d, d->schema ? "" : p->texts->used);
+}
+
+static void path_reasons_document(struct doc *d, const char *otherwise, const struct himeno_path *p)
+{
+  doc_text(d, "why", 0, "", p->texts->why[0] ? p->texts->why : otherwise);
+  doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers), "How ranks hand staged halos over.",
+           p->texts->handover[0] ? p->texts->handover : NULL);
+  doc_text(d, "handover_why", DOC_OPTIONAL, "", p->texts->handover[0] ? p->texts->handover_why : NULL);
 }
 
 static void himeno_path_document(struct doc *d, const char *otherwise, int rank, const struct himeno_path *p,
@@ -234,10 +251,7 @@ static void himeno_path_document(struct doc *d, const char *otherwise, int rank,
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_whole(d, "rank", 0, "", rank);
   doc_whole(d, "peer", 0, "", p->peer);
-  doc_pattern(d, "face", 0, "^([ijk][-+]){1,3}$", "", p->face);
-  doc_whole(d, "bytes", DOC_POSITIVE, "", p->bytes);
-  doc_text(d, "used", 0, "", p->used);
-  if (d->schema || path_is_first(p, had)) halo_transport_document(d, p->used);
+  path_used_document(d, p, had);
   doc_real(d, "latency", DOC_OPTIONAL, "s",
            "With --accept: of an exchange of one float between the two, with nothing else running on them.",
            p->probe.seconds > 0 ? p->probe.seconds : NAN);
@@ -246,21 +260,65 @@ static void himeno_path_document(struct doc *d, const char *otherwise, int rank,
              "With --accept: each way, of exchanges of 4 MiB both ways at once, beyond the latency.",
              p->probe.bytes_per_second / 1e9);
   himeno_sent_document(d, p);
-  doc_text(d, "why", 0, "", p->why[0] ? p->why : otherwise);
-  doc_enum(d, "handover", DOC_OPTIONAL, DOC_WORDS(halo_handovers), "How ranks hand staged halos over.",
-           p->handover[0] ? p->handover : NULL);
-  doc_text(d, "handover_why", DOC_OPTIONAL, "", p->handover[0] ? p->handover_why : NULL);
+  path_reasons_document(d, otherwise, p);
   doc_end(d);
 }
 
 static void himeno_paths_document(struct doc *d, const char *otherwise, const struct himeno_ranks *ranks)
 {
   unsigned had = 0;
-  if (!doc_list(d, "paths", 0, "", 1)) return;
-  for (int r = 0; doc_each(d, r, ranks->n); r++) {
+  if (!doc_list(d, "paths", 0, "Of more than 256 ranks: see path_groups.", 1)) return;
+  for (int r = 0; ranks->n <= DOC_RANKS_FULL && doc_each(d, r, ranks->n); r++) {
     const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
     for (int m = 0; doc_each(d, m, rank->n_paths); m++)
       himeno_path_document(d, otherwise, r, &rank->paths[m], &had);
+  }
+  doc_end(d);
+}
+
+/* ---- of many ranks: paths that differ in nothing but their ends, together ---- */
+
+enum path_column { PATH_RANK, PATH_PEER, PATH_LATENCY, PATH_GBPS, PATH_COLUMNS };
+
+static void path_column_document(struct doc *d, const struct himeno_ranks *ranks,
+                                 const struct himeno_path *first, enum path_column column)
+{
+  static const char *const names[] = {"rank", "peer", "latency", "gbps"};
+  if (!doc_list(d, names[column], column < PATH_LATENCY ? 0 : DOC_OPTIONAL, "As in paths.",
+                column < PATH_LATENCY || first->probe.seconds > 0))
+    return;
+  for (int r = 0; doc_each(d, r, ranks->n); r++) {
+    const struct himeno_rank *rank = doc_at(d, ranks->rank, r);
+    for (int m = 0; doc_each(d, m, rank->n_paths); m++) {
+      const struct himeno_path *p = &rank->paths[m];
+      if (!d->schema && p->first != first) continue;
+      if (column < PATH_LATENCY)
+        doc_whole(d, NULL, 0, "", column == PATH_RANK ? r : p->peer);
+      else
+        doc_real(d, NULL, DOC_NULLABLE, "", "",
+                 column == PATH_LATENCY ? p->probe.seconds : p->probe.bytes_per_second / 1e9);
+    }
+  }
+  doc_end(d);
+}
+
+static void path_groups_document(struct doc *d, const char *otherwise, const struct himeno_ranks *ranks)
+{
+  unsigned had = 0;
+  const struct himeno_path *group = doc_at(d, ranks->groups, 0);
+  if (!doc_list(d, "path_groups", DOC_OPTIONAL,
+                "Only of more than 256 ranks, instead of paths: those that differ in nothing but rank, peer, "
+                "latency and gbps.",
+                ranks->n > DOC_RANKS_FULL))
+    return;
+  for (int g = 0; d->schema ? g < 1 : group != NULL; g++, group = group->next) {
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    path_used_document(d, group, &had);
+    doc_enum(d, "went", DOC_OPTIONAL, DOC_WORDS(path_medium_names), "As in paths[].sent.",
+             path_medium_names[group->medium]);
+    path_reasons_document(d, otherwise, group);
+    for (enum path_column c = 0; c < PATH_COLUMNS; c++) path_column_document(d, ranks, group, c);
+    doc_end(d);
   }
   doc_end(d);
 }
@@ -363,8 +421,21 @@ void himeno_document(struct doc *d, const struct himeno_choice *choice, const st
   himeno_result_document(d, choice, result);
   phases_document(d, ranks);
   himeno_paths_document(d, choice_words[choice->transport_origin].of_transport, ranks);
+  path_groups_document(d, choice_words[choice->transport_origin].of_transport, ranks);
+  if ((d->schema || ranks->n > DOC_RANKS_FULL) &&
+      doc_map(d, DOC_COMMON, DOC_OPTIONAL,
+              "Only of more than 256 ranks: what each row of ranks has with this value, of objects in part. "
+              "Rows lack it in the file: add it before anything else is read from them."))
+    doc_end(d);
   if (doc_list(d, "ranks", 0, "None only in a partial document of a run that had not begun.", 1)) {
-    for (int r = 0; doc_each(d, r, ranks->n); r++) himeno_rank_document(d, &choice->placement, ranks, r);
+    for (int r = 0; r < ranks->n && ranks->n > DOC_RANKS_FULL; r++) {
+      himeno_rank_document(d, &choice->placement, ranks, r);
+      doc_row_compare(d, r == 0);
+    }
+    for (int r = 0; doc_each(d, r, ranks->n); r++) {
+      himeno_rank_document(d, &choice->placement, ranks, r);
+      if (ranks->n > DOC_RANKS_FULL) doc_row_pack(d);
+    }
     doc_end(d);
   }
   judge_found_document(d, &unjudged);

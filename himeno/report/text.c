@@ -33,10 +33,10 @@ static void print_detours(const struct himeno_ranks *ranks, FILE *out)
     const struct himeno_rank *rank = &ranks->rank[r];
     for (int m = 0; m < rank->n_paths; m++) {
       const struct himeno_path *p = &rank->paths[m];
-      if (!p->why[0] || p->peer < r) continue;
+      if (!p->texts->why[0] || p->peer < r) continue;
       if (n++ < DETOURS_SHOWN)
-        fprintf(out, "  path       ranks %d and %d, face %s: %s, because: %s\n", r, p->peer, p->face, p->used,
-                p->why);
+        fprintf(out, "  path       ranks %d and %d, face %s: %s, because: %s\n", r, p->peer, p->face,
+                p->texts->used, p->texts->why);
     }
   }
   if (n > DETOURS_SHOWN) fprintf(out, "  path       ... and %d more: see --json\n", n - DETOURS_SHOWN);
@@ -50,11 +50,11 @@ static void print_handovers(const struct himeno_ranks *ranks, FILE *out)
   for (int r = 0; r < ranks->n; r++)
     for (int m = 0; m < ranks->rank[r].n_paths; m++) {
       const struct himeno_path *p = &ranks->rank[r].paths[m];
-      if (!p->handover[0] || p->peer < r) continue;
-      int by_mpi = strcmp(p->handover, "MPI") == 0;
+      if (!p->texts->handover[0] || p->peer < r) continue;
+      int by_mpi = strcmp(p->texts->handover, "MPI") == 0;
       n[by_mpi]++;
-      others |= why && by_mpi && strcmp(why, p->handover_why) != 0;
-      if (by_mpi && !why) why = p->handover_why;
+      others |= why && by_mpi && strcmp(why, p->texts->handover_why) != 0;
+      if (by_mpi && !why) why = p->texts->handover_why;
     }
   if (n[0] > 0) fprintf(out, "  staging    %d pair%s through shared memory\n", n[0], n[0] > 1 ? "s" : "");
   if (n[1] > 0)
@@ -296,8 +296,8 @@ static void print_disguise(const struct judge_run *run, int rank, const struct h
 {
   char who[200];
   fprintf(out, "  WARNING    %s, to rank %d by %s: %s, %.0f MB of %.0f by PCIe and %.0f by NVLink\n",
-          suspect_name(run, rank, who, sizeof who), p->peer, p->used, path_medium_names[MEDIUM_DISGUISED],
-          (double)p->probe.counted.pcie / 1e6, p->probe.sent / 1e6,
+          suspect_name(run, rank, who, sizeof who), p->peer, p->texts->used,
+          path_medium_names[MEDIUM_DISGUISED], (double)p->probe.counted.pcie / 1e6, p->probe.sent / 1e6,
           fmax(0, (double)p->probe.counted.nvlink) / 1e6);
 }
 

@@ -119,6 +119,7 @@ enum path_medium path_medium(const struct himeno_path *path, int within_host)
   if (!(probe->sent > 0) || !within_host) return MEDIUM_UNKNOWN;
   if ((double)probe->counted.nvlink >= MOST * probe->sent) return MEDIUM_NVLINK;
   if ((double)probe->counted.pcie < MOST * probe->sent) return MEDIUM_UNKNOWN;
-  if (path->handover[0] || strcmp(path->used, halo_transport_pageable.name) == 0) return MEDIUM_HOST;
+  if (path->texts->handover[0] || strcmp(path->texts->used, halo_transport_pageable.name) == 0)
+    return MEDIUM_HOST;
   return probe->nvlinks > 0 ? MEDIUM_DISGUISED : MEDIUM_PCIE;
 }

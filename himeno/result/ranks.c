@@ -50,25 +50,26 @@ static void cards_fill(struct himeno_rank *mine)
 }
 
 static void himeno_paths_fill(const struct solver_halo *halo, const struct path_probe *probes,
-                              struct himeno_rank *rank)
+                              struct himeno_rank *rank, struct path_texts *texts)
 {
   const struct halo_message *message;
   struct halo_path path;
   for (int m = 0; (message = solver_message(halo, m, &path)); m++) {
     struct himeno_path *p = &rank->paths[rank->n_paths++];
+    struct path_texts *t = &texts[m];
     p->peer = message->peer;
     p->probe = probes[m];
     p->bytes = message->count * (int64_t)sizeof(float);
     halo_dir_name(message->dir, p->face);
-    snprintf(p->used, sizeof p->used, "%s", path.used->name);
-    snprintf(p->why, sizeof p->why, "%s", path.why);
-    snprintf(p->handover, sizeof p->handover, "%s", path.handover);
-    snprintf(p->handover_why, sizeof p->handover_why, "%s", path.handover_why);
+    snprintf(t->used, sizeof t->used, "%s", path.used->name);
+    snprintf(t->why, sizeof t->why, "%s", path.why);
+    snprintf(t->handover, sizeof t->handover, "%s", path.handover);
+    snprintf(t->handover_why, sizeof t->handover_why, "%s", path.handover_why);
   }
 }
 
 static void mine_fill(const struct placement *placement, struct solver *solver, const struct record *record,
-                      const struct himeno_result *result, struct himeno_rank *mine)
+                      const struct himeno_result *result, struct himeno_rank *mine, struct path_texts *texts)
 {
   const struct himeno_timing *timing = &result->timing;
   *mine = (struct himeno_rank){.row = rank_row_of(placement)};
@@ -83,7 +84,7 @@ static void mine_fill(const struct placement *placement, struct solver *solver, 
   /* By the rank's own compute time: a slow device shows even if its neighbours wait for it. */
   const double compute = mine->phases[PHASE_INTERIOR] + mine->phases[PHASE_BOUNDARY];
   mine->row.gflops = himeno_gflops((double)mine->points, 1, himeno_own_seconds(mine, compute, mine->waited));
-  himeno_paths_fill(solver_halo(solver), result->probes, mine);
+  himeno_paths_fill(solver_halo(solver), result->probes, mine, texts);
   cards_fill(mine);
 }
 
@@ -97,12 +98,62 @@ static status_t parts_gather(const struct placement *p, const void *mine, size_t
   return watch_gather(p->comm, mine, *all, bytes, what);
 }
 
+/* Rank 0 keeps a set of texts once: those of 8192 ranks would take 60 MB. */
+static status_t texts_keep(const struct path_texts *from, struct himeno_ranks *ranks,
+                           struct himeno_path *path)
+{
+  struct path_texts **at = &ranks->texts;
+  while (*at && memcmp(*at, from, offsetof(struct path_texts, next)) != 0) at = &(*at)->next;
+  if (!*at && (*at = malloc(sizeof **at))) **at = *from;
+  if (!*at) return log_fail(STATUS_ENVIRONMENT, "out of host memory for paths");
+  path->texts = *at;
+  return STATUS_OK;
+}
+
+static status_t texts_take(const struct path_texts *texts, int m, struct himeno_ranks *ranks)
+{
+  for (int r = 0; r < ranks->n; r++)
+    if (m < ranks->rank[r].n_paths) RETURN_IF_FAILED(texts_keep(&texts[r], ranks, &ranks->rank[r].paths[m]));
+  return STATUS_OK;
+}
+
+/* What few ranks have much of is gathered in parts, as many as the rank with most has. */
+static status_t lists_gather(const struct placement *p, const struct record *record,
+                             const struct path_texts *mine, int n_paths, struct himeno_ranks *ranks)
+{
+  const int n[2] = {record->telemetry.n_changes, n_paths};
+  int most[2];
+  void *texts = NULL;
+  status_t status = watch_allreduce(p->comm, n, most, 2, MPI_INT, MPI_MAX, "changes and paths");
+  for (int c = 0; status == STATUS_OK && c < most[0] && c < RECORD_CHANGES_MAX; c++)
+    status = parts_gather(p, &record->changes[c], sizeof *record->changes, (void **)&ranks->changes[c],
+                          "changes of devices");
+  for (int m = 0; status == STATUS_OK && m < most[1]; m++) {
+    status = parts_gather(p, &mine[m], sizeof *mine, &texts, "texts of paths");
+    if (status == STATUS_OK)
+      status = agree_status(p->comm, p->rank == 0 ? texts_take(texts, m, ranks) : STATUS_OK);
+  }
+  free(texts);
+  return status;
+}
+
+static int paths_equal(const struct himeno_path *a, const struct himeno_path *b)
+{
+  return a->bytes == b->bytes && a->medium == b->medium && a->texts == b->texts &&
+         strcmp(a->face, b->face) == 0;
+}
+
 void himeno_media_find(struct himeno_ranks *ranks)
 {
+  ranks->groups = NULL;
   for (int r = 0; r < ranks->n; r++)
     for (int m = 0; m < ranks->rank[r].n_paths; m++) {
       struct himeno_path *path = &ranks->rank[r].paths[m];
+      struct himeno_path **group = &ranks->groups;
       path->medium = path_medium(path, rank_same_host(&ranks->rank[r].row, &ranks->rank[path->peer].row));
+      while (*group && !paths_equal(*group, path)) group = &(*group)->next;
+      if (!*group) *group = path;
+      path->first = *group;
     }
 }
 
@@ -136,10 +187,12 @@ status_t himeno_ranks_gather(const struct placement *p, struct solver *solver, s
 {
   struct himeno_ranks *ranks = &result->ranks;
   struct himeno_rank mine;
+  struct path_texts texts[HALO_MESSAGES_MAX] = {0};
   record_finish(record);
-  mine_fill(p, solver, record, result, &mine);
+  mine_fill(p, solver, record, result, &mine, texts);
   RETURN_IF_FAILED(parts_gather(p, &mine, sizeof mine, (void **)&ranks->rank, "what the ranks found"));
   if (p->rank == 0) ranks->n = p->ranks;
+  RETURN_IF_FAILED(lists_gather(p, record, texts, mine.n_paths, ranks));
   himeno_media_find(ranks);
   const int n = result->timing.n_samples; /* the same on all ranks */
   free(ranks->throttled);
@@ -167,6 +220,11 @@ status_t himeno_counts_gather(MPI_Comm comm, const struct solver_grid *grid, str
 void himeno_result_free(struct himeno_result *result)
 {
   free(result->timing.samples);
+  for (int c = 0; c < RECORD_CHANGES_MAX; c++) free(result->ranks.changes[c]);
+  for (struct path_texts *next, *t = result->ranks.texts; t; t = next) {
+    next = t->next;
+    free(t);
+  }
   free(result->ranks.throttled);
   free(result->ranks.series);
   free(result->ranks.times);

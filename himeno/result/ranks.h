@@ -32,17 +32,25 @@ struct path_probe {
   int nvlinks;                   /**< of the device that are active; -1 unknown */
 };
 
-/** How one message of a rank travels. */
-struct himeno_path {
-  int peer;
-  char face[8];
-  int64_t bytes;
+/** Texts of a path, and on rank 0 the next that are others. */
+struct path_texts {
   char used[16];
   char why[GPU_TEXT_MAX]; /**< "" if it is the transport of the run */
   char handover[16];      /**< of halo_path, and why */
   char handover_why[GPU_TEXT_MAX];
+  struct path_texts *next;
+};
+
+/** How one message of a rank travels. The second half is on rank 0 alone. */
+struct himeno_path {
+  int peer;
+  char face[8];
+  int64_t bytes;
   struct path_probe probe;
-  enum path_medium medium; /**< on rank 0 */
+  const struct path_texts *texts;
+  enum path_medium medium;
+  struct himeno_path *first; /**< of those that differ in rank, peer and probe alone */
+  struct himeno_path *next;  /**< of a first: the next first */
 };
 
 /** \brief Collective, before there is a solver: measures the paths of this rank's messages. */
@@ -104,8 +112,11 @@ struct himeno_rank {
 struct himeno_ranks {
   int n;
   struct himeno_rank *rank;
-  double *throttled;               /**< per timed block, whether any device was at its end */
-  struct telemetry_sample *series; /**< [rank · rows + row] */
+  double *throttled; /**< per timed block, whether any device was at its end */
+  struct record_change *changes[RECORD_CHANGES_MAX]; /**< [change][rank] */
+  struct path_texts *texts;                          /**< of all paths, each once */
+  struct himeno_path *groups;                        /**< the first path that is a first */
+  struct telemetry_sample *series;                   /**< [rank · rows + row] */
   int kept_blocks;
   struct record_block *times; /**< [rank · kept_blocks + block], without waits */
   struct record_when when[RECORDS_MAX];
@@ -120,7 +131,7 @@ double himeno_own_seconds(const struct himeno_rank *rank, double compute, double
  * are as noisy as that, which is measured between blocks too. */
 double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds);
 
-/** \brief Fills the medium of every path. */
+/** \brief Fills medium, first and next of every path. */
 void himeno_media_find(struct himeno_ranks *ranks);
 
 struct himeno_result;

@@ -203,7 +203,7 @@ static void record_poll(struct record *r)
     int block = r->series.blocks > 0 ? r->series.blocks - 1 : 0;
     struct record_change change = {block, f, from, to, ""};
     telemetry_fact_detail(&t->after, f, change.detail);
-    if (from != to && t->n_changes++ < RECORD_CHANGES_MAX) t->changes[t->n_changes - 1] = change;
+    if (from != to && t->n_changes++ < RECORD_CHANGES_MAX) r->changes[t->n_changes - 1] = change;
   }
 }
 

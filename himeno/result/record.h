@@ -81,7 +81,6 @@ struct record_telemetry {
   struct telemetry_state before, after;
   int each, rows; /**< blocks a row, and rows, of the series; the same on all ranks */
   int n_changes;
-  struct record_change changes[RECORD_CHANGES_MAX];
   /** NVLink CRC errors per second: the highest over periods of RECORD_RATE_SECONDS; −1 if they
    * cannot be read */
   double crc_rate;
@@ -99,6 +98,7 @@ struct record {
   struct starvation *starvation; /**< since the timed part began */
   struct cards *cards;           /**< the host's, as last read; NULL: not by this rank */
   struct record_telemetry telemetry;
+  struct record_change changes[RECORD_CHANGES_MAX];
   struct telemetry_sample now; /**< after the last block */
   struct series series;
   double read_at, read_seconds;        /**< when the state was read last, and how long that took */

@@ -29,10 +29,26 @@ def finite(text):
     return value
 
 
+def row_complete(row, common):
+    for key, value in common.items():
+        if key in row and isinstance(value, dict):
+            row_complete(row[key], value)
+        row.setdefault(key, value)
+
+
+def rows_completed(document):
+    """Documents of many ranks have what all rows share once, in ranks_common."""
+    if isinstance(document, dict) and isinstance(document.get("ranks_common"), dict):
+        for row in document.get("ranks", []):
+            row_complete(row, document["ranks_common"])
+    return document
+
+
 def parsed(data):
     """What bytes hold as JSON; ValueError, one line, where they are none."""
     try:
-        return json.loads(data.decode("utf-8-sig"), parse_constant=no_number, parse_float=finite)
+        text = data.decode("utf-8-sig")
+        return rows_completed(json.loads(text, parse_constant=no_number, parse_float=finite))
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start + 1} is not UTF-8") from error
     except RecursionError as error:

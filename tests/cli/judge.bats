@@ -196,8 +196,8 @@ d["ranks"][3]["uuid"] = "GPU-new"'
   [ ! -e two.json ]
 }
 
-@test "rank 0 of 4096 ranks: document, memory and judging grow as the ranks, not faster" {
-  "$PYTHON" - "$top_builddir/tests/played/himeno-gpu" "$judge" <<'END'
+@test "rank 0 of 8192 ranks: document, memory and judging grow as the ranks, not faster" {
+  PYTHONPATH=$top_srcdir/scripts/shared "$PYTHON" - "$top_builddir/tests/played/himeno-gpu" "$judge" <<'END'
 import os, subprocess, sys
 def used(*command):
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -207,9 +207,17 @@ def measured(ranks):
     os.environ["PLAYED_RANKS"] = str(ranks)
     _, memory = used(sys.argv[1], *"-b null -s XS -k reference --block 1 -t 1 --quiet --json many.json".split())
     return os.path.getsize("many.json"), memory, used(sys.argv[2], "many.json", "--against", "many.json")[0]
-one, some, many = map(measured, (1, 1024, 4096))
-assert many[0] < 5000 * 4096 and many[0] < 4.4 * some[0], (some, many)
-assert many[1] - one[1] < 6 * (some[1] - one[1]), (one, some, many)
-assert many[2] < 8 * some[2], (some, many)
+one, some, many = map(measured, (1, 1024, 8192))
+assert many[0] < 16e6 and many[0] < 8.8 * some[0], (some, many)
+assert many[1] - one[1] < min(200e6 / 1024, 12 * (some[1] - one[1])), (one, some, many)
+assert many[2] < 16 * some[2], (some, many)
+import json
+from files import read_parsed
+short, whole = json.load(open("many.json")), read_parsed("many.json")
+ends = [(r, p) for group in whole["path_groups"] for r, p in zip(group["rank"], group["peer"])]
+assert len(set(ends)) == 18 * 8192 - 90 and short["paths"] == [] and len(whole["path_groups"]) < 99, len(ends)
+assert all(len(group["latency"]) == len(group["gbps"]) == len(group["rank"]) for group in whole["path_groups"])
+assert "driver" not in short["ranks"][9] and {row["driver"] for row in whole["ranks"]} == {"none"}
+assert "samples" not in short["ranks"][9]["telemetry"] and whole["ranks"][9]["telemetry"].keys() >= {"samples", "watts"}
 END
 }

@@ -285,6 +285,7 @@ static void run_fill(int ranks, struct himeno_result *result)
     struct decomp decomp;
     struct layout layout;
     struct halo_plan plan;
+    static const struct path_texts p2p = {.used = "p2p"};
     decomp_init(&decomp, global, procs, r);
     assert_int_equal(layout_init(&layout, &decomp, 1, 0), STATUS_OK);
     halo_plan_init(&plan, &decomp, &layout, 1);
@@ -292,7 +293,7 @@ static void run_fill(int ranks, struct himeno_result *result)
         .points = box_points(&decomp.owned), .n_paths = plan.n, .row.host_first = r & ~7};
     snprintf(rank->row.host, sizeof rank->row.host, "n%d", r / 8);
     for (int m = 0; m < plan.n; m++) {
-      rank->paths[m] = (struct himeno_path){.peer = plan.messages[m].peer, .used = "p2p"};
+      rank->paths[m] = (struct himeno_path){.peer = plan.messages[m].peer, .texts = &p2p};
       rank->paths[m].bytes = plan.messages[m].count * 4;
     }
     for (int b = 0; b < BLOCKS; b++) {
@@ -303,6 +304,7 @@ static void run_fill(int ranks, struct himeno_result *result)
       if (r == TRANSIENT && b >= 100 && b < 120) times->compute *= 1.2;
     }
   }
+  himeno_media_find(all);
 }
 
 static const struct judge_limits *found_limits(void)
@@ -348,9 +350,11 @@ static void many_ranks_are_judged_the_same_live_and_stored(void **state)
       for (int b = 0; b < BLOCKS; b++) {
         const struct record_block *was = &result.ranks.times[r * BLOCKS + b];
         const struct judge_block *is = &live.run.blocks[r * BLOCKS + b];
-        assert_true(is->compute == was->compute && is->exchange == was->exchange);
+        assert_true(fabs(is->compute - was->compute) <= (n ? 1e-7 * was->compute : 0));
+        assert_true(fabs(is->exchange - was->exchange) <= (n ? 1e-7 * was->exchange : 0));
       }
     assert_int_equal(document_reread(json_incref(document), &again), STATUS_OK);
+    document_rows_unpack(document);
     assert_int_equal(judge_document(found_limits(), again, "test", &stored), STATUS_OK);
     assert_found(&stored);
     assert_true(json_equal(document, again));

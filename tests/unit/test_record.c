@@ -107,7 +107,7 @@ static void blocks_pass(struct record *r, int n)
 static void a_change_is_kept_with_its_block_and_both_values(void **state)
 {
   struct record *r = record_of("fixed=2 width=16");
-  const struct record_change *c = r->telemetry.changes;
+  const struct record_change *c = r->changes;
   (void)state;
   blocks_pass(r, 3);
   assert_int_equal(r->telemetry.n_changes, 0);
@@ -132,7 +132,7 @@ static void changes_beyond_the_list_are_counted(void **state)
     record_finish(r);
   }
   assert_int_equal(r->telemetry.n_changes, 2 * RECORD_CHANGES_MAX);
-  assert_int_equal(r->telemetry.changes[RECORD_CHANGES_MAX - 1].to, RECORD_CHANGES_MAX);
+  assert_int_equal(r->changes[RECORD_CHANGES_MAX - 1].to, RECORD_CHANGES_MAX);
   record_close(r);
 }
 
@@ -149,7 +149,7 @@ static void short_blocks_are_not_all_recorded(void **state)
   assert_int_equal(r->telemetry.n_changes, 0);
   record_finish(r);
   assert_int_equal(r->telemetry.n_changes, 1);
-  assert_int_equal(r->telemetry.changes[0].block, 99);
+  assert_int_equal(r->changes[0].block, 99);
   assert_int_equal(r->telemetry.rows, 100);
   record_close(r);
 }
@@ -172,7 +172,7 @@ static void each_counter_rises_alone(void **state)
       assert_int_equal(record_rise(&r->telemetry, (enum telemetry_fact)c), rise);
     }
     assert_int_equal(record_rise(&r->telemetry, FACT_CARD_ERRORS), TELEMETRY_UNKNOWN);
-    assert_true(r->telemetry.n_changes == 1 && (int)r->telemetry.changes[0].of == raised);
+    assert_true(r->telemetry.n_changes == 1 && (int)r->changes[0].of == raised);
     record_close(r);
   }
 }
@@ -256,7 +256,7 @@ static void a_card_that_counts_errors_is_named(void **state)
   record_finish(r);
   record_finish(r);
   assert_int_equal(record_rise(&r->telemetry, FACT_CARD_ERRORS), 5);
-  assert_string_equal(r->telemetry.changes[0].detail, "mlx5_0/1");
+  assert_string_equal(r->changes[0].detail, "mlx5_0/1");
   assert_int_equal(r->telemetry.n_changes, 1);
   record_close(r);
   snprintf(command, sizeof command, "rm -r %s", folder);
@@ -334,8 +334,10 @@ static void the_path_of_bytes_follows_from_counters(void **state)
     struct himeno_ranks ranks = {.n = 2, .rank = rank};
     struct himeno_path *path = &rank[1].paths[0];
     path->probe = (struct path_probe){1e-6, 1e9, 100, {cases[c].nvlink, cases[c].pcie}, cases[c].nvlinks};
-    snprintf(path->used, sizeof path->used, "%s", cases[c].used);
-    snprintf(path->handover, sizeof path->handover, "%s", cases[c].handover);
+    struct path_texts texts = {0};
+    strcpy(texts.used, cases[c].used);
+    strcpy(texts.handover, cases[c].handover);
+    path->texts = &texts;
     himeno_media_find(&ranks);
     assert_int_equal(path->medium, cases[c].medium);
     rank[0].row.host_first = 1;

@@ -312,6 +312,7 @@ static status_t study_line_add(struct study *study, const char *line, const char
     status = log_fail(STATUS_USAGE, "%s: line %d has no document with a name", path, number);
   else {
     snprintf(name, sizeof name, "%s %s", path, study_text(one, "name"));
+    document_rows_unpack(document);
     status = run_add(study, document, name);
   }
   json_decref(one);
