@@ -298,6 +298,15 @@ END
   run "$predict" --check p.json --against noisy # a comparison, which makes no predictions
   expect_status 0
   [[ $output == *"  POOR "* ]]
+  rm noisy/*-b.json # without one of the others nothing can be fitted, and the fit's own error tells
+  run --separate-stderr "$predict" --study noisy --comm "$measured/paths.json" -n 1,2 --include outliers --json p.json
+  expect_status 5
+  [[ $output == *"  POOR "*$'\n  cause      none of 8 left-out runs could be predicted; the fit is off by '* ]]
+  said 'or none could be predicted and the fit is off as far' himeno-predict
+  [ "$(json p.json 'd["poor"], d["validation"]["predicted"], d["model"]["spread"] > 0.2')" = "True 0 True" ]
+  run "$predict" --model p.json -s S -n 2
+  expect_status 5
+  [[ $output == *"  POOR "* ]]
   from_study -s S -n 2 --json good.json >good
   [ "$(json good.json 'd["poor"], d["model"]["held_out"]["poor"]')" = "False False" ] && run ! grep -q POOR good
 }

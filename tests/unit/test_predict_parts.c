@@ -231,7 +231,9 @@ static void a_model_is_poor_beyond_either_limit(void **state)
   assert_false(model_is_poor(&at));
   assert_true(model_is_poor(&off));
   assert_true(model_is_poor(&unheld));
-  assert_false(model_is_poor(&(struct model_coverage){.median = 1}));
+  assert_false(model_is_poor(&(struct model_coverage){.median = 1, .spread = 0.2}));
+  assert_true(model_is_poor(&(struct model_coverage){.spread = 0.201}));
+  assert_false(model_is_poor(&(struct model_coverage){.predicted = 1, .spread = 1}));
 }
 
 int main(void)

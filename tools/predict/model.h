@@ -135,6 +135,7 @@ struct model_coverage {
   struct model_covered group[MODEL_MEASURED];
   int predicted;        /**< runs that were left out and predicted */
   double median, worst; /**< their relative errors */
+  double spread;        /**< of the fit, which tells where none could be predicted; 0 unknown */
   int n_causes;         /**< of poor predictions, as far as the runs show them */
   char cause[MODEL_CAUSES][128];
 };
@@ -144,7 +145,7 @@ struct model_coverage {
 #define MODEL_POOR_INSIDE 0.80
 static inline int model_is_poor(const struct model_coverage *coverage)
 {
-  return (coverage->predicted > 0 && coverage->median > MODEL_POOR_MEDIAN) ||
+  return (coverage->predicted > 0 ? coverage->median : coverage->spread) > MODEL_POOR_MEDIAN ||
          (coverage->n > 0 && coverage->group[0].inside < MODEL_POOR_INSIDE * coverage->group[0].n);
 }
 

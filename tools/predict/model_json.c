@@ -222,6 +222,7 @@ static void held_out_read(struct reader *reader, const json_t *json, struct mode
     coverage->median = model_number(reader, "held_out", held_out, "median_error", 0, FACTOR_MOST);
     coverage->worst = model_number(reader, "held_out", held_out, "worst_error", 0, FACTOR_MOST);
   }
+  coverage->spread = model_number(reader, "", json, "spread", 0, SPREAD_MOST);
   for (size_t c = 0; c < json_array_size(causes) && c < MODEL_CAUSES; c++) {
     const char *cause = json_string_value(json_array_get(causes, c));
     snprintf(coverage->cause[coverage->n_causes++], sizeof coverage->cause[0], "%s", cause ? cause : "");

@@ -143,7 +143,8 @@ static void held_out_document(struct doc *d, const struct model_coverage *covera
   doc_whole(d, "predicted", 0, "", coverage->predicted);
   doc_real(d, "median_error", DOC_NULLABLE, "", "", some ? coverage->median : NAN);
   doc_real(d, "worst_error", DOC_NULLABLE, "", "", some ? coverage->worst : NAN);
-  doc_real(d, "median_error_max", 0, "", "Poor: a larger median_error.", MODEL_POOR_MEDIAN);
+  doc_real(d, "median_error_max", 0, "", "Poor: a larger median_error, or spread if none was predicted.",
+           MODEL_POOR_MEDIAN);
   doc_real(d, "inside_min", 0, "", "Poor: a smaller share of runs inside their intervals.",
            MODEL_POOR_INSIDE);
   doc_flag(d, "poor", 0, "Do not rely on the predictions: exit status 5.", model_is_poor(coverage));

@@ -83,7 +83,8 @@ status_t predict_within(const struct predict *p)
   if (!p->config.check && model_is_poor(&p->model.coverage))
     return log_fail(STATUS_SLOW,
                     "the predictions are poor: runs left out of the fit are off by more than %.0f%% in the "
-                    "median, or fewer than %.0f%% of them lie inside their 90%% intervals",
+                    "median, or fewer than %.0f%% of them lie inside their 90%% intervals, or none could be "
+                    "predicted and the fit is off as far",
                     100 * MODEL_POOR_MEDIAN, 100 * MODEL_POOR_INSIDE);
   validate_summary(&p->against, &median, &worst, &n);
   if (p->config.within <= 0 || 100 * worst <= p->config.within) return STATUS_OK;

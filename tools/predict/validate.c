@@ -403,7 +403,7 @@ void validate_cover(const struct validate_table *table, const struct study *stud
 {
   struct model_coverage *coverage = &model->coverage;
   char text[STUDY_TEXT];
-  *coverage = (struct model_coverage){.n = 0};
+  *coverage = (struct model_coverage){.spread = model->errors.spread};
   validate_summary(table, &coverage->median, &coverage->worst, &coverage->predicted);
   for (int by = -1; by < GROUPINGS; by++)
     for (int p = 0; p < table->n; p++) {
@@ -413,6 +413,9 @@ void validate_cover(const struct validate_table *table, const struct study *stud
       if (by >= 0) group_name(pair, (enum grouping)by, text);
       covered_add(coverage, text, !validate_is_outside(pair));
     }
+  if (coverage->predicted == 0 && model_is_poor(coverage))
+    cause_add(coverage, "none of %d left-out runs could be predicted; the fit is off by %.0f%%", table->n,
+              100 * coverage->spread);
   const int sharers = model->range.sharers_most;
   const double slower = model_slowdown(model->terms.fitted.share, sharers);
   if (slower > SLOWER_NAMED)
