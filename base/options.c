@@ -127,7 +127,9 @@ static const struct option_spec *option_find(const struct option_program *progra
   size_t length = strcspn(word, "=");
   for (size_t i = 0; i < program->n_options; i++) {
     const struct option_spec *option = &program->options[i];
-    if (is_long && is_named(word + 2, length - 2, option->name)) {
+    const int is_old = is_long && option->old && is_named(word + 2, length - 2, option->old);
+    if (is_old || (is_long && is_named(word + 2, length - 2, option->name))) {
+      if (is_old) log_warn("--%s is deprecated: use --%s", option->old, option->name);
       *attached = word[length] ? word + length + 1 : NULL;
       return option;
     }

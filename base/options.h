@@ -43,6 +43,7 @@ struct option_spec {
   const char *group;   /**< heading in --help, on the first option of a group */
   const char *missing; /**< its value if none follows it; NULL: one must */
   size_t given;        /**< OPTION_GIVEN() of a field that is set to 1 with it; 0 for none */
+  const char *old;     /**< previous name, accepted with a warning for one release; NULL: none */
 };
 
 /** Readers of an option that every mode reads. */

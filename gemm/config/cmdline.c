@@ -115,7 +115,7 @@ static const struct option_spec options[] = {
      "With --ladder: set the sizes, each N or MxNxK (default: 1024 to 8192 in steps of 1024 on a GPU; 256, "
      "512 and 1024 on a CPU)."},
     {"no-reference", 0, ALONE | LADDER, OPTION_FLAG(no_reference),
-     "Do not time the vendor's library (such as cuBLAS) for comparison."},
+     "Do not time the vendor's library (such as cuBLAS) for comparison.", .old = "no-yardstick"},
     {DEVICE_OPTION_BIND(RUN | STUDY)},
     {DEVICE_OPTION_EXPECT(RUN | STUDY)},
     {RANKS_OPTION_TIMEOUT(RUN | STUDY)},

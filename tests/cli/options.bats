@@ -46,6 +46,17 @@ ignores() {
   [[ $stderr == *"warning: --ladder, --size, --verify: ignored, not read by --fragment-map"* ]]
 }
 
+@test "a previous name of an option still works, with a warning that has the new one" {
+  local old
+  for old in 'gemm-gpu --no-yardstick --no-reference -b cpu -s 16 -t 0.01' 'himeno-predict --sweeps-a-pass=2 --sweeps-per-pass' \
+    'himeno-predict --between=5,20 --network' 'himeno-predict --keep=outliers --include'; do
+    read -r program name new more <<<"$old"
+    [ -x "$top_builddir/$program" ] || continue
+    run --separate-stderr "$top_builddir/$program" $name $more
+    [[ $stderr == *"$program: warning: ${name%%=*} is deprecated: use $new"* && $stderr != *"unknown option"* ]]
+  done
+}
+
 @test "comm-gpu: every part names what it does not read" {
   all=(-b cpu -x mpi --min 1K --max 2K --step 2 --samples 3 -s XS -w -p auto --depth 2 --timeout 60 --bind keep --json x.json)
   comm=$top_builddir/comm-gpu

@@ -26,7 +26,8 @@ static const struct option_spec options[] = {
      "Fit the model only to runs with at most N ranks."},
     {"include", 0, STUDY, OPTION_CUSTOM(keep, study_keep_parse, "WHAT[,WHAT]"),
      "Also use runs that are normally ignored. WHAT: duplicates (a document that is there twice), "
-     "machines (runs on other machines than most), unverified or outliers."},
+     "machines (runs on other machines than most), unverified or outliers.",
+     .old = "keep"},
     {"size", 's', PREDICTION, OPTION_CUSTOM(sizes, any_size_list_parse, "SIZE[,SIZE]"),
      "Predict these sizes: XS, S, M, L, XL or IxJxK; for gemm-gpu N or MxNxK (default: the sizes of the "
      "study).",
@@ -49,10 +50,12 @@ static const struct option_spec options[] = {
      "by its memories, as in the study)."},
     {"network", 0, PREDICTION, OPTION_CUSTOM(between, between_parse, "MICROSECONDS,GB/S"),
      "Set the latency of a message and the bandwidth in each direction between two GPUs on different "
-     "hosts, instead of what comm-gpu measured."},
+     "hosts, instead of what comm-gpu measured.",
+     .old = "between"},
     {"sweeps-per-pass", 0, PREDICTION, OPTION_INT(sweeps_a_pass, 1, 64, "N"),
      "Assume a kernel that does N sweeps (updates of all points) per pass (read of memory), with halos of "
-     "N layers. Set its time, relative to the measured kernel's, by --compute-time."},
+     "N layers. Set its time, relative to the measured kernel's, by --compute-time.",
+     .old = "sweeps-a-pass"},
     {"compute-time", 0, PREDICTION, OPTION_REAL(scale.compute, 1e-6, 1e6, "FACTOR"),
      "Multiply the time for computing by FACTOR (0.1: ten times as fast)."},
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),
