@@ -37,7 +37,7 @@ sys.exit(not $1 <= $2 <= $3)"
 }
 
 @test "so does a soak" {
-  holds himeno-gpu 2 "-b null -s XS --block 10 --soak 0.001" "-b null -s XS --block 10 --soak 2"
+  holds himeno-gpu 2 "-b null -s XS --block 10 --soak 0.01" "-b null -s XS --block 10 --soak 2"
   between 2 'd["result"]["soak"]["seconds"]' "$long"
 }
 
