@@ -372,7 +372,7 @@ void option_print_help(const struct option_program *program, FILE *out)
   fprintf(out, "\nOther:\n");
   print_option(out, &(struct option_spec){"help", 'h', .help = "Show this help and exit."});
   print_option(out, &(struct option_spec){"version", 'V', .help = "Show the version and exit."});
-  fprintf(out, "\nA value follows as --json=FILE or --json FILE.\n");
+  fprintf(out, "\nWrite the value of an option as --json=FILE or --json FILE.\n");
   if (program->epilogue) fprintf(out, "\n%s", program->epilogue);
   if (program->exits)
     fprintf(out, "\nExit status: 0 pass; 2 wrong option; 3 device, library or memory missing; %s\n",

@@ -11,14 +11,15 @@
 #define DEVICE_OPTION_BACKEND(readers)                                                                       \
   "backend", 'b', OPTION_LISTED | (readers), OPTION_CUSTOM(backend, gpu_backend_parse, "NAME"),              \
       "Select the backend: auto, cuda, opencl, cpu, qpu (Raspberry Pi 1 to 3, emulated elsewhere) or "       \
-      "null (for tests of this program). auto takes CUDA, then a GPU by OpenCL, then the CPU (default: "     \
-      "auto).",                                                                                              \
+      "null (for tests of this program). auto uses the first available of CUDA, a GPU by OpenCL and the "    \
+      "CPU "                                                                                                 \
+      "(default: auto).",                                                                                    \
       .group = "Where and how"
 
 #define DEVICE_OPTION_DEVICE(readers)                                                                        \
   "device", 0, OPTION_OWN | (readers), OPTION_TEXT(device, "N|UUID|NAME"),                                   \
-      "Use only devices of each host with this index in --list, UUID or part of a name; ranks may "          \
-      "share one (default: all; each rank takes one near its cores)."
+      "Use only the devices of each host that match: an index of --list, a UUID or part of a name. Several " \
+      "ranks may share a device (default: all devices; each rank takes one near its cores)."
 
 #define DEVICE_OPTION_BIND(readers)                                                                          \
   "bind", 0, readers, OPTION_CHOICE(binding, "auto|keep|share"),                                             \
@@ -28,7 +29,7 @@
 
 #define DEVICE_OPTION_EXPECT(readers)                                                                        \
   "expect", 0, readers, OPTION_INT(expect, 1, 1024, "N"),                                                    \
-      "End with exit status 3, and name the host, if it has fewer than N usable devices. Its CPUs are "      \
-      "one device, and count only if --backend selects them."
+      "End with exit status 3 if a host has fewer than N usable devices, and name the host. All its CPUs "   \
+      "are one device, and they count only if --backend selects them."
 
 #endif

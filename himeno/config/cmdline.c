@@ -45,8 +45,8 @@ static status_t himeno_parse_kernel(const char *option, const char *text, void *
 static const struct option_spec options[] = {
     {"size", 's', RUN, OPTION_CUSTOM(size, grid_size_parse, "SIZE"),
      "Set the grid size: XS (32x32x64), S, M, L, XL (each twice as long in all dimensions as the previous "
-     "one) or IxJxK points; neighbours along K are neighbours in memory, those along I are farthest apart "
-     "(default: L on a GPU, M on a CPU, XS on the emulated QPU; smaller if memory is short).",
+     "one) or IxJxK points, of which K is contiguous in memory and I varies slowest (default: L on a GPU, "
+     "M on a CPU, XS on the emulated QPU; smaller if memory is short).",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
     {"fill", 0, RUN, OPTION_REAL(fill, 1, 100, "PERCENT"),
      "Use the largest grid that fits in PERCENT of each device's free memory, instead of --size.",
@@ -68,7 +68,7 @@ static const struct option_spec options[] = {
     {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune),
      "Time the kernels again, even if an earlier run remembered the fastest."},
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
-     "Use the backend's default kernel and the transport staged, without timing any others first; ignore "
+     "Use the backend's default kernel and the transport \"staged\": time no others first, and ignore "
      "remembered choices."},
     {"transport", 'x', RUN, OPTION_CUSTOM(transport, halo_transport_parse, "auto|TRANSPORT"),
      "Select the transport that moves halos between ranks; --list shows where each keeps halos and what "
@@ -78,12 +78,12 @@ static const struct option_spec options[] = {
     {"no-overlap", 0, RUN, OPTION_FLAG(no_overlap),
      "Exchange halos after computing, instead of overlapping both."},
     {"pad", 0, RUN, OPTION_INT(pad, 0, 65536, "FLOATS"),
-     "Add at least FLOATS unused elements to each row in memory, up to the next multiple of 32 (default: "
-     "0)."},
+     "Add at least FLOATS unused elements to each row in memory, and round its length up to a multiple of "
+     "32 (default: 0)."},
     {"array-pad", 0, RUN, OPTION_INT(array_pad, 0, 1 << 20, "BYTES"),
-     "Let the n-th array of coefficients begin n times BYTES after the start of its memory, so that arrays "
-     "do not share the low bits of their addresses; a multiple of 256, with OpenCL of 512. "
-     "Kernels that interleave coefficients are not affected (default: 0)."},
+     "Start the n-th array of coefficients n times BYTES into its memory, so that the arrays differ in the "
+     "low bits of their addresses. BYTES is a multiple of 256, or of 512 with OpenCL. Kernels that "
+     "interleave coefficients ignore it (default: 0)."},
     {DEVICE_OPTION_BIND(RUN)},
     {DEVICE_OPTION_EXPECT(RUN)},
     {RANKS_OPTION_TIMEOUT(RUN)},
@@ -103,7 +103,7 @@ static const struct option_spec options[] = {
     {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
      "Run a burn-in for this long: 90 (seconds), 15m, 8h or 2d; standard and dense data alternate. Check "
      "every bit of the result after each pass over memory (one sweep or several) and of the coefficients "
-     "after each block. Time no kernels or transports first.",
+     "after each block. Skip the timing of kernels and transports.",
      .given = OPTION_GIVEN(soak_given)},
     {"soak-log", 0, SOAK, OPTION_OUTPUT(soak_log, "FILE"),
      "Append one JSON line per block to FILE, flushed to disk before the next block begins."},
@@ -115,15 +115,15 @@ static const struct option_spec options[] = {
      "Run each kernel for about one second, or --time."},
     {"verify", 0, PLAIN | LADDER | OFFICIAL, OPTION_CHOICE(verify, "auto|full|off"),
      "Compare each block's result with a stored checksum or, for a size without one, with one computed on "
-     "the CPUs. auto: compute for --time or 5 s at most, and verify only the sweeps computed by then. "
-     "full: compute a whole block. off: do not verify (default: auto).",
+     "the CPUs. auto: let the CPUs compute for at most --time or 5 s, whichever is longer, and verify only "
+     "the sweeps that they completed. full: let them compute a whole block, however long it takes. off: "
+     "do not verify (default: auto).",
      .group = "Result"},
     {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "POLICY"),
      "Judge the run by the limits of a policy: default (if none is named), h100, h200, or a JSON file "
-     "(doc/how-to/acceptance.md). Time no kernels or transports first; without --size or --fill, imply "
-     "--weak. "
-     "Exit status 5: below a limit. 3: too noisy, or not verified. 2: --verify off, or no limit could be "
-     "checked.",
+     "(doc/how-to/acceptance.md). Skip the timing of kernels and transports; without --size and --fill, use "
+     "--weak. Exit status 5: a limit was not met. 3: too noisy, or the result could not be verified. 2: "
+     "--verify off was given, or no limit could be checked.",
      .missing = "default"},
     {"reference", 0, PLAIN | SOAK, OPTION_INPUT(reference, "FILE"),
      "Compare the speed with that of an earlier run, whose --json file is FILE. Exit status 5: slower by "
@@ -131,8 +131,9 @@ static const struct option_spec options[] = {
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
     {"verbose", 'v', RUN, OPTION_FLAG(verbose),
-     "Add to the report: devices' UUIDs and theoretical bandwidth, phases of 0 s, wall time of each step; "
-     "with --ladder, registers, shared memory and occupancy of each kernel."},
+     "Add to the report: devices' UUIDs and theoretical bandwidth, phases that took no time, and the wall "
+     "time of each part of the run, such as start-up; with --ladder, registers, shared memory and "
+     "occupancy of each kernel."},
     {OPTION_LIST("backends, devices, kernels and transports")},
 };
 
@@ -181,7 +182,7 @@ const struct option_program himeno_options = {
         "  mpirun -np 4 himeno-gpu -s XL -n 100     one block of 100 sweeps\n"
         "  himeno-gpu --list                        available backends, devices, kernels, transports\n",
     .exits = "4 wrong result;\n"
-             "5 below a limit; 6 hang; 7 runtime fault (CUDA, OpenCL or MPI); 8 ended by a signal.\n"
+             "5 a limit was not met; 6 hang; 7 runtime fault (CUDA, OpenCL or MPI); 8 ended by a signal.\n"
              "--accept and --reference list further reasons for 2 and 3.",
     .options = options,
     .n_options = sizeof options / sizeof options[0],

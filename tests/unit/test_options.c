@@ -309,7 +309,7 @@ static void help_shows_each_option_in_its_group(void **state)
       "  -h, --help              Show this help and exit.\n"
       "  -V, --version           Show the version and exit.\n"
       "\n"
-      "A value follows as --json=FILE or --json FILE.\n"
+      "Write the value of an option as --json=FILE or --json FILE.\n"
       "\n"
       "Examples:\n"
       "  prog -n 3\n";

@@ -143,10 +143,10 @@ static const struct option_spec options[] = {
     {"streams", 0, COPIES, OPTION_CUSTOM(streams, parse_streams, "LIST"),
      "With --copies: set how many arrays are copied at once, not CUDA streams (default: 1,2,4,8,16)."},
     {"sizes", 0, COPIES | MIXES | HOST | ROOFLINE, OPTION_CUSTOM(sizes, mem_parse_sizes, "LIST"),
-     "Set sizes in bytes, such as 1M,1G (1K is 1024); multiples of 64K. With --copies: the total of the "
-     "copies at once (default: from below the last-level cache to most of a GPU's memory). With --host: "
-     "per array (default: four times the last-level cache). --mixes takes the largest of which 14 "
-     "arrays fit, at most 1G; --roofline the first of LIST."},
+     "Set sizes in bytes, such as 1M,1G (1K is 1024); multiples of 64K. --copies: the total of all "
+     "concurrent copies (default: from below the last-level cache to most of a GPU's memory). --host: the "
+     "size of an array (default: four times the last-level cache). --mixes: takes the largest size, up to "
+     "1G, of which 14 arrays fit into memory. --roofline: takes the first size."},
     {"pace", 0, COPIES, OPTION_CHOICE(pace, "both|free|paced"),
      "With --copies: paced adds a barrier of the thread block before each element, so that its threads "
      "access neighbouring addresses; free has none (default: both)."},
