@@ -223,7 +223,7 @@ class Acceptance(Same):
         page = self.same(self.made(lambda value: value)[1], strange)
         head, rows = page.table(["host", "GFLOPS"])
         # theory and pairs are unknown
-        shown = "host|GFLOPS|of ceiling|exchange µs|°C|W|GFLOPS/W|MHz|errors|verdict"
+        shown = "host|GFLOPS|ceiling|exch. µs|°C|W|GFLOPS/W|MHz|errors|verdict"
         self.assertEqual(head, shown.split("|"))
         for row, one in zip(rows, document["measured"], strict=True):
             self.assertEqual((row[0], row[-1]), (one["host"], one["verdict"]))
