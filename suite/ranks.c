@@ -104,20 +104,20 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
 
 void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out)
 {
-  int warnings = 0;
+  int warnings = 0, shared = 0;
   for (int r = 0; r < n; r++) {
     const struct rank_row *row = row_at(rows, size, r);
+    shared += row->shared;
     if (row->shared && warnings++ < RANKS_SHOWN)
-      fprintf(out,
-              "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s:\n"
-              "             the times are not those of a whole device\n",
-              r, rank_device(row), row->host, row->shared, row->shared > 1 ? "s" : "");
+      fprintf(out, "  WARNING    rank %d SHARES its device %s on %s with %d other rank%s\n", r,
+              rank_device(row), row->host, row->shared, row->shared > 1 ? "s" : "");
     if (row->overlap && warnings++ < RANKS_SHOWN)
       fprintf(out, "  WARNING    rank %d on %s runs on cores (%s) that other ranks use too\n", r, row->host,
               row->cpus);
   }
   if (warnings > RANKS_SHOWN)
     fprintf(out, "  ... and %d more warnings: see --json\n", warnings - RANKS_SHOWN);
+  if (shared > 0) fprintf(out, "             The times are not those of a whole device.\n");
 }
 
 void rank_row_document(struct doc *d, const struct rank_row *row, int rank, int timed)
