@@ -93,11 +93,13 @@ reads() {
 
 @test "no sweep and no exchange asks for a switch" {
   without_sanitizers "their library has to come first"
-  local way few
+  local way few more
   cd "$BATS_TEST_TMPDIR"
   for way in '-b null -x staged' '-b null -x p2p' '-b cpu -k stream -x staged'; do
     few=$(reads $way -n 3)
     [ "$(wc -l <<<"$few")" = 2 ] || { echo "$way: $few"; return 1; }
-    [ "$(reads $way -n 30)" = "$few" ] || { echo "$way: $few, and of more sweeps $(cat reads)"; return 1; }
+    # Telemetry is read as often as there is time for it; one more read per sweep or exchange would be 27.
+    more=$(reads $way -n 30)
+    [ $(($(paste -sd+ <<<"$more") - ($(paste -sd+ <<<"$few")))) -lt 20 ] || { echo "$way: $few, and of more sweeps $more"; return 1; }
   done
 }
