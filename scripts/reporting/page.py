@@ -92,7 +92,8 @@ pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; wh
   table.sorts thead { display: none; }
   table.sorts tr { display: grid; grid-template-columns: 1fr 1fr;
     border-bottom: 2px solid var(--mark); }
-  table.sorts td { text-align: right; white-space: normal; overflow-wrap: break-word; }
+  table.sorts td { text-align: right; white-space: normal; }
+  table.sorts td.text { overflow-wrap: break-word; }
   table.sorts td::before { content: attr(data-head); float: left; margin-right: .5rem;
     color: var(--dim); font-weight: normal; }
   table.sorts td.long { grid-column: 1 / -1; text-align: left; }
