@@ -295,6 +295,22 @@ static void a_host_without_cards_has_none(void **state)
   assert_int_equal(cards.n, 0);
 }
 
+/* Out of rank 0 is what came in at its peer, and each over the own port's rate. */
+static void a_card_has_what_its_peer_received_and_nothing_if_another_carried_it(void **state)
+{
+  struct bench_wire wire[] = {{.gbps = 100, .carried = 1, .peer = 1, .gbps_in = {80, 60}},
+                              {.gbps = 200, .carried = 1, .peer = 0, .gbps_in = {90, 70}}};
+  struct bench bench = {.wire = wire};
+  const double shares[] = {0.9, 0.8, 0.7, 0.6};
+  (void)state;
+  for (int share = 0; share < 4; share++) {
+    wire[0].carried = 1;
+    assert_true(fabs(bench_wire_share(&bench, 0, share) - shares[share]) < 1e-12);
+    wire[0].carried = 0.89;
+    assert_true(isnan(bench_wire_share(&bench, 0, share)));
+  }
+}
+
 int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
@@ -309,6 +325,7 @@ int main(int argc, char **argv)
       cmocka_unit_test(the_card_that_carried_the_bytes_is_distinguished_from_the_idle_one),
       cmocka_unit_test(ucx_with_cuda_is_found_if_mpi_sends_by_it),
       cmocka_unit_test(bytes_by_tcp_are_found_while_an_rdma_card_is_idle),
+      cmocka_unit_test(a_card_has_what_its_peer_received_and_nothing_if_another_carried_it),
       cmocka_unit_test(a_rank_is_bound_to_the_card_of_its_number),
       cmocka_unit_test(a_host_without_cards_has_none),
   };
