@@ -122,7 +122,7 @@ struct option_program {
   const struct option_pair *joined;    /**< one is useless without the other; ends with {NULL} */
 };
 
-/** What a command line asks for. */
+/** The purpose of a command line. */
 enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION, OPTION_SHOW_SCHEMA };
 
 /** \brief Parses and checks all of argv into \a config. --help, --version and --schema are known to

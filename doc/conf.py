@@ -24,7 +24,7 @@ ANCHOR = re.compile(r"<a id=\"([^\"]+)\"></a>\n?")
 CODE = re.compile(r"(^```.*?^```|^    [^\n]*|`[^`\n]*`)", re.M | re.S)
 
 
-# A page lists these beside the pages that it links to.
+# A page lists these in addition to the pages that it links to.
 GENERATED = {"reference/index": ["options", "fields-*"], "results/README": ["*/README"]}
 
 
