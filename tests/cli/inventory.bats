@@ -10,24 +10,11 @@ setup() {
   himeno=$top_builddir/tests/clock/himeno-gpu # hosts of one speed, however busy this one is
   export MPIRUN FAULTS=$PWD/faults OMP_NUM_THREADS=1 HIMENO_SYSFS=$PWD/good PATH=$PWD/bin:$PATH
   echo '{"name": "site", "device_gflops_min": 1e-9}' >site.json
-  mkdir bin
+  # The good host of the tutorial's rack.
+  "$top_srcdir/tests/sites/rack" rack "$top_builddir"
+  mv rack/sys good
+  mv rack/bin bin
   : >faults
-  cat >bin/nvidia-smi <<'END'
-#!/bin/sh
-case "$*" in
-  *memory.total*) for gpu in 10 11; do [ -e "$HIMENO_SYSFS/bus/pci/devices/0000:$gpu:00.0" ] && echo "00000000:$gpu:00.0, NVIDIA H100, 81559, 96.00.30, GPU-$gpu"; done ;;
-esac
-true
-END
-  chmod +x bin/nvidia-smi
-  for gpu in 10 11; do
-    mkdir -p "good/bus/pci/devices/0000:$gpu:00.0"
-    (cd "good/bus/pci/devices/0000:$gpu:00.0" && echo 0x10de >vendor && echo 0x030200 >class && echo 16 >current_link_width)
-  done
-  mkdir -p good/module/nvidia good/class/infiniband/mlx5_0/ports/1 good/devices/system/node/node{0,1}
-  echo 580.126 >good/module/nvidia/version
-  echo 28.39.1002 >good/class/infiniband/mlx5_0/fw_ver
-  (cd good/class/infiniband/mlx5_0/ports/1 && echo '400 Gb/sec (4X NDR)' >rate && echo '4: ACTIVE' >state)
 }
 
 # host NAME FILE TEXT: that host differs by a file; without TEXT it lacks the folder.
