@@ -107,12 +107,12 @@ persistent(COEFFICIENT_ARGS, __global float *first, __global float *second, __gl
   const uint last = (uint)sweeps * tiles.w;
   // tickets of the sweep at hand, and how many of them the group has done
   uint begin = 0, end = 0, done = 0;
-  int sweep = 0, slot = 0;
+  int sweep = 0, round = 0;
   sum_t gosa = SUM_ZERO;
 
-  if (me == 0) drawn[slot] = ticket_draw(state);
+  if (me == 0) drawn[round] = ticket_draw(state);
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint ticket = drawn[slot];; ticket = drawn[slot]) {
+  for (uint ticket = drawn[round];; ticket = drawn[round]) {
     if (ticket >= end) {
       if (done > 0) {
         group_sum(gosa, scratch, GROUP, sums, slot + sweep);
@@ -137,8 +137,8 @@ persistent(COEFFICIENT_ARGS, __global float *first, __global float *second, __gl
     __global float *out = sweep & 1 ? first : second;
     if (q.used) gosa = sum_add(gosa, quad_store(out + q.at, P(0, 0, 0), RESIDUAL(C, P), q.k, box));
     done++;
-    slot ^= 1;
-    if (me == 0) drawn[slot] = ticket_draw(state);
+    round ^= 1;
+    if (me == 0) drawn[round] = ticket_draw(state);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
 }
