@@ -151,7 +151,7 @@ void option_ignore(unsigned readers, const char *asked);
 /** \brief The name, without dashes, of the \a n-th option that was ignored; NULL past the last. */
 const char *option_ignored(int n);
 
-/** \brief Prints --help in the form that help2man reads. */
+/** \brief Prints --help in the form that doc/make_man.py reads. */
 void option_print_help(const struct option_program *program, FILE *out);
 
 #endif

@@ -3,11 +3,11 @@
 # Set-up shared by scripts/quickstart and scripts/test. Sourced from the project's folder.
 
 build_packages=(build-essential autoconf automake pkg-config libopenmpi-dev openmpi-bin libhwloc-dev libjansson-dev
-                ocl-icd-opencl-dev libopenblas-dev libclblast-dev libcminpack-dev help2man python3)
+                ocl-icd-opencl-dev libopenblas-dev libclblast-dev libcminpack-dev python3)
 test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema python3-matplotlib clang-format-14 clang-14
                libclc-14 libclc-14-dev mpich libmpich-dev procps python3-venv)
 # Where apt has them; a test that lacks one is skipped.
-optional_packages=(chromium fish jq munge python3-prometheus-client slurm-client slurmctld slurmd)
+optional_packages=(chromium fish jq mandoc munge python3-prometheus-client slurm-client slurmctld slurmd zsh)
 
 say() { printf '\n==> %s\n' "$*"; }
 die() {

@@ -26,7 +26,6 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     depends_on("cxx", type="build", when="+cuda")
     depends_on("autoconf@2.69:", type="build")
     depends_on("automake@1.16:", type="build")
-    depends_on("help2man", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi")
     depends_on("hwloc@2:")
