@@ -1,38 +1,79 @@
 # SPDX-License-Identifier: MIT
-# Bash completion of the suite's programs: what they can do is asked of themselves, so it is never out of date. `make install` puts it
-# where bash looks; in a source tree:
+# Completion of the suite's programs in bash; for zsh and fish this file runs as a program. Options, commands and most values are those
+# that --help and --list show. `make install` puts it where bash looks; in a source tree:
 #     . scripts/sites/completion.bash
 
-_himeno_gpu_options() { "$1" --help 2>/dev/null | grep -oE -- '^ {2,6}(-[A-Za-z]( [A-Z.]+)?, )?--[a-z][a-z-]*' | grep -o -- '--.*' | sort -u; }
+# _himeno_gpu_commands PROGRAM: its commands, which --help lists with | in a line of their own.
+_himeno_gpu_commands() { "$1" --help 2>/dev/null | grep -m 1 -xE -- ' +[a-z][a-z0-9-]*(\|[a-z][a-z0-9-]*)+' | tr -s '| ' ' '; }
 
-# Whether --help shows a file or a folder behind the option.
-_himeno_gpu_takes_file() { "$1" --help 2>/dev/null | grep -qE -- "^ {2,6}(-[a-z]( [A-Z.]+)?, )?$2[= ](FILE|FOLDER|PATH)"; }
-
-# What --list shows below a heading such as "kernel" or "device".
-_himeno_gpu_listed() { "$1" --list 2>/dev/null | awk -v what="$2" '$1 == what { print $2 }' | sort -u; }
-
-_himeno_gpu() {
-  local program=$1 word=$2 before=$3 words=
-  case $before in
-    -s | --size) words="XS S M L XL" ;;
-    --data) words="standard dense" ;;
-    -b | --backend) words="auto cuda opencl cpu qpu null" ;;
-    -k | --kernel) words="auto $(_himeno_gpu_listed "$program" kernel)" ;;
-    -x | --transport) words="auto $("$program" --list 2>/dev/null | awk '/^Transports/ { on = 1; next } /^[^ ]/ { on = 0 } on { print $1 }')" ;;
-    --verify) words="auto full off" ;;
-    --bind) words="auto keep share" ;;
-    --accept | --policy) words="default h100 h200 $(compgen -f -X '!*.json' -- "$word")" ;;
-    --?*)
-      if _himeno_gpu_takes_file "$program" "$before"; then
-        words=$(compgen -f -- "$word")
-      else
-        words=$(_himeno_gpu_options "$program")
-      fi ;;
-    *)
-      words=$(_himeno_gpu_options "$program")
-      [ "${program##*/}" != himeno-judge ] || words+=" $(compgen -f -- "$word")" ;;
-  esac
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+# _himeno_gpu_options PROGRAM COMMAND: the options of a command, or of a program without one.
+_himeno_gpu_options() {
+  "$1" ${2:+"$2"} --help 2>/dev/null | grep -oE -- '^ {2,6}(-[A-Za-z]( [A-Z.]+)?, )?--[a-z][a-z0-9-]*' | grep -o -- '--.*' | sort -u
 }
-complete -o filenames -F _himeno_gpu himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict \
-  himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling
+
+# _himeno_gpu_value PROGRAM COMMAND OPTION: its value in --help, such as FILE, auto|keep|share or {1,2,3}; nothing for a flag.
+_himeno_gpu_value() {
+  "$1" ${2:+"$2"} --help 2>/dev/null | grep -E -- "^ {2,6}([^ ]+( [A-Z.]+)?, )?$3([, =[]|$)" |
+    sed -nE 's/^ {2,6}(-[A-Za-z]( [^ ]+)?, )?--[a-z-]+\[?[= ]([^] ]+).*/\3/p'
+}
+
+# _himeno_gpu_listed PROGRAM WORD: the names that --list shows after "kernel" or "device", or below "Transports". Scripts run the
+# himeno-gpu of their directory.
+_himeno_gpu_listed() {
+  case $1 in *himeno-scaling | *himeno-accept) set -- "${1%himeno-*}himeno-gpu" "$2" ;; esac
+  "$1" --list 2>/dev/null | awk -v what="$2" '/^[^ ]/ { on = $1 == what } $1 == what && /^ / { print $2 } on && /^  [^ ]/ { print $1 }' | sort -u
+}
+
+# _himeno_gpu PROGRAM WORD PREVIOUS-WORD [COMMAND]: sets COMPREPLY to what may replace WORD.
+_himeno_gpu() {
+  local program=$1 word=$2 before=$3 command=${4-${COMP_WORDS[1]-}} words='' files='' kept='' commands value
+  # bash splits --option=value at "="; other shells do not.
+  case $word,$before in
+    =,*) before=${COMP_WORDS[COMP_CWORD - 1]} word='' ;;
+    *,=) before=${COMP_WORDS[COMP_CWORD - 2]} ;;
+    --*=*) before=${word%%=*} kept=${word%%=*}= word=${word#*=} ;;
+  esac
+  commands=$(_himeno_gpu_commands "$program")
+  [[ " $commands " == *" $command "* ]] || command=
+  value=
+  [[ $before != -* ]] || value=$(_himeno_gpu_value "$program" "$command" "$before")
+  case $value,$before in
+    ,*)
+      words=$(_himeno_gpu_options "$program" "$command")
+      if [[ $commands && ! $command ]]; then words+=" $commands"; else files=1; fi
+      [[ $word != -* && ${program##*/} != *-gpu ]] || files= ;;
+    FILE* | FOLDER* | *-FOLDER* | PATH* | DOCUMENT*) files=1 ;;
+    *,--policy | *,--accept) words="default h100 h200" files='!*.json' ;;
+    *,-s | *,--size | *,--sizes) if [[ $program == *gemm-gpu ]]; then words="1024 2048 4096 8192 16384"; else words="XS S M L XL"; fi ;;
+    *,--type) words="f32 tf32 f16 bf16 f16-f16" ;;
+    *,--trans) words="NN NT TN TT" ;;
+    *,--parts) words="host pairs halo allreduce wires" ;;
+    *,--stages) words="alone products pairs switches all devices" ;;
+    *,--include) words="duplicates machines unverified outliers" ;;
+    *,--network) words="2,12.5 2,25 2,50" ;; # networks of 100, 200 and 400 Gb/s
+    *,-b | *,--backend) words="auto cuda opencl cpu qpu null" ;;
+    *,-k | *,--kernel | *,--kernels) words="auto $(_himeno_gpu_listed "$program" kernel)" ;;
+    *,--device) words=$(_himeno_gpu_listed "$program" device) ;;
+    *,-x | *,--transport | *,--transports) words="${value%%|*} $(_himeno_gpu_listed "$program" Transports)" ;;
+    *\|* | \{*) words=$(tr -s '{},|' '\n' <<<"$value" | grep -x '[a-z0-9-]*') ;;
+  esac
+  # In a list, what precedes the last comma stays.
+  if [[ $word == *,* && $before != --network ]]; then kept+=${word%,*}, word=${word##*,}; fi
+  mapfile -t COMPREPLY < <(
+    compgen -P "$kept" -W "$words" -- "$word"
+    case $files in
+      1) compgen -P "$kept" -f -- "$word" ;;
+      ?*) compgen -P "$kept" -f -X "$files" -- "$word" ;;
+    esac
+  )
+}
+
+if [ "${BASH_SOURCE[0]}" = "$0" ]; then
+  # bash completion.bash PROGRAM WORD... prints what may replace the last word.
+  COMP_WORDS=("$@")
+  _himeno_gpu "$1" "${!#}" "${COMP_WORDS[$# - 2]}"
+  printf '%s\n' "${COMPREPLY[@]}"
+else
+  complete -o filenames -F _himeno_gpu himeno-gpu gemm-gpu mem-gpu comm-gpu himeno-judge himeno-predict \
+    himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling
+fi

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Fish completion of the suite's programs: `make install` puts it where fish looks. The options are those that --help shows.
+# Fish completion of the suite's programs, by the file for bash, which `make install` puts where this path leads.
 set -l program (path change-extension '' (path basename (status filename)))
-complete -c $program -n 'string match -q -- "-*" (commandline -ct)' -a "($program --help 2>/dev/null | string match -rg -- '^ {2,6}(?:-\w(?: [A-Z.]+)?, )?(--[a-z][a-z-]*)')"
+set -l file (string escape -- (path dirname (status filename))/../../bash-completion/completions/himeno-gpu)
+complete -c $program -f -a "(bash $file (commandline -opc) (commandline -ct) | string match -v '')"

@@ -27,13 +27,25 @@ setup() {
   for name in comm-gpu gemm-gpu himeno-gpu himeno-judge mem-gpu himeno-accept himeno-isa himeno-plot himeno-report himeno-scaling; do [ -x "$prefix/bin/$name" ]; done
   refute grep -rIlF -e "$top_srcdir" -e "$BATS_FILE_TMPDIR" "$prefix"
   refute grep -rnE '(^|[ `])(scripts/(accept|plot|report|scaling|isa-report)|build/[a-z]+-gpu)( |`|$)' "$share/README.md" "$share/doc"
-  [ -d "$prefix/share/man" ] || skip "help2man was not found"
+  [ -d "$prefix/share/man" ] || skip "python3 was not found by configure"
   for name in "$prefix"/bin/*; do
     page=$prefix/share/man/man1/${name##*/}.1
-    grep -qi "^\.SH NAME" "$page" && grep -q -- '\\-\\-help' "$page" || { echo "$page"; return 1; }
+    [ "$(sed -n 's/^\.SH //p' "$page" | grep -v COMMANDS | paste -sd,)" = \
+      "NAME,SYNOPSIS,DESCRIPTION,EXIT STATUS,ENVIRONMENT,FILES,EXAMPLES,SEE ALSO" ] || { echo "$page"; return 1; }
+    grep -qE '^\.TH [A-Z-]+ 1 20[0-9]{2}-[01][0-9]-[0-3][0-9] ' "$page"
     refute grep -E '(^| )scripts/(accept|plot|report|scaling)' "$page"
+    # Every option and exit status of --help is there, and each example in a paragraph of its own.
+    "$name" --help | grep -oE -- '^ {2,6}(-[A-Za-z]( [A-Z.]+)?, )?--[a-z0-9-]+' | grep -oE -- '--.*' | while read -r option; do
+      grep -qF -- "\\fB${option//-/\\-}" "$page" || grep -qF -- "${option//-/\\-}" <(grep '^.fB' "$page") || { echo "$page $option"; return 1; }
+    done
+    [ "$(sed -n '/^\.SH EXIT STATUS/,/^\.SH ENV/s/^.fB\([0-9]\).fR$/\1/p' "$page" | sort)" = \
+      "$("$name" --help | sed -n '/^Exit status/,$p' | tr '\n' ' ' | grep -oE '(status: |[;:] )[0-9] [a-z]' | grep -oE '[0-9]' | sort)" ]
+    ! command -v mandoc >/dev/null || mandoc -T lint -W warning "$page"
   done
-  grep -q 'himeno\\-accept FOLDER \\-\\-hosts' "$prefix/share/man/man1/himeno-accept.1"
+  page=$prefix/share/man/man1/himeno-accept.1
+  [ "$(sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$page" | grep -A 1 '^\.TP' | grep -c '^.fB.*himeno\\-accept FOLDER \\-\\-')" = 6 ]
+  grep -A 1 '^.SS "compare"' "$prefix/share/man/man1/himeno-scaling.1" | grep -q '^himeno\\-scaling compare \[\\-h\]'
+  grep -A 1 '^.fBHIMENO_QPU' "$prefix/share/man/man1/himeno-gpu.1" | grep -q "^backend qpu: the Raspberry Pi's processors"
 }
 
 @test "installed scripts find each other's modules and the programs of their directory" {
@@ -102,12 +114,25 @@ PY
     [ -e "$prefix/share/fish/vendor_completions.d/$name.fish" ]
     grep -qE "^#compdef .*\<$name( |$)" "$prefix/share/zsh/site-functions/_himeno-gpu"
   done
-  [ "$(bash -c '. "$1"; _himeno_gpu himeno-accept --pol x; echo "${COMPREPLY[*]}"' bash "$prefix/share/bash-completion/completions/himeno-accept")" = --policy ]
+  bash=$prefix/share/bash-completion/completions/himeno-accept
+  [ "$(bash -c '. "$1"; _himeno_gpu himeno-accept --pol x; echo "${COMPREPLY[*]}"' bash "$bash")" = --policy ]
+  # The other shells ask bash, and find its file by its place.
   if command -v fish >/dev/null; then
-    XDG_DATA_DIRS=$prefix/share HOME=$PWD fish -c 'complete -C "himeno-gpu --so"' | grep -qx -- '--soak'
-    XDG_DATA_DIRS=$prefix/share HOME=$PWD fish -c 'complete -C "himeno-accept --pol"' | grep -qx -- '--policy'
+    in_fish() { XDG_DATA_DIRS=$prefix/share HOME=$PWD fish -c 'complete -C "$argv"' "$@" | tr '\n' ' '; }
+    in_fish "himeno-gpu --so" | grep -q -- '--soak '
+    [ "$(in_fish 'himeno-accept --level ')" = "1 2 3 " ]
+    [ "$(in_fish 'himeno-scaling st')" = "status " ]
+    [ "$(in_fish 'comm-gpu --parts host,pa')" = "host,pairs " ]
   fi
-  ! command -v zsh >/dev/null || zsh -n "$prefix/share/zsh/site-functions/_himeno-gpu"
+  if command -v zsh >/dev/null; then
+    in_zsh() {
+      zsh -fc 'fpath=($1 $fpath); shift; autoload -U _himeno-gpu; compadd() { print -r -- ${(P)2}; }
+        words=("$@") CURRENT=$# PREFIX=${@[-1]}; _himeno-gpu' zsh "$prefix/share/zsh/site-functions" "$@"
+    }
+    [ "$(in_zsh himeno-accept --level '')" = "1 2 3" ]
+    [ "$(in_zsh himeno-scaling st)" = status ]
+    [ "$(in_zsh comm-gpu --parts host,pa)" = host,pairs ]
+  fi
 }
 
 @test "a Debian package is installed, runs, and is removed whole" {

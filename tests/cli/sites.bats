@@ -5,19 +5,42 @@ bats_require_minimum_version 1.5.0
 
 sites=$top_srcdir/scripts/sites
 
-# completes WORD BEFORE [PROGRAM]: what completion offers, for himeno-gpu if for none else.
+# completes WORD BEFORE [PROGRAM [COMMAND]]: what completion offers, for himeno-gpu unless PROGRAM is given.
 completes() {
-  bash -c '. "$1"; COMPREPLY=(); _himeno_gpu "$2" "$3" "$4"; printf "%s\n" "${COMPREPLY[@]}"' bash \
-    "$sites/completion.bash" "$top_builddir/${3:-himeno-gpu}" "$1" "$2"
+  bash -c '. "$1"; COMPREPLY=(); _himeno_gpu "$2" "$3" "$4" "$5"; printf "%s\n" "${COMPREPLY[@]}"' bash \
+    "$sites/completion.bash" "$top_builddir/${3:-himeno-gpu}" "$1" "$2" "${4-}"
 }
 
 @test "completion asks the program itself" {
   completes --so x | grep -qx -- --soak
   completes --so x | grep -qx -- --soak-log
   completes str -k | grep -qx stream
-  completes '' -x | grep -qx staged
+  [ "$(completes st -x | tr '\n' ' ')" = "staged staged-mpi " ]
+  [ -z "$(completes mov -x)" ] # of the lines that explain a transport
   completes X -s | grep -qx XL
+  [ "$(completes '' --bind | tr '\n' ' ')" = "auto keep share " ]
+  [ "$(completes --bind=k x)" = --bind=keep ]
+  [ "$(completes host,pa --parts comm-gpu)" = host,pairs ]
+  [ "$(completes f16 --type gemm-gpu | tr '\n' ' ')" = "f16 f16-f16 " ]
+  [ "$(completes --sw -q)" = --sweeps ] # a flag has no value
+  [ -z "$(completes '' -n)" ]
   [ -z "$(completes --nonsense x)" ]
+}
+
+@test "completion knows the commands, levels and values of scripts" {
+  for name in accept plot scaling; do ln -sf "$top_srcdir/scripts/$name" "$BATS_TEST_TMPDIR/himeno-$name"; done
+  ln -sf "$top_builddir/himeno-gpu" "$BATS_TEST_TMPDIR/himeno-gpu"
+  cd "$BATS_TEST_TMPDIR"
+  completes() { bash "$sites/completion.bash" "$@" | sort | tr '\n' ' '; }
+  [ "$(completes ./himeno-accept --level '')" = "1 2 3 " ]
+  [ "$(completes ./himeno-accept --stages alone,p)" = "alone,pairs alone,products " ]
+  [[ "$(completes ./himeno-accept --policy '')" == "default h100 h200 " ]]
+  [ "$(completes ./himeno-scaling c)" = "chapter-2009 compare csv " ]
+  [ "$(completes ./himeno-scaling run --scaling '')" = "both strong weak " ]
+  [ "$(completes ./himeno-scaling run --transports staged,p2)" = "staged,p2p " ]
+  [ "$(completes ./himeno-scaling compare --)" = "--help --least --version " ]
+  [ "$(completes ./himeno-plot lat)" = "latency " ]
+  [ ! -x "$top_builddir/himeno-predict" ] || [ "$(completes "$top_builddir/himeno-predict" --network 2,2)" = "2,25 " ]
 }
 
 @test "completion offers every option of every program, and files where an option takes one" {
