@@ -49,7 +49,7 @@ static status_t judge_options_check(void *config)
   return STATUS_OK;
 }
 
-static const struct option_pair exclusive[] = {{"make-policy", "policy|against|json"}, {NULL}};
+static const struct option_pair exclusive[] = {{"make-policy", "policy|against|json"}, {0}};
 
 static const struct option_program about = {
     .name = "himeno-judge",

@@ -31,12 +31,12 @@
 #define WORK          10                     /* deadlines that a rank may work without a wait */
 #define REPORT_TAG    32000                  /* in MPI_COMM_WORLD, where nothing else is sent */
 
-static struct {
+static union {
   struct alarm_table table;
-  struct alarm_slot slot[1];
+  char bytes[sizeof(struct alarm_table) + sizeof(struct alarm_slot)];
 } alone = {.table = {.n = 1}};
 
-static struct alarm monitor = {.seconds = WATCH_SECONDS, .table = &alone.table, .own = alone.slot};
+static struct alarm monitor = {.seconds = WATCH_SECONDS, .table = &alone.table, .own = alone.table.slot};
 
 struct alarm *alarm_monitor(void)
 {

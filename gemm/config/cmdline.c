@@ -213,7 +213,7 @@ static status_t gemm_options_check(void *config)
   return c->size_given ? gemm_config_problem(c, c->size, &problem) : STATUS_OK;
 }
 
-static const struct option_pair exclusive[] = {{"sizes", "size"}, {"ladder", "kernel|distributed"}, {NULL}};
+static const struct option_pair exclusive[] = {{"sizes", "size"}, {"ladder", "kernel|distributed"}, {0}};
 
 const struct option_program gemm_options = {
     .name = "gemm-gpu",

@@ -84,7 +84,7 @@ static void columns_add(const struct gemm_view *a, const struct gemm_view *b, in
       for (int64_t w = 0; w < width; w++) block[d][w] = element(b, l + d, j + w);
     for (int64_t r = 0; r < n_rows; r++) {
       for (int64_t d = 0; d < depth; d++) terms[d] = element(a, rows[r], l + d);
-      add(terms, depth, block, width, &sums[r * n + j], &magnitudes[r * n + j]);
+      add(terms, depth, (const double(*)[WIDTH])block, width, &sums[r * n + j], &magnitudes[r * n + j]);
     }
   }
 }

@@ -169,9 +169,9 @@ static const struct option_pair exclusive[] = {{"sweeps", "time|block"},
                                                {"tune", "no-tune"},
                                                {"kernel", "tune|kernel-file"},
                                                {"ladder", "kernel|tune|official"},
-                                               {NULL}};
+                                               {0}};
 
-static const struct option_pair joined[] = {{"soak-log", "soak"}, {"soak-every", "soak"}, {NULL}};
+static const struct option_pair joined[] = {{"soak-log", "soak"}, {"soak-every", "soak"}, {0}};
 
 const struct option_program himeno_options = {
     .name = "himeno-gpu",

@@ -193,7 +193,7 @@ static status_t mem_options_check(void *config)
   return STATUS_OK;
 }
 
-static const struct option_pair joined[] = {{"kernels", "roofline"}, {NULL}};
+static const struct option_pair joined[] = {{"kernels", "roofline"}, {0}};
 
 const struct option_program mem_options = {
     .name = "mem-gpu",

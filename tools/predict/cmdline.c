@@ -104,7 +104,7 @@ static status_t predict_options_check(void *config)
 }
 
 static const struct option_pair exclusive[] = {
-    {"check", "study|comm|model|json"}, {"model", "study|comm"}, {NULL}};
+    {"check", "study|comm|model|json"}, {"model", "study|comm"}, {0}};
 
 const struct option_program predict_options = {
     .name = "himeno-predict",

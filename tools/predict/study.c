@@ -2,6 +2,7 @@
 #include "tools/predict/study.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -325,11 +326,11 @@ static status_t lines_add(struct study *study, const char *path)
   char *line = NULL;
   size_t capacity = 0;
   status_t status = STATUS_OK;
-  if (!file) return log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
+  if (!file) return log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %s", path, strerror(errno));
   for (int number = 1; status == STATUS_OK && getline(&line, &capacity, file) > 0; number++)
     status = study_line_add(study, line, path, number);
   if (status == STATUS_OK && ferror(file))
-    status = log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
+    status = log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %s", path, strerror(errno));
   free(line);
   fclose(file);
   return status;
@@ -346,7 +347,7 @@ static status_t folder_add(struct study *study, const char *path)
   char name[PATH_MAX];
   status_t status = STATUS_OK;
   int n = scandir(path, &entries, is_json, versionsort);
-  if (n < 0) return log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %m", path);
+  if (n < 0) return log_fail(STATUS_ENVIRONMENT, "%s: cannot be read: %s", path, strerror(errno));
   for (int e = 0; e < n; e++) {
     if (status == STATUS_OK &&
         snprintf(name, sizeof name, "%s/%s", path, entries[e]->d_name) < (int)sizeof name)
@@ -361,19 +362,18 @@ status_t study_read(const char *path, struct study *study)
 {
   struct stat info;
   struct study s = {.n = 0};
-  if (stat(path, &info) != 0) return log_fail(STATUS_ENVIRONMENT, "%s: %m", path);
+  if (stat(path, &info) != 0) return log_fail(STATUS_ENVIRONMENT, "%s: %s", path, strerror(errno));
   status_t status = S_ISDIR(info.st_mode)     ? folder_add(&s, path)
                     : ends_in(path, ".jsonl") ? lines_add(&s, path)
                                               : file_add(&s, path);
   if (status == STATUS_OK && s.n == 0)
     status = log_fail(STATUS_ENVIRONMENT,
                       "%s: no document of a run of himeno-gpu, or gemm-gpu --distributed, that passed", path);
-  if (status != STATUS_OK) {
+  if (status == STATUS_OK)
+    *study = s;
+  else
     study_free(&s);
-    return status;
-  }
-  *study = s;
-  return STATUS_OK;
+  return status;
 }
 
 void study_free(struct study *study)

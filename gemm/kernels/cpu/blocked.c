@@ -21,7 +21,7 @@ static void rows_add(const float *a, int64_t lda, const float *b, int64_t ldb, i
 
 /* C takes the first block's sums by beta, and the others' on top. */
 static void rows_store(const struct gemm_problem *p, int first, int64_t rows, int64_t width,
-                       const float sums[ROWS][WIDTH], float *c)
+                       float sums[ROWS][WIDTH], float *c)
 {
   for (int64_t r = 0; r < rows; r++)
     for (int64_t j = 0; j < width; j++) {

@@ -14,7 +14,7 @@ static status_t classic_open(struct cuda_exec *exec)
   int code;
   exec->variant = exec->kernel->variant;
   exec->packing = exec->variant->packed ? CUDA_PACKED : CUDA_NOT_PACKED;
-  return cuda_exec_code(exec, (const void *)exec->variant->kernel, &code);
+  return cuda_exec_code(exec, (const void *)(uintptr_t)exec->variant->kernel, &code);
 }
 
 /* ---- a sweep ---- */
@@ -67,8 +67,8 @@ status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struc
 
   if (classic_is_slab(exec, pass, &sweep->box))
     return cuda_exec_check(exec,
-                           cuda_exec_launch(exec, queue, (const void *)cuda_slab, slab_grid(&sweep->box),
-                                            slab_threads, arguments),
+                           cuda_exec_launch(exec, queue, (const void *)(uintptr_t)cuda_slab,
+                                            slab_grid(&sweep->box), slab_threads, arguments),
                            "launching a slab");
   for (int64_t at_z = lo_z; at_z < hi_z; at_z += part_z)
     for (int64_t at_y = lo_y; at_y < hi_y && error == cudaSuccess; at_y += part_y) {
@@ -77,7 +77,7 @@ status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struc
       pass->lo[z] = (int)at_z;
       pass->hi[z] = (int)(at_z + part_z < hi_z ? at_z + part_z : hi_z);
       tile_box(variant, pass, blocks);
-      error = exec->launch(exec, queue, (const void *)variant->kernel,
+      error = exec->launch(exec, queue, (const void *)(uintptr_t)variant->kernel,
                            (dim3){blocks[variant->axis[0]], blocks[y], blocks[z]}, classic_threads(variant),
                            arguments);
     }
@@ -125,16 +125,17 @@ static status_t classic_linked(struct cuda_exec *exec, struct gpu_queue *queue,
   void *arguments[] = {&job};
   job.pass.gosa = (double *)exec->fields.gosa.handle + linked->slot;
   dim3 grid = {linked_plan(variant, linked->cut, &job), 1, 1};
-  return cuda_exec_check(
-      exec,
-      cuda_exec_launch(exec, queue, (const void *)variant->linked, grid, classic_threads(variant), arguments),
-      "launching a linked sweep");
+  return cuda_exec_check(exec,
+                         cuda_exec_launch(exec, queue, (const void *)(uintptr_t)variant->linked, grid,
+                                          classic_threads(variant), arguments),
+                         "launching a linked sweep");
 }
 
 static cudaError_t classic_block(const struct cuda_exec *exec, struct cuda_block *block)
 {
   const int *threads = exec->variant->threads;
-  return cuda_block_read((const void *)exec->variant->kernel, threads[0] * threads[1] * threads[2], 0, block);
+  return cuda_block_read((const void *)(uintptr_t)exec->variant->kernel, threads[0] * threads[1] * threads[2],
+                         0, block);
 }
 
 const struct himeno_ops cuda_classic_ops = {

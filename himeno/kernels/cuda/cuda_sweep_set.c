@@ -246,7 +246,7 @@ static status_t open_exec(struct gpu_device *device, const struct himeno_fields 
   ops_choose(x);
   for (int source = 0; source < 2; source++) pass_init(x, source);
   TRY(cuda_use(device), fail);
-  TRY(cuda_exec_code(x, (const void *)cuda_ceiling, &code), fail);
+  TRY(cuda_exec_code(x, (const void *)(uintptr_t)cuda_ceiling, &code), fail);
   x->overlaps = code >= 90;
   TRY(kernel->ops->open(x), fail);
   for (int g = 0; g < CUDA_PACKS && x->packing != CUDA_NOT_PACKED; g++) TRY(pack_alloc(x, g), fail);
@@ -302,9 +302,9 @@ static status_t ceiling(struct himeno_exec *handle, struct gpu_queue *queue)
   dim3 threads = {CUDA_CEILING_THREADS, 1, 1};
   void *arguments[] = {&pass, &quads};
   RETURN_IF_FAILED(cuda_use(exec->device));
-  return cuda_exec_check(exec,
-                         cuda_exec_launch(exec, queue, (const void *)cuda_ceiling, grid, threads, arguments),
-                         "launching the ceiling kernel");
+  return cuda_exec_check(
+      exec, cuda_exec_launch(exec, queue, (const void *)(uintptr_t)cuda_ceiling, grid, threads, arguments),
+      "launching the ceiling kernel");
 }
 
 /* ---- data ---- */

@@ -18,7 +18,7 @@ static status_t resident_open(struct cuda_exec *exec)
   RETURN_IF_FAILED(cuda_exec_state(exec, sizeof(struct cuda_resident)));
   RETURN_IF_FAILED(cuda_exec_check(exec, cuda_resident_open(&pass, layout, exec->state, &fits),
                                    "preparing resident sweeps"));
-  if (fits) return cuda_exec_code(exec, (const void *)exec->variant->kernel, &code);
+  if (fits) return cuda_exec_code(exec, (const void *)(uintptr_t)exec->variant->kernel, &code);
   return log_fail(STATUS_ENVIRONMENT,
                   "kernel %s: the coefficients of %" PRId64 "x%" PRId64 "x%" PRId64
                   " do not fit into %s's shared memory",

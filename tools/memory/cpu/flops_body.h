@@ -45,7 +45,3 @@ static TARGET uint32_t FN(flops)(const uint32_t *from, size_t words, int flop16)
 #undef TARGET
 #undef BYTES
 #undef FMA
-#undef VF
-#undef VW
-#undef LANES
-#undef EACH

@@ -10,22 +10,22 @@
 #include <immintrin.h>
 #endif
 
-/* One version an instruction set; the loader takes the best that this processor has. The address
- * sanitizer starts later than the loader asks. */
+/* One version per instruction set; the loader picks the best one for this processor. The address
+ * sanitizer starts later than the loader asks. Clang 14 links such functions only within a file. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
-#define EVERY_CPU __attribute__((target_clones("avx512f", "avx2,fma", "default")))
+#define EVERY_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define EVERY_CPU
 #endif
 
-EVERY_CPU uint32_t mem_cpu_sum(const uint32_t *from, size_t words)
+EVERY_CPU static uint32_t sum_words(const uint32_t *from, size_t words)
 {
   uint32_t sum = 0;
   for (size_t w = 0; w < words; w++) sum += from[w];
   return sum;
 }
 
-EVERY_CPU void mem_cpu_combine(uint32_t *restrict to, const uint32_t *const *from, int reads, size_t words)
+EVERY_CPU static void combine(uint32_t *restrict to, const uint32_t *const *from, int reads, size_t words)
 {
   enum { PIECE = 64 };
   for (size_t w = 0; w < words; w += PIECE) {
@@ -37,6 +37,9 @@ EVERY_CPU void mem_cpu_combine(uint32_t *restrict to, const uint32_t *const *fro
     memcpy(to + w, x, n * sizeof *x);
   }
 }
+
+uint32_t (*const mem_cpu_sum)(const uint32_t *, size_t) = sum_words;
+void (*const mem_cpu_combine)(uint32_t *, const uint32_t *const *, int, size_t) = combine;
 
 /* ---- the roofline's work ---- */
 

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /** \brief Sum of words. */
-uint32_t mem_cpu_sum(const uint32_t *from, size_t words);
+extern uint32_t (*const mem_cpu_sum)(const uint32_t *from, size_t words);
 
 /** \brief to[w] = from[0][w] ^ from[1][w] ^ … */
-void mem_cpu_combine(uint32_t *to, const uint32_t *const *from, int reads, size_t words);
+extern void (*const mem_cpu_combine)(uint32_t *to, const uint32_t *const *from, int reads, size_t words);
 
 /** \brief The roofline's work (flops.h) on `words` words, a multiple of 4: the sum of the results'
  * bits. */
