@@ -162,6 +162,10 @@ status_t verify_prepare(const struct solver_config *config, enum himeno_verify m
   if (!config->kernel->toward_zero) RETURN_IF_FAILED(known_value(config, sweeps, value));
   if (value->source == VERIFY_KNOWN) return STATUS_OK;
   const double limit = mode == HIMENO_VERIFY_FULL ? INFINITY : fmax(REFERENCE_SECONDS, seconds);
+  if (mode == HIMENO_VERIFY_AUTO && config->data == HIMENO_STANDARD && !config->kernel->toward_zero) {
+    progress_begin("computing the reference result");
+    return verify_uniform(config, limit, sweeps, value);
+  }
   return reference_value(config, limit, sweeps, value);
 }
 

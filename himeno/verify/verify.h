@@ -43,6 +43,11 @@ extern const char *const verify_source_names[VERIFY_REHEARSAL + 1];
 status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, double seconds,
                         int sweeps, struct verify_value *value);
 
+/** \brief Collective: the reference value of standard data without a solver, for a block that ends
+ * at the last check point within \a limit seconds. \a value is set only on success. */
+status_t verify_uniform(const struct solver_config *config, double limit, int sweeps,
+                        struct verify_value *value);
+
 /** A solver on the ranks' CPUs, cut like another, whose values are right. */
 struct verify_reference {
   struct gpu_device *cpu;

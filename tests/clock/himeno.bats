@@ -393,22 +393,22 @@ FIGURES
 
 @test "if the reference would take longer than 5 s and than the timed part, a shorter block is compared, before those that are timed" {
   export CLOCK_MACHINE="sweep=50000"
-  clocked 1 himeno-gpu -b null -k reference -s 24x24x40 -n 10
+  clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --data dense -n 10
   figures <<'FIGURES'
 d.result.verified = "reference"
 d.result.seconds = 9.196
 d.config.sweeps = 10
 FIGURES
   says "PASS: the first 4 of 10 sweeps equal those of the CPUs; all blocks are alike"
-  clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --block 10 -t 8
+  clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --data dense --block 10 -t 8
   says "PASS: the first 7 of 10 sweeps equal"
-  CLOCK_MACHINE="sweep=100000" clocked 1 himeno-gpu -b cpu -k wavefront4 -s 24x24x40 -n 24 # one pass at least
+  CLOCK_MACHINE="sweep=100000" clocked 1 himeno-gpu -b cpu -k wavefront4 -s 24x24x40 --data dense -n 24 # one pass at least
   says "PASS: the first 4 of 24 sweeps equal"
-  clocked 1 himeno-gpu -b null -k reference -s 24x24x40 -n 10 --verify full
+  clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --data dense -n 10 --verify full
   says "PASS: every block has the checksum that the CPUs computed"
   CLOCK_MACHINE="sweep=200000" clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --official
   says "PASS: the rehearsal has" # of three sweeps, whatever they take
-  HIMENO_FLIP="p 5,6,7 22 2" run on 1 "$top_builddir/tests/clock/himeno-gpu" -b null -k reference -s 24x24x40 -n 10
+  HIMENO_FLIP="p 5,6,7 22 2" run on 1 "$top_builddir/tests/clock/himeno-gpu" -b null -k reference -s 24x24x40 --data dense -n 10
   expect_status 4
   [[ $output == *"check block: "*" after 4 sweeps, must be "*"(reference value)"* ]]
 }
@@ -421,7 +421,7 @@ progress() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 20
   progress "verifying, for 6 s" "timing, 6 of 20 s" "timing, 11 of 20 s, 1 block, 0.0034 GFLOPS" \
     "timing, 17 of 20 s, 2 blocks, 0.0034 GFLOPS" "timing, 22 s, planned 20 s, 3 blocks, 0.0034 GFLOPS"
-  clocked 2 himeno-gpu -b null -s 34x35x66 -p 2x1x1 -x staged -n 24
+  clocked 2 himeno-gpu -b null -s 34x35x66 --data dense -p 2x1x1 -x staged -n 24
   grep -qx " *computing the reference result, 13 sweeps on the CPUs, for [0-9]* s" <<<"$stderr"
   grep -qx "  verifying, for [0-9]* s" <<<"$stderr"
   [ "$(sort <<<"$stderr" | uniq -d)" = "" ]

@@ -71,6 +71,41 @@ static void gosa_beyond_the_tolerance_is_wrong(void **state)
   assert_int_equal(verdict(INFINITY, 0x1234), STATUS_WRONG);
 }
 
+static const struct solver_check *known_check(const int64_t extent[3], enum himeno_data data, int sweeps)
+{
+  int from = 0;
+  const struct himeno_known *known = himeno_known_find(extent, data);
+  return known ? solver_check_seek(known->checks, KNOWN_CHECKS, sweeps, &from) : NULL;
+}
+
+/* In blocks of 1 to 12 sweeps XS is larger than what they reach from its edges, S up to 60. */
+static void standard_data_have_the_known_values_without_a_solver(void **state)
+{
+  static const int lengths[] = {1, 3, 10, 12, 60, 120};
+  struct solver_config config = {.comm = MPI_COMM_SELF, .kernel = himeno_kernel_reference};
+  struct verify_value value;
+  (void)state;
+  for (int n = 0; n < 2; n++)
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+      memcpy(config.global, grid_size_named(n)->extent, sizeof config.global);
+      assert_int_equal(verify_uniform(&config, 1000, lengths[l], &value), STATUS_OK);
+      assert_int_equal(value.coefficients, himeno_known_find(config.global, HIMENO_STANDARD)->coefficients);
+      assert_int_equal(value.sweeps, lengths[l]);
+      assert_int_equal(value.n_checks, (lengths[l] + 11) / 12);
+      for (int c = 0; c < value.n_checks; c++) {
+        const struct solver_check *check = &value.checks[c],
+                                  *known = known_check(config.global, HIMENO_STANDARD, check->sweeps);
+        assert_int_equal(check->checksum, known->checksum);
+        assert_true(fabs(check->gosa - known->gosa) <= 1e-12 * known->gosa);
+      }
+      assert_true(value.checksum == value.checks[value.n_checks - 1].checksum);
+      verify_value_free(&value);
+    }
+  assert_int_equal(verify_uniform(&config, 0, 120, &value), STATUS_OK);
+  assert_int_equal(value.sweeps, 12);
+  verify_value_free(&value);
+}
+
 /* Nobody computes the reference of L for each of a few ranks (-w) on a slow host. */
 static void weak_grids_of_a_few_ranks_are_known(void **state)
 {
@@ -87,13 +122,6 @@ static void weak_grids_of_a_few_ranks_are_known(void **state)
 }
 
 /* Every line of the golden table for a named size stands among the known values, and equals. */
-static const struct solver_check *known_check(const int64_t extent[3], enum himeno_data data, int sweeps)
-{
-  int from = 0;
-  const struct himeno_known *known = himeno_known_find(extent, data);
-  return known ? solver_check_seek(known->checks, KNOWN_CHECKS, sweeps, &from) : NULL;
-}
-
 static void known_values_are_the_golden_ones(void **state)
 {
   char line[256], data[16], size[32], path[4096];
@@ -141,9 +169,10 @@ static void every_named_size_has_its_check_points_and_constants(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(standard_data_have_the_known_values_without_a_solver),
       cmocka_unit_test(weak_grids_of_a_few_ranks_are_known),
       cmocka_unit_test(equal_is_right),
       cmocka_unit_test(a_check_point_is_compared_where_both_have_it),
@@ -153,5 +182,8 @@ int main(void)
       cmocka_unit_test(other_grids_and_lengths_are_not_known),
       cmocka_unit_test(every_named_size_has_its_check_points_and_constants),
   };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  MPI_Init(&argc, &argv);
+  const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  MPI_Finalize();
+  return failed;
 }
