@@ -115,7 +115,12 @@ CAUSES = [
             "end other programs, then run the vendor's memory test",
         ),
         (
-            "^path|exchange with other hosts|worst link|together",
+            "over TCP while",
+            "MPI sends by TCP although a faster port is up",
+            "let MPI use the port (UCX_TLS, UCX_NET_DEVICES, --mca pml ucx), repeat the command",
+        ),
+        (
+            "^path|exchange with other hosts|worst link|together|of wires?",
             "a cable, a network card or a switch port is slow",
             "swap the cable, read the error counters of both ports, repeat the command",
         ),

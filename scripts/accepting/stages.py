@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stages: alone, products, pairs, switches, all, devices."""
+"""The stages: alone, products, pairs, wires, switches, all, devices."""
 
 import argparse
 import collections
@@ -10,6 +10,7 @@ import statistics
 
 import counts
 import inventory
+import wires
 from endings import Trouble
 from files import read_document
 from hosts import fold
@@ -47,7 +48,7 @@ NO_DEVICE = re.compile(r"\bbackend \w+: (?!too little host memory)")
 NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified", "duplicate"}
 
 
-NAMES = ["alone", "products", "pairs", "switches", "all", "devices"]
+NAMES = ["alone", "products", "pairs", "wires", "switches", "all", "devices"]
 
 
 def chosen(text):
@@ -67,6 +68,7 @@ def all_of_them(run, soaked=None):
         "alone": alone,
         "products": products,
         "pairs": pairs,
+        "wires": wires.wires,
         "switches": switches,
         "all": everything,
         "devices": devices,
@@ -601,6 +603,8 @@ def path_found(run, pair):
     name = pair_name(pair, "path")
     run.together("path", [(name, list(pair), {"program": "comm-gpu", "options": options})], width=1)
     found = run.document(name) or {}
+    if found:
+        wires.noticed(run, run.done[name])
     host = hosts_of(run.done[name]) if found else []
     across = [
         one

@@ -278,8 +278,8 @@ class Run:
             code = self.launch(words, log, min(limit, left))
         if code == STOPPED and left < limit:
             return None
-        if code == 0 and name.startswith("products") and self.has("himeno-judge"):
-            code = self.judge_products(name)
+        if code == 0 and name.startswith(("products", "wires")) and self.has("himeno-judge"):
+            code = self.judge_step(name)
         if code != 0:
             needs_space(self.a.folder)
         return judge(
@@ -289,8 +289,8 @@ class Run:
             self.unverified_passes,
         )
 
-    def judge_products(self, name):
-        """Hold gemm-gpu's document against the policy; its exit status, and the verdict in it."""
+    def judge_step(self, name):
+        """Hold a document against the policy; himeno-judge's exit status, and the verdict in it."""
         program = os.path.join(os.path.dirname(self.a.program), "himeno-judge")
         document = self.path(name, "doc")
         words = [program, document, "--policy", self.a.policy, "--json", document]

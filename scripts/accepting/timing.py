@@ -5,6 +5,7 @@ import math
 import time
 
 START = 8  # seconds of a step for start-up, choice of transports and verification
+WIRES = 6  # a step of stage wires measures for so many times --seconds
 SWITCH_MIN = 2  # switches with more hosts than this are tested
 
 
@@ -19,9 +20,9 @@ def text(seconds):
 
 def stages(a):
     """{stage: (steps, seconds of all of them)}, without stage devices, which tests failed hosts."""
-    names, each = len(a.names), a.seconds + START
+    names, usual = len(a.names), a.seconds + START
 
-    def waves(steps, rounds=1):
+    def waves(steps, rounds=1, each=usual):
         return steps * rounds, rounds * math.ceil(steps / a.parallel) * each
 
     rounds = min(a.rounds, names - 1 + names % 2)
@@ -30,7 +31,8 @@ def stages(a):
         "alone": waves(names),
         "products": waves(names),
         "pairs": waves(names // 2, rounds),
-        "switches": (switches, switches * each),
+        "wires": waves(names // 2, min(rounds, 1), WIRES * a.seconds + START),
+        "switches": (switches, switches * usual),
         "all": waves(int(names > 1)),
     }
     chosen = a.stages if a.level or not a.soak else []

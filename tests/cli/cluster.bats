@@ -398,6 +398,58 @@ SH
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('suspect', ['n1'])])" ]
 }
 
+# carded HOSTS OPTION...: an acceptance of hosts with four cards of 10 Gbit/s each. Streams of this machine use no card, so comm-gpu's
+# shares are 0.95, or those of lines "HOST CARD SHARE" in wires: what leaves the card and what comes from it.
+carded() {
+  mkdir -p bin
+  ln -sf "$top_builddir/tests/clock/himeno-gpu" "$top_builddir/himeno-judge" bin
+  for n in 0 1 2 3; do
+    mkdir -p "sys/class/net/card$n/device" && echo 10000 >"sys/class/net/card$n/speed" && echo up >"sys/class/net/card$n/operstate"
+  done
+  cat >bin/comm-gpu <<END
+#!/bin/bash
+export OMPI_COMM_WORLD_LOCAL_RANK=\$((OMPI_COMM_WORLD_RANK % 4))
+LD_PRELOAD="$top_builddir/tests/fault/apart.so" "$top_builddir/comm-gpu" "\$@" || exit
+[ "\$OMPI_COMM_WORLD_RANK" != 0 ] || exec "$PYTHON" - "\${@: -1}" "$PWD/wires" <<'PY'
+import json, sys
+path, wires = sys.argv[1:]
+d = json.load(open(path))
+shares = {tuple(words[:2]): float(words[2]) for words in map(str.split, open(wires)) if words[0] != "tcp"}
+tcp = [line[4:].strip() for line in open(wires) if line.startswith("tcp")]
+d["findings"] = [one for one in tcp if one.split()[4] in {row["host"] for row in d["ranks"]}]
+for row in d["ranks"]:
+    own, peer = ((one["host"], one["wire"]["card"]) for one in (row, d["ranks"][row["wire"]["peer"]]))
+    share = min(shares.get(own, 0.95), shares.get(peer, 0.95))
+    row["wire"].update({key: share for key in ("out", "in", "out_all", "in_all", "share")}, carried=1)
+json.dump(d, open(path, "w"))
+PY
+END
+  chmod +x bin/comm-gpu
+  himeno=$PWD/bin/himeno-gpu HIMENO_SYSFS=$PWD/sys per_host=1 cluster "$@"
+}
+
+@test "network cards against their wires: the host with a slow card is drained, of two hosts none is, and TCP beside a port is a finding" {
+  echo '{"name": "site", "wire_share_min": 0.8, "wire_spread_max": 0.05}' >site.json
+  : >wires
+  carded 'n[1-5]' --stages wires
+  expect_status 0
+  [ "$(verdict '[one["step"] for one in r["findings"]], r["durations"]["wires"]["steps"]')" = "([], 3)" ]
+  rm -r out
+  printf '%s\n' 'n4 card2 0.87' 'tcp pairs: 3.000 GB left n2 over TCP while InfiniBand port mlx5_0/1 is up and carried 0.000 GB' >wires
+  carded 'n[1-5]' --stages wires
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], sorted((f["kind"], f["hosts"], f["checks"], f["device"], f["percent_from_limit"]) for f in r["findings"])')" = \
+    "('n4', [('path', ['n2'], ['path of the bytes'], None, None), ('slow', ['n4'], ['spread of wires'], 'card2', 68.42)])" ]
+  [ "$(verdict '[(f["severity"], f["cause"]) for f in r["findings"]]')" = \
+    "[('suspect', 'MPI sends by TCP although a faster port is up'), ('drain', 'a cable, a network card or a switch port is slow')]" ]
+  echo 'tcp pairs: 0 GB left n9 over TCP while no port is up' >wires
+  rm -r out
+  echo 'n4 card2 0.79' >>wires # no third host: either end may be slow
+  carded 'n[3-4]' --stages wires
+  [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["device"]) for f in r["findings"]], sorted(f["checks"] for f in r["findings"])')" = \
+    "('', [('path', ['n3', 'n4'], 'card2')], [['share of wire', 'spread of wires']])" ]
+}
+
 @test "leaf switches are tried between pairs and all" {
   site
   cat >topology <<'TEXT'

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Stage wires: each network card between two hosts by comm-gpu, against the rate of its port."""
+
+import re
+
+import stages
+import timing
+from hosts import fold
+from steps import failed_checks, rows_by_host
+
+UP = ("active", "up")
+PATH = "path of the bytes"
+OVER_TCP = re.compile(r" left (\S+) over TCP while ")
+
+
+def cards_of(host):
+    """Number of cards to which comm-gpu binds ranks: up, and not slower than half the fastest."""
+    rates = [
+        card.get("rate_gbps", 0) for card in host.get("network", ()) if card.get("state") in UP
+    ]
+    return sum(0 < max(rates) <= 2 * rate for rate in rates)
+
+
+def wires(run, names):
+    """Return the hosts whose cards reach the policy's limits, alone and all at once."""
+    if len(names) < 2 or not run.has("comm-gpu"):
+        return names
+    if "--stages" in getattr(run.a, "given", {}):
+        stages.inventories(run)  # otherwise they are known already
+    cards = {name: cards_of(run.document(f"inventory-{name}") or {}) for name in names}
+    known = [name for name in names if cards[name]]
+    if len(known) < 2:
+        return names
+    pairs = next(stages.rounds_of(known, 1))
+    done = measured(run, pairs, cards)
+    if len(known) % 2:
+        met = {name for pair in pairs for name in pair}
+        done.update(
+            measured(run, [(name, pairs[0][0]) for name in known if name not in met], cards)
+        )
+    for pair, step in done.items():
+        if step["outcome"] in ("usage", "environment"):
+            run.notes.append(f"not judged: network cards of {fold(pair)} ({step['why']})")
+        elif step["outcome"] not in ("pass", "slow"):
+            run.find(step["outcome"], list(pair), step["why"], step)
+    bad = slow_cards(run, done, cards)
+    return [name for name in names if name not in bad]
+
+
+def measured(run, pairs, cards):
+    """{pair: step} of those for which there was time."""
+    options = ["--parts", "wires", "-t", f"{timing.WIRES * run.a.seconds:g}"]
+    options += stages.backend_of(run.a.options)
+    jobs = [
+        (
+            stages.pair_name(pair, "wires"),
+            list(pair),
+            {"program": "comm-gpu", "per_host": min(map(cards.get, pair)), "options": options},
+        )
+        for pair in pairs
+    ]
+    done = run.together("wires", jobs)
+    for step in done.values():
+        noticed(run, step)
+    return {pair: done[name] for pair in pairs if (name := stages.pair_name(pair, "wires")) in done}
+
+
+def slow_cards(run, done, cards):
+    """Either end of a wire may be slow: blame a host whose card is slow with another host, too."""
+    good = [name for pair, step in done.items() if step["outcome"] == "pass" for name in pair]
+    bad = set()
+    for pair in [pair for pair, step in done.items() if step["outcome"] == "slow"]:
+        again = measured(run, list(zip(pair, good)), cards)
+        guilty = {one[0]: step for one, step in again.items() if step["outcome"] == "slow"}
+        for name, step in guilty.items() or [(None, done[pair])]:
+            document = run.document(step["name"])
+            wires_ = [row["wire"] for row in document["ranks"] if row["wire"]["share"] is not None]
+            run.find(
+                "slow" if name else "path",
+                [name] if name else list(pair),
+                step["why"],
+                step,
+                device=min(wires_, key=lambda wire: wire["share"])["card"],
+                checks=failed_checks(document),
+            )
+        bad.update(guilty)
+    return bad
+
+
+def noticed(run, step):
+    """Report what the counters of comm-gpu prove: bytes that left by TCP beside a faster port."""
+    document = run.document(step["name"]) or {}
+    for text in document.get("findings", ()):
+        own = OVER_TCP.search(text)
+        hosts = [
+            name
+            for name, rows in rows_by_host(step, document).items()
+            if own and rows[0]["host"] == own[1]
+        ]
+        if not any(one["checks"] == [PATH] and one["hosts"] == hosts for one in run.findings):
+            run.find("path", hosts or step["hosts"], text, step, checks=[PATH])
