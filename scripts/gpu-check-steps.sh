@@ -144,7 +144,7 @@ END
 # A compiler that spoils the second kernel of a pair fails: in its machine code no word may take more instructions.
 pairs_sass() {
   command -v cuobjdump >/dev/null || command -v nvdisasm >/dev/null || skip "neither cuobjdump nor nvdisasm was found"
-  local input=$source_folder/tools/memory/cuda/pairs.cu
+  local input=$source_folder/doc/pairs.cu
   command -v nvcc >/dev/null || input=$build/mem-gpu
   "$python" "$source_folder/scripts/isa-report" --isa sass --pairs --json "$out/json/isa-pairs.json" "$input"
   note "$(value isa-pairs '", ".join("%s %.2f to %.2f" % (p["pair"], p["before"], p["after"]) for p in d["inputs"][0]["pairs"] if p["asserted"])') instructions a word"
@@ -174,7 +174,7 @@ roofline() {
   if "$source_folder/scripts/dram-traffic" -s "$1" -k stream,temporal2,temporal3 -o "$out/json/traffic.json" "$himeno"; then
     kernels=$kernels${kernels:+,}$out/json/traffic.json
   fi
-  instrument roofline --roofline --pairs -t 3 ${kernels:+--kernels "$kernels"}
+  instrument roofline --roofline -t 3 ${kernels:+--kernels "$kernels"}
   note "$(value roofline '", ".join("%s %.1f TFLOPS" % (p["type"], p["gflops"] / 1e3) for p in d["roofline"]["peaks"])')"
 }
 

@@ -36,7 +36,7 @@ OPENCL_DIRECTORIES = {
     ),
     "tools/memory/opencl": (
         ("common.cl",),
-        "LINE=128 SUM_GROUP=256 TILE_GROUP=256 TILE_WORDS=8 PAIR_LANES=32 PAIR_SHARED_WORDS=1024",
+        "LINE=128 SUM_GROUP=256 TILE_GROUP=256 TILE_WORDS=8",
     ),
     "comm/halo/opencl": ((), "GROUP=256 EACH=4"),
 }

@@ -13,7 +13,7 @@ value() {
 
 # needs_gcn: clang and its libraries; needs_nvcc
 needs_gcn() {
-  "$report" --isa gcn --json probe.json "$top_srcdir/tools/memory/opencl/pairs.cl" >probe 2>&1 || skip "$(cat probe)"
+  "$report" --isa gcn --json probe.json "$top_srcdir/doc/pairs.cl" >probe 2>&1 || skip "$(cat probe)"
 }
 needs_nvcc() { command -v nvcc >/dev/null || skip "there is no nvcc"; }
 
@@ -154,7 +154,7 @@ END
 
 @test "PTX of clang: no pair's second kernel takes more than its first" {
   needs_gcn
-  "$report" --isa ptx --pairs --json ptx.json "$top_srcdir/tools/memory/opencl/pairs.cl"
+  "$report" --isa ptx --pairs --json ptx.json "$top_srcdir/doc/pairs.cl"
   [ "$(value ptx.json 'all(p["after"] <= p["before"] for p in d["inputs"][0]["pairs"] if p["asserted"])')" = True ]
 }
 

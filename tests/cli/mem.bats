@@ -29,12 +29,11 @@ follows_schema() { has_jsonschema && follows mem "$1"; }
 }
 
 @test "OpenCL devices, if present: every section, and each distribution of elements" {
-  run --separate-stderr quick -b opencl --copies --mixes --latency --roofline --pairs --sizes 64K --streams 16 --footprint 16K --json cl.json
+  run --separate-stderr quick -b opencl --copies --mixes --latency --roofline --sizes 64K --streams 16 --footprint 16K --json cl.json
   [ "$status" -ne 3 ] || skip "$stderr"
   expect_status 0
   follows_schema cl.json
   [ "$(json cl.json '{(p["assign"], p["width"], p["paced"]) for p in d["copies"]["points"]} == {(a, w, p) for a in ("cyclic", "block", "group") for w in (4, 16) for p in (False, True)}')" = True ]
-  [ "$(json cl.json 'len(d["pairs"]), all(p["before_gwords"]["median"] > 0 for p in d["pairs"])')" = "6 True" ]
 }
 
 @test "the roofline has ceilings, points from 1/16 to 512 operations a byte, and kernels of other documents" {
@@ -163,12 +162,6 @@ damaged() {
   damaged 1 'reading from L1: the sum is' --roofline --sizes 1M
   damaged 9 'multiply-adds for each 16 bytes: the sum is' --roofline --sizes 1M
 }
-@test "damage is found in a kernel of a pair" {
-  HIMENO_MEM_CORRUPT=3 run quick -b opencl --pairs
-  [ "$status" -ne 3 ] || skip "$output"
-  expect_status 4
-  [[ $output == *'pair "pixel a thread, row a thread", before: word'* ]]
-}
 
 # says CODE PATTERN ARGUMENT...: ends with CODE and one line on standard error that matches; nothing on standard output.
 says() {
@@ -223,7 +216,6 @@ says() {
   says 2 '--footprint 1K: must be' --footprint 1K
   says 2 '--footprint 1M,2M: must be one size' --footprint 1M,2M
 }
-@test "a section that the backend has not" { says 2 '--pairs: backend cpu has no kernel pairs, cuda and opencl have' -b cpu --pairs; }
 @test "documents that cannot be placed" {
   says 2 '--kernels goes with --roofline' --kernels some.json
   says 3 '--kernels none.json: the file cannot be read' -b cpu --roofline --kernels none.json

@@ -19,32 +19,10 @@ static void pacing_pays_from_where_it_gains_with_every_more_streams(void **state
   assert_int_equal(mem_pacing_from(&copies, 4), 0);
 }
 
-static void a_pair_gains_what_its_second_kernel_does_more_in_a_second(void **state)
-{
-  const struct mem_ops ops = {.backend = "null"};
-  struct gpu_device device = {.backend = NULL};
-  struct mem_run run = {.config = {.sections = {.pairs = 1}},
-                        .rig = {.device = &device, .ops = &ops},
-                        .n_pairs = 1,
-                        .pairs = {{"a pair", 7, {.n = 1, .median = 2e9}, {.n = 1, .median = 3e9}}}};
-  struct doc d;
-  doc_open(&d, 0);
-  mem_document(&d, &run);
-  json_t *document = doc_close(&d), *pairs = json_object_get(document, "pairs");
-  const json_t *pair = json_array_get(pairs, 0);
-  (void)state;
-  assert_int_equal(json_array_size(pairs), 1);
-  assert_true(json_real_value(json_object_get(pair, "ratio")) == 1.5);
-  assert_true(json_real_value(json_object_get(json_object_get(pair, "before_gwords"), "median")) == 2);
-  assert_true(json_real_value(json_object_get(json_object_get(pair, "after_gwords"), "median")) == 3);
-  json_decref(document);
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pacing_pays_from_where_it_gains_with_every_more_streams),
-      cmocka_unit_test(a_pair_gains_what_its_second_kernel_does_more_in_a_second),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

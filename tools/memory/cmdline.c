@@ -13,16 +13,7 @@
 #define MOST   ((uint64_t)1 << 52)
 
 /* Readers of an option: the sections, and copies on a device with thread blocks. */
-enum {
-  COPIES = 1,
-  MIXES = 2,
-  LATENCY = 4,
-  HOST = 8,
-  ROOFLINE = 16,
-  PAIRS = 32,
-  SECTIONS = 63,
-  GPU_COPIES = 64
-};
+enum { COPIES = 1, MIXES = 2, LATENCY = 4, HOST = 8, ROOFLINE = 16, SECTIONS = 31, GPU_COPIES = 32 };
 
 static int mem_values_have(const struct mem_values *values, uint64_t value)
 {
@@ -131,9 +122,6 @@ static const struct option_spec options[] = {
     {"roofline", 0, SECTIONS, OPTION_FLAG(sections.roofline),
      "Measure a roofline: peak bandwidth and arithmetic, and kernels with 1/16 to 512 operations "
      "per byte."},
-    {"pairs", 0, SECTIONS, OPTION_FLAG(sections.pairs),
-     "For developers, on GPUs: measure kernels before and after an optimisation of their address "
-     "computations. scripts/isa-report --pairs counts their instructions."},
     {"backend", 'b', OPTION_LISTED | SECTIONS, OPTION_CUSTOM(backend, parse_backend, "NAME"),
      "Select the backend: auto, cuda, opencl or cpu. auto takes CUDA, then a GPU by OpenCL, then the CPU "
      "(default: auto).",
@@ -188,7 +176,7 @@ static status_t mem_options_check(void *config)
 {
   struct mem_config *c = config;
   struct mem_sections *s = &c->sections;
-  if (!(s->copies | s->mixes | s->latency | s->host | s->roofline | s->pairs))
+  if (!(s->copies | s->mixes | s->latency | s->host | s->roofline))
     s->copies = s->mixes = s->latency = s->host = 1;
   return STATUS_OK;
 }
@@ -217,8 +205,8 @@ const struct option_program mem_options = {
 void mem_cmdline_ignore(const struct mem_config *c, int blocks)
 {
   const struct mem_sections *s = &c->sections;
-  const int asked[] = {s->copies, s->mixes, s->latency, s->host, s->roofline, s->pairs};
-  static const char *const names[] = {"copies", "mixes", "latency", "host", "roofline", "pairs"};
+  const int asked[] = {s->copies, s->mixes, s->latency, s->host, s->roofline};
+  static const char *const names[] = {"copies", "mixes", "latency", "host", "roofline"};
   char text[96];
   int readers = 0;
   for (int n = 0, at = 0; n < (int)(sizeof asked / sizeof asked[0]); n++) {

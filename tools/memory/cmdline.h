@@ -15,9 +15,9 @@ struct mem_values {
   int n;
 };
 
-/** Sections to measure; none given: all but the roofline and the pairs. */
+/** Sections to measure; none given: all but the roofline. */
 struct mem_sections {
-  int copies, mixes, latency, host, roofline, pairs;
+  int copies, mixes, latency, host, roofline;
 };
 
 enum { MEM_PACE_BOTH, MEM_PACE_FREE, MEM_PACE_PACED };

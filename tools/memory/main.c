@@ -38,10 +38,11 @@ static status_t sections_run(void)
     int asked;
     const char *name;
     status_t (*run)(struct mem_run *run);
-  } sections[] = {
-      {s->copies, "copies", mem_copies_run},       {s->mixes, "mixes of reads and writes", mem_mixes_run},
-      {s->latency, "latency", mem_latency_run},    {s->host, "the host's memory", mem_host_run},
-      {s->roofline, "roofline", mem_roofline_run}, {s->pairs, "pairs of kernels", mem_pairs_run}};
+  } sections[] = {{s->copies, "copies", mem_copies_run},
+                  {s->mixes, "mixes of reads and writes", mem_mixes_run},
+                  {s->latency, "latency", mem_latency_run},
+                  {s->host, "the host's memory", mem_host_run},
+                  {s->roofline, "roofline", mem_roofline_run}};
   const int n = (int)(sizeof sections / sizeof *sections);
   int all = 0, now = 0;
   for (int i = 0; i < n; i++) all += sections[i].asked != 0;

@@ -32,7 +32,7 @@ static void mem_config_document(struct doc *d, const struct mem_run *run)
     doc_flag(d, "latency", 0, "", s->latency);
     doc_flag(d, "host", 0, "", s->host);
     doc_flag(d, "roofline", 0, "", s->roofline);
-    doc_flag(d, "pairs", 0, "", s->pairs);
+    doc_flag(d, "pairs", 0, "True in earlier documents alone.", 0);
     doc_end(d);
   }
   doc_real(d, "seconds", DOC_POSITIVE, "s", "Of samples in each section.", run->config.seconds);
@@ -320,27 +320,6 @@ static void roofline_document(struct doc *d, const struct mem_run *run)
   doc_end(d);
 }
 
-static void pairs_document(struct doc *d, const struct mem_run *run)
-{
-  if (!doc_list(d, "pairs", DOC_NULLABLE,
-                "Kernels before and after their addresses were made cheaper, 1e9 words per second; null if "
-                "not asked "
-                "for.",
-                run->config.sections.pairs))
-    return;
-  for (int i = 0; doc_each(d, i, run->n_pairs); i++) {
-    const struct mem_pair_point *p = &run->pairs[i];
-    if (!doc_object(d, NULL, 0, "", 1)) continue;
-    doc_text(d, "name", 0, "", p->name);
-    doc_whole(d, "words", DOC_POSITIVE, "", p->words);
-    rate_document(d, "before_gwords", "", &p->before, 1e9);
-    rate_document(d, "after_gwords", "", &p->after, 1e9);
-    doc_real(d, "ratio", DOC_POSITIVE, "", "After over before.", p->after.median / p->before.median);
-    doc_end(d);
-  }
-  doc_end(d);
-}
-
 void mem_document(struct doc *d, const struct mem_run *run)
 {
   static const char *const verdicts[] = {"pass", "wrong"};
@@ -360,5 +339,5 @@ void mem_document(struct doc *d, const struct mem_run *run)
   latency_document(d, run);
   host_document(d, run);
   roofline_document(d, run);
-  pairs_document(d, run);
+  if (doc_list(d, "pairs", DOC_NULLABLE, "Only in earlier documents.", 0)) doc_end(d);
 }

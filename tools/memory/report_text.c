@@ -95,7 +95,7 @@ static void print_methods(const struct mem_run *run, FILE *out)
   }
 }
 
-/* ---- mixes, host, pairs ---- */
+/* ---- mixes, host ---- */
 
 static void print_rate(const char *name, const struct stats_summary *s, double most, const char *unit,
                        FILE *out)
@@ -140,17 +140,6 @@ static void mem_print_host(const struct mem_run *run, FILE *out)
     snprintf(name, sizeof name, "%d thread%s %s%s", p->threads, p->threads > 1 ? "s" : " ", p->access,
              p->streaming ? ", non-temporal" : "");
     print_rate(name, &p->rate, most, "GB/s", out);
-  }
-}
-
-static void mem_print_pairs(const struct mem_run *run, FILE *out)
-{
-  fprintf(out,
-          "\n  kernels before and after cheaper addresses, 10^9 words per second: before, after, ratio\n");
-  for (int i = 0; i < run->n_pairs; i++) {
-    const struct mem_pair_point *p = &run->pairs[i];
-    fprintf(out, "    %-46s %9.2f %9.2f %8.2f\n", p->name, p->before.median / 1e9, p->after.median / 1e9,
-            p->after.median / p->before.median);
   }
 }
 
@@ -233,7 +222,6 @@ void mem_report_text(const struct mem_run *run, FILE *out)
   if (run->latency.n) print_latency(run, out);
   if (run->n_host) mem_print_host(run, out);
   if (run->roofline.n_points) print_roofline(run, out);
-  if (run->n_pairs) mem_print_pairs(run, out);
 }
 
 static void mem_list_backend(const struct gpu_backend *backend, int devices, FILE *out)
@@ -241,8 +229,8 @@ static void mem_list_backend(const struct gpu_backend *backend, int devices, FIL
   const struct mem_ops *ops = mem_ops_find(backend->name);
   (void)devices;
   if (!ops) return;
-  fprintf(out, "    measures   copies (%s), mixes, latency%s, host, roofline%s\n", ops->native,
-          ops->trace ? " with the cycles of single loads" : "", ops->pair ? ", pairs" : "");
+  fprintf(out, "    measures   copies (%s), mixes, latency%s, host, roofline\n", ops->native,
+          ops->trace ? " with the cycles of single loads" : "");
 }
 
 void mem_report_list(const struct gpu_backend *asked, FILE *out)

@@ -143,14 +143,6 @@ struct mem_roofline {
   int n_traffic;
 };
 
-/* ---- pairs ---- */
-
-struct mem_pair_point {
-  const char *name;
-  uint64_t words;
-  struct stats_summary before, after; /**< words a second */
-};
-
 /** The device and kernels of all sections, and the number of results that were compared. */
 struct mem_rig {
   struct gpu_device *device;
@@ -174,8 +166,6 @@ struct mem_run {
   struct mem_host_point *host;
   int n_host;
   struct mem_roofline roofline;
-  struct mem_pair_point pairs[MEM_PAIRS];
-  int n_pairs;
 };
 
 /* The sections. STATUS_WRONG: a result differs; what was measured before it can be reported. */
@@ -184,7 +174,6 @@ status_t mem_mixes_run(struct mem_run *run);
 status_t mem_latency_run(struct mem_run *run);
 status_t mem_host_run(struct mem_run *run);
 status_t mem_roofline_run(struct mem_run *run);
-status_t mem_pairs_run(struct mem_run *run);
 
 /** \brief Refuses --threads beyond the \a most of a device. STATUS_ENVIRONMENT. */
 status_t mem_threads_check(const struct mem_values *threads, int most, const char *device);

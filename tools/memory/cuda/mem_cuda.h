@@ -51,8 +51,6 @@ status_t mem_cuda_ring_fill(struct mem_exec *exec, struct gpu_queue *queue, stru
 status_t mem_cuda_flops(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
 status_t mem_cuda_peak(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                        struct gpu_mem sum, double *flop, double *expect);
-status_t mem_cuda_pair(struct mem_exec *exec, struct gpu_queue *queue, int pair, int after,
-                       struct gpu_mem mem, int n, int rows);
 
 /** \brief flops() of a matrix unit. */
 status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);

@@ -131,5 +131,4 @@ const struct mem_ops mem_ops_cuda = {
     .window = mem_cuda_window,
     .flops = mem_cuda_flops,
     .peak = mem_cuda_peak,
-    .pair = mem_cuda_pair,
 };

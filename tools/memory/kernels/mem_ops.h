@@ -100,25 +100,6 @@ struct mem_flops {
       threads;
 };
 
-/** Kernel pairs: what the 2015 article on address arithmetic in SASS and GCN ISA changed, before
- * and after. Each kernel treats `rows` rows of `n` words and writes every word of its result;
- * scripts/isa-report counts the instructions of cuda/pairs.cu and opencl/pairs.cl. */
-enum mem_pair {
-  MEM_PAIR_POINTER, /**< index product, pointer increment */
-  MEM_PAIR_ROW,     /**< a pixel a thread, a row a thread */
-  /** a pixel a thread, a column a thread: neighbours stay on neighbouring words */
-  MEM_PAIR_COLUMN,
-  MEM_PAIR_SCALAR, /**< vector address, scalar address with the lane added last */
-  MEM_PAIR_BYTE,   /**< vector address, byte pointer */
-  MEM_PAIR_SHARED, /**< two shared arrays, one with constant offsets */
-  MEM_PAIRS
-};
-
-/** Lanes of the groups of the scalar, byte and shared pairs, and words of their rows' steps. */
-#define MEM_PAIR_LANES 32
-/** Words of each of the two shared arrays. */
-#define MEM_PAIR_SHARED_WORDS 1024
-
 /** Ways to launch one kernel: "256 threads a block, 1 word a thread", ... */
 struct mem_shapes {
   int n;
@@ -175,9 +156,6 @@ struct mem_ops {
    * peak. */
   status_t (*peak)(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                    struct gpu_mem sum, double *flop, double *expect);
-  /** \brief A kernel of a pair (enum mem_pair) on `rows` rows of `n` words. */
-  status_t (*pair)(struct mem_exec *exec, struct gpu_queue *queue, int pair, int after, struct gpu_mem mem,
-                   int n, int rows);
 };
 
 /** Hops that a trace can keep. */

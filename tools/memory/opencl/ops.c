@@ -11,7 +11,6 @@
 #include "tools/memory/opencl/common_cl.h"
 #include "tools/memory/opencl/copy_cl.h"
 #include "tools/memory/opencl/mix_cl.h"
-#include "tools/memory/opencl/pairs_cl.h"
 
 #define GROUP_MAX  256
 #define TILE_WORDS 4
@@ -37,17 +36,7 @@
   K(combine_3)                                                                                               \
   K(combine_13)                                                                                              \
   K(window_read)                                                                                             \
-  K(flops)                                                                                                   \
-  K(pair_pointer_before)                                                                                     \
-  K(pair_pointer_after)                                                                                      \
-  K(pair_row_before)                                                                                         \
-  K(pair_row_after)                                                                                          \
-  K(pair_column_after)                                                                                       \
-  K(pair_scalar_before)                                                                                      \
-  K(pair_scalar_after)                                                                                       \
-  K(pair_byte_after)                                                                                         \
-  K(pair_shared_before)                                                                                      \
-  K(pair_shared_after)
+  K(flops)
 
 #define NUMBER(name) KERNEL_##name,
 enum kernel { CL_ALL(NUMBER) KERNELS };
@@ -77,17 +66,16 @@ static uint64_t line_bytes(const struct mem_opencl_exec *x)
 
 static status_t mem_opencl_build(struct mem_opencl_exec *x)
 {
-  static const char *const parts[] = {memory_common_cl, memory_copy_cl, memory_mix_cl, memory_pairs_cl};
+  static const char *const parts[] = {memory_common_cl, memory_copy_cl, memory_mix_cl};
   char options[200];
   size_t bytes = 1;
-  for (int n = 0; n < 4; n++) bytes += strlen(parts[n]);
+  for (int n = 0; n < 3; n++) bytes += strlen(parts[n]);
   char *source = calloc(bytes, 1);
   if (!source) return log_fail(STATUS_ENVIRONMENT, "out of host memory for OpenCL sources");
-  for (int n = 0; n < 4; n++) strcat(source, parts[n]);
+  for (int n = 0; n < 3; n++) strcat(source, parts[n]);
   snprintf(options, sizeof options,
-           "-cl-std=CL1.2 -D LINE=%d -D SUM_GROUP=%zu -D TILE_GROUP=%zu -D TILE_WORDS=%d -D PAIR_LANES=%d -D "
-           "PAIR_SHARED_WORDS=%d",
-           (int)line_bytes(x), x->group, x->group, TILE_WORDS, MEM_PAIR_LANES, MEM_PAIR_SHARED_WORDS);
+           "-cl-std=CL1.2 -D LINE=%d -D SUM_GROUP=%zu -D TILE_GROUP=%zu -D TILE_WORDS=%d", (int)line_bytes(x),
+           x->group, x->group, TILE_WORDS);
   status_t status = opencl_program_build(x->device, source, options, &x->program);
   free(source);
   return status;
@@ -329,7 +317,7 @@ static status_t cl_chase(struct mem_exec *exec, struct gpu_queue *queue, struct 
   return STATUS_OK;
 }
 
-/* ---- roofline and pairs ---- */
+/* ---- roofline ---- */
 
 static status_t cl_window(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *w)
 {
@@ -351,31 +339,6 @@ static status_t cl_flops(struct mem_exec *exec, struct gpu_queue *queue, struct 
   return fill_device(exec, queue, KERNEL_flops, ARGS(ARG(from), ARG(n), ARG(flop16), ARG(sum)));
 }
 
-static status_t cl_pair(struct mem_exec *exec, struct gpu_queue *queue, int pair, int after,
-                        struct gpu_mem mem, int n, int rows)
-{
-  struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
-  static const enum kernel kernels[MEM_PAIRS][2] = {
-      [MEM_PAIR_POINTER] = {KERNEL_pair_pointer_before, KERNEL_pair_pointer_after},
-      [MEM_PAIR_ROW] = {KERNEL_pair_row_before, KERNEL_pair_row_after},
-      [MEM_PAIR_COLUMN] = {KERNEL_pair_row_before, KERNEL_pair_column_after},
-      [MEM_PAIR_SCALAR] = {KERNEL_pair_scalar_before, KERNEL_pair_scalar_after},
-      [MEM_PAIR_BYTE] = {KERNEL_pair_scalar_before, KERNEL_pair_byte_after},
-      [MEM_PAIR_SHARED] = {KERNEL_pair_shared_before, KERNEL_pair_shared_after}};
-  enum kernel kernel = kernels[pair][after];
-  cl_mem buffer = mem.handle;
-  cl_int words = n, lines = rows;
-  size_t lanes = x->group < 128 ? x->group : 128;
-  if (pair == MEM_PAIR_SCALAR || pair == MEM_PAIR_BYTE)
-    return mem_opencl_launch(exec, queue, kernel, (size_t)rows, 1, 2 * MEM_PAIR_LANES,
-                             ARGS(ARG(buffer), ARG(words)));
-  int columns = kernel == KERNEL_pair_row_before || kernel == KERNEL_pair_column_after;
-  size_t items = (size_t)(columns ? n : rows);
-  return mem_opencl_launch(exec, queue, kernel, (items + lanes - 1) / lanes,
-                           kernel == KERNEL_pair_row_before ? (size_t)rows : 1, lanes,
-                           ARGS(ARG(buffer), ARG(words), ARG(lines)));
-}
-
 const struct mem_ops mem_ops_opencl = {
     .backend = "opencl",
     .native = "clEnqueueCopyBuffer",
@@ -390,5 +353,4 @@ const struct mem_ops mem_ops_opencl = {
     .chase = cl_chase,
     .window = cl_window,
     .flops = cl_flops,
-    .pair = cl_pair,
 };

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel pairs of the article: what the compiler makes of addresses, before and after. As in
- * pairs.cl. */
-#include "tools/memory/cuda/mem_cuda.h"
+/* Kernel pairs after the article of 2015 on address arithmetic: what the compiler makes of
+ * addresses, before and after. scripts/isa-report --pairs counts their instructions. Each kernel
+ * treats `rows` rows of `n` words and writes every word of its result. As in pairs.cl. */
 
-#define THREADS 128
+/* Lanes of the groups of the scalar and byte pairs, and words of their rows' steps. */
+#define PAIR_LANES 32
+/* Words of each of the two shared arrays. */
+#define PAIR_SHARED_WORDS 1024
 
 static __device__ __forceinline__ int op(int x)
 {
@@ -64,35 +67,35 @@ extern "C" __global__ void pair_column_after(int *mem, int n, int rows)
 extern "C" __global__ void pair_scalar_before(int *mem, int n)
 {
   int lane = threadIdx.x;
-  if (lane < MEM_PAIR_LANES) {
-    int *p = mem + (size_t)blockIdx.x * n * MEM_PAIR_LANES;
-    for (int i = lane; i < n * MEM_PAIR_LANES; i += MEM_PAIR_LANES) p[i]++;
+  if (lane < PAIR_LANES) {
+    int *p = mem + (size_t)blockIdx.x * n * PAIR_LANES;
+    for (int i = lane; i < n * PAIR_LANES; i += PAIR_LANES) p[i]++;
   }
 }
 
 extern "C" __global__ void pair_scalar_after(int *mem, int n)
 {
   int lane = threadIdx.x;
-  int *p = mem + (size_t)blockIdx.x * n * MEM_PAIR_LANES;
-  for (int i = 0; i < n * MEM_PAIR_LANES; i += MEM_PAIR_LANES)
-    if (lane < MEM_PAIR_LANES) p[i + lane]++;
+  int *p = mem + (size_t)blockIdx.x * n * PAIR_LANES;
+  for (int i = 0; i < n * PAIR_LANES; i += PAIR_LANES)
+    if (lane < PAIR_LANES) p[i + lane]++;
 }
 
 extern "C" __global__ void pair_byte_after(int *mem, int n)
 {
   int lane = threadIdx.x;
-  if (lane < MEM_PAIR_LANES) {
-    char *p = (char *)(mem + (size_t)blockIdx.x * n * MEM_PAIR_LANES + lane);
-    int bytes = n * MEM_PAIR_LANES * (int)sizeof(int);
-    for (int i = 0; i < bytes; i += MEM_PAIR_LANES * (int)sizeof(int)) (*(int *)(p + i))++;
+  if (lane < PAIR_LANES) {
+    char *p = (char *)(mem + (size_t)blockIdx.x * n * PAIR_LANES + lane);
+    int bytes = n * PAIR_LANES * (int)sizeof(int);
+    for (int i = 0; i < bytes; i += PAIR_LANES * (int)sizeof(int)) (*(int *)(p + i))++;
   }
 }
 
 /* Each thread adds two shared arrays up, word by word, into a row of its own. */
 extern "C" __global__ void pair_shared_before(int *mem, int n, int rows)
 {
-  __shared__ int a[MEM_PAIR_SHARED_WORDS];
-  __shared__ int b[MEM_PAIR_SHARED_WORDS];
+  __shared__ int a[PAIR_SHARED_WORDS];
+  __shared__ int b[PAIR_SHARED_WORDS];
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   for (int i = threadIdx.x; i < n; i += blockDim.x) {
     a[i] = i;
@@ -106,8 +109,8 @@ extern "C" __global__ void pair_shared_before(int *mem, int n, int rows)
 
 extern "C" __global__ void pair_shared_after(int *mem, int n, int rows)
 {
-  __shared__ int ab[2 * MEM_PAIR_SHARED_WORDS];
-  int *a = ab, *b = ab + MEM_PAIR_SHARED_WORDS;
+  __shared__ int ab[2 * PAIR_SHARED_WORDS];
+  int *a = ab, *b = ab + PAIR_SHARED_WORDS;
   int row = blockIdx.x * blockDim.x + threadIdx.x;
   for (int i = threadIdx.x; i < n; i += blockDim.x) {
     a[i] = i;
@@ -117,33 +120,4 @@ extern "C" __global__ void pair_shared_after(int *mem, int n, int rows)
   if (row >= rows) return;
   int *p = mem + (size_t)row * n;
   for (int i = 0; i < n; i++) p[i] = a[i] + b[i];
-}
-
-static unsigned pair_groups(int items)
-{
-  return (unsigned)((items + THREADS - 1) / THREADS);
-}
-
-status_t mem_cuda_pair(struct mem_exec *, struct gpu_queue *queue, int pair, int after, struct gpu_mem memory,
-                       int n, int rows)
-{
-  int *mem = (int *)memory.handle;
-  cudaStream_t stream = cuda_queue_handle(queue);
-  if (pair == MEM_PAIR_POINTER)
-    (after ? pair_pointer_after : pair_pointer_before)<<<pair_groups(rows), THREADS, 0, stream>>>(mem, n,
-                                                                                                  rows);
-  else if (pair == MEM_PAIR_ROW && after)
-    pair_row_after<<<pair_groups(rows), THREADS, 0, stream>>>(mem, n, rows);
-  else if (pair == MEM_PAIR_COLUMN && after)
-    pair_column_after<<<pair_groups(n), THREADS, 0, stream>>>(mem, n, rows);
-  else if (pair == MEM_PAIR_ROW || pair == MEM_PAIR_COLUMN)
-    pair_row_before<<<dim3(pair_groups(n), (unsigned)rows), THREADS, 0, stream>>>(mem, n, rows);
-  else if (pair == MEM_PAIR_SHARED)
-    (after ? pair_shared_after : pair_shared_before)<<<pair_groups(rows), THREADS, 0, stream>>>(mem, n, rows);
-  else if (!after)
-    pair_scalar_before<<<(unsigned)rows, 64, 0, stream>>>(mem, n);
-  else
-    (pair == MEM_PAIR_SCALAR ? pair_scalar_after : pair_byte_after)<<<(unsigned)rows, 64, 0, stream>>>(mem,
-                                                                                                       n);
-  return mem_cuda_launched("launching a kernel of a pair");
 }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Kernel pairs of the article: what the compiler makes of addresses, before and after. As in
-// cuda/pairs.cu, which tells what each does.
+// Kernel pairs after the article of 2015 on address arithmetic, as in pairs.cu, which describes
+// them.
 
-#ifndef PAIR_LANES
-#define PAIR_LANES 32
-#endif
-#ifndef PAIR_SHARED_WORDS
+#define PAIR_LANES        32
 #define PAIR_SHARED_WORDS 1024
-#endif
 
 int op(int x)
 {
