@@ -4,15 +4,18 @@
 #include "gpu/qpu/asm/asm.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "gpu/qpu/asm/state.h"
 #include "gpu/qpu/asm/hazard.h"
 
+#define MAX_FILE_BYTES  (16 << 20)
 #define LINE_MAX_LENGTH 4000
 #define MAX_NESTING     40
 #define MAX_LINES_RUN   2000000 /* in one pass: a runaway .rep ends with a message */
@@ -86,9 +89,13 @@ static status_t add_text(struct qpu_asm *as, const char *text, size_t length, co
 
 static status_t add_file(struct qpu_asm *as, const char *path)
 {
-  char *text;
   size_t length;
-  RETURN_IF_FAILED(qpu_file_read(path, &text, &length));
+  char *text = file_read(path, MAX_FILE_BYTES, &length);
+  if (!text && errno == EFBIG)
+    return log_fail(STATUS_USAGE, "%s is larger than %d bytes", path, MAX_FILE_BYTES);
+  if (!text)
+    return log_fail(STATUS_ENVIRONMENT, "cannot read %s: %s", path,
+                    errno == EINVAL ? "not a regular file" : strerror(errno));
   status_t status = add_text(as, text, length, path);
   free(text);
   return status;

@@ -35,10 +35,6 @@ struct qpu_program {
 
 void qpu_program_free(struct qpu_program *program);
 
-/** \brief The content of a file, terminated by a zero; the caller frees it. STATUS_USAGE if it is
- * too large for a program, STATUS_ENVIRONMENT if it cannot be read. */
-status_t qpu_file_read(const char *path, char **bytes, size_t *n);
-
 /** \brief The program as a C array `name` and an enum of its exported labels' byte addresses,
  * name_LABEL. */
 void qpu_words_write_c(const struct qpu_program *program, const char *name, FILE *out);
