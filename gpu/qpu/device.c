@@ -70,7 +70,6 @@ static status_t qpu_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem 
   }
   piece->next = device->pieces;
   device->pieces = piece;
-  device->held_bytes += piece->bytes;
   mem->handle = piece->host;
   mem->bytes = bytes;
   return STATUS_OK;
@@ -83,7 +82,6 @@ static void qpu_free(struct gpu_device *base, struct gpu_mem *mem)
     struct qpu_piece *piece = *link;
     if (piece->host != mem->handle) continue;
     *link = piece->next;
-    device->held_bytes -= piece->bytes;
     device->machine->free(device, piece);
     free(piece);
     return;

@@ -13,9 +13,8 @@ struct qpu_piece {
   struct qpu_piece *next;
   void *host;
   uint32_t bus;
-  size_t bytes;    /**< as asked for, 4 at least */
-  uint32_t handle; /**< the firmware's, 0 for none */
-  int file;        /**< the kernel's, −1 for none */
+  size_t bytes; /**< as asked for, 4 at least */
+  int file;     /**< the kernel's, −1 for none */
 };
 
 struct qpu_pi;
@@ -26,7 +25,6 @@ struct qpu_device {
   struct qpu_piece *pieces;
   struct qpu_emu *emu;
   struct qpu_pi *pi;
-  uint64_t held_bytes;
 };
 
 struct qpu_machine {

@@ -7,14 +7,7 @@
 #define PROPERTY_CALL _IOWR(100, 0, char *)
 #define VALUES_MAX    4
 
-enum {
-  TAG_ALLOCATE = 0x3000c,
-  TAG_LOCK = 0x3000d,
-  TAG_UNLOCK = 0x3000e,
-  TAG_RELEASE = 0x3000f,
-  TAG_EXECUTE_QPU = 0x30011,
-  TAG_ENABLE_QPU = 0x30012
-};
+enum { TAG_EXECUTE_QPU = 0x30011, TAG_ENABLE_QPU = 0x30012 };
 #define RESPONSE_OK  0x80000000u /* of the whole message, and the bit that a tag was answered */
 #define TAG_ANSWERED 0x80000000u
 
@@ -44,36 +37,10 @@ static int call(int file, uint32_t tag, const uint32_t *values, uint32_t n, uint
   return 0;
 }
 
-/* Of a call of one value. */
-static uint32_t answer_of(int file, uint32_t tag, uint32_t value)
-{
-  uint32_t answer;
-  call(file, tag, &value, 1, &answer);
-  return answer;
-}
-
 int qpu_mailbox_enable(int file, int on)
 {
   uint32_t value = on != 0, answer;
   return call(file, TAG_ENABLE_QPU, &value, 1, &answer) != 0 || answer != 0;
-}
-
-uint32_t qpu_mailbox_allocate(int file, uint32_t bytes, uint32_t alignment, uint32_t flags)
-{
-  uint32_t answer;
-  call(file, TAG_ALLOCATE, (uint32_t[]){bytes, alignment, flags}, 3, &answer);
-  return answer;
-}
-
-uint32_t qpu_mailbox_lock(int file, uint32_t handle)
-{
-  return answer_of(file, TAG_LOCK, handle);
-}
-
-void qpu_mailbox_release(int file, uint32_t handle)
-{
-  answer_of(file, TAG_UNLOCK, handle);
-  answer_of(file, TAG_RELEASE, handle);
 }
 
 /* The third value is "no flush": the firmware flushes its caches before the programs start. */

@@ -16,9 +16,9 @@ static int system_ioctl(int file, unsigned long request, void *argument)
   return ioctl(file, request, argument);
 }
 
-static void *system_map(size_t bytes, int file, off_t offset)
+static void *system_map(size_t bytes, int file)
 {
-  return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, offset);
+  return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 }
 
 static int system_exists(const char *path)

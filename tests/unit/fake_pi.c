@@ -4,27 +4,26 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/mman.h> /* MAP_FAILED */
 
 #include "gpu/qpu/emulator/emu.h"
 #include "gpu/qpu/system.h"
 
 #define MEMORY_BYTES ((size_t)256 << 20)
 #define BUS_BASE     0xc1000000u /* as bus addresses look: an alias, and where the memory lies */
-#define PHYSICAL     0x01000000
 #define PAGE         4096u
 #define JOBS_MAX     12
 #define PIECES       128
 
-enum { FILE_MAILBOX = 1000, FILE_SHARED, FILE_FIRMWARE, FILE_MEMORY = 2000 };
-enum { ALLOCATE = 0x3000c, LOCK, UNLOCK, RELEASE, EXECUTE = 0x30011, ENABLE = 0x30012 };
+enum { FILE_MAILBOX = 1000, FILE_SHARED, FILE_MEMORY = 2000 };
+enum { EXECUTE = 0x30011, ENABLE = 0x30012 };
 
 static struct qpu_emu *emu;
-static uint32_t pieces[PIECES]; /* bus addresses by handle, less one */
-static int piece_locked[PIECES];
+static uint32_t pieces[PIECES]; /* bus addresses */
 static uint64_t held;
 static uint32_t bytes_of[PIECES];
-struct fake_pi *fake_pi;
+static struct fake_pi the_pi;
+struct fake_pi *const fake_pi = &the_pi;
 
 static int piece_new(uint32_t bytes)
 {
@@ -53,7 +52,6 @@ static int fake_open(const char *path, int flags)
   (void)flags;
   int file = strcmp(path, "/dev/vcio") == 0       ? FILE_MAILBOX
              : strcmp(path, "/dev/vcsm-cma") == 0 ? FILE_SHARED
-             : strcmp(path, "/dev/vc-mem") == 0   ? FILE_FIRMWARE
                                                   : -1;
   if (file < 0) fake_pi->raw_opens++;
   errno = fake_pi->forbids_open ? EACCES : ENOENT;
@@ -100,18 +98,13 @@ static ssize_t fake_read_file(const char *path, char *text, size_t size)
 
 /* ---- memory ---- */
 
-static void *fake_map(size_t bytes, int file, off_t offset)
+static void *fake_map(size_t bytes, int file)
 {
-  errno = EPERM;
-  if (fake_pi->refuses_map) return MAP_FAILED;
-  uint32_t bus = file >= FILE_MEMORY ? pieces[file - FILE_MEMORY] : (uint32_t)(offset - PHYSICAL) + BUS_BASE;
-  for (int p = 0; p < PIECES; p++)
-    if (pieces[p] == bus && bus && bytes_of[p] == bytes && (file >= FILE_MEMORY || piece_locked[p])) {
-      fake_pi->mapped++;
-      return qpu_memory_at(qpu_emu_memory(emu), bus);
-    }
-  errno = EINVAL;
-  return MAP_FAILED;
+  const int p = file - FILE_MEMORY;
+  errno = fake_pi->refuses_map ? EPERM : EINVAL;
+  if (fake_pi->refuses_map || p < 0 || p >= PIECES || !pieces[p] || bytes_of[p] != bytes) return MAP_FAILED;
+  fake_pi->mapped++;
+  return qpu_memory_at(qpu_emu_memory(emu), pieces[p]);
 }
 
 static int fake_unmap(void *address, size_t bytes)
@@ -143,30 +136,6 @@ static int shared_alloc(struct shared_alloc *request)
 }
 
 /* ---- the firmware ---- */
-
-static uint32_t firmware_allocate(const uint32_t *values)
-{
-  int p = values[1] != PAGE ? -1 : piece_new(values[0]);
-  fake_pi->flags = values[2];
-  fake_pi->allocated += p >= 0;
-  return (uint32_t)(p + 1);
-}
-
-static uint32_t firmware_lock(uint32_t handle, int on)
-{
-  if (!handle || !pieces[handle - 1] || (on && fake_pi->refuses_lock)) return 0;
-  fake_pi->locked += on - piece_locked[handle - 1];
-  piece_locked[handle - 1] = on;
-  return on ? pieces[handle - 1] : 0;
-}
-
-static uint32_t firmware_release(uint32_t handle)
-{
-  if (!handle || !pieces[handle - 1] || piece_locked[handle - 1]) return 1;
-  piece_drop((int)handle - 1);
-  fake_pi->allocated--;
-  return 0;
-}
 
 static uint32_t firmware_execute(const uint32_t *values)
 {
@@ -200,13 +169,7 @@ static int property_call(uint32_t *words)
   }
   words[1] = 0x80000000u;
   words[4] = 0x80000004u;
-  if (tag == ALLOCATE)
-    *values = firmware_allocate(values);
-  else if (tag == LOCK || tag == UNLOCK)
-    *values = firmware_lock(*values, tag == LOCK);
-  else if (tag == RELEASE)
-    *values = firmware_release(*values);
-  else if (tag == EXECUTE)
+  if (tag == EXECUTE)
     *values = firmware_execute(values);
   else if (tag == ENABLE)
     *values = firmware_enable(*values);
@@ -231,8 +194,6 @@ void fake_pi_be(const char *chip)
 {
   static char compatible[64];
   struct qpu_emu_config config = {.memory_bytes = MEMORY_BYTES, .base = BUS_BASE - PAGE};
-  if (!fake_pi)
-    fake_pi = mmap(NULL, sizeof *fake_pi, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (!emu && qpu_emu_create(&config, &emu) != STATUS_OK) return;
   int n = snprintf(compatible, sizeof compatible, "raspberrypi,some-model%cbrcm,%s", 0, chip);
   *fake_pi = (struct fake_pi){
@@ -242,6 +203,5 @@ void fake_pi_be(const char *chip)
 
 int fake_pi_is_clean(void)
 {
-  return !fake_pi->enabled && !fake_pi->open_files && !fake_pi->open_memories && !fake_pi->mapped &&
-         !fake_pi->allocated && !fake_pi->locked;
+  return !fake_pi->enabled && !fake_pi->open_files && !fake_pi->open_memories && !fake_pi->mapped;
 }

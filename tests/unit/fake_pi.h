@@ -8,26 +8,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What the machine is, and what was done to it. Lies in memory that processes share, so that a
- * test sees what a child left behind. */
+/** What the machine is, and what was done to it. */
 struct fake_pi {
   /** of the device tree, with its ends: "raspberrypi,3-model-b\0brcm,bcm2837" */
   const char *compatible;
   size_t compatible_bytes;
   int has_vcio, has_shared, has_kms;
   const char *config_path, *config; /**< the firmware's settings; NULL where there is no file */
-  int refuses_enable, refuses_lock, refuses_map, refuses_execute, times_out;
+  int refuses_enable, refuses_map, refuses_execute, times_out;
   int forbids_open; /**< EACCES */
 
   int enabled, enables;
   int open_files, open_memories, mapped;
-  int allocated, locked; /**< pieces of the firmware's memory */
-  uint32_t flags;        /**< of the last one */
   int executes;
   int raw_opens; /**< attempts at anything but the devices that the driver is for */
 };
 
-extern struct fake_pi *fake_pi;
+extern struct fake_pi *const fake_pi;
 
 /** \brief Puts the fake in place: a Pi of that chip, "bcm2835" … "bcm2837", all of whose devices
  * work. */
