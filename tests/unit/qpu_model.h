@@ -125,30 +125,6 @@ static inline uint32_t model_mul(int op, uint32_t a, uint32_t b)
   return model_bytes(op, a, b);
 }
 
-static inline int model_carry(int op, uint32_t a, uint32_t b)
-{
-  uint32_t result = model_add(op, a, b);
-  unsigned n = b % 32;
-  switch (op) {
-  case QPU_A_FADD:
-  case QPU_A_FSUB:
-    return (int32_t)result > 0;
-  case QPU_A_ADD:
-    return ((uint64_t)a + b) >> 32 != 0;
-  case QPU_A_SUB:
-    return b > a;
-  case QPU_A_SHR:
-    return n && ((uint64_t)a << 1 >> n & 1);
-  case QPU_A_SHL:
-    return (uint64_t)a << n >> 32 & 1;
-  case QPU_A_MIN:
-  case QPU_A_MAX:
-    return (int64_t)(int32_t)a - (int32_t)b > 0;
-  default:
-    return 0;
-  }
-}
-
 /* Random bits, numbers near each other, special values: whatever a carry, a cancellation or an
  * overflow takes. */
 static inline uint32_t interesting(uint64_t *seed)

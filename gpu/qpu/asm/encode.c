@@ -129,7 +129,7 @@ static status_t add_source(struct builder *b, const struct qpu_value *value, uin
 {
   if (value->rotate) {
     if (slot != SLOT_MUL) return qpu_asm_fail(b->as, "only the mul ALU can rotate a vector");
-    int code = value->rotate == QPU_ROTATE_R5 ? QPU_SMALL_ROTATE_R5 : QPU_SMALL_ROTATE_R5 + value->rotate;
+    const int code = QPU_SMALL_ROTATE + value->rotate;
     if (b->inst.sig == QPU_SIG_SMALL_IMMEDIATE && b->inst.raddr_b != code)
       return qpu_asm_fail(b->as, "one instruction has one rotation");
     if (b->inst.sig != QPU_SIG_SMALL_IMMEDIATE) RETURN_IF_FAILED(set_signal(b, QPU_SIG_SMALL_IMMEDIATE));
@@ -325,7 +325,7 @@ static status_t set_modes(struct builder *b)
     if (!operation) continue;
     const int address = slot == SLOT_ADD ? b->inst.waddr_add : b->inst.waddr_mul;
     const int idle = address == QPU_W_NOP && !operation->setf && operation->cond == QPU_COND_ALWAYS;
-    if (operation->has_branch) return qpu_asm_fail(b->as, "a branch condition belongs to bra or brr");
+    if (operation->has_branch) return qpu_asm_fail(b->as, "a branch condition belongs to brr");
     *(slot == SLOT_ADD ? &b->inst.cond_add : &b->inst.cond_mul) =
         idle ? QPU_COND_NEVER : (uint8_t)operation->cond;
     if (operation->setf && slot == SLOT_MUL && b->inst.op_add != QPU_A_NOP)
@@ -381,39 +381,22 @@ static status_t encode_load(struct builder *b, const struct operation *operation
   return set_modes(b);
 }
 
-static status_t branch_operand(struct builder *b, const struct qpu_value *value)
-{
-  uint32_t bits;
-  if (value->type == QPU_VALUE_REGISTER) {
-    if (b->inst.reg) return qpu_asm_fail(b->as, "a branch has one register operand");
-    if (!(value->reg.read_files & QPU_FILE_A) || value->reg.read_addr > 31 || value->reg.accumulator >= 0)
-      return qpu_asm_fail(b->as, "a branch can add one of ra0 to ra31 only");
-    b->inst.reg = 1;
-    b->inst.raddr_a = value->reg.read_addr;
-    return STATUS_OK;
-  }
-  RETURN_IF_FAILED(qpu_value_bits(b->as, value, &bits));
-  if (value->type == QPU_VALUE_LABEL && !b->inst.rel)
-    return qpu_asm_fail(b->as, "a label's absolute address is not known before it is loaded: use brr");
-  if (value->type == QPU_VALUE_LABEL)
-    bits -= (uint32_t)(b->as->program.n_words * QPU_INSTRUCTION_BYTES) + 4 * QPU_INSTRUCTION_BYTES;
-  b->inst.imm += bits;
-  return STATUS_OK;
-}
-
-/* Target, then what is added up: a label, a number, a register. */
+/* A target that nothing is written to, and where to: a label or a distance. */
 static status_t encode_branch(struct builder *b, const struct operation *operation)
 {
+  const struct qpu_value *to = &operation->args[0], *where = &operation->args[1];
   b->inst = (struct qpu_inst){.sig = QPU_SIG_BRANCH,
                               .waddr_add = QPU_W_NOP,
                               .waddr_mul = QPU_W_NOP,
                               .cond_br = (uint8_t)operation->branch,
-                              .rel = operation->name[2] == 'r'};
-  if (operation->n_args < 2) return qpu_asm_fail(b->as, "'%s' takes a target", operation->name);
+                              .rel = 1};
+  if (operation->n_args != 2 || to->type != QPU_VALUE_REGISTER || to->reg.write_addr != QPU_W_NOP)
+    return qpu_asm_fail(b->as, "'brr' takes '-' and a target");
   if (operation->cond != QPU_COND_ALWAYS || operation->setf)
     return qpu_asm_fail(b->as, "a branch has conditions of its own: .allz, .anynz, …");
-  RETURN_IF_FAILED(set_targets(b, &operation->args[0], NULL));
-  for (int i = 1; i < operation->n_args; i++) RETURN_IF_FAILED(branch_operand(b, &operation->args[i]));
+  RETURN_IF_FAILED(qpu_value_bits(b->as, where, &b->inst.imm));
+  if (where->type == QPU_VALUE_LABEL)
+    b->inst.imm -= (uint32_t)(b->as->program.n_words * QPU_INSTRUCTION_BYTES) + 4 * QPU_INSTRUCTION_BYTES;
   return STATUS_OK;
 }
 
@@ -423,7 +406,7 @@ status_t qpu_encode_line(struct qpu_asm *as, const char *text, uint64_t *word)
   struct builder b = {.as = as, .inst = qpu_decode(QPU_NOP_WORD)};
   int n;
   RETURN_IF_FAILED(parse_line(as, text, operations, &n));
-  if (n == 1 && (strcmp(operations[0].name, "bra") == 0 || strcmp(operations[0].name, "brr") == 0))
+  if (n == 1 && strcmp(operations[0].name, "brr") == 0)
     RETURN_IF_FAILED(encode_branch(&b, &operations[0]));
   else if (loads(operations, n))
     RETURN_IF_FAILED(encode_load(&b, &operations[0], n));

@@ -112,15 +112,11 @@ static int64_t of_integers(enum operator_id id, int64_t a, int64_t b)
   return 0;
 }
 
-/* A register plus a number is another register; shifted by a number or r5 it is rotated between the
+/* A register plus a number is another register; shifted by a number it is rotated between the
  * lanes. `>> n` takes from n lanes below, which is the direction in which the hardware counts. */
 static status_t apply_register(struct qpu_asm *as, enum operator_id id, struct qpu_value *value,
                                const struct qpu_value *right)
 {
-  if (id == OP_RIGHT && right->type == QPU_VALUE_REGISTER && right->reg.accumulator == 5) {
-    value->rotate = QPU_ROTATE_R5;
-    return STATUS_OK;
-  }
   const int shifts = id == OP_LEFT || id == OP_RIGHT;
   if (right->type != QPU_VALUE_INT || (!shifts && id != OP_ADD && id != OP_SUBTRACT))
     return qpu_asm_fail(as, "this operator cannot be applied to a register");

@@ -18,7 +18,6 @@ static int reads_port(const struct qpu_inst *inst, int mux)
 static int read_address(const struct qpu_inst *inst, int file)
 {
   int address = file == QPU_FILE_A ? inst->raddr_a : inst->raddr_b;
-  if (qpu_inst_kind(inst) == QPU_BRANCH) return file == QPU_FILE_A && inst->reg ? address : -1;
   if (qpu_inst_kind(inst) != QPU_ALU) return -1;
   if (file == QPU_FILE_B && inst->sig == QPU_SIG_SMALL_IMMEDIATE) return -1;
   int taken = reads_port(inst, file == QPU_FILE_A ? QPU_MUX_A : QPU_MUX_B);
@@ -30,12 +29,11 @@ static int read_address(const struct qpu_inst *inst, int file)
 static int write_address(const struct qpu_inst *inst, int file)
 {
   int from_add = (file == QPU_FILE_A) != inst->ws;
-  int always = qpu_inst_kind(inst) == QPU_BRANCH;
   int idle = from_add ? inst->op_add == QPU_A_NOP : inst->op_mul == QPU_M_NOP;
   if (qpu_inst_kind(inst) == QPU_ALU && idle) return -1;
   int cond = from_add ? inst->cond_add : inst->cond_mul;
   int address = from_add ? inst->waddr_add : inst->waddr_mul;
-  return address != QPU_W_NOP && (always || cond != QPU_COND_NEVER) ? address : -1;
+  return address != QPU_W_NOP && cond != QPU_COND_NEVER ? address : -1;
 }
 
 static int is_tmu(int address)
@@ -50,7 +48,7 @@ static int is_vpm(int address)
 
 static int rotates(const struct qpu_inst *inst)
 {
-  return inst->sig == QPU_SIG_SMALL_IMMEDIATE && inst->raddr_b >= QPU_SMALL_ROTATE_R5 &&
+  return inst->sig == QPU_SIG_SMALL_IMMEDIATE && inst->raddr_b > QPU_SMALL_ROTATE &&
          inst->op_mul != QPU_M_NOP;
 }
 
@@ -65,7 +63,6 @@ static void read_effects(const struct qpu_inst *inst, struct qpu_effects *effect
     if (address == QPU_R_UNIFORM || is_vpm(address)) effects->strikes |= QPU_HAZARD_END;
   }
   if (!rotates(inst)) return;
-  if (inst->raddr_b == QPU_SMALL_ROTATE_R5) effects->strikes |= QPU_HAZARD_R5;
   if (inst->mul_a < QPU_MUX_R4) effects->strikes |= (uint32_t)QPU_HAZARD_R0 << inst->mul_a;
   if (inst->mul_b < QPU_MUX_R4) effects->strikes |= (uint32_t)QPU_HAZARD_R0 << inst->mul_b;
 }
@@ -85,7 +82,6 @@ static void write_effects(const struct qpu_inst *inst, struct qpu_effects *effec
     if (is_vpm(address) || is_tmu(address)) effects->strikes |= QPU_HAZARD_END;
     if (address >= QPU_W_ACC0 && address <= QPU_W_ACC3)
       open_for(effects, 1, 1, (uint32_t)QPU_HAZARD_R0 << (address - 32));
-    if (address == QPU_W_R5) open_for(effects, 1, 1, QPU_HAZARD_R5);
     if (address == QPU_W_UNIFORM_ADDRESS) open_for(effects, 1, 2, QPU_HAZARD_UNIFORM);
   }
 }
@@ -112,7 +108,6 @@ static const struct qpu_rule rules[] = {
     {QPU_HAZARD_UNIFORM, "uniforms cannot be read in the two instructions after their address is written"},
     {QPU_HAZARD_ROTATION,
      "a vector rotation cannot take from a higher quad what the instruction before writes there"},
-    {QPU_HAZARD_R5, "a vector rotation by r5 cannot follow directly on a write of r5"},
     {QPU_HAZARD_BRANCH, "no branch, thread switch or thread end in the first two delay slots of a branch"},
     {QPU_HAZARD_END, "the last three instructions (thread end and its delay slots) cannot read uniforms or "
                      "varyings, or touch VPM, DMA or TMU"},
@@ -214,21 +209,27 @@ static int same_target(const struct qpu_inst *inst)
 
 static int conditional_peripheral(const struct qpu_inst *inst)
 {
-  if (qpu_inst_kind(inst) == QPU_BRANCH) return 0;
   int add = inst->cond_add > QPU_COND_ALWAYS && (is_tmu(inst->waddr_add) || inst->waddr_add == QPU_W_VPM);
   int mul = inst->cond_mul > QPU_COND_ALWAYS && (is_tmu(inst->waddr_mul) || inst->waddr_mul == QPU_W_VPM);
   return add || mul;
 }
 
+/* Conditions on the carry flag, rotations by r5, and branches through a register or with a link are
+ * not emulated. */
 static int reserved_code(const struct qpu_inst *inst)
 {
-  if (inst->sig == QPU_SIG_BRANCH) return !qpu_branch_names[inst->cond_br];
-  if (inst->sig == QPU_SIG_LOAD_IMMEDIATE) return inst->unpack == 2 || inst->unpack > QPU_LOAD_SEMAPHORE;
+  if (inst->sig == QPU_SIG_BRANCH)
+    return !qpu_branch_names[inst->cond_br] || !inst->rel || inst->reg || inst->waddr_add != QPU_W_NOP ||
+           inst->waddr_mul != QPU_W_NOP;
+  if (!qpu_cond_names[inst->cond_add] || !qpu_cond_names[inst->cond_mul]) return 1;
+  if (inst->sig == QPU_SIG_LOAD_IMMEDIATE)
+    return inst->unpack != QPU_LOAD_32 && inst->unpack != QPU_LOAD_SEMAPHORE;
+  if (inst->sig == QPU_SIG_SMALL_IMMEDIATE && inst->raddr_b == QPU_SMALL_ROTATE) return 1;
   return !qpu_add_ops[inst->op_add] || !qpu_mul_ops[inst->op_mul];
 }
 
 #define WITHIN(name, text) static const struct qpu_rule name = {0, text}
-WITHIN(code_rule, "reserved code in the instruction word, or an operation that is not emulated");
+WITHIN(code_rule, "reserved code in the instruction word, or one that is not emulated");
 WITHIN(end_write_rule, "the thread end instruction cannot write to register file A or B");
 WITHIN(end_access_rule, "the thread end instruction cannot read uniforms or touch VPM, DMA or TMU");
 WITHIN(end_r14_rule, "thread end and its two delay slots cannot read or write ra14 or rb14");
@@ -254,7 +255,7 @@ const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst)
 
 static const char *rotates_badly(const struct qpu_inst *inst)
 {
-  int n = inst->raddr_b - QPU_SMALL_ROTATE_R5, is_near = (n + 3) % 16 < 7 && n != 0;
+  int n = inst->raddr_b - QPU_SMALL_ROTATE, is_near = (n + 3) % 16 < 7;
   if (!rotates(inst) || inst->mul_a < QPU_MUX_R4 || inst->mul_b < QPU_MUX_R4 || is_near) return NULL;
   return "a full vector rotation takes its sources from r0 to r3 only; from elsewhere it stays within each "
          "quad";

@@ -22,7 +22,6 @@ enum qpu_hazard {
   QPU_HAZARD_UNIFORM = 1 << 0,
   QPU_HAZARD_R0 = 1 << 3, /**< to r3: the next three bits */
   QPU_HAZARD_ROTATION = QPU_HAZARD_R0 * 15,
-  QPU_HAZARD_R5 = 1 << 7,
   QPU_HAZARD_BRANCH = 1 << 9,
   QPU_HAZARD_END = 1 << 10,
   QPU_HAZARD_END_R14 = 1 << 11,

@@ -8,8 +8,7 @@
 #include "gpu/qpu/asm/asm.h"
 #include "gpu/qpu/isa/isa.h"
 
-#define QPU_MAX_ARGS  12
-#define QPU_ROTATE_R5 16
+#define QPU_MAX_ARGS 12
 
 enum qpu_value_type { QPU_VALUE_INT, QPU_VALUE_FLOAT, QPU_VALUE_REGISTER, QPU_VALUE_LABEL };
 
@@ -18,7 +17,7 @@ struct qpu_value {
   int64_t integer; /**< of a label the byte address */
   double real;
   struct qpu_register_name reg;
-  uint8_t rotate; /**< lanes upward, QPU_ROTATE_R5 for r5; 0 for none */
+  uint8_t rotate; /**< lanes upward; 0 for none */
 };
 
 struct qpu_symbol {

@@ -20,12 +20,6 @@ status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
                   (long long)thread->pc - (long long)issue->emu->jobs[thread->job].code, cause);
 }
 
-int qpu_rotation_of(const struct qpu_issue *issue)
-{
-  const int rotation = issue->decoded->rotation;
-  return rotation == 16 ? (int)(issue->thread->reg[REG_ACC + 5][0] & 15) : rotation;
-}
-
 static unsigned lanes_written(const struct qpu_issue *issue, int mux)
 {
   for (int i = 0; mux < QPU_MUX_R4 && i < issue->n_last; i++)
@@ -33,10 +27,11 @@ static unsigned lanes_written(const struct qpu_issue *issue, int mux)
   return 0;
 }
 
-static unsigned conditional_lanes(const struct qpu_thread *thread, int cond)
+/* Conditions come in pairs: a flag, and its opposite. */
+static unsigned lanes_of(const struct qpu_thread *thread, int cond)
 {
-  unsigned flags = cond <= QPU_COND_NZ ? thread->z : cond <= QPU_COND_NN ? thread->n : thread->c;
-  if (cond <= QPU_COND_ALWAYS) return QPU_ALL_LANES;
+  if (cond <= QPU_COND_ALWAYS) return cond == QPU_COND_ALWAYS ? QPU_ALL_LANES : 0;
+  unsigned flags = cond <= QPU_COND_NZ ? thread->z : thread->n;
   return cond % 2 ? ~flags & QPU_ALL_LANES : flags;
 }
 
@@ -44,10 +39,11 @@ static unsigned conditional_lanes(const struct qpu_thread *thread, int cond)
 static int rotates_stale_lanes(const struct qpu_issue *issue)
 {
   const struct qpu_inst *inst = &issue->decoded->inst;
-  unsigned wanted = qpu_rotation_lanes(inst) & conditional_lanes(issue->thread, inst->cond_mul);
+  unsigned lanes = inst->cond_mul == QPU_COND_NEVER ? QPU_ALL_LANES : lanes_of(issue->thread, inst->cond_mul);
+  unsigned wanted = qpu_rotation_lanes(inst) & lanes;
   unsigned written = lanes_written(issue, inst->mul_a) | lanes_written(issue, inst->mul_b);
   if (issue->n_last == 0) written = QPU_ALL_LANES;
-  return qpu_rotation_stale(wanted, written, qpu_rotation_of(issue)) != 0;
+  return qpu_rotation_stale(wanted, written, issue->decoded->rotation) != 0;
 }
 
 /* STATUS_FAULT if the instruction about to be issued breaks a rule. */
@@ -62,21 +58,12 @@ static status_t qpu_rules_apply(struct qpu_issue *issue)
   return rule ? qpu_emu_fault(issue, "%s", rule->text) : STATUS_OK;
 }
 
-/* Conditions come in pairs: a flag, and its opposite. */
-static unsigned lanes_of(const struct qpu_thread *thread, int cond)
-{
-  if (cond <= QPU_COND_ALWAYS) return cond == QPU_COND_ALWAYS ? QPU_ALL_LANES : 0;
-  unsigned flags = cond <= QPU_COND_NZ ? thread->z : cond <= QPU_COND_NN ? thread->n : thread->c;
-  return cond % 2 ? ~flags & QPU_ALL_LANES : flags;
-}
-
 /* Flags change only in lanes where the condition holds (vc4asm's author found so; the guide says
  * nothing). */
-static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned carry, unsigned lanes)
+static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned lanes)
 {
   thread->z = (thread->z & ~lanes) | (~qpu_mask_of(result, 0) & lanes);
   thread->n = (thread->n & ~lanes) | (qpu_mask_of(result, 1) & lanes);
-  thread->c = (thread->c & ~lanes) | (carry & lanes);
 }
 
 static status_t issue_write_target(struct qpu_issue *issue, int from_mul, const qpu_vec *result,
@@ -97,7 +84,7 @@ static status_t issue_write_target(struct qpu_issue *issue, int from_mul, const 
 /* A rotated source of the mul ALU: one of r0 to r3 as a whole, others within quads. */
 static const qpu_vec *rotated(const struct qpu_issue *issue, int mux, const qpu_vec *in, qpu_vec *space)
 {
-  const int n = qpu_rotation_of(issue), quads = mux >= QPU_MUX_R4;
+  const int n = issue->decoded->rotation, quads = mux >= QPU_MUX_R4;
   for (int i = 0; i < QPU_LANES; i++) (*space)[i] = (*in)[quads ? (i & ~3) | ((i - n) & 3) : (i - n) & 15];
   return space;
 }
@@ -117,12 +104,10 @@ static status_t run_alu(struct qpu_issue *issue)
   }
   if (d->add) d->add(&added, s[0], s[1]);
   if (d->mul) d->mul(&multiplied, s[2], s[3]);
-  int mul_flags = inst->sf && !d->add && d->mul;
-  unsigned mul_carry = mul_flags ? qpu_alu_mul_carry(inst->op_mul, s[2], s[3]) : 0;
   if (inst->sf && d->add)
-    set_flags(thread, &added, qpu_alu_add_carry(inst->op_add, s[0], s[1], &added), add_lanes);
-  else if (mul_flags)
-    set_flags(thread, &multiplied, mul_carry, mul_lanes);
+    set_flags(thread, &added, add_lanes);
+  else if (inst->sf && d->mul)
+    set_flags(thread, &multiplied, mul_lanes);
   if (d->add) RETURN_IF_FAILED(issue_write_target(issue, 0, &added, add_lanes));
   if (d->mul) RETURN_IF_FAILED(issue_write_target(issue, 1, &multiplied, mul_lanes));
   return STATUS_OK;
@@ -153,14 +138,14 @@ static status_t run_load(struct qpu_issue *issue)
   uint8_t *semaphore = &issue->emu->semaphores[inst->imm & 15];
   unsigned add_lanes = lanes_of(thread, inst->cond_add), mul_lanes = lanes_of(thread, inst->cond_mul);
   if (d->kind == QPU_SEMAPHORE) *semaphore = (uint8_t)(*semaphore + (inst->imm & 16 ? -1 : 1));
-  if (inst->sf) set_flags(thread, &d->constant, 0, inst->cond_add == QPU_COND_NEVER ? mul_lanes : add_lanes);
+  if (inst->sf) set_flags(thread, &d->constant, inst->cond_add == QPU_COND_NEVER ? mul_lanes : add_lanes);
   RETURN_IF_FAILED(issue_write_target(issue, 0, &d->constant, add_lanes));
   return issue_write_target(issue, 1, &d->constant, mul_lanes);
 }
 
 static int branch_taken(const struct qpu_thread *thread, int cond)
 {
-  unsigned flags = cond < 4 ? thread->z : cond < 8 ? thread->n : thread->c;
+  unsigned flags = cond < 4 ? thread->z : thread->n;
   if (cond == QPU_BRANCH_ALWAYS) return 1;
   switch (cond & 3) {
   case 0:
@@ -174,23 +159,14 @@ static int branch_taken(const struct qpu_thread *thread, int cond)
   }
 }
 
-/* The target's register counts from element 15, and target and flags are written only when the
- * branch is taken; an odd register number sets flags, as both share a bit. All as vc4asm's author
- * found, against the guide. */
-static status_t run_branch(struct qpu_issue *issue)
+static void run_branch(struct qpu_issue *issue)
 {
   const struct qpu_inst *inst = &issue->decoded->inst;
   struct qpu_thread *thread = issue->thread;
-  if (!branch_taken(thread, inst->cond_br)) return STATUS_OK;
-  uint32_t link = thread->pc + 4 * QPU_INSTRUCTION_BYTES;
-  uint32_t target = inst->imm + (inst->rel ? link : 0) + (inst->reg ? thread->reg[inst->raddr_a][15] : 0);
-  qpu_vec value = (qpu_vec){0} + link;
-  if (inst->sf) set_flags(thread, &value, 0, QPU_ALL_LANES);
+  if (!branch_taken(thread, inst->cond_br)) return;
   thread->jumps |= 1u << 4;
-  thread->target[4] = target;
+  thread->target[4] = thread->pc + 4 * QPU_INSTRUCTION_BYTES + inst->imm;
   issue->emu->stats.branches_taken++;
-  RETURN_IF_FAILED(issue_write_target(issue, 0, &value, QPU_ALL_LANES));
-  return issue_write_target(issue, 1, &value, QPU_ALL_LANES);
 }
 
 static status_t run_signal(struct qpu_issue *issue)
@@ -305,7 +281,7 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued)
   else if (d->kind == QPU_ALU)
     RETURN_IF_FAILED(run_alu(issue));
   else if (d->kind == QPU_BRANCH)
-    RETURN_IF_FAILED(run_branch(issue));
+    run_branch(issue);
   else
     RETURN_IF_FAILED(run_load(issue));
   if (d->inst.sig != QPU_SIG_NONE) RETURN_IF_FAILED(run_signal(issue));

@@ -34,8 +34,6 @@ static void decode_alu(struct qpu_decoded *d)
   const struct qpu_inst *inst = &d->inst;
   d->add = qpu_alu_add[inst->op_add];
   d->mul = qpu_alu_mul[inst->op_mul];
-  if (!qpu_add_ops[inst->op_add] || !qpu_mul_ops[inst->op_mul])
-    d->error = "a reserved operation, or one that is not emulated";
   d->source[0] = source_index(inst, inst->add_a);
   d->source[1] = source_index(inst, inst->add_b);
   d->source[2] = source_index(inst, inst->mul_a);
@@ -47,19 +45,9 @@ static void decode_alu(struct qpu_decoded *d)
   if (inst->raddr_b >= 32 && !small && (inst->raddr_b != QPU_R_NOP || uses_mux(d, QPU_MUX_B)))
     d->port_b = inst->raddr_b;
   if (small) d->constant = (qpu_vec){0} + qpu_small_value(inst->raddr_b);
-  if (small && inst->raddr_b >= QPU_SMALL_ROTATE_R5) {
-    d->rotation = inst->raddr_b == QPU_SMALL_ROTATE_R5 ? 16 : (uint8_t)(inst->raddr_b - QPU_SMALL_ROTATE_R5);
-  }
+  if (small && inst->raddr_b > QPU_SMALL_ROTATE) d->rotation = (uint8_t)(inst->raddr_b - QPU_SMALL_ROTATE);
   d->flops =
       (uint8_t)((inst->op_add == QPU_A_FADD || inst->op_add == QPU_A_FSUB) + (inst->op_mul == QPU_M_FMUL));
-}
-
-static void decode_load(struct qpu_decoded *d)
-{
-  const struct qpu_inst *inst = &d->inst;
-  d->constant = (qpu_vec){0} + inst->imm;
-  if (inst->unpack != QPU_LOAD_32 && inst->unpack != QPU_LOAD_SEMAPHORE)
-    d->error = "this kind of load immediate is not emulated";
 }
 
 static int stalls(int address)
@@ -139,10 +127,9 @@ void qpu_predecode(uint64_t word, struct qpu_decoded *d)
   if (d->kind == QPU_ALU) {
     decode_alu(d);
     if (!d->rule) d->rule = question_of(d);
-  } else if (d->kind != QPU_BRANCH)
-    decode_load(d);
-  else if (!qpu_branch_names[d->inst.cond_br])
-    d->error = "reserved branch condition";
+  } else {
+    d->constant = (qpu_vec){0} + d->inst.imm;
+  }
   if (d->kind != QPU_BRANCH && (d->inst.pm || d->inst.pack || (d->kind == QPU_ALU && d->inst.unpack)))
     d->error = "packing and unpacking are not emulated";
   d->may_stall = d->kind == QPU_SEMAPHORE || stalls(d->port_a) || stalls(d->port_b) ||

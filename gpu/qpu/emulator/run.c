@@ -117,7 +117,6 @@ static void switch_thread(struct qpu_qpu *qpu)
   memcpy(&to->reg[REG_ACC], &from->reg[REG_ACC], 6 * sizeof(qpu_vec));
   to->z = from->z;
   to->n = from->n;
-  to->c = from->c;
   qpu->current ^= 1;
 }
 

@@ -41,7 +41,7 @@ struct qpu_decoded {
   uint8_t fast;           /**< registers and uniforms in, registers out: see qpu_issue_fast */
   uint8_t direct;         /**< the mul ALU reads nothing that the add ALU writes */
   uint8_t may_stall;
-  uint8_t rotation; /**< 0 none, 1 to 15 lanes, 16 by r5 */
+  uint8_t rotation; /**< 0 none, 1 to 15 lanes upward */
   uint8_t plain;    /**< no packing, rotation, flags, conditions */
   uint8_t flops;    /**< 0 to 2 */
   uint8_t valid;
@@ -69,8 +69,8 @@ struct qpu_thread {
   qpu_vec reg[REG_COUNT];
   struct qpu_tmu tmu[2];
   uint32_t pc, uniforms;
-  unsigned z, n, c; /**< flags, a bit a lane */
-  unsigned jumps;   /**< bit k: a branch takes effect after k more instructions */
+  unsigned z, n;  /**< flags, a bit a lane */
+  unsigned jumps; /**< bit k: a branch takes effect after k more instructions */
   uint32_t target[5];
   int ending;    /**< instructions until the program ends, 0 when it does not */
   int switching; /**< the same for a thread switch */
@@ -159,9 +159,6 @@ static inline void qpu_assign(qpu_vec *out, const qpu_vec *value, unsigned lanes
 /** \brief Logs a program's mistake with QPU, address and cause; STATUS_FAULT. */
 status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/** \brief How far an instruction rotates, upward. */
-int qpu_rotation_of(const struct qpu_issue *issue);
 
 /** \brief Notes a register that is about to be written. */
 static inline void qpu_rules_note(struct qpu_thread *thread, int reg, unsigned lanes)

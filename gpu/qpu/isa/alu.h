@@ -35,10 +35,4 @@ typedef void (*qpu_alu_function)(qpu_vec *out, const qpu_vec *a, const qpu_vec *
 extern const qpu_alu_function qpu_alu_add[32];
 extern const qpu_alu_function qpu_alu_mul[8];
 
-/** \brief The carry flags of an operation, one bit a lane: carry or borrow out of add, sub and shl,
- * the last bit that shr drops, a > b for min and max, a result above zero for fadd and fsub, a
- * product beyond 32 bits for mul24; else 0. */
-unsigned qpu_alu_add_carry(int op, const qpu_vec *a, const qpu_vec *b, const qpu_vec *result);
-unsigned qpu_alu_mul_carry(int op, const qpu_vec *a, const qpu_vec *b);
-
 #endif

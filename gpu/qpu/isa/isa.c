@@ -20,10 +20,10 @@ const char *const qpu_signal_names[16] = {"bkpt",   NULL,     "thrsw", "thrend",
                                           "lthrsw", "loadcv", "loadc", "ldcend", "ldtmu0", "ldtmu1",
                                           "loadam", NULL,     NULL,    NULL};
 
-const char *const qpu_cond_names[8] = {"never", "", "z", "nz", "n", "nn", "c", "cc"};
+const char *const qpu_cond_names[8] = {"never", "", "z", "nz", "n", "nn", NULL, NULL};
 
-const char *const qpu_branch_names[16] = {"allz", "allnz", "anyz", "anynz", "alln", "allnn", "anyn", "anynn",
-                                          "allc", "allnc", "anyc", "anync", NULL,   NULL,    NULL,   ""};
+const char *const qpu_branch_names[16] = {
+    "allz", "allnz", "anyz", "anynz", "alln", "allnn", "anyn", "anynn", [QPU_BRANCH_ALWAYS] = ""};
 
 /* A register's numbers and files: to read as an accumulator, to read, to write. */
 #define READ(addr, files)          -1, addr, files, 0, 0
@@ -160,7 +160,7 @@ uint32_t qpu_small_value(int code)
 
 int qpu_small_code(uint32_t bits)
 {
-  for (int code = 0; code < QPU_SMALL_ROTATE_R5; code++)
+  for (int code = 0; code < QPU_SMALL_ROTATE; code++)
     if (qpu_small_value(code) == bits) return code;
   return -1;
 }

@@ -49,16 +49,7 @@ enum qpu_add_op {
 
 enum qpu_mul_op { QPU_M_NOP, QPU_M_FMUL, QPU_M_MUL24, QPU_M_V8MIN = 4, QPU_M_V8SUBS = 7 };
 
-enum qpu_cond {
-  QPU_COND_NEVER,
-  QPU_COND_ALWAYS,
-  QPU_COND_Z,
-  QPU_COND_NZ,
-  QPU_COND_N,
-  QPU_COND_NN,
-  QPU_COND_C,
-  QPU_COND_NC
-};
+enum qpu_cond { QPU_COND_NEVER, QPU_COND_ALWAYS, QPU_COND_Z, QPU_COND_NZ, QPU_COND_N, QPU_COND_NN };
 
 #define QPU_BRANCH_ALWAYS 15
 
@@ -66,7 +57,7 @@ enum qpu_cond {
 enum { QPU_MUX_R4 = 4, QPU_MUX_R5 = 5, QPU_MUX_A = 6, QPU_MUX_B = 7 };
 
 /** Kinds of load-immediate words, by the unpack field. */
-enum qpu_load_kind { QPU_LOAD_32 = 0, QPU_LOAD_SIGNED = 1, QPU_LOAD_UNSIGNED = 3, QPU_LOAD_SEMAPHORE = 4 };
+enum qpu_load_kind { QPU_LOAD_32 = 0, QPU_LOAD_SEMAPHORE = 4 };
 
 /** Register addresses from 32 on: peripherals. The same number means different things for read and
  * write. */
@@ -94,8 +85,8 @@ enum qpu_register {
   QPU_W_TMU1_B = 63
 };
 
-/** Small immediates: 0 to 47 are values, 48 rotates by r5, 49 to 63 rotate by 1 to 15. */
-#define QPU_SMALL_ROTATE_R5 48
+/** Small immediates: 0 to 47 are values, 48 rotates by r5 (not emulated), 49 to 63 by 1 to 15. */
+#define QPU_SMALL_ROTATE 48
 
 enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
 
@@ -124,8 +115,10 @@ extern const char *const qpu_mul_ops[8];
 
 /** NULL for those that are no signal of their own */
 extern const char *const qpu_signal_names[16];
-extern const char *const qpu_cond_names[8];    /**< "z" of .ifz; "never" and "" for the first two */
-extern const char *const qpu_branch_names[16]; /**< "allz"; NULL where reserved, "" for always */
+/** "z" of .ifz; "never" and "" for the first two; NULL for those of the carry flag */
+extern const char *const qpu_cond_names[8];
+/** "allz"; "" for always; NULL where reserved, or of the carry flag */
+extern const char *const qpu_branch_names[16];
 
 enum { QPU_FILE_A = 1, QPU_FILE_B = 2, QPU_FILE_AB = 3 };
 
