@@ -18,6 +18,7 @@
 #include "gpu/qpu/machine.h"
 #include "gpu/qpu/system.h"
 
+#define MAILBOX_PATH "/dev/vcio"
 #define SHARED_PATH  "/dev/vcsm-cma"
 #define PAGE         4096u
 #define JOBS_MAX     QPU_DEVICE_QPUS
@@ -45,6 +46,60 @@ struct qpu_pi {
 
 /* A process opens the QPUs once. */
 static int in_use;
+
+/* ---- the firmware's mailbox ---- */
+
+/* After the "Mailbox property interface" of the firmware's wiki. Each call is one ioctl. */
+#define PROPERTY_CALL _IOWR(100, 0, char *)
+#define VALUES_MAX    4
+
+enum { TAG_EXECUTE_QPU = 0x30011, TAG_ENABLE_QPU = 0x30012 };
+#define RESPONSE_OK  0x80000000u /* of the whole message, and the bit that a tag was answered */
+#define TAG_ANSWERED 0x80000000u
+
+/* A message of one tag: bytes in all, code; tag, bytes of its values, its code; the values; an end
+ * of 0. */
+enum {
+  BYTES,
+  CODE,
+  TAG,
+  TAG_BYTES,
+  TAG_CODE,
+  VALUES,
+  END_WORDS = 1,
+  WORDS_MAX = VALUES + VALUES_MAX + END_WORDS
+};
+
+/* Sets *answer to the first value of the answer, 0 where there is none; −1 then. */
+static int mailbox_call(int file, uint32_t tag, const uint32_t *values, uint32_t n, uint32_t *answer)
+{
+  uint32_t words[WORDS_MAX] __attribute__((aligned(16))) = {
+      [BYTES] = (VALUES + n + END_WORDS) * 4, [TAG] = tag, [TAG_BYTES] = n * 4, [TAG_CODE] = n * 4};
+  memcpy(words + VALUES, values, n * sizeof *values);
+  *answer = 0;
+  if (qpu_system->ioctl(file, PROPERTY_CALL, words) < 0) return -1;
+  if (words[CODE] != RESPONSE_OK || !(words[TAG_CODE] & TAG_ANSWERED)) return -1;
+  *answer = words[VALUES];
+  return 0;
+}
+
+/* Switches the QPUs on or off. Nonzero when the firmware refuses. */
+static int mailbox_enable(int file, int on)
+{
+  uint32_t value = on != 0, answer;
+  return mailbox_call(file, TAG_ENABLE_QPU, &value, 1, &answer) != 0 || answer != 0;
+}
+
+/* Runs n programs, whose pairs of addresses (uniforms, code) lie at bus address `control`, and
+ * waits for their interrupt. Nonzero when it did not come in time, −1 when the call itself failed.
+ * The third value is "no flush": the firmware flushes its caches before the programs start. */
+static int mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t milliseconds)
+{
+  uint32_t answer;
+  if (mailbox_call(file, TAG_EXECUTE_QPU, (uint32_t[]){n, control, 0, milliseconds}, 4, &answer) != 0)
+    return -1;
+  return answer != 0;
+}
 
 /* ---- what this machine is ---- */
 
@@ -92,8 +147,8 @@ int qpu_pi_here(char reason[GPU_TEXT_MAX])
   if (!chip_find()) return 0;
   if (qpu_system->exists("/sys/module/vc4"))
     kms_reason(reason);
-  else if (!qpu_system->exists(QPU_MAILBOX_PATH))
-    snprintf(reason, GPU_TEXT_MAX, "there is no %s: the kernel needs CONFIG_BCM_VCIO", QPU_MAILBOX_PATH);
+  else if (!qpu_system->exists(MAILBOX_PATH))
+    snprintf(reason, GPU_TEXT_MAX, "there is no %s: the kernel needs CONFIG_BCM_VCIO", MAILBOX_PATH);
   else if (!qpu_system->exists(SHARED_PATH))
     snprintf(reason, GPU_TEXT_MAX, "there is no %s: the kernel needs CONFIG_BCM_VC_SM_CMA", SHARED_PATH);
   return 1;
@@ -177,15 +232,15 @@ static status_t no_file(const char *path)
 
 static status_t files_open(struct qpu_pi *pi)
 {
-  pi->mailbox = qpu_system->open(QPU_MAILBOX_PATH, O_RDWR | O_CLOEXEC);
-  if (pi->mailbox < 0) return no_file(QPU_MAILBOX_PATH);
+  pi->mailbox = qpu_system->open(MAILBOX_PATH, O_RDWR | O_CLOEXEC);
+  if (pi->mailbox < 0) return no_file(MAILBOX_PATH);
   pi->shared = qpu_system->open(SHARED_PATH, O_RDWR | O_CLOEXEC);
   return pi->shared < 0 ? no_file(SHARED_PATH) : STATUS_OK;
 }
 
 static status_t switch_on(struct qpu_pi *pi)
 {
-  if (qpu_mailbox_enable(pi->mailbox, 1) == 0) {
+  if (mailbox_enable(pi->mailbox, 1) == 0) {
     pi->on = 1;
     return STATUS_OK;
   }
@@ -198,7 +253,7 @@ static void pi_close(struct qpu_device *device)
 {
   struct qpu_pi *pi = device->pi;
   pi_free(device, &pi->control);
-  if (pi->on) qpu_mailbox_enable(pi->mailbox, 0);
+  if (pi->on) mailbox_enable(pi->mailbox, 0);
   if (pi->shared >= 0) qpu_system->close(pi->shared);
   if (pi->mailbox >= 0) qpu_system->close(pi->mailbox);
   free(pi);
@@ -239,7 +294,7 @@ static status_t pi_run(struct qpu_device *device, const struct qpu_job *jobs, in
     control[2 * j + 1] = jobs[j].code;
   }
   __sync_synchronize();
-  int failed = qpu_mailbox_execute(pi->mailbox, (uint32_t)n, pi->control.bus, MILLISECONDS);
+  int failed = mailbox_execute(pi->mailbox, (uint32_t)n, pi->control.bus, MILLISECONDS);
   if (failed < 0)
     return log_fail(STATUS_FAULT, "the firmware does not take QPU programs: %s", strerror(errno));
   if (failed)

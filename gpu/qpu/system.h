@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief The system calls that the driver of a real Raspberry Pi makes: the boundary at which tests
- * put a firmware of their own; and the calls of the firmware. */
+ * put a firmware of their own. */
 #ifndef QPU_SYSTEM_H
 #define QPU_SYSTEM_H
 
@@ -23,18 +23,5 @@ struct qpu_system {
 
 /** \brief The one in use: the C library's, unless a test says otherwise. */
 extern const struct qpu_system *qpu_system;
-
-/* Calls of the Raspberry Pi's firmware through its mailbox, after the "Mailbox property interface"
- * of the firmware's wiki. Each is one ioctl and logs nothing. */
-
-#define QPU_MAILBOX_PATH "/dev/vcio"
-
-/** \brief Switches the QPUs on or off. Nonzero when the firmware refuses. */
-int qpu_mailbox_enable(int file, int on);
-
-/** \brief Runs \a n programs, whose pairs of addresses (uniforms, code) lie at bus address \a
- * control, and waits for their interrupt. Nonzero when it did not come within \a milliseconds, −1
- * when the call itself failed. */
-int qpu_mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t milliseconds);
 
 #endif

@@ -29,8 +29,8 @@ static const struct {
     {"mov -, mutex\n" END, "ended holding the mutex"},
     {"mov ra57, r0\n" END, "register 57 is not emulated"},
     {"mov r0, ra35\n" END, "3D pipeline"},
-    {"nop\nnop\nnop; sbwait\n" END, "3D pipeline"},
-    {"bkpt\n" END, "breakpoint"},
+    {"nop\nnop\n.int 0x009e7000, 0x400009e7\n" END, "reserved code"}, /* sbwait */
+    {".int 0x009e7000, 0x000009e7\n" END, "reserved code"},           /* bkpt */
     {"nop\nnop\n", "there is no instruction here"},
     {"brr -, 4\nnop\nnop\nnop\n" END, "there is no instruction here"},
     {".int 0, 0xf0c809e7\n", "reserved code"},

@@ -92,7 +92,7 @@ struct qpu_effects qpu_effects_of(const struct qpu_inst *inst)
   read_effects(inst, &effects);
   write_effects(inst, &effects);
   int ends = inst->sig == QPU_SIG_THREAD_END;
-  int switches = inst->sig == QPU_SIG_THREAD_SWITCH || inst->sig == QPU_SIG_LAST_THREAD_SWITCH;
+  int switches = inst->sig == QPU_SIG_THREAD_SWITCH;
   int branches = inst->sig == QPU_SIG_BRANCH;
   if (ends || switches || branches)
     effects.strikes |= QPU_HAZARD_BRANCH | QPU_HAZARD_END_FLOW | QPU_HAZARD_SWITCH;
@@ -225,6 +225,8 @@ static int reserved_code(const struct qpu_inst *inst)
   if (inst->sig == QPU_SIG_LOAD_IMMEDIATE)
     return inst->unpack != QPU_LOAD_32 && inst->unpack != QPU_LOAD_SEMAPHORE;
   if (inst->sig == QPU_SIG_SMALL_IMMEDIATE && inst->raddr_b == QPU_SMALL_ROTATE) return 1;
+  if (inst->sig != QPU_SIG_SMALL_IMMEDIATE && inst->sig != QPU_SIG_NONE && !qpu_signal_names[inst->sig])
+    return 1;
   return !qpu_add_ops[inst->op_add] || !qpu_mul_ops[inst->op_mul];
 }
 

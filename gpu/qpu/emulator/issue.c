@@ -181,18 +181,8 @@ static status_t run_signal(struct qpu_issue *issue)
     thread->ending = 3;
     return STATUS_OK;
   case QPU_SIG_THREAD_SWITCH:
-  case QPU_SIG_LAST_THREAD_SWITCH:
     thread->switching = 3;
     return STATUS_OK;
-  case QPU_SIG_BREAK:
-    return qpu_emu_fault(issue, "breakpoint");
-  case QPU_SIG_WAIT_SCOREBOARD:
-  case QPU_SIG_UNLOCK_SCOREBOARD:
-  case QPU_SIG_LOAD_COVERAGE:
-  case QPU_SIG_LOAD_COLOUR:
-  case QPU_SIG_LOAD_COLOUR_END:
-  case QPU_SIG_LOAD_ALPHA:
-    return qpu_emu_fault(issue, "this signal belongs to the 3D pipeline");
   default:
     return STATUS_OK;
   }

@@ -16,9 +16,10 @@ const char *const qpu_mul_ops[8] = {[QPU_M_NOP] = "nop",
                                     [QPU_M_V8MIN] = "v8min",
                                     [QPU_M_V8SUBS] = "v8subs"};
 
-const char *const qpu_signal_names[16] = {"bkpt",   NULL,     "thrsw", "thrend", "sbwait", "sbdone",
-                                          "lthrsw", "loadcv", "loadc", "ldcend", "ldtmu0", "ldtmu1",
-                                          "loadam", NULL,     NULL,    NULL};
+const char *const qpu_signal_names[16] = {[QPU_SIG_THREAD_SWITCH] = "thrsw",
+                                          [QPU_SIG_THREAD_END] = "thrend",
+                                          [QPU_SIG_LOAD_TMU0] = "ldtmu0",
+                                          [QPU_SIG_LOAD_TMU1] = "ldtmu1"};
 
 const char *const qpu_cond_names[8] = {"never", "", "z", "nz", "n", "nn", NULL, NULL};
 

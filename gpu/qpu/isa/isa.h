@@ -14,22 +14,14 @@
 #define QPU_INSTRUCTION_BYTES 8
 
 enum qpu_signal {
-  QPU_SIG_BREAK,
-  QPU_SIG_NONE,
-  QPU_SIG_THREAD_SWITCH,
-  QPU_SIG_THREAD_END,
-  QPU_SIG_WAIT_SCOREBOARD,
-  QPU_SIG_UNLOCK_SCOREBOARD,
-  QPU_SIG_LAST_THREAD_SWITCH,
-  QPU_SIG_LOAD_COVERAGE,
-  QPU_SIG_LOAD_COLOUR,
-  QPU_SIG_LOAD_COLOUR_END,
-  QPU_SIG_LOAD_TMU0,
-  QPU_SIG_LOAD_TMU1,
-  QPU_SIG_LOAD_ALPHA,
-  QPU_SIG_SMALL_IMMEDIATE,
-  QPU_SIG_LOAD_IMMEDIATE,
-  QPU_SIG_BRANCH
+  QPU_SIG_NONE = 1,
+  QPU_SIG_THREAD_SWITCH = 2,
+  QPU_SIG_THREAD_END = 3,
+  QPU_SIG_LOAD_TMU0 = 10,
+  QPU_SIG_LOAD_TMU1 = 11,
+  QPU_SIG_SMALL_IMMEDIATE = 13,
+  QPU_SIG_LOAD_IMMEDIATE = 14,
+  QPU_SIG_BRANCH = 15
 };
 
 enum qpu_add_op {
@@ -113,7 +105,7 @@ enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst);
 extern const char *const qpu_add_ops[32];
 extern const char *const qpu_mul_ops[8];
 
-/** NULL for those that are no signal of their own */
+/** NULL for those that are no signal of their own, or that no kernel needs */
 extern const char *const qpu_signal_names[16];
 /** "z" of .ifz; "never" and "" for the first two; NULL for those of the carry flag */
 extern const char *const qpu_cond_names[8];
