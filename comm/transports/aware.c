@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <mpi.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
+#include "comm/transports/neighbours.h"
 
 SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
        "1: transport `mpi` tries any MPI library with device memory; 0: only one that says it takes it. "
@@ -170,57 +170,6 @@ static status_t trial_create(struct aware_trial *t)
   return gpu_sync(t->queue);
 }
 
-/** Messages under way: a receive and a send of each. */
-struct pending_reports {
-  const struct halo_plan *plan;
-  MPI_Request requests[HALO_MESSAGES_MAX][2];
-  int done[HALO_MESSAGES_MAX], left;
-};
-
-static void aware_describe(const void *of, struct watch_targets *targets)
-{
-  const struct pending_reports *u = of;
-  for (int m = 0; m < u->plan->n; m++) {
-    if (u->done[m]) continue;
-    targets->at[targets->n].rank = u->plan->messages[m].peer;
-    halo_dir_name(u->plan->messages[m].dir, targets->at[targets->n++].face);
-  }
-}
-
-static status_t all_await(const struct aware_trial *t, struct pending_reports *u)
-{
-  struct watch_wait wait;
-  watch_begin(&wait, t->context->comm, "a trial of MPI", aware_describe, u);
-  for (;;) {
-    for (int m = 0; m < u->plan->n; m++) {
-      if (u->done[m]) continue;
-      RETURN_IF_FAILED(
-          mpi_check(MPI_Testall(2, u->requests[m], &u->done[m], MPI_STATUSES_IGNORE), "MPI_Testall"));
-      u->left -= u->done[m] != 0;
-    }
-    if (u->left == 0) return STATUS_OK;
-    RETURN_IF_FAILED(watch_poll(&wait));
-    sched_yield();
-  }
-}
-
-static status_t aware_exchange(const struct aware_trial *t)
-{
-  struct pending_reports u = {.plan = t->context->plan, .left = t->context->plan->n};
-  for (int m = 0; m < u.plan->n; m++) {
-    const struct halo_message *message = &u.plan->messages[m];
-    RETURN_IF_FAILED(
-        mpi_check(MPI_Irecv((float *)t->recv.handle + aware_place(m), TRY_FLOATS, MPI_FLOAT, message->peer,
-                            TRY_TAG + message->recv_tag, t->context->comm, &u.requests[m][0]),
-                  "MPI_Irecv into device memory"));
-    RETURN_IF_FAILED(
-        mpi_check(MPI_Isend((float *)t->send.handle + aware_place(m), TRY_FLOATS, MPI_FLOAT, message->peer,
-                            TRY_TAG + message->send_tag, t->context->comm, &u.requests[m][1]),
-                  "MPI_Isend of device memory"));
-  }
-  return all_await(t, &u);
-}
-
 static status_t aware_compare(struct aware_trial *t, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   static float wanted[TRY_FLOATS];
@@ -230,24 +179,19 @@ static status_t aware_compare(struct aware_trial *t, struct halo_reach reach[HAL
   for (int m = 0; m < plan->n; m++) {
     aware_pattern_fill(wanted, plan->messages[m].peer, plan->messages[m].recv_tag);
     if (memcmp(t->values + aware_place(m), wanted, sizeof wanted) == 0) continue;
-    reach[m].carried = 0;
-    snprintf(reach[m].why, sizeof reach[m].why, "device memory came through MPI with other content");
+    neighbours_refuse(&reach[m], "device memory came through MPI with other content");
   }
   return STATUS_OK;
 }
 
-/* Both ends of a message must come to the same: one that fails either way is not carried. */
+/* One message that fails either way, and none is carried. */
 static status_t verdict_share(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   int bad = 0, any = 0;
   for (int m = 0; m < context->plan->n; m++) bad |= !reach[m].carried;
   RETURN_IF_FAILED(watch_allreduce(context->comm, &bad, &any, 1, MPI_INT, MPI_MAX, "a trial of MPI"));
-  for (int m = 0; m < context->plan->n && any; m++) {
-    if (reach[m].carried)
-      snprintf(reach[m].why, sizeof reach[m].why,
-               "device memory came through MPI with other content elsewhere");
-    reach[m].carried = 0;
-  }
+  for (int m = 0; m < context->plan->n && any; m++)
+    neighbours_refuse(&reach[m], "device memory came through MPI with other content elsewhere");
   return STATUS_OK;
 }
 
@@ -258,7 +202,8 @@ status_t aware_try(const struct halo_context *context, struct halo_reach reach[H
   status_t status = agree_status(context->comm, trial_create(&t));
   if (status == STATUS_OK) {
     /* neighbours wait for what failed here, and the device's memory is MPI's until they have it */
-    const status_t sent = aware_exchange(&t);
+    const status_t sent =
+        neighbours_swap(context, TRY_TAG, t.send.handle, t.recv.handle, TRY_FLOATS * sizeof(float));
     if (sent != STATUS_OK) agree_abort(sent);
     status = agree_status(context->comm, aware_compare(&t, reach));
   }
