@@ -130,33 +130,49 @@ static uint64_t uniform_coefficients(const struct uniform *u)
   return sum;
 }
 
+/* The value after \a done sweeps. */
+static status_t uniform_check(const struct uniform *u, MPI_Comm comm, int done, double gosa,
+                              struct verify_value *v)
+{
+  struct solver_check *check = &v->checks[v->n_checks++];
+  const uint64_t sum = uniform_checksum(u, u->p[done % 2]);
+  RETURN_IF_FAILED(watch_allreduce(comm, &sum, &check->checksum, 1, MPI_UINT64_T, MPI_SUM, "the reference"));
+  RETURN_IF_FAILED(watch_allreduce(comm, &gosa, &check->gosa, 1, MPI_DOUBLE, MPI_SUM, "the reference"));
+  v->sweeps = check->sweeps = done;
+  v->gosa = check->gosa;
+  v->checksum = check->checksum;
+  return STATUS_OK;
+}
+
+/* Most of the time goes into checksums. If there is too little for all of them, check points are
+ * left out rather than the block's end. The slowest rank's times count, so all ranks choose
+ * alike. */
 static status_t uniform_run(const struct solver_config *config, const struct uniform *u, double limit,
                             int sweeps, struct verify_value *v)
 {
+  enum { ELAPSED, SWEPT, CHECK, TIMES };
   const double begin = stats_now();
   const int every = solver_check_sweeps(config->kernel);
-  uint64_t sums[2] = {uniform_coefficients(u)};
-  double before = 0, mine, elapsed;
-  RETURN_IF_FAILED(watch_allreduce(config->comm, sums, &v->coefficients, 1, MPI_UINT64_T, MPI_SUM,
+  const uint64_t sum = uniform_coefficients(u);
+  double mine[TIMES] = {0}, all[TIMES], left;
+  RETURN_IF_FAILED(watch_allreduce(config->comm, &sum, &v->coefficients, 1, MPI_UINT64_T, MPI_SUM,
                                    "the coefficients' checksum"));
-  for (int done = 1; done <= sweeps; done++) {
-    const int is_check = done % every == 0 || done == sweeps;
-    const double gosa = uniform_sweep(u, done, sweeps, is_check);
-    struct solver_check *check = &v->checks[v->n_checks];
+  for (int done = 1, affordable = 1; done <= sweeps; done++) {
+    const int is_check = done % every == 0 || done == sweeps, takes = affordable || done == sweeps;
+    const double from = stats_now(), gosa = uniform_sweep(u, done, sweeps, is_check && takes),
+                 swept = stats_now();
+    mine[SWEPT] += swept - from;
     if (!is_check) continue;
-    sums[0] = uniform_checksum(u, u->p[done % 2]);
-    mine = stats_now() - begin;
+    if (takes) {
+      RETURN_IF_FAILED(uniform_check(u, config->comm, done, gosa, v));
+      mine[CHECK] = stats_now() - swept;
+    }
+    mine[ELAPSED] = stats_now() - begin;
     RETURN_IF_FAILED(
-        watch_allreduce(config->comm, sums, &check->checksum, 1, MPI_UINT64_T, MPI_SUM, "the reference"));
-    RETURN_IF_FAILED(
-        watch_allreduce(config->comm, &gosa, &check->gosa, 1, MPI_DOUBLE, MPI_SUM, "the reference"));
-    RETURN_IF_FAILED(watch_allreduce(config->comm, &mine, &elapsed, 1, MPI_DOUBLE, MPI_MAX, "the reference"));
-    v->sweeps = check->sweeps = done;
-    v->gosa = check->gosa;
-    v->checksum = check->checksum;
-    v->n_checks++;
-    if (elapsed + elapsed - before > limit) break;
-    before = elapsed;
+        watch_allreduce(config->comm, mine, all, TIMES, MPI_DOUBLE, MPI_MAX, "the reference's time"));
+    left = limit - all[ELAPSED] - all[SWEPT] / done * (sweeps - done) - all[CHECK];
+    if (takes && left < 0) break;
+    affordable = left < 0 || left >= all[CHECK];
   }
   return STATUS_OK;
 }

@@ -44,7 +44,8 @@ status_t verify_prepare(const struct solver_config *config, enum himeno_verify m
                         int sweeps, struct verify_value *value);
 
 /** \brief Collective: the reference value of standard data without a solver, for a block that ends
- * at the last check point within \a limit seconds. \a value is set only on success. */
+ * within \a limit seconds; fewer of its check points, if there is no time for all. \a value is set
+ * only on success. */
 status_t verify_uniform(const struct solver_config *config, double limit, int sweeps,
                         struct verify_value *value);
 

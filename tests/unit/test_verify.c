@@ -104,6 +104,17 @@ static void standard_data_have_the_known_values_without_a_solver(void **state)
   assert_int_equal(verify_uniform(&config, 0, 120, &value), STATUS_OK);
   assert_int_equal(value.sweeps, 12);
   verify_value_free(&value);
+  int left_out = 0;
+  for (double limit = 0.001; limit < 10 && !left_out; limit *= 1.03) {
+    assert_int_equal(verify_uniform(&config, limit, 120, &value), STATUS_OK);
+    for (int c = 0; c < value.n_checks; c++)
+      assert_int_equal(value.checks[c].checksum,
+                       known_check(config.global, HIMENO_STANDARD, value.checks[c].sweeps)->checksum);
+    assert_int_equal(value.sweeps, value.checks[value.n_checks - 1].sweeps);
+    left_out = value.sweeps == 120 && value.n_checks < 10;
+    verify_value_free(&value);
+  }
+  assert_true(left_out);
 }
 
 /* Nobody computes the reference of L for each of a few ranks (-w) on a slow host. */
