@@ -11,7 +11,7 @@
 extern char **environ;
 
 SWITCH("HIMENO_TUNE_CACHE", USER, OWN, FREE("a file"),
-       "where tuned choices are kept, instead of `$XDG_CACHE_HOME/himeno-gpu/tune.json`");
+       "file of remembered choices, instead of `$XDG_CACHE_HOME/himeno-gpu/tune.json`");
 
 /* The table is made of all lines such as the one above (Makefile.am). */
 #undef SWITCH

@@ -13,7 +13,7 @@
 #include "base/switches.h"
 
 SWITCH("HIMENO_SYSFS", TEST, OWN, FREE("a folder"),
-       "stands in for `/sys`, where GPUs, network cards and sensors are listed");
+       "folder that replaces `/sys`, where GPUs, network cards and sensors are listed");
 
 #define PATH_BYTES 1024
 

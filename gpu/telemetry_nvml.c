@@ -8,7 +8,7 @@
 #include "base/switches.h"
 #include "gpu/telemetry_sources.h"
 
-SWITCH("HIMENO_NVML", TEST, OWN, FREE("a file"), "a library that stands in for NVML, `libnvidia-ml.so.1`");
+SWITCH("HIMENO_NVML", TEST, OWN, FREE("a file"), "library that replaces NVML, `libnvidia-ml.so.1`");
 
 #define NVML_SUCCESS            0
 #define NVML_INSUFFICIENT_SIZE  7

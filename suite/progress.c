@@ -10,7 +10,7 @@
 #include "base/stats.h"
 #include "base/switches.h"
 
-SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: as `--quiet`, no progress on standard error");
+SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: print no progress, like `--quiet`");
 
 #define TEXT_MAX 128
 #define WIDTH    78 /* of a terminal's line */

@@ -22,8 +22,8 @@
 #include "comm/transports/neighbours.h"
 
 SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
-       "1: transport `mpi` tries any MPI library with device memory; 0: only one that says it takes it. "
-       "Without it, also one whose UCX has CUDA");
+       "1: transport `mpi` tries device memory with any MPI library; 0: only with one that reports support; "
+       "unset: also with one whose UCX has CUDA");
 
 /* Long enough for the ways that MPI takes with long messages. */
 #define TRY_FLOATS 65536

@@ -16,7 +16,7 @@
 #include "gpu/cuda/cuda_device.h"
 
 SWITCH("HIMENO_NCCL", USER, OWN, FREE("a file"),
-       "the library that transport `nccl` loads, instead of `libnccl.so.2`");
+       "library that transport `nccl` loads, instead of `libnccl.so.2`");
 
 /* What is used of nccl.h, whose binary interface has been the same since 2.7. */
 #define NCCL_SUCCESS 0

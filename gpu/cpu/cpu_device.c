@@ -21,7 +21,7 @@
 
 /* Read by the kernels of both workloads. */
 SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
-       "the instructions of CPU kernels, instead of the widest that the CPU has");
+       "instruction set of CPU kernels, instead of the widest available");
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>

@@ -19,9 +19,9 @@ SWITCH("HIMENO_NULL_FAIL", TEST, OWN, COUNT, "backend `null`: that call fails");
 SWITCH("HIMENO_NULL_HANG", TEST, OWN, COUNT, "backend `null`: that call never returns");
 SWITCH("HIMENO_NULL_RANK", TEST, OWN, NUMBER(0, INT_MAX),
        "backend `null`: only this rank's call fails or hangs");
-SWITCH("HIMENO_NULL_DEVICES", TEST, OWN, NUMBER(0, 64), "backend `null`: so many devices, 8 unless set");
+SWITCH("HIMENO_NULL_DEVICES", TEST, OWN, NUMBER(0, 64), "backend `null`: number of devices; unset: 8");
 SWITCH("HIMENO_NULL_APART", TEST, OWN, NUMBER(0, INT_MAX),
-       "backend `null`: this rank's memory is out of its neighbours' reach");
+       "backend `null`: neighbours cannot access this rank's memory");
 
 #define DEVICES_DEFAULT 8
 #define MEMORY_BYTES    ((uint64_t)16 << 30)

@@ -9,8 +9,8 @@
 #include "himeno/solver/state.h"
 
 SWITCH("HIMENO_SLAB_QUEUE", TUNING, AGREED, CHOICE("0|1"),
-       "whether classic kernels sweep the slabs that neighbours need at the same time as the rest; unset: on "
-       "CUDA");
+       "1: classic kernels sweep the slabs that neighbours need at the same time as the rest; 0: first; "
+       "unset: 1 on CUDA");
 
 static status_t pass_marks_read(struct pass_marks *marks, double phases[HIMENO_PHASES])
 {

@@ -10,7 +10,8 @@
 #include "suite/progress.h"
 #include "tools/memory/state.h"
 
-SWITCH("HIMENO_MEM_CORRUPT", TEST, OWN, COUNT, "mem-gpu: flips a bit in what is compared for that time");
+SWITCH("HIMENO_MEM_CORRUPT", TEST, OWN, COUNT,
+       "mem-gpu: flips a bit of the data before that check of a result");
 
 static struct mem_run run;
 

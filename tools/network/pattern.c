@@ -3,7 +3,8 @@
 
 #include "base/switches.h"
 
-SWITCH("HIMENO_BENCH_CORRUPT", TEST, OWN, COUNT, "comm-gpu: each rank damages what arrives in that transfer");
+SWITCH("HIMENO_BENCH_CORRUPT", TEST, OWN, COUNT,
+       "comm-gpu: corrupts what each rank receives in that transfer");
 
 /* Below this many words threads cost more than they save. */
 #define PARALLEL_WORDS 65536

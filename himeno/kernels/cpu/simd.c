@@ -6,7 +6,7 @@
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
 SWITCH("HIMENO_CPU_FETCH", TUNING, AGREED, CHOICE("0|1"),
-       "whether CPU kernels prefetch the next row into the second cache; unset: on all CPUs but Intel's");
+       "1: CPU kernels prefetch the next row into L2; 0: they do not; unset: 1 except on Intel CPUs");
 
 static const struct cpu_simd *const simds[] = {
 #ifdef __x86_64__

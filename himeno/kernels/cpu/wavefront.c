@@ -28,7 +28,7 @@
 #include "base/switches.h"
 
 SWITCH("HIMENO_CPU_CACHE", TUNING, AGREED, COUNT,
-       "bytes of the second cache by which `wavefront` kernels cut their tiles");
+       "bytes of L2 for which `wavefront` kernels size their tiles, instead of this CPU's");
 
 #define LINE  16 /* floats */
 #define BLOCK 16 /* planes, about: a tile is shared no finer */

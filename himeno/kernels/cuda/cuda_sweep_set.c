@@ -10,7 +10,7 @@
 #include "himeno/kernels/cuda/resident.h"
 #include "himeno/kernels/cuda/temporal.h"
 
-SWITCH("HIMENO_CUDA_TRAP", TEST, OWN, COUNT, "that sweep on a CUDA device runs into a failing assertion");
+SWITCH("HIMENO_CUDA_TRAP", TEST, OWN, COUNT, "an assertion fails in that sweep on a CUDA device");
 
 /* A kernel: its family, and its variant within the family. */
 #define CLASSIC(form)    .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(form)

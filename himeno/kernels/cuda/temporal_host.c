@@ -7,8 +7,7 @@
 #include "himeno/kernels/cuda/exec.h"
 #include "himeno/kernels/cuda/temporal.h"
 
-SWITCH("HIMENO_CUDA_BULK", TUNING, AGREED, CHOICE("0|1"),
-       "0: temporal CUDA kernels take the form without the chip's copy engine");
+SWITCH("HIMENO_CUDA_BULK", TUNING, AGREED, CHOICE("0|1"), "0: temporal CUDA kernels do not use TMA");
 
 struct temporal_state {
   const struct cuda_temporal *form;

@@ -16,9 +16,9 @@
 SWITCH("HIMENO_OPENCL_FP64", TUNING, AGREED, CHOICE("0|1"),
        "0: OpenCL kernels sum gosa in two floats, as on devices without fp64");
 SWITCH("HIMENO_OPENCL_ATOMICS", TUNING, AGREED, CHOICE("0|1"),
-       "0: OpenCL kernels sum gosa in a launch of its own, without atomics");
+       "0: OpenCL kernels sum gosa in a separate launch, without atomics");
 SWITCH("HIMENO_OPENCL_WIDE", TUNING, AGREED, CHOICE("0|1"),
-       "whether temporal OpenCL kernels take groups of up to 1024; unset: on NVIDIA's devices");
+       "1: temporal OpenCL kernels use groups of up to 1024; 0: smaller ones; unset: 1 on NVIDIA devices");
 
 #define FIELD_GROUP_MAX 256
 /** One group adds up a sweep's last sums, so it should be large. */

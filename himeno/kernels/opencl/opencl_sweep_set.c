@@ -16,7 +16,7 @@
 #include "himeno/kernels/opencl/temporal_cl.h"
 
 SWITCH("HIMENO_OPENCL_PERSISTENT", TUNING, AGREED, CHOICE("0|1"),
-       "whether an OpenCL launch does many sweeps; unset: on NVIDIA's devices from sm_70 on");
+       "1: an OpenCL launch does many sweeps; 0: one; unset: 1 on NVIDIA devices from sm_70 on");
 
 static const struct opencl_variant stream_persistent = {
     .source = himeno_stream_cl, .group = {64, 2, 1}, .points = {256, 2, 1}, .align = 4, .options = "-D KEEP"};
