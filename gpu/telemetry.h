@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a device says of its own state: power, clocks, temperature, throttling, errors, link.
+ * \brief State of a device: power, clocks, temperature, throttling, errors, link.
  *
- * NVIDIA devices are asked through NVML, which is looked for at run time and needs no privilege;
- * what drivers tell in sysfs (AMD, Intel, and the link of any device) is read from there. A device
- * is named by its place on the PCI bus. Nothing here fails a run: what is not known stays
- * unknown. */
+ * The values of NVIDIA devices come from NVML, which is loaded at run time and needs no privilege;
+ * those of AMD and Intel devices, and the link of any device, come from sysfs. A device is named by
+ * its PCI address. Nothing here fails a run: a value that cannot be read is unknown. */
 #ifndef GPU_TELEMETRY_H
 #define GPU_TELEMETRY_H
 

@@ -10,13 +10,13 @@
  * (MAD) of the ranks' slownesses give the usual slowness and its spread; a few slow ranks change
  * neither. A straggler exceeds the median by more than STRAGGLER_SIGMAS times 1.4826·MAD (standard
  * deviations if values are normal), by more than as many standard deviations of a median of blocks
- * as noisy as the usual rank's, and by more than a least share, below which nobody would replace a
- * part.
+ * as noisy as the usual rank's, and by more than a least share, below which no part would be
+ * replaced.
  *
  * It must also do so in more blocks than chance explains (a sign test). By chance a block exceeds
  * the limit as often as the usual ranks' blocks do, at least with probability STRAGGLER_DISTURBED,
  * and is followed by another one as often as theirs are. Over all ranks and both kinds the chances
- * of a false alarm add up to at most STRAGGLER_ALARMS per run, so that few blocks accuse nobody. A
+ * of a false alarm add up to at most STRAGGLER_ALARMS per run, so that few blocks accuse no rank. A
  * disturbance comes and goes; a bad part does not, and has to show in STRAGGLER_MOST of the
  * blocks. */
 #ifndef JUDGE_STRAGGLER_H

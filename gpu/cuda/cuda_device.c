@@ -27,7 +27,7 @@ static cudaEvent_t event_handle(struct gpu_event *event)
 
 /* ---- errors ---- */
 
-/* What the system lacks, as against what broke while running. */
+/* Whether the error means that the system lacks something, not that the run failed. */
 static int lacks(cudaError_t error)
 {
   switch (error) {

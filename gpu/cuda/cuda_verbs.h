@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Verbs of the CUDA backend that stand in cuda_share.c. */
+ * \brief Verbs of the CUDA backend that cuda_share.c defines. */
 #ifndef GPU_CUDA_CUDA_VERBS_H
 #define GPU_CUDA_CUDA_VERBS_H
 

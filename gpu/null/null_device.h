@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The null backend: host memory behind the device interface, and failure on demand, for
- * tests.
+ * \brief The null backend, for tests: host memory as a device, and failure on demand.
  *
  * HIMENO_NULL_FAIL=N makes the Nth call of the run fail (counted over all verbs that can fail, and
  * over kernel launches) with the status that such a call has on a real device; HIMENO_NULL_HANG=N

@@ -117,7 +117,7 @@ static status_t texts_take(const struct path_texts *texts, int m, struct himeno_
   return STATUS_OK;
 }
 
-/* What few ranks have much of is gathered in parts, as many as the rank with most has. */
+/* Gathers lists of which few ranks have many entries: one entry per rank and round. */
 static status_t lists_gather(const struct placement *p, const struct record *record,
                              const struct path_texts *mine, int n_paths, struct himeno_ranks *ranks)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief --soak: blocks in both data sets for hours, every bit of field and coefficients checked, a
- * line a block that survives a kill. */
+ * \brief --soak: blocks in both data sets for hours, every bit of field and coefficients checked,
+ * one line per block that survives a kill. */
 #ifndef HIMENO_SOAK_SOAK_H
 #define HIMENO_SOAK_SOAK_H
 
@@ -65,7 +65,7 @@ struct soak_block {
 status_t soak_block_run(struct solver *solver, struct soak_known *known, MPI_Comm comm, enum himeno_data data,
                         int every, struct soak_block *block);
 
-/* What the ranks' devices reported after a block: extremes, with their rank, and what changed. */
+/* Values that the ranks' devices reported after a block: extremes, with their rank, and changes. */
 
 struct soak_device {
   char host[META_HOST_BYTES];

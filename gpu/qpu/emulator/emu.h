@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Instruction-level emulator of VideoCore IV QPUs: any number of them side by side, one
- * instruction each a cycle, always in the same order, so that every run gives the same result.
+ * \brief Instruction-level emulator of VideoCore IV QPUs: any number of them, each one
+ * instruction per cycle, always in the same order, so that every run gives the same result.
  *
  * It stops with QPU, address and cause at undefined behaviour: a broken scheduling rule, an access
- * outside every allocation, a look-up that was never requested, a wait that can never end. What
- * belongs to the 3D pipeline (varyings, tile buffer, textures) is refused. Counts are of issued
- * instructions and of cycles spent waiting; they say nothing about speed, since memory answers at
- * once and caches are not modelled. */
+ * outside every allocation, a look-up that was never requested, a wait that can never end. It
+ * refuses the 3D pipeline (varyings, tile buffer, textures). It counts issued instructions and
+ * cycles spent waiting; they say nothing about speed, because memory answers at once and caches are
+ * not modelled. */
 #ifndef QPU_EMU_H
 #define QPU_EMU_H
 

@@ -77,7 +77,7 @@ static int regions_grow(struct qpu_memory *memory)
 
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address)
 {
-  /* at least one byte stays free behind it */
+  /* At least one byte stays free after it. */
   uint32_t begin, spacing = (uint32_t)((bytes / PAGE + 1) * PAGE);
   size_t number;
   if (bytes == 0 || bytes > memory->size || !find_gap(memory, (uint32_t)bytes, spacing, &begin, &number))

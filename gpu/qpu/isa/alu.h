@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the QPU's two ALUs compute, 16 lanes at a time.
+ * \brief The operations of the QPU's two ALUs, 16 lanes at a time.
  *
- * Floats: denormals count as zero, both ways; results round toward zero; an exponent of 255 means
- * infinity, whatever the mantissa; a magnitude from 2¹²⁸ on becomes infinity, infinities of
- * opposite sign add up to −infinity (both as others measured on the part). The host's rounding mode
+ * Denormal floats are zero, as operands and results; results round toward zero; an exponent of 255
+ * is infinity for every mantissa; a magnitude from 2¹²⁸ on becomes infinity, infinities of
+ * opposite sign add up to −infinity (both measured by others). The host's rounding mode
  * must be toward zero around calls: qpu_alu_enter. Integers wrap; shifts count modulo 32; mul24
  * multiplies the low 24 bits of each operand. */
 #ifndef QPU_ALU_H

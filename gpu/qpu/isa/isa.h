@@ -4,7 +4,7 @@
  * emulator.
  *
  * Source: Broadcom, "VideoCore IV 3D Architecture Reference Guide" (VideoCoreIV-AG100-R, 2013),
- * section 3. Names are vc4asm's. Where experiments contradict the guide, a comment says so. */
+ * section 3. Names are vc4asm's. Comments say where experiments contradict the guide. */
 #ifndef QPU_ISA_H
 #define QPU_ISA_H
 

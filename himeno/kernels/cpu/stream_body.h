@@ -13,9 +13,9 @@
  * gives the same bits.
  *
  * Rows are walked by cache lines of 16 floats. Whole lines are stored past the caches, which saves
- * reading them first. A line that the box covers in part is whole where the sweep may write the
- * rest (see cpu_sweep); else it goes through the cache, since a line written both ways would travel
- * twice. */
+ * reading them first. A line that the box covers in part is stored whole if the sweep may write
+ * the rest (see cpu_sweep); otherwise it goes through the cache, because a line stored partly past
+ * the caches would be transferred twice. */
 
 #ifndef STORE_MASKED
 #define STORE_MASKED(address, inside, v)                                                                     \
@@ -29,12 +29,11 @@
 /** How far ahead of their use lines are fetched, in floats. Hardware prefetchers follow fewer
  * streams than there are arrays here, and lose them where rows do not follow each other.
  *
- * Where the CPU's own prefetchers do the most (Intel), lines are fetched into all caches: past them
- * (the non-temporal hint) halves the rate there, since the second level's prefetchers then see
- * nothing. Elsewhere (AMD) a core that waits for a line fills its window with a few lines'
- * arithmetic and issues no more fetches. There the second cache fetches the row that is swept next,
- * which keeps memory busy whatever the core waits for, and the first cache takes lines from there,
- * shortly before their use and as what is used once. */
+ * On Intel, whose hardware prefetchers do most of the work, lines are fetched into all caches: the
+ * non-temporal hint halves the rate there, because the prefetchers of L2 then see nothing. On AMD a
+ * core that waits for a line fills its window with the arithmetic of a few lines and issues no more
+ * fetches. There L2 prefetches the row that is swept next, which keeps memory busy, and L1 takes
+ * lines from L2 shortly before their use, with the hint of a single use. */
 #define AHEAD        128
 #define AHEAD_SECOND 80 /* for lines that the second cache has fetched */
 #define AHEAD_NEAR   32 /* for lines of p that a cache holds already */
@@ -149,7 +148,7 @@ static inline TARGET __attribute__((always_inline)) void FN(residual)(const floa
 }
 
 /** Sweeps the line at element x, which the box covers as a whole or in part, and adds its squares
- * to the sums. What is to be read again soon (`keep`) is kept in the caches. */
+ * to the sums. Lines that are read again soon (`keep`) are kept in the caches. */
 static inline TARGET __attribute__((always_inline)) void FN(line)(const float *const *c, int64_t pitch,
                                                                   const struct FN(place) * at,
                                                                   const struct FN(row) * row, int64_t x,
@@ -184,8 +183,7 @@ static inline TARGET __attribute__((always_inline)) void FN(line)(const float *c
   }
 }
 
-/** Sweeps a row; `next` is the way from its first point to that of the row that is swept after
- * it. */
+/** Sweeps a row; `next` is the distance from its first point to that of the row swept next. */
 static inline TARGET __attribute__((always_inline)) void
 FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next, int by_row, VD sums[2])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread takes a tile of rows and marches through the planes of a chunk: in step m level 1 (the
- * first sweep) is at plane m, level 2 one plane behind it, and so on, while the coefficients are
+ * first sweep) is at plane m, level 2 at plane m − 1, and so on, while the coefficients are
  * still in its second cache. Each thread keeps the planes of the levels between p and out in rings.
  *
  * Tiles are skewed: each level begins and ends one row before the level below it. Of the previous
@@ -32,13 +32,13 @@ SWITCH("HIMENO_CPU_CACHE", TUNING, AGREED, COUNT,
 
 #define LINE  16 /* floats */
 #define BLOCK 16 /* planes, about: a tile is shared no finer */
-/* How much of a core's second cache what waits may fill, with the plane that is fetched and where
- * none is, and the cache's size where the system does not tell. On an Intel Xeon narrow tiles were
- * best, on an AMD EPYC wide ones. */
+/* Share of a core's L2 that waiting coefficients may fill, without and with prefetched planes, and
+ * the size of L2 if the system does not report it. On an Intel Xeon narrow tiles were best, on an
+ * AMD EPYC wide ones. */
 #define CACHE_SHARE       0.5
 #define CACHE_SHARE_FETCH 1.5
 #define CACHE_BYTES       (1 << 20)
-/* Rows of a tile for each one that later levels read from memory again, whatever the cache. */
+/* Least rows of a tile for each row that later levels read from memory again. */
 #define ROWS_A_HALO 4
 #define RING        3 /* planes of a level: the next one reads three */
 #define BORDER      2 /* rows of a level that the next tile needs */

@@ -20,7 +20,7 @@ struct cuda_exec;
 struct himeno_ops {
   /** \brief Prepares exec->kernel and loads its code, so that no sweep has to. */
   status_t (*open)(struct cuda_exec *exec);
-  /** \brief Releases what exec->state holds, also after open failed half-way. NULL: nothing. */
+  /** \brief Releases what exec->state holds, also after open failed. NULL: nothing. */
   void (*close)(struct cuda_exec *exec);
   /** \brief A pass over the box of \a pass, which is that of \a sweep and not empty. */
   status_t (*sweep)(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,

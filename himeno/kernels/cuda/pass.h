@@ -10,13 +10,13 @@
 #include "himeno/problem.h"
 
 #define CUDA_PACKS 3 /**< interleaved arrays of four floats a point */
-/** Where the temporal kernels' interleaved row j has point k: every other group of eight points is
- * swapped in pairs, and in every other two rows the groups between, so that threads which read two
- * points each from shared memory meet no bank twice, along a row or down the short rows of an
- * edge. */
+/** Index of point k in interleaved row j of the temporal kernels. Every other group of eight points
+ * is swapped in pairs, and in every other two rows the groups between, so that threads that read
+ * two points each from shared memory have no bank conflicts, along a row or down the short rows of
+ * an edge. */
 #define CUDA_PACK_PLACE(j, k) ((k) ^ (((k) >> 3 ^ (j) >> 1) & 1))
 
-/** What a sweep kernel gets, by value. Indices are local; the box is half-open and not empty. */
+/** Parameters of a sweep kernel. Indices are local; the box is half-open and not empty. */
 struct cuda_pass {
   const float *p;
   float *out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief The resident kernel: all sweeps of a block in one launch, coefficients on the chip.
- * Between the CUDA kernel set (plain C) and resident.cu. */
+ * Interface between the CUDA kernel set (plain C) and resident.cu. */
 #ifndef HIMENO_KERNELS_CUDA_RESIDENT_H
 #define HIMENO_KERNELS_CUDA_RESIDENT_H
 

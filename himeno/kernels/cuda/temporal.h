@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Temporal kernels: T sweeps in one pass over memory. Between the CUDA kernel set (plain C)
- * and temporal.cu. */
+ * \brief Temporal kernels: T sweeps in one pass over memory. Interface between the CUDA kernel set
+ * (plain C) and temporal.cu. */
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_H
 #define HIMENO_KERNELS_CUDA_TEMPORAL_H
 

@@ -257,8 +257,8 @@ static status_t add_partials(struct opencl_exec *x, struct gpu_queue *queue, siz
 
 /* ---- many sweeps in one launch ---- */
 
-/* Of a launch. On a slow device and a grid of 2 GB these take seconds, and some drivers end what
- * takes longer. */
+/* Most sweeps of a launch. On a slow device and a grid of 2 GB they take seconds, and some drivers
+ * end longer launches. */
 #define SWEEPS_MOST 127
 /* Work-items of a compute unit on NVIDIA's devices. More groups than run at a time find nothing
  * left when they begin. */
