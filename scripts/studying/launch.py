@@ -17,6 +17,7 @@ from processes import STOPPED, last_words, launched, say
 
 TIMED_OUT = 124
 INCOMPLETE = 8
+START_SECONDS = 3  # of a point for start-up and verification
 
 
 def command(options, point, target):
@@ -122,20 +123,23 @@ def show(point, done, why, finished, total, left):
     say(f"[{finished:>{width}}/{total}] {point['name']:<42} {what}{left}")
 
 
-def time_left(folder, study, remaining):
-    """By what points of as many ranks took, else by what all took."""
+def expected(folder, study, remaining):
+    """Seconds, by what points of as many ranks took, else by what all took; before the first by
+    the time that each measures."""
     took = {}
     ranks = {point["name"]: point["ranks"] for point in study["points"]}
     for name, entry in store.attempts(folder).items():
         if name in ranks:
             took.setdefault(ranks[name], []).append(entry["took"])
     every = [value for values in took.values() for value in values]
-    if not every or not remaining:
-        return ""
-    guess = sum(
+    every = every or [study["options"]["seconds"] + START_SECONDS]
+    return sum(
         sum(own) / len(own) for own in (took.get(point["ranks"], every) for point in remaining)
     )
-    return f"   about {duration(guess)} left"
+
+
+def time_left(folder, study, remaining):
+    return f"   about {duration(expected(folder, study, remaining))} left" if remaining else ""
 
 
 def unfinished(folder, study, retry):
@@ -183,6 +187,7 @@ def run(folder, study, retry):
             "points are named scaling-size-ranks-kernel-transport-division-repeat; paths is "
             "comm-gpu"
         )
+        say(f"about {duration(expected(folder, study, todo))} expected")
     try:
         for place, point in enumerate(todo):
             entry, done = attempt(folder, study, point, session, held)

@@ -32,7 +32,7 @@ launched() { grep -c "$1" launched || true; }
 @test "a study: each point once, a row each, settings recorded, the environment not" {
   UCX_TLS=tcp NCCL_DEBUG=WARN SECRET_TOKEN=hush run "$scaling" run study "${plan[@]}" --repeat 2
   expect_status 0
-  [[ $output == *"[12/12]"* && $output == *left* ]]
+  [[ $output == *"about 36 s expected"*"[12/12]"* && $output == *left* ]]
   [ "$(points study)" -eq 12 ]
   [ "$(wc -l <launched)" -eq 12 ]
   [ "$(wc -l <study/study.csv)" -eq 13 ]
