@@ -108,6 +108,9 @@ stalled() {
   echo $((10#$(cat "$BATS_TEST_TMPDIR/stalled") - stalled_before))
 }
 
+# within ELAPSED LIMIT: the limit is that of an idle machine. The slowness is measured again if the load has grown since the file began.
+within() { [ "$1" -le $(($2 * SLOWNESS)) ] || [ "$1" -le $(($2 * $(slowness))) ]; }
+
 # on RANKS PROGRAM [ARGUMENT]...: runs the program on that many ranks.
 on() {
   local ranks=$1

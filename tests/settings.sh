@@ -4,14 +4,18 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
 # A rank that is started without a launcher needs no daemon of its own: a third less of the start.
 export OMPI_MCA_ess_singleton_isolated=1
-# SLOWNESS: how many times longer work takes here than on an idle core, as the median of seven
-# measurements, since one can meet a single busy moment. Limits that only end what hangs are multiplied by it.
-: "${SLOWNESS:=$(python3 -ISc 'import statistics, time
+# slowness: how many times longer work takes here than on an idle core, as the median of seven
+# measurements, since one can meet a single busy moment. Limits that only end what hangs are
+# multiplied by SLOWNESS, which is measured once per file.
+slowness() {
+  python3 -ISc 'import statistics, time
 def slowness():
     begin, used = time.perf_counter(), time.process_time()
     while time.process_time() - used < 0.01: pass
     return (time.perf_counter() - begin) / 0.01
-print(max(1, round(statistics.median(slowness() for _ in range(7)))))')}"
+print(max(1, round(statistics.median(slowness() for _ in range(7)))))'
+}
+: "${SLOWNESS:=$(slowness)}"
 export SLOWNESS
 # Threads that wait do not spin: tests share the cores.
 export OMP_WAIT_POLICY=passive

@@ -34,7 +34,7 @@ load cluster
   SECONDS=0
   cluster 'n[1-2]' --stages alone --budget $((4 * SLOWNESS))s
   expect_status 5
-  [ "$SECONDS" -lt $((20 * SLOWNESS)) ]
+  within "$SECONDS" 20
   [ "$(verdict 'r["findings"], r["left_out"]')" = "([], ['alone-n2'])" ]
   grep -q 'n2 *not tested: out of time' <<<"$output"
 }
@@ -203,7 +203,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   SECONDS=0
   cluster 'n[1-2]' --level 1 --limit $((3 * SLOWNESS)) --budget $((8 * SLOWNESS))s
   expect_status 6
-  [ "$SECONDS" -lt $((25 * SLOWNESS)) ]
+  within "$SECONDS" 25
   [ "$(ls out/steps/alone-*.json | wc -l)" = 2 ]
   grep -q -- ' -w --timeout 10 -t 0.05 .*--block 5 ' out/steps/alone-n1.log
   [ "$(verdict 'r["drain_list"], r["run_again_list"], [row["verdict"] for row in r["measured"]]')" = "('', 'n2', ['pass', 'hang'])" ]

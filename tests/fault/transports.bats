@@ -142,7 +142,7 @@ with_little_shm() {
   local after=$((BASH_REMATCH[1] * 1000 + BASH_REMATCH[2] * 100)) stall
   stall=$(stalled)
   echo "after $after ms, stalled for $stall ms"
-  [ $after -ge 2000 ] && [ $after -lt $((2000 + 2000 * SLOWNESS + stall)) ]
+  [ $after -ge 2000 ] && within $((after - 2000 - stall)) 2000
 }
 
 @test "a rank that only sends waits for who takes its time: nothing is written over" {
@@ -200,7 +200,7 @@ short() {
   begin=$(date +%s)
   run on 2 env LD_PRELOAD="$LD_PRELOAD:$top_builddir/tests/fault/short_message.so" SHORT_MESSAGE="$nth:$fewer" "$@" -b null --timeout 4
   seconds=$(($(date +%s) - begin))
-  [ "$status" -eq 4 ] && [ "$(grep -cE '^[a-z]+-gpu: ' <<<"$output")" -eq 1 ] && [[ $output != *NBC* ]] && [ "$seconds" -lt $((15 * SLOWNESS)) ] &&
+  [ "$status" -eq 4 ] && [ "$(grep -cE '^[a-z]+-gpu: ' <<<"$output")" -eq 1 ] && [[ $output != *NBC* ]] && within "$seconds" 15 &&
     grep -qE "^[a-z]+-gpu: rank 0, host .*: wrong halo from rank 1 on host ${host%%.*}, face [ij]\+: .* floats instead of [0-9]+" <<<"$output" ||
     { echo "$*, message $nth: exit code $status after $seconds s: $output"; return 1; }
 }
