@@ -128,7 +128,7 @@ DIRECTORIES = (
     ),
     ("scripts/*", "tests/cli/scripts.bats"),
     ("scripts/sites/node.py", "tests/cli/node.bats"),
-    ("scripts/accepting/*", "tests/scripts/test_accepting.py tests/cli/cluster*.bats"),
+    ("scripts/accepting/*", "tests/scripts/test_accept*.py tests/cli/cluster*.bats"),
     (
         "scripts/studying/*",
         "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/scaling.bats",

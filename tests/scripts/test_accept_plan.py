@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Hosts, devices, times, levels and soaks of scripts/accept."""
+
+import argparse
+import contextlib
+import io
+import os
+import pathlib
+import types
+import unittest.mock
+
+import helper  # before the others: it adds their folders
+import counts
+import hosts
+import levels
+import soaking
+import stages
+import timing
+
+
+class Plan(helper.Case):
+    def test_lists_of_hosts_keep_their_zeros(self):
+        """lists of hosts keep their zeros"""
+        for names, folded in (
+            (["n01", "n02", "n03", "m1"], "m1,n[01-03]"),
+            (["n09"], "n09"),
+            (["n1", "n3", "n04"], "n04,n[1,3]"),
+            (["n08", "n09", "n10", "n12"], "n[08-10,12]"),
+        ):
+            self.assertEqual(hosts.fold(names), folded)
+            self.assertEqual(sorted(hosts.expand(folded)), sorted(names))
+
+    def test_brackets_of_any_number_are_counted(self):
+        """brackets of any number are counted as Slurm counts them, and lists without end are
+        refused"""
+        for text, names in (
+            ("rack[1-2]n[1-2]", "rack1n1 rack1n2 rack2n1 rack2n2"),
+            ("a[08-10]b,c", "a08b a09b a10b c"),
+            ("[1,3]x[2-3]y", "1x2y 1x3y 3x2y 3x3y"),
+            ("", ""),
+        ):
+            self.assertEqual(hosts.expand(text), names.split())
+        endless = "n[1-9999]m[1-9999] n[1-200000] n[1-60000],m[1-60000]"
+        for text in (endless + " n[] n[1,] n[1-2 n] n[[1]] n[2-1]m[1] n[1]/.. -[1-2]").split():
+            try:
+                raise AssertionError((text, hosts.expand(text)[:3]))
+            except hosts.BadInput:
+                pass
+
+    def devices(self, **settings):
+        """Counted for hosts n1 and n2 by a job with those variables; whether they are GPUs."""
+        a = argparse.Namespace(names=["n1", "n2"], per_host=None, slots={}, expected={})
+        with unittest.mock.patch.dict(
+            os.environ, PATH=f"{os.getcwd()}:{os.environ['PATH']}", **settings
+        ):
+            counts.count(a)
+        return a.devices and list(a.devices.values()), a.are_gpus
+
+    def test_the_number_of_devices_by_each(self):
+        """the number of a host's devices, by each of Slurm's variables"""
+        pathlib.Path("scontrol").write_text("#!/bin/sh\ncat job\n")
+        pathlib.Path("scontrol").chmod(0o755)
+        pathlib.Path("job").touch()
+        for name, values in {
+            "SLURM_GPUS_PER_NODE": ("8", "h100:8", "h100:4,a100:4"),
+            "SLURM_TRES_PER_NODE": ("gres:gpu:8", "gres/gpu:8", "nic:1,gres/gpu:h100=8"),
+            "SLURM_GPUS_ON_NODE": ("8",),
+            "SLURM_JOB_GPUS": ("0,1,2,3,4-7",),
+            "SLURM_STEP_GPUS": ("0-7",),
+        }.items():
+            for value in values:
+                self.assertEqual(self.devices(**{name: value}), ([8, 8], True), f"{name}={value}")
+        self.assertEqual(
+            self.devices(SLURM_GPUS="h100:16", SLURM_JOB_NUM_NODES="2"), ([8, 8], True)
+        )
+        self.assertEqual(self.devices(SLURM_NTASKS_PER_NODE="3"), ([3, 3], False))
+        self.assertEqual(self.devices(SLURM_TRES_PER_NODE="gres/nic:2"), (None, False))
+        # What a job got on each of its nodes comes first.
+        pathlib.Path("job").write_text(
+            "JobId=7\n   Nodes=n1 CPU_IDs=0-15 Mem=0 GRES=gpu:h100:8(IDX:0-7)\n"
+            "   Nodes=n[2-3] CPU_IDs=0-15 Mem=0 GRES=gpu:h100:7(IDX:0-6),nic:1(IDX:0)\n"
+        )
+        self.assertEqual(self.devices(SLURM_JOB_ID="7", SLURM_GPUS_ON_NODE="8"), ([8, 7], True))
+
+    def test_how_long_it_takes(self):
+        """how long it takes: steps by stage and in waves, what remains by the pace so far, and no
+        more than the budget"""
+        self.assertEqual(
+            [timing.text(one) for one in (0, 99, 100, 3600, 3660, 7800)],
+            ["1 s", "99 s", "2 min", "1 h", "1 h 1 min", "2 h 10 min"],
+        )
+
+        def of(names, **more):
+            given = {"seconds": 2, "parallel": 4, "rounds": 3, "leaves": {}, **more}
+            unset = dict.fromkeys(("level", "soak", "budget"))
+            return types.SimpleNamespace(
+                names=names, **{**unset, "stages": list(stages.NAMES), **given}
+            )
+
+        self.assertEqual(
+            timing.stages(of("abcdef", leaves={"x": "abc", "y": "de", "z": "abcdef"})),
+            {
+                "alone": (6, 20),
+                "products": (6, 20),
+                "pairs": (9, 30),
+                "wires": (3, 20),
+                "switches": (1, 10),
+                "all": (1, 10),
+            },
+        )
+        self.assertEqual(
+            [timing.stages(of(names))["pairs"][0] for names in ("a", "ab", "abc", "abcd")],
+            [0, 1, 3, 6],
+        )
+        self.assertEqual(timing.stages(of("a"))["all"], (0, 0))
+        now = [100]
+        self.replace(timing.time, "time", lambda: now[0])
+        self.assertEqual(
+            [
+                timing.Timing(of("ab", **more)).expected()
+                for more in ({}, {"budget": 25}, {"soak": 50})
+            ],
+            [60, 25, 60],
+        )
+        one = timing.Timing(of("ab", soak=50, stages=["alone", "all"], level=3))
+        now[0] += 50
+        one.ended("soak", 50, False)
+        self.assertEqual(one.remaining(), 20)
+        one.ended("alone", 1, True)  # kept: no pace
+        self.assertEqual(one.remaining(), 15)
+        now[0] += 10
+        one.ended("alone", 10, False)  # 5 s were expected
+        self.assertEqual(one.remaining(), 20)
+        one.budget = 65
+        self.assertEqual(one.remaining(), 5)
+
+    def test_levels_end_in_time(self):
+        """each level ends in time, and options that are given hold"""
+
+        def at(level, *given):
+            a = argparse.Namespace(level=level, given=dict.fromkeys(given), stages="all", seconds=9)
+            a.limit, a.budget, a.rounds, a.soak = 180, None, 3, None
+            levels.at_level(a)
+            return a
+
+        # A launcher may take 10 s to end, and what begins it a second.
+        for level, limit in ((1, 59), (2, 599), (3, 4 * 3600)):
+            self.assertLessEqual(at(level).budget + 10 + 1, limit)
+        for level in 1, 2:
+            self.assertLess(at(level).limit, at(level).budget)
+        self.assertLess(at(3).soak, at(3).budget)
+        self.assertEqual(
+            (at(1).stages, at(2).stages, at(1).seconds, at(1, "--seconds").seconds),
+            (["alone"], "all", 5, 9),
+        )
+        none = vars(at(None))
+        unset = dict.fromkeys(("budget", "block", "timeout", "soak"))
+        self.assertEqual(none, {**none, **unset, "seconds": 9})
+
+    def test_a_soak_reports_what_its_clean(self):
+        """a soak reports what its clean slices exclude together, and which work was hardest"""
+        self.replace(soaking.stages, "alone", lambda run, names: names)
+        self.replace(soaking, "after_failure", lambda run, step, names: names[1:])
+
+        def judged(outcomes, documents):
+            with contextlib.redirect_stdout(io.StringIO()) as text:
+                soaking.soak(helper.Run(outcomes, documents))
+            return text.getvalue().replace("\n      ", " ")
+
+        def worth(kind, of):
+            return {"result": {"soak": of}} if kind == "memory" else {"worth": of}
+
+        documents = {
+            f"soak-{n:04d}-{kind}": worth(kind, {"device_days": days, "power_share": share})
+            for n, (kind, days, share) in enumerate(
+                (("memory", 1, 0.7), ("compute", 2, 0.93), ("memory", 1, 0.6), ("compute", 4, 0.89))
+            )
+        }
+        self.assertIn(
+            "fewer than 374 wrong blocks per 1000 device-days, from 8 device-days",
+            all_four := judged({}, documents),
+        )
+        self.assertIn("load: 0.91 of the power limit by compute\n", all_four)
+        documents["soak-0003-compute"]["worth"]["power_share"] = 0.79
+        self.assertIn(
+            "load: 0.86 of the power limit by compute: NOT STRESSED", judged({}, documents)
+        )
+        documents["soak-0003-compute"]["worth"]["power_share"] = None
+        self.assertIn(
+            "load: 0.65 of the power limit by memory: NOT STRESSED", judged({}, documents)
+        )
+        del documents["soak-0003-compute"]["worth"]
+        self.assertIn("from 4 device-days", judged({}, documents))
+        documents["soak-0003-compute"]["worth"] = {"device_days": 4, "power_share": None}
+        wrong = judged({"soak-0001-compute": {"outcome": "wrong", "seconds": 25}}, documents)
+        self.assertIn("from 6 device-days", wrong)
+        # A clean slice of memory, with an episode and counted errors: said, and no finding. A host
+        # has the name that the launcher got.
+        documents["soak-0002-memory"].update(
+            episodes=[{"rank": 1, "of": "compute", "slowness": 1.25, "begin": 20, "end": 35.04}],
+            ranks=[
+                {"host": "n1", "uuid": "GPU-0", "counted": {"xids": 0, "pcie_replays": None}},
+                {"host": "n2", "uuid": "", "counted": {"xids": 1, "nvlink_crc": 7}},
+            ],
+        )
+        lines = [line for line in judged({}, documents).splitlines() if line.startswith("  soak-")]
+        self.assertEqual(
+            lines,
+            [
+                "  soak-0002-memory: SLOW ONCE  rank 1 on b, device without a UUID: "
+                "compute was 1.25 times its usual from second 20.0 to 35.0",
+                "  soak-0002-memory: ERRORS     rank 1 on b, device without a UUID: "
+                "xids 1, nvlink_crc 7",
+            ],
+        )
+        run = helper.Run()
+        self.assertEqual(soaking.hotter(run, 600), ["--block", "1", "--beta", "1"])
+        self.assertEqual(soaking.hotter(run, 5), ["--block", "0.25", "--beta", "1"])
+        run.a.gemm_options = ["--block=2", "--beta", "0"]
+        self.assertEqual(soaking.hotter(run, 600), [])
+
+    def test_a_soak_goes_on_for_the(self):
+        """a soak goes on for the time that a slice did not have"""
+        self.replace(soaking.stages, "alone", lambda run, names: names)
+        self.replace(
+            soaking,
+            "after_failure",
+            lambda run, step, names: [name for name in names if name != "a"],
+        )
+        run = helper.Run()
+        soaking.soak(run)
+        self.assertEqual(
+            run.launched,
+            ["soak-0000-memory", "soak-0001-compute", "soak-0002-memory", "soak-0003-compute"],
+        )
+        run = helper.Run({"soak-0001-compute": {"outcome": "wrong", "seconds": 1}})
+        soaking.soak(run)
+        self.assertEqual(len(run.launched), 5)
+
+        # Products of a slice share its time: of each kernel a third at first, then what the slice
+        # before has told; what it did not need is soaked later.
+        class Timed(helper.Run):
+            def together(self, what, jobs, width=None, **more):
+                given.extend(
+                    float(job["options"][job["options"].index(option) + 1].rstrip("s"))
+                    for _, _, job in jobs
+                    for option in ("-t", "--soak")
+                    if option in job["options"]
+                )
+                return super().together(what, jobs, width, **more)
+
+        for libraries, seconds in (
+            ([], [25, 8 + 1 / 3, 25, 25, 16 + 2 / 3]),
+            ([{"samples": [1]}, {"samples": []}], [25, 8 + 1 / 3, 25, 12.5, 8 + 1 / 3]),
+        ):
+            given = []
+            soaking.soak(
+                Timed(
+                    documents={
+                        f"soak-{n:04d}-compute": {"yardsticks": libraries} for n in (1, 3, 5)
+                    }
+                )
+            )
+            self.assertEqual([round(one, 3) for one in given], [round(one, 3) for one in seconds])
+
+
+if __name__ == "__main__":
+    helper.main()
