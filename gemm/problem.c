@@ -72,7 +72,7 @@ status_t gemm_problem_complete(struct gemm_problem *p)
 
 status_t gemm_size_parse(const char *option, const char *text, void *size)
 {
-  long long extents[3];
+  long long extents[3] = {0};
   char number[16];
   int n = 0, good = 1;
   for (const char *rest = text; rest && good; n++) {

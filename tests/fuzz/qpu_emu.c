@@ -50,7 +50,7 @@ static int all_zero(struct qpu_emu *emu, uint32_t begin, uint32_t end)
 static void run(struct qpu_emu *emu, struct input *input, size_t n_words)
 {
   struct qpu_job jobs[6];
-  uint32_t code, data;
+  uint32_t code = 0, data = 0;
   must(qpu_memory_alloc(qpu_emu_memory(emu), 8 * n_words, &code) == STATUS_OK &&
            qpu_memory_alloc(qpu_emu_memory(emu), DATA_BYTES, &data) == STATUS_OK,
        "no memory");

@@ -20,7 +20,7 @@ static struct gpu_device *device_open(const char *name, int rank)
 {
   char reason[GPU_TEXT_MAX] = "";
   struct gpu_device_info *devices = NULL;
-  struct gpu_device *device;
+  struct gpu_device *device = NULL;
   int n = 0;
   const struct gpu_backend *backend = gpu_backend_find(name);
   if (!backend) agree_abort(STATUS_USAGE);

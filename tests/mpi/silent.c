@@ -83,7 +83,7 @@ static int split_without(const char *how, int rank)
 static MPI_Comm pair_make(int *rank)
 {
   int all;
-  MPI_Comm pair;
+  MPI_Comm pair = MPI_COMM_NULL;
   MPI_Comm_size(MPI_COMM_WORLD, &all);
   give_up(guard_mpi(MPI_COMM_WORLD, MPI_Comm_split(MPI_COMM_WORLD, *rank >= all - 2, 0, &pair),
                     "MPI_Comm_split"));

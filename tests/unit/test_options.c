@@ -43,8 +43,8 @@ static const struct option_spec table[] = {
     {"overlap", 0, OPTION_ALWAYS, OPTION_FLAG(overlap), "compute meanwhile"},
 };
 
-static const struct option_pair exclusive[] = {{"overlap", "sweeps|runs"}, {"size", "verify full"}, {NULL}};
-static const struct option_pair joined[] = {{"overlap", "weak"}, {NULL}};
+static const struct option_pair exclusive[] = {{"overlap", "sweeps|runs"}, {"size", "verify full"}, {0}};
+static const struct option_pair joined[] = {{"overlap", "weak"}, {0}};
 static const struct option_program program = {.name = "prog",
                                               .summary = "does things",
                                               .epilogue = "Examples:\n  prog -n 3\n",
