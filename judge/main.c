@@ -28,7 +28,7 @@ static const struct option_spec documents = {"DOCUMENT", 0, JUDGE | MAKE,
 
 static const struct option_spec options[] = {
     {"policy", 0, JUDGE, OPTION_INPUT(policy, "POLICY"),
-     "Judge by this policy of limits: default, h100, h200, or a JSON file as in doc/how-to/acceptance.md "
+     "Judge by this policy of limits: default, h100, h200, or a JSON file as in doc/reference/policy.md "
      "(default: the policy default; none with --against)."},
     {"against", 0, JUDGE, OPTION_INPUT(against, "DOCUMENT"),
      "Compare the speed with that of an earlier run: fail if it is lower by more than the noise of both, "

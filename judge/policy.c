@@ -213,7 +213,7 @@ static status_t key_read(const char *key, const json_t *value, const char *where
   const int k = check_kind_find(key);
   double number;
   if (k == CHECK_KINDS)
-    return log_fail(STATUS_USAGE, "policy %s: there is no key \"%.60s\"; doc/how-to/acceptance.md lists them",
+    return log_fail(STATUS_USAGE, "policy %s: there is no key \"%.60s\"; doc/reference/policy.md lists them",
                     where, key);
   const enum check_values values = check_kinds[k].values;
   if (!policy_number(value, values, &number))

@@ -5,7 +5,7 @@
  *     {"name": "our nodes", "ceiling_share_min": 0.95, "devices_per_host": 8, "ecc": true,
  *      "from": {"ceiling_share_min": "our 16 nodes in May, all above 0.97"}}
  *
- * Only the keys in the file are checked; doc/how-to/acceptance.md lists all. Nothing in the file is
+ * Only the keys in the file are checked; doc/reference/policy.md lists all. Nothing in the file is
  * evaluated. */
 #ifndef JUDGE_POLICY_H
 #define JUDGE_POLICY_H

@@ -11,7 +11,7 @@ follow() {
 import re, subprocess, sys
 
 blocks = [block.split("\n") for block in open(sys.argv[1]).read().split("\n\n")]
-words = ("accept", "repair", "sed", "tar", ".", "tests/", "make", "scripts/", "himeno-", "build/")
+words = ("accept", "repair", "sed", "tar", "cp", "cut", "export", "mpirun", "sha256sum", ".", "tests/", "make", "scripts/", "build/")
 shell = subprocess.Popen(["bash"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 printed, status, commands, lines = "", "0", 0, 0
 
@@ -27,7 +27,7 @@ for block in blocks:
             if "quickstart" in command or command.strip().startswith("make"):
                 continue  # the build of this test
             commands += 1
-            shell.stdin.write(f"{command.strip()}\nstatus=$?; echo; echo DONE $status\n")
+            shell.stdin.write(f"{{ {command.strip()}\n}} </dev/null\nstatus=$?; echo; echo DONE $status\n")
             shell.stdin.flush()
             printed = "" if command == block[0] else printed
             for line in shell.stdout:
@@ -46,4 +46,15 @@ END
 @test "accept a rack of GPU nodes in a day" {
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   follow accept-rack.md
+}
+
+@test "your first scaling study and prediction" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  [ "$HAVE_CMINPACK" = 1 ] || skip "himeno-predict was not built: no cminpack"
+  follow scaling-study.md
+}
+
+@test "tune a GPU kernel in an hour" {
+  on 1 "$himeno" -b opencl -s XS -n 1 --no-tune || skip "no OpenCL device here"
+  follow tune-kernel.md
 }
