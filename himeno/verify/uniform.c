@@ -82,30 +82,26 @@ static double uniform_sweep(const struct uniform *u, int done, int sweeps, int c
   return gosa;
 }
 
-/* Of \a n points from \a g on, whose values are \a step floats apart. */
-static uint64_t span_checksum(uint64_t g, const float *p, int step, int64_t n)
+/* The index of the swept grid that stands for index \a x of the whole one. */
+static inline int64_t uniform_index(const struct uniform *u, int d, int64_t x)
 {
-  uint64_t sum = 0;
-  for (int64_t k = 0; k < n; k++) {
-    uint32_t bits;
-    memcpy(&bits, p + k * step, sizeof bits);
-    sum += hash_mix(hash_mix(g + (uint64_t)k) + bits);
-  }
-  return sum;
+  const int64_t half = u->extent[d] / 2, inner = u->global[d] - u->extent[d];
+  return x < half ? x : x <= half + inner ? half : x - inner;
 }
 
 static uint64_t uniform_checksum(const struct uniform *u, const float *p)
 {
-  const int64_t rows = u->global[1], n = u->extent[2], half = n / 2, middle = u->global[2] - n + 1,
-                edge = u->extent[1] / 2, inner = rows - u->extent[1];
+  const int64_t rows = u->global[1], n = u->global[2];
   uint64_t sum = 0;
 #pragma omp parallel for reduction(+ : sum)
   for (int64_t row = u->first * rows; row < u->end * rows; row++) {
-    const int64_t i = row / rows, j = row % rows, at = j < edge ? j : j < edge + inner ? edge : j - inner;
-    const uint64_t g = (uint64_t)(row * u->global[2]);
-    const float *line = p + ((i - u->lo) * u->extent[1] + at) * n;
-    sum += span_checksum(g, line, 1, half) + span_checksum(g + (uint64_t)half, line + half, 0, middle) +
-           span_checksum(g + (uint64_t)(half + middle), line + half + 1, 1, n - half - 1);
+    const int64_t i = row / rows - u->lo, j = uniform_index(u, 1, row % rows);
+    const float *line = p + (i * u->extent[1] + j) * u->extent[2];
+    for (int64_t k = 0; k < n; k++) {
+      uint32_t bits;
+      memcpy(&bits, line + uniform_index(u, 2, k), sizeof bits);
+      sum += hash_mix(hash_mix((uint64_t)(row * n + k)) + bits);
+    }
   }
   return sum;
 }
