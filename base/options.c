@@ -200,16 +200,20 @@ static int names(const char *value, const char *output)
   return 0;
 }
 
-/** Refuses to overwrite the tune cache and its lock, which all programs share. */
+/** Refuses to overwrite a cache that programs share, and its lock. */
 static status_t check_shared(const struct parser *parser, const struct option_spec *writer)
 {
   char cache[PATH_MAX], lock[PATH_MAX];
+  const struct switch_spec *s;
   const char *output = writer->value.type == OPTION_TYPE_OUTPUT ? file_of(parser, &writer->value) : NULL;
-  if (!output || !switch_tune_cache(cache)) return STATUS_OK;
-  snprintf(lock, sizeof lock, "%.*s" SWITCH_TUNE_LOCK, PATH_MAX - (int)sizeof SWITCH_TUNE_LOCK, cache);
-  if (!file_is_same(output, cache) && !file_is_same(output, lock)) return STATUS_OK;
-  return log_fail(STATUS_USAGE, "--%s \"%s\" is the file of remembered kernels, or its lock", writer->name,
-                  output);
+  for (int n = 0; output && (s = switch_at(n)); n++) {
+    if (s->check != SWITCH_CACHE || !switch_cache(s->name, cache)) continue;
+    snprintf(lock, sizeof lock, "%.*s" SWITCH_CACHE_LOCK, PATH_MAX - (int)sizeof SWITCH_CACHE_LOCK, cache);
+    if (file_is_same(output, cache) || file_is_same(output, lock))
+      return log_fail(STATUS_USAGE, "--%s \"%s\" is the file of %s, or its lock", writer->name, output,
+                      s->name);
+  }
+  return STATUS_OK;
 }
 
 /** Refuses to write what another option reads or writes. */

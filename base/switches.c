@@ -10,36 +10,18 @@
 
 extern char **environ;
 
-SWITCH("HIMENO_TUNE_CACHE", USER, OWN, FREE("a file"),
-       "file of remembered choices, instead of `$XDG_CACHE_HOME/himeno-gpu/tune.json`");
-
-/* The table is made of all lines such as the one above (Makefile.am). */
+/* The table is made of the lines SWITCH of all components (Makefile.am). */
 #undef SWITCH
-#define SWITCH(name, kind, scope, values, meaning)                                                           \
+#define SWITCH(id, of, across, values, text)                                                                 \
   {                                                                                                          \
-    name, SWITCH_##kind, SWITCH_##scope, values, meaning                                                     \
+    .name = id, .kind = SWITCH_##of, .scope = SWITCH_##across, .meaning = text, values                       \
   }
-#define NUMBER(from, to)                                                                                     \
-  SWITCH_RANGE,                                                                                              \
-  {                                                                                                          \
-    .type = VALUE_INT, .min = from, .max = to                                                                \
-  }
-#define COUNT NUMBER(1, 0x1p63)
-#define CHOICE(words)                                                                                        \
-  SWITCH_RANGE,                                                                                              \
-  {                                                                                                          \
-    .type = VALUE_CHOICE, .allowed = words                                                                   \
-  }
-#define FREE(words)                                                                                          \
-  SWITCH_FREE,                                                                                               \
-  {                                                                                                          \
-    .allowed = words                                                                                         \
-  }
-#define PAIR(words)                                                                                          \
-  SWITCH_PAIR,                                                                                               \
-  {                                                                                                          \
-    .allowed = words                                                                                         \
-  }
+#define NUMBER(from, to) .check = SWITCH_RANGE, .range = {.type = VALUE_INT, .min = from, .max = to}
+#define COUNT            NUMBER(1, 0x1p63)
+#define CHOICE(words)    .check = SWITCH_RANGE, .range = {.type = VALUE_CHOICE, .allowed = words}
+#define FREE(words)      .check = SWITCH_FREE, .range = {.allowed = words}
+#define PAIR(words)      .check = SWITCH_PAIR, .range = {.allowed = words}
+#define CACHE(id)        .check = SWITCH_CACHE, .range = {.allowed = "a file"}, .file = id
 
 static const struct switch_spec switches[] = {
 #include "base/switch_table.h"
@@ -65,7 +47,7 @@ static status_t switch_value_check(const struct switch_spec *s, const char *text
   int64_t value;
   long long pair[2];
   if (s->check == SWITCH_RANGE) return value_read(&s->range, s->name, text, &value);
-  if (s->check == SWITCH_FREE || pair_read(text, pair)) return STATUS_OK;
+  if (s->check != SWITCH_PAIR || pair_read(text, pair)) return STATUS_OK;
   return log_fail(STATUS_USAGE, "%s \"%s\": must be %s", s->name, text, s->range.allowed);
 }
 
@@ -79,12 +61,12 @@ status_t switches_check(void)
   return STATUS_OK;
 }
 
-static int is_declared(const char *name, size_t length)
+static const struct switch_spec *switch_find(const char *name, size_t length)
 {
+  int n = 0;
   const struct switch_spec *s;
-  for (int n = 0; (s = switch_at(n)); n++)
-    if (strlen(s->name) == length && strncmp(s->name, name, length) == 0) return 1;
-  return 0;
+  while ((s = switch_at(n)) && (strlen(s->name) != length || strncmp(s->name, name, length))) n++;
+  return s;
 }
 
 void switches_warn(void)
@@ -93,7 +75,7 @@ void switches_warn(void)
   for (char **at = environ; at && *at; at++) {
     const size_t length = strcspn(*at, "="), used = strlen(names);
     if (strncmp(*at, "HIMENO_", 7) || (*at)[length] != '=' || !(*at)[length + 1]) continue;
-    if (is_declared(*at, length)) continue;
+    if (switch_find(*at, length)) continue;
     snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "", (int)length, *at);
   }
   if (names[0]) log_warn("%s: nothing reads a variable of that name, see doc/reference/switches.md", names);
@@ -101,7 +83,7 @@ void switches_warn(void)
 
 const char *switch_text(const char *name)
 {
-  const char *text = is_declared(name, strlen(name)) ? getenv(name) : NULL;
+  const char *text = switch_find(name, strlen(name)) ? getenv(name) : NULL;
   return text && *text ? text : NULL;
 }
 
@@ -123,18 +105,16 @@ int switch_pair(const char *name, long long pair[2])
   return text && pair_read(text, pair);
 }
 
-/* ---- the file of remembered kernels ---- */
-
-int switch_tune_cache(char path[PATH_MAX])
+int switch_cache(const char *name, char path[PATH_MAX])
 {
-  const char *file = switch_text("HIMENO_TUNE_CACHE"), *cache = getenv("XDG_CACHE_HOME"),
-             *home = getenv("HOME");
+  const char *file = switch_text(name), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"),
+             *usual = switch_find(name, strlen(name))->file;
   int length = -1;
   if (file)
     length = snprintf(path, PATH_MAX, "%s", file);
   else if (cache && cache[0] == '/')
-    length = snprintf(path, PATH_MAX, "%s/himeno-gpu/tune.json", cache);
+    length = snprintf(path, PATH_MAX, "%s/himeno-gpu/%s", cache, usual);
   else if (home && home[0] == '/')
-    length = snprintf(path, PATH_MAX, "%s/.cache/himeno-gpu/tune.json", home);
-  return length > 0 && length < PATH_MAX - (int)sizeof SWITCH_TUNE_LOCK;
+    length = snprintf(path, PATH_MAX, "%s/.cache/himeno-gpu/%s", home, usual);
+  return length > 0 && length < PATH_MAX - (int)sizeof SWITCH_CACHE_LOCK;
 }

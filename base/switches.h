@@ -22,7 +22,8 @@ enum switch_kind {
 enum switch_check {
   SWITCH_RANGE, /**< by `range` */
   SWITCH_PAIR,  /**< RANK:NUMBER */
-  SWITCH_FREE   /**< a path, or what only its reader understands, who checks it */
+  SWITCH_FREE,  /**< a path, or what only its reader understands, who checks it */
+  SWITCH_CACHE  /**< a file that programs share and no option may overwrite */
 };
 
 enum switch_scope {
@@ -37,12 +38,14 @@ struct switch_spec {
   enum switch_check check;
   /** `allowed` says in words what is taken where `check` is not SWITCH_RANGE */
   struct value_range range;
+  const char *file; /**< SWITCH_CACHE: its name in the user's cache folder, if the variable is not set */
   const char *meaning;
 };
 
 /** \brief Declares a variable: SWITCH("HIMENO_NAME", kind, scope, values, "meaning"); with enum
  * switch_kind and switch_scope without their prefix, and as values NUMBER(from, to), COUNT,
- * CHOICE("a|b"), FREE("what it is") or PAIR("what it is"). A script has it in a comment. */
+ * CHOICE("a|b"), FREE("what it is"), PAIR("what it is") or CACHE("default name"). A script has it in
+ * a comment. */
 #define SWITCH(name, kind, scope, values, meaning) _Static_assert(1, name meaning)
 
 /** \brief The \a n-th of the table, NULL past the last. */
@@ -68,9 +71,9 @@ int switch_pair(const char *name, long long pair[2]);
 /** \brief The whole number that a launcher's variable holds, \a unset where it holds none. */
 long long environment_number(const char *name, long long unset);
 
-#define SWITCH_TUNE_LOCK ".lock"
-/** \brief The path of the file of remembered kernels, next to which its lock has SWITCH_TUNE_LOCK
- * at its end. 0 if there is no folder for it. */
-int switch_tune_cache(char path[PATH_MAX]);
+#define SWITCH_CACHE_LOCK ".lock"
+/** \brief The path of a SWITCH_CACHE of the table; its lock has SWITCH_CACHE_LOCK appended. 0 if
+ * there is no folder for it. */
+int switch_cache(const char *name, char path[PATH_MAX]);
 
 #endif

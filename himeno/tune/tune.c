@@ -29,6 +29,9 @@
 #define TRIAL_LOST 1.5
 #define KEY_MAX    512
 
+SWITCH("HIMENO_TUNE_CACHE", USER, OWN, CACHE("tune.json"),
+       "file of remembered choices, instead of `$XDG_CACHE_HOME/himeno-gpu/tune.json`");
+
 /* ---- remembered kernels ---- */
 
 #define SCHEMA      "himeno-tune/1"
@@ -59,7 +62,7 @@ int tune_cache_find(const char *key, char *kernel, size_t size)
 {
   char path[PATH_MAX];
   const char *trouble;
-  if (!switch_tune_cache(path)) return 0;
+  if (!switch_cache("HIMENO_TUNE_CACHE", path)) return 0;
   json_t *document = cache_read(path, &trouble);
   if (trouble) log_warn("%s: %s: no choice of kernel is remembered", path, trouble);
   const char *name = json_string_value(
@@ -88,7 +91,7 @@ static int folders_make(const char *path)
 static int lock_take(const char *path)
 {
   char name[PATH_MAX];
-  snprintf(name, sizeof name, "%.*s" SWITCH_TUNE_LOCK, PATH_MAX - (int)sizeof SWITCH_TUNE_LOCK, path);
+  snprintf(name, sizeof name, "%.*s" SWITCH_CACHE_LOCK, PATH_MAX - (int)sizeof SWITCH_CACHE_LOCK, path);
   int lock = open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
   if (lock < 0) return -1;
   for (int tenths = 0; tenths < LOCK_TENTHS; tenths++) {
@@ -126,7 +129,7 @@ int tune_cache_store(const char *key, const char *kernel, double gflops)
   char path[PATH_MAX];
   const char *trouble;
   int lock = -1;
-  if (!switch_tune_cache(path)) return 0;
+  if (!switch_cache("HIMENO_TUNE_CACHE", path)) return 0;
   json_t *there = cache_read(path, &trouble); /* no lock beside what is not ours */
   if (there) {
     lock = folders_make(path) ? lock_take(path) : -1;

@@ -28,13 +28,13 @@ same() {
 
 @test "every switch of the table is read, and no other" {
   same 'the sources' "$({
-    grep -rhoE --include='*.c' 'switch_(text|number|pair)\("HIMENO_[A-Z0-9_]+"' "${directories[@]}"
+    grep -rhoE --include='*.c' 'switch_(text|number|pair|cache)\("HIMENO_[A-Z0-9_]+"' "${directories[@]}"
     grep -rhoE '\$\{?HIMENO_[A-Z0-9_]+' scripts
   } | names)"
 }
 
 @test "no source and no test gets round the table" {
-  ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${directories[@]}" | grep -vE 'SWITCH\("HIMENO_|switch_(text|number|pair)\("HIMENO_' || false
+  ! grep -rnE --include='*.[ch]' --include='*.cu' '"HIMENO_[A-Z0-9_]+"' "${directories[@]}" | grep -vE 'SWITCH\("HIMENO_|switch_(text|number|pair|cache)\("HIMENO_' || false
   ! grep -rnE --include='*.c' '(getenv|environment_number)\("HIMENO_' tests || false
   # Scripts and tests set and read what there is.
   [ -z "$(comm -13 <(declared) <(grep -rhoE '(^|[^A-Za-z_$])HIMENO_[A-Z0-9_]+=' scripts tests/cli tests/fault tests/mpi tests/clock tests/sites tests/hosts .ci | names))" ]
