@@ -449,7 +449,7 @@ def validation_of(predictions):
         known = pair["predicted"] is not None
         table.append(
             [
-                pair["left_out"],
+                pair["left_out"].replace("cut", "division"),
                 pair["scaling"],
                 pair["size"],
                 pair["ranks"],
@@ -513,11 +513,14 @@ def predictions_verdicts(predictions):
         every, *groups_of = covered
         checks.append(
             (
-                "intervals",
+                "intervals hold",
                 None if least is None else every["inside"] >= least * every["runs"],
                 f"{every['inside']} of {every['runs']} left-out runs lie inside their 90% "
                 "interval; by group: "
-                + ", ".join(f"{one['of']} {one['inside']} of {one['runs']}" for one in groups_of),
+                + ", ".join(
+                    f"{one['of'].replace('cut', 'division')} {one['inside']} of {one['runs']}"
+                    for one in groups_of
+                ),
             )
         )
     return checks

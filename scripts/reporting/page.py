@@ -72,8 +72,8 @@ ul.legend i { display: inline-block; width: 1.6em; height: .8em; margin-right: .
 svg text { fill: var(--ink); }
 svg g:has(> title):hover { opacity: .6; }
 .wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .85rem; }
-th, td { padding: .28rem .5rem; text-align: right; white-space: nowrap;
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .8rem; }
+th, td { padding: .28rem .4rem; text-align: right; white-space: nowrap;
   border-bottom: 1px solid var(--line); }
 th { text-align: right; white-space: normal; vertical-align: bottom; background: var(--band);
   position: sticky; top: 0; }

@@ -55,7 +55,7 @@ with_plots() {
   with_plots
   for word in '<h2>Machine' '<h2>Method' '<h2>Scaling' '<h2>Prediction and measurement' '<h2>Settings of MPI' '<h2>Commands' \
     'complete: yes' 'correct: yes' 'predictable: yes' 'UCX_TLS' 'himeno-gpu -s 24x24x48 -k stream' '<b>Speed</b>' '<b>Efficiency</b>' '<b>Correctness</b>' \
-    '>+2.0%</td>' 'intervals: no' '6 of 8 left-out runs lie inside their 90% interval; by group: size 2 of 3' '<title>Scaling of himeno-gpu on up to 2 ranks, ' '/study/runs/strong-'; do
+    '>+2.0%</td>' 'intervals hold: no' '6 of 8 left-out runs lie inside their 90% interval; by group: size 2 of 3' '<title>Scaling of himeno-gpu on up to 2 ranks, ' '/study/runs/strong-'; do
     grep -qF -- "$word" report.html || { echo "no $word"; return 1; }
   done
   run ! grep -q '\.draft' report.html
@@ -84,7 +84,7 @@ json.dump(d, open(sys.argv[2], "w"))' "$BATS_FILE_TMPDIR/predicted.json" "$poor"
   grep -qF '<b>Predictions</b><strong>poor</strong><span>do not rely on them; curves are not drawn. noise: repeats of a run differ by 45% (median)<' headline
   grep -qF 'predictable: no' report.html
   grep -qF 'the limit of the median is 1%' report.html
-  grep -qF 'intervals: yes' report.html
+  grep -qF 'intervals hold: yes' report.html
   run ! grep -qF 'hatched: predicted' report.html
   run --separate-stderr "$top_srcdir/scripts/plot" scaling "$poor" -o picture
   expect_status 2
