@@ -6,6 +6,10 @@
 #include <strings.h>
 
 #include "base/report.h"
+#include "base/stats.h"
+
+/* With a larger standard deviation no comparison is useful. */
+#define TOO_NOISY 0.25
 
 /** Whether the user's terminal reads UTF-8. Programs stay in the C locale, so that numbers keep
  * their point. */
@@ -58,6 +62,16 @@ const char *report_number(double value, int width, int decimals, char text[REPOR
   else
     snprintf(text, REPORT_NUMBER_BYTES, "%*s%s", width > 0 ? width - 1 : 0, "", locale_is_utf8() ? "–" : "-");
   return text;
+}
+
+void report_noise(double noise, FILE *out)
+{
+  if (noise > TOO_NOISY)
+    fprintf(out, "  WARNING    this speed is too noisy to compare: block times vary by up to %.0f%%\n",
+            100 * noise);
+  else if (noise > STATS_NOISY)
+    fprintf(out, "  WARNING    noisy: a difference of less than %.1f%% from another run may be noise\n",
+            100 * noise);
 }
 
 const char *report_bytes(uint64_t bytes)

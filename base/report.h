@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /** \brief A bar of at most \a width cells, drawn with eighths of a block in UTF-8 locales, else
  * with '#'. */
@@ -19,6 +20,9 @@ const char *report_spread(double share, int known, int width, char text[REPORT_S
 #define REPORT_NUMBER_BYTES 48
 /** \brief \a value in at least \a width columns; a dash if it is not positive: unknown is not 0. */
 const char *report_number(double value, int width, int decimals, char text[REPORT_NUMBER_BYTES]);
+
+/** \brief Warns if \a noise, the bound on the standard deviation of block times, exceeds STATS_NOISY. */
+void report_noise(double noise, FILE *out);
 
 /** \brief Bytes with a binary unit ("24.0 GiB"), in a static ring of buffers. */
 const char *report_bytes(uint64_t bytes);

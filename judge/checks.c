@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/stats.h"
+#include "base/values.h"
 #include "judge/judge.h"
 #include "judge/parts.h"
 
@@ -189,46 +190,46 @@ enum { LEAST, MOST };
   }
 
 #define PRODUCTS(type)                                                                                       \
-  RUN("gemm_" type "_gflops_min", NUMBER, type " products", "slowest device: GFLOPS of " type " products",   \
+  RUN("gemm_" type "_gflops_min", NUMBER, type " products", "GFLOPS of " type " products on slowest device", \
       "GFLOPS", PRODUCTS, LEAST, 1, products)
 
 const struct check_kind check_kinds[CHECK_KINDS] = {
     RUN("efficiency_min", NUMBER, "efficiency", "parallel efficiency", "", RUN, LEAST, 1, efficiency),
-    RUN("device_spread_max", NUMBER, "spread of devices", "devices: (max - min) / median GFLOPS", "", DEVICE,
-        MOST, 2, spread),
+    RUN("device_spread_max", NUMBER, "spread of devices", "(max - min) / median GFLOPS of devices", "",
+        DEVICE, MOST, 2, spread),
     RUN("noise_max", NUMBER, "noise of blocks", "relative std. deviation of block times", "", NOISE, MOST, 1,
         noise),
-    RUN("exchange_us_max", NUMBER, "exchange latency", "worst link: latency in us", "us", PAIRS, MOST, 2,
-        pairs_slowest),
-    RUN("exchange_gbps_min", NUMBER, "exchange rate", "worst link: bandwidth in GB/s", "GB/s", PAIRS, LEAST,
+    RUN("exchange_us_max", NUMBER, "exchange latency", "latency of the worst link in us", "us", PAIRS, MOST,
         2, pairs_slowest),
-    RUN("exchange_us_ratio_max", NUMBER, "latency over its like",
-        "worst link: latency / median of similar links", "", PAIRS, MOST, 2, pairs_ratio),
-    RUN("exchange_gbps_ratio_min", NUMBER, "rate over its like", "worst link: bandwidth / median of similar",
+    RUN("exchange_gbps_min", NUMBER, "exchange rate", "bandwidth of the worst link in GB/s", "GB/s", PAIRS,
+        LEAST, 2, pairs_slowest),
+    RUN("exchange_us_ratio_max", NUMBER, "latency over its like", "worst latency / median of similar links",
+        "", PAIRS, MOST, 2, pairs_ratio),
+    RUN("exchange_gbps_ratio_min", NUMBER, "rate over its like", "worst bandwidth / median of similar links",
         "", PAIRS, LEAST, 2, pairs_ratio),
     RUN("stragglers_max", COUNT, "stragglers", "ranks that are always slow (stragglers)", "", STRAGGLERS,
         MOST, STRAGGLER_RANKS_MIN, stragglers),
     RUN("episodes_max", COUNT, "slow for a while", "temporary slowdowns", "", SLOWDOWNS, MOST, 1, slowdowns),
     RUN("counted_max", COUNT, "errors counted", "hardware errors counted (not NVLink CRC)", "", COUNTERS,
         MOST, 1, suspect_most_counted),
-    RUN("devices_per_host", COUNT, "devices a host", "devices per host", "", STATE, LEAST, 1,
+    RUN("devices_per_host", COUNT, "devices a host", "devices per host", "", HOST, LEAST, 1,
         devices_per_host),
     PRODUCTS("f32"),
     PRODUCTS("tf32"),
     PRODUCTS("f16"),
     PRODUCTS("f16-f16"),
     PRODUCTS("bf16"),
-    RUN("gemm_spread_max", NUMBER, "spread of products", "products: (max - min) / median GFLOPS", "",
+    RUN("gemm_spread_max", NUMBER, "spread of products", "(max - min) / median GFLOPS of products", "",
         PRODUCTS, MOST, 2, products_spread),
     RUN("gemm_power_limited_spread_max", NUMBER, "spread of power-limited products",
-        "power-limited products: (max - min) / median", "", PRODUCTS, MOST, 2, products_spread),
-    RANK("ceiling_share_min", NUMBER, "share of ceiling", "worst device: its bandwidth / its ceiling", "",
+        "(max - min) / median of power-limited GFLOPS", "", PRODUCTS, MOST, 2, products_spread),
+    RANK("ceiling_share_min", NUMBER, "share of ceiling", "bandwidth / ceiling of the worst device", "",
          CEILING, LEAST, .path = "ceiling_share"),
-    RANK("theory_share_min", NUMBER, "ceiling of theory", "worst device: ceiling / theoretical bandwidth", "",
+    RANK("theory_share_min", NUMBER, "ceiling of theory", "ceiling / theoretical GB/s of worst device", "",
          THEORY, LEAST, .path = "theory.share"),
-    RANK("device_gflops_min", NUMBER, "device", "slowest device: GFLOPS of computing", "GFLOPS", RATE, LEAST,
+    RANK("device_gflops_min", NUMBER, "device", "GFLOPS of the slowest device", "GFLOPS", RATE, LEAST,
          .path = "compute_gflops"),
-    RANK("device_noise_max", NUMBER, "noise of devices", "worst device: rel. std. dev. of compute times", "",
+    RANK("device_noise_max", NUMBER, "noise of devices", "relative std. deviation of compute times", "",
          DEVICE_NOISE, MOST, .path = "noise"),
     RANK("binding", FLAG, "device and cores unshared", "each rank has its own device and core", "yes/no",
          STATE, LEAST, .of_rank = unshared),
@@ -257,13 +258,13 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
          .path = "telemetry.celsius.1"),
     RANK("throttled_max", SHARE, "throttled blocks", "share of blocks with throttling", "", STATE, MOST,
          .path = NULL), /* by the policy: throttled() */
-    RANK("cards_min", COUNT, "network cards up", "network cards up", "", STATE, LEAST, .path = "cards"),
-    RANK("card_gbps_min", NUMBER, "slowest network card", "slowest network card in Gbit/s", "Gbit/s", STATE,
+    RANK("cards_min", COUNT, "network cards up", "network cards up", "", HOST, LEAST, .path = "cards"),
+    RANK("card_gbps_min", NUMBER, "slowest network card", "slowest network card in Gbit/s", "Gbit/s", HOST,
          LEAST, .path = "card_gbps"),
-    RANK("wire_share_min", NUMBER, "share of wire", "slowest card: rate / port rate", "", WIRES, LEAST,
-         .path = "wire.share"),
-    RUN("wire_spread_max", NUMBER, "spread of wires", "slowest card: 1 - rate / median", "", WIRES, MOST, 2,
-        wire_spread),
+    RANK("wire_share_min", NUMBER, "share of wire", "rate / port rate of slowest network card", "", WIRES,
+         LEAST, .path = "wire.share"),
+    RUN("wire_spread_max", NUMBER, "spread of wires", "1 - rate / median of slowest network card", "", WIRES,
+        MOST, 2, wire_spread),
     {.key = "rate_of_installation_min", .values = CHECK_SHARE}, /* by drift_check() */
     {.key = "unknown_fails", .values = CHECK_FLAG},
     {.key = "unverified_passes", .values = CHECK_FLAG},
@@ -350,12 +351,16 @@ static void worst_rank(const struct judge_run *run, int key, int unknown_fails, 
   check->rank = unknown;
 }
 
-static void check_explain(const struct judge_run *run, struct check *check)
+static void check_explain(const struct judge_run *run, enum check_of of, struct check *check)
 {
   char name[CHECK_WHY_MAX];
   if (check->outcome != CHECK_FAIL || check->rank < 0) return;
-  suspect_append(check->why, sizeof check->why, "%s%s", check->why[0] ? "; " : "",
-                 suspect_name(run, check->rank, name, sizeof name));
+  if (of & NAMES_HOST)
+    snprintf(name, sizeof name, "host %s", view_text(run->ranks[check->rank].row, "host"));
+  else
+    suspect_name(run, check->rank, name, sizeof name);
+  value_make_printable(name);
+  suspect_append(check->why, sizeof check->why, "%s%s", check->why[0] ? "; " : "", name);
 }
 
 /* Documents of other programs do not have every value, and devices do not report all. */
@@ -395,7 +400,7 @@ static void kind_judge(const struct judge_run *run, const struct policy *policy,
   excuse(run, kind->of, check);
   check_judge(check, unknown_fails);
   noise_heed(run, policy, kind->of, check);
-  check_explain(run, check);
+  check_explain(run, kind->of, check);
 }
 
 /* A check of products is listed for a run of its type, and one of their spread for devices that are

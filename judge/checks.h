@@ -34,12 +34,14 @@ enum check_needs {
   NOISE_OF_DEVICE = 1 << 10,
   MAY_BE_UNKNOWN = 1 << 11, /**< devices need not report it: it never fails for being unknown */
   NEEDS_PRODUCTS = 1 << 12, /**< a run of gemm-gpu with one product per rank */
-  NEEDS_WIRES = 1 << 13     /**< cards measured against their wires */
+  NEEDS_WIRES = 1 << 13,    /**< cards measured against their wires */
+  NAMES_HOST = 1 << 14      /**< the value is that of a host, so no rank is named */
 };
 
 /** The measurement that a value comes from, by its needs. */
 enum check_of {
   OF_STATE = 0,
+  OF_HOST = NAMES_HOST,
   /** times of blocks; how these vary */
   OF_RUN = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_RUN,
   OF_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_RUN,

@@ -71,7 +71,7 @@ int drift_check(const json_t *document, const struct reference *r, const struct 
   size_t rank;
   json_t *row, *before = drift_index(json_object_get(r->document, "ranks"));
   *check = (struct check){.name = "rate of installation",
-                          .title = "worst device: speed / speed at installation",
+                          .title = "speed / speed at installation (worst device)",
                           .unit = "",
                           .value = NAN,
                           .limit = asked ? policy->limit[key] : RATE_OF_INSTALLATION_MIN,

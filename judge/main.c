@@ -83,7 +83,7 @@ static void judge_text(const struct judged *j, const char *name, FILE *out)
   fprintf(out, "%s: %s, %d rank%s, %d block%s", name, run->program, run->n_ranks,
           run->n_ranks == 1 ? "" : "s", run->n_samples, run->n_samples == 1 ? "" : "s");
   if (run->n_blocks > 0) fprintf(out, " in %.1f s", run->ends[run->n_blocks - 1].end);
-  fprintf(out, ": %s\n", status_verdict(j->verdict));
+  fprintf(out, ": %s\n", j->verdict == STATUS_SLOW ? "fail" : status_verdict(j->verdict));
   judged_headline(j, out);
   judged_text(j, out);
 }

@@ -88,7 +88,7 @@ static const char *refusal(const struct judged *j)
   if (j->verdict == STATUS_WRONG) return "the result is wrong";
   if (j->partial) return "a signal ended the run";
   if (!j->verified) return "the result was not verified";
-  if (j->verdict == STATUS_NOISY) return "too noisy to be judged, run again";
+  if (j->verdict == STATUS_NOISY) return "too noisy to judge, run again";
   if (j->verdict == STATUS_USAGE) return "nothing could be checked";
   if (j->verdict != STATUS_OK && j->verdict != STATUS_SLOW) return "the run failed";
   return NULL;
@@ -119,11 +119,11 @@ void judged_headline(const struct judged *j, FILE *out)
   int column;
   if (!j->asked) return;
   if (!why && j->verdict != STATUS_SLOW)
-    column = fprintf(out, "  ACCEPTED%s: %d of %d checks", j->compared ? "" : ", though NOT VERIFIED",
+    column = fprintf(out, "  ACCEPTED%s: %d of %d checks passed", j->compared ? "" : ", though NOT VERIFIED",
                      checks_count(checks, CHECK_PASS), checks->n);
   else if (!why || (failures && !j->partial))
-    column = fprintf(out, "  NOT ACCEPTED: %s%s%d of %d checks %s", why ? why : "", why ? "; " : "", failures,
-                     checks->n, failures == 1 ? "fails" : "fail");
+    column = fprintf(out, "  NOT ACCEPTED: %s%s%d of %d checks failed", why ? why : "", why ? "; " : "",
+                     failures, checks->n);
   else
     column = fprintf(out, "  NOT ACCEPTED: %s", why);
   unchecked_text(checks, column, out);
@@ -135,9 +135,11 @@ void judged_text(const struct judged *j, FILE *out)
   slowdowns_text(&j->run, out);
   counted_text(&j->run, out);
   if (!j->asked) return;
-  fprintf(out, "\n  acceptance %s%s\n", j->policy[0] ? "by the limits of policy " : "by the reference alone",
-          j->policy);
-  fprintf(out, "    %-45s%8s  %11s  %8s  result\n", "check", "value", "limit", "margin");
+  if (j->policy[0])
+    fprintf(out, "\n  acceptance by policy \"%s\"\n", j->policy);
+  else
+    fprintf(out, "\n  acceptance by comparison with the earlier run\n");
+  fprintf(out, "    %-45s%8s  %11s  %8s  result\n", "check", "value", "required", "margin");
   for (int c = 0; c < j->checks.n; c++) check_text(&j->checks.check[c], out);
 }
 

@@ -11,7 +11,7 @@
 
 #define RANKS_SHOWN 64
 #define HOSTS_SHOWN 8
-#define HOST_WIDTH  15
+#define HOST_WIDTH  10
 
 status_t rank_place(struct placement *p, const struct gpu_backend *backend, const char *device, int binding,
                     int64_t expect, struct gpu_device **opened)
@@ -82,12 +82,12 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
     const int length = (int)strlen(row_at(rows, size, r)->host);
     if (length > width) width = length;
   }
-  fprintf(out, "\n  rank  %-*s  GFLOPS computing  on cores    NUMA  PCI           device%s\n", width, "host",
-          verbose ? ", UUID below" : "");
+  fprintf(out, "\n  rank  %-*s  GFLOPS while computing  on cores    NUMA  PCI           device%s\n", width,
+          "host", verbose ? ", UUID below" : "");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct rank_row *row = row_at(rows, size, r);
     char gflops[REPORT_NUMBER_BYTES], numa[REPORT_NUMBER_BYTES], none[REPORT_NUMBER_BYTES];
-    report_number(row->info.emulated ? 0 : row->gflops, 17, 1, gflops);
+    report_number(row->info.emulated ? 0 : row->gflops, 22, 1, gflops);
     report_number(0, 4, 0, numa);
     report_number(0, 1, 0, none);
     if (row->numa >= 0) snprintf(numa, sizeof numa, "%4d", row->numa);

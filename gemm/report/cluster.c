@@ -59,7 +59,9 @@ void gemm_cluster_text(const struct gemm_run *run, FILE *out)
 void gemm_cluster_phases_text(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   double product = result->series[0].seconds;
-  fprintf(out, "\n  time per product %.3f ms; phases may overlap; median (min ... max) over ranks\n",
+  fprintf(out,
+          "\n  time per product %.3f ms; phases may overlap; median (min ... max) over ranks;\n"
+          "  exposed time: the part of a product in which a rank does not compute\n",
           product * 1e3);
   for (int p = 0; p < GEMM_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
@@ -67,7 +69,7 @@ void gemm_cluster_phases_text(const struct gemm_rig *rig, const struct gemm_resu
     if (s.max == 0) continue;
     report_bar(bar, sizeof bar, s.median / product, BAR_CELLS);
     fprintf(out, "    %-13s %11.3f ms  (%.3f ... %.3f)  %s\n",
-            p == GEMM_PHASES - 1 ? "not computing" : gemm_phase_names[p], s.median * 1e3, s.min * 1e3,
+            p == GEMM_PHASES - 1 ? "exposed time" : gemm_phase_names[p], s.median * 1e3, s.min * 1e3,
             s.max * 1e3, bar);
   }
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/meta.h"
+#include "base/report.h"
 #include "base/stats.h"
 #include "gemm/report/report.h"
 
@@ -91,9 +92,7 @@ static void gemm_print_speed(const struct gemm_rig *rig, const struct gemm_resul
   fprintf(out, "  speed      %.2f GFLOPS", gemm_series_gflops(rig, s));
   if (share > 0) fprintf(out, ", %.1f%% of the peak", 100 * share);
   fprintf(out, "\n");
-  if (gemm_noise_of(s) > STATS_NOISY)
-    fprintf(out, "  WARNING    noisy: compare this speed with others only to within %.1f%%\n",
-            100 * gemm_noise_of(s));
+  report_noise(gemm_noise_of(s), out);
 }
 
 static void print_peak(const struct gemm_rig *rig, const struct gemm_series *s, FILE *out)
@@ -114,7 +113,8 @@ static void gemm_print_timing(const struct gemm_rig *rig, const struct gemm_resu
   fprintf(out, "\n");
   print_peak(rig, s, out);
   for (int y = 1; y < result->n_series; y++) print_reference(rig, result, &result->series[y], out);
-  fprintf(out, "  timed      %d block%s of %d product%s: %.3f s without pauses; the speed is the median\n",
+  fprintf(out,
+          "  timed      %d block%s of %d product%s: %.3f s in all; the speed is that of the median block\n",
           s->n_samples, s->n_samples == 1 ? "" : "s", s->launches, s->launches > 1 ? "s" : "",
           summary.mean * (double)s->n_samples);
   if (s->n_samples > 2)
@@ -172,7 +172,7 @@ static void gemm_print_verdict(const struct gemm_rig *rig, const struct gemm_res
   else if (c->how == GEMM_NOT_VERIFIED)
     fprintf(out, "  verdict    NOT VERIFIED: the result was not compared\n");
   else
-    fprintf(out, "  verdict    PASS: %s agree with float64; all blocks bitwise equal\n",
+    fprintf(out, "  verdict    PASS: %s agree with float64; timed repetitions are bitwise equal\n",
             c->how == GEMM_VERIFIED_FULL ? "all elements" : "sampled rows, columns and vectors");
 }
 

@@ -64,9 +64,9 @@ void himeno_energy_text(const struct himeno_ranks *r, FILE *out)
   fprintf(out, "  energy     %.4f J per sweep, %.2f GFLOPS/W, %d device%s (%s)\n             ",
           s.joules / (double)s.sweeps, s.flop / s.joules / 1e9, s.counters, s.counters > 1 ? "s" : "", scope);
   if (s.idle_watts >= 0)
-    fprintf(out, "without the pauses between blocks, taken as %.1f W (idle)\n", s.idle_watts);
+    fprintf(out, "an idle power of %.1f W is subtracted for the time between blocks\n", s.idle_watts);
   else
-    fprintf(out, "including the pauses between blocks\n");
+    fprintf(out, "includes the time between blocks\n");
 }
 
 void himeno_rank_energy_document(struct doc *d, const struct himeno_rank *rank)

@@ -23,7 +23,7 @@
 /* The phases as a reader sees them; documents have himeno_phase_names. */
 static const char *const phase_texts[HIMENO_PHASES] = {
     "interior", "boundary",       "pack halos",   "copy to host", "wait for halos",
-    "transfer", "copy to device", "unpack halos", "sum of gosa",  "not computing"};
+    "transfer", "copy to device", "unpack halos", "sum of gosa",  "exposed time"};
 
 /* Lists each pair of ranks that uses another transport than the run's, once. */
 static void print_detours(const struct himeno_ranks *ranks, FILE *out)
@@ -86,26 +86,30 @@ static void himeno_print_config(const struct himeno_choice *choice, const struct
   if (n > 1) {
     fprintf(out, "  transport  %s (%s), %s\n", choice->transport->name,
             choice_words[choice->transport_origin].of_transport,
-            config->no_overlap ? "exchanging after computing" : "exchanging while the interior computes");
+            config->no_overlap ? "halo exchange not overlapped with computation"
+                               : "halo exchange overlapped with computation");
     print_detours(ranks, out);
     print_handovers(ranks, out);
   }
 }
 
-/* The bar is the median's share of the sweep. A phase that took no time on any rank is left out. */
+/* The bar is the median's share of the sweep. A phase that no rank had is a dash, or left out. */
 static void print_phases(double sweep, const struct himeno_ranks *ranks, int verbose, FILE *out)
 {
   int n = ranks->n;
   double values[n];
   fprintf(out,
           "\n  time per sweep %.3f us; phases may overlap%s;\n"
-          "  not computing: each rank's time per sweep less that of its interior and boundary\n",
+          "  exposed time: the part of a sweep in which a rank computes neither interior nor boundary\n",
           sweep * 1e6, n > 1 ? "; median (min ... max) over ranks" : "");
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
     for (int r = 0; r < n; r++) values[r] = ranks->rank[r].phases[p];
     struct stats_summary s = stats_summarise(values, (size_t)n);
-    if (!verbose && p != PHASE_INTERIOR && !(s.max > 0)) continue;
+    if (p != PHASE_INTERIOR && !(s.max > 0)) {
+      if (verbose) fprintf(out, "    %-14s %s\n", phase_texts[p], report_number(0, 10, 0, bar));
+      continue;
+    }
     report_bar(bar, sizeof bar, s.median / sweep, BAR_CELLS);
     fprintf(out, "    %-14s %10.3f us", phase_texts[p], s.median * 1e6);
     if (n > 1) fprintf(out, "  (%.3f ... %.3f)", s.min * 1e6, s.max * 1e6);
@@ -213,13 +217,12 @@ static double himeno_noise_of(const struct himeno_timing *t)
 static void himeno_print_speed(const struct himeno_kernel *kernel, const struct himeno_result *r, FILE *out)
 {
   const double gflops = himeno_timing_gflops(&r->timing), rate = himeno_bytes_per_second(gflops),
-               ceiling = r->ceiling.all, noise = himeno_noise_of(&r->timing);
+               ceiling = r->ceiling.all;
   fprintf(out, "  speed      %.2f GFLOPS, %.2f GB/s%s", gflops, rate / 1e9,
           kernel->class_ == HIMENO_TEMPORAL ? " nominal" : "");
   if (ceiling > 0) fprintf(out, ", %.1f%% of the ceiling", 100 * rate / ceiling);
   fprintf(out, "\n");
-  if (noise > STATS_NOISY)
-    fprintf(out, "  WARNING    noisy: compare this speed with others only to within %.1f%%\n", 100 * noise);
+  report_noise(himeno_noise_of(&r->timing), out);
   print_starved(&r->ranks, out);
 }
 
@@ -234,7 +237,7 @@ static void himeno_print_timing(const struct himeno_config *config, const struct
             r->ceiling.all / 1e9);
   if (!r->ranks.rank[0].row.info.is_cpu) print_data(config->data, &r->ceiling, out);
   if (config->verbose) print_theory(&r->ranks, out);
-  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s: %.3f s, pauses between blocks not counted\n",
+  fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s: %.3f s; checks between blocks are not timed\n",
           t->sweeps, t->n_samples, t->n_samples > 1 ? "s" : "", t->seconds);
   if (!isnan(noise))
     fprintf(out,
@@ -271,7 +274,7 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
             t->n_samples == 1 ? "" : "s",
             v->source == VERIFY_NO ? "were not compared" : "passed verification");
   else if (verdict == STATUS_SLOW)
-    fprintf(out, "  verdict    SLOW: results correct, below a limit\n");
+    fprintf(out, "  verdict    FAIL: results correct, but a limit was not met\n");
   else if (v->source == VERIFY_NO)
     fprintf(out, "  verdict    NOT VERIFIED: %s\n", compared[VERIFY_NO]);
   else if (v->reference_sweeps > 0)
@@ -284,10 +287,10 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
 static void print_checks(const struct himeno_kernel *kernel, const struct himeno_verification *v, FILE *out)
 {
   if (v->n_points == 0) return;
-  fprintf(out, "  compared   p with the reference every %d sweeps%s", solver_check_sweeps(kernel),
-          v->pauses ? " and at the end of each block" : "");
+  fprintf(out, "  compared   field p with the reference every %d sweeps%s", solver_check_sweeps(kernel),
+          v->pauses ? " and after each block" : "");
   if (!v->pauses)
-    fprintf(out, " in %d untimed block%s and at the end of each block", v->check_blocks,
+    fprintf(out, " in %d untimed block%s and after each block", v->check_blocks,
             v->check_blocks > 1 ? "s" : "");
   fprintf(out, ";\n             gosa of every sweep on each rank; all 12 arrays of coefficients\n");
 }

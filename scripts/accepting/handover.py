@@ -120,7 +120,8 @@ CAUSES = [
             "let MPI use the port (UCX_TLS, UCX_NET_DEVICES, --mca pml ucx), repeat the command",
         ),
         (
-            "^path|exchange with other hosts|worst link|together|of wires?",
+            "^path|exchange with other hosts|of the worst link|similar links|slowest network card|"
+            "together|of wires?",
             "a cable, a network card or a switch port is slow",
             "swap the cable, read the error counters of both ports, repeat the command",
         ),

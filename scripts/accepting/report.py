@@ -144,7 +144,7 @@ def figures(rows):
                 measured.shown(key, row[key]) + ("*" if key in row["outliers"] else " ")
                 for key in columns
             ),
-            row["verdict"].split(" or ")[-1],
+            row["verdict"],
         ]
         for row in rows
     ]
@@ -223,14 +223,14 @@ def conclusion(run, alike, checks):
     """The last line: what was checked, and what was not."""
     at, parts = f" at level {run.a.level}" if run.a.level else "", []
     failed = (
-        [f"{checks['failed']} of {checks['all']} checks fail{'s' * (checks['failed'] == 1)}"]
+        [f"{checks['failed']} of {checks['all']} checks failed"]
         if checks and checks["failed"]
         else []
     )
     if any(alike):
         parts = [
             f"NOT ACCEPTED{at}: policy or set-up? "
-            "A check that every host fails points to the policy or the set-up",
+            "All hosts fail the same check, so its limit or the installation may be wrong",
             *failed,
         ]
     elif run.findings:
@@ -241,7 +241,7 @@ def conclusion(run, alike, checks):
     elif run.left_out:
         parts = [f"nothing found{at}, but not everything was tested"]
     elif checks:
-        parts = [f"ACCEPTED{at}: {checks['passed']} of {checks['all']} checks"]
+        parts = [f"ACCEPTED{at}: {checks['passed']} of {checks['all']} checks passed"]
     else:
         parts = [f"nothing found{at}, but these stages check nothing against the policy"]
     if checks and checks["unchecked"]:
@@ -301,7 +301,7 @@ def write(run):
         more = " ..." if len(run.left_out) > 8 else ""
         say_wrapped(f"  left out, no time: {', '.join(run.left_out[:8])}{more}")
     if run.findings:
-        say("\n  to repeat:")
+        say("\n  commands that repeat the findings:")
         for command in dict.fromkeys(finding["command"] for finding in run.findings):
             say(f"    {command}")
     advice(run, drain, again)

@@ -500,7 +500,7 @@ def title(check):
 def reason(document):
     failed = [check for check in checks_of(document) if check["outcome"] in ("fail", "noisy")]
     return "; ".join(
-        f"{title(check)} {shown(check, 'value')}, "
+        f"{title(check)}{':' if is_flag(check) else ' ='} {shown(check, 'value')}, "
         f"{'required:' if is_flag(check) else 'limit'} {shown(check, 'limit')}"
         f"{' (' + check['why'] + ')' if check['why'] else ''}"
         for check in failed

@@ -42,8 +42,8 @@ policy() { printf '%s' "$1" >policy.json; }
     "throttle_forbidden": ["thermal"], "efficiency_min": 0.1}'
   accept 8 policy.json --json r.json
   expect_status 0
-  grep -q 'acceptance by the limits of policy site' <<<"$output"
-  grep -qx '  ACCEPTED: 17 of 17 checks' <<<"$output"
+  grep -q 'acceptance by policy "site"' <<<"$output"
+  grep -qx '  ACCEPTED: 17 of 17 checks passed' <<<"$output"
   [ "$(grep -c '17 checks' <<<"$output")" = 1 ]
   [ "$(check 'ECC on' unit)" = yes/no ]
   [ "$(check 'ECC on' outcome)" = pass ]
@@ -54,16 +54,16 @@ policy() { printf '%s' "$1" >policy.json; }
 @test "limits of the built-in policies that were measured on GPUs with large grids hold for these alone" {
   run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept default
   expect_status 0
-  grep -q 'worst device: its bandwidth / its ceiling .*does not apply: much of the grid is in cache' <<<"$output"
+  grep -q 'bandwidth / ceiling of the worst device .*does not apply: much of the grid is in cache' <<<"$output"
   policy '{"ceiling_share_min": 0.5, "device_gflops_min": 0.001}'
   run "$himeno" -b null -s 10x10x10 --block 5 -t 0.01 --accept policy.json
   expect_status 0
-  grep -q 'worst device: its bandwidth / its ceiling .*pass' <<<"$output"
+  grep -q 'bandwidth / ceiling of the worst device .*pass' <<<"$output"
   run "$himeno" -b cpu -k stream -s S -t 0.1 --accept h200
-  grep -q 'worst device: its bandwidth / its ceiling .*does not apply: the limit is for GPUs' <<<"$output"
-  grep -q 'slowest device: GFLOPS .*does not apply: the limit is for GPUs' <<<"$output"
+  grep -q 'bandwidth / ceiling of the worst device .*does not apply: the limit is for GPUs' <<<"$output"
+  grep -q 'GFLOPS of the slowest device .*does not apply: the limit is for GPUs' <<<"$output"
   run "$himeno" -b cpu -k stream -s S -t 0.1 --accept policy.json
-  grep -q 'worst device: its bandwidth / its ceiling *[0-9.]* ' <<<"$output"
+  grep -q 'bandwidth / ceiling of the worst device *[0-9.]* ' <<<"$output"
 }
 
 @test "a slow device is slow, not wrong, and named with what differs" {
@@ -192,7 +192,7 @@ PY
       [ -z "$apart" ] || [ "$ranks" -gt 1 ] || continue
       HIMENO_NULL_APART=$apart run --separate-stderr on "$ranks" "$himeno" -b null --block 5 -t 0.01 -s 18x18x34 -w --accept --json r.json
       expect_status 0
-      grep -q 'acceptance by the limits of policy default' <<<"$output"
+      grep -q 'acceptance by policy "default"' <<<"$output"
     done
   done
   # Without a size each rank gets the default one to itself; a size is the whole grid's as ever.
@@ -218,7 +218,7 @@ PY
   [ "$(check 'all PCIe lanes in use' rank)" = 3 ]
   [ "$(check 'retired memory' margin)" = -1.0 ]
   [ "$(check 'NVLinks active' value)" = 17.0 ]
-  grep -q 'NOT ACCEPTED: 5 of 5 checks fail' <<<"$output"
+  grep -q 'NOT ACCEPTED: 5 of 5 checks failed' <<<"$output"
 }
 
 @test "an unknown value passes as unknown, or fails if the policy requires it" {
@@ -227,7 +227,7 @@ PY
   accept 1 policy.json
   expect_status 0
   grep -q 'ECC enabled .*unknown' <<<"$output"
-  grep -qx '  ACCEPTED: 1 of 2 checks; 1 not checked: ECC enabled' <<<"$output"
+  grep -qx '  ACCEPTED: 1 of 2 checks passed; 1 not checked: ECC enabled' <<<"$output"
   policy '{"ecc": true}'
   accept 1 policy.json
   expect_status 2
@@ -314,13 +314,13 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   grep -A1 'speed / speed of the reference run .*pass' <<<"$output" | grep -q 'differences below [0-9.]*% are noise'
   CLOCK_MACHINE="usual seed=4 device@1=2" measured -t 0.01 --reference before.json --json r.json
   expect_status 5
-  grep -q 'verdict    SLOW: results correct, below a limit$' <<<"$output"
+  grep -q 'verdict    FAIL: results correct, but a limit was not met$' <<<"$output"
   [ "$(verdict)" = "slow False" ]
   CLOCK_MACHINE="usual seed=4 noise=0.5 device@1=2" measured -t 0.01 --reference before.json --json r.json
   expect_status 3
   grep -q 'noisy: differences below' <<<"$output"
   grep -q 'verdict    NOISY (too noisy to judge the speed): every block has' <<<"$output"
-  grep -q 'NOT ACCEPTED: too noisy to be judged, run again' <<<"$output"
+  grep -q 'NOT ACCEPTED: too noisy to judge, run again' <<<"$output"
   [ "$(verdict)" = "noisy False" ]
   follows_schema
 }
@@ -353,7 +353,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   policy '{"device_gflops_min": 0.001, "unverified_passes": true}'
   accept 1 policy.json --verify off --json r.json
   expect_status 0
-  grep -qx '  ACCEPTED, though NOT VERIFIED: 1 of 1 checks' <<<"$output"
+  grep -qx '  ACCEPTED, though NOT VERIFIED: 1 of 1 checks passed' <<<"$output"
   refute grep -q 'PASS' <<<"$output"
 }
 
@@ -368,7 +368,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   follows_schema
   accept 2 policy.json
   expect_status 0
-  grep -qx '  ACCEPTED: 1 of 2 checks; 1 not checked: ranks that are always slow (stragglers)' <<<"$output"
+  grep -qx '  ACCEPTED: 1 of 2 checks passed; 1 not checked: ranks that are always slow (stragglers)' <<<"$output"
   policy '{"device_gflops_min": 0.001, "stragglers_max": 0, "noise_max": 1}'
   run --separate-stderr on 4 "$himeno" -b null -s 34x34x66 -n 5 --accept policy.json
   expect_status 2
@@ -389,7 +389,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   refute grep -q 'FAIL' <<<"$output"
   FAKE_NVML="ecc@1=0" CLOCK_MACHINE="usual seed=4 noise=1" accept 2 policy.json
   expect_status 3
-  grep -q 'too noisy to be judged, run again; 1 of 3 checks fails' <<<"$output"
+  grep -q 'too noisy to judge, run again; 1 of 3 checks failed' <<<"$output"
   accept 2 policy.json --json r.json
   expect_status 5
   [ "$(verdict)" = "slow False" ]
@@ -440,7 +440,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   policy '{"ceiling_share_min": 0.9, "devices_per_host": 1, "unknown_fails": true}'
   run on 1 "$himeno" -b null -s XS --block 5 --soak 0.2 --accept policy.json --json r.json
   expect_status 0
-  grep -q 'worst device: its bandwidth / its ceiling .*does not apply' <<<"$output"
+  grep -q 'bandwidth / ceiling of the worst device .*does not apply' <<<"$output"
 }
 
 @test "bad policies and references: one line, the right code" {

@@ -146,7 +146,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["step"]) for f in r["findings"]]')" = "('n2', [('wrong', ['n2'], 'soak-0001-compute')])" ]
   [ "$(verdict 'r["findings"][0]["device"] == json.load(open("out/steps/soak-0001-compute.doc"))["ranks"][3]["uuid"]')" = True ]
   grep -q 'n2  *wrong: .*: rank 3: block 1 differs from the first' <<<"$output"
-  grep -A1 'to repeat:' <<<"$output" | grep -q 'n1,n2,n3 .*gemm-gpu'
+  grep -A1 'commands that repeat the findings:' <<<"$output" | grep -q 'n1,n2,n3 .*gemm-gpu'
   grep -q '"outcome": "pass"' out/steps/soak-0003-compute.json
   grep -q "$soaked" <<<"$output"
 }

@@ -61,7 +61,7 @@ flipped() {
 @test "a run without a fault lists what was checked" {
   run on 2 "$himeno" -b null -s 16x16x32 -t 0.1 --json "$BATS_TEST_TMPDIR/r.json"
   [ "$status" = 0 ]
-  [[ $output == *"compared   p with the reference every 12 sweeps"*"and at the end of each block;"*"gosa of every sweep on each rank; all 12 arrays of coefficients"* ]]
+  [[ $output == *"compared   field p with the reference every 12 sweeps"*"and after each block;"*"gosa of every sweep on each rank; all 12 arrays of coefficients"* ]]
   "$PYTHON" - "$BATS_TEST_TMPDIR/r.json" <<'PY'
 import json, sys
 checks = json.load(open(sys.argv[1]))["result"]["checks"]

@@ -86,12 +86,12 @@ END
 @test "a host that alone reports how many devices it has is named in the verdict" {
   accept n1 --stages alone
   expect_status 0
-  grep -q 'ACCEPTED: 1 of 1 checks; the number of devices is what the host itself reports' <<<"$output"
+  grep -q 'ACCEPTED: 1 of 1 checks passed; the number of devices is what the host itself reports' <<<"$output"
   rm -r out
   echo '{"schema": "himeno-inventory/1", "hosts": {"n1": {"gpus": [{"count": 2}]}}}' >inventory.json
   accept n1 --stages alone --inventory inventory.json
   expect_status 0
-  grep -qx '  ACCEPTED: 1 of 1 checks' <<<"$output"
+  grep -qx '  ACCEPTED: 1 of 1 checks passed' <<<"$output"
 }
 
 @test "without a file hosts are compared with each other" {
@@ -99,7 +99,7 @@ END
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0
   grep -qx '  driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
-  grep -q 'ACCEPTED at level 1: 1 of 1 checks; .*driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
+  grep -q 'ACCEPTED at level 1: 1 of 1 checks passed; .*driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
   rm -r out
   host n3 bus/pci/devices/0000:10:00.0/current_link_width 8
   accept 'n[1-4]' --per-host 1 --level 1

@@ -32,7 +32,7 @@ document() { "$PYTHON" -c 'import json, sys; r = json.load(open(f"{sys.argv[1]}/
   echo '{"name": "site", "device_gflops_min": 1}' >site.json
   accept old
   expect_status 0
-  grep -q '^  ACCEPTED at level 1: 1 of 1 checks' <<<"$output"
+  grep -q '^  ACCEPTED at level 1: 1 of 1 checks passed' <<<"$output"
   grep -q '^  level 1 on 64 hosts: about ' <<<"$output"
   # Twenty hosts are measured again, the others are as they were.
   cp -r old new

@@ -31,7 +31,7 @@ broken@0=1 link_replays-late@0=9 link_recoveries-late@2=8 xid-late@0=48 bits=512
   export CLOCK_MACHINE="sweep=10 sweep@1=13 sweep@2=10.5 ceiling=7 ceiling@1=8 dense=1.05 jitter=0.01 starved@1=0.02 $links reduce@2=6000"
   clocked 3 himeno-gpu -b null -s XS -p 3x1x1 -x staged --block 10 -t 0.0252
   agrees himeno-gpu frame result.run
-  says "time per sweep 263.124 us;" "wait for halos    183.347 us  (0.000 ... 197.108)" "not computing      67.43" \
+  says "time per sweep 263.124 us;" "wait for halos    183.347 us  (0.000 ... 197.108)" "exposed time       67.43" \
     "speed      7.21 GFLOPS, 11.88 GB/s, 56.6% of the ceiling" "unused     devices that no rank uses: 1 on " \
     "reported by NVML: 300 to 420 W, clock 1410 to 1980 MHz, 55 to 91 C" "ECC errors corrected 2, NVLink replays 9, Xid events 1 (the last: Xid 48)"
 }
@@ -107,7 +107,7 @@ json.dump({**found, "log": log}, open("d.json", "w"))'
   clocked 2 gemm-gpu -b null -s 64 --block 0.001 -t 0.0125
   agrees gemm-gpu frame gemm.run
   says "speed      0.80 GFLOPS, 5.0% of the peak" \
-    "timed      5 blocks of 1 product: 0.005 s without pauses; the speed is the median" "noise      standard deviation of the blocks' times: at most 7.2%"
+    "timed      5 blocks of 1 product: 0.005 s in all; the speed is that of the median block" "noise      standard deviation of the blocks' times: at most 7.2%"
   clocked 2 gemm-gpu --distributed -b null -s 64 -p 2x1 --panel 16 -x staged --block 0.001 -t 0.0125
   agrees gemm-gpu gemm.distributed
   LC_ALL=C clocked 2 gemm-gpu -b null --ladder --sizes 16,16x8x32 --block 0.001 -t 0.0125
