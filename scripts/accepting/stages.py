@@ -344,9 +344,10 @@ def shared_checks(run):
             for check in finding["checks"]:
                 failed.setdefault(check, set()).update(finding["hosts"])
     for name, step in list(run.done.items()):
-        for check in checks_of(run.document(name)):
-            if len(step["hosts"]) == 1 and check["outcome"] in ("pass", "fail"):
-                checked.setdefault(check["check"], set()).update(step["hosts"])
+        document = run.document(name) if len(step["hosts"]) == 1 else None
+        passed = [check["check"] for check in checks_of(document) if check["outcome"] == "pass"]
+        for check in passed + failed_checks(document):
+            checked.setdefault(check, set()).update(step["hosts"])
     begun = set(run.tested) - {
         name
         for finding in run.findings

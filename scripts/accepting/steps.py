@@ -467,7 +467,10 @@ def judge(code, document, log, unverified_passes=False):
     return (
         ("pass", "")
         if outcome == "pass" and code == 0
-        else (outcome if outcome != "pass" else "fault", reason(document) or said)
+        else (
+            outcome if outcome != "pass" else "fault",
+            is_wrong(document) and said or reason(document) or said,
+        )
     )
 
 
@@ -489,7 +492,14 @@ def titles(run):
 
 
 def failed_checks(document):
+    """Names of the failed checks. A wrong result is a finding by itself, whatever else failed."""
+    if is_wrong(document):
+        return []
     return [check["check"] for check in checks_of(document) if check["outcome"] == "fail"]
+
+
+def is_wrong(document):
+    return (document or {}).get("result", {}).get("verdict") == "wrong"
 
 
 def title(check):

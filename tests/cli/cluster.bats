@@ -111,10 +111,11 @@ PY
   ! grep -q 'drain:' <<<"$output" || return 1
   ! ls out/steps/device-* 2>/dev/null || return 1
   rm -r out
-  printf '%s\n' 'dead n4' 'slow n2 1 1.2' >faults
-  cluster 'n[1-4]' --stages alone
+  printf '%s\n' 'dead n4' 'slow n2 1 1.2' 'flip n5 5,5,5' >faults
+  cluster 'n[1-5]' --stages alone
   expect_status 7
-  [ "$(verdict 'sorted(r["drain"]), [row["verdict"] for row in r["measured"]]')" = "(['n2'], ['policy or set-up?', 'slow', 'policy or set-up?', 'not started'])" ]
+  [ "$(verdict 'sorted(r["drain"]), [row["verdict"] for row in r["measured"]]')" = \
+    "(['n2', 'n5'], ['policy or set-up?', 'slow', 'policy or set-up?', 'not started', 'wrong'])" ]
   rm -r out
   # One host cannot tell its policy from itself.
   : >faults
