@@ -210,8 +210,7 @@ static status_t check_shared(const struct parser *parser, const struct option_sp
     if (s->check != SWITCH_CACHE || !switch_cache(s->name, cache)) continue;
     snprintf(lock, sizeof lock, "%.*s" SWITCH_CACHE_LOCK, PATH_MAX - (int)sizeof SWITCH_CACHE_LOCK, cache);
     if (file_is_same(output, cache) || file_is_same(output, lock))
-      return log_fail(STATUS_USAGE, "--%s \"%s\" is the file of %s, or its lock", writer->name, output,
-                      s->name);
+      return log_fail(STATUS_USAGE, "--%s \"%s\" belongs to %s", writer->name, output, s->name);
   }
   return STATUS_OK;
 }

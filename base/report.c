@@ -8,8 +8,7 @@
 #include "base/report.h"
 #include "base/stats.h"
 
-/* With a larger standard deviation no comparison is useful. */
-#define TOO_NOISY 0.25
+#define TOO_NOISY 0.25 /* no comparison is useful */
 
 /** Whether the user's terminal reads UTF-8. Programs stay in the C locale, so that numbers keep
  * their point. */
@@ -64,14 +63,21 @@ const char *report_number(double value, int width, int decimals, char text[REPOR
   return text;
 }
 
-void report_noise(double noise, FILE *out)
+void report_noise(const double *samples, int n, int warn, FILE *out)
 {
-  if (noise > TOO_NOISY)
+  const struct stats_summary summary = stats_summarise(samples, (size_t)n);
+  const double noise = stats_noise_max(&summary), percent = 100 * noise;
+  if (isinf(noise)) return;
+  if (!warn)
+    fprintf(out,
+            "  noise      standard deviation of the blocks' times: at most %.1f%%, with 99%% confidence\n",
+            percent);
+  else if (noise > TOO_NOISY)
     fprintf(out, "  WARNING    this speed is too noisy to compare: block times vary by up to %.0f%%\n",
-            100 * noise);
+            percent);
   else if (noise > STATS_NOISY)
     fprintf(out, "  WARNING    noisy: a difference of less than %.1f%% from another run may be noise\n",
-            100 * noise);
+            percent);
 }
 
 const char *report_bytes(uint64_t bytes)

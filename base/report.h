@@ -21,8 +21,9 @@ const char *report_spread(double share, int known, int width, char text[REPORT_S
 /** \brief \a value in at least \a width columns; a dash if it is not positive: unknown is not 0. */
 const char *report_number(double value, int width, int decimals, char text[REPORT_NUMBER_BYTES]);
 
-/** \brief Warns if \a noise, the bound on the standard deviation of block times, exceeds STATS_NOISY. */
-void report_noise(double noise, FILE *out);
+/** \brief Prints the bound on the noise of block times, or only warns if it exceeds STATS_NOISY; of
+ * fewer than three blocks nothing. */
+void report_noise(const double *samples, int n, int warn, FILE *out);
 
 /** \brief Bytes with a binary unit ("24.0 GiB"), in a static ring of buffers. */
 const char *report_bytes(uint64_t bytes);

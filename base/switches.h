@@ -38,14 +38,14 @@ struct switch_spec {
   enum switch_check check;
   /** `allowed` says in words what is taken where `check` is not SWITCH_RANGE */
   struct value_range range;
-  const char *file; /**< SWITCH_CACHE: its name in the user's cache folder, if the variable is not set */
+  const char *file; /**< SWITCH_CACHE: the default name, in the user's cache folder */
   const char *meaning;
 };
 
 /** \brief Declares a variable: SWITCH("HIMENO_NAME", kind, scope, values, "meaning"); with enum
  * switch_kind and switch_scope without their prefix, and as values NUMBER(from, to), COUNT,
- * CHOICE("a|b"), FREE("what it is"), PAIR("what it is") or CACHE("default name"). A script has it in
- * a comment. */
+ * CHOICE("a|b"), FREE("what it is"), PAIR("what it is") or CACHE("default name"). A script has it
+ * in a comment. */
 #define SWITCH(name, kind, scope, values, meaning) _Static_assert(1, name meaning)
 
 /** \brief The \a n-th of the table, NULL past the last. */

@@ -355,12 +355,11 @@ static void check_explain(const struct judge_run *run, enum check_of of, struct 
 {
   char name[CHECK_WHY_MAX];
   if (check->outcome != CHECK_FAIL || check->rank < 0) return;
-  if (of & NAMES_HOST)
-    snprintf(name, sizeof name, "host %s", view_text(run->ranks[check->rank].row, "host"));
-  else
-    suspect_name(run, check->rank, name, sizeof name);
-  value_make_printable(name);
-  suspect_append(check->why, sizeof check->why, "%s%s", check->why[0] ? "; " : "", name);
+  suspect_append(check->why, sizeof check->why, of & NAMES_HOST ? "%shost %s" : "%s%s",
+                 check->why[0] ? "; " : "",
+                 of & NAMES_HOST ? view_text(run->ranks[check->rank].row, "host")
+                                 : suspect_name(run, check->rank, name, sizeof name));
+  value_make_printable(check->why);
 }
 
 /* Documents of other programs do not have every value, and devices do not report all. */

@@ -135,10 +135,9 @@ void judged_text(const struct judged *j, FILE *out)
   slowdowns_text(&j->run, out);
   counted_text(&j->run, out);
   if (!j->asked) return;
-  if (j->policy[0])
-    fprintf(out, "\n  acceptance by policy \"%s\"\n", j->policy);
-  else
-    fprintf(out, "\n  acceptance by comparison with the earlier run\n");
+  const char *quote = j->policy[0] ? "\"" : "";
+  fprintf(out, "\n  acceptance by %s%s%s%s\n", *quote ? "policy " : "comparison with the earlier run", quote,
+          j->policy, quote);
   fprintf(out, "    %-45s%8s  %11s  %8s  result\n", "check", "value", "required", "margin");
   for (int c = 0; c < j->checks.n; c++) check_text(&j->checks.check[c], out);
 }

@@ -89,13 +89,11 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
     char gflops[REPORT_NUMBER_BYTES], numa[REPORT_NUMBER_BYTES], none[REPORT_NUMBER_BYTES];
     report_number(row->info.emulated ? 0 : row->gflops, 22, 1, gflops);
     report_number(0, 4, 0, numa);
-    report_number(0, 1, 0, none);
+    const char *pci = row->info.pci[0] ? row->info.pci : report_number(0, 1, 0, none);
+    const int pci_width = 12 + (pci == none ? (int)strlen(none) - 1 : 0); /* of a dash in UTF-8 */
     if (row->numa >= 0) snprintf(numa, sizeof numa, "%4d", row->numa);
-    fprintf(out, "  %4d  %-*s %s  %-10.40s  %s  ", r, width, row->host, gflops, row->cpus, numa);
-    if (row->info.pci[0])
-      fprintf(out, "%-12s  %s", row->info.pci, row->info.name);
-    else
-      fprintf(out, "%s%11s  %s", none, "", row->info.name);
+    fprintf(out, "  %4d  %-*s %s  %-10.40s  %s  %-*s  %s", r, width, row->host, gflops, row->cpus, numa,
+            pci_width, pci, row->info.name);
     if (verbose) fprintf(out, "\n        %s", row->info.uuid[0] ? row->info.uuid : "no UUID");
     fprintf(out, "\n");
   }

@@ -112,11 +112,11 @@ static void gemm_blocks_document(struct doc *d, const struct gemm_blocks *b)
 
 static void resources_document(struct doc *d, const struct gemm_resources *r)
 {
-  if (!doc_object(d, "resources", 0, "0 if the backend cannot say.", 1)) return;
-  doc_whole(d, "threads", 0, "", r->threads);
-  doc_whole(d, "registers", 0, "", r->registers);
-  doc_whole(d, "local_bytes", 0, "", r->local_bytes);
-  doc_real(d, "occupancy", 0, "", "At most 1.", r->occupancy);
+  if (!doc_object(d, "resources", 0, "null if the backend does not report it.", 1)) return;
+  doc_whole(d, "threads", DOC_NULLABLE, "", r->threads ? r->threads : -1);
+  doc_whole(d, "registers", DOC_NULLABLE, "", r->registers ? r->registers : -1);
+  doc_whole(d, "local_bytes", DOC_NULLABLE, "", r->threads ? r->local_bytes : -1);
+  doc_real(d, "occupancy", DOC_NULLABLE, "", "At most 1.", unless_zero(r->occupancy));
   doc_end(d);
 }
 

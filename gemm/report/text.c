@@ -78,13 +78,6 @@ static void print_counts(const struct gemm_run *run, FILE *out)
   fprintf(out, " by a model and not measured\n             (doc/explanation/qpu-time.md)\n");
 }
 
-/* The bound on the noise of the blocks' times; 0 with too few. */
-static double gemm_noise_of(const struct gemm_series *s)
-{
-  const struct stats_summary summary = stats_summarise(s->samples, (size_t)s->n_samples);
-  return s->n_samples > 2 ? stats_noise_max(&summary) : 0;
-}
-
 static void gemm_print_speed(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   const struct gemm_series *s = &result->series[0];
@@ -92,7 +85,7 @@ static void gemm_print_speed(const struct gemm_rig *rig, const struct gemm_resul
   fprintf(out, "  speed      %.2f GFLOPS", gemm_series_gflops(rig, s));
   if (share > 0) fprintf(out, ", %.1f%% of the peak", 100 * share);
   fprintf(out, "\n");
-  report_noise(gemm_noise_of(s), out);
+  report_noise(s->samples, s->n_samples, 1, out);
 }
 
 static void print_peak(const struct gemm_rig *rig, const struct gemm_series *s, FILE *out)
@@ -117,10 +110,7 @@ static void gemm_print_timing(const struct gemm_rig *rig, const struct gemm_resu
           "  timed      %d block%s of %d product%s: %.3f s in all; the speed is that of the median block\n",
           s->n_samples, s->n_samples == 1 ? "" : "s", s->launches, s->launches > 1 ? "s" : "",
           summary.mean * (double)s->n_samples);
-  if (s->n_samples > 2)
-    fprintf(out,
-            "  noise      standard deviation of the blocks' times: at most %.1f%%, with 99%% confidence\n",
-            100 * gemm_noise_of(s));
+  report_noise(s->samples, s->n_samples, 0, out);
 }
 
 /* The error of a library's result for the same product. */

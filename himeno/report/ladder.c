@@ -143,11 +143,12 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
            "Of the samples, relative, as of the ceiling; null if there were fewer than three.",
            !emulated && rung->n_samples > 2 ? rung->noise : NAN);
   doc_enum(d, "verified", 0, sources, "", verify_source_names[rung->verified]);
-  doc_whole(d, "registers", 0, "Per thread; 0 if the backend cannot say, as for the next three.",
-            rung->resources.registers);
-  doc_whole(d, "local_bytes", 0, "Shared or local memory per block.", rung->resources.local_bytes);
-  doc_whole(d, "threads", 0, "Per block.", rung->resources.threads);
-  doc_real(d, "occupancy", 0, "", "At most 1.", rung->resources.occupancy);
+  const struct himeno_resources *used = &rung->resources;
+  doc_whole(d, "registers", DOC_NULLABLE, "Per thread.", used->registers ? used->registers : -1);
+  doc_whole(d, "local_bytes", DOC_NULLABLE, "Shared memory per block.",
+            used->threads ? used->local_bytes : -1);
+  doc_whole(d, "threads", DOC_NULLABLE, "Per block.", used->threads ? used->threads : -1);
+  doc_real(d, "occupancy", DOC_NULLABLE, "", "At most 1.", used->occupancy > 0 ? used->occupancy : NAN);
   himeno_counts_document(d, emulated ? &rung->counts : NULL);
   doc_end(d);
 }

@@ -12,9 +12,8 @@
 #include "suite/list.h"
 #include "suite/progress.h"
 
-#define BAR_CELLS       32
-#define DETOURS_SHOWN   8
-#define DISGUISES_SHOWN 8
+#define BAR_CELLS   32
+#define PATHS_SHOWN 8
 /* Phases with a smaller share of the wall time are summed as "other". */
 #define WALL_SHARE   0.02
 #define COMPRESSES   0.02
@@ -34,12 +33,12 @@ static void print_detours(const struct himeno_ranks *ranks, FILE *out)
     for (int m = 0; m < rank->n_paths; m++) {
       const struct himeno_path *p = &rank->paths[m];
       if (!p->texts->why[0] || p->peer < r) continue;
-      if (n++ < DETOURS_SHOWN)
+      if (n++ < PATHS_SHOWN)
         fprintf(out, "  path       ranks %d and %d, face %s: %s, because: %s\n", r, p->peer, p->face,
                 p->texts->used, p->texts->why);
     }
   }
-  if (n > DETOURS_SHOWN) fprintf(out, "  path       ... and %d more: see --json\n", n - DETOURS_SHOWN);
+  if (n > PATHS_SHOWN) fprintf(out, "  path       ... and %d more: see --json\n", n - PATHS_SHOWN);
 }
 
 /* Counts the pairs of ranks with staged halos, by what carries them. */
@@ -75,10 +74,9 @@ static void himeno_print_config(const struct himeno_choice *choice, const struct
   if (n > 1) fprintf(out, ", grid divided %dx%dx%d", choice->procs[0], choice->procs[1], choice->procs[2]);
   fprintf(out, "\n");
   ranks_print_backend(ranks->rank, sizeof *ranks->rank, n, out);
-  fprintf(out, "  kernel     %s (%s", choice->kernel->name, himeno_class_names[choice->kernel->class_]);
-  if (choice->kernel->class_ == HIMENO_TEMPORAL)
-    fprintf(out, ": %d sweeps per pass over memory", choice->kernel->sweeps);
-  fprintf(out, "), %s\n", choice_words[choice->kernel_origin].of_kernel);
+  fprintf(out, "  kernel     %s (%s: %d sweep%s per pass over memory), %s\n", choice->kernel->name,
+          himeno_class_names[choice->kernel->class_], choice->kernel->sweeps,
+          choice->kernel->sweeps > 1 ? "s" : "", choice_words[choice->kernel_origin].of_kernel);
   if (config->fill_given && !choice->placement.info.emulated)
     fprintf(out, "  memory     %s of %s on each device, %.1f%%, the sweeps read all of it\n",
             report_bytes(choice->bytes), report_bytes(choice->placement.info.memory_bytes),
@@ -207,22 +205,14 @@ static void print_starved(const struct himeno_ranks *r, FILE *out)
             rank, r->rank[rank].row.host, 100 * share);
 }
 
-/* The bound on the noise of the blocks' times; NAN with too few. */
-static double himeno_noise_of(const struct himeno_timing *t)
-{
-  const struct stats_summary s = stats_summarise(t->samples, (size_t)t->n_samples);
-  return t->n_samples > 2 ? stats_noise_max(&s) : NAN;
-}
-
 static void himeno_print_speed(const struct himeno_kernel *kernel, const struct himeno_result *r, FILE *out)
 {
-  const double gflops = himeno_timing_gflops(&r->timing), rate = himeno_bytes_per_second(gflops),
-               ceiling = r->ceiling.all;
+  const double gflops = himeno_timing_gflops(&r->timing), rate = himeno_bytes_per_second(gflops);
   fprintf(out, "  speed      %.2f GFLOPS, %.2f GB/s%s", gflops, rate / 1e9,
           kernel->class_ == HIMENO_TEMPORAL ? " nominal" : "");
-  if (ceiling > 0) fprintf(out, ", %.1f%% of the ceiling", 100 * rate / ceiling);
+  if (r->ceiling.all > 0) fprintf(out, ", %.1f%% of the ceiling", 100 * rate / r->ceiling.all);
   fprintf(out, "\n");
-  report_noise(himeno_noise_of(&r->timing), out);
+  report_noise(r->timing.samples, r->timing.n_samples, 1, out);
   print_starved(&r->ranks, out);
 }
 
@@ -230,7 +220,7 @@ static void himeno_print_speed(const struct himeno_kernel *kernel, const struct 
 static void himeno_print_timing(const struct himeno_config *config, const struct himeno_result *r, FILE *out)
 {
   const struct himeno_timing *t = &r->timing;
-  const double gflops = himeno_timing_gflops(t), noise = himeno_noise_of(t);
+  const double gflops = himeno_timing_gflops(t);
   fprintf(out, "\n");
   if (r->ceiling.all > 0)
     fprintf(out, "  ceiling    %.2f GB/s over all ranks, by a kernel that reads 13 arrays and writes one\n",
@@ -239,10 +229,7 @@ static void himeno_print_timing(const struct himeno_config *config, const struct
   if (config->verbose) print_theory(&r->ranks, out);
   fprintf(out, "  timed      %" PRId64 " sweeps in %d block%s: %.3f s; checks between blocks are not timed\n",
           t->sweeps, t->n_samples, t->n_samples > 1 ? "s" : "", t->seconds);
-  if (!isnan(noise))
-    fprintf(out,
-            "  noise      standard deviation of the blocks' times: at most %.1f%%, with 99%% confidence\n",
-            100 * noise);
+  report_noise(t->samples, t->n_samples, 0, out);
   if (config->verbose) print_wall(out);
   if (config->official)
     fprintf(out, "  official   %.2f MFLOPS, score %.2f (1 is a Pentium III at 600 MHz, 82.84 MFLOPS)\n",
@@ -287,12 +274,10 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
 static void print_checks(const struct himeno_kernel *kernel, const struct himeno_verification *v, FILE *out)
 {
   if (v->n_points == 0) return;
-  fprintf(out, "  compared   field p with the reference every %d sweeps%s", solver_check_sweeps(kernel),
-          v->pauses ? " and after each block" : "");
-  if (!v->pauses)
-    fprintf(out, " in %d untimed block%s and after each block", v->check_blocks,
-            v->check_blocks > 1 ? "s" : "");
-  fprintf(out, ";\n             gosa of every sweep on each rank; all 12 arrays of coefficients\n");
+  fprintf(out, "  compared   field p with the reference every %d sweeps", solver_check_sweeps(kernel));
+  if (!v->pauses) fprintf(out, " in %d untimed block%s", v->check_blocks, v->check_blocks > 1 ? "s" : "");
+  fprintf(out, " and after each block;\n"
+               "             gosa of every sweep on each rank; all 12 arrays of coefficients\n");
 }
 
 static void print_disguise(const struct judge_run *run, int rank, const struct himeno_path *p, FILE *out)
@@ -311,7 +296,7 @@ static void print_media(const struct himeno_ranks *r, const struct judge_run *ru
   for (int rank = 0; rank < r->n; rank++)
     for (int m = 0; m < r->rank[rank].n_paths; m++) {
       const struct himeno_path *path = &r->rank[rank].paths[m];
-      if (n[path->medium]++ < DISGUISES_SHOWN && path->medium == MEDIUM_DISGUISED)
+      if (n[path->medium]++ < PATHS_SHOWN && path->medium == MEDIUM_DISGUISED)
         print_disguise(run, rank, path, out);
     }
   for (int w = MEDIUM_UNKNOWN + 1; w < PATH_MEDIA; w++)

@@ -43,9 +43,9 @@ def copies(document):
     return {
         "curves": {key: sorted(found) for key, found in curves.items()},
         "widths": sorted({key[0] for key in curves}),
-        "ways": [
-            (way["bytes"], way["native_gbps"]["median"], way["tuned_gbps"]["median"])
-            for way in section["ways"]
+        "single": [
+            (one["bytes"], one["native_gbps"]["median"], one["tuned_gbps"]["median"])
+            for one in section["ways"]
         ],
         "native": section["ways"][0]["native"],
         "pacing": section["pacing"],
@@ -127,7 +127,7 @@ def draw_copy_panel(axes, data, width, n, style):
         points = data["curves"].get((width, n, paced))
         if points:
             axes.plot(*zip(*points), label="paced" if paced else "unpaced", **line_style)
-    only = "." if len(data["ways"]) == 1 else ""
+    only = "." if len(data["single"]) == 1 else ""
     for place, (label, line_style) in enumerate(
         (
             (data["native"], style.CEILING),
@@ -136,8 +136,8 @@ def draw_copy_panel(axes, data, width, n, style):
         1,
     ):
         axes.plot(
-            [way[0] for way in data["ways"]],
-            [way[place] for way in data["ways"]],
+            [row[0] for row in data["single"]],
+            [row[place] for row in data["single"]],
             label=label,
             marker=only,
             **line_style,

@@ -76,7 +76,7 @@ def matrix(document, transport):
             continue
         cells[low, high] = path["points"][0]["seconds"] * 1e6
         cells[high, low] = path["points"][-1]["gbps"]
-    return {"way": transport, "ranks": ranks, "cells": cells}
+    return {"transport": transport, "ranks": ranks, "cells": cells}
 
 
 def one(document):
@@ -120,7 +120,7 @@ def draw_matrix(axes, matrix_data, limits):
     axes.set_xticks(range(n))
     axes.set_yticks(range(n))
     axes.grid(visible=False)
-    axes.set_title(f"{matrix_data['way']}: µs \\ GB/s", fontsize=9)
+    axes.set_title(f"{matrix_data['transport']}: µs \\ GB/s", fontsize=9)
     axes.set_xlabel("rank")
     axes.set_ylabel("rank")
 

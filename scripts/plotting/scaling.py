@@ -239,8 +239,8 @@ def groups(points):
                 for point in points
             )
         ]
-        ways = sorted({key[1:] for key in mine}, key=lambda way: (way[1], way[0] or ""))
-        for kernel, transport in ways:
+        pairs = sorted({key[1:] for key in mine}, key=lambda pair: (pair[1], pair[0] or ""))
+        for kernel, transport in pairs:
             lines = [key for key in mine if key[1:] == (kernel, transport)]
             name = transport + (f", {kernel}" if kernel and len(kernels) > 1 else "")
             found += [

@@ -58,11 +58,11 @@ AGAINST = "p2p"
 
 def carried(found):
     """The transports that moved the bytes, over all pairs."""
-    ways = {
+    used = {
         path["used"] + (f", {path['handover']}" if path.get("handover") else "")
         for path in found["paths"]
     }
-    return " and ".join(sorted(ways))
+    return " and ".join(sorted(used))
 
 
 def measured(rows, found):

@@ -155,11 +155,11 @@ refused() {
     printf x >out/tune.lock
     for name in "$HIMENO_TUNE_CACHE" "./$HIMENO_TUNE_CACHE" "$HIMENO_TUNE_CACHE.lock"; do
       while read -r -u 4 command; do
-        refused 2 "\"$name\" is the file of HIMENO_TUNE_CACHE" $command "$name"
+        refused 2 "\"$name\" belongs to HIMENO_TUNE_CACHE" $command "$name"
       done 4< <(commands)
     done
   done
-  refused 2 '--soak-log "out/tune" is the file of HIMENO_TUNE_CACHE' "$himeno" -b null --soak 1 --soak-log out/tune
+  refused 2 '--soak-log "out/tune" belongs to HIMENO_TUNE_CACHE' "$himeno" -b null --soak 1 --soak-log out/tune
 }
 
 @test "a pipe without a writer is empty, and a byte order mark no mistake" {

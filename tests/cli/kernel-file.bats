@@ -48,7 +48,7 @@ refused() {
   for data in standard dense; do
     sweeps "$template" --data $data
     expect_status 0
-    [[ $output == *"kernel-template.cl (classic), as requested"* ]]
+    [[ $output == *"kernel-template.cl (classic: 1 sweep per pass over memory), as requested"* ]]
     [[ $output == *"PASS: every block has the stored checksum"* ]]
   done
 }

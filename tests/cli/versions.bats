@@ -122,7 +122,7 @@ json.dump(old, open(sys.argv[2], "w"))
 PY
   run on 1 "$himeno" -b cpu -s XS -n 1
   expect_status 0
-  [[ $output == *'kernel     reference (classic), remembered from an earlier trial'* ]]
+  [[ $output == *'kernel     reference (classic: 1 sweep per pass over memory), remembered from an earlier trial'* ]]
 }
 
 @test "scripts/scaling goes on with a study, and compares it" {
