@@ -61,9 +61,8 @@ static const struct option_spec options[] = {
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),
      "Multiply the time for halo exchange by FACTOR (0.5: twice as fast)."},
     {"device-spread", 0, PREDICTION, OPTION_REAL(device_spread, 0, 100, "PERCENT"),
-     "Set the standard deviation of the devices' speeds; the slowest of N sets the time (default, for more "
-     "hosts "
-     "than were measured: that of the study's GPUs, or the usual one of their type; otherwise 0)."},
+     "Set the standard deviation of the devices' speeds; the slowest of N sets the time (default: for more "
+     "hosts than were measured, that of the study's GPUs or the usual one of their type; otherwise 0)."},
     {"against", 0, OPTION_ALWAYS, OPTION_INPUT(against, "PATH"),
      "Compare the predictions with the measured runs in this folder or file.",
      .group = "Prediction and measurement"},
