@@ -208,7 +208,7 @@ void mem_report_text(const struct mem_run *run, FILE *out)
 {
   const struct gpu_device_info *info = &run->rig.device->info;
   fprintf(out,
-          "mem-gpu %s\n\n  verdict    %s: %" PRIu64 " copies and sums compared with what they must be\n\n",
+          "mem-gpu %s\n\n  verdict    %s: %" PRIu64 " copies and sums compared with the expected values\n\n",
           meta_version(), run->verdict == STATUS_OK ? "PASS" : "WRONG", run->rig.checks);
   fprintf(out, "  device     %s, %s, %s of memory, last cache %s (backend %s)\n", info->name, info->uuid,
           report_bytes(info->memory_bytes), report_bytes(info->cache_bytes), run->rig.ops->backend);

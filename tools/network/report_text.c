@@ -229,7 +229,9 @@ static void print_halo(const struct bench *bench, FILE *out)
     const struct bench_halo *halo = &bench->halo[h];
     fprintf(out, "  %-10s %15.2f %14.2f", halo->method, halo->point.seconds * 1e6, rate(&halo->point));
     static const int widths[HALO_PHASES] = {6, 7, 6, 8, 9, 6};
-    for (int p = 0; p < HALO_PHASES; p++) fprintf(out, " %*.1f", widths[p], halo->phases[p] * 1e6);
+    char number[REPORT_NUMBER_BYTES];
+    for (int p = 0; p < HALO_PHASES; p++)
+      fprintf(out, " %s", report_number(halo->phases[p] * 1e6, widths[p], 1, number));
     fprintf(out, "%s%s\n", strcmp(halo->used, halo->method) ? "  took " : "",
             strcmp(halo->used, halo->method) ? halo->used : "");
   }
