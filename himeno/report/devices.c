@@ -109,8 +109,6 @@ static void changes_document(struct doc *d, const struct himeno_ranks *ranks, in
   doc_end(d);
 }
 
-/* ---- all of it ---- */
-
 void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, int rank)
 {
   const struct himeno_rank *of = doc_at(d, ranks->rank, rank);

@@ -123,7 +123,6 @@ static void print_range(const char *what, int low, int high, const char *unit, F
   fprintf(out, "%s", unit);
 }
 
-/* Over all ranks' devices. */
 static void print_telemetry(const struct himeno_ranks *ranks, int blocks, FILE *out)
 {
   struct record_telemetry all = {.samples = 0};
@@ -192,7 +191,6 @@ static void print_wall(FILE *out)
   fprintf(out, " other %.2f\n", other);
 }
 
-/* Other processes took the cores. */
 static void print_starved(const struct himeno_ranks *r, FILE *out)
 {
   int rank = 0;
@@ -215,7 +213,6 @@ static void himeno_print_speed(const struct himeno_kernel *kernel, const struct 
   print_starved(&r->ranks, out);
 }
 
-/* How the speed was measured. */
 static void himeno_print_timing(const struct himeno_config *config, const struct himeno_result *r, FILE *out)
 {
   const struct himeno_timing *t = &r->timing;
