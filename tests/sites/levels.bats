@@ -3,8 +3,11 @@
 # nothing else is.
 load ../cli/cluster
 
-# level LEVEL OPTION...: an acceptance of 64 hosts, or of $hosts, with one null device each.
-level() { per_host=1 cluster "${hosts:-n[01-64]}" --parallel 3 --limit $((300 * SLOWNESS)) --level "$1" --budget $((1800 * SLOWNESS)) "${@:2}"; }
+# level LEVEL OPTION...: an acceptance of 64 hosts, or of $hosts, with one null device each and no network cards.
+level() {
+  mkdir sys
+  HIMENO_SYSFS=$PWD/sys per_host=1 cluster "${hosts:-n[01-64]}" --parallel 3 --limit $((300 * SLOWNESS)) --level "$1" --budget $((1800 * SLOWNESS)) "${@:2}"
+}
 
 @test "level 2 on 64 hosts: a slow device, a bad cable and a dead host" {
   echo '{"name": "site", "device_gflops_min": 11.5, "stragglers_max": 0}' >site.json
