@@ -194,7 +194,9 @@ class Run:
         )
         hosts_ = f"{len(self.a.names)} host{'s' * (len(self.a.names) != 1)}"
         most = f", at most {timing.text(self.a.budget)}" if self.a.budget is not None else ""
-        say(f"  {level} on {hosts_}: about {timing.text(self.timing.expected())} expected{most}\n")
+        expected = f"about {timing.text(self.timing.expected())} expected{most}"
+        say_wrapped(f"  {level} on {hosts_}: {expected}")
+        say("")
 
     def time_left(self):
         return math.inf if self.a.budget is None else self.begin + self.a.budget - time.time()
