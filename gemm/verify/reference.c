@@ -2,11 +2,15 @@
 #include "gemm/verify/verify.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A block of b that is used for all rows: half of a small L2 cache. */
 #define DEPTH 64
 #define WIDTH 256
+/* Parts of long sums: at most so many with all blocks, each of so many terms at least. */
+#define PARTS_MAX  256
+#define PART_TERMS 65536
 
 struct gemm_view gemm_view_make(const struct gemm_problem *p, enum gemm_matrix matrix, const void *data,
                                 int transposed)
@@ -72,13 +76,13 @@ static terms_function terms_choose(void)
   return terms_generic;
 }
 
-static void columns_add(const struct gemm_view *a, const struct gemm_view *b, int64_t k, int64_t j,
-                        int64_t width, int64_t n, const int64_t *rows, int64_t n_rows, double *sums,
-                        double *magnitudes)
+static void columns_add(const struct gemm_view *a, const struct gemm_view *b, int64_t first, int64_t k,
+                        int64_t j, int64_t width, int64_t n, const int64_t *rows, int64_t n_rows,
+                        double *sums, double *magnitudes)
 {
   double block[DEPTH][WIDTH], terms[DEPTH];
   terms_function add = terms_choose();
-  for (int64_t l = 0; l < k; l += DEPTH) {
+  for (int64_t l = first; l < k; l += DEPTH) {
     int64_t depth = k - l < DEPTH ? k - l : DEPTH;
     for (int64_t d = 0; d < depth; d++)
       for (int64_t w = 0; w < width; w++) block[d][w] = element(b, l + d, j + w);
@@ -89,34 +93,72 @@ static void columns_add(const struct gemm_view *a, const struct gemm_view *b, in
   }
 }
 
+/* Parts of a sum of so many terms that give all threads work where there are few blocks of sums, by
+ * sizes alone. NULL: one part, or no memory for more. */
+static double *sums_open(int64_t blocks, int64_t terms, int64_t size, int64_t *parts)
+{
+  int64_t most = PARTS_MAX / blocks, worth = terms / PART_TERMS;
+  *parts = most < worth ? most : worth;
+  double *partial = *parts > 1 ? calloc((size_t)(*parts * size), sizeof *partial) : NULL;
+  if (!partial) *parts = 1;
+  return partial;
+}
+
+/* Adds them up in their order. */
+static void sums_close(double *partial, int64_t parts, int64_t stride, int64_t size, double *sums)
+{
+  for (int64_t part = 0; partial && part < parts; part++)
+    for (int64_t i = 0; i < size; i++) sums[i] += partial[part * stride + i];
+}
+
 void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, int64_t k, int64_t n,
                          const int64_t *rows, int64_t n_rows, double *sums, double *magnitudes)
 {
-  memset(sums, 0, (size_t)(n_rows * n) * sizeof *sums);
-  memset(magnitudes, 0, (size_t)(n_rows * n) * sizeof *magnitudes);
-#pragma omp parallel for schedule(dynamic)
-  for (int64_t j = 0; j < n; j += WIDTH)
-    columns_add(a, b, k, j, n - j < WIDTH ? n - j : WIDTH, n, rows, n_rows, sums, magnitudes);
+  const int64_t size = n_rows * n;
+  int64_t parts;
+  double *partial = sums_open((n - 1) / WIDTH + 1, k, 2 * size, &parts);
+  memset(sums, 0, (size_t)size * sizeof *sums);
+  memset(magnitudes, 0, (size_t)size * sizeof *magnitudes);
+#pragma omp parallel for collapse(2) schedule(dynamic)
+  for (int64_t part = 0; part < parts; part++)
+    for (int64_t j = 0; j < n; j += WIDTH) {
+      double *to = partial ? partial + 2 * part * size : sums;
+      columns_add(a, b, k * part / parts, k * (part + 1) / parts, j, n - j < WIDTH ? n - j : WIDTH, n, rows,
+                  n_rows, to, partial ? to + size : magnitudes);
+    }
+  sums_close(partial, parts, 2 * size, size, sums);
+  sums_close(partial ? partial + size : NULL, parts, 2 * size, size, magnitudes);
+  free(partial);
+}
+
+/* Along the stored rows in both cases: a turned view adds columns up. */
+static void vector_add(const struct gemm_view *view, int64_t i0, int64_t i1, int64_t first, int64_t end,
+                       const double *x, double *y)
+{
+  const int64_t inner = view->row == 1 ? 1 : end - first;
+  for (int64_t j0 = first; j0 < end; j0 += inner)
+    for (int64_t i = i0; i < i1; i++) {
+      double sum = y[i];
+      for (int64_t j = j0; j < j0 + inner; j++) {
+        double value = element(view, i, j);
+        sum += value * (x ? x[j] : value);
+      }
+      y[i] = sum;
+    }
 }
 
 void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, const double *x, double *y)
 {
-  /* Along the stored rows in both cases: a turned view adds columns up. */
-  const int64_t inner = view->row == 1 ? 1 : n;
-#pragma omp parallel for schedule(static)
-  for (int64_t i0 = 0; i0 < m; i0 += WIDTH) {
-    int64_t end = i0 + WIDTH < m ? i0 + WIDTH : m;
-    for (int64_t i = i0; i < end; i++) y[i] = 0;
-    for (int64_t j0 = 0; j0 < n; j0 += inner)
-      for (int64_t i = i0; i < end; i++) {
-        double sum = y[i];
-        for (int64_t j = j0; j < j0 + inner; j++) {
-          double value = element(view, i, j);
-          sum += value * (x ? x[j] : value);
-        }
-        y[i] = sum;
-      }
-  }
+  int64_t parts;
+  double *partial = sums_open((m - 1) / WIDTH + 1, n, m, &parts);
+  memset(y, 0, (size_t)m * sizeof *y);
+#pragma omp parallel for collapse(2) schedule(static)
+  for (int64_t part = 0; part < parts; part++)
+    for (int64_t i = 0; i < m; i += WIDTH)
+      vector_add(view, i, i + WIDTH < m ? i + WIDTH : m, n * part / parts, n * (part + 1) / parts, x,
+                 partial ? partial + part * m : y);
+  sums_close(partial, parts, m, m, y);
+  free(partial);
 }
 
 void gemm_reference_norms(const struct gemm_view *view, int64_t m, int64_t n, double *y)

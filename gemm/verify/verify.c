@@ -109,15 +109,19 @@ static void lines_close(struct lines *lines)
   free(lines->magnitudes);
 }
 
-/* y = C·x of a result or of C as it was. */
-static void result_vector(const struct gemm_problem *p, const void *c, const double *x, double *y)
+/* y = C·x of a result or of C as it was, for all vectors in one pass. */
+static void result_vectors(const struct gemm_problem *p, const void *c, const double *x, double *y)
 {
+  const int is_float = gemm_types[p->type].result_bytes == sizeof(float);
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < p->m; i++) {
-    double sum = 0;
-    for (int64_t j = 0; j < p->n; j++)
-      sum += (double)gemm_result_get(p->type, c, i * p->ld[GEMM_C] + j) * x[j];
-    y[i] = sum;
+    const float *row = (const float *)c + i * p->ld[GEMM_C];
+    double sums[VECTORS] = {0};
+    for (int64_t j = 0; j < p->n; j++) {
+      double value = (double)(is_float ? row[j] : gemm_result_get(p->type, c, i * p->ld[GEMM_C] + j));
+      for (int v = 0; v < VECTORS; v++) sums[v] += value * x[v * p->n + j];
+    }
+    for (int v = 0; v < VECTORS; v++) y[v * p->m + i] = sums[v];
   }
 }
 
@@ -125,7 +129,8 @@ static status_t vectors_open(struct gemm_reference *r, const void *a, const void
 {
   const struct gemm_problem *p = &r->problem;
   struct gemm_view left = gemm_view_make(p, GEMM_A, a, 0), right = gemm_view_make(p, GEMM_B, b, 0);
-  double *inner = malloc((size_t)p->k * sizeof *inner), *before = calloc((size_t)p->m, sizeof *before);
+  double *inner = malloc((size_t)p->k * sizeof *inner),
+         *before = calloc(VECTORS * (size_t)p->m, sizeof *before);
   r->x = malloc(VECTORS * (size_t)p->n * sizeof *r->x);
   r->product = malloc(VECTORS * (size_t)p->m * sizeof *r->product);
   if (!inner || !before || !r->x || !r->product) {
@@ -137,10 +142,10 @@ static status_t vectors_open(struct gemm_reference *r, const void *a, const void
   for (int64_t v = 0; v < VECTORS; v++) {
     gemm_reference_vector(&right, p->k, p->n, r->x + v * p->n, inner);
     gemm_reference_vector(&left, p->m, p->k, inner, r->product + v * p->m);
-    if (p->beta != 0) result_vector(p, r->c, r->x + v * p->n, before);
-    for (int64_t i = 0; i < p->m; i++)
-      r->product[v * p->m + i] = (double)p->alpha * r->product[v * p->m + i] + (double)p->beta * before[i];
   }
+  if (p->beta != 0) result_vectors(p, r->c, r->x, before);
+  for (int64_t i = 0; i < VECTORS * p->m; i++)
+    r->product[i] = (double)p->alpha * r->product[i] + (double)p->beta * before[i];
   free(inner);
   free(before);
   return STATUS_OK;
@@ -261,14 +266,14 @@ static void lines_compare(const struct gemm_reference *r, const struct lines *li
 static double gemm_verify_estimate(const struct gemm_reference *r, const void *out, struct gemm_check *c)
 {
   const struct gemm_problem *p = &r->problem;
-  double difference = 0, size = 0, *y = calloc(3 * (size_t)p->m, sizeof *y);
+  double difference = 0, size = 0, *y = calloc((VECTORS + 2) * (size_t)p->m, sizeof *y);
   if (!y) return NAN;
-  double *differences = y + p->m, *sizes = differences + p->m;
+  double *differences = y + VECTORS * p->m, *sizes = differences + p->m;
+  result_vectors(p, out, r->x, y);
   for (int64_t v = 0; v < VECTORS; v++) {
-    result_vector(p, out, r->x + v * p->n, y);
     for (int64_t i = 0; i < p->m; i++) {
-      double expected = r->product[v * p->m + i];
-      differences[i] += (y[i] - expected) * (y[i] - expected);
+      double expected = r->product[v * p->m + i], strays = y[v * p->m + i] - expected;
+      differences[i] += strays * strays;
       sizes[i] += expected * expected;
     }
   }
