@@ -72,7 +72,7 @@ static status_t result_keep(struct gemm_work *work, void **kept)
   size_t bytes = gemm_bytes(&work->problem, GEMM_C);
   if (!(*kept = malloc(bytes)))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for a result of %zu bytes", bytes);
-  memcpy(*kept, work->matrices.out, bytes);
+  gemm_copy_bits(*kept, work->matrices.out, bytes);
   return STATUS_OK;
 }
 
@@ -82,7 +82,7 @@ static status_t result_compare(struct gemm_work *work, struct gemm_series *s, in
                                void **kept, const char *what)
 {
   const void *out = work->matrices.out;
-  if (*kept && memcmp(*kept, out, gemm_bytes(&work->problem, GEMM_C)) == 0) return STATUS_OK;
+  if (*kept && gemm_same_bits(*kept, out, gemm_bytes(&work->problem, GEMM_C))) return STATUS_OK;
   if (*kept && !any_bits) return gemm_verify_bits(work->reference, *kept, out, s->kernel->name, what);
   RETURN_IF_FAILED(gemm_verify_near(work->reference, s->kernel->truncates, launches, s->first, out,
                                     s->kernel->name, what));
