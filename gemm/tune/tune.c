@@ -16,6 +16,10 @@
 #define TRIALS     8
 #define TRIALS_CPU 2
 #define LAUNCHES   3
+/* To fetch and compare a larger C takes seconds: the model's choice is taken as it is. */
+#define BYTES_LARGE ((size_t)1 << 30)
+/* Nor is one tried that the model holds to be so many times slower than the fastest was. */
+#define HOPELESS 3
 /* On a GPU of products of less than this, which take microseconds. */
 #define LAUNCHES_SHORT 20
 #define FLOP_SHORT     3e10
@@ -72,8 +76,13 @@ static status_t fastest(const struct gemm_rig *rig, struct gemm_work *work, stru
   const struct gemm_kernel *kernel = trials->kernel;
   int tried = 0, most = rig->placement.info.is_cpu ? TRIALS_CPU : TRIALS;
   double least = DBL_MAX;
+  if (gemm_bytes(&work->problem, GEMM_C) > BYTES_LARGE) {
+    *best = candidates[0].index;
+    return STATUS_OK;
+  }
   for (int n = 0; n < kernel->n_blocks && !trials->fault[0] && (tried < most || *best < 0); n++, tried++) {
     double seconds = DBL_MAX;
+    if (candidates[n].predicted * trials->launches > HOPELESS * least) break;
     RETURN_IF_FAILED(gemm_trial(rig, work, trials, &kernel->blocks[candidates[n].index], &seconds));
     if (seconds >= least) continue;
     least = seconds;
