@@ -65,7 +65,7 @@ static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *w
   }
   RETURN_IF_FAILED(status);
   s->blocks = s->exec->blocks;
-  s->predicted = gemm_predict(&machine, &work->problem, &s->blocks);
+  if (gemm_run_modelled(rig)) s->predicted = gemm_predict(&machine, &work->problem, &s->blocks);
   if (s->kernel->ops->resources) s->kernel->ops->resources(s->exec, &s->resources);
   return gemm_compare_product(rig, work, s, 0);
 }

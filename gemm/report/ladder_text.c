@@ -131,6 +131,7 @@ static void print_ceilings(const struct gemm_rig *rig, FILE *out)
   if (c->local_bytes_per_second > 0)
     fprintf(out, ", local memory %.0f GB/s", c->local_bytes_per_second / 1e9);
   fprintf(out, "\n");
+  if (!gemm_run_modelled(rig)) fprintf(out, "  model      does not describe OpenCL on a CPU\n");
 }
 
 /* A library's incorrect result is a warning; the verdict is about the suite's kernels. */

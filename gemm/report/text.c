@@ -97,6 +97,8 @@ static void print_peak(const struct gemm_rig *rig, const struct gemm_series *s, 
   if (seconds > 0)
     fprintf(out, "  model      expects this kernel to reach %.1f%% of the peak, limited by %s\n",
             100 * s->flop / seconds / rig->ceilings.flops, gemm_bound_names[s->predicted.bound]);
+  else if (!gemm_run_modelled(rig))
+    fprintf(out, "  model      does not describe OpenCL on a CPU\n");
 }
 
 static void gemm_print_timing(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
@@ -142,9 +144,11 @@ static void print_error(const struct gemm_result *result, FILE *out)
 {
   const struct gemm_check *c = &result->series[0].check;
   if (c->how == GEMM_NOT_VERIFIED) return;
-  fprintf(out, "\n  error      %.3g of the sum of |a||b|, worst of %" PRId64 " elements (allowed: %.3g)\n",
-          c->element_error, c->compared, c->bounds.element);
-  fprintf(out, "             %.3g of the norm of the result%s (allowed: %.3g)\n", c->norm_error,
+  fprintf(out,
+          "\n  error      worst of %" PRId64
+          " elements: %.3g of the sum of its terms |a*b| (allowed: %.3g)\n",
+          c->compared, c->element_error, c->bounds.element);
+  fprintf(out, "             root mean square: %.3g of the result's%s (allowed: %.3g)\n", c->norm_error,
           c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
   for (int y = 1; y < result->n_series; y++) print_reference_error(&result->series[y], out);
 }

@@ -2,12 +2,18 @@
 #include "gemm/state/state.h"
 
 #include <math.h>
+#include <string.h>
 
 #define DAY 86400.0
 
 struct gemm_machine gemm_run_machine(const struct gemm_rig *rig)
 {
   return (struct gemm_machine){.ceilings = rig->ceilings, .units = rig->placement.info.compute_units};
+}
+
+int gemm_run_modelled(const struct gemm_rig *rig)
+{
+  return !rig->placement.info.is_cpu || strcmp(rig->placement.backend->name, "opencl") != 0;
 }
 
 double gemm_series_share(const struct gemm_rig *rig, const struct gemm_series *s)

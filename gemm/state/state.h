@@ -150,6 +150,10 @@ struct gemm_run {
 /** \brief This rank's device as the model sees it. */
 struct gemm_machine gemm_run_machine(const struct gemm_rig *rig);
 
+/** \brief Whether predictions hold for this rank's device. OpenCL's work-items on a CPU take turns
+ * on a core, and their local memory is a cache: there the model only ranks tiles. */
+int gemm_run_modelled(const struct gemm_rig *rig);
+
 /** \brief A series' verdict in words: status_verdict's, but "incomplete" until it has ended. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *series);
 
