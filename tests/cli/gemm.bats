@@ -96,6 +96,13 @@ worn() {
   valid "$document" 'd["config"]["accept"] = 1' 'd["ranks"][0]["warning"] = ""'
 }
 
+@test "a long k is added up in parts, and a bit in the first piece of C is found" {
+  run "$gemm" -b cpu -s 8x8x200000 -t 0.01 --no-reference
+  expect_status 0
+  HIMENO_GEMM_FLIP='0 3,10 0 simd:2' run "$gemm" -q -b cpu -s 300x300x8 -t 0.01 --block 0.001 --no-reference
+  expect_status 4
+}
+
 @test "a library that is wrong in a ladder is a warning, and with --accept exit status 4" {
   worn '0 3,10 30 cblas:1' --ladder --sizes 32,48
   expect_status 0
