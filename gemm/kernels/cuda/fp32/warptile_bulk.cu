@@ -105,7 +105,6 @@ static int bulk_stages(const cuda_job *job, const cuda_chip *chip, const warptil
   const warptile_tile &t = tiles[cut.tile];
   const bulk_variant &v = variants[cut.tile];
   if (is_rows(v)) return !turns_b(job) && job->n % 4 == 0 && (uintptr_t)job->b % 16 == 0;
-  if (cluster_of(cut) == 3) return 0;
   const int all = chip->shared_bytes + 1024, buffers = buffer_bytes(job, v);
   int count = (all / t.blocks - RESERVED - buffers) / v.stage;
   if (count < 2) count = (all - RESERVED - buffers) / v.stage;

@@ -12,8 +12,9 @@
 #include "gemm/kernels/cuda/fp32/warptile.cuh"
 
 #define BULK_STAGES_MAX 8
-// Parts of k that a cluster adds up.
-#define BULK_CLUSTER_MAX 4
+// Parts of k that a cluster adds up. An H200 has no places for 33 clusters of four, and fills its
+// multiprocessors unevenly with them.
+#define BULK_CLUSTER_MAX 2
 
 struct bulk_args {
   CUtensorMap a, b;
