@@ -150,8 +150,6 @@ static __device__ void wgmma_produce(const wgmma_storage<S> &storage, const CUte
 {
   const uint32_t rank = cluster_rank();
   ring<S::stages> at;
-  map_prefetch(a);
-  map_prefetch(b);
   begin_apart(args.spread);
   const int units = args.order.tiles * args.splits;
   bool back = false;
@@ -426,6 +424,9 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
   extern __shared__ uint8_t shared[];
   const wgmma_storage<S> storage(shared_address(shared));
   if (threadIdx.x == 0) {
+    map_prefetch(a);
+    map_prefetch(b);
+    if (args.bulk_store) map_prefetch(c);
     for (int stage = 0; stage < S::stages; stage++) {
       barrier_init(storage.full(stage), 1);
       // two warpgroups in each of two blocks, or all of their warps, which read A themselves
