@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // wgmma: half, bfloat16 and TF32 on Hopper. The bulk copy engine wants rows at multiples of 16
-// bytes; operands stored otherwise are copied into such rows first, and so is TF32's A where
-// neither operand is stored along k. The width of tiles and the parts of k, which another kernel
+// bytes; operands stored otherwise are copied into such rows first, and so is the smaller of
+// TF32's where neither is stored along k. The width of tiles and the parts of k, which another kernel
 // adds up, follow from a model of how full the device gets.
 #include "gemm/kernels/cuda/cuda_gemm.h"
 
@@ -34,6 +34,13 @@ static bool bulk_readable(const void *data, int64_t ld, int64_t size)
   return ld * size % 16 == 0 && (uintptr_t)data % 16 == 0;
 }
 
+// Neither operand is stored along k, and both could be read: the smaller one is copied.
+static bool copied_for_other(const cuda_job *job, bool is_b)
+{
+  return job->trans_a && !job->trans_b && bulk_readable(job->a, job->lda, 4) &&
+         bulk_readable(job->b, job->ldb, 4) && is_b == (job->n < job->m);
+}
+
 static operand_plan operand_plan_of(const cuda_job *job, gemm_type type, bool is_b)
 {
   const int trans = is_b ? job->trans_b : job->trans_a, outer = is_b ? job->n : job->m;
@@ -43,7 +50,7 @@ static operand_plan operand_plan_of(const cuda_job *job, gemm_type type, bool is
   p.across = trans != is_b;
   p.copied = !bulk_readable(data, ld, size);
   if (type == GEMM_TF32) {
-    p.copied |= p.across && !is_b && operand_plan_of(job, type, true).across;
+    p.copied |= copied_for_other(job, is_b);
     p.across &= !p.copied;
   }
   p.rows = p.across ? job->k : outer;
