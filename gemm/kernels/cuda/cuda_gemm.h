@@ -73,10 +73,10 @@ extern const struct cuda_operation fp32_naive, fp32_regblock, fp32_local, fp32_u
 extern const struct cuda_operation tensor_f16x2, tensor_wmma, tensor_mma, tensor_wgmma;
 
 /** \brief Puts C = alpha·Σ parts + beta·C into the stream: \a count float matrices of the size of
- * C, of rows \a ld and each \a part elements after the one before, both multiples of 4. They are
- * added up in an order that depends on their count alone. */
+ * C, or of Cᵀ if \a turned, with leading dimension \a ld and each \a part elements after the one
+ * before, both multiples of 4. They are added up in an order that depends on their count alone. */
 cudaError_t cuda_parts_add(const struct cuda_job *job, const float *parts, int count, int64_t part,
-                           int64_t ld, cudaStream_t stream);
+                           int64_t ld, int turned, cudaStream_t stream);
 
 /** float32 on any chip. */
 extern const struct gemm_ops gemm_cuda_ops;

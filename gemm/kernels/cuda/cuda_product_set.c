@@ -107,10 +107,11 @@ static const struct gemm_kernel wgmma = {
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,
     TENSOR(tensor_wgmma),
-    /* With a width given, the rung's own model chooses the parts of k; the first entry leaves both
-     * to it. */
-    GEMM_BLOCKS({0}, {.group_n = 256}, {.group_n = 192}, {.group_n = 128}, {.group_n = 64},
-                {.group_n = 256, .splits = 1}, {.group_n = 128, .splits = 1}),
+    /* Of a tile the rung's own model chooses the parts of k, and of the first the tile too. */
+    GEMM_BLOCKS({0}, {.group_m = 256, .group_n = 256}, {.group_m = 256, .group_n = 192},
+                {.group_m = 256, .group_n = 128}, {.group_m = 256, .group_n = 64},
+                {.group_m = 64, .group_n = 256}, {.group_m = 128, .group_n = 256},
+                {.group_m = 256, .group_n = 256, .splits = 1}),
 };
 
 static const struct gemm_kernel *const kernels[] = {

@@ -238,7 +238,7 @@ static cudaError_t bulk_launch(const cuda_job *job, const cuda_chip *chip, const
   config.numAttrs = cluster_of(cut) > 1;
   error = cudaLaunchKernelEx(&config, bulk_kernel_of(job, cut), args);
   if (!combines(cut) || error != cudaSuccess) return error;
-  return cuda_parts_add(job, job->work, cut.splits, job->m * parts_ld(job->n), parts_ld(job->n), stream);
+  return cuda_parts_add(job, job->work, cut.splits, job->m * parts_ld(job->n), parts_ld(job->n), 0, stream);
 }
 
 extern const warptile_loader warptile_bulk_loader = {tiles,         sizeof tiles / sizeof tiles[0],

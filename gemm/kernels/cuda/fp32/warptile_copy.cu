@@ -24,13 +24,14 @@ static void (*const kernels[])(cuda_job) = {warptile_copy<shape_128x128>, warpti
                                             warptile_copy<shape_64x64>};
 
 extern "C" cudaError_t cuda_parts_add(const cuda_job *job, const float *parts, int count, int64_t part,
-                                      int64_t ld, cudaStream_t stream)
+                                      int64_t ld, int turned, cudaStream_t stream)
 {
   // Its blocks may take the places that the last parts leave.
   cudaLaunchAttribute overlap = {};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
-  const int64_t quads = ((int64_t)(job->n - 1) / 4 + 1) * job->m;
+  const int64_t quads =
+      turned ? ((int64_t)(job->m - 1) / 4 + 1) * job->n : ((int64_t)(job->n - 1) / 4 + 1) * job->m;
   int code = 0;
   cudaError_t error = cuda_code_of((const void *)warptile_combine, &code);
   if (error != cudaSuccess) return error;
@@ -40,7 +41,7 @@ extern "C" cudaError_t cuda_parts_add(const cuda_job *job, const float *parts, i
   config.stream = stream;
   config.attrs = &overlap;
   config.numAttrs = code >= 90;
-  return cudaLaunchKernelEx(&config, warptile_combine, *job, parts, count, part, ld);
+  return cudaLaunchKernelEx(&config, warptile_combine, *job, parts, count, part, ld, turned);
 }
 
 static bool warptile_copy_able(const cuda_job *, const cuda_chip *)
@@ -80,7 +81,7 @@ static cudaError_t warptile_copy_launch(const cuda_job *job, const cuda_chip *, 
   kernels[cut.tile]<<<grid, t.threads, 0, stream>>>(*job);
   const cudaError_t error = cudaGetLastError();
   if (cut.splits == 1 || error != cudaSuccess) return error;
-  return cuda_parts_add(job, job->work, cut.splits, job->m * parts_ld(job->n), parts_ld(job->n), stream);
+  return cuda_parts_add(job, job->work, cut.splits, job->m * parts_ld(job->n), parts_ld(job->n), 0, stream);
 }
 
 extern const warptile_loader warptile_copy_loader = {tiles,

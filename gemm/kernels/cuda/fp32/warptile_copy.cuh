@@ -124,24 +124,27 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   warptile_finish(item, warptile_partial(job, (int)part), at);
 }
 
-// Adds up the parts of four neighbours: each warp every PARTS_WARPS-th part, in their order, then
-// the warps' sums in theirs.
+// Adds up the parts of four neighbours, of a row or, where the parts are `turned`, of a column:
+// each warp every PARTS_WARPS-th part, in their order, then the warps' sums in theirs.
 #define PARTS_WARPS 8
 static __global__ void __launch_bounds__(32 * PARTS_WARPS)
     warptile_combine(const CUDA_GRID_CONSTANT cuda_job job, const float *parts, int count, int64_t part,
-                     int64_t ld)
+                     int64_t ld, int turned)
 {
   __shared__ float4 sums[PARTS_WARPS][32];
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, across = (job.n - 1) / 4 + 1;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int across = turned ? job.n : (job.n - 1) / 4 + 1;
   const int64_t at = blockIdx.x * 32ll + lane;
-  const int i = (int)(at / across), j = (int)(at % across) * 4;
+  const int high = (int)(at / across), low = (int)(at % across);
+  const int i = turned ? 4 * high : high, j = turned ? low : 4 * low;
+  const float *from = parts + (turned ? j * ld + i : i * ld + j);
   float4 sum = {0, 0, 0, 0};
   next_may_start();
   wait_for_previous();
   if (i < job.m)
 #pragma unroll 4
     for (int which = warp; which < count; which += PARTS_WARPS) {
-      const float4 v = *(const float4 *)(parts + which * part + i * ld + j);
+      const float4 v = *(const float4 *)(from + which * part);
       sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
     }
   sums[warp][lane] = sum;
@@ -151,7 +154,12 @@ static __global__ void __launch_bounds__(32 * PARTS_WARPS)
     const float4 v = sums[other][lane];
     sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
   }
-  warptile_store(job.c + i * job.ldc + j, sum, job.n - j, warptile_aligned(job), job.alpha, job.beta);
+  float *out = job.c + i * job.ldc + j;
+  if (!turned) return warptile_store(out, sum, job.n - j, warptile_aligned(job), job.alpha, job.beta);
+  const float rows[] = {sum.x, sum.y, sum.z, sum.w};
+#pragma unroll
+  for (int x = 0; x < 4; x++)
+    if (i + x < job.m) result_store(out + x * job.ldc, rows[x], job.alpha, job.beta);
 }
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // wgmma: half, bfloat16 and TF32 on Hopper. The bulk copy engine wants rows at multiples of 16
-// bytes; operands stored otherwise are copied into such rows first, and so is the smaller of
-// TF32's where neither is stored along k. The width of tiles and the parts of k, which another kernel
-// adds up, follow from a model of how full the device gets.
+// bytes; operands stored otherwise are copied into such rows first, and so is the smaller of TF32's
+// where neither is stored along k. The tile and the parts of k, which another kernel adds up,
+// follow from a model of how full the device gets.
 #include "gemm/kernels/cuda/cuda_gemm.h"
 
 #ifdef HAVE_SM90A
@@ -81,79 +81,112 @@ static tile_order order_of(const cuda_job *job, gemm_type type, int columns)
   return tile_order_of(turned ? job->n : job->m, turned ? job->m : job->n, TILE_ROWS, columns, BAND);
 }
 
-// Parts of C that are added up: whole tiles along C's rows.
+// With few rows of C the kernel makes parts of Cᵀ = op(B)ᵀ op(A)ᵀ, whose rows fill its tiles. Tiles
+// of C are then 256 columns wide and 64 or 128 rows tall.
+#define SWAPPED_ROWS    256
+#define SWAPPED_COLUMNS 128
+static bool is_swapped(const gemm_blocks *blocks)
+{
+  return blocks->group_m < TILE_ROWS;
+}
+
+static int columns_of(const gemm_blocks *blocks)
+{
+  return is_swapped(blocks) ? blocks->group_m : blocks->group_n;
+}
+
+static cuda_job job_swapped(const cuda_job *job, bool swapped)
+{
+  cuda_job to = *job;
+  if (!swapped) return to;
+  to.m = job->n, to.n = job->m;
+  to.a = job->b, to.b = job->a;
+  to.lda = job->ldb, to.ldb = job->lda;
+  to.trans_a = !job->trans_b, to.trans_b = !job->trans_a;
+  return to;
+}
+
+// Parts that are added up: whole tiles along the rows.
 struct parts_plan {
   int rows;
   int64_t ld;
-  size_t bytes; // of all
+  size_t bytes; // of all; 0: the kernel stores C itself
 };
 
 static parts_plan parts_plan_of(const cuda_job *job, gemm_type type, const gemm_blocks *blocks)
 {
-  const tile_order order = order_of(job, type, blocks->group_n);
-  const int rows = is_turned(job, type) ? order.columns * blocks->group_n : order.rows * TILE_ROWS;
-  const int64_t ld = ((int64_t)job->n + 3) / 4 * 4;
-  return {rows, ld, blocks->splits > 1 ? (size_t)blocks->splits * rows * ld * sizeof(float) : 0};
+  const tile_order order = order_of(job, type, columns_of(blocks));
+  const bool parts = blocks->splits > 1 || is_swapped(blocks);
+  parts_plan p;
+  p.rows = is_turned(job, type) ? order.columns * columns_of(blocks) : order.rows * TILE_ROWS;
+  p.ld = ((int64_t)job->n + 3) / 4 * 4;
+  p.bytes = parts ? (size_t)blocks->splits * p.rows * p.ld * sizeof(float) : 0;
+  return p;
 }
 
 static size_t wgmma_work(const cuda_job *job, gemm_type type, const cuda_chip *, const gemm_blocks *blocks)
 {
-  return operand_plan_of(job, type, false).bytes + operand_plan_of(job, type, true).bytes +
-         parts_plan_of(job, type, blocks).bytes;
+  const cuda_job of = job_swapped(job, is_swapped(blocks));
+  return operand_plan_of(&of, type, false).bytes + operand_plan_of(&of, type, true).bytes +
+         parts_plan_of(&of, type, blocks).bytes;
 }
 
 // ---- choice ----
 
-// Seconds on an H100: a step of 128 bytes along k by tiles of 256 columns at the boost clock, and
-// how much of that narrower tiles take; the start and the last store of a round of tiles; a further
+// Seconds on an H200: a step of 128 bytes along k by tiles of 256 columns, and how much of that
+// narrower tiles take; the first loads and the last store of a round of tiles 256 wide; a further
 // kernel; bytes per second from the L2 cache and into it.
 #define STEP_SECONDS       0.58e-6
-#define ROUND_SECONDS      1.5e-6
+#define ROUND_SECONDS      1e-6
 #define COMBINE_SECONDS    3e-6
-#define L2_READ_PER_SECOND 5.5e12
-#define PARTS_PER_SECOND   4e12
+#define L2_READ_PER_SECOND 12e12
+#define PARTS_PER_SECOND   8e12
 static const struct {
   int columns;
   double step;
-} widths[] = {{256, 1}, {192, 0.77}, {128, 0.55}, {64, 0.32}};
+} widths[] = {{256, 1}, {192, 0.77}, {128, 0.52}, {64, 0.34}};
 
-static double wgmma_predict(const cuda_job *job, gemm_type type, const cuda_chip *chip, int width, int splits)
+static double wgmma_predict(const cuda_job *job, gemm_type type, const cuda_chip *chip,
+                            const gemm_blocks *blocks, double width)
 {
-  const int columns = widths[width].columns, most = chip->processors / 2;
-  const tile_order order = order_of(job, type, columns);
-  const bool turned = is_turned(job, type);
-  const double m = turned ? job->n : job->m, n = turned ? job->m : job->n;
-  const double steps = ceil(ceil((double)job->k / depth_of(type)) / splits);
-  const double rounds = ceil((double)order.tiles * splits / most);
-  const double bytes = (order.columns * m + order.rows * n) * job->k * 128 / depth_of(type);
-  const double parts = splits > 1 ? 2.0 * splits * job->m * job->n * sizeof(float) : 0;
-  return fmax(rounds * steps * widths[width].step * STEP_SECONDS, bytes / L2_READ_PER_SECOND) +
-         rounds * ROUND_SECONDS + parts / PARTS_PER_SECOND + (splits > 1 ? COMBINE_SECONDS : 0);
+  const int columns = columns_of(blocks), pairs = chip->processors / 2;
+  const bool parts = blocks->splits > 1 || is_swapped(blocks);
+  const double units = (double)order_of(job, type, columns).tiles * blocks->splits;
+  const double steps = ceil(ceil((double)job->k / depth_of(type)) / blocks->splits);
+  const double bytes = fmin(units, pairs) * 128 * (TILE_ROWS + columns);
+  const double round = steps * fmax(width * STEP_SECONDS, bytes / L2_READ_PER_SECOND) +
+                       ROUND_SECONDS * (0.3 + 0.7 * columns / 256);
+  const double sums = parts ? 2.0 * blocks->splits * job->m * job->n * sizeof(float) : 0;
+  return ceil(units / pairs) * round + sums / PARTS_PER_SECOND + (parts ? COMBINE_SECONDS : 0);
 }
 
-// Of a given width, or of all, and of the parts of k the least seconds.
+// Of all tiles, or of those asked for, and of the parts of k the least seconds.
 static cudaError_t wgmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                 gemm_blocks *blocks)
 {
+  const gemm_blocks asked = *blocks;
   const int deep = (job->k - 1) / depth_of(type) + 1;
-  gemm_blocks best = {};
   double least = DBL_MAX;
-  for (int width = 0; width < (int)(sizeof widths / sizeof widths[0]); width++) {
-    if (blocks->group_n > 0 && blocks->group_n != widths[width].columns) continue;
-    for (int splits = 1; splits <= deep && splits <= PARTS_MAX; splits++) {
-      const double seconds = wgmma_predict(job, type, chip, width, splits);
-      if (seconds >= least || (blocks->splits > 0 && blocks->splits != splits)) continue;
+  for (int which = 0; which < 2 * (int)(sizeof widths / sizeof widths[0]); which++) {
+    const bool swapped = which % 2;
+    const int columns = widths[which / 2].columns;
+    const cuda_job of = job_swapped(job, swapped);
+    gemm_blocks b = {};
+    b.group_m = swapped ? columns : TILE_ROWS;
+    b.group_n = swapped ? TILE_ROWS : columns;
+    b.group_k = depth_of(type);
+    b.stages = (192 << 10) / (128 * (128 + columns));
+    b.ahead = b.stays = 1;
+    b.spare = asked.spare;
+    if (swapped && (columns > SWAPPED_COLUMNS || job->m > SWAPPED_ROWS)) continue;
+    if (asked.group_m && (asked.group_m != b.group_m || asked.group_n != b.group_n)) continue;
+    for (b.splits = 1; b.splits <= deep && b.splits <= PARTS_MAX; b.splits++) {
+      const double seconds = wgmma_predict(&of, type, chip, &b, widths[which / 2].step);
+      if (seconds >= least || (asked.splits && asked.splits != b.splits)) continue;
       least = seconds;
-      best.group_n = widths[width].columns;
-      best.splits = splits;
+      *blocks = b;
     }
   }
-  best.group_m = TILE_ROWS;
-  best.group_k = depth_of(type);
-  best.stages = best.group_n ? (192 << 10) / (128 * (128 + best.group_n)) : 0;
-  best.ahead = best.stays = 1;
-  best.spare = blocks->spare;
-  *blocks = best;
   return least < DBL_MAX ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
@@ -218,7 +251,6 @@ static cudaError_t launch_shape(const cuda_job *job, gemm_type type, const cuda_
 {
   CUtensorMap a_map, b_map, c_map = {};
   const parts_plan parts = parts_plan_of(job, type, blocks);
-  const bool splits = blocks->splits > 1;
   tensor_map_shape<float> c = {(const float *)job->c, job->n, job->m, job->ldc, 32, S::turned ? 32 : 64};
   wgmma_args args = {S::turned ? job->n : job->m,
                      S::turned ? job->m : job->n,
@@ -232,7 +264,7 @@ static cudaError_t launch_shape(const cuda_job *job, gemm_type type, const cuda_
   args.splits = blocks->splits;
   args.part_rows = parts.rows;
   args.order = order_of(job, type, S::columns);
-  if (splits) {
+  if (parts.bytes) {
     args.alpha = args.bulk_store = 1;
     c.data = with.parts;
     c.columns = c.ld = parts.ld;
@@ -247,18 +279,16 @@ static cudaError_t launch_shape(const cuda_job *job, gemm_type type, const cuda_
   if (error != cudaSuccess) return error;
   const int units = args.order.tiles * blocks->splits, pairs = pairs_of(chip, units);
   if (units > pairs) args.spread = SPREAD;
-  error = launch_kernel<S>(pairs, a_map, b_map, c_map, args, stream);
-  if (!splits || error != cudaSuccess) return error;
-  return cuda_parts_add(job, with.parts, blocks->splits, parts.rows * parts.ld, parts.ld, stream);
+  return launch_kernel<S>(pairs, a_map, b_map, c_map, args, stream);
 }
 
 template <class T, bool a_across, bool b_across, bool turned = false>
 static cudaError_t launch_width(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                 const gemm_blocks *blocks, const wgmma_operands &with, cudaStream_t stream)
 {
-  return (blocks->group_n == 64    ? launch_shape<wgmma_shape<T, 64, a_across, b_across, turned>>
-          : blocks->group_n == 128 ? launch_shape<wgmma_shape<T, 128, a_across, b_across, turned>>
-          : blocks->group_n == 192
+  return (columns_of(blocks) == 64    ? launch_shape<wgmma_shape<T, 64, a_across, b_across, turned>>
+          : columns_of(blocks) == 128 ? launch_shape<wgmma_shape<T, 128, a_across, b_across, turned>>
+          : columns_of(blocks) == 192
               ? launch_shape<wgmma_shape<T, 192, a_across, b_across, turned>>
               : launch_shape<wgmma_shape<T, 256, a_across, b_across, turned>>)(job, type, chip, blocks, with,
                                                                                stream);
@@ -274,28 +304,29 @@ template <class T> static shape_launcher *launcher_of(const cuda_job *job)
   return by_trans[job->trans_a != 0][job->trans_b != 0];
 }
 
-static cudaError_t wgmma_launch(const cuda_job *job, gemm_type type, const cuda_chip *chip,
+static cudaError_t wgmma_launch(const cuda_job *of, gemm_type type, const cuda_chip *chip,
                                 const gemm_blocks *blocks, cudaStream_t stream)
 {
+  const cuda_job swapped = job_swapped(of, is_swapped(blocks)), *job = &swapped;
   const operand_plan a = operand_plan_of(job, type, false), b = operand_plan_of(job, type, true);
+  const parts_plan parts = parts_plan_of(job, type, blocks);
   void *a_copy = job->work, *b_copy = (uint8_t *)job->work + a.bytes;
-  if (a.copied) {
-    cudaError_t error = operand_copy(job, type, false, a, a_copy, stream);
-    if (error != cudaSuccess) return error;
-  }
-  if (b.copied) {
-    cudaError_t error = operand_copy(job, type, true, b, b_copy, stream);
-    if (error != cudaSuccess) return error;
-  }
-  const void *a_data = a.copied ? a_copy : job->a, *b_data = b.copied ? b_copy : job->b;
-  float *parts = (float *)((uint8_t *)job->work + a.bytes + b.bytes);
-  if (is_turned(job, type))
-    return launch_width<tf32_t, 1, 0, true>(job, type, chip, blocks, {b, a, b_data, a_data, parts}, stream);
+  cudaError_t error = a.copied ? operand_copy(job, type, false, a, a_copy, stream) : cudaSuccess;
+  if (error == cudaSuccess && b.copied) error = operand_copy(job, type, true, b, b_copy, stream);
+  if (error != cudaSuccess) return error;
+  wgmma_operands with = {a, b, a.copied ? a_copy : job->a, b.copied ? b_copy : job->b,
+                         (float *)((uint8_t *)b_copy + b.bytes)};
+  const bool turned = is_turned(job, type);
+  if (turned) with = {b, a, with.b_data, with.a_data, with.parts};
   shape_launcher *run = type == GEMM_F16    ? launcher_of<__half>(job)
                         : type == GEMM_BF16 ? launcher_of<__nv_bfloat16>(job)
+                        : turned            ? launch_width<tf32_t, 1, 0, true>
                         : a.across          ? launch_width<tf32_t, 1, 0>
                                             : launch_width<tf32_t, 0, 0>;
-  return run(job, type, chip, blocks, {a, b, a_data, b_data, parts}, stream);
+  error = run(job, type, chip, blocks, with, stream);
+  if (parts.bytes == 0 || error != cudaSuccess) return error;
+  return cuda_parts_add(of, with.parts, blocks->splits, parts.rows * parts.ld, parts.ld, is_swapped(blocks),
+                        stream);
 }
 
 extern "C" const cuda_operation tensor_wgmma = {wgmma_launch, wgmma_work, wgmma_choose, nullptr,
