@@ -129,8 +129,8 @@ expect_status() {
   return 1
 }
 
-# said PATTERN [PROGRAM]: the last `run --separate-stderr` printed one error alone, or one line of that program, warnings included, and it matches.
-said() {
+# one_error PATTERN [PROGRAM]: the last `run --separate-stderr` printed one error alone, or one line of that program, warnings included, and it matches.
+one_error() {
   local lines
   lines=$(if [ $# -gt 1 ]; then grep -E "^$2"; else grep -E '^([a-z]+-gpu|accept|scaling):' | grep -v ': warning: '; fi <<<"$stderr")
   [ "$(wc -l <<<"$lines")" -eq 1 ] && grep -Eq -- "$1" <<<"$lines" || { printf 'not one line with %s:\n%s\n' "$1" "$stderr"; return 1; }

@@ -103,32 +103,32 @@ damaged() {
   [[ $output == *"MPI_Allreduce: the sum of element 0"* ]]
 }
 
-# says CODE PATTERN ARGUMENT...: two ranks end with CODE and one line that matches.
-says() {
+# expect_error CODE PATTERN ARGUMENT...: two ranks end with CODE and one line that matches.
+expect_error() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr on 2 "$comm" -b cpu "$@"
   expect_status "$code"
-  said "$pattern" comm-gpu:
+  one_error "$pattern" comm-gpu:
 }
 
 @test "wires without a second host, and with another part" {
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
-  HIMENO_SYSFS=$PWD/sysfs says 2 '--parts wires: needs two hosts with the same number of ranks' --parts wires
-  says 2 '--parts wires: no other part, since each rank is bound to one network card' --parts wires,host
+  HIMENO_SYSFS=$PWD/sysfs expect_error 2 '--parts wires: needs two hosts with the same number of ranks' --parts wires
+  expect_error 2 '--parts wires: no other part, since each rank is bound to one network card' --parts wires,host
 }
-@test "an unknown part" { says 2 '--parts host,tail: must be host, pairs, halo, allreduce or wires' --parts host,tail; }
-@test "an unknown transport" { says 2 '--transport pigeon: there is no such transport' -x pigeon; }
+@test "an unknown part" { expect_error 2 '--parts host,tail: must be host, pairs, halo, allreduce or wires' --parts host,tail; }
+@test "an unknown transport" { expect_error 2 '--transport pigeon: there is no such transport' -x pigeon; }
 @test "a size that is no multiple of 8, or none at all" {
-  says 2 '--min 12: must be 8 to 4G' --min 12
-  says 2 '--max 9G: must be' --max 9G
-  says 2 '--max K: must be' --max K
+  expect_error 2 '--min 12: must be 8 to 4G' --min 12
+  expect_error 2 '--max 9G: must be' --max 9G
+  expect_error 2 '--max K: must be' --max K
 }
-@test "a largest transfer below the smallest" { says 2 '--max 8 is below --min 64' --min 64 --max 8; }
-@test "transfers that do not fit" { says 3 'a transfer of 4.0 GiB needs .* free .*; use a smaller --max' --max 4G; }
-@test "a cut that does not multiply to the ranks" { says 2 '--procs 2x2x2 needs 8 ranks' -p 2x2x2 -s XS --parts halo; }
-@test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json; }
-@test "an unknown option" { says 2 '--nonsense' --nonsense; }
+@test "a largest transfer below the smallest" { expect_error 2 '--max 8 is below --min 64' --min 64 --max 8; }
+@test "transfers that do not fit" { expect_error 3 'a transfer of 4.0 GiB needs .* free .*; use a smaller --max' --max 4G; }
+@test "a cut that does not multiply to the ranks" { expect_error 2 '--procs 2x2x2 needs 8 ranks' -p 2x2x2 -s XS --parts halo; }
+@test "a JSON path in a folder that is not there" { expect_error 3 'none/such.json' --json none/such.json; }
+@test "an unknown option" { expect_error 2 '--nonsense' --nonsense; }
 
 @test "help names the test variables and the exit codes" {
   run "$comm" --help

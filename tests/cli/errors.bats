@@ -2,13 +2,13 @@
 # Bad input: one clear line, the right exit code, said once for all ranks, no file left behind.
 load ../helper
 
-# says CODE PATTERN ARGUMENT...: himeno-gpu on two ranks ends with CODE and prints one line that matches PATTERN.
-says() {
+# expect_error CODE PATTERN ARGUMENT...: himeno-gpu on two ranks ends with CODE and prints one line that matches PATTERN.
+expect_error() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr on 2 "$himeno" -b cpu "$@"
   expect_status "$code"
-  said "$pattern" himeno-gpu:
+  one_error "$pattern" himeno-gpu:
   [ -z "$output" ]
 }
 
@@ -49,52 +49,52 @@ bats_require_minimum_version 1.5.0
     expect_status 2
     [[ $output == *'HIMENO_QPU "abacus": must be pi or emulator'* ]]
   done
-  HIMENO_HALO_CORRUPT=1 says 2 'HIMENO_HALO_CORRUPT "1": must be RANK:NUMBER' -s XS
+  HIMENO_HALO_CORRUPT=1 expect_error 2 'HIMENO_HALO_CORRUPT "1": must be RANK:NUMBER' -s XS
 }
 
-@test "an unknown option" { says 2 '--nonsense' --nonsense; }
-@test "an abbreviated option" { says 2 '--siz' --siz S; }
-@test "a word that is no option" { says 2 'extra' extra; }
-@test "an option without its value" { says 2 '--size' -s; }
-@test "an option twice" { says 2 '--size' -s S -s M; }
-@test "an unknown size" { says 2 '--size.*XXL.*XS, S, M, L, XL' -s XXL; }
-@test "an extent below 3" { says 2 '2x8x8.*at least 3' -s 2x8x8; }
-@test "a size that overflows" { says 2 '--size 99999999x99999999x99999999' -s 99999999x99999999x99999999; }
-@test "a number that overflows" { says 2 '--size' -s 99999999999999999999x8x8; }
-@test "a negative number of sweeps" { says 2 '--sweeps.*-1' -n -1; }
-@test "a time that is no number" { says 2 '--time.*soon' -t soon; }
-@test "a time that is not a number by IEEE" { says 2 '--time.*nan' -t nan; }
-@test "an unknown kernel" { says 2 '--kernel.*magic' -k magic; }
+@test "an unknown option" { expect_error 2 '--nonsense' --nonsense; }
+@test "an abbreviated option" { expect_error 2 '--siz' --siz S; }
+@test "a word that is no option" { expect_error 2 'extra' extra; }
+@test "an option without its value" { expect_error 2 '--size' -s; }
+@test "an option twice" { expect_error 2 '--size' -s S -s M; }
+@test "an unknown size" { expect_error 2 '--size.*XXL.*XS, S, M, L, XL' -s XXL; }
+@test "an extent below 3" { expect_error 2 '2x8x8.*at least 3' -s 2x8x8; }
+@test "a size that overflows" { expect_error 2 '--size 99999999x99999999x99999999' -s 99999999x99999999x99999999; }
+@test "a number that overflows" { expect_error 2 '--size' -s 99999999999999999999x8x8; }
+@test "a negative number of sweeps" { expect_error 2 '--sweeps.*-1' -n -1; }
+@test "a time that is no number" { expect_error 2 '--time.*soon' -t soon; }
+@test "a time that is not a number by IEEE" { expect_error 2 '--time.*nan' -t nan; }
+@test "an unknown kernel" { expect_error 2 '--kernel.*magic' -k magic; }
 @test "another backend's kernel" {
   [ "$HAVE_CUDA$HAVE_OPENCL" != 00 ] || skip "no other backend has kernels of its own"
-  says 2 '--kernel block16.*cpu' -k block16
+  expect_error 2 '--kernel block16.*cpu' -k block16
 }
-@test "an unknown transport" { says 2 '--transport.*pigeon' -x pigeon; }
-@test "an unknown data set" { says 2 '--data.*sparse.*standard' --data sparse; }
-@test "--sweeps with --time" { says 2 '--sweeps and --time' -n 3 -t 3; }
-@test "--sweeps with --block" { says 2 '--sweeps and --block' -n 3 --block 3; }
-@test "--size with --fill" { says 2 '--size and --fill' -s S --fill 10; }
-@test "--official with --sweeps" { says 2 '--official and --sweeps' --official -n 5; }
-@test "a cut that does not multiply to the ranks" { says 2 '--procs 2x2x2 needs 8 ranks' -p 2x2x2 -s XS -n 1; }
-@test "a cut that is no cut" { says 2 '--procs.*2x1' -p 2x1 -s XS; }
-@test "a cut that is too thin" { says 2 'too thin' -p 2x1x1 -s 3x8x8 -n 1; }
-@test "more ranks than any cut allows" { says 2 'cannot be cut for 2 ranks' -s 3x3x3 -n 1; }
-@test "a grid that does not fit" { says 3 'needs [0-9.]+ [KMGTPE]iB.*[0-9.]+ [KMGTPE]iB' -s 8000x8000x8000 -n 1; }
-@test "a device that is not there" { says 3 '--device 77' --device 77 -s XS; }
-@test "a device name that matches none" { says 3 '--device zuse' --device zuse -s XS; }
+@test "an unknown transport" { expect_error 2 '--transport.*pigeon' -x pigeon; }
+@test "an unknown data set" { expect_error 2 '--data.*sparse.*standard' --data sparse; }
+@test "--sweeps with --time" { expect_error 2 '--sweeps and --time' -n 3 -t 3; }
+@test "--sweeps with --block" { expect_error 2 '--sweeps and --block' -n 3 --block 3; }
+@test "--size with --fill" { expect_error 2 '--size and --fill' -s S --fill 10; }
+@test "--official with --sweeps" { expect_error 2 '--official and --sweeps' --official -n 5; }
+@test "a cut that does not multiply to the ranks" { expect_error 2 '--procs 2x2x2 needs 8 ranks' -p 2x2x2 -s XS -n 1; }
+@test "a cut that is no cut" { expect_error 2 '--procs.*2x1' -p 2x1 -s XS; }
+@test "a cut that is too thin" { expect_error 2 'too thin' -p 2x1x1 -s 3x8x8 -n 1; }
+@test "more ranks than any cut allows" { expect_error 2 'cannot be cut for 2 ranks' -s 3x3x3 -n 1; }
+@test "a grid that does not fit" { expect_error 3 'needs [0-9.]+ [KMGTPE]iB.*[0-9.]+ [KMGTPE]iB' -s 8000x8000x8000 -n 1; }
+@test "a device that is not there" { expect_error 3 '--device 77' --device 77 -s XS; }
+@test "a device name that matches none" { expect_error 3 '--device zuse' --device zuse -s XS; }
 @test "a host with a device too few" {
   HIMENO_NULL_DEVICES=2 run on 2 "$himeno" -b null --expect 3 -s XS
   expect_status 3
   [[ $output == *"himeno-gpu: host "*" shows 2 devices of backend null, but --expect asks for 3"* ]]
 }
-@test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json -s XS -n 1; }
-@test "a JSON path that is a folder" { says 3 "$BATS_TEST_TMPDIR" --json "$BATS_TEST_TMPDIR" -s XS -n 1; }
+@test "a JSON path in a folder that is not there" { expect_error 3 'none/such.json' --json none/such.json -s XS -n 1; }
+@test "a JSON path that is a folder" { expect_error 3 "$BATS_TEST_TMPDIR" --json "$BATS_TEST_TMPDIR" -s XS -n 1; }
 
 @test "a JSON path without permission" {
   [ "$(id -u)" -ne 0 ] || skip "root may write everywhere"
   mkdir "$BATS_TEST_TMPDIR/closed"
   chmod a-w "$BATS_TEST_TMPDIR/closed"
-  says 3 'closed/x.json' --json "$BATS_TEST_TMPDIR/closed/x.json" -s XS -n 1
+  expect_error 3 'closed/x.json' --json "$BATS_TEST_TMPDIR/closed/x.json" -s XS -n 1
 }
 
 @test "an unknown backend" {

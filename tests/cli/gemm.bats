@@ -12,13 +12,13 @@ valid() {
   follows "$schema" "$@"
 }
 
-# says CODE PATTERN ARGUMENT...: gemm-gpu ends with CODE, prints one line that matches PATTERN, and nothing else.
-says() {
+# expect_error CODE PATTERN ARGUMENT...: gemm-gpu ends with CODE, prints one line that matches PATTERN, and nothing else.
+expect_error() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr ${ranks:+on "$ranks"} "$gemm" -b cpu "$@"
   expect_status "$code"
-  said "$pattern" gemm-gpu:
+  one_error "$pattern" gemm-gpu:
   [ -z "$output" ]
 }
 
@@ -135,9 +135,9 @@ worn() {
   worn '1 7,3 14 simd:3; 1 7,3 14 simd:7; 1 7,3 14 simd:11' -s 64 -k simd
   expect_status 4
   grep -q 'wrong      rank 1 on .*: block 3 differs from the first product: 1 of 4096 elements' <<<"$output"
-  HIMENO_GEMM_FLIP='0 3,4 30 1; ' says 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
-  HIMENO_GEMM_FLIP="0 3,4 30 1$(yes '; 0 3,4 30 1' | head -64 | tr -d '\n')" says 2 'at most 64 of them apart by ;' -s 8
-  HIMENO_GEMM_FLIP='0 3,4 30 1; 0 8,0 0 1' says 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
+  HIMENO_GEMM_FLIP='0 3,4 30 1; ' expect_error 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
+  HIMENO_GEMM_FLIP="0 3,4 30 1$(yes '; 0 3,4 30 1' | head -64 | tr -d '\n')" expect_error 2 'at most 64 of them apart by ;' -s 8
+  HIMENO_GEMM_FLIP='0 3,4 30 1; 0 8,0 0 1' expect_error 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
 }
 
 @test "a fault that the run has no time for is reported" {
@@ -160,13 +160,13 @@ worn() {
   local text
   for text in '2 3,40 30' '2 3,40 30 0' '2 3,40 32 1' '-1 3,40 30 1' '2 3,40 30 1 x' '2 D 3,40 30 1' '2 3,40 30 simd' \
     '2 3,40 30 simd:-1' '2 3,40 30 simd:first' '2 3,40 30 simd:1 x' '2 3,40 30 :1' '2 3,40 30 simd:trial' '2 3,40 30 simd:trial0'; do
-    HIMENO_GEMM_FLIP=$text says 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
+    HIMENO_GEMM_FLIP=$text expect_error 2 'HIMENO_GEMM_FLIP=.* is asked for' -s 8
   done
   for text in '0 8,0 0 1' '0 0,8 0 1'; do
-    HIMENO_GEMM_FLIP=$text says 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
+    HIMENO_GEMM_FLIP=$text expect_error 2 'is not in a C of 8 x 8 elements of 32 bits' -s 8
   done
-  HIMENO_GEMM_FLIP='0 B 0,8 0 simd:1' says 2 'is not in a B of 8 x 8 elements of 32 bits' -s 8
-  HIMENO_GEMM_FLIP='1 0,0 0 1' says 2 'HIMENO_GEMM_FLIP: there is no rank 1, only 1' -s 8
+  HIMENO_GEMM_FLIP='0 B 0,8 0 simd:1' expect_error 2 'is not in a B of 8 x 8 elements of 32 bits' -s 8
+  HIMENO_GEMM_FLIP='1 0,0 0 1' expect_error 2 'HIMENO_GEMM_FLIP: there is no rank 1, only 1' -s 8
 }
 
 @test "NaN and infinities come through, and C is not read when beta is 0" {
@@ -257,21 +257,21 @@ worn() {
 
 @test "two ranks report one thing once" {
   ranks=2
-  says 2 '--size 0.*from 1 to' -s 0
-  says 3 'rank 0, host .*; rank 1, host .*: size 2000000x2000000x2000000 needs .* per rank, but only .* for 2 ranks; use a smaller --size' -s 2000000
+  expect_error 2 '--size 0.*from 1 to' -s 0
+  expect_error 3 'rank 0, host .*; rank 1, host .*: size 2000000x2000000x2000000 needs .* per rank, but only .* for 2 ranks; use a smaller --size' -s 2000000
 }
 
-@test "an acceptance without verification" { says 2 '--accept needs a verified result: remove --verify off' --accept --verify off; }
-@test "an unknown option" { says 2 '--nonsense' --nonsense; }
-@test "a size of nothing" { says 2 '--size 0.*from 1 to' -s 0; }
-@test "a size that is no size" { says 2 '--size 4x4:' -s 4x4; }
-@test "a number that overflows" { says 2 '--size' -s 99999999999999999999; }
-@test "bytes that overflow" { says 2 'A is too large for 64-bit sizes' -s 2147483647x1x2147483647 --lda 2147483647 --type f32; }
-@test "an unknown kernel" { says 2 '--kernel magic: no backend has' -k magic; }
-@test "another backend's kernel" { says 2 '--kernel lds-pipeline: backend cpu has no such' -k lds-pipeline; }
-@test "a leading dimension that is too small" { says 2 '--lda 9: too small.*A has 10' -s 10 --lda 9; }
-@test "a leading dimension that is too small for what is stored" { says 2 '--ldb 19: too small.*B has 30' -s 10x20x30 --trans NT --ldb 19; }
-@test "a factor that is no number" { says 2 '--alpha' --alpha nan; }
+@test "an acceptance without verification" { expect_error 2 '--accept needs a verified result: remove --verify off' --accept --verify off; }
+@test "an unknown option" { expect_error 2 '--nonsense' --nonsense; }
+@test "a size of nothing" { expect_error 2 '--size 0.*from 1 to' -s 0; }
+@test "a size that is no size" { expect_error 2 '--size 4x4:' -s 4x4; }
+@test "a number that overflows" { expect_error 2 '--size' -s 99999999999999999999; }
+@test "bytes that overflow" { expect_error 2 'A is too large for 64-bit sizes' -s 2147483647x1x2147483647 --lda 2147483647 --type f32; }
+@test "an unknown kernel" { expect_error 2 '--kernel magic: no backend has' -k magic; }
+@test "another backend's kernel" { expect_error 2 '--kernel lds-pipeline: backend cpu has no such' -k lds-pipeline; }
+@test "a leading dimension that is too small" { expect_error 2 '--lda 9: too small.*A has 10' -s 10 --lda 9; }
+@test "a leading dimension that is too small for what is stored" { expect_error 2 '--ldb 19: too small.*B has 30' -s 10x20x30 --trans NT --ldb 19; }
+@test "a factor that is no number" { expect_error 2 '--alpha' --alpha nan; }
 @test "limits of the emulated QPU are reported" {
   export HIMENO_QPU=emulator
   run "$gemm" -b qpu --data special --beta 0.5 -s 8
@@ -288,18 +288,18 @@ worn() {
   done
 }
 
-@test "special data that nobody reads" { says 2 '--data special' --data special --alpha 0 -s 8; }
-@test "a type that no kernel takes" { says 3 'no kernel for this product: its last one does not take type bf16' --type bf16 -s 8; }
-@test "a transposition that the kernel does not take" { says 3 '--kernel blocked.*transposed' -k blocked --trans NT -s 8; }
-@test "matrices that do not fit" { says 3 'size 2000000x2000000x2000000 needs .* per rank, but only .* can be used: .* free .*; use a smaller --size' -s 2000000; }
-@test "blocks of no length" { says 2 '--block "0": must be' --block 0 -s 8; }
-@test "--sizes without --ladder" { says 2 '--sizes: only with --ladder' --sizes 8,9; }
-@test "--sizes with --size" { says 2 '--sizes and --size' --ladder --sizes 8,9 -s 8; }
-@test "--ladder with --kernel" { says 2 '--ladder and --kernel' --ladder -k simd; }
-@test "a list of sizes with a hole" { says 2 '--sizes.*from 1 to' --ladder --sizes 8,,9; }
-@test "a JSON path in a folder that is not there" { says 3 'none/such.json' --json none/such.json -s 8; }
-@test "a device that is not there" { says 3 '--device 77' --device 77 -s 8; }
-@test "fragments of another backend" { says 2 '--backend cpu: WMMA fragments are CUDA' --fragment-map; }
+@test "special data that nobody reads" { expect_error 2 '--data special' --data special --alpha 0 -s 8; }
+@test "a type that no kernel takes" { expect_error 3 'no kernel for this product: its last one does not take type bf16' --type bf16 -s 8; }
+@test "a transposition that the kernel does not take" { expect_error 3 '--kernel blocked.*transposed' -k blocked --trans NT -s 8; }
+@test "matrices that do not fit" { expect_error 3 'size 2000000x2000000x2000000 needs .* per rank, but only .* can be used: .* free .*; use a smaller --size' -s 2000000; }
+@test "blocks of no length" { expect_error 2 '--block "0": must be' --block 0 -s 8; }
+@test "--sizes without --ladder" { expect_error 2 '--sizes: only with --ladder' --sizes 8,9; }
+@test "--sizes with --size" { expect_error 2 '--sizes and --size' --ladder --sizes 8,9 -s 8; }
+@test "--ladder with --kernel" { expect_error 2 '--ladder and --kernel' --ladder -k simd; }
+@test "a list of sizes with a hole" { expect_error 2 '--sizes.*from 1 to' --ladder --sizes 8,,9; }
+@test "a JSON path in a folder that is not there" { expect_error 3 'none/such.json' --json none/such.json -s 8; }
+@test "a device that is not there" { expect_error 3 '--device 77' --device 77 -s 8; }
+@test "fragments of another backend" { expect_error 2 '--backend cpu: WMMA fragments are CUDA' --fragment-map; }
 
 # ---- one product over many ranks ----
 
@@ -352,7 +352,7 @@ widest() {
   distributed 6 -b cpu -s 20x30x40 -w -p 2x3 -x staged --json "$document"
   expect_status 0
   [ "$(json "$document" 'd["config"]["m"], d["config"]["n"], d["config"]["k"], d["config"]["distributed"]["weak"]')" = "40 90 40 True" ]
-  ranks=2 says 2 '--weak: C of all 2x1 ranks is too large for 64-bit sizes' --distributed -w -p 2x1 -s 2000000000x1x1
+  ranks=2 expect_error 2 '--weak: C of all 2x1 ranks is too large for 64-bit sizes' --distributed -w -p 2x1 -s 2000000000x1x1
 }
 
 @test "without --transport a product by each decides, and one rank needs none" {
@@ -396,10 +396,10 @@ widest() {
   done
 }
 
-@test "a grid of other than all ranks" { ranks=3 says 2 '--procs 2x2 needs 4 ranks, but there are 3' --distributed -p 2x2 -s 8; }
-@test "a grid that is none" { says 2 '--procs 2: must be auto or PxQ' --distributed -p 2; }
-@test "a product that does not fit its ranks" { ranks=2 says 3 'size 200000x200000x200000 over 2x1 ranks needs .* per rank, but only .* can be used: .* free on the host for 2 ranks' --distributed -s 200000 -p 2x1; }
-@test "a transport that this device lacks" { ranks=2 says 3 '--transport nccl: ' --distributed -x nccl -s 8; }
-@test "a transport that there is not" { says 2 '--transport stagd: .*staged' --distributed -x stagd; }
-@test "panels too many to list" { says 2 '--panel 1: cuts k 100000 into more than 65536 panels' --distributed --panel 1 -s 1x1x100000; }
-@test "a ladder of many ranks" { says 2 '--ladder and --distributed' --ladder --distributed; }
+@test "a grid of other than all ranks" { ranks=3 expect_error 2 '--procs 2x2 needs 4 ranks, but there are 3' --distributed -p 2x2 -s 8; }
+@test "a grid that is none" { expect_error 2 '--procs 2: must be auto or PxQ' --distributed -p 2; }
+@test "a product that does not fit its ranks" { ranks=2 expect_error 3 'size 200000x200000x200000 over 2x1 ranks needs .* per rank, but only .* can be used: .* free on the host for 2 ranks' --distributed -s 200000 -p 2x1; }
+@test "a transport that this device lacks" { ranks=2 expect_error 3 '--transport nccl: ' --distributed -x nccl -s 8; }
+@test "a transport that there is not" { expect_error 2 '--transport stagd: .*staged' --distributed -x stagd; }
+@test "panels too many to list" { expect_error 2 '--panel 1: cuts k 100000 into more than 65536 panels' --distributed --panel 1 -s 1x1x100000; }
+@test "a ladder of many ranks" { expect_error 2 '--ladder and --distributed' --ladder --distributed; }

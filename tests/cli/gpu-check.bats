@@ -5,8 +5,8 @@ bats_require_minimum_version 1.5.0
 
 check=$top_srcdir/scripts/gpu-check
 
-# says PATTERN ARGUMENT...: exit code 2 or 3 with one line that matches.
-says() {
+# expect_error PATTERN ARGUMENT...: exit code 2 or 3 with one line that matches.
+expect_error() {
   local pattern=$1
   shift
   run "$check" "$@"
@@ -15,13 +15,13 @@ says() {
 }
 
 @test "wrong options are named" {
-  says '*--fast*' --fast out
-  says '*where should the result go*'
-  says '*--seconds*' --seconds 0 out
-  says '--build wants a value*' --build
-  says '*--only magic: there is no such step*' --only magic out
-  says '*none/such: there is no himeno-gpu' --build none/such "$BATS_TEST_TMPDIR/out"
-  says 'one folder OUT*' one two
+  expect_error '*--fast*' --fast out
+  expect_error '*where should the result go*'
+  expect_error '*--seconds*' --seconds 0 out
+  expect_error '--build wants a value*' --build
+  expect_error '*--only magic: there is no such step*' --only magic out
+  expect_error '*none/such: there is no himeno-gpu' --build none/such "$BATS_TEST_TMPDIR/out"
+  expect_error 'one folder OUT*' one two
 }
 
 @test "--help and --steps describe what it does" {

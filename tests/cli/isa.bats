@@ -193,8 +193,8 @@ END
   [ "$(value suite.json '[r["loads"].get("global 16", 0) >= 13 for r in d["kernels"] if r["kernel"] == "sweep"]')" = "[False, True]" ]
 }
 
-# says CODE PATTERN ARGUMENT...
-says() {
+# expect_error CODE PATTERN ARGUMENT...
+expect_error() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr "$report" "$@"
@@ -206,20 +206,20 @@ says() {
 @test "bad input: no such file, no code in it, the wrong kind, no such kernel" {
   sass_listing >nested.sass
   echo 'nothing' >empty.ptx
-  says 2 'none.cu: there is no such file' none.cu
-  says 2 'empty.ptx: no kernel was found in it' empty.ptx
-  says 2 'nested.sass: it is SASS, not GCN' --isa gcn nested.sass
-  says 2 'README.md: neither a source' "$top_srcdir/README.md"
-  says 2 'naive.cu: GCN is made from OpenCL sources' --isa gcn "$top_srcdir/himeno/kernels/cuda/naive.cu"
-  says 2 'no kernel is named other' -k other nested.sass
-  says 2 'nested.sass: it has no pair_pointer_before: --pairs compares' --pairs nested.sass
+  expect_error 2 'none.cu: there is no such file' none.cu
+  expect_error 2 'empty.ptx: no kernel was found in it' empty.ptx
+  expect_error 2 'nested.sass: it is SASS, not GCN' --isa gcn nested.sass
+  expect_error 2 'README.md: neither a source' "$top_srcdir/README.md"
+  expect_error 2 'naive.cu: GCN is made from OpenCL sources' --isa gcn "$top_srcdir/himeno/kernels/cuda/naive.cu"
+  expect_error 2 'no kernel is named other' -k other nested.sass
+  expect_error 2 'nested.sass: it has no pair_pointer_before: --pairs compares' --pairs nested.sass
   run "$report" --isa arm
   expect_status 2
 }
 
 @test "a tool that is missing, and a result that cannot be written" {
   sass_listing >nested.sass
-  says 3 'none/out.json' --json none/out.json nested.sass
+  expect_error 3 'none/out.json' --json none/out.json nested.sass
   python=$(command -v python3)
   mkdir bin
   cp "$top_srcdir/himeno/kernels/opencl/naive.cl" .

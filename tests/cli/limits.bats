@@ -47,19 +47,19 @@ warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
   echo >>log
   limited -f 40960 "$himeno" -b null -s 20x20x36 --block 10 --soak 5s --soak-log log
   expect_status 3
-  said '--soak-log log: File too large'
+  one_error '--soak-log log: File too large'
 }
 
 @test "a full disk or one that cannot be written takes no document, and loses none" {
   for kind in full ro; do
     on_disk $kind '"$himeno" -b cpu -s XS -n 1 --json disk/r.json; code=$?; ls -A disk >left; exit $code'
     expect_status 3
-    said 'cannot write "disk/r.json": (No space left on device|Read-only file system)'
+    one_error 'cannot write "disk/r.json": (No space left on device|Read-only file system)'
     [ "$(cat left)" = "$([ $kind = ro ] || echo filling)" ]
   done
   run --separate-stderr "$top_builddir/comm-gpu" -b cpu --json /dev/null/r.json
   expect_status 3
-  said 'cannot write "/dev/null/r.json": Not a directory'
+  one_error 'cannot write "/dev/null/r.json": Not a directory'
 }
 
 @test "a disk that fills up keeps the last whole document, and no draft" {
@@ -67,7 +67,7 @@ warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
   himeno=$top_builddir/tests/clock/himeno-gpu CLOCK_MACHINE="usual block=50000000" \
     on_disk small '"$himeno" -b null -s 20x20x36 --block 10 --soak 3s --json disk/r.json; code=$?; ls -A disk >left; cp disk/r.json .; exit $code'
   expect_status 3
-  said 'cannot write ".*disk/r.json": No space left on device'
+  one_error 'cannot write ".*disk/r.json": No space left on device'
   [ "$(cat left)" = r.json ]
   [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["partial"])')" = True ]
 }
@@ -126,14 +126,14 @@ acceptance() {
   for kind in full ro; do
     on_disk $kind '"$@"; code=$?; find disk -name "*.new" >left; exit $code' "${words[@]}"
     expect_status 3
-    said '(disk|disk/.*|output): (No space left on device|Read-only file system)'
+    one_error '(disk|disk/.*|output): (No space left on device|Read-only file system)'
     [ ! -s left ]
     refute grep -q drain <<<"$output"
   done
   mapfile -t words < <(acceptance /dev/null/folder)
   run --separate-stderr "${words[@]}"
   expect_status 3
-  said '/dev/null/folder: Not a directory'
+  one_error '/dev/null/folder: Not a directory'
 }
 
 @test "scripts/accept drains no host where none can begin, or where the options are wrong" {
@@ -157,7 +157,7 @@ acceptance() {
   for folder in disk /dev/null/folder; do
     on_disk full '"$@"; code=$?; find disk -name "*.new" >left; exit $code' "${words[@]}" "$folder"
     expect_status 3
-    said "$folder.*: (No space left on device|Not a directory)"
+    one_error "$folder.*: (No space left on device|Not a directory)"
     [ ! -s left ]
   done
 }

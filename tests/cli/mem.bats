@@ -112,7 +112,7 @@ damaged() {
   shift 2
   HIMENO_MEM_CORRUPT=$n run --separate-stderr quick -b cpu "$@"
   expect_status 4
-  said "$pattern" .
+  one_error "$pattern" .
   [[ $output == *WRONG* ]]
 }
 
@@ -163,73 +163,73 @@ damaged() {
   damaged 9 'multiply-adds for each 16 bytes: the sum is' --roofline --sizes 1M
 }
 
-# says CODE PATTERN ARGUMENT...: ends with CODE and one line on standard error that matches; nothing on standard output.
-says() {
+# expect_error CODE PATTERN ARGUMENT...: ends with CODE and one line on standard error that matches; nothing on standard output.
+expect_error() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr quick "$@"
   expect_status "$code"
-  said "^mem-gpu: .*$pattern" .
+  one_error "^mem-gpu: .*$pattern" .
   [ -z "$output" ]
 }
 
 @test "a footprint or a copy larger than the memory" {
-  says 3 'too little host memory: 100.0 TiB more needed, .* free' -b cpu --latency --footprint 100T
-  says 3 'too little host memory: 1.0 TiB more needed, .* free' -b cpu --copies --sizes 1T
-  says 3 'too little host memory: 4.0 TiB more needed' -b cpu --host --sizes 4T
-  says 3 'too little host memory: 4.0 TiB more needed, .* free .*; by --sizes' -b cpu --mixes --sizes 4T
-  says 3 'too little host memory: 4.0 TiB more needed' -b cpu --roofline --sizes 4T
+  expect_error 3 'too little host memory: 100.0 TiB more needed, .* free' -b cpu --latency --footprint 100T
+  expect_error 3 'too little host memory: 1.0 TiB more needed, .* free' -b cpu --copies --sizes 1T
+  expect_error 3 'too little host memory: 4.0 TiB more needed' -b cpu --host --sizes 4T
+  expect_error 3 'too little host memory: 4.0 TiB more needed, .* free .*; by --sizes' -b cpu --mixes --sizes 4T
+  expect_error 3 'too little host memory: 4.0 TiB more needed' -b cpu --roofline --sizes 4T
 }
 @test "a stride of 0, one that is no multiple of 8, one that does not fit the footprint" {
-  says 2 '--strides 0: must be sizes .* from 8 B in steps of 8 B' --strides 0
-  says 2 '--strides 64,7: must be' --strides 64,7
-  says 2 '--strides 1.0 MiB: a footprint of 2.0 MiB does not hold four' -b cpu --latency --strides 1M --footprint 2M
+  expect_error 2 '--strides 0: must be sizes .* from 8 B in steps of 8 B' --strides 0
+  expect_error 2 '--strides 64,7: must be' --strides 64,7
+  expect_error 2 '--strides 1.0 MiB: a footprint of 2.0 MiB does not hold four' -b cpu --latency --strides 1M --footprint 2M
 }
 @test "no device" {
-  says 3 '--device 9: none of the 1 device of backend cpu has that position, UUID or name' -b cpu --device 9
-  CUDA_VISIBLE_DEVICES='' says 3 'backend cuda: ' -b cuda --mixes
-  OCL_ICD_VENDORS=/nowhere OCL_ICD_FILENAMES='' says 3 'backend opencl: ' -b opencl --mixes
-  says 3 'backend qpu has no memory kernels|backend qpu: ' -b qpu --mixes
+  expect_error 3 '--device 9: none of the 1 device of backend cpu has that position, UUID or name' -b cpu --device 9
+  CUDA_VISIBLE_DEVICES='' expect_error 3 'backend cuda: ' -b cuda --mixes
+  OCL_ICD_VENDORS=/nowhere OCL_ICD_FILENAMES='' expect_error 3 'backend opencl: ' -b opencl --mixes
+  expect_error 3 'backend qpu has no memory kernels|backend qpu: ' -b qpu --mixes
 }
 @test "a backend that is none" {
-  says 2 '--backend tpu: must be one of auto, cuda, opencl, cpu' -b tpu
-  says 2 '--backend null: must be one of auto, cuda, opencl, cpu' -b null
+  expect_error 2 '--backend tpu: must be one of auto, cuda, opencl, cpu' -b tpu
+  expect_error 2 '--backend null: must be one of auto, cuda, opencl, cpu' -b null
 }
 @test "streams that are none, too many, or do not divide a copy" {
-  for n in 0 3 17 x 1,,2; do says 2 "--streams $n: must be" --streams "$n"; done
+  for n in 0 3 17 x 1,,2; do expect_error 2 "--streams $n: must be" --streams "$n"; done
 }
 @test "sizes that are none or no multiple of a page of each stream" {
-  for size in 0 100 64Q -64K 1e400; do says 2 "--sizes $size: must be sizes such as 64K" --sizes "$size"; done
+  for size in 0 100 64Q -64K 1e400; do expect_error 2 "--sizes $size: must be sizes such as 64K" --sizes "$size"; done
 }
 @test "threads and blocks that a device does not take" {
-  says 2 '--threads 0: must be numbers from 1 to 1024' --threads 0
-  says 3 '--threads 1024: .* takes at most' -b cpu --copies --threads 1024
-  says 2 '--blocks 1025: must be numbers from 1 to 1024' --blocks 1025
-  says 2 '--assign group: backend cpu has one block' -b cpu --copies --assign group
+  expect_error 2 '--threads 0: must be numbers from 1 to 1024' --threads 0
+  expect_error 3 '--threads 1024: .* takes at most' -b cpu --copies --threads 1024
+  expect_error 2 '--blocks 1025: must be numbers from 1 to 1024' --blocks 1025
+  expect_error 2 '--assign group: backend cpu has one block' -b cpu --copies --assign group
 }
 @test "widths, pace, assignment and time that are none" {
-  says 2 '--widths 8: must be 4, 16 or 4,16' --widths 8
-  says 2 '--pace "often": must be both, free or paced' --pace often
-  says 2 '--assign "odd": must be all, cyclic, block or group' --assign odd
-  says 2 '--time is given twice' -t 1
-  says 2 '--sizes needs a value' --sizes ''
-  says 2 '--footprint 1K: must be' --footprint 1K
-  says 2 '--footprint 1M,2M: must be one size' --footprint 1M,2M
+  expect_error 2 '--widths 8: must be 4, 16 or 4,16' --widths 8
+  expect_error 2 '--pace "often": must be both, free or paced' --pace often
+  expect_error 2 '--assign "odd": must be all, cyclic, block or group' --assign odd
+  expect_error 2 '--time is given twice' -t 1
+  expect_error 2 '--sizes needs a value' --sizes ''
+  expect_error 2 '--footprint 1K: must be' --footprint 1K
+  expect_error 2 '--footprint 1M,2M: must be one size' --footprint 1M,2M
 }
 @test "documents that cannot be placed" {
-  says 2 '--kernels goes with --roofline' --kernels some.json
-  says 3 '--kernels none.json: the file cannot be read' -b cpu --roofline --kernels none.json
+  expect_error 2 '--kernels goes with --roofline' --kernels some.json
+  expect_error 3 '--kernels none.json: the file cannot be read' -b cpu --roofline --kernels none.json
   echo '{"schema": "comm-gpu/1"}' >other.json
-  says 2 '--kernels other.json: no document of himeno-gpu or gemm-gpu' -b cpu --roofline --kernels other.json
+  expect_error 2 '--kernels other.json: no document of himeno-gpu or gemm-gpu' -b cpu --roofline --kernels other.json
   echo '{"schema": "himeno-gpu/1", "config": {"kernel": "x"}}' >half.json
-  says 2 '--kernels half.json: it has no class, T and rate' -b cpu --roofline --kernels half.json
+  expect_error 2 '--kernels half.json: it has no class, T and rate' -b cpu --roofline --kernels half.json
   echo 'no JSON' >text.json
-  says 2 '--kernels text.json: ' -b cpu --roofline --kernels text.json
+  expect_error 2 '--kernels text.json: ' -b cpu --roofline --kernels text.json
 }
-@test "a JSON path in a folder that is not there" { says 3 'none/such.json' -b cpu --mixes --json none/such.json; }
+@test "a JSON path in a folder that is not there" { expect_error 3 'none/such.json' -b cpu --mixes --json none/such.json; }
 @test "an unknown option, or a word that is none" {
-  says 2 'unknown option "--nonsense"' --nonsense
-  says 2 'unknown argument "word"' word
+  expect_error 2 'unknown option "--nonsense"' --nonsense
+  expect_error 2 'unknown argument "word"' word
 }
 
 @test "help names the exit codes and the variable for tests" {

@@ -57,16 +57,16 @@ in_group() {
   without_sanitizers "the address sanitizer needs all of the address space"
   grouped 300 "$MPIRUN" -np 2 "$himeno" -b cpu -s L -n 1
   expect_status 3
-  said "^himeno-gpu: rank 0, host $host, device CPU-[0-9a-f]+; rank 1, .*: size L needs 9[0-9]{2}\.. MiB per rank, but only 1[0-3].\.. MiB can be used: .* of 300\.0 MiB free in control group /himeno-test-[0-9]+ for 2 ranks; use"
+  one_error "^himeno-gpu: rank 0, host $host, device CPU-[0-9a-f]+; rank 1, .*: size L needs 9[0-9]{2}\.. MiB per rank, but only 1[0-3].\.. MiB can be used: .* of 300\.0 MiB free in control group /himeno-test-[0-9]+ for 2 ranks; use"
   in_group $((400 << 20)) max $((101 << 20)) "$MPIRUN" -np 2 "$himeno" -b cpu -s L -n 1
   expect_status 3
-  said ': 300\.0 MiB of 400\.0 MiB free in control group / for 2 ranks; use'
+  one_error ': 300\.0 MiB of 400\.0 MiB free in control group / for 2 ranks; use'
   in_group $((400 << 20)) $((200 << 20)) $((101 << 20)) "$himeno" -b cpu -s L -n 1
-  said '87\.5 MiB can be used: 100\.0 MiB of 200\.0 MiB free in control group /; use'
+  one_error '87\.5 MiB can be used: 100\.0 MiB of 200\.0 MiB free in control group /; use'
   for limit in 'v|address space' 'd|data'; do
     ulimit=${limit%|*} run --separate-stderr bash -c 'ulimit -$ulimit 700000 && exec "$@"' _ "$himeno" -b cpu -k stream -s L -n 1
     expect_status 3
-    said "^himeno-gpu: host $host, device CPU-.*: .* of 683\.6 MiB free within the ${limit#*|} of this process \(ulimit -${limit%|*}\)"
+    one_error "^himeno-gpu: host $host, device CPU-.*: .* of 683\.6 MiB free within the ${limit#*|} of this process \(ulimit -${limit%|*}\)"
   done
 }
 
@@ -75,16 +75,16 @@ in_group() {
   little() { run --separate-stderr bash -c 'ulimit -v 2000000 && exec "$@"' _ "$@"; } # CUDA's libraries take more than 1 GB of it
   who="host $host, device CPU-[0-9a-f]+: .* free within the address space"
   little "$top_builddir/mem-gpu" -b cpu --copies --sizes 2G
-  said "^mem-gpu: $who"
+  one_error "^mem-gpu: $who"
   little "$top_builddir/gemm-gpu" -b cpu -s 16384
-  said "^gemm-gpu: $who"
+  one_error "^gemm-gpu: $who"
   in_group $((60 << 20)) max $((31 << 20)) "$top_builddir/gemm-gpu" -b cpu -s 64 # what its ceilings are measured with
-  said '^gemm-gpu: host .*: too little host memory: 64\.0 MiB more needed, 30\.0 MiB of 60\.0 MiB free in control group /$'
+  one_error '^gemm-gpu: host .*: too little host memory: 64\.0 MiB more needed, 30\.0 MiB of 60\.0 MiB free in control group /$'
   little "$top_builddir/comm-gpu" -b cpu --max 1G
-  said "^comm-gpu: $who"
+  one_error "^comm-gpu: $who"
   run --separate-stderr "$MPIRUN" -np 1 "$himeno" -b cpu -s L -n 1 : -np 1 bash -c 'ulimit -v 700000 && exec "$@"' _ "$himeno" -b cpu -s L -n 1
   expect_status 3
-  said "^himeno-gpu: rank 1, $who"
+  one_error "^himeno-gpu: rank 1, $who"
 }
 
 @test "a device whose memory others hold is named with them: process, name and bytes" {
@@ -95,5 +95,5 @@ in_group() {
   grep -Eq "^himeno-gpu: rank 1, host $host, device [0-9a-f]{32}: .* free on device 0000:11:00\.0; held by process $$ \($(cat /proc/$$/comm), 73\.0 GiB\); use" <<<"$stderr"
   run --separate-stderr "$top_builddir/gemm-gpu" -b null --device 1 -s 100000
   expect_status 3
-  said "size 100000x100000x100000 needs .* per rank.* free on device 0000:11:00\.0; held by process $$ "
+  one_error "size 100000x100000x100000 needs .* per rank.* free on device 0000:11:00\.0; held by process $$ "
 }

@@ -88,16 +88,16 @@ END
   [[ $output == *"2 of 2 predicted, median error "[0-7]"."* ]]
   "$predict" --model p.json -s 512,1536 -n 1,4,8 --per-memory 4 --json again.json >/dev/null
   [ "$("$PYTHON" -c 'import json; a, b = (json.load(open(f))["predictions"] for f in ("p.json", "again.json")); print(len(a), all(abs(x["high"] / y["high"] - 1) < 1e-6 for x, y in zip(a, b)))')" = "12 True" ]
-  says 2 '--procs 2x2x2: gemm-gpu cuts 2 dimensions' --model p.json -n 8 -p 2x2x2
-  says 2 '--size L: must be N or MxNxK' --model p.json -s L
-  says 2 '--sweeps-per-pass 2: gemm-gpu makes no sweeps' --model p.json --sweeps-per-pass 2
-  says 2 '--procs 2x4: himeno-gpu cuts 3 dimensions' --model "$top_srcdir/tests/golden/model.json" -n 8 -p 2x4
-  says 2 '--size 512: must be ' --model "$top_srcdir/tests/golden/model.json" -s 512
-  says 2 "--against .*: runs of himeno-gpu, but the model is one of gemm-gpu" --model p.json --against "$measured/study"
+  expect_error 2 '--procs 2x2x2: gemm-gpu cuts 2 dimensions' --model p.json -n 8 -p 2x2x2
+  expect_error 2 '--size L: must be N or MxNxK' --model p.json -s L
+  expect_error 2 '--sweeps-per-pass 2: gemm-gpu makes no sweeps' --model p.json --sweeps-per-pass 2
+  expect_error 2 '--procs 2x4: himeno-gpu cuts 3 dimensions' --model "$top_srcdir/tests/golden/model.json" -n 8 -p 2x4
+  expect_error 2 '--size 512: must be ' --model "$top_srcdir/tests/golden/model.json" -s 512
+  expect_error 2 "--against .*: runs of himeno-gpu, but the model is one of gemm-gpu" --model p.json --against "$measured/study"
   sed 's/"program": "gemm-gpu"/"program": "mem-gpu"/' p.json >other.json
-  says 2 'program is none that is known' --model other.json
+  expect_error 2 'program is none that is known' --model other.json
   sed 's/"type": "f32"/"type": "f31"/' p.json >other.json
-  says 2 'product.type is none that is known' --model other.json
+  expect_error 2 'product.type is none that is known' --model other.json
 }
 
 @test "products without --distributed or of another type are left out; runs of two programs are no study" {
@@ -109,8 +109,8 @@ END
   [[ $output == *"    study/half.json: kernel simd, backend cpu, type bf16, "* ]]
   [[ $(json p.json '[l["why"] for l in d["config"]["left_out"] if l["as"] == "no run"]') == *"without --distributed"* ]]
   cp "$measured/study/S-1.json" study/sweep.json
-  says 2 'a study is of one program' --study study --comm paths.json
+  expect_error 2 'a study is of one program' --study study --comm paths.json
   rm study/sweep.json
   sed -i 's/"panel": [0-9]*/"panel": 0/' study/half.json
-  says 2 'study/half.json: not as its schema says' --study study --comm paths.json
+  expect_error 2 'study/half.json: not as its schema says' --study study --comm paths.json
 }

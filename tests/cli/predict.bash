@@ -38,11 +38,11 @@ for_figures() { without_sanitizers "figures are the same without sanitizers"; }
 
 follows_schema() { has_jsonschema && follows predict "$1"; }
 
-# says CODE PATTERN ARGUMENT...: one line that matches.
-says() {
+# expect_error CODE PATTERN ARGUMENT...: one line that matches.
+expect_error() {
   local code=$1 pattern=$2
   shift 2
   run --separate-stderr "$predict" "$@"
   expect_status "$code"
-  said "$pattern" .
+  one_error "$pattern" .
 }

@@ -171,7 +171,7 @@ m = d["model"]
 exec(sys.argv[2])
 json.dump(d, sys.stdout)
 PY
-    says 2 "changed.json: not a model of himeno-predict: $pattern" --model changed.json -s L -n 2
+    expect_error 2 "changed.json: not a model of himeno-predict: $pattern" --model changed.json -s L -n 2
   done <<'END'
 d["schema"] = "himeno-predict/9"|its schema is himeno-predict/9
 del d["schema"]|it names no schema
@@ -222,7 +222,7 @@ for term, value in zip(d["model"]["terms"], (0, 0, 1)):
 d["model"]["cache_points"] = 1e9
 json.dump(d, sys.stdout)
 PY
-  says 3 'nothing can be predicted: the model has .* s for it: its terms contradict each other' --model changed.json -s L -n 1
+  expect_error 3 'nothing can be predicted: the model has .* s for it: its terms contradict each other' --model changed.json -s L -n 1
 }
 
 @test "too little is refused with what to measure" {
@@ -244,31 +244,31 @@ PY
 @test "bad input is one line with the right code" {
   touch empty.json
   echo '{"schema": "himeno-gpu/1", "result": {"verdict": "pass"}}' >lacking.json
-  says 2 'the measured runs are missing: give --study FOLDER and --comm FILE'
-  says 2 'the paths between devices are missing: give --comm FILE, which .*comm-gpu --json FILE.* writes' --study x
-  says 2 '--model and --study exclude each other' --model x --study y
-  says 2 '--check and --json exclude each other' --check x --against y --json z
-  says 2 '--check needs the runs: --against' --check x
-  says 2 '--within needs runs' --model x --within 5
-  says 2 '--ranks 0: must be' --model x -n 0
-  says 2 '--size XXL: must be' --model x -s S,XXL
-  says 3 'none: No such file' --study none --comm none
-  says 3 'empty.json: not a JSON document' --study empty.json --comm none
-  says 2 'lacking.json: not as its schema says' --study lacking.json --comm none
-  says 2 'study/S-1.json: not a document of comm-gpu' --study "$measured/study" --comm "$measured/study/S-1.json"
-  says 2 'lacking.json: not a model of himeno-predict: its schema is himeno-gpu/1' --model lacking.json
+  expect_error 2 'the measured runs are missing: give --study FOLDER and --comm FILE'
+  expect_error 2 'the paths between devices are missing: give --comm FILE, which .*comm-gpu --json FILE.* writes' --study x
+  expect_error 2 '--model and --study exclude each other' --model x --study y
+  expect_error 2 '--check and --json exclude each other' --check x --against y --json z
+  expect_error 2 '--check needs the runs: --against' --check x
+  expect_error 2 '--within needs runs' --model x --within 5
+  expect_error 2 '--ranks 0: must be' --model x -n 0
+  expect_error 2 '--size XXL: must be' --model x -s S,XXL
+  expect_error 3 'none: No such file' --study none --comm none
+  expect_error 3 'empty.json: not a JSON document' --study empty.json --comm none
+  expect_error 2 'lacking.json: not as its schema says' --study lacking.json --comm none
+  expect_error 2 'study/S-1.json: not a document of comm-gpu' --study "$measured/study" --comm "$measured/study/S-1.json"
+  expect_error 2 'lacking.json: not a model of himeno-predict: its schema is himeno-gpu/1' --model lacking.json
   sed 's/"latency_seconds": [^,]*/"latency_seconds": -5/' "$measured/paths.json" >late.json
-  says 2 'late.json: not as its schema says: staged takes -5 s and' --study "$measured/study" --comm late.json
+  expect_error 2 'late.json: not as its schema says: staged takes -5 s and' --study "$measured/study" --comm late.json
   local change
   for change in 'del pair["fit"]["latency_seconds"]' 'pair["fit"]["bytes_per_second"] = "1"' 'pair["fit"]["bytes_per_second"] = -1' 'del pair["fit"]' 'del pair["peer"]' 'd["ranks"] = []' 'd["pairs"] = [7]'; do
     "$PYTHON" -c "import json,sys; d=json.load(open(sys.argv[1])); pair=d['pairs'][-1]; $change; json.dump(d, sys.stdout)" "$measured/paths.json" >torn.json
-    says 2 'torn.json: not as its schema says: pairs\[[0-9]+\] tells no way, host or fit' --study "$measured/study" --comm torn.json
+    expect_error 2 'torn.json: not as its schema says: pairs\[[0-9]+\] tells no way, host or fit' --study "$measured/study" --comm torn.json
   done
   "$PYTHON" -c 'print("[" * 100000)' >deep.json
-  says 3 'deep.json: not a JSON document' --study "$measured/study" --comm deep.json
-  says 2 'lacking.json: has no predictions' --check lacking.json --against "$measured/study"
-  says 3 'no run of that kernel and number of ranks: run mpirun -np N himeno-gpu -k KERNEL --json FILE' --study "$measured/study" --comm "$measured/paths.json" -k magic
-  says 3 'no/such.json' --study "$measured/study" --comm "$measured/paths.json" --json no/such.json
+  expect_error 3 'deep.json: not a JSON document' --study "$measured/study" --comm deep.json
+  expect_error 2 'lacking.json: has no predictions' --check lacking.json --against "$measured/study"
+  expect_error 3 'no run of that kernel and number of ranks: run mpirun -np N himeno-gpu -k KERNEL --json FILE' --study "$measured/study" --comm "$measured/paths.json" -k magic
+  expect_error 3 'no/such.json' --study "$measured/study" --comm "$measured/paths.json" --json no/such.json
 }
 
 @test "a poor model is reported first, with the causes that its runs show, and is exit 5, also when read again" {
@@ -289,7 +289,7 @@ END
   expect_status 5
   [[ $output == "himeno-predict "*$'\n\n  POOR       do not rely on these predictions: exit status 5\n'* ]]
   [[ $output == *"  cause      noise: repeats of a run differ by 50% (median)"$'\n'"  cause      too few sizes: 2; measure at least 3"* ]]
-  said 'the predictions are poor: runs left out of the fit are off by more than 20% in the median, or fewer than 80%' himeno-predict
+  one_error 'the predictions are poor: runs left out of the fit are off by more than 20% in the median, or fewer than 80%' himeno-predict
   [ "$(json p.json 'd["poor"], d["model"]["held_out"]["poor"], d["model"]["held_out"]["median_error_max"], d["model"]["held_out"]["inside_min"]')" = "True True 0.2 0.8" ]
   follows_schema p.json
   run "$predict" --model p.json -s S -n 2
@@ -302,7 +302,7 @@ END
   run --separate-stderr "$predict" --study noisy --comm "$measured/paths.json" -n 1,2 --include outliers --json p.json
   expect_status 5
   [[ $output == *"  POOR "*$'\n  cause      none of 8 left-out runs could be predicted; the fit is off by '* ]]
-  said 'or none could be predicted and the fit is off as far' himeno-predict
+  one_error 'or none could be predicted and the fit is off as far' himeno-predict
   [ "$(json p.json 'd["poor"], d["validation"]["predicted"], d["model"]["spread"] > 0.2')" = "True 0 True" ]
   run "$predict" --model p.json -s S -n 2
   expect_status 5

@@ -271,17 +271,17 @@ PY
 }
 
 @test "what is no study, or belongs to none, is one line" {
-  says() {
+  expect_error() {
     local code=$1 pattern=$2
     shift 2
     run "$top_srcdir/scripts/report" "$@"
     expect_status "$code"
     [[ $output == *"$pattern"* ]] || { printf '%s\ndoes not have %s\n' "$output" "$pattern"; return 1; }
   }
-  says 2 'no JSON document in it' "$PWD"
-  says 2 'none: no study' none
+  expect_error 2 'no JSON document in it' "$PWD"
+  expect_error 2 'none: no study' none
   echo '{"schema": "himeno-gpu/1"}' >run.json
-  says 2 'run.json: does not conform to its schema' "$PWD"
-  says 2 'run.json: schema himeno-gpu/1' "$study" run.json
-  says 2 'none.json: No such file' "$study" none.json
+  expect_error 2 'run.json: does not conform to its schema' "$PWD"
+  expect_error 2 'run.json: schema himeno-gpu/1' "$study" run.json
+  expect_error 2 'none.json: No such file' "$study" none.json
 }

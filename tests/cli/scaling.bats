@@ -343,26 +343,26 @@ SH
     expect_status 2
     [ ! -e empty ]
   done
-  says() {
+  expect_error() {
     local code=$1 pattern=$2
     shift 2
     run "$scaling" "$@"
     expect_status "$code"
     grep -Eq -- "$pattern" <<<"$output" || { printf '%s\ndoes not match %s\n' "$output" "$pattern"; return 1; }
   }
-  says 2 'sizes Q: must be XS' run new --sizes Q
-  says 2 "ranks 0: '0' is not allowed" run new --ranks 0
-  says 2 'none of the cuts fits' run new --ranks 3 --procs 2x2x1 --program "$himeno"
-  says 2 'slurm needs --per-host' run new --slurm jobs
-  says 2 'options -k: --kernels gives that' run new --program "$himeno" --options "-b cpu -k stream"
-  says 2 'options --time=3: --seconds gives that' run new --program "$himeno" --options "-b cpu --time=3"
-  says 2 'options --json: the study gives that' run new --program "$himeno" --options "-b cpu --json a.json"
-  says 2 '\{where\}' run new --launcher 'go {where}' --program "$himeno"
-  says 3 'none/himeno-gpu was not found' run new --program none/himeno-gpu
-  says 2 'no study in it' status new
-  says 2 'no study in it' compare new newer
+  expect_error 2 'sizes Q: must be XS' run new --sizes Q
+  expect_error 2 "ranks 0: '0' is not allowed" run new --ranks 0
+  expect_error 2 'none of the cuts fits' run new --ranks 3 --procs 2x2x1 --program "$himeno"
+  expect_error 2 'slurm needs --per-host' run new --slurm jobs
+  expect_error 2 'options -k: --kernels gives that' run new --program "$himeno" --options "-b cpu -k stream"
+  expect_error 2 'options --time=3: --seconds gives that' run new --program "$himeno" --options "-b cpu --time=3"
+  expect_error 2 'options --json: the study gives that' run new --program "$himeno" --options "-b cpu --json a.json"
+  expect_error 2 '\{where\}' run new --launcher 'go {where}' --program "$himeno"
+  expect_error 3 'none/himeno-gpu was not found' run new --program none/himeno-gpu
+  expect_error 2 'no study in it' status new
+  expect_error 2 'no study in it' compare new newer
   "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null
-  says 2 'has a study already, with other sizes' run study "${plan[@]}"
+  expect_error 2 'has a study already, with other sizes' run study "${plan[@]}"
 }
 
 @test "a study of gemm-gpu: grids, strong and weak, rows, a report" {

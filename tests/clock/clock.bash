@@ -23,8 +23,8 @@ clocked_to() {
   expect_status "$wanted"
 }
 
-# says LINE...: the report has each of them.
-says() {
+# report_has LINE...: the report has each of them.
+report_has() {
   local line
   for line; do
     grep -qF -- "$line" <<<"$output" || { printf 'no "%s" in\n%s\n' "$line" "$output"; return 1; }

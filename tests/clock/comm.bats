@@ -12,7 +12,7 @@ bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$
 
 @test "host and device by size: the slower rank's rate" {
   CLOCK_MACHINE+=" in@1=0.5" bench --parts host
-  says '  alone  in          1024         1.51      0.68' '  alone  out         1024         1.13      0.91' '  all    both        1024         2.64      0.39'
+  report_has '  alone  in          1024         1.51      0.68' '  alone  out         1024         1.13      0.91' '  all    both        1024         2.64      0.39'
 }
 
 @test "pairs: a transfer to the peer, in both directions at once and in one" {
@@ -43,7 +43,7 @@ FIGURES
 [(q.bytes, q.transfers) for q in d.pairs[0].points] = [(8, 28), (128, 28), (2048, 14), (32768, 6), (65536, 6)]
 (d.result.curves_left_out, d.result.sizes_left_out) = (0, 12)
 FIGURES
-  says '  plan       12 curves: pairs 12 within 4 s (--time);' '             no time for 0 curves and 12 sizes'
+  report_has '  plan       12 curves: pairs 12 within 4 s (--time);' '             no time for 0 curves and 12 sizes'
   clocked 2 comm-gpu -b null --parts pairs -x staged --max 64K --step 16 -t 0
   figures <<'FIGURES'
 [(q.bytes, q.transfers) for q in d.pairs[0].points] = [(8, 28), (128, 28), (2048, 14), (32768, 14), (65536, 14)]
@@ -68,11 +68,11 @@ FIGURES
 @test "chunks of a message between hosts are the fastest ones, as the report says" {
   for machine in "in=0.25 messages whole" "in=2 in chunks of 256 KiB"; do
     CLOCK_MACHINE="${machine%% *} $CLOCK_MACHINE" clocked 2 himeno-gpu -b null -s 4x514x514 -n 2 -x staged -p 2x1x1
-    says "by MPI, because: by the clock; ${machine#* }"
+    report_has "by MPI, because: by the clock; ${machine#* }"
   done
   CLOCK_MACHINE="in=2 $CLOCK_MACHINE" clocked 2 himeno-gpu -b null -s 4x130x258 -n 2 -x staged-mpi -p 2x1x1
-  says "by MPI, because: no memory is shared; in chunks of 64 KiB"
+  report_has "by MPI, because: no memory is shared; in chunks of 64 KiB"
   clocked 2 himeno-gpu -b null -s 4x66x258 -n 2 -x staged -p 2x1x1
-  says "by MPI, because: by the clock"
+  report_has "by MPI, because: by the clock"
   [[ $output != *chunk* && $output != *whole* ]] # too short to be tried
 }

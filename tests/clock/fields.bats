@@ -31,7 +31,7 @@ broken@0=1 link_replays-late@0=9 link_recoveries-late@2=8 xid-late@0=48 bits=512
   export CLOCK_MACHINE="sweep=10 sweep@1=13 sweep@2=10.5 ceiling=7 ceiling@1=8 dense=1.05 jitter=0.01 starved@1=0.02 $links reduce@2=6000"
   clocked 3 himeno-gpu -b null -s XS -p 3x1x1 -x staged --block 10 -t 0.0252
   agrees himeno-gpu frame result.run
-  says "time per sweep 263.124 us;" "wait for halos    183.347 us  (0.000 ... 197.108)" "exposed time       67.43" \
+  report_has "time per sweep 263.124 us;" "wait for halos    183.347 us  (0.000 ... 197.108)" "exposed time       67.43" \
     "speed      7.21 GFLOPS, 11.88 GB/s, 56.6% of the ceiling" "unused     devices that no rank uses: 1 on " \
     "reported by NVML: 300 to 420 W, clock 1410 to 1980 MHz, 55 to 91 C" "ECC errors corrected 2, NVLink replays 9, Xid events 1 (the last: Xid 48)"
 }
@@ -80,7 +80,7 @@ xid-late@1=48"
   agrees himeno-gpu result.energy
   CLOCK_MACHINE="sweep=10 ceiling=7" clocked 1 himeno-gpu -b null -s XS --official -t 0.195
   agrees himeno-gpu result.official
-  says "official   3400.00 MFLOPS, score 41.04 (1 is a Pentium III at 600 MHz, 82.84 MFLOPS)"
+  report_has "official   3400.00 MFLOPS, score 41.04 (1 is a Pentium III at 600 MHz, 82.84 MFLOPS)"
   CLOCK_MACHINE="sweep=10" clocked 1 himeno-gpu -b qpu -s 8x8x18 -n 2
   agrees himeno-gpu result.emulator
 }
@@ -106,13 +106,13 @@ json.dump({**found, "log": log}, open("d.json", "w"))'
   export CLOCK_MACHINE="product=4 product@1=5 jitter=0.01 starved@1=0.02 $links"
   clocked 2 gemm-gpu -b null -s 64 --block 0.001 -t 0.0125
   agrees gemm-gpu frame gemm.run
-  says "speed      0.80 GFLOPS, 5.0% of the peak" \
+  report_has "speed      0.80 GFLOPS, 5.0% of the peak" \
     "timed      5 blocks of 1 product: 0.005 s in all; the speed is that of the median block" "noise      standard deviation of the blocks' times: at most 7.2%"
   clocked 2 gemm-gpu --distributed -b null -s 64 -p 2x1 --panel 16 -x staged --block 0.001 -t 0.0125
   agrees gemm-gpu gemm.distributed
   LC_ALL=C clocked 2 gemm-gpu -b null --ladder --sizes 16,16x8x32 --block 0.001 -t 0.0125
   agrees gemm-gpu frame gemm-ladder.null
-  says "1  naive               0.8  +-0.0%    5.0%"
+  report_has "1  naive               0.8  +-0.0%    5.0%"
   export FAKE_NVML="milliwatts=665000 milliwatts@1=637000"
   CLOCK_MACHINE="product=4 product@1=5" clocked 2 gemm-gpu -b null -s 16 --block 0.001 -t 0.1 --accept
   agrees gemm-gpu gemm.worth
@@ -131,7 +131,7 @@ json.dump({**found, "log": log}, open("d.json", "w"))'
     --copies --mixes --latency --host --sizes 1M --streams 1,4 --footprint 64K --strides 64 -t 0.02 --json d.json
   expect_status 0
   agrees mem-gpu frame mem.bandwidth
-  says "13:1 reads to writes                 55.3 GB/s  (55.1 ... 55.6)"
+  report_has "13:1 reads to writes                 55.3 GB/s  (55.1 ... 55.6)"
   CLOCK_MACHINE="read=0.015625 flop=0.5" run --separate-stderr "$top_builddir/tests/clock/mem-gpu" -b cpu --roofline --sizes 1M -t 0.05 --json d.json
   expect_status 0
   agrees mem-gpu mem.roofline

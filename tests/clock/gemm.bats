@@ -24,7 +24,7 @@ FIGURES
 @test "SIGTERM to one rank ends all after their block with what they have: exit 8, incomplete" {
   export CLOCK_MACHINE="product=4 stop@1=9500000"
   clocked_to 8 2 gemm-gpu -b null -s 64 --block 0.001 -t 100
-  says "verdict    INCOMPLETE: a signal ended the run early; its 3 blocks passed verification"
+  report_has "verdict    INCOMPLETE: a signal ended the run early; its 3 blocks passed verification"
   figures <<'FIGURES'
 (d.partial, d.result.verdict) = (True, "incomplete")
 [r.verdict for r in d.ranks] = ["incomplete", "incomplete"]
@@ -36,7 +36,7 @@ FIGURES
 @test "SIGTERM ends a ladder with the kernels that were timed" {
   export CLOCK_MACHINE="product=4 stop=9500000"
   clocked_to 8 1 gemm-gpu -b null --ladder --sizes 64,96 --block 0.001 -t 20
-  says "INCOMPLETE: a signal ended the ladder early"
+  report_has "INCOMPLETE: a signal ended the ladder early"
   figures <<'FIGURES'
 d.partial = True
 [(s.m, [(r.kernel, r.verdict, len(r.samples)) for r in s.rungs]) for s in d.sizes] = [(64, [("naive", "pass", 3)])]
@@ -56,7 +56,7 @@ FIGURES
     [ "$(grep -c 'NOT STRESSED' <<<"$output")" = $beta ]
   done
   HIMENO_NVML=/nonexistent HIMENO_SYSFS=/nonexistent clocked 2 gemm-gpu -b null -s 16 -t 0.1 --accept
-  says "load       unknown: a device reports no power or no power limit"
+  report_has "load       unknown: a device reports no power or no power limit"
   clocked 2 gemm-gpu -b null -s 16 -t 0.1
   refute grep -q 'confidence 95\|  load \|worth' <<<"$output$(cat d.json)"
 }
@@ -64,7 +64,7 @@ FIGURES
 @test "a ladder whose blocks differ is called noisy, and shows progress" {
   export CLOCK_MACHINE="product=4000 jitter=0.03" LC_ALL=C
   clocked 1 gemm-gpu -b null --ladder --sizes 16,64 -t 8
-  says "1  naive               0.0  +-4.4%" "WARNING    noisy ladder: blocks of naive at m = 64 vary by 6.6%, smaller differences are noise"
+  report_has "1  naive               0.0  +-4.4%" "WARNING    noisy ladder: blocks of naive at m = 64 vary by 6.6%, smaller differences are noise"
   grep -qx " *size 1 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
   grep -qx " *size 2 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
 }
@@ -72,5 +72,5 @@ FIGURES
 @test "the transport of a trial is that whose product takes least: what packs does not" {
   export CLOCK_MACHINE="product=4 pack=100 reduce=5000 barrier=4000"
   clocked 2 gemm-gpu --distributed -b null -s 64 -p 1x2 --block 0.001 -t 0.0125
-  says "transport  p2p (fastest in a short trial)"
+  report_has "transport  p2p (fastest in a short trial)"
 }

@@ -60,7 +60,7 @@ d.phases.h2d.median = 2.86e-6
 d.phases.unpack.median = 1.86e-6
 d.phases.exposed.median = 12.2709e-6
 FIGURES
-  says "transport  staged (as requested), halo exchange overlapped with computation"
+  report_has "transport  staged (as requested), halo exchange overlapped with computation"
 }
 
 @test "two ranks with a slow link: what is computed meanwhile is not exposed" {

@@ -25,7 +25,7 @@ d.config["class"] = "classic"
 d.phases.interior = {"min": 0.000559116, "median": 0.000559116, "max": 0.000559116}
 d.phases.exposed.max = 0.0
 FIGURES
-  says "time per sweep 559.116 us;" "interior          559.116 us" \
+  report_has "time per sweep 559.116 us;" "interior          559.116 us" \
     "speed      3.39 GFLOPS, 5.59 GB/s, 74.5% of the ceiling" "ceiling    7.50 GB/s over all ranks, by a kernel that reads 13 arrays" \
     "timed      100 sweeps in 10 blocks: 0.056 s; checks between blocks are not timed" "noise      standard deviation of the blocks' times: at most 4.7%"
 }
@@ -50,7 +50,7 @@ sorted(set(round(s, 12) for s in d.result.samples)) = [0.00558]
 d.result.gflops = 3.4
 d.result.blocks < 0.05 / 0.00858 + 1 = True
 FIGURES
-  says "speed      3.40 GFLOPS, 5.60 GB/s"
+  report_has "speed      3.40 GFLOPS, 5.60 GB/s"
 }
 
 @test "a rank with a transient slowdown is named with begin and end, and refused; a run too short to judge is not" {
@@ -60,7 +60,7 @@ FIGURES
   for transport in staged p2p; do
     run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 2 -t 60 -x $transport --accept policy.json --json d.json
     expect_status 5
-    says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "its device reported no difference" "NOT ACCEPTED: 1 of 1 checks failed"
+    report_has "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "its device reported no difference" "NOT ACCEPTED: 1 of 1 checks failed"
     figures <<'FIGURES'
 [(e.rank, e.of, round(e.slowness, 2)) for e in d.episodes] = [(1, "compute", 1.25)]
 [e for e in d.episodes if not 14 < e.end - e.begin < 16] = []
@@ -95,7 +95,7 @@ FIGURES
   echo '{"episodes_max": 0}' >policy.json
   run on 2 "$top_builddir/tests/clock/himeno-gpu" -b null -s XS -p 2x1x1 --block 10 -x p2p --soak 40 --accept policy.json --json d.json
   expect_status 5
-  says "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "NOT ACCEPTED: 1 of 1 checks failed"
+  report_has "  SLOW ONCE  rank 1 on " "compute was 1.25 times its usual from second " "NOT ACCEPTED: 1 of 1 checks failed"
   figures <<'FIGURES'
 [(e.rank, e.of, round(e.slowness, 2), 14 < e.end - e.begin < 16, 9 < e.begin < 11) for e in d.episodes] = [(1, "compute", 1.25, True, True)]
 d.result.soak.wrong_blocks = 0
@@ -149,13 +149,13 @@ PY
   echo '{"episodes_max": 0}' >policy.json
   run --separate-stderr "$judge" --policy policy.json told.json
   expect_status 5
-  says ", clock 1400 MHz (otherwise 1980), 91 C (otherwise 55), throttled only then (power cap, thermal), nvlink_crc changed"
+  report_has ", clock 1400 MHz (otherwise 1980), 91 C (otherwise 55), throttled only then (power cap, thermal), nvlink_crc changed"
   run --separate-stderr "$judge" runs.jsonl d.json --policy policy.json
   expect_status 5
   [ "$(sed -n 's/: himeno-gpu, 2 ranks, .*: fail$//p' <<<"$output" | paste -sd,)" = "runs.jsonl first,runs.jsonl second,d.json" ]
   run --separate-stderr "$judge" --policy policy.json linked.json
   expect_status 5
-  says "; so was its neighbour i+, rank 1 on " "; so was its neighbour i-, rank 0 on " ": exchange was 4.00 times its usual from second "
+  report_has "; so was its neighbour i+, rank 1 on " "; so was its neighbour i-, rank 0 on " ": exchange was 4.00 times its usual from second "
   mkdir 3-folder
   for file in 2-* 3-* 3-nowhere; do
     run --separate-stderr "$judge" --policy policy.json $file
@@ -172,7 +172,7 @@ d.result.soak.power_share = None
 round(d.result.soak.device_days * 86400 / d.result.seconds, 9) = 2.0
 round(d.result.soak.excluded_per_1000_device_days * d.result.seconds / 129415634.21753241, 9) = 1.0
 FIGURES
-  says "load       unknown: a device reports no power or no power limit"
+  report_has "load       unknown: a device reports no power or no power limit"
 }
 
 @test "pauses at check points, where 12 sweeps last 20 ms, are in no sample" {
@@ -193,7 +193,7 @@ FIGURES
   export CLOCK_MACHINE="sweep=10 ceiling=10 $together starved=0.01 starved@1=0.3"
   echo "$policy" >policy.json
   clocked_to 3 2 himeno-gpu -b null -s XS -p 2x1x1 -x staged --block 10 -t 0.02 --accept policy.json
-  says "WARNING    the host was busy: rank 1 on " " waited for a core for 30.0% of its time" \
+  report_has "WARNING    the host was busy: rank 1 on " " waited for a core for 30.0% of its time" \
     "NOISY" "the host is busy, rank 1 waited 30.0% for a core: run again"
   figures <<'FIGURES'
 [r.starved for r in d.ranks] = [0.01, 0.3]
@@ -258,9 +258,9 @@ FIGURES
   done
   export CLOCK_MACHINE="sweep=10 ceiling=7 dense=1.021"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05
-  says "WARNING    the memory compresses data: ceiling 8.00 GB/s with standard data, 7.84 with dense data"
+  report_has "WARNING    the memory compresses data: ceiling 8.00 GB/s with standard data, 7.84 with dense data"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 0.05 --data dense
-  says "WARNING    the memory compresses data: ceiling 7.84 GB/s with dense data, 8.00 with standard data"
+  report_has "WARNING    the memory compresses data: ceiling 7.84 GB/s with dense data, 8.00 with standard data"
 }
 
 @test "energy of sweeps, from step to step of the counter, without what pauses take; and none below ten seconds" {
@@ -277,19 +277,19 @@ abs(d.ranks[0].energy.sweeping - d.ranks[0].energy.sweeps * 5.58e-3) < 1e-9 = Tr
 d.ranks[0].energy.sweeps - d.config.sweeps = 120 * (d.result.blocks // 20)
 abs(d.ranks[0].energy.joules - 100 * d.ranks[0].energy.seconds - 500 * d.ranks[0].energy.sweeping) < 1e-6 = True
 FIGURES
-  says "energy     3.3480 J per sweep, 0.00 GFLOPS/W, 1 device (a device by the clock)" "an idle power of 100.0 W is subtracted for the time between blocks"
+  report_has "energy     3.3480 J per sweep, 0.00 GFLOPS/W, 1 device (a device by the clock)" "an idle power of 100.0 W is subtracted for the time between blocks"
   clocked 1 himeno-gpu -b null -s XS -t 9.9
   figures <<'FIGURES'
 d.result.energy = {"joules_per_sweep": None, "gflops_per_watt": None, "idle_watts": None, "devices": 1, "note": "too short"}
 FIGURES
-  says "energy     unknown: too short"
+  report_has "energy     unknown: too short"
   # A counter that still tells of the sweeps before: not before it has told all of them.
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=20000000 poll=1000000 lag=100000000" clocked 1 himeno-gpu -b null -s XS -t 10
   figures <<'FIGURES'
 100 < d.result.energy.idle_watts < 105 = True
 FIGURES
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=800000000 $power" clocked 1 himeno-gpu -b null -s XS -t 10
-  says "energy     unknown: mostly pauses"
+  report_has "energy     unknown: mostly pauses"
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=20000000 load@1=300 $power" clocked 2 himeno-gpu -b null -s XS -p 2x1x1 -n 4000 --verify off
   figures <<'FIGURES'
 d.result.energy.idle_watts = None
@@ -316,7 +316,7 @@ d.result.ceiling_share = 2.24
 d.config["class"] = "temporal"
 d.config.T = 3
 FIGURES
-  says "wavefront3 (temporal: 3 sweeps per pass over memory), as requested" "10.20 GFLOPS, 16.80 GB/s nominal"
+  report_has "wavefront3 (temporal: 3 sweeps per pass over memory), as requested" "10.20 GFLOPS, 16.80 GB/s nominal"
 }
 
 @test "during the blocks of a CPU there is a batch of the ceiling every half second" {
@@ -333,7 +333,7 @@ FIGURES
 @test "a ladder: each rung by its own blocks in three rounds, of which the first is not timed, and one ceiling" {
   export CLOCK_MACHINE="$alone" LC_ALL=C
   clocked 1 himeno-gpu -b cpu -s XS --ladder --block 12 -t 0.0255
-  says "ceiling    7.00 GB/s +-0.0%, measured 50 times between the kernels" \
+  report_has "ceiling    7.00 GB/s +-0.0%, measured 50 times between the kernels" \
     "reference            3.4  +-0.0%       5.6    80.0%" "wavefront4          13.6  +-0.0%      22.4   320.0%"
   [[ $output != *noisy* ]]
   export CLOCK_MACHINE="sweep=10 sweep@1=13 jitter=0.01 $together"
@@ -344,7 +344,7 @@ d.rungs[0].gflops = 5.05959262438767
 d.rungs[0].noise = 0.0215112300714565
 d.rungs[0].ceiling_share = 0.5208404172164
 FIGURES
-  says "reference            5.1  +-2.2%" "WARNING    noisy ladder: blocks of reference vary by 2.2%"
+  report_has "reference            5.1  +-2.2%" "WARNING    noisy ladder: blocks of reference vary by 2.2%"
 }
 
 @test "a ladder's block has as many sweeps as the first one allows, and each is verified" {
@@ -364,7 +364,7 @@ FIGURES
 @test "SIGTERM ends the ladder after its rung, with what it has: exit 8, incomplete" {
   export CLOCK_MACHINE="$alone stop=400000000"
   clocked_to 8 1 himeno-gpu -b cpu -s XS --ladder -t 0.1 --block 10
-  says "INCOMPLETE: a signal ended the ladder early"
+  report_has "INCOMPLETE: a signal ended the ladder early"
   figures <<'FIGURES'
 d.partial = True
 [(r.kernel, r.verdict, r.blocks) for r in d.rungs] = [("reference", "pass", 6), ("stream", "pass", 6), ("wavefront", "pass", 1)]
@@ -401,15 +401,15 @@ d.result.verified = "reference"
 d.result.seconds = 9.196
 d.config.sweeps = 10
 FIGURES
-  says "PASS: the first 4 of 10 sweeps equal those of the CPUs; all blocks are alike"
+  report_has "PASS: the first 4 of 10 sweeps equal those of the CPUs; all blocks are alike"
   clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --data dense --block 10 -t 8
-  says "PASS: the first 7 of 10 sweeps equal"
+  report_has "PASS: the first 7 of 10 sweeps equal"
   CLOCK_MACHINE="sweep=100000" clocked 1 himeno-gpu -b cpu -k wavefront4 -s 24x24x40 --data dense -n 24 # one pass at least
-  says "PASS: the first 4 of 24 sweeps equal"
+  report_has "PASS: the first 4 of 24 sweeps equal"
   clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --data dense -n 10 --verify full
-  says "PASS: every block has the checksum that the CPUs computed"
+  report_has "PASS: every block has the checksum that the CPUs computed"
   CLOCK_MACHINE="sweep=200000" clocked 1 himeno-gpu -b null -k reference -s 24x24x40 --official
-  says "PASS: the rehearsal has" # of three sweeps, whatever they take
+  report_has "PASS: the rehearsal has" # of three sweeps, whatever they take
   HIMENO_FLIP="p 5,6,7 22 2" run on 1 "$top_builddir/tests/clock/himeno-gpu" -b null -k reference -s 24x24x40 --data dense -n 10
   expect_status 4
   [[ $output == *"check block: "*" after 4 sweeps, must be "*"(reference value)"* ]]
@@ -452,7 +452,7 @@ if pid == 0:
 said = b""
 try:
     while more := os.read(terminal, 4096):
-        said += more
+        one_error += more
 except OSError:
     pass
 os.waitpid(pid, 0)
