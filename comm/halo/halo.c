@@ -6,6 +6,9 @@
 
 #include "base/log.h"
 
+/* A line of a GPU's memory. */
+#define LINE_FLOATS 32
+
 static int dir_number(const int dir[3], int sign)
 {
   return (sign * dir[0] + 1) * 9 + (sign * dir[1] + 1) * 3 + (sign * dir[2] + 1);
@@ -58,6 +61,24 @@ void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const s
   for (int i = -1; i <= 1; i++)
     for (int j = -1; j <= 1; j++)
       for (int k = -1; k <= 1; k++) plan_add(plan, decomp, layout, (const int[3]){i, j, k});
+}
+
+void halo_plan_pair(struct halo_plan *plan, struct layout *layout, int rank, int64_t n, int one_way)
+{
+  const int64_t row = (n + LINE_FLOATS - 1) / LINE_FLOATS * LINE_FLOATS;
+  const int64_t out = one_way && rank != 0 ? 0 : n, in = one_way && rank == 0 ? 0 : n;
+  *layout = (struct layout){
+      .extent = {1, 1, 2 * row}, .pitch = 2 * row, .plane = 2 * row, .global = {1, 1, 2 * row}};
+  layout->owned = (struct box){{0, 0, 0}, {1, 1, n}};
+  *plan = (struct halo_plan){.depth = 1, .n = 1, .floats = out, .recv_floats = in};
+  plan->messages[0] = (struct halo_message){.peer = 1 - rank,
+                                            .dir = {rank == 0 ? 1 : -1, 0, 0},
+                                            .send = {{0, 0, 0}, {1, 1, out}},
+                                            .recv = {{0, 0, row}, {1, 1, row + in}},
+                                            .count = out,
+                                            .recv_count = in,
+                                            .send_tag = rank,
+                                            .recv_tag = 1 - rank};
 }
 
 status_t halo_plan_check(const struct halo_plan *plan)

@@ -35,6 +35,11 @@ struct halo_plan {
 void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout,
                     int depth);
 
+/** \brief The plan of rank 0 or 1 of a pair: \a n floats to the other, \a one_way by rank 0 only.
+ * The layout has one row, of what is sent and after it what arrives, each from a line of a GPU's
+ * memory on. */
+void halo_plan_pair(struct halo_plan *plan, struct layout *layout, int rank, int64_t n, int one_way);
+
 /** \brief STATUS_USAGE if a message has more floats than MPI can count. */
 status_t halo_plan_check(const struct halo_plan *plan);
 

@@ -159,7 +159,7 @@ status_t linked_copy(struct linked_exchange *x, struct gpu_queue *queue, struct 
   return x->link_ops->raise(queue, &x->link, x->step);
 }
 
-static int has_come(const struct linked_exchange *x, int m)
+int linked_has_come(const struct linked_exchange *x, int m)
 {
   uint64_t flag = __atomic_load_n(x->link.message[m].here, __ATOMIC_ACQUIRE);
   return flag >= (x->link.state->base + x->step) * HALO_FLAG_UNIT;
@@ -169,7 +169,7 @@ static void describe_here(const void *of, struct watch_targets *targets)
 {
   const struct linked_exchange *x = of;
   for (int m = 0; m < x->link.n; m++)
-    if (!has_come(x, m)) halo_target_add(targets, &x->plan.messages[m]);
+    if (!linked_has_come(x, m)) halo_target_add(targets, &x->plan.messages[m]);
 }
 
 /* Where the device is the host itself. */
@@ -179,7 +179,7 @@ static status_t await_here(struct linked_exchange *x)
   double begin = stats_now();
   watch_begin(&wait, x->context.comm, "halos", describe_here, x);
   for (int m = 0; m < x->link.n; m++)
-    while (!has_come(x, m)) {
+    while (!linked_has_come(x, m)) {
       RETURN_IF_FAILED(watch_poll(&wait));
       sched_yield();
     }

@@ -72,6 +72,10 @@ status_t linked_copy(struct linked_exchange *exchange, struct gpu_queue *queue, 
 /** \brief Waits for the flags of \a step, in the queue or here. */
 status_t linked_await(struct linked_exchange *exchange, struct gpu_queue *queue);
 
+/** \brief Whether the flag of a message has reached the exchange under way, where the host can read
+ * it. */
+int linked_has_come(const struct linked_exchange *exchange, int m);
+
 /** \brief Ends an exchange: *arrived as halo_transport.finish sets it. */
 status_t linked_end(struct linked_exchange *exchange, struct gpu_event **arrived);
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 #include "comm/transports/neighbours.h"
+#include "comm/transports/prove.h"
 
 /* Added to a message's tag. */
 #define HELLO_TAG 64
@@ -54,6 +55,8 @@ static void peers_attach(const struct halo_context *context, const struct peers_
 {
   for (int m = 0; m < context->plan->n; m++) {
     char why[GPU_TEXT_MAX] = "";
+    const char *refused = peers_refused(context->comm, context->plan->messages[m].peer);
+    if (refused) neighbours_refuse(&reach[m], refused);
     if (!reach[m].carried) continue;
     const struct halo_peer *same = attached_before(context->plan, peers, m);
     if (same) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -18,10 +19,12 @@
 SWITCH("HIMENO_NULL_FAIL", TEST, OWN, COUNT, "backend `null`: that call fails");
 SWITCH("HIMENO_NULL_HANG", TEST, OWN, COUNT, "backend `null`: that call never returns");
 SWITCH("HIMENO_NULL_RANK", TEST, OWN, NUMBER(0, INT_MAX),
-       "backend `null`: only this rank's call fails or hangs");
+       "backend `null`: only this rank fails, hangs or has faulty peer access");
 SWITCH("HIMENO_NULL_DEVICES", TEST, OWN, NUMBER(0, 64), "backend `null`: number of devices; unset: 8");
 SWITCH("HIMENO_NULL_APART", TEST, OWN, NUMBER(0, INT_MAX),
        "backend `null`: neighbours cannot access this rank's memory");
+SWITCH("HIMENO_NULL_PEER", TEST, OWN, CHOICE("attach|store|put|get|flags|faces"),
+       "backend `null`: what fails unnoticed between a rank and its neighbours' memory");
 
 #define DEVICES_DEFAULT 8
 #define MEMORY_BYTES    ((uint64_t)16 << 30)
@@ -31,6 +34,11 @@ struct null_device {
   uint64_t held_bytes;
 };
 
+#define ATTACHED 64 /* the latest of them */
+static const void *attached[ATTACHED];
+static int n_attached;
+
+static const char *peer_fault = "";
 static long calls;
 static long failing, hanging; /* numbers of the calls that fail and never return, 0 for none */
 
@@ -61,12 +69,18 @@ status_t null_call(const char *verb, status_t status)
   return log_fail(status, "null device: call %ld, %s, fails on demand", calls, verb);
 }
 
+int null_peer_fault(const char *kind)
+{
+  return strcmp(peer_fault, kind) == 0;
+}
+
 static void failing_plan(void)
 {
   long long only = switch_number("HIMENO_NULL_RANK", -1);
   const int is_this = only < 0 || launcher_rank() == only;
   failing = is_this ? (long)switch_number("HIMENO_NULL_FAIL", 0) : 0;
   hanging = is_this ? (long)switch_number("HIMENO_NULL_HANG", 0) : 0;
+  if (is_this && switch_text("HIMENO_NULL_PEER")) peer_fault = switch_text("HIMENO_NULL_PEER");
 }
 
 static int null_devices(void)
@@ -173,7 +187,11 @@ static int null_attach(struct gpu_device *device, const struct gpu_share *share,
     snprintf(reason, GPU_TEXT_MAX, "no peer access between the devices, on demand");
     return 0;
   }
-  return host_share_attach(share, mem, reason);
+  if (!host_share_attach(share, mem, reason)) return 0;
+  attached[n_attached++ % ATTACHED] = mem->handle;
+  if (null_peer_fault("attach"))
+    mmap(mem->handle, mem->bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return 1;
 }
 
 /* The other verbs are the CPU backend's, counted. Its queues, events and copies ignore the
@@ -211,8 +229,13 @@ COUNTED(sync, STATUS_FAULT, (struct gpu_queue * queue), (queue))
 static status_t null_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_offset, struct gpu_mem from,
                           size_t from_offset, size_t bytes)
 {
+  int gets = 0;
   RETURN_IF_FAILED(null_call("copy", STATUS_FAULT));
-  return gpu_backend_cpu.sharing.copy(queue, to, to_offset, from, from_offset, bytes);
+  RETURN_IF_FAILED(gpu_backend_cpu.sharing.copy(queue, to, to_offset, from, from_offset, bytes));
+  for (int a = 0; a < ATTACHED; a++) gets |= from.handle == attached[a];
+  if (null_peer_fault(gets ? "get" : "put"))
+    ((uint32_t *)to.handle)[(to_offset + bytes / 2) / sizeof(uint32_t)] ^= 1u << 24;
+  return STATUS_OK;
 }
 
 /* Refuses what page-locking does. */

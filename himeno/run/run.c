@@ -6,6 +6,8 @@
 
 #include "base/log.h"
 #include "comm/ranks/agree.h"
+#include "comm/transports/linked.h"
+#include "comm/transports/prove.h"
 #include "himeno/measure/measure.h"
 #include "himeno/result/ranks.h"
 #include "himeno/soak/soak.h"
@@ -27,6 +29,9 @@ static void emulated_default(struct himeno_config *c)
 /* Without -k the kernel is measured, unless the run is for comparison with itself only. */
 static status_t himeno_run_choose(struct himeno_config *c, struct himeno_choice *choice)
 {
+  const struct peer_proof *proofs;
+  char reason[GPU_TEXT_MAX];
+  int most;
   RETURN_IF_FAILED(
       rank_place(&choice->placement, c->backend, c->device, c->binding, c->expect, &choice->device));
   himeno_cmdline_ignore(c, choice->placement.backend->name);
@@ -34,6 +39,8 @@ static status_t himeno_run_choose(struct himeno_config *c, struct himeno_choice 
   /* Acceptance gives each device the same work, however many there are. */
   if (c->accept && !c->soak_given && !c->size_given && !c->fill_given && choice->placement.ranks > 1)
     c->weak = 1;
+  if (c->accept && choice->placement.ranks > 1 && linked_available(choice->placement.backend, reason))
+    RETURN_IF_FAILED(peers_prove(&choice->placement, choice->device, &proofs, &most));
   RETURN_IF_FAILED(himeno_choose(choice));
   RETURN_IF_FAILED(himeno_sharing_find(choice));
   RETURN_IF_FAILED(c->accept ? himeno_transport_rule(choice) : himeno_transport_tune(choice));

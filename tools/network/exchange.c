@@ -12,8 +12,6 @@
 #include "suite/progress.h"
 #include "tools/network/pattern.h"
 
-/* Rows of a pair's field begin at lines of a GPU's memory. */
-#define LINE_FLOATS 32
 /* Below this many points threads cost more than they save. */
 #define PARALLEL_POINTS 65536
 
@@ -184,33 +182,12 @@ static status_t exchange_content_check(struct bench_exchange *x, int whole)
 
 /* ---- set-up ---- */
 
-/* A row of what is sent, and behind it one of what is received. */
-static void pair_init(struct bench_exchange *x)
-{
-  int64_t n = x->config.pair_bytes / (int64_t)sizeof(float);
-  int64_t row = (n + LINE_FLOATS - 1) / LINE_FLOATS * LINE_FLOATS;
-  int side = x->rank == 0 ? 1 : -1;
-  int64_t out = x->config.one_way && x->rank != 0 ? 0 : n;
-  int64_t in = x->config.one_way && x->rank == 0 ? 0 : n;
-  x->layout = (struct layout){
-      .extent = {1, 1, 2 * row}, .pitch = 2 * row, .plane = 2 * row, .global = {1, 1, 2 * row}};
-  x->layout.owned = (struct box){{0, 0, 0}, {1, 1, n}};
-  x->plan = (struct halo_plan){.depth = 1, .n = 1, .floats = out, .recv_floats = in};
-  x->plan.messages[0] = (struct halo_message){.peer = 1 - x->rank,
-                                              .dir = {side, 0, 0},
-                                              .send = {{0, 0, 0}, {1, 1, out}},
-                                              .recv = {{0, 0, row}, {1, 1, row + in}},
-                                              .count = out,
-                                              .recv_count = in,
-                                              .send_tag = x->rank,
-                                              .recv_tag = 1 - x->rank};
-}
-
 static status_t exchange_geometry_init(struct bench_exchange *x)
 {
   RETURN_IF_FAILED(mpi_check(MPI_Comm_rank(x->config.comm, &x->rank), "MPI_Comm_rank"));
   if (x->config.pair_bytes > 0) {
-    pair_init(x);
+    halo_plan_pair(&x->plan, &x->layout, x->rank, x->config.pair_bytes / (int64_t)sizeof(float),
+                   x->config.one_way);
   } else {
     decomp_init(&x->decomp, x->config.global, x->config.procs, x->rank);
     RETURN_IF_FAILED(layout_init(&x->layout, &x->decomp, x->config.depth, 0));
