@@ -13,6 +13,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
+#include "comm/transports/nccl.h"
 #include "gpu/cuda/cuda_device.h"
 
 SWITCH("HIMENO_NCCL", USER, OWN, FREE("a file"),
@@ -21,6 +22,8 @@ SWITCH("HIMENO_NCCL", USER, OWN, FREE("a file"),
 /* What is used of nccl.h, whose binary interface has been the same since 2.7. */
 #define NCCL_SUCCESS 0
 #define NCCL_FLOAT   7
+#define NCCL_DOUBLE  8
+#define NCCL_SUM     0
 typedef struct {
   char internal[128];
 } nccl_id;
@@ -35,6 +38,7 @@ static struct library {
   int (*group_end)(void);
   int (*send)(const void *, size_t, int, int, nccl_comm, cudaStream_t);
   int (*recv)(void *, size_t, int, int, nccl_comm, cudaStream_t);
+  int (*all_reduce)(const void *, void *, size_t, int, int, nccl_comm, cudaStream_t);
   const char *(*get_error_string)(int);
 } nccl;
 
@@ -76,6 +80,7 @@ static int library_open(char reason[GPU_TEXT_MAX])
       symbol_find("ncclCommDestroy", &nccl.comm_destroy) &&
       symbol_find("ncclGroupStart", &nccl.group_start) && symbol_find("ncclGroupEnd", &nccl.group_end) &&
       symbol_find("ncclSend", &nccl.send) && symbol_find("ncclRecv", &nccl.recv) &&
+      symbol_find("ncclAllReduce", &nccl.all_reduce) &&
       symbol_find("ncclGetErrorString", &nccl.get_error_string))
     return 1;
   dlclose(nccl.handle);
@@ -127,41 +132,40 @@ static status_t nccl_buffers_create(struct nccl_exchange *x)
 }
 
 /* Whether two ranks share a device, which NCCL refuses: all ranks find out together. */
-static status_t devices_shared(const struct halo_context *context, int *shared)
+static status_t devices_shared(MPI_Comm comm, const struct gpu_device *device, int *shared)
 {
   int ranks, rank;
   char mine[48], *all;
-  MPI_Comm_size(context->comm, &ranks);
-  MPI_Comm_rank(context->comm, &rank);
-  snprintf(mine, sizeof mine, "%s", context->device->info.uuid);
+  MPI_Comm_size(comm, &ranks);
+  MPI_Comm_rank(comm, &rank);
+  snprintf(mine, sizeof mine, "%s", device->info.uuid);
   all = calloc((size_t)ranks, sizeof mine);
-  RETURN_IF_FAILED(
-      agree_status(context->comm,
-                   all ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for NCCL's devices")));
-  status_t status = watch_allgather(context->comm, mine, all, sizeof mine, "NCCL's devices");
+  RETURN_IF_FAILED(agree_status(
+      comm, all ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for NCCL's devices")));
+  status_t status = watch_allgather(comm, mine, all, sizeof mine, "NCCL's devices");
   int twice = 0;
   for (int r = 0; r < ranks; r++)
     for (int s = r + 1; s < ranks && !twice; s++)
       twice = strcmp(all + (size_t)r * sizeof mine, all + (size_t)s * sizeof mine) == 0;
   free(all);
   *shared = twice;
-  return agree_status(context->comm, status);
+  return agree_status(comm, status);
 }
 
-static status_t communicator_create(struct nccl_exchange *x)
+static status_t communicator_create(MPI_Comm comm, struct gpu_device *device, nccl_comm *created)
 {
   nccl_id id = {{0}};
   int rank, ranks;
-  MPI_Comm_rank(x->context.comm, &rank);
-  MPI_Comm_size(x->context.comm, &ranks);
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
   status_t status = rank == 0 ? nccl_check(nccl.get_unique_id(&id), "ncclGetUniqueId") : STATUS_OK;
-  RETURN_IF_FAILED(agree_status(x->context.comm, status));
-  RETURN_IF_FAILED(watch_bcast(x->context.comm, &id, sizeof id, MPI_BYTE, 0, "NCCL's name"));
-  RETURN_IF_FAILED(cuda_use(x->context.device));
-  RETURN_IF_FAILED(guard_begin(x->context.comm, "ncclCommInitRank"));
-  status = nccl_check(nccl.comm_init_rank(&x->comm, ranks, id, rank), "ncclCommInitRank");
+  RETURN_IF_FAILED(agree_status(comm, status));
+  RETURN_IF_FAILED(watch_bcast(comm, &id, sizeof id, MPI_BYTE, 0, "NCCL's name"));
+  RETURN_IF_FAILED(cuda_use(device));
+  RETURN_IF_FAILED(guard_begin(comm, "ncclCommInitRank"));
+  status = nccl_check(nccl.comm_init_rank(created, ranks, id, rank), "ncclCommInitRank");
   RETURN_IF_FAILED(guard_end(MPI_SUCCESS, "ncclCommInitRank"));
-  return agree_status(x->context.comm, status);
+  return agree_status(comm, status);
 }
 
 static void refuse_all(struct nccl_exchange *x, struct halo_reach reach[HALO_MESSAGES_MAX])
@@ -176,7 +180,7 @@ static status_t nccl_setup(const struct halo_context *context, struct halo_reach
 {
   status_t status = STATUS_OK;
   int shared;
-  RETURN_IF_FAILED(devices_shared(context, &shared));
+  RETURN_IF_FAILED(devices_shared(context->comm, context->device, &shared));
   struct nccl_exchange *x = calloc(1, sizeof *x);
   if (!x) status = log_fail(STATUS_ENVIRONMENT, "out of host memory for a halo exchange");
   if (x) {
@@ -187,7 +191,7 @@ static status_t nccl_setup(const struct halo_context *context, struct halo_reach
     status = nccl_buffers_create(x);
   }
   TRY(agree_status(context->comm, status), fail);
-  if (!shared) TRY(communicator_create(x), fail);
+  if (!shared) TRY(communicator_create(context->comm, context->device, &x->comm), fail);
   *exchange = (struct halo_exchange *)x;
   return STATUS_OK;
 fail:
@@ -301,3 +305,41 @@ const struct halo_transport halo_transport_nccl = {
     .teardown = nccl_teardown,
     .trial = HALO_TRIAL_SLOW,
 };
+
+/* ---- collectives ---- */
+
+static status_t group_open(MPI_Comm comm, struct gpu_device *device, void **group)
+{
+  int shared;
+  RETURN_IF_FAILED(devices_shared(comm, device, &shared));
+  if (shared) return log_fail(STATUS_ENVIRONMENT, "collectives: NCCL wants a device for each rank");
+  return communicator_create(comm, device, group);
+}
+
+static status_t group_reduce(void *group, int ranks, const double *in, double *out, size_t n,
+                             struct gpu_queue *queue)
+{
+  (void)ranks;
+  return nccl_check(nccl.all_reduce(in, out, n, NCCL_DOUBLE, NCCL_SUM, group, cuda_queue_handle(queue)),
+                    "ncclAllReduce");
+}
+
+static status_t group_to_all(void *group, int ranks, const double *in, double *out, size_t n,
+                             struct gpu_queue *queue)
+{
+  cudaStream_t stream = cuda_queue_handle(queue);
+  RETURN_IF_FAILED(nccl_check(nccl.group_start(), "ncclGroupStart"));
+  for (int r = 0; r < ranks; r++) {
+    const size_t at = (size_t)r * n;
+    RETURN_IF_FAILED(nccl_check(nccl.send(in + at, n, NCCL_DOUBLE, r, group, stream), "ncclSend"));
+    RETURN_IF_FAILED(nccl_check(nccl.recv(out + at, n, NCCL_DOUBLE, r, group, stream), "ncclRecv"));
+  }
+  return nccl_check(nccl.group_end(), "ncclGroupEnd");
+}
+
+static void group_close(void *group)
+{
+  nccl.comm_destroy(group);
+}
+
+const struct nccl_collectives nccl_collectives = {group_open, {group_reduce, group_to_all}, group_close};

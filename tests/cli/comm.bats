@@ -98,9 +98,18 @@ damaged() {
   [[ $output == *"transport staged: 7440 bytes from rank"*"arrived changed"* ]]
 }
 
-@test "damage is found in a sum" {
+@test "damage is found in a sum, and in all-to-all" {
   damaged allreduce 3
   [[ $output == *"MPI_Allreduce: the sum of element 0"* ]]
+  damaged collectives 12 # the third of all-to-all
+  [[ $output == *"MPI_Alltoall: element 0"* ]]
+}
+
+@test "collectives of three ranks, verified, with the rates of nccl-tests" {
+  quick 3 -b null --parts collectives --json three.json >/dev/null
+  follows_schema three.json
+  [ "$(json three.json '[(p["way"], len(p["points"]), round(3 * q["busbw"] / q["gbps"], 6)) for p in d["collectives"] for q in p["points"][:1]]')" = \
+    "[('MPI_Allreduce', 3, 4.0), ('MPI_Alltoall', 3, 2.0)]" ]
 }
 
 # expect_error CODE PATTERN ARGUMENT...: two ranks end with CODE and one line that matches.
@@ -117,7 +126,7 @@ expect_error() {
   HIMENO_SYSFS=$PWD/sysfs expect_error 2 '--parts wires: needs two hosts with the same number of ranks' --parts wires
   expect_error 2 '--parts wires: no other part, since each rank is bound to one network card' --parts wires,host
 }
-@test "an unknown part" { expect_error 2 '--parts host,tail: must be host, pairs, halo, allreduce or wires' --parts host,tail; }
+@test "an unknown part" { expect_error 2 '--parts host,tail: must be host, pairs, halo, allreduce, wires, peers or collectives' --parts host,tail; }
 @test "an unknown transport" { expect_error 2 '--transport pigeon: there is no such transport' -x pigeon; }
 @test "a size that is no multiple of 8, or none at all" {
   expect_error 2 '--min 12: must be 8 to 4G' --min 12

@@ -126,6 +126,16 @@ json.dump({**found, "log": log}, open("d.json", "w"))'
   agrees comm-gpu frame comm.all
 }
 
+@test "comm-gpu: collectives, and peer access that fails between IOMMU and ACS" {
+  local gpu=sysfs/devices/pci0000:0d/0000:0d:01.0/0000:0e:00.0/0000:0f:00.0
+  mkdir "$gpu/0000:10:00.0/iommu_group"
+  echo DMA-FQ >"$gpu/0000:10:00.0/iommu_group/type"
+  # Of 512 bytes, capability 1 at 256 and at 320 capability 13, whose control word has bit 2.
+  { head -c 256 /dev/zero && printf '\1\0\1\24' && head -c 60 /dev/zero && printf '\15\0\1\0\37\0\35\0' && head -c 184 /dev/zero; } >"$gpu/config"
+  HIMENO_NULL_PEER=get HIMENO_NULL_RANK=1 CLOCK_MACHINE=$links clocked 2 comm-gpu -b null --samples 3 --step 16 --max 16K --parts peers,collectives
+  agrees comm-gpu comm.peers
+}
+
 @test "mem-gpu: copies, mixes, latency, host memory and the roofline" {
   CLOCK_MACHINE="read=0.015625 written=0.046875 host=1048576 unsteady=0.01" run --separate-stderr "$top_builddir/tests/clock/mem-gpu" -b cpu \
     --copies --mixes --latency --host --sizes 1M --streams 1,4 --footprint 64K --strides 64 -t 0.02 --json d.json

@@ -146,13 +146,26 @@ int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm co
   return entered(flight, PMPI_Ibcast(buffer, count, type, root, comm, request), request);
 }
 
-int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+static void collective_spend(MPI_Comm comm, int64_t bytes)
 {
   int64_t mine = clock_now(), last;
   PMPI_Allreduce(&mine, &last, 1, MPI_INT64_T, MPI_MAX, comm);
-  clock_spend((double)(last - mine) + clock_word("reduce", 0) +
-              (double)bytes_of(count, type) * clock_word("link", 0));
+  clock_spend((double)(last - mine) + clock_word("reduce", 0) + (double)bytes * clock_word("link", 0));
+}
+
+int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+  collective_spend(comm, bytes_of(count, type));
   return PMPI_Allreduce(send, receive, count, type, op, comm);
+}
+
+int MPI_Alltoall(const void *send, int n, MPI_Datatype type, void *receive, int m, MPI_Datatype into,
+                 MPI_Comm comm)
+{
+  int ranks;
+  MPI_Comm_size(comm, &ranks);
+  collective_spend(comm, bytes_of(n, type) * (ranks - 1));
+  return PMPI_Alltoall(send, n, type, receive, m, into, comm);
 }
 
 /* ---- tests ---- */

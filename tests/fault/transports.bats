@@ -97,6 +97,35 @@ with_little_shm() {
   done
 }
 
+# steps FILE: where the proof of each pair ended.
+steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
+
+@test "peer access that lies: comm-gpu names the step that failed, proves the other pairs, and stages what it cannot trust" {
+  local lie
+  run on 3 "$top_builddir/comm-gpu" -b null --parts peers --json "$json"
+  expect_status 0
+  [ "$(steps "$json")" = "[(0, 1, 'proven'), (0, 2, 'proven'), (1, 2, 'proven')]" ]
+  for lie in "attach open" "store store" "put put" "get get" "flags flags" "faces flags"; do
+    HIMENO_NULL_PEER=${lie% *} HIMENO_NULL_RANK=1 run on 3 "$top_builddir/comm-gpu" -b null --parts peers,pairs -x p2p --max 1K --step 128 \
+      --samples 1 --json "$json"
+    expect_status 0
+    [[ $output == *"FINDING    ranks 0 and 1, step ${lie#* }: "*"(shared: unknown; IOMMU: none; ACS redirects at: -; driver none)"* ]] || { echo "$lie: $output"; return 1; }
+    [ "$(steps "$json")" = "[(0, 1, '${lie#* }'), (0, 2, 'proven'), (1, 2, '${lie#* }')]" ]
+    [ "$(json "$json" '{(p["rank"], p["peer"], p["used"]) for p in d["pairs"]} == {(0, 1, "staged"), (0, 2, "p2p"), (1, 2, "staged")}')" = True ]
+  done
+}
+
+@test "copies that arrive changed: exit 4 by ipc, and with --accept a warning, staged halos and right bits" {
+  export HIMENO_NULL_PEER=put HIMENO_NULL_RANK=1
+  run on 2 "$himeno" -b null -s XS -n 3 -x ipc --data dense
+  expect_status 4
+  echo '{"devices_unshared": true}' >"$BATS_TEST_TMPDIR/policy"
+  run on 2 "$himeno" -b null -s XS -n 3 -x ipc --accept "$BATS_TEST_TMPDIR/policy" --json "$json"
+  expect_status 0
+  [[ $output == *"warning: peer access of ranks 0 and 1 failed, step put: of 256 KiB the word at byte 131072 arrived changed"*"PASS: every block"* ]]
+  [[ $(paths "$json") == "0-1 staged: of 256 KiB the word at byte 131072"* ]]
+}
+
 @test "nobody reaches anybody: the run goes on, staged" {
   HIMENO_NULL_APART=0 run on 2 "$himeno" -b null -s XS -n 3 -x ipc --json "$json"
   expect_status 0

@@ -12,6 +12,7 @@
 #include "comm/halo/transport.h"
 #include "comm/ranks/cards.h"
 #include "comm/ranks/placement.h"
+#include "comm/transports/prove.h"
 #include "suite/ranks.h"
 
 #define BENCH_POINTS_MAX  40
@@ -19,10 +20,18 @@
 #define BENCH_WHY_MAX     160
 #define BENCH_HALOS_MAX   16
 
-enum bench_part { BENCH_HOST = 1, BENCH_PAIRS = 2, BENCH_HALO = 4, BENCH_REDUCE = 8, BENCH_WIRES = 16 };
-#define BENCH_PARTS    5
+enum bench_part {
+  BENCH_HOST = 1,
+  BENCH_PAIRS = 2,
+  BENCH_HALO = 4,
+  BENCH_REDUCE = 8,
+  BENCH_WIRES = 16,
+  BENCH_PEERS = 32,
+  BENCH_COLLECTIVES = 64
+};
+#define BENCH_PARTS    7
 #define BENCH_STANDARD 15 /* the parts of a run without --parts */
-#define BENCH_ALL      31
+#define BENCH_ALL      127
 
 struct bench_config {
   int parts;                              /**< enum bench_part, or-ed */
@@ -88,6 +97,7 @@ struct bench_path {
   char direction[8];
   char load[8];   /**< "alone", or "all" ranks at the same time */
   int rank, peer; /**< peer −1: none */
+  double bus;     /**< busbw over bytes per second; 0: no collective */
   struct bench_curve curve;
 };
 
@@ -140,9 +150,11 @@ struct bench {
   int64_t transfers;      /**< compared by this rank */
   uint64_t between_hosts; /**< bytes that this rank sent to other hosts */
   /* on rank 0: */
-  int n_host, n_pairs, n_halo, n_reduce, n_counters;
-  struct bench_path *host, *pairs, reduce;
-  struct bench_wire *wire; /**< of each rank; NULL without the part */
+  int n_host, n_pairs, n_halo, n_reduce, n_collectives, n_counters;
+  struct bench_path *host, *pairs, reduce, collectives[2];
+  struct bench_wire *wire;         /**< of each rank; NULL without the part */
+  const struct peer_proof *proofs; /**< \a proofs_most per rank; NULL without the part */
+  int proofs_most;
   struct bench_counters counters[BENCH_PARTS];
   struct bench_halo halo[BENCH_HALOS_MAX];
   struct cards_table cards;
@@ -160,6 +172,8 @@ status_t bench_pairs_run(struct bench *bench);
 status_t bench_halo_run(struct bench *bench);
 status_t bench_reduce_run(struct bench *bench);
 status_t bench_wires_run(struct bench *bench);
+status_t bench_peers_run(struct bench *bench);
+status_t bench_collectives_run(struct bench *bench);
 
 /** \brief Before MPI_Init: binds this rank to the network card of its number on the host, by the
  * variables that MPI libraries read. Cards count that are up, with at least half the rate of the

@@ -15,7 +15,8 @@
 #define MOST_BYTES ((uint64_t)1 << 32)
 #define WORD_BYTES 8
 
-const char *const bench_part_names[BENCH_PARTS] = {"host", "pairs", "halo", "allreduce", "wires"};
+const char *const bench_part_names[BENCH_PARTS] = {"host",  "pairs", "halo",       "allreduce",
+                                                   "wires", "peers", "collectives"};
 
 static status_t parse_bytes(const char *option, const char *text, void *field)
 {
@@ -37,7 +38,8 @@ static status_t parse_parts(const char *option, const char *text, void *field)
     while (p < BENCH_PARTS && strcmp(bench_part_names[p], word) != 0) p++;
     if (p == BENCH_PARTS)
       return log_fail(STATUS_USAGE,
-                      "%s %s: must be host, pairs, halo, allreduce or wires, or several separated by commas",
+                      "%s %s: must be host, pairs, halo, allreduce, wires, peers or collectives, or several "
+                      "separated by commas",
                       option, text);
     *chosen |= 1 << p;
   }
@@ -54,20 +56,20 @@ static status_t comm_parse_transport(const char *option, const char *text, void 
 static const struct option_spec options[] = {
     {"parts", 0, BENCH_ALL, OPTION_CUSTOM(parts, parse_parts, "LIST"),
      "Measure these parts: host (copies to and from each device), pairs (of devices), halo (exchange), "
-     "allreduce, wires (each network card between two hosts; binds each rank to a card, so alone); "
-     "separated by commas (default: host,pairs,halo,allreduce).",
+     "allreduce, wires (each network card between two hosts; binds each rank to a card, so alone), peers "
+     "(proves that devices of a host reach each other's memory), collectives (in device memory, on GPUs by "
+     "NCCL); separated by commas (default: host,pairs,halo,allreduce).",
      .group = "What"},
     {"transport", 'x', BENCH_PAIRS | BENCH_HALO,
      OPTION_CUSTOM(transport, comm_parse_transport, "all|TRANSPORT"),
      "Measure pairs and halo only by this transport; see --list (default: all)."},
     {"min", 0, BENCH_HOST | BENCH_PAIRS, OPTION_CUSTOM(min_bytes, parse_bytes, "BYTES"),
      "Set the smallest transfer in bytes, such as 4K (default: 8)."},
-    {"max", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE | BENCH_WIRES,
-     OPTION_CUSTOM(max_bytes, parse_bytes, "BYTES"),
+    {"max", 0, BENCH_ALL & ~(BENCH_HALO | BENCH_PEERS), OPTION_CUSTOM(max_bytes, parse_bytes, "BYTES"),
      "Set the largest transfer in bytes, such as 1G; 1K is 1024 (default: 256M on a GPU, 16M on a CPU, "
      "less if memory is short).",
      .given = OPTION_GIVEN(max_given)},
-    {"step", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE, OPTION_INT(step, 2, 1024, "N"),
+    {"step", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE | BENCH_COLLECTIVES, OPTION_INT(step, 2, 1024, "N"),
      "Set the factor between successive transfer sizes (default: 4)."},
     {"samples", 0, BENCH_ALL, OPTION_INT(samples, 1, BENCH_SAMPLES_MAX, "N"),
      "Measure each size N times and report the median; within --time more often if noisy, at least three "

@@ -8,6 +8,7 @@
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/ranks/guard.h"
+#include "comm/transports/prove.h"
 #include "suite/progress.h"
 #include "tools/network/bench.h"
 #include "tools/network/exchange.h"
@@ -203,26 +204,13 @@ static status_t serial_pairs(struct bench *bench, const struct halo_transport *t
   return STATUS_OK;
 }
 
-/* Round-robin of a tournament: in turn t rank r meets the one with r + s = t modulo n − 1; the last
- * rank sits out the rule. */
-static void tournament(int *partner, int n, int round_number)
-{
-  int even = n + n % 2, odd = even - 1;
-  for (int r = 0; r < n; r++) partner[r] = -1;
-  for (int r = 0; r < odd; r++) {
-    int s = (round_number - r % odd + 2 * odd) % odd;
-    if (s == r) s = even - 1;
-    if (s < n && r < n) partner[r] = s, partner[s] = r;
-  }
-}
-
 static status_t many_pairs(struct bench *bench, const struct halo_transport *transport, struct round *round)
 {
   int n = bench->placement.ranks;
   round->all_sizes = 0;
   round->load = "all";
   for (int round_number = 0; round_number < n + n % 2 - 1; round_number++) {
-    tournament(round->partner, n, round_number);
+    peers_round(round->partner, n, round_number);
     RETURN_IF_FAILED(pairs_round_run(bench, transport, round));
   }
   return STATUS_OK;
@@ -249,6 +237,13 @@ static status_t transport_pairs(struct bench *bench, const struct halo_transport
   if (status == STATUS_OK && bench->placement.ranks > 3) status = all_pairs(bench, transport, &round);
   free(round.partner);
   return status;
+}
+
+status_t bench_peers_run(struct bench *bench)
+{
+  if (bench->plan.counting) return STATUS_OK;
+  progress_begin("proving that devices reach each other's memory");
+  return peers_prove(&bench->placement, bench->device, &bench->proofs, &bench->proofs_most);
 }
 
 status_t bench_pairs_run(struct bench *bench)

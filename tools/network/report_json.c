@@ -74,7 +74,7 @@ static void stages_document(struct doc *d, const struct bench_stages *stages)
   doc_end(d);
 }
 
-static void comm_point_document(struct doc *d, const struct bench_point *point)
+static void comm_point_document(struct doc *d, const struct bench_point *point, double bus)
 {
   if (!doc_object(d, NULL, 0, "One size on a path.", 1)) return;
   doc_whole(d, "bytes", DOC_POSITIVE, "Sent by each rank.", point->bytes);
@@ -87,6 +87,10 @@ static void comm_point_document(struct doc *d, const struct bench_point *point)
            point->noise);
   doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "bytes / seconds / 1e9: one way.",
            point->seconds <= 0 ? 0 : (double)point->bytes / point->seconds / 1e9);
+  doc_real(
+      d, "busbw", DOC_OPTIONAL, "GB/s",
+      "Of collectives, as nccl-tests has it: gbps times 2 (n - 1) / n, all-to-all (n - 1) / n, of n ranks.",
+      bus > 0 && point->seconds > 0 ? bus * (double)point->bytes / point->seconds / 1e9 : NAN);
   doc_whole(d, "transfers", 0, "", point->transfers);
   stages_document(d, &point->stages);
   doc_end(d);
@@ -113,7 +117,7 @@ static void comm_path_document(struct doc *d, const struct bench_path *path)
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_whole(d, "rank", 0, "", path->rank);
   doc_whole(d, "peer", DOC_NULLABLE, "null: none, or all ranks.", path->peer);
-  doc_text(d, "way", 0, "pinned, pageable, a transport, or MPI_Allreduce.", path->method);
+  doc_text(d, "way", 0, "pinned, pageable, a transport, or a collective.", path->method);
   doc_text(d, "used", 0, "What really moved the bytes.", path->used);
   halo_transport_document(d, path->peer >= 0 ? path->used : "");
   doc_text(d, "why", 0, "", path->why);
@@ -127,16 +131,17 @@ static void comm_path_document(struct doc *d, const struct bench_path *path)
            path->load);
   fit_document(d, &path->curve.fit);
   if (doc_list(d, "points", DOC_POSITIVE, "", 1)) {
-    for (int p = 0; doc_each(d, p, path->curve.n); p++) comm_point_document(d, &path->curve.points[p]);
+    for (int p = 0; doc_each(d, p, path->curve.n); p++)
+      comm_point_document(d, &path->curve.points[p], path->bus);
     doc_end(d);
   }
   doc_end(d);
 }
 
-static void comm_paths_document(struct doc *d, const char *name, const char *about,
+static void comm_paths_document(struct doc *d, const char *name, int flags, const char *about,
                                 const struct bench_path *paths, int n)
 {
-  if (!doc_list(d, name, 0, about, 1)) return;
+  if (!doc_list(d, name, flags, about, 1)) return;
   for (int p = 0; doc_each(d, p, n); p++) comm_path_document(d, doc_at(d, paths, p));
   doc_end(d);
 }
@@ -266,6 +271,27 @@ static void wire_document(struct doc *d, const struct bench *bench, int rank)
   doc_end(d);
 }
 
+static void proofs_document(struct doc *d, const struct bench *bench)
+{
+  const int most = bench->proofs_most;
+  if (!doc_list(d, "peers", DOC_OPTIONAL, "Whether devices of a host reach each other's memory.",
+                d->schema || bench->proofs))
+    return;
+  for (int e = 0; doc_each(d, e, bench->placement.ranks * most); e++) {
+    const struct peer_proof *proof = doc_at(d, bench->proofs, e);
+    if (!d->schema && proof->peer < e / most) continue;
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_whole(d, "rank", 0, "", d->schema ? 0 : e / most);
+    doc_whole(d, "peer", 0, "", proof->peer);
+    doc_enum(d, "step", 0, DOC_WORDS(peer_rung_names), "The first that failed, or \"proven\".",
+             peer_rung_names[proof->rung]);
+    doc_text(d, "why", DOC_OPTIONAL, "What failed, and what lies between the devices.",
+             proof->why[0] ? proof->why : NULL);
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
 void bench_document(struct doc *d, const struct bench *bench)
 {
   doc_frame(d, "comm-gpu/1", "comm-gpu", "Result of comm-gpu",
@@ -283,11 +309,15 @@ void bench_document(struct doc *d, const struct bench *bench)
               bench->plan.sizes_left_out);
     doc_end(d);
   }
-  comm_paths_document(d, "host", "Host and device, one rank each.", bench->host, bench->n_host);
-  comm_paths_document(d, "pairs", "Device to device.", bench->pairs, bench->n_pairs);
+  comm_paths_document(d, "host", 0, "Host and device, one rank each.", bench->host, bench->n_host);
+  comm_paths_document(d, "pairs", 0, "Device to device.", bench->pairs, bench->n_pairs);
   halo_document(d, bench);
-  comm_paths_document(d, "allreduce", "Sums over all ranks, in host memory.", &bench->reduce,
+  comm_paths_document(d, "allreduce", 0, "Sums over all ranks, in host memory.", &bench->reduce,
                       bench->n_reduce);
+  if (d->schema || bench->n_collectives)
+    comm_paths_document(d, "collectives", DOC_OPTIONAL, "All-reduce and all-to-all, in device memory.",
+                        bench->collectives, bench->n_collectives);
+  proofs_document(d, bench);
   cards_document(d, bench);
   counters_document(d, bench);
   if (!doc_list(d, "ranks", DOC_POSITIVE, "", 1)) return;

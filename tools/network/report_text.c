@@ -103,9 +103,10 @@ static int64_t size_after(const struct bench_path *paths, int n, const char *met
   return next;
 }
 
-/* One row per size, as nccl-tests prints them. \a bus: busbw over bytes per second, 0 for none. */
-static void print_sizes(const struct bench_path *paths, int n, const char *method, double bus, FILE *out)
+/* One row per size, as nccl-tests prints them. */
+static void print_sizes(const struct bench_path *paths, int n, const char *method, FILE *out)
 {
+  const double bus = paths[0].bus;
   static const char *const loads[] = {"alone", "all"}, *const directions[] = {"in", "out", "one", "both"};
   fprintf(out, "  ranks, dir.       bytes           us      GB/s%s\n", bus > 0 ? "     busbw" : "");
   for (int c = 0; c < 8; c++) {
@@ -141,7 +142,7 @@ static void comm_print_host(const struct bench *bench, FILE *out)
     static const char *const kinds[] = {"pinned", "pageable"};
     if (size_after(bench->host, bench->n_host, kinds[kind], 0) == 0) continue;
     fprintf(out, "\n  Between host and device by size, %s memory, of the slowest rank\n", kinds[kind]);
-    print_sizes(bench->host, bench->n_host, kinds[kind], 0, out);
+    print_sizes(bench->host, bench->n_host, kinds[kind], out);
   }
 }
 
@@ -207,7 +208,7 @@ static void comm_print_pairs(const struct bench *bench, FILE *out)
   int n = methods_list(bench, methods);
   for (int w = 0; w < n; w++) {
     print_matrix(bench, methods[w], out);
-    print_sizes(bench->pairs, bench->n_pairs, methods[w], 0, out);
+    print_sizes(bench->pairs, bench->n_pairs, methods[w], out);
   }
 }
 
@@ -237,15 +238,35 @@ static void print_halo(const struct bench *bench, FILE *out)
   }
 }
 
-/* ---- sums ---- */
+/* ---- collectives ---- */
 
-static void print_reduce(const struct bench *bench, FILE *out)
+static void print_collective(const struct bench_path *path, FILE *out)
 {
-  const double ranks = bench->placement.ranks;
-  if (bench->n_reduce == 0) return;
-  fprintf(out, "\n  MPI_Allreduce of doubles in host memory; busbw: 2 (n - 1) / n of the rate, n ranks\n");
-  print_sizes(&bench->reduce, 1, bench->reduce.method, 2 * (ranks - 1) / ranks, out);
-  fprintf(out, "\n");
+  if (path->curve.n == 0) return;
+  fprintf(out, "\n  %s, %s; busbw: %.3g of the rate, as nccl-tests has it\n", path->method, path->why,
+          path->bus);
+  print_sizes(path, 1, path->method, out);
+}
+
+static void print_proofs(const struct bench *bench, FILE *out)
+{
+  const int most = bench->proofs_most, all = bench->placement.ranks * most;
+  int pairs = 0;
+  if (!bench->proofs) return;
+  for (int e = 0; e < all; e++) pairs += bench->proofs[e].peer > e / most;
+  fprintf(out,
+          "\n  Peer access of %d pair%s of devices: opened, a kernel's store, 256 KiB written and read by\n"
+          "  copy engines, flags between kernels; the control went through the host\n",
+          pairs, pairs == 1 ? "" : "s");
+  for (int e = 0; e < all; e++) {
+    const struct peer_proof *proof = &bench->proofs[e];
+    if (proof->peer < e / most) continue;
+    if (proof->rung == PEER_RUNGS)
+      fprintf(out, "  ranks %d and %d: proven\n", e / most, proof->peer);
+    else
+      fprintf(out, "  FINDING    ranks %d and %d, step %s: %s\n", e / most, proof->peer,
+              peer_rung_names[proof->rung], proof->why);
+  }
 }
 
 /* ---- cards ---- */
@@ -321,7 +342,9 @@ void bench_report_text(const struct bench *bench, FILE *out)
     comm_print_pairs(bench, out);
     print_halo(bench, out);
   }
-  print_reduce(bench, out);
+  print_collective(&bench->reduce, out);
+  for (int c = 0; c < bench->n_collectives; c++) print_collective(&bench->collectives[c], out);
+  print_proofs(bench, out);
   print_wires(bench, out);
   print_cards(bench, out);
 }

@@ -95,14 +95,17 @@ static status_t bench_choose(struct bench *bench)
 
 /* ---- the whole ---- */
 
-/* Reads the cards around each part. Host copies last: predictions need the others. */
+/* Reads the cards around each part. Proofs of peers come first, since pairs heed them, and host
+ * copies last: predictions need the others. */
 static status_t parts_run(struct bench *bench)
 {
   static struct cards before, after;
   static status_t (*const run[BENCH_PARTS])(struct bench *) = {
-      bench_host_run, bench_pairs_run, bench_halo_run, bench_reduce_run, bench_wires_run};
-  for (int p = 1; p <= BENCH_PARTS; p++) {
-    const int part = p % BENCH_PARTS;
+      bench_host_run,  bench_pairs_run, bench_halo_run,       bench_reduce_run,
+      bench_wires_run, bench_peers_run, bench_collectives_run};
+  static const int order[BENCH_PARTS] = {5, 1, 2, 3, 6, 4, 0};
+  for (int p = 0; p < BENCH_PARTS; p++) {
+    const int part = order[p];
     if (!(bench->config.parts >> part & 1)) continue;
     const uint64_t sent = bench->between_hosts;
     bench->plan.uncertain = UNCERTAIN;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/** \file
+ * \brief Collectives on CUDA memory by NCCL, where its library is found. */
+#ifndef COMM_TRANSPORTS_NCCL_H
+#define COMM_TRANSPORTS_NCCL_H
+
+#include <mpi.h>
+
+#include "gpu/gpu.h"
+
+/** \brief Puts a collective into a queue: of \a n doubles, all-to-all \a n for each rank. It may
+ * wait for other ranks without a deadline. */
+typedef status_t nccl_collective(void *group, int ranks, const double *in, double *out, size_t n,
+                                 struct gpu_queue *queue);
+
+/** Usable if halo_transport_nccl is available. */
+struct nccl_collectives {
+  /** \brief Collective; ranks agree. */
+  status_t (*open)(MPI_Comm comm, struct gpu_device *device, void **group);
+  nccl_collective *call[2]; /**< all-reduce, and all-to-all */
+  void (*close)(void *group);
+};
+extern const struct nccl_collectives nccl_collectives;
+
+#endif
