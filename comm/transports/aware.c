@@ -143,14 +143,6 @@ static size_t aware_place(int message)
   return (size_t)message * TRY_FLOATS;
 }
 
-static void trial_free(struct aware_trial *t)
-{
-  free(t->values);
-  gpu_free(t->context->device, &t->recv);
-  gpu_free(t->context->device, &t->send);
-  gpu_queue_destroy(t->queue);
-}
-
 /* All that can fail on one rank alone, before any other waits for it. */
 static status_t trial_create(struct aware_trial *t)
 {
@@ -207,7 +199,10 @@ status_t aware_try(const struct halo_context *context, struct halo_reach reach[H
     if (sent != STATUS_OK) agree_abort(sent);
     status = agree_status(context->comm, aware_compare(&t, reach));
   }
-  trial_free(&t);
+  free(t.values);
+  gpu_free(context->device, &t.recv);
+  gpu_free(context->device, &t.send);
+  gpu_queue_destroy(t.queue);
   RETURN_IF_FAILED(status);
   return verdict_share(context, reach);
 }

@@ -68,11 +68,6 @@ status_t buffered_mark(struct buffered_clock *clock, enum buffered_mark mark, st
   return clock->marks ? gpu_record(clock->marks->event[mark], queue) : STATUS_OK;
 }
 
-static int on_device(int phase)
-{
-  return phase != HALO_WAIT && phase != HALO_TRANSFER;
-}
-
 status_t buffered_times(struct halo_exchange *exchange, struct halo_times *times)
 {
   struct buffered_exchange *x = (struct buffered_exchange *)exchange;
@@ -81,7 +76,7 @@ status_t buffered_times(struct halo_exchange *exchange, struct halo_times *times
   double scale =
       x->clock.timed_lately > 0 ? (double)x->clock.times.exchanges / (double)x->clock.timed_lately : 0;
   for (int p = 0; p < HALO_PHASES; p++)
-    times->seconds[p] += x->clock.times.seconds[p] * (on_device(p) ? scale : 1);
+    times->seconds[p] += x->clock.times.seconds[p] * (p != HALO_WAIT && p != HALO_TRANSFER ? scale : 1);
   for (int s = 0; s < HALO_STAGES; s++) times->stages[s] += x->clock.times.stages[s] * scale;
   times->exchanges += x->clock.times.exchanges;
   x->clock.timed_lately = 0;

@@ -94,13 +94,6 @@ static status_t field_make(struct bench_exchange *x, int f)
   return STATUS_OK;
 }
 
-static status_t exchange_content_make(struct bench_exchange *x)
-{
-  x->version++;
-  for (int f = 0; f < BENCH_FIELDS; f++) RETURN_IF_FAILED(field_make(x, f));
-  return STATUS_OK;
-}
-
 /* Names the message that a differing point came by, or says that none may write there. */
 static status_t exchange_differs(const struct bench_exchange *x, const int64_t at[3])
 {
@@ -174,12 +167,6 @@ static status_t exchange_corrupt(struct bench_exchange *x, int exchanges)
   return gpu_sync(x->queue);
 }
 
-static status_t exchange_content_check(struct bench_exchange *x, int whole)
-{
-  for (int f = 0; f < BENCH_FIELDS; f++) RETURN_IF_FAILED(field_check(x, f, whole));
-  return STATUS_OK;
-}
-
 /* ---- set-up ---- */
 
 static status_t exchange_geometry_init(struct bench_exchange *x)
@@ -210,17 +197,6 @@ static status_t exchange_memory_alloc(struct bench_exchange *x)
              : log_fail(STATUS_ENVIRONMENT, "out of host memory for fields of %zu bytes", x->bytes);
 }
 
-static status_t exchange_open(struct bench_exchange *x)
-{
-  struct halo_context context = {.comm = x->config.comm,
-                                 .device = x->config.device,
-                                 .layout = &x->layout,
-                                 .plan = &x->plan,
-                                 .fields = {x->fields[0], x->fields[1]},
-                                 .compute = x->queue};
-  return halo_route_open(x->config.transport, &context, &x->route);
-}
-
 status_t bench_exchange_open(const struct bench_exchange_config *config, struct bench_exchange **x)
 {
   status_t status = STATUS_OK;
@@ -232,7 +208,13 @@ status_t bench_exchange_open(const struct bench_exchange_config *config, struct 
   }
   if (status == STATUS_OK) status = exchange_memory_alloc(r);
   TRY(agree_status(config->comm, status), fail);
-  TRY(agree_status(config->comm, exchange_open(r)), fail);
+  const struct halo_context context = {.comm = config->comm,
+                                       .device = config->device,
+                                       .layout = &r->layout,
+                                       .plan = &r->plan,
+                                       .fields = {r->fields[0], r->fields[1]},
+                                       .compute = r->queue};
+  TRY(agree_status(config->comm, halo_route_open(config->transport, &context, &r->route)), fail);
   *x = r;
   return STATUS_OK;
 fail:
@@ -287,22 +269,18 @@ static status_t exchange_graph_prepare(struct bench_exchange *x, int n)
   return STATUS_OK;
 }
 
-static status_t batch_run(struct bench_exchange *x, int n)
-{
-  RETURN_IF_FAILED(x->graph ? gpu_graph_launch(x->graph, x->queue) : exchanges_put(x, n));
-  return halo_route_wait(x->route, x->queue);
-}
-
 status_t bench_exchange_batch(struct bench_exchange *x, int n, double *seconds)
 {
-  RETURN_IF_FAILED(exchange_content_make(x));
+  x->version++;
+  for (int f = 0; f < BENCH_FIELDS; f++) RETURN_IF_FAILED(field_make(x, f));
   RETURN_IF_FAILED(exchange_graph_prepare(x, n));
   RETURN_IF_FAILED(watch_barrier(x->config.comm, "a barrier"));
   double begin = stats_now();
-  RETURN_IF_FAILED(batch_run(x, n));
+  RETURN_IF_FAILED(x->graph ? gpu_graph_launch(x->graph, x->queue) : exchanges_put(x, n));
+  RETURN_IF_FAILED(halo_route_wait(x->route, x->queue));
   double taken = (stats_now() - begin) / n;
   if (pattern_fault) RETURN_IF_FAILED(exchange_corrupt(x, n));
-  RETURN_IF_FAILED(exchange_content_check(x, x->version == 1));
+  for (int f = 0; f < BENCH_FIELDS; f++) RETURN_IF_FAILED(field_check(x, f, x->version == 1));
   progress_tick();
   *seconds = taken;
   return STATUS_OK;

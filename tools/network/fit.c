@@ -22,17 +22,6 @@ static struct sums sums_make(const struct bench_curve *curve, double unit)
   return s;
 }
 
-static double fit_residual(const struct bench_curve *curve, double latency, double slope)
-{
-  double sum = 0;
-  for (int p = 0; p < curve->n; p++) {
-    const struct bench_point *point = &curve->points[p];
-    double off = (latency + slope * (double)point->bytes) / point->seconds - 1;
-    sum += off * off;
-  }
-  return sqrt(sum / curve->n);
-}
-
 static int can_fit(const struct bench_curve *curve, double *unit)
 {
   int64_t least = INT64_MAX, most = 0;
@@ -60,5 +49,11 @@ void bench_fit(struct bench_curve *curve)
   }
   if (!(slope > 0)) return; /* larger messages took no longer: nothing to tell */
   slope /= unit;
-  curve->fit = (struct bench_fit){curve->n, latency, 1 / slope, fit_residual(curve, latency, slope)};
+  double sum = 0;
+  for (int p = 0; p < curve->n; p++) {
+    const struct bench_point *point = &curve->points[p];
+    const double off = (latency + slope * (double)point->bytes) / point->seconds - 1;
+    sum += off * off;
+  }
+  curve->fit = (struct bench_fit){curve->n, latency, 1 / slope, sqrt(sum / curve->n)};
 }

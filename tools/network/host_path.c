@@ -69,12 +69,6 @@ static status_t host_path_differs(const struct host_path_rig *rig, enum directio
                   direction == IN ? "host to device" : "device to host", bytes, at);
 }
 
-static status_t flip(unsigned char *bytes)
-{
-  bytes[0] ^= 1;
-  return STATUS_OK;
-}
-
 /* What is to be sent gets content of its own; where it arrives stands something else. */
 static status_t host_path_content_make(struct host_path_rig *rig, enum direction direction, size_t bytes)
 {
@@ -97,14 +91,14 @@ static status_t host_path_content_check(struct host_path_rig *rig, enum directio
   size_t at;
   const int corrupt = pattern_fault && pattern_fault(transfers);
   if (direction != IN) {
-    if (corrupt) RETURN_IF_FAILED(flip(rig->host[1]));
+    if (corrupt) rig->host[1][0] ^= 1;
     at = pattern_check(rig->host[1], bytes, 2 * rig->version);
     if (at < bytes) return host_path_differs(rig, OUT, bytes, at);
   }
   if (direction == OUT) return STATUS_OK;
   RETURN_IF_FAILED(gpu_copy_out(rig->queue[1], rig->host[1], rig->device[0], 0, bytes));
   RETURN_IF_FAILED(gpu_sync(rig->queue[1]));
-  if (corrupt) RETURN_IF_FAILED(flip(rig->host[1]));
+  if (corrupt) rig->host[1][0] ^= 1;
   at = pattern_check(rig->host[1], bytes, 2 * rig->version + 1);
   return at < bytes ? host_path_differs(rig, IN, bytes, at) : STATUS_OK;
 }
@@ -190,16 +184,12 @@ static status_t host_path_part_measure(struct bench *bench, struct host_path_rig
   return STATUS_OK;
 }
 
-static status_t host_ranks_most(const struct placement *p, int *most)
-{
-  return watch_allreduce(p->comm, &p->host_ranks, most, 1, MPI_INT, MPI_MAX, "ranks of a host");
-}
-
 static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)
 {
   struct host_path_rig rig;
   int most;
-  RETURN_IF_FAILED(host_ranks_most(&bench->placement, &most));
+  RETURN_IF_FAILED(watch_allreduce(bench->placement.comm, &bench->placement.host_ranks, &most, 1, MPI_INT,
+                                   MPI_MAX, "ranks of a host"));
   status_t status = STATUS_OK;
   rig = (struct host_path_rig){.bench = bench, .kind = kind};
   if (!bench->plan.counting)

@@ -141,14 +141,6 @@ struct round {
   int all_sizes;
 };
 
-static status_t round_collect(struct bench *bench, const struct round *round, const struct bench_path *path)
-{
-  for (int r = 0; r < bench->placement.ranks; r++)
-    if (round->partner[r] > r)
-      RETURN_IF_FAILED(bench_path_collect(bench, r, path, &bench->pairs, &bench->n_pairs));
-  return STATUS_OK;
-}
-
 static status_t pairs_round_run(struct bench *bench, const struct halo_transport *transport,
                                 const struct round *round)
 {
@@ -174,7 +166,10 @@ static status_t pairs_round_run(struct bench *bench, const struct halo_transport
   if (pair.comm != MPI_COMM_NULL) MPI_Comm_free(&pair.comm);
   RETURN_IF_FAILED(bench_rest(bench, peer >= 0));
   RETURN_IF_FAILED(agree_status(p->comm, status));
-  return round_collect(bench, round, &path);
+  for (int r = 0; r < p->ranks; r++)
+    if (round->partner[r] > r)
+      RETURN_IF_FAILED(bench_path_collect(bench, r, &path, &bench->pairs, &bench->n_pairs));
+  return STATUS_OK;
 }
 
 /* A pair has its curve drawn when it is the first of its kind: on one host, or between two. */
@@ -283,12 +278,6 @@ static status_t halo_used(struct bench *bench, const struct bench_exchange *x,
   return STATUS_OK;
 }
 
-static void phases_take(const struct halo_times *times, struct bench_halo *halo)
-{
-  for (int p = 0; p < HALO_PHASES && times->exchanges > 0; p++)
-    halo->phases[p] = times->seconds[p] / (double)times->exchanges;
-}
-
 static status_t halo_measure(struct bench *bench, const struct halo_transport *transport,
                              struct bench_halo *halo)
 {
@@ -309,7 +298,8 @@ static status_t halo_measure(struct bench *bench, const struct halo_transport *t
   if (status == STATUS_OK) status = halo_used(bench, x, transport, halo);
   if (status == STATUS_OK)
     status = samples_take(bench, x, comm, halo->bytes, &halo->point, &times, &exchanges);
-  if (status == STATUS_OK) phases_take(&times, halo);
+  for (int p = 0; p < HALO_PHASES && status == STATUS_OK && times.exchanges > 0; p++)
+    halo->phases[p] = times.seconds[p] / (double)times.exchanges;
   if (status == STATUS_OK) traffic_count(bench, &x->plan, world, exchanges);
   bench_exchange_close(x);
   return status;

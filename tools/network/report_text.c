@@ -72,19 +72,16 @@ struct column {
   const char *method, *load, *direction;
 };
 
-static int in_column(const struct bench_path *path, const struct column *c)
-{
-  return strcmp(path->method, c->method) == 0 && strcmp(path->load, c->load) == 0 &&
-         strcmp(path->direction, c->direction) == 0;
-}
-
 /* Of the paths of a column, the slowest point of a size; NULL: none. */
 static const struct bench_point *slowest(const struct bench_path *paths, int n, const struct column *column,
                                          int64_t bytes)
 {
   const struct bench_point *found = NULL;
   for (int p = 0; p < n; p++)
-    for (int i = 0; i < paths[p].curve.n && in_column(&paths[p], column); i++) {
+    for (int i = 0;
+         i < paths[p].curve.n && strcmp(paths[p].method, column->method) == 0 &&
+         strcmp(paths[p].load, column->load) == 0 && strcmp(paths[p].direction, column->direction) == 0;
+         i++) {
       const struct bench_point *point = &paths[p].curve.points[i];
       if (point->bytes == bytes && (!found || point->seconds > found->seconds)) found = point;
     }

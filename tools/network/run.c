@@ -39,13 +39,6 @@ static status_t bench_ranks_gather(struct bench *bench)
   return watch_allgather(p->comm, &mine, bench->ranks, sizeof mine, "where the ranks are");
 }
 
-static status_t bench_place(struct bench *bench)
-{
-  const struct bench_config *c = &bench->config;
-  RETURN_IF_FAILED(rank_place(&bench->placement, c->backend, c->device, c->binding, 0, &bench->device));
-  return bench_ranks_gather(bench);
-}
-
 static status_t transport_check(const struct bench *bench)
 {
   char reason[GPU_TEXT_MAX] = "";
@@ -86,11 +79,13 @@ static status_t grid_choose(struct bench *bench)
 
 static status_t bench_choose(struct bench *bench)
 {
+  const struct bench_config *c = &bench->config;
+  RETURN_IF_FAILED(rank_place(&bench->placement, c->backend, c->device, c->binding, 0, &bench->device));
+  RETURN_IF_FAILED(bench_ranks_gather(bench));
   MPI_Comm comm = bench->placement.comm;
-  RETURN_IF_FAILED(bench_place(bench));
   RETURN_IF_FAILED(agree_status(comm, transport_check(bench)));
   RETURN_IF_FAILED(agree_status(comm, bench_sizes_choose(bench)));
-  return bench->config.parts & BENCH_HALO ? agree_status(comm, grid_choose(bench)) : STATUS_OK;
+  return c->parts & BENCH_HALO ? agree_status(comm, grid_choose(bench)) : STATUS_OK;
 }
 
 /* ---- the whole ---- */
@@ -134,13 +129,6 @@ static status_t plan_run(struct bench *bench, double begin)
   return parts_run(bench);
 }
 
-static status_t transfers_sum(struct bench *bench)
-{
-  int64_t mine = bench->transfers;
-  return watch_allreduce(bench->placement.comm, &mine, &bench->transfers, 1, MPI_INT64_T, MPI_SUM,
-                         "transfers");
-}
-
 static void point_blank(struct bench_point *p)
 {
   p->seconds = p->best = p->noise = NAN;
@@ -181,7 +169,9 @@ status_t bench_run(struct bench *bench)
   cards_read(bench->placement.info.pci, &after);
   bench->seconds = stats_now() - begin;
   times_blank(bench);
-  RETURN_IF_FAILED(transfers_sum(bench));
+  const int64_t mine = bench->transfers;
+  RETURN_IF_FAILED(
+      watch_allreduce(bench->placement.comm, &mine, &bench->transfers, 1, MPI_INT64_T, MPI_SUM, "transfers"));
   return cards_compare(bench->placement.comm, &before, &after, bench->placement.host_first,
                        bench->between_hosts, &bench->cards);
 }
