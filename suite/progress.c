@@ -71,7 +71,7 @@ static void time_text(double now, char text[TEXT_MAX])
   const double past = now - p.began;
   text[0] = '\0';
   if (p.wanted > 0)
-    snprintf(text, TEXT_MAX, past > 1.05 * p.wanted ? ", %.*f s, planned %.*f s" : ", %.*f of %.*f s",
+    snprintf(text, TEXT_MAX, past > 1.05 * p.wanted ? ", %.*f s (%.*f planned)" : ", %.*f of %.*f s",
              p.wanted < 10, past, p.wanted < 10, p.wanted);
   else if (past >= SHOWN_SECONDS)
     snprintf(text, TEXT_MAX, ", for %.0f s", past);

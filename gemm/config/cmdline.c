@@ -128,9 +128,9 @@ static const struct option_spec options[] = {
      "a block of the vendor's library follows. Longer blocks show what a GPU sustains at its power limit "
      "(default: 0.005s on a GPU, 0.05s on a CPU)."},
     {"verify", 0, RUN, OPTION_CHOICE(verify, "auto|full|off"),
-     "Compare the result with a product in float64. auto: of matrices above about 1290x1290x1290, compare "
-     "some rows and columns, and check the others by products with random vectors. full: compare every "
-     "element. off: do not verify (default: auto).",
+     "Compare the result with a product in float64. full: compare every element. auto: the same, "
+     "but above about 1290x1290x1290 compare some rows and columns, and check the others by products with "
+     "random vectors. off: do not verify (default: auto).",
      .group = "Result"},
     {"accept", 0, RUN, OPTION_FLAG(accept),
      "Exit with status 4, instead of a warning, if the vendor's library gives a wrong result: that points "

@@ -81,7 +81,7 @@ static const struct option_spec options[] = {
      "Add at least FLOATS unused elements to each row in memory, and round its length up to a multiple of "
      "32 (default: 0)."},
     {"array-pad", 0, RUN, OPTION_INT(array_pad, 0, 1 << 20, "BYTES"),
-     "Start the n-th array of coefficients n times BYTES into its memory, so that the arrays differ in the "
+     "Shift the n-th array of coefficients by n times BYTES in its memory, so that the arrays differ in the "
      "low bits of their addresses. BYTES is a multiple of 256, or of 512 with OpenCL. Kernels that "
      "interleave coefficients ignore it (default: 0)."},
     {DEVICE_OPTION_BIND(RUN)},
@@ -103,7 +103,7 @@ static const struct option_spec options[] = {
     {"soak", 0, RUN, OPTION_TIME(soak, 0.01, 1e8, "DURATION"),
      "Run a burn-in for this long: 90 (seconds), 15m, 8h or 2d; standard and dense data alternate. Check "
      "every bit of the result after each pass over memory (one sweep or several) and of the coefficients "
-     "after each block. Skip the timing of kernels and transports.",
+     "after each block. Skip the trials that choose kernel and transport.",
      .given = OPTION_GIVEN(soak_given)},
     {"soak-log", 0, SOAK, OPTION_OUTPUT(soak_log, "FILE"),
      "Append one JSON line per block to FILE, flushed to disk before the next block begins."},
@@ -121,8 +121,9 @@ static const struct option_spec options[] = {
      .group = "Result"},
     {"accept", 0, PLAIN | SOAK, OPTION_INPUT(accept, "POLICY"),
      "Judge the run by the limits of a policy: default (if none is named), h100, h200, or a JSON file "
-     "(doc/how-to/acceptance.md). Skip the timing of kernels and transports; without --size and --fill, use "
-     "--weak. Exit status 5: a limit was not met. 3: too noisy, or the result could not be verified. 2: "
+     "(doc/how-to/acceptance.md). Skip the trials that choose kernel and transport; without --size and "
+     "--fill, use --weak. Exit status 5: a limit was not met. 3: too noisy, or the result could not be "
+     "verified. 2: "
      "--verify off was given, or no limit could be checked.",
      .missing = "default"},
     {"reference", 0, PLAIN | SOAK, OPTION_INPUT(reference, "FILE"),

@@ -120,7 +120,7 @@ def set_up(run, shared):
 
     def line(alike):
         first = alike[0]
-        example = f"every host fails this check, for example {first['hosts'][0]}: "
+        example = f"all hosts fail this, for example {first['hosts'][0]}: "
         hosts = fold({name for one in alike for name in one["hosts"]})
         return f"{hosts}: {example if len(alike) > 1 else ''}{first['why']}"
 

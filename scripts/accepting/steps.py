@@ -513,10 +513,17 @@ def reason(document):
     failed = [check for check in checks_of(document) if check["outcome"] in ("fail", "noisy")]
     return "; ".join(
         f"{title(check)}{':' if is_flag(check) else ' ='} {shown(check, 'value')}, "
-        f"{'required:' if is_flag(check) else 'limit'} {shown(check, 'limit')}"
+        f"required{side(check)} {shown(check, 'limit')}"
         f"{' (' + check['why'] + ')' if check['why'] else ''}"
         for check in failed
     )
+
+
+def side(check):
+    """Whether the limit is a least or a largest value: a margin is positive if it is kept."""
+    if is_flag(check) or check["margin"] is None:
+        return ":"
+    return " >=" if check["margin"] * (check["value"] - check["limit"]) >= 0 else " <="
 
 
 def is_flag(check):

@@ -422,7 +422,7 @@ progress() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
   export CLOCK_MACHINE="sweep=10000"
   clocked 1 himeno-gpu -b null -s XS --block 10 -t 20
   progress "verifying, for 6 s" "timing, 6 of 20 s" "timing, 11 of 20 s, 1 block, 0.0034 GFLOPS" \
-    "timing, 17 of 20 s, 2 blocks, 0.0034 GFLOPS" "timing, 22 s, planned 20 s, 3 blocks, 0.0034 GFLOPS"
+    "timing, 17 of 20 s, 2 blocks, 0.0034 GFLOPS" "timing, 22 s (20 planned), 3 blocks, 0.0034 GFLOPS"
   clocked 2 himeno-gpu -b null -s 34x35x66 --data dense -p 2x1x1 -x staged -n 24
   grep -qx " *computing the reference result, 13 sweeps on the CPUs, for [0-9]* s" <<<"$stderr"
   grep -qx "  verifying, for [0-9]* s" <<<"$stderr"
@@ -449,17 +449,17 @@ import os, pty, sys
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(sys.argv[1], sys.argv[1:])
-said = b""
+printed = b""
 try:
     while more := os.read(terminal, 4096):
-        one_error += more
+        printed += more
 except OSError:
     pass
 os.waitpid(pid, 0)
-print("\n".join(part.rstrip(" ") for part in said.decode().replace("\r\n", "\n").split("\r")))
+print("\n".join(part.rstrip(" ") for part in printed.decode().replace("\r\n", "\n").split("\r")))
 PY
   CLOCK_MACHINE="sweep=10000" run "$PYTHON" terminal.py "$top_builddir/tests/clock/himeno-gpu" -b null -s XS --block 10 -t 10 --tune
-  [[ $output == *"  finding devices"*"  verifying, for 6 s"*"  timing, 0 of 10 s"*"  timing, 11 s, planned 10 s, 1 block, 0.0034 GFLOPS"* ]]
+  [[ $output == *"  finding devices"*"  verifying, for 6 s"*"  timing, 0 of 10 s"*"  timing, 11 s (10 planned), 1 block, 0.0034 GFLOPS"* ]]
   # before the warning and the report the line was emptied
   [ "$(grep -B1 '^himeno-gpu: warning: --tune: ignored' <<<"$output" | head -n 1)" = "" ]
   [ "$(grep -B1 '^himeno-gpu [0-9]' <<<"$output" | head -n 1)" = "" ]

@@ -62,7 +62,7 @@ static const struct option_spec options[] = {
      .group = "What"},
     {"transport", 'x', BENCH_PAIRS | BENCH_HALO,
      OPTION_CUSTOM(transport, comm_parse_transport, "all|TRANSPORT"),
-     "Measure pairs and halo only by this transport; see --list (default: all)."},
+     "Use only this transport for parts pairs and halo; see --list (default: all)."},
     {"min", 0, BENCH_HOST | BENCH_PAIRS, OPTION_CUSTOM(min_bytes, parse_bytes, "BYTES"),
      "Set the smallest transfer in bytes, such as 4K (default: 8)."},
     {"max", 0, BENCH_ALL & ~(BENCH_HALO | BENCH_PEERS), OPTION_CUSTOM(max_bytes, parse_bytes, "BYTES"),
@@ -72,8 +72,8 @@ static const struct option_spec options[] = {
     {"step", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE | BENCH_COLLECTIVES, OPTION_INT(step, 2, 1024, "N"),
      "Set the factor between successive transfer sizes (default: 4)."},
     {"samples", 0, BENCH_ALL, OPTION_INT(samples, 1, BENCH_SAMPLES_MAX, "N"),
-     "Measure each size N times and report the median; within --time more often if noisy, at least three "
-     "times if time is short (default: 7)."},
+     "Measure each size N times and report the median: more often if it is noisy and --time allows, and "
+     "at least three times if --time is short (default: 7)."},
     {"time", 't', BENCH_ALL, OPTION_TIME(seconds, 0, 1e7, "DURATION"),
      "Share this time among the parts, and leave out sizes that would exceed it; 0: every size, --samples "
      "times each, however long it takes (default: 30s, with more than 8 ranks 1m).",
