@@ -16,7 +16,6 @@
 
 #define CACHES_MIN    4   /* arrays of a device over its cache */
 #define POWER_LIMITED 0.9 /* of the power limit, as in suite/worth.h */
-#define WIRES_MIN     4   /* with fewer there is no usual card */
 
 /* ---- of the whole run ---- */
 
@@ -113,33 +112,6 @@ static double devices_per_host(const struct judge_run *run, struct check *check)
     check->rank = r;
   }
   return run->n_ranks > 0 ? round(least) : NAN;
-}
-
-/* How far the slowest card is below the median of all, alone or all at once. Either end of its wire
- * may be the cause. */
-static double wire_spread(const struct judge_run *run, struct check *check)
-{
-  static const char *const shares[] = {"wire.out", "wire.out_all"};
-  double worst = NAN, *known = calloc((size_t)run->n_ranks + 1, sizeof *known);
-  for (int s = 0, n = 0; known && s < 2; s++, n = 0) {
-    for (int r = 0; r < run->n_ranks; r++) {
-      const double share = view_number(run->ranks[r].row, shares[s]);
-      if (!isnan(share)) known[n++] = share;
-    }
-    const double median = stats_summarise(known, (size_t)n).median;
-    for (int r = 0; r < run->n_ranks && n >= WIRES_MIN; r++) {
-      const double below = 1 - view_number(run->ranks[r].row, shares[s]) / median;
-      if (isnan(below) || below <= worst) continue;
-      worst = below;
-      check->rank = r;
-    }
-  }
-  free(known);
-  if (check->rank >= 0)
-    snprintf(check->why, sizeof check->why, "%s to rank %.0f's card",
-             view_text(run->ranks[check->rank].row, "wire.card"),
-             view_number(run->ranks[check->rank].row, "wire.peer"));
-  return worst;
 }
 
 /* ---- of a rank ---- */
@@ -265,6 +237,10 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
          LEAST, .path = "wire.share"),
     RUN("wire_spread_max", NUMBER, "spread of wires", "1 - rate / median of slowest network card", "", WIRES,
         MOST, 2, wire_spread),
+    RUN("fabric_contention_max", NUMBER, "contention of fabric", "slowest pair of hosts: alone / all at once",
+        "", WIRES, MOST, 2, fabric_contention),
+    RUN("fabric_spread_max", NUMBER, "spread of hosts", "1 - rate / median of slowest host, alone", "", WIRES,
+        MOST, 3, fabric_spread),
     {.key = "rate_of_installation_min", .values = CHECK_SHARE}, /* by drift_check() */
     {.key = "unknown_fails", .values = CHECK_FLAG},
     {.key = "unverified_passes", .values = CHECK_FLAG},

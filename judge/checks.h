@@ -8,7 +8,7 @@
 #include <jansson.h>
 
 /** Keys of a policy. */
-#define CHECK_KINDS 43
+#define CHECK_KINDS 45
 
 #define CHECKS_MAX    (CHECK_KINDS + 2) /* and two of the comparison with an earlier document */
 #define CHECK_WHY_MAX 200

@@ -84,4 +84,10 @@ const char *suspect_slowdown(const struct judge_run *run, const struct slowdown 
 /** \brief The field `meanwhile`: what the device reported in a slowdown and outside of it. */
 void suspect_concurrent_document(struct doc *d, const struct judge_run *run, const struct slowdown *slowdown);
 
+/** \brief Of comm-gpu's streams between hosts: the greatest contention of a pair of hosts, the
+ * distance of the slowest host, and that of the slowest card. */
+double fabric_contention(const struct judge_run *run, struct check *check);
+double fabric_spread(const struct judge_run *run, struct check *check);
+double wire_spread(const struct judge_run *run, struct check *check);
+
 #endif

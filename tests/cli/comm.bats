@@ -121,12 +121,13 @@ expect_error() {
   one_error "$pattern" comm-gpu:
 }
 
-@test "wires without a second host, and with another part" {
+@test "wires and fabric without a second host, and wires with another part" {
   "$top_srcdir"/tests/topo/unfold-sysfs "$top_srcdir"/tests/topo/four-gpus-two-cards.sysfs sysfs
   HIMENO_SYSFS=$PWD/sysfs expect_error 2 '--parts wires: needs two hosts with the same number of ranks' --parts wires
+  expect_error 2 '--parts fabric: needs hosts with the same number of ranks' --parts fabric
   expect_error 2 '--parts wires: no other part, since each rank is bound to one network card' --parts wires,host
 }
-@test "an unknown part" { expect_error 2 '--parts host,tail: must be host, pairs, halo, allreduce, wires, peers or collectives' --parts host,tail; }
+@test "an unknown part" { expect_error 2 '--parts host,tail: must be host, pairs, halo, allreduce, wires, peers, collectives or fabric' --parts host,tail; }
 @test "an unknown transport" { expect_error 2 '--transport pigeon: there is no such transport' -x pigeon; }
 @test "a size that is no multiple of 8, or none at all" {
   expect_error 2 '--min 12: must be 8 to 4G' --min 12

@@ -117,6 +117,28 @@ END
   [ "$(json "$json" '[d["ranks"][2]["wire"]["share"], d["ranks"][2]["wire"]["carried"] < 0.1]')" = "[None, True]" ]
 }
 
+# fabric: comm-gpu's streams between three hosts, judged; prints the failing checks.
+fabric() {
+  OMPI_MCA_mpi_yield_when_idle=1 over 3 "$top_builddir/comm-gpu" -b cpu --parts fabric --max 64K -t 12 --json "$json" >/dev/null
+  run "$top_builddir/himeno-judge" --policy "$BATS_TEST_TMPDIR/policy" "$json"
+}
+
+@test "the fabric under load: a host that is slow alone is named; where all share a wire, the fabric is, and no host" {
+  echo '{"fabric_contention_max": 1.5, "fabric_spread_max": 0.25}' >"$BATS_TEST_TMPDIR/policy"
+  for host in a b c; do network rate "$NETWORK" $host 40mbit || skip "the kernel cannot limit rates"; done
+  network rate "$NETWORK" c 20mbit
+  fabric
+  [[ $status = 5 && $output == *"rank 2 on $NETWORK-c"* && $output != *"FAIL:"*"the fabric"* ]] || { echo "$output"; return 1; }
+  network rate "$NETWORK" c 40mbit
+  network share "$NETWORK" 40mbit || skip "the kernel cannot redirect"
+  fabric
+  for host in a b c; do
+    tc -n "$NETWORK-relay" qdisc del dev "to-$host" ingress
+    network rate "$NETWORK" $host 10gbit
+  done
+  [[ $status = 5 && $output == *"FAIL:"*"the fabric: rank "* && $output != *"rank "[012]" on $NETWORK"* ]]
+}
+
 @test "a rank stopped that is alone on its host, while each measures for itself: exit 6, and its name" {
   over 3 "$top_builddir/comm-gpu" -b cpu --parts host --samples 100 --max 64K --timeout 2 --json "$json" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
   local job=$! code=0 begin pid stopped=""

@@ -366,6 +366,47 @@ static void many_ranks_are_judged_the_same_live_and_stored(void **state)
   }
 }
 
+/* Four hosts, each with streams from the three others at 40 Gbit/s. */
+static json_t *run_with_fabric(void)
+{
+  const double steady[] = {1, 1, 1};
+  json_t *run = whole_run(steady, 3, 4);
+  char path[40];
+  for (int r = 0; r < 4; r++) {
+    snprintf(path, sizeof path, "ranks.%d.host_first", r);
+    put(run, path, json_integer(r));
+    snprintf(path, sizeof path, "ranks.%d.fabric", r);
+    put(run, path, json_array());
+    for (int s = 1; s < 4; s++)
+      json_array_append_new(
+          (json_t *)view_at(run, path),
+          json_pack("{si, si, sf, sf}", "shift", s, "from", (r + 4 - s) % 4, "alone", 40.0, "all", 40.0));
+  }
+  return run;
+}
+
+static void of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone(void **state)
+{
+  static const char policy[] = "{\"fabric_contention_max\": 1.4}", spread[] = "{\"fabric_spread_max\": 0.1}";
+  (void)state;
+  json_t *run = run_with_fabric();
+  assert_true(checked(run, policy).value == 1 && checked(run, spread).value == 0);
+  put(run, "ranks.1.fabric.2.all", json_real(25)); /* from rank 2, one of three shifts */
+  struct check check = checked(run, policy);
+  assert_true(check.outcome == CHECK_FAIL && check.rank == -1 && fabs(check.value - 1.6) < 1e-9);
+  assert_string_equal(check.why, "the fabric: rank 2 to rank 1, 3 hosts further");
+  assert_true(checked(run, spread).value == 0);
+  put(run, "ranks.1.fabric.0.alone", json_real(20)); /* a host with other fast pairs is not slow */
+  assert_true(checked(run, spread).value == 0);
+  const char *const out[] = {"ranks.0.fabric.0.alone", "ranks.1.fabric.1.alone", "ranks.2.fabric.2.alone"};
+  for (int r = 0; r < 3; r++) put(run, out[r], json_real(30)); /* all that n3 sends */
+  check = checked(run, spread);
+  assert_true(check.outcome == CHECK_FAIL && check.rank == 3 && fabs(check.value - 0.25) < 1e-9);
+  put(run, "ranks.1.fabric.2.all", json_null());
+  assert_true(checked(run, policy).value == 1);
+  json_decref(run);
+}
+
 /* Eight cards at 0.96 of their ports' rate, and that of rank 2 otherwise. */
 static json_t *run_with_wires(const char *share, double value)
 {
@@ -426,6 +467,7 @@ int main(void)
       cmocka_unit_test(the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement),
       cmocka_unit_test(many_ranks_are_judged_the_same_live_and_stored),
       cmocka_unit_test(a_slow_card_is_held_against_its_port_and_against_the_others),
+      cmocka_unit_test(of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

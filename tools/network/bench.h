@@ -27,11 +27,12 @@ enum bench_part {
   BENCH_REDUCE = 8,
   BENCH_WIRES = 16,
   BENCH_PEERS = 32,
-  BENCH_COLLECTIVES = 64
+  BENCH_COLLECTIVES = 64,
+  BENCH_FABRIC = 128
 };
-#define BENCH_PARTS    7
+#define BENCH_PARTS    8
 #define BENCH_STANDARD 15 /* the parts of a run without --parts */
-#define BENCH_ALL      127
+#define BENCH_ALL      255
 
 struct bench_config {
   int parts;                              /**< enum bench_part, or-ed */
@@ -133,6 +134,13 @@ struct bench_wire {
   int peer;          /**< the rank at the wire's other end */
 };
 
+/** Streams to a rank from the same place on another host, Gbit/s; NAN: uncertain. */
+struct bench_flow {
+  int shift, from, to; /**< hosts from the sender to the receiver; ranks */
+  double alone, all;   /**< while one host sends, and while all do */
+};
+#define BENCH_SHIFTS 8 /**< at most */
+
 /** What the network cards and TCP carried during a part. */
 struct bench_counters {
   const char *part;
@@ -152,7 +160,9 @@ struct bench {
   /* on rank 0: */
   int n_host, n_pairs, n_halo, n_reduce, n_collectives, n_counters;
   struct bench_path *host, *pairs, reduce, collectives[2];
-  struct bench_wire *wire;         /**< of each rank; NULL without the part */
+  struct bench_wire *wire; /**< of each rank; NULL without the part */
+  int n_flows;
+  struct bench_flow *flows;        /**< of each shift, in the order of the receiving ranks */
   const struct peer_proof *proofs; /**< \a proofs_most per rank; NULL without the part */
   int proofs_most;
   struct bench_counters counters[BENCH_PARTS];
@@ -174,6 +184,7 @@ status_t bench_reduce_run(struct bench *bench);
 status_t bench_wires_run(struct bench *bench);
 status_t bench_peers_run(struct bench *bench);
 status_t bench_collectives_run(struct bench *bench);
+status_t bench_fabric_run(struct bench *bench);
 
 /** \brief Before MPI_Init: binds this rank to the network card of its number on the host, by the
  * variables that MPI libraries read. Cards count that are up, with at least half the rate of the

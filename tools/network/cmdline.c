@@ -15,8 +15,8 @@
 #define MOST_BYTES ((uint64_t)1 << 32)
 #define WORD_BYTES 8
 
-const char *const bench_part_names[BENCH_PARTS] = {"host",  "pairs", "halo",       "allreduce",
-                                                   "wires", "peers", "collectives"};
+const char *const bench_part_names[BENCH_PARTS] = {"host",  "pairs", "halo",        "allreduce",
+                                                   "wires", "peers", "collectives", "fabric"};
 
 static status_t parse_bytes(const char *option, const char *text, void *field)
 {
@@ -38,7 +38,8 @@ static status_t parse_parts(const char *option, const char *text, void *field)
     while (p < BENCH_PARTS && strcmp(bench_part_names[p], word) != 0) p++;
     if (p == BENCH_PARTS)
       return log_fail(STATUS_USAGE,
-                      "%s %s: must be host, pairs, halo, allreduce, wires, peers or collectives, or several "
+                      "%s %s: must be host, pairs, halo, allreduce, wires, peers, collectives or "
+                      "fabric, or several "
                       "separated by commas",
                       option, text);
     *chosen |= 1 << p;
@@ -58,7 +59,8 @@ static const struct option_spec options[] = {
      "Measure these parts: host (copies to and from each device), pairs (of devices), halo (exchange), "
      "allreduce, wires (each network card between two hosts; binds each rank to a card, so alone), peers "
      "(proves that devices of a host reach each other's memory), collectives (in device memory, on GPUs by "
-     "NCCL); separated by commas (default: host,pairs,halo,allreduce).",
+     "NCCL), fabric (between hosts, one at a time and all at once); separated by commas (default: "
+     "host,pairs,halo,allreduce).",
      .group = "What"},
     {"transport", 'x', BENCH_PAIRS | BENCH_HALO,
      OPTION_CUSTOM(transport, comm_parse_transport, "all|TRANSPORT"),

@@ -292,6 +292,23 @@ static void proofs_document(struct doc *d, const struct bench *bench)
   doc_end(d);
 }
 
+static void flows_document(struct doc *d, const struct bench *bench, int rank)
+{
+  const int ranks = bench->placement.ranks;
+  if (!doc_list(d, "fabric", DOC_OPTIONAL, "Streams to this rank from other hosts.", bench->n_flows > 0))
+    return;
+  for (int f = rank; doc_each(d, f, bench->n_flows); f += d->schema ? 1 : ranks) {
+    const struct bench_flow *flow = doc_at(d, bench->flows, f);
+    if (!doc_object(d, NULL, 0, "", 1)) continue;
+    doc_whole(d, "shift", DOC_POSITIVE, "Hosts from the sender's to this one.", flow->shift);
+    doc_whole(d, "from", 0, "The sender.", flow->from);
+    doc_real(d, "alone", DOC_NULLABLE, "Gbit/s", "While one host sends; null: uncertain.", flow->alone);
+    doc_real(d, "all", DOC_NULLABLE, "Gbit/s", "While each host sends.", flow->all);
+    doc_end(d);
+  }
+  doc_end(d);
+}
+
 void bench_document(struct doc *d, const struct bench *bench)
 {
   doc_frame(d, "comm-gpu/1", "comm-gpu", "Result of comm-gpu",
@@ -325,6 +342,7 @@ void bench_document(struct doc *d, const struct bench *bench)
     if (!doc_object(d, NULL, 0, "", 1)) continue;
     rank_row_document(d, doc_at(d, bench->ranks, r), r, 0);
     wire_document(d, bench, r);
+    flows_document(d, bench, r);
     doc_end(d);
   }
   doc_end(d);

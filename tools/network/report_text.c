@@ -289,6 +289,24 @@ static void print_wires(const struct bench *bench, FILE *out)
   }
 }
 
+static void print_flows(const struct bench *bench, FILE *out)
+{
+  char text[16];
+  if (bench->n_flows > 0)
+    fprintf(out, "\n  Fabric: streams between hosts, Gbit/s; alone: one host sends, all: each host does\n"
+                 "  shift  from rank  to rank   alone      all  contention\n");
+  for (int f = 0; f < bench->n_flows; f++) {
+    const struct bench_flow *flow = &bench->flows[f];
+    const double values[] = {flow->alone, flow->all, flow->alone / flow->all};
+    fprintf(out, "  %5d %10d %8d", flow->shift, flow->from, flow->to);
+    for (int v = 0; v < 3; v++) {
+      snprintf(text, sizeof text, isnan(values[v]) ? "-" : "%.4g", values[v]);
+      fprintf(out, " %*s", (int[]){7, 8, 11}[v], text);
+    }
+    fprintf(out, "\n");
+  }
+}
+
 static void print_near(const struct cards_table *table, int row, FILE *out)
 {
   const char *gap = "; ";
@@ -343,6 +361,7 @@ void bench_report_text(const struct bench *bench, FILE *out)
   for (int c = 0; c < bench->n_collectives; c++) print_collective(&bench->collectives[c], out);
   print_proofs(bench, out);
   print_wires(bench, out);
+  print_flows(bench, out);
   print_cards(bench, out);
 }
 

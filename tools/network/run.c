@@ -96,9 +96,9 @@ static status_t parts_run(struct bench *bench)
 {
   static struct cards before, after;
   static status_t (*const run[BENCH_PARTS])(struct bench *) = {
-      bench_host_run,  bench_pairs_run, bench_halo_run,       bench_reduce_run,
-      bench_wires_run, bench_peers_run, bench_collectives_run};
-  static const int order[BENCH_PARTS] = {5, 1, 2, 3, 6, 4, 0};
+      bench_host_run,  bench_pairs_run, bench_halo_run,        bench_reduce_run,
+      bench_wires_run, bench_peers_run, bench_collectives_run, bench_fabric_run};
+  static const int order[BENCH_PARTS] = {5, 1, 2, 3, 6, 4, 7, 0};
   for (int p = 0; p < BENCH_PARTS; p++) {
     const int part = order[p];
     if (!(bench->config.parts >> part & 1)) continue;
@@ -185,4 +185,5 @@ void bench_close(struct bench *bench)
   free(bench->host);
   free(bench->pairs);
   free(bench->wire);
+  free(bench->flows);
 }

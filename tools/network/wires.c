@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Network cards against their wires: streams of messages between two hosts, from host memory. */
+/* Network cards against their wires, and the fabric under load: streams of messages between hosts,
+ * from host memory. */
 #include <glob.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,10 +17,12 @@
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
-#define MESSAGES       8    /* of a stream, all on their way at once */
-#define STREAM_SECONDS 0.25 /* less, if there is not the time for STREAMS of them */
-#define STREAMS        16
-#define UNCERTAIN      0.005 /* of a stream's median */
+#define MESSAGES         8    /* of a stream, all on their way at once */
+#define STREAM_SECONDS   0.25 /* less, if there is not the time for STREAMS of them */
+#define STREAMS          16
+#define UNCERTAIN        0.005 /* of a stream's median */
+#define FABRIC_BYTES     (4 << 20)
+#define FABRIC_UNCERTAIN 0.1 /* contention is no matter of per cent */
 
 /* ---- binding ---- */
 
@@ -84,6 +87,7 @@ struct stream {
   int to, from;        /* world ranks, -1 for none */
   size_t bytes, n_own; /* of a message; samples */
   uint64_t version;    /* of the content */
+  double uncertain;    /* standard error from which on a rate is */
   unsigned char *out, *in;
   double own[BENCH_SAMPLES_MAX];
 };
@@ -138,7 +142,7 @@ static size_t message_bytes(const struct bench *bench)
 }
 
 /* Each rank has a time of its own: others' streams may take longer. */
-static status_t streams_measure(struct stream *s, int all)
+static status_t streams_measure(struct stream *s, double *gbps_in, double *carried)
 {
   static struct cards before, after;
   struct bench_point point;
@@ -152,39 +156,41 @@ static status_t streams_measure(struct stream *s, int all)
   cards_read("", &after);
   const struct stats_summary own = stats_summarise(s->own, s->n_own);
   const struct card *was = cards_find(&before, bound.card), *is = cards_find(&after, bound.card);
-  if (s->from >= 0 && stats_noise(&own) <= BENCH_UNCERTAIN * sqrt((double)own.n))
-    bound.gbps_in[all] = 8e-9 * MESSAGES * (double)s->bytes / own.median;
-  if (s->to >= 0 && !all && was && is)
-    bound.carried = (double)(is->sent - was->sent) / (double)(s->bench->between_hosts - sent);
+  if (s->from >= 0 && stats_noise(&own) <= s->uncertain * sqrt((double)own.n))
+    *gbps_in = 8e-9 * MESSAGES * (double)s->bytes / own.median;
+  if (s->to >= 0 && carried && was && is)
+    *carried = (double)(is->sent - was->sent) / (double)(s->bench->between_hosts - sent);
   return STATUS_OK;
 }
 
-/* All ranks send at once, or one alone. */
-static status_t streams_run(struct bench *bench, int alone)
+/* Each rank sends to \a to and receives from \a from, −1 for none. \a gbps_in: NAN if uncertain. */
+static status_t streams_run(struct bench *bench, enum bench_part part, int shares, int to, int from,
+                            size_t bytes, double *gbps_in, double *carried)
 {
-  const struct placement *p = &bench->placement;
-  const int all = alone < 0, sends = all || alone == p->rank, receives = all || alone == bound.peer;
+  MPI_Comm world = bench->placement.comm;
+  const int takes_part = to >= 0 || from >= 0;
   struct stream s = {.bench = bench,
                      .comm = MPI_COMM_NULL,
-                     .to = sends ? bound.peer : -1,
-                     .from = receives ? bound.peer : -1,
-                     .bytes = message_bytes(bench)};
+                     .to = to,
+                     .from = from,
+                     .bytes = bytes,
+                     .uncertain = part == BENCH_WIRES ? BENCH_UNCERTAIN : FABRIC_UNCERTAIN};
   int measure;
-  RETURN_IF_FAILED(bench_curve_begin(bench, BENCH_WIRES, all ? 12 : 2, &measure));
+  RETURN_IF_FAILED(bench_curve_begin(bench, part, shares, &measure));
   if (!measure) return STATUS_OK;
-  progress_begin("streams between hosts, %s", all ? "all" : "alone");
-  RETURN_IF_FAILED(guard_mpi(p->comm,
-                             MPI_Comm_split(p->comm, sends || receives ? 0 : MPI_UNDEFINED, p->rank, &s.comm),
-                             "MPI_Comm_split"));
+  progress_begin("streams between hosts");
+  RETURN_IF_FAILED(
+      guard_mpi(world, MPI_Comm_split(world, takes_part ? 0 : MPI_UNDEFINED, bench->placement.rank, &s.comm),
+                "MPI_Comm_split"));
   s.out = malloc(s.bytes * (MESSAGES + 1));
   s.in = s.out + s.bytes;
   status_t status = s.out ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for a stream");
-  RETURN_IF_FAILED(agree_status(p->comm, status));
-  if (sends || receives) status = streams_measure(&s, all);
+  RETURN_IF_FAILED(agree_status(world, status));
+  if (takes_part) status = streams_measure(&s, gbps_in, carried);
   free(s.out);
   if (s.comm != MPI_COMM_NULL) MPI_Comm_free(&s.comm);
-  RETURN_IF_FAILED(bench_rest(bench, sends || receives));
-  return agree_status(p->comm, status);
+  RETURN_IF_FAILED(bench_rest(bench, takes_part));
+  return agree_status(world, status);
 }
 
 static status_t bound_gather(struct bench *bench)
@@ -214,9 +220,55 @@ status_t bench_wires_run(struct bench *bench)
   RETURN_IF_FAILED(agree_status(bench->placement.comm, wires_prepare(bench)));
   RETURN_IF_FAILED(bound_gather(bench));
   bench->plan.uncertain = UNCERTAIN;
-  for (int r = 0; r < bench->placement.ranks; r++) RETURN_IF_FAILED(streams_run(bench, r));
-  RETURN_IF_FAILED(streams_run(bench, -1));
+  const int rank = bench->placement.rank, peer = bound.peer;
+  for (int r = 0; r < bench->placement.ranks; r++)
+    RETURN_IF_FAILED(streams_run(bench, BENCH_WIRES, 2, r == rank ? peer : -1, r == peer ? peer : -1,
+                                 message_bytes(bench), &bound.gbps_in[0], &bound.carried));
+  RETURN_IF_FAILED(
+      streams_run(bench, BENCH_WIRES, 12, peer, peer, message_bytes(bench), &bound.gbps_in[1], NULL));
   return bound_gather(bench);
+}
+
+/* ---- the fabric: to the host a shift further, one host at a time and all at once ---- */
+
+static int rank_at(const struct bench *bench, int host, int place)
+{
+  int first = 0, r = 0;
+  for (; bench->ranks[first].host_first != first || host-- > 0; first++) continue;
+  while (bench->ranks[r].host_first != first || place-- > 0) r++;
+  return r;
+}
+
+status_t bench_fabric_run(struct bench *bench)
+{
+  const struct placement *p = &bench->placement;
+  const int hosts = ranks_hosts(bench->ranks, sizeof *bench->ranks, p->ranks);
+  const int step = (hosts + BENCH_SHIFTS - 2) / BENCH_SHIFTS;
+  const size_t bytes = (size_t)fmin(FABRIC_BYTES, (double)bench->config.max_bytes);
+  int host = 0;
+  status_t status = hosts > 1 && p->ranks == hosts * p->host_ranks
+                        ? STATUS_OK
+                        : log_fail(STATUS_USAGE, "--parts fabric: needs hosts with the same number of ranks");
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  if (!bench->flows) bench->flows = calloc((size_t)p->ranks * BENCH_SHIFTS, sizeof *bench->flows);
+  status = bench->flows ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for the fabric");
+  RETURN_IF_FAILED(agree_status(p->comm, status));
+  for (int r = 0; r < p->host_first; r++) host += bench->ranks[r].host_first == r;
+  bench->plan.uncertain = 4 * UNCERTAIN;
+  bench->n_flows = 0;
+  for (int shift = 1; shift < hosts; shift += step) {
+    const int to = rank_at(bench, (host + shift) % hosts, p->host_rank);
+    struct bench_flow flow = {shift, rank_at(bench, (host + hosts - shift) % hosts, p->host_rank), p->rank,
+                              NAN, NAN};
+    for (int h = 0; h < hosts; h++)
+      RETURN_IF_FAILED(streams_run(bench, BENCH_FABRIC, 2, h == host ? to : -1,
+                                   (h + shift) % hosts == host ? flow.from : -1, bytes, &flow.alone, NULL));
+    RETURN_IF_FAILED(streams_run(bench, BENCH_FABRIC, 4, to, flow.from, bytes, &flow.all, NULL));
+    RETURN_IF_FAILED(
+        watch_allgather(p->comm, &flow, bench->flows + bench->n_flows, sizeof flow, "flows between hosts"));
+    bench->n_flows += p->ranks;
+  }
+  return STATUS_OK;
 }
 
 double bench_wire_share(const struct bench *bench, int rank, int share)
