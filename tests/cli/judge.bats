@@ -141,7 +141,7 @@ d["ranks"] = [{**d["ranks"][0], "rank": rank, "gflops": gflops} for rank, gflops
 @test "against an earlier run each device has its change, and the contract's share of the rate at installation holds" {
   CLOCK_MACHINE="usual seed=4" on 4 "$top_builddir/tests/clock/himeno-gpu" -b null -s 18x18x34 --block 5 -t 0.05 -w --json before.json >/dev/null
   edited before.json before.json 'd["time"] = "2025-01-01T00:00:00Z"
-for rank in d["ranks"]: rank["telemetry"] = {"ecc": {"corrected": 10}}'
+for rank in d["ranks"]: rank.update(noise=0.001, telemetry={"ecc": {"corrected": 10}})'
   edited before.json after.json 'd["time"] = "2025-12-31T00:00:00Z"; d["version"] = "9.9"
 for rank in d["ranks"]: rank["telemetry"]["ecc"]["corrected"] = 10 + 364 * rank["rank"]; rank["driver"] = "new"
 d["ranks"][1]["compute_gflops"] *= 0.95
