@@ -11,7 +11,7 @@
 
 #define WIRES_MIN 4 /* with fewer there is no usual card */
 
-/* Of the s-th stream to a rank from another host. */
+/* A figure of the s-th stream to a rank from another host. */
 static double flow_number(const struct judge_run *run, int rank, int s, const char *name)
 {
   char path[32];

@@ -2,7 +2,7 @@
 /** \file
  * \brief Ranks that are slower than chance explains, compute and exchange separately.
  *
- * In each block a rank's time is divided by the median over similar ranks, those that send as many
+ * In each block, a rank's time is divided by the median over similar ranks, those that send as many
  * messages and bytes, so that a common change such as a warming machine cancels. If fewer than
  * STRAGGLER_SIMILAR_MIN ranks are similar, all ranks are compared: both ends of a bad link are
  * slow. Exchanges are compared only between ranks whose messages take the same paths. A rank's

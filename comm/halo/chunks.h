@@ -7,14 +7,13 @@
 #include "comm/halo/halo.h"
 #include "gpu/gpu.h"
 
-/** What one MPI message carries: a part of a halo message. Both ends cut alike. */
+/** Part of a halo message that travels as one MPI message. Both ends compute the same division. */
 struct halo_chunk {
   int message, piece;
   int64_t begin, count; /**< floats of the packed buffer */
 };
 
-/** What one copy between device and host moves: a large chunk, or several small ones that follow
- * each other. */
+/** One copy between device and host: a large chunk, or several consecutive small ones. */
 struct halo_piece {
   int64_t begin, count;
   int first, chunks;

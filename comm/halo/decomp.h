@@ -35,7 +35,7 @@ struct decomp {
   struct box owned; /**< interior points of this rank, global indices */
 };
 
-/** What a kernel asks of the cut. */
+/** A kernel's constraints on the decomposition. */
 struct decomp_rules {
   /** halo depth T: every rank keeps at least T points in each dimension that is cut */
   int depth;
@@ -64,7 +64,7 @@ void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs
 /** \brief Rank in direction \a dir (−1, 0, 1 a dimension), −1 outside of the grid. */
 int decomp_neighbour(const struct decomp *decomp, const int dir[3]);
 
-/** The local array. Element (i, j, k) stands at i·plane + j·pitch + k floats. */
+/** The local array. Element (i, j, k) is at offset i·plane + j·pitch + k, in floats. */
 struct layout {
   int64_t origin[3]; /**< global index of local (0, 0, 0) */
   int64_t extent[3]; /**< points held, layers around included */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Who sends what to whom: one message a neighbour, up to 26, in one round.
+ * \brief The halo messages of a rank: one per neighbour, up to 26, all in one round.
  *
- * All messages of a rank lie behind each other in one send and one receive buffer, so one kernel
- * packs and one unpacks them. With depth 1 the sweep needs no corners of the cube, so 18 neighbours
- * do. */
+ * All messages of a rank are contiguous in one send and one receive buffer, so one kernel packs and
+ * one unpacks them. With depth 1 the sweep needs no corners of the cube: 18 neighbours suffice. */
 #ifndef COMM_HALO_HALO_H
 #define COMM_HALO_HALO_H
 

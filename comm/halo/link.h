@@ -29,7 +29,7 @@ struct halo_mailbox {
 struct halo_state {
   uint64_t base;   /**< exchanges before this block of sweeps */
   unsigned blocks; /**< of the sending kernel, that have stored their part */
-  /** the deadline has passed: nobody waits or sends any more */
+  /** the deadline has passed: this rank neither waits nor sends any more */
   int broken;
   /** waiting, storing faces, sweeping and storing them at once */
   uint64_t wait_ns, push_ns, edge_ns;
@@ -63,7 +63,7 @@ struct halo_link {
   struct halo_link_message message[HALO_MESSAGES_MAX];
 };
 
-/** What a backend's devices do with a link; asynchronous where queues are. */
+/** Device operations on a link; asynchronous on backends with queues. */
 struct halo_link_ops {
   /** \brief Whether additions to the memory of the neighbour's device \a uuid are atomic; NULL
    * where all are. */

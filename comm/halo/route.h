@@ -50,7 +50,7 @@ status_t halo_route_times(struct halo_route *route, struct halo_times *times);
  * device found a neighbour silent. */
 status_t halo_route_await(struct halo_route *route, struct gpu_event *event);
 
-/** \brief Holds the host until \a queue is empty, likewise. */
+/** \brief Holds the host until \a queue is empty; otherwise as halo_route_await. */
 status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue);
 
 /** \brief Start and finish only put work into queues, on all ranks: nothing needs a host before

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A halo transport: one const struct a way of moving halos, one file each.
+ * \brief A halo transport: one const struct and one file for each.
  *
  * Callers go through comm/halo/route.h, which opens a transport, lets `staged` carry what that
  * cannot, and watches deadlines.
  *
  * A sweep computes the points that neighbours need, calls `start`, computes the rest, and calls
- * `finish`. Between the two the transport moves what it can without holding the host for long. */
+ * `finish`. In the meantime the transport moves data without holding the host for long. */
 #ifndef COMM_HALO_TRANSPORT_H
 #define COMM_HALO_TRANSPORT_H
 
@@ -73,17 +73,17 @@ struct halo_transport {
    * carry, alike at both ends of a message; it moves only the others from then on. */
   status_t (*setup)(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                     struct halo_exchange **exchange);
-  /** \brief Begins to move halos into \a field, one of context.fields. What is sent lies in \a
-   * from, memory of the same layout or the field itself, and is complete once \a computed has
-   * passed; with NULL, once all work in context.compute has, and the exchange's own work may go
-   * there, as late as in finish. */
+  /** \brief Begins to move halos into \a field, one of context.fields. The data to send is in
+   * \a from, memory of the same layout or the field itself, and is complete once \a computed has
+   * passed. If that is NULL, it is complete once all work in context.compute is, and the exchange's
+   * own work may go there, as late as in finish. */
   status_t (*start)(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                     struct gpu_event *computed);
   /** \brief Lets messages move without blocking: for use between pieces of interior work. NULL
    * where they need no host for it. */
   status_t (*progress)(struct halo_exchange *exchange);
   /** \brief Returns when all that needs the host is done; the field's halos are valid once *arrived
-   * has passed. Where it is set to NULL they are valid for later work in context.compute. */
+   * has passed. If *arrived is NULL, they are valid for later work in context.compute. */
   status_t (*finish)(struct halo_exchange *exchange, struct gpu_event **arrived);
   /** \brief Adds what has passed on the device to the times. Call when its queue is empty. */
   status_t (*times)(struct halo_exchange *exchange, struct halo_times *times);
@@ -95,8 +95,8 @@ struct halo_transport {
   void (*describe)(const struct halo_exchange *exchange, struct watch_targets *targets);
   /** \brief Collective unless an exchange failed. */
   void (*teardown)(struct halo_exchange *exchange);
-  /** \brief By what a message of the plan goes, "shared memory" or "MPI", and why. NULL where a
-   * transport has one way. */
+  /** \brief How a message of the plan travels, "shared memory" or "MPI", and why. NULL if all
+   * messages of the transport travel alike. */
   const char *(*handover)(const struct halo_exchange *exchange, int m, const char **why);
   /** -x auto tries it; HALO_TRIAL_SLOW: it takes a second or two to start, and is tried only where
    * no kernel can store into the memory of all neighbours, which none of this kind has beaten */

@@ -34,8 +34,8 @@ static void verdict_fill(struct verdict *verdict, status_t status)
   snprintf(verdict->text, sizeof verdict->text, "%s", log_held());
 }
 
-/* Prints what rank r said, unless an earlier rank said the same. What all say alike needs no names,
- * but for what is some device's own, as all faults are. */
+/* Prints what rank r said, unless an earlier rank said the same. A message from all ranks names
+ * none of them, unless it concerns a single device, as all faults do. */
 static void print_once(const struct verdict *all, int n, int r)
 {
   int equal = 0, named = 0;

@@ -358,7 +358,7 @@ static void add_wait(struct text *text, const struct alarm_snapshot *snapshot,
     }
 }
 
-/* Where all that answer compute, what they wait for is the answer. */
+/* If every rank that answers is computing, the silent rank is the one they wait for. */
 static void add_answer(struct text *text, const struct alarm_snapshot *snapshot,
                        const struct alarm_report *report)
 {
@@ -418,7 +418,7 @@ void alarm_report_for(struct alarm_snapshot *snapshot)
   report_print(snapshot);
 }
 
-/* ---- the program's own way here ---- */
+/* ---- reports by the program itself ---- */
 
 /* The lowest that has said something; of those that get no messages none is known but this one. */
 static int reporter(void)
@@ -435,7 +435,7 @@ double alarm_launcher_ends(void)
   return stop_asked() && since < LAUNCHER ? LAUNCHER - since : 0;
 }
 
-/* Without a watch there is nobody to ask. */
+/* Without a watch there are no other ranks to ask. */
 static status_t hang_single(const struct watch_wait *wait)
 {
   int rank = 0;

@@ -23,7 +23,7 @@
  * for something else. */
 enum alarm_kind { ALARM_LATE, ALARM_FAILED, ALARM_STUCK };
 
-/** What a rank tells the others. */
+/** A rank's report to the others. */
 struct alarm_report {
   enum alarm_kind kind;
   int failure; /**< ALARM_FAILED and ALARM_STUCK: number of the failure on the rank that failed */
@@ -35,7 +35,7 @@ struct alarm_report {
   struct watch_targets targets;
 };
 
-/** Never came to the table, is there, waits for nobody any more. */
+/** Has not joined the table; is present; has left and waits for no rank any more. */
 enum alarm_presence { ALARM_AWAY, ALARM_HERE, ALARM_LEFT };
 
 struct alarm_slot {
@@ -63,7 +63,7 @@ struct alarm_table {
 
 enum alarm_heard { ALARM_SILENT, ALARM_ALIVE, ALARM_REPORTED, ALARM_UNKNOWN };
 
-/** What one thread of this process has heard of all ranks. */
+/** The state of all ranks, as far as one thread of this process knows it. */
 struct alarm_snapshot {
   struct alarm_report *reports;
   char *heard; /**< enum alarm_heard */

@@ -21,7 +21,7 @@ static const char *const ib_errors[] = {"symbol_error",
                                         "port_rcv_remote_physical_errors",
                                         "local_link_integrity_errors",
                                         "excessive_buffer_overrun_errors"};
-/* rx_dropped counts what nobody listens to as well. */
+/* rx_dropped is left out: it also counts packets that no program receives. */
 static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_missed_errors", "tx_dropped"};
 
 const char *const cards_near_names[] = {"switch", "root", "node", "system", "unknown"};

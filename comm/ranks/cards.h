@@ -3,8 +3,8 @@
  * \brief Network cards of the hosts, from sysfs: rate, state, errors, bytes, and how near each is
  * to a rank's device.
  *
- * InfiniBand and RoCE ports stand in /sys/class/infiniband, other cards in /sys/class/net; a net
- * device of an RDMA card is left out, since its counters miss RDMA traffic. The test variable
+ * InfiniBand and RoCE ports are listed in /sys/class/infiniband, other cards in /sys/class/net; a
+ * net device of an RDMA card is left out, since its counters miss RDMA traffic. The test variable
  * HIMENO_SYSFS names another root than /sys. */
 #ifndef COMM_RANKS_CARDS_H
 #define COMM_RANKS_CARDS_H

@@ -12,7 +12,7 @@
  * system. */
 #define IDLE_SHARE 0.01
 
-/* What one rank knows. */
+/* One rank's readings of the cards of its host. */
 struct reading {
   struct cards before, after;
   uint64_t sent;

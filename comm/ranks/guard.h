@@ -3,8 +3,8 @@
  * \brief A deadline for calls that have no form that does not block: making communicators, sums
  * that are measured, and the end.
  *
- * All ranks meet first, in a wait that knows whom it is for. Who falls silent behind that is found
- * by the others' heartbeats. */
+ * All ranks meet first, in a wait that names the missing ranks. A rank that falls silent after that
+ * is found by the others' heartbeats. */
 #ifndef COMM_RANKS_GUARD_H
 #define COMM_RANKS_GUARD_H
 

@@ -117,7 +117,7 @@ static double patience_now(void)
   return heartbeat.patience;
 }
 
-/* Whose program answers leaves the word to it, and the end too, for a while. */
+/* If the program still answers, it reports and aborts; step in only after a grace period. */
 static void heed(uint64_t now)
 {
   if (!heartbeat.monitor->table->raised || alarm_launcher_ends() > 0) return;
@@ -197,8 +197,8 @@ static void heartbeat_table_take(struct alarm_table *table, int slot)
   own->state = ALARM_HERE;
 }
 
-/* Where this rank stands among those of its host, how many they are, who is the first, and which
- * host in the job it is. */
+/* This rank's index among those of its host, their number, the first of them, and the index of the
+ * host in the job. */
 struct heartbeat_place {
   int slot, n, first, host;
 };
@@ -228,7 +228,7 @@ static double patience_of(const struct heartbeat_place *place)
   return place->host == 0 ? REPORT_DELAY_FIRST : REPORT_DELAY_SECOND + REPORT_DELAY_LATER * log2(place->host);
 }
 
-/* A slot counts only once its rank has come: so nobody waits for one that cannot. */
+/* A slot counts only once its rank has joined, so no rank waits for one that cannot join. */
 static status_t table_share(const struct heartbeat_place *place)
 {
   struct gpu_share mine = {.bytes = 0}, *offers = calloc((size_t)heartbeat.monitor->ranks, sizeof mine);
@@ -258,7 +258,7 @@ status_t heartbeat_open(void)
   return thread_start();
 }
 
-/* The thread lives until all have come: until then one that stops on its way is missed. */
+/* The thread lives until all have joined: a rank that stops earlier must be noticed. */
 static void others_await(void)
 {
   const struct timespec pause = {0, 500000};

@@ -3,10 +3,10 @@
  * \brief A thread in each rank that says that the rank lives, whatever its program is at, and
  * notices whom it no longer hears of.
  *
- * The ranks of one host beat in a table that they share (alarm.h). Where a rank is silent for the
- * deadline, or the program hangs in a call that blocks, programs that wait are told to report; if
+ * The ranks of one host beat in a table that they share (alarm.h). If a rank is silent for the
+ * deadline, or the program hangs in a call that blocks, programs that wait are asked to report; if
  * none does, the thread itself reports and ends the process, upon which the launcher ends the
- * others. The thread calls nothing of MPI's. */
+ * others. The thread makes no MPI calls. */
 #ifndef COMM_RANKS_HEARTBEAT_H
 #define COMM_RANKS_HEARTBEAT_H
 

@@ -17,7 +17,7 @@
 #define CPUSET_TEXT 1024
 #define HOSTS_NAMED 8
 
-/* What the ranks of one host tell each other. */
+/* Data that the ranks of one host exchange. */
 struct host_table {
   struct binding_rank *ranks;
   struct gpu_device_info *devices; /* of all ranks, one behind the other */

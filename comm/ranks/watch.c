@@ -109,8 +109,8 @@ static int is_late(const struct watch_wait *wait, uint64_t now)
   return now > wait->begin && (double)(now - wait->begin) >= watch_seconds() * ALARM_SECOND;
 }
 
-/* Just after a pause the thread has not yet seen how long it was. It tells that before it beats
- * again, so the beat is read first. */
+/* Just after a pause the thread does not yet know how long it was. It publishes that before it
+ * beats again, so the beat is read first. */
 static int is_paused(const struct watch_wait *wait)
 {
   uint64_t beat = alarm_monitor()->own->beat, clock = alarm_clock();

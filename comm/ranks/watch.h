@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief Every wait on another rank has a deadline. Past it the job ends with STATUS_HANG and one
- * message: who waits for whom.
+ * message that names the waiting rank and those it waits for.
  *
  * A wait for named ranks, as for halos, ends at the deadline, unless one of them is seen to get on.
  * One for all ranks goes on while another rank of this host works or gets on, for ten deadlines at

@@ -25,11 +25,11 @@ SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
        "1: transport `mpi` tries device memory with any MPI library; 0: only with one that reports support; "
        "unset: also with one whose UCX has CUDA");
 
-/* Long enough for the ways that MPI takes with long messages. */
+/* Long enough for MPI's protocols for long messages. */
 #define TRY_FLOATS 65536
 #define TRY_TAG    128
 
-/* What the library says of itself; 1 where it cannot be asked. */
+/* Support as the library reports it; 1 if it cannot be queried. */
 static int library_supports(void)
 {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
@@ -69,7 +69,7 @@ status_t aware_agree(MPI_Comm comm)
   return watch_allreduce(comm, &mine, &ucx, 1, MPI_INT, MPI_MIN, "whether MPI takes device memory");
 }
 
-/* What carries device memory; NULL: nothing, or memory is the host's. */
+/* The component that carries device memory; NULL: none, or memory is the host's. */
 static const char *mover;
 
 const char *aware_mover(void)
@@ -176,7 +176,7 @@ static status_t aware_compare(struct aware_trial *t, struct halo_reach reach[HAL
   return STATUS_OK;
 }
 
-/* One message that fails either way, and none is carried. */
+/* If one message fails on any rank, none is carried. */
 static status_t verdict_share(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   int bad = 0, any = 0;

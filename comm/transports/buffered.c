@@ -14,8 +14,8 @@
 #define CHUNK_FLOATS    65536
 #define HANDOVER_FLOATS 262144
 
-/* Shorter rows are packed, and so are messages of fewer bytes beside others that must be: a copy
- * each costs more than it saves. */
+/* Shorter rows are packed, and so are messages of fewer bytes if others must be packed: a copy per
+ * message costs more than it saves. */
 #define ROW_BYTES_MIN  256
 #define ROWS_BYTES_MIN 16384
 
@@ -108,7 +108,7 @@ void buffered_teardown(struct halo_exchange *exchange)
       is_pending(&x->current.tokens_in))
     return;
   struct gpu_device *device = x->fixed.context.device;
-  /* After an error copies may be under way in memory that goes now. */
+  /* After an error, copies may be in flight in memory that is about to be freed. */
   if (x->fixed.in) gpu_sync(x->fixed.in);
   if (x->fixed.out) gpu_sync(x->fixed.out);
   buffered_events_destroy(&x->fixed, &x->clock);
@@ -170,7 +170,7 @@ static int64_t row_bytes(const struct halo_message *message)
   return (sent > received ? sent : received) * (int64_t)sizeof(float);
 }
 
-/* Each rank for itself: the buffers hold the same either way. */
+/* Each rank chooses for itself: the buffers hold the same data in both cases. */
 static void rows_choose(struct buffered_fixed *fixed)
 {
   const struct gpu_backend *backend = fixed->context.device->backend;
@@ -187,7 +187,7 @@ static void rows_choose(struct buffered_fixed *fixed)
   }
 }
 
-/* What is handed over comes from another place than what MPI brought. */
+/* Data that is handed over is copied from another buffer than data that MPI receives. */
 static status_t chunks_create(struct buffered_fixed *fixed, struct buffered_local *local, int64_t floats)
 {
   struct halo_cutting send[HALO_MESSAGES_MAX], recv[HALO_MESSAGES_MAX];

@@ -8,9 +8,9 @@
 #include "comm/halo/transport.h"
 #include "comm/transports/handover.h"
 
-/* An exchange's events are used again so many exchanges later, when they have surely passed: its
- * turn came after the copy in of the one but last. Timestamps are read while the newest exchange is
- * under way. */
+/* An exchange's events are reused so many exchanges later, when they have surely passed: it began
+ * after the copy in of the last but one. Timestamps are read while the newest exchange is in
+ * progress. */
 #define BUFFERED_EVENTS 4
 /* The device's times are taken in one exchange of so many, since a timestamp holds its queue up. */
 #define BUFFERED_TIMED 8
@@ -43,7 +43,7 @@ struct buffered_requests {
   int n;
 };
 
-/* What is set up once, and cut anew between exchanges. */
+/* Set up once, and divided into chunks anew between exchanges. */
 struct buffered_fixed {
   struct halo_context context;
   struct halo_plan plan;
@@ -109,7 +109,7 @@ struct buffered_exchange {
   struct buffered_current current;
 };
 
-/** \brief A transport's set-up for \a way; ranks agree. */
+/** \brief Sets up a transport of \a kind; ranks agree. */
 status_t buffered_setup(const struct halo_context *context, enum buffered_kind kind,
                         struct halo_exchange **exchange);
 void buffered_teardown(struct halo_exchange *exchange);

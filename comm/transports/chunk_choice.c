@@ -52,7 +52,7 @@ static status_t chunk_trial_exchange(struct buffered_exchange *x)
   return halo_transport_staged.finish(exchange, &arrived);
 }
 
-/* Of the slowest rank. */
+/* Seconds of the slowest rank. */
 static status_t exchanges_time(struct buffered_exchange *x, int64_t floats, double *seconds)
 {
   RETURN_IF_FAILED(agree_status(x->fixed.context.comm, buffered_cut(x, floats)));

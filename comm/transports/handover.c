@@ -27,7 +27,7 @@ struct handover_block {
   struct counter begun, taken, sent[HALO_TAGS];
 };
 
-/* What neighbours tell each other first. */
+/* The first message between neighbours. */
 struct handover_hello {
   struct gpu_share share;
   int64_t buffer[2]; /* bytes from the block's begin to the message */

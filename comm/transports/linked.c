@@ -172,7 +172,7 @@ static void describe_here(const void *of, struct watch_targets *targets)
     if (!linked_has_come(x, m)) halo_target_add(targets, &x->plan.messages[m]);
 }
 
-/* Where the device is the host itself. */
+/* Waits on the host, if the device is the host itself. */
 static status_t await_here(struct linked_exchange *x)
 {
   struct watch_wait wait;
@@ -210,7 +210,7 @@ status_t linked_lap(struct halo_exchange *exchange)
   return STATUS_OK;
 }
 
-/* ---- what the device tells ---- */
+/* ---- state that the device publishes ---- */
 
 status_t linked_times(struct halo_exchange *exchange, struct halo_times *times)
 {

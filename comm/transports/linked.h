@@ -72,14 +72,14 @@ status_t linked_copy(struct linked_exchange *exchange, struct gpu_queue *queue, 
 /** \brief Waits for the flags of \a step, in the queue or here. */
 status_t linked_await(struct linked_exchange *exchange, struct gpu_queue *queue);
 
-/** \brief Whether the flag of a message has reached the exchange under way, where the host can read
+/** \brief Whether the flag of a message has reached the current exchange, if the host can read
  * it. */
 int linked_has_come(const struct linked_exchange *exchange, int m);
 
 /** \brief Ends an exchange: *arrived as halo_transport.finish sets it. */
 status_t linked_end(struct linked_exchange *exchange, struct gpu_event **arrived);
 
-/* What halo_transport says. Neighbours have let go of this rank's memory when it is torn down. */
+/* As in halo_transport. Neighbours have released this rank's memory before it is torn down. */
 void linked_teardown(struct halo_exchange *exchange);
 status_t linked_lap(struct halo_exchange *exchange);
 status_t linked_times(struct halo_exchange *exchange, struct halo_times *times);

@@ -19,7 +19,7 @@
 SWITCH("HIMENO_NCCL", USER, OWN, FREE("a file"),
        "library that transport `nccl` loads, instead of `libnccl.so.2`");
 
-/* What is used of nccl.h, whose binary interface has been the same since 2.7. */
+/* The used part of nccl.h, whose binary interface has been the same since 2.7. */
 #define NCCL_SUCCESS 0
 #define NCCL_FLOAT   7
 #define NCCL_DOUBLE  8
@@ -251,7 +251,7 @@ static status_t nccl_start(struct halo_exchange *exchange, struct gpu_mem from, 
   return gpu_record(x->mark[MARK_HERE], x->queue);
 }
 
-/* NCCL does not tell whose message is missing. */
+/* NCCL does not report which message is missing, so all are named. */
 static void nccl_describe(const void *of, struct watch_targets *targets)
 {
   const struct nccl_exchange *x = of;

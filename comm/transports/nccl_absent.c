@@ -11,7 +11,7 @@ static int absent_available(const struct gpu_backend *backend, char reason[GPU_T
   return 0;
 }
 
-/** Where it is not available no other verb is reached. */
+/** It is never available, so no other verb is called. */
 const struct halo_transport halo_transport_nccl = {
     .name = "nccl",
     .memory = "device memory",

@@ -41,7 +41,7 @@ static status_t p2p_setup(const struct halo_context *context, struct halo_reach 
   return STATUS_OK;
 }
 
-/* Where nothing is to run beside the exchange, one launch does all of it. */
+/* If nothing is to run concurrently with the exchange, one launch does all of it. */
 static status_t p2p_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                           struct gpu_event *computed)
 {

@@ -15,7 +15,7 @@
 /* Added to a message's tag. */
 #define HELLO_TAG 64
 
-/* What neighbours tell each other first. */
+/* The first message between neighbours. */
 struct peers_hello {
   struct gpu_share target[2], mailbox;
   int64_t plane, pitch, first;

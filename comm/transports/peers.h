@@ -7,7 +7,7 @@
 #include "comm/halo/link.h"
 #include "comm/halo/transport.h"
 
-/** What a rank lets its neighbours write: two alternating targets, and the flags. From
+/** Memory of a rank that its neighbours write: two alternating targets, and the flags. From
  * gpu_alloc_shared. */
 struct halo_offer {
   struct gpu_mem target[2], mailbox;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed halos in chunks: while one is on its way the next is copied out, and another in. `staged`
- * hands them over through pinned memory that both ranks of a host map, and otherwise by MPI, as
+/* Packed halos in chunks: while one is sent, the next is copied out, and another in. `staged` hands
+ * them over through pinned memory that both ranks of a host map, and otherwise by MPI, as
  * `staged-mpi` always does. `pageable` gives MPI plain memory, `mpi` the device's own pointers. */
 #include <sched.h>
 #include <stdio.h>
@@ -68,8 +68,8 @@ static int buffered_available(const struct gpu_backend *backend, char reason[GPU
 
 /* ---- one exchange ---- */
 
-/* Time since the last look belongs to `transfer` while bytes are on their way, and to `wait` while
- * the halo is late. */
+/* Time since the last poll counts as `transfer` while bytes are in flight, and as `wait` while the
+ * halo is late. */
 static void account(struct buffered_current *current, struct buffered_clock *clock)
 {
   double now = stats_now();
@@ -200,8 +200,8 @@ static void buffer_describe(const void *of, struct watch_targets *targets)
     if (!is_taken(&x->local, &x->current, m)) halo_target_add(targets, &x->fixed.plan.messages[m]);
 }
 
-/* Between neighbours that send to each other this is so already: what came from them in the last
- * exchange was computed with what they took, and likewise here. */
+/* Between neighbours that send to each other this holds already: their last data was computed with
+ * what they took, and ours with what we took. */
 static status_t buffer_await(struct buffered_exchange *x)
 {
   struct watch_wait wait;
@@ -288,7 +288,7 @@ static status_t staged_is_done(struct buffered_local *local, struct buffered_cur
   if (n == 0 || !local->by_mpi) return STATUS_OK;
   int error = MPI_Testsome(n, requests->at, done, current->indices, current->statuses);
   for (int r = 0; error == MPI_SUCCESS && r < *done; r++) current->statuses[r].MPI_ERROR = MPI_SUCCESS;
-  /* A message that is too long is the affair of who takes it. */
+  /* The receiver reports messages that are too long. */
   return error == MPI_ERR_IN_STATUS && requests == &current->data_in ? STATUS_OK
                                                                      : mpi_check(error, "MPI_Testsome");
 }
@@ -371,7 +371,7 @@ static status_t buffered_progress(struct halo_exchange *exchange)
   return STATUS_OK;
 }
 
-/* Who has not been heard of, or has not taken what was sent to it. */
+/* Lists neighbours that were not heard of, or have not taken what was sent to them. */
 static void staged_describe(const void *of, struct watch_targets *targets)
 {
   const struct buffered_exchange *x = of;

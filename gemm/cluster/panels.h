@@ -3,16 +3,16 @@
  * \brief One operand of a distributed product: this rank's slices of its panels, and how those of
  * the others come to be on the device.
  *
- * The ranks of a process row (A) or column (B) are a ring. Of each panel of K a rank has a slice:
- * all its k, and some of the rows of C (A) or of its columns (B) that the ring has. It is a matrix
- * of its own, so that it is sent from where it lies, in one piece, and multiplied where it came to
- * be. In step s each rank sends the slice that came in the step before, its own at first, and gets
- * another: after ring − 1 steps each has the panel. A slice is a field of comm/halo and all of it
- * its halo, and a step an exchange by a route of its own, so that all transports serve, as they
- * serve halos.
+ * The ranks of a process row (A) or column (B) are a ring. A rank has a slice of each panel of K:
+ * all its k, and some of the rows of C (A) or of its columns (B) that the ring has. A slice is a
+ * matrix of its own, so it is sent from where it is stored, in one piece, and multiplied where it
+ * arrived. In step s each rank sends the slice that arrived in the step before, its own at first,
+ * and receives another: after ring − 1 steps each has the panel. A slice is a field of comm/halo
+ * that is all halo, and a step an exchange by a route of its own, so that every transport for halos
+ * serves.
  *
  * A neighbour may store panel n + 2 of a route once it has seen this rank begin n + 1, while this
- * one may still multiply n. So steps take four fields and two routes by turns: what overwrites
+ * one may still multiply n. So steps alternate between four fields and two routes: the store into
  * panel n's field has seen the begin of n + 2, which comes after the product with n. */
 #ifndef GEMM_CLUSTER_PANELS_H
 #define GEMM_CLUSTER_PANELS_H
@@ -58,8 +58,8 @@ struct gemm_span gemm_panels_slice(const struct gemm_grid *grid, enum gemm_matri
 int64_t gemm_panels_ld(const struct gemm_problem *local, const struct gemm_grid *grid,
                        enum gemm_matrix matrix);
 
-/** \brief Copies this rank's slices of \a host, a matrix of \a local, to the device. This rank's
- * alone. Closed by gemm_panels_close, also when it fails half-way. */
+/** \brief Copies this rank's slices of \a host, a matrix of \a local, to the device. Not
+ * collective. Closed by gemm_panels_close, also if it fails. */
 status_t gemm_panels_open(struct gemm_panels *panels, MPI_Comm comm, struct gpu_queue *compute,
                           const struct gemm_problem *local, const struct gemm_grid *grid,
                           enum gemm_matrix matrix, const void *host);

@@ -60,8 +60,8 @@ struct gemm_cluster {
 struct gemm_problem gemm_cluster_part(const struct gemm_cluster *cluster, int j, const int places[2]);
 
 /** \brief Collective; ranks agree. cluster->whole, local, grid, comm, device and compute are set;
- * \a a and \a b are the host's matrices of the local problem. Closed by gemm_cluster_close, also
- * when it fails half-way. */
+ * \a a and \a b are the host's matrices of the local problem. Closed by gemm_cluster_close, also if
+ * it fails. */
 status_t gemm_cluster_open(struct gemm_cluster *cluster, const struct gemm_kernel *kernel,
                            const struct gemm_blocks *blocks, const void *a, const void *b);
 void gemm_cluster_close(struct gemm_cluster *cluster);

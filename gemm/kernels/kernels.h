@@ -75,8 +75,7 @@ struct gemm_ops {
   /** \brief Prepares exec->state for exec->problem and exec->blocks. NULL: there is nothing to
    * prepare. */
   status_t (*open)(struct gemm_exec *exec);
-  /** \brief Releases exec->state, also after open failed half-way. NULL: there is nothing to
-   * release. */
+  /** \brief Releases exec->state, also if open failed. NULL: there is nothing to release. */
   void (*close)(struct gemm_exec *exec);
   /** \brief Puts one product into the queue. */
   status_t (*launch)(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands);

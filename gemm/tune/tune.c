@@ -18,7 +18,7 @@
 #define LAUNCHES   3
 /* To fetch and compare a larger C takes seconds: the model's choice is taken as it is. */
 #define BYTES_LARGE ((size_t)1 << 30)
-/* Nor is one tried that the model holds to be so many times slower than the fastest was. */
+/* A tiling is skipped if its predicted time is so many times the fastest measured time. */
 #define HOPELESS 3
 /* On a GPU of products of less than this, which take microseconds. */
 #define LAUNCHES_SHORT 20

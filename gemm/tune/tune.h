@@ -17,9 +17,9 @@ status_t gemm_ceilings_measure(struct gemm_rig *rig);
 /** \brief Whether a product of that size is one, and fits the device with least memory. */
 int gemm_size_fits(const struct gemm_rig *rig, const int64_t size[3]);
 
-/** \brief Makes problem, series, matrices and what results are compared with, for \a size, NULL: as
- * asked for, or by default. This rank's alone: the caller has the ranks agree. Closed by
- * gemm_problem_close, also when it fails half-way. */
+/** \brief Makes problem, series, matrices and the data that results are compared with, for \a size;
+ * NULL: as asked for, or the default. Not collective: the caller has the ranks agree. Closed by
+ * gemm_problem_close, also if it fails. */
 status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3]);
 void gemm_problem_close(struct gemm_work *work, struct gemm_result *result);
 

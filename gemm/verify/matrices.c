@@ -58,7 +58,7 @@ void gemm_matrices_close(struct gemm_matrices *m)
   memset(m, 0, sizeof *m);
 }
 
-/* Where C is not read it holds the same element everywhere, and the device copies it on. */
+/* If C is not read, it holds the same element everywhere, and the device replicates it. */
 status_t gemm_matrices_reset(struct gemm_matrices *m)
 {
   const size_t bytes = gemm_bytes(&m->problem, GEMM_C);

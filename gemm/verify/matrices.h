@@ -19,9 +19,9 @@ struct gemm_matrices {
 /** \brief Bytes on the device and on the host, with what verification takes there. */
 uint64_t gemm_matrices_bytes(const struct gemm_problem *problem);
 
-/** \brief Makes all three and copies them to the device. Closed by gemm_matrices_close, also when
- * this fails half-way. With \a places, of A, B and C, they are parts of a product of many ranks,
- * and C alone is copied: NULL, they are a product. */
+/** \brief Makes all three and copies them to the device. Closed by gemm_matrices_close, also if
+ * this fails. With \a places, of A, B and C, they are parts of a product of many ranks, and C alone
+ * is copied: NULL, they are a product. */
 status_t gemm_matrices_open(struct gemm_matrices *matrices, struct gpu_device *device,
                             struct gpu_queue *queue, const struct gemm_problem *problem, enum gemm_data data,
                             uint64_t seed, const struct gemm_place *places);

@@ -13,7 +13,7 @@
 #include "comm/ranks/guard.h"
 #include "himeno/tune/trial.h"
 
-#define WIDE_SIDE   1024 /* floats: 4 MiB each way */
+#define WIDE_SIDE   1024 /* floats: 4 MiB per direction */
 #define DIRECTIONS  13   /* and their opposites */
 #define FLOAT_BYTES 4.0
 

@@ -15,7 +15,7 @@ static const unsigned BLOCKS = 264;            // of a message, at most
 static const unsigned FEW_THREADS = 1024, FEW = BLOCKS * THREADS;
 static const unsigned WARP = 32, QUAD = 4;
 
-// First block of each message, and one behind the last. An empty one has a block too, for its flag.
+// First block of each message, and the end of the last. An empty one has a block too, for its flag.
 struct shares {
   unsigned first[HALO_MESSAGES_MAX + 1];
 };
@@ -50,7 +50,7 @@ static __device__ face face_of(const halo_link &link, const halo_link_message &m
   return f;
 }
 
-// Where a quad comes from and goes to; k: of its first float in the row, which may lie outside.
+// Source and target of a quad, and the index k of its first float in the row, maybe outside of it.
 struct place {
   const float *in;
   float *out;
@@ -102,14 +102,14 @@ static __device__ void quads_push(const face &f, unsigned total, unsigned block,
   }
 }
 
-// Computed here and now: not to be put off, or done again, behind a wait.
+// Forces the place to be computed now, not deferred or recomputed after a wait.
 static __device__ __forceinline__ void settle(place &at)
 {
   asm volatile("" : "+l"(at.in), "+l"(at.out), "+r"(at.k));
   __builtin_assume(__isGlobal(at.in) && __isGlobal(at.out));
 }
 
-// What a block does of an exchange.
+// A block's share of an exchange.
 struct work {
   const halo_link_message *to;
   unsigned block, blocks, total; // of the message, and its quads

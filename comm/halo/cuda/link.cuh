@@ -11,7 +11,7 @@ extern "C" {
 #include "comm/halo/link.h"
 }
 
-// Waits longer than this are told to the host, so that it can say for whom.
+// Waits longer than this are reported to the host, so that it can name the neighbour.
 static const uint64_t LINK_TELL_NS = 20000000;
 
 __device__ __forceinline__ uint64_t link_nanoseconds()
@@ -62,7 +62,7 @@ __device__ __forceinline__ void link_store(float *to, float4 v)
                : "memory");
 }
 
-// A wait has run into its deadline: from then on nothing is sent, and nobody is waited for.
+// A wait has passed its deadline: from then on nothing is sent, and no wait blocks.
 __device__ __forceinline__ bool link_broken(const halo_link &link)
 {
   return *(volatile int *)&link.state->broken;
@@ -77,7 +77,7 @@ __device__ __forceinline__ void link_add(uint64_t *flag, uint64_t value)
 #endif
 }
 
-// Out of the way of link_await: few waits are that long.
+// Not inlined into link_await: few waits are that long.
 static __device__ __noinline__ void link_tell(const halo_link &link, uint64_t exchange, unsigned missing,
                                               bool hung)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Between a field and the halo buffer, all messages in one launch; a group moves floats of one
-// message only. `pieces` has a line a message: the box's first float in the field, the first one in
-// the buffer, rows a plane, floats a row, floats in all, and the message's first group. Defined by
-// the host: GROUP work-items a group, EACH floats a work-item.
+// Copies between a field and the halo buffer, all messages in one launch; a group moves floats of
+// one message only. `pieces` has one line per message: the box's first float in the field, the
+// first one in the buffer, rows per plane, floats per row, floats in all, and the message's first
+// group. Defined by the host: GROUP work-items per group, EACH floats per work-item.
 
 struct place {
   long field, buffer;
 };
 
-// Where float n of this group's share stands; 0 past the message's end.
+// Finds this work-item's float n of the message; returns 0 past the message's end.
 int find_place(__global const long *piece, int n, long2 stride, struct place *place)
 {
   long number = ((long)get_group_id(0) - piece[5]) * (GROUP * EACH) + n * GROUP + (long)get_local_id(0);

@@ -107,7 +107,7 @@ static const struct gemm_kernel wgmma = {
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,
     TENSOR(tensor_wgmma),
-    /* Of a tile the rung's own model chooses the parts of k, and of the first the tile too. */
+    /* The rung's own model chooses the parts of k of a tile, and for the first also the tile. */
     GEMM_BLOCKS({0}, {.group_m = 256, .group_n = 256}, {.group_m = 256, .group_n = 192},
                 {.group_m = 256, .group_n = 128}, {.group_m = 256, .group_n = 64},
                 {.group_m = 64, .group_n = 256}, {.group_m = 128, .group_n = 256},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ceilings by kernels of their own: each is launched until it takes long enough to be timed. Where
- * the device is a CPU, the host's threads measure it. */
+/* Ceilings by kernels of their own: each is launched until it takes long enough to be timed. On a
+ * CPU device the host's threads measure them. */
 #include "gemm/kernels/opencl/ceilings_cl.h"
 
 #include "gemm/kernels/cpu/cpu_gemm.h"

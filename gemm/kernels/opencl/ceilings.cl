@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the device can do at most: multiply and add in registers, read its memory, read local
-// memory. Results are stored only if they come out as they cannot.
+// The device's ceilings: multiply and add in registers, read its memory, read local memory. Results
+// are stored only if they have a value that they never have, so that no work is optimized away.
 #define CHAINS 8
 
 __kernel void spin(const int rounds, const float factor, __global float *out)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What all kernels share: their arguments, and how C takes a sum.
+// Common to all kernels: their arguments, and how C takes a sum.
 
-// One rounding where the device multiplies and adds at full rate that way, else what it is fastest
-// at.
+// One rounding if the device fuses multiply and add at full rate, otherwise the fastest form.
 #ifdef FP_FAST_FMAF
 #define MULTIPLY_ADD(a, b, c) fma(a, b, c)
 #else
@@ -17,7 +16,7 @@
       const float beta, __global const float *restrict a, __global const float *restrict b,                  \
       __global float *restrict c
 
-// C is not read when beta is 0: what stands there may be NaN.
+// C is not read when beta is 0: it may hold NaN.
 INLINE void result_store(__global float *out, float sum, float alpha, float beta)
 {
   float value = alpha * sum;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The way from local memory to registers is overlapped too: while a step is multiplied, the next
-// one's numbers arrive, across the seam of two tiles as well. Offsets are reckoned once: in the
-// loop two scalars move on. The last tile, in a second pass through the same code, fetches itself
-// again, which costs less than a second copy of the loop.
+// Loads from local memory to registers overlap too: while a step is multiplied, the next one's
+// elements arrive, across the boundary of two tiles as well. Offsets are computed once: in the loop
+// two scalars advance. The last tile, in a second pass through the same code, fetches itself again,
+// which costs less than a second copy of the loop.
 TILE_KERNEL
 {
   __local float tiles[2][TILE] __attribute__((aligned(16)));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the kernels with deep tiles share: a group fetches GROUP_K steps of its part of A and B in
+// Common to the kernels with deep tiles: a group fetches GROUP_K steps of its part of A and B in
 // chunks of four, keeps both in local memory with k outermost, and each work-item multiplies ITEM_M
-// × ITEM_N of them. Defined by the host besides: TRANS_A and TRANS_B (0 or 1), EDGES where a size
-// is no multiple of its tile, ALIGNED where every row of A and B starts at a multiple of 16 bytes,
-// ALIGNED_C where C is a part whose rows do, ON_CPU, and OFFSET, a type that holds offsets within a
-// tile.
+// × ITEM_N of them. The host also defines TRANS_A and TRANS_B (0 or 1), EDGES if a size is no
+// multiple of its tile, ALIGNED if every row of A and B starts at a multiple of 16 bytes, ALIGNED_C
+// if C is a part whose rows do, ON_CPU, and OFFSET, a type that holds offsets within a tile.
 #define ITEMS_M (GROUP_M / ITEM_M)
 #define ITEMS_N (GROUP_N / ITEM_N)
 #define ITEMS   (ITEMS_M * ITEMS_N)
@@ -17,10 +16,10 @@
 // Tiles that are worked on together lie in a band of rows, so that caches hold what they share.
 #define BAND 8
 
-// GCN's compiler wants to be told some things: that two groups a compute unit hide each other's
-// waits, for which kernels may take 128 registers, but for those that mind edges; not to read all
-// steps at once (STEP_END is no instruction, but reads stay on its sides); and that what comes of a
-// division is one number for the whole group.
+// Hints for GCN's compiler: two groups per compute unit hide each other's waits, so kernels may
+// take 128 registers, except those that handle edges; not all steps are to be read at once
+// (STEP_END is no instruction, but reads stay on its sides); and the result of a division is one
+// number for the whole group.
 #ifdef __AMDGCN__
 #ifdef EDGES
 #define RESIDENT __attribute__((amdgpu_waves_per_eu(1, 2)))
@@ -46,8 +45,8 @@
 typedef __global const float *restrict source_t;
 typedef __local float *restrict tile_t;
 
-// Where a work-item stands: its group's first row and column, its place in the group, and its part
-// of k.
+// Place of a work-item: its group's first row and column, its place in the group, and its part of
+// k.
 struct place {
   int i0, j0;  // of the group
   int x, y;    // work-item, in columns and rows

@@ -11,7 +11,7 @@
 #define MAX_SETS   128
 #define WAYS       4
 #define NO_LINE    UINT32_MAX
-#define VPM_QUEUE  2 /* vectors that may be on their way */
+#define VPM_QUEUE  2 /* vectors that may be in flight */
 
 /* Fitted to GPU_FFT's published times; cache sizes are from vc4asm's author. */
 const struct qpu_cost_model qpu_cost_pi = {.clock_hz = 250e6,

@@ -3,10 +3,10 @@
  * first sweep) is at plane m, level 2 at plane m − 1, and so on, while the coefficients are
  * still in its second cache. Each thread keeps the planes of the levels between p and out in rings.
  *
- * Tiles are skewed: each level begins and ends one row before the level below it. Of the previous
- * tile, which the same thread marched, a tile therefore needs only two rows of each level, which
- * are in the border store. Rows are computed twice only where a thread starts, and planes only at
- * both ends of a march: level t reaches sweeps − t further than the written planes. Unless the CPU
+ * Tiles are skewed: each level begins and ends one row before the level below it. A tile therefore
+ * needs only two rows per level of the previous tile, which the same thread marched; they are in
+ * the border store. Rows are computed twice only where a thread starts, and planes only at both
+ * ends of a march: level t reaches sweeps − t further than the written planes. Unless the CPU
  * prefetches by itself, each step fetches the data that the next one reads for the first time.
  *
  * Threads do not wait for each other, so that one delayed by other processes stops none. Tiles are

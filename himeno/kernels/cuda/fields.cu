@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What all kernels share: initial data, the yardstick, the checksum, the same points on every
-// multiprocessor, and the planted fault.
+// Parts common to all kernels: initial data, the bandwidth ceiling, the checksum, the same points
+// on every multiprocessor, and the planted fault.
 #include "himeno/kernels/cuda/point.cuh"
 
 #undef NDEBUG
@@ -59,7 +59,7 @@ static __device__ __forceinline__ float4 sum(float4 a, float4 b)
   return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// One float4 a thread and array, all thirteen on their way at once.
+// One float4 per thread and array; all thirteen loads are in flight at once.
 static __global__ void __launch_bounds__(CUDA_CEILING_THREADS)
     ceiling(const CUDA_GRID_CONSTANT struct cuda_pass pass, int64_t quads)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the blocks of slabs do in a sweep that exchanges its halos itself.
+// The slabs' blocks in a sweep that exchanges its halos itself.
 #ifndef HIMENO_KERNELS_CUDA_LINKED_CUH
 #define HIMENO_KERNELS_CUDA_LINKED_CUH
 

@@ -2,11 +2,11 @@
 // The kernel of 2009: blocks of 64×4 columns march through the planes, of which shared memory holds
 // three, and a barrier at every plane keeps the threads at one pace, so that few memory pages are
 // in use at a time. A thread loads from the same place of every plane, so it finds its places once
-// and steps pointers; what the next plane needs is on its way while this one is computed.
+// and steps pointers; the data of the next plane is loaded while this one is computed.
 // Source: A. Naruse, "Performance evaluation of a GPGPU cluster", RIKEN HPC symposium, March 2009.
 #include "himeno/kernels/cuda/point.cuh"
 
-// Where p comes from, and whether there is a barrier at every plane.
+// Source of p, and whether there is a barrier at every plane.
 enum { SHARED, CACHED, UNPACED };
 
 // A thread's part of loading planes into shared memory: COLUMNS_K × COLUMNS_J columns and the ring
@@ -48,7 +48,7 @@ template <int COLUMNS_K, int COLUMNS_J> struct plane_loads {
   }
 };
 
-// What a thread keeps of a plane: its point and the four beside it.
+// A thread's values of a plane: its point and the four neighbours of that.
 struct cross {
   float here, up, down, e, w;
 };
@@ -116,7 +116,7 @@ static __global__ void __launch_bounds__(COLUMNS_K *COLUMNS_J, 1024 / (COLUMNS_K
       if (PACE == SHARED) p.load(step);
       next = coefficients_at(pass, point + step);
     }
-    // The plane before is in registers, so nobody reads the one that the next store overwrites.
+    // The plane before is in registers, so the next store overwrites nothing that is still read.
     if (PACE != UNPACED) __syncthreads();
     cross p2 = cross_at(PACE == SHARED ? behind + at : pass.p + point + step, row);
     float ss;

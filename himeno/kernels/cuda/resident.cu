@@ -6,24 +6,24 @@
 // that has not been published yet reads as NOTHING. Rows that another rank needs are stored into
 // that rank's memory as well, where its blocks find them at the place of its halo.
 //
-// Published rows go into BUFFERS copies of the field that take turns, through all launches. In
-// sweep s a block empties its rows of copy s + AHEAD, and the rows beside it that another rank
+// Published rows go into BUFFERS copies of the field, used in rotation through all launches. In
+// sweep s a block empties its rows of copy s + AHEAD, and the adjacent rows that another rank
 // writes. Its neighbours have published sweep s - 1, so they have read what that copy held, the
-// rows of sweep s - 2. A fence in one sweep of FENCED comes behind those stores and, after at most
-// FENCED sweeps, before the rows of sweep s + AHEAD - 1, which whoever reads or writes copy
-// s + AHEAD has seen. Readers have no fence: their relaxed loads pass the first cache, and nothing
-// is stored before the barrier behind them.
+// rows of sweep s - 2. A fence in one sweep of FENCED comes after those stores and, after at most
+// FENCED sweeps, before the rows of sweep s + AHEAD - 1, which every reader or writer of copy s +
+// AHEAD has seen. Readers have no fence: their relaxed loads bypass the first cache, and nothing is
+// stored before the barrier that follows them.
 #include <limits.h>
 
 #include "himeno/kernels/cuda/point.cuh"
 #include "himeno/kernels/cuda/resident_buffer.cuh"
 
-// What a quad needs of one plane: its row from k - 1 to k + 4, and the quads beside it in j.
+// Values of one plane that a quad needs: its row from k - 1 to k + 4, and its neighbours in j.
 struct quad_rows {
   float here[6], north[4], south[4];
 };
 
-// A row from one point before the quad to one behind it; neighbours in the warp have most of that.
+// A row from one point before the quad to one after it; neighbours in the warp have most of that.
 static __device__ __forceinline__ void row_read(float (&r)[6], const float *at)
 {
   const int lane = threadIdx.x % 32;
@@ -62,7 +62,7 @@ static __device__ __forceinline__ void middle_read(quad_rows &r, float (&cross)[
   }
 }
 
-// A thread's quads: the same place in PLANES planes, one behind the other.
+// A thread's quads: the same place in PLANES consecutive planes.
 template <int PLANES, int THREADS, bool LINKED> struct resident_column {
   const resident_args &args;
   const resident_tile &tile;
@@ -179,7 +179,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     for (int m = 0; m < args.link.n; m++) {
       const halo_link_message &to = args.link.message[m];
       if (at_i < to.lo[0] || at_i >= to.hi[0] || at_j < to.lo[1] || at_j >= to.hi[1]) continue;
-      // buffers begin one buffer behind the field
+      // the buffers begin one buffer size after the start of the field
       float *row = to.to[0] + args.planes * to.plane + buffer_of(args, sweep, to.plane) - to.lo[2];
       buffer_write<true>(row + (at_i - to.lo[0]) * to.plane + (at_j - to.lo[1]) * to.pitch + 4 * quad, v);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The way of rows from block to block of a resident sweep, and from rank to rank: buffers, which
-// resident.cu explains.
+// Buffers that carry rows from block to block of a resident sweep, and from rank to rank;
+// resident.cu explains them.
 #ifndef HIMENO_KERNELS_CUDA_RESIDENT_BUFFER_CUH
 #define HIMENO_KERNELS_CUDA_RESIDENT_BUFFER_CUH
 
@@ -96,7 +96,7 @@ template <bool LINKED> static __device__ __forceinline__ void buffer_fence()
     __threadfence();
 }
 
-// Where a row, 0 the first, of the buffer of \a sweep lies in a field with that plane.
+// Offset in floats of the buffer of \a sweep, from the first buffer, with that size of a plane.
 static __device__ __forceinline__ int64_t buffer_of(const resident_args &args, int sweep, int64_t plane)
 {
   return (unsigned)(args.first_buffer + sweep) % BUFFERS * args.planes * plane;
@@ -131,7 +131,7 @@ static __device__ __noinline__ bool halo_given_up(const halo_link &link, int swe
   return late;
 }
 
-// Where a quad of the halo comes from and goes to; `from` is NULL at the grid's boundary.
+// Source and target of a quad of the halo; `from` is NULL at the grid's boundary.
 template <bool LINKED> struct halo_quad {
   const float *from;
   float4 *to;
@@ -165,8 +165,8 @@ template <bool LINKED> struct halo_quad {
     *to = v;
   }
 
-  // Another rank's row is emptied here, not by stores of that rank: by the one block beside it, for
-  // a corner of the box by the block in that corner.
+  // Another rank's row is emptied here, not by stores of that rank: by the one block next to it,
+  // for a corner of the box by the block in that corner.
   __device__ void empty(const resident_args &args, const resident_tile &tile, int n, int sweep) const
   {
     const int across = tile.rows[1] + 2, j = n < across ? n : n - across;

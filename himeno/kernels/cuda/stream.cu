@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Four neighbouring points a thread, one plane a block: the coefficients come in aligned loads of
-// 16 bytes and pass the caches by, which are left to p. What no sweep writes is on its way before
-// the sweep before is complete.
+// Four neighbouring points per thread, one plane per block: the coefficients come in aligned loads
+// of 16 bytes that bypass the caches, which are left to p. Data that no sweep writes is requested
+// before the previous sweep is complete.
 #include "himeno/kernels/cuda/linked.cuh"
 #include "himeno/kernels/cuda/point.cuh"
 
@@ -138,7 +138,7 @@ static __device__ __forceinline__ double quad_sweep(const struct cuda_pass &pass
   return quad<KEEP>(pass, at, k, pass.lo[2], pass.hi[2], c, value);
 }
 
-// The slabs' part of a linked sweep: a quad a thread, whose halos may still be on their way.
+// The slabs' part of a linked sweep: one quad per thread, whose halos may still be in flight.
 template <bool KEEP>
 static __device__ __forceinline__ double slab_sweep(const struct cuda_linked &job, unsigned number,
                                                     unsigned thread, unsigned threads)
@@ -196,7 +196,7 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
   gosa_add(gosa, pass.gosa);
 }
 
-// The slabs that neighbours need come early, so that they are on their way while the rest is swept,
+// The slabs that neighbours need come early, so that they are in flight while the rest is swept,
 // but among blocks of the rest: theirs wait more than they work.
 template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
 static __global__ void __launch_bounds__(THREADS_K *THREADS_J, KEEP ? 2 : 1)

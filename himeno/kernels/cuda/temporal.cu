@@ -38,7 +38,7 @@ void cuda_temporal_close(struct cuda_temporal_chip *chip)
 static bool map_encode(cuda_tensor_map_encode encode, const cuda_temporal_job &job, const float *array,
                        int64_t floats_a_point, int width, int rows, CUtensorMap *map)
 {
-  // The padding belongs to the interleaved arrays' rows: a point at their end may stand in it.
+  // The padding belongs to the interleaved arrays' rows: a point at their end may lie in it.
   const int64_t row = floats_a_point > 1 ? floats_a_point * job.pass.pitch : job.extent[2];
   const cuuint64_t extent[3] = {(cuuint64_t)row, (cuuint64_t)job.extent[1], (cuuint64_t)job.extent[0]};
   const cuuint64_t bytes = (cuuint64_t)floats_a_point * sizeof(float),
@@ -71,8 +71,8 @@ static int temporal_divide_up(int n, int by)
   return (n + by - 1) / by;
 }
 
-// A plan beside the cheapest so far, in steps until the last unit is done. `first`: what the rest's
-// first pieces have, `chunk`: the others.
+// Compares a plan with the cheapest so far, in steps until the last unit is done. `first`: planes
+// of the rest's first pieces, `chunk`: of the others.
 static void plan_try(temporal_args *args, int *best, int waves, int rest, int planes, int first, int chunk,
                      int ramp)
 {

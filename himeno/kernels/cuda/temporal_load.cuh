@@ -102,7 +102,7 @@ static __device__ void stage_p_load(const temporal_tile<S> &tile, const temporal
   box_load(tile.p(stage), maps.p, tile.k - S::p_lead, tile.j - 1, tile.first + stage + 1, arrived);
 }
 
-// Of the first stage, when the launch before is complete: with the two planes before.
+// Loads the first stage with the two planes before it, once the launch before is complete.
 template <class S>
 static __device__ void first_p_load(const temporal_tile<S> &tile, const temporal_maps &maps,
                                     uint64_t *arrived)
@@ -139,8 +139,8 @@ template <class S> static __device__ void feed_first(const temporal_tile<S> &til
   stage_p_load(tile, maps, 1, tile.full + 1);
 }
 
-// The feeding warp's whole life: it keeps the ring one stage ahead of the workers. Where the rim
-// has warps they bring level 0.
+// The body of the feeding warp: it keeps the ring one stage ahead of the workers. If the rim has
+// warps, they load level 0.
 template <class S> static __device__ void feed(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
   const bool keeps = tile.args.progress && blockIdx.x < tile.args.in_step;

@@ -10,13 +10,12 @@
 
 #include "himeno/kernels/cuda/temporal_rim.cuh"
 
-// What a pair needs of one plane: its row from k - 1 to k + 2, and the pairs before and behind it
-// in j.
+// Values of one plane that a pair needs: its row from k - 1 to k + 2, and its neighbours in j.
 struct temporal_rows {
   float here[4], north[2], south[2];
 };
 
-// What a point's residual takes of its three planes, in stencil's names, without the bracket of b1.
+// A point's values of its three planes, named as in stencil, without the bracket of b1.
 static __device__ __forceinline__ stencil stencil_of(const temporal_rows &below, const temporal_rows &mid,
                                                      const temporal_rows &above, int v)
 {
@@ -28,12 +27,12 @@ static __device__ __forceinline__ stencil stencil_of(const temporal_rows &below,
   return p;
 }
 
-// A thread's pair of points on its way through the box.
+// A thread's pair of points as it marches through the box.
 template <class S> struct temporal_pair {
   static constexpr int T = S::T;
   const temporal_tile<S> &tile;
   int row, x; // in the tile; x counts pairs
-  // -1 or 1 where the pair lies beside the own columns, before or behind them, else 0
+  // -1 or 1 if the pair lies outside of the own columns, before or after them, otherwise 0
   int outward;
   // the pair takes part in levels up to depth + 1: rows to the tile's edge, if not less
   int depth;
@@ -93,7 +92,7 @@ template <class S> struct temporal_pair {
     find_last();
   }
 
-  // Lanes that take no part in level T read what one beside them reads: no wavefront of their own.
+  // Lanes that take no part in level T read the same as an active lane: no wavefront of their own.
   __device__ void find_last()
   {
     const unsigned active = __ballot_sync(~0u, depth >= T - 1);
@@ -227,7 +226,7 @@ template <class S> struct temporal_pair {
       store(q, value);
   }
 
-  // Level 1 of the point beside the pair, outward of it, which has no thread of its own; while `c`
+  // Level 1 of the point next to the pair, outward of it, which has no thread of its own; while `c`
   // is free.
   __device__ void outer_level(const float *ring)
   {
@@ -266,7 +265,7 @@ template <class S> struct temporal_pair {
     asm volatile("bar.sync 1, %0;" ::"n"(S::workers) : "memory");
   }
 
-  // Puts the thread's coefficients of a stage, and level 0 of the stage after it, on their way.
+  // Requests the thread's coefficients of a stage, and level 0 of the stage after it.
   __device__ void fetch(int stage) const
   {
     if (stage < tile.steps() && depth >= 0) {
@@ -280,7 +279,7 @@ template <class S> struct temporal_pair {
   }
 
   // The thread has read all that it needs of level T's coefficients: their slot may be filled for
-  // the next stage. In step 0 that slot is still empty, and nobody waits.
+  // the next stage. In step 0 that slot is still empty, so there is no wait.
   __device__ void release() const
   {
     if constexpr (S::BULK) {

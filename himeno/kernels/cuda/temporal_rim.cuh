@@ -61,7 +61,7 @@ template <class S> struct temporal_rim {
     for (int n = 0; n < rounds; n++) place(n, threadIdx.x - S::workers - 32 + n * S::rim_lanes);
   }
 
-  // The first row, the last row, then the columns beside the rows between, in turns.
+  // The first row, the last row, then the outer columns of the rows between, alternating.
   __device__ void place(int n, int point)
   {
     constexpr int width = S::out_k + 2 * S::halo, ends = 2 * width;
@@ -85,8 +85,8 @@ template <class S> struct temporal_rim {
                  k < job.interior_hi[2];
   }
 
-  // Level 0 and the rim's coefficients, each warp one of their arrays, as soon as nobody reads what
-  // was at their place: two steps ahead.
+  // Loads level 0 and the rim's coefficients, one array per warp, as soon as their slot is no
+  // longer read: two steps ahead.
   template <bool FIRST> __device__ void feed(const temporal_maps &maps, int stage) const
   {
     const int g = (threadIdx.x - S::workers) / 32 - 1, j = tile.j + S::rim, before = 4 * (tile.k - S::halo_k),

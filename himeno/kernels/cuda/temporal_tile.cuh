@@ -19,8 +19,8 @@ constexpr int round_up(int n, int to)
 // A block computes level 1 on W×H points of a plane and writes level T on OUT_K×OUT_J of them.
 // Threads own pairs along k: those of the tile's own columns, and one to each side of every row.
 // Halos of more than two columns have one more pair there, of which level 1 alone needs the inner
-// point. Beside the copy engine warps of the feeding group compute those points, and with them the
-// first and the last row of level 1: the rim. Elsewhere the thread beside such a point does.
+// point. With TMA, warps of the feeding group compute those points, and with them the first and the
+// last row of level 1: the rim. Otherwise the thread next to such a point does.
 template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int T = T_, out_k = OUT_K, out_j = OUT_J;
   static constexpr bool BULK = BULK_;
@@ -29,7 +29,7 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   // pairs of a row: its own, and those to each side
   static constexpr int body = out_k / 2, edge = halo_k / 2;
   static constexpr bool RIM = BULK && edge > 1, FOLDS = !BULK && edge > 1;
-  // rows of pairs that have a thread, and the columns beside their own that they reach
+  // rows of pairs that have a thread, and the columns that they reach on each side of their own
   static constexpr int rim = RIM ? 1 : 0, pair_rows = H - 2 * rim, pair_halo = halo_k - 2 * rim;
   static constexpr int pairs = (body + 2) * pair_rows;
   // One more warp feeds the ring. Three and four levels take more registers than 16 warps have:
@@ -62,16 +62,16 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int tick = T == 2 ? 1 : 2;
 
   // Level 0 reaches one point further than level 1. A step reads three planes of it while the next
-  // is on its way, or the next two. The ends of eight rows share no banks.
+  // one or two are loaded. The ends of eight rows share no banks.
   static constexpr int p_lead = 4, p_width = round_up(p_lead + out_k + T, 8) + 4, p_rows = H + 2;
   static constexpr int p_floats = round_up(p_width * p_rows, 32);
   static constexpr int p_slots = BULK ? 4 : 5;
 
   // Levels 1 to T - 1: the first points of all pairs, then the second points. One plane each; two
-  // of level 1 that take turns where it is also level T - 1, which level T reads in the next step.
-  // Their rows are as long as those of level 0, so that one number is a pair's place in both. Where
-  // a warp has two rows of own columns, eight apart, they lie in different banks, and so do the
-  // ends of sixteen rows.
+  // alternating ones of level 1 if it is also level T - 1, which level T reads in the next step.
+  // Their rows are as long as those of level 0, so that one number is a pair's place in both. If a
+  // warp has two rows of own columns, eight apart, they lie in different banks, and so do the ends
+  // of sixteen rows.
   static constexpr int level_width = p_width / 2, level_plane = level_width * H;
   static constexpr int level_floats = 2 * level_plane, copies = T == 2 ? 2 : 1;
 
@@ -83,8 +83,8 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static_assert(T >= 2 && T <= 4 && out_k % 32 == 0 && 4 * out_k <= 256 && shared_bytes <= 227 * 1024, "");
   static_assert(!RIM || rim_lanes == 32 * CUDA_PACKS, "");
 
-  // The row of the own columns that the n-th group of `body` threads has. Where a warp has two
-  // rows, eight lie between them, so that it meets no bank twice.
+  // The row of the own columns that the n-th group of `body` threads has. If a warp has two rows,
+  // eight lie between them, so that it meets no bank twice.
   static constexpr __device__ int row_of(int n)
   {
     return body == 16 && n < pair_rows / 16 * 16 ? n / 16 * 16 + n % 2 * 8 + n % 16 / 2 : n;
@@ -162,7 +162,7 @@ template <class S> struct temporal_tile {
     return S::p_row_bytes * (rows() + 2);
   }
 
-  // What the feeding warp brings of a stage, and of the rim's coefficients each of its warps.
+  // Bytes of a stage that the feeding warp loads, and those of the rim's coefficients per warp.
   __device__ unsigned full_bytes() const
   {
     const int pairs = (S::out_k + 2 * S::pair_halo) * (rows() - 2 * S::rim);

@@ -16,7 +16,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
   sum_t gosa = SUM_ZERO;
 
   // Beyond the box's own neighbours nothing is needed, and beyond the array nothing is there: the
-  // last layer stands in.
+  // last layer is read instead.
   for (int n = tj * GROUP_K + tk; n < PLANE * (TILE_I + 2); n += GROUP) {
     long li = min(i0 - 1 + n / PLANE, box.s3), lj = min(j0 - 1 + n % PLANE / ROW, box.s4);
     tile[n] = p[li * stride.x + lj * stride.y + clamp(k0 - 1 + n % ROW, box.s2 - 1, box.s5)];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What all kernels share: exact arithmetic, the arguments of a sweep, and sums in double or,
-// without doubles, in two floats. Defined by the host: GROUP_K × GROUP_J work-items a group,
-// HIMENO_FP64 where the device has doubles, and GOSA_ADD or GOSA_EXCHANGE where groups can add to
-// one double.
+// Common to all kernels: exact arithmetic, the arguments of a sweep, and sums in double or, without
+// doubles, in two floats. Defined by the host: GROUP_K × GROUP_J work-items per group, HIMENO_FP64
+// if the device has doubles, and GOSA_ADD or GOSA_EXCHANGE if groups can add to one double.
 #pragma OPENCL FP_CONTRACT OFF
 
 #define GROUP (GROUP_K * GROUP_J)

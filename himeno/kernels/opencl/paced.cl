@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The kernel of 2009: 256 work-items march through the planes of 64 × 4 columns together. Local
-// memory holds three planes, and barriers keep the group in step, so that memory is walked plane by
-// plane. A work-item loads from the same two places of every plane, so it finds them once; what the
-// next plane needs is on its way while this one is computed.
+// memory holds three planes, and barriers keep the group in step, so that memory is read plane by
+// plane. A work-item loads from the same two places of every plane, so it finds them once; the data
+// of the next plane is loaded while this one is computed.
 #define TILE_I 16
 #define ROW    (GROUP_K + 2)
 #define PLANE  (ROW * (GROUP_J + 2))

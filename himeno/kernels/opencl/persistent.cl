@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Many sweeps in one launch, after stream.cl and with its quads: groups draw tickets, one a tile,
-// sweep after sweep, and those of the next sweep are drawn while the last tiles of this one are at
-// work. A group then has the coefficients of its tile on their way before it waits for the new p.
-// Nobody waits for a ticket that was not drawn, and whoever drew one is running, so it does not
-// matter how many groups run at a time.
+// Many sweeps in one launch, after stream.cl and with its quads: groups draw tickets, one per tile,
+// sweep after sweep, and those of the next sweep are drawn while the last tiles of this one are
+// computed. A group requests the coefficients of its tile before it waits for the new p. No group
+// waits for a ticket that was not drawn, and a group that drew one is running, so the number of
+// groups that run concurrently does not matter.
 
 // state: tickets drawn, and tiles done in all sweeps, each in a line of its own: groups that wait
 // look at the second.
@@ -29,8 +29,8 @@ void tiles_report(__global uint *state, uint tiles)
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(state + STATE_DONE), "r"(tiles) : "memory");
 }
 
-// Who looks too often is in the way of all that goes through the same part of the second cache:
-// naps of 1000 ns gain 1% over looking without a pause on an H100.
+// Frequent polls delay all accesses to the same part of the second cache: pauses of 1000 ns gain 1%
+// over polling without a pause on an H100.
 void tiles_await(__global uint *state, uint tiles)
 {
   for (;;) {
@@ -42,7 +42,7 @@ void tiles_await(__global uint *state, uint tiles)
   asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
-// As load_once, but begun here and not where the value is used, which is behind a wait.
+// As load_once, but issued here and not where the value is used, which is after a wait.
 float4 load_now(__global const float *from)
 {
   float4 v;

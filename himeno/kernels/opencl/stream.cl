@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Four points in k a work-item: coefficients come as whole aligned vectors, p from the caches as
-// vectors and the two floats beside them. Where the box cuts a vector, lanes are stored one by one.
+// Four points in k per work-item: coefficients come as whole aligned vectors, p from the caches as
+// vectors and the two floats next to them. If the box cuts a vector, lanes are stored one by one.
 // Every other sweep runs backward in i and j (box.s6): the cache still holds what the sweep before
 // read and wrote last.
 
-// A coefficient is used once a sweep: it should not push p out of the first cache. OpenCL C has no
-// such load, NVIDIA's PTX has. Where grids are so small that the next sweep finds some of it in the
-// second cache (KEEP), an ordinary one is better.
+// A coefficient is used once per sweep: it should not push p out of the first cache. OpenCL C has
+// no such load, NVIDIA's PTX has. If grids are so small that the next sweep finds some of it in the
+// second cache (KEEP), an ordinary load is better.
 #ifdef KEEP
 #define LOAD_ONCE "ld.global.nc.v4.f32"
 #else

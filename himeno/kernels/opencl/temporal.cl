@@ -10,7 +10,7 @@
 #define HALO  (SWEEPS - 1)
 #define SLOTS 4
 
-// A point, those beside it in its plane (north is j + 1, east k + 1), and b1's bracket.
+// A point, its neighbours in its plane (north is j + 1, east k + 1), and b1's bracket.
 struct point {
   float here, north, south, east, west, cross;
 };
@@ -36,7 +36,7 @@ struct point point_read(__local const float *at)
                         at[1], at[-1],  at[ROW + 1] - at[1 - ROW] - at[ROW - 1] + at[-1 - ROW]};
 }
 
-// Where the n-th point of the ring stands in a plane.
+// Index of the n-th point of the ring in a plane.
 int ring_place(int n)
 {
   const int side = n - 2 * ROW;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a user's own kernel gets, after common.cl and before its source: the same helpers as in
-// CUDA.
+// Helpers for a user's own kernel, after common.cl and before its source: the same as in CUDA.
 enum array {
   HIMENO_A0,
   HIMENO_A1,

@@ -58,7 +58,7 @@ static __device__ __forceinline__ void copy_quad(uint32_t to, const float *from,
 #endif
 }
 
-// What was asked for since the last call is one group.
+// Makes one group of the copies that were requested since the last call.
 static __device__ __forceinline__ void copies_commit()
 {
 #if __CUDA_ARCH__ >= 800

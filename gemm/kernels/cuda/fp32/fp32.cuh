@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the float32 rungs share. Multiply-adds are written as fmaf: the build fuses none by itself.
+// Common to the float32 rungs. Multiply-adds are written as fmaf: the build fuses none by itself.
 #ifndef GEMM_KERNELS_CUDA_FP32_FP32_CUH
 #define GEMM_KERNELS_CUDA_FP32_FP32_CUH
 
 #include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gpu/cuda/cuda_device.h"
 
-// C is not read when beta is 0: what stands there may be NaN.
+// C is not read when beta is 0: it may hold NaN.
 static __device__ __forceinline__ void result_store(float *out, float sum, float alpha, float beta)
 {
   float value = alpha * sum;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The way from shared memory to registers is overlapped too: while a step is multiplied, the next
-// one's numbers arrive, across the seam of two tiles as well.
+// Loads from shared memory to registers overlap too: while a step is multiplied, the next one's
+// elements arrive, across the boundary of two tiles as well.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
 struct step_numbers {
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(TILE_THREADS, 2) lds_pipeline(cuda_job 
     }
     if (more) next.store(tiles[now ^ 1]);
     __syncthreads();
-    // After the last tile old numbers, which nobody uses.
+    // After the last tile this loads old elements, which are not used.
     numbers[0].load(tiles[now ^ 1], 0, sums);
     sums.multiply(numbers[1].a, numbers[1].b);
   }

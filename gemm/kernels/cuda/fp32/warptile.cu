@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tiles in tiles: a block's of warps', a warp's of threads'. What loader, which tile and how many
-// parts of k: by a model of how full the device gets.
+// Nested tiles: per block, per warp and per thread. A model of how full the device gets selects the
+// loader, the tile and the number of parts of k.
 #include "gemm/kernels/cuda/fp32/warptile.h"
 
 #include <float.h>
@@ -81,7 +81,7 @@ static bool cut_take(const cuda_job *job, const cuda_chip *chip, const warptile_
   return true;
 }
 
-// Of all tiles, parts of k, and blocks that stay.
+// Selects the fastest of all tiles, numbers of parts of k, and persistent blocks.
 static cudaError_t choose(const cuda_job *job, gemm_type, const cuda_chip *chip, gemm_blocks *blocks)
 {
   const warptile_loader &loader = loader_of(job, chip);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What both kernels of the warptile rung share: the shape, and a warp's way from shared memory
+// Common to both kernels of the warptile rung: the shape, and a warp's work from shared memory
 // through registers to C.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_CUH
@@ -35,8 +35,8 @@ static __device__ __forceinline__ corner warptile_corner(int number, int rows, i
   return {(band * WARPTILE_BAND + rest % height) * tile_m, rest / height * tile_n};
 }
 
-// A thread's part of a tile. Its rows lie in groups of four, lanes_m groups apart, and its columns
-// likewise: each load is of 16 bytes, and the lanes of a warp read neighbouring ones or the same.
+// A thread's part of a tile, in groups of four rows, lanes_m groups apart, by four columns, lanes_n
+// groups apart: loads are of 16 bytes, and a warp's lanes read neighbouring ones or the same.
 template <class S> struct warptile_item {
   float sums[S::item_m][S::item_n];
   float a[2][S::item_m], b[2][S::item_n]; // the step at hand and the next one

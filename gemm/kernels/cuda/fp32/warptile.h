@@ -41,8 +41,8 @@ struct warptile_loader {
                         cudaStream_t stream);
 };
 
-/** \brief Seconds of whole tiles in rounds of blocks, each split into so many parts: of the
- * multiprocessor with most. \a part_seconds is what a part costs beside its share, a round. */
+/** \brief Seconds of the busiest multiprocessor for whole tiles in rounds of blocks, each in so
+ * many parts. \a part_seconds: cost per part and round, in addition to its share. */
 double warptile_rounds(const cuda_job *job, const cuda_chip *chip, const warptile_tile &tile, int splits,
                        double part_seconds);
 

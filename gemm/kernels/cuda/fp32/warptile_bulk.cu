@@ -53,14 +53,14 @@ static const bulk_variant variants[] = {row_128x256::variant(),       row_128x12
                                         row_128x128_stays::variant(), row_64x128::variant(),
                                         row_64x64::variant(),         row_16x512::variant()};
 
-// Of a multiprocessor's shared memory each block takes 1 KiB more; as much goes to barriers and
-// alignment.
+// Bytes of a multiprocessor's shared memory: each block takes 1 KiB more; as much goes to barriers
+// and alignment.
 #define RESERVED 2048
 // Of k, in tiles, that a block is worth.
 #define STEPS_LEAST 4
-// What an element of a tile costs that a cluster adds up, a part.
+// Seconds per element and part of a tile that a cluster adds up.
 #define CLUSTER_ELEMENT_SECONDS 1.6e-10
-// Of the speed of whole tiles, what blocks that stay reach in their loop.
+// Share of the speed of whole tiles that persistent blocks reach in their loop.
 #define STREAM_SHARE 0.96
 
 static bool turns_a(const cuda_job *job)
@@ -193,7 +193,7 @@ static cudaError_t map_make(cuda_tensor_map_encode encode, const map_shape &s, C
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Along m or n: extent and box; along k the other way round.
+// Along m or n: extent and box; along k they are swapped.
 static map_shape shape_of(const float *data, int64_t ld, bool turns, int extent, int box, int k, int box_k)
 {
   return turns ? map_shape{data, extent, k, ld, box, box_k, true}

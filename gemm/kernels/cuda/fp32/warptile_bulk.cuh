@@ -85,7 +85,7 @@ template <int extent, int depth, int threads> struct tile_turn {
   }
 };
 
-// Where a pair of boxes begins.
+// Start of a pair of boxes.
 struct bulk_place {
   int i, j, l;
 };
@@ -122,9 +122,9 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
     if (turn_b) first_b.read(begin + bytes::a), first_b.write(begin + buffers + turned_a);
   }
 
-  // Multiplies a tile but for its last step, and the last step of the one before; turns the tile at
-  // `after` into the buffer at `other`. After the last tile old numbers are turned, which nobody
-  // uses. Returns whether the awaited stage is there.
+  // Multiplies a tile but for its last step, and the last step of the one before; transposes the
+  // tile at `after` into the buffer at `other`. After the last tile old elements are transposed,
+  // which are not used. Returns whether the awaited stage is there.
   __device__ __forceinline__ bool multiply(warptile_item<S> &item, uint32_t at_a, uint32_t at_b,
                                            uint32_t after, uint32_t other, int awaited, uint32_t parity) const
   {
@@ -236,7 +236,7 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
 // At most S::m rows of C: each thread makes four columns of them, and B goes from device memory
 // straight to its registers. A passes through shared memory, its rows side by side.
 #define ROWS_DEPTH 64
-#define ROWS_AHEAD 8 // loads of B per thread that are under way at one time
+#define ROWS_AHEAD 8 // loads of B per thread that are in flight
 template <class S, bool turn_a, bool>
 static __global__ void __launch_bounds__(S::threads, S::blocks)
     warptile_rows(const CUDA_GRID_CONSTANT bulk_args args)

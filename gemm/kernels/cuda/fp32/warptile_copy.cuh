@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The warptile kernel for every chip, every leading dimension and every transposition: threads copy
-// for themselves, four tiles deep, and what runs along k is turned on the way by copies of single
+// The warptile kernel for every chip, every leading dimension and every transposition: threads do
+// the copies, four tiles deep, and operands that run along k are transposed by copies of single
 // floats.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
@@ -19,7 +19,7 @@ template <int extent, int depth, int threads> struct tile_copy {
   static constexpr int share = extent * depth / threads;
   const float *from;
   int64_t step,
-      // elements from one copy to the next, and from behind the last to the next tile's first
+      // elements from one copy to the next, and from past the last to the next tile's first
       rewind;
   uint32_t to, to_step; // bytes
   int k, k_step;        // of the first copy, and from one to the next: 0 when they lie along m or n

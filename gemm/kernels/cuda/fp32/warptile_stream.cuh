@@ -18,7 +18,7 @@ struct stream_segment {
   int number, from, end;
 };
 
-// What every block does, in order.
+// The work of all blocks, in order.
 struct stream_plan {
   int deep, blocks, rounds, line; // rounds of whole tiles; tiles that are shared out by steps
 
@@ -48,7 +48,7 @@ struct stream_plan {
   }
 };
 
-// Of the thread that asks for boxes; in shared memory, since its registers are all taken.
+// State of the thread that requests boxes; in shared memory, since its registers are all taken.
 struct stream_course {
   int which, l, end; // segment; steps in tiles
   corner at;
@@ -102,7 +102,7 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
     ring.turn_first(buffers);
   }
 
-  // The next tile but for its last step. `more`: tiles behind it are still to be asked for.
+  // Multiplies the next tile but for its last step. `more`: later tiles are still to be requested.
   __device__ __forceinline__ void multiply(warptile_item<S> &item, stream_asker<S> &asker, bool more)
   {
     __syncthreads();
@@ -122,8 +122,8 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
   }
 };
 
-// Sums on their way from block to block: each thread's lie where the same thread of the other block
-// looks.
+// Sums in transfer from block to block: each thread's are stored where the same thread of the other
+// block reads them.
 template <class S> struct stream_parcel {
   static constexpr int quads = S::item_m * S::item_n / 4, floats = quads * 4 * S::threads;
   float4 *room;

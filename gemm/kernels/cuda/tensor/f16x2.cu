@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// f16x2: half without tensor cores: two products an instruction on pairs of columns, sums in half.
-// Blocks of 128×128, 8×8 a thread, the next step's operands on their way in registers.
+// f16x2: half without tensor cores: two products per instruction on pairs of columns, sums in half.
+// Blocks of 128×128, 8×8 per thread; the next step's operands are prefetched into registers.
 #include <cuda_fp16.h>
 
 #include "gemm/kernels/cuda/cuda_gemm.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What Hopper's tensor cores are fed with, in PTX: bulk tensor copies that complete on barriers in
-// shared memory, clusters, warpgroup products and their descriptors. PTX ISA 8.0 and later, sm_90a.
+// PTX for Hopper's tensor cores: bulk tensor copies that complete on barriers in shared memory,
+// clusters, warpgroup products and their descriptors. PTX ISA 8.0 and later, sm_90a.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_HOPPER_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_HOPPER_CUH
 

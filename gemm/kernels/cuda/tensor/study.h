@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A study beside the products: fragments of the tensor cores' WMMA interface. */
+ * \brief A study separate from the products: fragments of the tensor cores' WMMA interface. */
 #ifndef GEMM_KERNELS_CUDA_TENSOR_STUDY_H
 #define GEMM_KERNELS_CUDA_TENSOR_STUDY_H
 
@@ -9,7 +9,7 @@
 #include "gpu/gpu.h"
 
 /** \brief Prints which lane holds which element of each fragment, measured on the device.
- * STATUS_WRONG when an element is held by nobody. */
+ * STATUS_WRONG if no lane holds an element. */
 status_t gemm_study_fragments(struct gpu_device *device, struct gpu_queue *queue, FILE *out);
 
 #endif

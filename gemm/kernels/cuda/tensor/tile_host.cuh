@@ -5,8 +5,7 @@
 
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
-// Rows of tiles that go together: with the columns beside them, what runs at one time makes about a
-// square of C.
+// Rows of tiles per band, so that the tiles that run concurrently cover about a square of C.
 #define TILE_BAND 12
 
 static inline bool tile_is_aligned(const void *data, int64_t ld)

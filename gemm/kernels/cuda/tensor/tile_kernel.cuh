@@ -76,7 +76,7 @@ template <class W> struct tile_march {
     copies_commit();
   }
 
-  // The oldest stage under way has landed, and all warps have read what is overwritten next.
+  // The oldest stage in flight has landed, and all warps have read what is overwritten next.
   __device__ __forceinline__ void land() const
   {
     copies_wait<S::stages - 2>();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tiles of 16-bit matrices on their way to shared memory, as they are stored: rows stay rows. Where
-// rows begin at multiples of 16 bytes the copies are asynchronous; elsewhere, and on chips before
-// Ampere, threads load and store, which is what lets the tensor cores' loads, which need that
-// alignment, serve any matrix.
+// Loads tiles of 16-bit matrices into shared memory, as they are stored: rows stay rows. If rows
+// begin at multiples of 16 bytes the copies are asynchronous; otherwise, and on chips before
+// Ampere, threads load and store, so that the tensor cores' loads, which need that alignment, serve
+// any matrix.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
 
@@ -42,10 +42,10 @@ static __device__ __forceinline__ void copy_elements(uint16_t *to, const uint16_
   }
 }
 
-// A thread's share of one tile after the other along k: eight elements of every `hop`-th row.
-// `along`: k runs along the stored rows, and the tile moves to the right; else it moves down. What
-// lies beyond the matrix becomes zero. `whole`: every stored row begins at a multiple of 16 bytes
-// and is as long; without the branch that others need, the copies mix with the products.
+// A thread's share of consecutive tiles along k: eight elements of every `hop`-th row. `along`: k
+// runs along the stored rows, and the tile moves to the right; otherwise it moves down. Elements
+// beyond the matrix become zero. `whole`: stored rows begin at multiples of 16 bytes and have such
+// a length; without the branch that others need, the copies mix with the products.
 template <int rows, int columns, int threads, bool along, bool whole> struct tile_reader {
   static constexpr int vectors = columns / 8, hop = threads / vectors, copies = (rows + hop - 1) / hop,
                        pitch = columns + TILE_PAD;

@@ -14,8 +14,8 @@
 #include "gemm/kernels/cuda/tensor/tensor_map.cuh"
 #include "gemm/kernels/cuda/tensor/wgmma_kernel.cuh"
 
-// Rows of pairs of tiles that go together: with as many columns of them beside them, what runs at
-// one time makes about a square of C.
+// Rows of pairs of tiles per band, so that the tiles that run concurrently cover about a square of
+// C.
 #define BAND 8
 // Clock cycles from one turn of pairs to the next: on an H100 three turns are less than a tile's
 // store of 4 to 5 thousand, and at 4096 and 8192 halves took 1% less time.
@@ -160,7 +160,7 @@ static double wgmma_predict(const cuda_job *job, gemm_type type, const cuda_chip
   return ceil(units / pairs) * round + sums / PARTS_PER_SECOND + (parts ? COMBINE_SECONDS : 0);
 }
 
-// Of all tiles, or of those asked for, and of the parts of k the least seconds.
+// Selects the tile, of those asked for, and the parts of k that take the fewest seconds.
 static cudaError_t wgmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                 gemm_blocks *blocks)
 {

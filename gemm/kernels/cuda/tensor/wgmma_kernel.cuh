@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = alpha op(A) op(B) + beta C on Hopper's warpgroup tensor cores. Blocks stay and take one tile
-// of C after the other; two blocks side by side along m form a cluster and share the columns of B.
-// One warp feeds a ring of stages in shared memory by bulk tensor copies, two warpgroups multiply
-// 64 rows each, and the copy engine writes a finished tile while the next one is under way.
+// C = alpha op(A) op(B) + beta C on Hopper's warpgroup tensor cores. Persistent blocks take one
+// tile of C after the other; two blocks side by side along m form a cluster and share the columns
+// of B. One warp feeds a ring of stages in shared memory by bulk tensor copies, two warpgroups
+// multiply 64 rows each, and TMA writes a finished tile while the next one is computed.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_WGMMA_KERNEL_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_WGMMA_KERNEL_CUH
 
@@ -17,7 +17,7 @@ struct wgmma_args {
   float *c;
   int64_t ldc;
   int bulk_store; // C can be addressed by map_c, and beta is 0
-  // clock cycles by which the pairs of blocks begin after each other, in turns of SPREAD_TURNS
+  // clock cycles from one turn of pairs to the next; pair n starts in turn n % SPREAD_TURNS
   int spread;
   // Parts of k. More than one: part p of C is stored by map_c from row p × part_rows on.
   int splits, part_rows;
@@ -27,7 +27,7 @@ struct wgmma_args {
 enum { SPREAD_TURNS = 4 };
 
 // TF32 products read shared memory along k alone, but take A from registers as well, which can be
-// loaded in any order: that is how they take an A stored along m. Where B is stored along n, the
+// loaded in any order: that is how they take an A stored along m. If B is stored along n, the
 // kernel is given B as its A, A as its B, n as its m and m as its n, and makes C `turned`.
 template <class T, int columns_, bool a_across_, bool b_across_, bool turned_ = false> struct wgmma_shape {
   typedef T type;
@@ -90,7 +90,7 @@ static __device__ __forceinline__ wgmma_unit wgmma_unit_of(const wgmma_args &arg
   return {(2 * row + (int)cluster_rank()) * S::rows, column * S::columns, first, end - first, part};
 }
 
-// Where in the ring of stages, and which time around.
+// Index in the ring of stages, and the parity of the current round.
 template <int stages> struct ring {
   int stage = 0;
   uint32_t parity = 0;
@@ -316,7 +316,7 @@ static __device__ __forceinline__ void slice_write(uint32_t slice, const float (
   }
 }
 
-// Of a turned tile a slice is two boxes of 32 of C's rows and columns each.
+// A slice of a transposed tile is two boxes of 32 of C's rows and columns each.
 static __device__ __forceinline__ void slice_write_turned(uint32_t slice, const float (&d)[16], float alpha)
 {
   const spread_place place;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// wmma: the tensor cores through CUDA's own interface, by fragments of 16x16x16 halves. Its
-// loads and stores ask for rows at multiples of 16 bytes; any matrix gets there through shared
-// memory, and results leave the same way.
+// wmma: the tensor cores through CUDA's own interface, by fragments of 16x16x16 halves. Its loads
+// and stores ask for rows at multiples of 16 bytes; any matrix is read through shared memory, and
+// results are written through it.
 #include <cuda_fp16.h>
 #include <mma.h>
 
@@ -22,7 +22,7 @@ template <class Acc, class Shape, bool ahead_> struct wmma_tile {
   typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, rows, columns, 16, Acc> c_fragment;
   static constexpr int down = S::warp_m / rows, across = S::warp_n / columns;
   static constexpr bool ahead = ahead_;
-  // What a warp's results pass through: a row of fragments.
+  // Staging buffer of a warp's results: a row of fragments.
   static constexpr int width = S::warp_n, pitch = width + 32 / sizeof(Acc);
   static constexpr int store_bytes = S::threads / 32 * rows * pitch * sizeof(Acc);
 
