@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # The steps of scripts/gpu-check, which runs this file once a step, in a process of its own that it can stop:
 #   step=NAME bash gpu-check-steps.sh FUNCTION [ARGUMENT]...
-# A step ends with 0: passed, 77: skipped, else: failed. What it prints is its log; note TEXT is its line in the summary.
+# A step exits with 0 if it passed, 77 if it was skipped, and another status if it failed. Its
+# output is its log; note TEXT adds its line to the summary.
 # shellcheck disable=SC2154 # source_folder, build, given_build, out, scratch and step come from gpu-check
 set -euo pipefail
 
@@ -63,7 +64,8 @@ place() {
   [ -z "$device" ] || printf ' %s %s' --device "$device"
 }
 
-# launch RANKS PROGRAM [ARGUMENT]...: a launcher may set the OpenCL loader's variables as it likes, so they are set behind it.
+# launch RANKS PROGRAM [ARGUMENT]...: a launcher may change the OpenCL loader's variables, so env
+# sets them after it.
 launch() {
   local ranks=$1
   shift
@@ -253,8 +255,8 @@ sanitizer() {
   sanitized_well $wanted $code
 }
 
-# temporal_sanitizer TOOL: kernels of several sweeps a pass with bulk copies and without, at the same time, on a grid of a few
-# tiles; the ceiling and the checksum too.
+# temporal_sanitizer TOOL: kernels of several sweeps per pass, with and without bulk copies, run
+# concurrently on a grid of a few tiles; the ceiling and the checksum are checked too.
 temporal_sanitizer() {
   local bulk kernel process running=() code=0
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
@@ -282,7 +284,7 @@ cluster_sanitizer() {
   sanitized_well 2 $code
 }
 
-# ---- benchmarks: NAME.json and, beside it, the command line that made it ----
+# ---- benchmarks: NAME.json and a file with the command line that made it ----
 
 bench() {
   local name=$1 ranks=$2
@@ -335,8 +337,8 @@ tensor_studies() {
   tap "$build/tests/unit/test_gemm_tensor"
 }
 
-# KERNEL TYPE SIZE SECONDS [OPTION]...: measured beside cuBLAS in turns, longer where there is little between them. Those that
-# this chip lacks are left out.
+# KERNEL TYPE SIZE SECONDS [OPTION]...: measured interleaved with cuBLAS, longer where the two are
+# close. Kernels that this chip lacks are left out.
 tensor_products() {
   cat <<END
 wgmma f16 4096 2

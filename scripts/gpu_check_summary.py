@@ -23,7 +23,7 @@ CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
 COPY_TARGET = 0.99
 BEST_COPY_TARGET = 0.97
 OPENCL_TARGET = 0.97
-# The best kernel of several sweeps a pass, and that of two, over the ceiling.
+# The best kernel of several sweeps per pass, and that of two, over the ceiling.
 TEMPORAL_TARGETS = {
     "cuda-XL": 2.5,
     "cuda-L": 2.3,

@@ -6,7 +6,7 @@ build_packages=(build-essential autoconf automake pkg-config libopenmpi-dev open
                 ocl-icd-opencl-dev libopenblas-dev libclblast-dev libcminpack-dev python3)
 test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema python3-matplotlib clang-format-14 clang-14
                libclc-14 libclc-14-dev mpich libmpich-dev procps python3-venv)
-# Where apt has them; a test that lacks one is skipped.
+# Optional apt packages; a test that lacks one is skipped.
 optional_packages=(chromium fish jq mandoc munge python3-prometheus-client slurm-client slurmctld slurmd zsh)
 
 say() { printf '\n==> %s\n' "$*"; }

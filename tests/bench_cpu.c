@@ -3,7 +3,7 @@
  * plain reading, plain writing, the ceiling kernel and the sweep on the same threads, so that all
  * see the same machine, and prints medians: `bench_cpu SIZE [ROUNDS [KERNEL]]`. Rates count the
  * bytes that must travel: 12 an element of the triad, 56 a point of the ceiling and the sweep
- * (nominal where a kernel makes several sweeps a pass); none of them reads what it writes, so
+ * (nominal where a kernel makes several sweeps per pass); none of them reads what it writes, so
  * nothing is hidden by write-allocation. A third of the triad's bytes are written, of the ceiling's
  * a 14th; where writing past the caches is faster than reading, the ceiling cannot be as fast as
  * the triad. So it is also held against 13 bytes read and one written one after the other. */

@@ -23,7 +23,7 @@ if __name__ == "__main__":
 from files import write_whole
 
 SCHEMA = "himeno-inventory/1"
-# Lists of devices with their fields, and single values. What a file leaves out is not compared.
+# Lists of devices with their fields, and single values. Fields that a file omits are not compared.
 DEVICES = {
     "gpus": ("pci", "model", "memory_gib", "vbios", "pcie_width", "nvlinks"),
     "network": ("name", "rate_gbps", "state", "firmware", "pcie_width"),
@@ -183,7 +183,7 @@ def cuda_version():
 
 
 def hardware(system="/sys", smi="nvidia-smi", ethtool="ethtool", seconds=10):
-    """What the host has, as an inventory lists it. What cannot be read is left out."""
+    """Return the host's inventory without the fields that cannot be read."""
     info = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     model = re.search(r"^model name\s*: (.*)$", info, re.M)
     memory = re.search(r"^MemTotal:\s*(\d+)", pathlib.Path("/proc/meminfo").read_text(), re.M)

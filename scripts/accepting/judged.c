@@ -23,7 +23,7 @@ struct simulated {
   double sweeps;       /* of a block */
 };
 
-/* What judged() says of it. */
+/* Result of judged(). */
 struct judgement {
   int slow, noisy, stragglers, episodes;
   char failed[256]; /* the checks that fail, with commas */

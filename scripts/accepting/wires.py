@@ -88,7 +88,7 @@ def slow_cards(run, done, cards):
 
 
 def noticed(run, step):
-    """Report what the counters of comm-gpu prove: bytes that left by TCP beside a faster port."""
+    """Report what the counters of comm-gpu prove: bytes sent by TCP despite a faster port."""
     document = run.document(step["name"]) or {}
     for text in document.get("findings", ()):
         own = OVER_TCP.search(text)

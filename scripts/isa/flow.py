@@ -8,7 +8,7 @@ import re
 CLASSES = ("arithmetic", "address", "load", "store", "scalar", "control", "wait", "move")
 # A loop is taken to run so many times each time that it is entered.
 TRIPS = 10
-# What a product of matrices weighs beside other instructions: of a warpgroup, of a warp.
+# Weight of a matrix instruction relative to others: per warpgroup, per warp.
 PRODUCTS = (
     (re.compile(r"[HIQ]GMMA|wgmma\.mma"), 100),
     (re.compile(r"[HIDQ]MMA|mma\.sync|wmma\.mma"), 8),

@@ -15,15 +15,15 @@ from endings import BadInput, Trouble
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXTS = {".sass": "sass", ".ptx": "ptx", ".s": "gcn"}
-# Where distributions keep libclc, which has get_global_id and its like.
+# Distributions keep libclc, which has get_global_id and similar functions, in these directories.
 CLC_FOLDERS = ("/usr/lib/clc", "/usr/share/clc", "/usr/local/share/clc", "/usr/lib64/clc")
 DEFAULT_CHIP = {"sass": "sm_90", "ptx": "sm_90", "gcn": "gfx906"}
-# Of the kernel pairs of both languages: AMD's is the one of the article.
+# Chips of the kernels compared in both languages: AMD's is the one of the article.
 PAIRS_CHIP = {"gcn": "tahiti"}
 CLANG_CHIP = "sm_70"  # a clang may not know the newest
 
-# What the host puts before an OpenCL source, and the numbers it defines, for the shapes that it
-# prefers on a GPU.
+# Files that the host puts before an OpenCL source, and the numbers that it defines, for the shapes
+# that it prefers on a GPU.
 OPENCL_DIRECTORIES = {
     "himeno/kernels/opencl": (
         ("common.cl", "field.cl"),

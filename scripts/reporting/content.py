@@ -51,7 +51,7 @@ def point_of(document, path):
     }
 
 
-# What a run's result was compared with, by its document's `verified`.
+# Reference that a run's result was compared with, by its document's `verified`.
 COMPARED = {
     "known": "stored checksum",
     "reference": "checksum by CPUs",

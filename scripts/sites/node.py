@@ -332,7 +332,7 @@ def health(state, node):
 
 
 def around_a_job(state, node):
-    """Asks only this node. What health has held back is no reason here either."""
+    """Check only this node. Reasons that health holds back do not count here either."""
     texts, _ = faults(state, node)
     held = state.read("reported.json").get("held", ())
     for text in texts:

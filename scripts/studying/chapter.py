@@ -14,7 +14,7 @@ from files import read_document
 from naming import NO_OVERLAP
 from processes import say
 
-# What moved halos in 2009 between PCs, and what moves them between GPUs today.
+# Transports between PCs in 2009, and those between GPUs today.
 BETWEEN_CPUS = "mpi"
 MEMORY = {"pageable": "pageable", "staged-mpi": "pinned + MPI", "staged": "pinned, shared"}
 METHODS = [method + late for method in MEMORY for late in (NO_OVERLAP, "")]

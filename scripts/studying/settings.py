@@ -9,7 +9,7 @@ import re
 
 from processes import output
 
-# Everything else of the environment is nobody's business.
+# Only these variables of the environment are recorded.
 ALLOWED = re.compile(
     r"(OMPI_MCA|PMIX_MCA|PRTE_MCA|UCX|NCCL|MPICH|MPIR_CVAR|FI|I_MPI|MV2|OMP|GOMP|KMP)_\w+|"
     r"CUDA_(VISIBLE_DEVICES|MPS_\w+|DEVICE_\w+)|SLURM_(JOB_ID|JOB_NUM_NODES|JOB_PARTITION|NTASKS_PER_NODE)|HIMENO_\w+"

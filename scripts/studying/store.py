@@ -64,7 +64,7 @@ COLUMNS = (
     + [f"{phase}_{which}" for phase in PHASES for which in ("median", "max")]
     + ["time", "version", "session"]
 )
-# What is read of the log's two kinds of entries.
+# Fields that are read from the log's two kinds of entries.
 SESSION = {"session": int, "time": str, "settings": dict}
 ATTEMPT = {"point": str, "exit": int, "finished": bool, "took": (int, float), "why": str}
 
@@ -142,7 +142,7 @@ def say_once(text):
 
 
 def log_read(folder):
-    """All whole lines; how many are not is told once."""
+    """Return all whole entries; warn once if there are others."""
     path = os.path.join(folder, "log.jsonl")
     try:
         with open(path, "rb") as file:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Acceptance: the verdict lists every check, and the exit code tells wrong from slow. Faults are planted in a simulated clock and in a
-# library that answers as NVML does: below any detector.
+# Acceptance: the verdict lists every check, and the exit code distinguishes wrong from slow. Faults
+# are planted in a simulated clock and in a library that answers as NVML does: below any detector.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -28,7 +28,7 @@ for check in json.load(open("r.json"))["result"]["accept"]["checks"]:
         print(check[sys.argv[2]])' "$1" "$2"
 }
 
-# What the last document says.
+# The verdict of the last document.
 verdict() { "$PYTHON" -c 'import json; r = json.load(open("r.json"))["result"]; print(r["verdict"], r["accept"]["accepted"])'; }
 
 follows_schema() { follows result r.json; }
@@ -420,7 +420,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   expect_status 2
   grep -q 'its data is "standard", this run.s is "dense"$' <<<"$stderr"
   compared -s XS --block 5 -t 0.01 --json r.json
-  [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || [ "$status" -eq 5 ] # as fast, too noisy to tell, slower
+  [ "$status" -eq 0 ] || [ "$status" -eq 3 ] || [ "$status" -eq 5 ] # as fast, too noisy to judge, slower
   grep -q 'that run was of kernel reference, this one is of stream' <<<"$stderr"
 }
 

@@ -124,7 +124,8 @@ load cluster
   done
 }
 
-# A slice that fails counts as long as it took. What is left of a soak in the end is no slice if it is below a twentieth of one.
+# A slice that fails counts as long as it took. A soak's remainder is no slice if it is shorter than
+# a twentieth of one.
 soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
 
 @test "a soak alternates memory and arithmetic and names the host of an incorrect result" {

@@ -117,7 +117,7 @@ PY
   [ "$(verdict 'sorted(r["drain"]), [row["verdict"] for row in r["measured"]]')" = \
     "(['n2', 'n5'], ['policy or set-up?', 'slow', 'policy or set-up?', 'not started', 'wrong'])" ]
   rm -r out
-  # One host cannot tell its policy from itself.
+  # With one host there is no separate host to compare a policy with.
   : >faults
   per_host=1 cluster n1 --stages alone
   expect_status 5
@@ -280,7 +280,8 @@ END
   [ "$(verdict 'sorted(r["drain"])')" = "['n2', 'n3']" ]
 }
 
-# own_names: a program in the place of himeno-gpu, whose hosts call themselves what the file `own` has behind the name that they were given.
+# own_names: a program in the place of himeno-gpu, whose hosts use the names that the file `own`
+# lists after the given ones.
 own_names() {
   mkdir own-names
   cat >own-names/himeno-gpu <<SH
@@ -295,7 +296,7 @@ SH
 @test "a guilty host keeps the name that it was given, whatever it calls itself" {
   site
   own_names
-  # Of each kind of name one host has a wrong bit and one a slow device.
+  # For each kind of name, one host has a wrong bit and one a slow device.
   local wrong=(n1.cluster 10.77.0.3 rack1.n5 fe80::7 N9 x) slow=(n2.cluster 10.77.0.4 rack1.n6 fe80::8 N10 y) n
   echo sound n0 >own
   for n in {0..5}; do

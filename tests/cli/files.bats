@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What an output option names, in every program: a file is replaced whole where it is or stays as it was, what is read is not written, what is
-# no file is written to. (The writer itself: unit/test_file.c.)
+# Files that output options name, in every program: they are replaced whole or stay unchanged, and
+# input files are never overwritten. (The writer itself: unit/test_file.c.)
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -103,7 +103,7 @@ refused() {
   printf older >out/file
   chmod 600 out/file
   while read -r -u 4 command; do
-    # What is said goes through a pipe, which has no limit.
+    # Messages go through a pipe, to which the limit does not apply.
     refused 3 'File too large' bash -c '(ulimit -f 0; exec "$@" 2>&1 >/dev/null) | cat >&2; exit ${PIPESTATUS[0]}' limit $command out/file
   done 4< <(alone)
 }

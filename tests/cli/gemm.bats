@@ -66,7 +66,8 @@ spoilt() {
   [ "$(json "$document" '[abs(y["ours_share"] * y["gflops"] / d["result"]["gflops"] - 1) < 1e-9 for y in d["yardsticks"]]')" = "[True]" ]
 }
 
-# worn FLIP OPTION...: two ranks on the CPU with the library beside the kernel, and a bit flipped in one's memory.
+# worn FLIP OPTION...: two ranks on the CPU run the library and the kernel; a bit flips in one's
+# memory.
 worn() {
   "$gemm" --list | grep -q 'reference  cblas' || skip "no CBLAS was found"
   HIMENO_GEMM_FLIP=$1 OMP_NUM_THREADS=1 run --separate-stderr on 2 "$gemm" -q -b cpu -t 0.03 --json "$document" "${@:2}"

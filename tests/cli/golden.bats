@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What users are shown goes on working: tests/golden/commands says which command lines, and what of them is held.
+# Documented commands keep working: tests/golden/commands lists them and the parts of their output
+# that are fixed.
 load ../helper
 
 golden() { "$PYTHON" "${folder:-$top_srcdir/tests/golden}/golden.py" "$1" "${2:-$top_srcdir}" "$top_builddir" "${work:-$BATS_TEST_TMPDIR/work}"; }
@@ -17,7 +18,7 @@ export PYTHONDONTWRITEBYTECODE=1
   work=$BATS_FILE_TMPDIR
   [ -e "$work/run.json" ] || skip "the lines were not run"
   golden fields
-  # Two lies: a key that a schema lacks, and a property that nobody writes.
+  # Two mutants: a key that a schema lacks, and a property that is never written.
   mkdir -p "$BATS_TEST_TMPDIR/lies/doc"
   cp "$top_srcdir"/doc/*.schema.json "$BATS_TEST_TMPDIR/lies/doc"
   sed -i '/"ceiling_share": .*Of the whole run/d; s/^ *"kernel_choice": {/"planted": {"type": "integer"}, &/' "$BATS_TEST_TMPDIR/lies/doc/result.schema.json"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# scripts/gpu-check: what it says without a GPU. What it does with one is seen there.
+# scripts/gpu-check without a GPU. With a GPU, running it is the test.
 load ../helper
 bats_require_minimum_version 1.5.0
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What `make install` and `make deb` bring works by itself, wherever it lies.
+# Files of `make install` and `make deb` work without the source tree, in any directory.
 load ../helper
 bats_require_minimum_version 1.5.0
 

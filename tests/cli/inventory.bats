@@ -57,7 +57,7 @@ document["hosts"]["n[1-3]"] = {**host, "memory_gib": 1.015 * host["memory_gib"]}
 document["hosts"]["*"] = {"memory_gib": 1.1 * host["memory_gib"]}
 json.dump(document, open("inventory.json", "w"))
 END
-  echo "as n3 env PYTHONHOME=/nonexistent" >>faults # nobody knows what it has
+  echo "as n3 env PYTHONHOME=/nonexistent" >>faults # its inventory is unknown
   accept n3 --inventory inventory.json --stages alone
   expect_status 3
   grep -q 'inventory unknown' <<<"$output"
@@ -106,7 +106,7 @@ END
   expect_status 5
   grep -q '^  suspect: n3 (GPU pcie_width 1 x 16, 1 x 8 on n3, 2 x 16 on 3 others)' <<<"$output"
   rm -r out
-  # Two of four: nobody knows which are right.
+  # With two of four, the majority is unknown.
   host n4 bus/pci/devices/0000:10:00.0/current_link_width 8
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# isa-report: it finds the hot loop, tells what instructions are for, and fails where a compiler spoils a kernel.
+# isa-report finds the hot loop, classifies instructions, and fails if a compiler spoils a kernel.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -17,7 +17,8 @@ needs_gcn() {
 }
 needs_nvcc() { command -v nvcc >/dev/null || skip "there is no nvcc"; }
 
-# An outer loop around an inner one, a part before and an endless loop behind the end, as nvdisasm writes it.
+# An outer loop around an inner one, a part before them and an endless loop after the end, as
+# nvdisasm writes it.
 sass_listing() {
   cat <<'END'
 	.section	.text.nested,"ax",@progbits
@@ -45,7 +46,7 @@ sass_listing() {
 END
 }
 
-# What a kernel whose inner loop is the one above is said to be.
+# The expected report for a kernel whose inner loop is the one above.
 expect_nested() {
   [ "$(value "$1" 'k["loop"], k["depth"], k["isa"]')" = "(8, 2, 'SASS')" ]
   [ "$(value "$1" '{n: c for n, c in k["classes"].items() if c}')" = \

@@ -235,7 +235,7 @@ kinds = {"ladder": "himeno-ladder-1", "sizes": "himeno-gpu-2", "paths": "comm-gp
          "copies": "mem-gpu-1", "latency": "mem-gpu-1", "roofline": "mem-gpu-1"}
 
 def fields(found, depth=0):
-    """Where a field can be replaced: of a list its first, and one beside the others' kind."""
+    """Yield each container and key that can be replaced; of a list, only the first."""
     for key in list(found) if isinstance(found, dict) else range(min(1, len(found))):
         yield found, key
         if isinstance(found[key], (dict, list)) and depth < 4:

@@ -335,7 +335,7 @@ answer = re.search(r"^  Strong scaling of S by staged: at 2 ranks (\S+) us per s
 assert abs(float(answer[1]) / two / 1e6 - 1) < 0.01 and answer[2] == row[4], answer[0]
 END
   from_study -s S -n 2 --compute-time 2 --json imagined.json >/dev/null
-  [ "$(json imagined.json 'any("measured" in p for p in d["predictions"])')" = False ] # nobody ran that
+  [ "$(json imagined.json 'any("measured" in p for p in d["predictions"])')" = False ] # never run
 }
 
 @test "ranks on one memory: as many as the runs had, or the command that measures more" {

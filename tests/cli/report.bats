@@ -11,7 +11,7 @@ setup_file() {
   UCX_TLS=tcp "$top_srcdir/scripts/scaling" run "$study" --program "$top_builddir/himeno-gpu" --launcher "$MPIRUN -np {ranks}" \
     --options "-b cpu --block 5" --sizes 16x16x32,24x24x48 --ranks 1,2 --repeat 1 --seconds 0.01 --no-paths >/dev/null
   cd "$BATS_FILE_TMPDIR"
-  # What himeno-predict would say of it, so that this does not need it.
+  # Stands for himeno-predict, so that this test does not need it.
   "$PYTHON" - <<'PY'
 import json
 def point(scaling, ranks, seconds):

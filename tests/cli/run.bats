@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What a run says: report, JSON, list, choices.
+# Output of a run: report, JSON, list, choices.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -107,7 +107,8 @@ PY
   expect_status 0
   [ "$(json "$document" '0.0196 < d["result"]["memory"]["share"] <= 0.02 and abs(d["result"]["memory"]["bytes"] - d["result"]["memory"]["share"] * 2 ** 34) < 1e3')" = True ]
   grep -qE 'memory     32[0-9]\.[0-9] MiB of 16\.0 GiB on each device, 2\.0%, the sweeps read all of it' <<<"$output"
-  # What is free cannot always be allocated: the fifteenth allocation fails, that is the first of the second try.
+  # Free memory cannot always be allocated: the fifteenth allocation fails, which is the first of
+  # the second attempt.
   HIMENO_NULL_FAIL=4 run --separate-stderr on 1 "$himeno" -b null --fill 2 -n 1 --verify off --json "$document"
   expect_status 0
   [ "$(json "$document" '0.019 < d["result"]["memory"]["share"] <= 0.0198')" = True ]

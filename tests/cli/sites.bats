@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What sites take: completion, recipes, a ReFrame test.
+# Files for sites: completion, recipes, a ReFrame test.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -146,7 +146,7 @@ PY
     grep -q 'make -C build install' "$recipe"
   done
   "$top_srcdir/scripts/quickstart" --help | grep -q -- --no-run
-  # What the Apptainer definition runs is shell, and a test of its own.
+  # The Apptainer definition's sections are valid shell, and include a test.
   for section in post test runscript; do sed -n "/^%$section/,/^\$/p" "$sites/himeno-gpu.def" | sed 1d | sh -n; done
 }
 

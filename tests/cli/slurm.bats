@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# scripts/accept and the batch scripts under a slurmctld and several slurmd of this machine's own. Steps of one host go through srun as on any
-# cluster; several hosts are one machine here, which Open MPI cannot tell apart, so their ranks are played by tests/sites/fake-cluster.
+# scripts/accept and the batch scripts under a slurmctld and several slurmd of this machine's own.
+# Steps of one host go through srun as on any cluster. Several hosts are one machine here, and Open
+# MPI cannot distinguish them, so tests/sites/fake-cluster plays their ranks.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -56,7 +57,7 @@ in_slurm() {
   cp "$top_srcdir"/scripts/sites/*.sbatch "a tree/scripts/sites"
   printf '#!/bin/sh\nprintf "<%%s>" "$@"\n' | tee "a tree/scripts/accept" >"a tree/scripts/scaling"
   chmod +x "a tree"/scripts/{accept,scaling}
-  # Where the build is not the tree's own, PATH has it.
+  # A build outside the tree is found by PATH.
   mkdir bin
   ln -s "$himeno" bin/himeno-gpu
   unset HIMENO_SOURCE

@@ -17,7 +17,7 @@ double clock_hidden;
 /* ---- the machine ---- */
 
 /* 20 GB/s of memory, blocks 5 ms apart. Exchanges are short: where no sweep hides them, the program
- * cannot tell them from computing. */
+ * cannot distinguish them from computing. */
 static const char usual[] = "sweep=2.8 ceiling=2.744 block=5000000 noise=0.003 product=4 post=10 peer=0.005 "
                             "link=0.05 reduce=1000";
 

@@ -32,7 +32,7 @@ void clock_spend(double nanoseconds);
 /** \brief Work of \a amount times the word \a name. */
 void clock_work(const char *name, double amount);
 
-/** Nanoseconds that have passed beside the next sweep. */
+/** Nanoseconds that overlap with the next sweep. */
 extern double clock_hidden;
 
 /** \brief Whoever polls next without success goes on at \a time, or earlier where something else is

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# gemm-gpu by the virtual clock. A multiplication and addition takes 4 ns: 0.5 GFLOPS a device, of a peak of 8.
+# gemm-gpu by the virtual clock. A multiplication and addition takes 4 ns: 0.5 GFLOPS per device, of
+# a peak of 8.
 load clock
 
 @test "a block has as many short products as fill --block, and the document holds it" {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing and links by the virtual clock. A flag is raised in words beside it, with the time at
+/* Packing and links by the virtual clock. A flag is raised in separate words, with the time at
  * which it can be seen; the neighbour that looks for it without success sets its own flag at that
  * time. */
 #include <mpi.h>
@@ -11,7 +11,8 @@
 #include "comm/transports/handover.h"
 #include "comm/transports/linked.h"
 
-/* Floats of a message that only time is told of: what pairs of ranks try. Nobody reads it. */
+/* Floats in the message of pairs of ranks that try a transport. Only its time counts: its content
+ * is never read. */
 #define TRIED 1048576
 
 /* ---- packing ---- */

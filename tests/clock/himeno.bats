@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# himeno-gpu by the virtual clock: every figure of whole runs, to the digit. A sweep takes 10 ns a point where nothing else is said:
-# 3.4 GFLOPS and 5.6 GB/s a device. XS has 55800 interior points; cut in two along i, a face has 1860.
+# himeno-gpu by the virtual clock: every figure of whole runs, to the digit. A sweep takes 10 ns per
+# point unless a test says otherwise: 3.4 GFLOPS and 5.6 GB/s per device. XS has 55800 interior
+# points; cut in two along i, a face has 1860.
 load clock
 
 alone="sweep=10 ceiling=7 worn=1.142857142857142857"
@@ -283,7 +284,7 @@ FIGURES
 d.result.energy = {"joules_per_sweep": None, "gflops_per_watt": None, "idle_watts": None, "devices": 1, "note": "too short"}
 FIGURES
   report_has "energy     unknown: too short"
-  # A counter that still tells of the sweeps before: not before it has told all of them.
+  # The counter lags: it is not read before it includes all earlier sweeps.
   CLOCK_MACHINE="sweep=100 ceiling=7 fill=200000000 idle=100 load=500 step=20000000 poll=1000000 lag=100000000" clocked 1 himeno-gpu -b null -s XS -t 10
   figures <<'FIGURES'
 100 < d.result.energy.idle_watts < 105 = True

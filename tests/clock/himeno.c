@@ -68,7 +68,7 @@ static status_t ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
   return passes++ % 16 ? STATUS_OK : __real_himeno_kernels_cpu.ceiling(exec, queue);
 }
 
-/* Of the time in sweeps, what the counter tells by now; at the first look, none. */
+/* Sweep time that the counter shows so far, delayed by `lag`; none at the first poll. */
 static double swept_seen(int64_t now)
 {
   static double seen;
@@ -80,7 +80,7 @@ static double swept_seen(int64_t now)
   return seen;
 }
 
-/* What it was at the first look after a step, until there is one after the next. */
+/* The counter changes once per `step`: it shows the value of the first poll in the step. */
 const char *__real_telemetry_joules(struct telemetry *telemetry, double *joules);
 const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules);
 const char *__wrap_telemetry_joules(struct telemetry *telemetry, double *joules)

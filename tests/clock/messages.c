@@ -14,7 +14,7 @@
 #define STAMP_TAG   16384
 #define FLIGHTS_MAX 4096
 
-/* A request under way. */
+/* A pending request. */
 struct flight {
   MPI_Request request, stamp;
   /* of a message, when it arrives; of a collective call, when the last rank entered it */
@@ -88,7 +88,8 @@ double clock_path(MPI_Comm comm, int peer)
   return clock_word(word, 1);
 }
 
-/* What a rank sends goes out one after the other. A slow path delays only what takes it. */
+/* A rank sends its messages one after the other. A slow path delays only the messages that take
+ * it. */
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
               MPI_Request *request)
 {

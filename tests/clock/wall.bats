@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# What the ordinary programs say of time, held against this script's clock: none goes slow, and none ends early. What the machine
-# does besides may only make a run longer where nothing is timed: that is known from a short run before, and a second of an idle machine is
-# granted, and what the processors stood still.
+# Times that the ordinary programs report, compared with this script's clock: none is slow, and none
+# ends early. Other load may lengthen only the untimed parts of a run. The test allows for those,
+# measured in a short run before, for one second of an idle machine, and for the time that the
+# processors were stopped.
 load clock
 
 # lasts PROGRAM [ARGUMENT]...: seconds of the process; the document is in d.json.

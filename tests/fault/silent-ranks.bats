@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A rank that stops answering, or dies, in mid-run: the job ends within the deadline, says who waits for whom, and leaves no process behind.
+# A rank that stops answering, or dies, during a run: the job ends within the deadline, reports
+# which rank waits for which, and leaves no process.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -52,7 +53,7 @@ signal_sent() {
   code=0
   wait "$job" || code=$?
   gone=$(($(now) - begin))
-  # Who stamps has read all once the line is there: the launcher does not wait for it.
+  # The launcher does not wait for the program that stamps its lines: let that read the rest.
   sleep 0.2
   stall=$(stalled)
   spoken=$(sed -n 's/^\([0-9]*\) [a-z]*-gpu: rank .*/\1/p' "$BATS_TEST_TMPDIR/out" | head -n 1)
@@ -75,7 +76,8 @@ one_message() {
 }
 
 host=$(uname -n)
-# What a rank waits for once a neighbour RANK, at FACE, has stopped: its halo, or what comes after it if that had left.
+# The expected wait once a neighbour RANK, at FACE, has stopped: for its halo, or for the next step
+# if the halo had left.
 for_rank() { echo "waits in sweep [0-9]+ for (rank $1 on host $host, halo of face $2|all ranks \\(the sum of gosa\\))"; }
 long=("$himeno" -n 1000000 --verify off) # one block
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stands between the program and MPI. A place is a call of MPI's from one way through the program;
+/* Stands between the program and MPI. A place is an MPI call with one call path of the program;
  * they are numbered as a rank comes to them first. With STOP_AT=RANK:PLACE that rank stops there,
  * and says so in the file STOP_NOTE: the host's clock, the place, the call. With STOP_AT=RANK:0 it
  * writes after each new place how many there are. */

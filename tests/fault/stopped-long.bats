@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Each rank stopped in each part of each program: the line stands in time, once, and the job is gone.
+# Each rank stopped in each part of each program: the line is printed once, in time, and the job
+# ends.
 load ../helper
 
 stopped() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Halos that cannot take the way that was asked for, and halos that arrive changed.
+# Halos that cannot take the requested transport, and halos that arrive changed.
 load ../helper
 
 # paths FILE: "0-1 p2p" and so on, each pair of neighbours once, and the reason where there is one.

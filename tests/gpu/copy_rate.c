@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a device-to-device copy moves: compared with the ceiling. A copy moves as many bytes,
+/* Bandwidth of a device-to-device copy, compared with the ceiling. A copy moves as many bytes,
  * half read and half written, as a sweep of the named size moves by the cost model.
  *
  * Usage: copy_rate SIZE...   prints one JSON document */
@@ -20,7 +20,7 @@
 #define BATCH_SECONDS 0.05
 #define CHUNK_WORDS   ((size_t)8 << 20)
 
-/* A copy under way: two halves, and the events around a batch. */
+/* A pending copy: two halves, and the events around a batch. */
 struct copy {
   char *from, *to;
   size_t bytes;

@@ -12,7 +12,7 @@
 #include "gemm/verify/matrices.h"
 #include "gemm/verify/verify.h"
 
-/* Of the last one there are more tiles than blocks that stay: they take a second one. */
+/* The last one has more tiles than there are persistent blocks: some blocks take a second tile. */
 static const int64_t shapes[][3] = {
     {1, 1, 1},      {5, 7, 3},      {130, 258, 17},  {64, 64, 64},   {200, 129, 300}, {1, 1, 300},
     {1, 300, 1},    {300, 1, 7},    {1, 129, 129},   {16, 16, 16},   {128, 256, 16},  {127, 129, 65},
@@ -20,7 +20,7 @@ static const int64_t shapes[][3] = {
     {384, 520, 33}, {640, 257, 24}, {40, 17200, 70},
 };
 
-/* Points only; several tiles each way; more steps along k than any kernel has stages. */
+/* Points only; several tiles along m and n; more steps along k than any kernel has stages. */
 static const int64_t tiny_shapes[][3] = {{5, 7, 3}, {130, 258, 17}, {24, 40, 330}};
 
 static const float factors[][2] = {{1, 0}, {-0.75f, 0}, {1, 1}, {0.5f, -2}};
@@ -35,7 +35,7 @@ struct effort {
   const char *name;
   const int64_t (*shapes)[3];
   int n_shapes;
-  /* every n-th pair of them; from their number on one pair a shape, by turns the first and the
+  /* every n-th pair of them; from their number on one pair per shape, alternately the first and the
    * last */
   int factors;
   int blocks; /* every n-th way to cut the work, others each time */

@@ -54,7 +54,7 @@ assert p["wait"] + p["transfer"] > 0.02, p
 END
 }
 
-# rate_found: comm-gpu's fits between two hosts find the wire's 10 MB/s, both ways.
+# rate_found: comm-gpu's fits between two hosts find the wire's 10 MB/s, in both directions.
 rate_found() {
   rm -f "$json"
   run over 2 "$top_builddir/comm-gpu" -b cpu --parts pairs -x staged --min 64K --max 2M --samples 3 --json "$json"
@@ -71,7 +71,7 @@ END
   network rate "$NETWORK" a 80mbit || skip "the kernel cannot limit rates"
   network rate "$NETWORK" b 80mbit
   local found=0 n
-  # Other tests run beside this one: a fit of few samples may be off by more at times.
+  # Other tests run at the same time: a fit of few samples may be off by more.
   for n in 1 2 3 4 5 6; do
     ! rate_found || { found=1 && break; }
   done
@@ -94,7 +94,7 @@ wires() {
   echo '{"wire_spread_max": 0.05, "wire_share_min": 0.8}' >"$BATS_TEST_TMPDIR/policy"
   local found=0
   network card "$NETWORK" b 1 7360kbit
-  # Other tests run beside this one: uncertain streams are not judged.
+  # Other tests run at the same time: uncertain streams are not judged.
   for _ in 1 2 3; do
     wires
     [[ $status != 5 || $output != *"card1 to rank 1's card; rank 4 on $NETWORK-b"* ]] || { found=1 && break; }
@@ -166,7 +166,7 @@ fabric() {
   over 3 timeout -k 1 $((50 * SLOWNESS)) "$himeno" -b null -s XS -t 1000 -p 3x1x1 -x staged --verify off --timeout 2 \
     --json "$BATS_TEST_TMPDIR/run.json" >"$BATS_TEST_TMPDIR/out" 2>&1 3>&- &
   local job=$! code=0 begin n
-  # The document of a run under way has the blocks that were measured.
+  # The document of an unfinished run has the blocks that were measured.
   for n in $(seq $((100 * SLOWNESS))); do
     ! grep -qE '"blocks": [1-9]' "$BATS_TEST_TMPDIR/run.json" 2>/dev/null || break
     sleep 0.2

@@ -133,7 +133,7 @@ static int damage_is_seen(struct gemm_run *run)
   return gemm_cluster_check(run->work.cluster) == STATUS_WRONG;
 }
 
-/* What it found, of all ranks. */
+/* Findings of all ranks. */
 struct found {
   uint64_t sum; /* of C's bits */
   int reported; /* the rank that received a flipped bit says so */

@@ -53,8 +53,8 @@ static int64_t outside(const struct layout *l, const int64_t at[3], int d)
   return below > 0 ? below : above > 0 ? above : 0;
 }
 
-/* What a point of p is to the rank that holds it; ROWS where no sweep reads it before it is
- * written. */
+/* The row for a point of p, as the rank that holds it uses it; ROWS if no sweep reads it before it
+ * is written. */
 static enum row row_of(const struct layout *l, const int64_t at[3], int array)
 {
   int64_t most = 0, sum = 0;
@@ -71,7 +71,7 @@ static enum row row_of(const struct layout *l, const int64_t at[3], int array)
   /* Kernels may write the ends of a row along with the rest. */
   if (is_counted && array == SOLVER_OLDER && sum == outside(l, at, 2)) return ROWS;
   if (is_counted) return ROW_FIXED;
-  /* What the halo holds of the grid's own sides is sent too. */
+  /* The halo's points on the grid's own sides are sent too. */
   return array == SOLVER_NEWEST ? ROW_HALO : ROWS;
 }
 

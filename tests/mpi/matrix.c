@@ -87,7 +87,7 @@ static const struct golden *table_find(const struct test_case *t)
   return NULL;
 }
 
-/* What the block must give: from the table, or from the reference kernel or the model. */
+/* The block's reference value: from the table, or from the reference kernel or the model. */
 static status_t value_find(const struct solver_config *config, const struct test_case *t,
                            struct verify_value *value)
 {
@@ -196,7 +196,7 @@ static void each_cut(int ranks, struct test_case *t, void (*act)(struct test_cas
     }
 }
 
-/* Both ways of overlap meet both data sets, each in half of the cuts. */
+/* Both settings of overlap meet both data sets, each in half of the cuts. */
 static void cut_all(struct test_case *t)
 {
   const int swapped = cases / 4 % 2;
@@ -272,8 +272,8 @@ static void kernel_do(const struct himeno_kernel *kernel, int ranks, const char 
   }
 }
 
-/* Ranks take turns among the devices; the host's own cores, which an OpenCL loader may show beside
- * GPUs, only where there is nothing else. */
+/* Ranks use the devices in rotation. The host's own cores, which an OpenCL loader may list with the
+ * GPUs, are used only if there is nothing else. */
 static int device_index(const struct gpu_device_info *devices, int n)
 {
   int gpus = 0, wanted = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rank 0 sends a halo in each exchange and gets none; rank 1's device has work to do before it
- * takes them, for which its host does not wait. What rank 1 finds must be of the exchange that it
+ * takes them, for which its host does not wait. Rank 1 must find the halo of the exchange that it
  * finished, however far rank 0 would like to run ahead. By what `staged` hands over is printed.
  *
  * Usage: mpirun -np 2 one-way BACKEND TRANSPORT [longer|refused-by-0|refused-by-1]

@@ -108,8 +108,8 @@ static status_t fault_place(struct fault *f)
 
 /* ---- what is said of it ---- */
 
-/* The rank that has it says so, nobody else does, and a library's alone is no verdict, unless it is
- * asked to be. */
+/* Only the rank that has the fault reports it. A library's fault alone is no verdict, unless the
+ * run asks for one. */
 static const char *judge(const struct fault *f, status_t status)
 {
   const struct gemm_series *s = &run.result.series[f->series];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-gpu on one rank whose gathers bring the rows of PLAYED_RANKS: copies of its own, on hosts
- * of eight, each with messages to nine ranks on either side. What varies over real devices differs
- * in each row, and paths were measured as with --accept. What rank 0 keeps, writes and judges is
- * the work of the product. */
+/* himeno-gpu on one rank whose gathers return the rows of PLAYED_RANKS: copies of its own, on
+ * hosts of eight, each with messages to nine ranks on either side. Figures that vary between real
+ * devices differ in each row, and paths were measured as with --accept. The product itself keeps,
+ * writes and judges the rows on rank 0. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

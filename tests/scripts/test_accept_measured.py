@@ -190,7 +190,7 @@ class Measured(helper.Case):
             ],
         )
         self.assertEqual(sum(marked for row in table for _, marked in row), 2)
-        # What no host tells has no column there, and is null.
+        # A figure that every host lacks has no column in the table, and is null.
         text, rows, page = accepted(dict.fromkeys(rates))
         self.assertEqual(
             {(row["theory_share"], row["gflops_per_watt"]) for row in rows}, {(None, None)}

@@ -76,7 +76,7 @@ class Plan(helper.Case):
         )
         self.assertEqual(self.devices(SLURM_NTASKS_PER_NODE="3"), ([3, 3], False))
         self.assertEqual(self.devices(SLURM_TRES_PER_NODE="gres/nic:2"), (None, False))
-        # What a job got on each of its nodes comes first.
+        # A job's devices on each of its nodes take precedence.
         pathlib.Path("job").write_text(
             "JobId=7\n   Nodes=n1 CPU_IDs=0-15 Mem=0 GRES=gpu:h100:8(IDX:0-7)\n"
             "   Nodes=n[2-3] CPU_IDs=0-15 Mem=0 GRES=gpu:h100:7(IDX:0-6),nic:1(IDX:0)\n"
@@ -238,8 +238,8 @@ class Plan(helper.Case):
         soaking.soak(run)
         self.assertEqual(len(run.launched), 5)
 
-        # Products of a slice share its time: of each kernel a third at first, then what the slice
-        # before has told; what it did not need is soaked later.
+        # Products of a slice share its time: each kernel gets a third at first, then as much as the
+        # previous slice showed to be enough; the remaining time is soaked later.
         class Timed(helper.Run):
             def together(self, what, jobs, width=None, **more):
                 given.extend(

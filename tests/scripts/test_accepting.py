@@ -184,7 +184,7 @@ class Accepting(helper.Case):
     def test_a_larger_job_accuses_devices_that(self):
         """a larger job accuses devices that compute slowly, and leaves paths to the pairs"""
         run = helper.Run()
-        # Ranks tell hosts, whatever name a host has for itself.
+        # Hosts follow from ranks, whatever name a host has for itself.
         slow = [
             {"rank": rank, "of": of, "host": "b", "words": "", "uuid": uuid}
             for rank, of, uuid in ((1, "compute", "x"), (3, "exchange", "y"))

@@ -51,7 +51,7 @@ class Studying(helper.Case):
         self.assertEqual(verdicts([("L", quiet)], [("L", quiet)]), (["same"], 0))
         self.assertEqual(verdicts([("L", noisy)], [("L", (1.1, 1.1001, 1.0999))]), (["same"], 0))
         self.assertEqual(verdicts([("L", quiet)], [("L", noisy)]), (["same"], 0))
-        # What one point makes certain, twenty do not.
+        # One point alone can be certain where the same change among twenty is not.
         before, after = (1.0, 1.01, 0.99), (1.035, 1.045, 1.025)
         self.assertEqual(verdicts([("L", before)], [("L", after)])[0], ["slower"])
         alike = [(str(n), (1.0, 1.02, 0.98)) for n in range(20)]
@@ -100,7 +100,7 @@ class Studying(helper.Case):
         self.assertEqual(code, 0)
         self.assertIn("by p2p no configuration was repeated", text)
         self.assertIn("3 not judged", text)
-        # What one study knows stands for the other.
+        # The noise of one study is used for the other.
         found, text, code = shown({"p2p": quiet[:3]}, {"p2p": [(1.05,)] * 3})
         self.assertIn("vary by 0.10% and unknown", text)
         self.assertEqual(code, 5)

@@ -171,7 +171,7 @@ RESULTS = [
         sick="n2",
         again="n2",
     ),
-    # Nothing in the message tells this device from a failure of the suite itself.
+    # The message does not distinguish this device from a failure of the suite itself.
     Row(
         "a device that cannot be opened",
         accept("n[1-3]", faults=["as n2 env HIMENO_NULL_FAIL=1"]),
@@ -191,7 +191,7 @@ RESULTS = [
         sick="n2",
         drain="n2",
     ),
-    # One rank has no other to notice it: the launcher is stopped, and nothing tells why.
+    # A single rank has no other to notice it: the launcher is stopped, and the reason is unknown.
     Row(
         "the only device of a host hangs",
         accept(

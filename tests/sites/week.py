@@ -35,7 +35,7 @@ PLAN = [
     (70, 94, "n60", "no answer"),
 ]
 HARMLESS = {"xid 13", "new driver", "boot", "no answer"}
-# What a reason must say: all drains of the week, in their order.
+# Required parts of the reasons: all drains of the week, in their order.
 DRAINS = [
     ("n09", "GPUs 1, expected 2 (GPU 0000:11:00.0 missing)"),
     ("n05", "GPU 0000:11:00: Xid 79, fallen off the bus"),

@@ -13,7 +13,7 @@
  *   0x000f000f,0x000f000f`: cores 0-3 of the first socket, 16-19 of the second. The control group
  *   hides no PCI device;
  * - two-numa-nodes.xml: `lstopo -i "pack:2 [numa] l3:1 l2:4 core:1 pu:1"`: eight cores, no GPU. A
- *   network card hangs on no node, as where the firmware does not tell. */
+ *   network card has no node, as when the firmware reports none. */
 #ifndef TESTS_UNIT_BINDING_HOST_H
 #define TESTS_UNIT_BINDING_HOST_H
 

@@ -11,7 +11,7 @@
 static const struct gpu_backend *backend;
 static int device_index;
 
-/** What most checks need: a device, two queues and two events. */
+/** Shared by most checks: a device, two queues and two events. */
 static struct gpu_device *device;
 static struct gpu_queue *queue, *other;
 static struct gpu_event *begin, *end;
@@ -122,7 +122,7 @@ static void copies_reach_their_bytes_and_no_others(void **state)
   test_free(back);
 }
 
-/* A box of bytes in the buffer, and the same bytes behind each other. */
+/* Copies between a box of bytes in the buffer and the same bytes packed contiguously. */
 static void box_copy(unsigned char *buffer, unsigned char *packed, const struct gpu_rows *r, int gather)
 {
   for (size_t layer = 0; layer < r->layers; layer++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What gpu/gpu.h promises, checked in the same way on every backend. */
+ * \brief Checks of the contract of gpu/gpu.h, the same for every backend. */
 #ifndef TESTS_UNIT_CONTRACT_H
 #define TESTS_UNIT_CONTRACT_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A library with NVML's functions for tests: devices 0000:10:00.0, 0000:11:00.0, … that say what
- * FAKE_NVML tells them to, in words such as "throttle=64 clock@2=1305 width@3=8": a value for all
- * devices, or after @ for the one of that number. A word with "-late" after it counts once the
- * device has told its temperature LATE times, as in "celsius-late@1=90". Functions that
- * FAKE_NVML_LACKS names are missing for the caller, as in an old driver: they answer "not
- * supported". */
+/* A library with NVML's functions for tests: devices 0000:10:00.0, 0000:11:00.0, … with the values
+ * in FAKE_NVML, in words such as "throttle=64 clock@2=1305 width@3=8": a value for all devices, or
+ * after @ for the one of that number. A word followed by "-late" counts once the device has
+ * reported its temperature LATE times, as in "celsius-late@1=90". Functions that FAKE_NVML_LACKS
+ * names are missing for the caller, as in an old driver: they answer "not supported". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

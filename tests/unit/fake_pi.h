@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A Raspberry Pi's kernel and firmware behind the driver's system calls: memory that the
- * emulator owns, and programs that it runs. */
+ * \brief A Raspberry Pi's kernel and firmware as the driver's system calls see them: memory that
+ * the emulator owns, and programs that it runs. */
 #ifndef TESTS_UNIT_FAKE_PI_H
 #define TESTS_UNIT_FAKE_PI_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** What the machine is, and what was done to it. */
+/** Properties of the machine, and a record of calls to it. */
 struct fake_pi {
   /** of the device tree, with its ends: "raspberrypi,3-model-b\0brcm,bcm2837" */
   const char *compatible;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What himeno/kernels/kernels.h promises, checked in the same way on the kernels of every
+ * \brief Checks of the contract of himeno/kernels/kernels.h, the same for the kernels of every
  * backend. */
 #ifndef TESTS_UNIT_KERNEL_CHECKS_H
 #define TESTS_UNIT_KERNEL_CHECKS_H

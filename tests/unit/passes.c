@@ -5,7 +5,7 @@
 
 #define SWEEPS_MAX 8
 
-/* What single sweeps of the plain loop give. */
+/* Results of single sweeps of the plain loop. */
 struct expected {
   uint64_t checksum[SWEEPS_MAX + 1];
   double gosa[SWEEPS_MAX + 1];

@@ -34,8 +34,8 @@ void rig_close(struct rig *rig);
 /** \brief After the last rig: closes the device that they shared. */
 void rig_end(void);
 
-/** \brief One pass from p[source]: of one sweep, or of as many as the kernel does or is told to
- * do. */
+/** \brief One pass from p[source]: of one sweep, or of the kernel's or the rig's number of
+ * sweeps. */
 void rig_sweep(struct rig *rig, const struct box *box, int source, int slot);
 void rig_pass(struct rig *rig, const struct box *box, int sweeps, int source, int slot);
 

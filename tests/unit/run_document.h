@@ -8,8 +8,8 @@
 
 #define UNUSED __attribute__((unused))
 
-/** \brief Sets the value at a path such as "ranks.2.telemetry.ecc.on"; objects are made on the
- * way. */
+/** \brief Sets the value at a path such as "ranks.2.telemetry.ecc.on"; missing objects on
+ * the path are created. */
 static UNUSED void put(json_t *at, const char *path, json_t *value)
 {
   char key[64];

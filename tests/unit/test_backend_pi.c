@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The driver of a real Raspberry Pi, with the kernel and the firmware faked behind its
- * system calls. */
+ * \brief The driver of a real Raspberry Pi, with a fake kernel and firmware in place of
+ * its system calls. */
 #include "tests/unit/contract.h"
 
 #include "base/log.h"

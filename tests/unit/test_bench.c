@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What comm-gpu makes of its measurements: fits, content, network cards on a recorded host. */
+/* Results that comm-gpu derives from its measurements: fits, content, network cards on a recorded
+ * host. */
 #include "tests/unit/unit.h"
 
 #include <dlfcn.h>

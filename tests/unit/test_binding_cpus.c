@@ -8,7 +8,7 @@ static void expect_cpus(int rank, const char *list)
   assert_string_equal(got, list);
 }
 
-/** No two ranks have a processing unit in common, and nobody says so. */
+/** No two ranks share a processing unit, and there is no warning of it. */
 static void expect_disjoint(int n)
 {
   for (int r = 0; r < n; r++) {

@@ -287,7 +287,7 @@ static void pairs_of_another_kind_are_no_measure(void **state)
   json_decref(run);
 }
 
-/* A rate that could not be told, and pairs that were not measured. */
+/* An unknown rate, and pairs that were not measured. */
 static void pairs_without_a_value_pass_nothing(void **state)
 {
   json_t *run = ring((struct exchange){2e-6, 50}), *none = whole_run(steady, 5, 2);
@@ -386,7 +386,8 @@ static void lanes_that_a_device_has_and_does_not_use_are_missed(void **state)
   json_decref(run);
 }
 
-/* Of four ranks two count, one more than the other; what nobody counts is said and never fails. */
+/* Two of four ranks have counters, one with more errors; counters that no rank has are named and
+ * never fail. */
 static void errors_counted_meanwhile_are_held_against_the_rank_that_has_most(void **state)
 {
   json_t *run = whole_run(steady, 2, 4);

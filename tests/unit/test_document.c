@@ -9,7 +9,7 @@
 #include "base/document.h"
 #include "base/log.h"
 
-/* What a program's state might be, and a document of it with each kind of field. */
+/* An example of a program's state, and a document of it with each kind of field. */
 struct state {
   const char *name;
   double rate, *rows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is written to a name that a user gave: which file changes, what of it stays, and what a
- * signal in the midst of it leaves. */
+/* Writing to a name that a user gave: the file that changes, the properties that it keeps, and the
+ * files that a signal during the write leaves. */
 #include "tests/unit/text_files.h"
 
 #include <dirent.h>
@@ -246,7 +246,7 @@ static void without_chmod_a_file_is_overwritten_and_a_new_one_is_made(void **sta
   assert_files(2);
 }
 
-/* What only renaming itself finds, the check cannot. */
+/* The check cannot find errors that only the renaming meets. */
 static void a_file_whose_renaming_fails_is_overwritten(void **state)
 {
   (void)state;
@@ -373,7 +373,7 @@ static void what_was_read_is_not_written(void **state)
 
 /* ---- in the midst of it ---- */
 
-/* The way a process ends that a signal meets when it has a draft. */
+/* How a process ends that receives a signal while it has a draft. */
 static int meets(int number, int ignores)
 {
   int how;

@@ -66,7 +66,7 @@ static void auto_takes_the_least_traffic(void **state)
   assert_grid(1, 8192, 4, 1, 4);
 }
 
-/* Of a rank's own tall C, the short side of B is what travels. */
+/* If a rank's own C is tall, the short side of B is communicated. */
 static void weak_grids_go_by_a_ranks_own_block(void **state)
 {
   (void)state;

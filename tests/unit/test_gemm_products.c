@@ -83,9 +83,9 @@ static void product_check(struct rig *rig, const struct gemm_kernel *kernel, con
   gemm_matrices_close(&m);
 }
 
-/* Kernels that take transposed matrices do all four in turns. Of many tiles the last are taken, the
- * smallest: OpenCL on a CPU compiles the large ones for seconds, and they differ by numbers
- * only. */
+/* Kernels that take transposed matrices alternate between all four combinations. A kernel with many
+ * tiles uses the last ones, the smallest: OpenCL on a CPU compiles the large ones for seconds, and
+ * they differ only by constants. */
 static void kernel_check(struct rig *rig, const struct gemm_kernel *kernel, int shapes)
 {
   char why[GPU_TEXT_MAX];
@@ -118,7 +118,7 @@ static void every_kernel_of_opencl_multiplies_any_shape(void **state)
   set_check("opencl", 8);
 }
 
-/* Whole tiles of aligned rows take another way through the code. */
+/* Whole tiles of aligned rows take a separate path through the code. */
 static void opencl_kernels_multiply_whole_tiles(void **state)
 {
   struct rig rig;

@@ -21,7 +21,7 @@ static void expect_ok(status_t status)
   assert_int_equal(status, STATUS_OK);
 }
 
-/* What is counted in int may not overflow, nor the grid. */
+/* Neither extents that are counted in int nor the grid may overflow. */
 static void test_extents(void **state)
 {
   static const struct {
@@ -46,7 +46,7 @@ static void test_extents(void **state)
   }
 }
 
-/* Chips are told apart without being there. */
+/* Chips are distinguished by their properties, without a device. */
 static void test_chips(void **state)
 {
   (void)state;

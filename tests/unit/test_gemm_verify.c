@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the verification of products must see, and what it must let pass. */
+/* Errors that the verification of products must find, and results that it must accept. */
 #include "tests/unit/unit.h"
 
 #include <math.h>
@@ -182,8 +182,8 @@ static void random_vectors_find_a_wrong_block_of_a_large_product(void **state)
   (void)state;
   assert_int_equal(verdict(&x, &check), STATUS_OK);
   assert_int_equal(check.how, GEMM_VERIFIED_SAMPLED);
-  /* The first and last rows and columns are among the sampled ones; what is small beside the whole
-   * is found there alone. */
+  /* The first and last rows and columns are among the sampled ones; only there are errors found
+   * that are small compared with the whole. */
   const int64_t last = 5800 - 1, between = 3001;
   const int64_t sampled[][2] = {{0, between}, {last, between}, {between, 0}, {between, last}};
   for (int s = 0; s < 4; s++) {

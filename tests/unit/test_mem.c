@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What mem-gpu makes of its figures. */
+/* Results that mem-gpu derives from its figures. */
 #include "tests/unit/unit.h"
 
 #include "tools/memory/state.h"

@@ -379,7 +379,7 @@ static void a_list_is_read_word_by_word(void **state)
   assert_string_equal(word, "2");
 }
 
-/** What the last line's given options are warned of, where only \a readers are at work. */
+/** Asserts the warning about the last line's options when only \a readers are active. */
 static void assert_ignored(unsigned readers, const char *warning, int n, const char *first)
 {
   struct capture capture = capture_begin(stderr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is said of points that differ, fault by fault: in a box of 30 x 40 x 50 from 1,2,3 on. */
+/* Reports of differing points, fault by fault: in a box of 30 x 40 x 50 from 1,2,3 on. */
 #include "tests/unit/unit.h"
 
 #include "himeno/verify/wrong.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the default policy finds of a host of eight devices, and how often it accuses a sound one:
- * simulated, with devices that differ as eight H200 do. ACCEPT_POWER=1 prints the table of
+/* Detection rate of the default policy on a host of eight devices, and how often it accuses a sound
+ * one: simulated, with devices that differ as eight H200 do. ACCEPT_POWER=1 prints the table of
  * doc/lab/acceptance-power.md. */
 #include "tests/unit/unit.h"
 

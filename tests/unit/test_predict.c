@@ -133,7 +133,7 @@ static void wrong_paths_do_not_spoil_what_was_measured(void **state)
   study_free(&study);
 }
 
-/* Where no run is bound by its exchange, comm-gpu's parameters stand for it. */
+/* If no run is bound by its exchange, comm-gpu's parameters are used for it. */
 static void an_exchange_never_seen_is_as_comm_gpu_has_it(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the performance model is made of: the geometry of a rank, least squares and quantiles. */
+/* Parts of the performance model: the geometry of a rank, least squares and quantiles. */
 #include "tests/unit/unit.h"
 
 #include "tools/predict/model.h"
@@ -36,7 +36,8 @@ static const int64_t row[3] = {98, 34, 130};
 static const int in_a_row[3] = {6, 1, 1};
 static const double face = 4 * 32 * 128;
 
-/* Of these ways, whose latencies and bandwidths are as they stand; all else costs nothing. */
+/* A model of these transports with unscaled latencies and bandwidths; everything else costs
+ * nothing. */
 static struct model *model_of(const struct study_paths *paths)
 {
   struct model *model = calloc(1, sizeof *model);
@@ -70,7 +71,7 @@ static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **s
   free(model);
 }
 
-/* Two ranks in a row a host: stores go within hosts alone, and what leaves them is staged. */
+/* Two ranks in a row per host: stores stay within hosts, and messages between hosts are staged. */
 static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **state)
 {
   static const double slab = 3e-6;
@@ -105,7 +106,7 @@ static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **
   free(model);
 }
 
-/* Six ranks in a row: four sweeps a pass are made before an exchange that needs no host, and beside
+/* Six ranks in a row: four sweeps per pass precede an exchange that needs no host, and overlap with
  * one that does. */
 static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
 {
@@ -133,7 +134,7 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
   free(model);
 }
 
-/* A pass of four sweeps: its steps hide behind its points, and by ways that a host attends slabs of
+/* A pass of four sweeps: its points hide its steps. With transports that a host attends, slabs of
  * four layers go first, with a wait at the end. */
 static void slabs_of_several_sweeps_go_first_by_staged(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The performance model's terms of hosts with many ranks, of kernels' tiles, and of ways that
+/* The performance model's terms of hosts with many ranks, of kernels' tiles, and of transports that
  * scatter. */
 #include "tests/unit/predict_machine.h"
 
@@ -24,8 +24,8 @@ static double worst_on_eight(const struct model *model, const struct machine *m)
   return worst;
 }
 
-/* Three and four in a row tell: the ones between send as much, and the host carries half as much
- * again. */
+/* Three and four ranks in a row show the sharing: the inner ranks send as much, and the host
+ * carries half as much again. */
 static void the_bytes_of_a_host_share_it(void **state)
 {
   const struct machine shared = {.noise = 0.002, .overlap = 1, .host_share = 0.45};
@@ -64,7 +64,7 @@ static void idle_ends_of_tiles_are_found_where_there_are_some(void **state)
   free(model);
 }
 
-/* Two ways, one of which scatters by a tenth: what the other tells is not lost in it, and each has
+/* Two transports, one of which scatters by a tenth: the quiet one keeps its accuracy, and each has
  * its own interval. */
 static void a_noisy_transport_does_not_spoil_the_others(void **state)
 {
@@ -96,7 +96,7 @@ static void ranks_on_one_memory_slow_each_other(void **state)
   assert_near(model_slowdown(0, 3), 3, 1e-9); /* on one device: in turns */
 }
 
-/* One socket with up to four ranks tells two sockets with four each; without sharing nothing is
+/* One socket with up to four ranks predicts two sockets with four each; without sharing nothing is
  * slower. */
 static void one_socket_predicts_two(void **state)
 {

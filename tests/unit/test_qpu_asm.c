@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-/* Words of published programs, with the text that stands beside them there. */
+/* Words of published programs, with the published text of each. */
 static const struct {
   const char *text;
   uint64_t word;

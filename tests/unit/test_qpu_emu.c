@@ -70,8 +70,8 @@ static void flags_come_from_the_mul_alu_when_add_rests(void **state)
   rig_close(&rig);
 }
 
-/* Which of the branch conditions are taken for Z set in no, some and all lanes; N goes the same
- * way. */
+/* Which of the branch conditions are taken for Z set in no, some and all lanes; N behaves the
+ * same. */
 static void each_branch_condition_tests_all_lanes(void **state)
 {
   static const uint32_t values[3][16] = {{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},

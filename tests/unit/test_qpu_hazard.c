@@ -95,7 +95,7 @@ static void each_rule_of_a_sequence_is_checked_and_no_stricter_than_it_is(void *
     }
 }
 
-/* Both ALUs busy, with nothing from the ports: what stands there is read all the same. */
+/* Both ALUs busy without operands from the ports: the register files are read nevertheless. */
 static struct qpu_inst busy(const char *text)
 {
   struct qpu_program program = qpu_must_assemble(text, 1);

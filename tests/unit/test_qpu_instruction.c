@@ -10,7 +10,8 @@
 
 #define ROUNDS 60000
 
-/** What an instruction reads and writes: files A and B, r0 to r5, flags; a word or bit a lane. */
+/** State that an instruction reads and writes: files A and B, r0 to r5, flags; a word or bit per
+ * lane. */
 struct registers {
   uint32_t file[2][32][QPU_LANES], acc[6][QPU_LANES];
   unsigned z, n;
@@ -171,7 +172,7 @@ static void expect_registers(const struct qpu_thread *thread, const struct regis
   assert_int_equal(thread->n, r->n);
 }
 
-/* As a run does it: the fast way where that will, else the other. */
+/* Issues as a run does: by the fast path if that accepts the instruction. */
 static void issue(struct qpu_emu *emu, struct qpu_thread *thread)
 {
   struct qpu_issue one = {.emu = emu, .qpu = &emu->qpus[0], .thread = thread};

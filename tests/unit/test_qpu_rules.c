@@ -60,7 +60,8 @@ static void both_alus_may_move_a_register_onto_itself(void **state)
            0, expected, 2);
 }
 
-/* There a NOP names r0 as its target, in all lanes: 0x100208271c9e7000 and beside a product. */
+/* In these words a NOP names r0 as its target, in all lanes: 0x100208271c9e7000, and with a
+ * product. */
 static void an_alu_that_does_nothing_writes_nothing(void **state)
 {
   static const uint32_t expected[] = {101, 102};

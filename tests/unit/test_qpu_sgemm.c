@@ -282,7 +282,7 @@ static void each_rung_needs_fewer_instructions(void **state)
   }
 }
 
-/* What an earlier product left in the QPUs' memory is no part of a later one. */
+/* Data that an earlier product left in the QPUs' memory does not affect a later one. */
 static void memory_is_used_again(void **state)
 {
   uint64_t seed = 7;
@@ -331,7 +331,8 @@ static double estimated_by_part(const struct qpu_sgemm_kernel *kernel, size_t p,
   return seconds;
 }
 
-/* Of a product of more than 20 million instructions, and before a choice, the beginning is run. */
+/* A product of more than 20 million instructions runs only in part, and so does one before a
+ * choice. */
 static void a_part_estimates_the_whole(void **state)
 {
   static const size_t shapes[][3] = {{96, 40, 2000}, {64, 1500, 300}, {480, 64, 512}};

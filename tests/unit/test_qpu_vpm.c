@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Every mode of VPM access and DMA against addresses worked out another way: as byte
+ * \brief Every mode of VPM access and DMA against addresses from a separate calculation: as byte
  * positions in a row, or down a column. */
 #include "tests/unit/qpu_rig.h"
 
@@ -255,7 +255,7 @@ static void reads_set_up_ahead_follow_each_other(void **state)
   rig_close(&rig);
 }
 
-/* What is read without waiting is what the VPM held before. */
+/* A read without a wait returns the VPM's previous content. */
 static void a_load_is_not_there_before_it_is_waited_for(void **state)
 {
   (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of the devices' words: every block while there is room, the worst of neighbours
+/* Records of the devices' values: every block while there is space, the worst of neighbours
  * beyond. */
 #include "tests/unit/unit.h"
 
@@ -314,7 +314,7 @@ static void each_reason_of_a_throttled_block_counts(void **state)
   record_close(r);
 }
 
-/* What was sent, 100 bytes, and what the device counted of it. */
+/* A hundred bytes sent, and the device's counts of them. */
 static void the_path_of_bytes_follows_from_counters(void **state)
 {
   static const struct {

@@ -112,8 +112,8 @@ static const struct soak_corruption *corruption_of(const struct soak_block *bloc
   return NULL;
 }
 
-/* After the sweep that followed, the newest field at the time of the flip is the older one, and the
- * other way round. */
+/* After the sweep that followed, the newest field at the time of the flip is the older one, and
+ * vice versa. */
 static int array_after(int array)
 {
   if (array == SOLVER_NEWEST) return SOLVER_OLDER;
@@ -269,7 +269,7 @@ static struct soak_device silent(const char *host)
   return device;
 }
 
-/* Three ranks: a good one, one that tells nothing, and one that is hot, throttled and has lost
+/* Three ranks: a good one, one that reports nothing, and one that is hot, throttled and has lost
  * lanes. */
 static json_t *telemetry_of(const struct soak_devices *devices)
 {

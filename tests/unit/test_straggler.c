@@ -298,8 +298,8 @@ static void what_comes_and_goes_is_no_bad_part(void **state_)
   }
 }
 
-/* Where the others' blocks are disturbed as well, more is asked for: by how many of them are, and
- * by how long that lasts. */
+/* If the others' blocks are disturbed as well, the threshold rises with how many of them are and
+ * for how long. */
 static void what_disturbs_all_accuses_nobody(void **state_)
 {
   enum { NONE, SPREAD, IN_BURSTS, RANKS = 9 };
@@ -319,8 +319,8 @@ static void what_disturbs_all_accuses_nobody(void **state_)
   }
 }
 
-/* One rank is out of reach, and its neighbours' way to it is as long: neither is a bad part. Among
- * those that go the same way a late one is found as ever. */
+/* One rank is out of reach, and its neighbours' path to it is as long: neither is a bad part. Among
+ * those on the same transport a late one is found as before. */
 static void exchanges_are_compared_only_by_the_same_transport(void **state_)
 {
   struct straggler found[FOUND_MAX];

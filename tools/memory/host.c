@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory in the report's four ways, by one thread and by all or by as many as asked for,
- * through the caches and past them. Bytes are what the loop names: a store that reads its line
- * first moves more. */
+/* Host memory by the report's four access patterns, by one thread and by all or the requested
+ * number, through the caches and past them. Bytes are those that the loop names: a store that reads
+ * its line first moves more. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -57,7 +57,7 @@ struct bench_config {
 #define BENCH_STAGES      (HALO_STAGES + 1)
 #define BENCH_STAGE_NAMES HALO_STAGE_NAMES, "between"
 
-/** Where a rank's time goes, seconds an exchange: the stages, and what lies between two exchanges.
+/** Parts of a rank's time, seconds per exchange: the stages, and the time between two exchanges.
  * They sum to its mean exchange. */
 struct bench_stages {
   int known; /**< the transport has stages, and both ends send */
@@ -141,7 +141,7 @@ struct bench_flow {
 };
 #define BENCH_SHIFTS 8 /**< at most */
 
-/** What the network cards and TCP carried during a part. */
+/** Traffic of the network cards and of TCP during a part. */
 struct bench_counters {
   const char *part;
   struct cards_table cards;
@@ -260,7 +260,7 @@ status_t bench_path_collect(struct bench *bench, int owner, const struct bench_p
  * two different sizes `fit.points` is 0. */
 void bench_fit(struct bench_curve *curve);
 
-/* What comm-gpu shows. Rank 0 only. */
+/* Output of comm-gpu. Rank 0 only. */
 
 /** \brief The report for people. */
 void bench_report_text(const struct bench *bench, FILE *out);

@@ -13,7 +13,7 @@ extern const struct option_program bench_options;
 /** \brief Names what was given and what was asked for never reads, once ranks are known. */
 void bench_cmdline_ignore(const struct bench_config *config);
 
-/** Of the bits of enum bench_part. */
+/** Names of the bits of enum bench_part. */
 extern const char *const bench_part_names[BENCH_PARTS];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What network cards and TCP counted during a part, and what that proves. */
+/* Counters of network cards and TCP during a part, and the conclusions from them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -54,7 +54,8 @@ static struct box whole_field(const struct bench_exchange *x)
   return (struct box){{0, 0, 0}, {x->layout.extent[0], x->layout.extent[1], x->layout.pitch}};
 }
 
-/* Of a plane of a box, what it spans in memory: the first float, from the plane's, and how many. */
+/* Memory that a plane of a box spans: its first float, relative to the plane's, and their
+ * number. */
 static int64_t span_of(const struct layout *l, const struct box *box, int64_t *n)
 {
   const int64_t first = box->lo[1] * l->pitch + box->lo[2];
@@ -123,7 +124,7 @@ static int64_t first_difference(const uint32_t *expected, const uint32_t *field,
   return first;
 }
 
-/* What a box spans, against what must be there. */
+/* Compares the memory that a box spans with the expected content. */
 static status_t span_check(struct bench_exchange *x, int f, const struct box *box)
 {
   const struct layout *l = &x->layout;
@@ -252,8 +253,7 @@ static status_t exchanges_put(struct bench_exchange *x, int n)
   return halo_route_unattended(x->route) ? halo_route_lap(x->route) : STATUS_OK;
 }
 
-/* Records the batch where that can be: then a host's calls do not stand in the way of short
- * exchanges. */
+/* Records the batch if possible: then the host's calls do not delay short exchanges. */
 static status_t exchange_graph_prepare(struct bench_exchange *x, int n)
 {
   int can =

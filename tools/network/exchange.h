@@ -8,7 +8,7 @@
  * sent points of both are compared. The first batch and bench_exchange_check compare every point,
  * those that no message may touch included: nothing else writes them in between. In a batch of two
  * each transfer is proven by itself; in a longer one the last of each field is, and each damaged
- * field whatever did it. Where a transport needs no host, a batch is one recorded graph. */
+ * field whatever did it. If a transport needs no host, a batch is one recorded graph. */
 #ifndef TOOLS_NETWORK_EXCHANGE_H
 #define TOOLS_NETWORK_EXCHANGE_H
 

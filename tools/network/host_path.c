@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory and device: pinned and pageable, each way and both at once, one rank of a host alone
- * and all together. A transfer is a copy and the wait for it. */
+/* Host memory and device: pinned and pageable, in each direction and both at once, one rank of a
+ * host alone and all together. A transfer is a copy and the wait for it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ static status_t host_path_differs(const struct host_path_rig *rig, enum directio
                   direction == IN ? "host to device" : "device to host", bytes, at);
 }
 
-/* What is to be sent gets content of its own; where it arrives stands something else. */
+/* Fills the source with content of its own, and the destination with other content. */
 static status_t host_path_content_make(struct host_path_rig *rig, enum direction direction, size_t bytes)
 {
   rig->version++;

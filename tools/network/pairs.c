@@ -16,7 +16,7 @@
 /* A batch lasts about this long, and no more than BATCH_MAX exchanges. */
 #define BATCH_SECONDS 2e-3
 #define BATCH_MAX     512
-/* The first tells how long an exchange takes with the host's calls in it, the next without. */
+/* The first measures an exchange including the host's calls, the next one without them. */
 #define WARM_UPS 3
 /* Up to this many ranks pairs are measured one after the other, beyond it in rounds of pairs that
  * share no rank. */
@@ -41,7 +41,7 @@ static int batch_size(const struct bench *bench, double seconds)
   return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
 }
 
-/* One way the sender is done long before the exchange is. */
+/* In one direction the sender finishes long before the exchange does. */
 static struct bench_stages stages_of(const struct bench_exchange *x, const struct halo_times *times,
                                      double mean)
 {
@@ -262,7 +262,7 @@ static status_t halo_describe(struct bench *bench, struct bench_exchange *x, str
   return STATUS_OK;
 }
 
-/* What carries the messages of all ranks: the transport, staged in its place, or some each. */
+/* The transport of all ranks' messages: the requested one, staged in its place, or a mixture. */
 static status_t halo_used(struct bench *bench, const struct bench_exchange *x,
                           const struct halo_transport *transport, struct bench_halo *halo)
 {

@@ -23,7 +23,7 @@ static double rate(const struct bench_point *point)
   return point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0;
 }
 
-/* What a reader asks first: the fastest halo exchange. An emulator has no times. */
+/* A reader's first question: the fastest halo exchange. An emulator has no times. */
 static void print_fastest(const struct bench *bench, FILE *out)
 {
   const struct bench_halo *fastest = bench->halo;
@@ -72,7 +72,7 @@ struct column {
   const char *method, *load, *direction;
 };
 
-/* Of the paths of a column, the slowest point of a size; NULL: none. */
+/* The slowest point of a size among the paths of a column; NULL: none. */
 static const struct bench_point *slowest(const struct bench_path *paths, int n, const struct column *column,
                                          int64_t bytes)
 {

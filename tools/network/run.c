@@ -24,7 +24,7 @@
 #define MANY_SECONDS 60
 /* A guess until a large size was measured. */
 #define BYTE_SECONDS 2e-8
-/* Of the median of a size's batches. */
+/* Relative to the median of a size's batches. */
 #define UNCERTAIN 0.01
 
 /* ---- choices ---- */

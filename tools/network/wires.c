@@ -17,7 +17,7 @@
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
-#define MESSAGES         8    /* of a stream, all on their way at once */
+#define MESSAGES         8    /* of a stream, all concurrent */
 #define STREAM_SECONDS   0.25 /* less, if there is not the time for STREAMS of them */
 #define STREAMS          16
 #define UNCERTAIN        0.005 /* of a stream's median */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fitting the model to a study: logarithms of times, a robust loss, and MINPACK's Levenberg and
  * Marquardt. Each parameter is the logarithm of a positive number and begins at a weak guess, which
- * stands where runs tell nothing of it. */
+ * remains if the runs do not determine it. */
 #include <cminpack.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void parameter_add(struct fitting *f, enum parameter_kind kind, int colum
   f->parameter[f->parameters++] = (struct parameter){kind, column, log(guess), width};
 }
 
-/* Where pairs of both places are known, that within a host. */
+/* If both kinds of pairs are known, the latency within a host is used. */
 static double latency_of(const struct study_transport *transport)
 {
   return fmax(transport->latency[transport->known[STUDY_SAME_HOST] ? STUDY_SAME_HOST : STUDY_OTHER_HOST],

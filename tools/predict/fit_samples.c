@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a study has for a fit: its transports, its runs with their geometries, and what they
- * cover. */
+/* Input of a fit from a study: its transports, its runs with their geometries, and the ranges that
+ * they cover. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static status_t transport_add(const char *name, const struct study_paths *paths,
   return STATUS_OK;
 }
 
-/* Paths are measured as the runs went, or tell nothing of them. */
+/* Paths must be measured with the same staging as the runs, or they say nothing about them. */
 static status_t staging_check(const struct study_run *run, const struct study_transport *transport)
 {
   if (run->handover < 0 || transport->handover < 0 || run->handover == transport->handover) return STATUS_OK;

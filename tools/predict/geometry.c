@@ -52,8 +52,8 @@ static double grid_bytes(const struct geometry *all)
   return bytes;
 }
 
-/* Of the host of the rank that \a g is of. One host may stand for thousands of ranks, so its sum is
- * not taken over them. */
+/* Sets the sums over the host of \a g's rank. One host may represent thousands of ranks, so the sum
+ * does not iterate over them. */
 static status_t host_bytes_set(int rank, int per_host, struct geometry *g)
 {
   const int first = rank / per_host * per_host;
@@ -71,7 +71,7 @@ static status_t host_bytes_set(int rank, int per_host, struct geometry *g)
   return STATUS_OK;
 }
 
-/* Slabs stand in the order of dimensions and sides that have a neighbour. */
+/* Slabs are stored in the order of dimensions and sides that have a neighbour. */
 static void slabs_count(const struct halo_cut *cut, const struct decomp *decomp, struct geometry *g)
 {
   int next = 0;
@@ -112,7 +112,7 @@ static int is_busier(const struct geometry *a, const struct geometry *b)
 
 static status_t other_rank(const struct geometry *of, int rank, int per_host, struct geometry *geometry);
 
-/* What all ranks have in common. */
+/* The properties that all ranks have in common. */
 static status_t grid_geometry(const int64_t global[3], const int procs[3], int depth, int overlap,
                               int per_host, struct geometry *geometry)
 {

@@ -82,8 +82,8 @@ static struct model_route model_route(const struct study_paths *paths, int hosts
 }
 
 /* The longest of an exchange's latencies, and the path, within the host or beyond, whose bytes take
- * longest: all are under way at once. What comm-gpu measures between hosts it measures with a pair
- * for each path, and there are no more: for a host's term they send as much as two. */
+ * longest: all transfers are concurrent. comm-gpu measures hosts with one pair of ranks per path,
+ * and in an exchange there are no more: for a host's term they send as much as two. */
 static void paths_time(const struct model_terms *terms, const struct geometry *g,
                        const struct model_route *route, struct model_parts *parts)
 {
@@ -123,9 +123,9 @@ double model_slowdown(double share, int sharers)
   return share > 0 ? pow((1 + pow(share * sharers, 4)) / (1 + pow(share, 4)), 0.25) : sharers;
 }
 
-/* All points, or, where slabs go first, those that no neighbour needs. With T sweeps a pass
- * layers of the halo are swept again, from T − 1 of them down to none, and more points hide the
- * steps of a block, each of which waits for the one before. */
+/* All points, or, if slabs go first, those that no neighbour needs. With T sweeps per pass layers
+ * of the halo are swept again, from T − 1 of them down to none, and more points hide the steps of a
+ * block, each of which waits for the one before. */
 static double interior_time(const struct model_terms *terms, const struct geometry *g)
 {
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
@@ -164,7 +164,7 @@ void model_parts_make(const struct model_terms *terms, const struct geometry *g,
   else
     parts->boundary += slabs_time(terms, g);
   paths_time(terms, g, &route, parts);
-  /* several sweeps a pass go before an exchange that needs no host, as in himeno/solver */
+  /* several sweeps per pass go before an exchange that needs no host, as in himeno/solver */
   if (g->depth > 1 && model_within_hosts(between)) parts->overlap = 0;
   if (model_at_once(between)) {
     if (g->slabs > 0 && g->depth == 1)
@@ -241,7 +241,7 @@ static int beyond(const struct model *model, const struct geometry *g, int via)
   return what;
 }
 
-/* What this geometry has and no run had cannot be told. */
+/* A feature of this geometry that no run had cannot be predicted. */
 static status_t seen_check(const struct model *model, const struct geometry *g, int via,
                            const char *transport)
 {
@@ -262,7 +262,7 @@ static status_t seen_check(const struct model *model, const struct geometry *g, 
       transport, command, transport);
 }
 
-/* What was never measured between hosts has nothing to stand for it. */
+/* A path between hosts that was never measured has no substitute. */
 status_t model_paths_check(const struct study_paths *paths, const struct geometry *g, int via)
 {
   const struct model_route route = model_route(paths, g->hosts, via);

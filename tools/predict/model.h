@@ -11,22 +11,22 @@
  *                       the host and beyond, of (φ·B + χ·ΣB) / bandwidth of the path, a T-th of it
  *                       a sweep: B bytes that the rank sends, ΣB bytes that all ranks of its host
  *                       send within it, since their copies share its memory and wait for each
- *                       other; latencies and bandwidths are comm-gpu's. All messages are under way
- *                       at once, so that a further one costs ν. With p2p, where no host takes
- *                       part, one launch computes all slabs, beside the interior, and sends them:
+ *                       other; latencies and bandwidths are comm-gpu's. All messages are
+ *                       concurrent, so that a further one costs ν. With p2p, where no host takes
+ *                       part, one launch computes all slabs, with the interior, and sends them:
  *                       s + r·√(points of slabs across k) + latency + B / bandwidth
  *     synchronisation = σ where a host attends the exchange: slabs go first, by a launch of their
- *                       own, and the host answers behind the sweep
+ *                       own, and the host answers after the sweep
  *     reduction       = κ·log2(ranks)
  *
- * Without overlap interior and exchange add, as with several sweeps a pass where no host takes part
- * in the exchange. With T sweeps a pass interior = √(a² + (t·V − …)²), since points hide the steps
- * of a block, and by other transports slabs of T layers are a boundary before it, β_d a point of
- * each dimension, with σ and both latencies a T-th a sweep. A product of gemm-gpu has multiply-adds
- * for points and a launch for each pair of slices of a panel, each a; its exchange is all panels'
- * steps, a latency each (by p2p s too). It goes on beside the panels before. The first has none:
- * there what a step brings has only what came before to hide behind, own slices at first. Nothing
- * of it is cache, tiles or slabs.
+ * Without overlap interior and exchange add, as with several sweeps per pass if no host takes part
+ * in the exchange. With T sweeps per pass interior = √(a² + (t·V − …)²), since points hide the
+ * steps of a block, and by other transports slabs of T layers are a boundary before it, β_d per
+ * point of each dimension, with σ and both latencies a T-th per sweep. A product of gemm-gpu has
+ * multiply-adds for points and a launch for each pair of slices of a panel, each a; its exchange is
+ * all panels' steps, a latency each (by p2p s too). It overlaps with the panels before. The first
+ * has none: there what a step brings has only what came before to hide behind, own slices at first.
+ * Nothing of it is cache, tiles or slabs.
  *
  * k ranks that share a memory take (1 + (f·k)⁴)^¼ / (1 + f⁴)^¼ times as long for points that no
  * cache holds: none to speak of while their demand f·k is below its bandwidth, then k times (the
@@ -70,7 +70,7 @@ enum model_transport_term {
 
 #define MODEL_COLUMNS_MAX (TERMS + TRANSPORT_TERMS * STUDY_TRANSPORTS_MAX)
 
-/** What runs can be left out by, and a prediction go beyond. */
+/** Kinds by which runs can be left out, and beyond which a prediction can go. */
 enum model_kind { KIND_RANKS, KIND_SIZE, KIND_CUT, KINDS };
 extern const char *const model_program_names[STUDY_PROGRAMS];
 extern const char *const model_kind_names[KINDS]; /**< "ranks", "size", "cut" */
@@ -97,7 +97,7 @@ struct model_values {
 #define MODEL_REPLICATES 24
 #define MODEL_MEASURED   64
 
-/** What a time is computed from: how the runs go, the paths, and the fit. */
+/** Input for a time: the runs' settings, the paths, and the fit. */
 struct model_terms {
   struct study_paths paths; /**< the transports of the study, in the order of their columns */
   int columns;
@@ -117,8 +117,8 @@ struct model_errors {
   double spread;                                 /**< relative error of one run about the model */
   double transport_spread[STUDY_TRANSPORTS_MAX]; /**< of runs by each transport */
   double freedom;                                /**< degrees of freedom; 0 without an interval */
-  /** What an interval must have more, as logarithm, beyond what was measured: so far were runs off
-   * that were left out; 0 if unknown. */
+  /** Addition to an interval, as logarithm, beyond the measured range: the error of runs that were
+   * left out; 0 if unknown. */
   double off[KINDS], transport_off[STUDY_TRANSPORTS_MAX][KINDS];
 };
 
@@ -154,7 +154,7 @@ struct model_names {
   char name[MODEL_MEASURED][STUDY_TEXT];
 };
 
-/** What was measured. */
+/** The range that was measured. */
 struct model_range {
   int runs, ranks_most, hosts_most;
   int per_host; /**< 0: all runs were on one host */
@@ -183,12 +183,12 @@ static inline int model_steps_hidden(const struct model_terms *terms)
 /** \brief Adds a name that is not there, while there is room. */
 void model_list(struct model_names *names, const char *name);
 
-/** What-if factors; 1 is as measured. */
+/** Factors for changed hardware; 1 is as measured. */
 struct model_scale {
   double compute, exchange;
 };
 
-/** A prediction, seconds a sweep. */
+/** A prediction, seconds per sweep. */
 struct model_time {
   double seconds, low, high; /**< low and high: 90% of runs lie between; 0 without an interval */
   double interior, latency, bytes, boundary, synchronisation, reduction;
@@ -198,7 +198,7 @@ struct model_time {
   int extrapolated;  /**< enum model_beyond, or-ed */
 };
 
-/** What a prediction goes beyond. */
+/** Limits of the measured range that a prediction exceeds. */
 enum model_beyond {
   BEYOND_RANKS = 1,  /**< more ranks than any run */
   BEYOND_HOSTS = 2,  /**< more hosts than any run */
@@ -209,9 +209,9 @@ enum model_beyond {
   BEYOND_HOST = 64   /**< the study has one host, and a host of so many ranks is imagined */
 };
 
-/** \brief Fits. STATUS_ENVIRONMENT, saying what to measure, when the study tells too little. The
- * model \a from is where to begin, whose tiles and cache it has; NULL: none. Without \a replicates
- * there is no interval, for which the fit is made again many times. */
+/** \brief Fits. STATUS_ENVIRONMENT, naming the missing measurements, when the study has too little.
+ * The fit begins at the model \a from, whose tiles and cache it has; NULL: none. Without \a
+ * replicates there is no interval, for which the fit is made again many times. */
 status_t model_fit(const struct study *study, const struct study_paths *paths, const struct model_terms *from,
                    int replicates, struct model *model);
 
@@ -255,7 +255,7 @@ static inline int model_transport_column(int via, enum model_transport_term term
 }
 
 /** Parts of a sweep, in seconds. The chain is what precedes the exchange where slabs are computed
- * beside the interior. */
+ * alongside the interior. */
 struct model_parts {
   double interior, boundary, chain, latency, bytes, synchronisation, reduction;
   double overlap;    /**< as in struct geometry, but 0 where several sweeps a pass go by p2p */
@@ -272,7 +272,7 @@ double model_parts_seconds(const struct model_parts *parts);
 
 /** \brief Whether one launch computes all slabs, sends all messages and waits for all halos, as
  * p2p's does: then the slabs' launch is a part of the exchange, a further message costs only its
- * bytes, and the phases of a run do not tell slabs from interior. */
+ * bytes, and the phases of a run do not separate slabs from interior. */
 int model_at_once(const char *transport);
 
 /** \brief Whether a transport needs its peer's memory, so that himeno-gpu takes another between
@@ -289,13 +289,13 @@ status_t model_paths_check(const struct study_paths *paths, const struct geometr
 
 /* As JSON: part of the document of himeno-predict, and read again from it. */
 
-/** What carries a model. */
+/** The schema of model documents. */
 #define MODEL_SCHEMA "himeno-predict/1"
 
 /** \brief Its `covered`, of the document at \a path. STATUS_USAGE, naming what is wrong. */
 status_t model_covered_read(const char *path, const json_t *json, struct model_coverage *coverage);
 
-/** \brief The `handover` that one of its `paths` tells; −1: none. */
+/** \brief The `handover` that one of its `paths` has; −1: none. */
 int model_staging(const json_t *path);
 
 /** \brief Reads the `model` of a document of himeno-predict. Without replicates it predicts without

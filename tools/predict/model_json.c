@@ -184,7 +184,7 @@ static void replicates_read(struct reader *reader, const json_t *rows, int colum
   errors->n_replicates = (int)n;
 }
 
-/* What the interval is made of; models without replicates predict none. */
+/* The parts of the interval; models without replicates predict none. */
 static void interval_read(struct reader *reader, const json_t *json, int columns, struct model_errors *errors)
 {
   const json_t *replicates = model_json_list(reader, json, "replicates");

@@ -13,7 +13,7 @@
 #include "tools/predict/model.h"
 #include "tools/predict/workload.h"
 
-/* Where strong scaling ends is searched up to here. */
+/* The end of strong scaling is searched up to this number of ranks. */
 #define SEARCH_RANKS 4096
 #define HALF         0.5
 /* Times the ranks of a host that was measured. */
@@ -57,8 +57,8 @@ static status_t predict_cut_choose(const struct predict *p, const struct predict
   return workload_geometry(&run, per_host, geometry);
 }
 
-/* As asked for or as in the study. A study of one host tells nothing of how many ranks it could
- * hold: twice as many as were measured are imagined, which the report says. */
+/* Ranks per host as requested, or as in the study. A study of one host does not show how many ranks
+ * it could hold: twice as many as were measured are assumed, which the report says. */
 static int per_host(const struct predict *p)
 {
   if (p->config.per_host > 0) return (int)p->config.per_host;
@@ -180,7 +180,7 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   return STATUS_OK;
 }
 
-/* What cannot be predicted says why, and the others go on. */
+/* A prediction that fails has its reason, and the others continue. */
 static struct predict_point point_try(const struct predict *p, const struct grid_size *size,
                                       const char *transport, int weak, int ranks)
 {
@@ -196,7 +196,7 @@ static struct predict_point point_try(const struct predict *p, const struct grid
 
 /* ---- all that are asked for ---- */
 
-/* What was asked for without knowing of which program the model is. */
+/* Options were read before the model's program was known: check them against it now. */
 static status_t asked_check(struct predict *p)
 {
   struct predict_config *c = &p->config;
@@ -285,7 +285,7 @@ static status_t points_make(struct predict *p)
 
 /* ---- the whole ---- */
 
-/* Where too little is left the reader must know that there was more. */
+/* A reader with too few runs must know that there were more. */
 static void left_warn(const struct study *study)
 {
   for (int reason = LEFT_STAGING; reason < STUDY_REASONS; reason++) {

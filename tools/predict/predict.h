@@ -46,7 +46,7 @@ struct predict_point {
   double twice_network;                 /**< seconds if latency and bytes took half as long */
 };
 
-/** Where adding ranks ends to pay, of one size and transport. */
+/** The end of useful scaling, for one size and transport. */
 struct predict_end {
   struct grid_size size;
   char transport[STUDY_TEXT];
@@ -92,8 +92,8 @@ static inline double predict_efficiency(const struct predict_point *point)
 
 double predict_gflops(const struct predict *predict, const struct geometry *geometry, double seconds);
 
-/** What an extrapolation goes beyond: in documents, and for people, of points a rank alone whether
- * they are fewer or more. */
+/** Limits that an extrapolation exceeds: names in documents and texts for people, which say of
+ * points per rank whether they are fewer or more. */
 struct predict_beyond {
   enum model_beyond what;
   const char *name, *text;
@@ -108,7 +108,7 @@ void predict_report_text(const struct predict *predict, FILE *out);
  * fit. */
 void predict_report_covered(const struct model_coverage *coverage, FILE *out);
 
-/** \brief The table of predictions beside runs, with median and worst error. */
+/** \brief The table that compares predictions with runs, with median and worst error. */
 void predict_report_against(const struct predict *predict, FILE *out);
 
 /** \brief The document. */

@@ -226,7 +226,7 @@ static void print_points(const struct predict *p, FILE *out)
 
 /* ---- the answer ---- */
 
-/* What costs most beside computing; computing, unless that is a twentieth of the time. */
+/* The largest cost apart from computing; computing, if none is a twentieth of the time. */
 static const char *limit_text(const struct predict_point *point)
 {
   const struct model_time *t = &point->time;

@@ -10,7 +10,7 @@
 #include "gemm/types.h"
 #include "tools/predict/study.h"
 
-/* Of a checksum, before what it is of. */
+/* Hexadecimal digits of a checksum, which precede its description. */
 #define CHECKSUM_DIGITS 16
 
 const char *const study_reason_names[STUDY_REASONS] = {"no run",     "failed",  "ranks",      "kind",

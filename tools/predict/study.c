@@ -55,7 +55,7 @@ static int hosts_count(const json_t *ranks)
   return hosts;
 }
 
-/* What was compared with what, and the bits of \a sweeps sweeps from the beginning. */
+/* Whether the result was verified, and its bits after \a sweeps sweeps from the beginning. */
 static void bits_set(const json_t *config, const json_t *result, int64_t sweeps, struct study_run *run)
 {
   const char *checksum = study_text(result, "checksum"), *data = study_text(config, "data");
@@ -107,8 +107,9 @@ static const char *rank_host(const json_t *document, const json_t *rank)
   return host ? host : "";
 }
 
-/* How staged halos of one host go, by what the paths before told: 1 through shared memory, 0 where
- * any goes by MPI, as all did before, -1 where none tells. Between hosts they go by MPI anyway. */
+/* How staged halos of one host go, starting from the value of the previous paths: 1 through shared
+ * memory, 0 if any goes by MPI, as all did in older documents, -1 if no path says so. Between hosts
+ * they always go by MPI. */
 static int handover_of(const json_t *document, const json_t *path, int known)
 {
   const char *handover = study_text(path, "handover");
@@ -150,7 +151,7 @@ static void sharing_set(const json_t *ranks, struct study_run *run)
   }
 }
 
-/* Ranks of a CPU share its memory, so that their ceilings tell no device's. */
+/* Ranks of a CPU share its memory, so that their ceilings do not describe a device. */
 static double device_spread(const json_t *ranks)
 {
   const size_t n = json_array_size(ranks);
@@ -167,7 +168,7 @@ static double device_spread(const json_t *ranks)
                      (sum / (double)n);
 }
 
-/* What documents of all programs have. */
+/* The fields that documents of all programs have. */
 static void frame_read(const json_t *document, const char *path, struct study_run *run)
 {
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");

@@ -13,17 +13,17 @@
 
 #define STUDY_TEXT 64
 
-/** Whose runs they are: sweeps of himeno-gpu, products over all ranks of gemm-gpu. */
+/** The program of the runs: sweeps of himeno-gpu, products over all ranks of gemm-gpu. */
 enum study_program { STUDY_HIMENO, STUDY_GEMM, STUDY_PROGRAMS };
 
-/** What a product has that a sweep has not. */
+/** Fields of a product that a sweep lacks. */
 struct study_product {
   int type;      /**< enum gemm_type */
   int64_t panel; /**< k of a panel; in a model 0: gemm-gpu's own choice */
   int on_cpu;    /**< which is another on CPUs */
 };
 
-/** One document of himeno-gpu or gemm-gpu. Times are seconds a sweep or a product. */
+/** One document of himeno-gpu or gemm-gpu. Times are seconds per sweep or product. */
 struct study_run {
   enum study_program program;
   struct study_product product;
@@ -34,14 +34,14 @@ struct study_run {
   int ranks, hosts, weak, overlap, depth;
   int sharers;  /**< the most ranks on one memory of a CPU, or on one device; 0: unknown */
   int memories; /**< of a CPU host, as its ranks have them; 0: devices have their own */
-  /** staged halos: 1 where it tells how they were handed over, 0 where it is of before such
-   * documents, by MPI; −1 without any */
+  /** staged halos: 1 if the document says how they were handed over, 0 if it is too old for that,
+   * by MPI; −1 without any */
   int handover;
   double seconds; /**< median of the blocks */
   double noise;   /**< relative, of the blocks; 0 when there are fewer than three */
   /** of its devices, relative standard deviation of their measured ceilings; 0 below four GPUs */
   double device_spread;
-  /** where rank 0 ran; "" where a document does not tell */
+  /** host of rank 0; "" if a document lacks it */
   char host[STUDY_TEXT], driver[128], pci[STUDY_TEXT], uuid[STUDY_TEXT];
   int verified;
   char checksum[STUDY_TEXT]; /**< with the data and sweeps that it is of */
@@ -64,7 +64,7 @@ enum study_reason {
 };
 extern const char *const study_reason_names[STUDY_REASONS];
 
-/** What was left out of a study, for people. */
+/** Parts left out of a study, for people. */
 #define STUDY_WHY 384
 struct study_left {
   enum study_reason reason;
@@ -132,7 +132,7 @@ status_t study_screen(struct study *study, unsigned keep);
 /** \brief Whether two runs have the same grid, cut, hosts and transport. */
 int study_same_configuration(const struct study_run *a, const struct study_run *b);
 
-/** \brief Leaves out runs whose halos were staged otherwise than \a handover tells (−1: none). */
+/** \brief Leaves out runs whose halos were staged differently from \a handover (−1: none). */
 status_t study_staging_select(struct study *study, int handover);
 
 /** \brief How halos are staged, by `handover`: "through shared memory" and so on. */

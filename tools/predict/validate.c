@@ -12,7 +12,7 @@
 #include "suite/progress.h"
 #include "tools/predict/workload.h"
 
-/* What of a run belongs to a kind, as text. */
+/* The property of a run that belongs to a kind, as text. */
 static void label(enum model_kind kind, const struct study_run *run, char text[STUDY_TEXT])
 {
   if (kind == KIND_RANKS) snprintf(text, STUDY_TEXT, "%d rank%s", run->ranks, run->ranks == 1 ? "" : "s");
@@ -54,7 +54,7 @@ static void run_predict(const struct model *model, const struct study_run *run, 
   model_interval(model, &pair->geometry, run->transport, &as_measured, run->size, &pair->time);
 }
 
-/* The runs that stay, and a fit to them. Runs that tell too little fit nothing: *fits is 0. */
+/* The remaining runs, and a fit to them. If there are too few for a fit, *fits is 0. */
 static status_t rest_fit(const struct study *study, const struct study_paths *paths, enum model_kind kind,
                          const char *left, const struct model_terms *from, int replicates, struct study *rest,
                          struct model *model, int *fits)
@@ -152,7 +152,7 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
 #define ANY_TRANSPORT (-2)
 #define ENOUGH        10
 #define FEW_FACTOR    1.1
-/* Where even so much more between ranks does not tell it, it is not there that a run is off. */
+/* If even this shift between ranks does not explain a run's error, the cause is elsewhere. */
 #define SHIFT_MOST 1.0
 
 /* By what logarithm all between ranks must take longer (\a sign 1) or less, that a sweep is off by
@@ -246,7 +246,7 @@ status_t validate_against(const struct model *model, const struct study *study, 
  * measurement. */
 #define OUTLIER_SPREADS 8.0
 #define OUTLIER_LEAST   0.25
-/* Of a study; where more are off, the model is wrong and not they. */
+/* One in this many runs of a study; if more are off, the model is wrong and not the runs. */
 #define OUTLIERS_SHARE 5
 
 /* 1.4826 times the median of |log(predicted / measured)| of the runs by a transport, or of all. */

@@ -34,7 +34,7 @@ void validate_free(struct validate_table *table);
  * 90% of the pairs. */
 void validate_widen(const struct validate_table *table, struct model *model);
 
-/** \brief Leaves out runs that are so far off a fit to the others that no scatter tells it. */
+/** \brief Leaves out runs that are so far off a fit to the others that no scatter explains it. */
 status_t validate_outliers(struct study *study, const struct study_paths *paths);
 
 /** \brief Predicts each run of \a study by \a model, as it is measured: for stored predictions, or

@@ -172,7 +172,7 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                     .formula = {"interior + exchange + reduction",
                                 "interior + exchange that does not overlap + reduction"},
                     .flop = 2,
-                    /* no study has told it yet: it holds nothing as well as the most */
+                    /* no study has measured it yet: the range includes none and the most */
                     .host_guess = 0.02,
                     .host_width = 2.5,
                     .slows_stores = 1,

@@ -15,8 +15,8 @@ struct workload {
   int dimensions;               /**< that are cut */
   const char *formula[2];       /**< of the time: without and with overlap */
   double flop;                  /**< a point */
-  /** Where no run tells: what a rank's bytes cost its host's others, of the time of two that send
-   * as much; and how far off, on logarithms, that may be. */
+  /** Guess if no run measures it: the cost of a rank's bytes to its host's other ranks, as a share
+   * of the time of two that send as much; and its uncertainty, on logarithms. */
   double host_guess, host_width;
   int regimes;      /**< of caches and tiles are looked for */
   int slabs_first;  /**< for attended transports: an exchange waits for its own launch */

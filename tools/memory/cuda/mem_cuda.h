@@ -18,7 +18,7 @@ struct mem_cuda_found {
   unsigned sum;
 };
 
-/** What a struct mem_exec is with these kernels. */
+/** The struct mem_exec of these kernels. */
 struct mem_cuda_exec {
   struct cuda_device *device;
   int units;

@@ -73,9 +73,8 @@ MEM_SHARED uint64_t mem_ring_permute(const struct mem_ring *ring, uint64_t k)
   return x;
 }
 
-/** \brief Where the chase stands at its step \a k, as it is stored in memory. Slots wider than a
- * line hold their node at a random line: at equal places all would meet in a few sets of the
- * caches. */
+/** \brief The chase's position at its step \a k, as it is stored in memory. Slots wider than a line
+ * hold their node at a random line: at equal places all would meet in a few sets of the caches. */
 MEM_SHARED uint64_t mem_ring_at(const struct mem_ring *ring, uint64_t k)
 {
   uint64_t node = mem_ring_permute(ring, k % ring->nodes);
