@@ -148,7 +148,7 @@ static void print_error(const struct gemm_result *result, FILE *out)
           "\n  error      worst of %" PRId64
           " elements: %.3g of the sum of its terms |a*b| (allowed: %.3g)\n",
           c->compared, c->element_error, c->bounds.element);
-  fprintf(out, "             root mean square: %.3g of the result's%s (allowed: %.3g)\n", c->norm_error,
+  fprintf(out, "             RMS of the error / RMS of C: %.3g%s (allowed: %.3g)\n", c->norm_error,
           c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
   for (int y = 1; y < result->n_series; y++) print_reference_error(&result->series[y], out);
 }

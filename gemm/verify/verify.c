@@ -318,7 +318,7 @@ static status_t verdict(const struct gemm_reference *r, const void *out, const c
   if (c->norm_wrong)
     return log_fail(
         STATUS_WRONG,
-        "kernel %s: wrong result: the error's norm is %.3g of the result's, but at most %.3g is allowed", who,
+        "kernel %s: wrong result: norm of the error / norm of C is %.3g, but at most %.3g is allowed", who,
         c->norm_error, c->bounds.norm);
   if (c->rows_wrong)
     return log_fail(STATUS_WRONG,

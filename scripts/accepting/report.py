@@ -172,20 +172,21 @@ def verdict_of(run, name, drain, again, alike):
     suspects = [finding for finding in suspected(run, drain) if name in finding["hosts"]]
     found = drain.get(name) or again.get(name) or suspects
     if name in alike and name not in drain:
-        return "policy or set-up?"
+        return "not started" if alike[name]["kind"] == "not started" else "policy or set-up?"
     return found[0]["kind"] if found else "pass"
 
 
 def table(run, drain, again, alike):
     width = max([4] + [len(name) for name in run.a.names])
-    say("")
-    say(f"  {'host':<{width}}  verdict")
     untested = [name for name in run.a.names if name not in run.tested]
     alone = {
         name: [finding for finding in found if len(finding["hosts"]) == 1 and finding not in alike]
         for name, found in again.items()
     }
     shown = [name for name in run.a.names if name in drain or name in untested or alone.get(name)]
+    say("")
+    if shown:
+        say(f"  {'host':<{width}}  verdict")
     for name in shown:
         for finding in drain.get(name, []) + alone.get(name, []):
             device = (
@@ -230,7 +231,11 @@ def conclusion(run, alike, checks):
     if any(alike):
         parts = [
             f"NOT ACCEPTED{at}: policy or set-up? "
-            "All hosts fail the same check, so its limit or the installation may be wrong",
+            + (
+                "Nothing started, so host names, launcher or options may be wrong"
+                if all(finding["kind"] == "not started" for finding in alike)
+                else "All hosts fail the same check, so its limit or the installation may be wrong"
+            ),
             *failed,
         ]
     elif run.findings:
@@ -288,7 +293,7 @@ def write(run):
     rows, devices = measured.rows_of(run), handover.devices(run)
     for row in rows:
         row["verdict"] = verdict_of(
-            run, row["host"], drain, again, {name for finding in alike for name in finding["hosts"]}
+            run, row["host"], drain, again, {name: one for one in alike for name in one["hosts"]}
         )
     for finding in run.findings:
         handover.explain(finding, severity_of(finding, drain, alike), devices)

@@ -299,7 +299,7 @@ def by_themselves(run, names, prefix, **job):
 def sort_out(run, program, steps):
     """Report the hosts whose {host: step} failed, and return the others.
 
-    A program that no host can start is no host's fault."""
+    A program that starts on no host is no host's fault."""
     bad = [name for name, step in steps.items() if step["outcome"] != "pass"]
     kinds = {steps[name]["outcome"] for name in bad}
     if (
@@ -312,7 +312,8 @@ def sort_out(run, program, steps):
         run.find(
             first["outcome"],
             bad,
-            f"no host can start, check launcher, program and options: {program}: {first['why']}",
+            f"{program} did not start on any host; check host names, launcher and options: "
+            f"{first['why']}",
             first,
             checks=[EVERYONE],
         )

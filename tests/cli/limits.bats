@@ -140,7 +140,7 @@ acceptance() {
   mapfile -t words < <(acceptance out 'false {list}')
   run --separate-stderr "${words[@]}"
   expect_status 7
-  grep -q 'n\[1-2\]\|n1 and n2: no host can start' <<<"$output"
+  grep -q 'did not start on any host; check host names' <<<"$output"
   refute grep -q -e 'drain:' -e ' pass' <<<"$output"
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   export MPIRUN

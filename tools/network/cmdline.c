@@ -57,9 +57,9 @@ static status_t comm_parse_transport(const char *option, const char *text, void 
 static const struct option_spec options[] = {
     {"parts", 0, BENCH_ALL, OPTION_CUSTOM(parts, parse_parts, "LIST"),
      "Measure these parts: host (copies to and from each device), pairs (of devices), halo (exchange), "
-     "allreduce, wires (each network card between two hosts; binds each rank to a card, so alone), peers "
+     "allreduce, wires (each network card between two hosts; allows no other part), peers "
      "(proves that devices of a host reach each other's memory), collectives (in device memory, on GPUs by "
-     "NCCL), fabric (between hosts, one at a time and all at once); separated by commas (default: "
+     "NCCL), fabric (hosts send, one at a time, then together); separated by commas (default: "
      "host,pairs,halo,allreduce).",
      .group = "What"},
     {"transport", 'x', BENCH_PAIRS | BENCH_HALO,
@@ -129,7 +129,7 @@ const struct option_program bench_options = {
                 "  mpirun -np 8 comm-gpu --json paths.json      all parts on eight devices\n"
                 "  mpirun -np 4 comm-gpu --parts halo -s XL     the halo exchange of XL on four devices\n"
                 "  comm-gpu --parts host                        copies between the host and one device\n"
-                "  mpirun -np 16 --map-by ppr:8:node comm-gpu --parts wires   eight cards of two hosts\n"
+                "  mpirun -np 16 --map-by ppr:8:node comm-gpu --parts wires   two hosts, 8 cards each\n"
                 "\n"
                 "Environment, for tests:\n"
                 "  HIMENO_SYSFS=FOLDER        read network cards from FOLDER instead of /sys\n"
