@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Opening and writing what a user names. */
+ * \brief Opening and writing files that the user names. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 

@@ -263,8 +263,8 @@ static void sysfs_read_errors(const char *folder, const char *name, struct telem
   fclose(file);
 }
 
-/* amdgpu: a line a page, "0x027f5d43 : 0x00001000 : R"; R is out of use, P soon, F could not be
- * taken out. */
+/* amdgpu: one line per page, "0x027f5d43 : 0x00001000 : R"; R is retired, P pending, F could not be
+ * retired. */
 static void sysfs_read_retired(const char *folder, int *retired)
 {
   char line[64], flag;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-judge: does a stored run pass a policy, and is it as fast as an earlier one? */
+/* himeno-judge: does a stored run pass a policy, and is it as fast as an earlier one?
+ * judge_run_program reads the limits and visits each document; judge_one judges it and prints its
+ * checks. --make-policy instead derives limits from healthy runs. The exit code is the worst
+ * verdict. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A document as it is judged: plain numbers, NAN where the document does not have them.
+ * \brief A document as it is judged: plain numbers, NAN for those that it does not have.
  *
  * Texts are the document's own: it has to outlive the view. */
 #ifndef JUDGE_VIEW_H

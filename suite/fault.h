@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A bit to flip in device memory, as the variables for tests say it: RANK, ARRAY, PLACE, BIT
- * and WHEN, apart by spaces. */
+ * \brief A bit to flip in device memory, as the variables for tests name it: RANK, ARRAY, PLACE,
+ * BIT and WHEN, separated by spaces. */
 #ifndef SUITE_FAULT_H
 #define SUITE_FAULT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Links in host memory: the CPU's, and the null backend's behind calls that fail on demand. */
+/* Links in host memory: the CPU's, and the null backend's, which adds calls that fail on demand. */
 #include "comm/halo/link.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Device kernels between a field and the contiguous halo buffers: one const struct a
- * backend, by name. */
+ * \brief Device kernels between a field and the contiguous halo buffers: one const struct per
+ * backend, selected by name. */
 #ifndef COMM_HALO_PACK_H
 #define COMM_HALO_PACK_H
 

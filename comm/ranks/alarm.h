@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What ranks know of each other, and what becomes of a wait that is over: behind watch.h,
- * guard.h and heartbeat.h.
+ * \brief State that ranks know of each other, and the end of a wait past its deadline: the layer
+ * below watch.h, guard.h and heartbeat.h.
  *
- * The ranks of one host share a table with a slot each. Its owner writes there what it is at, and a
- * thread of its own that it lives; others read it without asking. Ranks of other hosts are asked by
- * messages. Times are nanoseconds of the host's clock. */
+ * The ranks of one host share a table with one slot per rank. Its owner writes its state there, and
+ * a thread of its own that it lives; others read it without asking. Ranks of other hosts are asked
+ * by messages. Times are nanoseconds of the host's clock. */
 #ifndef COMM_RANKS_ALARM_H
 #define COMM_RANKS_ALARM_H
 

@@ -6,9 +6,9 @@
 
 #include <hwloc.h>
 
-/** \brief Binds the process to \a cpus, with an OpenMP thread a core unless OMP_NUM_THREADS says
- * otherwise; with \a pin each thread to its core, unless OMP_PROC_BIND says how. Warns when the
- * system refuses.
+/** \brief Binds the process to \a cpus, with one OpenMP thread per core unless OMP_NUM_THREADS is
+ * set; with \a pin each thread to its core, unless OMP_PROC_BIND is set. Warns if the system
+ * refuses.
  *
  * Threads that are created later inherit the binding of the thread that creates them, so \a pin is
  * for the cpu backend only: a device library's own threads would all land on one core. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A deadline for calls that have no form that does not block: making communicators, sums
- * that are measured, and the end.
+ * \brief A deadline for MPI calls without a nonblocking form: creating communicators, measured
+ * sums, and MPI_Finalize.
  *
  * All ranks meet first, in a wait that names the missing ranks. A rank that falls silent after that
  * is found by the others' heartbeats. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A thread in each rank that says that the rank lives, whatever its program is at, and
- * notices whom it no longer hears of.
+ * \brief A thread in each rank that reports that the rank lives, whatever its program does, and
+ * notices ranks that it no longer hears of.
  *
  * The ranks of one host beat in a table that they share (alarm.h). If a rank is silent for the
  * deadline, or the program hangs in a call that blocks, programs that wait are asked to report; if

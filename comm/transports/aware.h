@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Whether MPI takes device pointers: asked, and then tried. */
+ * \brief Whether MPI takes device pointers: queried, and then tested by an exchange. */
 #ifndef COMM_TRANSPORTS_AWARE_H
 #define COMM_TRANSPORTS_AWARE_H
 

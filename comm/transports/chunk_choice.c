@@ -10,7 +10,7 @@
 #include "comm/ranks/watch.h"
 #include "comm/transports/buffered.h"
 
-/* Rounds of so many exchanges behind an untimed one, fewer where they take long. */
+/* Rounds of so many exchanges after an untimed one, fewer if they take long. */
 #define ROUNDS       3
 #define EXCHANGES    2
 #define SECONDS_MOST 0.3

@@ -3,8 +3,8 @@
  * \brief Memory that the ranks of a host share, through which they hand packed halos over.
  *
  * Each rank writes a block of its own, which its neighbours map: two alternating send buffers, and
- * counters. A receiver copies from the sender's block to its own device. Nothing waits here: who
- * polls the counters has a deadline. */
+ * counters. A receiver copies from the sender's block to its own device. No function here waits:
+ * the caller that polls the counters has a deadline. */
 #ifndef COMM_TRANSPORTS_HANDOVER_H
 #define COMM_TRANSPORTS_HANDOVER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the transports on links share: mailbox, neighbours, deadline, times. */
+ * \brief Common to the transports on links: mailbox, neighbours, deadline, times. */
 #ifndef COMM_TRANSPORTS_LINKED_H
 #define COMM_TRANSPORTS_LINKED_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Collectives on CUDA memory by NCCL, where its library is found. */
+ * \brief Collectives on CUDA memory by NCCL, if its library is found. */
 #ifndef COMM_TRANSPORTS_NCCL_H
 #define COMM_TRANSPORTS_NCCL_H
 

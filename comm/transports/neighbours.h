@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What neighbours say to each other while a transport is set up. */
+ * \brief Messages between neighbours while a transport is set up. */
 #ifndef COMM_TRANSPORTS_NEIGHBOURS_H
 #define COMM_TRANSPORTS_NEIGHBOURS_H
 
 #include "comm/halo/transport.h"
 
 /** \brief Sends out[m] and receives in[m], \a size bytes each, for every message of the plan;
- * \a tag is added to the messages' own. STATUS_WRONG where another number of bytes comes. */
+ * \a tag is added to the messages' own. STATUS_WRONG if another number of bytes arrives. */
 status_t neighbours_swap(const struct halo_context *context, int tag, const void *out, void *in, size_t size);
 
 /** \brief A message is carried if both its ends can; one end's reason is reported at both. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm-gpu: how close to peak arithmetic, step by step? */
+/* gemm-gpu: how close to peak arithmetic, step by step? program_mpi_main parses the options, calls
+ * gemm_program_run on all ranks, and writes report and document through the functions below.
+ * gemm_run tunes, measures and verifies; --fragment-map only prints a study. */
 #include "config.h"
 
 #include "base/log.h"

@@ -99,7 +99,7 @@ void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[
 
 /* ---- tiles ---- */
 
-/* Something of the random numbers, in any order, for trials of tiles on a panel. */
+/* Allocates a panel with as many random elements as there are, for trials of tiles on it. */
 static status_t placeholder(const struct gemm_rig *rig, struct gemm_work *work, enum gemm_matrix matrix,
                             struct gpu_mem *memory)
 {

@@ -131,7 +131,7 @@ void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, i
   free(partial);
 }
 
-/* Along the stored rows in both cases: a turned view adds columns up. */
+/* Runs along the stored rows in both cases: a transposed view adds columns up. */
 static void vector_add(const struct gemm_view *view, int64_t i0, int64_t i1, int64_t first, int64_t end,
                        const double *x, double *y)
 {

@@ -16,8 +16,7 @@ struct qpu_system {
   void *(*map)(size_t bytes, int file); /**< shared, to read and write; MAP_FAILED */
   int (*unmap)(void *address, size_t bytes);
   int (*exists)(const char *path);
-  /** Reads at most \a size bytes of a file of the device tree or the like; −1 where there is
-   * none. */
+  /** Reads at most \a size bytes of a file, for example of the device tree; −1 if there is none. */
   ssize_t (*read_file)(const char *path, char *text, size_t size);
 };
 

@@ -47,7 +47,7 @@ struct himeno_fields {
   struct layout layout;
   struct gpu_mem p[2]; /**< ping and pong */
   struct gpu_mem coefficient[HIMENO_COEFFICIENTS];
-  struct gpu_mem gosa; /**< one double a sweep of a block */
+  struct gpu_mem gosa; /**< one double per sweep of a block */
 };
 
 /** An opened kernel. Never defined: each set converts it to a struct of its own. */

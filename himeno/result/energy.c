@@ -10,8 +10,8 @@
 
 #include "base/stats.h"
 
-/* Idle power is that of two windows in turn which agree, since a counter may lag behind; else that
- * of the last one. A window is a step of NVML's counter, a tenth of a second, at least. */
+/* Idle power is that of two consecutive windows which agree, since a counter may lag; otherwise
+ * that of the last one. A window is a step of NVML's counter, a tenth of a second, at least. */
 #define IDLE_SECONDS     0.08
 #define IDLE_SECONDS_MAX 1.0
 #define IDLE_AGREES      0.04

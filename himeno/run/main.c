@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-gpu: is every device correct and fast, and how does the cluster scale? */
+/* himeno-gpu: is every device correct and fast, and how does the cluster scale? program_mpi_main
+ * parses the options, calls `solve` on all ranks, and writes report and document through the
+ * functions below. himeno_run selects kernel and transport, measures, verifies and judges. */
 #include "base/output.h"
 #include "base/stop.h"
 #include "himeno/report/report.h"

@@ -47,7 +47,7 @@ int flip_parse(const char *text, struct flip *flip)
   return 1;
 }
 
-/* How many faults the text has, apart by semicolons; −1 where one of them is none. */
+/* Number of faults in the text, separated by semicolons; −1 if one of them is invalid. */
 static int flips_parse(const char *text, struct flip flips[FLIPS_MAX])
 {
   char one[128];

@@ -177,7 +177,7 @@ struct solver_rates {
 };
 
 /** \brief Times \a passes of the ceiling kernel on all devices at once; ranks that share a device
- * take turns, so that no device counts twice. */
+ * alternate, so that no device counts twice. */
 status_t solver_ceiling(struct solver *solver, int passes, struct solver_rates *rates);
 
 /** \brief What the kernel takes of the device; zeros where the backend cannot say. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Packers in host memory: the CPU's, the QPU's, whose memory the host sees, and the null backend's,
- * which is the same behind calls that fail on demand. */
+ * which adds calls that fail on demand. */
 #include <stdlib.h>
 #include <string.h>
 

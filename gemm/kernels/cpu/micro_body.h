@@ -6,7 +6,7 @@
  * (floats a vector), ROWS and VECTORS (the tile: ROWS × VECTORS·LANES elements), SPREAD(x), a
  * vector of x, and FMA(a, b, c) on vectors.
  *
- * A step loads VECTORS vectors of B and multiplies them by ROWS numbers of A that are spread over
+ * A step loads VECTORS vectors of B and multiplies them by ROWS elements of A that are broadcast to
  * all lanes: ROWS·VECTORS multiply-adds for VECTORS + ROWS loads. Source: Van Zee and van de Geijn,
  * "BLIS: a framework for rapidly instantiating BLAS functionality", ACM TOMS 41, 2015. */
 

@@ -45,8 +45,8 @@ static int64_t simd_round_up(int64_t x, int64_t step)
 
 /* ---- packing ---- */
 
-/* A panel of `width` lines for the micro kernel: its l-th group of numbers is element l of each
- * line. Lines lie `across` apart, their elements `along`. */
+/* A panel of `width` lines for the micro kernel: its l-th group of elements is element l of each
+ * line. Strides in elements: `across` from line to line, `along` within a line. */
 static void panel_pack(const float *from, int64_t across, int64_t along, int64_t lines, int64_t depth,
                        int64_t width, float *to)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The null backend's kernel: the CPU's plain loop behind calls that fail on demand. */
+/* The null backend's kernel: the CPU's plain loop, with calls that fail on demand. */
 #include "gemm/kernels/cpu/cpu_gemm.h"
 #include "gpu/null/null_device.h"
 

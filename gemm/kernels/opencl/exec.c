@@ -12,7 +12,7 @@
 #include "gemm/kernels/opencl/common_cl.h"
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
-/* Offsets within a tile take 32 bits while a tile's rows lie no further apart than this. */
+/* Offsets within a tile take 32 bits if a tile's rows are at most this many elements apart. */
 #define NEAR_ROWS (INT64_C(1) << 22)
 
 /* Work-items of a group of combine. */
@@ -144,8 +144,8 @@ status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *ker
   return STATUS_OK;
 }
 
-/* A program apart: what splits change is built in no time, and the product's own program serves any
- * number of them. */
+/* A separate program: the part that depends on the number of splits builds quickly, and the
+ * product's own program serves any number of them. */
 static status_t combine_create(const struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
   static const struct opencl_gemm_variant combine = {.source = gemm_combine_cl};

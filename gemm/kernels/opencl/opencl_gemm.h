@@ -36,7 +36,7 @@ struct opencl_argument {
     sizeof(value), &(value)                                                                                  \
   }
 
-/** \brief Builds \a variant's sources behind common.cl. */
+/** \brief Builds \a variant's sources, appended to common.cl. */
 status_t gemm_opencl_build(struct opencl_device *device, const struct opencl_gemm_variant *variant,
                            const char *options, cl_program *program);
 

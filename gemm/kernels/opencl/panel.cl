@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For CPUs, where a work-item is best a whole thread's work and local memory is the cache: one
-// work-item a group packs GROUP_K steps of its part of A and B and multiplies them tile by tile,
+// For CPUs, where one work-item should do a whole thread's work and local memory is the cache: one
+// work-item per group packs GROUP_K steps of its part of A and B and multiplies them tile by tile,
 // ITEM_M rows of vectors in registers. VECTOR is a vector of LANES floats, ITEM_N two of them.
 #define CONCAT_(x, y) x##y
 #define CONCAT(x, y)  CONCAT_(x, y)
@@ -8,7 +8,7 @@
 #define LOAD          CONCAT(vload, LANES)
 #define STORE         CONCAT(vstore, LANES)
 
-// Panels of `width` lines: the l-th group of numbers is step l of each line. Lines past the last
+// Panels of `width` lines: the l-th group of elements is step l of each line. Lines past the last
 // count as zero, and their products fall outside of C.
 INLINE void panels_pack(__global const float *from, long across, long along, int lines, int depth, int width,
                         __local float *to)

@@ -70,7 +70,7 @@ INLINE struct place place_make(int m, int n, int k, int steps)
   return p;
 }
 
-// Four numbers that lie one after the other, of which `left` exist.
+// Reads four consecutive elements, of which `left` exist.
 INLINE float4 chunk_read(source_t from, OFFSET offset)
 {
 #ifdef ALIGNED
@@ -160,7 +160,7 @@ INLINE void tile_fetch(source_t a, source_t b, int m_left, int n_left, int k_lef
   }
 }
 
-// Puts a chunk where k is outermost: as it is, or turned.
+// Stores a chunk with k outermost: as it is, or transposed.
 INLINE void chunk_store(tile_t tile, float4 chunk, int line, int step, int stride, int across)
 {
   if (across) {

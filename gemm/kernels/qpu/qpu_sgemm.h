@@ -2,10 +2,10 @@
 /** \file
  * \brief SGEMM on QPUs: the ladder of kernels after the article of 2015, from a dot product that
  * computes in one instruction of 14 to an outer product that does in 64 of 67, one that takes B by
- * the second TMU, and one of two threads a QPU.
+ * the second TMU, and one with two threads per QPU.
  *
- * Matrices are row-major. The host lays them out in the QPUs' memory filled up with zeros to whole
- * tiles, so that any size from 1 on goes, and hands out tiles in turn. */
+ * Matrices are row-major. The host lays them out in the QPUs' memory, padded with zeros to whole
+ * tiles, so that any size from 1 on works, and deals tiles out round-robin. */
 #ifndef QPU_SGEMM_H
 #define QPU_SGEMM_H
 

@@ -45,7 +45,7 @@ struct qpu_effects {
 
 struct qpu_effects qpu_effects_of(const struct qpu_inst *inst);
 
-/** \brief The first rule behind hazards met, NULL for none. */
+/** \brief The first rule among the hazards met, NULL for none. */
 const struct qpu_rule *qpu_hazard_rule(uint32_t met);
 
 /** \brief The rule that an instruction breaks by itself, or NULL. */

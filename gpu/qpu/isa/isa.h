@@ -82,8 +82,8 @@ enum qpu_register {
 
 enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
 
-/** One instruction word taken apart. Fields that a kind does not have keep the word's bits where
- * they overlay. */
+/** One decoded instruction word. Fields that a kind does not have keep the word's bits at their
+ * place. */
 struct qpu_inst {
   uint8_t sig, unpack, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul;
   uint8_t op_mul, op_add, raddr_a, raddr_b, add_a, add_b, mul_a, mul_b;
@@ -92,7 +92,7 @@ struct qpu_inst {
   uint32_t imm; /**< loads, semaphores, branches */
 };
 
-/** \brief Takes \a word apart; qpu_encode(qpu_decode(w)) is w for every word. */
+/** \brief Decodes \a word; qpu_encode(qpu_decode(w)) is w for every word. */
 struct qpu_inst qpu_decode(uint64_t word);
 uint64_t qpu_encode(const struct qpu_inst *inst);
 

@@ -76,7 +76,7 @@ static __global__ void __launch_bounds__(CUDA_CEILING_THREADS)
   ((float4 *)pass.out)[at] = total;
 }
 
-// A warp a row, lanes along k.
+// One warp per row, lanes along k.
 static __global__ void checksum_kernel(const CUDA_GRID_CONSTANT struct cuda_checksum_job c,
                                        unsigned long long *sum)
 {

@@ -91,7 +91,7 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   }
 };
 
-// Counters of progress, one a wave of units that march side by side; waves beyond take turns with
+// Counters of progress, one per wave of units that march side by side; later waves share them with
 // the first.
 enum { TEMPORAL_WAVES = 512 };
 

@@ -11,8 +11,8 @@ ulong mix(ulong z)
   return z ^ (z >> 31);
 }
 
-// A group a row, padding included: extent.s0 × extent.s1 rows of extent.s2 floats in `stride.y`. A
-// table has one value a plane; without one (NULL) the value is the same everywhere.
+// One group per row, padding included: extent.s0 × extent.s1 rows of extent.s2 floats in
+// `stride.y`. A table has one value per plane; without one (NULL) the value is the same everywhere.
 __kernel void fill_standard(__global float *out, __global const float *table, const float value,
                             const long2 stride, const int4 extent)
 {
@@ -51,7 +51,7 @@ __kernel void ceiling13(__global const float4 *restrict a0, __global const float
              wrk1[x] + p[x];
 }
 
-// Sums mix(mix(g) + bits) of the first n arrays over the box, rows dealt out to groups in turn.
+// Sums mix(mix(g) + bits) of the first n arrays over the box; groups take rows round-robin.
 #define ADD(m, array)                                                                                        \
   if (n > m) sum += mix(mixed + as_uint(array[at + k]))
 __kernel void checksum(__global const float *m0, __global const float *m1, __global const float *m2,

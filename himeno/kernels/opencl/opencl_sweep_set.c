@@ -169,7 +169,7 @@ static status_t launch_end(struct launch *launch, struct gpu_queue *queue, cl_ui
 
 /* ---- data ---- */
 
-/** A group a row, with work-items along k. */
+/** One group per row, with work-items along k. */
 static status_t launch_rows(struct launch *launch, struct gpu_queue *queue)
 {
   const struct layout *layout = &launch->exec->fields.layout;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A thread an element, straight from device memory: two loads a multiply-add.
+// One thread per element, straight from device memory: two loads per multiply-add.
 #include "gemm/kernels/cuda/fp32/fp32.cuh"
 
 #define SIDE 16

@@ -67,7 +67,7 @@ template <class S> struct warptile_item {
     return y / 4 * S::lanes_n * 4 + y % 4;
   }
 
-  // A step's numbers; addresses of the thread's first row and column in it.
+  // Loads a step's elements; at_a, at_b: addresses of the thread's first row and column in it.
   __device__ __forceinline__ void load(int step, uint32_t at_a, uint32_t at_b)
   {
 #pragma unroll

@@ -56,7 +56,7 @@ static const bulk_variant variants[] = {row_128x256::variant(),       row_128x12
 // Bytes of a multiprocessor's shared memory: each block takes 1 KiB more; as much goes to barriers
 // and alignment.
 #define RESERVED 2048
-// Of k, in tiles, that a block is worth.
+// Least steps (tiles of k) that make a block worth its cost.
 #define STEPS_LEAST 4
 // Seconds per element and part of a tile that a cluster adds up.
 #define CLUSTER_ELEMENT_SECONDS 1.6e-10
@@ -171,8 +171,8 @@ static cuda_launch bulk_describe(const cuda_job *job, const warptile_cut &cut)
 
 // ---- maps of the matrices ----
 
-// A matrix stored as rows×columns, and the box that one copy takes. Rows that are turned come
-// swizzled.
+// A matrix stored as rows×columns, and the box that one copy takes. Rows that are transposed later
+// arrive swizzled.
 struct map_shape {
   const float *data;
   int rows, columns;

@@ -23,7 +23,7 @@ struct bulk_args {
   int stages, splits;
 };
 
-// Bytes of shared memory: stages, and two buffers for what is turned.
+// Bytes of shared memory: stages, and two buffers for transposed tiles.
 template <class S> struct bulk_layout {
   static constexpr int a = S::m * S::k * (int)sizeof(float), b = S::n * S::k * (int)sizeof(float),
                        stage = a + b;

@@ -11,8 +11,8 @@
 #define COPY_STAGES 4
 #define COPY_PAD    4 // floats; copies that turn then meet no bank twice
 
-// A thread's share of an operand's tiles, which have a row a step of k. Its copies are one step
-// apart in memory and another in shared memory, and those within the matrix come first.
+// A thread's share of an operand's tiles, which have one row per step of k. Its copies have one
+// stride in memory and another in shared memory, and those within the matrix come first.
 template <int extent, int depth, int threads> struct tile_copy {
   static_assert(threads % depth == 0 && threads % extent == 0, "a thread's copies lie in a line");
   static constexpr int pitch = extent + COPY_PAD, bytes = depth * pitch * (int)sizeof(float);
@@ -124,8 +124,8 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   warptile_finish(item, warptile_partial(job, (int)part), at);
 }
 
-// Adds up the parts of four neighbours, of a row or, where the parts are `turned`, of a column:
-// each warp every PARTS_WARPS-th part, in their order, then the warps' sums in theirs.
+// Adds up the parts of four neighbours, of a row or, if the parts are `turned`, of a column: each
+// warp every PARTS_WARPS-th part, in their order, then the warps' sums in theirs.
 #define PARTS_WARPS 8
 static __global__ void __launch_bounds__(32 * PARTS_WARPS)
     warptile_combine(const CUDA_GRID_CONSTANT cuda_job job, const float *parts, int count, int64_t part,

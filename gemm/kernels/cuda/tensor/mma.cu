@@ -7,8 +7,8 @@
 #include "gemm/kernels/cuda/tensor/tile_host.cuh"
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
-// Four 8×8 matrices; lane l gives the address of row l%8 of matrix l/8. Each lane gets a pair of
-// each, of row l/4, or of column l/4 where they are turned.
+// Loads four 8×8 matrices; lane l gives the address of row l%8 of matrix l/8. Each lane gets a pair
+// of each, of row l/4, or of column l/4 if they are transposed.
 template <bool turned>
 static __device__ __forceinline__ void matrices_load(uint32_t (&r)[4], const uint16_t *from)
 {

@@ -26,8 +26,8 @@ static __device__ __forceinline__ uint4 bytes_from(uint4 low, uint4 high, unsign
   return low;
 }
 
-// 16-bit elements: a block a row. Two aligned loads give each 16 bytes of the new row, except where
-// they would reach beyond the matrix.
+// 16-bit elements: one block per row. Two aligned loads give each 16 bytes of the new row, except
+// if they would reach beyond the matrix.
 static __global__ void repack_kernel(const uint16_t *from, int64_t ld, int rows, int columns, uint16_t *to,
                                      int64_t to_ld)
 {

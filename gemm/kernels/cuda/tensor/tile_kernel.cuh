@@ -20,9 +20,9 @@ struct tile_args {
   tile_order order;
 };
 
-// Stages of so many bytes that fit the shared memory of the chips on which code for sm_`arch` runs:
-// that for 8.0 runs on 8.6 and 8.9 too, which have less. Before Ampere nothing is asynchronous, and
-// two take turns.
+// Number of stages of so many bytes that fit the shared memory of the chips on which code for
+// sm_`arch` runs: that for 8.0 runs on 8.6 and 8.9 too, which have less. Before Ampere no copy is
+// asynchronous, and two stages alternate.
 static constexpr int tile_stages(int arch, int bytes)
 {
   const int fit = (arch == 90 || arch / 10 == 10 || arch / 10 == 11 ? 227 : 99) * 1024 / bytes;
