@@ -10,6 +10,7 @@
 #include "comm/halo/pack.h"
 #include "comm/transports/handover.h"
 #include "comm/transports/linked.h"
+#include "comm/transports/prove.h"
 
 /* Floats in the message of pairs of ranks that try a transport. Only its time counts: its content
  * is never read. */
@@ -37,6 +38,7 @@ enum { RAISED = 8, SEEN = 10 };
 static const struct halo_link_ops *link_ops;
 static const struct halo_link *last; /* until its flags have been seen */
 static uint64_t number;              /* of its exchange */
+static int proves;                   /* peer access, without the clock */
 
 /* To `post` each message, and what a slow path adds. Beside the compute queue the next sweep hides
  * it. */
@@ -70,6 +72,7 @@ static struct halo_link opposite(const struct halo_link *link, uint64_t step)
 
 static status_t raise_flags(struct gpu_queue *queue, const struct halo_link *link, uint64_t step)
 {
+  if (proves) return link_ops->raise(queue, link, step);
   const struct halo_link other = opposite(link, step);
   return link_ops->raise(queue, &other, step);
 }
@@ -78,6 +81,7 @@ static status_t push(struct gpu_queue *queue, const struct halo_link *link, stru
                      uint64_t step)
 {
   double points = 0;
+  if (proves) return link_ops->push(queue, link, field, which, step);
   for (int m = 0; m < link->n; m++) {
     const struct halo_link_message *message = &link->message[m];
     points += (double)(message->hi[0] - message->lo[0]) * (message->hi[1] - message->lo[1]) *
@@ -109,6 +113,20 @@ void clock_flags(void)
     }
   }
   if (!unseen) last = NULL;
+}
+
+/* A proof of peer access looks at memory at once: its flags are raised there. */
+status_t __real_peers_prove(const struct placement *placement, struct gpu_device *device,
+                            const struct peer_proof **proofs, int *most);
+status_t __wrap_peers_prove(const struct placement *placement, struct gpu_device *device,
+                            const struct peer_proof **proofs, int *most);
+status_t __wrap_peers_prove(const struct placement *placement, struct gpu_device *device,
+                            const struct peer_proof **proofs, int *most)
+{
+  proves = 1;
+  const status_t status = __real_peers_prove(placement, device, proofs, most);
+  proves = 0;
+  return status;
 }
 
 const struct halo_link_ops *__real_halo_link_ops_find(const char *backend);
