@@ -103,7 +103,7 @@ static void standard_data_have_the_known_values_without_a_solver(void **state)
     }
 }
 
-/* ---- a clock by which a sweep takes 1 s, a checksum with its gosa 10 s, and all else nothing ---- */
+/* ---- a clock by which a sweep takes 1 s, and a checksum with its gosa 10 s ---- */
 
 static struct {
   int runs, sweeping;
