@@ -520,10 +520,10 @@ def reason(document):
 
 
 def side(check):
-    """Whether the limit is a least or a largest value: a margin is positive if it is kept."""
-    if is_flag(check) or check["margin"] is None:
+    """Whether the limit is a least or a largest value."""
+    if is_flag(check) or check["value"] is None:
         return ":"
-    return " >=" if check["margin"] * (check["value"] - check["limit"]) >= 0 else " <="
+    return " <=" if check["at_most"] else " >="
 
 
 def is_flag(check):
