@@ -100,7 +100,7 @@ void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[
 /* ---- tiles ---- */
 
 /* Allocates a panel with as many random elements as there are, for trials of tiles on it. */
-static status_t placeholder(const struct gemm_rig *rig, struct gemm_work *work, enum gemm_matrix matrix,
+static status_t trial_panel(const struct gemm_rig *rig, struct gemm_work *work, enum gemm_matrix matrix,
                             struct gpu_mem *memory)
 {
   const struct gemm_problem part = gemm_cluster_part(work->cluster, 0, (const int[2]){0});
@@ -113,8 +113,8 @@ static status_t placeholder(const struct gemm_rig *rig, struct gemm_work *work, 
 static status_t tiles_choose(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   struct gemm_operands *on = &work->matrices.on;
-  status_t status = placeholder(rig, work, GEMM_A, &on->a);
-  if (status == STATUS_OK) status = placeholder(rig, work, GEMM_B, &on->b);
+  status_t status = trial_panel(rig, work, GEMM_A, &on->a);
+  if (status == STATUS_OK) status = trial_panel(rig, work, GEMM_B, &on->b);
   status = agree_status(rig->placement.comm, status);
   if (status == STATUS_OK) status = gemm_tune(rig, work, s);
   gpu_free(rig->device, &on->a);
