@@ -39,8 +39,7 @@ static status_t parse_parts(const char *option, const char *text, void *field)
     if (p == BENCH_PARTS)
       return log_fail(STATUS_USAGE,
                       "%s %s: must be host, pairs, halo, allreduce, wires, peers, collectives or "
-                      "fabric, or several "
-                      "separated by commas",
+                      "fabric, or several separated by commas",
                       option, text);
     *chosen |= 1 << p;
   }
