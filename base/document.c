@@ -13,12 +13,12 @@
 #include "base/options.h"
 #include "base/values.h"
 
-#define SCHEMA_COLUMNS 140 /* of a property on one line */
-/** Each number is read back as the same double, and of many ranks as one within 1e-7. */
+#define SCHEMA_COLUMNS 140 /* columns for a property that is printed on one line */
+/** 17 digits read back as the same double. Documents of many ranks have 8, exact to 1e-7. */
 #define JSON_FORMAT    (JSON_INDENT(2) | JSON_REAL_PRECISION(17))
 #define JSON_COMPACTED (JSON_COMPACT | JSON_REAL_PRECISION(8))
 
-/* ---- with data ---- */
+/* ---- calls that write data ---- */
 
 static int doc_put(struct doc *d, const char *name, json_t *value)
 {
@@ -96,7 +96,7 @@ int doc_put_open(struct doc *d, const char *name, json_t *value)
   return doc_enter(d, doc_put(d, name, value) ? value : NULL);
 }
 
-/* ---- in schema mode ---- */
+/* ---- calls that declare the schema ---- */
 
 static int keyword(struct doc *d, json_t *node, const char *name, json_t *value)
 {
@@ -104,7 +104,8 @@ static int keyword(struct doc *d, json_t *node, const char *name, json_t *value)
   return !d->lost;
 }
 
-/* A field of the object that is open, the elements of a list, or what each key of a map has. */
+/* Declares \a node: as a property if the open schema has properties, otherwise as the schema of all
+ * elements of a list or all values of a map. */
 static int declare(struct doc *d, const char *name, int rules, json_t *node)
 {
   json_t *in = d->open[d->depth - 1], *properties = json_object_get(in, "properties"),
@@ -233,8 +234,6 @@ const void *doc_nothing(size_t bytes)
   return bytes <= sizeof zeros ? zeros : NULL;
 }
 
-/* ---- both ---- */
-
 void doc_end(struct doc *d)
 {
   json_t *ended = d->open[--d->depth];
@@ -300,8 +299,8 @@ static void refer(struct doc *d, json_t *node, json_t *reference)
   keyword(d, node, "$ref", reference);
 }
 
-/* Objects that are equal apart from their descriptions become references to one definition, which
- * has the name of the second. \a seen has the first of each by its text. */
+/* Replaces objects that are equal apart from their descriptions by references to one definition,
+ * which is named after the second of them. \a seen maps a text to its first object. */
 static void define_repeated(struct doc *d, json_t *seen, const char *name, json_t *node)
 {
   const char *key;
@@ -340,8 +339,6 @@ json_t *doc_close(struct doc *d)
   return NULL;
 }
 
-/* ---- whole documents ---- */
-
 json_t *document_text(const char *bytes)
 {
   static const char replacement[] = "\xef\xbf\xbd";
@@ -371,13 +368,13 @@ status_t document_read(const char *path, json_t **document)
   return STATUS_OK;
 }
 
-/* The rows of \a document are packed afterwards. */
+/* Sets \a text to the JSON text of \a document, then packs its rows again. */
 static status_t doc_text_of(const json_t *document, char **text)
 {
   const int many = json_array_size(json_object_get(document, "ranks")) > DOC_RANKS_FULL;
   const size_t format = many ? JSON_COMPACTED : JSON_FORMAT;
   document_rows_pack(document);
-  /* Twice, because json_dumps takes up to three times as much memory as the text. */
+  /* Measure first, because json_dumps takes up to three times as much memory as the text. */
   const size_t bytes = json_dumpb(document, NULL, 0, format);
   *text = bytes > 0 ? malloc(bytes + 1) : NULL;
   if (*text) (*text)[json_dumpb(document, *text, bytes, format)] = '\0';
@@ -404,7 +401,7 @@ status_t document_write(const json_t *document, const char *path)
   RETURN_IF_FAILED(doc_text_of(document, &text));
   document_rows_unpack(document);
   size_t length = strlen(text);
-  text[length] = '\n'; /* a file of text ends so, and bytes need no zero at their end */
+  text[length] = '\n'; /* text files end with a newline; file_write needs no terminating zero */
   status_t status = file_write(path, text, length + 1);
   free(text);
   return status;
@@ -421,8 +418,8 @@ static int print_flat(const json_t *node, size_t columns_max, FILE *out)
   return fits;
 }
 
-/* A schema on one line, or one with its properties and definitions below it, each on one line if it
- * fits. */
+/* Prints a schema on one line if it fits. Otherwise each property and definition gets a line of its
+ * own, or more if it does not fit either. */
 static int print_schema(const json_t *schema, size_t column, FILE *out)
 {
   const char *name, *key, *between = "{";

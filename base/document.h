@@ -23,21 +23,22 @@
 struct doc {
   int schema;                  /**< the calls declare fields, and values are not evaluated */
   int lost;                    /**< memory ran out, or a text that is required was NULL */
-  int depth;                   /**< of what is open; the first is the document */
-  json_t *open[DOC_DEPTH_MAX]; /**< in schema mode their schemas */
+  int depth;                   /**< number of open objects and lists; the first is the document */
+  json_t *open[DOC_DEPTH_MAX]; /**< in schema mode the schemas of the open objects and lists */
 };
 
 /** Rules of a field; 0: it is always present, numbers are at least 0 and texts are not empty. A
  * value is unknown if it is NULL or not finite, and for a field that may be absent or null also if
  * it is below the field's minimum. */
 enum doc_rules {
-  DOC_OPTIONAL = 1, /**< unknown: absent. Also what documents of earlier builds lack */
-  DOC_NULLABLE = 2, /**< unknown: null */
+  DOC_OPTIONAL =
+      1, /**< an unknown value is left out. Also for fields that documents of earlier builds lack */
+  DOC_NULLABLE = 2, /**< an unknown value is written as null */
   DOC_ANY = 4,      /**< numbers may be negative, texts empty */
   DOC_POSITIVE = 8  /**< numbers are above 0, list lengths too */
 };
 
-/** The words of an enumeration: one member of each row of a table. */
+/** The words of an enumeration: one member of each row of a table, \a stride bytes apart. */
 struct doc_words {
   const char *const *first; /**< NULL entries are left out */
   size_t n, stride;
@@ -55,10 +56,10 @@ struct doc_words {
   ((d)->schema ? doc_declare_number(d, name, rules, "integer", "", about)                                    \
                : doc_put_whole(d, name, rules, (int64_t)(value)))
 #define doc_text(d, name, rules, about, value) doc_pattern(d, name, rules, NULL, about, value)
-/** A value below 0 is unknown. */
+/** \a value is 0 or 1; a negative one is unknown. */
 #define doc_flag(d, name, rules, about, value)                                                               \
   ((d)->schema ? doc_declare_flag(d, name, rules, about) : doc_put_flag(d, name, rules, value))
-/** A text of a form that \a pattern gives, a regular expression. */
+/** A text that matches the regular expression \a pattern. */
 #define doc_pattern(d, name, rules, pattern, about, value)                                                   \
   ((d)->schema ? doc_declare_text(d, name, rules, pattern, about) : doc_put_text(d, name, rules, value))
 /** A number of \a digits hexadecimal digits, as text. \a digits is a literal. */
@@ -68,14 +69,14 @@ struct doc_words {
 /** One of \a words, a struct doc_words. */
 #define doc_enum(d, name, rules, words, about, value)                                                        \
   ((d)->schema ? doc_declare_enum(d, name, rules, words, about) : doc_put_text(d, name, rules, value))
-/** Always the same word. */
+/** A field whose value is always \a word. */
 #define doc_const(d, name, word)                                                                             \
   doc_enum(d, name, 0, ((struct doc_words){(const char *[]){word}, 1, 0}), "", word)
-/** One of the whole numbers listed last. */
+/** A whole number: one of those listed last. */
 #define doc_one_of(d, name, about, value, ...)                                                               \
   ((d)->schema ? doc_declare_one_of(d, name, about, DOC_COUNT_(__VA_ARGS__), (int64_t[]){__VA_ARGS__})       \
                : doc_put_whole(d, name, 0, value))
-/** A list of the numbers listed last; unknown if it may be null and one of them is. */
+/** A list of the numbers listed last; null if the field may be null and one of them is unknown. */
 #define doc_reals(d, name, rules, unit, about, ...)                                                          \
   ((d)->schema ? doc_declare_numbers(d, name, rules, "number", unit, about, DOC_COUNT_(__VA_ARGS__))         \
                : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), (double[]){__VA_ARGS__}, NULL))
@@ -84,8 +85,8 @@ struct doc_words {
                : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), NULL, (int64_t[]){__VA_ARGS__}))
 #define DOC_COUNT_(...) (sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
-/* Containers of fields. Each returns whether to visit the fields, up to doc_end: not if it is not
- * \a present. */
+/* Containers of fields. Each call returns whether to visit the fields and doc_end; it returns 0 if
+ * the container is not \a present. */
 
 #define doc_object(d, name, rules, about, present)                                                           \
   ((d)->schema ? doc_declare_object(d, name, rules, about)                                                   \
@@ -95,39 +96,39 @@ struct doc_words {
   ((d)->schema ? doc_declare_open(d, name, rules, "array", about)                                            \
    : (present) ? doc_put_open(d, name, json_array())                                                         \
                : doc_put_unknown(d, name, rules))
-/** An object whose keys are data; its fields are all alike. */
+/** An object whose keys are data and whose values all have the same form. */
 #define doc_map(d, name, rules, about)                                                                       \
   ((d)->schema ? doc_declare_open(d, name, rules, "object", about) : doc_put_open(d, name, json_object()))
 void doc_end(struct doc *d);
 
-/** Begins one of the alternatives that an object ends with: exactly one of them applies, and the
- * fields from here on that are not optional are required in it alone. Returns whether to visit
- * them: not if it does not \a apply. */
+/** Begins one of the alternatives at the end of an object. Exactly one alternative applies; its
+ * required fields are those declared from here on without DOC_OPTIONAL. Returns whether to visit
+ * the fields; 0 unless \a apply. */
 #define doc_case(d, apply) ((d)->schema ? doc_declare_case(d) : (apply))
 
 /** Whether element \a i of a list or map of \a n is to be visited. */
 #define doc_each(d, i, n) ((d)->schema ? (i) < 1 : (i) < (n))
-/** Element \a i, and in schema mode one that is all zero. */
+/** Element \a i of an array; in schema mode an element of zeros. */
 #define doc_at(d, array, i) ((d)->schema ? doc_nothing(sizeof *(array)) : (const void *)((array) + (i)))
 
-/** \brief Begins a document, or with \a schema its schema. */
+/** \brief Begins a document, or its schema if \a schema is 1. */
 void doc_open(struct doc *d, int schema);
 
-/** \brief The first call on a document: its \a title, and for the schema a description of all of
- * it. */
+/** \brief Must be the first call on a document. Sets the schema's title and description. */
 void doc_top(struct doc *d, const char *title, const char *about);
 
-/** \brief The same with the fields that begin every program's document: schema, program, version,
- * time, system, ignored options. */
+/** \brief Calls doc_top and writes the fields that begin every program's document: schema, program,
+ * version, time, system, ignored options. */
 void doc_frame(struct doc *d, const char *schema, const char *program, const char *title, const char *about);
 
-/** \brief The field `time`. */
+/** \brief Writes the field `time`, the current time. */
 void doc_time(struct doc *d);
 
-/** \brief An object of a summary's least, median and largest value, seconds. */
+/** \brief Writes an object with the minimum, median and maximum of a summary, in seconds. */
 void doc_spread(struct doc *d, const char *name, struct stats_summary summary);
 
-/** \brief Ends a document. NULL, without a message, when memory ran out or a text was missing. */
+/** \brief Ends a document and returns it. NULL, without a message, if out of memory or a required
+ * text was NULL. */
 json_t *doc_close(struct doc *d);
 
 /** \brief Ends a schema and prints it. */
@@ -135,34 +136,37 @@ status_t doc_print(struct doc *d, FILE *out);
 
 /* Whole documents. */
 
-/** Documents of more ranks have no white space, and what all their rows have is in DOC_COMMON. */
+/** Documents of more ranks than this are written without white space, and values that all rows of
+ * ranks share are stored once, in DOC_COMMON. */
 #define DOC_RANKS_FULL 256
 #define DOC_COMMON     "ranks_common"
 
-/** \brief Packs the rows of the list that is open, in two passes. In the first each row is compared
- * with DOC_COMMON and dropped, in the second it loses what is there. */
+/** \brief Packs the last row of the open list, in two passes over all rows. doc_row_compare keeps
+ * in DOC_COMMON only values that the row shares, and drops the row. doc_row_pack removes from the
+ * row the values that are in DOC_COMMON. */
 void doc_row_compare(struct doc *d, int is_first);
 void doc_row_pack(struct doc *d);
 
-/** \brief Moves what all rows of ranks have to DOC_COMMON, if the document has that, and back, as
- * it is needed after a document was read as JSON. */
+/** \brief Moves the values that all rows of ranks share to DOC_COMMON, if the document has that
+ * object. document_rows_unpack moves them back, as is necessary after reading a document. */
 void document_rows_pack(const json_t *document);
 void document_rows_unpack(const json_t *document);
 
-/** \brief Reads a document whose keys do not repeat. STATUS_ENVIRONMENT, with the place, if it is
- * not one. */
+/** \brief Reads a JSON document. STATUS_ENVIRONMENT, with line and column, if it is invalid or
+ * repeats a key. */
 status_t document_read(const char *path, json_t **document);
 
-/** \brief Writes \a document by file_write, or to standard output for "-". STATUS_ENVIRONMENT also
- * if it is NULL. */
+/** \brief Writes \a document by file_write, or to standard output for "-". STATUS_ENVIRONMENT if \a
+ * document is NULL, or if writing fails. */
 status_t document_write(const json_t *document, const char *path);
 
-/** \brief Frees \a document and parses its text again, as a stored one is read: for many ranks
- * memory does not hold both. STATUS_ENVIRONMENT if it is NULL, or memory ran out. */
+/** \brief Writes \a document as text, frees it, and parses the text into \a copy. Unlike a copy,
+ * this never holds two documents of many ranks in memory. STATUS_ENVIRONMENT if \a document is
+ * NULL, or memory ran out. */
 status_t document_reread(json_t *document, json_t **copy);
 
-/** \brief A JSON string of any bytes; those that are not UTF-8 become U+FFFD. NULL for NULL, and if
- * memory ran out. */
+/** \brief A JSON string made of any bytes; each byte that is not valid UTF-8 becomes U+FFFD. NULL
+ * if \a bytes is NULL or memory ran out. */
 json_t *document_text(const char *bytes);
 
 /* Implementation of the calls above. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of many ranks: what all have is listed once. */
+/* Rows of many ranks: values that all rows share are stored once, in DOC_COMMON. */
 #include "base/document.h"
 
-/* Leaves in \a common what \a row has with the same value. */
+/* Removes from \a common all values that \a row does not share. */
 static void common_keep(json_t *common, const json_t *row)
 {
   const char *key;
@@ -16,7 +16,8 @@ static void common_keep(json_t *common, const json_t *row)
   }
 }
 
-/* Adds to \a row what it lacks of \a common, or removes from it what \a common has. */
+/* If \a add, adds to \a row the values of \a common that it lacks; otherwise removes from it the
+ * values that are in \a common. */
 static void common_move(json_t *row, json_t *common, int add)
 {
   const char *key;

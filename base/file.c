@@ -21,15 +21,15 @@
 
 #define LINKS_MAX     40
 #define NAMES_MAX     100
-#define READER_TENTHS 20 /* of a second */
+#define READER_TENTHS 20 /* tenths of a second to wait for a pipe's reader */
 
 /** An output file. */
 struct target {
-  char path[PATH_MAX]; /**< the last link resolved, so that it stays a link */
-  int plain;           /**< a file, or nothing yet */
-  int descriptor;      /**< that this process has open already, else −1 */
+  char path[PATH_MAX]; /**< with all links resolved, because a link must stay a link */
+  int plain;           /**< 1 for a plain file, or if nothing exists yet */
+  int descriptor;      /**< descriptor of this process that the path names, otherwise −1 */
   int exists;
-  struct stat before; /**< where it exists */
+  struct stat before; /**< the file's attributes, if it exists */
 };
 
 static status_t cannot_write(const char *path, int cause)
@@ -38,17 +38,15 @@ static status_t cannot_write(const char *path, int cause)
                   cause == ENXIO ? "no process reads this pipe" : strerror(cause));
 }
 
-/* ---- where ---- */
-
-/* Length of the folder's name with its slash; 0: the current folder. */
+/* Length of the folder's name including its slash; 0 for the current folder. */
 static int folder_of(const char *path)
 {
   const char *slash = strrchr(path, '/');
   return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* The number N of a path /dev/fd/N, however it is spelled, else -1. Opening such a path would lose
- * the descriptor's position in its file. */
+/* The number N of a path /dev/fd/N in any spelling, otherwise -1. The descriptor must be used
+ * itself: opening the path again would lose its position in the file. */
 static int descriptor_of(const char *path)
 {
   char folder[PATH_MAX + 1], real[PATH_MAX], own[PATH_MAX];
@@ -78,7 +76,7 @@ static int follow(struct target *target)
   return ELOOP;
 }
 
-/* Returns 0, or why nothing can be written there. */
+/* Finds the target of \a path. Returns 0, or the errno why nothing can be written there. */
 static int target_init(struct target *target, const char *path)
 {
   memset(target, 0, sizeof *target);
@@ -89,7 +87,7 @@ static int target_init(struct target *target, const char *path)
   if (target->descriptor == STDOUT_FILENO)
     target->descriptor = output_descriptor();
   else if (target->descriptor == output_descriptor())
-    return EBADF; /* the user opened no such descriptor */
+    return EBADF; /* the user cannot have opened this descriptor */
   if (target->descriptor >= 0) {
     int flags = fcntl(target->descriptor, F_GETFL);
     return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
@@ -138,18 +136,18 @@ int file_is_same(const char *a, const char *b)
   return !no_x && !no_y && !x.exists && !y.exists && same_name(x.path, y.path);
 }
 
-/* ---- files to remember ---- */
+/* ---- input files and open pipes ---- */
 
 /** Files that were read, and pipes that are open. */
 static struct inodes {
   struct inode {
     struct stat info;
-    int descriptor; /**< of a pipe, else −1 */
+    int descriptor; /**< of an open pipe, otherwise −1 */
   } * list;
   size_t n;
 } inputs, held;
 
-/* Out of memory, it is not remembered. */
+/* Adds a file. If memory runs out, the file is not remembered. */
 static int inode_add(struct inodes *inodes, const struct stat *info, int descriptor)
 {
   struct inode *longer = realloc(inodes->list, (inodes->n + 1) * sizeof *longer);
@@ -172,7 +170,7 @@ void file_is_input(const char *path)
   if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) inode_add(&inputs, &info, -1);
 }
 
-/* ---- signals while there is a draft ---- */
+/* ---- removal of the draft on a signal ---- */
 
 static const int endings[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGUSR1, SIGUSR2};
 #define ENDINGS (sizeof endings / sizeof *endings)
@@ -203,9 +201,7 @@ static void signals_release(const struct sigaction before[ENDINGS])
   if (came) raise(came);
 }
 
-/* ---- writing ---- */
-
-/* Returns 0, or the cause. */
+/* Writes all bytes. Returns 0, or the errno. */
 static int file_put(int descriptor, const char *bytes, size_t size)
 {
   while (size > 0) {
@@ -218,8 +214,8 @@ static int file_put(int descriptor, const char *bytes, size_t size)
   return 0;
 }
 
-/* Gives \a draft a unique name in the target's folder: links the nameless file \a descriptor there,
- * or if that is −1 creates a new file. Returns the descriptor, or −1 with errno. */
+/* Gives \a draft a unique name in the target's folder. Links the nameless file \a descriptor to
+ * that name, or creates a file if \a descriptor is −1. Returns the descriptor, or −1 with errno. */
 static int name_take(const struct target *target, int descriptor, char draft[PATH_MAX])
 {
   char nameless[32];
@@ -257,20 +253,21 @@ static int draft_open(const struct target *target, char draft[PATH_MAX])
   return descriptor;
 }
 
-/* Gives the draft the permissions of the file, and its owner as far as that is allowed. */
+/* Gives the draft the permissions of the file that it replaces, and its owner if that is
+ * allowed. */
 static int draft_dress(int descriptor, const struct target *target)
 {
   const struct stat *before = &target->before;
   if (!target->exists) return 0;
   int kept = fchown(descriptor, before->st_uid, before->st_gid);
   if (kept != 0) kept = fchown(descriptor, (uid_t)-1, before->st_gid);
-  (void)kept; /* only root gives files away */
+  (void)kept; /* only root may change the owner */
   return fchmod(descriptor, before->st_mode & 0777) == 0 ? 0 : errno;
 }
 
-/* Whether the target's name can be given to another file. Returns 0, or the cause. The kernel
- * checks the permission to remove a name before it checks that rmdir got a folder: a sticky folder
- * and an immutable file are EPERM here, not ENOTDIR. */
+/* Returns 0 if another file could be renamed to \a path, otherwise the errno. Uses rmdir, which
+ * fails on a file: because the kernel checks the permission to remove a name first, a sticky folder
+ * and an immutable file give EPERM here, not ENOTDIR. */
 static int rename_try(const char *path)
 {
   struct statx info;
@@ -282,7 +279,7 @@ static int rename_try(const char *path)
 /** Result of replacing a file. */
 struct attempt {
   int cause;   /**< 0, or why it failed */
-  int refused; /**< the system does not let the file be replaced, while writing may be possible */
+  int refused; /**< the file cannot be replaced, but perhaps overwritten */
 };
 
 static struct attempt attempt_of(int cause)
@@ -290,7 +287,8 @@ static struct attempt attempt_of(int cause)
   return (struct attempt){cause, cause != 0};
 }
 
-/* For NULL \a bytes does everything but writing and renaming. */
+/* Writes and renames the draft. If \a bytes is NULL, does everything except writing and
+ * renaming. */
 static struct attempt draft_rename(int descriptor, const struct target *target, char draft[PATH_MAX],
                                    const char *bytes, size_t size)
 {
@@ -312,7 +310,7 @@ static struct attempt draft_rename(int descriptor, const struct target *target, 
   return made;
 }
 
-/* Replaces a file, or for NULL \a bytes checks that it could: see draft_rename. */
+/* Replaces a file; if \a bytes is NULL, checks that it could be replaced: see draft_rename. */
 static struct attempt replace(const struct target *target, const char *bytes, size_t size)
 {
   char draft[PATH_MAX];
@@ -332,8 +330,8 @@ static struct attempt replace(const struct target *target, const char *bytes, si
   return made;
 }
 
-/* Opens a file that is not replaced. Waits a short time for the reader of a pipe, which may start
- * at the same time as this program. */
+/* Opens a file that is overwritten in place. Waits a short time for the reader of a pipe, which may
+ * start at the same time as this program. */
 static int open_into(const struct target *target)
 {
   const struct timespec tenth = {.tv_nsec = 100000000};
@@ -367,8 +365,8 @@ static int overwrite(int descriptor, const struct target *target, const char *by
   return cause;
 }
 
-/* For NULL \a bytes only opens it. A pipe stays open until it is written to, because a reader that
- * sees it closed stops reading. */
+/* Overwrites a file in place; if \a bytes is NULL, only opens it. A pipe stays open until it is
+ * written to, because a reader that sees it closed stops reading. */
 static int write_into(const struct target *target, const char *bytes, size_t size)
 {
   int descriptor = open_into(target), cause = 0;
@@ -383,15 +381,15 @@ static int write_into(const struct target *target, const char *bytes, size_t siz
   return close(descriptor) != 0 && !cause ? errno : cause;
 }
 
-/* Writes \a bytes; for NULL does everything else, so that a check fails where writing would.
- * Returns 0, or the cause. */
+/* Writes \a bytes. If \a bytes is NULL, does everything else, so that a check fails wherever
+ * writing would. Returns 0, or the errno. */
 static int file_write_target(const struct target *target, const char *path, const char *bytes, size_t size)
 {
   if (!target->plain) return write_into(target, bytes, size);
   const struct attempt made = replace(target, bytes, size);
   if (!made.refused || !target->exists) return made.cause;
   const int cause = write_into(target, bytes, size);
-  /* a check that found the same has warned */
+  /* no second warning if file_check has printed it */
   if (!cause && (!bytes || !replace(target, NULL, 0).refused))
     log_warn("\"%s\" is overwritten in place, because it cannot be replaced: %s", path, strerror(made.cause));
   return cause;
@@ -403,7 +401,7 @@ static int write_stdout(const char *bytes, size_t size)
   FILE *stream = output_stream();
   int cause = fflush(stream) != 0 ? errno : file_put(fileno(stream), bytes, size);
   if (cause) {
-    __fpurge(stream); /* it is said by the caller, and not by file_flush_stdout again */
+    __fpurge(stream); /* the caller reports the failure, file_flush_stdout need not repeat it */
     clearerr(stream);
   }
   return cause;
@@ -442,7 +440,7 @@ status_t file_write(const char *path, const void *bytes, size_t size)
   return cause ? cannot_write(is_stdout ? "standard output" : path, cause) : STATUS_OK;
 }
 
-/* If an earlier write failed, its errno is lost: write an empty line to find the cause again. */
+/* The errno of an earlier failed write is lost: write an empty line to find the cause again. */
 status_t file_flush_stdout(void)
 {
   FILE *stream = output_stream();

@@ -22,7 +22,7 @@ FILE *file_open_input(const char *path)
   return fdopen(descriptor, "r");
 }
 
-/* Skips the three bytes that some editors put before UTF-8. */
+/* Skips the byte order mark of UTF-8, which some editors write. */
 static FILE *without_mark(FILE *file)
 {
   static const unsigned char mark[] = {0xef, 0xbb, 0xbf};

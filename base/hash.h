@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The splitmix64 step: dense data and the field's checksum are made of it. Source: Steele,
+ * \brief The splitmix64 step, which generates dense data and the field's checksum. Source: Steele,
  * Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -18,7 +18,7 @@ static struct {
   char device[128];
   int hold, mute, local;
   void (*before)(void);
-  char held[HELD_MAX]; /**< messages, a newline between two */
+  char held[HELD_MAX]; /**< messages, separated by newlines */
 } state = {.rank = -1};
 
 /** Device libraries call back from their own threads. */
@@ -83,7 +83,7 @@ static void format_line(char text[MESSAGE_MAX], const char *format, va_list argu
   }
 }
 
-/** One call of fputs a line, so that lines of several ranks do not mix. */
+/** Prints a line by one call of fputs, so that lines of several ranks do not mix. */
 static void print(const char *kind, const char *who, const char *message)
 {
   char line[MESSAGE_MAX + sizeof state];
@@ -93,7 +93,7 @@ static void print(const char *kind, const char *who, const char *message)
   fputs(line, stderr);
 }
 
-/** Appends to the held text. When that is full the first messages stay: they are nearest to the
+/** Appends to the held text. If that is full, the first messages stay: they are nearest to the
  * cause. */
 static void hold(const char *message)
 {

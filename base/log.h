@@ -7,54 +7,54 @@
 
 #include "base/status.h"
 
-/** \brief Names the program at the start of every line. */
+/** \brief Sets the program's name, which begins every line. */
 void log_set_program(const char *program);
 
-/** \brief Who speaks: rank (−1 for a single process), host and device (NULL until known). Copies
- * the strings. */
+/** \brief Set the sender of messages: rank (−1 for a single process), host and device (NULL until
+ * known). The strings are copied. */
 void log_set_rank(int rank, const char *host);
 void log_set_device(const char *device);
 
 /** \brief Logs an error with its exact cause and returns \a status: callers write `return
  * log_fail(…)`.
  *
- * While errors are held (log_hold), the text is kept for the ranks to compare instead of being
- * printed; else it is printed at once with rank, host and device. */
+ * While errors are held (log_hold), the text is kept instead, so that the ranks can compare their
+ * errors. Otherwise it is printed at once with rank, host and device. */
 status_t log_fail(status_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** \brief Like log_fail, for what concerns this rank's own device or host: rank, host and device
- * are always printed, even if all ranks log the same. */
+/** \brief Like log_fail, for errors of this rank's own device or host: rank, host and device are
+ * always printed, even if all ranks log the same text. */
 status_t log_fail_local(status_t status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** \brief Whether held text is of log_fail_local. */
+/** \brief Whether the held text was logged by log_fail_local. */
 int log_held_local(void);
 
-/** \brief A warning, printed at once by rank 0 only: for what all ranks see alike. */
+/** \brief A warning, printed at once by rank 0 only. For conditions that all ranks share. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** \brief Sets a function to call before each printed message. */
 void log_before(void (*before)(void));
 
-/** \brief Holds errors (1), or prints what was held and no longer holds (0). */
+/** \brief Starts holding errors (1), or prints the held text and stops holding (0). */
 void log_hold(int hold);
 
-/** \brief The held text ("" when none); it stays held. */
+/** \brief The held text, "" if none. It stays held. */
 const char *log_held(void);
 
-/** \brief While muted (1), errors are neither printed nor held: for trying what may fail. With
- * LOG_UNFIT only those of status_is_unfit() are: for trying what may not fit. Returns the value
- * before. */
+/** \brief While muted (1), errors are neither printed nor held: for attempts that may fail.
+ * LOG_UNFIT mutes only errors of status_is_unfit(). Returns the previous value. */
 int log_mute(int mute);
 #define LOG_UNFIT 2
 
-/** \brief Forgets the held text: the ranks have printed it together. */
+/** \brief Discards the held text, after the ranks have printed it together. */
 void log_drop(void);
 
-/** \brief Prints held text of \a who ("" for all ranks), one message per line: for a rank that
- * reports for several. */
+/** \brief Prints held text of \a who ("" for all ranks), one message per line. For a rank that
+ * reports on behalf of others. */
 void log_print(const char *who, const char *text);
 
-/** \brief "rank 3, host n01, device GPU-…" as far as known, for messages that others print. */
+/** \brief Rank, host and device as far as known, as "rank 3, host n01, device GPU-…", for messages
+ * that another rank prints. */
 const char *log_identity(void);
 
 #endif

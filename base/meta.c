@@ -13,8 +13,8 @@
 
 #define LINE_MAX_BYTES 512
 
-/** Settings that change what is measured, or name the job that measured it. Nothing else of the
- * environment is read but the switches. */
+/** Settings that change what is measured, or name the job. Apart from these only the switches are
+ * read from the environment. */
 static const char *const allowed_settings[] = {
     "OMP_NUM_THREADS",
     "OMP_PROC_BIND",
@@ -54,8 +54,8 @@ void meta_host(char *text, size_t size)
   value_make_printable(text);
 }
 
-/** Finds the first line "key<separator>value" of a file; quotes around the value are taken off.
- * Returns whether it did. */
+/** Finds the first line "key<separator>value" of a file and removes quotes around the value.
+ * Returns whether there is one. */
 static int find_in_file(const char *path, const char *key, char separator, char *value, size_t size)
 {
   char line[LINE_MAX_BYTES];
@@ -85,7 +85,7 @@ void meta_cpu_model(char *text, size_t size)
   snprintf(text, size, "unknown");
 }
 
-/* A field whose value is printable. */
+/* Writes a field with all unprintable bytes replaced. */
 static void text_field(struct doc *d, const char *name, int rules, const char *about, const char *bytes)
 {
   char text[LINE_MAX_BYTES];

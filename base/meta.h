@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Where a result was measured: an allow-list of facts, never the whole environment. */
+ * \brief System data of a result: an allow-list of facts, never the whole environment. */
 #ifndef BASE_META_H
 #define BASE_META_H
 
@@ -18,17 +18,17 @@ void meta_time(char text[32]);
 
 #define META_HOST_BYTES 256
 
-/** \brief The full host name; in a Slurm step the name that Slurm has for it, by which it can be
- * drained. Bytes that are not printable ASCII are '?'. Two hosts may have the same name. */
+/** \brief The full host name; in a Slurm step the node's name in Slurm, with which it can be
+ * drained. Bytes that are not printable ASCII become '?'. Names of hosts need not be unique. */
 void meta_host(char *text, size_t size);
 
-/** \brief CPU model as the operating system names it, "unknown" if it does not. */
+/** \brief The CPU model as the operating system names it, otherwise "unknown". */
 void meta_cpu_model(char *text, size_t size);
 
 struct doc;
 
-/** \brief The field `system`: OS, kernel, CPU model, compiler, and the allow-listed settings
- * (OMP_*, CUDA_VISIBLE_DEVICES, SLURM_JOB_ID, …) and switches. */
+/** \brief Writes the field `system`: OS, kernel, CPU model, compiler, the allow-listed settings
+ * (OMP_*, CUDA_VISIBLE_DEVICES, SLURM_JOB_ID, …) and the switches. */
 void meta_system_document(struct doc *d);
 
 #endif

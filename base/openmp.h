@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The functions of OpenMP that are called, for compilers with it and without.
- */
+ * \brief The OpenMP functions that the suite calls, also for compilers without OpenMP. */
 #ifndef BASE_OPENMP_H
 #define BASE_OPENMP_H
 
 #ifdef _OPENMP
 #include <omp.h>
 #else
-/* One thread, whose number is 0. */
+/* Without OpenMP there is one thread, number 0. */
 #define omp_get_thread_num()   0
 #define omp_get_num_threads()  1
 #define omp_get_max_threads()  1

@@ -17,20 +17,20 @@
 
 struct parser {
   const struct option_program *program;
-  char **argv; /**< the rest of it, NULL at its end */
+  char **argv; /**< the words not parsed yet; NULL after the last */
   char *config;
 };
 
-/** Options of this process's command line: all, with their values, and those that no mode reads. */
+/** Options on this process's command line: all, with their values, and those that no mode reads. */
 static struct {
   const struct option_spec *given[OPTIONS_MAX], *ignored[OPTIONS_MAX];
-  const char *value[OPTIONS_MAX]; /**< "" of a flag */
+  const char *value[OPTIONS_MAX]; /**< "" for a flag */
   int n_given, n_ignored;
 } line;
 
 /* Messages */
 
-/** Refuses abbreviations and misspellings, but suggests an option. */
+/** Refuses an unknown, abbreviated or misspelled option, and suggests a similar one. */
 static status_t unknown_option(const struct parser *parser, const char *word)
 {
   char typed[TEXT_MAX], text[VALUE_TEXT_MAX], dashed[OPTIONS_MAX][TEXT_MAX / 4];
@@ -68,7 +68,7 @@ static status_t option_read_value(const struct option_value *value, const char *
   }
 }
 
-/** Sets the option's field in \a config, and the one that says that it was given. */
+/** Stores the option's value in \a config, and 1 in the field that records that it was given. */
 static status_t option_store(const struct option_spec *option, const char *text, char *config)
 {
   char shown[TEXT_MAX];
@@ -78,13 +78,13 @@ static status_t option_store(const struct option_spec *option, const char *text,
   return STATUS_OK;
 }
 
-/** Whether the next word, NULL where there is none, can be a value. */
+/** Whether the next word can be a value; \a next is NULL after the last word. */
 static int is_value(const char *next)
 {
   return next && !(next[0] == '-' && (next[1] == '-' || isalpha((unsigned char)next[1])));
 }
 
-/** Takes the option with \a attached as its value (NULL: the next word is). */
+/** Stores the option with the value \a attached, or with the next word if that is NULL. */
 static status_t option_take(struct parser *parser, const struct option_spec *option, const char *attached)
 {
   const char *text = attached;
@@ -118,8 +118,8 @@ static int is_named(const char *word, size_t length, const char *name)
   return strlen(name) == length && strncmp(name, word, length) == 0;
 }
 
-/** The option that a word names, NULL if none; *attached is the value in the same word, NULL if
- * there is none. */
+/** The option that a word names, NULL if none. Sets *attached to the value in the same word, or
+ * NULL. */
 static const struct option_spec *option_find(const struct option_program *program, const char *word,
                                              const char **attached)
 {
@@ -171,7 +171,7 @@ static status_t parse_words(struct parser *parser, enum option_request *request)
   return STATUS_OK;
 }
 
-/** Each option must name its readers. */
+/** Checks that each option of the table has readers. */
 static status_t check_table(const struct option_program *program)
 {
   for (size_t i = 0; i < program->n_options; i++)
@@ -181,14 +181,14 @@ static status_t check_table(const struct option_program *program)
   return STATUS_OK;
 }
 
-/** The file that an option names, or NULL. */
+/** The file that an option with this value names, or NULL. */
 static const char *file_of(const struct parser *parser, const struct option_value *value)
 {
   int is_file = value->type == OPTION_TYPE_INPUT || value->type == OPTION_TYPE_OUTPUT;
   return is_file ? *(const char **)(parser->config + value->offset) : NULL;
 }
 
-/** Whether a value, which may be a list of files, names \a output. */
+/** Whether a value, which may be a list of files, names the file \a output. */
 static int names(const char *value, const char *output)
 {
   char part[PATH_MAX];
@@ -200,7 +200,7 @@ static int names(const char *value, const char *output)
   return 0;
 }
 
-/** Refuses to overwrite a cache that programs share, and its lock. */
+/** Refuses to overwrite a cache that programs share, or the cache's lock. */
 static status_t check_shared(const struct parser *parser, const struct option_spec *writer)
 {
   char cache[PATH_MAX], lock[PATH_MAX];
@@ -215,7 +215,7 @@ static status_t check_shared(const struct parser *parser, const struct option_sp
   return STATUS_OK;
 }
 
-/** Refuses to write what another option reads or writes. */
+/** Refuses to write a file that another option reads or writes. */
 static status_t check_files(const struct parser *parser)
 {
   for (int o = 0; o < line.n_given; o++) RETURN_IF_FAILED(check_shared(parser, line.given[o]));
@@ -230,7 +230,8 @@ static status_t check_files(const struct parser *parser)
   return STATUS_OK;
 }
 
-/** Whether the command line has an option of a pair; auto counts as not given. */
+/** Whether the command line has the option in \a words: "NAME", or "NAME VALUE" for one value.
+ * Without VALUE, auto counts as not given. */
 static int is_given(const char *words)
 {
   size_t length = strcspn(words, " ");
@@ -243,7 +244,8 @@ static int is_given(const char *words)
   return 0;
 }
 
-/** Refuses options that \a one excludes, or if \a joined the lack of those that it needs. */
+/** Refuses options that pair->one excludes. If \a joined, refuses pair->one without the options
+ * that it needs. */
 static status_t check_pair(const struct option_pair *pair, int joined)
 {
   char other[TEXT_MAX];
@@ -331,7 +333,7 @@ const char *option_ignored(int n)
 
 /* Help */
 
-/** Prints \a text in lines that begin at HELP_COLUMN; \a column is where the cursor stands. */
+/** Prints \a text in lines that begin at HELP_COLUMN; \a column is the current column. */
 static void print_wrapped(FILE *out, const char *text, int column)
 {
   if (column > HELP_COLUMN - 2) {

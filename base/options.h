@@ -12,16 +12,16 @@
 
 enum option_type {
   OPTION_TYPE_FLAG,   /**< int, set to 1 */
-  OPTION_TYPE_RANGE,  /**< what value_read writes: int64_t, double, or the int of a choice */
+  OPTION_TYPE_RANGE,  /**< int64_t, double, or int for a choice: see value_read */
   OPTION_TYPE_TEXT,   /**< const char *, not empty; points into argv */
-  OPTION_TYPE_INPUT,  /**< such a text names a file that is read, or several with commas between */
-  OPTION_TYPE_OUTPUT, /**< and a file that is written: no other option of the line may name it */
-  OPTION_TYPE_CUSTOM, /**< whatever `parse` writes */
-  OPTION_TYPE_EACH    /**< the same, of one word or several, and it may be given several times */
+  OPTION_TYPE_INPUT,  /**< a text that names a file to read, or several separated by commas */
+  OPTION_TYPE_OUTPUT, /**< a file to write; no other option may name it */
+  OPTION_TYPE_CUSTOM, /**< any type, stored by `parse` */
+  OPTION_TYPE_EACH    /**< CUSTOM with one or several words; may be repeated */
 };
 
-/** \brief Reads \a text into \a field; logs (naming option, value and what is allowed) and returns
- * STATUS_USAGE. */
+/** \brief Reads \a text into \a field; on an error logs option, value and allowed values, and
+ * returns STATUS_USAGE. */
 typedef status_t (*option_parse)(const char *option, const char *text, void *field);
 
 /** The value of an option and the field of the configuration that receives it. OPTION_FLAG() and
@@ -37,22 +37,22 @@ struct option_value {
 struct option_spec {
   const char *name; /**< long name without dashes */
   char letter;      /**< short name, 0 for none */
-  unsigned readers; /**< modes and parts that read it, as bits of the program's own; never 0 */
+  unsigned readers; /**< bits of the modes that read it, defined by the program; never 0 */
   struct option_value value;
-  const char *help;    /**< a sentence that begins with a verb, with the default and its unit */
+  const char *help;    /**< begins with a verb; includes the default with its unit */
   const char *group;   /**< heading in --help, on the first option of a group */
-  const char *missing; /**< its value if none follows it; NULL: one must */
-  size_t given;        /**< OPTION_GIVEN() of a field that is set to 1 with it; 0 for none */
+  const char *missing; /**< the value if no word follows it; NULL: a value is required */
+  size_t given;        /**< OPTION_GIVEN() of the field set to 1 with it; 0: none */
   const char *old;     /**< previous name, accepted with a warning for one release; NULL: none */
 };
 
 /** Readers of an option that every mode reads. */
 #define OPTION_ALWAYS (1u << 31)
 
-/** Reader bit of an option that --list reads too. */
+/** Reader bit of an option that --list reads as well. */
 #define OPTION_LISTED (1u << 30)
 
-/** A reader bit of options that may differ between the ranks of a job. */
+/** Reader bit of an option that may differ between the ranks of a job. */
 #define OPTION_OWN (1u << 29)
 
 /* Entries of option tables. The program defines CONFIG as the type of its configuration. */
@@ -71,7 +71,7 @@ struct option_spec {
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int64_t, field), metavar, {VALUE_INT, NULL, min, max}, NULL}
 #define OPTION_REAL(field, min, max, metavar)                                                                \
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(double, field), metavar, {VALUE_REAL, NULL, min, max}, NULL}
-/** Seconds, as 90, 15m or 8h. */
+/** A time in seconds, given as 90, 15m or 8h. */
 #define OPTION_TIME(field, min, max, metavar)                                                                \
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(double, field), metavar, {VALUE_TIME, NULL, min, max}, NULL}
 #define OPTION_CHOICE(field, words) OPTION_CHOICE_AS(field, words, words)
@@ -82,56 +82,56 @@ struct option_spec {
 #define OPTION_CUSTOM(field, parse, metavar)                                                                 \
   .value = {OPTION_TYPE_CUSTOM, offsetof(CONFIG, field), metavar, {0}, parse}
 
-/** \brief The option of every program that writes a document; \a more follows the usual help. */
+/** \brief The option --json of programs that write a document; \a more is appended to its help. */
 #define OPTION_JSON(readers, heading, more)                                                                  \
   "json", 0, readers, OPTION_OUTPUT(json, "FILE|-"),                                                         \
       "Write all results to FILE as one JSON document. With -, write it to standard output and the "         \
       "report to standard error." more,                                                                      \
       heading
 
-/** \brief The option of every program that lists \a what is available. */
+/** \brief The option --list of every program; \a what names the things listed. */
 #define OPTION_LIST(what)                                                                                    \
   "list", 0, OPTION_ALWAYS, OPTION_FLAG(list),                                                               \
       "List " what                                                                                           \
       ", with the reason for each unavailable one, and exit. With --backend, list only that one."
 
-/** \brief The option of every program that prints progress. */
+/** \brief The option --quiet of every program that prints progress. */
 #define OPTION_QUIET "quiet", 'q', OPTION_ALWAYS, OPTION_FLAG(quiet), "Do not print progress."
 
-/** Names without dashes; auto counts as not given. */
+/** A pair of options, named without dashes. The value auto counts as not given. */
 struct option_pair {
   const char *one;
-  const char *others; /**< with | between; of one with a value ("verify full") that is meant */
+  const char *others; /**< separated by |; "verify full" means this value only */
 };
 
 struct option_program {
   const char *name;
   const char *summary;  /**< one line, also the man page's NAME */
-  const char *usage;    /**< after the name; NULL: options alone */
-  const char *epilogue; /**< examples, and exit codes where `exits` does not tell */
-  const char *exits;    /**< of a program on devices: exit codes from 4 on, in words */
+  const char *usage;    /**< text after the name; NULL: [OPTION]... */
+  const char *epilogue; /**< examples, and exit codes if `exits` does not describe them */
+  const char *exits;    /**< for a program that uses devices: exit codes from 4 on, in words */
   const struct option_spec *options;
   size_t n_options;
   const struct option_spec *operands; /**< words that are not options; NULL: none */
-  const void *defaults;               /**< without options; NULL: as the caller set it */
-  size_t config_bytes;                /**< of it */
-  /** Checks combinations of options and sets what follows from them; returns STATUS_USAGE. NULL: no
+  const void *defaults;               /**< initial configuration; NULL: the caller sets it */
+  size_t config_bytes;                /**< size of the configuration */
+  /** Checks combinations of options and sets dependent fields; returns STATUS_USAGE. NULL: no
    * check. It is not called for --help and --version. */
   status_t (*check)(void *config);
   const struct option_pair *exclusive; /**< options that exclude each other; ends with {NULL} */
-  const struct option_pair *joined;    /**< one is useless without the other; ends with {NULL} */
+  const struct option_pair *joined;    /**< options that need another one; ends with {NULL} */
 };
 
 /** The purpose of a command line. */
 enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION, OPTION_SHOW_SCHEMA };
 
-/** \brief Parses and checks all of argv into \a config. --help, --version and --schema are known to
- * every program, and end the parsing.
+/** \brief Parses and checks all of argv into \a config. Every program knows --help, --version and
+ * --schema, which end the parsing.
  *
- * A table with an option that nothing reads is STATUS_FAULT. Accepts --name value, --name=value, -n
- * value, -nvalue; an option twice, a pair that the table forbids, an unknown one, an abbreviation,
- * a missing value, a word that is no option, without operands, and a HIMENO_* variable that is not
- * understood (base/switches.h) are STATUS_USAGE with one clear line. */
+ * Accepts --name value, --name=value, -n value and -nvalue. STATUS_USAGE, with one clear line, for:
+ * an option given twice, a pair that the table forbids, an unknown or abbreviated option, a missing
+ * value, an operand that the program does not take, an invalid value of a HIMENO_* variable
+ * (base/switches.h). STATUS_FAULT if the table has an option without readers. */
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
 
@@ -139,16 +139,16 @@ status_t option_parse_all(const struct option_program *program, int argc, char *
  * given. */
 const char *option_value_text(const struct option_spec *option);
 
-/** \brief Whether two values of an option, NULL if it is not given, ask for the same. */
+/** \brief Whether two values of an option mean the same; NULL: the option is not given. */
 int option_same(const struct option_program *program, const struct option_spec *option, const char *a,
                 const char *b);
 
-/** \brief Warns once about the options of the last command line that none of \a readers reads, and
- * keeps their names. \a asked names the modes and parts of \a readers. Variables HIMENO_* that
- * nothing reads get one warning too. */
+/** \brief Warns once about the options on the last command line that none of \a readers reads, and
+ * remembers their names. \a asked names the modes and parts of \a readers. Also warns once about
+ * HIMENO_* variables that are not in the table. */
 void option_ignore(unsigned readers, const char *asked);
 
-/** \brief The name, without dashes, of the \a n-th option that was ignored; NULL past the last. */
+/** \brief The name, without dashes, of the \a n-th ignored option, from 0; NULL after the last. */
 const char *option_ignored(int n);
 
 /** \brief Prints --help in the form that doc/make_man.py reads. */

@@ -11,7 +11,7 @@ static FILE *stream;
 void output_keep(void)
 {
   if (kept != STDOUT_FILENO) return;
-  /* open returns the lowest descriptor that is free */
+  /* open returns the lowest free descriptor, so each closed one is occupied in turn */
   for (int d = STDIN_FILENO; d <= STDERR_FILENO; d++)
     if (fcntl(d, F_GETFD) < 0 && open("/dev/null", d == STDIN_FILENO ? O_WRONLY : O_RDONLY) != d) _exit(3);
   kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -27,7 +27,7 @@ FILE *output_stream(void)
 {
   if (kept == STDOUT_FILENO) return stdout;
   if (!stream) stream = fdopen(kept, "w");
-  if (!stream && errno == EINVAL) { /* it was closed: fdopen refuses what cannot be written */
+  if (!stream && errno == EINVAL) { /* was closed: occupied read-only above */
     stream = fopen("/dev/null", "we");
     if (stream && dup3(kept, fileno(stream), O_CLOEXEC) < 0) _exit(3);
   }

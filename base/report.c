@@ -8,10 +8,10 @@
 #include "base/report.h"
 #include "base/stats.h"
 
-#define TOO_NOISY 0.25 /* no comparison is useful */
+#define TOO_NOISY 0.25 /* noise above which a comparison is useless */
 
-/** Whether the user's terminal reads UTF-8. Programs stay in the C locale, so that numbers keep
- * their point. */
+/** Whether the user's terminal reads UTF-8. Reads the environment, because programs stay in the C
+ * locale to keep the decimal point. */
 static int locale_is_utf8(void)
 {
   static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

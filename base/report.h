@@ -8,21 +8,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** \brief A bar of at most \a width cells, drawn with eighths of a block in UTF-8 locales, else
- * with '#'. */
+/** \brief Draws a bar of at most \a width cells, with eighths in UTF-8 locales, otherwise with
+ * '#'. */
 void report_bar(char *text, size_t size, double share, int width);
 
 #define REPORT_SPREAD_BYTES 24
-/** \brief The spread of samples, "±1.2%", in at least \a width columns; a dash if it is not
- * \a known, as with one sample. */
+/** \brief The spread of samples as "±1.2%", in at least \a width columns; a dash if it is not \a
+ * known, e.g. for a single sample. */
 const char *report_spread(double share, int known, int width, char text[REPORT_SPREAD_BYTES]);
 
 #define REPORT_NUMBER_BYTES 48
 /** \brief \a value in at least \a width columns; a dash if it is not positive: unknown is not 0. */
 const char *report_number(double value, int width, int decimals, char text[REPORT_NUMBER_BYTES]);
 
-/** \brief Prints the bound on the noise of block times, or only warns if it exceeds STATS_NOISY; of
- * fewer than three blocks nothing. */
+/** \brief Prints the upper bound of the noise of block times. If \a warn, prints only a warning,
+ * and only if the bound exceeds STATS_NOISY. Prints nothing for fewer than three blocks. */
 void report_noise(const double *samples, int n, int warn, FILE *out);
 
 /** \brief Bytes with a binary unit ("24.0 GiB"), in a static ring of buffers. */

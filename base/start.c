@@ -9,8 +9,9 @@
 #include "base/output.h"
 #include "base/switches.h"
 
-/* The first variable that is set counts, since a step of Slurm may hold another launcher. A shell
- * that srun --pty opened hands its step's variables to all that is started there. */
+/* The first variable that is set counts, because a step of Slurm may contain another launcher. If
+ * `shell` is set, srun --pty opened a shell, which passes its step's variables to all programs
+ * started there. */
 static const struct {
   const char *ranks, *rank, *shell;
 } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL},

@@ -10,9 +10,9 @@
 
 #include "base/stats.h"
 
-#define BUSY 0.5 /* share of the time that a computing thread is ready for, at least */
+#define BUSY 0.5 /* minimum share of the time that a computing thread runs or is ready to run */
 
-/* Seconds that a thread ran, and that it waited for a core. */
+/* Seconds for which a thread ran, and for which it waited for a core. */
 struct thread {
   int id;
   double ran, waited;
@@ -22,7 +22,7 @@ struct starvation {
   double when;
   int n;
   struct thread *threads;
-  double stolen[CPU_SETSIZE]; /* seconds, of each CPU */
+  double stolen[CPU_SETSIZE]; /* seconds, per CPU */
 };
 
 static int thread_read(int id, struct thread *thread)
@@ -79,7 +79,7 @@ struct starvation *starvation_begin(void)
   return NULL;
 }
 
-/* A thread that started later has zero times at that point. */
+/* A thread at the begin; zeros if it started later. */
 static struct thread thread_at(const struct starvation *s, int id)
 {
   for (int t = 0; t < s->n; t++)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief How much of its time this process was ready to run but had no core: other processes ran,
- * or the hypervisor ran another machine. */
+ * \brief The share of time in which this process was ready to run but had no core, because other
+ * processes ran, or because the hypervisor ran another machine. */
 #ifndef BASE_STARVATION_H
 #define BASE_STARVATION_H
 
-/** The kernel's counters at the begin; NULL: it has none. */
+/** The kernel's counters at the begin. A NULL pointer means that the kernel has none. */
 struct starvation;
 
 struct starvation *starvation_begin(void);
 
-/** \brief The share of the time since the begin that the busy thread that is worst off waited for a
- * core, or that was stolen from the CPU that lost most of those the process may use, whichever is
- * more; −1 if unknown. Threads that were ready for less than half of the time do not count. */
+/** \brief The share of the time since the begin in which a thread waited for a core or a CPU was
+ * stolen by the hypervisor, whichever is larger; −1 if unknown. Counts the thread that waited
+ * longest, of those that were running or ready for at least half of the time, and the most stolen
+ * of the CPUs that the process may use. */
 double starvation_share(const struct starvation *begin);
 
 void starvation_end(struct starvation *begin);

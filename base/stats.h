@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Order statistics of samples, and the clock that they are taken with. */
+ * \brief Order statistics of samples, and the clock of all measurements. */
 #ifndef BASE_STATS_H
 #define BASE_STATS_H
 
@@ -15,28 +15,28 @@ struct stats_summary {
   double sigma_max; /**< upper bound of the standard deviation, at 99%; infinite for n < 3 */
 };
 
-/** \brief Order of two doubles, for qsort. */
+/** \brief Compares two doubles, for qsort. */
 int stats_compare(const void *a, const void *b);
 
-/** \brief Appends a sample to an array that the caller frees. STATUS_ENVIRONMENT when memory ran
- * out. */
+/** \brief Appends a sample to an array that the caller frees. STATUS_ENVIRONMENT if out of
+ * memory. */
 status_t stats_add(double **samples, int *n, double sample);
 
-/** \brief Summary of \a n samples in any order; all zero when n is 0, or when memory ran out. */
+/** \brief Summary of \a n samples in any order; all zero if n is 0 or memory ran out. */
 struct stats_summary stats_summarise(const double *samples, size_t n);
 
-/** Standard deviations in a MAD, or a median of magnitudes, of normal values. */
+/** Standard deviations per MAD, or per median of magnitudes, of normal values. */
 #define STATS_MAD_SIGMAS 1.4826
 
-/** Relative noise above which a run's reader is warned. */
+/** Relative noise above which a run prints a warning. */
 #define STATS_NOISY 0.02
 
-/** \brief Relative noise of a run: 1.4826·MAD over the median, 0 when there are fewer than three
- * samples. An estimate: with few samples it is often much too small. */
+/** \brief Relative noise of a run: 1.4826·MAD over the median; 0 for fewer than three samples. It
+ * is an estimate: with few samples it is often much too small. */
 double stats_noise(const struct stats_summary *summary);
 
-/** \brief Upper bound of the relative noise, at 99%: infinite when there are fewer than three
- * samples. Whatever is judged is judged by this bound. */
+/** \brief Upper bound of the relative noise, at 99%; infinite for fewer than three samples.
+ * Verdicts use this bound. */
 double stats_noise_max(const struct stats_summary *summary);
 
 /** \brief Seconds of the monotonic clock. */

@@ -7,12 +7,12 @@
 /** The low byte of a value is the exit code. */
 typedef enum {
   STATUS_OK = 0,
-  STATUS_USAGE = 2,                         /**< asks for what cannot be */
-  STATUS_ENVIRONMENT = 3,                   /**< no device or library, little memory, no path */
-  STATUS_WRONG = 4,                         /**< a result or message is not what it must be */
-  STATUS_SLOW = 5,                          /**< below a threshold that the user set */
+  STATUS_USAGE = 2,                         /**< a request that cannot be fulfilled */
+  STATUS_ENVIRONMENT = 3,                   /**< no such device, library or file, or no memory */
+  STATUS_WRONG = 4,                         /**< a result or message is incorrect */
+  STATUS_SLOW = 5,                          /**< slower than a threshold that the user set */
   STATUS_HANG = 6,                          /**< a neighbour did not answer within the deadline */
-  STATUS_FAULT = 7,                         /**< a device or library failed in mid-run */
+  STATUS_FAULT = 7,                         /**< a device or library failed during the run */
   STATUS_INCOMPLETE = 8,                    /**< ended by a signal before its planned end */
   STATUS_NOISY = 0x100 | STATUS_ENVIRONMENT /**< too noisy to be judged: run again */
 } status_t;
@@ -23,7 +23,7 @@ static inline int status_exit_code(status_t status)
   return (int)status & 0xff;
 }
 
-/** \brief Whether something cannot be done here, in contrast to what was done and failed. */
+/** \brief Whether something is impossible here, in contrast to an attempt that failed. */
 static inline int status_is_unfit(status_t status)
 {
   return status == STATUS_USAGE || status == STATUS_ENVIRONMENT;
@@ -44,15 +44,14 @@ const char *status_verdict(status_t status);
  * incomplete, slow, ok. */
 status_t status_worst(status_t a, status_t b);
 
-/** \brief Evaluates \a call; when it fails, stores its status in the local `status` and jumps to \a
- * label. */
+/** \brief Evaluates \a call; if it fails, stores its status in the local variable `status` and
+ * jumps to \a label. */
 #define TRY(call, label)                                                                                     \
   do {                                                                                                       \
     if ((status = (call)) != STATUS_OK) goto label;                                                          \
   } while (0)
 
-/** \brief Evaluates \a call and returns its status when it fails: for functions with nothing to
- * unwind. */
+/** \brief Evaluates \a call and returns its status if it fails. For functions without clean-up. */
 #define RETURN_IF_FAILED(call)                                                                               \
   do {                                                                                                       \
     status_t failed_status_ = (call);                                                                        \

@@ -31,8 +31,8 @@ void stop_within(int seconds)
   if (!seconds) alarm(0);
 }
 
-/* Libraries replace handlers, as LLVM does for all of these once OpenCL loads it: put ours back.
- * SIGUSR1 shows whether one has. */
+/* Libraries replace handlers: LLVM replaces all of these when OpenCL loads it. Install ours again
+ * if SIGUSR1 shows that a library has done so. */
 int stop_asked(void)
 {
   struct sigaction present;

@@ -7,15 +7,15 @@
 #ifndef BASE_STOP_H
 #define BASE_STOP_H
 
-/** \brief Catch these signals: the first one of a kind only sets a flag, the second one ends the
+/** \brief Catches these signals: the first of a kind only sets a flag, the second ends the
  * process. */
 void stop_catch(void);
 
-/** \brief For a call that may hang: such a signal ends the process after so many seconds, unless
- * stop_within(0) comes before. */
+/** \brief Before a call that may hang: such a signal ends the process after \a seconds, unless
+ * stop_within(0) is called before. */
 void stop_within(int seconds);
 
-/** \brief Whether one has come. If not, takes them back from libraries that replaced handlers. */
+/** \brief Whether such a signal has come. Reinstalls handlers that a library has replaced. */
 int stop_asked(void);
 
 #endif

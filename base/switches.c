@@ -10,7 +10,7 @@
 
 extern char **environ;
 
-/* The table is made of the lines SWITCH of all components (Makefile.am). */
+/* The build collects the lines SWITCH of all components in the table (Makefile.am). */
 #undef SWITCH
 #define SWITCH(id, of, across, values, text)                                                                 \
   {                                                                                                          \

@@ -2,9 +2,8 @@
 /** \file
  * \brief The environment variables HIMENO_*. Each is declared once, by a line SWITCH in the file
  * that reads it. The build collects these lines in a table, which is part of every program; a file
- * that has one is listed as SWITCHES in its Makefile.am. doc/reference/switches.md shows the table.
- * Variables that are set are listed in every document's settings. One that is set to nothing counts
- * as not set. */
+ * with such a line is listed as SWITCHES in its Makefile.am. doc/reference/switches.md shows the
+ * table. Every document lists the variables that are set. An empty variable counts as not set. */
 #ifndef BASE_SWITCHES_H
 #define BASE_SWITCHES_H
 
@@ -14,21 +13,21 @@
 #include "base/values.h"
 
 enum switch_kind {
-  SWITCH_USER,   /**< says where something is, or what to run */
-  SWITCH_TUNING, /**< takes another form of the same work: bits stay, speed changes */
-  SWITCH_TEST    /**< plants a fault, or stands in for hardware */
+  SWITCH_USER,   /**< sets a location, or a program to run */
+  SWITCH_TUNING, /**< selects another implementation: same results, bit for bit, at another speed */
+  SWITCH_TEST    /**< injects a fault, or simulates hardware */
 };
 
 enum switch_check {
-  SWITCH_RANGE, /**< by `range` */
+  SWITCH_RANGE, /**< a number or choice in `range` */
   SWITCH_PAIR,  /**< RANK:NUMBER */
-  SWITCH_FREE,  /**< a path, or what only its reader understands, who checks it */
-  SWITCH_CACHE  /**< a file that programs share and no option may overwrite */
+  SWITCH_FREE,  /**< a path or another text, which its reader checks */
+  SWITCH_CACHE  /**< a file that programs share and that no option may overwrite */
 };
 
 enum switch_scope {
-  SWITCH_OWN,   /**< each rank may have its own: for rank 0, for scripts or for one device */
-  SWITCH_AGREED /**< all ranks of a job must have the same */
+  SWITCH_OWN,   /**< may differ between ranks: for rank 0, scripts or one device */
+  SWITCH_AGREED /**< must be the same on all ranks of a job */
 };
 
 struct switch_spec {
@@ -36,44 +35,43 @@ struct switch_spec {
   enum switch_kind kind;
   enum switch_scope scope;
   enum switch_check check;
-  /** `allowed` says in words what is taken where `check` is not SWITCH_RANGE */
+  /** `allowed` describes the valid values if `check` is not SWITCH_RANGE */
   struct value_range range;
   const char *file; /**< SWITCH_CACHE: the default name, in the user's cache folder */
   const char *meaning;
 };
 
-/** \brief Declares a variable: SWITCH("HIMENO_NAME", kind, scope, values, "meaning"); with enum
- * switch_kind and switch_scope without their prefix, and as values NUMBER(from, to), COUNT,
- * CHOICE("a|b"), FREE("what it is"), PAIR("what it is") or CACHE("default name"). A script has it
- * in a comment. */
+/** \brief Declares a variable: SWITCH("HIMENO_NAME", kind, scope, values, "meaning"). kind and
+ * scope are enum switch_kind and switch_scope without prefix. values is NUMBER(from, to), COUNT,
+ * CHOICE("a|b"), FREE("description"), PAIR("description") or CACHE("default name"). Scripts have
+ * such a line in a comment. */
 #define SWITCH(name, kind, scope, values, meaning) _Static_assert(1, name meaning)
 
-/** \brief The \a n-th of the table, NULL past the last. */
+/** \brief The \a n-th variable of the table, counted from 0; NULL after the last. */
 const struct switch_spec *switch_at(int n);
 
-/** \brief STATUS_USAGE, logged, if one of them has a value that is not understood. Parsing options
- * ends with it. */
+/** \brief STATUS_USAGE, logged, if a variable of the table has an invalid value. option_parse_all
+ * calls it. */
 status_t switches_check(void);
 
-/** \brief Names in one warning all HIMENO_* that are set and not in the table: they may be
- * misspelled. */
+/** \brief Warns once about all HIMENO_* that are set but not in the table, perhaps misspelled. */
 void switches_warn(void);
 
-/** \brief The text of a variable of the table, NULL where it is not set or not in the table. */
+/** \brief The text of a variable of the table; NULL if it is not set or not in the table. */
 const char *switch_text(const char *name);
 
-/** \brief The whole number that a variable of the table holds, \a unset where it holds none. */
+/** \brief The whole number in a variable of the table, \a unset if it has none. */
 long long switch_number(const char *name, long long unset);
 
-/** \brief Reads "RANK:NUMBER". Returns whether the variable is set so. */
+/** \brief Reads "RANK:NUMBER". Returns whether the variable has such a value. */
 int switch_pair(const char *name, long long pair[2]);
 
-/** \brief The whole number that a launcher's variable holds, \a unset where it holds none. */
+/** \brief The whole number in a launcher's variable, \a unset if it has none. */
 long long environment_number(const char *name, long long unset);
 
 #define SWITCH_CACHE_LOCK ".lock"
-/** \brief The path of a SWITCH_CACHE of the table; its lock has SWITCH_CACHE_LOCK appended. 0 if
- * there is no folder for it. */
+/** \brief Sets \a path to the file of a SWITCH_CACHE of the table; its lock has SWITCH_CACHE_LOCK
+ * appended. Returns 0 if there is no folder for it. */
 int switch_cache(const char *name, char path[PATH_MAX]);
 
 #endif

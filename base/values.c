@@ -11,8 +11,8 @@
 
 #include "base/log.h"
 
-/** The field's first character must be a digit or a sign before one: strtoll and strtod also take
- * spaces and words. */
+/** Whether the text begins with a digit, or a sign and a digit. strtoll and strtod would also
+ * accept spaces and words. */
 static int looks_like_number(const char *text, const char *characters)
 {
   const char *digits = text + (*text == '-');
@@ -85,14 +85,14 @@ const char *value_next(const char *rest, char separator, char *word, size_t size
   return end ? end + 1 : NULL;
 }
 
-/** A bound as an integer; bounds beyond the type mean its ends. */
+/** A bound as an integer; a bound beyond the range of the type becomes its limit. */
 static long long integer_bound(double bound)
 {
   if (bound >= 0x1p63) return LLONG_MAX;
   return bound <= -0x1p63 ? LLONG_MIN : (long long)bound;
 }
 
-/** Position of \a text in the |-separated \a choices, −1 if it is none of them. */
+/** Position of \a text in the |-separated \a choices, −1 if it is not one of them. */
 static int find_choice(const char *choices, const char *text)
 {
   size_t length = strlen(text);
@@ -131,7 +131,8 @@ const char *value_describe(const struct value_range *range, char text[VALUE_TEXT
   return text;
 }
 
-/* Letters put in, left out, changed, or swapped with their neighbour; rows of the usual table. */
+/* Number of letters inserted, deleted, changed, or swapped with the next one (optimal string
+ * alignment). Three rows of the table of distances are kept. */
 static int edits_between(const char *a, const char *b)
 {
   enum { MOST = 64 };
@@ -196,8 +197,6 @@ status_t value_read(const struct value_range *range, const char *shown, const ch
   if (value_fits(range, text, field)) return STATUS_OK;
   return log_fail(STATUS_USAGE, "%s \"%s\": must be %s", shown, text, value_describe(range, allowed));
 }
-
-/* ---- text ---- */
 
 size_t value_utf8(const char *text)
 {

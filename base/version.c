@@ -14,7 +14,7 @@ const char *meta_version(void)
   return PACKAGE_VERSION;
 }
 
-/** Writes the build ID among the notes from \a at to \a end as hex digits. */
+/** Writes the build ID found in the notes from \a at to \a end as hex digits. */
 static void id_find(const char *at, const char *end, char *text)
 {
   ElfW(Nhdr) note;
@@ -28,7 +28,7 @@ static void id_find(const char *at, const char *end, char *text)
   }
 }
 
-/** The program itself comes before all libraries. */
+/** The first object is the program itself: stops there. */
 static int version_program_read(struct dl_phdr_info *object, size_t bytes, void *text)
 {
   (void)bytes;
