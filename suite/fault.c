@@ -5,15 +5,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Reads a rank at the start of a text, up to a space. Returns its length including the spaces that
- * follow, or 0 if there is none. */
+/* Reads a rank at the start of a text, up to a space. Returns the number of bytes read, including
+ * the spaces that follow, or 0 if there is none. */
 static int rank_read(const char *text, int *rank)
 {
   int n = 0;
   return isdigit((unsigned char)*text) && sscanf(text, "%d %n", rank, &n) == 1 && text[n - 1] == ' ' ? n : 0;
 }
 
-/* The same for an array; −1 if it is followed by an invalid rank. */
+/* Reads an array and an optional rank in the same manner. −1 if the rank is invalid. */
 static int array_read(const char *text, struct fault *fault)
 {
   int n = 0, length;

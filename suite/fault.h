@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A bit to flip in device memory, as the variables for tests name it: RANK, ARRAY, PLACE,
- * BIT and WHEN, separated by spaces. */
+ * \brief A bit to flip in device memory, as variables for tests describe it: rank, array,
+ * coordinates, bit and time, separated by spaces. */
 #ifndef SUITE_FAULT_H
 #define SUITE_FAULT_H
 
 #include <stdint.h>
 
 struct fault {
-  int rank;       /**< −1: not said */
-  char array[16]; /**< "": not said */
+  int rank;       /**< −1: not given */
+  char array[16]; /**< "": not given */
   int64_t place[3];
   int bit;       /**< 0 to 31 */
-  char when[48]; /**< the program's own word */
+  char when[48]; /**< a word that the program interprets */
 };
 
-/** \brief Reads "[RANK] [ARRAY[@RANK]] I,J[,K] BIT WHEN", with so many \a coordinates. Returns
- * whether the text is one. */
+/** \brief Reads "[RANK] [ARRAY[@RANK]] I,J[,K] BIT WHEN", with \a coordinates numbers in I,J,K.
+ * Returns whether the text is valid. */
 int fault_parse(const char *text, int coordinates, struct fault *fault);
 
 #endif

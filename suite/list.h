@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What --list says alike in all programs. */
+ * \brief The parts of --list that all programs share. */
 #ifndef SUITE_LIST_H
 #define SUITE_LIST_H
 
@@ -11,15 +11,15 @@
 /** Prints a program's lines about a backend with \a devices devices. */
 typedef void list_more(const struct gpu_backend *backend, int devices, FILE *out);
 
-/** \brief The backend that was \a asked for, or all but those for tests, and \a more of each;
- * devices a line each, or why there is none. \a heading ends the list's own. */
+/** \brief Prints the backend \a asked, or all except those for tests, with one line per device or
+ * the reason why there is none, and calls \a more for each. \a heading ends the list's heading. */
 void list_backends(const struct gpu_backend *asked, const char *heading, list_more *more, FILE *out);
 
-/** \brief The transports that a backend has in this build and with these libraries, and why it has
- * no others. */
+/** \brief Prints the transports that a backend supports in this build and with these libraries, and
+ * why the others are unavailable. */
 void list_backend_transports(const struct gpu_backend *backend, FILE *out);
 
-/** \brief All transports, a line each. */
+/** \brief Prints one line per transport. */
 void list_transports(FILE *out);
 
 #endif

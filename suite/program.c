@@ -63,7 +63,7 @@ status_t program_report(const struct program *p)
   return status;
 }
 
-/* Several copies would load the same device and write the same file. */
+/* Refuses to run as several processes, which would use the same device and write the same file. */
 static status_t single_check(const struct program *p)
 {
   struct launcher launcher;

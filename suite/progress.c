@@ -13,17 +13,18 @@
 SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: print no progress, like `--quiet`");
 
 #define TEXT_MAX 128
-#define WIDTH    78 /* of a terminal's line */
-/* Seconds between two lines: of a terminal, of a log, and of a long run's log as a share of it. */
+#define WIDTH    78 /* of a line on a terminal */
+/* Minimum seconds between two lines on a terminal and in a log. In the log of a long run the
+ * interval is at least this share of the elapsed time. */
 #define IN_PLACE_SECONDS 0.1
 #define LINE_SECONDS     3.0
 #define LINE_SHARE       0.05
-/* A phase that has lasted so long says for how long. */
+/* Duration from which a phase's line shows its elapsed time. */
 #define SHOWN_SECONDS 2.0
 
 static struct {
   int prints, in_place, shown, n_phases;
-  double opened, began, last, wanted, counted; /* counted: until when phases have their time */
+  double opened, began, last, wanted, counted;
   struct progress_phase phases[PROGRESS_PHASES_MAX];
   char part[TEXT_MAX], phase[TEXT_MAX], reached[TEXT_MAX];
 } p;
@@ -38,8 +39,7 @@ void progress_open(int quiet, double started)
   log_before(progress_clear);
 }
 
-/* Adds the elapsed time to the phase, whose name ends at the first comma.
- */
+/* Adds the elapsed time to the phase, whose name ends at the first comma. */
 static void progress_count(double now)
 {
   const int length = (int)strcspn(p.phase, ",");
@@ -77,7 +77,7 @@ static void time_text(double now, char text[TEXT_MAX])
     snprintf(text, TEXT_MAX, ", for %.0f s", past);
 }
 
-/* One call of fputs a line, so that lines of several processes do not mix. */
+/* Prints a line by one call of fputs, so that lines of several processes do not mix. */
 static void progress_print(double now)
 {
   char time[TEXT_MAX], text[4 * TEXT_MAX + 8], line[sizeof text + WIDTH];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The ranks of every program in one table: host, device, cores, speed. */
+ * \brief The table of ranks that every program prints: host, device, cores, speed. */
 #ifndef SUITE_RANKS_H
 #define SUITE_RANKS_H
 
@@ -9,25 +9,26 @@
 #include "base/document.h"
 #include "comm/ranks/placement.h"
 
-/** A rank's row. It is the first member of what a program keeps of a rank. */
+/** A rank's row. It is the first member of each program's struct for a rank. */
 struct rank_row {
   char host[META_HOST_BYTES];
   char reason[GPU_TEXT_MAX];
   struct gpu_device_info info;
   int host_first, host_unused, numa, shared, overlap; /**< as in struct placement */
   char cpus[128];
-  double gflops; /**< by the rank's own clock */
+  double gflops; /**< by the rank's own timing */
 };
 
-/** \brief Collective: chooses backend, device and cores as the options of those names say (NULL and
- * 0: any, and no check), and opens the device. Ranks agree on the outcome. */
+/** \brief Collective: chooses backend, device and cores as the options of the same names do (NULL
+ * and 0: any, and no check of the number of devices), and opens the device. Ranks agree on the
+ * outcome. */
 status_t rank_place(struct placement *placement, const struct gpu_backend *backend, const char *device,
                     int binding, int64_t expect, struct gpu_device **opened);
 
-/** \brief This rank's row, its gflops 0. */
+/** \brief This rank's row, with gflops 0. */
 struct rank_row rank_row_of(const struct placement *placement);
 
-/** \brief The device's UUID, or its name where it has none. */
+/** \brief The device's UUID, or its name if it has none. */
 const char *rank_device(const struct rank_row *row);
 
 /** \brief Whether two ranks share a host. */
@@ -36,19 +37,19 @@ static inline int rank_same_host(const struct rank_row *a, const struct rank_row
   return a->host_first == b->host_first;
 }
 
-/** \brief Number of hosts in \a n rows of \a size bytes each. */
+/** \brief Number of distinct hosts in \a n rows of \a size bytes each. */
 int ranks_hosts(const void *rows, size_t size, int n);
 
-/** \brief Prints why the backend is no GPU, and which hosts have devices that no rank uses. */
+/** \brief Prints why the backend uses no GPU, and which hosts have devices that no rank uses. */
 void ranks_print_backend(const void *rows, size_t size, int n, FILE *out);
 
 /** \brief Prints one line per row; with \a verbose also the UUIDs. */
 void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out);
 
-/** \brief Warns of devices or cores that ranks share, in no more lines than the table has. */
+/** \brief Warns about devices or cores that ranks share, in no more lines than the table has. */
 void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out);
 
-/** \brief A row's fields; \a timed adds shared cores and gflops (emulated: null). */
+/** \brief Writes a row's fields; \a timed adds shared cores and gflops (null if emulated). */
 void rank_row_document(struct doc *d, const struct rank_row *row, int rank, int timed);
 
 #endif
