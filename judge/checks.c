@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of a policy: those of the whole run first, then those of the ranks, of which the worst
- * is listed. */
+/* The checks of a policy: the values of the whole run and of each rank, the table check_kinds, and
+ * the functions that judge. Checks of ranks report the worst rank. */
 #include "judge/checks.h"
 
 #include <math.h>
@@ -14,10 +14,10 @@
 #include "judge/judge.h"
 #include "judge/parts.h"
 
-#define CACHES_MIN    4   /* arrays of a device over its cache */
-#define POWER_LIMITED 0.9 /* of the power limit, as in suite/worth.h */
+#define CACHES_MIN    4   /* as a multiple of the cache: minimum size of a device's arrays */
+#define POWER_LIMITED 0.9 /* as a share of the power limit, as in suite/worth.h */
 
-/* ---- of the whole run ---- */
+/* ---- values of the whole run ---- */
 
 static double device_gflops(const struct judge_run *run, int rank)
 {
@@ -26,9 +26,9 @@ static double device_gflops(const struct judge_run *run, int rank)
   return run->ranks[rank].value[key];
 }
 
-/* All devices together over what each reaches by itself: what exchange, waiting and reduction
- * leave. A few interrupted blocks do not make a machine slow: the rate is that of the median
- * block. */
+/* Rate of all devices together over the sum of each device's own rate. The rest is lost to
+ * exchange, waiting and reduction. Uses the median block: a few interrupted blocks do not make a
+ * machine slow. */
 static double efficiency(const struct judge_run *run, struct check *check)
 {
   const struct stats_summary s = stats_summarise(run->samples, (size_t)run->n_samples);
@@ -97,7 +97,7 @@ static double slowdowns(const struct judge_run *run, struct check *check)
   return run->n_slowdowns;
 }
 
-/* The number of devices of the host that has fewest; ranks that share one count it once. */
+/* The number of devices of the host with the fewest; ranks that share a device count it once. */
 static double devices_per_host(const struct judge_run *run, struct check *check)
 {
   double least = INFINITY;
@@ -114,7 +114,7 @@ static double devices_per_host(const struct judge_run *run, struct check *check)
   return run->n_ranks > 0 ? round(least) : NAN;
 }
 
-/* ---- of a rank ---- */
+/* ---- values of a rank ---- */
 
 static double neither(double a, double b)
 {
@@ -126,7 +126,7 @@ static double unshared(const json_t *row)
   return neither(view_number(row, "device_shared"), view_number(row, "cpus_shared"));
 }
 
-/* Ranks that share cores share the device if that is a CPU. */
+/* On CPUs, ranks that share cores share the device. */
 static double device_unshared(const json_t *row)
 {
   const int is_gpu = view_number(row, "is_cpu") == 0;
@@ -140,7 +140,7 @@ static double pcie_full(const json_t *row)
   return isnan(width) || isnan(most) ? NAN : width >= most;
 }
 
-/* The share of blocks with the forbidden reason that had most. */
+/* The share of blocks with the most frequent of the forbidden reasons. */
 static double throttled(const json_t *row, const struct policy *policy)
 {
   const double samples = view_number(row, "telemetry.samples");
@@ -149,7 +149,7 @@ static double throttled(const json_t *row, const struct policy *policy)
   return suspect_throttled(row, policy->throttle_forbidden, &found) / samples;
 }
 
-/* ---- the table ---- */
+/* ---- table of checks ---- */
 
 enum { LEAST, MOST };
 #define RUN(key, values, name, title, unit, of, at, ranks, value)                                            \
@@ -229,7 +229,7 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
     RANK("celsius_max", NUMBER, "temperature", "highest temperature in C", "C", STATE, MOST,
          .path = "telemetry.celsius.1"),
     RANK("throttled_max", SHARE, "throttled blocks", "share of blocks with throttling", "", STATE, MOST,
-         .path = NULL), /* by the policy: throttled() */
+         .path = NULL), /* from the policy, by throttled() */
     RANK("cards_min", COUNT, "network cards up", "network cards up", "", HOST, LEAST, .path = "cards"),
     RANK("card_gbps_min", NUMBER, "slowest network card", "slowest network card in Gbit/s", "Gbit/s", HOST,
          LEAST, .path = "card_gbps"),
@@ -241,7 +241,7 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
         "", WIRES, MOST, 2, fabric_contention),
     RUN("fabric_spread_max", NUMBER, "spread of hosts", "1 - rate / median of slowest host, alone", "", WIRES,
         MOST, 3, fabric_spread),
-    {.key = "rate_of_installation_min", .values = CHECK_SHARE}, /* by drift_check() */
+    {.key = "rate_of_installation_min", .values = CHECK_SHARE}, /* used by drift_check() */
     {.key = "unknown_fails", .values = CHECK_FLAG},
     {.key = "unverified_passes", .values = CHECK_FLAG},
 };
@@ -253,8 +253,6 @@ int check_kind_find(const char *key)
   return k;
 }
 
-/* ---- whether there is a value ---- */
-
 int check_inapplicable(struct check *check, const char *format, ...)
 {
   va_list arguments;
@@ -265,7 +263,7 @@ int check_inapplicable(struct check *check, const char *format, ...)
   return 0;
 }
 
-/* Whether a run of this kind has one; otherwise \a check gets the reason. */
+/* Whether a run of this kind has such a value; if not, \a check gets the reason. */
 static int applies(const struct judge_draft *draft, const struct check_kind *kind, struct check *check)
 {
   if (kind->of & NEEDS_SPEED && draft->emulated) return check_inapplicable(check, "emulated, so no speed");
@@ -274,9 +272,10 @@ static int applies(const struct judge_draft *draft, const struct check_kind *kin
   return 1;
 }
 
-/* A rank's times are not its own if ranks share a device, or exchanges wait for a core. A core need
- * not compute as fast as it reads; a grid in the caches does not show the memory. A slowdown takes
- * less than half of the run. */
+/* Whether this run has such a value; if not, \a check gets the reason. A rank's times are not its
+ * own if ranks share a device, or if exchanges wait for a core. Built-in limits of size hold for
+ * GPUs only, because a core may compute more slowly than it reads, and only for grids beyond the
+ * caches, because others do not show the memory. */
 static int has_value(const struct judge_run *run, const struct policy *policy, const struct check_kind *kind,
                      struct check *check)
 {
@@ -305,9 +304,7 @@ static int has_value(const struct judge_run *run, const struct policy *policy, c
   return 0;
 }
 
-/* ---- judging ---- */
-
-/* The worst rank's value. An unknown one is worst only if unknown values fail. */
+/* Finds the worst rank's value. An unknown value is the worst only if \a unknown_fails. */
 static void worst_rank(const struct judge_run *run, int key, int unknown_fails, struct check *check)
 {
   int unknown = -1, unknowns = 0;
@@ -338,7 +335,8 @@ static void check_explain(const struct judge_run *run, enum check_of of, struct 
   value_make_printable(check->why);
 }
 
-/* Documents of other programs do not have every value, and devices do not report all. */
+/* Makes a check inapplicable if its value is unknown and need not be known: other programs do not
+ * measure all values, and devices do not report all. */
 static void excuse(const struct judge_run *run, enum check_of of, struct check *check)
 {
   const int other = strcmp(run->program, "himeno-gpu") != 0;
@@ -378,8 +376,9 @@ static void kind_judge(const struct judge_run *run, const struct policy *policy,
   check_explain(run, kind->of, check);
 }
 
-/* A check of products is listed for a run of its type, and one of their spread for devices that are
- * at their power limit, where they differ more, or not. Without a known power they may be at it. */
+/* Whether to list a check. A check of products needs a run of its element type. Of the two checks
+ * of their spread, one is for devices at their power limit, where products differ more; devices of
+ * unknown power count as at the limit. */
 static int is_listed(const struct judge_run *run, const struct check_kind *kind)
 {
   const size_t n = run->type ? strlen(run->type) : 0;
@@ -398,7 +397,7 @@ void checks_of_policy(struct judge_run *run, const struct policy *policy, struct
       kind_judge(run, policy, k, &checks->check[checks->n++]);
 }
 
-/* Adds what a check needs. A run that was asked to be too short for slowdowns stays so. */
+/* Adds the needs of a check to \a plan. A run asked to be too short for slowdowns stays short. */
 static void plan_kind(const struct judge_draft *draft, const struct policy *policy, enum check_of of,
                       struct judge_plan *plan)
 {
@@ -422,8 +421,6 @@ int checks_plan(const struct judge_draft *draft, const struct policy *policy, st
   }
   return some;
 }
-
-/* ---- one check ---- */
 
 const char *const check_outcome_names[] = {"pass", "fail", "noisy", "unknown", "inapplicable"};
 

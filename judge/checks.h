@@ -1,55 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a policy can limit, and the checks that come of it: each with its value, its limit
- * and its outcome. */
+ * \brief The keys of a policy, and the checks that follow: each with value, limit and outcome. */
 #ifndef JUDGE_CHECKS_H
 #define JUDGE_CHECKS_H
 
 #include <jansson.h>
 
-/** Keys of a policy. */
+/** Number of keys that a policy may have. */
 #define CHECK_KINDS 45
 
-#define CHECKS_MAX    (CHECK_KINDS + 2) /* and two of the comparison with an earlier document */
+#define CHECKS_MAX    (CHECK_KINDS + 2) /* two more compare with an earlier document */
 #define CHECK_WHY_MAX 200
 
 struct check;
 struct judge_run;
 
-/** Which values of a key a policy may have. */
+/** The type of a key's value in a policy. */
 enum check_values { CHECK_SHARE, CHECK_NUMBER, CHECK_COUNT, CHECK_FLAG };
 
 /** The needs of a value, and the noise that may explain it. */
 enum check_needs {
-  NEEDS_SPEED = 1 << 0,   /**< no emulator */
-  NEEDS_CEILING = 1 << 1, /**< no soak */
-  NEEDS_DEVICES = 1 << 2, /**< a device for each rank */
-  NEEDS_CORES = 1 << 3,   /**< cores of its own for each rank on a CPU */
+  NEEDS_SPEED = 1 << 0,   /**< a device that is not emulated */
+  NEEDS_CEILING = 1 << 1, /**< a run that is not a soak */
+  NEEDS_DEVICES = 1 << 2, /**< each rank has a device of its own */
+  NEEDS_CORES = 1 << 3,   /**< on a CPU, each rank has cores of its own */
   NEEDS_SIZE = 1 << 4,    /**< for a built-in limit: GPUs, and a grid that exceeds their caches */
-  NEEDS_BLOCKS = 1 << 5,  /**< timed blocks */
-  NEEDS_SERIES = 1 << 6,  /**< as many in the series */
-  NEEDS_MANY = 1 << 7,    /**< so many that no straggler is found by chance */
-  NEEDS_SPAN = 1 << 8,    /**< that the series takes some time */
-  NOISE_OF_RUN = 1 << 9,  /**< that of the blocks */
+  NEEDS_BLOCKS = 1 << 5,  /**< at least POLICY_BLOCKS_MIN timed blocks */
+  NEEDS_SERIES = 1 << 6,  /**< at least POLICY_BLOCKS_MIN blocks in the series */
+  NEEDS_MANY = 1 << 7,    /**< straggler_blocks_min() blocks, so that chance accuses no rank */
+  NEEDS_SPAN = 1 << 8,    /**< a series of at least SLOWDOWN_SPAN seconds */
+  NOISE_OF_RUN = 1 << 9,  /**< noise of the blocks */
   NOISE_OF_DEVICE = 1 << 10,
-  MAY_BE_UNKNOWN = 1 << 11, /**< devices need not report it: it never fails for being unknown */
+  MAY_BE_UNKNOWN = 1 << 11, /**< devices need not report it; an unknown value never fails */
   NEEDS_PRODUCTS = 1 << 12, /**< a run of gemm-gpu with one product per rank */
-  NEEDS_WIRES = 1 << 13,    /**< cards measured against their wires */
-  NAMES_HOST = 1 << 14      /**< the value is that of a host, so no rank is named */
+  NEEDS_WIRES = 1 << 13,    /**< network cards measured with their wires */
+  NAMES_HOST = 1 << 14      /**< the value belongs to a host, so the host is named and not a rank */
 };
 
-/** The measurement that a value comes from, by its needs. */
+/** The measurement that a value comes from, as a set of needs. */
 enum check_of {
   OF_STATE = 0,
   OF_HOST = NAMES_HOST,
-  /** times of blocks; how these vary */
+  /** the times of blocks; their noise */
   OF_RUN = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_RUN,
   OF_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_RUN,
-  /** devices' own compute times in the blocks; the rate that follows; how they vary */
+  /** devices' own compute times in the blocks; the rate computed from them; their noise */
   OF_DEVICE = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_DEVICE,
   OF_RATE = OF_DEVICE | NEEDS_SIZE,
   OF_DEVICE_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_DEVICE,
-  /** the rate and the ceiling; the ceiling, and the clocks and widths that a device reports */
+  /** the rate relative to the ceiling; the ceiling relative to the clock and bus width of a
+   * device */
   OF_CEILING = OF_RATE | NEEDS_CEILING,
   OF_THEORY = NEEDS_SPEED | NEEDS_CEILING | MAY_BE_UNKNOWN,
   /** exchanges between two ranks before the blocks */
@@ -61,24 +61,24 @@ enum check_of {
   OF_WIRES = NEEDS_WIRES | MAY_BE_UNKNOWN
 };
 
-/** A key of a policy, and its check. The value of a rank's check is in each rank's row of a
- * document: at `path`, or what `of_rank` makes of the row; the worst rank's counts. Other values
- * are of the run. */
+/** A key of a policy, and its check. A check with `of_run` has one value for the whole run. The
+ * others have one per rank: in the rank's row of the document at `path`, or computed from the row
+ * by `of_rank`; the worst rank counts. */
 struct check_kind {
   const char *key;
   enum check_values values;
-  const char *name;         /**< in documents; NULL: the key changes other checks */
-  const char *title, *unit; /**< in reports, with the unit; in documents */
+  const char *name;         /**< name in documents; NULL: the key only changes other checks */
+  const char *title, *unit; /**< title in reports, including the unit; unit in documents */
   enum check_of of;
   int at_most;   /**< the limit is the largest value that passes, not the smallest */
-  int ranks_min; /**< with fewer there is no value */
+  int ranks_min; /**< with fewer ranks there is no value */
   const char *path;
   double (*of_rank)(const json_t *row);
   double (*of_run)(const struct judge_run *run, struct check *check);
 };
 extern const struct check_kind check_kinds[CHECK_KINDS];
 
-/** \brief The place of a key in check_kinds; CHECK_KINDS if there is none. */
+/** \brief The index of a key in check_kinds; CHECK_KINDS if there is none. */
 int check_kind_find(const char *key);
 
 enum check_outcome {
@@ -90,17 +90,17 @@ enum check_outcome {
   CHECK_OUTCOMES
 };
 
-/** One check: of the rank that is worst in it, or of the whole run. */
+/** One check, of the worst rank or of the whole run. */
 struct check {
-  const char *name, *title, *unit; /**< as in check_kind */
+  const char *name, *title, *unit; /**< as in struct check_kind */
   int is_flag;
   double value; /**< NAN if unknown or inapplicable */
   double limit;
   int at_most;
   enum check_outcome outcome;
-  int rank;                /**< the worst, −1 for a check of the whole run */
-  char why[CHECK_WHY_MAX]; /**< what to add, "" for nothing */
-  const char *from;        /**< where the limit comes from, "" if that is not known */
+  int rank;                /**< the worst rank, −1 for a check of the whole run */
+  char why[CHECK_WHY_MAX]; /**< an explanation, "" for none */
+  const char *from;        /**< the source of the limit, "" if unknown */
 };
 
 struct checks {
@@ -111,13 +111,13 @@ struct checks {
 /** \brief Distance from the limit in the check's unit; positive is good. */
 double check_margin(const struct check *check);
 
-/** \brief Makes a check inapplicable, for a reason. Returns 0. */
+/** \brief Makes a check inapplicable, with the reason. Returns 0. */
 int check_inapplicable(struct check *check, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** \brief Sets the outcome from value and limit, unless the check is inapplicable already. */
 void check_judge(struct check *check, int unknown_fails);
 
-/** \brief How many checks have this outcome. */
+/** \brief Number of checks with this outcome. */
 int checks_count(const struct checks *checks, enum check_outcome outcome);
 
 extern const char *const check_outcome_names[CHECK_OUTCOMES];

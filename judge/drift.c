@@ -7,10 +7,10 @@
 #include "judge/parts.h"
 #include "judge/reference.h"
 
-#define RATE_OF_INSTALLATION_MIN 0.9 /* the usual clause of contracts */
+#define RATE_OF_INSTALLATION_MIN 0.9 /* a usual clause in contracts */
 
-/* A device, or the slowest of a host: rates, the share below which a change may be chance, and
- * corrected errors per day. NAN is unknown. */
+/* A device, or the slowest device of a host: rates, the relative change that chance may explain,
+ * and corrected errors per day. NAN means unknown. */
 struct drift {
   double before, now, noise, errors;
 };
@@ -23,7 +23,7 @@ static const char *drift_key(const json_t *row, int alone, char key[200])
   return key;
 }
 
-/* The rows of devices by UUID and host, by UUID alone, and by rank of those without. */
+/* Indexes the devices' rows by UUID and host, and by UUID. The rank replaces a missing UUID. */
 static json_t *drift_index(const json_t *rows)
 {
   char key[200];
@@ -37,8 +37,8 @@ static json_t *drift_index(const json_t *rows)
   return index;
 }
 
-/* The row of the same device: by UUID, on the same host if several hosts have it; by rank if it has
- * no UUID. NULL if there is none. */
+/* The row of the same device: on the same host if possible, otherwise on another one. By rank if it
+ * has no UUID. NULL if there is none. */
 static const json_t *drift_same(const json_t *index, const json_t *row)
 {
   char key[200];
@@ -52,7 +52,7 @@ static double drift_rate(const json_t *row)
   return rate > 0 ? rate : view_number(row, "gflops");
 }
 
-/* The counter of corrected errors begins at zero with the driver. */
+/* The counter of corrected errors starts at zero when the driver is loaded. */
 static struct drift drift_of(const json_t *before, const json_t *now, double days)
 {
   const double noise = REFERENCE_SIGMAS * hypot(view_number(before, "noise"), view_number(now, "noise")),
@@ -111,7 +111,7 @@ static void drift_changed(const json_t *before, const json_t *now, const char *p
     fprintf(out, "    %s%s%s: %s → %s\n", path, *of ? " of " : "", of, texts[0], texts[1]);
 }
 
-/* The devices that the other document lacks. */
+/* Prints the devices that the other document lacks. */
 static void drift_missing(const json_t *rows, const json_t *others, const char *what, FILE *out)
 {
   char name[200];

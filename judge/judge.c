@@ -51,9 +51,7 @@ status_t judge_plan(const struct judge_limits *limits, const json_t *draft, stru
                   limits->policy_name);
 }
 
-/* ---- the verdict ---- */
-
-/* Without the acceptance, which himeno-gpu adds to it. */
+/* The verdict of the run itself, without the acceptance that himeno-gpu adds to it. */
 static status_t own_verdict(const json_t *document)
 {
   static const status_t all[] = {STATUS_USAGE, STATUS_ENVIRONMENT, STATUS_NOISY, STATUS_SLOW,
@@ -65,8 +63,7 @@ static status_t own_verdict(const json_t *document)
   return json_is_true(json_object_get(document, "partial")) ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
-/* Whether the timed part of the result was compared with anything; other programs than himeno-gpu
- * say so in their verdict. */
+/* Whether the timed part of the result was compared. Other programs show it by their verdict. */
 static int is_compared(const json_t *document)
 {
   const char *verified = view_text(document, "result.verified");
@@ -82,7 +79,7 @@ static status_t unverified(const json_t *document)
                   asked ? "--verify off left nothing verified" : "the result could not be verified");
 }
 
-/* Whether one of the checks from \a first on could be made. */
+/* Whether at least one of the checks from \a first to before \a end could be made. */
 static int any_made(const struct checks *checks, int first, int end)
 {
   int made = 0;

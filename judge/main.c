@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* himeno-judge: does a stored run pass a policy, and is it as fast as an earlier one?
  * judge_run_program reads the limits and visits each document; judge_one judges it and prints its
- * checks. --make-policy instead derives limits from healthy runs. The exit code is the worst
- * verdict. */
+ * checks. --make-policy derives limits from healthy runs instead. The exit code is the gravest
+ * verdict's. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 #define CONFIG struct judge_config
 
-/* Modes, which read different options. */
+/* The modes, as bits of an option's readers. */
 enum { JUDGE = 1, MAKE = 2 };
 
 struct judge_config {
@@ -91,7 +91,7 @@ static void judge_text(const struct judged *j, const char *name, FILE *out)
   judged_text(j, out);
 }
 
-/* The document's own program is reported, whatever name it gives itself. */
+/* The report names the program in the document, and ignores the document's name for itself. */
 static status_t judge_one(json_t *document, const char *name, void *context)
 {
   struct judging *judging = context;

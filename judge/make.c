@@ -14,21 +14,21 @@
 
 #define DEVICES_MAX 65536
 #define SIGMAS      5.0
-#define LEAST_RATE  0.03 /* of the median, that a rate may always lack */
+#define LEAST_RATE  0.03 /* minimum distance of a limit from the median rate, relative */
 #define LEAST_PATH  0.5
 #define SAME_WORK   0.02
 #define NOISE       0.02
 
-/* Values of a device, and of the exchanges between two. */
+/* Values of a device, and of the exchanges between two devices. */
 enum of { GFLOPS, CEILING_SHARE, THEORY_SHARE, LATENCY, RATE, GEN, WIDTH, LINKS, ECC, SERIES };
 
-/* In a rank's row. */
+/* Location of a value in a rank's row. */
 static const char *const paths[SERIES] = {
     [CEILING_SHARE] = "ceiling_share",         [THEORY_SHARE] = "theory.share",
     [GEN] = "telemetry.link.pcie_gen",         [WIDTH] = "telemetry.link.pcie_width",
     [LINKS] = "telemetry.link.nvlinks_active", [ECC] = "telemetry.ecc.on"};
 
-/* Values of a kind; lacking: some device or pair has none. */
+/* All values of a kind. lacking: at least one device or pair has none. */
 struct make_series {
   double *values;
   int n, lacking;
@@ -38,15 +38,13 @@ struct good {
   struct make_series of[SERIES];
   char device[128], kernel[64], used[16], (*uuids)[96];
   int devices, paths_differ;
-  double points; /* of a rank */
+  double points; /* points per rank */
 };
 
 static status_t make_unfit(const char *where, const char *why)
 {
   return log_fail(STATUS_USAGE, "--make-policy %s: %s", where, why);
 }
-
-/* ---- reading ---- */
 
 static status_t make_add(struct make_series *s, double value)
 {
@@ -57,7 +55,7 @@ static status_t make_add(struct make_series *s, double value)
   return stats_add(&s->values, &s->n, value);
 }
 
-/* All documents must have the device, kernel and work of the first. */
+/* Checks that the document has the device, kernel and work of the first one. */
 static status_t make_same_work(const json_t *document, const char *where, struct good *good)
 {
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
@@ -102,7 +100,7 @@ static status_t device_add(const json_t *rank, const char *where, struct good *g
   return STATUS_OK;
 }
 
-/* No one limit fits several transports. */
+/* All paths must have the same transport, because no single limit fits several. */
 static status_t path_add(const json_t *path, size_t n, void *context)
 {
   struct good *good = context;
@@ -131,7 +129,7 @@ static status_t document_add(json_t *document, const char *where, void *context)
 
 /* ---- limits ---- */
 
-/* Cut to six digits on the side that lets more pass. */
+/* Rounds to six digits, towards the more tolerant limit. */
 static double digits(double value, int up)
 {
   const double unit = pow(10, floor(log10(fabs(value))) - 5);
@@ -144,7 +142,8 @@ static void make_put(json_t *policy, const char *key, json_t *value, const char 
   json_object_set_new(json_object_get(policy, "from"), key, document_text(from));
 }
 
-/* The median, less or more five spreads, and a least share of it. */
+/* Writes a limit: the median minus (or plus if \a at_most) five spreads, but at least the share
+ * \a least from the median. */
 static void put_typical(json_t *policy, const char *key, const struct make_series *s, const char *of,
                         double least, int at_most)
 {
@@ -159,7 +158,7 @@ static void put_typical(json_t *policy, const char *key, const struct make_serie
            from);
 }
 
-/* The least value, or a flag that all have. */
+/* Writes the least value as a limit. If \a flag, writes true if all devices have 1. */
 static void put_least(json_t *policy, const char *key, const struct make_series *s, const char *of, int flag)
 {
   char from[POLICY_FROM_MAX];
@@ -215,7 +214,7 @@ static json_t *policy_of(const struct good *g)
   return p;
 }
 
-/* It must be one, whatever was in the documents. */
+/* Prints the policy if it parses as a valid one. */
 static status_t policy_print(const struct good *good, FILE *out)
 {
   struct policy read;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of comm-gpu's streams between hosts: cards against their wires, and the fabric. */
+/* The checks of comm-gpu's streams between hosts: each card against its wire, and the fabric. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "judge/checks.h"
 #include "judge/parts.h"
 
-#define WIRES_MIN 4 /* with fewer there is no usual card */
+#define WIRES_MIN 4 /* with fewer cards there is no median to compare with */
 
-/* A figure of the s-th stream to a rank from another host. */
+/* A value of the s-th stream to a rank from another host. */
 static double flow_number(const struct judge_run *run, int rank, int s, const char *name)
 {
   char path[32];
@@ -19,8 +19,8 @@ static double flow_number(const struct judge_run *run, int rank, int s, const ch
   return view_number(run->ranks[rank].row, path);
 }
 
-/* How much slower a pair of hosts is while all send. Its hosts are not the cause, since the same
- * pair is fast by itself. */
+/* The largest slowdown of a pair of hosts when all hosts send at once. The hosts themselves are not
+ * the cause, because the same pair is fast when it is isolated. */
 double fabric_contention(const struct judge_run *run, struct check *check)
 {
   double worst = NAN;
@@ -35,8 +35,9 @@ double fabric_contention(const struct judge_run *run, struct check *check)
   return worst;
 }
 
-/* How far a host's fastest pair, out or in, is below the median of hosts, each pair by itself. Of
- * two hosts either may be the cause. */
+/* The largest distance of a host below the median of all hosts, relative. A host counts by its
+ * fastest pair in either direction, each pair measured in isolation: the slower pairs may be slow
+ * because of their other end. */
 double fabric_spread(const struct judge_run *run, struct check *check)
 {
   const size_t ranks = (size_t)run->n_ranks;
@@ -59,8 +60,8 @@ double fabric_spread(const struct judge_run *run, struct check *check)
   return below;
 }
 
-/* How far the slowest card is below the median of all, alone or all at once. Either end of its wire
- * may be the cause. */
+/* The largest distance of a card below the median of all cards, relative, isolated or concurrent.
+ * Either end of its wire may be the cause. */
 double wire_spread(const struct judge_run *run, struct check *check)
 {
   static const char *const shares[] = {"wire.out", "wire.out_all"};

@@ -7,15 +7,15 @@
 
 #include "base/stats.h"
 
-/* One end of a pair: a rank, its path to the other end, and its latency or rate; that of the median
- * of similar ends, 0 if they are too few. */
+/* One end of a pair: a rank, its path to the other end, its latency or rate, and the median value
+ * of similar ends (0 if there are too few). */
 struct pair {
   int rank;
   const struct judge_path *path;
   double value, typical;
 };
 
-/* All ends, \a n of them; NULL if memory ran out. */
+/* Lists the ends of all pairs and sets \a n to their number. NULL if memory ran out. */
 static struct pair *pairs_list(const struct judge_run *run, int rate, int *n)
 {
   size_t capacity = 1;
@@ -30,7 +30,8 @@ static struct pair *pairs_list(const struct judge_run *run, int rate, int *n)
   return pairs;
 }
 
-/* The worst of the values, or of the ratios to usual ones; \a check gets the suspected end. */
+/* The worst of the values, or if \a ratio of the values relative to the median of similar ends.
+ * \a check gets the suspected end. */
 static double pairs_worst(const struct judge_run *run, const struct pair *pairs, int n, int ratio,
                           struct check *check)
 {
@@ -71,7 +72,8 @@ static int pairs_similar(const struct judge_run *run, const struct pair *a, cons
          strcmp(a->path->handover, b->path->handover) == 0;
 }
 
-/* The first of similar ends represents them. Each pair has two. */
+/* Sets `typical` of all ends. It is computed once per group of similar ends, for the first of them.
+ * Each pair has two ends. */
 static void pairs_usual(const struct judge_run *run, struct pair *pairs, int n, double *scratch)
 {
   for (int p = 0; p < n; p++) {

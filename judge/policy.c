@@ -20,8 +20,8 @@ const struct policy_reason policy_reasons[POLICY_REASONS] = {{"application_clock
                                                              {"hardware_thermal", "hardware thermal"},
                                                              {"power_brake", "power brake"}};
 
-/* The built-in policies. Share and spread are from h200-x8-2026-11/accept.txt of doc/results, the
- * figures of H200 and H100 from doc/devices.json. */
+/* The built-in policies. Efficiency and spread are from h200-x8-2026-11/accept.txt of doc/results,
+ * data of H200 and H100 from doc/devices.json. */
 enum { DEFAULT, H100, H200, BUILT_IN };
 static const char *const built_in_names[BUILT_IN] = {"default", "h100", "h200"};
 static const char sound[] = "every healthy device has this", chosen[] = "chosen by hand: machines differ",
@@ -29,8 +29,8 @@ static const char sound[] = "every healthy device has this", chosen[] = "chosen 
                   theory[] = "measured: 0.916 to 0.931 on 38 H200, 0.908 to 0.910 on 17 H100";
 static const struct {
   const char *key;
-  double limit[BUILT_IN];     /* negative: none */
-  const char *from, *of_gpus; /* of the default policy, and of the others if it differs */
+  double limit[BUILT_IN];     /* a negative one is not checked */
+  const char *from, *of_gpus; /* source of the limit; for GPUs, if it differs */
 } built_in[] = {
     {"ceiling_share_min",
      {0.9, 0.9, 0.9},
@@ -82,7 +82,7 @@ double policy_limit(const struct policy *policy, const char *key)
   return policy->limit[check_kind_find(key)];
 }
 
-/* Nothing is checked. */
+/* A policy without limits. */
 static struct policy policy_empty(const char *name)
 {
   struct policy p = {.throttle_forbidden = 0};
@@ -127,8 +127,6 @@ const char *policy_reasons_text(int reasons, char *text, size_t size)
   return text;
 }
 
-/* ---- reading ---- */
-
 static const char *allowed(enum check_values values)
 {
   static const char *const texts[] = {"a share from 0 to 1", "a number of at least 0",
@@ -136,7 +134,7 @@ static const char *allowed(enum check_values values)
   return texts[values];
 }
 
-/* Whether \a value is allowed; its number, if so. */
+/* Whether \a value is allowed. If so, sets \a number. */
 static int policy_number(const json_t *value, enum check_values values, double *number)
 {
   *number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
@@ -174,7 +172,7 @@ static status_t reasons_read(const json_t *list, const char *where, int *mask)
   return STATUS_OK;
 }
 
-/* A text that is printed in the report, which nothing in it may break up. */
+/* Reads a text that the report prints: it must not contain line breaks or control characters. */
 static status_t text_read(const char *key, const json_t *value, const char *where, size_t capacity, char *to)
 {
   const char *text = json_string_value(value);
@@ -218,11 +216,12 @@ static status_t key_read(const char *key, const json_t *value, const char *where
   const enum check_values values = check_kinds[k].values;
   if (!policy_number(value, values, &number))
     return log_fail(STATUS_USAGE, "policy %s: %s must be %s", where, key, allowed(values));
-  policy->limit[k] = values == CHECK_FLAG && number == 0 ? -1 : number; /* false: not checked */
+  policy->limit[k] =
+      values == CHECK_FLAG && number == 0 ? -1 : number; /* false means that it is not checked */
   return STATUS_OK;
 }
 
-/* Whether it has nothing to check. */
+/* Whether the policy has no limit of any check. */
 static int is_empty(const struct policy *policy)
 {
   for (int k = 0; k < CHECK_KINDS; k++)
@@ -230,7 +229,7 @@ static int is_empty(const struct policy *policy)
   return 1;
 }
 
-/* Refuses a policy that could not fail. */
+/* Refuses a policy that can never fail. */
 static status_t policy_whole(const struct policy *policy, const char *where)
 {
   if ((policy_limit(policy, "throttled_max") >= 0) != (policy->throttle_forbidden != 0))

@@ -5,8 +5,7 @@
  *     {"name": "our nodes", "ceiling_share_min": 0.95, "devices_per_host": 8, "ecc": true,
  *      "from": {"ceiling_share_min": "our 16 nodes in May, all above 0.97"}}
  *
- * Only the keys in the file are checked; doc/reference/policy.md lists all. Nothing in the file is
- * evaluated. */
+ * Only the keys in the file are checked; doc/reference/policy.md lists all. */
 #ifndef JUDGE_POLICY_H
 #define JUDGE_POLICY_H
 
@@ -17,15 +16,15 @@
 
 /** With fewer timed blocks the noise of a run is unknown. */
 #define POLICY_BLOCKS_MIN 3
-/** Noise of the blocks' times beyond which no check of speed fails, unless a policy says so. */
+/** Noise of the blocks' times above which no check of speed fails, unless a policy sets it. */
 #define POLICY_NOISE_MAX 0.05
-/** NVLink CRC errors of a device per second, in the policies that are built in or made. */
+/** NVLink CRC errors of a device per second, in built-in and derived policies. */
 #define POLICY_NVLINK_CRC_RATE_MAX  100.0
 #define POLICY_NVLINK_CRC_RATE_FROM "NVIDIA's DCGM: its health check fails a device at 100 per second"
 #define POLICY_NAME_MAX             64
 #define POLICY_FROM_MAX             120
 
-/** Reasons of throttling, a bit each: their names in policies and in documents. */
+/** Reasons of throttling, one bit each, with their names in policies and documents. */
 #define POLICY_REASONS 7
 extern const struct policy_reason {
   const char *name, *text;
@@ -33,26 +32,26 @@ extern const struct policy_reason {
 
 struct policy {
   char name[POLICY_NAME_MAX];
-  int built_in;                            /**< measured on GPUs, with large grids */
-  double limit[CHECK_KINDS];               /**< by check_kinds; a negative one is not checked */
-  char from[CHECK_KINDS][POLICY_FROM_MAX]; /**< where a limit comes from, "" if that is not known */
+  int built_in;                            /**< 1: measured on GPUs with large grids */
+  double limit[CHECK_KINDS];               /**< as in check_kinds; negative: not checked */
+  char from[CHECK_KINDS][POLICY_FROM_MAX]; /**< source of a limit, "" if unknown */
   int throttle_forbidden;                  /**< bits of policy_reasons */
 };
 
 /** \brief The limit of a key of check_kinds; negative if the policy has none. */
 double policy_limit(const struct policy *policy, const char *key);
 
-/** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT if it cannot be read,
- * STATUS_USAGE, with key or line, if it is not a policy. */
+/** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT if the file cannot be
+ * read; STATUS_USAGE, with key or line, if it is not a valid policy. */
 status_t policy_read(const char *name, struct policy *policy);
 
-/** \brief Reads a policy from text. \a where names it in messages. */
+/** \brief Reads a policy from text; \a where is its name in messages. Errors as in policy_read. */
 status_t policy_parse(const char *text, size_t bytes, const char *where, struct policy *policy);
 
-/** \brief The bits of the reasons in a document's text, "power cap, thermal". */
+/** \brief Bits of the reasons in a document's text such as "power cap, thermal". */
 int policy_reasons_read(const char *text);
 
-/** \brief The reverse, into \a text. Returns text. */
+/** \brief Writes the reasons as such a text. Returns text. */
 const char *policy_reasons_text(int reasons, char *text, size_t size);
 
 #endif

@@ -16,8 +16,7 @@
 #define FILE_BYTES_MAX ((size_t)1 << 30)
 #define KEYS_MAX       6
 
-/* Programs whose documents can be compared: their schemas, and what of their config must be
- * equal. */
+/* Programs whose documents can be compared: schemas, and keys of `config` that must be equal. */
 static const struct {
   const char *program, *schemas[3], *keys[KEYS_MAX];
 } programs[] = {{"himeno-gpu", {"himeno-gpu/1", "himeno-gpu/2"}, {"imax", "jmax", "kmax", "data", "class"}},
@@ -37,7 +36,7 @@ static int is_one_of(const char *word, const char *const *words)
   return *words != NULL;
 }
 
-/* By schema; PROGRAMS if it is of none. */
+/* Index of the program by the document's schema; PROGRAMS if unknown. */
 static size_t program_find(const json_t *document)
 {
   size_t p = 0;
@@ -45,13 +44,14 @@ static size_t program_find(const json_t *document)
   return p;
 }
 
-/* One interrupted block does not make a run slow: rates are compared by the median block's time. */
+/* Relative difference between the mean block's time and the median block's. Rates are compared by
+ * the median, so that one interrupted block does not make a run slow. */
 static double tail_of(const struct stats_summary *s)
 {
   return s->median > 0 ? s->mean / s->median - 1 : 0;
 }
 
-/* The blocks' noise and tail. 0 if it is not a list of times, or a short one. */
+/* Sets the blocks' noise and tail. Returns 0 if \a samples is not a list of enough times. */
 static int noise_get(const json_t *samples, struct reference *r)
 {
   double *times = NULL;
@@ -144,7 +144,7 @@ static status_t reference_differs(const struct reference *r, const char *what, c
   return status;
 }
 
-/* A draft has no ranks yet, but their arrangement. */
+/* Number of ranks. A draft lists no ranks yet, only their arrangement. */
 static int ranks_of(const json_t *document)
 {
   const json_t *procs = view_at(document, "config.procs");

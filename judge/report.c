@@ -12,9 +12,7 @@
 #define SLOWDOWNS_SHOWN 10
 #define COUNTED_SHOWN   64
 
-/* ---- text ---- */
-
-/* The dash of an unknown value has two bytes more than columns. */
+/* The width is in bytes, and the dash of an unknown value has two bytes more than columns. */
 static const char *judge_number(double value, int is_flag, char text[24])
 {
   snprintf(text, 24, fabs(value) >= 100 || value == floor(value) ? "%.0f" : "%.4f", value);
@@ -29,7 +27,7 @@ static const char *outcome_text(const struct check *c)
   return c->outcome == CHECK_FAIL ? "FAIL" : check_outcome_names[c->outcome];
 }
 
-/* The reason is on the check's line if that has room for it. */
+/* Prints a check, with the reason on the same line if it fits. */
 static void check_text(const struct check *c, FILE *out)
 {
   char value[24], limit[24], margin[24];
@@ -70,7 +68,7 @@ static void slowdowns_text(const struct judge_run *run, FILE *out)
     fprintf(out, "  ... and slow %d times more: see --json\n", run->n_slowdowns - SLOWDOWNS_SHOWN);
 }
 
-/* Counted errors are shown whether a policy limits them or not. */
+/* Prints error counters, whether a policy limits them or not. */
 static void counted_text(const struct judge_run *run, FILE *out)
 {
   char who[LINE_MAX_BYTES], what[LINE_MAX_BYTES];
@@ -82,7 +80,7 @@ static void counted_text(const struct judge_run *run, FILE *out)
     fprintf(out, "  ... and %d more ranks: --json has them all\n", ranks - COUNTED_SHOWN);
 }
 
-/* Why nothing was accepted; NULL if it was. */
+/* The reason why the run is not accepted; NULL if it is. */
 static const char *refusal(const struct judged *j)
 {
   if (j->verdict == STATUS_WRONG) return "the result is wrong";
@@ -94,7 +92,7 @@ static const char *refusal(const struct judged *j)
   return NULL;
 }
 
-/* Lists the checks that were unknown or did not apply; \a column is where the line ends so far. */
+/* Lists the checks that were unknown or inapplicable; \a column is the current column. */
 static void unchecked_text(const struct checks *checks, int column, FILE *out)
 {
   const int n = checks_count(checks, CHECK_UNKNOWN) + checks_count(checks, CHECK_INAPPLICABLE);

@@ -6,16 +6,16 @@
 
 #include "base/stats.h"
 
-#define DRAGGED 1.5 /* so many times slower is the rank that another one waits for */
+#define DRAGGED 1.5 /* excess slowness of the rank waited for, relative to the waiting rank's */
 
-/* One rank's blocks, of one kind. */
+/* The blocks of one rank, compute or exchange. */
 struct slowdown_series {
   const struct judge_block *blocks;
   const struct judge_end *ends;
   int n, rank;
   enum judge_of of;
   double typical, limit, alarms;
-  char *beyond; /* each block: beyond the limit, and in no slowdown yet */
+  char *beyond; /* per block: exceeds the limit and belongs to no slowdown yet */
   double *scratch;
 };
 
@@ -34,7 +34,7 @@ static void limit_set(struct slowdown_series *l)
   for (int b = 0; b < l->n; b++) l->beyond[b] = l->typical > 0 && slowdown_seconds(l, b) > l->limit;
 }
 
-/* A stretch of blocks, both ends in it; empty while last < first. */
+/* A range of blocks, both ends included; empty if last < first. */
 struct stretch {
   int first, last;
 };
@@ -58,8 +58,8 @@ static int slowdown_beyond_count(const struct slowdown_series *l, struct stretch
   return n;
 }
 
-/* Probability of so many blocks in a row beyond the limit, by how many there are outside of the
- * stretch. */
+/* Probability that this many consecutive blocks exceed the limit by chance. The probability for one
+ * block is the share of blocks outside of the stretch that exceed it. */
 static double chance(const struct slowdown_series *l, struct stretch s, int beyond)
 {
   int outside = l->n - (s.last - s.first + 1);
@@ -68,13 +68,13 @@ static double chance(const struct slowdown_series *l, struct stretch s, int beyo
   return pow(fmax(SLOWDOWN_DISTURBED, share), beyond);
 }
 
-/* A block began when the one before it in the series ended, or later. */
+/* When a block began, or earlier: the end of the previous block in the series. */
 static double slowdown_begin(const struct slowdown_series *l, int block)
 {
   return block > 0 ? l->ends[block - 1].end : 0;
 }
 
-/* The stretch that begins at a block and goes forwards (step 1) or backwards (−1). */
+/* The stretch that begins at a block and extends forwards (step 1) or backwards (−1). */
 static struct stretch stretch_from(const struct slowdown_series *l, int block, int step)
 {
   int end = block;
@@ -94,7 +94,7 @@ static double pause_between(const struct slowdown_series *l, struct stretch s, i
                         : slowdown_begin(l, s.first) - l->ends[block].end;
 }
 
-/* Joined with stretches after it, or before it, that only a pause separates. */
+/* Extends a stretch by those after (step 1) or before it (−1) across short pauses. */
 static struct stretch stretch_joined(const struct slowdown_series *l, struct stretch s, int step)
 {
   int from = step > 0 ? s.last + 1 : s.first - 1;
@@ -140,7 +140,7 @@ static int series_search(struct slowdown_series *l, struct slowdown *found, int 
   return n;
 }
 
-/* Whether most of a slowdown is another rank's slow computing, for which this rank waits. */
+/* Whether, for most of a slowdown, another rank computed slowly and this rank waited for it. */
 static int is_dragged(const struct slowdown *e, const struct slowdown *by)
 {
   double common = fmin(e->end, by->end) - fmax(e->begin, by->begin);
@@ -148,7 +148,7 @@ static int is_dragged(const struct slowdown *e, const struct slowdown *by)
   return e->of == JUDGE_EXCHANGE || by->slowness - 1 > DRAGGED * (e->slowness - 1);
 }
 
-/* Removes these, and returns how many of \a n are left. */
+/* Removes such slowdowns. Returns how many of \a n remain. */
 static int dragged_drop(struct slowdown *found, int n)
 {
   int left = 0;

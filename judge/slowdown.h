@@ -24,7 +24,7 @@
 
 #define SLOWDOWN_SIGMAS    5.0
 #define SLOWDOWN_SECONDS   5.0
-#define SLOWDOWN_SPAN      10.0 /**< seconds of a run that are needed to find one */
+#define SLOWDOWN_SPAN      10.0 /**< minimum seconds of a run in which slowdowns can be found */
 #define SLOWDOWN_DISTURBED 0.02
 #define SLOWDOWN_ALARMS    1e-4
 #define SLOWDOWN_PAUSE     5.0
@@ -33,26 +33,26 @@
 struct slowdown {
   int rank;
   enum judge_of of;
-  double slowness;    /**< its median block's: 1.05 is five percent slower than usual */
+  double slowness;    /**< of its median block; 1.05: five percent slower than usual */
   double begin, end;  /**< seconds since the first timed block began */
   int first, last;    /**< timed blocks, from 0 */
-  int beyond, blocks; /**< of the series: beyond the limit, and all */
+  int beyond, blocks; /**< blocks of the series in it: above the limit, and all */
 };
 
-/** When a block of the series ended; all ranks' blocks begin and end together. */
+/** The end of a block in the series; all ranks' blocks begin and end together. */
 struct judge_end {
   double end; /**< seconds since the first timed block began */
-  int block;  /**< which of the timed ones it is, from 0 */
+  int block;  /**< index among the timed blocks, from 0 */
 };
 
 struct slowdown_ranks {
   int ranks, blocks;
   const struct judge_block *times; /**< [rank · blocks + block] */
-  const struct judge_end *ends;    /**< of each block */
+  const struct judge_end *ends;    /**< per block */
 };
 
-/** \brief Finds slowdowns, rank by rank, the longest of a rank first; stores at most \a room.
- * Returns how many there are, −1 if memory ran out. */
+/** \brief Finds slowdowns rank by rank, the longest of a rank first. Stores at most \a capacity of
+ * them. Returns how many there are, −1 if memory ran out. */
 int slowdown_find(const struct slowdown_ranks *in, struct slowdown *found, int capacity);
 
 #endif

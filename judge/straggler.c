@@ -7,8 +7,8 @@
 
 #include "base/stats.h"
 
-#define SIMILAR       0.05   /* relative difference of bytes */
-#define NORMAL_MEDIAN 1.2533 /* standard deviations in that of a median of n, times the root of n */
+#define SIMILAR       0.05   /* relative difference of bytes up to which ranks are similar */
+#define NORMAL_MEDIAN 1.2533 /* standard deviation of the median of n values, times √n */
 
 const char *const judge_of_names[] = {"compute", "exchange"};
 
@@ -18,7 +18,7 @@ static double straggler_time(const struct straggler_ranks *in, enum judge_of of,
   return of == JUDGE_COMPUTE ? b->compute / in->work[rank].points : b->exchange;
 }
 
-/* Whether two ranks' messages take the same paths, which does not matter to computing. */
+/* Whether two ranks' messages take the same paths; always 1 for computing. */
 static int same_paths(enum judge_of of, const struct straggler_work *a, const struct straggler_work *b)
 {
   return of == JUDGE_COMPUTE || (a->between == b->between && a->detours == b->detours);
@@ -31,7 +31,7 @@ static int straggler_similar(enum judge_of of, const struct straggler_work *a, c
          fabs(a->bytes - b->bytes) <= SIMILAR * fmax(a->bytes, b->bytes);
 }
 
-/* The first rank similar to \a rank, which represents all of them. */
+/* The first rank similar to \a rank, which represents its group. */
 static int first_similar(const struct straggler_ranks *in, enum judge_of of, int rank)
 {
   int first = 0;
@@ -39,7 +39,7 @@ static int first_similar(const struct straggler_ranks *in, enum judge_of of, int
   return first;
 }
 
-/* The usual time of \a rank and similar ones in a block; 0 if they are too few. */
+/* The median time of \a rank and similar ranks in a block; 0 if there are too few. */
 static double straggler_typical(const struct straggler_ranks *in, enum judge_of of, int rank, int block,
                                 double *scratch)
 {
@@ -55,7 +55,7 @@ static double straggler_typical(const struct straggler_ranks *in, enum judge_of 
   return n < STRAGGLER_RANKS_MIN ? 0 : stats_summarise(scratch, (size_t)n).median;
 }
 
-/* ratios: [rank · blocks + block]. */
+/* Each rank's time relative to its group's median; ratios: [rank · blocks + block]. */
 static void ratios_fill(const struct straggler_ranks *in, enum judge_of of, double *ratios, double *scratch)
 {
   double *median = scratch + in->ranks;
@@ -71,8 +71,8 @@ static void ratios_fill(const struct straggler_ranks *in, enum judge_of of, doub
 
 /* ---- chance ---- */
 
-/* Probability that a block exceeds the limit by chance, and that one does that follows such a
- * block: disturbances last. */
+/* share: probability that a block exceeds the limit by chance. after: the same for a block that
+ * follows one above the limit, because disturbances last. */
 struct chance {
   double share, after;
 };
@@ -84,7 +84,7 @@ static int straggler_beyond_count(const double *ratios, int blocks, double limit
   return n;
 }
 
-/* From the blocks of the ranks that are not slow on the whole. */
+/* Estimates these probabilities from the ranks whose slowness is within the limit. */
 static struct chance chance_of(const struct straggler_ranks *in, const double *ratios, const double *slowness,
                                double limit)
 {
@@ -101,8 +101,8 @@ static struct chance chance_of(const struct straggler_ranks *in, const double *r
   return (struct chance){share, fmax(share, (both + share) / (followed + 1))};
 }
 
-/* The probability that at least \a beyond of \a blocks blocks exceed the limit, by a chain of two
- * states. p[at][n]: n of them so far, and the last one is (at = 1) or is not. */
+/* The probability that at least \a beyond of \a blocks blocks exceed the limit, by a Markov chain
+ * of two states. p[at][n]: n blocks so far exceed it, and the last one does (at = 1) or not. */
 static double probability(int beyond, int blocks, const struct chance *c)
 {
   double p[2][blocks + 1], sum = 0;
@@ -131,8 +131,8 @@ int straggler_blocks_min(int ranks)
   return (int)ceil(log(alarms_each(ranks)) / log(STRAGGLER_DISTURBED));
 }
 
-/* Standard deviation of a rank's slowness: of the ranks, or of the median of so noisy blocks,
- * whichever is more. */
+/* Standard deviation of a rank's slowness, the larger of two: that of the ranks, and that of a
+ * median of blocks with a typical rank's noise. */
 static double deviation(const struct straggler_ranks *in, const double *ratios,
                         const struct stats_summary *slowness, double *scratch)
 {

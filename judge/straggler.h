@@ -2,27 +2,27 @@
 /** \file
  * \brief Ranks that are slower than chance explains, compute and exchange separately.
  *
- * In each block, a rank's time is divided by the median over similar ranks, those that send as many
- * messages and bytes, so that a common change such as a warming machine cancels. If fewer than
- * STRAGGLER_SIMILAR_MIN ranks are similar, all ranks are compared: both ends of a bad link are
+ * In each block, a rank's time is divided by the median over similar ranks, which send the same
+ * number of messages and bytes, so that a common change such as a warming machine cancels. If fewer
+ * than STRAGGLER_SIMILAR_MIN ranks are similar, all ranks are compared: both ends of a bad link are
  * slow. Exchanges are compared only between ranks whose messages take the same paths. A rank's
  * slowness is the median of these ratios over the blocks. Median and median absolute deviation
  * (MAD) of the ranks' slownesses give the usual slowness and its spread; a few slow ranks change
- * neither. A straggler exceeds the median by more than STRAGGLER_SIGMAS times 1.4826·MAD (standard
- * deviations if values are normal), by more than as many standard deviations of a median of blocks
- * as noisy as the usual rank's, and by more than a least share, below which no part would be
- * replaced.
+ * neither. A straggler exceeds the median by more than STRAGGLER_SIGMAS standard deviations, and by
+ * more than a least share, below which no part would be replaced. The standard deviation is the
+ * larger of two: 1.4826·MAD, and that of a median of the same number of blocks with a typical
+ * rank's noise.
  *
- * It must also do so in more blocks than chance explains (a sign test). By chance a block exceeds
- * the limit as often as the usual ranks' blocks do, at least with probability STRAGGLER_DISTURBED,
- * and is followed by another one as often as theirs are. Over all ranks and both kinds the chances
- * of a false alarm add up to at most STRAGGLER_ALARMS per run, so that few blocks accuse no rank. A
- * disturbance comes and goes; a bad part does not, and has to show in STRAGGLER_MOST of the
- * blocks. */
+ * It must also do so in more blocks than chance explains (a sign test). The chance that a block
+ * exceeds the limit is the share of the usual ranks' blocks that do, at least STRAGGLER_DISTURBED;
+ * the chance that the next one does too is also taken from theirs. Over all ranks and both kinds
+ * the chances of a false alarm add up to at most STRAGGLER_ALARMS per run, so that few blocks
+ * accuse no rank. A disturbance comes and goes; a bad part does not, and has to show in
+ * STRAGGLER_MOST of the blocks. */
 #ifndef JUDGE_STRAGGLER_H
 #define JUDGE_STRAGGLER_H
 
-#define STRAGGLER_RANKS_MIN      4 /**< with fewer there is no usual time */
+#define STRAGGLER_RANKS_MIN      4 /**< with fewer ranks there is no usual time */
 #define STRAGGLER_SIMILAR_MIN    5
 #define STRAGGLER_SIGMAS         5.0
 #define STRAGGLER_LEAST_COMPUTE  0.03
@@ -33,25 +33,25 @@
 
 enum judge_of { JUDGE_COMPUTE, JUDGE_EXCHANGE, JUDGE_KINDS };
 
-/** Seconds per sweep of a rank in a block, without waits for neighbours. */
+/** Seconds per sweep of a rank in a block, without waiting for neighbours. */
 struct judge_block {
   double compute, exchange;
 };
 
-/** A rank's work in a sweep. */
+/** A rank's work per sweep. */
 struct straggler_work {
   double points;
   int neighbours;
-  double bytes; /**< that it sends them */
-  /** messages to other hosts, and those that the run's transport does not carry: exchanges are
-   * compared between ranks with as many */
+  double bytes; /**< bytes that it sends to its neighbours */
+  /** number of messages to other hosts, and of those that the run's transport cannot carry:
+   * exchanges are compared between ranks for which both are equal */
   int between, detours;
 };
 
 struct straggler_ranks {
   int ranks, blocks;
   const struct judge_block *times;   /**< [rank · blocks + block] */
-  const struct straggler_work *work; /**< of each rank */
+  const struct straggler_work *work; /**< per rank */
 };
 
 struct straggler {
@@ -59,17 +59,16 @@ struct straggler {
   enum judge_of of;
   double slowness; /**< 1.05: five percent slower than usual */
   double limit;
-  int beyond; /**< blocks in which it was slower than the limit */
+  int beyond; /**< number of blocks in which it exceeded the limit */
 };
 
-/** \brief Blocks of each of \a ranks ranks that are needed to accuse one. */
+/** \brief Minimum number of blocks per rank to accuse one of \a ranks ranks. */
 int straggler_blocks_min(int ranks);
 
-/** \brief Finds the stragglers, slowest first; stores at most \a room. Returns how many there are;
- * 0 with too few ranks or blocks, −1 if memory ran out. */
+/** \brief Finds the stragglers, slowest first. Stores at most \a capacity of them. Returns how many
+ * there are: 0 for too few ranks or blocks, −1 if memory ran out. */
 int straggler_find(const struct straggler_ranks *ranks, struct straggler *found, int capacity);
 
-/** \brief "compute" or "exchange". */
 extern const char *const judge_of_names[JUDGE_KINDS];
 
 #endif

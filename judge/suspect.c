@@ -11,13 +11,13 @@
 #include "base/values.h"
 #include "judge/policy.h"
 
-/* Least differences that are reported: of a clock, a share; degrees; of power, a share. */
+/* Smallest differences that are reported: of clock and power, relative; of temperature, degrees. */
 #define CLOCK_LEAST   0.02
 #define CELSIUS_LEAST 5
 #define WATTS_LEAST   0.1
 #define REASONS_BYTES 120
 
-/* Names in documents, and words for the counters among them. */
+/* Names in documents; for error counters also a description. */
 static const struct {
   const char *name, *counts;
 } facts[] = {{"corrected", "ECC errors corrected"},
@@ -56,8 +56,6 @@ const char *suspect_name(const struct judge_run *run, int rank, char *text, size
 {
   return suspect_row(run->ranks[rank].row, rank, text, size);
 }
-
-/* ---- what differs ---- */
 
 static void differ(const struct judge_run *run, int rank, const char *path, double least, const char *what,
                    char *text, size_t size)
@@ -128,13 +126,13 @@ static double rise_of(const struct judge_run *run, int rank, size_t fact)
   return view_number(json_object_get(run->ranks[rank].row, "counted"), facts[fact].name);
 }
 
-/* Signs of a defect: sound links have CRC errors, and repeat what they spoil. */
+/* Whether a counter shows a defect. CRC errors do not: healthy links have some, and retransmit. */
 static int is_fault(size_t fact)
 {
   return strcmp(facts[fact].name, "nvlink_crc") != 0;
 }
 
-/* The sum of all counters, or of faults alone, NAN if none is known; and in words. */
+/* Sums all counters, or if \a faults those of defects; NAN if none is known. \a text lists them. */
 static double suspect_errors(const struct judge_run *run, int rank, int faults, char *text, size_t size)
 {
   const json_t *last = json_object_get(run->ranks[rank].row, "counted_last");
@@ -204,8 +202,8 @@ static int was_slow_with(const struct judge_run *run, int rank, const struct slo
   return 0;
 }
 
-/* Both ends of a bad link are slow in exchange: always, or in the same \a slowdown if it is not
- * NULL. */
+/* Adds the neighbour whose exchange is slow as well, as at both ends of a bad link: always, or in
+ * the same \a slowdown if it is not NULL. */
 static void link_ends(const struct judge_run *run, int rank, const struct slowdown *slowdown, char *text,
                       size_t size)
 {
@@ -231,10 +229,8 @@ const char *suspect_straggler(const struct judge_run *run, const struct straggle
   return text;
 }
 
-/* ---- paths ---- */
-
-/* 2 always, 1 for a while. Exchange says nothing about a device: at a bad link perhaps one end
- * alone is found slow in it. */
+/* 2 if the rank is a straggler in computing, 1 if it had a slowdown in computing. Exchange does not
+ * count: at a bad link perhaps only one end is found slow in it. */
 static int computes_slowly(const struct judge_run *run, int rank)
 {
   int once = 0;
@@ -252,8 +248,8 @@ void suspect_end(const struct judge_run *run, int *rank, int peer, char *text, s
 
 /* ---- slowdowns ---- */
 
-/* A device's values, and the differences that are reported: less, or more, by a share or by so
- * much. */
+/* A device's values, and the differences that are reported: a relative decrease, a relative
+ * increase, an absolute increase. */
 static const struct {
   const char *name;
   double less, more_share, more;
@@ -263,22 +259,22 @@ static const struct {
               {"memory_mhz", CLOCK_LEAST, 9, 0, ", memory clock %.0f MHz (otherwise %.0f)"},
               {"celsius", 9, 0, CELSIUS_LEAST, ", %.0f C (otherwise %.0f)"}};
 #define VALUES (sizeof values / sizeof *values)
-static const int in_words[VALUES] = {1, 2, 3, 0}; /* the order of a report */
+static const int in_words[VALUES] = {1, 2, 3, 0}; /* the order in a report */
 
-/* A device's reports in a slowdown, and outside of it: medians, NAN if unknown. */
+/* Medians of a device's values in a slowdown and outside of it, NAN if unknown. */
 struct concurrent {
   double then[VALUES], typical[VALUES];
-  int throttle; /* reasons in it alone */
-  int changed;  /* a bit for each fact that changed in it */
+  int throttle; /* reasons that occurred only in it */
+  int changed;  /* one bit per fact that changed in it */
 };
 
-/* Whether a row of telemetry, of \a each blocks, begins in the slowdown. */
+/* Whether a row of telemetry, which covers \a each blocks, begins in the slowdown. */
 static int row_is_in(const struct slowdown *s, size_t row, int each)
 {
   return row >= (size_t)(s->first / each) && row <= (size_t)(s->last / each);
 }
 
-/* Over the rows in the slowdown, or those outside. */
+/* The median over the rows in the slowdown, or over those outside of it. */
 static double suspect_median(const json_t *column, const struct slowdown *s, int each, int inside)
 {
   double *known = malloc(sizeof *known * (json_array_size(column) + 1));

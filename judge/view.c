@@ -10,8 +10,6 @@
 
 #define SECONDS_MAX 1e9
 
-/* ---- one value ---- */
-
 const json_t *view_at(const json_t *object, const char *path)
 {
   char key[64];
@@ -49,7 +47,7 @@ static status_t damaged(const char *where)
   return log_fail(STATUS_ENVIRONMENT, "%s: its series or ranks are damaged", where);
 }
 
-/* The lowest rank of the host: as the document says, or else by the host's name. */
+/* The lowest rank of the host, by the document or else by the host's name. */
 static int host_of(const json_t *ranks, size_t rank)
 {
   const json_t *row = json_array_get(ranks, rank);
@@ -60,7 +58,7 @@ static int host_of(const json_t *ranks, size_t rank)
   return (int)first;
 }
 
-/* \a on_cpu: of the backend, in documents that do not say it of each rank. */
+/* \a on_cpu: whether the backend is a CPU, for documents that do not state it per rank. */
 static struct judge_rank rank_of(const json_t *ranks, size_t rank, int on_cpu)
 {
   const json_t *row = json_array_get(ranks, rank);
@@ -111,7 +109,7 @@ struct view_paths {
   size_t n;
 };
 
-/* Counts paths while there is no room for them, and then fills it. */
+/* Counts paths while no memory is allocated for them, otherwise stores them. */
 static status_t view_path_add(const json_t *from, size_t n, void *context)
 {
   struct view_paths *v = context;
@@ -161,7 +159,7 @@ static status_t ranks_read(const json_t *document, struct judge_run *run)
 
 /* ---- blocks ---- */
 
-/* Whether there are \a n values, of which that one is a time. */
+/* Whether there are \a n values, and the one at index \a at is a time. */
 static int seconds_read(const json_t *values, size_t n, size_t at, double *seconds)
 {
   const json_t *value = json_array_size(values) == n ? json_array_get(values, at) : NULL;
@@ -212,8 +210,6 @@ status_t view_samples(const json_t *samples, double **seconds, int *n)
   return STATUS_OK;
 }
 
-/* ---- what is found in them ---- */
-
 static int stragglers_find(struct judge_run *run)
 {
   struct straggler_work *work = calloc((size_t)run->n_ranks + 1, sizeof *work);
@@ -241,8 +237,6 @@ status_t judge_find(struct judge_run *run)
   run->n_slowdowns = slowdown_find(&in, run->slowdowns, JUDGE_FOUND_MAX);
   return run->n_stragglers < 0 || run->n_slowdowns < 0 ? view_out_of_memory() : STATUS_OK;
 }
-
-/* ---- the document ---- */
 
 status_t judge_view(const json_t *document, const char *where, struct judge_run *run)
 {
