@@ -15,7 +15,7 @@ static int64_t less_of(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* Length of the chunk that begins \a at floats into a box. */
+/* Length in floats of the chunk that begins \a at floats into a box. */
 static int64_t chunk_floats(const struct box *box, int64_t at, int64_t most)
 {
   int64_t row = box_extent(box, 2), layer = row * box_extent(box, 1), all = box_points(box);
@@ -35,7 +35,7 @@ static int64_t chunks_count(const struct halo_plan *plan, int receive, const str
   return n;
 }
 
-/* Small chunks share a piece while they fit and follow each other. */
+/* Appends a chunk. It joins the previous piece if they are adjacent and together small enough. */
 static void chunk_add(struct halo_chunks *chunks, int message, int64_t begin, int64_t count,
                       const struct halo_cutting *cutting)
 {

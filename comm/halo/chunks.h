@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Cuts packed halos into chunks, so that one can travel while the next is copied. */
+ * \brief Divides packed halos into chunks, so that one can be sent while the next is copied. */
 #ifndef COMM_HALO_CHUNKS_H
 #define COMM_HALO_CHUNKS_H
 
@@ -25,19 +25,19 @@ struct halo_chunks {
   struct halo_piece *piece;
 };
 
-/** How a message is cut: into layers of its box, rows of one layer, or parts of one row. */
+/** How a message is divided: into layers of its box, rows of one layer, or parts of one row. */
 struct halo_cutting {
-  int64_t most; /**< floats of a chunk; 0 leaves message and buffer whole */
-  int alone;    /**< no piece of it has chunks of other messages */
+  int64_t most; /**< maximum floats per chunk; 0: one chunk per message, one piece per buffer */
+  int alone;    /**< its pieces contain no chunks of other messages */
 };
 
-/** \brief Cuts the send side, or with \a receive the receive side, of a plan, each message as
- * \a cutting says; those that stay alone come first. */
+/** \brief Divides the send side of a plan, or if \a receive the receive side, each message by its
+ * entry in \a cutting. The chunks of messages with `alone` come first. */
 status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *plan, int receive,
                             const struct halo_cutting cutting[HALO_MESSAGES_MAX]);
 
-/** \brief The rows of a field that a piece of one message holds: \a count floats from \a begin of
- * the box. */
+/** \brief The rows of a field that correspond to a piece of one message: \a count floats starting
+ * \a begin floats into the box. */
 struct gpu_rows halo_rows(const struct layout *layout, const struct box *box, int64_t begin, int64_t count);
 
 void halo_chunks_free(struct halo_chunks *chunks);

@@ -7,13 +7,13 @@
 
 #include "base/log.h"
 
-/* Cost model of one exchange, for choosing a cut only: a message costs as much as MESSAGE_BYTES
- * bytes (10 µs at 10 GB/s), and packing makes a face's bytes dearer the shorter its contiguous runs
- * are. */
+/* Cost model of an exchange, used only to choose a decomposition. The fixed cost of a message
+ * equals that of MESSAGE_BYTES bytes (10 µs at 10 GB/s). The factors account for packing: a face's
+ * bytes cost more, the shorter its contiguous runs are. */
 #define MESSAGE_BYTES 100e3
 static const double pack_factor[3] = {1.0, 1.25, 3.0};
 
-/* Floats that a row's start is aligned to: 128 bytes, a line of a GPU's memory. */
+/* Rows are aligned to this many floats: 128 bytes, a cache line of a GPU. */
 #define ROW_FLOATS 32
 
 static const char dimension_name[] = "ijk";
@@ -157,8 +157,8 @@ int decomp_neighbour(const struct decomp *decomp, const int dir[3])
   return (there.coord[0] * there.procs[1] + there.coord[1]) * there.procs[2] + there.coord[2];
 }
 
-/* Extents and boxes of one dimension: the halo where a neighbour is, the single fixed layer where
- * the grid ends. */
+/* Extents and boxes of one dimension: a halo at each neighbour, the single fixed layer at an end of
+ * the grid. */
 static void layout_dimension(struct layout *layout, const struct decomp *decomp, int depth, int d)
 {
   int first = decomp->coord[d] == 0, last = decomp->coord[d] == decomp->procs[d] - 1;

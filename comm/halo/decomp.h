@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief How the grid is cut: P×Q×R ranks, each with a box of interior points and the layers around
- * it.
+ * \brief Decomposition of the grid: P×Q×R ranks, each with a box of interior points and the layers
+ * around it.
  *
  * Global indices run over the whole grid, boundary included; interior points of dimension d are 1 …
  * global[d]−2. A rank *owns* the interior points [lo, hi). Its local array holds them, `depth`
- * layers of each neighbour, and the single fixed layer where the grid ends. */
+ * layers of each neighbour, and the single fixed layer at the ends of the grid. */
 #ifndef COMM_HALO_DECOMP_H
 #define COMM_HALO_DECOMP_H
 
@@ -30,58 +30,59 @@ static inline int64_t box_points(const struct box *b)
 
 struct decomp {
   int procs[3];
-  int coord[3]; /**< this rank's place: rank = (coord[0]·Q + coord[1])·R + coord[2] */
+  int coord[3]; /**< this rank's coordinates: rank = (coord[0]·Q + coord[1])·R + coord[2] */
   int64_t global[3];
-  struct box owned; /**< interior points of this rank, global indices */
+  struct box owned; /**< interior points that this rank owns, global indices */
 };
 
 /** A kernel's constraints on the decomposition. */
 struct decomp_rules {
-  /** halo depth T: every rank keeps at least T points in each dimension that is cut */
+  /** halo depth T: every rank has at least T points in each divided dimension */
   int depth;
-  int whole_planes; /**< only i may be cut */
-  int whole_rows;   /**< k may not be cut */
+  int whole_planes; /**< only dimension i may be divided */
+  int whole_rows;   /**< dimension k may not be divided */
 };
 
-/** \brief Chooses P×Q×R for \a ranks by the least modelled exchange time. STATUS_USAGE when no cut
- * leaves each rank its points. `global` is the grid, or with \a weak the grid of one rank. */
+/** \brief Chooses P×Q×R for \a ranks with the shortest modelled exchange time. STATUS_USAGE if no
+ * decomposition leaves each rank enough points. `global` is the grid, or with \a weak the grid of
+ * one rank. */
 status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules,
                        int procs[3]);
 
-/** \brief Checks a cut that the user gave: it must multiply to \a ranks and leave each rank its
- * points. */
+/** \brief Checks a decomposition that the user gave: STATUS_USAGE unless its product is \a ranks
+ * and each rank has enough points. */
 status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       const struct decomp_rules *rules);
 
-/** \brief The cut of a run, \a wanted or chosen where its first is 0, and the grid of all ranks.
- * STATUS_USAGE as both of the above. */
+/** \brief Sets \a procs to \a wanted, or to a chosen decomposition if wanted[0] is 0, and \a global
+ * to the grid of all ranks. STATUS_USAGE as in the two functions above. */
 status_t decomp_cut(int ranks, const int64_t extent[3], int weak, const struct decomp_rules *rules,
                     const int wanted[3], int procs[3], int64_t global[3]);
 
-/** \brief The part of \a rank. The cut must have been checked. */
+/** \brief Computes the part of \a rank. The decomposition must have been checked. */
 void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs[3], int rank);
 
-/** \brief Rank in direction \a dir (−1, 0, 1 a dimension), −1 outside of the grid. */
+/** \brief The rank in direction \a dir (−1, 0 or 1 per dimension), −1 outside of the grid. */
 int decomp_neighbour(const struct decomp *decomp, const int dir[3]);
 
 /** The local array. Element (i, j, k) is at offset i·plane + j·pitch + k, in floats. */
 struct layout {
   int64_t origin[3]; /**< global index of local (0, 0, 0) */
-  int64_t extent[3]; /**< points held, layers around included */
+  int64_t extent[3]; /**< points held, including halo and fixed layers */
   int64_t pitch;     /**< floats from row to row: a multiple of 32 */
   int64_t plane;     /**< floats from plane to plane */
-  struct box owned;  /**< owned interior points, local indices */
-  /** owned and the fixed layers at its sides: what the checksum sums; local */
+  struct box owned;  /**< interior points that this rank owns, local indices */
+  /** owned points and adjacent fixed layers, over which the checksum is computed; local indices */
   struct box counted;
-  struct box interior; /**< where the sweep applies at all, clipped to the array: local indices */
+  struct box interior; /**< points to which the sweep applies, clipped to the array; local */
   int64_t global[3];
 };
 
-/** \brief Local array for a halo of \a depth; \a pad adds at least that many floats to the pitch,
- * so that rows stay on 128-byte boundaries. STATUS_USAGE on overflow. */
+/** \brief Computes the local array for a halo of \a depth. \a pad is a minimum number of floats to
+ * add to the pitch, rounded up so that rows stay aligned to 128 bytes. STATUS_USAGE on overflow. */
 status_t layout_init(struct layout *layout, const struct decomp *decomp, int depth, int pad);
 
-/** \brief Floats of one array, including the pitch's padding. */
+/** \brief Number of floats of one array, including padding. */
 static inline int64_t layout_floats(const struct layout *layout)
 {
   return layout->plane * layout->extent[0];

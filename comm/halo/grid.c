@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/values.h"
 
-/** Grids above this many points overflow byte counts sooner or later, and no machine holds them. */
+/** Larger grids would overflow byte counts, and no machine can hold them. */
 #define POINTS_MAX ((int64_t)1 << 48)
 
 static const struct grid_size named_sizes[] = {
@@ -29,7 +29,7 @@ const struct grid_size *grid_size_named(int n)
   return n >= 0 && n < grid_size_count() ? &named_sizes[n] : NULL;
 }
 
-/** Reads "IxJxK" as a whole: plain digits, no signs, no blanks. */
+/** Reads "IxJxK" without signs or blanks. Returns whether the whole text is valid. */
 static int parse_extents(const char *text, int64_t extent[3])
 {
   for (int d = 0; d < 3; d++) {
@@ -43,7 +43,7 @@ static int parse_extents(const char *text, int64_t extent[3])
   return 1;
 }
 
-/** The extents as a name: at most 17 digits, since their product is at most POINTS_MAX. */
+/** Sets the name to the extents: at most 17 digits, because their product is at most POINTS_MAX. */
 static void name_extents(struct grid_size *size)
 {
   char text[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Links in host memory: the CPU's, and the null backend's, which adds calls that fail on demand. */
+/* Links in host memory: for the CPU, and for the null backend, where calls fail on demand. */
 #include "comm/halo/link.h"
 
 #include <string.h>

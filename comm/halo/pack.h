@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Device kernels between a field and the contiguous halo buffers: one const struct per
+ * \brief Kernels that copy between a field and the contiguous halo buffers: one const struct per
  * backend, selected by name. */
 #ifndef COMM_HALO_PACK_H
 #define COMM_HALO_PACK_H
@@ -9,27 +9,27 @@
 #include "gpu/gpu.h"
 
 struct halo_link_ops;
-/** A packer, opened. A backend converts it to a struct of its own. */
+/** An open packer. Each backend casts it to its own struct. */
 struct halo_packer_state;
 
 struct halo_packer {
   const char *backend;
   status_t (*open)(struct gpu_device *device, const struct layout *layout, const struct halo_plan *plan,
                    struct halo_packer_state **state);
-  /** \brief Gathers all send boxes of \a field into \a buffer, in the queue; without \a gather it
-   * scatters \a buffer into all receive boxes. */
+  /** \brief Gathers all send boxes of \a field into \a buffer if \a gather is 1, otherwise scatters
+   * \a buffer into all receive boxes. Asynchronous in the queue. */
   status_t (*move)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
                    struct gpu_mem buffer, int gather);
   void (*close)(struct halo_packer_state *state);
   const struct halo_link_ops
-      *link_ops; /**< what needs no buffer; NULL where neighbours' memory is out of reach */
+      *link_ops; /**< operations without buffers; NULL if neighbours' memory is inaccessible */
 };
 
 #define HALO_PACKER(name, built) extern const struct halo_packer halo_packer_##name;
 GPU_BACKENDS(HALO_PACKER)
 #undef HALO_PACKER
 
-/** \brief The packer of a backend, NULL when it was not built. */
+/** \brief The packer of a backend, NULL if it was not built. */
 const struct halo_packer *halo_packer_find(const char *backend);
 
 #endif

@@ -13,7 +13,7 @@
 SWITCH("HIMENO_HALO_CORRUPT", TEST, OWN, PAIR("RANK:NUMBER, as 1:2 is"),
        "flips a bit of what that rank receives in that exchange of halos");
 
-/* A part of the plan with the transport that carries it. */
+/* The messages that one transport carries. */
 struct route_part {
   const struct halo_transport *transport; /* NULL: there is no such part */
   struct halo_plan plan;
@@ -24,15 +24,15 @@ struct halo_route {
   struct halo_context context;
   struct halo_plan plan;
   struct halo_reach reach[HALO_MESSAGES_MAX];
-  struct route_part main, rest; /* as asked for, and staged */
-  struct gpu_event *both;       /* after which both have arrived */
+  struct route_part main, rest; /* messages of the requested transport, and of `staged` */
+  struct gpu_event *both;       /* recorded when both parts have arrived */
   struct gpu_queue *join;
-  int unattended; /* on all ranks */
+  int unattended; /* 1 if all ranks are unattended */
   struct gpu_event *idle;
   status_t (*finish)(struct halo_route *route, struct gpu_event **arrived);
   struct {
-    long left;            /* exchanges until the one that is corrupted */
-    struct gpu_mem field; /* of the exchange under way */
+    long left;            /* exchanges until the one to corrupt */
+    struct gpu_mem field; /* field of the current exchange */
   } planted, *fault;      /* HIMENO_HALO_CORRUPT; NULL in normal runs */
 };
 
@@ -41,9 +41,7 @@ static int has_rest(const struct halo_route *route)
   return route->rest.plan.n > 0;
 }
 
-/* ---- the end of an exchange ---- */
-
-/* One event for both parts. */
+/* Finishes both parts. *arrived is one event for both. */
 static status_t route_finish(struct halo_route *route, struct gpu_event **arrived)
 {
   struct gpu_event *rest;
@@ -110,7 +108,8 @@ static status_t route_part_open(struct halo_route *route, const struct halo_tran
   return STATUS_OK;
 }
 
-/* Opening is collective: ranks without a rest take part, and then leave theirs alone. */
+/* Opens `staged` for the remaining messages. Collective: ranks without such messages only take
+ * part. */
 static status_t rest_open(struct halo_route *route)
 {
   struct halo_reach reach[HALO_MESSAGES_MAX];
@@ -125,8 +124,8 @@ static status_t rest_open(struct halo_route *route)
   return agree_status(route->context.comm, status);
 }
 
-/* HIMENO_HALO_CORRUPT=R:N is for tests: a bit of what rank R receives in its Nth exchange flips,
- * below anything that could notice. */
+/* For tests, HIMENO_HALO_CORRUPT=R:N flips one bit of the data that rank R receives in its Nth
+ * exchange. No check of the transport can notice it. */
 static void fault_plan(struct halo_route *route)
 {
   long long corrupt[2];
@@ -139,7 +138,7 @@ static void fault_plan(struct halo_route *route)
   route->fault->left = (long)corrupt[1];
 }
 
-/* Ranks that need their host leave the others no choice: collectives go with every pass then. */
+/* The route is unattended only if all ranks are: otherwise every pass has collectives. */
 static status_t unattended_agree(struct halo_route *route)
 {
   int mine = route->main.transport->unattended && !route->rest.transport && !route->fault;
@@ -215,8 +214,6 @@ status_t halo_route_finish(struct halo_route *route, struct gpu_event **arrived)
   return route->finish(route, arrived);
 }
 
-/* ---- waiting ---- */
-
 static void route_describe(const void *of, struct watch_targets *targets)
 {
   const struct halo_route *route = of;
@@ -248,8 +245,6 @@ status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue)
   RETURN_IF_FAILED(gpu_record(route->idle, queue));
   return halo_route_await(route, route->idle);
 }
-
-/* ---- what it is ---- */
 
 status_t halo_route_times(struct halo_route *route, struct halo_times *times)
 {

@@ -18,11 +18,11 @@
 
 struct halo_route;
 
-/** How a message travels. */
+/** The path of a message. */
 struct halo_path {
   const struct halo_transport *used;
-  char why[GPU_TEXT_MAX]; /**< "" where the transport itself carries it, else why it could not */
-  const char *handover;   /**< as the transport tells; "" where it has one way */
+  char why[GPU_TEXT_MAX]; /**< the reason why the transport cannot carry it; "" if it does */
+  const char *handover;   /**< the handover that the transport reports; "" if it has only one */
   char handover_why[GPU_TEXT_MAX];
 };
 
@@ -30,47 +30,48 @@ struct halo_path {
 status_t halo_route_open(const struct halo_transport *transport, const struct halo_context *context,
                          struct halo_route **route);
 
-/** \brief Collective unless something failed. */
+/** \brief Collective unless an exchange failed. */
 void halo_route_close(struct halo_route *route);
 
-/** \brief Like the transport's verbs of the same names. */
+/** \brief As the functions of struct halo_transport with these names. */
 status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct gpu_event *computed);
 
-/** \brief Start, where what is sent does not lie in the field that receives. */
+/** \brief Like halo_route_start, but sends data from \a from instead of from \a field. */
 status_t halo_route_pass(struct halo_route *route, struct gpu_mem from, struct gpu_mem field,
                          struct gpu_event *computed);
 status_t halo_route_progress(struct halo_route *route);
 
-/** \brief Returns when all that needs the host is done; *arrived is NULL or an event after which
- * the halos are valid; with NULL they are valid for later work in context.compute. */
+/** \brief Returns when all work of the host is done. The halos are valid after the event *arrived,
+ * or if that is NULL, for later work in context.compute. */
 status_t halo_route_finish(struct halo_route *route, struct gpu_event **arrived);
 status_t halo_route_times(struct halo_route *route, struct halo_times *times);
 
-/** \brief Holds the host until \a event has passed, serving the watchdog. STATUS_HANG when the
- * device found a neighbour silent. */
+/** \brief Blocks the host until \a event has passed, and serves the watchdog meanwhile. STATUS_HANG
+ * if the device found that a neighbour is silent. */
 status_t halo_route_await(struct halo_route *route, struct gpu_event *event);
 
-/** \brief Holds the host until \a queue is empty; otherwise as halo_route_await. */
+/** \brief Blocks the host until \a queue is empty; otherwise like halo_route_await. */
 status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue);
 
-/** \brief Start and finish only put work into queues, on all ranks: nothing needs a host before
+/** \brief Whether on all ranks start and finish only enqueue work, so no host acts before
  * halo_route_wait. */
 int halo_route_unattended(const struct halo_route *route);
 
-/** \brief Only where unattended: ends a block of exchanges, see the transport's `lap`. */
+/** \brief Ends a block of exchanges: see `lap` of the transport. Only for unattended routes. */
 status_t halo_route_lap(struct halo_route *route);
 
-/** \brief Whether kernels can send and wait themselves: the transport has a link, and every rank's
- * messages go by it. */
+/** \brief Whether kernels can send and wait themselves: the transport has a link, and it carries
+ * all messages of every rank. */
 int halo_route_linked(const struct halo_route *route);
 
-/** \brief For such kernels: the link, and the next exchange's number unless \a step is NULL. */
+/** \brief For such kernels: the link; sets \a step, unless NULL, to the number of the next
+ * exchange. */
 const struct halo_link *halo_route_link(const struct halo_route *route, uint64_t *step);
 
-/** \brief After kernels have used the link: later work in context.compute finds the halos valid. */
+/** \brief After use of the link by kernels: makes the halos valid for work in context.compute. */
 status_t halo_route_settle(struct halo_route *route);
 
-/** \brief How message \a m of the plan travels. */
+/** \brief Describes the path of message \a m of the plan. */
 void halo_route_path(const struct halo_route *route, int m, struct halo_path *path);
 
 #endif

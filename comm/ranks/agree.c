@@ -15,9 +15,9 @@
 #define TEXT_MAX    2048
 #define WHO_MAX     256
 #define RANKS_NAMED 8
-#define AGREE_TAG   32001 /* above those of halos */
+#define AGREE_TAG   32001 /* larger than the tags of halos */
 #define TEXT_TAG    32002
-#define PATIENCE    0.5 /* seconds after which a rank that failed notifies the others */
+#define PATIENCE    0.5 /* seconds after which a failed rank notifies the others */
 
 struct verdict {
   int status, local; /* local: as log_held_local */
@@ -34,8 +34,8 @@ static void verdict_fill(struct verdict *verdict, status_t status)
   snprintf(verdict->text, sizeof verdict->text, "%s", log_held());
 }
 
-/* Prints what rank r said, unless an earlier rank said the same. A message from all ranks names
- * none of them, unless it concerns a single device, as all faults do. */
+/* Prints the text of rank r, unless an earlier rank had the same. The names of ranks are left out
+ * if all have the same text, except for a text about a single device. */
 static void print_once(const struct verdict *all, int n, int r)
 {
   int equal = 0, named = 0;
@@ -52,8 +52,8 @@ static void print_once(const struct verdict *all, int n, int r)
   if (all[r].text[0]) log_print(equal == n && !all[r].local ? "" : who, all[r].text);
 }
 
-/* One message of an agreement to each side. A rank that failed may be the only one while the others
- * wait for it elsewhere. It notifies them, and the job ends once one of them confirms that. */
+/* Sends one message of an agreement and receives one. A rank that failed may be the only one here
+ * while the others wait for it elsewhere: it notifies them, and the job ends once one confirms. */
 static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from, const int *mine, int *theirs)
 {
   MPI_Request requests[2];
@@ -79,7 +79,7 @@ static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from,
   }
 }
 
-/* The texts of all ranks, which rank 0 prints. */
+/* Gathers the texts of all ranks; rank 0 prints them. */
 static status_t texts_print(MPI_Comm comm, status_t status)
 {
   int rank, n;
@@ -103,9 +103,9 @@ static status_t texts_print(MPI_Comm comm, status_t status)
   return printed;
 }
 
-/* By dissemination: in the round with distance d each rank learns what the rank d before it knows.
- * Source: Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988. Messages
- * with tags of their own match no collective of a rank that is elsewhere. */
+/* Dissemination: in the round with distance d each rank receives the knowledge of the rank d before
+ * it. Source: Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988. Uses
+ * messages with own tags, which match no collective of a rank that is elsewhere. */
 status_t agree_status(MPI_Comm comm, status_t status)
 {
   int rank, n, worst = (int)status;

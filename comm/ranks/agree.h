@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Ranks agree on one verdict, and print each message once. */
+ * \brief Ranks agree on one verdict, and print each distinct message once. */
 #ifndef COMM_RANKS_AGREE_H
 #define COMM_RANKS_AGREE_H
 
@@ -8,12 +8,11 @@
 
 #include "base/status.h"
 
-/** \brief Collective: the worst status of all ranks. Rank 0 prints each distinct held error once,
- * with who had it. */
+/** \brief Collective: returns the worst status of all ranks. Rank 0 prints each distinct held error
+ * once, with the ranks that had it. */
 status_t agree_status(MPI_Comm comm, status_t status);
 
-/** \brief One rank failed where the others cannot know: prints what is held and ends the job with
- * that exit code. */
+/** \brief For a failure that other ranks cannot notice: prints the held text and ends the job. */
 void agree_abort(status_t status) __attribute__((noreturn));
 
 #endif

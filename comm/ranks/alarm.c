@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* When a wait is over, the rank says what it waits for: in its slot for the ranks of its host, and
- * by messages to those that may report. So does every rank that hears of it while it waits. After a
- * grace time the lowest rank that has said something composes the message. A rank that is stopped,
- * dead or cut off is not heard of, and that is what the message says. */
+/* When a wait passes its deadline, the rank reports what it waits for: in its slot of the table to
+ * the ranks of its host, and by messages to those that may report to the user. Every rank that
+ * learns of it during a wait does the same. After a grace time the lowest rank that has reported
+ * prints the message. Ranks that are stopped, dead or cut off have not reported, so the message
+ * names them as silent. */
 #include "comm/ranks/alarm.h"
 
 #include <math.h>
@@ -17,19 +18,19 @@
 #include "base/stop.h"
 
 #define MESSAGE_MAX   900
-#define REPORTERS_MAX 64                     /* ranks that get messages, at most */
-#define OTHERS_NAMED  8                      /* further waits in the message */
+#define REPORTERS_MAX 64                     /* maximum number of ranks that receive messages */
+#define OTHERS_NAMED  8                      /* maximum number of further waits in the message */
 #define GRACE_HERE    0.3                    /* for reports to arrive in the table */
-#define GRACE         1.0                    /* and as messages */
-#define GRACE_QUIET   0.6                    /* for those that get none to hear nothing */
-#define ABORT         5.0                    /* for the speaker to end the job */
-#define ALIVE         ALARM_SECOND           /* since the last beat */
-#define LATE          (ALARM_SECOND * 3 / 5) /* since a beat: a thread that runs is sooner */
-#define WAITING       (ALARM_SECOND / 2)     /* since the last look */
+#define GRACE         1.0                    /* for reports to arrive as messages */
+#define GRACE_QUIET   0.6                    /* for ranks that receive no messages */
+#define ABORT         5.0                    /* for the printing rank to end the job */
+#define ALIVE         ALARM_SECOND           /* maximum age of the last beat */
+#define LATE          (ALARM_SECOND * 3 / 5) /* age of a beat that is overdue */
+#define WAITING       (ALARM_SECOND / 2)     /* maximum age of the last poll */
 #define STUCK         2.0                    /* in a wait while another rank has failed */
 #define LAUNCHER      1.2                    /* from a launcher's SIGTERM to its SIGKILL */
 #define WORK          10                     /* deadlines that a rank may work without a wait */
-#define REPORT_TAG    32000                  /* in MPI_COMM_WORLD, where nothing else is sent */
+#define REPORT_TAG    32000                  /* in MPI_COMM_WORLD, in which nothing else is sent */
 
 static union {
   struct alarm_table table;
@@ -64,8 +65,6 @@ void alarm_snapshot_close(struct alarm_snapshot *snapshot)
   free(snapshot->heard);
 }
 
-/* ---- what the table shows ---- */
-
 static int is_alive(const struct alarm_slot *slot, uint64_t now)
 {
   uint64_t beat = slot->beat;
@@ -91,7 +90,7 @@ static int is_at_device(const struct alarm_slot *slot, uint64_t now)
          (double)(int64_t)(now - slot->moved) >= monitor.seconds / 2 * ALARM_SECOND;
 }
 
-/* A rank that lives and says nothing is at work, or in a call that does not let it. */
+/* Reads a slot into the snapshot. One that beats without a report computes or is blocked. */
 static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_snapshot *snapshot)
 {
   char *heard = &snapshot->heard[slot->rank];
@@ -119,7 +118,7 @@ static void table_read(struct alarm_snapshot *snapshot)
 
 /* ---- reports ---- */
 
-/* Targets are reported by their ranks in MPI_COMM_WORLD. */
+/* Translates targets to ranks in MPI_COMM_WORLD. */
 static void targets_name(MPI_Comm comm, struct watch_targets *targets)
 {
   MPI_Group own, all;
@@ -190,14 +189,14 @@ static void report_keep(const struct alarm_report *report)
     memcpy(monitor.hosts[report->rank], report->host, ALARM_HOST_MAX);
 }
 
-/* Evenly spaced, so that a host that is cut off does not take all of them. */
+/* Ranks that may report are evenly spaced, so that they are not all on a host that is cut off. */
 static int may_report(int rank)
 {
   int stride = (monitor.ranks + REPORTERS_MAX - 1) / REPORTERS_MAX;
   return rank % stride == 0;
 }
 
-/* Nobody waits for the messages: the job ends anyway. */
+/* Sends this rank's report. It does not wait for completion, because the job ends anyway. */
 static void raise_all(const struct watch_wait *wait)
 {
   struct alarm_report *mine = &monitor.own->report;
@@ -239,7 +238,7 @@ int alarm_reports_take(void)
 
 /* ---- failures of one rank ---- */
 
-/* The receiver may be busy for long, and nothing waits until it has the note. */
+/* Sends without waiting for completion: the receiver may be busy for a long time. */
 static void note_send(const struct alarm_report *note, int rank)
 {
   MPI_Request request;
@@ -320,7 +319,7 @@ static int is_heard(const struct alarm_snapshot *snapshot, int rank)
   return snapshot->heard[rank] == ALARM_ALIVE || snapshot->heard[rank] == ALARM_REPORTED;
 }
 
-/* The target to name first: one that is silent, if there is any. */
+/* The target to name first: a silent one, if there is any. */
 static int target_choose(const struct alarm_snapshot *snapshot, const struct alarm_report *report)
 {
   for (int t = 0; t < report->targets.n; t++)
@@ -328,7 +327,8 @@ static int target_choose(const struct alarm_snapshot *snapshot, const struct ala
   return 0;
 }
 
-/* How near a wait is to the cause: a silent neighbour, a neighbour, all ranks, its own device. */
+/* How close a wait is to the cause: 3 for a silent neighbour, 2 for another neighbour, 1 for all
+ * ranks, 0 for its own device. */
 static int nearness(const struct alarm_snapshot *snapshot, const struct alarm_report *report)
 {
   if (report->computing) return 0;
@@ -393,7 +393,7 @@ static void add_others(struct text *text, const struct alarm_snapshot *snapshot,
   if (n > OTHERS_NAMED) add(text, "; and %d more", n - OTHERS_NAMED);
 }
 
-/* Once on each host. */
+/* Prints the message, once per host. */
 static void report_print(const struct alarm_snapshot *snapshot)
 {
   struct text text = {"", 0};
@@ -420,7 +420,7 @@ void alarm_report_for(struct alarm_snapshot *snapshot)
 
 /* ---- reports by the program itself ---- */
 
-/* The lowest that has said something; of those that get no messages none is known but this one. */
+/* The lowest rank that has reported. Ranks that receive no messages know only of themselves. */
 static int reporter(void)
 {
   for (int r = 0; r < monitor.ranks; r++)
@@ -435,7 +435,7 @@ double alarm_launcher_ends(void)
   return stop_asked() && since < LAUNCHER ? LAUNCHER - since : 0;
 }
 
-/* Without a watch there are no other ranks to ask. */
+/* The message without a watch, when no other ranks can be asked. */
 static status_t hang_single(const struct watch_wait *wait)
 {
   int rank = 0;

@@ -13,11 +13,10 @@
 #include "comm/ranks/heartbeat.h"
 #include "comm/ranks/watch.h"
 
-/* Seconds in which a start that works has ended after someone wished for the end. */
+/* maximum duration of MPI_Init after a user asked the run to end */
 #define START_SECONDS 10
 
-/* A launcher of another MPI starts as many programs of one rank each, which would all report as if
- * they were alone. */
+/* Detects a launcher of another MPI: it starts several programs, each a job of one rank. */
 static status_t together_check(void)
 {
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -35,8 +34,7 @@ static status_t together_check(void)
       launcher.ranks, launcher.variable, mpi);
 }
 
-/* Ranks that were started differently exchange nothing else: another build may have other
- * formats. */
+/* Checks that ranks were started alike, first of all: another build may use other formats. */
 static status_t ranks_meet(double seconds, const struct same_start *start)
 {
   RETURN_IF_FAILED(watch_open(seconds));
@@ -46,7 +44,7 @@ static status_t ranks_meet(double seconds, const struct same_start *start)
 
 status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_start *start)
 {
-  /* without a launcher Open MPI starts a daemon, only to spawn ranks by: half of such a start */
+  /* without a launcher Open MPI starts a daemon to spawn ranks: half of the start's time */
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   stop_within(START_SECONDS);
   int error = MPI_Init(argc, argv);
@@ -58,11 +56,11 @@ status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_st
     if (status != STATUS_OK && status != STATUS_USAGE) agree_abort(status);
   }
   if (status != STATUS_OK) {
-    log_hold(0); /* there is nobody to compare it with */
+    log_hold(0); /* there is no other rank to compare it with */
     if (error == MPI_SUCCESS) MPI_Finalize();
     return status;
   }
-  start_signals(); /* only now: MPI's daemons wait for ever for one that could not write */
+  start_signals(); /* only now, because MPI's daemons may hang if writing fails without a signal */
   return STATUS_OK;
 }
 

@@ -13,7 +13,7 @@ static int bind_cores(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
   return cores > 0 ? cores : (units > 0 ? units : 1);
 }
 
-/* A thread that stays on its core stays with the memory that it touched first. */
+/* Binds each thread to a core, so that it stays near the memory that it touched first. */
 static void bind_threads(hwloc_topology_t topology, hwloc_const_cpuset_t cpus)
 {
 #pragma omp parallel

@@ -7,11 +7,11 @@
 #include <hwloc.h>
 
 /** \brief Binds the process to \a cpus, with one OpenMP thread per core unless OMP_NUM_THREADS is
- * set; with \a pin each thread to its core, unless OMP_PROC_BIND is set. Warns if the system
- * refuses.
+ * set. If \a pin, also binds each thread to its core unless OMP_PROC_BIND is set. Warns if the
+ * system refuses.
  *
- * Threads that are created later inherit the binding of the thread that creates them, so \a pin is
- * for the cpu backend only: a device library's own threads would all land on one core. */
+ * Threads created later inherit the binding of the creating thread, so \a pin is only for the cpu
+ * backend: otherwise all threads of a device library would run on one core. */
 void bind_process(hwloc_topology_t topology, hwloc_const_cpuset_t cpus, int pin);
 
 #endif

@@ -21,14 +21,12 @@ static const char *const ib_errors[] = {"symbol_error",
                                         "port_rcv_remote_physical_errors",
                                         "local_link_integrity_errors",
                                         "excessive_buffer_overrun_errors"};
-/* rx_dropped is left out: it also counts packets that no program receives. */
+/* rx_dropped is not used: it also counts packets for which there is no receiver. */
 static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_missed_errors", "tx_dropped"};
 
 const char *const cards_near_names[] = {"switch", "root", "node", "system", "unknown"};
 
-/* ---- small files ---- */
-
-/* First line of a file, without its end. Returns whether there is one. */
+/* Reads the first line of a file, without the newline. Returns whether there is one. */
 static int line_read(const char *folder, const char *name, char *text, size_t size)
 {
   char path[PATH_MAX];
@@ -60,9 +58,7 @@ static int64_t sum_read(const char *folder, const char *const *names, size_t n)
   return sum;
 }
 
-/* ---- where on the PCI ---- */
-
-/* The path of a PCI device in sysfs, links resolved; bus numbers are lower case there. */
+/* The path of a PCI device in sysfs with links resolved. sysfs has bus numbers in lower case. */
 static int pci_path(const char *pci, char path[PATH_MAX])
 {
   char link[PATH_MAX];
@@ -73,8 +69,8 @@ static int pci_path(const char *pci, char path[PATH_MAX])
   return realpath(link, path) != NULL;
 }
 
-/* Bridges that two paths share below "/devices/pciDDDD:BB", or −1 when not even that. A device's
- * own folder is no bridge. */
+/* Number of bridges that two paths share below "/devices/pciDDDD:BB"; −1 if they do not share that
+ * folder. A device's own folder is not a bridge. */
 static int shared_bridges(const char *a, const char *b)
 {
   const char *root = strstr(a, "/devices/pci");
@@ -93,13 +89,13 @@ enum cards_near cards_near(const char *pci, const char *other)
   char a[PATH_MAX], b[PATH_MAX];
   if (!pci_path(pci, a) || !pci_path(other, b)) return CARDS_UNKNOWN;
   int shared = shared_bridges(a, b);
-  if (shared > 1) return CARDS_SWITCH; /* a root port with a switch below it */
+  if (shared > 1) return CARDS_SWITCH; /* a root port and a switch below it */
   if (shared >= 0) return CARDS_ROOT;
   int64_t node = number_read(a, "numa_node", -1);
   return node >= 0 && node == number_read(b, "numa_node", -1) ? CARDS_NODE : CARDS_SYSTEM;
 }
 
-/* The PCI place of what `folder`/device links to. */
+/* Sets the card's PCI address from the link `folder`/device. */
 static void device_locate(const char *folder, const char *pci, struct card *card)
 {
   char link[PATH_MAX], path[PATH_MAX];
@@ -114,9 +110,7 @@ static void device_locate(const char *folder, const char *pci, struct card *card
   card->near = cards_near(pci, card->pci);
 }
 
-/* ---- cards ---- */
-
-/* "4: ACTIVE" becomes "active". */
+/* Converts "4: ACTIVE" to "active". */
 static void state_set(struct card *card, const char *text)
 {
   const char *word = strchr(text, ':');
@@ -188,8 +182,7 @@ static void ib_device_read(const char *folder, const char *name, const char *pci
   if (n >= 0) free(entries);
 }
 
-/* Loopback has no address family of cards; the net device of an RDMA card shows the folder
- * device/infiniband. */
+/* Reads a network device, but not loopback or one of an RDMA card (device/infiniband). */
 static void net_device_read(const char *folder, const char *name, const char *pci, struct cards *cards)
 {
   if (cards->n >= CARDS_MAX || strcmp(name, "lo") == 0 || card_exists(folder, "device/infiniband")) return;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Network cards of the hosts, from sysfs: rate, state, errors, bytes, and how near each is
- * to a rank's device.
+ * \brief Network cards of the hosts, from sysfs: rate, state, errors, bytes, and distance from a
+ * rank's device.
  *
- * InfiniBand and RoCE ports are listed in /sys/class/infiniband, other cards in /sys/class/net; a
- * net device of an RDMA card is left out, since its counters miss RDMA traffic. The test variable
- * HIMENO_SYSFS names another root than /sys. */
+ * InfiniBand and RoCE ports are listed in /sys/class/infiniband, other cards in /sys/class/net. The
+ * network device of an RDMA card is skipped, because its counters do not include RDMA traffic. For
+ * tests, HIMENO_SYSFS names another root than /sys. */
 #ifndef COMM_RANKS_CARDS_H
 #define COMM_RANKS_CARDS_H
 
@@ -15,9 +15,9 @@
 #include "base/meta.h"
 #include "base/status.h"
 
-#define CARDS_MAX 32 /* of a host */
+#define CARDS_MAX 32 /* maximum per host */
 
-/** How near, best first. */
+/** Distance of a card from a device, nearest first. */
 enum cards_near {
   CARDS_SWITCH, /**< below the same PCI switch */
   CARDS_ROOT,   /**< below the same root complex */
@@ -30,14 +30,14 @@ struct card {
   char host[META_HOST_BYTES];
   char name[48];             /**< "mlx5_0/1", "eth0" */
   char link[16];             /**< "InfiniBand", "Ethernet" */
-  char state[16];            /**< "active", "down", …: sysfs's word */
-  char pci[16];              /**< "" where there is none */
+  char state[16];            /**< "active", "down", …: the word in sysfs */
+  char pci[16];              /**< "" if unknown */
   double gbps;               /**< rate, Gbit/s; 0 if unknown */
   int numa;                  /**< −1 if unknown */
-  int64_t errors;            /**< all error counters together */
-  int64_t discards, symbols; /**< of those, packets dropped on sending, and symbol errors */
-  int64_t received, sent;    /**< bytes so far */
-  enum cards_near near;      /**< to the device of the rank that read it */
+  int64_t errors;            /**< sum of all error counters */
+  int64_t discards, symbols; /**< packets dropped on sending, and symbol errors */
+  int64_t received, sent;    /**< bytes since the counters started */
+  enum cards_near near;      /**< distance from the device of the rank that read it */
 };
 
 struct cards {
@@ -45,37 +45,38 @@ struct cards {
   struct card card[CARDS_MAX];
 };
 
-/** One card before and after. */
+/** A card, and the increase of its counters between two readings. */
 struct cards_row {
   struct card card;
-  int64_t received, sent; /**< meanwhile */
+  int64_t received, sent; /**< bytes */
   int64_t errors, discards, symbols;
-  /** active, bytes were to leave the host, and next to none went through it */
+  /** active but carried almost nothing, although ranks of the host sent bytes to other hosts */
   int idle;
 };
 
 struct cards_table {
   int n;
   struct cards_row *rows; /**< of all hosts */
-  int64_t *asked;         /**< a row: bytes that its host's ranks sent to other hosts */
-  unsigned char *near;    /**< n × ranks, enum cards_near; CARDS_UNKNOWN for other hosts' ranks */
+  int64_t *asked;         /**< per row: bytes that ranks of its host sent to other hosts */
+  unsigned char *near;    /**< n × ranks, enum cards_near; CARDS_UNKNOWN on other hosts */
   int ranks;
 };
 
-/** \brief Reads this host's cards. \a pci is the device's place, "" if it has none. A host without
- * cards has none: that is no error. */
+/** \brief Reads this host's cards. \a pci is the PCI address of this rank's device, "" if it has
+ * none. Having no card is not an error. */
 void cards_read(const char *pci, struct cards *cards);
 
-/** \brief The card of that name; NULL for none. */
+/** \brief The card of that name, NULL if there is none. */
 const struct card *cards_find(const struct cards *cards, const char *name);
 
-/** \brief How near two PCI devices are by their paths in sysfs. */
+/** \brief Distance of two PCI devices, by their paths in sysfs. */
 enum cards_near cards_near(const char *pci, const char *other);
 
 extern const char *const cards_near_names[CARDS_UNKNOWN + 1];
 
-/** \brief Collective: what went through the cards between two readings; \a sent is what this rank
- * sent to other hosts, \a host the lowest rank of its host. On rank 0 \a table is filled. */
+/** \brief Collective: computes the increase of all cards' counters between two readings. \a sent is
+ * the number of bytes that this rank sent to other hosts, \a host the lowest rank of its host.
+ * Fills \a table on rank 0. */
 status_t cards_compare(MPI_Comm comm, const struct cards *before, const struct cards *after, int host,
                        uint64_t sent, struct cards_table *table);
 void cards_free(struct cards_table *table);

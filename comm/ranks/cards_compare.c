@@ -8,15 +8,14 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 
-/* A card below this share of what its host was to send carried none of it: chatter of the
- * system. */
+/* A card that carried less than this share of its host's bytes is idle. */
 #define IDLE_SHARE 0.01
 
 /* One rank's readings of the cards of its host. */
 struct reading {
   struct cards before, after;
   uint64_t sent;
-  int host; /**< lowest rank of its host */
+  int host; /**< lowest rank on its host */
 };
 
 const struct card *cards_find(const struct cards *cards, const char *name)

@@ -12,8 +12,8 @@
 
 #include "base/status.h"
 
-/** \brief Around a blocking call on all of \a comm: guard_mpi(comm, MPI_Comm_dup(comm, …),
- * "MPI_Comm_dup") is mpi_check with a deadline. Not in threads that run at the same time. */
+/** \brief For a blocking call on all of \a comm: guard_mpi(comm, MPI_Comm_dup(comm, …),
+ * "MPI_Comm_dup") is mpi_check with a deadline. Must not be called in concurrent threads. */
 #define guard_mpi(comm, call, what)                                                                          \
   (guard_begin(comm, what) == STATUS_OK ? guard_end((call), (what)) : STATUS_HANG)
 

@@ -18,15 +18,15 @@
 #include "gpu/host_share.h"
 
 #define BEAT_SECONDS   0.2
-#define SILENT_SECONDS 1.0 /* at least: a busy machine may be late by some beats */
+#define SILENT_SECONDS 1.0 /* minimum, because beats may be late on a busy machine */
 /* Delays from an alarm to its report. The first host reports first, the others only if the job is
  * still running, because they cannot ask each other. A rank whose main thread still responds asks
  * the other hosts, and reports before REPORT_DELAY_RESPONSIVE. */
 #define REPORT_DELAY_FIRST      0.7
 #define REPORT_DELAY_RESPONSIVE 1.4
 #define REPORT_DELAY_SECOND     1.5
-#define REPORT_DELAY_LATER      3.0 /* times log2 of the host's number, after the second's */
-#define END_SECONDS             3.5 /* after an alarm, for the job to end */
+#define REPORT_DELAY_LATER      3.0 /* times log2 of the host's index, after the second host */
+#define END_SECONDS             3.5 /* from an alarm to the end of the process */
 
 static struct {
   struct alarm *monitor;
@@ -35,16 +35,16 @@ static struct {
   pthread_cond_t wake;
   int running, ending;
   struct alarm_snapshot snapshot;
-  struct gpu_mem memory;   /* the table, where another rank made it */
-  struct alarm_table *own; /* where this one did */
-  uint64_t last;           /* beat */
-  int schedstat;           /* file of the main thread's times; negative: none */
-  uint64_t starved;        /* as of the last beat */
-  /* when the alarm was seen; 0: none. Here and below in time that this process ran */
+  struct gpu_mem memory;   /* the table, if another rank created it */
+  struct alarm_table *own; /* the table, if this rank created it */
+  uint64_t last;           /* time of the last beat */
+  int schedstat;           /* file with the main thread's times; negative: none */
+  uint64_t starved;        /* value at the last beat */
+  /* when the alarm was seen; 0: none. Times do not include suspension of this process */
   uint64_t raised;
-  double patience; /* from the alarm to this thread's word */
+  double patience; /* delay from the alarm to this thread's report */
   struct {
-    uint64_t beat, since; /* the last one, and when it was new */
+    uint64_t beat, since; /* the last beat, and when it changed */
   } * heard;              /* by slot */
 } heartbeat = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -55,8 +55,7 @@ static int is_over(uint64_t now, uint64_t since, double seconds)
   return now > since && (double)(now - since) > seconds * ALARM_SECOND;
 }
 
-/* For how long the main thread was ready to run and had no processor, in ns; 0 if the kernel does
- * not report it. */
+/* Nanoseconds for which the main thread was ready to run but had no core; 0 if unknown. */
 static uint64_t starved_read(void)
 {
   char text[128];
@@ -66,8 +65,8 @@ static uint64_t starved_read(void)
   return sscanf(text, "%*u %llu", &starved) == 1 ? starved : 0;
 }
 
-/* Discounts the time during which this process, or all of the job, was suspended: no rank was
- * silent then. The time that the main thread waited for a processor does not count either. */
+/* Writes a beat. Discounts the time during which this process, or the whole job, was suspended: no
+ * rank was silent then. Also discounts the time for which the main thread waited for a core. */
 static uint64_t beat(void)
 {
   const uint64_t starved = starved_read();
@@ -117,7 +116,7 @@ static double patience_now(void)
   return heartbeat.patience;
 }
 
-/* If the program still answers, it reports and aborts; step in only after a grace period. */
+/* Handles an alarm: steps in after a grace period unless the program reports and aborts. */
 static void heed(uint64_t now)
 {
   if (!heartbeat.monitor->table->raised || alarm_launcher_ends() > 0) return;
@@ -147,7 +146,7 @@ static void *heartbeat_run(void *unused)
   return NULL;
 }
 
-/* Signals are the program's affair. */
+/* Starts the thread with all signals blocked, because the main thread handles them. */
 static status_t thread_start(void)
 {
   sigset_t all, before;
@@ -169,7 +168,7 @@ static status_t thread_start(void)
 
 /* ---- the table ---- */
 
-/* The first rank of the host makes it. */
+/* Creates the table on the first rank of the host, and offers it to the others. */
 static void table_offer(int n, struct gpu_share *offer)
 {
   size_t bytes = sizeof(struct alarm_table) + (size_t)n * sizeof(struct alarm_slot);
@@ -228,7 +227,8 @@ static double patience_of(const struct heartbeat_place *place)
   return place->host == 0 ? REPORT_DELAY_FIRST : REPORT_DELAY_SECOND + REPORT_DELAY_LATER * log2(place->host);
 }
 
-/* A slot counts only once its rank has joined, so no rank waits for one that cannot join. */
+/* Shares the table. A slot counts once its rank has joined: ranks that cannot are not waited
+ * for. */
 static status_t table_share(const struct heartbeat_place *place)
 {
   struct gpu_share mine = {.bytes = 0}, *offers = calloc((size_t)heartbeat.monitor->ranks, sizeof mine);
@@ -258,7 +258,8 @@ status_t heartbeat_open(void)
   return thread_start();
 }
 
-/* The thread lives until all have joined: a rank that stops earlier must be noticed. */
+/* Waits, with the thread running, until all ranks of the host have joined: a rank that stops
+ * earlier must be noticed. */
 static void others_await(void)
 {
   const struct timespec pause = {0, 500000};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A thread in each rank that reports that the rank lives, whatever its program does, and
- * notices ranks that it no longer hears of.
+ * \brief A thread in each rank that signals that the rank is alive, independent of the program, and
+ * notices silent ranks.
  *
- * The ranks of one host beat in a table that they share (alarm.h). If a rank is silent for the
- * deadline, or the program hangs in a call that blocks, programs that wait are asked to report; if
+ * The ranks of one host write beats to a table that they share (alarm.h). If a rank is silent for
+ * the deadline, or the program hangs in a blocking call, waiting programs are asked to report. If
  * none does, the thread itself reports and ends the process, upon which the launcher ends the
  * others. The thread makes no MPI calls. */
 #ifndef COMM_RANKS_HEARTBEAT_H
@@ -12,12 +12,12 @@
 
 #include "base/status.h"
 
-/** \brief Collective over all ranks, after watch_open. Nothing for one rank. Ranks that cannot
- * share memory with the others of their host have no table, and are known by messages alone, like
- * those of other hosts. */
+/** \brief Collective over all ranks, after watch_open. Does nothing for a single rank. Ranks that
+ * cannot share memory with the others of their host have no table, and exchange messages with them
+ * as with other hosts. */
 status_t heartbeat_open(void);
 
-/** \brief After MPI_Finalize: comes back once all ranks of this host are as far. */
+/** \brief After MPI_Finalize: returns when all ranks of this host have called it. */
 void heartbeat_close(void);
 
 #endif

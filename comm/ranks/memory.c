@@ -11,8 +11,8 @@
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
 
-/* Left to MPI, drivers, kernels' code and threads: this share, at least so many bytes, but never
- * more than an eighth. */
+/* Memory reserved for MPI, drivers, kernels' code and threads: this share, at least RESERVE_LEAST
+ * bytes, but at most an eighth. */
 #define RESERVE_SHARE 0.03
 #define RESERVE_LEAST ((uint64_t)64 << 20)
 #define RESERVE_MOST  8
@@ -24,7 +24,7 @@ static uint64_t reserve_of(uint64_t share)
   return reserve < share / RESERVE_MOST ? reserve : share / RESERVE_MOST;
 }
 
-/* Ranks of this host, and those of them in a control group of that name. */
+/* Counts the ranks of this host, and those of them in the control group \a name. */
 static status_t host_count(MPI_Comm comm, const char name[sizeof((struct host_limit *)0)->name], int *ranks,
                            int *group)
 {
@@ -45,8 +45,8 @@ done:
   return status;
 }
 
-/* Memory that a driver maps into a process is no part of a device's limits here: it may map more
- * than is allocated. */
+/* Chooses the limit with the smallest share. Memory that a driver maps into a process does not
+ * count for a device's limits, because more may be mapped than is allocated. */
 static void share_choose(const struct host_limit limits[GPU_LIMITS], const int sharing[GPU_LIMITS],
                          struct memory_budget *budget)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief How much memory each rank may take, measured by all ranks together. */
+ * \brief The memory that each rank may use, measured by all ranks together. */
 #ifndef COMM_RANKS_MEMORY_H
 #define COMM_RANKS_MEMORY_H
 
@@ -10,21 +10,21 @@
 
 struct memory_budget {
   struct gpu_device *device;
-  uint64_t share;                     /**< of this rank in what is free, bytes */
-  uint64_t usable;                    /**< the share less what MPI, drivers and threads take */
-  uint64_t share_least, usable_least; /**< of all ranks */
-  struct host_limit limit;            /**< the one that sets the share */
-  int sharing;                        /**< ranks that share that limit */
+  uint64_t share;                     /**< this rank's share of the free memory, bytes */
+  uint64_t usable;                    /**< the share less a reserve for MPI, drivers and threads */
+  uint64_t share_least, usable_least; /**< minimum over all ranks */
+  struct host_limit limit;            /**< the limit that determines the share */
+  int sharing;                        /**< number of ranks that share that limit */
 };
 
-/** \brief Collective: reads what is free once no rank allocates any more, so the caller's trial
- * arrays must be freed. Ranks of a host share its memory, those of a control group that group's,
- * and \a sharing ranks share this rank's device if it is no CPU. Ranks agree on the outcome. */
+/** \brief Collective: measures the free memory. The caller must have freed its trial arrays. Ranks
+ * of a host share its memory, those of a control group share the group's, and \a sharing ranks
+ * share this rank's device if it is not a CPU. Ranks agree on the outcome. */
 status_t memory_measure(MPI_Comm comm, struct gpu_device *device, int sharing, struct memory_budget *budget);
 
-/** \brief Whether this rank may take \a need bytes for \a what ("size L"): STATUS_ENVIRONMENT, with
- * the limit, who holds the memory, and \a advice ("; use …"), if not. A rank that has enough logs
- * nothing and succeeds, so the caller agrees. */
+/** \brief Checks that this rank may use \a need bytes for \a what ("size L"). STATUS_ENVIRONMENT if
+ * not; the message has the limit, the processes that hold the memory, and \a advice ("; use …").
+ * Does not agree with other ranks: the caller does. */
 status_t memory_check(const struct memory_budget *budget, uint64_t need, const char *what,
                       const char *advice);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The entry of a program's option table for its deadline. */
+ * \brief The entry for the deadline in a program's option table. */
 #ifndef COMM_RANKS_OPTIONS_H
 #define COMM_RANKS_OPTIONS_H
 

@@ -20,7 +20,7 @@
 /* Data that the ranks of one host exchange. */
 struct host_table {
   struct binding_rank *ranks;
-  struct gpu_device_info *devices; /* of all ranks, one behind the other */
+  struct gpu_device_info *devices; /* of all ranks, one rank after the other */
   hwloc_cpuset_t *bound;
   int n;
 };
@@ -38,7 +38,7 @@ status_t placement_open(MPI_Comm world, struct placement *placement)
                              "MPI_Comm_split_type"));
   MPI_Comm_rank(host, &p.host_rank);
   MPI_Comm_size(host, &p.host_ranks);
-  p.host_first = p.rank; /* the key 0 keeps the order of ranks */
+  p.host_first = p.rank; /* key 0 in the split keeps the order of ranks */
   MPI_Bcast(&p.host_first, 1, MPI_INT, 0, host);
   MPI_Comm_free(&host);
   meta_host(p.host, sizeof p.host);
@@ -59,7 +59,7 @@ static int same_claim(const struct rank_claim *a, const struct rank_claim *b)
   return a->claim.backend == b->claim.backend && strcmp(a->claim.reason, b->claim.reason) == 0;
 }
 
-/* "n1, n2 (2 ranks, from rank 0)": the ranks with the same claim as rank `first`. */
+/* Describes the ranks with the same claim as rank `first`: "n1, n2 (2 ranks, from rank 0)". */
 static void write_who(const struct rank_claim *all, int n, int first, char *text, size_t size)
 {
   int ranks = 0, hosts = 0;
@@ -121,8 +121,6 @@ static status_t backend_choose(struct placement *p, const struct placement_reque
   memcpy(p->reason, mine.claim.reason, sizeof p->reason);
   return STATUS_OK;
 }
-
-/* ---- what the ranks of this host have ---- */
 
 static void table_free(struct host_table *table)
 {
@@ -214,7 +212,7 @@ static void placement_take(struct placement *p, hwloc_topology_t topology, const
   bind_process(topology, mine->cpus, p->backend->on_host);
 }
 
-/* The CPU that automatic choice takes for want of a GPU is no device that was expected. */
+/* Checks the number of devices. A CPU chosen because there is no GPU is not an expected device. */
 static status_t expect_check(const struct placement *p, const struct placement_request *request, int seen)
 {
   if (request->expect > 0 && p->reason[0])
@@ -225,8 +223,8 @@ static status_t expect_check(const struct placement *p, const struct placement_r
                   p->host, seen, seen == 1 ? "" : "s", p->backend->name, request->expect);
 }
 
-/* Ranks share a GPU on purpose only if the host shows all its GPUs, or if the job chooses among
- * them. */
+/* Refuses ranks that share a GPU by mistake: sharing is intended only if the host shows all its
+ * GPUs, or if the job chooses among them. */
 static status_t sharing_check(const struct placement *p, const struct placement_request *request,
                               const struct host_table *table)
 {
@@ -250,7 +248,7 @@ static status_t host_assign(struct placement *p, const struct placement_request 
   status_t status;
   struct host_table table = {NULL, NULL, NULL, 0};
   struct launcher launcher;
-  /* without a launcher the user chose the cores, be it one */
+  /* without a launcher, the user has chosen the cores, even if it is only one */
   const int chosen = request->binding == BINDING_AUTO && p->ranks == 1 && !launcher_find(&launcher);
   const enum binding_policy policy = chosen ? BINDING_KEEP : request->binding;
   RETURN_IF_FAILED(placement_table_make(host, topology, choice, &table));
@@ -265,7 +263,7 @@ done:
   return status;
 }
 
-/* The shared-memory communicator defines the host, never the global rank. */
+/* Hosts are identified by the shared-memory communicator, not by the global rank. */
 static status_t host_choose(struct placement *p, const struct placement_request *request,
                             const struct gpu_choice *choice)
 {

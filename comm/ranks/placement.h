@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Where this rank runs: host, device, cores. Chosen once, by all ranks together. */
+ * \brief Placement of this rank: host, device, cores. Chosen once, by all ranks together. */
 #ifndef COMM_RANKS_PLACEMENT_H
 #define COMM_RANKS_PLACEMENT_H
 
@@ -11,10 +11,10 @@
 #include "gpu/select.h"
 
 struct placement_request {
-  const struct gpu_backend *backend; /**< NULL: each rank's first with a GPU, else the CPU */
-  const char *device;                /**< position, UUID or part of a name; NULL for any */
+  const struct gpu_backend *backend; /**< NULL: the first with a GPU, otherwise the CPU */
+  const char *device;                /**< index, UUID or part of a name; NULL for any */
   enum binding_policy binding;
-  int expect; /**< devices that every host must show, 0 for no such check */
+  int expect; /**< number of devices that every host must have, 0: not checked */
 };
 
 struct placement {
@@ -22,30 +22,30 @@ struct placement {
   int rank, ranks;
   int host_rank, host_ranks;
   int host_first;  /**< lowest rank of this host, which identifies it: names need not be unique */
-  int host_unused; /**< devices that ranks of this host see and none of them uses */
+  int host_unused; /**< devices that ranks of this host see but none uses */
   char host[META_HOST_BYTES];
   const struct gpu_backend *backend; /**< the same on all ranks */
-  char reason[GPU_CLAIM_TEXT];       /**< why it is no GPU, "" if it is one or was asked for */
-  int device;                        /**< index in the backend's probe */
+  char reason[GPU_CLAIM_TEXT];       /**< why it is no GPU, "" if it is one or was requested */
+  int device;                        /**< index in the list of the backend's probe */
   struct gpu_device_info info;
-  int numa;       /**< of the device, −1 if unknown */
-  int shared;     /**< other ranks of the host on the same device; 0 on CPUs */
-  int overlap;    /**< a core is another rank's too */
+  int numa;       /**< NUMA node of the device, −1 if unknown */
+  int shared;     /**< number of other ranks of the host on the same device; 0 on CPUs */
+  int overlap;    /**< 1: shares a core with another rank */
   char cpus[128]; /**< list of processing units, "0-7,16-23" */
 };
 
 /** \brief Sets up the communicators and the rank's identity in the log. */
 status_t placement_open(MPI_Comm world, struct placement *placement);
 
-/** The ranks exchange these before they open devices. */
+/** The data that ranks exchange before they open devices. */
 struct rank_claim {
   struct gpu_claim claim;
   char host[META_HOST_BYTES];
   int host_first; /**< as in struct placement */
 };
 
-/** \brief Whether all ranks have one backend that they can use. Otherwise logs each backend with
- * hosts and reasons, in the same words on all ranks, and returns STATUS_ENVIRONMENT. */
+/** \brief Checks that all ranks have one backend that they can use. Otherwise logs each backend
+ * with hosts and reasons, in the same words on all ranks, and returns STATUS_ENVIRONMENT. */
 status_t rank_claims_check(const struct rank_claim *all, int n);
 
 /** \brief Collective: chooses backend, device and cores, and binds this process to them. Ranks

@@ -17,15 +17,16 @@
 #define HOST_MAX 256
 #define TEXT_MAX 800
 
-/** Pairs of a name and a value, each ended by a zero: the program and its build, then what it was
- * asked for. */
+/** Pairs of a name and a value, each terminated by a zero: first program and build, then options
+ * and variables. */
 struct settings {
   char *at;
   size_t bytes;
-  size_t asked; /**< where the second part begins */
+  size_t asked; /**< offset of the second part */
 };
 
-/** Hashes of both parts over all ranks; the complements make a minimum of a maximum. */
+/** Hashes of both parts, reduced to their maxima over all ranks. The complements give the
+ * minimum. */
 struct digest {
   uint64_t build, no_build, asked, no_asked, unparsed;
 };
@@ -74,7 +75,7 @@ static uint64_t hash(const char *at, const char *end)
   return sum;
 }
 
-/** The value of \a name among the pairs from \a at to \a end; NULL if there is none. */
+/** The value of \a name in the pairs from \a at to \a end; NULL if there is none. */
 static const char *same_value(const char *at, const char *end, const char *name)
 {
   while (at < end) {
@@ -104,14 +105,14 @@ struct comparison {
   const struct option_program *program;
   const char *at, *end, *other_at, *other_end;
   const char *host, *other_host;
-  int asked; /**< which part */
-  int rank;  /**< the other one */
+  int asked; /**< 0: program and build, 1: options and variables */
+  int rank;  /**< rank of `other` */
   int n;     /**< differences so far */
   char text[TEXT_MAX];
 };
 
-/* The first difference is reported in full, further options by name. Of programs and builds only
- * the first is reported: the others follow from it. */
+/* Adds a difference to the message. The first one is reported in full, further options by name. For
+ * program and build only the first is reported, because it causes the others. */
 static void same_compare(struct comparison *c, const char *name, const char *mine, const char *other)
 {
   const size_t used = strlen(c->text);
@@ -139,7 +140,7 @@ static void compare_all(struct comparison *c)
   }
 }
 
-/* A rank sends this before its text. */
+/* Sent by a rank before its text. */
 struct header {
   uint64_t bytes, asked;
   char host[HOST_MAX];
@@ -165,8 +166,8 @@ static int same_differs(const struct same_start *start, const struct settings *m
   return c.n > 0;
 }
 
-/* STATUS_USAGE if \a rank differs from rank 0. *done becomes 1 on all ranks with the same text as
- * \a rank has. */
+/* Compares with \a rank: STATUS_USAGE if it differs from rank 0. Sets *done to 1 on all ranks with
+ * the same text as \a rank. */
 static status_t compare_with(const struct same_start *start, const struct settings *mine, int asked, int rank,
                              int *done)
 {
@@ -187,7 +188,7 @@ static status_t compare_with(const struct same_start *start, const struct settin
   return status == STATUS_OK && unequal ? STATUS_USAGE : status;
 }
 
-/* Two spellings of one value are no difference. The loop ends when all texts are compared. */
+/* Compares all ranks with rank 0. Different spellings of a value are equal. */
 static status_t compare_ranks(const struct same_start *start, const struct settings *mine, int asked,
                               uint64_t hash)
 {
@@ -211,7 +212,7 @@ static status_t settings_compare(const struct same_start *start, const struct se
   struct digest all, own = {build, ~build, asked, ~asked, start->parsed != STATUS_OK};
   RETURN_IF_FAILED(watch_allreduce(MPI_COMM_WORLD, &own, &all, 5, MPI_UINT64_T, MPI_MAX, WHAT));
   if (all.build != ~all.no_build) {
-    log_drop(); /* of another program's options */
+    log_drop(); /* the held text may be about another program's options */
     return compare_ranks(start, mine, 0, build);
   }
   if (all.unparsed || all.asked == ~all.no_asked) return STATUS_OK;

@@ -11,11 +11,11 @@
 #include "base/options.h"
 #include "base/status.h"
 
-/** How this rank was started. */
+/** The start of this rank. */
 struct same_start {
   const struct option_program *program;
   enum option_request request;
-  /** of the command line: if any rank could not parse its own, only programs and builds are
+  /** status of parsing the command line: if it failed on any rank, only programs and builds are
    * compared, and the caller reports the error */
   status_t parsed;
 };

@@ -10,14 +10,14 @@
 #include "comm/ranks/alarm.h"
 #include "comm/ranks/mpi_check.h"
 
-#define SERVE (ALARM_SECOND / 10000) /* between two looks for other ranks' reports */
-/* a heart that has not beaten for so long: this process stood still */
+#define SERVE (ALARM_SECOND / 10000) /* minimum time between two checks for other ranks' reports */
+/* age of this process's last beat from which it was suspended */
 #define STALE (ALARM_SECOND / 2)
 
 const char watch_agreement[] = "agreement";
 
-/* Before the ranks have exchanged their hosts, only the launcher knows, and only whether all are
- * here. */
+/* Whether all ranks are on this host. Called before the ranks exchange hosts, when only the
+ * launcher's variables show it. */
 static int all_are_here(int ranks)
 {
   static const char *const launcher_sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
@@ -68,9 +68,7 @@ void watch_sweep(long sweep)
   alarm_monitor()->sweep = sweep;
 }
 
-/* ---- waits ---- */
-
-/* While this process stood still, as where a whole job is suspended, no time passes. */
+/* Time in which this process was not suspended. */
 static uint64_t watch_time(uint64_t clock)
 {
   return clock - alarm_monitor()->paused;
@@ -109,8 +107,8 @@ static int is_late(const struct watch_wait *wait, uint64_t now)
   return now > wait->begin && (double)(now - wait->begin) >= watch_seconds() * ALARM_SECOND;
 }
 
-/* Just after a pause the thread does not yet know how long it was. It publishes that before it
- * beats again, so the beat is read first. */
+/* Whether the deadline passed only because of a pause. Just after a pause, the thread does not yet
+ * know its length. It publishes that before the next beat, so the beat is read first. */
 static int is_paused(const struct watch_wait *wait)
 {
   uint64_t beat = alarm_monitor()->own->beat, clock = alarm_clock();

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Every wait on another rank has a deadline. Past it the job ends with STATUS_HANG and one
- * message that names the waiting rank and those it waits for.
+ * \brief Every wait for another rank has a deadline. If it passes, the job ends with STATUS_HANG
+ * and one message, which names the waiting rank and those it waits for.
  *
- * A wait for named ranks, as for halos, ends at the deadline, unless one of them is seen to get on.
- * One for all ranks goes on while another rank of this host works or gets on, for ten deadlines at
- * most, since an untroubled rank may have the longer work. A rank that gives no sign of life at all
- * for a deadline is reported whether anybody waits for it or not (heartbeat.h). Without watch_open
- * waits have WATCH_SECONDS, and the message knows this rank's wait alone. */
+ * A wait for named ranks, as for halos, ends at the deadline, unless one of them makes progress. A
+ * wait for all ranks continues while another rank of this host works or makes progress, up to ten
+ * deadlines, because a healthy rank may have more work. A rank without any sign of life for a
+ * deadline is reported even if no rank waits for it (heartbeat.h). Without watch_open the deadline
+ * is WATCH_SECONDS, and the message contains only this rank's wait. */
 #ifndef COMM_RANKS_WATCH_H
 #define COMM_RANKS_WATCH_H
 
@@ -21,81 +21,77 @@
 #define WATCH_TARGETS_MAX 26
 #define WATCH_NAME_MAX    320
 
-/** \brief Right after MPI_Init: watches all waits of this rank. \a seconds > 0 is the deadline of
- * each. */
+/** \brief Call after MPI_Init: gives all waits of this rank a deadline of \a seconds > 0. */
 status_t watch_open(double seconds);
 void watch_close(void);
 
-/** \brief The deadline. */
+/** \brief The deadline in seconds. */
 double watch_seconds(void);
 
-/** \brief "rank 3 on host n01", by its number in the whole job, of a rank of \a comm. */
+/** \brief Writes "rank 3 on host n01" for a rank of \a comm, with its number in MPI_COMM_WORLD. */
 const char *watch_rank_name(MPI_Comm comm, int rank, char text[WATCH_NAME_MAX]);
 
 /** Name of the wait in agree_status, for messages. */
 extern const char watch_agreement[];
 
-/** \brief The sweep that this rank is in from now on, from 1; 0 for none. Costs nothing. */
+/** \brief Sets the sweep that this rank is in, from 1; 0 for none. Costs almost nothing. */
 void watch_sweep(long sweep);
 
-/** Whom a rank waits for. */
+/** The ranks that a rank waits for. */
 struct watch_targets {
-  long sweep; /**< set where watch_sweep does not know it: the device runs ahead of the host */
+  long sweep; /**< set if the device is in another sweep than the host; otherwise 0 */
   int n;
   struct {
     int rank;
-    char face[8]; /**< "i-", …; "" where there is none */
+    char face[8]; /**< "i-", …; "" if there is none */
   } at[WATCH_TARGETS_MAX];
 };
 
-/** Fills in who has not answered yet. Called when someone asks. */
+/** Lists the ranks that have not answered yet. Called on demand. */
 typedef void watch_describe(const void *of, struct watch_targets *targets);
 
-/** One wait. */
+/** A wait in progress. */
 struct watch_wait {
   MPI_Comm comm;
-  watch_describe *describe; /**< NULL where it is for all ranks */
+  watch_describe *describe; /**< NULL for a wait for all ranks */
   const void *of;
   const char *
-      /** "halos", "the sum of gosa", …; NULL while it waits for its own device, unless that waits
-       * for targets */
+      /** "halos", "the sum of gosa", …; NULL while only the rank's own device is waited for */
       what;
-  uint64_t begin, served; /**< nanoseconds in which this process ran */
+  uint64_t begin, served; /**< nanoseconds for which this process was not suspended */
 };
 
-/** \brief Begins a wait for \a what; with \a describe NULL, of all ranks. The texts must outlive
+/** \brief Begins a wait for \a what; if \a describe is NULL, for all ranks. The texts must outlive
  * the wait. */
 void watch_begin(struct watch_wait *wait, MPI_Comm comm, const char *what, watch_describe *describe,
                  const void *of);
 
-/** \brief To be called over and over while nothing has come. STATUS_HANG past the deadline, or when
- * another rank is past its own: one rank has then printed the message, and the job is to be
- * ended. */
+/** \brief Call repeatedly during the wait. STATUS_HANG past the deadline, or if another rank is
+ * past its own. Then one rank has printed the message, and the caller must end the job. */
 status_t watch_poll(struct watch_wait *wait);
 
-/** \brief Like watch_poll when the deadline has passed already: the device has run into it. */
+/** \brief Like watch_poll after the deadline, for a wait on the device that has passed it. */
 status_t watch_expired(struct watch_wait *wait);
 
-/** \brief Like watch_poll without a deadline of its own: for long waits on the rank's own
- * device. */
+/** \brief Like watch_poll without a deadline, for long waits for the rank's own device. */
 status_t watch_serve(struct watch_wait *wait);
 
-/** \brief MPI_Wait with the deadline. \a what: "the sum of gosa", … */
+/** \brief MPI_Wait with the deadline. \a what is a name such as "the sum of gosa". */
 status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what);
 
-/** \brief The same where one rank of \a comm alone is waited for. */
+/** \brief Like watch_request, for a wait for one rank of \a comm. */
 status_t watch_peer(MPI_Comm comm, MPI_Request *request, int peer, const char *what);
 
-/** \brief A barrier without a deadline of its own, for ranks that have nothing to do while others
- * are busy: those watch each other, and a silent rank is reported all the same. */
+/** \brief A barrier without a deadline of its own, for idle ranks while others are busy. The busy
+ * ones watch each other, and a silent rank is still reported. */
 status_t watch_patiently(MPI_Comm comm, const char *what);
 
 /** \brief Collectives with the deadline. */
 status_t watch_barrier(MPI_Comm comm, const char *what);
 status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int count, MPI_Datatype type,
                          MPI_Op op, const char *what);
-/** \brief \a bytes of each rank, in the order of ranks, at rank 0 (elsewhere \a receive does not
- * matter) or everywhere. */
+/** \brief Gather \a bytes per rank, in the order of ranks: on rank 0 (\a receive is ignored
+ * elsewhere), or on all ranks. */
 status_t watch_gather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what);
 status_t watch_allgather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what);
 status_t watch_bcast(MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root, const char *what);

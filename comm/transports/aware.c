@@ -25,7 +25,7 @@ SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
        "1: transport `mpi` tries device memory with any MPI library; 0: only with one that reports support; "
        "unset: also with one whose UCX has CUDA");
 
-/* Long enough for MPI's protocols for long messages. */
+/* Long enough for MPI's rendezvous protocols. */
 #define TRY_FLOATS 65536
 #define TRY_TAG    128
 
@@ -45,8 +45,8 @@ static int is_ucx_cuda(struct dl_phdr_info *object, size_t size, void *found)
   return *(int *)found = strstr(object->dlpi_name, "libuct_cuda") != NULL;
 }
 
-/* Open MPI sends by UCX, which has loaded its CUDA transports and may use them: the functions in
- * `mca_pml` are UCX's. Open MPI was asked when it was built and does not know. */
+/* Whether Open MPI sends by UCX with CUDA transports: the functions in `mca_pml` are then UCX's.
+ * Open MPI's own answer was fixed when it was built, and does not show that. */
 static int ucx_supports(void)
 {
   const char *transports = getenv("UCX_TLS");
@@ -61,7 +61,7 @@ static int ucx_supports(void)
   return dl_iterate_phdr(is_ucx_cuda, &found);
 }
 
-static int ucx = -1; /* what the ranks agreed on; -1: they were not asked */
+static int ucx = -1; /* agreed by all ranks; -1: not yet */
 
 status_t aware_agree(MPI_Comm comm)
 {
@@ -69,7 +69,7 @@ status_t aware_agree(MPI_Comm comm)
   return watch_allreduce(comm, &mine, &ucx, 1, MPI_INT, MPI_MIN, "whether MPI takes device memory");
 }
 
-/* The component that carries device memory; NULL: none, or memory is the host's. */
+/* The component that carries device memory. NULL: none, or the memory is the host's. */
 static const char *mover;
 
 const char *aware_mover(void)
@@ -95,7 +95,7 @@ int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]
   return 0;
 }
 
-/* ---- alone: an MPI that knows nothing of devices reads their addresses as the host's ---- */
+/* ---- test on one rank: an MPI without device support takes addresses for host memory ---- */
 
 static sigjmp_buf crashed;
 
@@ -122,8 +122,6 @@ static status_t try_alone(float *memory)
   return status;
 }
 
-/* ---- with the neighbours ---- */
-
 static void aware_pattern_fill(float *values, int rank, int tag)
 {
   for (int n = 0; n < TRY_FLOATS; n++)
@@ -133,8 +131,8 @@ static void aware_pattern_fill(float *values, int rank, int tag)
 struct aware_trial {
   const struct halo_context *context;
   struct gpu_queue *queue;
-  struct gpu_mem send, recv; /* a piece of TRY_FLOATS for each message */
-  float *values;             /* what is sent, then what has come */
+  struct gpu_mem send, recv; /* TRY_FLOATS floats for each message */
+  float *values;             /* the values to send, then those received */
   int rank;
 };
 
@@ -143,7 +141,7 @@ static size_t aware_place(int message)
   return (size_t)message * TRY_FLOATS;
 }
 
-/* All that can fail on one rank alone, before any other waits for it. */
+/* The steps that may fail on one rank, before any other rank waits for it. */
 static status_t trial_create(struct aware_trial *t)
 {
   struct gpu_device *device = t->context->device;
@@ -176,7 +174,7 @@ static status_t aware_compare(struct aware_trial *t, struct halo_reach reach[HAL
   return STATUS_OK;
 }
 
-/* If one message fails on any rank, none is carried. */
+/* If a message fails on any rank, all messages are refused on all ranks. */
 static status_t verdict_share(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX])
 {
   int bad = 0, any = 0;
@@ -193,7 +191,7 @@ status_t aware_try(const struct halo_context *context, struct halo_reach reach[H
   MPI_Comm_rank(context->comm, &t.rank);
   status_t status = agree_status(context->comm, trial_create(&t));
   if (status == STATUS_OK) {
-    /* neighbours wait for what failed here, and the device's memory is MPI's until they have it */
+    /* neighbours wait for this rank, and MPI uses the device's memory until they have the data */
     const status_t sent =
         neighbours_swap(context, TRY_TAG, t.send.handle, t.recv.handle, TRY_FLOATS * sizeof(float));
     if (sent != STATUS_OK) agree_abort(sent);

@@ -9,13 +9,13 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 
-/* Longest part of a message that is copied and sent as one, unless that is measured; the same where
- * it is handed over. */
+/* Maximum floats of a part of a message that is copied and sent as one: by MPI, unless the length
+ * is measured, and by handover. */
 #define CHUNK_FLOATS    65536
 #define HANDOVER_FLOATS 262144
 
-/* Shorter rows are packed, and so are messages of fewer bytes if others must be packed: a copy per
- * message costs more than it saves. */
+/* Messages with shorter rows are packed. If any message is packed, so are those with fewer bytes
+ * than ROWS_BYTES_MIN: a copy of its own would cost more than it saves. */
 #define ROW_BYTES_MIN  256
 #define ROWS_BYTES_MIN 16384
 
@@ -100,7 +100,7 @@ static int is_pending(const struct buffered_requests *requests)
   return 0;
 }
 
-/* After a failed exchange MPI may still write to buffers: they stay until the job ends. */
+/* After a failed exchange MPI may still write to the buffers: keep them until the job ends. */
 void buffered_teardown(struct halo_exchange *exchange)
 {
   struct buffered_exchange *x = (struct buffered_exchange *)exchange;
@@ -108,7 +108,7 @@ void buffered_teardown(struct halo_exchange *exchange)
       is_pending(&x->current.tokens_in))
     return;
   struct gpu_device *device = x->fixed.context.device;
-  /* After an error, copies may be in flight in memory that is about to be freed. */
+  /* After an error, copies to memory that is about to be freed may still be in flight. */
   if (x->fixed.in) gpu_sync(x->fixed.in);
   if (x->fixed.out) gpu_sync(x->fixed.out);
   buffered_events_destroy(&x->fixed, &x->clock);
@@ -126,7 +126,7 @@ void buffered_teardown(struct halo_exchange *exchange)
   free(x);
 }
 
-/* If one buffer is enough, both indices refer to it. */
+/* If one buffer is enough, both elements refer to it. */
 static status_t send_create(struct buffered_fixed *fixed, struct buffered_local *local)
 {
   struct gpu_device *device = fixed->context.device;
@@ -170,7 +170,8 @@ static int64_t row_bytes(const struct halo_message *message)
   return (sent > received ? sent : received) * (int64_t)sizeof(float);
 }
 
-/* Each rank chooses for itself: the buffers hold the same data in both cases. */
+/* Chooses packing or copies of rows. Ranks need not agree: buffers have the same data in both
+ * cases. */
 static void rows_choose(struct buffered_fixed *fixed)
 {
   const struct gpu_backend *backend = fixed->context.device->backend;
@@ -187,7 +188,8 @@ static void rows_choose(struct buffered_fixed *fixed)
   }
 }
 
-/* Data that is handed over is copied from another buffer than data that MPI receives. */
+/* Divides the messages into chunks. Messages handed over are copied separately from those received
+ * by MPI, because they are in another buffer. */
 static status_t chunks_create(struct buffered_fixed *fixed, struct buffered_local *local, int64_t floats)
 {
   struct halo_cutting send[HALO_MESSAGES_MAX], recv[HALO_MESSAGES_MAX];
@@ -206,7 +208,7 @@ static status_t chunks_create(struct buffered_fixed *fixed, struct buffered_loca
   return STATUS_OK;
 }
 
-/* The device's times that were not read yet are of chunks that go. */
+/* Discards unread device timings: they belong to chunks that are being freed. */
 status_t buffered_cut(struct buffered_exchange *x, int64_t floats)
 {
   struct halo_times dropped = {.exchanges = 0};

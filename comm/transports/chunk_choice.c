@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long the chunks are in which `staged` and `staged-mpi` send halos by MPI: network, copies and
- * what a message costs the host decide, so it is tried. */
+/* Chooses the length of chunks in which `staged` and `staged-mpi` send halos by MPI. It depends on
+ * the network, the copies and the cost of a message on the host, so lengths are tried. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,17 +10,17 @@
 #include "comm/ranks/watch.h"
 #include "comm/transports/buffered.h"
 
-/* Rounds of so many exchanges after an untimed one, fewer if they take long. */
+/* Each round has one untimed exchange and up to EXCHANGES timed ones, fewer if they take long. */
 #define ROUNDS       3
 #define EXCHANGES    2
 #define SECONDS_MOST 0.3
 
-/* A shorter chunk is taken if it takes at most this part of the longer one's time. */
+/* A shorter chunk is chosen only if it takes at most this share of the longer one's time. */
 #define GAIN 0.9
 
 #define CANDIDATES 5
 
-/* From short to long, the last is whole messages. */
+/* Lengths to try, ascending; the last one is whole messages. Returns their number. */
 static int candidates(int64_t longest, int64_t floats[CANDIDATES])
 {
   static const int64_t parts[] = {1 << 14, 1 << 16, 1 << 18, 1 << 20};
@@ -52,7 +52,7 @@ static status_t chunk_trial_exchange(struct buffered_exchange *x)
   return halo_transport_staged.finish(exchange, &arrived);
 }
 
-/* Seconds of the slowest rank. */
+/* Time of the slowest rank, in seconds. */
 static status_t exchanges_time(struct buffered_exchange *x, int64_t floats, double *seconds)
 {
   RETURN_IF_FAILED(agree_status(x->fixed.context.comm, buffered_cut(x, floats)));

@@ -17,12 +17,12 @@
 /* Added to a message's tag. */
 #define HELLO_TAG 64
 
-/* A counter a line of cache, since another process polls it. */
+/* A counter has a cache line of its own, because another process polls it. */
 struct counter {
   _Alignas(64) _Atomic uint64_t value;
 };
 
-/* The head of the shared memory; the two send buffers follow it, on pages of their own. */
+/* The start of the shared memory. The two send buffers follow, on separate pages. */
 struct handover_block {
   struct counter begun, taken, sent[HALO_TAGS];
 };
@@ -30,7 +30,7 @@ struct handover_block {
 /* The first message between neighbours. */
 struct handover_hello {
   struct gpu_share share;
-  int64_t buffer[2]; /* bytes from the block's begin to the message */
+  int64_t buffer[2]; /* bytes from the start of the block to the message */
   int64_t count;     /* floats */
 };
 
@@ -94,7 +94,7 @@ static char *buffers_of(struct gpu_mem memory)
   return (char *)memory.handle + head_bytes();
 }
 
-/* Not the counters: a driver that pins may write what it read a moment before. */
+/* Pins the buffers, but not the counters: a driver that pins may write back old values. */
 static int memory_pin(struct gpu_device *device, struct gpu_mem memory, char why[GPU_TEXT_MAX])
 {
   size_t bytes = memory.bytes - head_bytes();
@@ -106,7 +106,7 @@ static void memory_unpin(struct gpu_device *device, struct gpu_mem memory)
   if (memory.bytes > head_bytes()) gpu_unpin(device, buffers_of(memory));
 }
 
-/* Returns 0 and the reason where there is no such memory. */
+/* Returns 0, with the reason, if no such memory can be created. */
 static int handover_block_create(struct handover *h, size_t floats, char why[GPU_TEXT_MAX])
 {
   size_t buffer_bytes = handover_whole_pages(floats * sizeof(float));
@@ -157,7 +157,7 @@ static void peer_unmap(struct gpu_device *device, struct handover_peer *peer)
   *peer = (struct handover_peer){.owner = 0};
 }
 
-/* An earlier message to the same rank has mapped the same memory. */
+/* The peer of an earlier message to the same rank, which has mapped the same memory. */
 static const struct handover_peer *mapped_before(const struct handover *h, const struct halo_plan *plan,
                                                  int m)
 {
@@ -213,7 +213,7 @@ static void handover_hellos_fill(const struct handover *h, const struct halo_pla
   }
 }
 
-/* A rank whose messages all go by MPI keeps its memory for itself. */
+/* Opens the neighbours' memory. A rank with all messages by MPI does not share its own. */
 static status_t peers_open(struct handover *h, const struct halo_context *context,
                            struct halo_reach reach[HALO_MESSAGES_MAX])
 {

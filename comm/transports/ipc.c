@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed faces copied by the copy engine into the neighbours' two alternating receive buffers. */
+/* Packed faces, copied by the copy engine into the neighbours' two alternating receive buffers. */
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/transports/linked.h"
 
-/* Offsets are those of the whole plan at both ends, whatever of it is carried. */
+/* Offsets are those of the whole plan at both ends, also if only some messages are carried. */
 static status_t ipc_buffers_create(struct linked_exchange *x)
 {
   struct gpu_device *device = x->context.device;
@@ -15,9 +15,9 @@ static status_t ipc_buffers_create(struct linked_exchange *x)
   return STATUS_OK;
 }
 
-/* So that checkers of memory find contents where a recorded copy reads, at which they look before
- * its graph packs the faces, and where another process writes, which they do not see. No neighbour
- * writes before all ranks agreed. */
+/* Clears the buffers for memory checkers. They inspect the source of a captured copy before the
+ * graph has packed the faces, and do not see writes of other processes. No neighbour writes before
+ * all ranks have agreed. */
 static status_t buffers_clear(struct linked_exchange *x)
 {
   struct gpu_queue *queue = x->queue;

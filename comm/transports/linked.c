@@ -56,7 +56,7 @@ static void message_link(struct linked_exchange *x, const struct halo_message *m
   x->link.adds &= !x->link_ops->adds || x->link_ops->adds(x->context.device, peer->uuid);
 }
 
-/* Keeps the messages that are carried, packed as the others' absence lets them. */
+/* Keeps the messages that are carried, with offsets that close the gaps of the others. */
 static void messages_link(struct linked_exchange *x, const struct halo_plan *whole,
                           const struct halo_reach reach[HALO_MESSAGES_MAX])
 {
@@ -209,8 +209,6 @@ status_t linked_lap(struct halo_exchange *exchange)
   x->step = 0;
   return STATUS_OK;
 }
-
-/* ---- state that the device publishes ---- */
 
 status_t linked_times(struct halo_exchange *exchange, struct halo_times *times)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Common to the transports on links: mailbox, neighbours, deadline, times. */
+ * \brief The common part of transports that use links: mailbox, neighbours, deadline, times. */
 #ifndef COMM_TRANSPORTS_LINKED_H
 #define COMM_TRANSPORTS_LINKED_H
 
@@ -10,76 +10,76 @@ struct linked_exchange {
   struct halo_context context;
   struct halo_plan plan; /**< carried messages only */
   const struct halo_link_ops *link_ops;
-  struct gpu_queue *queue; /**< for exchanges that go beside computing */
+  struct gpu_queue *queue; /**< for exchanges that run concurrently with computing */
   struct gpu_event *arrived;
   struct gpu_mem mailbox, state;
   struct halo_plea *plea;
   struct halo_peer peers[HALO_MESSAGES_MAX];
   struct halo_link link;
   uint64_t step;             /**< exchanges begun since the last lap */
-  struct gpu_queue *current; /**< the queue of the exchange under way */
-  struct gpu_mem field;      /**< of the exchange under way */
+  struct gpu_queue *current; /**< queue of the current exchange */
+  struct gpu_mem field;      /**< field of the current exchange */
   struct halo_times times;
-  /** exchanges when the times were read last: a recorded one counts as often as it runs */
+  /** exchanges at the last read of times; a captured one counts as often as it runs */
   uint64_t counted;
-  struct halo_state seen; /**< the device's counters when the times were read last */
+  struct halo_state seen; /**< the device's counters at the last read of times */
 
-  /* of p2p alone */
-  int copies;          /**< every message is in one piece and large: a copy engine's */
-  struct gpu_mem from; /**< where the exchange begins as it is finished, else none */
+  /* used by p2p only */
+  int copies;          /**< 1: all messages are contiguous and large enough for a copy engine */
+  struct gpu_mem from; /**< source of an exchange that begins in finish; otherwise no memory */
 
-  /* of ipc alone */
+  /* used by ipc only */
   const struct halo_packer *packer;
   struct halo_packer_state *packer_state;
   struct gpu_mem send, recv[2];
 };
 
-/** \brief Whether a backend can link; if not, why. */
+/** \brief Whether a backend supports links; if not, the reason. */
 int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
 
-/** \brief Collective; ranks agree. An exchange that has its context and nothing else. */
+/** \brief Collective; ranks agree. Creates an exchange with only its context set. */
 status_t linked_create(const struct halo_context *context, struct linked_exchange **exchange);
 
-/** \brief Collective; ranks agree. \a offer has the targets; the mailbox is made here. Clears reach
- * as halo_peers_open does. */
+/** \brief Collective; ranks agree. \a offer contains the targets; the mailbox is created here.
+ * Clears reach as halo_peers_open does. */
 status_t linked_open(struct linked_exchange *exchange, struct halo_offer *offer,
                      struct halo_reach reach[HALO_MESSAGES_MAX]);
 
-/** \brief Both, for transports that need nothing in between. */
+/** \brief linked_create and linked_open, for transports that need nothing in between. */
 status_t linked_setup(const struct halo_context *context, struct halo_offer *offer,
                       struct halo_reach reach[HALO_MESSAGES_MAX], struct halo_exchange **exchange);
 
-/** \brief Begins an exchange: the queue that its work goes to, after \a computed. */
+/** \brief Begins an exchange. Sets \a queue to that of its work, which waits for \a computed. */
 status_t linked_begin(struct linked_exchange *exchange, struct gpu_event *computed, struct gpu_queue **queue);
 
-/** \brief Where the first point of a box lies in a field, in floats. */
+/** \brief Offset in floats of the first point of a box in a field. */
 static inline int64_t linked_first(const struct layout *layout, const struct box *box)
 {
   return box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2];
 }
 
-/** \brief Which of context.fields \a field is. */
+/** \brief Index of \a field in context.fields. */
 static inline int linked_which(const struct linked_exchange *exchange, struct gpu_mem field)
 {
   return field.handle == exchange->context.fields[1].handle;
 }
 
-/** \brief Copies what is sent, a piece each, from where it lies in \a from into the neighbours'
- * \a field, and sets their flags. */
+/** \brief Copies each message, which is contiguous, from \a from to the neighbours' \a field, then
+ * sets their flags. */
 status_t linked_copy(struct linked_exchange *exchange, struct gpu_queue *queue, struct gpu_mem from,
                      struct gpu_mem field);
 
-/** \brief Waits for the flags of \a step, in the queue or here. */
+/** \brief Waits for the flags of the current exchange, in the queue or on the host. */
 status_t linked_await(struct linked_exchange *exchange, struct gpu_queue *queue);
 
-/** \brief Whether the flag of a message has reached the current exchange, if the host can read
- * it. */
+/** \brief Whether the flag of message \a m, if the host can read it, has reached this exchange. */
 int linked_has_come(const struct linked_exchange *exchange, int m);
 
-/** \brief Ends an exchange: *arrived as halo_transport.finish sets it. */
+/** \brief Ends an exchange and sets *arrived as halo_transport.finish does. */
 status_t linked_end(struct linked_exchange *exchange, struct gpu_event **arrived);
 
-/* As in halo_transport. Neighbours have released this rank's memory before it is torn down. */
+/* Functions of struct halo_transport. Teardown first waits until neighbours have released its
+ * memory. */
 void linked_teardown(struct halo_exchange *exchange);
 status_t linked_lap(struct halo_exchange *exchange);
 status_t linked_times(struct halo_exchange *exchange, struct halo_times *times);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The device's times of exchanges that pack halos and send them through the host. */
+/* Device times of exchanges that pack halos and send them through the host. */
 #include <string.h>
 
 #include "comm/transports/buffered.h"
@@ -10,7 +10,8 @@ int buffered_is_marked(const struct buffered_fixed *fixed, int mark)
   return fixed->packed.n > 0 || (mark != MARK_PACKED && mark != MARK_READY && mark != MARK_UNPACKED);
 }
 
-/* HERE is recorded in the queue that is idle by then, and where one piece comes in BACK says it. */
+/* Adds the stages of an exchange. The end of the handover is HERE, recorded in a queue that is idle
+ * then; for a single piece it is BACK. */
 static void stages_add(const struct buffered_fixed *fixed, struct buffered_clock *clock,
                        const double at[MARKS])
 {

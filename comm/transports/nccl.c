@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed halos through NCCL, whose library is looked for when it is wanted. NCCL's kernels wait
- * without a deadline, so the host looks after them. */
+/* Packed halos through NCCL, whose library is loaded on demand. NCCL's kernels wait without a
+ * deadline, so the host watches them. */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 SWITCH("HIMENO_NCCL", USER, OWN, FREE("a file"),
        "library that transport `nccl` loads, instead of `libnccl.so.2`");
 
-/* The used part of nccl.h, whose binary interface has been the same since 2.7. */
+/* The part of nccl.h that is used; its binary interface has been the same since 2.7. */
 #define NCCL_SUCCESS 0
 #define NCCL_FLOAT   7
 #define NCCL_DOUBLE  8
@@ -53,11 +53,9 @@ struct nccl_exchange {
   struct gpu_queue *queue;
   struct gpu_mem send, recv;
   struct gpu_event *before, *mark[MARKS];
-  struct gpu_mem field; /* of the exchange under way */
+  struct gpu_mem field; /* field of the current exchange */
   struct halo_times times;
 };
-
-/* ---- the library ---- */
 
 static int symbol_find(const char *name, void *function)
 {
@@ -131,7 +129,7 @@ static status_t nccl_buffers_create(struct nccl_exchange *x)
   return gpu_event_create(device, &x->before);
 }
 
-/* Whether two ranks share a device, which NCCL refuses: all ranks find out together. */
+/* Whether any two ranks share a device, which NCCL refuses. Collective. */
 static status_t devices_shared(MPI_Comm comm, const struct gpu_device *device, int *shared)
 {
   int ranks, rank;
@@ -251,7 +249,7 @@ static status_t nccl_start(struct halo_exchange *exchange, struct gpu_mem from, 
   return gpu_record(x->mark[MARK_HERE], x->queue);
 }
 
-/* NCCL does not report which message is missing, so all are named. */
+/* NCCL does not report which message is missing, so all neighbours are named. */
 static void nccl_describe(const void *of, struct watch_targets *targets)
 {
   const struct nccl_exchange *x = of;

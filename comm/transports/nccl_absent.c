@@ -11,7 +11,7 @@ static int absent_available(const struct gpu_backend *backend, char reason[GPU_T
   return 0;
 }
 
-/** It is never available, so no other verb is called. */
+/** Never available, so the other functions are not called. */
 const struct halo_transport halo_transport_nccl = {
     .name = "nccl",
     .memory = "device memory",

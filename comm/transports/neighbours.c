@@ -18,8 +18,6 @@ struct swap {
   MPI_Status statuses[2 * HALO_MESSAGES_MAX];
 };
 
-/* ---- one word with every neighbour ---- */
-
 static void neighbours_describe(const void *of, struct watch_targets *targets)
 {
   const struct swap *swap = of;

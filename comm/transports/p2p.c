@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Faces stored straight into the neighbours' halos: nothing is packed, and no host takes part. */
+/* Faces stored directly into the neighbours' halos: without packing, and without the host. */
 #include "base/stats.h"
 #include "comm/transports/linked.h"
 
-/* Beside other work a large message is a copy engine's. A copy takes about 5 us to begin, and a
- * kernel of stores as many of the device's multiprocessors as it can get for as long as the copy
- * takes: at 300 GB/s or more, 1 MiB is what 4 us move. */
+/* If other work runs concurrently, the copy engine sends messages of at least this size. Starting a
+ * copy takes about 5 us. A kernel that stores occupies as many multiprocessors as it can get for
+ * the duration of the copy. At 300 GB/s or more, 1 MiB takes 4 us. */
 #define COPY_BYTES (1 << 20)
 
-/* Whether a box of memory with such rows and planes has no gaps. */
+/* Whether a box is contiguous in memory with such rows and planes. */
 static int is_one_piece(const struct box *box, int64_t pitch, int64_t plane)
 {
   int64_t layers = box_extent(box, 0), rows = box_extent(box, 1), row = box_extent(box, 2);

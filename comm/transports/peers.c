@@ -21,8 +21,6 @@ struct peers_hello {
   int64_t plane, pitch, first;
 };
 
-/* ---- attach ---- */
-
 static int peer_attach(struct gpu_device *device, const struct peers_hello *hello, struct halo_peer *peer,
                        char why[GPU_TEXT_MAX])
 {
@@ -40,7 +38,7 @@ static int peer_attach(struct gpu_device *device, const struct peers_hello *hell
   return 0;
 }
 
-/* An earlier message to the same rank has opened the same memory. */
+/* The peer of an earlier message to the same rank, which has opened the same memory. */
 static const struct halo_peer *attached_before(const struct halo_plan *plan, const struct halo_peer *peers,
                                                int m)
 {
@@ -82,8 +80,6 @@ static status_t peers_hellos_fill(const struct halo_context *context, const stru
   return STATUS_OK;
 }
 
-/* ---- try ---- */
-
 static uint64_t mark_of(int rank, int tag)
 {
   return hash_mix(((uint64_t)rank << 8 | (uint64_t)tag) + 1);
@@ -95,8 +91,8 @@ static status_t mail_store(struct gpu_queue *queue, const struct halo_peer *peer
   return gpu_copy_in(queue, peer->mailbox, offset, value, sizeof *value);
 }
 
-/* The flag too gets its zero from who will add to it: a checker of memory that sees one process
- * then knows what is read. */
+/* Stores a mark and a zero flag at each neighbour. The flag is set by the rank that will add to it,
+ * so that a memory checker, which sees only one process, knows that it is initialised. */
 static status_t marks_store(const struct halo_context *context, struct gpu_queue *queue,
                             const struct halo_reach reach[HALO_MESSAGES_MAX],
                             const struct halo_peer peers[HALO_MESSAGES_MAX])

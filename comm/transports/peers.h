@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Opens the memory of neighbours on the same host, and tries it. */
+ * \brief Opens the memory of neighbours on the same host, and tests it. */
 #ifndef COMM_TRANSPORTS_PEERS_H
 #define COMM_TRANSPORTS_PEERS_H
 
 #include "comm/halo/link.h"
 #include "comm/halo/transport.h"
 
-/** Memory of a rank that its neighbours write: two alternating targets, and the flags. From
- * gpu_alloc_shared. */
+/** Memory of a rank to which its neighbours write, from gpu_alloc_shared: two alternating targets,
+ * and the flags. */
 struct halo_offer {
   struct gpu_mem target[2], mailbox;
   int64_t plane, pitch; /**< of the targets, floats */
-  /** by message of the plan: where its first float goes in a target */
+  /** per message of the plan: offset of its first float in a target */
   int64_t first[HALO_MESSAGES_MAX];
 };
 
-/** A neighbour's side of a message. */
+/** The other end of a message. */
 struct halo_peer {
-  struct gpu_mem target[2], mailbox; /**< attached; handles are NULL where that could not be */
+  struct gpu_mem target[2], mailbox; /**< attached; handles are NULL if that failed */
   int64_t plane, pitch, first;
   char uuid[48]; /**< of its device */
-  /** this entry's attachments are its own, and not another message's to the same rank */
+  /** 1: this entry owns the attachments; 0: another message to the same rank does */
   int owner;
 };
 
 /** \brief Collective. Attaches the neighbours of all messages of the plan, stores a mark in their
- * mailboxes and looks for theirs. Clears reach[m].carried, with the reason, where one side cannot
- * reach the other, alike at both. */
+ * mailboxes and checks the marks that arrived. If one end cannot reach the other, clears
+ * reach[m].carried at both ends, with the reason. */
 status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *queue,
                          const struct halo_offer *offer, struct halo_reach reach[HALO_MESSAGES_MAX],
                          struct halo_peer peers[HALO_MESSAGES_MAX]);

@@ -17,20 +17,20 @@
 #include "comm/transports/neighbours.h"
 #include "gpu/host.h"
 
-#define WORDS     65536 /* of the payload */
+#define WORDS     65536 /* size of the payload */
 #define LIMIT     3.0   /* seconds that a kernel waits for a flag */
 #define STAGE_TAG 192
 #define PCI_TAG   224
 
 const char *const peer_rung_names[PEER_RUNGS + 1] = {"open", "store", "put", "get", "flags", "proven"};
 
-/* A field's row has what is sent, and after it what arrives. */
+/* The field has one row: the data to send, then the data that arrives. */
 struct proof {
   struct halo_context context;
   struct layout layout;
   struct halo_plan plan;
   uint32_t words[2][WORDS]; /* sent, arrived */
-  size_t arrival;           /* byte of the row */
+  size_t arrival;           /* offset of the arriving data in the row, bytes */
   struct linked_exchange *x;
   struct halo_reach reach[HALO_MESSAGES_MAX];
   int rank; /* 0 or 1 */
@@ -63,7 +63,7 @@ static status_t content_check(struct proof *p, int field)
   return STATUS_OK;
 }
 
-/* ---- rungs: once both ranks have acted, each looks at what came ---- */
+/* ---- rungs: both ranks act, then each checks what arrived ---- */
 
 static status_t rung_open(struct proof *p)
 {
@@ -78,8 +78,8 @@ static status_t rung_open(struct proof *p)
   return STATUS_OK;
 }
 
-/* Kernels' waits end by the device's clock; a host that waits for its own kernels has the same
- * limit. */
+/* Performs a rung. Kernels stop waiting by the device's clock; a host that waits for its own
+ * kernels has the same limit. */
 static status_t rung_act(struct proof *p, enum peer_rung rung)
 {
   struct linked_exchange *x = p->x;
@@ -132,7 +132,7 @@ static status_t rungs_climb(struct proof *p, int *rung)
   return STATUS_OK;
 }
 
-/* The control: the same content through the host. */
+/* The control: sends the same data through the host. */
 static status_t stage(struct proof *p)
 {
   struct gpu_queue *queue = p->context.compute;
@@ -144,10 +144,8 @@ static status_t stage(struct proof *p)
   return p->reach[0].carried ? STATUS_OK : log_fail(STATUS_WRONG, "through the host, %s", p->reach[0].why);
 }
 
-/* ---- what lies between two devices ---- */
-
-/* The nearest bridge above a device that sends peers' requests up to an IOMMU: by bit 2 of the
- * control word of Access Control Services (capability 13), which only root can read. */
+/* Finds the nearest bridge above a device that redirects peer-to-peer requests to an IOMMU: bit 2
+ * of the control word of Access Control Services (capability 13). Only root can read it. */
 static int acs_redirects(const char *pci, char bridge[16])
 {
   char path[512], place[4096 + 16];
@@ -220,7 +218,8 @@ end:
   return status;
 }
 
-/* In round t rank r meets the one with r + s = t modulo n − 1; the last rank sits out the rule. */
+/* In round t, ranks r and s with r + s = t modulo n − 1 are partners; the last rank's partner is
+ * the one that would be its own. */
 void peers_round(int *partner, int n, int round)
 {
   int even = n + n % 2, odd = even - 1;
@@ -232,7 +231,7 @@ void peers_round(int *partner, int n, int round)
   }
 }
 
-/* Of this rank, after a proof. */
+/* Results of the last proof, for the ranks of this host. */
 static struct {
   MPI_Group all;
   int n;
@@ -252,7 +251,7 @@ const char *peers_refused(MPI_Comm comm, int peer)
   return NULL;
 }
 
-/* Rounds of all hosts at the same time. \a mine: an entry per rank of the host. */
+/* Proves all pairs of a host; all hosts do it at the same time. \a mine: one entry per rank. */
 static status_t host_prove(const struct placement *placement, struct gpu_device *device, MPI_Comm host,
                            struct peer_proof *mine)
 {

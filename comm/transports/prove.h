@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Proof that the devices of a host reach each other's memory, pair by pair. */
+ * \brief Tests, pair by pair, whether the devices of a host reach each other's memory. */
 #ifndef COMM_TRANSPORTS_PROVE_H
 #define COMM_TRANSPORTS_PROVE_H
 
 #include "comm/ranks/placement.h"
 
-/** Steps of a proof. Each uses only what the steps before it have proven. */
+/** Steps of a test. Each uses only mechanisms that the previous steps have proven. */
 enum peer_rung {
   PEER_OPEN,  /**< each opens the other's memory, and a word copied there arrives */
   PEER_STORE, /**< a kernel stores one word */
   PEER_PUT,   /**< copy engines write 256 KiB */
   PEER_GET,   /**< copy engines read 256 KiB */
   PEER_FLAGS, /**< two resident kernels store 256 KiB, set a flag and wait for the other's */
-  PEER_RUNGS  /**< all of it is proven */
+  PEER_RUNGS  /**< all steps passed */
 };
 extern const char *const peer_rung_names[PEER_RUNGS + 1];
 
 struct peer_proof {
   int peer;      /**< rank, −1: none */
-  int rung;      /**< the first that failed, or PEER_RUNGS */
-  char why[320]; /**< why it failed, and what lies between the devices */
+  int rung;      /**< the first step that failed, or PEER_RUNGS */
+  char why[320]; /**< why it failed, and the PCI path between the devices */
 };
 
-/** \brief Collective. Proves each pair of ranks of a host; from then on transports that need it
- * refuse pairs whose proof failed. A copy through the host is the control: STATUS_WRONG if its
- * content differs. On all ranks, *proofs has *most entries per rank, and stays. */
+/** \brief Collective. Tests each pair of ranks of a host. Afterwards, transports that need direct
+ * access refuse pairs whose test failed. A copy through the host is the control: STATUS_WRONG if
+ * its data differs. Sets *proofs to a list with *most entries per rank, on all ranks; it stays
+ * allocated. */
 status_t peers_prove(const struct placement *placement, struct gpu_device *device,
                      const struct peer_proof **proofs, int *most);
 
-/** \brief Why the memory of rank \a peer of \a comm is not used although it can be opened; NULL if
- * no proof failed. */
+/** \brief Why memory of rank \a peer of \a comm is not used although it can be opened; NULL if it
+ * is. */
 const char *peers_refused(MPI_Comm comm, int peer);
 
-/** \brief Partners of \a n ranks, −1 for none, in one of n + n % 2 − 1 rounds, in which each meets
- * each. */
+/** \brief The partner of each of \a n ranks in a round, −1 for none. In n + n % 2 − 1 rounds each
+ * rank meets every other. */
 void peers_round(int *partner, int n, int round);
 
 #endif

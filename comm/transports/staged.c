@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed halos in chunks: while one is sent, the next is copied out, and another in. `staged` hands
- * them over through pinned memory that both ranks of a host map, and otherwise by MPI, as
- * `staged-mpi` always does. `pageable` gives MPI plain memory, `mpi` the device's own pointers. */
+/* Packed halos in chunks: while one chunk is sent, the next is copied out, and another is copied
+ * in. `staged` hands chunks over through pinned memory that both ranks of a host map, and between
+ * hosts by MPI. `staged-mpi` always uses MPI. `pageable` gives MPI pageable host memory, `mpi`
+ * device pointers. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,8 +69,8 @@ static int buffered_available(const struct gpu_backend *backend, char reason[GPU
 
 /* ---- one exchange ---- */
 
-/* Time since the last poll counts as `transfer` while bytes are in flight, and as `wait` while the
- * halo is late. */
+/* Time since the last poll counts as `transfer` if data is in flight, and as `wait` if the halo is
+ * late. */
 static void account(struct buffered_current *current, struct buffered_clock *clock)
 {
   double now = stats_now();
@@ -175,7 +176,7 @@ static status_t staged_pack(struct buffered_exchange *x)
   return buffered_mark(&x->clock, MARK_PACKED, x->fixed.out);
 }
 
-/* ---- buffers: a buffer is written again once all neighbours took what was in it ---- */
+/* ---- buffers: reused after all neighbours took the data in them ---- */
 
 static status_t takes_send(struct buffered_exchange *x)
 {
@@ -200,8 +201,8 @@ static void buffer_describe(const void *of, struct watch_targets *targets)
     if (!is_taken(&x->local, &x->current, m)) halo_target_add(targets, &x->fixed.plan.messages[m]);
 }
 
-/* Between neighbours that send to each other this holds already: their last data was computed with
- * what they took, and ours with what we took. */
+/* Waits until the next send buffer may be overwritten. Neighbours that send to each other need not
+ * wait: the last data received was computed from the halo sent before, so that was taken. */
 static status_t buffer_await(struct buffered_exchange *x)
 {
   struct watch_wait wait;
@@ -242,7 +243,7 @@ static status_t buffered_start(struct halo_exchange *exchange, struct gpu_mem fr
   return x->fixed.outgoing.n == 0 ? tokens_send(x) : STATUS_OK;
 }
 
-/* Sends what has been copied out, in order. */
+/* Sends the pieces that were copied out, in order. */
 static status_t chunks_send(struct buffered_exchange *x)
 {
   while (x->current.sent < x->fixed.outgoing.n) {
@@ -264,7 +265,7 @@ static status_t chunks_send(struct buffered_exchange *x)
   return STATUS_OK;
 }
 
-/* Copies a piece to the device once all its chunks are here. */
+/* Copies a piece to the device when all its chunks have arrived. */
 static status_t chunk_arrived(struct buffered_exchange *x, int c)
 {
   int p = x->fixed.incoming.chunk[c].piece;
@@ -280,7 +281,7 @@ static status_t chunk_arrived(struct buffered_exchange *x, int c)
   return x->current.data_left == 0 ? buffered_mark(&x->clock, MARK_IN, x->fixed.in) : STATUS_OK;
 }
 
-/* How many of \a requests have finished since the last look; which, in x->indices. */
+/* Counts the \a requests that finished since the last call; current->indices lists them. */
 static status_t staged_is_done(struct buffered_local *local, struct buffered_current *current,
                                struct buffered_requests *requests, int n, int *done)
 {
@@ -293,7 +294,7 @@ static status_t staged_is_done(struct buffered_local *local, struct buffered_cur
                                                                      : mpi_check(error, "MPI_Testsome");
 }
 
-/* A halo that is shorter or longer than its chunk is no halo. \a r: of the finished ones. */
+/* Checks that a chunk arrived with its full length. \a r: index among the finished requests. */
 static status_t arrival_check(const struct buffered_fixed *fixed, const struct buffered_current *current,
                               int r)
 {
@@ -325,7 +326,7 @@ static void token_taken(struct buffered_exchange *x, int m)
   x->current.in_transfer += x->fixed.chunks[m];
 }
 
-/* Chunks come in order; a neighbour may be one exchange ahead. */
+/* Takes chunks that were handed over, in order; a neighbour may be one exchange ahead. */
 static status_t handed_take(struct buffered_exchange *x, int m)
 {
   const struct handover_peer *peer = &x->local.handover.peer[m];
@@ -339,7 +340,7 @@ static status_t handed_take(struct buffered_exchange *x, int m)
   return STATUS_OK;
 }
 
-/* Data can be here before its token is seen. */
+/* Data may arrive before its token is seen. */
 static status_t arrivals_take(struct buffered_exchange *x)
 {
   int done;
@@ -371,7 +372,7 @@ static status_t buffered_progress(struct halo_exchange *exchange)
   return STATUS_OK;
 }
 
-/* Lists neighbours that were not heard of, or have not taken what was sent to them. */
+/* Lists neighbours from which data is missing, or which have not taken the data sent to them. */
 static void staged_describe(const void *of, struct watch_targets *targets)
 {
   const struct buffered_exchange *x = of;
@@ -392,7 +393,7 @@ static int left(const struct buffered_fixed *fixed, const struct buffered_curren
   return fixed->outgoing.n - current->sent + current->tokens_left + current->data_left + current->out_left;
 }
 
-/* Until the own halos are out, only the own device is waited for. */
+/* Waits for the halos. Until this rank's own halos are sent, it waits for its own device only. */
 static status_t halos_await(struct buffered_exchange *x)
 {
   struct watch_wait wait;

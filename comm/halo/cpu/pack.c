@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packers in host memory: the CPU's, the QPU's, whose memory the host sees, and the null backend's,
- * which adds calls that fail on demand. */
+/* Packers in host memory: for the CPU, for the QPU, whose memory the host can access, and for the
+ * null backend, which adds calls that fail on demand. */
 #include <stdlib.h>
 #include <string.h>
 

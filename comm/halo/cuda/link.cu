@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Links between CUDA devices of a host, or between processes on one: kernels that store faces over
-// the wire, set flags and wait for them.
+// Links between CUDA devices of a host, or between processes on one device: kernels that store
+// faces into the neighbours' memory, set flags and wait for flags.
 #include "comm/halo/cuda/link.cuh"
 
 extern "C" {
@@ -8,27 +8,28 @@ extern "C" {
 #include "gpu/cuda/cuda_device.h"
 }
 
-static const unsigned THREADS = 256, EACH = 4; // quads that a thread has in flight
-static const unsigned BLOCKS = 264;            // of a message, at most
-// Messages of few quads have one for each thread. Each block has a fence and a part of a flag of
-// its own to send, so they are as large as blocks can be.
+static const unsigned THREADS = 256, EACH = 4; // quads per thread in flight
+static const unsigned BLOCKS = 264;            // maximum per message
+// If all messages are short, each quad has a thread of its own. Each block executes a fence and
+// adds its part to a flag, so blocks are as large as possible.
 static const unsigned FEW_THREADS = 1024, FEW = BLOCKS * THREADS;
 static const unsigned WARP = 32, QUAD = 4;
 
-// First block of each message, and the end of the last. An empty one has a block too, for its flag.
+// The first block of each message, and the end of the last one. An empty message has one block, for
+// its flag.
 struct shares {
   unsigned first[HALO_MESSAGES_MAX + 1];
 };
 
-// A face as rows of quads: four floats that are aligned where they go. The first and the last of a
-// row may be cut short.
+// A face as rows of quads: four floats, aligned at the target. The first and last quad of a row may
+// have fewer floats.
 struct face {
   float *out;
   const float *in;
   int64_t out_plane, out_pitch, in_plane, in_pitch;
   unsigned rows, width, lead,
       quads;    // rows of a plane, floats of a row, cut off the first quad, quads of a row
-  bool aligned; // quads are aligned where they come from, too
+  bool aligned; // the source of quads is aligned as well
 };
 
 static __device__ __forceinline__ unsigned lead_of(const float *at)
@@ -50,7 +51,8 @@ static __device__ face face_of(const halo_link &link, const halo_link_message &m
   return f;
 }
 
-// Source and target of a quad, and the index k of its first float in the row, maybe outside of it.
+// Source and target of a quad, and the index k of its first float in the row, which may be outside
+// of the row.
 struct place {
   const float *in;
   float *out;
@@ -84,7 +86,8 @@ static __device__ __forceinline__ void quad_store(const face &f, const place &at
     if (at.k + x >= 0 && at.k + x < (int)f.width) at.out[x] = v[x];
 }
 
-// Block `block` of `blocks` stores its part of a face, EACH quads a thread in flight.
+// Stores the part of a face that belongs to block `block` of `blocks`, with EACH quads in flight
+// per thread.
 static __device__ void quads_push(const face &f, unsigned total, unsigned block, unsigned blocks)
 {
   for (unsigned first = block * THREADS * EACH; first < total; first += blocks * THREADS * EACH) {
@@ -102,7 +105,7 @@ static __device__ void quads_push(const face &f, unsigned total, unsigned block,
   }
 }
 
-// Forces the place to be computed now, not deferred or recomputed after a wait.
+// Forces the place to be computed here, not after the wait that follows.
 static __device__ __forceinline__ void settle(place &at)
 {
   asm volatile("" : "+l"(at.in), "+l"(at.out), "+r"(at.k));
@@ -112,7 +115,7 @@ static __device__ __forceinline__ void settle(place &at)
 // A block's share of an exchange.
 struct work {
   const halo_link_message *to;
-  unsigned block, blocks, total; // of the message, and its quads
+  unsigned block, blocks, total; // blocks and quads of the message
   face f;
 };
 
@@ -129,7 +132,7 @@ static __device__ __forceinline__ work work_of(const halo_link &link, const shar
   return w;
 }
 
-// Sets the flags; with AWAIT it also ends only once the own flags are set.
+// Sets the neighbours' flags. With AWAIT, returns only after this rank's own flags are set.
 template <bool AWAIT>
 static __device__ __forceinline__ void work_end(const halo_link &link, const work &w, uint64_t step,
                                                 uint64_t start, bool broken)
@@ -147,8 +150,8 @@ static __device__ __forceinline__ void work_end(const halo_link &link, const wor
   if (AWAIT) link.state->wait_ns += link_nanoseconds() - sent;
 }
 
-// Stores the faces. While there are few quads each goes to a thread of its own, so that all travel
-// at once, and its place is known before the wait.
+// Stores the faces. If a message has at most one quad per thread, the quad's place is computed
+// before the wait for the previous kernel, and all quads are in flight at once.
 template <bool AWAIT>
 static __global__ void __launch_bounds__(THREADS)
     push_faces(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
@@ -170,8 +173,8 @@ static __global__ void __launch_bounds__(THREADS)
   work_end<AWAIT>(link, w, step, start, broken);
 }
 
-// The same where all messages have few. Its place and value are declared so that the compiler makes
-// of it what was measured.
+// The variant for short messages only, with larger blocks. `place` and `value` are declared in this
+// form because the compiler otherwise generates slower code.
 template <bool AWAIT>
 static __global__ void __launch_bounds__(FEW_THREADS)
     push_few(const CUDA_GRID_CONSTANT halo_link link, const CUDA_GRID_CONSTANT shares share,
@@ -245,7 +248,7 @@ static shares shares_plan(const struct halo_link *link, unsigned threads)
   return share;
 }
 
-// Whether this program's code for the device knows programmatic launches.
+// Whether the code loaded for this device supports programmatic dependent launch.
 static bool overlaps(const void *kernel)
 {
   static const int code = [kernel] {
@@ -261,7 +264,7 @@ static const void *link_kernel_of(bool await, bool few)
   return await ? (const void *)push_faces<true> : (const void *)push_faces<false>;
 }
 
-// On Hopper and later the launch may overlap the end of the kernel before it.
+// On Hopper and later the launch may overlap the end of the previous kernel.
 static status_t faces_launch(bool await, struct gpu_queue *queue, const struct halo_link *link,
                              struct gpu_mem field, int which, uint64_t step)
 {

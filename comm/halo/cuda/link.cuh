@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The device's part of a link: waits for flags, stores to neighbours, raises flags.
+// Device functions of a link: wait for flags, store to neighbours, set flags.
 #ifndef COMM_HALO_CUDA_LINK_CUH
 #define COMM_HALO_CUDA_LINK_CUH
 
@@ -11,7 +11,7 @@ extern "C" {
 #include "comm/halo/link.h"
 }
 
-// Waits longer than this are reported to the host, so that it can name the neighbour.
+// A longer wait is reported to the host, so that it can name the neighbour.
 static const uint64_t LINK_TELL_NS = 20000000;
 
 __device__ __forceinline__ uint64_t link_nanoseconds()
@@ -42,9 +42,9 @@ __device__ __forceinline__ void link_set(uint64_t *flag, uint64_t value)
 #endif
 }
 
-// Orders what the thread has stored, and what others of its block had before a barrier, before what
-// it stores next, for all devices. Cheaper than __threadfence_system, which also joins one order of
-// all such fences.
+// Orders the stores of this thread, and those of its block before a barrier, before later stores of
+// this thread, as seen by all devices. Cheaper than __threadfence_system, which in addition puts
+// all such fences into one order.
 __device__ __forceinline__ void link_fence()
 {
 #if __CUDA_ARCH__ >= 700
@@ -54,15 +54,15 @@ __device__ __forceinline__ void link_fence()
 #endif
 }
 
-// One store of 16 bytes: the compiler would take it apart into four where other branches store
-// single floats.
+// Stores 16 bytes at once. The compiler would split an ordinary store into four if other branches
+// store single floats.
 __device__ __forceinline__ void link_store(float *to, float4 v)
 {
   asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w)
                : "memory");
 }
 
-// A wait has passed its deadline: from then on nothing is sent, and no wait blocks.
+// Whether a wait has passed its deadline. From then on nothing is sent, and no wait blocks.
 __device__ __forceinline__ bool link_broken(const halo_link &link)
 {
   return *(volatile int *)&link.state->broken;
@@ -77,7 +77,7 @@ __device__ __forceinline__ void link_add(uint64_t *flag, uint64_t value)
 #endif
 }
 
-// Not inlined into link_await: few waits are that long.
+// Reports a long wait to the host. Not inlined into link_await, because it is rarely called.
 static __device__ __noinline__ void link_tell(const halo_link &link, uint64_t exchange, unsigned missing,
                                               bool hung)
 {
@@ -90,8 +90,8 @@ static __device__ __noinline__ void link_tell(const halo_link &link, uint64_t ex
   __threadfence_system();
 }
 
-// Returns when all flags have reached `exchange`, or the deadline has passed. For a whole warp,
-// whose lane m looks for message m.
+// Returns when all flags have reached `exchange`, or when the deadline has passed. Call with a
+// whole warp: lane m polls the flag of message m.
 __device__ __forceinline__ void link_await(const halo_link &link, uint64_t exchange, unsigned lane)
 {
   bool told = false;
@@ -114,9 +114,9 @@ __device__ __forceinline__ void link_await(const halo_link &link, uint64_t excha
   if (told && lane == 0) link.plea->missing = 0;
 }
 
-// Sends what the block's threads have stored for one neighbour, and adds this block's part to the
-// flag there: the parts of \a blocks blocks come to one unit. For all threads of a block, where
-// link.adds.
+// Makes the stores of this block's threads for one neighbour visible and adds this block's part to
+// the flag there. The parts of \a blocks blocks add up to one unit. Call with all threads of a
+// block, only if link.adds.
 __device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, unsigned blocks,
                                                unsigned thread, bool broken)
 {
@@ -125,8 +125,8 @@ __device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, u
   link_add(flag, block == 0 ? HALO_FLAG_UNIT - (blocks - 1) : 1);
 }
 
-// Sends what the block's threads have stored so far. The last of `blocks` blocks to call it sets
-// the flags, and gets true. For all threads of a block.
+// Makes the stores of this block's threads visible. The last of `blocks` blocks to call it sets the
+// flags, and returns true. Call with all threads of a block.
 __device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchange, unsigned blocks,
                                           unsigned thread)
 {
@@ -138,7 +138,7 @@ __device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchan
   }
   if (last) {
     link.state->blocks = 0;
-    // what the other blocks have stored is seen through the counter, and goes before the flags
+    // acquire the other blocks' stores through the counter, and order them before the flags
     link_fence();
     if (!link_broken(link))
       for (int m = 0; m < link.n; m++) link_set(link.message[m].flag, exchange * HALO_FLAG_UNIT);

@@ -12,11 +12,11 @@ extern "C" {
 
 static const unsigned THREADS = 256, EACH = 4; // a block moves THREADS·EACH floats
 
-// One message: its box in the field, its place in the buffer, and its first block.
+// One message: its box in the field, its offset in the buffer, and its first block.
 struct piece {
-  int64_t field; // float that the box begins at
+  int64_t field; // index of the box's first float
   int64_t buffer;
-  unsigned rows, width, count; // of the box along j and k, and in all
+  unsigned rows, width, count; // extents of the box along j and k, and number of floats
   unsigned first_block;
 };
 

@@ -9,8 +9,8 @@
 #include "gpu/opencl/opencl_device.h"
 
 #define GROUP_MAX     256
-#define EACH          4 /* floats a work-item */
-#define PIECE_NUMBERS 6 /* of a line of the table in pack.cl */
+#define EACH          4 /* floats per work-item */
+#define PIECE_NUMBERS 6 /* numbers per row of the table in pack.cl */
 
 /** One direction: the kernel, and the table of its boxes. */
 struct mover {
@@ -29,7 +29,7 @@ struct opencl_packer {
   struct mover pack, unpack;
 };
 
-/** Appends a message to the table; returns its groups. */
+/** Appends a message to the table; returns its number of work-groups. */
 static size_t opencl_piece_add(const struct opencl_packer *s, cl_long *piece, const struct box *b,
                                int64_t offset, size_t first_group)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Copies between a field and the halo buffer, all messages in one launch; a group moves floats of
-// one message only. `pieces` has one line per message: the box's first float in the field, the
-// first one in the buffer, rows per plane, floats per row, floats in all, and the message's first
-// group. Defined by the host: GROUP work-items per group, EACH floats per work-item.
+// Copies between a field and the halo buffer, all messages in one launch; a work-group copies
+// floats of one message only. `pieces` has one row per message: offset of the box in the field,
+// offset in the buffer, rows per plane, floats per row, number of floats, first work-group. The
+// host defines GROUP, work-items per group, and EACH, floats per work-item.
 
 struct place {
   long field, buffer;
