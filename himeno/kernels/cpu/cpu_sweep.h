@@ -8,39 +8,40 @@
 #include "comm/halo/decomp.h"
 #include "himeno/problem.h"
 
-/** One sweep of a box. Arrays start at multiples of 64 bytes, in the layout of
- * comm/halo/decomp.h. */
+/** One sweep of a box. Arrays are aligned to 64 bytes, in the layout of comm/halo/decomp.h. */
 struct cpu_sweep {
   const float *coefficient[HIMENO_COEFFICIENTS];
   const float *p; /**< read */
-  float *out;     /**< written, on the points of the box only unless `whole` */
+  float *out;     /**< written, only on the points of the box unless `whole` */
   int64_t pitch, plane;
   struct box box; /**< local indices */
-  /** rows in j that are swept over all planes before the next ones: p stays in cache */
+  /** number of rows in j that are swept over all planes before the next ones, so that p stays in
+   * cache */
   int64_t block;
-  /** through planes and blocks of rows: what the sweep before touched last may still be cached */
+  /** sweeps planes and blocks of rows in reverse order: data that the previous sweep used last may
+   * still be in cache */
   int backward;
-  /** the rest of the cache lines that rows of the box begin and end in is alike in p and out, and
-   * may be written */
+  /** cache lines that the box covers in part may be written whole, because p and out are equal
+   * outside of the box */
   int whole;
-  int fetches; /**< whether the second cache fetches the row that is swept next: see cpu_fetches */
+  int fetches; /**< whether L2 prefetches the next row: see cpu_fetches */
 };
 
-/** \brief Sweeps rows [first, last) of the box, counted j first, then i. Returns the sum of ss²
- * over them. */
+/** \brief Sweeps rows [first, last) of the box, counted along j first, then i. Returns the sum of
+ * their ss². */
 typedef double (*cpu_sweep_rows)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
-/** Points of one row; the planes of p may be anywhere. Pointers are those of the first point; rows
- * of p have the arrays' pitch and begin at multiples of 64 bytes like theirs. */
+/** The points of one row; the planes of p may be anywhere. Pointers refer to the first point. Rows
+ * of p have the arrays' pitch and are aligned to 64 bytes like the arrays'. */
 struct cpu_row {
-  const float *const *coefficient;     /**< the arrays */
+  const float *const *coefficient;     /**< pointers to the arrays */
   const float *below, *middle, *above; /**< p in plane i − 1, i, i + 1 */
   float *out;
-  int64_t pitch, x, n; /**< the first point's element of the arrays, and how many points */
-  /** from there to the first point of the row whose coefficients are used next */
+  int64_t pitch, x, n; /**< index of the first point in the arrays, and number of points */
+  /** distance to the first point of the row whose coefficients are used next */
   int64_t next;
-  const float *const *fetch; /**< first points of rows that the second cache fetches meanwhile */
-  int64_t fetches;           /**< how many rows */
+  const float *const *fetch; /**< first points of rows that L2 prefetches in the meantime */
+  int64_t fetches;           /**< number of these rows */
 };
 
 /** \brief Sweeps the row. Returns the sum of ss². */
@@ -50,11 +51,11 @@ typedef double (*cpu_row_sweep)(const struct cpu_row *row);
  * included. */
 typedef void (*cpu_ceiling_range)(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
-/** \brief The plain loop that all others are compared with. */
+/** \brief The plain loop with which all other kernels are compared. */
 double cpu_reference_rows(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
-/** \brief The same rounded toward zero, denormals taken for zero: what a QPU must give. NaN where
- * this host cannot. */
+/** \brief Like cpu_reference_rows, but rounds toward zero and treats denormals as zero, as a QPU
+ * does. NaN if this host cannot do that. */
 double cpu_toward_zero_rows(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
 /** One instruction set. */
@@ -62,8 +63,8 @@ struct cpu_simd {
   const char *name;
   int (*supported)(void);
   cpu_sweep_rows sweep;
-  cpu_row_sweep row_keep, row_stream; /**< out stays in the caches; goes past them */
-  void (*fence)(void);                /**< what row_stream wrote is complete when it returns */
+  cpu_row_sweep row_keep, row_stream; /**< row_keep caches out, row_stream does not */
+  void (*fence)(void);                /**< completes the stores of row_stream */
   cpu_ceiling_range ceiling;
 };
 
@@ -72,31 +73,31 @@ extern const struct cpu_simd cpu_simd_generic;
 extern const struct cpu_simd cpu_simd_sse2, cpu_simd_avx2, cpu_simd_avx512;
 #endif
 
-/** \brief The n-th compiled set, widest first; the last, "generic", runs everywhere. NULL past the
- * end. */
+/** \brief The n-th compiled instruction set, widest first; the last one, "generic", runs
+ * everywhere. NULL after the last. */
 const struct cpu_simd *cpu_simd_at(int n);
 
-/** \brief The widest one that this CPU has, or the one that HIMENO_CPU_SIMD names: STATUS_USAGE if
- * there is none of that name, STATUS_ENVIRONMENT if this CPU does not have it. */
+/** \brief Chooses the widest instruction set of this CPU, or the one in HIMENO_CPU_SIMD:
+ * STATUS_USAGE if that name is unknown, STATUS_ENVIRONMENT if this CPU does not have it. */
 status_t cpu_simd_choose(const struct cpu_simd **simd);
 
-/** \brief Whether a kernel gains if the second cache fetches the data used next: not on Intel,
- * whose prefetchers follow all streams of a row by themselves (on a Xeon four sweeps per pass took
- * 1.2 times as long with it). */
+/** \brief Whether kernels gain by prefetching the next data into L2. Not on Intel, whose hardware
+ * prefetchers follow all streams of a row (on a Xeon, four sweeps per pass took 1.2 times as
+ * long). */
 int cpu_fetches(void);
 
-#define CPU_WAVEFRONT_SWEEPS 4 /**< at most */
+#define CPU_WAVEFRONT_SWEEPS 4 /**< maximum number of sweeps per pass */
 
 struct cpu_wavefront;
 
-/** \brief Room for \a sweeps sweeps of the layout's boxes by \a threads threads. STATUS_ENVIRONMENT
- * without memory. */
+/** \brief Allocates memory for \a sweeps sweeps of the layout's boxes by \a threads threads.
+ * STATUS_ENVIRONMENT if out of memory. */
 status_t cpu_wavefront_open(const struct layout *layout, const struct cpu_simd *simd, int sweeps, int threads,
                             struct cpu_wavefront **wavefront);
 void cpu_wavefront_close(struct cpu_wavefront *wavefront);
 
-/** \brief All sweeps over the box of \a sweep, which needs as many valid points of p around it, as
- * far as the array goes. Adds each sweep's gosa to gosa[0], gosa[1], … */
+/** \brief Does all sweeps over the box of \a sweep. Around the box, p must be valid on as many
+ * points as there are sweeps, within the array. Adds each sweep's gosa to gosa[0], gosa[1], … */
 void cpu_wavefront_pass(struct cpu_wavefront *wavefront, const struct cpu_sweep *sweep, double *gosa);
 
 #endif

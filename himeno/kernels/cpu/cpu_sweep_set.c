@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Host kernels: OpenMP shares the rows of a box among threads, always in the same even, contiguous
- * parts, so that the thread that filled a row (and so placed its pages) also sweeps it, and partial
- * sums are the same in every run. */
+/* Kernels of the CPU. OpenMP threads share the rows of a box, always in the same even, contiguous
+ * parts. The thread that filled a row, and so placed its pages, also sweeps it, and partial sums
+ * are the same in every run. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +11,12 @@
 #include "himeno/kernels/cpu/cpu_sweep.h"
 #include "himeno/kernels/kernels.h"
 
-/** Bytes of all arrays that one thread passes between two uses of a row of p: about the size of its
- * cache. If the second cache prefetches, it gains more from long runs of rows than from rows of p
- * that it still holds. */
+/** Bytes of all arrays that a thread reads between two uses of a row of p: about the size of its
+ * cache. If L2 prefetches, long runs of rows gain more than rows of p that are still in cache. */
 #define CACHE_BYTES         (1 << 20)
 #define CACHE_BYTES_FETCHES (2 << 20)
 
-/** The function for single sweeps; kernels without one use the widest instruction set. */
+/** The function for single sweeps; variants without one use the widest instruction set. */
 struct variant {
   cpu_sweep_rows rows;
 };
@@ -64,7 +63,7 @@ const struct himeno_kernel himeno_kernel_toward_zero = {.name = "toward-zero",
                                                         .toward_zero = 1,
                                                         .variant = &toward_zero};
 
-/** One partial sum a thread, each on lines of its own. */
+/** A thread's partial sum, on cache lines of its own. */
 struct partial {
   double gosa;
   char padding[128 - sizeof(double)];
@@ -116,7 +115,7 @@ static status_t cpu_sweep_open(struct gpu_device *device, const struct himeno_fi
   return status;
 }
 
-/** This thread's part of n units: \a first and the return value bound it. */
+/** This thread's part of n units: from \a first up to the return value. */
 static int64_t my_part(int64_t n, int64_t *first)
 {
   int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
@@ -124,7 +123,7 @@ static int64_t my_part(int64_t n, int64_t *first)
   return n / threads * (me + 1) + (n % threads * (me + 1)) / threads;
 }
 
-/** Fills row `row` (counted over the whole local array), its padding with zeros. */
+/** Fills row number `row` of the local array, and its padding with zeros. */
 static void cpu_sweep_fill_row(float *out, const struct layout *layout, int64_t row, enum himeno_array array,
                                enum himeno_data data)
 {
@@ -167,7 +166,7 @@ static status_t cpu_sweep_fill(struct himeno_exec *handle, struct gpu_queue *que
   return STATUS_OK;
 }
 
-/** Arguments of the row functions, for a sweep from p[source] to p[1 − source]. */
+/** Arguments of the row functions for a sweep from p[source] to p[1 − source]. */
 static struct cpu_sweep cpu_sweep_prepare(const struct cpu_exec *exec, int source)
 {
   const struct layout *layout = &exec->fields.layout;
@@ -184,7 +183,7 @@ static struct cpu_sweep cpu_sweep_prepare(const struct cpu_exec *exec, int sourc
   return sweep;
 }
 
-/** Whether rows of the box end at the grid's own sides. */
+/** Whether rows of the box end at the boundary of the grid. */
 static int rows_are_whole(const struct layout *layout, const struct box *box)
 {
   const int k = 2;
@@ -233,8 +232,8 @@ static status_t cpu_ceiling(struct himeno_exec *handle, struct gpu_queue *queue)
   return STATUS_OK;
 }
 
-/** Adds the checksum of a row of each of \a n arrays, from \a begin on, k from lo to hi; g is the
- * global index of k = 0. */
+/** Adds the checksums of one row of \a n arrays. The row starts at element \a begin and spans the
+ * box along k; g is the global index of k = 0. */
 static uint64_t checksum_row(const struct gpu_mem *arrays, int n, int64_t begin, const struct box *box,
                              uint64_t g)
 {

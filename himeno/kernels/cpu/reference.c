@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
-/** The expression of doc/METHOD, left to right, one rounding an operation. */
+/** The expression of doc/METHOD, evaluated left to right; each operation is rounded. */
 static float reference_residual(const struct cpu_sweep *s, int64_t x)
 {
   const float *const *c = s->coefficient, *p = s->p;

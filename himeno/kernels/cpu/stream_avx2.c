@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AVX2, without FMA: the sweep must not be contracted. */
+/* AVX2 without FMA: contraction would change the results of the sweep. */
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
 #ifdef __x86_64__

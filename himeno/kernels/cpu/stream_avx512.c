@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AVX-512F: a vector is a cache line. */
+/* AVX-512F: a vector has the size of a cache line. */
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
 #ifdef __x86_64__

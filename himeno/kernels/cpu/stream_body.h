@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The vector sweep and the ceiling kernel, included once an instruction set.
+ * \brief The vector sweep and the ceiling kernel, included once per instruction set.
  *
- * The includer defines SIMD (the set's variable), NAME (its name in words), SUPPORTED (whether this
- * CPU has it), FN(name) (its name for a function), TARGET (function attribute), LANES (floats a
- * vector), LOW(v) and HIGH(v) (halves of a float vector as doubles), LANE_NUMBERS (an int vector 0,
- * 1, …), STORE_STREAM(address, v), a store past the caches, STREAM_FENCE(), which ends a series of
- * them, STORE_MASKED(address, inside, v), which writes the lanes whose bits are set in the int
- * vector `inside` and touches no other (lane by lane where it is left out), PIN(v), which keeps the
- * compiler from moving what makes v to a later place, and ADD_SQUARE(sum, v), which adds the square
- * of each double of v to sum: exact in double for what was a float, so that a fused multiply-add
- * gives the same bits.
+ * The including file defines: SIMD, the set's variable; NAME, its name as a string; SUPPORTED,
+ * whether this CPU has it; FN(name), a function's name for it; TARGET, a function attribute; LANES,
+ * floats per vector; LOW(v) and HIGH(v), halves of a float vector as doubles; LANE_NUMBERS, an int
+ * vector 0, 1, …; STORE_STREAM(address, v), a store that bypasses the caches; STREAM_FENCE(), which
+ * completes such stores; optionally STORE_MASKED(address, inside, v), which stores only the lanes
+ * whose bits are set in the int vector `inside`; PIN(v), which keeps the compiler from delaying the
+ * computation of v; ADD_SQUARE(sum, v), which adds the square of each double of v to sum. The
+ * square of a float is exact in double, so a fused multiply-add gives the same result.
  *
- * Rows are walked by cache lines of 16 floats. Whole lines are stored past the caches, which saves
- * reading them first. A line that the box covers in part is stored whole if the sweep may write
- * the rest (see cpu_sweep); otherwise it goes through the cache, because a line stored partly past
- * the caches would be transferred twice. */
+ * Rows are swept by cache lines of 16 floats. Whole lines are stored past the caches, which saves
+ * reading them first. A line that the box covers in part is stored whole if the sweep may write the
+ * rest (see cpu_sweep). Otherwise it goes through the cache, because a line stored partly past the
+ * caches would be transferred twice. */
 
 #ifndef STORE_MASKED
 #define STORE_MASKED(address, inside, v)                                                                     \
@@ -26,18 +25,18 @@
 #endif
 
 #define LINE 16
-/** How far ahead of their use lines are fetched, in floats. Hardware prefetchers follow fewer
- * streams than there are arrays here, and lose them where rows do not follow each other.
+/** Prefetch distances, in floats. Hardware prefetchers follow fewer streams than there are arrays
+ * here, and lose them if the next row is not adjacent.
  *
- * On Intel, whose hardware prefetchers do most of the work, lines are fetched into all caches: the
- * non-temporal hint halves the rate there, because the prefetchers of L2 then see nothing. On AMD a
- * core that waits for a line fills its window with the arithmetic of a few lines and issues no more
- * fetches. There L2 prefetches the row that is swept next, which keeps memory busy, and L1 takes
- * lines from L2 shortly before their use, with the hint of a single use. */
+ * On Intel, whose hardware prefetchers do most of the work, lines are prefetched into all caches.
+ * The non-temporal hint would halve the rate, because the prefetchers of L2 then see nothing. On
+ * AMD a core that waits for a line fills its window with the arithmetic of a few lines and issues
+ * no more prefetches. There L2 prefetches the next row, which keeps memory busy, and L1 takes lines
+ * from L2 shortly before their use, with the hint of a single use. */
 #define AHEAD        128
-#define AHEAD_SECOND 80 /* for lines that the second cache has fetched */
-#define AHEAD_NEAR   32 /* for lines of p that a cache holds already */
-/** For the ceiling kernel, where the second cache fetches: it has nothing else to wait for. */
+#define AHEAD_SECOND 80 /* for lines that are in L2 */
+#define AHEAD_NEAR   32 /* for lines of p that are in a cache */
+/** For the ceiling kernel if L2 prefetches: longer, because the kernel waits for memory only. */
 #define AHEAD_CEILING 256
 
 typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
@@ -50,23 +49,25 @@ typedef int FN(ints) __attribute__((vector_size(4 * LANES)));
 #define VI            FN(ints)
 #define LOAD(address) ((VF) * (const FN(loose) *)(address))
 
-/** Vectors a line. They go through each term together: a pointer that is loaded serves all of them,
- * and their chains of additions overlap. */
+/** Vectors per line. They go through each term together, so that each loaded pointer serves all of
+ * them and their additions overlap. */
 #define VECTORS (LINE / LANES)
 #define EACH    _Pragma("GCC unroll 4") for (int v = 0; v < VECTORS; v++)
 
-/** A row that is being swept. Elements count from the arrays' first. */
+/** A row that is being swept. Indices are elements of the arrays. */
 struct FN(row) {
-  int64_t first, end; /**< what the box covers */
-  int64_t line, last; /**< where its lines begin and end */
-  int64_t next;       /**< from its first point to that of the row that is swept next */
-  /** from where its lines end to the first line of the row that is swept next */
+  int64_t first, end; /**< range that the box covers */
+  int64_t line, last; /**< range of its cache lines */
+  int64_t next;       /**< distance from its first point to that of the row swept next */
+  /** distance from the end of its lines to the first line of the row swept next */
   int64_t skip;
-  /** whether lines that the box covers in part are stored whole, with what p has there */
+  /** whether lines that the box covers in part are stored whole, with the values of p outside of
+   * the box */
   int whole;
 };
 
-/** The row of n points from element `first` on, stored to `out`; `next` and `whole` as above. */
+/** Describes the row of n points from element `first` on, stored to `out`; `next` and `whole` as in
+ * struct row. */
 static inline TARGET __attribute__((always_inline)) struct FN(row)
     FN(row_of)(const float *out, int64_t first, int64_t n, int64_t next, int whole)
 {
@@ -75,14 +76,14 @@ static inline TARGET __attribute__((always_inline)) struct FN(row)
   return (struct FN(row)){first, first + n, line, last, next, line + next - last, whole};
 }
 
-/** A line of p and the same in the planes before and behind. */
+/** Addresses of a line of p and of the same line in the adjacent planes, and of its target. */
 struct FN(place) {
   const char *p, *up, *down;
   float *out;
 };
 
-/** Fetches lines of p: in row j + 1 (`j` bytes on) those `ahead` of this one and, if `by_row`, the
- * same of the next row. */
+/** Prefetches lines of p in row j + 1, which is `j` bytes away: in plane i + 1 those `ahead` floats
+ * ahead, in the others AHEAD_NEAR. If `by_row`, also this line of the row swept next. */
 static inline TARGET __attribute__((always_inline)) void
 FN(fetch_p)(int64_t j, const struct FN(place) * at, const struct FN(row) * row, int64_t ahead, int by_row)
 {
@@ -96,8 +97,8 @@ FN(fetch_p)(int64_t j, const struct FN(place) * at, const struct FN(row) * row, 
   __builtin_prefetch(at->down + next, 0, 2);
 }
 
-/** The residuals of the line at element x, term by term from left to right. The next row is fetched
- * with it if `by_row`. */
+/** The residuals of the line at element x, term by term from left to right. If `by_row`, also
+ * prefetches the row swept next. */
 static inline TARGET __attribute__((always_inline)) void FN(residual)(const float *const *c, int64_t pitch,
                                                                       const struct FN(place) * at,
                                                                       const struct FN(row) * row, int64_t x,
@@ -106,13 +107,13 @@ static inline TARGET __attribute__((always_inline)) void FN(residual)(const floa
   const int64_t ahead = by_row ? AHEAD_SECOND : x + AHEAD < row->last ? AHEAD : AHEAD + row->skip;
   const char *p = at->p, *up = at->up, *down = at->down;
   int64_t j = 4 * pitch, back = -j;
-  /* Opaque, so that rows are addressed by these two and not by nine pointers that have no
+  /* Hides both values from the compiler: it would compute nine pointers and run out of
    * registers. */
   __asm__("" : "+r"(j), "+r"(back));
 
 #define P(row, dk) LOAD((row) + 4 * ((dk) + v * LANES))
 #define C(array)   LOAD(line + v * LANES)
-/* Arrays' addresses are loaded where they are used (volatile): kept, they would fill the vector
+/* volatile: addresses of arrays are loaded where they are used, because there are too few
  * registers. */
 #define TERM(array, expression)                                                                              \
   {                                                                                                          \
@@ -147,8 +148,8 @@ static inline TARGET __attribute__((always_inline)) void FN(residual)(const floa
 #undef TERM
 }
 
-/** Sweeps the line at element x, which the box covers as a whole or in part, and adds its squares
- * to the sums. Lines that are read again soon (`keep`) are kept in the caches. */
+/** Sweeps the line at element x, which the box covers whole or in part, and adds its squares to the
+ * sums. With `keep`, the line stays in the caches because it is read again soon. */
 static inline TARGET __attribute__((always_inline)) void FN(line)(const float *const *c, int64_t pitch,
                                                                   const struct FN(place) * at,
                                                                   const struct FN(row) * row, int64_t x,
@@ -189,7 +190,7 @@ FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next,
 {
   const struct FN(row) row = FN(row_of)(s->out + first, first, n, next, s->whole);
 
-  if (!row.whole) { /* lines that are written in part have to be read first */
+  if (!row.whole) { /* lines that are stored in part have to be read first */
     __builtin_prefetch(s->out + row.end - 1, 1, 3);
     __builtin_prefetch(s->out + first + next, 1, 3);
   }
@@ -203,10 +204,7 @@ FN(sweep_row)(const struct cpu_sweep *s, int64_t first, int64_t n, int64_t next,
 static inline TARGET __attribute__((always_inline)) double
 FN(sweep_rows)(const struct cpu_sweep *shared, int64_t first, int64_t last, int by_row)
 {
-  const struct cpu_sweep copy = *shared, *const s =
-                                             /* no store can change it, so its pointers stay
-                                              * loaded */
-                                         &copy;
+  const struct cpu_sweep copy = *shared, *const s = &copy; /* a copy that stores cannot alias */
   const struct box *b = &s->box;
   const int64_t rows = box_extent(b, 1), n = box_extent(b, 2);
   VD sums[2] = {{0}, {0}};
@@ -236,7 +234,7 @@ static TARGET double FN(sweep)(const struct cpu_sweep *sweep, int64_t first, int
   return sweep->fetches ? FN(sweep_rows)(sweep, first, last, 1) : FN(sweep_rows)(sweep, first, last, 0);
 }
 
-/** One line of a row that stands apart. */
+/** Sweeps one line of a row whose planes of p may be anywhere. */
 static inline TARGET __attribute__((always_inline)) void
 FN(single_line)(const struct cpu_row *r, const struct FN(row) * row, int64_t x, int keep, VD sums[2])
 {
@@ -249,12 +247,12 @@ FN(single_line)(const struct cpu_row *r, const struct FN(row) * row, int64_t x, 
 
 static inline TARGET __attribute__((always_inline)) double FN(single)(const struct cpu_row *shared, int keep)
 {
-  const struct cpu_row copy = *shared, *const r = &copy; /* no store can change it */
+  const struct cpu_row copy = *shared, *const r = &copy; /* a copy that stores cannot alias */
   const struct FN(row) row = FN(row_of)(r->out, r->x, r->n, r->next, 0);
   VD sums[2] = {{0}, {0}};
   double sum = 0;
 
-  __builtin_prefetch(r->out + r->n - 1, 1, 3); /* written in part, it has to be read first */
+  __builtin_prefetch(r->out + r->n - 1, 1, 3); /* stored in part, so it has to be read first */
   for (int64_t x = row.line; x < row.last; x += LINE) FN(single_line)(r, &row, x, keep, sums);
   sums[0] += sums[1];
   for (int lane = 0; lane < LANES / 2; lane++) sum += sums[0][lane];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any CPU: compiler vectors of 16 bytes. GCC has no portable store past the caches, clang has. */
+/* Any CPU: compiler vectors of 16 bytes. clang has a portable store that bypasses the caches, GCC
+ * does not. */
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
 #define FN(name)  generic_##name

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The sweep as a QPU rounds it, on the host: the same expression in the same order, every operation
- * rounded toward zero and denormals taken for zero. One point after the other, the operations out
- * of line, so that nothing is computed at another rounding mode. */
+ * rounded toward zero and denormals treated as zero. Points are computed one by one by functions
+ * that are not inlined, so that no other code runs in that rounding mode. */
 #include <math.h>
 
 #include "gpu/qpu/isa/alu.h"
@@ -12,7 +12,7 @@ static float flushed(float x)
   return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x;
 }
 
-/* volatile: the compiler takes rounding to nearest for granted where it knows or reorders
+/* volatile, because the compiler assumes rounding to nearest when it folds constants or reorders
  * operands. */
 static float toward_zero_add(float x, float y)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread takes a tile of rows and marches through the planes of a chunk: in step m level 1 (the
- * first sweep) is at plane m, level 2 at plane m − 1, and so on, while the coefficients are
- * still in its second cache. Each thread keeps the planes of the levels between p and out in rings.
+/* Several sweeps per pass on the CPU. A thread takes a tile of rows and marches through the planes
+ * of a chunk: in step m, level 1 (the first sweep) is at plane m, level 2 at plane m − 1, and so
+ * on, while the coefficients are still in L2. Each thread keeps the planes of the levels between p
+ * and out in rings.
  *
- * Tiles are skewed: each level begins and ends one row before the level below it. A tile therefore
- * needs only two rows per level of the previous tile, which the same thread marched; they are in
- * the border store. Rows are computed twice only where a thread starts, and planes only at both
- * ends of a march: level t reaches sweeps − t further than the written planes. Unless the CPU
- * prefetches by itself, each step fetches the data that the next one reads for the first time.
+ * Tiles are skewed: each level begins and ends one row before the previous level. A tile therefore
+ * needs only two rows per level of the previous tile, which the same thread marched through; they
+ * are in the border store. Rows are computed twice only at the start of a thread's work, and planes
+ * only at both ends of a march: level t extends sweeps − t planes beyond the written ones. Unless
+ * the CPU prefetches by itself, each step prefetches the new data of the next step.
  *
- * Threads do not wait for each other, so that one delayed by other processes stops none. Tiles are
- * marched in blocks of planes; a thread without work takes half of another one's remaining tiles,
- * or of the blocks of its last tile.
+ * Threads do not wait for each other, so a delayed thread stops no other. Tiles are marched in
+ * blocks of planes; a thread without work takes half of the remaining tiles of another one, or half
+ * of the blocks of its last tile.
  *
- * Sources of the scheme: G. Wellein et al., "Efficient temporal blocking for stencil computations
- * by multicore-aware wavefront parallelization", COMPSAC 2009; halos computed twice instead of
- * barriers: T. Muranushi and J. Makino, "Optimal temporal blocking for stencil computation", ICCS
- * 2015. */
+ * Sources: G. Wellein et al., "Efficient temporal blocking for stencil computations by
+ * multicore-aware wavefront parallelization", COMPSAC 2009; redundant halos instead of barriers: T.
+ * Muranushi and J. Makino, "Optimal temporal blocking for stencil computation", ICCS 2015. */
 #include "himeno/kernels/cpu/cpu_sweep.h"
 
 #include <stdlib.h>
@@ -31,25 +31,25 @@ SWITCH("HIMENO_CPU_CACHE", TUNING, AGREED, COUNT,
        "bytes of L2 for which `wavefront` kernels size their tiles, instead of this CPU's");
 
 #define LINE  16 /* floats */
-#define BLOCK 16 /* planes, about: a tile is shared no finer */
+#define BLOCK 16 /* approximate number of planes in a block, the unit of work that threads share */
 /* Share of a core's L2 that waiting coefficients may fill, without and with prefetched planes, and
- * the size of L2 if the system does not report it. On an Intel Xeon narrow tiles were best, on an
- * AMD EPYC wide ones. */
+ * the size of L2 if the system does not report it. Narrow tiles were fastest on an Intel Xeon, wide
+ * ones on an AMD EPYC. */
 #define CACHE_SHARE       0.5
 #define CACHE_SHARE_FETCH 1.5
 #define CACHE_BYTES       (1 << 20)
-/* Least rows of a tile for each row that later levels read from memory again. */
+/* Minimum rows of a tile per row that later levels read from memory again. */
 #define ROWS_A_HALO 4
-#define RING        3 /* planes of a level: the next one reads three */
-#define BORDER      2 /* rows of a level that the next tile needs */
+#define RING        3 /* planes per level, because the next level reads three */
+#define BORDER      2 /* rows per level that the next tile needs */
 
-/* Blocks that a thread has before it, counted chunk by chunk and tile by tile. */
+/* A thread's remaining blocks, numbered chunk by chunk and tile by tile. */
 struct run {
   int64_t from, to;
 };
 
-/* Rows, by their first point, that the next step reads for the first time. Rows that are swept in
- * this step fetch them in even shares. */
+/* First points of the rows that the next step reads for the first time. Each row swept in this step
+ * prefetches an equal share of them. */
 struct fetch {
   const float **rows;
   int64_t n, shares, share;
@@ -59,9 +59,9 @@ struct worker {
   struct run run;
   struct fetch fetch;
   float *rings; /* sweeps − 1 levels of RING planes of a tile */
-  /* sweeps − 1 levels of BORDER rows a plane of a chunk */
+  /* sweeps − 1 levels, with BORDER rows per plane of a chunk */
   float *border;
-  /* of the last planes of each level, by the plane's number */
+  /* gosa of each level's last planes, indexed by the plane's number */
   double plane_gosa[CPU_WAVEFRONT_SWEEPS][8];
   char padding[64];
 };
@@ -70,10 +70,10 @@ struct cpu_wavefront {
   struct layout layout;
   const struct cpu_simd *simd;
   int sweeps, threads;
-  int fetches;                   /* whether steps fetch for the next one */
-  int64_t rows;                  /* of a tile, at most */
-  int64_t chunks, tiles, blocks; /* of the pass, of a chunk, of a tile */
-  double *gosa;                  /* of a block, level by level */
+  int fetches;                   /* whether steps prefetch for the next step */
+  int64_t rows;                  /* maximum rows per tile */
+  int64_t chunks, tiles, blocks; /* chunks per pass, tiles per chunk, blocks per tile */
+  double *gosa;                  /* per block and level */
   struct worker *workers;
 };
 
@@ -84,9 +84,9 @@ struct march {
   struct worker *me;
   int64_t lo, hi;              /* rows of the tile that are written */
   int64_t first, end;          /* planes of the block that are written */
-  int64_t start;               /* the march's first plane */
+  int64_t start;               /* first plane of the march */
   int64_t chunk_lo, chunk_end; /* planes of the chunk */
-  int fresh;                   /* the border store does not hold what the tile before left */
+  int fresh;                   /* 1: the border store does not contain the previous tile's rows */
 };
 
 static int64_t wavefront_least(int64_t a, int64_t b)
@@ -104,7 +104,7 @@ static int64_t wavefront_divide_up(int64_t n, int64_t by)
   return (n + by - 1) / by;
 }
 
-/* First element of part `index` of `of` equal parts of n elements from `lo` on. */
+/* First element of part `index` of `of` equal parts of n elements, which start at lo. */
 static int64_t part(int64_t lo, int64_t n, int64_t index, int64_t of)
 {
   return lo + n * index / of;
@@ -117,7 +117,7 @@ static int64_t ring_plane(const struct cpu_wavefront *w)
 
 /* ---- open and close ---- */
 
-/* Rows that a tile writes: as many as let what waits stay near. */
+/* Rows that a tile writes: as many as keep the waiting coefficients in L2. */
 static int64_t tile_rows(const struct cpu_wavefront *w)
 {
   const int planes = HIMENO_COEFFICIENTS * (w->sweeps + w->fetches) + RING * w->sweeps + 1;
@@ -128,8 +128,8 @@ static int64_t tile_rows(const struct cpu_wavefront *w)
   return wavefront_least(most(fit, ROWS_A_HALO * (w->sweeps - 1)), w->layout.extent[1]);
 }
 
-/* Rows of a step: those of a tile's start in all arrays that level 1 reads, p's neighbours, and
- * what later levels begin with. */
+/* Maximum rows to prefetch per step: the first row of all arrays that level 1 reads, neighbours of
+ * p, and the first rows of later levels. */
 static size_t fetch_rows(const struct cpu_wavefront *w)
 {
   const int64_t rows = w->rows + 2 * (w->sweeps - 1);
@@ -139,7 +139,7 @@ static size_t fetch_rows(const struct cpu_wavefront *w)
 static int worker_open(const struct cpu_wavefront *w, struct worker *me)
 {
   const int64_t levels = w->sweeps - 1, border = levels * w->layout.extent[0] * BORDER * w->layout.pitch;
-  /* Lines are read whole, and a little before and behind. */
+  /* lines are read whole, and one more on each side */
   const size_t rings =
       (size_t)(wavefront_divide_up(levels * RING * ring_plane(w) + 2 * LINE, LINE) * LINE) * sizeof(float);
   float *memory = aligned_alloc(LINE * sizeof(float), rings);
@@ -149,7 +149,7 @@ static int worker_open(const struct cpu_wavefront *w, struct worker *me)
   return me->rings && me->border && me->fetch.rows;
 }
 
-/* Each thread is the first to touch its own, so that they lie in the memory next to it. */
+/* Each thread touches its own memory first, so that it is placed on the thread's node. */
 static int workers_open(struct cpu_wavefront *w)
 {
   int missing = 0;
@@ -190,9 +190,7 @@ void cpu_wavefront_close(struct cpu_wavefront *w)
   free(w);
 }
 
-/* ---- a row ---- */
-
-/* Prefetches of a row's sweep, as in struct cpu_row. */
+/* Prefetches during the sweep of a row, as in struct cpu_row. */
 struct ahead {
   int64_t next;
   const float *const *fetch;
@@ -242,13 +240,13 @@ static void points_copy(const struct march *s, int level, int64_t i, int64_t j, 
   if (k < end) memcpy(to(s, level, i, j, k), from(s, level - 1, i, j, k), (size_t)(end - k) * sizeof(float));
 }
 
-/* Level `level` reaches this much further than what is written. */
+/* Number of points by which `level` extends beyond the written ones. */
 static int64_t reach_of(const struct march *s, int level)
 {
   return s->w->sweeps - level;
 }
 
-/* As far as the array goes. */
+/* The first index of a level, limited by the array. */
 static int64_t wavefront_begin(const struct march *s, int level, int64_t lo)
 {
   return most(lo - reach_of(s, level), 0);
@@ -259,7 +257,8 @@ static int64_t end_of(const struct march *s, int level, int64_t hi, int d)
   return wavefront_least(hi + reach_of(s, level), s->w->layout.extent[d]);
 }
 
-/* A row of a level counts for the tile that would sweep it if no thread started there. */
+/* Whether this tile counts gosa of a level's row: the tile that would sweep it without the
+ * redundant rows at a thread's start does. */
 static int wavefront_counts(const struct march *s, int level, int64_t j)
 {
   const struct box *box = &s->sweep->box;
@@ -267,7 +266,8 @@ static int wavefront_counts(const struct march *s, int level, int64_t j)
   return j >= lo && j < wavefront_least(s->hi + reach, box->hi[1]);
 }
 
-/* A row of a level: points that sweeps leave alone are copied. Returns what it counts. */
+/* Computes a row of a level and copies the points that sweeps do not update. Returns the gosa that
+ * this tile counts. */
 static double row_do(const struct march *s, int level, int64_t i, int64_t j, const struct ahead *ahead)
 {
   static const struct ahead nothing;
@@ -285,17 +285,16 @@ static double row_do(const struct march *s, int level, int64_t i, int64_t j, con
   return wavefront_counts(s, level, j) ? gosa : 0;
 }
 
-/* ---- a step ---- */
-
-/* Plane of the level in the step in which level 1 is at plane `front`, and whether a march to plane
- * `end` has it. */
+/* Sets *i to the level's plane in the step in which level 1 is at plane `front`. Returns whether a
+ * march to plane `end` computes it. */
 static int plane_of(const struct march *s, int level, int64_t front, int64_t end, int64_t *i)
 {
   *i = front - (level - 1);
   return *i >= wavefront_begin(s, level, s->start) && *i < end_of(s, level, end, 0);
 }
 
-/* Rows of the level, from *lo on: after another tile those that it has not swept. */
+/* Number of rows that the level sweeps, from *lo on. After another tile, without the rows swept
+ * there. */
 static int64_t rows_of(const struct march *s, int level, int64_t *lo)
 {
   *lo = s->fresh ? wavefront_begin(s, level, s->lo) : s->lo + reach_of(s, level);
@@ -310,8 +309,8 @@ static float *border_at(const struct march *s, int level, int64_t i, int64_t n)
   return s->me->border + (plane * BORDER + n) * layout->pitch;
 }
 
-/* Moves the rows of all levels that precede a tile at row `lo` into the border store, or out of
- * it. */
+/* Copies the rows of all levels before row `lo` into the border store, or from it if not
+ * `store`. */
 static void borders_move(const struct march *s, int64_t front, int64_t lo, int store)
 {
   const struct box *box = &s->sweep->box;
@@ -334,8 +333,8 @@ static void fetch_coefficients(const struct march *s, int64_t i, int64_t j)
   for (int m = 0; m < HIMENO_COEFFICIENTS; m++) f->rows[f->n++] = s->sweep->coefficient[m] + x;
 }
 
-/* Fetches the data that this level is the first to read: for level 1 the whole plane; after another
- * tile, for the others their first row, since they begin before the level below. */
+/* Lists data that this level is the first to read. For level 1 it is the whole plane; for the
+ * others, after another tile, it is their first row, which begins before the previous level's. */
 static void fetch_level(const struct march *s, int level, int64_t front)
 {
   const int64_t *extent = s->w->layout.extent, k = s->sweep->box.lo[2];
@@ -364,7 +363,7 @@ static void fetch_begin(const struct march *s, int64_t front)
 
 static void level_do(const struct march *s, int level, int64_t front)
 {
-  /* later levels find theirs in the caches */
+  /* later levels find their rows in the caches */
   const int64_t plane = level == 1 ? s->sweep->plane : 0;
   struct fetch *f = &s->me->fetch;
   int64_t i, lo, rows = rows_of(s, level, &lo);
@@ -380,9 +379,8 @@ static void level_do(const struct march *s, int level, int64_t front)
   s->me->plane_gosa[level - 1][i % 8] = gosa;
 }
 
-/* ---- a block ---- */
-
-/* The thread that writes a plane counts gosa of all its levels, whichever thread computed them. */
+/* Marches through a block. The thread that writes a plane counts gosa of all its levels, whichever
+ * thread computed them. */
 static void block_march(const struct march *s, double *gosa)
 {
   const int sweeps = s->w->sweeps;
@@ -400,8 +398,8 @@ static void block_march(const struct march *s, double *gosa)
 
 /* ---- a thread ---- */
 
-/* Takes half of the remaining work of the thread with most: tiles that it has not begun, otherwise
- * blocks of its last tile. */
+/* Takes half of the remaining work of the thread with the most: tiles that it has not begun,
+ * otherwise blocks of its last tile. */
 static void run_steal(struct cpu_wavefront *w, struct run *run)
 {
   struct run *richest = run;
@@ -417,7 +415,7 @@ static void run_steal(struct cpu_wavefront *w, struct run *run)
   richest->to = at;
 }
 
-/* The next block of a thread, or −1 when there is none anywhere. */
+/* The next block of a thread, or −1 if no thread has any left. */
 static int64_t block_take(struct cpu_wavefront *w, struct run *run)
 {
   int64_t block = -1;
@@ -429,8 +427,8 @@ static int64_t block_take(struct cpu_wavefront *w, struct run *run)
   return block;
 }
 
-/* Sets the march to a block. A block that follows the last one continues it; a tile continues one
- * that was marched whole. */
+/* Sets the march to a block. If the block follows the last one, the march continues; if the last
+ * tile was marched whole, the next one uses its border rows. */
 static void march_place(struct march *s, int64_t block, int follows)
 {
   const struct cpu_wavefront *w = s->w;
@@ -464,8 +462,8 @@ static void worker_do(struct cpu_wavefront *w, const struct cpu_sweep *sweep, st
 
 /* ---- a pass ---- */
 
-/* How much a thread computes for each point that it writes, where planes are cut into so many
- * chunks. A thread that goes on in another chunk starts twice. */
+/* Points computed by a thread per point that it writes, with planes divided into \a chunks chunks.
+ * A thread that continues in another chunk has two starts. */
 static double wavefront_work(const struct cpu_wavefront *w, const struct box *box, int64_t chunks)
 {
   const double halo = 2 * (w->sweeps - 1), starts = w->threads % chunks ? 2 : 1;
@@ -474,7 +472,8 @@ static double wavefront_work(const struct cpu_wavefront *w, const struct box *bo
   return (1 + halo / planes) * (1 + halo * starts / rows);
 }
 
-/* Chunks for the least work, and tiles so that threads get equally many. */
+/* Chooses the number of chunks for the least work, and tiles so that all threads get the same
+ * number. */
 static void pass_cut(struct cpu_wavefront *w, const struct box *box)
 {
   const int64_t planes = box_extent(box, 0), rows = box_extent(box, 1);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The 2008 baseline: a block of 16×16×8 points, whose 18×18×10 values of p are all in shared memory
-// before the first point is computed. 256 threads, eight points each. Source: T. Aoki's code as A.
-// Naruse described it (RIKEN HPC symposium, March 2009).
+// The 2008 baseline: a block of 256 threads loads the 18×18×10 values of p for its 16×16×8 points
+// into shared memory before it computes the first point; eight points per thread. Source: T. Aoki's
+// code as described by A. Naruse (RIKEN HPC symposium, March 2009).
 #include "himeno/kernels/cuda/point.cuh"
 
 static const int TILE_K = 16, TILE_J = 16, TILE_I = 8;
 static const int THREADS = TILE_K * TILE_J;
 static const int ROW = TILE_K + 2, PLANE = ROW * (TILE_J + 2), CUBE = PLANE * (TILE_I + 2);
 
-// Values outside of the box's neighbourhood may lie outside of the array and are not needed.
+// Loads a tile. Values beyond the neighbours of the box may be outside of the array and are not
+// needed.
 static __device__ __forceinline__ void load_tile(float *tile, const struct cuda_pass &pass, int i0, int j0,
                                                  int k0)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Classic kernels: a box is covered by tiles of the variant, a block each. */
+/* Classic kernels: a box is divided into tiles of the variant, one block per tile. */
 #include "himeno/kernels/cuda/exec.h"
 
-/* Largest y and z of a grid, on every chip. */
+/* Maximum y and z extent of a grid, the same on every chip. */
 #define GRID_MAX 65535
-/* Tiles begin at multiples of this many floats along k: a cache line. */
+/* Tiles start at multiples of this many floats along k: a cache line. */
 #define ROW_ALIGNMENT 32
-/* Parts that fill less than this share of their tiles go to the slab kernel. */
+/* Parts that fill less than this share of their tiles are swept by the slab kernel. */
 #define SLAB_SHARE 0.25
 
 static status_t classic_open(struct cuda_exec *exec)
@@ -34,8 +34,8 @@ static void tile_box(const struct cuda_variant *variant, struct cuda_pass *pass,
   }
 }
 
-/* Whether the box is a part whose tiles would be mostly idle, as the points next to a neighbour
-   are. A whole grid always runs the kernel that was asked for. */
+/* Whether the box is a part whose tiles would be mostly idle, e.g. the points next to a neighbour.
+ * A whole grid always runs the requested kernel. */
 static int classic_is_slab(const struct cuda_exec *exec, struct cuda_pass *pass, const struct box *box)
 {
   const int *tile = exec->variant->tile;
@@ -51,7 +51,7 @@ static dim3 slab_grid(const struct box *box)
   return (dim3){(unsigned)((box_points(box) + CUDA_SLAB_THREADS - 1) / CUDA_SLAB_THREADS), 1, 1};
 }
 
-/* In as many parts as a grid can have: one, but for very long boxes. */
+/* Launches one grid, or several for very long boxes, because a grid's extent is limited. */
 status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                           const struct himeno_sweep *sweep)
 {
@@ -86,10 +86,11 @@ status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struc
 
 /* ---- a sweep that exchanges its halos itself ---- */
 
-/* Slabs' blocks are one of so many: their waiting leaves most of a processor to others. */
+/* Maximum distance between two blocks of slabs: they mostly wait, which leaves the multiprocessor
+ * to other blocks. */
 #define LINKED_SPREAD 4
 
-/* Blocks of the slabs, and then those of the rest. */
+/* Numbers the blocks of the slabs, then those of the rest. Returns the number of blocks. */
 static unsigned linked_plan(const struct cuda_variant *variant, const struct halo_cut *cut,
                             struct cuda_linked *job)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA kernel set: the ladder, and what all families of kernels share. */
+/* The CUDA kernel set: the ladder, and the functions that all families of kernels share. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ SWITCH("HIMENO_CUDA_TRAP", TEST, OWN, COUNT, "an assertion fails in that sweep o
 #define CLASSIC(form)    .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(form)
 #define TEMPORAL(T, all) .class_ = HIMENO_TEMPORAL, .sweeps = (T), .ops = &cuda_temporal_ops, .variant = (all)
 
-/* The ladder. Kernels that are not on it are there for tuning. */
+/* The ladder. Kernels without a rung are for tuning. */
 static const struct himeno_kernel kernels[] = {
     {.name = "naive",
      .step = "one thread per point; no shared memory",
@@ -213,8 +213,7 @@ static status_t linked_or_trap(struct cuda_exec *exec, struct gpu_queue *queue,
   return --exec->trap ? exec->kernel->ops->linked(exec, queue, linked) : trap(exec, queue);
 }
 
-/* HIMENO_CUDA_TRAP=N is for tests: the Nth sweep that a kernel is asked for runs into a failing
-   assertion on the device. */
+/* For tests, HIMENO_CUDA_TRAP=N makes an assertion on the device fail in the Nth sweep. */
 static void ops_choose(struct cuda_exec *exec)
 {
   exec->ops = *exec->kernel->ops;
@@ -309,7 +308,7 @@ static status_t ceiling(struct himeno_exec *handle, struct gpu_queue *queue)
 
 /* ---- data ---- */
 
-/* Address of an array's values in the interleaved copy; NULL if there is none. */
+/* Address of an array's first value in the interleaved copy; NULL if there is none. */
 static float *packed_place(const struct cuda_exec *exec, enum himeno_array array)
 {
   static const struct {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief An opened CUDA kernel of the set, and the functions of its family: one file per family.
- * Plain C. */
+ * \brief An open CUDA kernel, and the functions of its family; one file per family. Plain C. */
 #ifndef HIMENO_KERNELS_CUDA_EXEC_H
 #define HIMENO_KERNELS_CUDA_EXEC_H
 
@@ -9,35 +8,37 @@
 #include "himeno/kernels/cuda/variant.h"
 #include "himeno/kernels/kernels.h"
 
-/** Resources of a block of a kernel, and the number of blocks that a multiprocessor holds. */
+/** Resources of a block of a kernel. at_once: number of blocks per multiprocessor. */
 struct cuda_block {
   int threads, registers, local_bytes, at_once;
 };
 
 struct cuda_exec;
 
-/** A family of kernels: those that are launched alike. */
+/** A family of kernels, which are launched in the same manner. */
 struct himeno_ops {
   /** \brief Prepares exec->kernel and loads its code, so that no sweep has to. */
   status_t (*open)(struct cuda_exec *exec);
-  /** \brief Releases what exec->state holds, also after open failed. NULL: nothing. */
+  /** \brief Releases exec->state, also if open failed. NULL: nothing to release. */
   void (*close)(struct cuda_exec *exec);
-  /** \brief A pass over the box of \a pass, which is that of \a sweep and not empty. */
+  /** \brief Does one pass over the box of \a pass, which is the same as that of \a sweep and not
+   * empty. */
   status_t (*sweep)(struct cuda_exec *exec, struct gpu_queue *queue, struct cuda_pass *pass,
                     const struct himeno_sweep *sweep);
-  /** \brief The linked sweep, of variants that have one; NULL where none of the family has. */
+  /** \brief The linked sweep, for variants that have one. NULL if none of the family has. */
   status_t (*linked)(struct cuda_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
   cudaError_t (*block)(const struct cuda_exec *exec, struct cuda_block *block);
 };
 
-/** himeno_kernel.variant is a struct cuda_variant of classic kernels, and of resident ones for
- * parts of their grid; the CUDA_TEMPORAL_FORMS of temporal ones; NULL of a user's. */
+/** himeno_kernel.variant points to a struct cuda_variant for classic kernels, and for resident ones
+ * to the one that sweeps parts of the grid; for temporal kernels to CUDA_TEMPORAL_FORMS forms; NULL
+ * for a user's kernel. */
 extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_resident_ops, cuda_user_ops;
 
 /** Layout of the coefficients in exec->pack. */
 enum cuda_packing { CUDA_NOT_PACKED, CUDA_PACKED, CUDA_PACKED_SWAPPED /**< by CUDA_PACK_PLACE */ };
 
-/** Launches a grid of blocks of so many threads. */
+/** Launches a kernel with this grid and block size. */
 typedef cudaError_t cuda_launch(struct cuda_exec *exec, struct gpu_queue *queue, const void *kernel,
                                 dim3 grid, dim3 threads, void **arguments);
 
@@ -45,45 +46,46 @@ struct cuda_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
-  struct himeno_ops ops;              /**< the kernel's, or those with a planted fault */
-  cuda_launch *launch;                /**< of the variant's kernel */
-  const struct cuda_variant *variant; /**< whose tiles cover a box; NULL where none do */
-  void *state;                        /**< the family's own */
+  struct himeno_ops ops;              /**< those of the kernel's family, or with a planted fault */
+  cuda_launch *launch;                /**< launches the variant's kernel */
+  const struct cuda_variant *variant; /**< tiles that cover a box; NULL if the family has none */
+  void *state;                        /**< private to the family */
   enum cuda_packing packing;          /**< set by open */
-  struct cuda_pass pass[2];           /**< by source: all but the box and the slot */
+  struct cuda_pass pass[2];           /**< by source; without box and slot */
   struct gpu_mem pack[CUDA_PACKS];
   struct gpu_mem sum;
   uint64_t *host_sum;
-  int overlaps; /**< kernels know programmatic launches */
-  long trap;    /**< sweeps left until the planted fault, 0 for none */
+  int overlaps; /**< 1: kernels support programmatic dependent launch */
+  long trap;    /**< number of sweeps until the planted fault, 0 for none */
 };
 
 status_t cuda_exec_check(const struct cuda_exec *exec, cudaError_t error, const char *what);
 
-/** \brief The chip that the code loaded for \a kernel was made for, as 90; loads it. */
+/** \brief Loads \a kernel and sets \a number to the compute capability for which its code was
+ * compiled, e.g. 90. */
 status_t cuda_exec_code(const struct cuda_exec *exec, const void *kernel, int *number);
 
-/** \brief exec->state of so many bytes, zero. */
+/** \brief Allocates exec->state with \a bytes zero bytes. */
 status_t cuda_exec_state(struct cuda_exec *exec, size_t bytes);
 
-/** \brief On Hopper and later the kernel may start while the one before it drains: until that is
- * complete it reads coefficients only, and those are written by fills alone. */
+/** \brief Launches a kernel. On Hopper and later it may start while the previous one drains. Until
+ * that is complete it reads only coefficients, which are written by fills only. */
 cuda_launch cuda_exec_launch;
 
-/** \brief Whether a kernel that knows programmatic launches may start in the queue before the one
- * ahead of it is complete, for a launch that comes now. */
+/** \brief Whether the launch that comes now may start before the previous one in the queue is
+ * complete. The kernel must support programmatic dependent launch. */
 int cuda_exec_overlap(const struct cuda_exec *exec, struct gpu_queue *queue);
 
-/** \brief The stream of a queue, for a launch that nothing may overlap. */
+/** \brief The stream of a queue, for a launch that must not overlap others. */
 cudaStream_t cuda_exec_alone(struct gpu_queue *queue);
 
 void cuda_box_set(struct cuda_pass *pass, const struct box *box);
 
-/** \brief Whether the box is all that the rank owns. */
+/** \brief Whether the box contains all points that the rank owns. */
 int cuda_is_owned(const struct cuda_exec *exec, const struct box *box);
 
-/** \brief Reads the resources of a kernel whose blocks get so many bytes of shared memory at
- * launch. */
+/** \brief Reads the resources of a kernel; \a shared_bytes is the dynamic shared memory per
+ * block. */
 cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, struct cuda_block *block);
 
 /** \brief Sweeps the box by tiles of exec->variant, or by the slab kernel if most threads would be

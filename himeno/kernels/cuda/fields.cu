@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Parts common to all kernels: initial data, the bandwidth ceiling, the checksum, the same points
-// on every multiprocessor, and the planted fault.
+// Kernels used with all sweeps: initial data, the bandwidth ceiling, the checksum, the repetition
+// of points on every multiprocessor, and the planted fault.
 #include "himeno/kernels/cuda/point.cuh"
 
 #undef NDEBUG
 #include <assert.h>
 
 static const int THREADS = 256;
-static const int BLOCKS_MAX = 8192; // enough for any chip; the rest is the kernels' loops
+static const int BLOCKS_MAX = 8192; // enough for any chip; kernels loop over the rest
 
 static __device__ __forceinline__ uint64_t mix(uint64_t z)
 {
@@ -97,7 +97,7 @@ static __global__ void checksum_kernel(const CUDA_GRID_CONSTANT struct cuda_chec
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
 }
 
-// A box a block, the same one in all.
+// Computes the same box in every block.
 static __global__ void repeat_kernel(const CUDA_GRID_CONSTANT struct cuda_pass pass, int stuck, int bit,
                                      float *values, int *processors)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The slabs' blocks in a sweep that exchanges its halos itself.
+// The blocks of slabs in a sweep that exchanges its halos itself.
 #ifndef HIMENO_KERNELS_CUDA_LINKED_CUH
 #define HIMENO_KERNELS_CUDA_LINKED_CUH
 
 #include "comm/halo/cuda/link.cuh"
 #include "himeno/kernels/cuda/linked.h"
 
-// Whether this block takes a part of a slab, and its number among those or among the others.
+// Whether this block belongs to a slab. Sets its number among those blocks, or among the others.
 static __device__ __forceinline__ bool linked_is_slab(const cuda_linked &job, unsigned *number)
 {
   unsigned share = blockIdx.x / job.spread;
@@ -15,7 +15,7 @@ static __device__ __forceinline__ bool linked_is_slab(const cuda_linked &job, un
   return slab;
 }
 
-// The slab of a slab's block.
+// The slab that a block with this number belongs to.
 static __device__ __forceinline__ const cuda_linked_box &linked_box(const cuda_linked &job, unsigned number)
 {
   int b = job.n - 1;
@@ -30,7 +30,7 @@ static __device__ __forceinline__ uint3 linked_tile(const cuda_linked &job, unsi
   return {number % job.grid.x, yz % job.grid.y, yz / job.grid.y};
 }
 
-// Holds the block until the halos of the exchange before are here. Returns the time.
+// Waits until the halos of the previous exchange have arrived. Returns the time.
 static __device__ __forceinline__ uint64_t linked_await(const cuda_linked &job, unsigned thread)
 {
   uint64_t start = link_nanoseconds();
@@ -41,7 +41,7 @@ static __device__ __forceinline__ uint64_t linked_await(const cuda_linked &job, 
   return here;
 }
 
-// Stores the points of [k, k + 4) that lie in [lo, hi) into the halos of all neighbours that need
+// Stores the points of [k, k + 4) that are in [lo, hi) into the halos of all neighbours that need
 // them.
 static __device__ __forceinline__ void linked_store(const cuda_linked &job, int i, int j, int k,
                                                     const float value[4], int lo, int hi)
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void linked_store(const cuda_linked &job, int 
   }
 }
 
-// Sends what the block has stored; the last of the slabs' blocks raises the flags.
+// Makes the block's stores visible; the last of the slabs' blocks sets the flags.
 static __device__ __forceinline__ void linked_sent(const cuda_linked &job, uint64_t here, unsigned thread)
 {
   if (link_sent(job.link, job.link.state->base + job.step, job.slab_blocks, thread) && thread == 0)

@@ -13,19 +13,19 @@
 /** A slab that neighbours need, as rows of quads: four points, aligned. */
 struct cuda_linked_box {
   int lo[3], hi[3];     /**< half-open, not empty */
-  unsigned quads;       /**< of a row */
-  unsigned first_block; /**< of the launch */
+  unsigned quads;       /**< per row */
+  unsigned first_block; /**< number of its first block in the launch */
 };
 
-/** One launch, by value: a one-dimensional grid, whose every spread-th block is a slab's as long as
- * there are such, and all others the inner box's, which is pass.lo, pass.hi. */
+/** Argument of one launch, a one-dimensional grid. Every spread-th block belongs to a slab until
+ * all slabs are assigned; the others belong to the inner box, pass.lo to pass.hi. */
 struct cuda_linked {
   struct cuda_pass pass;
-  uint3 grid;           /**< tiles of the inner box, as a grid of the plain kernel */
-  unsigned slab_blocks; /**< a quad a thread */
+  uint3 grid;           /**< number of tiles of the inner box, in the grid of the plain kernel */
+  unsigned slab_blocks; /**< blocks of all slabs, with one quad per thread */
   unsigned spread;
-  int n, which; /**< slabs; the neighbours' field that is written, as the link counts them */
-  /** the exchange that takes the new points away; the one before brings the halos */
+  int n, which; /**< n: number of slabs; which: index of the neighbours' field to write */
+  /** number of the exchange that sends the new points; the previous one brings the halos */
   uint64_t step;
   struct cuda_linked_box box[HALO_BOUNDARIES_MAX];
   struct halo_link link;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One thread per point; every value straight from global memory, as the caches serve it.
+// One thread per point; each value is loaded from global memory through the caches.
 #include "himeno/kernels/cuda/point.cuh"
 
 static const int THREADS_K = 64, THREADS_J = 4;

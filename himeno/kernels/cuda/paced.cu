@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT
-// The kernel of 2009: blocks of 64×4 columns march through the planes, of which shared memory holds
-// three, and a barrier at every plane keeps the threads at one pace, so that few memory pages are
-// in use at a time. A thread loads from the same place of every plane, so it finds its places once
-// and steps pointers; the data of the next plane is loaded while this one is computed.
-// Source: A. Naruse, "Performance evaluation of a GPGPU cluster", RIKEN HPC symposium, March 2009.
+// The kernel of 2009: blocks of 64×4 columns march through the planes. Shared memory holds three
+// planes. A barrier per plane keeps the threads in step, so that few memory pages are in use at a
+// time. A thread loads from the same offset of every plane, so it computes addresses once and then
+// advances pointers; the next plane is loaded while this one is computed. Source: A. Naruse,
+// "Performance evaluation of a GPGPU cluster", RIKEN HPC symposium, March 2009.
 #include "himeno/kernels/cuda/point.cuh"
 
-// Source of p, and whether there is a barrier at every plane.
+// SHARED: p from shared memory. CACHED, UNPACED: p through the caches, with and without a barrier
+// per plane.
 enum { SHARED, CACHED, UNPACED };
 
 // A thread's part of loading planes into shared memory: COLUMNS_K × COLUMNS_J columns and the ring
-// of neighbours around them. Places outside of the array are replaced by the nearest inside.
+// of neighbours around them. Positions outside of the array are replaced by the nearest one inside.
 template <int COLUMNS_K, int COLUMNS_J> struct plane_loads {
   static const int ROW = COLUMNS_K + 2, SIZE = ROW * (COLUMNS_J + 2), THREADS = COLUMNS_K * COLUMNS_J;
   static const int LOADS = (SIZE + THREADS - 1) / THREADS;
   const float *from[LOADS];
   float value[LOADS];
 
-  // Number of the thread's load l in the plane.
+  // Index of the thread's load l in the plane.
   static __device__ __forceinline__ int place(int l)
   {
     return min((int)(threadIdx.x + COLUMNS_K * threadIdx.y) + l * THREADS, SIZE - 1);
   }
 
-  // The columns begin at row a0 and at k0; `stride` is from row to row, and the last one is `last`.
+  // The columns start at row a0 and column k0. `stride` is the distance between rows, `last` the
+  // last row.
   __device__ __forceinline__ plane_loads(const struct cuda_pass &pass, const float *plane, int64_t stride,
                                          int a0, int last, int k0)
   {
@@ -48,7 +50,7 @@ template <int COLUMNS_K, int COLUMNS_J> struct plane_loads {
   }
 };
 
-// A thread's values of a plane: its point and the four neighbours of that.
+// A thread's values of a plane: its point and four neighbours.
 struct cross {
   float here, up, down, e, w;
 };
@@ -58,7 +60,7 @@ static __device__ __forceinline__ cross cross_at(const float *p, int64_t row)
   return {p[0], p[row], p[-row], p[1], p[-1]};
 }
 
-// The nineteen neighbours. Only the corners of the middle plane, at `p`, are in no cross.
+// Gathers the nineteen neighbours. The corners of the middle plane, at `p`, are in no cross.
 template <int MARCH>
 static __device__ __forceinline__ stencil gather(const cross &before, const cross &here, const cross &behind,
                                                  const float *p, int64_t row)
@@ -73,8 +75,8 @@ static __device__ __forceinline__ stencil gather(const cross &before, const cros
           before.w,  ne,        se,          nw,          sw};
 }
 
-// COLUMNS_K × COLUMNS_J columns, up to DEPTH planes, marching along dimension MARCH (0 is i, 1 is
-// j).
+// Computes COLUMNS_K × COLUMNS_J columns and up to DEPTH planes, marching along dimension MARCH (0
+// is i, 1 is j).
 template <int COLUMNS_K, int COLUMNS_J, int DEPTH, int MARCH, int PACE>
 static __global__ void __launch_bounds__(COLUMNS_K *COLUMNS_J, 1024 / (COLUMNS_K * COLUMNS_J))
     paced(const CUDA_GRID_CONSTANT struct cuda_pass pass)
@@ -88,10 +90,10 @@ static __global__ void __launch_bounds__(COLUMNS_K *COLUMNS_J, 1024 / (COLUMNS_K
   int a0 = pass.lo[ACROSS] + blockIdx.y * COLUMNS_J, k0 = pass.first_k + blockIdx.x * COLUMNS_K;
   int a = a0 + threadIdx.y, k = k0 + threadIdx.x;
   bool mine = a < pass.hi[ACROSS] && k >= pass.lo[2] && k < pass.hi[2];
-  // a thread without a column follows the nearest one
+  // a thread without a column computes the nearest one
   a = min(a, pass.hi[ACROSS] - 1), k = max(min(k, pass.hi[2] - 1), pass.lo[2]);
   int64_t point = m * step + a * across + k;
-  coefficients next = coefficients_at(pass, point); // no sweep writes them
+  coefficients next = coefficients_at(pass, point); // no sweep writes coefficients
   loads p(pass, pass.p + (m - 1) * step, across, a0, pass.hi[ACROSS], k0);
   const int64_t row = PACE == SHARED ? loads::ROW : across;
   const int at = (threadIdx.y + 1) * loads::ROW + threadIdx.x + 1;
@@ -116,7 +118,7 @@ static __global__ void __launch_bounds__(COLUMNS_K *COLUMNS_J, 1024 / (COLUMNS_K
       if (PACE == SHARED) p.load(step);
       next = coefficients_at(pass, point + step);
     }
-    // The plane before is in registers, so the next store overwrites nothing that is still read.
+    // the previous plane is in registers, so the next store overwrites nothing that is still read
     if (PACE != UNPACED) __syncthreads();
     cross p2 = cross_at(PACE == SHARED ? behind + at : pass.p + point + step, row);
     float ss;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Coefficients interleaved: three streams of four floats a point instead of twelve of one. A thread
-// a point.
+// Interleaved coefficients: three streams with four floats per point instead of twelve with one.
+// One thread per point.
 #include "himeno/kernels/cuda/point.cuh"
 
 static const int THREADS_K = 64, THREADS_J = 4;

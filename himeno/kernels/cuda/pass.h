@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a CUDA sweep kernel gets. Read by C, by nvcc, and by NVRTC for a user's own
+ * \brief The arguments of a CUDA sweep kernel. Read by C, by nvcc, and by NVRTC for a user's own
  * kernel. */
 #ifndef HIMENO_KERNELS_CUDA_PASS_H
 #define HIMENO_KERNELS_CUDA_PASS_H
@@ -9,10 +9,10 @@
 
 #include "himeno/problem.h"
 
-#define CUDA_PACKS 3 /**< interleaved arrays of four floats a point */
-/** Index of point k in interleaved row j of the temporal kernels. Every other group of eight points
- * is swapped in pairs, and in every other two rows the groups between, so that threads that read
- * two points each from shared memory have no bank conflicts, along a row or down the short rows of
+#define CUDA_PACKS 3 /**< interleaved arrays with four floats per point */
+/** Index of point k in interleaved row j of the temporal kernels. Pairs are swapped in every other
+ * group of eight points, and in every other two rows in the remaining groups. Threads that read two
+ * points each from shared memory then have no bank conflicts, along a row or down the short rows of
  * an edge. */
 #define CUDA_PACK_PLACE(j, k) ((k) ^ (((k) >> 3 ^ (j) >> 1) & 1))
 
@@ -22,14 +22,14 @@ struct cuda_pass {
   float *out;
   const float *coefficient[HIMENO_COEFFICIENTS];
   const float *pack
-      /** a0 a1 a2 a3 | b0 b1 b2 wrk1 | c0 c1 c2 bnd a point; NULL where the kernel has none */
+      /** per point: a0 a1 a2 a3 | b0 b1 b2 wrk1 | c0 c1 c2 bnd; NULL if the kernel uses none */
       [CUDA_PACKS];
-  double *gosa;     /**< the sweep's slot */
+  double *gosa;     /**< the element for this sweep */
   int64_t plane;    /**< floats */
   int pitch;        /**< floats, a multiple of 4 */
   int lo[3], hi[3]; /**< the box */
-  int first_k;      /**< where the tiles start: lo[2] rounded down, so that loads are aligned */
-  int backward;     /**< set in every other sweep, which may run through the box from its end */
+  int first_k;      /**< start of the tiles: lo[2] rounded down, so that loads are aligned */
+  int backward;     /**< 1 in every other sweep, which may sweep the box from its end */
 };
 
 #endif

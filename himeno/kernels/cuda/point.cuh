@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One point of the sweep, the same bits in every kernel: arithmetic that is never contracted, the
+// One point of the sweep, bitwise equal in every kernel: arithmetic that is never contracted, the
 // nineteen neighbours, and the block's sum of gosa.
 #ifndef HIMENO_KERNELS_CUDA_POINT_CUH
 #define HIMENO_KERNELS_CUDA_POINT_CUH
@@ -15,7 +15,7 @@ extern "C" {
 #include "gpu/cuda/cuda_overlap.cuh"
 #endif
 
-// A float whose operations are rounded one by one, whatever the compiler's flags say about
+// A float whose operations are rounded one by one, regardless of the compiler's flags for
 // contraction.
 struct rounded {
   float value;
@@ -36,8 +36,7 @@ __device__ __forceinline__ rounded operator*(rounded a, rounded b)
   return __fmul_rn(a.value, b.value);
 }
 
-// Neighbours by direction: i below and above (d, u), j below and above (s, n), k before and behind
-// (w, e).
+// Neighbours by direction: i − 1 and i + 1 (d, u), j − 1 and j + 1 (s, n), k − 1 and k + 1 (w, e).
 struct stencil {
   float here, u, d, n, s, e, w;
   float un, us, dn, ds; // the b0 term
@@ -85,7 +84,7 @@ __device__ __forceinline__ coefficients coefficients_at(const struct cuda_pass &
           c[HIMENO_C1][at], c[HIMENO_C2][at], c[HIMENO_BND][at], c[HIMENO_WRK1][at]};
 }
 
-// The new value; *ss is the residual. Evaluated left to right.
+// The new value, evaluated left to right. Sets *ss to the residual.
 __device__ __forceinline__ float relax(const stencil &p, const coefficients &c, float *ss)
 {
   rounded s0 = rounded(c.a0) * p.u + rounded(c.a1) * p.n + rounded(c.a2) * p.e;
@@ -98,7 +97,7 @@ __device__ __forceinline__ float relax(const stencil &p, const coefficients &c, 
   return (rounded(p.here) + rounded(HIMENO_OMEGA) * residual).value;
 }
 
-// The square of a float is exact in double, so contraction changes nothing here.
+// The square of a float is exact in double, so contraction changes nothing.
 __device__ __forceinline__ double squared(float ss)
 {
   return (double)ss * (double)ss;
@@ -119,7 +118,7 @@ __device__ __forceinline__ void gosa_add(double mine, double *total)
   if (thread == 0) atomicAdd(total, mine);
 }
 
-// Whether (i, j, k) lies in the pass's box.
+// Whether (i, j, k) is in the pass's box.
 __device__ __forceinline__ bool in_box(const struct cuda_pass &pass, int i, int j, int k)
 {
   return i >= pass.lo[0] && i < pass.hi[0] && j >= pass.lo[1] && j < pass.hi[1] && k >= pass.lo[2] &&

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Many sweeps in one launch, for grids whose coefficients fit into the shared memory of all
 // multiprocessors together. A block owns a few rows of k: their coefficients and its part of p stay
-// in shared memory. After each sweep it publishes the rows at its rim through the L2 cache and
+// in shared memory. After each sweep it publishes its outermost rows through the L2 cache and
 // fetches those of its eight neighbours. There are no flags and no barrier over the grid: a float
-// that has not been published yet reads as NOTHING. Rows that another rank needs are stored into
-// that rank's memory as well, where its blocks find them at the place of its halo.
+// that has not been published yet reads as NOTHING. Rows that another rank needs are also stored
+// into that rank's memory, where its blocks read them as halo.
 //
 // Published rows go into BUFFERS copies of the field, used in rotation through all launches. In
-// sweep s a block empties its rows of copy s + AHEAD, and the adjacent rows that another rank
-// writes. Its neighbours have published sweep s - 1, so they have read what that copy held, the
-// rows of sweep s - 2. A fence in one sweep of FENCED comes after those stores and, after at most
-// FENCED sweeps, before the rows of sweep s + AHEAD - 1, which every reader or writer of copy s +
-// AHEAD has seen. Readers have no fence: their relaxed loads bypass the first cache, and nothing is
-// stored before the barrier that follows them.
+// sweep s a block clears its rows of copy s + AHEAD, and the adjacent rows that another rank
+// writes. Its neighbours have published sweep s - 1, so they have read the previous contents of
+// that copy, the rows of sweep s - 2. A fence orders these stores before the rows of sweep s +
+// AHEAD - 1, which every reader or writer of copy s + AHEAD has seen; one fence in FENCED sweeps is
+// enough. Readers have no fence: their relaxed loads bypass L1, and nothing is stored before the
+// barrier that follows them.
 #include <limits.h>
 
 #include "himeno/kernels/cuda/point.cuh"
@@ -23,7 +23,8 @@ struct quad_rows {
   float here[6], north[4], south[4];
 };
 
-// A row from one point before the quad to one after it; neighbours in the warp have most of that.
+// Reads a row from one point before the quad to one after it. Most of the values are exchanged with
+// neighbours in the warp.
 static __device__ __forceinline__ void row_read(float (&r)[6], const float *at)
 {
   const int lane = threadIdx.x % 32;
@@ -47,7 +48,7 @@ static __device__ __forceinline__ void plane_read(quad_rows &r, const float *at,
   quad_read(r.south, at - pitch);
 }
 
-// The same, and the bracket of b1 at each point.
+// Reads the three rows of the middle plane, and the bracket of b1 at each point.
 static __device__ __forceinline__ void middle_read(quad_rows &r, float (&cross)[4], const float *at,
                                                    int pitch)
 {
@@ -62,14 +63,14 @@ static __device__ __forceinline__ void middle_read(quad_rows &r, float (&cross)[
   }
 }
 
-// A thread's quads: the same place in PLANES consecutive planes.
+// A thread's quads: the same position in PLANES consecutive planes.
 template <int PLANES, int THREADS, bool LINKED> struct resident_column {
   const resident_args &args;
   const resident_tile &tile;
   int i, j, quad; // first plane and row in the tile
-  bool used;      // by a row of the tile
-  int claims;     // a bit a point: updated
-  float4 *own;    // shared memory: the thread's coefficients
+  bool used;      // whether the quad is in a row of the tile
+  int claims;     // one bit per point: it is updated
+  float4 *own;    // the thread's coefficients in shared memory
   float value[PLANES][4];
 
   __device__ resident_column(const resident_args &a, const resident_tile &t, float *coefficients)
@@ -81,7 +82,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     j = column % t.rows[1];
     i = column / t.rows[1] * PLANES;
     used = i < t.rows[0];
-    if (!used) i = 0; // reads along, writes nothing
+    if (!used) i = 0; // reads valid memory, but writes nothing
     claims = 0;
     for (int v = 0; v < 4; v++)
       if (used && 4 * quad + v >= a.pass.lo[2] && 4 * quad + v < a.pass.hi[2]) claims |= 1 << v;
@@ -142,7 +143,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     if (has(n)) *gosa += mine;
   }
 
-  // One sweep of the thread's quads, from shared memory to `value`; its part of gosa.
+  // One sweep of the thread's quads, from shared memory to `value`. Returns their gosa.
   __device__ double sweep()
   {
     const float *at = tile.row(i, j) + 4 * quad;
@@ -154,7 +155,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     middle_read(rows[1], cross, at, tile.pitch);
 #pragma unroll
     for (int n = 0; n < PLANES; n++) {
-      int above = i + n < tile.rows[0] ? plane : 0; // planes behind the tile are only read along
+      int above = i + n < tile.rows[0] ? plane : 0; // planes beyond the tile are read but not used
       if (i + n < tile.rows[0]) at += above;
       if (n + 1 < PLANES)
         middle_read(rows[(n + 2) % 3], next, at, tile.pitch);
@@ -172,7 +173,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     return make_float4(value[n][0], value[n][1], value[n][2], value[n][3]);
   }
 
-  // The same place in the buffers of the ranks that need it.
+  // Stores the quad into the buffers of the ranks that need it.
   __device__ void send(int sweep, int n, float4 v) const
   {
     const int at_i = tile.lo[0] + i + n, at_j = tile.lo[1] + j;
@@ -185,7 +186,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     }
   }
 
-  // The rows at the tile's rim go into the buffer of \a sweep, where the neighbours find them.
+  // Publishes the tile's outermost rows in the buffer of \a sweep, from which neighbours read them.
   __device__ void shelve(int sweep, bool empty) const
   {
     float *buffer = args.buffers + buffer_of(args, sweep, args.pass.plane);
@@ -221,7 +222,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
   }
 };
 
-// All of the tile's p with the rows around it, from global memory.
+// Loads all of the tile's p and the rows around it from global memory.
 static __device__ void field_load(const resident_args &args, const resident_tile &tile)
 {
   int quads = (tile.rows[0] + 2) * (tile.rows[1] + 2) * tile.quads;
@@ -256,24 +257,24 @@ static __global__ void __launch_bounds__(THREADS, 1)
   column.load();
   field_load(args, tile);
   __syncthreads();
-  // A constant is less arithmetic, and long rows are most grids'.
+  // a constant saves arithmetic, and most grids have long rows
   const int lanes_log2 = THREADS > 256 || tile.quads > 16 ? 5 : 32 - __clz(tile.quads - 1);
   double gosa = column.sweep();
   for (int s = 0; s + 1 < args.sweeps; s++) {
     column.shelve(s, false);
-    __syncthreads(); // all have read p, and published
+    __syncthreads(); // all threads have read p and published
     column.keep();
     gosa_gather(gosa, sums);
     column.shelve(s + AHEAD, true);
     halo_fetch<LINKED>(args, tile, s, lanes_log2);
     __syncthreads();
     if (threadIdx.x == blockDim.x - 1 && s % FENCED == FENCED - 1)
-      buffer_fence<LINKED>(); // what the block emptied comes before what it publishes next but one
+      buffer_fence<LINKED>(); // orders cleared rows before later published ones
     gosa_send(sums, args.pass.gosa + s);
     gosa = column.sweep();
   }
   column.store();
-  __syncthreads(); // the sums of the sweep before are read
+  __syncthreads(); // the sums of the previous sweep are read
   gosa_gather(gosa, sums);
   __syncthreads();
   gosa_send(sums, args.pass.gosa + args.sweeps - 1);
@@ -310,7 +311,7 @@ static int bytes_of(const cuda_resident *r, const resident_shape *shape)
   return (int)sizeof(float) * (4 * (coefficients + field) + 2 * MARGIN);
 }
 
-// Sets rows, shape, threads and bytes for the blocks; false where that does not fit.
+// Sets rows, shape, threads and bytes of the blocks. Returns false if they do not fit.
 static bool tile_plan(cuda_resident *r, const int interior[2], int capacity)
 {
   for (int d = 0; d < 2; d++) r->rows[d] = resident_divide_up(interior[d], r->blocks[d]);
@@ -325,7 +326,7 @@ static bool tile_plan(cuda_resident *r, const int interior[2], int capacity)
   return false;
 }
 
-// A block's time, in arbitrary units: its points, and what it fetches of its neighbours.
+// A block's time in arbitrary units, for its points and the rows that it fetches from neighbours.
 static int tile_cost(const cuda_resident *r)
 {
   return 3 * r->rows[0] * r->rows[1] + 2 * (r->rows[0] + r->rows[1]);
@@ -354,7 +355,7 @@ static cudaError_t limits_find(int *processors, int *capacity)
     error = cudaDeviceGetAttribute(processors, cudaDevAttrMultiProcessorCount, device);
   if (error == cudaSuccess)
     error = cudaDeviceGetAttribute(capacity, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  *capacity -= 1024; // for what is static
+  *capacity -= 1024; // reserve for static shared memory
   return error;
 }
 
@@ -387,8 +388,8 @@ extern "C" const void *cuda_resident_kernel(const struct cuda_resident *resident
   return (const void *)shapes[resident->shape].kernel[0];
 }
 
-// A cooperative launch, since blocks wait for each other: all are on the chip at once or none is.
-// Shelves go on where the launch before ended, with the two that it left full.
+// Uses a cooperative launch, because blocks wait for each other: all must be resident at once.
+// Buffers continue where the previous launch ended, with the two that it left full.
 extern "C" cudaError_t cuda_resident_launch(struct cuda_resident *resident, const struct cuda_pass *pass,
                                             int sweeps, const struct halo_link *link, cudaStream_t stream)
 {

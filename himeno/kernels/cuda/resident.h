@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The resident kernel: all sweeps of a block in one launch, coefficients on the chip.
+ * \brief The resident kernel: all sweeps of a block in one launch, coefficients in shared memory.
  * Interface between the CUDA kernel set (plain C) and resident.cu. */
 #ifndef HIMENO_KERNELS_CUDA_RESIDENT_H
 #define HIMENO_KERNELS_CUDA_RESIDENT_H
@@ -15,33 +15,35 @@
 extern "C" {
 #endif
 
-/** How a rank's part of the grid lies on the chip, and what blocks share. Launches must follow each
- * other in one stream. */
+/** Distribution of a rank's part of the grid over the chip, and the buffers of its blocks. Launches
+ * must follow each other in one stream. */
 struct cuda_resident {
-  int blocks[2];    /**< along i and j */
-  int rows[2];      /**< most rows of k that a block owns, along i and j */
-  int quads;        /**< of four points, in a row */
-  int shape;        /**< of the kernel: how many planes a thread updates, and its most threads */
-  int threads;      /**< of a block */
-  int bytes;        /**< of a block's shared memory */
-  float *buffers;   /**< behind p[0]: the rows that blocks need, here and on other ranks */
-  int64_t planes;   /**< of the whole grid, as many as a buffer has */
-  int first_buffer; /**< the buffer that the next launch publishes in first */
+  int blocks[2];    /**< number of blocks along i and j */
+  int rows[2];      /**< maximum rows of k that a block owns, along i and j */
+  int quads;        /**< quads (four points) per row */
+  int shape;        /**< index of the kernel, by planes per thread and maximum threads */
+  int threads;      /**< threads per block */
+  int bytes;        /**< shared memory per block */
+  float *buffers;   /**< after p[0]: the published rows, of this rank and for others */
+  int64_t planes;   /**< planes of the whole grid and of a buffer */
+  int first_buffer; /**< index of the buffer that the next launch uses first */
 };
 
-/** Sweeps from one fence of a block to its next. */
+/** Sweeps between two fences of a block. */
 #define CUDA_RESIDENT_FENCED 12
-/** Fields of the layout that the buffers take, for himeno_kernel.extra_arrays. */
+/** Size of the buffers in fields of the layout, for himeno_kernel.extra_arrays. */
 #define CUDA_RESIDENT_FIELDS (CUDA_RESIDENT_FENCED + 4)
 
-/** \brief Cuts the owned box of \a layout for the current device, and empties the buffers; \a pass
- * is p[0]'s, behind which one kernel at a time can have buffers. *fits is 0, and nothing else set,
- * where the coefficients exceed the shared memory of all multiprocessors together. */
+/** \brief Distributes the owned box of \a layout over the current device, and clears the buffers.
+ * \a pass is that of p[0], whose memory includes the buffers: only one kernel at a time can use
+ * them. If the coefficients exceed the shared memory of all multiprocessors together, only sets
+ * *fits to 0. */
 cudaError_t cuda_resident_open(const struct cuda_pass *pass, const struct layout *layout,
                                struct cuda_resident *resident, int *fits);
 
-/** \brief \a sweeps sweeps, at least one, over the box that it was opened with; pass.gosa has as
- * many slots. \a link: NULL without neighbours. An exchange of halos must follow. */
+/** \brief Launches \a sweeps sweeps, at least one, over the box given to cuda_resident_open;
+ * pass.gosa has one element per sweep. \a link: NULL without neighbours. An exchange of halos must
+ * follow. */
 cudaError_t cuda_resident_launch(struct cuda_resident *resident, const struct cuda_pass *pass, int sweeps,
                                  const struct halo_link *link, cudaStream_t stream);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Buffers that carry rows from block to block of a resident sweep, and from rank to rank;
-// resident.cu explains them.
+// Buffers that pass rows between the blocks of a resident sweep, and between ranks; resident.cu
+// explains them.
 #ifndef HIMENO_KERNELS_CUDA_RESIDENT_BUFFER_CUH
 #define HIMENO_KERNELS_CUDA_RESIDENT_BUFFER_CUH
 
@@ -11,27 +11,27 @@ extern "C" {
 }
 
 static constexpr int FENCED = CUDA_RESIDENT_FENCED, BUFFERS = CUDA_RESIDENT_FIELDS, AHEAD = BUFFERS - 2;
-// The bits of a float that no sweep makes: NaN as arithmetic yields it on NVIDIA has no sign.
+// A NaN that no sweep produces: the NaN from arithmetic on NVIDIA GPUs has no sign.
 static constexpr unsigned NOTHING = 0xffffffffu;
-// Floats before and after p: a row's ends look one point beyond.
+// Floats before and after p, because the ends of a row are read one point beyond.
 static constexpr int MARGIN = 4;
-static constexpr unsigned SPINS = 1024; // looks at a row of another rank before a look at the clock
+static constexpr unsigned SPINS = 1024; // polls of another rank's row per check of the clock
 
 struct resident_args {
   cuda_pass pass;
-  float *buffers; // BUFFERS copies of the field, as far from each other as `planes` planes
+  float *buffers; // BUFFERS copies of the field, with a distance of `planes` planes
   int64_t planes;
   int blocks[2], quads;
   int sweeps, first_buffer;
-  int reach_lo[2], reach_hi[2]; // planes and rows that some rank publishes: the box and its halo
+  int reach_lo[2], reach_hi[2]; // planes and rows that any rank publishes: the box and its halo
   halo_link link;               // n is 0 without neighbours
 };
 
-// A block's rows and where they lie in shared memory.
+// A block's rows and their location in shared memory.
 struct resident_tile {
   int block[2];
-  int lo[2], rows[2]; // first own plane and row, local indices of the arrays; how many
-  int quads, pitch;   // of a row in shared memory: floats
+  int lo[2], rows[2]; // first own plane and row, local indices of the arrays; number of rows
+  int quads, pitch;   // quads per row; floats from row to row in shared memory
   float *p;
 
   __device__ resident_tile(const resident_args &args, float *shared)
@@ -46,20 +46,20 @@ struct resident_tile {
     p = shared + MARGIN;
   }
 
-  // Row (i, j) of p, counted from the first own one; -1 and rows[d] are the neighbours'.
+  // Row (i, j) of p, counted from the first own one; -1 and rows[d] are rows of neighbours.
   __device__ float *row(int i, int j) const
   {
     return p + ((i + 1) * (rows[1] + 2) + j + 1) * pitch;
   }
 
-  // The same row in an array of the grid.
+  // Offset of the same row in an array of the grid.
   __device__ int offset(const cuda_pass &pass, int i, int j) const
   {
     return (lo[0] + i) * (int)pass.plane + (lo[1] + j) * pass.pitch;
   }
 };
 
-// LINKED: between devices.
+// LINKED: the memory is accessed by several devices.
 template <bool LINKED> static __device__ __forceinline__ void buffer_write(float *at, float4 v)
 {
   if (LINKED)
@@ -96,7 +96,7 @@ template <bool LINKED> static __device__ __forceinline__ void buffer_fence()
     __threadfence();
 }
 
-// Offset in floats of the buffer of \a sweep, from the first buffer, with that size of a plane.
+// Offset in floats of the buffer of \a sweep from the first buffer, for this size of a plane.
 static __device__ __forceinline__ int64_t buffer_of(const resident_args &args, int sweep, int64_t plane)
 {
   return (unsigned)(args.first_buffer + sweep) % BUFFERS * args.planes * plane;
@@ -114,8 +114,8 @@ static __device__ __forceinline__ bool is_there(float4 v)
          __float_as_uint(v.z) != NOTHING && __float_as_uint(v.w) != NOTHING;
 }
 
-// Whether a wait for a row that the rank in direction (di, dj) publishes, or this one itself, has
-// been given up, by this or by any other thread.
+// Whether this thread or another one has given up waiting for a row that the rank in direction (di,
+// dj) publishes. (0, 0) is this rank.
 static __device__ __noinline__ bool halo_given_up(const halo_link &link, int sweep, int di, int dj,
                                                   uint64_t *begin, bool *told)
 {
@@ -135,9 +135,10 @@ static __device__ __noinline__ bool halo_given_up(const halo_link &link, int swe
 template <bool LINKED> struct halo_quad {
   const float *from;
   float4 *to;
-  int di, dj; // the rank that owns it
+  int di, dj; // direction of the rank that owns it
 
-  // The n-th row around the tile: first the planes before and behind, then the sides.
+  // The n-th row around the tile: first the planes i − 1 and beyond the last, then the rows at both
+  // sides.
   __device__ halo_quad(const resident_args &args, const resident_tile &tile, const float *buffer, int n,
                        int quad)
   {
@@ -165,8 +166,8 @@ template <bool LINKED> struct halo_quad {
     *to = v;
   }
 
-  // Another rank's row is emptied here, not by stores of that rank: by the one block next to it,
-  // for a corner of the box by the block in that corner.
+  // Clears a row that another rank writes. This is done by the adjacent block, for a corner of the
+  // box by the block in that corner.
   __device__ void empty(const resident_args &args, const resident_tile &tile, int n, int sweep) const
   {
     const int across = tile.rows[1] + 2, j = n < across ? n : n - across;
@@ -178,8 +179,8 @@ template <bool LINKED> struct halo_quad {
   }
 };
 
-// The rows around the tile that other blocks own, once they are published: 1 << log lanes of a warp
-// for two rows.
+// Fetches the rows around the tile that other blocks own, once they are published: 1 << log lanes
+// of a warp for two rows.
 template <bool LINKED>
 static __device__ __forceinline__ void halo_fetch(const resident_args &args, const resident_tile &tile,
                                                   int sweep, int log)

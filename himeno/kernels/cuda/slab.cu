@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Thin boxes, as the points next to a neighbour are: one thread per point, numbered through the
-// box, so that no thread is idle however thin the box is.
+// Thin boxes, such as the points next to a neighbour: one thread per point, numbered through the
+// box, so that no thread is idle.
 #include "himeno/kernels/cuda/point.cuh"
 
 static __global__ void __launch_bounds__(CUDA_SLAB_THREADS)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Four neighbouring points per thread, one plane per block: the coefficients come in aligned loads
-// of 16 bytes that bypass the caches, which are left to p. Data that no sweep writes is requested
-// before the previous sweep is complete.
+// Four adjacent points per thread, one plane per block: coefficients are read by aligned loads of
+// 16 bytes that bypass the caches, which are left to p. Coefficients are requested before the
+// previous sweep is complete, because no sweep writes them.
 #include "himeno/kernels/cuda/linked.cuh"
 #include "himeno/kernels/cuda/point.cuh"
 
@@ -16,7 +16,7 @@ static __device__ __forceinline__ row row_load(const float *p)
   return {{0, q.x, q.y, q.z, q.w, 0}};
 }
 
-// `first` and `last`: no neighbour is needed there, and there may be none in the array.
+// `first`, `last`: the outer neighbour is not needed there, and may be outside of the array.
 static __device__ __forceinline__ row row_load_wide(const float *p, bool first, bool last)
 {
   row r = row_load(p);
@@ -25,7 +25,7 @@ static __device__ __forceinline__ row row_load_wide(const float *p, bool first, 
   return r;
 }
 
-// The five rows whose outer neighbours are needed, and the four at the edges.
+// The five rows with outer neighbours, and the four at the edges without.
 struct rows {
   row here, u, d, n, s;
   row un, us, dn, ds;
@@ -64,7 +64,7 @@ struct coefficients4 {
   float value[HIMENO_COEFFICIENTS][4];
 };
 
-// A load that leaves L1 to p but keeps the value in L2, for grids that fit there.
+// A load that bypasses L1 but keeps the value in L2, for grids that fit into L2.
 static __device__ __forceinline__ float4 load_keep(const float4 *at)
 {
 #if __CUDA_ARCH__ >= 700
@@ -98,7 +98,7 @@ static __device__ __forceinline__ coefficients coefficients4_at(const coefficien
           c.value[HIMENO_C1][x], c.value[HIMENO_C2][x], c.value[HIMENO_BND][x], c.value[HIMENO_WRK1][x]};
 }
 
-// Writes the points of [k, k + 4) that lie in the box.
+// Writes the points of [k, k + 4) that are in the box.
 static __device__ __forceinline__ void store(float *out, const float value[4], int k, int lo, int hi)
 {
   if (k >= lo && k + 4 <= hi) {
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void store(float *out, const float value[4], i
   }
 }
 
-// New values of the four points at (i, j, k …), k a multiple of 4, and the sum of ss² of those in
+// Computes the four points at (i, j, k …), k a multiple of 4. Returns the sum of ss² of those in
 // [lo, hi).
 template <bool KEEP>
 static __device__ __forceinline__ double quad(const struct cuda_pass &pass, int64_t at, int k, int lo, int hi,
@@ -127,7 +127,6 @@ static __device__ __forceinline__ double quad(const struct cuda_pass &pass, int6
   return gosa;
 }
 
-// Sweeps the quad at (i, j, k).
 template <bool KEEP>
 static __device__ __forceinline__ double quad_sweep(const struct cuda_pass &pass, int i, int j, int k)
 {
@@ -138,7 +137,7 @@ static __device__ __forceinline__ double quad_sweep(const struct cuda_pass &pass
   return quad<KEEP>(pass, at, k, pass.lo[2], pass.hi[2], c, value);
 }
 
-// The slabs' part of a linked sweep: one quad per thread, whose halos may still be in flight.
+// The slabs' part of a linked sweep, one quad per thread. Waits for halos that are still in flight.
 template <bool KEEP>
 static __device__ __forceinline__ double slab_sweep(const struct cuda_linked &job, unsigned number,
                                                     unsigned thread, unsigned threads)
@@ -164,9 +163,9 @@ static __device__ __forceinline__ double slab_sweep(const struct cuda_linked &jo
   return gosa;
 }
 
-// THREADS_K × THREADS_J threads; AXIS_X is the dimension of neighbouring blocks: 2 is k, 1 is j, 0
-// is i. Every other sweep runs backward in i and j: the cache still holds what the sweep before
-// read and wrote last.
+// A block has THREADS_K × THREADS_J threads. AXIS_X is the dimension of adjacent blocks: 2 is k, 1
+// is j, 0 is i. Every other sweep runs backward in i and j, because the cache still holds the data
+// that the previous sweep used last.
 template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
 static __device__ __forceinline__ double tile_sweep(const struct cuda_pass &pass, uint3 block, uint3 grid)
 {
@@ -196,8 +195,8 @@ static __global__ void __launch_bounds__(THREADS_K *THREADS_J)
   gosa_add(gosa, pass.gosa);
 }
 
-// The slabs that neighbours need come early, so that they are in flight while the rest is swept,
-// but among blocks of the rest: theirs wait more than they work.
+// The linked sweep. Blocks of the slabs that neighbours need start early, so that the transfer
+// overlaps the rest of the sweep. They are interleaved with other blocks, because they mostly wait.
 template <int THREADS_K, int THREADS_J, int AXIS_X, bool KEEP>
 static __global__ void __launch_bounds__(THREADS_K *THREADS_J, KEEP ? 2 : 1)
     linked(const CUDA_GRID_CONSTANT struct cuda_linked job)

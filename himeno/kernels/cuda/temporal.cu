@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The temporal kernels' host side: how a box goes over the chip, the copy engine's maps, the
-// launch.
+// The host side of the temporal kernels: distribution of a box over the chip, tensor maps for TMA,
+// and the launch.
 #include "gpu/cuda/cuda_tensor_map.h"
 #include "himeno/kernels/cuda/temporal_march.cuh"
 
-// Least planes of a box for which blocks keep step: in shorter ones they do not drift apart.
+// Minimum planes of a box for which blocks keep step: in shorter ones they do not drift apart.
 #define KEEP_STEP_PLANES 160
-// Steps that a unit costs beyond its planes: the halos in i, and the time until its ring is filled.
+// Steps of a unit in addition to its planes: the halos in i, and the time until its ring is filled.
 #define UNIT_RAMP(T) (2 * (T))
-// Most pieces that a tile is cut into along i, and the fewest planes of a piece.
+// Maximum number of pieces per tile along i, and minimum planes per piece.
 #define PIECES       16
 #define PIECE_PLANES 8
 
@@ -34,11 +34,12 @@ void cuda_temporal_close(struct cuda_temporal_chip *chip)
 
 // ---- tensor maps ----
 
-// A box of width×rows floats in a plane of an array whose rows have `pitch` floats.
+// Encodes the map of boxes of width×rows floats in a plane of an array; a point has floats_a_point
+// floats.
 static bool map_encode(cuda_tensor_map_encode encode, const cuda_temporal_job &job, const float *array,
                        int64_t floats_a_point, int width, int rows, CUtensorMap *map)
 {
-  // The padding belongs to the interleaved arrays' rows: a point at their end may lie in it.
+  // rows of interleaved arrays include their padding, which may contain a point at their end
   const int64_t row = floats_a_point > 1 ? floats_a_point * job.pass.pitch : job.extent[2];
   const cuuint64_t extent[3] = {(cuuint64_t)row, (cuuint64_t)job.extent[1], (cuuint64_t)job.extent[0]};
   const cuuint64_t bytes = (cuuint64_t)floats_a_point * sizeof(float),
@@ -71,8 +72,8 @@ static int temporal_divide_up(int n, int by)
   return (n + by - 1) / by;
 }
 
-// Compares a plan with the cheapest so far, in steps until the last unit is done. `first`: planes
-// of the rest's first pieces, `chunk`: of the others.
+// Keeps a plan if it is the cheapest so far, in steps until the last unit is done. `first` is the
+// number of planes in the first piece of each remaining tile, `chunk` in the others.
 static void plan_try(temporal_args *args, int *best, int waves, int rest, int planes, int first, int chunk,
                      int ramp)
 {
@@ -80,7 +81,7 @@ static void plan_try(temporal_args *args, int *best, int waves, int rest, int pl
   int cost = waves * (planes + ramp);
   if (first == chunk) {
     cost += temporal_divide_up(rest * pieces, chip) * (chunk + ramp);
-  } else { // the others fill the multiprocessors that have no first piece
+  } else { // the other pieces fill the multiprocessors without a first piece
     const int rounds = temporal_divide_up(rest * (pieces - 1), chip - rest);
     cost += first + ramp > rounds * (chunk + ramp) ? first + ramp : rounds * (chunk + ramp);
   }
@@ -94,8 +95,8 @@ static void plan_try(temporal_args *args, int *best, int waves, int rest, int pl
   args->in_step = first == chunk ? args->units : waves * chip + rest;
 }
 
-// Whole tiles in full waves; the tiles of the last wave or two in pieces along i, alike or a long
-// one and short ones, so that it fills the chip too.
+// Plans full waves of whole tiles. The tiles of the last one or two waves are divided along i, into
+// equal pieces or a long one and short ones, so that these waves fill the chip as well.
 static void share_plan(temporal_args *args, int tiles, int planes, int ramp)
 {
   const int chip = args->processors;
@@ -146,7 +147,7 @@ static cudaError_t temporal_launch(const struct cuda_temporal_chip *chip, const 
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   config = {dim3(args.units), dim3(S::threads), S::shared_bytes, stream, &overlap, 1};
-  config.numAttrs = overlaps && !args.progress; // not behind the memset
+  config.numAttrs = overlaps && !args.progress; // not after the memset
   return cudaLaunchKernelEx(&config, temporal_kernel<S>, args, maps);
 }
 

@@ -14,43 +14,42 @@
 extern "C" {
 #endif
 
-/** State of the temporal kernels on a device. Launches that run at the same time must not share it:
- * there is one per stream. */
+/** State of the temporal kernels on a device. Concurrent launches must not share it: there is one
+ * per stream. */
 struct cuda_temporal_chip {
   int processors; /**< multiprocessors */
   int *progress;  /**< device memory: counters of the launch in flight */
 };
 
-/** One launch: as for a classic sweep, and what lies around the box. pass.p must be valid T points
- * around the box and the coefficients T - 1 points, as far as the array goes; pass.gosa has T
- * slots. The box must not be empty. */
+/** Arguments of one launch. Around the box, pass.p must be valid on T points and the coefficients
+ * on T - 1 points, within the array; pass.gosa has T elements. The box must not be empty. */
 struct cuda_temporal_job {
   struct cuda_pass pass;
-  int extent[3]; /**< of the local array */
-  /** the points that sweeps update at all; the box lies inside */
+  int extent[3]; /**< extents of the local array */
+  /** the points that sweeps update; they contain the box */
   int interior_lo[3], interior_hi[3];
 };
 
-/** A kernel of one tile shape. pass.pack holds its coefficients, in the order of
+/** A kernel of one tile shape. Its coefficients are in pass.pack, in the order of
  * CUDA_PACK_PLACE. */
 struct cuda_temporal {
   int sweeps;                /**< T */
-  int tile[2];               /**< points along j and k that a block writes in each plane */
-  int major;                 /**< least compute capability, major number */
-  int threads, shared_bytes; /**< of a block; one block fills a multiprocessor */
+  int tile[2];               /**< points along j and k that a block writes per plane */
+  int major;                 /**< minimum compute capability, major number */
+  int threads, shared_bytes; /**< per block; one block fills a multiprocessor */
   const void *kernel;
   cudaError_t (*launch)(const struct cuda_temporal_chip *chip, const struct cuda_temporal_job *job,
                         cudaStream_t stream,
-                        bool overlaps /**< it may begin while the launch ahead of it drains */);
+                        bool overlaps /**< it may begin while the previous launch drains */);
 };
 
-/** For each number of sweeps: a form for chips with the bulk copy engine, followed by one with
- * asynchronous copies for other chips and for less shared memory. */
+/** Two forms per number of sweeps: one for chips with TMA, and one with asynchronous copies for
+ * other chips and for less shared memory. */
 enum { CUDA_TEMPORAL_FORMS = 2 };
 extern const struct cuda_temporal cuda_temporal_2[CUDA_TEMPORAL_FORMS], cuda_temporal_3[CUDA_TEMPORAL_FORMS],
     cuda_temporal_4[CUDA_TEMPORAL_FORMS];
 
-/** \brief Allocates on the current device. \a chip is set only on success. */
+/** \brief Allocates the state on the current device. Sets \a chip only on success. */
 cudaError_t cuda_temporal_open(struct cuda_temporal_chip *chip);
 void cuda_temporal_close(struct cuda_temporal_chip *chip);
 

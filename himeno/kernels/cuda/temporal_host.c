@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Temporal kernels: T sweeps a launch, in the form that the chip runs. */
+/* Temporal kernels: T sweeps per launch, in the form that the chip supports. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -14,8 +14,8 @@ struct temporal_state {
   struct cuda_temporal_chip chip;
 };
 
-/* Whether the chip runs a form of a temporal kernel; tests reach what older chips run by
-   HIMENO_CUDA_BULK=0. */
+/* Whether the chip supports a form of a temporal kernel. HIMENO_CUDA_BULK=0 selects the form for
+ * older chips, for tests. */
 static int form_runs(const struct cudaDeviceProp *chip, int code, const struct cuda_temporal *form)
 {
   int major = switch_number("HIMENO_CUDA_BULK", 1) ? code / 10 : 8;

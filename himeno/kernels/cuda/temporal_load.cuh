@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// How planes reach shared memory: by the bulk copy engine, fed by one thread, or by each thread's
-// own asynchronous copies.
+// Loads of planes into shared memory: by TMA, issued by one thread, or by asynchronous copies of
+// each thread.
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_LOAD_CUH
 #define HIMENO_KERNELS_CUDA_TEMPORAL_LOAD_CUH
 
 #include "himeno/kernels/cuda/temporal_tile.cuh"
 
-// Looks of about 100 ns each before a block goes on by itself.
+// Polls of about 100 ns each before a block continues without the others.
 #define TEMPORAL_PATIENCE 40
 
 static __device__ __forceinline__ uint32_t shared_address(const void *p)
@@ -34,8 +34,8 @@ static __device__ __forceinline__ void barrier_expect(uint64_t *barrier, unsigne
                : "memory");
 }
 
-// True for one lane of the warp, in a form from which the compiler learns that it is one: a box
-// then takes a few instructions instead of a loop over lanes.
+// True for one lane of the warp. Written so that the compiler knows that it is only one: issuing a
+// box then takes a few instructions instead of a loop over lanes.
 static __device__ __forceinline__ bool elected()
 {
   uint32_t is;
@@ -54,7 +54,7 @@ static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, int parit
                  : "memory");
 }
 
-// Copies the map's box at column k, row j, plane i; outside of the array it reads zeros.
+// Copies the map's box at column k, row j, plane i. Elements outside of the array are zero.
 static __device__ __forceinline__ void box_load(float *to, const CUtensorMap &map, int k, int j, int i,
                                                 uint64_t *arrived)
 {
@@ -64,8 +64,8 @@ static __device__ __forceinline__ void box_load(float *to, const CUtensorMap &ma
                : "memory");
 }
 
-// Before all threads part: the barriers. A warp's lane speaks for it when its threads have read a
-// slot.
+// Initialises the barriers, before the roles of threads diverge. One lane per warp arrives when its
+// threads have read a slot.
 template <class S> static __device__ void barriers_init(const temporal_tile<S> &tile)
 {
   if (threadIdx.x == 0) {
@@ -80,9 +80,9 @@ template <class S> static __device__ void barriers_init(const temporal_tile<S> &
   __syncthreads();
 }
 
-// Blocks that march side by side find each other's halos in the L2 cache only while they stay
-// within a few planes. So every S::tick stages they count, and wait for the others, but never for
-// long: not all of them need be running.
+// Adjacent blocks find each other's halos in the L2 cache only if they stay within a few planes. So
+// every S::tick stages they count, and wait for the others, but for a limited time, because not all
+// of them may be running.
 template <class S> static __device__ void keep_step(const temporal_tile<S> &tile, int tick)
 {
   const temporal_args &args = tile.args;
@@ -102,7 +102,7 @@ static __device__ void stage_p_load(const temporal_tile<S> &tile, const temporal
   box_load(tile.p(stage), maps.p, tile.k - S::p_lead, tile.j - 1, tile.first + stage + 1, arrived);
 }
 
-// Loads the first stage with the two planes before it, once the launch before is complete.
+// Loads the first stage with the two planes before it, after the previous launch is complete.
 template <class S>
 static __device__ void first_p_load(const temporal_tile<S> &tile, const temporal_maps &maps,
                                     uint64_t *arrived)
@@ -111,7 +111,7 @@ static __device__ void first_p_load(const temporal_tile<S> &tile, const temporal
   for (int stage = -2; stage <= 0; stage++) stage_p_load(tile, maps, stage, arrived);
 }
 
-// The pairs' coefficients.
+// Loads the coefficients of all pairs for a stage.
 template <class S>
 static __device__ void stage_coefficients_load(const temporal_tile<S> &tile, const temporal_maps &maps,
                                                int stage)
@@ -127,7 +127,7 @@ static __device__ void stage_coefficients_load(const temporal_tile<S> &tile, con
   }
 }
 
-// The first two stages: their coefficients while the launch before drains.
+// Loads the first two stages; their coefficients while the previous launch drains.
 template <class S> static __device__ void feed_first(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
   barrier_expect(tile.full, tile.full_bytes() + (S::RIM ? 0 : 2 * tile.p_bytes()));
@@ -139,7 +139,7 @@ template <class S> static __device__ void feed_first(const temporal_tile<S> &til
   stage_p_load(tile, maps, 1, tile.full + 1);
 }
 
-// The body of the feeding warp: it keeps the ring one stage ahead of the workers. If the rim has
+// The loop of the feeding warp, which keeps the ring one stage ahead of the workers. If the rim has
 // warps, they load level 0.
 template <class S> static __device__ void feed(const temporal_tile<S> &tile, const temporal_maps &maps)
 {
@@ -162,9 +162,9 @@ template <class S> static __device__ void feed(const temporal_tile<S> &tile, con
 
 #endif
 
-// Eight bytes, or zeros where the source lies outside of the array. Chips before Ampere have no
-// asynchronous copies: there the words pass through registers, and the barriers of the march make
-// them visible.
+// Copies eight bytes, or zeros if the source is outside of the array. Chips before Ampere have no
+// asynchronous copies: the words pass through registers, and the barriers of the march make them
+// visible.
 static __device__ __forceinline__ void pair_load(float *to, const float *from, bool valid)
 {
 #if __CUDA_ARCH__ < 800
@@ -176,7 +176,7 @@ static __device__ __forceinline__ void pair_load(float *to, const float *from, b
 #endif
 }
 
-// The same with sixteen, past the L1 cache.
+// Like pair_load for sixteen bytes, bypassing L1.
 static __device__ __forceinline__ void quad_load(float *to, const float *from, bool valid)
 {
 #if __CUDA_ARCH__ < 800
@@ -195,7 +195,7 @@ static __device__ __forceinline__ void pairs_commit()
 #endif
 }
 
-// Waits until all but the newest group of this thread's copies are done.
+// Waits until all but the newest group of this thread's copies are complete.
 static __device__ __forceinline__ void pairs_wait()
 {
 #if __CUDA_ARCH__ >= 800
@@ -209,7 +209,7 @@ static __device__ __forceinline__ bool in_array(const temporal_args &args, int i
   return i >= 0 && i < extent[0] && j >= 0 && j < extent[1] && k >= 0 && k < extent[2];
 }
 
-// A stage's plane of level 0, by all workers together.
+// Loads a stage's plane of level 0, by all workers together.
 template <class S> static __device__ void p_load(const temporal_tile<S> &tile, int stage)
 {
   const cuda_pass &pass = tile.args.job.pass;
@@ -223,8 +223,8 @@ template <class S> static __device__ void p_load(const temporal_tile<S> &tile, i
   }
 }
 
-// A pair's coefficients of one plane, by the thread that owns it; `to` is the pair's place in the
-// slot.
+// Loads a pair's coefficients of one plane, by the thread that owns the pair; `to` is the pair's
+// address in the slot.
 template <class S>
 static __device__ void pair_coefficients_load(const temporal_tile<S> &tile, float *to, int i, int j, int k)
 {

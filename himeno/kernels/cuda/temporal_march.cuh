@@ -3,8 +3,8 @@
 // q = first + m, level 2 of plane q - 1, … level T of plane q - T + 1. A coefficient plane is
 // fetched once and stays in a ring of T + 1 slots for the T steps that use it, while one slot
 // fills. A thread keeps the three planes of each level that its pair needs in registers: only the
-// newest passes through shared memory, to reach the neighbours in j and k. Halos are computed by
-// both neighbours, so that blocks need nothing of each other.
+// newest passes through shared memory, to the neighbours in j and k. Halos are computed by both
+// neighbours, so that blocks are independent.
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_MARCH_CUH
 #define HIMENO_KERNELS_CUDA_TEMPORAL_MARCH_CUH
 
@@ -27,28 +27,28 @@ static __device__ __forceinline__ stencil stencil_of(const temporal_rows &below,
   return p;
 }
 
-// A thread's pair of points as it marches through the box.
+// A thread's pair of points on its march through the box.
 template <class S> struct temporal_pair {
   static constexpr int T = S::T;
   const temporal_tile<S> &tile;
-  int row, x; // in the tile; x counts pairs
-  // -1 or 1 if the pair lies outside of the own columns, before or after them, otherwise 0
+  int row, x; // position in the tile; x counts pairs
+  // -1 or 1 if the pair is before or after the tile's own columns, otherwise 0
   int outward;
-  // the pair takes part in levels up to depth + 1: rows to the tile's edge, if not less
+  // the pair takes part in levels 1 to depth + 1; limited by the rows to the tile's edge
   int depth;
-  int ring_offset; // of the pair in a plane of the ring
-  int last_offset; // the same for level T
-  int cell;        // of the pair in a plane of a level
-  // a bit a point: 0, 1 ever updated; 2, 3 written by this block; 4 the outer point, as 0
+  int ring_offset; // offset of the pair in a plane of the ring
+  int last_offset; // ring_offset for level T
+  int cell;        // offset of the pair in a plane of a level
+  // bits per point: 0, 1 updated at all; 2, 3 written by this block; 4 the outer point is updated
   unsigned claims;
-  int out;                  // the pair's place in a plane of the field
-  int step, slot;           // and where in the ring the step's coefficients are
+  int out;                  // offset of the pair in a plane of the field
+  int step, slot;           // number of the step, and the ring's slot with its coefficients
   float cross[T][2];        // the bracket of b1 in the middle plane of level t
   temporal_rows rows[T][3]; // three planes of level t, whose roles rotate with the step
   double gosa[T];
-  float4 c[2][CUDA_PACKS]; // coefficients of the level that comes next
-  float newest[2];         // the pair itself, of the level that was made last
-  int meeting;             // parity of the workers' next meeting
+  float4 c[2][CUDA_PACKS]; // coefficients of the next level
+  float newest[2];         // the pair's values of the last computed level
+  int meeting;             // parity of the workers' next barrier
 
   __device__ temporal_pair(const temporal_tile<S> &t) : tile(t)
   {
@@ -65,7 +65,7 @@ template <class S> struct temporal_pair {
     }
   }
 
-  // Edges come after the own columns of all rows: warps then read whole rows, without bank
+  // Edges come after the own columns of all rows, so that warps read whole rows without bank
   // conflicts.
   __device__ void find_place()
   {
@@ -88,11 +88,12 @@ template <class S> struct temporal_pair {
     cell = row * S::level_width + x;
     depth = min(row, tile.rows() - 1 - row);
     if (outward) depth = min(depth, T - 2);
-    if (threadIdx.x >= S::pairs || depth < S::rim) depth = -1; // has no pair
+    if (threadIdx.x >= S::pairs || depth < S::rim) depth = -1; // without a pair
     find_last();
   }
 
-  // Lanes that take no part in level T read the same as an active lane: no wavefront of their own.
+  // Lanes that take no part in level T read the address of an active lane, so that they cost no
+  // wavefront.
   __device__ void find_last()
   {
     const unsigned active = __ballot_sync(~0u, depth >= T - 1);
@@ -133,7 +134,7 @@ template <class S> struct temporal_pair {
     r[0] = at[-1], r[1] = pair.x, r[2] = pair.y, r[3] = at[2];
   }
 
-  // Nobody needs what the rows were: no registers are kept for them.
+  // Tells the compiler that the old values are unused, so that it keeps no registers for them.
   static __device__ void rows_forget(temporal_rows &r)
   {
 #pragma unroll
@@ -167,7 +168,8 @@ template <class S> struct temporal_pair {
     rows_split(r, next_cross, north, south);
   }
 
-  // First and second points of the pairs are apart: every access is free of bank conflicts.
+  // First and second points of the pairs are stored separately, so that accesses have no bank
+  // conflicts.
   __device__ void level_read(temporal_rows &r, float (&next_cross)[2], const float *plane) const
   {
     const float *even = plane + cell, *odd = even + S::level_plane;
@@ -178,8 +180,8 @@ template <class S> struct temporal_pair {
     rows_split(r, next_cross, north, south);
   }
 
-  // Point v's coefficients for level t, from plane n of the ring. Beside the copy engine threads
-  // read also those that they take no part in: nothing of what `c` was has to be kept until then.
+  // Reads point v's coefficients for level t from plane n of the ring. With TMA, threads also read
+  // coefficients of levels in which they take no part: the old values of `c` need not be kept.
   template <int t> __device__ void coefficients_read(int n, int v)
   {
     if (!S::BULK && depth < t - 1) return;
@@ -190,9 +192,9 @@ template <class S> struct temporal_pair {
       c[v][g] = *(const float4 *)__cvta_shared_to_generic(at + 4 * g * S::pack_floats);
   }
 
-  // Level t of plane q, from level t - 1. ROLE says which of its three sets of rows is the oldest
-  // plane; `made` is the step in which the newest was made, `plane` that of the ring with the
-  // coefficients.
+  // Computes level t of plane q from level t - 1. ROLE selects which of the three sets of rows is
+  // the oldest plane. `made` is the step in which the newest was computed, `plane` the ring's plane
+  // with the coefficients.
   template <int t, int ROLE> __device__ void level(int q, int plane, int made)
   {
     if (depth < t - 1) {
@@ -226,12 +228,12 @@ template <class S> struct temporal_pair {
       store(q, value);
   }
 
-  // Level 1 of the point next to the pair, outward of it, which has no thread of its own; while `c`
-  // is free.
+  // Computes level 1 of the point next to the pair, away from the own columns, which has no thread
+  // of its own. Called while `c` is unused.
   __device__ void outer_level(const float *ring)
   {
     if (!outward || depth < 0) return;
-    const int beside = outward < 0 ? -1 : 2; // from the pair's first point
+    const int beside = outward < 0 ? -1 : 2; // offset from the pair's first point
     const float *coefficients = ring + (outward < 0 ? (ring_offset ^ 4) - 8 : ring_offset + 8);
     const float value =
         level_1_value(tile, step, p_place() + beside, coefficients, S::pack_floats, claims & 16);
@@ -260,12 +262,12 @@ template <class S> struct temporal_pair {
       to[1] = value[1];
   }
 
-  static __device__ void meet() // of the workers alone
+  static __device__ void meet() // a barrier of the workers only
   {
     asm volatile("bar.sync 1, %0;" ::"n"(S::workers) : "memory");
   }
 
-  // Requests the thread's coefficients of a stage, and level 0 of the stage after it.
+  // Requests the thread's coefficients of a stage, and level 0 of the next stage.
   __device__ void fetch(int stage) const
   {
     if (stage < tile.steps() && depth >= 0) {
@@ -278,7 +280,7 @@ template <class S> struct temporal_pair {
     pairs_commit();
   }
 
-  // The thread has read all that it needs of level T's coefficients: their slot may be filled for
+  // Signals that the thread has read level T's coefficients, so that their slot may be filled for
   // the next stage. In step 0 that slot is still empty, so there is no wait.
   __device__ void release() const
   {
@@ -324,15 +326,15 @@ template <class S> struct temporal_pair {
     return tile.shared + n * S::slot_floats;
   }
 
-  // The slot of the ring that level t reads in this step; of level T, in the next.
+  // The slot of the ring that level t reads in this step, and level T in the next one.
   template <int t> __device__ int slot_of() const
   {
     int back = slot - (t < T ? t - 1 : T - 1);
     return back < 0 ? back + S::slots : back;
   }
 
-  // The workers meet between levels. Beside the copy engine a thread says that it is there, reads
-  // what it can of the next level's coefficients, and only then waits for the others.
+  // The barrier of the workers between levels. With TMA a thread arrives, reads the next level's
+  // coefficients as far as it can, and only then waits for the others.
   template <int t> __device__ void meet_before()
   {
 #if __CUDA_ARCH__ >= 900
@@ -358,8 +360,8 @@ template <class S> struct temporal_pair {
     }
   }
 
-  // A step; false after the last. Level T lags a step behind, so that it and level 1 need no
-  // barrier between them.
+  // Does one step; returns false after the last. Level T is one step late, so that no barrier is
+  // needed between it and level 1.
   template <int ROLE> __device__ bool advance()
   {
     level<T, ROLE>(tile.first + step - T, slot, step - 1);
@@ -393,8 +395,8 @@ template <class S> struct temporal_pair {
   }
 };
 
-// The feeding group of warps gives registers, and the working ones take them; each in a branch of
-// its own, or the compiler does not count with them.
+// Moves registers from the feeding group of warps to the working ones. Each has its own branch,
+// otherwise the compiler does not take the new limits into account.
 template <class S> static __device__ __forceinline__ void registers_give()
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

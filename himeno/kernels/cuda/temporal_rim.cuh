@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Single points of level 1, from shared memory alone, and the warps that compute the rim of them.
+// Single points of level 1, computed from shared memory alone, and the warps that compute the rim.
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_RIM_CUH
 #define HIMENO_KERNELS_CUDA_TEMPORAL_RIM_CUH
 
@@ -26,8 +26,8 @@ static __device__ __forceinline__ float residual(const float4 (&c)[CUDA_PACKS], 
   return ((s * a.w - p.here) * d.w).value;
 }
 
-// Level 1 of a point of plane first + step: `p` is its place in a plane of level 0, `pack` the
-// distance of its coefficients.
+// Level 1 of a point of plane first + step: `p` is its offset in a plane of level 0, `pack` the
+// stride of its coefficients.
 template <class S>
 static __device__ __forceinline__ float level_1_value(const temporal_tile<S> &tile, int step, int p,
                                                       const float *coefficients, int pack, bool claimed)
@@ -46,12 +46,12 @@ static __device__ __forceinline__ float level_1_value(const temporal_tile<S> &ti
 
 #if __CUDA_ARCH__ >= 900
 
-// A lane's points of the rim. No level but the first needs them, so that nothing of a plane is kept
-// for the next.
+// A lane's points of the rim. Only level 1 needs them, so values of a plane are not kept for the
+// next one.
 template <class S> struct temporal_rim {
   static constexpr int rounds = (S::rim_points + S::rim_lanes - 1) / S::rim_lanes;
   const temporal_tile<S> &tile;
-  int p[rounds], // places: in a plane of level 0, -1 for none
+  int p[rounds], // offsets: in a plane of level 0, -1 for none
       coefficients[rounds], to[rounds];
   bool claimed[rounds];
 
@@ -71,7 +71,7 @@ template <class S> struct temporal_rim {
     const int row = side ? 1 + (point - ends) / 2 : point / width * last,
               x = side ? point % 2 * (width - 1) : point % width, j = tile.j + row, k = tile.k - S::halo + x;
     const int column = k - tile.k + S::halo_k, first = tile.k - S::halo_k,
-              packed = CUDA_PACK_PLACE(j, k) - first; // columns from the first that came
+              packed = CUDA_PACK_PLACE(j, k) - first; // columns from the first one loaded
     p[n] = point < S::rim_points && (!side || row < last)
                ? (row + 1) * S::p_width + S::p_lead - S::halo_k + column
                : -1;
@@ -85,8 +85,8 @@ template <class S> struct temporal_rim {
                  k < job.interior_hi[2];
   }
 
-  // Loads level 0 and the rim's coefficients, one array per warp, as soon as their slot is no
-  // longer read: two steps ahead.
+  // Loads level 0 and the rim's coefficients, one array per warp, as soon as their slot is free:
+  // two steps ahead.
   template <bool FIRST> __device__ void feed(const temporal_maps &maps, int stage) const
   {
     const int g = (threadIdx.x - S::workers) / 32 - 1, j = tile.j + S::rim, before = 4 * (tile.k - S::halo_k),
@@ -117,7 +117,7 @@ template <class S> struct temporal_rim {
         if (p[n] >= 0)
           tile.level(1, step)[to[n]] = level_1_value(tile, step, p[n], tile.rim(step) + coefficients[n],
                                                      S::rim_pack_floats, claimed[n]);
-      for (int t = 2; t <= S::T; t++) { // the workers' meetings
+      for (int t = 2; t <= S::T; t++) { // the workers' barriers
         barrier_arrive(tile.met);
         barrier_wait(tile.met, meeting);
         meeting ^= 1;

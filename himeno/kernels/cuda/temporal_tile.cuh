@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The geometry of a temporal kernel: what a block owns, where it lies in shared memory, and which
-// part of the box it does.
+// The geometry of a temporal kernel: the points of a block, their location in shared memory, and
+// the block's part of the box.
 #ifndef HIMENO_KERNELS_CUDA_TEMPORAL_TILE_CUH
 #define HIMENO_KERNELS_CUDA_TEMPORAL_TILE_CUH
 
@@ -17,61 +17,62 @@ constexpr int round_up(int n, int to)
 }
 
 // A block computes level 1 on W×H points of a plane and writes level T on OUT_K×OUT_J of them.
-// Threads own pairs along k: those of the tile's own columns, and one to each side of every row.
-// Halos of more than two columns have one more pair there, of which level 1 alone needs the inner
-// point. With TMA, warps of the feeding group compute those points, and with them the first and the
-// last row of level 1: the rim. Otherwise the thread next to such a point does.
+// Threads own pairs along k: those of the tile's own columns, and one on each side of every row. If
+// the halo has more than two columns, there is one more pair on each side, and only level 1 needs
+// its inner point. With TMA, warps of the feeding group compute those points and the first and last
+// row of level 1: the rim. Otherwise the thread of the adjacent pair computes them.
 template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int T = T_, out_k = OUT_K, out_j = OUT_J;
   static constexpr bool BULK = BULK_;
   static constexpr int halo = T - 1, halo_k = round_up(T - 1, 2);
   static constexpr int W = out_k + 2 * halo_k, H = out_j + 2 * halo;
-  // pairs of a row: its own, and those to each side
+  // pairs per row: own ones, and those on each side
   static constexpr int body = out_k / 2, edge = halo_k / 2;
   static constexpr bool RIM = BULK && edge > 1, FOLDS = !BULK && edge > 1;
-  // rows of pairs that have a thread, and the columns that they reach on each side of their own
+  // rows of pairs that have a thread, and columns that they cover on each side of the own ones
   static constexpr int rim = RIM ? 1 : 0, pair_rows = H - 2 * rim, pair_halo = halo_k - 2 * rim;
   static constexpr int pairs = (body + 2) * pair_rows;
-  // One more warp feeds the ring. Three and four levels take more registers than 16 warps have:
-  // there a group of four warps feeds, and gives most of its registers to the groups that work. The
-  // rim has three of its warps, one for each interleaved array.
+  // With TMA one more warp feeds the ring. Three and four levels need more registers than 16 warps
+  // have: there a group of four warps feeds, and gives most of its registers to the working groups.
+  // Three of its warps compute the rim, one per interleaved array.
   static constexpr bool SHIFTS = T > 2 && BULK;
   static constexpr int workers = round_up(pairs, SHIFTS ? 128 : 32), feeders = BULK ? (SHIFTS ? 128 : 32) : 0;
   static constexpr int threads = workers + feeders;
   static constexpr int rim_lanes = RIM ? feeders - 32 : 0, rim_points = 2 * (out_k + 2 * halo + pair_rows);
   static constexpr int worker_registers = RIM ? 152 : 160, feeder_registers = RIM ? 56 : 32;
 
-  // The ring of coefficient planes: interleaved arrays, so that the edges of a row, which lie in
-  // other lines of memory than the tile's own columns, are 32 bytes of three arrays and not 8 of
-  // twelve. They travel apart from the own columns: L2 serves the copy engine a request for each
-  // line of 128 bytes that a row of a box touches, in memory or in shared memory, so those move as
-  // whole lines, aligned alike on both sides.
+  // The ring of coefficient planes. The arrays are interleaved, so that the edges of a row, which
+  // are in other cache lines than the own columns, are 32 bytes of three arrays and not 8 of
+  // twelve. Edges and own columns are loaded separately. TMA makes one request to L2 per line of
+  // 128 bytes that a row of a box touches, in memory or in shared memory; own columns are whole
+  // lines, aligned in both.
   static constexpr int slots = T + 1;
   static constexpr int body_floats = 4 * out_k * pair_rows,
                        edge_floats = round_up(4 * pair_halo * pair_rows, 32);
-  // own columns, edge before, edge behind
+  // own columns, edge before them, edge after them
   static constexpr int pack_floats = body_floats + 2 * edge_floats;
   static constexpr int slot_floats = CUDA_PACKS * pack_floats;
-  // Those of the rim serve one step: first row, last row, columns before, columns behind.
+  // The rim's coefficients are used in one step: first row, last row, columns before, columns
+  // after.
   static constexpr int rim_slots = 2, rim_row_floats = 4 * W, rim_side_floats = round_up(8 * pair_rows, 32);
   static constexpr int rim_pack_floats = 2 * (rim_row_floats + rim_side_floats),
                        rim_slot_floats = RIM ? CUDA_PACKS * rim_pack_floats : 0;
 
-  // Stages between two counts of a block's progress: the more a pass takes from memory, the sooner
-  // blocks that drift apart cost it time.
+  // Stages between two counts of a block's progress. The more a pass reads from memory, the more
+  // blocks that drift apart cost.
   static constexpr int tick = T == 2 ? 1 : 2;
 
-  // Level 0 reaches one point further than level 1. A step reads three planes of it while the next
-  // one or two are loaded. The ends of eight rows share no banks.
+  // Level 0 extends one point beyond level 1. A step reads three planes of it while the next one or
+  // two are loaded. The ends of eight rows share no banks.
   static constexpr int p_lead = 4, p_width = round_up(p_lead + out_k + T, 8) + 4, p_rows = H + 2;
   static constexpr int p_floats = round_up(p_width * p_rows, 32);
   static constexpr int p_slots = BULK ? 4 : 5;
 
   // Levels 1 to T - 1: the first points of all pairs, then the second points. One plane each; two
-  // alternating ones of level 1 if it is also level T - 1, which level T reads in the next step.
-  // Their rows are as long as those of level 0, so that one number is a pair's place in both. If a
-  // warp has two rows of own columns, eight apart, they lie in different banks, and so do the ends
-  // of sixteen rows.
+  // alternating ones for level 1 if it is also level T - 1, which level T reads in the next step.
+  // Their rows have the same length as those of level 0, so that a pair has the same offset in
+  // both. If a warp has two rows of own columns, eight apart, they are in different banks, and so
+  // are the ends of sixteen rows.
   static constexpr int level_width = p_width / 2, level_plane = level_width * H;
   static constexpr int level_floats = 2 * level_plane, copies = T == 2 ? 2 : 1;
 
@@ -79,36 +80,36 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int level_offset = p_offset + p_slots * p_floats;
   static constexpr int barrier_offset = round_up(level_offset + (copies + T - 2) * level_floats, 4);
   static constexpr int shared_bytes = barrier_offset * 4 + 64;
-  static constexpr unsigned p_row_bytes = p_width * 4; // that a stage brings
+  static constexpr unsigned p_row_bytes = p_width * 4; // per row of a stage
   static_assert(T >= 2 && T <= 4 && out_k % 32 == 0 && 4 * out_k <= 256 && shared_bytes <= 227 * 1024, "");
   static_assert(!RIM || rim_lanes == 32 * CUDA_PACKS, "");
 
-  // The row of the own columns that the n-th group of `body` threads has. If a warp has two rows,
-  // eight lie between them, so that it meets no bank twice.
+  // The row of own columns of the n-th group of `body` threads. If a warp has two rows, they are
+  // eight rows apart, so that there are no bank conflicts.
   static constexpr __device__ int row_of(int n)
   {
     return body == 16 && n < pair_rows / 16 * 16 ? n / 16 * 16 + n % 2 * 8 + n % 16 / 2 : n;
   }
 };
 
-// Counters of progress, one per wave of units that march side by side; later waves share them with
+// Counters of progress, one per wave of units that march concurrently; later waves share them with
 // the first.
 enum { TEMPORAL_WAVES = 512 };
 
-// A unit is what a block does: a tile over all planes, or over a chunk of them.
+// A unit is the work of a block: a tile over all planes, or over a chunk of them.
 struct temporal_args {
   struct cuda_temporal_job job;
   int processors;
   int columns; // of tiles along k: tile = row of tiles · columns + column
-  int out_j;   // rows that a block writes, at most the shape's: all rows of tiles alike
+  int out_j;   // rows that a block writes, at most the shape's; the same for all rows of tiles
   int units;
-  int whole;              // units that march over all planes of their tile
-  int rest, first, chunk; // tiles beyond those, planes of the first unit of each and of the others
-  int in_step;            // units that keep step with those of their wave
-  int *progress;          // NULL where blocks need not keep step
+  int whole;              // units that march through all planes of their tile
+  int rest, first, chunk; // other tiles; planes in the first unit of each and in the others
+  int in_step;            // number of units that keep step with those of their wave
+  int *progress;          // NULL if blocks need not keep step
 };
 
-struct temporal_maps { // boxes of a plane, for the copy engine
+struct temporal_maps { // boxes of a plane, for TMA
   CUtensorMap body[CUDA_PACKS], edge[CUDA_PACKS], rim_row[CUDA_PACKS];
   CUtensorMap p;
 };
@@ -118,13 +119,13 @@ template <class S> struct temporal_tile {
   const temporal_args &args;
   float *shared;
   uint64_t *full,
-      // barriers, two each, by parity: a stage has arrived; a step no longer needs its oldest stage
+      // pairs of barriers, by parity: a stage has arrived; a step no longer needs its oldest stage
       *spent,
-      *near,      // two more, where the rim has warps: level 0 and the rim's coefficients
-      *met;       // a barrier: the workers have made a level
+      *near,      // two more, if the rim has warps: level 0 and the rim's coefficients have arrived
+      *met;       // a barrier: the workers have computed a level
   int i_lo, i_hi; // planes that this block writes
   int first;      // plane of level 1 in step 0
-  int j, k;       // first row, halo included; first column that this block writes
+  int j, k;       // first row including the halo; first column that this block writes
 
   __device__ temporal_tile(const temporal_args &a, float *memory) : args(a), shared(memory)
   {
@@ -151,7 +152,7 @@ template <class S> struct temporal_tile {
     k = pass.first_k + tile % args.columns * S::out_k;
   }
 
-  // Rows with their halos.
+  // Number of rows including halos.
   __device__ int rows() const
   {
     return args.out_j + 2 * S::halo;
@@ -162,7 +163,7 @@ template <class S> struct temporal_tile {
     return S::p_row_bytes * (rows() + 2);
   }
 
-  // Bytes of a stage that the feeding warp loads, and those of the rim's coefficients per warp.
+  // Bytes of a stage that the feeding warp loads, and bytes of the rim's coefficients per warp.
   __device__ unsigned full_bytes() const
   {
     const int pairs = (S::out_k + 2 * S::pair_halo) * (rows() - 2 * S::rim);
@@ -188,7 +189,7 @@ template <class S> struct temporal_tile {
     return shared + S::rim_offset + stage % S::rim_slots * S::rim_slot_floats;
   }
 
-  // Level 0 of the plane after that of the stage's coefficients. The first two planes are those of
+  // Level 0 of the plane after that of the stage's coefficients. The first two planes belong to
   // stages -2 and -1.
   __device__ float *p(int stage) const
   {

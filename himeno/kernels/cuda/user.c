@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's own kernel, of which doc/kernel-template.cu is the start. NVRTC compiles it; that and
- * the driver are loaded when a kernel file is given: the program needs neither to start. */
+/* A user's own kernel; doc/kernel-template.cu is a starting point. NVRTC compiles it. NVRTC and the
+ * driver are loaded only if a kernel file is given, so the program starts without them. */
 #include <cuda.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -15,12 +15,12 @@
 #define THREADS_MAX   1024
 
 struct cuda_user_state {
-  struct cuda_variant variant; /* shape only: `kernel` is NULL */
+  struct cuda_variant variant; /* only the shape: `kernel` is NULL */
   CUmodule module;
   CUfunction function;
 };
 
-/* The functions used of NVRTC; 0 is success. */
+/* The functions of NVRTC that are used; they return 0 on success. */
 static struct {
   int (*create)(void **program, const char *source, const char *name, int n, const char *const *texts,
                 const char *const *names);
@@ -34,7 +34,7 @@ static struct {
   int (*cubin)(void *program, char *image);
 } nvrtc;
 
-/* The functions used of the driver. Its results have the values of cudaError_t. */
+/* The functions of the driver that are used. Their results have the values of cudaError_t. */
 static struct {
   CUresult (*load)(CUmodule *module, const void *image);
   CUresult (*unload)(CUmodule module);
@@ -53,7 +53,8 @@ struct symbol {
   void **place;
 };
 
-/* \a hint: what to do where there is no library; NULL: take the loader's message. */
+/* Loads symbols. \a hint is advice if the library is not found; NULL: print the loader's
+ * message. */
 static status_t symbols_load(void *library, const char *hint, const struct symbol *symbols, size_t n)
 {
   if (!library) return log_fail(STATUS_ENVIRONMENT, "--kernel-file: %s", hint ? hint : dlerror());
@@ -80,7 +81,7 @@ static status_t driver_load(void)
   return symbols_load(dlopen("libcuda.so.1", RTLD_NOW), NULL, symbols, sizeof symbols / sizeof symbols[0]);
 }
 
-/* Opens NVRTC of the toolkit that this program was built with, else any. */
+/* Opens NVRTC of the toolkit that this program was built with, otherwise any version. */
 static void *nvrtc_open(void)
 {
   const char *home = getenv("CUDA_HOME");
@@ -114,7 +115,7 @@ static status_t nvrtc_load(void)
 
 /* ---- compilation ---- */
 
-/* The compiler's first error line, without its end; the whole log if there is none. */
+/* The compiler's first error line, without its newline; the whole log if there is none. */
 static const char *first_error(char *text)
 {
   char *error = strstr(text, "error:"), *line = error;
@@ -145,7 +146,7 @@ static int program_create(void **program, const char *source, const char *path)
     names[h] = embedded_names[h];
     texts[h] = embedded_texts[h];
   }
-  names[EMBEDDED_HEADERS] = "stdint.h"; /* which NVRTC lacks */
+  names[EMBEDDED_HEADERS] = "stdint.h"; /* NVRTC does not have this header */
   texts[EMBEDDED_HEADERS] =
       "typedef long int64_t; typedef unsigned long uint64_t; typedef unsigned uint32_t;\n";
   return nvrtc.create(program, source, path, EMBEDDED_HEADERS + 1, texts, names);
@@ -208,7 +209,7 @@ static status_t module_load(struct cuda_user_state *user, void *program, const c
   return cuda_user_shape_check(&user->variant);
 }
 
-/* A user's kernel says nothing about what it reads early: nothing overlaps it. */
+/* Launches a user's kernel without overlap: it may read any data at its start. */
 static cudaError_t user_launch(struct cuda_exec *exec, struct gpu_queue *queue, const void *kernel, dim3 grid,
                                dim3 threads, void **arguments)
 {
@@ -218,8 +219,8 @@ static cudaError_t user_launch(struct cuda_exec *exec, struct gpu_queue *queue, 
                                     0, cuda_exec_alone(queue), arguments, NULL);
 }
 
-/* A file that cannot be read, or NVRTC or the driver not being there, is STATUS_ENVIRONMENT; source
-   that does not compile or has no valid shape is STATUS_USAGE. */
+/* STATUS_ENVIRONMENT if the file cannot be read, or NVRTC or the driver is unavailable;
+ * STATUS_USAGE if the source does not compile or has no valid shape. */
 static status_t cuda_user_open(struct cuda_exec *exec)
 {
   status_t status;

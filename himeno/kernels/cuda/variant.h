@@ -14,14 +14,14 @@
 extern "C" {
 #endif
 
-/** One sweep kernel and how a box is cut into its blocks. */
+/** A sweep kernel, and the division of a box into its blocks. */
 struct cuda_variant {
   void (*kernel)(struct cuda_pass);
   int threads[3]; /**< block dimensions x, y, z */
-  int tile[3];    /**< points of a block along i, j, k */
-  /** dimension that the grid's x, y, z run along: the first is that of neighbouring blocks */
+  int tile[3];    /**< points per block along i, j, k */
+  /** dimension of the box along the grid's x, y, z; adjacent blocks are along the first */
   int axis[3];
-  int packed; /**< reads `pack` instead of `coefficient` */
+  int packed; /**< 1: reads `pack` instead of `coefficient` */
   /** a whole sweep that exchanges its halos itself; NULL for none */
   void (*linked)(struct cuda_linked);
 };
@@ -33,47 +33,47 @@ extern const struct cuda_variant cuda_variant_stream, cuda_variant_stream_32x2, 
     cuda_variant_stream_32x16, cuda_variant_stream_128x1, cuda_variant_stream_j, cuda_variant_stream_i,
     cuda_variant_stream_keep;
 
-/* Shared by all kernels. Launches are asynchronous in the stream. */
+/* Kernels used with all sweeps. Launches are asynchronous in the stream. */
 
-/** \brief A sweep over a box that tiles would leave mostly idle: one thread per point of the box,
+/** \brief A sweep over a box for which tiles would be mostly idle: one thread per point of the box,
  * one-dimensional blocks. */
 #define CUDA_SLAB_THREADS 128
 extern void (*const cuda_slab)(struct cuda_pass pass);
 
-/** \brief The ceiling: reads 13 arrays, writes pass.out, four floats per thread; one-dimensional
- * blocks. */
+/** \brief The ceiling: reads 13 arrays and writes pass.out, with four floats per thread and
+ * one-dimensional blocks. */
 #define CUDA_CEILING_THREADS 256
 extern void (*const cuda_ceiling)(struct cuda_pass pass, int64_t quads);
 
 struct cuda_fill_job {
   float *out;
-  float *packed; /**< gets the same values at every fourth float, NULL for none */
-  int swapped;   /**< points of `packed` stand in the order of CUDA_PACK_PLACE */
+  float *packed; /**< also receives the values, at every fourth float; NULL for none */
+  int swapped;   /**< points of `packed` are in the order of CUDA_PACK_PLACE */
   int64_t origin[3], extent[3], global[3], pitch, plane; /**< as in struct layout */
   struct himeno_rule rule;
   enum himeno_array array;
   enum himeno_data data;
 };
 
-/** \brief Fills a whole local array with initial data, its padding with zeros. */
+/** \brief Fills a whole local array with initial data, and its padding with zeros. */
 cudaError_t cuda_fill(const struct cuda_fill_job *job, cudaStream_t stream);
 
 struct cuda_checksum_job {
   const float *array[HIMENO_COEFFICIENTS];
-  int n;          /**< arrays */
-  struct box box; /**< to sum, local indices */
+  int n;          /**< number of arrays */
+  struct box box; /**< box to sum over, local indices */
   int64_t origin[3], global[3], pitch, plane;
 };
 
-/** \brief Adds the checksums of the arrays over the box to *sum, which is device memory. */
+/** \brief Adds the checksums of the arrays over the box to *sum in device memory. */
 cudaError_t cuda_checksum(const struct cuda_checksum_job *job, unsigned long long *sum, cudaStream_t stream);
 
 /** \brief Computes the new values of the box of \a pass \a times times, each in a block that
- * reports its multiprocessor; multiprocessor \a stuck flips a \a bit of them. */
+ * reports its multiprocessor. Multiprocessor \a stuck flips bit number \a bit of its values. */
 cudaError_t cuda_repeat(const struct cuda_pass *pass, int times, int stuck, int bit, float *values,
                         int *processors, cudaStream_t stream);
 
-/** \brief Fails an assertion on the device: plants the loss of a device, for tests. */
+/** \brief Fails an assertion on the device, for tests: simulates the loss of the device. */
 cudaError_t cuda_trap(cudaStream_t stream);
 
 #ifdef __cplusplus
