@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The Himeno kernels: one const set per backend, joined to the backend by name.
+ * \brief The Himeno kernels: one const set per backend, found by the backend's name.
  *
- * A set holds named variants of the sweep, and the kernels that all variants share: fill, ceiling,
- * checksum. All take local arrays in the layout of comm/halo/decomp.h. */
+ * A set contains named variants of the sweep, and the kernels that all variants share: fill,
+ * ceiling, checksum. All use local arrays in the layout of comm/halo/decomp.h. */
 #ifndef HIMENO_KERNELS_KERNELS_H
 #define HIMENO_KERNELS_KERNELS_H
 
@@ -14,47 +14,48 @@
 enum himeno_class { HIMENO_CLASSIC, HIMENO_TEMPORAL };
 extern const char *const himeno_class_names[HIMENO_TEMPORAL + 1];
 
-/** One variant of the sweep. `ops` and `variant` are private to the backend; there are no ops if
- * all kernels are launched alike. */
+/** One variant of the sweep. `ops` and `variant` are private to the backend; ops is NULL if the
+ * backend launches all kernels in the same manner. */
 struct himeno_kernel {
   const char *name;
-  const char *step; /**< what it does that the rung below does not, one line for the ladder */
+  const char *step; /**< what it adds to the rung below, one line for the ladder */
   enum himeno_class class_;
-  int sweeps;       /**< T: sweeps a pass over memory, 1 for classic */
-  int whole_planes; /**< needs the rank to hold whole (j, k) planes */
-  /** does any number of sweeps in a pass over all owned points, and exchanges halos in between by
+  int sweeps;       /**< T: sweeps per pass over memory, 1 for classic */
+  int whole_planes; /**< the rank must hold whole (j, k) planes */
+  /** does any number of sweeps over all owned points in a pass, and exchanges halos between them
    * itself: needs whole rows of k, and a link to every neighbour */
   int resident;
-  int rung; /**< place on the ladder, 0 = not on it */
-  /** one per set: the default, and the kernel for single sweeps next to one of several */
+  int rung; /**< position on the ladder, 0: not on it */
+  /** one kernel per set: the default, which also does the single sweeps of a run with a temporal
+   * kernel */
   int standard;
-  int trial; /**< -k auto tries it */
-  /** points per rank beyond which -k auto does not try it, since no known device holds them; 0: no
-   * bound */
+  int trial; /**< 1: -k auto tries it */
+  /** maximum points per rank for which -k auto tries it, because no known device holds more; 0: no
+   * limit */
   int64_t points_max;
   const char *file; /**< the user's source, NULL for the suite's own kernels */
-  /** memory that it allocates at open, in arrays of the layout; a resident one's is part of p[0],
-   * see himeno_field_bytes */
+  /** memory that it allocates in open, in arrays of the layout; for a resident kernel it is part of
+   * p[0], see himeno_field_bytes */
   int extra_arrays;
-  int toward_zero; /**< rounds toward zero: its bits are those of himeno_kernel_toward_zero */
+  int toward_zero; /**< rounds toward zero: bitwise equal to himeno_kernel_toward_zero */
   const struct himeno_ops *ops;
-  const void *variant; /**< constants, for the set or for ops */
+  const void *variant; /**< constants, for the set or its ops */
 };
 
 /** Arrays of the kernels. The caller owns the memory. Arrays are separate unless the variant packs
  * them itself. */
 struct himeno_fields {
   struct layout layout;
-  struct gpu_mem p[2]; /**< ping and pong */
+  struct gpu_mem p[2]; /**< the two fields */
   struct gpu_mem coefficient[HIMENO_COEFFICIENTS];
   struct gpu_mem gosa; /**< one double per sweep of a block */
 };
 
-/** An opened kernel. Never defined: each set converts it to a struct of its own. */
+/** An open kernel. Each set casts it to its own struct. */
 struct himeno_exec;
 struct halo_link;
 
-/** Launch geometry and resources of a variant, for --ladder; zero if the backend cannot report
+/** Launch geometry and resources of a variant, for --ladder; zeros if the backend cannot report
  * them. */
 struct himeno_resources {
   int threads, registers, local_bytes;
@@ -63,39 +64,39 @@ struct himeno_resources {
 
 /** Counts of an emulator in all sweeps since open: instruction counts, no times. */
 struct himeno_counts {
-  uint64_t points;       /**< computed */
-  uint64_t instructions; /**< issued */
-  uint64_t arithmetic;   /**< of these, with a sum or product of floats in them */
+  uint64_t points;       /**< points computed */
+  uint64_t instructions; /**< instructions issued */
+  uint64_t arithmetic;   /**< those that add or multiply floats */
   uint64_t flop;
   uint64_t stalls; /**< cycles in which a processor waited */
-  /** nanoseconds and points of a sweep on the part by a model, which is no measurement: of all
-   * launches, each with the host's call */
+  /** modelled, not measured: nanoseconds of all launches on the real chip, each with the host's
+   * call, and their points */
   uint64_t estimate_ns, estimate_points;
 };
 
 /** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
 struct himeno_sweep {
   struct box box;
-  /** over all owned points: any number of a resident variant, up to sweeps_per_launch() of one of
-   * single sweeps; others have their own number */
+  /** for resident variants any number, over all owned points; for classic ones 1, or up to
+   * sweeps_per_launch() over all owned points; for temporal ones their T */
   int sweeps;
   int source;
-  int slot; /**< adds each sweep's gosa of the box to gosa[slot], gosa[slot + 1], … */
-  /** where rows of the box end at the grid's own sides, all behind their ends is alike in both p,
-   * and a sweep may write it again; else nothing outside of the box is written */
+  int slot; /**< gosa of the box in each sweep is added to gosa[slot], gosa[slot + 1], … */
+  /** 1: rows of the box end at the boundary of the grid, both p are equal beyond their ends, and
+   * the sweep may write there; 0: nothing outside of the box is written */
   int ends_equal;
-  const struct halo_link *link; /**< of a resident variant: to the neighbours; NULL without any */
+  const struct halo_link *link; /**< for a resident variant with neighbours, or NULL */
 };
 
 /** A single sweep of all owned points that exchanges the halos itself. */
 struct himeno_linked {
   const struct halo_cut *cut;
   const struct halo_link *link;
-  uint64_t step; /**< of the exchange that takes the new points away */
+  uint64_t step; /**< number of the exchange that sends the new points */
   int source, slot;
 };
 
-/** For tests: a multiprocessor that flips a bit of all that it computes. */
+/** For tests: a multiprocessor that flips a bit of all values that it computes. */
 struct himeno_stuck {
   int processor; /**< −1: none */
   int bit;
@@ -105,7 +106,7 @@ struct himeno_kernel_set {
   const char *backend;
   const struct himeno_kernel *kernels;
   int n;
-  /** a user's, without its name, step and file; NULL: none is taken */
+  /** template for a user's kernel, without name, step and file; NULL: not supported */
   const struct himeno_kernel *own;
 
   /** \brief Prepares \a kernel for \a fields on \a device. */
@@ -113,40 +114,39 @@ struct himeno_kernel_set {
                    const struct himeno_kernel *kernel, struct himeno_exec **exec);
   void (*close)(struct himeno_exec *exec);
 
-  /** \brief Fills one array (HIMENO_P: both fields) over the whole local array, padding with
-   * zeros. */
+  /** \brief Fills one array (HIMENO_P: both fields) over the whole local array, and its padding
+   * with zeros. */
   status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                    enum himeno_data data);
-  /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points and
-   * nowhere else. */
+  /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points only. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
-  /** \brief How many sweeps over all owned points one call takes of a variant of single ones, where
-   * nothing is exchanged: 1, or an odd number, so that p[1 − source] is the newest. Less must be
-   * odd too. NULL: 1. */
+  /** \brief Maximum number of sweeps over all owned points per call, for a classic variant without
+   * neighbours: 1 or an odd number, so that p[1 − source] is the newest. A smaller number must be
+   * odd as well. NULL: 1. */
   int (*sweeps_per_launch)(const struct himeno_exec *exec);
-  /** \brief Whether boxes of a classic variant's sweep may be in several queues at once: not if
+  /** \brief Whether boxes of one classic sweep may be swept concurrently in several queues. Not if
    * partial sums of gosa share memory. NULL: they may not. */
   int (*concurrent)(const struct himeno_exec *exec);
-  /** \brief Whether the variant has a linked sweep; both NULL where none has. */
+  /** \brief Whether the variant has a linked sweep. Both are NULL if none of the set has. */
   int (*links)(const struct himeno_exec *exec);
-  /** \brief Sweeps the slabs of the cut once the halos of the exchange before have come, and sends
-   * their new points; sweeps the rest meanwhile. */
+  /** \brief Sweeps the slabs of the cut after the halos of the previous exchange have arrived,
+   * sends their new points, and sweeps the rest meanwhile. */
   status_t (*linked)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
   /** \brief The ceiling: reads 13 arrays and writes p[1] over the whole local array (points =
    * layout_floats). */
   status_t (*ceiling)(struct himeno_exec *exec, struct gpu_queue *queue);
-  /** \brief Sum of the checksums of \a n of the fields' arrays (1 … HIMENO_COEFFICIENTS) over a box
-   * of local points, complete when the call returns. */
+  /** \brief Sum of the checksums of \a n arrays of the fields (1 … HIMENO_COEFFICIENTS) over a box
+   * of local points. Complete when the call returns. */
   status_t (*checksum)(struct himeno_exec *exec, struct gpu_queue *queue, const struct gpu_mem *arrays, int n,
                        const struct box *box, uint64_t *sum);
-  /** \brief Sweeps one box from p[source] \a times times, over the whole device: values[time ·
-   * points + point], and the multiprocessor of each time. Complete when the call returns;
-   * overwrites p[1 − source] in the box. \a fields as for open. NULL: the backend cannot report the
-   * multiprocessor. */
+  /** \brief Sweeps one box from p[source] \a times times, distributed over the whole device. Sets
+   * values[time · points + point], and the multiprocessor that computed each time. Complete when
+   * the call returns; overwrites p[1 − source] in the box. \a fields as in open. NULL: the backend
+   * cannot report the multiprocessor. */
   status_t (*repeat)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_fields *fields,
                      int source, const struct box *box, int times, const struct himeno_stuck *stuck,
                      float *values, int *processors);
-  /** \brief Resource use for the ladder; NULL where unknown. */
+  /** \brief Resource use for the ladder; NULL if unknown. */
   status_t (*resources)(struct himeno_exec *exec, struct himeno_resources *resources);
   /** \brief Counts of the device's emulator; NULL if there is none. */
   void (*counts)(const struct himeno_exec *exec, struct himeno_counts *counts);
@@ -156,14 +156,14 @@ struct himeno_kernel_set {
 GPU_BACKENDS(HIMENO_KERNELS)
 #undef HIMENO_KERNELS
 
-/** The CPU backend's plain loop, which all others are compared with. */
+/** The CPU backend's plain loop, with which all others are compared. */
 extern const struct himeno_kernel *const himeno_kernel_reference;
 
-/** The CPU backend's kernel that rounds as a QPU does: a reference model, not a selectable
- * variant. */
+/** The CPU backend's kernel that rounds as a QPU does: a reference model, which users cannot
+ * select. */
 extern const struct himeno_kernel himeno_kernel_toward_zero;
 
-/** \brief The set of a backend, NULL when it was not built. */
+/** \brief The set of a backend, NULL if it was not built. */
 const struct himeno_kernel_set *himeno_kernels_find(const char *backend);
 
 /** \brief The variant of that name, NULL if there is none. */
@@ -172,8 +172,8 @@ const struct himeno_kernel *himeno_kernel_find(const struct himeno_kernel_set *s
 /** \brief The set's standard kernel. */
 const struct himeno_kernel *himeno_kernel_standard(const struct himeno_kernel_set *set);
 
-/** \brief Bytes of p[\a which]. A resident kernel's p[0] also holds all that it shares with its
- * neighbours: 1 + extra_arrays arrays, each as long as all planes of the grid. */
+/** \brief Bytes of p[\a which]. A resident kernel's p[0] also contains the data that it shares with
+ * its neighbours: 1 + extra_arrays arrays, each with all planes of the grid. */
 static inline size_t himeno_field_bytes(const struct himeno_kernel *kernel, const struct layout *layout,
                                         int which)
 {
@@ -182,11 +182,11 @@ static inline size_t himeno_field_bytes(const struct himeno_kernel *kernel, cons
   return (size_t)floats * sizeof(float);
 }
 
-/** \brief Reads the source of a user's kernel, a text that the caller frees: STATUS_ENVIRONMENT if
- * it cannot be read. */
+/** \brief Reads the source of a user's kernel; the caller frees it. STATUS_ENVIRONMENT if it cannot
+ * be read. */
 status_t himeno_kernel_source(const char *path, char **source);
 
-/** \brief Number of kernels that -k auto tries; 0 for no set. */
+/** \brief Number of kernels that -k auto tries; 0 if \a set is NULL. */
 int himeno_kernel_trials(const struct himeno_kernel_set *set);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "config.h"
 
-/* No kernel is longer. */
+/* Maximum size of a kernel's source, bytes. */
 #define SOURCE_MAX (64 << 20)
 
 const char *const himeno_class_names[] = {"classic", "temporal"};

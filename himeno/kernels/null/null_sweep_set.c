@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The null backend's kernels: the CPU reference, so results are correct, with calls that fail on
+/* Kernels of the null backend: the CPU reference, so results are correct, and calls that fail on
  * demand. */
 #include <string.h>
 
@@ -54,7 +54,7 @@ static status_t null_checksum(struct himeno_exec *exec, struct gpu_queue *queue,
   return himeno_kernels_cpu.checksum(exec, queue, arrays, n, box, sum);
 }
 
-/* A device of so many simulated multiprocessors, which run one after the other. */
+/* Number of simulated multiprocessors, which run one after the other. */
 #define PROCESSORS 4
 
 static status_t null_repeat(struct himeno_exec *exec, struct gpu_queue *queue,

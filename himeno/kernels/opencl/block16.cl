@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The 2008 baseline: a tile of 16 × 16 points in k and j and 8 in i, its halo included, is loaded
-// whole into local memory before the first point is computed; 256 work-items, 8 points each.
+// The 2008 baseline: a group loads a tile of 16 × 16 points in k and j and 8 in i, with its halo,
+// into local memory before it computes the first point; 256 work-items, 8 points each.
 #define TILE_I 8
 #define ROW    (GROUP_K + 2)
 #define PLANE  (ROW * (GROUP_J + 2))
@@ -15,8 +15,8 @@ __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(S
   const int k = k0 + tk, j = j0 + tj, end = min(i0 + TILE_I, box.s3);
   sum_t gosa = SUM_ZERO;
 
-  // Beyond the box's own neighbours nothing is needed, and beyond the array nothing is there: the
-  // last layer is read instead.
+  // Points beyond the neighbours of the box are not needed and may be outside of the array: read
+  // the last layer instead.
   for (int n = tj * GROUP_K + tk; n < PLANE * (TILE_I + 2); n += GROUP) {
     long li = min(i0 - 1 + n / PLANE, box.s3), lj = min(j0 - 1 + n % PLANE / ROW, box.s4);
     tile[n] = p[li * stride.x + lj * stride.y + clamp(k0 - 1 + n % ROW, box.s2 - 1, box.s5)];

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Common to all kernels: exact arithmetic, the arguments of a sweep, and sums in double or, without
-// doubles, in two floats. Defined by the host: GROUP_K × GROUP_J work-items per group, HIMENO_FP64
-// if the device has doubles, and GOSA_ADD or GOSA_EXCHANGE if groups can add to one double.
+// Common to all kernels: exact arithmetic, the arguments of a sweep, and sums in double or, on
+// devices without doubles, in two floats. The host defines GROUP_K × GROUP_J, the work-items per
+// group; HIMENO_FP64 if the device has doubles; GOSA_ADD or GOSA_EXCHANGE if groups can add to a
+// double.
 #pragma OPENCL FP_CONTRACT OFF
 
 #define GROUP (GROUP_K * GROUP_J)
 #define OMEGA 0.8f
 
 // stride: floats from plane to plane and from row to row. box: lo in i, j, k, then hi, then 1 in
-// every other sweep, then where the first group starts in k: a multiple of what the variant asks
-// for, at or before lo. sums: gosa, where groups add to gosa[slot]; else one partial sum a group.
+// every other sweep, then the start of the first group in k, which is at or before lo and aligned
+// for the variant. sums: gosa, if groups add to gosa[slot]; otherwise one partial sum per group.
 #define COEFFICIENT_ARGS                                                                                     \
   __global const float *restrict a0, __global const float *restrict a1, __global const float *restrict a2,   \
       __global const float *restrict a3, __global const float *restrict b0,                                  \
@@ -32,7 +33,7 @@ struct coefficients {
     a0[x], a1[x], a2[x], a3[x], b0[x], b1[x], b2[x], c0[x], c1[x], c2[x], bnd[x], wrk1[x]                    \
   }
 
-// The residual, left to right: C(array) is a coefficient of the point, P(di, dj, dk) its neighbour.
+// The residual, left to right: C(array) is a coefficient of the point, P(di, dj, dk) a neighbour.
 #define RESIDUAL(C, P)                                                                                       \
   (((C(a0) * P(1, 0, 0) + C(a1) * P(0, 1, 0) + C(a2) * P(0, 0, 1) +                                          \
      C(b0) * (P(1, 1, 0) - P(1, -1, 0) - P(-1, 1, 0) + P(-1, -1, 0)) +                                       \
@@ -68,8 +69,8 @@ sum_t sum_from_bits(ulong bits)
   return as_double(bits);
 }
 #else
-// High part and what its rounding left. Source: Dekker, "A floating-point technique for extending
-// the available precision", Numerische Mathematik 18, 1971; the two-sum is Knuth's.
+// A sum and its rounding error. Source: Dekker, "A floating-point technique for extending the
+// available precision", Numerische Mathematik 18, 1971; the two-sum is Knuth's.
 typedef float2 sum_t;
 #define SUM_ZERO ((float2)(0.0f, 0.0f))
 
@@ -87,16 +88,15 @@ sum_t sum_square(float x)
   return (float2)(square, fma(x, x, -square));
 }
 
-// A normal positive float as a double's bits.
+// The bits of a double with the value of a normal positive float.
 ulong widen(float x)
 {
   uint bits = as_uint(x);
   return ((ulong)(bits >> 23) + 896) << 52 | (ulong)(bits & 0x7fffff) << 29;
 }
 
-// The double next to the sum, which is never negative: the low part, scaled to units of the high
-// part's last double bit, is added to the bits as an integer, which carries over binades as it
-// should.
+// The double nearest to the sum, which is never negative. The low part, in units of the last bit of
+// the high part's double, is added to the bits as an integer, which also carries into the exponent.
 ulong sum_to_bits(sum_t s)
 {
   if (as_uint(s.x) < 0x800000) return 0;
@@ -116,15 +116,15 @@ sum_t sum_from_bits(ulong bits)
 #endif
 
 #if defined(GOSA_ADD)
-// OpenCL C 1.2 adds no doubles atomically; PTX does since sm_60, relaxed and device-wide.
+// OpenCL C 1.2 cannot add doubles atomically; PTX can since sm_60, relaxed and device-wide.
 void deliver(sum_t sum, __global sum_t *gosa, int slot)
 {
   asm volatile("red.global.add.f64 [%0], %1;" ::"l"(gosa + slot), "d"(sum) : "memory");
 }
 #elif defined(GOSA_EXCHANGE)
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-// Nothing is read but by the exchange itself, which is atomic over all groups. The first guess is a
-// gosa of 0.
+// The sum is accessed only by compare and exchange, which is atomic over all groups. The first
+// guess is a gosa of 0.
 void deliver(sum_t sum, __global sum_t *gosa, int slot)
 {
   volatile __global ulong *cell = (volatile __global ulong *)(gosa + slot);
@@ -132,7 +132,7 @@ void deliver(sum_t sum, __global sum_t *gosa, int slot)
   while ((seen = atom_cmpxchg(cell, guess, sum_to_bits(sum_from_bits(guess) + sum))) != guess) guess = seen;
 }
 #else
-// Left for the launch that adds them up.
+// Stores a partial sum for the launch that adds them up.
 void deliver(sum_t sum, __global sum_t *partial, int slot)
 {
   size_t i = get_group_id(2), j = get_group_id(1), k = get_group_id(0);
@@ -154,8 +154,7 @@ sum_t group_tree(sum_t mine, __local sum_t *scratch, int me, int n)
 }
 
 #ifdef GOSA_ADD
-// The sum of a warp, in its first lane: registers pass from lane to lane, which OpenCL C 1.2 has no
-// word for.
+// The sum of a warp, in its first lane. OpenCL C 1.2 cannot exchange registers between lanes.
 double warp_sum(double mine)
 {
   for (int lanes = 16; lanes > 0; lanes /= 2) {
@@ -167,7 +166,7 @@ double warp_sum(double mine)
   return mine;
 }
 
-// The same with one barrier, for n a multiple of 32 up to 1024.
+// Like group_tree, with one barrier; n must be a multiple of 32 up to 1024.
 sum_t group_warps(sum_t mine, __local sum_t *scratch, int me, int n)
 {
   mine = warp_sum(mine);
@@ -179,7 +178,7 @@ sum_t group_warps(sum_t mine, __local sum_t *scratch, int me, int n)
 #define group_warps group_tree
 #endif
 
-// Adds the group's sum to what there is. All of its n work-items must call it.
+// Adds the group's sum to the existing one. All of its n work-items must call it.
 void group_sum(sum_t mine, __local sum_t *scratch, int n, __global sum_t *sums, int slot)
 {
   int me = get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2));

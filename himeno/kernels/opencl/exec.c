@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Created once per kernel: the program, its groups fitted to the device, and the buffers of partial
+/* Set-up of a kernel: the program, the size of its groups on the device, and the buffers of partial
  * sums. */
 #include "himeno/kernels/opencl/exec.h"
 
@@ -21,7 +21,7 @@ SWITCH("HIMENO_OPENCL_WIDE", TUNING, AGREED, CHOICE("0|1"),
        "1: temporal OpenCL kernels use groups of up to 1024; 0: smaller ones; unset: 1 on NVIDIA devices");
 
 #define FIELD_GROUP_MAX 256
-/** One group adds up a sweep's last sums, so it should be large. */
+/** One group adds up the last sums of a sweep, so it should be large. */
 #define REDUCE_GROUP_MAX 1024
 
 const char *const opencl_entry_names[ENTRIES] = {"sweep",    "fill_standard", "fill_dense", "ceiling13",
@@ -41,7 +41,7 @@ void opencl_groups(const struct opencl_variant *variant, const struct box *b, si
   }
 }
 
-/** Work-items that a group may have: in all, in k, in j. */
+/** Maximum work-items of a group: in total, in k, in j. */
 static status_t group_limits(const struct opencl_device *device, size_t limits[3])
 {
   cl_uint dimensions;
@@ -66,10 +66,10 @@ static int opencl_exec_fits(const struct opencl_variant *variant, const size_t l
          (size_t)variant->group[0] <= limits[1] && (size_t)variant->group[1] <= limits[2];
 }
 
-/** Least side of a group with a halo: its work-items must be enough to load a ring around it. */
+/** Minimum side of a group with a halo: its work-items must be enough to load a ring around it. */
 #define LEAST_SIDE 8
 
-/** Halves the longer side of a group; returns 0 if too little would be left next to the halo. */
+/** Halves the longer side of a group; returns 0 if too few points would remain without the halo. */
 static int halve_with_halo(struct opencl_variant *s)
 {
   int d = s->group[1] >= s->group[0];
@@ -79,8 +79,8 @@ static int halve_with_halo(struct opencl_variant *s)
   return 1;
 }
 
-/** Halves a group in j, then in k, until the device takes it; variants whose tile is their point
- * say that they cannot. */
+/** Halves a group in j, then in k, until the device supports it. Fails for a variant with a fixed
+ * tile. */
 static status_t fit_group(struct opencl_exec *x, const size_t limits[3])
 {
   struct opencl_variant *s = &x->variant;
@@ -151,18 +151,18 @@ static void release_program(struct opencl_exec *x)
   x->program = NULL;
 }
 
-/** The largest power of two that a group in one dimension may have. */
+/** The largest power of two that a one-dimensional group may have. */
 static size_t group_within(size_t limit, size_t most, const size_t limits[3])
 {
   while (limit > most || limit > limits[1]) limit /= 2;
   return limit;
 }
 
-/** Kernels that share one size of group. */
+/** Kinds of kernels; all kernels of a kind have the same group size. */
 enum { OF_SWEEP, OF_FIELDS, OF_SUMS, KINDS };
 
-/** Whether all kernels run with the groups they were built for; if not, most[] becomes what kernels
- * of each kind take. One that takes few leaves the others alone. */
+/** Whether all kernels run with the group sizes that they were built for. If not, sets most[] to
+ * the maximum for each kind. */
 static status_t groups_run(const struct opencl_exec *x, int *run, size_t most[KINDS])
 {
   const size_t want[KINDS] = {opencl_group_items(&x->variant), x->field_group, x->reduce_group};
@@ -179,14 +179,14 @@ static status_t groups_run(const struct opencl_exec *x, int *run, size_t most[KI
   return STATUS_OK;
 }
 
-/** Planes of a march along i: fewer are not worth its ramp, and in more, groups side by side drift
- * so far apart that the halos which they share leave the second cache. On an H100 pieces of 128
- * gained 5% at L and 2% at XL over 64. */
+/** Limits for the planes of a march along i. With fewer planes the start costs too much. With more,
+ * adjacent groups drift so far apart that their common halos leave L2. On an H100, 128 was 5%
+ * faster than 64 at L and 2% at XL. */
 #define LEAST_PLANES 8
 #define MOST_PLANES  128
 
-/** Cuts the march along i so that the groups, one a compute unit at a time, are soonest done with
- * the whole array. */
+/** Divides the march along i so that the whole array takes the least time with one group per
+ * compute unit. */
 static status_t plan_march(struct opencl_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;
@@ -209,8 +209,8 @@ static status_t plan_march(struct opencl_exec *x)
   return STATUS_OK;
 }
 
-/** Builds for groups as large as the device takes; again with smaller ones while the compiled
- * kernels take less. */
+/** Builds the program for the largest groups that the device supports, and again for smaller ones
+ * if the compiled kernels need them. */
 static status_t prepare_program(struct opencl_exec *x)
 {
   size_t limits[3], most[KINDS];
@@ -232,8 +232,8 @@ static status_t prepare_program(struct opencl_exec *x)
   }
 }
 
-/** Checks that the device has the local memory that the compiled sweep takes. The last argument of
- * the user's kernel is memory for its group's sum; it stays as it is set here. */
+/** Checks that the device has enough local memory for the compiled sweep. The last argument of a
+ * user's kernel is local memory for its group's sum, which is set here. */
 static status_t local_memory_set(const struct opencl_exec *x)
 {
   const size_t scratch = opencl_group_items(&x->variant) * sizeof(double);
@@ -267,7 +267,7 @@ static status_t create_standard_p(struct opencl_exec *x)
   return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clCreateBuffer for initial data");
 }
 
-/* Groups that cover a box inside the interior are never more than those that cover all of it. */
+/* A box inside the interior never needs more groups than the whole interior. */
 static status_t create_buffers(struct opencl_exec *x)
 {
   size_t groups[3], n;
@@ -305,9 +305,9 @@ static void gosa_choose(struct opencl_exec *x)
     x->gosa = GOSA_EXCHANGE;
 }
 
-/** Bytes of all arrays up to which sweeps gain by what caches keep of them. Measured on an H100: M
- * (0.2 GB) gains 3%, L (1.9 GB) 0.3%, XL (15 GB) loses 5%. OpenCL does not report the size of the
- * second cache: NVIDIA's driver gives that of the first. */
+/** Maximum bytes of all arrays for which caching coefficients makes sweeps faster. Measured on an
+ * H100: M (0.2 GB) gains 3%, L (1.9 GB) 0.3%, XL (15 GB) loses 5%. OpenCL does not report the size
+ * of L2: NVIDIA's driver returns that of L1. */
 #define CACHED_BYTES (2.0 * (1 << 30))
 
 static status_t variant_open(struct opencl_exec *x)
@@ -315,7 +315,7 @@ static status_t variant_open(struct opencl_exec *x)
   const struct opencl_variant *variant = x->kernel->variant;
   const double bytes = (HIMENO_ARRAYS + 1) * sizeof(float) * (double)layout_floats(&x->fields.layout);
   if (!variant) return opencl_user_open(x->device, x->kernel->file, device_options(x), &x->own, &x->variant);
-  /* NVIDIA's compiler gives a kernel as few registers as its group needs: groups may be large. */
+  /* NVIDIA's compiler uses only as many registers as a large group allows */
   if (variant->wide && switch_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1)
     x->variant = *variant->wide;
   else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Kernels around the sweep: initial data, the ceiling, the checksum, and the reduction of partial
-// sums. Groups have FIELD_GROUP work-items in one dimension, those of reductions REDUCE_GROUP,
-// which is said for compilers that else assume fewer.
+// Kernels used with all sweeps: initial data, the ceiling, the checksum, and the reduction of
+// partial sums. Groups have FIELD_GROUP work-items in one dimension, those of reductions
+// REDUCE_GROUP. The size is stated because compilers otherwise assume smaller groups.
 
 ulong mix(ulong z)
 {
@@ -12,7 +12,7 @@ ulong mix(ulong z)
 }
 
 // One group per row, padding included: extent.s0 × extent.s1 rows of extent.s2 floats in
-// `stride.y`. A table has one value per plane; without one (NULL) the value is the same everywhere.
+// `stride.y`. `table` has one value per plane; if it is NULL, the value is the same everywhere.
 __kernel void fill_standard(__global float *out, __global const float *table, const float value,
                             const long2 stride, const int4 extent)
 {
@@ -22,8 +22,8 @@ __kernel void fill_standard(__global float *out, __global const float *table, co
     out[i * stride.x + j * stride.y + k] = k < extent.s2 ? v : 0.0f;
 }
 
-// rule: lo, w, and below which u the value is 0. origin: global index of the array's first element.
-// global: jmax, kmax.
+// rule: lo, w, and the limit of u below which the value is 0. origin: global index of the array's
+// first element. global: jmax, kmax.
 __kernel void fill_dense(__global float *out, const float4 rule, const ulong array, const long2 stride,
                          const int4 extent, const long4 origin, const long2 global_extent)
 {
@@ -108,7 +108,7 @@ sum_t chunk_sum(__global const sum_t *in, ulong first, ulong last, __local sum_t
   return scratch[0];
 }
 
-// A group sums `chunk` of n partial sums from `from` on into one.
+// Each group adds up `chunk` of n partial sums, starting at `from`, into one.
 __kernel __attribute__((reqd_work_group_size(REDUCE_GROUP, 1, 1))) void
 reduce(__global const sum_t *in, const ulong from, const ulong n, const ulong chunk, __global sum_t *out)
 {
@@ -118,7 +118,7 @@ reduce(__global const sum_t *in, const ulong from, const ulong n, const ulong ch
   if (get_local_id(0) == 0) out[get_group_id(0)] = sum;
 }
 
-// One group adds n partial sums from `from` on to gosa[slot], a double.
+// One group adds n partial sums, starting at `from`, to gosa[slot], a double.
 __kernel __attribute__((reqd_work_group_size(REDUCE_GROUP, 1, 1))) void
 reduce_add(__global const sum_t *in, const ulong from, const ulong n, __global ulong *gosa, const int slot)
 {

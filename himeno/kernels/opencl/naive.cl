@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One point a work-item, all of p through the caches.
+// One point per work-item; p is read through the caches.
 
 __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(SWEEP_ARGS)
 {

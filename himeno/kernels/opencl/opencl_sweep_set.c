@@ -27,8 +27,8 @@ static const struct opencl_variant stream_cached = {.source = himeno_stream_cl,
                                                     .shrinks = 1,
                                                     .options = "-D KEEP",
                                                     .persistent = &stream_persistent};
-/* Groups of 640 work-items of 96 registers and of 1024 of 64 fill a multiprocessor. Others take
- * what any device does. */
+/* On NVIDIA's devices, groups of 640 work-items with 96 registers and of 1024 with 64 fill a
+ * multiprocessor. Other devices get sizes that any device supports. */
 #define TEMPORAL(T, K, J, WIDE)                                                                              \
   {                                                                                                          \
     .source = himeno_temporal_cl, .group = {K, J, 1}, .points = {(K)-2 * ((T)-1), (J)-2 * ((T)-1), 1},       \
@@ -95,16 +95,16 @@ static const struct himeno_kernel own = {.sweeps = 1};
 
 /* ---- a launch ---- */
 
-/* Arguments are set one after the other; the first error stays. */
+/* A launch whose arguments are set one after the other. Keeps the first error. */
 struct launch {
   struct opencl_exec *exec;
   cl_kernel kernel;
-  const char *name; /* in the source */
+  const char *name; /* name in the source */
   cl_uint n;
   cl_int error;
 };
 
-/* Begins one of the kernels that every variant has. */
+/* Begins a launch of a kernel that every variant has. */
 static struct launch launch_begin(struct opencl_exec *exec, enum opencl_entry entry)
 {
   return (struct launch){exec, exec->entries[entry], opencl_entry_names[entry], 0, CL_SUCCESS};
@@ -133,8 +133,8 @@ static cl_int8 opencl_box(const struct box *b, int odd, int64_t first_k)
                     (cl_int)b->hi[2], odd, (cl_int)first_k}};
 }
 
-/* Arguments of every sweep: arrays, sums, strides, the box whose first group starts at first_k, and
- * the slot. */
+/* Sets the arguments of every sweep: arrays, sums, strides, the box with the start of the first
+ * group, and the slot. */
 static void sweep_arguments(struct launch *launch, const struct himeno_sweep *sweep, int64_t first_k)
 {
   const struct opencl_exec *x = launch->exec;
@@ -151,7 +151,7 @@ static void sweep_arguments(struct launch *launch, const struct himeno_sweep *sw
   argument(launch, sizeof slot, &slot);
 }
 
-/* Enqueues so many groups of so many work-items; reports the first error since the launch began. */
+/* Enqueues \a groups of \a group work-items. Returns the first error since launch_begin. */
 static status_t launch_end(struct launch *launch, struct gpu_queue *queue, cl_uint dimensions,
                            const size_t *groups, const size_t *group)
 {
@@ -169,7 +169,7 @@ static status_t launch_end(struct launch *launch, struct gpu_queue *queue, cl_ui
 
 /* ---- data ---- */
 
-/** One group per row, with work-items along k. */
+/** Launches one group per row, with work-items along k. */
 static status_t launch_rows(struct launch *launch, struct gpu_queue *queue)
 {
   const struct layout *layout = &launch->exec->fields.layout;
@@ -177,7 +177,7 @@ static status_t launch_rows(struct launch *launch, struct gpu_queue *queue)
   return launch_end(launch, queue, 1, &rows, &launch->exec->field_group);
 }
 
-/** The local array's place in the grid. */
+/** Sets the origin of the local array in the grid. */
 static void place_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
@@ -222,7 +222,7 @@ static status_t opencl_fill(struct himeno_exec *exec, struct gpu_queue *queue, e
   return opencl_fill_field(x, queue, x->fields.p[1].handle, array, data);
 }
 
-/** Adds n partial sums from `from` on to gosa[slot], through chunks where they are many. */
+/** Adds n partial sums, starting at `from`, to gosa[slot]; through chunks if there are many. */
 static status_t add_partials(struct opencl_exec *x, struct gpu_queue *queue, size_t from, size_t n, int slot)
 {
   const size_t one = 1;
@@ -257,15 +257,15 @@ static status_t add_partials(struct opencl_exec *x, struct gpu_queue *queue, siz
 
 /* ---- many sweeps in one launch ---- */
 
-/* Most sweeps of a launch. On a slow device and a grid of 2 GB they take seconds, and some drivers
- * end longer launches. */
+/* Maximum sweeps per launch. On a slow device and a grid of 2 GB they take seconds, and some
+ * drivers abort longer launches. */
 #define SWEEPS_MOST 127
-/* Work-items of a compute unit on NVIDIA's devices. More groups than run at a time find nothing
- * left when they begin. */
+/* Work-items per compute unit on NVIDIA's devices. If more groups were launched than run at a time,
+ * the others would find no work left. */
 #define UNIT_ITEMS 2048
-/* Work-items of a row of a group, at least. */
+/* Minimum work-items of a group along a row. */
 #define LEAST_WIDTH 8
-/* Counters, each in a line of its own: persistent.cl. */
+/* Words of the counters, each of which has its own cache line: see persistent.cl. */
 #define STATE_WORDS 64
 
 static int persistent_wanted(const struct opencl_exec *x)
@@ -275,7 +275,7 @@ static int persistent_wanted(const struct opencl_exec *x)
          x->gosa == (ordered ? GOSA_ADD : GOSA_EXCHANGE);
 }
 
-/* As wide as the rows, with as many work-items. */
+/* Makes groups as wide as the rows, with the same number of work-items. */
 static void persistent_shape(struct opencl_exec *x)
 {
   const struct box *all = &x->fields.layout.interior;
@@ -311,7 +311,8 @@ static status_t persistent_build(struct opencl_exec *x)
   return STATUS_OK;
 }
 
-/* Older drivers may not know all instructions. */
+/* Builds the persistent kernel. Failing is not an error: older drivers may not support all
+ * instructions. */
 static void persistent_try(struct opencl_exec *x)
 {
   const int muted = log_mute(1);
@@ -338,7 +339,7 @@ static int persistent_most(const struct himeno_exec *exec)
   return x->persistent.kernel ? SWEEPS_MOST : 1;
 }
 
-/* As many groups as run at a time, if there are tiles for all. */
+/* Number of groups that run at a time, limited by the number of tiles. */
 static size_t groups_of(const struct opencl_exec *x, size_t tiles)
 {
   const size_t units = (size_t)x->device->base.info.compute_units;
@@ -369,7 +370,7 @@ static status_t persistent_sweep(struct opencl_exec *x, struct gpu_queue *queue,
 
 /* ---- sweeps ---- */
 
-/** The points around the box, for a pass of several sweeps. */
+/** Sets the arguments for a pass of several sweeps: the points around the box. */
 static void around_arguments(struct launch *launch)
 {
   const struct layout *layout = &launch->exec->fields.layout;
@@ -416,8 +417,8 @@ static status_t opencl_ceiling(struct himeno_exec *exec, struct gpu_queue *queue
   return launch_end(&launch, queue, 1, &groups, &x->field_group);
 }
 
-/* The kernel has arguments for all coefficients: for fewer arrays the last one is repeated,
- * unread. */
+/* The kernel has arguments for all coefficients; for fewer arrays the last one is repeated and not
+ * read. */
 static status_t opencl_checksum(struct himeno_exec *exec, struct gpu_queue *queue,
                                 const struct gpu_mem *arrays, int n, const struct box *box, uint64_t *sum)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The kernel of 2009: 256 work-items march through the planes of 64 × 4 columns together. Local
 // memory holds three planes, and barriers keep the group in step, so that memory is read plane by
-// plane. A work-item loads from the same two places of every plane, so it finds them once; the data
-// of the next plane is loaded while this one is computed.
+// plane. A work-item loads from the same two offsets of every plane, so it computes them once; the
+// next plane is loaded while this one is computed.
 #define TILE_I 16
 #define ROW    (GROUP_K + 2)
 #define PLANE  (ROW * (GROUP_J + 2))
 
-// A plane's columns and the ring of neighbours around them are more than one load for each
-// work-item, and at most two.
+// Each work-item loads at most two points of a plane: the columns and the ring of neighbours around
+// them are more points than work-items.
 struct places {
-  long at[2];    // in the plane of p
-  int inside[2]; // whether there is something to load
+  long at[2];    // offsets in a plane of p
+  int inside[2]; // whether there is a point to load
 };
 
 __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void sweep(SWEEP_ARGS)

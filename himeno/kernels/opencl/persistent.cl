@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Many sweeps in one launch, after stream.cl and with its quads: groups draw tickets, one per tile,
-// sweep after sweep, and those of the next sweep are drawn while the last tiles of this one are
-// computed. A group requests the coefficients of its tile before it waits for the new p. No group
-// waits for a ticket that was not drawn, and a group that drew one is running, so the number of
-// groups that run concurrently does not matter.
+// Many sweeps in one launch, with the quads of stream.cl. Groups draw tickets, one per tile, sweep
+// after sweep; tickets of the next sweep are drawn while the last tiles of this one are computed. A
+// group requests the coefficients of its tile before it waits for the new p. Groups wait only for
+// tickets that were drawn, and a group that drew one is running, so the kernel works with any
+// number of concurrent groups.
 
-// state: tickets drawn, and tiles done in all sweeps, each in a line of its own: groups that wait
-// look at the second.
+// state: number of tickets drawn, and of tiles completed in all sweeps, each in its own cache line
+// because waiting groups poll the second.
 #define STATE_DRAWN 0
 #define STATE_DONE  32
 
 #ifdef __NV_CL_C_VERSION
-// OpenCL C 1.2 orders nothing between groups; PTX does since sm_70.
+// OpenCL C 1.2 cannot order memory accesses between groups; PTX can since sm_70.
 uint ticket_draw(__global uint *state)
 {
   uint drawn;
@@ -22,15 +22,15 @@ uint ticket_draw(__global uint *state)
   return drawn;
 }
 
-// Tells of tiles whose points are written; 0: of none.
+// Reports the number of tiles whose points are written. Does nothing for 0.
 void tiles_report(__global uint *state, uint tiles)
 {
   if (tiles > 0)
     asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(state + STATE_DONE), "r"(tiles) : "memory");
 }
 
-// Frequent polls delay all accesses to the same part of the second cache: pauses of 1000 ns gain 1%
-// over polling without a pause on an H100.
+// Frequent polls delay all accesses to the same part of L2: pauses of 1000 ns gain 1% over polling
+// without a pause on an H100.
 void tiles_await(__global uint *state, uint tiles)
 {
   for (;;) {
@@ -42,7 +42,7 @@ void tiles_await(__global uint *state, uint tiles)
   asm volatile("fence.acq_rel.gpu;" ::: "memory");
 }
 
-// As load_once, but issued here and not where the value is used, which is after a wait.
+// Like load_once, but issued here, before a wait, and not where the value is used.
 float4 load_now(__global const float *from)
 {
   float4 v;
@@ -52,7 +52,7 @@ float4 load_now(__global const float *from)
   return v;
 }
 #else
-// On CPUs, where an atomic operation orders what is around it.
+// On CPUs, where an atomic operation also orders the accesses around it.
 uint ticket_draw(__global uint *state)
 {
   return atomic_inc((volatile __global uint *)state + STATE_DRAWN);
@@ -74,15 +74,15 @@ float4 load_now(__global const float *from)
 }
 #endif
 
-// A work-item's quad: where it lies, and its coefficients.
+// A work-item's quad: its offset and its coefficients.
 struct quad {
   long at;
   int k, used;
   float4 a0, a1, a2, a3, b0, b1, b2, c0, c1, c2, bnd, wrk1;
 };
 
-// The work-item's quad of a tile, which are `tiles` in k, j, i, and all together, and taken from
-// the end in a sweep backward.
+// The work-item's quad of tile number `tile`; `tiles` is the number of tiles in k, j, i and in
+// total. A backward sweep takes tiles from the end.
 struct quad quad_of(int tile, int backward, int4 tiles, long2 stride, int8 box)
 {
   struct quad q;
@@ -95,17 +95,17 @@ struct quad quad_of(int tile, int backward, int4 tiles, long2 stride, int8 box)
   return q;
 }
 
-// first: p before the first sweep; second: what that writes, and the next one reads.
+// first: p before the first sweep; second: the field that this sweep writes and the next one reads.
 __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void
 persistent(COEFFICIENT_ARGS, __global float *first, __global float *second, __global sum_t *sums,
            const long2 stride, const int8 box, const int slot, const int4 tiles, const int sweeps,
            __global uint *state)
 {
   __local sum_t scratch[GROUP];
-  __local uint drawn[2]; // in turns: one is read while the other is written
+  __local uint drawn[2]; // double-buffered: one is read while the other is written
   const int me = get_local_id(0) + GROUP_K * get_local_id(1);
   const uint last = (uint)sweeps * tiles.w;
-  // tickets of the sweep at hand, and how many of them the group has done
+  // tickets of the current sweep, and number of tiles that the group has completed
   uint begin = 0, end = 0, done = 0;
   int sweep = 0, round = 0;
   sum_t gosa = SUM_ZERO;

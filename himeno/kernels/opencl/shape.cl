@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Appended to a user's own kernel: reports to the host the shape that the file asks for.
+// Appended to a user's own kernel: reports the shape that the file declares to the host.
 __kernel void shape(__global int *out)
 {
   out[0] = (sizeof threads == 3 * sizeof(int)) & (sizeof tile == 3 * sizeof(int));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Four points in k per work-item: coefficients come as whole aligned vectors, p from the caches as
-// vectors and the two floats next to them. If the box cuts a vector, lanes are stored one by one.
-// Every other sweep runs backward in i and j (box.s6): the cache still holds what the sweep before
-// read and wrote last.
+// Four points in k per work-item: coefficients are read as whole aligned vectors, p through the
+// caches as vectors and the two adjacent floats. If the box cuts a vector, lanes are stored one by
+// one. Every other sweep runs backward in i and j (box.s6), because the cache still holds the data
+// that the previous sweep used last.
 
-// A coefficient is used once per sweep: it should not push p out of the first cache. OpenCL C has
-// no such load, NVIDIA's PTX has. If grids are so small that the next sweep finds some of it in the
-// second cache (KEEP), an ordinary load is better.
+// A coefficient is used once per sweep, so it should not evict p from L1. OpenCL C has no such
+// load, NVIDIA's PTX has. For grids so small that the next sweep finds some coefficients in L2
+// (KEEP), an ordinary load is faster.
 #ifdef KEEP
 #define LOAD_ONCE "ld.global.nc.v4.f32"
 #else
@@ -23,7 +23,7 @@ float4 load_once(__global const float *restrict from)
 #endif
 }
 
-// Vector x of a row and its neighbours at dk = −1, 0, 1.
+// Vector x of a row, shifted by dk = −1, 0, 1 points.
 float4 row_at(__global const float *restrict row, int dk)
 {
   float4 v = *(__global const float4 *)row;
@@ -35,8 +35,8 @@ sum_t sum_lanes(float4 ss)
   return sum_add(sum_add(sum_square(ss.x), sum_square(ss.y)), sum_add(sum_square(ss.z), sum_square(ss.w)));
 }
 
-// Writes the points of the quad from k on that lie in the box, of p and its residual. Returns the
-// sum of their ss².
+// Writes the points of the quad at k that are in the box, from p and the residual. Returns the sum
+// of their ss².
 sum_t quad_store(__global float *out, float4 p, float4 ss, int k, int8 box)
 {
   const int4 lane = k + (int4)(0, 1, 2, 3);

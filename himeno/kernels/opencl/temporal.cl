@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // SWEEPS sweeps in one pass over memory. A group marches along i: in step m it computes level 1 of
 // plane q, from p in memory, level 2 of plane q − 1, … level SWEEPS of plane q − SWEEPS + 1, which
-// it writes. A work-item has one point of the tile. Coefficients of a plane are read once from
-// memory, one step ahead, and wait in registers for the later levels: they are far more than
-// OpenCL's local memory. That holds the planes of each level, the last three and one that is being
-// written: a work-item reads all its neighbours from there and keeps no p, so that registers are
-// left for more work-items, and the halo is a smaller part of what is computed. Around what a group
-// writes it computes HALO points more on each side, so that groups need nothing of each other.
+// it writes. A work-item has one point of the tile. Coefficients of a plane are read from memory
+// once, one step ahead, and wait in registers for the later levels, because they do not fit into
+// local memory. Local memory holds the last three planes of each level and one that is being
+// written. A work-item reads all its neighbours from there and keeps no p, so that registers are
+// left for more work-items, and the halo is a smaller share of the points. A group computes HALO
+// extra points on each side, so that groups are independent.
 #define HALO  (SWEEPS - 1)
 #define SLOTS 4
 
-// A point, its neighbours in its plane (north is j + 1, east k + 1), and b1's bracket.
+// A point, its neighbours in its plane (north is j + 1, east k + 1), and the bracket of b1.
 struct point {
   float here, north, south, east, west, cross;
 };
@@ -43,13 +43,13 @@ int ring_place(int n)
   return n < ROW ? n : n < 2 * ROW ? n + GROUP_J * ROW : (1 + side / 2) * ROW + side % 2 * (GROUP_K + 1);
 }
 
-// interior: lo in i, j, k, then hi, of the points that sweeps update at all. extent: of the array,
-// then the planes that a group writes.
+// interior: lo in i, j, k, then hi, of the points that sweeps update. extent: of the array, then
+// the number of planes that a group writes.
 __kernel __attribute__((reqd_work_group_size(GROUP_K, GROUP_J, 1))) void
 sweep(SWEEP_ARGS, const int8 interior, const int4 extent)
 {
   __local sum_t scratch[GROUP];
-  __local float planes[SLOTS][SWEEPS][PLANE]; // so many that one barrier a level is enough
+  __local float planes[SLOTS][SWEEPS][PLANE]; // four slots, so that one barrier per level is enough
 #define LEVEL(m, t) (planes[(m) & (SLOTS - 1)][t] + me)
   const int tk = get_local_id(0), tj = get_local_id(1), me = (tj + 1) * ROW + tk + 1;
   const int k0 = box.s7 + (int)get_group_id(0) * (GROUP_K - 2 * HALO) - HALO, k = k0 + tk;
@@ -67,13 +67,13 @@ sweep(SWEEP_ARGS, const int8 interior, const int4 extent)
   float p_next = p[AT(first - 1) + column], rim_next = p[AT(first - 1) + rim_column];
   sum_t gosa[SWEEPS];
 
-  // All loops over levels are unrolled, since only then do arrays lie in registers.
+  // All loops over levels are unrolled, because only then are arrays kept in registers.
 #pragma unroll
   for (int t = 0; t < SWEEPS; t++) {
     gosa[t] = SUM_ZERO;
     waiting[t] = next;
   }
-  // The first two steps only bring planes of p in; what levels make of them is never used.
+  // The first two steps only load planes of p; the levels computed in them are not used.
   for (int m = -2; m < end - first + HALO; m++) {
     *LEVEL(m, 0) = p_next;
     if (on_ring) planes[m & (SLOTS - 1)][0][rim] = rim_next;
@@ -104,7 +104,7 @@ sweep(SWEEP_ARGS, const int8 interior, const int4 extent)
   }
 #pragma unroll
   for (int t = 0; t < SWEEPS; t++) {
-    barrier(CLK_LOCAL_MEM_FENCE); // the sum before is read
+    barrier(CLK_LOCAL_MEM_FENCE); // the previous sum is read
 #if defined(GOSA_ADD) || defined(GOSA_EXCHANGE)
     group_sum(gosa[t], scratch, GROUP, sums, slot + t);
 #else

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A user's own kernel, compiled while the program runs: doc/kernel-template.cl is the start of
- * one. */
+/* A user's own kernel, compiled at run time; doc/kernel-template.cl is a starting point. */
 #include "himeno/kernels/opencl/exec.h"
 
 #include <stdio.h>
@@ -12,9 +11,9 @@
 #include "himeno/kernels/opencl/shape_cl.h"
 #include "himeno/kernels/opencl/user_cl.h"
 
-/* Tiles begin at multiples of this many floats along k, as in CUDA. */
+/* Tiles start at multiples of this many floats along k, as in CUDA. */
 #define ROW_ALIGNMENT 32
-#define SHAPE_INTS    7 /* whether it is one, threads along k, j, i, and points along i, j, k */
+#define SHAPE_INTS    7 /* validity, threads along k, j, i, and points along i, j, k */
 
 static status_t opencl_user_compile(struct opencl_device *device, const char *path, const char *options,
                                     cl_program *program)
@@ -25,7 +24,7 @@ static status_t opencl_user_compile(struct opencl_device *device, const char *pa
                  strlen(himeno_shape_cl) + strlen(path) + 64;
   status_t status;
   if ((text = malloc(bytes))) {
-    /* Errors show lines of the user's file, and its name if it can be quoted. */
+    /* Errors show line numbers of the user's file, and its name if it can be quoted. */
     const int named = !strpbrk(path, "\"\\\n");
     snprintf(text, bytes, "%s%s#line 1%s%s%s\n%s\n#line 1 \"shape\"\n%s", himeno_common_cl, himeno_user_cl,
              named ? " \"" : "", named ? path : "", named ? "\"" : "", source, himeno_shape_cl);
@@ -38,7 +37,7 @@ static status_t opencl_user_compile(struct opencl_device *device, const char *pa
   return status;
 }
 
-/* Runs the kernel that knows the shape. */
+/* Runs the kernel that reports the shape. */
 static status_t shape_run(struct opencl_device *device, cl_program program, int shape[SHAPE_INTS])
 {
   cl_int error;
@@ -59,9 +58,9 @@ static status_t shape_run(struct opencl_device *device, cl_program program, int 
 }
 
 struct limits {
-  size_t most;        /* work-items of a group of this kernel */
-  size_t required[3]; /* by the kernel's attribute, zeros without one */
-  /* in each of the device's dimensions, which are three for all that run this */
+  size_t most;        /* maximum work-items per group of this kernel */
+  size_t required[3]; /* required by the kernel's attribute, zeros without one */
+  /* maximum in each dimension; all devices used here have three */
   size_t items[8];
 };
 
@@ -101,7 +100,7 @@ static status_t opencl_user_shape_check(const struct opencl_device *device, cl_k
                   tile[2]);
 }
 
-/* Refuses by name what would make a launch fail. */
+/* Checks for conditions that would make a launch fail. The message names the condition. */
 static status_t opencl_user_kernel_check(const struct opencl_device *device, cl_program program,
                                          const int shape[SHAPE_INTS])
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Helpers for a user's own kernel, after common.cl and before its source: the same as in CUDA.
+// Helpers for a user's own kernel, the same as in CUDA. Compiled after common.cl and before the
+// kernel.
 enum array {
   HIMENO_A0,
   HIMENO_A1,
@@ -27,7 +28,7 @@ struct pass {
   int slot;
 };
 
-// The arguments of a kernel named sweep, and the pass that they make.
+// The arguments of a kernel named sweep, and the pass made from them.
 #define SWEEP_ARGUMENTS SWEEP_ARGS, __local sum_t *scratch
 #define SWEEP_PASS                                                                                           \
   {                                                                                                          \
@@ -35,8 +36,7 @@ struct pass {
         {box.s0, box.s1, box.s2}, {box.s3, box.s4, box.s5}, box.s7, box.s6, sums, scratch, slot              \
   }
 
-// Neighbours by direction: i below and above (d, u), j below and above (s, n), k before and behind
-// (w, e).
+// Neighbours by direction: i − 1 and i + 1 (d, u), j − 1 and j + 1 (s, n), k − 1 and k + 1 (w, e).
 struct stencil {
   float here, u, d, n, s, e, w;
   float un, us, dn, ds; // the b0 term
@@ -45,7 +45,7 @@ struct stencil {
 };
 
 // Gathers from three planes that have the same pitch; all three pointers are at the point's (j, k).
-// A macro, since a function would take either global or local memory.
+// A macro, because a function would accept only global or only local memory.
 #define stencil_at(below, here, above, pitch)                                                                \
   ((struct stencil){(here)[0], (above)[0], (below)[0], (here)[pitch], (here)[-(pitch)], (here)[1],           \
                     (here)[-1], (above)[pitch], (above)[-(pitch)], (below)[pitch], (below)[-(pitch)],        \
@@ -62,7 +62,7 @@ struct coefficients coefficients_at(const struct pass pass, long at)
   return c;
 }
 
-// The new value; *ss is the residual. Evaluated left to right.
+// The new value, evaluated left to right. Sets *ss to the residual.
 float relax(const struct stencil p, const struct coefficients c, float *ss)
 {
   float s0 = c.a0 * p.u + c.a1 * p.n + c.a2 * p.e;
@@ -83,7 +83,7 @@ void gosa_add(sum_t mine, const struct pass pass)
             pass.slot);
 }
 
-// Whether (i, j, k) lies in the pass's box.
+// Whether (i, j, k) is in the pass's box.
 int in_box(const struct pass pass, int i, int j, int k)
 {
   return i >= pass.lo[0] && i < pass.hi[0] && j >= pass.lo[1] && j < pass.hi[1] && k >= pass.lo[2] &&

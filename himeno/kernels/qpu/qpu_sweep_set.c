@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* QPU kernels: columns of 16 points along k, marched along i, are shared among 12 programs. The QPU
- * rounds toward zero and flushes denormals, so a field is bit for bit that of
- * himeno_kernel_toward_zero and not the IEEE backends'. Initial data and checksum are the host's,
- * which sees the same memory. */
+/* QPU kernels: columns of 16 points along k, marched along i, are distributed over 12 programs. The
+ * QPU rounds toward zero and flushes denormals, so a field is bitwise equal to that of
+ * himeno_kernel_toward_zero, not to that of the IEEE backends. The host, which sees the same
+ * memory, fills initial data and computes checksums. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,14 +46,14 @@ static const struct himeno_kernel kernels[] = {
      .variant = &stream_program},
 };
 
-/* The part of a long box that an estimate uses. */
+/* The part of a long box from which an estimate is made. */
 #define MOST_POINTS  131072
 #define LEAST_PASSES (4 * PROGRAMS)
 
 struct qpu_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
-  struct himeno_exec *host; /* fills and sums */
+  struct himeno_exec *host; /* fills and computes checksums */
   struct gpu_mem sweep_code, ceiling_code, uniforms, sums;
   uint32_t sweep_at, ceiling_at, uniforms_at, sums_at; /* bus addresses */
   uint32_t coefficient[HIMENO_COEFFICIENTS], p[2];
@@ -80,7 +80,7 @@ static status_t code_load(struct qpu_exec *x, const struct qpu_program_words *pr
   return qpu_device_address(x->device, code->handle, address);
 }
 
-/* Room for the uniforms of any box, of the ceiling, and for the sums of squares. */
+/* Allocates the uniforms for any box and for the ceiling, and the sums of squares. */
 static status_t buffers_alloc(struct qpu_exec *x)
 {
   const int64_t *extent = x->fields.layout.extent;
@@ -161,7 +161,8 @@ static uint32_t qpu_sweep_bits(float value)
   return bits;
 }
 
-/* In the order of sweep.qasm, which takes coefficients as the expression does. */
+/* Writes constants in the order of sweep.qasm, which reads coefficients in the order of the
+ * expression. */
 static uint32_t *write_constants(const struct qpu_exec *x, const struct himeno_sweep *sweep, int n,
                                  int64_t n_passes, uint32_t *u)
 {
@@ -182,7 +183,7 @@ static uint32_t *write_constants(const struct qpu_exec *x, const struct himeno_s
   return u;
 }
 
-/* The stream of program n of \a used, which takes passes n, n + used, …: see sweep.qasm. */
+/* Writes the uniforms of program n of \a used, which does passes n, n + used, …: see sweep.qasm. */
 static uint32_t *write_uniforms(const struct qpu_exec *x, const struct himeno_sweep *sweep, int n, int used,
                                 uint32_t *u)
 {
@@ -216,7 +217,7 @@ static void counts_add(struct qpu_exec *x, const struct box *box)
   for (int s = 0; s < QPU_N_STALLS; s++) x->counts.stalls += stats.stalls[s];
 }
 
-/* The jobs of a sweep: how many there are. */
+/* Writes the jobs of a sweep. Returns their number. */
 static int jobs_write(struct qpu_exec *x, const struct himeno_sweep *sweep, struct qpu_job jobs[PROGRAMS])
 {
   uint32_t *first = x->uniforms.handle, *u = first;
@@ -229,7 +230,7 @@ static int jobs_write(struct qpu_exec *x, const struct himeno_sweep *sweep, stru
   return used;
 }
 
-/* Leaves the first rows of a long box, as many as the programs share evenly. */
+/* Shortens a long box to its first rows, as many as the programs share evenly. */
 static void shorten(struct box *b)
 {
   if (box_points(b) <= MOST_POINTS) return;
@@ -238,8 +239,9 @@ static void shorten(struct box *b)
     b->hi[1]--;
 }
 
-/* A box of the first sweep or a part of it, run once more: a sweep reads one field and writes the
- * other. The whole takes as many times the part's time, without the call, as it has points. */
+/* Estimates the time of the first sweep from a box, or a part of it, run once more. That is
+ * harmless, because a sweep reads one field and writes the other. The time without the host's call
+ * is proportional to the number of points. */
 static status_t qpu_sweep_estimate(struct qpu_exec *x, const struct himeno_sweep *sweep)
 {
   struct qpu_job jobs[PROGRAMS] = {{0}};
@@ -257,8 +259,8 @@ static status_t qpu_sweep_estimate(struct qpu_exec *x, const struct himeno_sweep
   return status;
 }
 
-/* Sums of squares come in single precision, one a lane of a program, and are added up here in
- * double. */
+/* Sweeps a box. Sums of squares are in single precision, one per lane of a program, and are added
+ * up here in double. */
 static status_t qpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep)
 {
   struct qpu_exec *x = (struct qpu_exec *)exec;
@@ -279,7 +281,7 @@ static status_t qpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, con
 
 /* ---- the ceiling ---- */
 
-/* See ceiling.qasm. */
+/* Writes the uniforms of the ceiling: see ceiling.qasm. */
 static uint32_t *write_ceiling(const struct qpu_exec *x, int n, int used, uint32_t *u)
 {
   uint32_t all = (uint32_t)(layout_floats(&x->fields.layout) / LANES), start = (uint32_t)n * LANES * 4;
@@ -295,7 +297,7 @@ static uint32_t *write_ceiling(const struct qpu_exec *x, int n, int used, uint32
   return u;
 }
 
-/* Rows are padded to a multiple of 32 floats, so an array is whole vectors. */
+/* Rows are padded to a multiple of 32 floats, so an array consists of whole vectors. */
 static status_t qpu_ceiling(struct himeno_exec *exec, struct gpu_queue *queue)
 {
   struct qpu_exec *x = (struct qpu_exec *)exec;
