@@ -137,7 +137,10 @@ DIRECTORIES = (
         "scripts/plotting/*",
         "tests/scripts/test_studying.py tests/clock/studies.bats tests/cli/plot.bats",
     ),
-    ("scripts/reporting/*", "tests/scripts/test_studying.py tests/cli/report.bats"),
+    (
+        "scripts/reporting/*",
+        "tests/scripts/test_charts.py tests/scripts/test_studying.py tests/cli/report.bats",
+    ),
     (
         "scripts/shared/*",
         "tests/scripts/test_shared.py tests/cli/scripts.bats tests/cli/scaling.bats",

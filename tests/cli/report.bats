@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # scripts/report: one file with all of a study in it, opened in a browser; and scripts/plot scaling.
+# Points, lines and bars of the charts are checked by tests/scripts/test_charts.py.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -107,132 +108,6 @@ json.dump(d, open(sys.argv[2], "w"))' "$BATS_FILE_TMPDIR/predicted.json" "$poor"
   grep -q 'data-charts="8"' dom.html
   grep -q 'aria-sort="ascending"><button>ranks</button>' dom.html
   grep -q '>+2.0%</td>' dom.html
-}
-
-# made: runs of five sizes and two transports whose times are known, as documents alone.
-made() {
-  "$PYTHON" - "$top_srcdir/tests/golden/documents/himeno-gpu-2.json" <<'PY'
-import copy, json, os, sys
-golden = json.load(open(sys.argv[1]))
-os.mkdir("runs")
-times = {}
-for index, (size, alone) in enumerate({"8x8x8": 1e-5, "XS": 3e-5, "S": 1e-4, "M": 1e-3, "L": 1e-2}.items()):
-    for mode, transport, ranks in [("strong", "p2p", 1)] + [(mode, way, ranks) for mode in ("strong", "weak") for way in ("p2p", "staged") for ranks in (2, 4)]:
-        slow = 1 if ranks == 1 else (1.1 + 0.05 * index) * (1 if transport == "p2p" else 2) * (1 if mode == "strong" else 1.2)
-        seconds = alone * slow / (ranks if mode == "strong" else 1)
-        times[f"{mode} {transport} {size} {ranks}"] = seconds
-        one = copy.deepcopy(golden)
-        one["ranks"] = [copy.deepcopy(golden["ranks"][0]) for _ in range(ranks)]
-        one["config"] |= {"size": size, "weak": mode == "weak", "transport": transport, "procs": [ranks, 1, 1], "block": 10, "imax": 8 << index}
-        one["result"] |= {"samples": [10 * seconds], "gflops": 1 / seconds, "verified": "known", "verdict": "pass"}
-        one["phases"]["interior"]["median"], one["phases"]["boundary"]["median"] = 0.5 * seconds, 0.2 * seconds
-        json.dump(one, open(f"runs/{mode}-{size}-{ranks}-{transport}.json", "w"))
-json.dump(times, open("times.json", "w"))
-PY
-}
-
-@test "points, joins, ideal lines, titles and bars are at their times, in the colour of their size" {
-  made
-  run "$top_srcdir/scripts/report" . -o report.html --picture alone.svg
-  with_plots
-  PYTHONPATH=$top_srcdir/tests/cli "$PYTHON" -B - <<'PY'
-import json, re, svg, xml.etree.ElementTree as tree
-times, page = json.load(open("times.json")), open("report.html").read()
-near = lambda found, wanted: abs(found / wanted - 1) < 0.01
-groups = re.findall(r'<div class=group>\s*<h3>(.*?)</h3>(.*?)</div>\s*</div>', page, re.S)
-assert len(groups) == 8, [name for name, _ in groups]  # two modes, two transports, five sizes of which four stand in a panel
-seen = set()
-for name, block in groups:
-    mode, transport = re.fullmatch(r"(strong|weak) scaling, (\w+)", name).groups()
-    colours = {size: colour for colour, size in re.findall(r'style="fill: (var\(--line\d\))">[^<]*</text></svg>([^<]+)</li>', block)}
-    assert 1 <= len(colours) <= 4 and len(set(colours.values())) == len(colours), colours
-    time, efficiency = (tree.fromstring(one) for one in re.findall(r"<svg [^>]*role=.*?</svg>", block, re.S)[:2])
-    for root, log in ((time, "xy"), (efficiency, "x")):
-        panel, = svg.panels(root, log)
-        lines = [(svg.style_of(one, "stroke"), svg.style_of(one, "stroke-dasharray") is not None, svg.line_of(one)) for one in panel.lines if svg.line_of(one)]
-        for size, colour in colours.items():
-            wanted = {ranks: times[f"{mode} {transport} {size} {ranks}" if ranks > 1 else f"strong p2p {size} 1"] for ranks in (1, 2, 4)}
-            alone = wanted[1]
-            value = {ranks: 1e6 * seconds if root is time else 100 * alone / seconds / (ranks if mode == "strong" else 1) for ranks, seconds in wanted.items()}
-            joined, = [line for stroke, dashed, line in lines if stroke == colour and not dashed and len(line) == 3]
-            assert all(near(panel.x.value(x), ranks) and near(panel.y.value(y), value[ranks]) for (x, y), ranks in zip(joined, value)), (name, size)
-            ideal = [line for stroke, dashed, line in lines if stroke == colour and dashed]
-            if root is time:
-                (line,) = ideal
-                assert all(near(panel.y.value(y), 1e6 * alone / (ranks if mode == "strong" else 1)) for (_, y), ranks in zip(line, (1, 2, 4))), (name, size)
-            said = [(one.find(svg.SVG + "title").text, svg.markers_of(one)) for one in panel.lines if one.find(svg.SVG + "title") is not None]
-            mine = [(text, places) for text, places in said if text.startswith(f"{size}, {mode}, {transport}")]
-            assert len(mine) == 3
-            for text, ((x, y),) in mine:
-                ranks = int(re.search(r"(\d) rank", text)[1])
-                assert near(panel.x.value(x), ranks) and near(panel.y.value(y), value[ranks]), text
-                assert near(float(re.search(r"([\d.e+]+) µs per sweep", text)[1]), 1e6 * wanted[ranks]) and text.endswith("; 1 run"), text
-            seen.add((mode, transport, size))
-    assert any(stroke == "var(--ink)" and dashed and all(near(panel.y.value(y), 100) for _, y in line) for stroke, dashed, line in lines), name
-assert len(seen) == 20
-phases = [tree.fromstring(one) for one in re.findall(r'<svg [^>]*aria-label="phases.*?</svg>', page, re.S)]
-assert len(phases) == 20
-for root in phases:
-    panel, = svg.panels(root)
-    size, mode, transport = re.match(r"phases of a sweep over ranks: (\w+), (\w+) scaling, (\w+)", root.get("aria-label")).groups()
-    tops = {}
-    for one in svg.groups(panel.element, "title"):
-        text, corners = one.find(svg.SVG + "title").text, svg.places(one.find(svg.SVG + "path"))
-        assert text.startswith(f"{size}, {mode}, {transport}, "), text
-        ranks, part, value = re.search(r"(\d) ranks?, measured: (.*) ([\d.e+]+) µs", text).groups()
-        high = panel.y.value(min(y for _, y in corners)) - panel.y.value(max(y for _, y in corners))
-        assert near(high, float(value)), text
-        assert svg.style_of(one, "fill") == {"interior": "var(--part0)", "boundary": "var(--part1)"}.get(part, "var(--part2)"), text
-        tops[ranks] = tops.get(ranks, 0) + high
-    for ranks, top in tops.items():
-        assert near(top, 1e6 * times[f"{mode} {transport} {size} {ranks}" if ranks != "1" else f"strong p2p {size} 1"]), (size, ranks)
-best = max(1 / seconds for seconds in times.values())
-assert f"<b>Speed</b><strong>{best:,.0f} GFLOPS".replace(",", " ") in page
-least, strong, weak = (100 * value for value in (1 / 1.3 / 2 / 1.2, 1 / 1.3, 1 / 1.3 / 1.2))  # of L: its two modes by p2p, and of all the least
-assert f"<b>Efficiency</b><strong>{strong:.1f}% strong · {weak:.1f}% weak" in page and f"Lowest of all: {least:.1f}% (L" in page
-assert "<b>Correctness</b><strong>0 of 45 runs wrong" in page
-picture = tree.parse("alone.svg").getroot()
-assert len(svg.panels(picture)) == 2 and "prefers-color-scheme: dark" in open("alone.svg").read()
-PY
-}
-
-@test "the README's chart is of the stored documents" {
-  PYTHONPATH=$top_srcdir/tests/cli "$PYTHON" -B - "$top_srcdir/doc" <<'PY'
-import json, re, statistics, svg, sys
-time, efficiency = svg.panels(f"{sys.argv[1]}/sample-report.svg", "xy")
-said = [(one.find(svg.SVG + "title").text, *svg.markers_of(one)) for one in time.lines if one.find(svg.SVG + "title") is not None]
-assert len(said) >= 12
-recorded = {one["name"]: one["document"] for one in map(json.loads, open(f"{sys.argv[1]}/results/h200-x8-2026-11/runs.jsonl"))}
-for text, (x, y) in said:
-    size, mode, way, ranks, _, cut, seconds = re.match(r"(\w+), (\w+), (\w+), (\d) rank(s \(([\dx]+)\))?: ([\d.e+]+) µs per sweep", text).groups()
-    name = f"{mode}-{size}-{ranks}-stream-{way}-{cut}" if ranks != "1" else f"strong-{size}-1-stream-none-1x1x1"
-    found = [recorded[f"{name}-r{repeat}"] for repeat in (1, 2) if f"{name}-r{repeat}" in recorded]
-    runs = [1e6 * statistics.median(document["result"]["samples"]) / document["config"]["block"] for document in found]
-    assert all(abs(seen / statistics.median(runs) - 1) < 0.01 for seen in (float(seconds), time.y.value(y))) and round(time.x.value(x)) == int(ranks), text
-PY
-}
-
-@test "text contrasts with its background, in light and dark" {
-  PYTHONPATH=$top_srcdir/scripts/reporting "$PYTHON" -B - <<'PY'
-import page, re
-def light(colour):
-    parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
-    return sum(weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4) for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
-def contrast(one, other):
-    low, high = sorted((light(one), light(other)))
-    return (high + 0.05) / (low + 0.05)
-assert round(contrast("#000000", "#ffffff")) == 21
-texts = set(re.findall(r"(?<![-\w])(?:color|fill): var\(--(\w+)\)", page.STYLE))
-grounds = set(re.findall(r"background: var\(--(\w+)\)", page.STYLE))
-assert texts == {"ink", "dim"} and grounds == {"page", "band", "flag"}, (texts, grounds)
-assert list(page.LIGHT) == list(page.DARK) and page.scheme(page.DARK) in page.STYLE.partition("@media screen and (prefers-color-scheme: dark)")[2]
-for colours in (page.LIGHT, page.DARK):
-    for text in texts:
-        for ground in grounds - ({"flag"} if text == "dim" else set()):
-            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
-    for line in (name for name in colours if name.startswith("line") and name != "line"):
-        assert contrast(colours[line], colours["page"]) >= 2.3, line
-PY
 }
 
 @test "a study whose paths are missing is not finished, and a wrong result comes first" {
