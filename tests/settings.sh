@@ -5,15 +5,18 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idl
 # A rank that is started without a launcher needs no daemon of its own: a third less of the start.
 export OMPI_MCA_ess_singleton_isolated=1
 # slowness: how many times longer work takes here than on an idle core, as the median of seven
-# measurements, since one can meet a single busy moment. Limits that only end what hangs are
-# multiplied by SLOWNESS, which is measured once per file.
+# measurements, since one can meet a single busy moment, and at most 8. Limits that only end what
+# hangs are multiplied by SLOWNESS, which is measured once per file. On an idle core a program needs
+# about a tenth of its limit. A factor of 8 is therefore enough even if work takes 80 times longer;
+# with six busy loops and six tests on one core it takes 12 to 25 times longer. A larger factor only
+# lets a hanging program stay: 30 s became 20 minutes by a factor of 41.
 slowness() {
   python3 -ISc 'import statistics, time
 def slowness():
     begin, used = time.perf_counter(), time.process_time()
     while time.process_time() - used < 0.01: pass
     return (time.perf_counter() - begin) / 0.01
-print(max(1, round(statistics.median(slowness() for _ in range(7)))))'
+print(min(8, max(1, round(statistics.median(slowness() for _ in range(7))))))'
 }
 : "${SLOWNESS:=$(slowness)}"
 export SLOWNESS
