@@ -197,7 +197,7 @@ cat "$0.$$" >&2
 exit $code
 END
   chmod +x stopped
-  echo "as n2 $PWD/stopped" >faults
+  echo "as n2 '$PWD/stopped'" >faults
   cluster n2 --stages products --seconds 60
   expect_status 8
   [ "$(verdict 'r["accepted"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "(False, [('partial', ['n2'])])" ]

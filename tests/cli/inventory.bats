@@ -21,7 +21,7 @@ setup() {
 host() {
   [ -d "$1" ] || cp -r good "$1"
   if [ $# = 3 ]; then echo "$3" >"$1/$2"; else rm -r "${1:?}/$2"; fi
-  echo "as $1 env HIMENO_SYSFS=$PWD/$1" >>faults
+  echo "as $1 env HIMENO_SYSFS='$PWD/$1'" >>faults
 }
 
 # accept HOSTS OPTION...
@@ -119,7 +119,7 @@ END
     host $name module/nvidia/version 580.126
     mkdir $name/bin
     install a100 $name/bin/nvidia-smi
-    echo "as $name env PATH=$PWD/$name/bin:$PATH" >>faults
+    echo "as $name env PATH='$PWD/$name/bin:$PATH'" >>faults
   done
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0
