@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The Himeno problem: initial data, and the cost of a sweep. */
+ * \brief The Himeno problem: initial data, and the operations and bytes of a sweep. */
 #ifndef HIMENO_PROBLEM_H
 #define HIMENO_PROBLEM_H
 
 #include <stdint.h>
 
-/** Cost model of every rate. Source: the Himeno benchmark counts 34 operations per point; a point
- * reads 13 floats and writes one. */
+/** Cost model for all rates. Source: the Himeno benchmark counts 34 operations per point; per
+ * point, 13 floats are read and one is written. */
 #define HIMENO_FLOP_PER_POINT  34
 #define HIMENO_BYTES_PER_POINT 56
 #define HIMENO_OMEGA           0.8f
-/** The original score is a multiple of this machine's rate (Pentium III 600 MHz). */
+/** The original score is relative to the rate of this machine, a Pentium III at 600 MHz. */
 #define HIMENO_OFFICIAL_MFLOPS 82.84
 
 enum himeno_data { HIMENO_STANDARD, HIMENO_DENSE, HIMENO_DATA_SETS };
 extern const char *const himeno_data_names[HIMENO_DATA_SETS];
 
-/** Arrays in the order of the dense data's array numbers m; p itself is 12. */
+/** Arrays, in the order of the array numbers m of dense data; p is number 12. */
 enum himeno_array {
   HIMENO_A0,
   HIMENO_A1,
@@ -36,31 +36,30 @@ enum himeno_array {
 };
 #define HIMENO_COEFFICIENTS HIMENO_P /**< the twelve arrays that a sweep only reads */
 
-/** \brief Interior points of a grid. */
+/** \brief Number of interior points of a grid. */
 double himeno_points(const int64_t extent[3]);
 
-/** \brief GFLOPS of \a sweeps over so many points in \a seconds; 0 where that took no time. */
+/** \brief GFLOPS of \a sweeps over \a points in \a seconds; 0 if \a seconds is 0. */
 double himeno_gflops(double points, double sweeps, double seconds);
 
-/** \brief Bytes a second that so many GFLOPS take. */
+/** \brief Bytes per second at this rate. */
 double himeno_bytes_per_second(double gflops);
 
-/** Rule for one array: value = lo + (w·u), 0 where u < zero_below; standard data is the constant
- * `standard`. */
+/** Rule for dense data of one array: value = lo + (w·u), 0 if u < zero_below. Standard data is the
+ * constant `standard`. */
 struct himeno_rule {
   const char *name;
   float standard;
   float lo, w, zero_below;
 };
 
-/** \brief The rules of all arrays but standard p, in array order: every backend fills from this
- * table. */
+/** \brief The rules of all arrays except standard p, in array order, for every backend. */
 extern const struct himeno_rule himeno_rules[HIMENO_ARRAYS];
 
 /** \brief Standard p of plane i: (float)(i·i) / (float)((imax−1)²). */
 float himeno_standard_p(int64_t i, int64_t imax);
 
-/** \brief One value on the host; g = (i·jmax + j)·kmax + k of the global grid. */
+/** \brief One value of dense data on the host; g = (i·jmax + j)·kmax + k in the global grid. */
 float himeno_dense_value(enum himeno_array array, uint64_t g);
 
 #endif

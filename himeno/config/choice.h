@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What was chosen for a run: places of its ranks, device, kernel, transport, grid, cut. */
+ * \brief The choices of a run: placement, device, kernel, transport, grid, decomposition. */
 #ifndef HIMENO_CONFIG_CHOICE_H
 #define HIMENO_CONFIG_CHOICE_H
 
@@ -9,32 +9,32 @@
 #include "himeno/config/cmdline.h"
 #include "himeno/solver/solver.h"
 
-/** How something came to be chosen. */
+/** The reason for a choice. */
 enum choice_origin { CHOICE_DEFAULT, CHOICE_ASKED, CHOICE_TRIAL, CHOICE_REMEMBERED, CHOICE_RULE };
 
 struct himeno_choice {
-  const struct himeno_config *config; /**< what was asked for */
+  const struct himeno_config *config; /**< the configuration that the user gave */
   struct placement placement;
   struct gpu_device *device;
   const struct himeno_kernel *kernel;
-  struct himeno_kernel own; /**< the user's kernel, when there is one */
+  struct himeno_kernel own; /**< the user's kernel, if there is one */
   enum choice_origin kernel_origin;
   const struct halo_transport *transport;
   enum choice_origin transport_origin;
   struct grid_size size;
   int64_t global[3];
   int procs[3];
-  struct memory_budget memory;             /**< as it was before anything was allocated */
-  uint64_t bytes;                          /**< of device memory that the fullest rank takes */
+  struct memory_budget memory;             /**< free memory before any allocation */
+  uint64_t bytes;                          /**< device memory of the rank that needs most */
   int sharing_rank, sharing, sharing_most; /**< as in struct solver_config */
 };
 
-/** The same in words: of documents, of a kernel, of a transport. */
+/** Names of the origins: in documents, of a kernel in reports, of a transport in reports. */
 extern const struct choice_words {
   const char *name, *of_kernel, *of_transport;
 } choice_words[];
 
-/** \brief Configuration and choice as the solver takes them. */
+/** \brief The solver's configuration, made from the run's configuration and choice. */
 struct solver_config himeno_solver_config(const struct himeno_choice *choice);
 
 #endif

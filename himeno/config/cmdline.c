@@ -15,7 +15,7 @@
 
 #define CONFIG struct himeno_config
 
-/* Readers of an option: the modes, and the trials of kernels or transports. */
+/* Readers of an option, as bits: the modes, and the trials of kernels or transports. */
 enum {
   PLAIN = 1,
   OFFICIAL = 2,
@@ -138,7 +138,7 @@ static const struct option_spec options[] = {
     {OPTION_LIST("backends, devices, kernels and transports")},
 };
 
-/* A kernel must exist for the backend that was named with it. */
+/* Checks that the kernel exists for the backend given with it. */
 static status_t himeno_kernel_check(const struct himeno_config *c)
 {
   if (!c->backend || !c->kernel) return STATUS_OK;

@@ -24,10 +24,10 @@ struct himeno_config {
   int data;                                /**< enum himeno_data */
   const struct gpu_backend *backend;       /**< NULL: auto */
   const char *device, *kernel, *transport; /**< NULL: auto */
-  int procs[3];                            /**< the first 0: auto */
+  int procs[3];                            /**< procs[0] = 0: auto */
   int binding;                             /**< enum binding_policy */
   int64_t expect, pad, array_pad;
-  double timeout; /**< seconds that a rank waits for another */
+  double timeout; /**< maximum seconds to wait for another rank */
   int no_overlap;
   int64_t sweeps, block;
   int sweeps_given, block_given, seconds_given;
@@ -37,22 +37,22 @@ struct himeno_config {
   const char *kernel_file;
   int tune, no_tune;
   int ladder;
-  const char *accept, *reference; /**< NULL: not asked for */
+  const char *accept, *reference; /**< NULL: not given */
   double soak;                    /**< seconds */
   int soak_given;
-  int64_t soak_every; /**< passes from check to check */
+  int64_t soak_every; /**< passes between two checks */
   const char *soak_log;
   const char *json;
   int list, quiet, verbose;
 };
 
-/** Options into struct himeno_config. */
+/** Parses into a struct himeno_config. */
 extern const struct option_program himeno_options;
 
-/** \brief Names the options that nothing reads on \a backend. */
+/** \brief Warns about the options that are ignored in this mode on \a backend. */
 void himeno_cmdline_ignore(const struct himeno_config *config, const char *backend);
 
-/** \brief Sweeps of a timed block. */
+/** \brief Number of sweeps in a timed block. */
 int himeno_block_sweeps(const struct himeno_config *config);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The timed part of a run: the ceiling, the blocks, the original protocol, the partial document. */
+/* The timed part of a run. himeno_measure settles the value to compare with, measures the ceiling,
+ * runs timed blocks until time and noise limits are met, and measures the ceiling again. Also the
+ * original protocol (--official) and the partial document. */
 #include "himeno/measure/measure.h"
 
 #include <math.h>
@@ -22,21 +24,23 @@
 #define CEILING_PASSES_MAX    100
 #define CEILING_EVERY_SECONDS 0.5
 #define OFFICIAL_SECONDS      60.0
-#define PARTIAL_SECONDS       1.0  /* from one partial document to the next, at least */
-#define PARTIAL_SHARE         20.0 /* and so many times as long as the last one took */
-/* If sweeps between check points take this long, timed blocks pause there too: a pause costs some
- * 30 us, untimed, and as much in the first launches after it. Otherwise an untimed block with
- * pauses runs after this many timed blocks. */
+#define PARTIAL_SECONDS       1.0  /* minimum interval between two partial documents */
+#define PARTIAL_SHARE         20.0 /* and as a multiple of the time to write the last one */
+/* If sweeps between check points take this long, timed blocks pause there too: a pause takes some
+ * 30 us, which are not timed, but also slows the first launches after it by as much. Otherwise an
+ * untimed block with pauses runs after every CHECK_BLOCK_EVERY timed blocks. */
 #define PAUSE_SECONDS     0.02
 #define CHECK_BLOCK_EVERY 20
-#define NOISE_SECONDS     10.0 /* of further blocks, until their noise is known */
+#define NOISE_SECONDS     10.0 /* maximum time of extra blocks to determine the noise */
 
 /* ---- ceiling ---- */
 
-/* Rates of batches of passes, of all ranks and of this one's device. */
+/* Measurements of the ceiling, one per batch of passes: `rates` of all ranks together, `mine` of
+ * this rank's device. */
 struct ceiling {
-  double *rates, *mine, since;    /* seconds of blocks since the last batch */
-  int n, n_mine, passes, between; /* blocks as well as before and after them */
+  double *rates, *mine, since; /* since: seconds of blocks since the last batch */
+  int n, n_mine, passes,
+      between; /* between: 1 to measure also between blocks, not only before and after them */
 };
 
 static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
@@ -48,7 +52,8 @@ static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
   return stats_add(&c->rates, &c->n, rates.all);
 }
 
-/* Called before and after the timed blocks, so that ceiling and sweeps see the same conditions. */
+/* Measures batches. Called before and after the timed blocks, so that ceiling and sweeps are
+ * measured under the same conditions. */
 static status_t ceiling_measure(struct solver *solver, double points, struct ceiling *c)
 {
   struct solver_rates rates;
@@ -65,8 +70,8 @@ static status_t ceiling_measure(struct solver *solver, double points, struct cei
 
 /* ---- the partial document ---- */
 
-/* A run that has measured nothing yet does not overwrite the document of an earlier one. A pipe or
- * device gets only the final document. */
+/* Whether to write the partial document. A run without measurements does not overwrite the document
+ * of an earlier one. A pipe or device receives only the final document. */
 static int measure_is_due(const char *json, int n_samples)
 {
   static int ours;
@@ -74,7 +79,7 @@ static int measure_is_due(const char *json, int n_samples)
   return ours = file_is_plain(json);
 }
 
-/* The result as it stands. */
+/* Gathers the ranks and writes the current result. */
 static status_t result_write(const struct himeno_measurement *m)
 {
   const char *path = m->choice->config->json;
@@ -105,8 +110,8 @@ status_t himeno_partial_write(const struct himeno_measurement *m)
 
 /* ---- timed blocks ---- */
 
-/* Rank 0's clock decides for all ranks; a signal to any rank, or the need of any rank, also
- * does. */
+/* By rank 0's clock. A signal to any rank ends the run, and a rank that needs blocks prolongs
+ * it. */
 status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
 {
   enum { ELAPSED, STOP, MORE, WROTE, FACTS };
@@ -144,8 +149,8 @@ status_t himeno_block_add(struct himeno_measurement *m, const struct solver_bloc
   return STATUS_OK;
 }
 
-/* Whether the noise of the blocks' times, and of this rank's own computing in them, is known as
- * well as the checks require. */
+/* Whether the noise of the blocks' times, and of this rank's own compute times in them, is known as
+ * precisely as the checks require. */
 static int measure_noise_known(const struct himeno_measurement *m)
 {
   const struct record *record = m->record;
@@ -157,10 +162,10 @@ static int measure_noise_known(const struct himeno_measurement *m)
   return stats_noise_max(&run) <= m->plan->noise_max && stats_noise_max(&device) <= m->plan->device_noise_max;
 }
 
-/* Whether this rank needs another block once the seconds asked for are over: for the number of
- * blocks, for their span, or because their noise is still unknown. The latter ends after ten times
- * the time asked for or ten seconds, but not before the run has doubled. Time between blocks counts
- * too: a run must end within the limit of its launcher. */
+/* Whether this rank needs another block after the requested time: for the number of blocks, for
+ * their span, or because their noise is still too uncertain. Noise adds blocks for at most ten
+ * times the requested time or ten seconds, but the run may always double. Time between blocks
+ * counts as well, because a run must end within the limit of its launcher. */
 static int measure_needs_more(struct himeno_measurement *m, double begin, double block_seconds)
 {
   const struct judge_plan *plan = m->plan;
@@ -173,13 +178,14 @@ static int measure_needs_more(struct himeno_measurement *m, double begin, double
   return elapsed < m->noise_until && !measure_noise_known(m);
 }
 
-/* Even without a reference, blocks are compared with each other. */
+/* Whether blocks are compared. Without a reference they are compared with each other. */
 static int compares(const struct himeno_config *config)
 {
   return config->verify != HIMENO_VERIFY_OFF;
 }
 
-/* The value that all ranks know, and what each of them keeps for itself. */
+/* Compares a block with the known or reference value, and each rank's part with that rank's own
+ * baseline. */
 static status_t block_check(struct himeno_measurement *m, const struct verify_value *value,
                             const struct solver_block *block, const char *what)
 {
@@ -190,7 +196,7 @@ static status_t block_check(struct himeno_measurement *m, const struct verify_va
              : status;
 }
 
-/* An untimed block that pauses at its check points. */
+/* Runs an untimed block that pauses at its check points, and compares it. */
 static status_t check_block(struct himeno_measurement *m, const struct verify_value *value, int sweeps,
                             const char *what, struct solver_block *block)
 {
@@ -200,9 +206,9 @@ static status_t check_block(struct himeno_measurement *m, const struct verify_va
   return block_check(m, value, block, what);
 }
 
-/* The value that timed blocks are held against: as prepared, or of the first block where the
- * reference is shorter; then that shorter block is compared, untimed. Tells whether timed blocks
- * pause at check points. */
+/* Determines the value with which timed blocks are compared: the prepared one or, if the reference
+ * is shorter than a block, that of a first block. In that case an untimed block of the reference's
+ * length is compared with it. Also decides whether timed blocks pause at check points. */
 static status_t value_settle(struct himeno_measurement *m, int sweeps, struct verify_value *value)
 {
   const struct verify_value nothing = {.source = VERIFY_NO};
@@ -233,8 +239,8 @@ static status_t value_settle(struct himeno_measurement *m, int sweeps, struct ve
   return solver_baseline_take(grid, &block, &v->points);
 }
 
-/* Blocks begin after each rank's energy window has, so that no window is too short. \a wanted is
- * negative if unknown. */
+/* Begins the timed part. Blocks begin after every rank's energy window has begun, so that no window
+ * is too short. \a wanted is the planned time in seconds, negative if unknown. */
 static status_t timing_begin(struct himeno_measurement *m, double wanted)
 {
   progress_begin("measuring idle power");
@@ -297,8 +303,8 @@ static status_t official_run(struct himeno_measurement *m, struct verify_value *
   return STATUS_OK;
 }
 
-/* With the other data set, at the very end: memory that compresses moves one value faster than
- * many. */
+/* Measures the ceiling with the other data set, at the very end: memory that compresses data moves
+ * a constant faster than varying values. */
 static status_t other_ceiling(struct himeno_measurement *m, const struct ceiling *c)
 {
   struct solver_rates rates;
@@ -318,7 +324,7 @@ static status_t other_ceiling(struct himeno_measurement *m, const struct ceiling
   return status;
 }
 
-/* Measures the ceiling after the blocks, and with the other data. */
+/* Measures the ceiling after the blocks, and with the other data set. */
 static status_t ceiling_finish(struct himeno_measurement *m, double points, struct ceiling *ceiling)
 {
   RETURN_IF_FAILED(ceiling_measure(m->solver, points, ceiling));

@@ -2,8 +2,8 @@
 /** \file
  * \brief The timed part of a run, and the document of a run that has not ended.
  *
- * That document is whole, valid, and marked as partial, so that a signal, even one that cannot be
- * caught, leaves what was measured. */
+ * That document is complete, valid, and marked as partial, so that after a signal, even one that
+ * cannot be caught, the measurements so far are available. */
 #ifndef HIMENO_MEASURE_MEASURE_H
 #define HIMENO_MEASURE_MEASURE_H
 
@@ -15,46 +15,49 @@
 struct himeno_measurement {
   const struct himeno_choice *choice;
   const struct judge_plan *plan;
-  struct solver *solver; /**< NULL before it is made */
+  struct solver *solver; /**< NULL before it is opened */
   struct record *record; /**< NULL in a ladder */
   struct himeno_result *result;
-  int is_rung;                      /**< of a ladder: the ceiling is the ladder's affair */
-  struct himeno_ceilings *ceilings; /**< of a rung: where its batches go; NULL: none are wanted */
-  /** seconds since timing began, after which the next partial document is due */
+  int is_rung;                      /**< 1 in a ladder, which measures the ceiling itself */
+  struct himeno_ceilings *ceilings; /**< for a rung: receives batches of the ceiling, or NULL */
+  /** seconds since timing began at which the next partial document is due */
   double next_partial;
-  /** that the last one took */
+  /** seconds that writing the last one took */
   double partial_seconds;
-  double noise_until; /**< seconds since timing began, until which noise adds blocks; 0: not yet */
+  double noise_until; /**< seconds since timing began until which noise adds blocks; or 0 */
 };
 
-/** \brief Runs verified blocks for as long as the configuration says, with the ceiling before and
- * after them, and fills the result. Collective. STATUS_WRONG when a block differs from \a value,
- * which may be completed meanwhile. */
+/** \brief Runs verified blocks for the configured time, with the ceiling before and after them, and
+ * fills the result. Collective. STATUS_WRONG if a block differs from \a value, which this function
+ * may complete. */
 status_t himeno_measure(struct himeno_measurement *measurement, struct verify_value *value);
 
-/** \brief Counts a timed block: its time, phases and telemetry, and its values as the last ones. */
+/** \brief Adds a timed block to the result: its time, phases and telemetry. Its gosa and checksum
+ * become the result's. */
 status_t himeno_block_add(struct himeno_measurement *measurement, const struct solver_block *block);
 
-/** \brief Collective, after each block: whether \a wanted seconds have passed since \a begin on
- * rank 0's clock, stats_now(), and no rank needs \a more blocks, or a signal asked a rank to end.
- * In the latter case the result is partial. Writes the partial document about once per second. */
+/** \brief Collective, after each block. Sets \a up if a signal asked a rank to end, which makes the
+ * result partial, or if \a wanted seconds have passed since \a begin on rank 0's clock,
+ * stats_now(), and no rank needs \a more blocks. Writes the partial document about once per
+ * second. */
 status_t himeno_time_is_up(struct himeno_measurement *measurement, double begin, double wanted, int more,
                            int *up);
 
-/** \brief Collective: gathers the ranks, once there is a solver, and writes the partial document
- * where there is a file to keep up to date. */
+/** \brief Collective: gathers the ranks, if there is a solver, and writes the partial document, if
+ * it goes to a file. */
 status_t himeno_partial_write(const struct himeno_measurement *measurement);
 
-/* The document of a run is written as text, read again, and judged as himeno-judge judges a stored
- * one: by --accept, and by --reference. */
+/* The document of a run is written as text, read again, and judged like a stored one in
+ * himeno-judge: for --accept and --reference. */
 
-/** \brief Collective: once grid and kernel are chosen, plans the measurement, on all ranks.
- * STATUS_USAGE if the reference is of another run, or a soak cannot be held against the policy. */
+/** \brief Collective: plans the measurement on all ranks, after grid and kernel are chosen.
+ * STATUS_USAGE if the reference is of another run, or if a soak cannot be judged by the policy. */
 status_t himeno_plan(const struct himeno_choice *choice, const struct judge_limits *limits,
                      struct judge_plan *plan);
 
-/** \brief The document of the result as it is, judged by \a limits. Rank 0; the caller frees both,
- * the document last. STATUS_ENVIRONMENT if memory ran out; the verdict is in \a judged. */
+/** \brief Writes the document of the current result, and judges it by \a limits. Rank 0 only; the
+ * caller frees both, the document last. STATUS_ENVIRONMENT if memory ran out; the verdict is in
+ * \a judged. */
 status_t himeno_judge(const struct himeno_choice *choice, const struct himeno_result *result,
                       const struct judge_limits *limits, struct judged *judged, json_t **document);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Telemetry and the ranks' blocks, in JSON. */
+/* JSON fields of telemetry and of the ranks' blocks. */
 #include "himeno/report/report.h"
 #include "judge/straggler.h"
 
@@ -44,9 +44,7 @@ static void link_document(struct doc *d, const struct telemetry_state *s)
   doc_end(d);
 }
 
-/* ---- blocks ---- */
-
-/* A value of each row; null if none is known. */
+/* Writes one value of each row; null if no row has it. */
 static void column_document(struct doc *d, const struct telemetry_sample *rows, int n,
                             enum telemetry_value value)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Report of an emulated run: instruction counts instead of speed, and a model of the bound of a
+/* Report of an emulated run: instruction counts instead of speed, and a modelled bound for a
  * Raspberry Pi 1 to 3. */
 #include <math.h>
 
 #include "base/report.h"
 #include "himeno/report/report.h"
 
-/* Memory as owners of the boards measure it, and the processors at 250 MHz: 12 QPUs, an instruction
- * of 16 lanes in 4 cycles. */
+/* Memory rates as measured by owners of these boards; processors at 250 MHz: 12 QPUs, one
+ * instruction for 16 lanes in 4 cycles. */
 #define LEAST_BYTES_PER_SECOND  1e9
 #define MOST_BYTES_PER_SECOND   2e9
 #define INSTRUCTIONS_PER_SECOND (12 * 250e6 / 4)
@@ -18,7 +18,7 @@ static double emulated_share(uint64_t part, uint64_t whole)
   return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* Issued for 16 points of a sweep. */
+/* Instructions issued per 16 points of a sweep. */
 static double vector_instructions(const struct himeno_counts *counts)
 {
   return LANES * emulated_share(counts->instructions, counts->points);
@@ -29,7 +29,7 @@ static double memory_gflops(double bytes_per_second)
   return bytes_per_second / HIMENO_BYTES_PER_POINT * HIMENO_FLOP_PER_POINT / 1e9;
 }
 
-/* Were memory no bound. */
+/* GFLOPS if instructions were the only limit. */
 static double instruction_gflops(const struct himeno_counts *counts)
 {
   double each = vector_instructions(counts);

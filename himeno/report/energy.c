@@ -14,12 +14,12 @@ static const char *const notes[] = {
     [NOTE_BACK] = "a counter went back",
 };
 
-/* Over all devices. */
+/* Sums over all devices. */
 struct energy_sum {
   double joules, flop, idle_watts, seconds; /* of sweeps; seconds: the shortest window */
   int64_t sweeps;
-  int counters;   /* ranks whose device has one */
-  enum note note; /* why nothing is told */
+  int counters;   /* ranks whose device has an energy counter */
+  enum note note; /* the reason why there is no value */
 };
 
 static struct energy_sum energy_total(const struct himeno_ranks *r)

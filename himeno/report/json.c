@@ -7,7 +7,7 @@
 #include "himeno/result/ranks.h"
 #include "suite/progress.h"
 
-/* Verdicts are added later by himeno_judge. */
+/* himeno_judge adds the verdicts later. */
 static const struct judged unjudged;
 
 void himeno_grid_document(struct doc *d, const struct himeno_choice *choice)
@@ -171,7 +171,7 @@ static void himeno_result_document(struct doc *d, const struct himeno_choice *ch
   doc_hex(d, "checksum", 0, 16, "", t->last.checksum);
   doc_whole(d, "blocks", 0, "", t->n_samples);
   doc_enum(d, "verified", 0, DOC_WORDS(verify_source_names), "", verify_source_names[r->verification.source]);
-  /* Nothing passes before it has ended. */
+  /* an unfinished run is never "pass" */
   doc_enum(d, "verdict", 0, DOC_COLUMN(status_words, verdict), "",
            status_verdict(status_worst(r->verdict, t->partial ? STATUS_INCOMPLETE : STATUS_OK)));
   himeno_energy_document(d, &r->ranks);
@@ -199,7 +199,7 @@ static void phases_document(struct doc *d, const struct himeno_ranks *ranks)
   doc_end(d);
 }
 
-/* Bytes sent to a neighbour in its measurement, and the device's counts of them. */
+/* Writes the bytes sent to a neighbour in its measurement, and the device's counts of them. */
 static void himeno_sent_document(struct doc *d, const struct himeno_path *p)
 {
   if (!doc_object(d, "sent", DOC_OPTIONAL,
@@ -218,7 +218,7 @@ static void himeno_sent_document(struct doc *d, const struct himeno_path *p)
   doc_end(d);
 }
 
-/* Whether a document's paths have not had its transport yet; \a had has a bit per transport. */
+/* Whether the path is the first one with its transport; \a had has one bit per transport. */
 static int path_is_first(const struct himeno_path *p, unsigned *had)
 {
   unsigned bit = 1;
@@ -228,7 +228,7 @@ static int path_is_first(const struct himeno_path *p, unsigned *had)
   return first;
 }
 
-/* The transport's memory and mover are given once. */
+/* Writes the transport, with its memory and mover only for the first path. */
 static void path_used_document(struct doc *d, const struct himeno_path *p, unsigned *had)
 {
   doc_pattern(d, "face", 0, "^([ijk][-+]){1,3}$", "", p->face);
@@ -276,7 +276,7 @@ static void himeno_paths_document(struct doc *d, const char *otherwise, const st
   doc_end(d);
 }
 
-/* ---- of many ranks: paths that differ in nothing but their ends, together ---- */
+/* ---- paths of many ranks, grouped if they differ only in their ends ---- */
 
 enum path_column { PATH_RANK, PATH_PEER, PATH_LATENCY, PATH_GBPS, PATH_COLUMNS };
 
@@ -323,8 +323,7 @@ static void path_groups_document(struct doc *d, const char *otherwise, const str
   doc_end(d);
 }
 
-/* Share of the ceiling by the device's own compute time, which is unknown if ranks take turns on
- * it. */
+/* Share of the ceiling by the device's own compute time; unknown if ranks share the device. */
 static double rank_share(const struct himeno_rank *rank)
 {
   if (!(rank->ceiling > 0 && rank->compute > 0) || rank->row.shared) return NAN;
@@ -348,7 +347,7 @@ static void theory_document(struct doc *d, const struct himeno_rank *rank)
   doc_end(d);
 }
 
-/* Figures of a rank that judging needs. */
+/* Writes the values of a rank that judging needs. */
 static void judged_rank_document(struct doc *d, const struct placement *place, const struct himeno_rank *rank,
                                  int timed)
 {

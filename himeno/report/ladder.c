@@ -15,7 +15,7 @@ static const char *rung_verdict(const struct himeno_rung *rung)
   return rung->verified == VERIFY_NO ? "not verified" : "correct";
 }
 
-/* The bar is the share of the ceiling, since later rungs may be faster. */
+/* The bar shows the share of the ceiling, because later rungs may be faster than this one. */
 static void rung_text(const struct himeno_ladder *ladder, int r, int verbose, FILE *out)
 {
   const struct himeno_rung *rung = &ladder->rungs[r];
@@ -37,7 +37,7 @@ static void rung_text(const struct himeno_ladder *ladder, int r, int verbose, FI
           rung->kernel->class_ == HIMENO_TEMPORAL ? " (nominal GB/s)" : "");
 }
 
-/* Counts instead of rates: an emulator has no speed. */
+/* Prints counts instead of rates, because an emulator has no speed. */
 static void emulated_text(const struct himeno_ladder *ladder, FILE *out)
 {
   fprintf(out, "      kernel         instructions  arithmetic  estimate, us  result\n");
@@ -77,7 +77,7 @@ void himeno_ladder_rungs_text(const struct himeno_choice *choice, struct himeno_
   fflush(out);
 }
 
-/* Warns of the rung whose blocks vary most, and of noise in the ceiling. */
+/* Warns about the rung whose blocks vary most, and about noise in the ceiling. */
 static void noise_text(const struct himeno_ladder *ladder, FILE *out)
 {
   const struct himeno_rung *most = &ladder->rungs[0];

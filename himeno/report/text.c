@@ -19,7 +19,7 @@
 #define COMPRESSES   0.02
 #define NOISE_SIGMAS 3
 
-/* The phases as a reader sees them; documents have himeno_phase_names. */
+/* Names of the phases in the report; documents use himeno_phase_names. */
 static const char *const phase_texts[HIMENO_PHASES] = {
     "interior", "boundary",       "pack halos",   "copy to host", "wait for halos",
     "transfer", "copy to device", "unpack halos", "sum of gosa",  "exposed time"};
@@ -41,7 +41,7 @@ static void print_detours(const struct himeno_ranks *ranks, FILE *out)
   if (n > PATHS_SHOWN) fprintf(out, "  path       ... and %d more: see --json\n", n - PATHS_SHOWN);
 }
 
-/* Counts the pairs of ranks with staged halos, by what carries them. */
+/* Counts the pairs of ranks with staged halos, per handover. */
 static void print_handovers(const struct himeno_ranks *ranks, FILE *out)
 {
   int n[2] = {0, 0}, others = 0;
@@ -91,7 +91,8 @@ static void himeno_print_config(const struct himeno_choice *choice, const struct
   }
 }
 
-/* The bar is the median's share of the sweep. A phase that no rank had is a dash, or left out. */
+/* The bar shows the median's share of the sweep. A phase that no rank had is shown as a dash, or
+ * left out. */
 static void print_phases(double sweep, const struct himeno_ranks *ranks, int verbose, FILE *out)
 {
   int n = ranks->n;
@@ -144,7 +145,8 @@ static void print_telemetry(const struct himeno_ranks *ranks, int blocks, FILE *
             telemetry_throttle_text(reasons, text, sizeof text));
 }
 
-/* Memory that compresses, as that of hosts does not: rates then depend on what is in it. */
+/* Reports whether rates depend on the data, because the device's memory compresses it. Memory of
+ * hosts does not. */
 static void print_data(int data, const struct himeno_ceiling *c, FILE *out)
 {
   const double difference = c->all > 0 ? fabs(c->other_data / c->all - 1) : 0;
@@ -284,7 +286,7 @@ static void print_disguise(const struct judge_run *run, int rank, const struct h
           fmax(0, (double)p->probe.counted.nvlink) / 1e6);
 }
 
-/* The paths that bytes took between neighbours, by the devices' counters. */
+/* Prints the media that carried the bytes between neighbours, by the devices' counters. */
 static void print_media(const struct himeno_ranks *r, const struct judge_run *run, FILE *out)
 {
   int n[PATH_MEDIA] = {0}, printed = 0;
@@ -336,8 +338,6 @@ void himeno_report_text(const struct himeno_choice *choice, const struct himeno_
   print_media(ranks, &judged->run, out);
   judged_text(judged, out);
 }
-
-/* ---- --list ---- */
 
 static void himeno_list_backend(const struct gpu_backend *backend, int devices, FILE *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The energy of a device's sweeps, by its counter. The counter advances in steps, so a window
- * begins and ends right after one. Idle power is measured before the window, and subtracted for the
- * part of the window without sweeps. */
+ * begins and ends directly after a step. Idle power is measured before the window, and subtracted
+ * for the part of the window without sweeps. */
 #include "himeno/result/ranks.h"
 
 #include <math.h>
@@ -10,16 +10,17 @@
 
 #include "base/stats.h"
 
-/* Idle power is that of two consecutive windows which agree, since a counter may lag; otherwise
- * that of the last one. A window is a step of NVML's counter, a tenth of a second, at least. */
+/* Idle power is measured in windows until two consecutive ones agree, because a counter may lag;
+ * otherwise the last one is used. A window is at least one step of NVML's counter, a tenth of a
+ * second. */
 #define IDLE_SECONDS     0.08
 #define IDLE_SECONDS_MAX 1.0
 #define IDLE_AGREES      0.04
-/* A counter that stands as long as this many looks, a second or more, does not count. */
+/* A counter that does not change in this many reads, a second or more, is not used. */
 #define READS        1000
 #define READ_SECONDS 1e-3
 
-/* Waits for the counter's next step and returns its value and time. */
+/* Waits for the counter's next step. Sets its value and time. */
 static int step_await(struct telemetry *telemetry, double *joules, double *when)
 {
   const struct timespec pause = {.tv_nsec = (long)(1e9 * READ_SECONDS)};
@@ -36,7 +37,7 @@ static int step_await(struct telemetry *telemetry, double *joules, double *when)
   return 0;
 }
 
-/* From a step on; at the last one the window of the sweeps begins. */
+/* Measures idle power, starting at a step. The window of the sweeps begins at the last step. */
 static int idle_measure(struct telemetry *telemetry, struct energy *e, double *joules, double *when)
 {
   const double end = *when + IDLE_SECONDS_MAX;

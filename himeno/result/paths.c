@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths between neighbours, each pair in isolation: latency and bandwidth, for the checks of an
- * acceptance. Pairs along one direction are measured at once, in two halves that share no rank, by
- * the run's transport or its fallback. An exchange of one float gives the latency, and the extra
- * time of a larger one the bandwidth, in both directions at once. */
+/* Measures the paths between neighbours, each pair in isolation: latency and bandwidth, for the
+ * checks of an acceptance. Pairs along one direction are measured at the same time, in two halves
+ * without a common rank, by the run's transport or its fallback. An exchange of one float gives the
+ * latency. The extra time of a larger one gives the bandwidth, in both directions at once. */
 #include "himeno/result/ranks.h"
 
 #include <math.h>
@@ -14,12 +14,10 @@
 #include "himeno/tune/trial.h"
 
 #define WIDE_SIDE   1024 /* floats: 4 MiB per direction */
-#define DIRECTIONS  13   /* and their opposites */
+#define DIRECTIONS  13   /* opposite directions count once */
 #define FLOAT_BYTES 4.0
 
-/* ---- measuring ---- */
-
-/* The exchange of \a side × \a side floats between two ranks. */
+/* Times an exchange of \a side × \a side floats between two ranks. */
 static status_t pair_time(const struct himeno_choice *choice, MPI_Comm pair, int64_t side, double *seconds)
 {
   const struct trial_config c = {.comm = pair,
@@ -53,7 +51,7 @@ static status_t pair_measure(const struct himeno_choice *choice, struct telemetr
   return STATUS_OK;
 }
 
-/* This rank's message of the plan to its partner in a half round, −1 where it has none. */
+/* Index of this rank's message to its partner in a half round, −1 if it has none. */
 static int partner_of(const struct decomp *decomp, const struct halo_plan *plan, const int dir[3], int half)
 {
   const int d = dir[0] ? 0 : dir[1] ? 1 : 2, side = decomp->coord[d] % 2 == half ? 1 : -1;
@@ -64,7 +62,7 @@ static int partner_of(const struct decomp *decomp, const struct halo_plan *plan,
   return -1;
 }
 
-/* Returns at once if no rank has a partner. */
+/* Measures one half round. Returns at once if no rank has a partner. */
 static status_t half_round(const struct himeno_choice *choice, struct telemetry *device, int m, int peer,
                            struct path_probe *probes)
 {
@@ -96,7 +94,7 @@ status_t paths_probe(const struct himeno_choice *choice, struct path_probe probe
   struct telemetry *device = telemetry_open(p->info.pci);
   status_t status = agree_status(
       p->comm, device ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for telemetry"));
-  /* Each direction whose first number other than 0 is 1: those after the middle one of all 27. */
+  /* the directions whose first nonzero number is 1 are those after the middle one of all 27 */
   for (int round = 0; round < 2 * DIRECTIONS && status == STATUS_OK; round++) {
     const int code = round / 2 + DIRECTIONS + 1, dir[3] = {code / 9 - 1, code / 3 % 3 - 1, code % 3 - 1};
     const int m = partner_of(&decomp, &plan, dir, round % 2);
@@ -106,9 +104,7 @@ status_t paths_probe(const struct himeno_choice *choice, struct path_probe probe
   return status;
 }
 
-/* ---- how the bytes went ---- */
-
-#define MOST 0.9 /* of what was sent */
+#define MOST 0.9 /* minimum share of the bytes sent */
 
 const char *const path_medium_names[PATH_MEDIA] = {NULL, "direct by NVLink", "by PCIe", "through the host",
                                                    "through the host in disguise"};

@@ -13,7 +13,7 @@
 #include "comm/ranks/cards.h"
 #include "himeno/result/result.h"
 
-/* Seconds of a sweep at the rank's ceiling, infinite if that is unknown. */
+/* Seconds per sweep at the rank's ceiling, infinite if that is unknown. */
 static double ceiling_seconds(const struct himeno_rank *rank)
 {
   return HIMENO_BYTES_PER_POINT * (double)rank->points / rank->ceiling;
@@ -88,7 +88,7 @@ static void mine_fill(const struct placement *placement, struct solver *solver, 
   cards_fill(mine);
 }
 
-/* Rank 0 gets \a bytes of each in *all, which it frees; others get NULL. */
+/* Gathers \a bytes per rank in *all on rank 0, which frees it; the others get NULL. */
 static status_t parts_gather(const struct placement *p, const void *mine, size_t bytes, void **all,
                              const char *what)
 {
@@ -98,7 +98,7 @@ static status_t parts_gather(const struct placement *p, const void *mine, size_t
   return watch_gather(p->comm, mine, *all, bytes, what);
 }
 
-/* Rank 0 keeps a set of texts once: those of 8192 ranks would take 60 MB. */
+/* Keeps each distinct set of texts once: on 8192 ranks they would take 60 MB. */
 static status_t texts_keep(const struct path_texts *from, struct himeno_ranks *ranks,
                            struct himeno_path *path)
 {
@@ -117,7 +117,7 @@ static status_t texts_take(const struct path_texts *texts, int m, struct himeno_
   return STATUS_OK;
 }
 
-/* Gathers lists of which few ranks have many entries: one entry per rank and round. */
+/* Gathers lists in rounds, one entry per rank and round, because few ranks have many entries. */
 static status_t lists_gather(const struct placement *p, const struct record *record,
                              const struct path_texts *mine, int n_paths, struct himeno_ranks *ranks)
 {
@@ -159,8 +159,8 @@ void himeno_media_find(struct himeno_ranks *ranks)
 
 /* ---- blocks ---- */
 
-/* Times of all kept blocks. A rank that waits for a slow one takes as long as that: its times
- * become its own. The median counts, since one interrupted block is no slow device. */
+/* Gathers the times of all kept blocks, with each rank's waits for slow ranks removed. The median
+ * is used, so that one interrupted block does not make a device slow. */
 static status_t blocks_take(const struct record *record, struct himeno_ranks *ranks)
 {
   const int n = ranks->kept_blocks = record->n;
@@ -214,8 +214,6 @@ status_t himeno_counts_gather(MPI_Comm comm, const struct solver_grid *grid, str
   struct himeno_counts mine = solver_counts(grid);
   return watch_allreduce(comm, &mine, sum, COUNTS, MPI_UINT64_T, MPI_SUM, "counts");
 }
-
-/* ---- the result ---- */
 
 void himeno_result_free(struct himeno_result *result)
 {

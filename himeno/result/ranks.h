@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What each rank saw, brought together on rank 0. Collective; ranks agree on the outcome. */
+ * \brief Gathers the data of all ranks on rank 0. Collective; ranks agree on the outcome. */
 #ifndef HIMENO_RESULT_RANKS_H
 #define HIMENO_RESULT_RANKS_H
 
@@ -12,36 +12,36 @@
 #include "himeno/solver/solver.h"
 #include "himeno/config/choice.h"
 
-/** The medium of a message's bytes, by the device's counters. */
+/** The medium that carried a message's bytes, by the device's counters. */
 enum path_medium {
   MEDIUM_UNKNOWN,
   MEDIUM_NVLINK,
   MEDIUM_PCIE,      /**< to the neighbour or to the host, which the counters cannot distinguish */
-  MEDIUM_HOST,      /**< through the host, as the transport does */
-  MEDIUM_DISGUISED, /**< by PCIe, although there are NVLinks and the transport bypasses the host */
+  MEDIUM_HOST,      /**< through the host, as the transport is designed to do */
+  MEDIUM_DISGUISED, /**< by PCIe, although NVLinks exist and the transport bypasses the host */
   PATH_MEDIA
 };
-extern const char *const path_medium_names[PATH_MEDIA]; /**< NULL for the first */
+extern const char *const path_medium_names[PATH_MEDIA]; /**< NULL for MEDIUM_UNKNOWN */
 
-/** An acceptance's measurement of a path; zeros if it was not measured. */
+/** Measurement of a path for an acceptance; zeros if it was not measured. */
 struct path_probe {
   double seconds; /**< of an exchange of one float */
   double bytes_per_second;
-  double sent;                   /**< bytes during the measurement, 0 if nothing counted */
-  struct telemetry_sent counted; /**< what the device counted of them */
-  int nvlinks;                   /**< of the device that are active; -1 unknown */
+  double sent;                   /**< bytes sent during the measurement, 0 without counters */
+  struct telemetry_sent counted; /**< the part of them that the device counted */
+  int nvlinks;                   /**< active NVLinks of the device; −1: unknown */
 };
 
-/** Texts of a path, and on rank 0 the next that are others. */
+/** Texts of a path, and on rank 0 a list of distinct ones. */
 struct path_texts {
   char used[16];
-  char why[GPU_TEXT_MAX]; /**< "" if it is the transport of the run */
-  char handover[16];      /**< of halo_path, and why */
+  char why[GPU_TEXT_MAX]; /**< "" if the path uses the run's transport */
+  char handover[16];      /**< of struct halo_path, and the reason */
   char handover_why[GPU_TEXT_MAX];
   struct path_texts *next;
 };
 
-/** How one message of a rank travels. The second half is on rank 0 alone. */
+/** The path of one message of a rank. The members from `first` on are set on rank 0 only. */
 struct himeno_path {
   int peer;
   char face[8];
@@ -49,39 +49,37 @@ struct himeno_path {
   struct path_probe probe;
   const struct path_texts *texts;
   enum path_medium medium;
-  struct himeno_path *first; /**< of those that differ in rank, peer and probe alone */
-  struct himeno_path *next;  /**< of a first: the next first */
+  struct himeno_path *first; /**< first of the paths that differ only in rank, peer and probe */
+  struct himeno_path *next;  /**< in a first path: the next first path */
 };
 
-/** \brief Collective, before there is a solver: measures the paths of this rank's messages. */
+/** \brief Collective, before a solver is opened: measures the paths of this rank's messages. */
 status_t paths_probe(const struct himeno_choice *choice, struct path_probe probes[HALO_MESSAGES_MAX]);
 
-/** \brief Where at least nine tenths of what was sent were counted. Unknown to other hosts: PCIe
- * leads to their network cards too. */
+/** \brief The medium for which counters show at least nine tenths of the bytes sent. Unknown for
+ * messages to other hosts, because their bytes also pass PCIe to the network card. */
 enum path_medium path_medium(const struct himeno_path *path, int within_host);
 
-/** A shorter window is not used: the counter's steps and the warm-up are too large a share of
- * it. */
+/** Minimum window: in a shorter one, the counter's steps and the warm-up are too large a share. */
 #define ENERGY_SECONDS_MIN 10.0
-/** A window with a smaller share in sweeps is not used: it mostly measures pauses between
- * blocks. */
+/** Minimum share of a window in sweeps: with less, mostly pauses between blocks are measured. */
 #define ENERGY_SWEEPING_MIN 0.5
 
-/** A rank's window. */
+/** A rank's window of energy measurement. */
 struct energy {
-  char scope[40];         /**< what is counted; "" where nothing is */
-  double seconds, joules; /**< of the window; joules 0 where it is too short */
-  double begin, counted;  /**< its begin; counted negative: without a step */
-  double idle_watts;      /**< before it; negative where it was not measured */
-  double sweeping;        /**< seconds of it in sweeps */
+  char scope[40];         /**< the part that is counted, e.g. the module; "" without a counter */
+  double seconds, joules; /**< of the window; joules is 0 if the window is too short */
+  double begin, counted;  /**< its begin; the counter then, negative without a step */
+  double idle_watts;      /**< before the window; negative if not measured */
+  double sweeping;        /**< seconds of the window spent in sweeps */
   int64_t sweeps;
 };
 
 /** \brief Begins a window planned to last \a wanted seconds, negative if unknown. If that is long
- * enough, the device first idles for 0.2 to 1 s. */
+ * enough, the device is first idle for 0.2 to 1 s. */
 void energy_begin(struct telemetry *telemetry, double wanted, struct energy *energy);
 
-/** \brief A block of the window. */
+/** \brief Adds a block to the window. */
 void energy_add(struct energy *energy, const struct solver_block *block);
 
 void energy_end(struct telemetry *telemetry, struct energy *energy);
@@ -89,58 +87,59 @@ void energy_end(struct telemetry *telemetry, struct energy *energy);
 /** \brief Joules of all sweeps; 0 if the window cannot be used. */
 double energy_of_sweeps(const struct energy *energy);
 
-/** One rank as the report shows it. */
+/** A rank's data in the report. */
 struct himeno_rank {
   struct rank_row row;
-  int64_t points;               /**< owned */
+  int64_t points;               /**< owned by the rank */
   double phases[HIMENO_PHASES]; /**< mean seconds per sweep over all timed blocks */
-  double waited;                /**< the same, within interior, at most */
-  /** median seconds per sweep of its blocks' interior and boundary, without waits; on rank 0 */
+  double waited;                /**< waiting time within PHASE_INTERIOR, upper bound of the mean */
+  /** median over blocks of the seconds per sweep in interior and boundary, without waits; on rank
+   * 0 */
   double compute;
-  double noise;         /**< of these seconds over the blocks, relative; on rank 0 */
+  double noise;         /**< noise of `compute` over the blocks, relative; on rank 0 */
   double ceiling;       /**< bytes per second of its device, 0 if unknown */
-  double ceiling_noise; /**< of its batches, relative */
+  double ceiling_noise; /**< noise of its batches, relative */
   struct record_telemetry telemetry;
   struct energy energy;
-  int cards;         /**< network cards of its host that are up */
-  double cards_gbps; /**< rate of the slowest of them, Gbit/s; 0 if unknown */
+  int cards;         /**< number of active network cards on its host */
+  double cards_gbps; /**< rate of the slowest of these cards, Gbit/s; 0 if unknown */
   int n_paths;
   struct himeno_path paths[HALO_MESSAGES_MAX];
 };
 
-/** All ranks; empty on other ranks than 0, and before they were gathered. */
+/** All ranks. Empty on ranks other than 0, and before the gathering. */
 struct himeno_ranks {
   int n;
   struct himeno_rank *rank;
-  double *throttled; /**< per timed block, whether any device was at its end */
+  double *throttled; /**< per timed block: whether any device was throttled at its end */
   struct record_change *changes[RECORD_CHANGES_MAX]; /**< [change][rank] */
-  struct path_texts *texts;                          /**< of all paths, each once */
-  struct himeno_path *groups;                        /**< the first path that is a first */
+  struct path_texts *texts;                          /**< texts of all paths, each once */
+  struct himeno_path *groups;                        /**< the first of the first paths */
   struct telemetry_sample *series;                   /**< [rank · rows + row] */
   int kept_blocks;
   struct record_block *times; /**< [rank · kept_blocks + block], without waits */
   struct record_when when[RECORDS_MAX];
 };
 
-/** \brief What a rank computed itself, of seconds per sweep that hold up to \a waited of waiting
- * for neighbours: less that, but no less than its ceiling takes for the same bytes. All if the
- * ceiling is unknown. */
+/** \brief The rank's own compute time in seconds per sweep that include up to \a waited of waiting
+ * for neighbours: the difference, but at least the time for the same bytes at the rank's ceiling.
+ * The whole time if the ceiling is unknown. */
 double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited);
 
-/** \brief Their noise over the blocks. If waits took most of a CPU's down to its ceiling's, they
- * are as noisy as that, which is measured between blocks too. */
+/** \brief Noise of these seconds over the blocks. If, on a CPU, subtracting the waits reaches the
+ * ceiling's time, it is the ceiling's noise, which is measured between blocks too. */
 double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds);
 
-/** \brief Fills medium, first and next of every path. */
+/** \brief Sets medium, first and next of every path. */
 void himeno_media_find(struct himeno_ranks *ranks);
 
 struct himeno_result;
 
-/** \brief Fills result->ranks. */
+/** \brief Sets result->ranks. */
 status_t himeno_ranks_gather(const struct placement *placement, struct solver *solver, struct record *record,
                              struct himeno_result *result);
 
-/** \brief Sums the ranks' emulator counts. */
+/** \brief Sums up the emulator counts of all ranks. */
 status_t himeno_counts_gather(MPI_Comm comm, const struct solver_grid *grid, struct himeno_counts *sum);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/stats.h"
 
-/* Looking at the state takes at most this share of the time. */
+/* Maximum share of the time for reading the device's state. */
 #define READ_SHARE 0.05
 
 /* ---- samples of each block ---- */
@@ -67,8 +67,8 @@ void series_add(struct series *series, const struct telemetry_sample *sample)
 
 /* ---- the record ---- */
 
-/* A card that was not there before has counted nothing meanwhile; what has no place on the PCI is
- * made of software. */
+/* Reads the cards' errors. A card that was not there before counts from zero; cards without a PCI
+ * address are software devices and are skipped. */
 static void card_errors_read(struct record *r, const struct telemetry_state *before,
                              struct telemetry_state *state)
 {
@@ -222,7 +222,7 @@ status_t record_add(struct record *r, const struct solver_block *block)
   series_add(&r->series, &r->now);
   if ((stats_now() - r->read_at) * READ_SHARE >= r->read_seconds) {
     record_poll(r);
-    /* A period of the error rate ends with the first reading after its time. */
+    /* A period of the error rate ends at the first reading after its duration. */
     if (r->read_at - r->last.when >= RECORD_RATE_SECONDS) {
       rate_add(r, &r->last);
       r->before_last = r->last;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a run found, in parts by who writes them. */
+ * \brief The results of a run, in parts by the component that writes them. */
 #ifndef HIMENO_RESULT_RESULT_H
 #define HIMENO_RESULT_RESULT_H
 
@@ -10,23 +10,23 @@
 
 #define SOAK_DATA_SETS 2
 
-/** A rank's wrong array, or multiprocessor. */
+/** A wrong array of a rank, or a wrong multiprocessor. */
 struct soak_corruption {
-  int rank, array; /**< SOLVER_ARRAYS: a multiprocessor */
+  int rank, array; /**< SOLVER_ARRAYS stands for a multiprocessor */
   int processor;
-  int64_t points;   /**< wrong ones */
-  int64_t first[3]; /**< global */
+  int64_t points;   /**< number of wrong ones */
+  int64_t first[3]; /**< global indices of the first one */
   uint32_t is, must_be;
 };
 
-/** One rank's wrong array in one block. */
+/** A corruption, with the block in which it was found. */
 struct soak_found {
   int block, sweep, first;
   enum himeno_data data;
   struct soak_corruption corruption;
 };
 
-/** Corruptions kept for the report; the log has all of them. */
+/** Maximum number of corruptions kept for the report; the log has all of them. */
 #define SOAK_FOUND_MAX 32
 
 struct soak_result {
@@ -37,25 +37,25 @@ struct soak_result {
   struct soak_found found[SOAK_FOUND_MAX]; /**< on rank 0 */
 };
 
-/** The timed blocks, as himeno_block_add counts them. */
+/** The timed blocks, counted by himeno_block_add. */
 struct himeno_timing {
-  double points;   /**< per sweep, of all ranks */
-  double seconds;  /**< of all timed sweeps */
-  int64_t sweeps;  /**< timed */
+  double points;   /**< points per sweep, of all ranks */
+  double seconds;  /**< sum of all timed sweeps */
+  int64_t sweeps;  /**< number of timed sweeps */
   double *samples; /**< seconds of each timed block */
   int n_samples;
   double phase_sums[HIMENO_PHASES]; /**< this rank's mean seconds per sweep, summed over blocks */
-  double waited_sum;                /**< the same of what its blocks waited */
+  double waited_sum;                /**< the same for seconds that this rank waited */
   struct solver_block last;
-  int partial; /**< ended by a signal, or not yet ended */
+  int partial; /**< 1: ended by a signal, or not ended yet */
 };
 
 /** Bytes per second of the ceiling kernel; 0 if unknown. */
 struct himeno_ceiling {
-  double all;              /**< all ranks at once */
+  double all;              /**< all ranks at the same time */
   double other_data;       /**< the same with the other data set */
-  double noise;            /**< of batches of both, relative */
-  double mine, mine_noise; /**< of this rank's device */
+  double noise;            /**< noise of `all`'s batches with either data set, relative */
+  double mine, mine_noise; /**< rate and noise of this rank's device */
 };
 
 /** Rates of batches of passes of the ceiling kernel, of all ranks. */
@@ -64,13 +64,14 @@ struct himeno_ceilings {
   int n;
 };
 
-/** Reference of the timed blocks. */
+/** The reference of the timed blocks. */
 struct himeno_verification {
   enum verify_source source;
-  int reference_sweeps;              /**< of a block that the reference covers; 0: all of them */
-  int pauses;                        /**< timed blocks pause at check points */
-  int check_blocks;                  /**< untimed ones that did */
-  const struct solver_check *points; /**< what every block had at them; the solver's */
+  int reference_sweeps; /**< sweeps of a block that the reference covers; 0: all */
+  int pauses;           /**< 1: timed blocks pause at check points */
+  int check_blocks;     /**< number of untimed blocks that paused there */
+  const struct solver_check
+      *points; /**< the results of every block at its check points; memory of the solver */
   int n_points;
   uint64_t coefficients; /**< sum of the constant arrays' checksums */
 };
@@ -79,44 +80,44 @@ struct himeno_result {
   struct himeno_timing timing;
   struct himeno_ceiling ceiling;
   struct himeno_verification verification;
-  struct energy energy;                        /**< of this rank's device */
-  struct path_probe probes[HALO_MESSAGES_MAX]; /**< of this rank's messages */
-  struct himeno_counts counts;                 /**< of all ranks' emulators */
+  struct energy energy;                        /**< window of this rank's device */
+  struct path_probe probes[HALO_MESSAGES_MAX]; /**< paths of this rank's messages */
+  struct himeno_counts counts;                 /**< sum over all ranks' emulators */
   struct himeno_ranks ranks;
   struct soak_result soak; /**< with --soak */
   status_t verdict;
-  int ended; /**< there is a result to report, whatever the verdict is */
+  int ended; /**< 1: there is a result to report, whatever the verdict is */
 };
 
 void himeno_result_free(struct himeno_result *result);
 
-/** \brief Timed GFLOPS over all ranks. */
+/** \brief GFLOPS of the timed sweeps over all ranks. */
 double himeno_timing_gflops(const struct himeno_timing *timing);
 
 struct himeno_rung {
   const struct himeno_kernel *kernel;
   struct himeno_resources resources;
   status_t status;           /**< STATUS_ENVIRONMENT: this device cannot run it */
-  int sweeps;                /**< of a block; 0: not chosen yet */
-  struct verify_value value; /**< that a block must give */
-  double *samples;           /**< seconds of each timed block, of all rounds */
+  int sweeps;                /**< sweeps per block; 0: not chosen yet */
+  struct verify_value value; /**< the value that each block must have */
+  double *samples;           /**< seconds of each timed block in all rounds */
   int n_samples;
-  double noise;                    /**< of them, relative; 0 of fewer than three */
-  double gflops, bytes_per_second; /**< by their median */
+  double noise;                    /**< noise of the samples, relative; 0 for fewer than three */
+  double gflops, bytes_per_second; /**< by the median sample */
   double gosa;
   uint64_t checksum;
   enum verify_source verified;
-  struct himeno_counts counts; /**< where an emulator ran it */
+  struct himeno_counts counts; /**< from the emulator, if one ran it */
 };
 
 struct himeno_ladder {
   struct himeno_rung *rungs;
-  int n, made; /**< rungs, without those that a signal cut off; and with them */
-  int rounds;  /**< of turns that each rung has */
-  int shown;   /**< of the rungs, whose lines stand on standard output */
+  int n, made; /**< n: complete rungs; made: including one that a signal cut short */
+  int rounds;  /**< number of times that each rung is measured */
+  int shown;   /**< number of rungs already printed */
   struct himeno_ceilings ceilings;
   double ceiling, ceiling_noise; /**< one for all rungs, bytes per second; 0 if unknown */
-  int partial;                   /**< a signal ended it: rungs or rounds are missing */
+  int partial;                   /**< 1: a signal ended it before all rungs and rounds */
 };
 
 #endif

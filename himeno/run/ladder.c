@@ -20,11 +20,10 @@
 #include "suite/progress.h"
 
 #define RUNG_SECONDS 1.0
-/* In each of them every rung has its turn. */
+/* Number of rounds, in each of which every rung is measured. */
 #define ROUNDS 3
 
-/* The kernels of the ladder in the order of their rungs, and the user's own; the caller frees the
- * ladder. */
+/* Builds the ladder: kernels in the order of rungs, then the user's own. The caller frees it. */
 static status_t himeno_ladder_build(const char *kernel_file, struct himeno_choice *choice,
                                     struct himeno_ladder **ladder)
 {
@@ -46,9 +45,7 @@ static status_t himeno_ladder_build(const char *kernel_file, struct himeno_choic
   return STATUS_OK;
 }
 
-/* ---- how long a block is ---- */
-
-/* A first sweep may pay for what later ones do not. */
+/* Seconds per sweep. Uses the second block, because the first one may include one-time costs. */
 static status_t sweep_time(struct solver *solver, int depth, double share, double *seconds)
 {
   struct solver_block first, second;
@@ -60,7 +57,7 @@ static status_t sweep_time(struct solver *solver, int depth, double share, doubl
   return STATUS_OK;
 }
 
-/* As many sweeps as fit into a round's share, at check points where there is one among them. */
+/* Chooses as many sweeps as fit into the time of a round, ending at a check point if possible. */
 static status_t block_choose(const struct himeno_config *config, struct solver *solver,
                              struct himeno_rung *rung)
 {
@@ -75,7 +72,7 @@ static status_t block_choose(const struct himeno_config *config, struct solver *
   return STATUS_OK;
 }
 
-/* The expected value of such a block: from the known values up to a whole block, or computed. */
+/* Determines the expected value of such a block, from the known values or computed. */
 static status_t value_choose(const struct himeno_choice *choice, const struct verify_value *whole,
                              struct himeno_rung *rung)
 {
@@ -121,7 +118,7 @@ static status_t rung_add(const struct himeno_choice *choice, const struct himeno
   return STATUS_OK;
 }
 
-/* One round's blocks of an open solver. */
+/* Measures the blocks of one round with an open solver. */
 static status_t part_measure(struct himeno_config *own, struct himeno_choice *choice,
                              const struct verify_value *whole, struct himeno_measurement *m,
                              struct himeno_rung *rung)
@@ -145,8 +142,8 @@ static status_t part_measure(struct himeno_config *own, struct himeno_choice *ch
   return rung_add(choice, m->result, rung);
 }
 
-/* A kernel of the suite that does not fit this device leaves its rung empty; anything else that
- * fails ends the run. */
+/* Measures a rung. A kernel of the suite that does not fit this device leaves its rung empty; any
+ * other failure ends the run. */
 static status_t rung_try(struct himeno_config *own, struct himeno_choice *choice,
                          const struct verify_value *whole, struct himeno_measurement *m,
                          struct himeno_rung *rung)
@@ -165,7 +162,7 @@ static status_t rung_try(struct himeno_config *own, struct himeno_choice *choice
   return status;
 }
 
-/* With a configuration of its own: the rung's blocks, and its share of the time. */
+/* Measures a rung in one round, with a copy of the configuration for its blocks and time. */
 static status_t rung_part(struct himeno_choice *choice, const struct verify_value *whole,
                           struct himeno_measurement *m, int rounds, struct himeno_rung *rung)
 {
@@ -185,8 +182,8 @@ static void ceiling_settle(struct himeno_ladder *ladder)
   ladder->ceiling_noise = stats_noise(&s);
 }
 
-/* Rounds alternate in direction, so that no rung always follows the same one; the last round goes
- * up, and prints each rung as it ends. */
+/* Measures all rungs once. Rounds alternate in direction, so that a rung does not always follow the
+ * same one; the last round goes up, and prints each rung as it ends. */
 static status_t himeno_ladder_round(struct himeno_choice *choice, const struct verify_value *whole,
                                     struct himeno_measurement *m, struct himeno_ladder *ladder, int round)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One run: place the ranks, choose, prepare, verify, measure. */
+/* One run: place the ranks, choose kernel and transport, prepare, verify, measure, judge. */
 #include "himeno/run/run.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
 
 #define EMULATED_SWEEPS 10
 
-/* A block that an emulator does in seconds, where nothing was asked for. */
+/* Sets a block that an emulator computes in seconds, unless the user set its length or time. */
 static void emulated_default(struct himeno_config *c)
 {
   if (c->sweeps_given || c->seconds_given || c->block_given || c->official) return;
@@ -26,7 +26,8 @@ static void emulated_default(struct himeno_config *c)
   c->sweeps_given = 1;
 }
 
-/* Without -k the kernel is measured, unless the run is for comparison with itself only. */
+/* Places the ranks and chooses grid, transport and kernel. Kernels are tried unless one is given,
+ * or --ladder measures all of them. */
 static status_t himeno_run_choose(struct himeno_config *c, struct himeno_choice *choice)
 {
   const struct peer_proof *proofs;
@@ -36,7 +37,7 @@ static status_t himeno_run_choose(struct himeno_config *c, struct himeno_choice 
       rank_place(&choice->placement, c->backend, c->device, c->binding, c->expect, &choice->device));
   himeno_cmdline_ignore(c, choice->placement.backend->name);
   if (choice->placement.info.emulated) emulated_default(c);
-  /* Acceptance gives each device the same work, however many there are. */
+  /* Acceptance gives each device the same work, regardless of their number. */
   if (c->accept && !c->soak_given && !c->size_given && !c->fill_given && choice->placement.ranks > 1)
     c->weak = 1;
   if (c->accept && choice->placement.ranks > 1 && linked_available(choice->placement.backend, reason))
@@ -65,7 +66,7 @@ static status_t one_kernel(struct himeno_run *run, struct himeno_measurement *m,
     RETURN_IF_FAILED(wrong_explain(&solver, p, run->solver));
   RETURN_IF_FAILED(himeno_ranks_gather(p, run->solver, run->record, r));
   RETURN_IF_FAILED(himeno_counts_gather(p->comm, solver_grid(run->solver), &r->counts));
-  /* Policy and reference were read at the start, so nothing here fails for a bad file. */
+  /* Policy and reference were read at the start, so an invalid file does not fail here. */
   status = p->rank ? STATUS_OK : himeno_judge(&run->choice, r, &run->limits, &run->judged, &run->document);
   status = agree_status(p->comm, p->rank || status != STATUS_OK ? status : run->judged.verdict);
   r->verdict = status_worst(r->verdict, status);

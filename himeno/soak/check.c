@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* One block of a soak. Every pass's field, and at the end the coefficients, are compared with known
- * values: each rank's own sums, which a reference on the ranks' CPUs computed once, so that the
- * rank with a wrong bit is known at once. Both fields are checked after a pass: a flipped bit that
- * rounding hides from the new field is still in the older one. After a mismatch the reference runs
- * to the same sweep and memory is compared point by point; then the device repeats the block, which
- * shows whether the fault repeats.
+/* One block of a soak. After every pass the field, and at the end the coefficients, are compared
+ * with known values: each rank's own sums, which a reference on the ranks' CPUs computed once, so
+ * that the rank with a wrong bit is known at once. Both fields are checked after a pass: a flipped
+ * bit that rounding hides in the new field is still in the older one. After a mismatch the
+ * reference runs to the same sweep and memory is compared point by point; then the device repeats
+ * the block, which shows whether the fault repeats.
  *
- * After each block every multiprocessor computes the same points, if the backend can report which
- * one it was: this finds a faulty one even if no sweep gave it the points that show the fault. */
+ * After each block every multiprocessor computes the same points, if the backend can report its
+ * number: this finds a faulty one even if no sweep gave it the points that show the fault. */
 #include "himeno/soak/soak.h"
 
 #include <stdlib.h>
@@ -69,8 +69,6 @@ void soak_known_close(struct soak_known *known)
   verify_reference_close(&known->reference);
 }
 
-/* ---- what is wrong, by sums ---- */
-
 static status_t soak_any(MPI_Comm comm, int mine, int *all)
 {
   return watch_allreduce(comm, &mine, all, 1, MPI_INT, MPI_MAX, "the soak's checks");
@@ -93,7 +91,7 @@ static status_t fields_check(struct solver_grid *grid, const struct soak_known *
 
 /* ---- passes ---- */
 
-/* Runs passes until one is wrong, at most \a passes; the coefficients are checked when it ends. */
+/* Runs up to \a passes passes, until one is wrong. Checks the coefficients at the end. */
 static status_t soak_passes_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
                                 int passes, int every, struct soak_block *b, unsigned *wrong)
 {
@@ -119,8 +117,6 @@ static status_t soak_passes_run(struct solver *s, struct soak_known *k, MPI_Comm
   return soak_any(comm, *wrong != 0, &b->wrong);
 }
 
-/* ---- what is wrong, by points ---- */
-
 static int64_t row_offset(const struct layout *l, const int64_t global[3])
 {
   return (global[0] - l->origin[0]) * l->plane + (global[1] - l->origin[1]) * l->pitch +
@@ -139,8 +135,7 @@ static void row_compare(const float *is, const float *must_be, int64_t n, const 
   }
 }
 
-/* Device and reference may hold rows of other lengths, so points are found by their global
- * place. */
+/* Compares an array with the reference. Layouts may differ, so points are found by global index. */
 static status_t points_compare(struct solver_grid *grid, struct solver_grid *reference, int array,
                                float *rows, struct soak_corruption *c)
 {
@@ -173,8 +168,8 @@ static status_t arrays_compare(struct solver_grid *grid, struct solver_grid *ref
   return status;
 }
 
-/* Runs the reference to the same sweep and compares the wrong arrays; also both fields if they were
- * not checked since. */
+/* Runs the reference to the same sweep and compares the wrong arrays. Also compares both fields if
+ * they have not been checked since. */
 static status_t soak_explain(struct solver_grid *grid, struct soak_known *k, MPI_Comm comm,
                              enum himeno_data data, unsigned wrong, struct soak_block *b)
 {

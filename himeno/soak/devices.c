@@ -9,8 +9,6 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 
-/* ---- gathering ---- */
-
 status_t soak_devices_gather(const struct record *record, struct soak_devices *devices)
 {
   struct soak_device *oldest = devices->before;
@@ -73,7 +71,7 @@ static double fact_of(const struct soak_device *device, int which)
   return (double)telemetry_fact(&device->state, (enum telemetry_fact)which);
 }
 
-/* The first rank that has the least or greatest known value; -1 for none. */
+/* The first rank with the minimum or maximum known value; -1 if none is known. */
 static int extreme(const struct soak_devices *d, value_of *of, int which, int greatest)
 {
   int at = -1;
@@ -147,7 +145,7 @@ static int soak_is_silent(const struct soak_devices *d)
   return 1;
 }
 
-/* Errors are worst where they are most, links where they are least. */
+/* The worst value is the maximum for errors, and the minimum for links. */
 void soak_devices_document(struct doc *d, const struct soak_devices *devices)
 {
   if (!doc_object(d, "telemetry", DOC_NULLABLE, "null if no rank's device reports anything.",

@@ -21,9 +21,9 @@ struct soak {
   struct himeno_measurement *m;
   struct soak_known known;
   struct soak_block block;
-  struct soak_corruption *gathered; /* rank 0: SOAK_CORRUPTIONS_MAX a rank */
-  int *counts;                      /* rank 0: of each rank */
-  struct soak_found *found;         /* rank 0: as many as gathered, those of this block */
+  struct soak_corruption *gathered; /* rank 0: SOAK_CORRUPTIONS_MAX per rank */
+  int *counts;                      /* rank 0: number per rank */
+  struct soak_found *found;         /* rank 0: those of this block, of all ranks */
   int n_found;
   struct soak_devices devices; /* with --soak-log */
   double begin;
@@ -56,13 +56,11 @@ status_t soak_log_add(FILE *log, json_t *line, const char *path)
   int bad = !line || json_dumpf(line, log, JSON_COMPACT) != 0 || fputc('\n', log) == EOF || fflush(log) != 0;
   json_decref(line);
   if (bad) return log_failed(path);
-  /* A pipe or a terminal cannot be synchronised, and need not be. */
+  /* a pipe or terminal cannot be synchronised, which is no error */
   return fsync(fileno(log)) == 0 || errno == EINVAL || errno == EROFS ? STATUS_OK : log_failed(path);
 }
 
-/* ---- what was found ---- */
-
-/* Warns at once: a soak may run for days. */
+/* Records a corruption and warns at once, because a soak may run for days. */
 static void found_add(struct soak *s, enum himeno_data data, const struct soak_corruption *c)
 {
   struct soak_result *r = &s->m->result->soak;
@@ -86,8 +84,6 @@ static status_t found_gather(struct soak *s, enum himeno_data data)
     for (int c = 0; c < s->counts[r]; c++) found_add(s, data, &s->gathered[r * SOAK_CORRUPTIONS_MAX + c]);
   return STATUS_OK;
 }
-
-/* ---- blocks ---- */
 
 static void line_document(struct doc *d, const struct soak *s, enum himeno_data data)
 {
@@ -117,7 +113,8 @@ void himeno_soak_schema(struct doc *d)
   line_document(d, &none, HIMENO_DENSE);
 }
 
-/* A wrong block ends early; its sample is scaled to a whole block, so that it adds no noise. */
+/* Adds a block to the result. The time of a wrong block, which ends early, is scaled to a whole
+ * block, so that it adds no noise. */
 static status_t soak_block_add(struct soak *s)
 {
   struct himeno_timing *t = &s->m->result->timing;

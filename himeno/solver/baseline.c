@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The first block's results, with which later blocks are compared: each rank's own gosa of every
- * sweep, which its kernels sum anyway, reveals a fault in a sweep before it heals; checksums reveal
- * changes of memory that no sweep writes. */
+/* The first block's results, with which later blocks are compared. Each rank's own gosa of every
+ * sweep, which its kernels compute anyway, shows a fault in a sweep before later sweeps smooth it
+ * out. Checksums show changes of memory that no sweep writes. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 #include "comm/ranks/watch.h"
 #include "himeno/solver/state.h"
 
-/* A rank's sum of a sweep differs from block to block by the order in which its parts are added. */
+/* A rank's sum of a sweep depends on the order in which its parts are added. */
 #define GOSA_TOLERANCE 1e-12
 
 struct solver_baseline {
-  uint64_t coefficient[HIMENO_COEFFICIENTS]; /* over all that this rank holds, halos too */
-  int sweeps;                                /* of the block that was taken; 0: none yet */
-  double *gosa;                              /* this rank's own, of each sweep */
+  uint64_t coefficient[HIMENO_COEFFICIENTS]; /* over all points of this rank, halos included */
+  int sweeps;                                /* of the first block; 0: none taken yet */
+  double *gosa;                              /* this rank's own, per sweep */
   struct solver_check *checks;
   int n_checks;
   uint64_t older[2]; /* this rank's older field, without pauses at check points and with them */
@@ -72,8 +72,6 @@ status_t solver_baseline_take(struct solver_grid *grid, const struct solver_bloc
   return STATUS_OK;
 }
 
-/* ---- what differs on this rank ---- */
-
 int solver_gosa_agrees(double a, double b, double tolerance)
 {
   return isfinite(a) && isfinite(b) && fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
@@ -96,7 +94,7 @@ const struct solver_check *solver_check_seek(const struct solver_check *checks, 
   return *at < n && checks[*at].sweeps == sweeps ? &checks[*at] : NULL;
 }
 
-/* The sweeps pause at check points in some blocks only; the end is in all. */
+/* Compares the check points that both blocks have. Some blocks have only their end. */
 static status_t checks_compare(const struct solver_baseline *b, const struct solver_block *block,
                                const char *what)
 {
@@ -112,8 +110,8 @@ static status_t checks_compare(const struct solver_baseline *b, const struct sol
   return STATUS_OK;
 }
 
-/* Fixed points are in both fields, and the last sweep wrote the other one. The content of the older
- * field depends on where the last launch began. */
+/* Compares the checksum of the older field. Fixed points are in both fields, and the last sweep did
+ * not write this one. Its contents depend on the start of the last launch. */
 static status_t older_compare(struct solver_grid *grid, int cut, const char *what)
 {
   struct solver_baseline *b = grid->baseline;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Blocks of sweeps, timed and summed up, and the ceiling. */
+/* Runs blocks of sweeps: times them, collects gosa and checksums over all ranks, and measures the
+ * ceiling (bandwidth of the same traffic without the stencil). */
 #include <string.h>
 
 #include "base/log.h"
@@ -19,7 +20,7 @@ static int pass_depth(const struct solver_grid *grid, const struct halo_route *r
   return n % 2 ? n : n - 1;
 }
 
-/* Sweeps of a block without a stop: [first, end). */
+/* Consecutive sweeps of a block without a pause: [first, end). */
 struct segment {
   int first, end;
 };
@@ -55,7 +56,7 @@ static status_t block_graph_prepare(struct solver_graph *graph, struct solver_pa
   return STATUS_OK;
 }
 
-/* With neighbours the route waits: ranks may hold each other up. */
+/* Waits for the queue. With neighbours the route waits, because a rank may wait for another one. */
 static status_t block_queue_wait(struct halo_route *route, struct gpu_queue *queue)
 {
   return route ? halo_route_wait(route, queue) : gpu_sync(queue);
@@ -68,8 +69,7 @@ static status_t barrier(MPI_Comm comm, struct halo_route *route, struct gpu_queu
   return watch_barrier(comm, "a barrier");
 }
 
-/* Without neighbours nothing is read back while the sweeps run: gosa and times come once, at the
- * end. */
+/* Without neighbours, gosa and times are read back once, after all sweeps. */
 static status_t local_finish(struct solver_passes *p, const struct solver_grid *grid,
                              const struct solver_outcome *o, struct segment g)
 {
@@ -82,7 +82,7 @@ static status_t local_finish(struct solver_passes *p, const struct solver_grid *
   return STATUS_OK;
 }
 
-/* For passes without timestamps: the time of the sweeps, less the delays by the exchange. */
+/* Compute time of passes without timestamps: the sweeps' time minus delays by the exchange. */
 static status_t compute_time(struct solver_passes *p, const struct solver_outcome *o)
 {
   double block, held = 0;
@@ -105,16 +105,14 @@ static status_t exchanged_finish(struct solver_passes *p, const struct solver_ou
   return p->halo.unattended ? compute_time(p, o) : STATUS_OK;
 }
 
-/* ---- the parts of a block ---- */
-
 int solver_check_sweeps(const struct himeno_kernel *kernel)
 {
   return kernel->sweeps > SOLVER_CHECK_SWEEPS ? kernel->sweeps
                                               : SOLVER_CHECK_SWEEPS / kernel->sweeps * kernel->sweeps;
 }
 
-/* All parts of a block of \a sweeps, each timed from a barrier to the moment in which its device
- * and halos are done. */
+/* Runs all segments of a block of \a sweeps, each timed from a barrier until its device and halos
+ * are done. */
 static status_t segments_run(struct solver *s, int cut, int sweeps)
 {
   struct solver_grid *grid = &s->grid;
@@ -125,7 +123,7 @@ static status_t segments_run(struct solver *s, int cut, int sweeps)
   memset(o->phases, 0, sizeof o->phases);
   o->n_parts = o->n_checks = 0;
   for (struct segment g = {0, 0}; g.end < sweeps;) {
-    const int next = every ? g.end / every * every + every : sweeps; /* check point */
+    const int next = every ? g.end / every * every + every : sweeps; /* the next check point */
     int stop = sweeps;
     if (s->config.faults) RETURN_IF_FAILED(s->config.faults(grid, g.end, sweeps, &stop));
     g = (struct segment){g.end, next < stop ? next : stop};
@@ -148,7 +146,7 @@ static status_t segments_run(struct solver *s, int cut, int sweeps)
     RETURN_IF_FAILED(route ? exchanged_finish(p, o) : local_finish(p, grid, o, g));
     for (int n = 0; n < HIMENO_PHASES; n++) o->phases[n] += p->phases[n];
     if (g.end == sweeps || (every && g.end % every == 0)) {
-      /* Outside the timed part; the ranks' sums are added later. */
+      /* not timed; summed over ranks in checks_sum */
       struct solver_check *check = &o->checks[o->n_checks++];
       *check = (struct solver_check){.sweeps = g.end};
       RETURN_IF_FAILED(solver_array_checksum(grid, SOLVER_NEWEST, &check->checksum));
@@ -158,7 +156,7 @@ static status_t segments_run(struct solver *s, int cut, int sweeps)
   return STATUS_OK;
 }
 
-/* The check points' sums over all ranks. */
+/* Sums the checks over all ranks. */
 static status_t checks_sum(MPI_Comm comm, struct solver_outcome *o, const double *gosa)
 {
   uint64_t *mine = o->sums, *all = o->sums + o->n_checks;
@@ -171,7 +169,8 @@ static status_t checks_sum(MPI_Comm comm, struct solver_outcome *o, const double
   return STATUS_OK;
 }
 
-/* A block lasts as long as the slowest rank of each part; the phases are this rank's means. */
+/* A block's time is the sum over its segments of the slowest rank's time; the phases are this
+ * rank's means. */
 static status_t times_finish(struct solver *s, struct solver_block *b)
 {
   struct solver_outcome *o = &s->outcome;
@@ -226,7 +225,8 @@ static status_t ceiling_one(const struct solver_grid *grid, const struct solver_
   return gpu_elapsed(o->begin, o->end, seconds);
 }
 
-/* One round per rank that shares a device; \a most is the slowest rank's of the last round. */
+/* Times one round per rank that shares a device. \a most is the slowest rank's time in the last
+ * round. */
 static status_t ceiling_each(struct solver *s, int passes, double *seconds, double *most)
 {
   const struct solver_config *config = &s->config;

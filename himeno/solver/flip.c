@@ -14,7 +14,7 @@ SWITCH("HIMENO_FLIP", TEST, OWN, FREE("`ARRAY[@RANK] I,J,K BIT SWEEP; …`"),
        "himeno-gpu: flips a bit in device memory before a sweep "
        "([acceptance-soak.md](../how-to/acceptance-soak.md))");
 
-static struct flip plan[FLIPS_MAX]; /* those that are still to be planted */
+static struct flip plan[FLIPS_MAX]; /* faults that are still to be planted */
 static int n_plan;
 
 void flip_plan(const struct flip *flips, int n)
@@ -90,7 +90,7 @@ status_t flip_check(const int64_t global[3], int ranks)
   return STATUS_OK;
 }
 
-/* The place in the local array; −1 where this rank does not hold the copy. */
+/* The point's index in the local array; −1 if this rank does not hold the copy. */
 static int64_t flip_place(const struct solver_grid *grid, const struct flip *flip)
 {
   const struct layout *layout = &grid->fields.layout;
@@ -105,7 +105,7 @@ static int64_t flip_place(const struct solver_grid *grid, const struct flip *fli
   return local[0] * layout->plane + local[1] * layout->pitch + local[2];
 }
 
-/* The first sweep among (from, to] before which something is planted, 0 if none is. */
+/* The first sweep in (from, to] before which a fault is due, 0 if there is none. */
 static int64_t due_in(int64_t from, int64_t to)
 {
   int64_t first = 0;
@@ -140,7 +140,7 @@ static status_t flip_plant(struct solver_grid *grid, const struct flip *flip)
   return solver_array_write(grid, flip->array, at, 1, &value);
 }
 
-/* Plants what is due before that sweep of the run. */
+/* Plants the faults that are due before a sweep of the run. */
 static status_t plant_all(struct solver_grid *grid, int64_t sweep)
 {
   for (int f = 0; f < n_plan; f++) {

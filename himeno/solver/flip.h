@@ -3,51 +3,51 @@
  * \brief Faults planted in device memory, below every detector: for tests.
  *
  * HIMENO_FLIP="a3 10,20,30 5 17" flips bit 5 of a3 at the global point (10, 20, 30) before sweep 17
- * of the run, on the rank that counts the point; "a3@2" in rank 2's copy of it, a halo float too.
- * Several stand apart by semicolons: bits of one point, points of a warp, one sweep after another.
- * "p" is the newest field, "older-p" the one before it. The sweeps pause there for it, in a
- * temporal kernel before the pass that does the sweep. Nothing is flipped twice.
+ * of the run, on the rank that counts the point. "a3@2" flips it in rank 2's copy, which may be in
+ * the halo. Several faults are separated by semicolons. "p" is the newest field, "older-p" the
+ * previous one. The sweeps pause at the fault, in a temporal kernel before the pass that includes
+ * the sweep. Each fault is planted once.
  *
- * "sm@1 17 5 30" is no fault of memory: from sweep 30 on multiprocessor 17 of rank 1's device, or
- * without @1 of each, has bit 5 wrong in all that solver_outlier_find has it compute. */
+ * "sm@1 17 5 30" is a fault of computing: from sweep 30 on, multiprocessor 17 of rank 1's device
+ * (without @1: of every device) has bit 5 wrong in all values that it computes for
+ * solver_outlier_find. */
 #ifndef HIMENO_SOLVER_FLIP_H
 #define HIMENO_SOLVER_FLIP_H
 
 #include "himeno/solver/solver.h"
 
 struct flip {
-  int array;        /**< as solver_array_name numbers them, or FLIP_PROCESSOR */
-  int rank;         /**< whose copy of the point; −1: that of the rank that counts it */
-  int64_t point[3]; /**< or the number of the multiprocessor */
+  int array;        /**< as in solver_array_name, or FLIP_PROCESSOR */
+  int rank;         /**< rank with the copy; −1: the rank that counts the point */
+  int64_t point[3]; /**< point[0] is the number of a multiprocessor */
   int bit;
-  int64_t sweep; /**< from 1 */
+  int64_t sweep; /**< counted from 1 */
 };
 
 #define FLIPS_MAX      256
 #define FLIP_PROCESSOR SOLVER_ARRAYS
 
-/** \brief The \a n faults that are planted, at most FLIPS_MAX. Copied. */
+/** \brief Sets the \a n faults to plant, at most FLIPS_MAX. Copies them. */
 void flip_plan(const struct flip *flips, int n);
 
-/** \brief Reads one fault of HIMENO_FLIP; whether it is one. */
+/** \brief Reads one fault of HIMENO_FLIP. Returns whether it is valid. */
 int flip_parse(const char *text, struct flip *flip);
 
-/** \brief Plans what the environment says. STATUS_USAGE, with one line, for a text that is no
- * fault. */
+/** \brief Plans the faults in HIMENO_FLIP. STATUS_USAGE, with one line, if invalid. */
 status_t flip_read(void);
 
-/** \brief Warns where what is planned lies outside of a grid, as one host's does of a fault meant
- * for several. STATUS_USAGE where it is for a rank that there is not. */
+/** \brief Warns about faults outside of the grid: a text may be meant for several hosts.
+ * STATUS_USAGE for a rank that does not exist. */
 status_t flip_check(const int64_t global[3], int ranks);
 
-/** \brief The multiprocessor that is stuck on that rank after so many sweeps. */
+/** \brief The multiprocessor of \a rank that is stuck after \a swept sweeps. */
 struct himeno_stuck flip_stuck(int rank, int64_t swept);
 
 /** \brief Whether any fault is still to be planted. */
 int flip_any(void);
 
-/** \brief solver_config.faults: the sweeps of a block pause where a fault is due, in a temporal
- * kernel before the pass that does the sweep. */
+/** \brief Implements solver_config.faults: plants the faults due at \a at, and sets \a stop to the
+ * next sweep at which one is due, in a temporal kernel before the pass that includes the sweep. */
 status_t flip_faults(struct solver_grid *grid, int at, int sweeps, int *stop);
 
 #endif

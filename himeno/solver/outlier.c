@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same points on every multiprocessor, and the one whose values differ. */
+/* Computes the same points on every multiprocessor, and finds one whose values differ. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "himeno/solver/state.h"
 
 #define POINTS         1024
-#define TIMES          8 /* a multiprocessor has as many to do, more or less */
+#define TIMES          8 /* approximate repetitions per multiprocessor */
 #define TIMES_LEAST    16
 #define PROCESSORS_MAX 4096
 
@@ -21,7 +21,7 @@ struct repeats {
   int *processors;
 };
 
-/* Some rows of the owned points, other ones each time. */
+/* Chooses a few rows of the owned points, different ones each time. */
 static struct box box_choose(const struct box *owned, int64_t swept)
 {
   const uint64_t draw = hash_mix((uint64_t)swept);
@@ -46,7 +46,7 @@ static int outlier_is_same(const struct repeats *r, int time, int other)
   return memcmp(values_of(r, time), values_of(r, other), r->points * sizeof(float)) == 0;
 }
 
-/* A time that has what most have, where more than half have the same. */
+/* Index of a repetition with the most common values, if more than half have the same. */
 static int outlier_most_common(const struct repeats *r)
 {
   int candidate = 0, votes = 0;
@@ -72,7 +72,7 @@ static void outlier_add(const int64_t origin[3], const struct repeats *r, int ti
   }
 }
 
-/* The one with most wrong points. */
+/* Chooses the multiprocessor with the most wrong points. */
 static status_t outlier_choose(const int64_t origin[3], const struct repeats *r, struct solver_outlier *worst)
 {
   const int right = outlier_most_common(r);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One pass: the points that neighbours need, the exchange, the rest meanwhile. From the loop over
- * the passes of a block to a kernel there are four functions: the pass, the kernel set's sweep, the
- * one of the kernel's family, and the wrapper of the runtime's launch. */
+/* One pass: it sweeps the points that neighbours need, starts the exchange, and sweeps the rest
+ * meanwhile. From the loop over the passes of a block to a kernel there are four functions: the
+ * pass, the kernel set's sweep, that of the kernel's family, and the wrapper of the runtime's
+ * launch. */
 #include "base/stats.h"
 #include "base/switches.h"
 #include "comm/ranks/mpi_check.h"
@@ -19,7 +20,7 @@ static status_t pass_marks_read(struct pass_marks *marks, double phases[HIMENO_P
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BEGIN], marks->event[PASS_BOUNDARY], &boundary));
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_INNER_BEGIN], marks->event[PASS_END], &inner));
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BOUNDARY], marks->event[PASS_END], &after));
-  /* Computing at the same time as the slabs counts as boundary. */
+  /* time in which both run counts as boundary */
   phases[PHASE_BOUNDARY] += boundary;
   phases[PHASE_INTERIOR] += inner < after ? inner : after;
   marks->used = 0;
@@ -40,7 +41,7 @@ static status_t gosa_wait(struct solver_gosa *gosa, double *seconds)
   return STATUS_OK;
 }
 
-/* Starts the reduction of the slots that were copied out one pass ago. */
+/* Starts the reduction of the elements that were copied out one pass ago. */
 static status_t gosa_send(struct solver_gosa *gosa, struct halo_route *route, double *seconds)
 {
   if (gosa->count == 0) return STATUS_OK;
@@ -53,8 +54,8 @@ static status_t gosa_send(struct solver_gosa *gosa, struct halo_route *route, do
   return STATUS_OK;
 }
 
-/* Sends the slots that have reached the host, and begins to copy out those of \a sweep, which ends
- * at the event \a computed. */
+/* Reduces the elements that have reached the host, and begins to copy out those of \a sweep, which
+ * ends at the event \a computed. */
 static status_t gosa_advance(struct solver_passes *p, const struct solver_grid *grid,
                              const struct himeno_sweep *sweep, struct gpu_event *computed)
 {
@@ -70,7 +71,7 @@ static status_t gosa_advance(struct solver_passes *p, const struct solver_grid *
   return STATUS_OK;
 }
 
-/* Without neighbours. */
+/* A pass without neighbours. */
 static status_t local_pass(struct solver_passes *p, const struct solver_grid *grid, struct himeno_exec *exec,
                            struct himeno_sweep *sweep)
 {
@@ -79,7 +80,7 @@ static status_t local_pass(struct solver_passes *p, const struct solver_grid *gr
   return grid->set->sweep(exec, grid->compute, sweep);
 }
 
-/* The host moves the halos, or waits for them. */
+/* A pass in which the host moves the halos, or waits for them. */
 static status_t attended_pass(struct solver_passes *p, const struct solver_grid *grid,
                               struct himeno_exec *exec, struct himeno_sweep *sweep)
 {
@@ -111,7 +112,7 @@ static status_t attended_pass(struct solver_passes *p, const struct solver_grid 
   return arrived ? gpu_wait(compute, arrived) : STATUS_OK;
 }
 
-/* Nothing here waits for the device. */
+/* A pass that only enqueues work. */
 static status_t unattended_pass(struct solver_passes *p, const struct solver_grid *grid,
                                 struct himeno_exec *exec, struct himeno_sweep *sweep)
 {
@@ -132,7 +133,7 @@ static status_t unattended_pass(struct solver_passes *p, const struct solver_gri
   return arrived ? gpu_wait(compute, arrived) : STATUS_OK;
 }
 
-/* The kernel exchanges its halos itself. */
+/* A pass in which the kernel exchanges its halos itself. */
 static status_t linked_pass(struct solver_passes *p, const struct solver_grid *grid, struct himeno_exec *exec,
                             struct himeno_sweep *sweep)
 {
@@ -142,7 +143,7 @@ static status_t linked_pass(struct solver_passes *p, const struct solver_grid *g
   return grid->set->linked(exec, grid->compute, &linked);
 }
 
-/* Slabs are small launches that leave most of a GPU idle. */
+/* Whether slabs run concurrently with the rest: alone they leave most of a GPU idle. */
 static int slabs_concurrent(const struct solver_passes *p, const struct solver_grid *grid)
 {
   const int gains = grid->compute->device->backend->memory == GPU_MEMORY_CUDA;
@@ -154,8 +155,8 @@ status_t solver_pass_choose(struct solver_passes *p, const struct solver_grid *g
 {
   const struct solver_halo *halo = &p->halo;
   const struct box *owned = &grid->fields.layout.owned;
-  /* Thin slabs cost a temporal kernel T + 2 steps for a plane: more than halos take that need no
-   * host. */
+  /* Thin slabs cost a temporal kernel T + 2 steps per plane: more than the exchange of halos by an
+   * unattended route. */
   p->overlap = overlap && !(halo->unattended && grid->kernel->class_ == HIMENO_TEMPORAL);
   const int linked = halo->route && p->overlap && halo_route_linked(halo->route) && grid->set->links &&
                      grid->set->links(grid->exec);
@@ -191,7 +192,7 @@ status_t gosa_drain(struct solver_passes *p, const struct solver_grid *grid, int
     RETURN_IF_FAILED(gosa_send(gosa, p->halo.route, seconds));
     return gosa_wait(gosa, seconds);
   }
-  /* No host took part in the sweeps: all slots at once. */
+  /* No host took part in the sweeps: copy out all elements at once. */
   RETURN_IF_FAILED(gpu_copy_out(grid->compute, gosa->host + first, grid->fields.gosa,
                                 (size_t)first * sizeof(double), (size_t)(end - first) * sizeof(double)));
   RETURN_IF_FAILED(halo_route_wait(p->halo.route, grid->compute));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes and unmakes a solver: the cut, memory, data, kernels, transport. */
+/* Opens and closes a solver: decomposition, memory, data, kernels, transport. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +25,8 @@ status_t solver_bytes(const struct solver_config *config, uint64_t *bytes)
     RETURN_IF_FAILED(layout_init(&layout, &decomp, config->kernel->sweeps, config->pad));
     halo_plan_init(&plan, &decomp, &layout, config->kernel->sweeps);
     int arrays = HIMENO_COEFFICIENTS + (config->kernel->resident ? 0 : config->kernel->extra_arrays);
-    /* Transports have at most two buffers for each direction; a CPU's host memory holds the sums of
-     * gosa thrice. */
+    /* Transports have at most two buffers per direction. On a CPU, gosa and its two copies on the
+     * host are in the same memory. */
     uint64_t floats = (uint64_t)layout_floats(&layout) * (uint64_t)arrays +
                       2 * ((uint64_t)plan.floats + (uint64_t)plan.recv_floats);
     uint64_t need = floats * sizeof(float) + himeno_field_bytes(config->kernel, &layout, 0) +
@@ -85,7 +85,7 @@ static status_t solver_outcome_create(const struct solver_config *config, struct
                                       struct solver_gosa *gosa)
 {
   const size_t sweeps = (size_t)config->max_sweeps;
-  /* A check point more than whole ones, and the end; planted faults part only the times. */
+  /* number of check points including the end; planted faults only add segments to time */
   const size_t parts = sweeps / (size_t)config->check_sweeps + 2;
   gosa->comm = config->comm;
   gosa->request = MPI_REQUEST_NULL;
@@ -135,8 +135,8 @@ static status_t route_open(const struct solver_config *config, const struct solv
   return STATUS_OK;
 }
 
-/* Between sweeps of one launch halos can only go by stores, and what waits for them holds the whole
- * device. The first exchange ends when all have opened their kernels. */
+/* A resident kernel can exchange halos between its sweeps only by stores, and needs the whole
+ * device while it waits. The first exchange ends when all ranks have opened their kernels. */
 static status_t resident_link(const struct solver_config *config, const struct solver_grid *grid,
                               struct solver_halo *halo)
 {

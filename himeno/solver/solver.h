@@ -3,9 +3,9 @@
  * \brief The domain-decomposed Jacobi solver: one device per rank, blocks of sweeps from the
  * initial field.
  *
- * All functions are collective over the solver's communicator. One that fails on a rank leaves the
- * others waiting in their next message: the caller ends the job (agree_abort), except for
- * solver_open, whose ranks agree. */
+ * All functions are collective over the solver's communicator. A failure on one rank leaves the
+ * others waiting in their next message: the caller ends the job (agree_abort). Only in solver_open
+ * the ranks agree. */
 #ifndef HIMENO_SOLVER_SOLVER_H
 #define HIMENO_SOLVER_SOLVER_H
 
@@ -24,7 +24,7 @@ enum himeno_phase {
   PHASE_H2D,
   PHASE_UNPACK,
   PHASE_REDUCE,
-  PHASE_EXPOSED, /**< the sweep's time less interior and boundary */
+  PHASE_EXPOSED, /**< time per sweep outside of interior and boundary */
   HIMENO_PHASES
 };
 
@@ -41,59 +41,60 @@ struct solver_config {
   const struct himeno_kernel *kernel;
   const struct halo_transport *transport;
   int64_t global[3];
-  int procs[3]; /**< checked */
+  int procs[3]; /**< already checked */
   enum himeno_data data;
-  int max_sweeps; /**< longest block that will be asked for */
-  int overlap;    /**< compute the interior while halos travel */
+  int max_sweeps; /**< maximum length of a block */
+  int overlap;    /**< 1: sweep the interior during the exchange */
   int pad;        /**< floats added to a row */
-  int array_pad;  /**< bytes by which each array of coefficients begins later than the one before */
-  /** of the ranks that share a device, which take turns at the ceiling: this one's place among
-   * them, how many they are, and the most of any device; zeros where none is shared */
+  int array_pad;  /**< additional offset in bytes of each coefficient array from the previous one */
+  /** ranks that share a device alternate in measuring the ceiling: this rank's index among them,
+   * their number, and the maximum number on any device; zeros if no device is shared */
   int sharing_rank, sharing, sharing_most;
-  /** plants what is due at sweep \a at of a block of \a sweeps, and brings \a stop forward to
-   * where more is due; NULL but in tests (himeno/solver/flip.h) */
+  /** plants the faults due at sweep \a at of a block of \a sweeps, and reduces \a stop to the next
+   * sweep with a fault; NULL except in tests (himeno/solver/flip.h) */
   status_t (*faults)(struct solver_grid *grid, int at, int sweeps, int *stop);
-  int check_sweeps; /**< sweeps from check point to check point: solver_check_sweeps() */
+  int check_sweeps; /**< sweeps between check points: solver_check_sweeps() */
 };
 
-/** In dense data, which contract fastest, a wrong bit of p may be below rounding this many sweeps
- * later: doc/lab/acceptance-power.md has what was seen of flips by distance to the next check. */
+/** With dense data, which converge fastest, a wrong bit of p may vanish by rounding after this many
+ * sweeps: doc/lab/acceptance-power.md has measurements of flips by distance to the next check. */
 #define SOLVER_CHECK_SWEEPS 12
 
-/** \brief Sweeps from check point to check point for a kernel: whole passes of it. */
+/** \brief Number of sweeps between check points: whole passes of the kernel. */
 int solver_check_sweeps(const struct himeno_kernel *kernel);
 
 /** Result of all ranks at a check point. */
 struct solver_check {
-  int sweeps;  /**< of the block, so far */
-  double gosa; /**< of the last of them */
+  int sweeps;  /**< sweeps of the block so far */
+  double gosa; /**< gosa of the last of these sweeps */
   uint64_t checksum;
 };
 
-/** \brief The check after so many \a sweeps among \a n in their order, NULL where there is none;
- * looks from \a at on, which stays for the next, later one. */
+/** \brief The check after \a sweeps sweeps in an ordered list of \a n checks, NULL if there is
+ * none. The search starts at index *at, which is updated for the next call with more sweeps. */
 const struct solver_check *solver_check_seek(const struct solver_check *checks, int n, int sweeps, int *at);
 
-/** One block's outcome; the same on all ranks but for `phases`. */
+/** Results of one block, the same on all ranks except own_gosa, `phases` and `waited`. */
 struct solver_block {
   int sweeps;
-  double seconds; /**< all sweeps, the slowest rank's */
-  double gosa;    /**< of the last sweep */
+  double seconds; /**< all sweeps, on the slowest rank */
+  double gosa;    /**< gosa of the last sweep */
   uint64_t checksum;
   const struct solver_check
       *checks; /**< the solver's, until its next block; the last one is the block's end */
   int n_checks;
-  const double *own_gosa;       /**< this rank's own, of each sweep; the solver's like `checks` */
-  double phases[HIMENO_PHASES]; /**< this rank's mean seconds a sweep */
-  /** upper bound of the seconds per sweep that its interior waits for neighbours: no timestamp
+  const double *own_gosa;       /**< this rank's, per sweep; memory of the solver like `checks` */
+  double phases[HIMENO_PHASES]; /**< this rank's mean seconds per sweep */
+  /** upper bound of the seconds per sweep for which its interior waits for neighbours: no timestamp
    * separates computing from waiting within a kernel */
   double waited;
 };
 
-/** \brief Device bytes that a rank of this configuration needs, the largest rank's. */
+/** \brief Device memory in bytes that the largest rank needs for this configuration. */
 status_t solver_bytes(const struct solver_config *config, uint64_t *bytes);
 
-/** \brief Allocates, fills, prepares kernels and transport. Ranks agree on the outcome. */
+/** \brief Allocates and fills arrays, prepares kernels and transport. Ranks agree on the
+ * outcome. */
 status_t solver_open(const struct solver_config *config, struct solver **solver);
 void solver_close(struct solver *solver);
 
@@ -103,30 +104,31 @@ struct solver_grid *solver_grid(struct solver *solver);
 /** \brief The exchange with neighbours. */
 const struct solver_halo *solver_halo(const struct solver *solver);
 
-/** \brief Restores the initial field, runs and times \a sweeps sweeps, sums the checksum. \a cut:
- * the sweeps pause at each check point for the checksum there; pauses are not timed. */
+/** \brief Restores the initial field, runs and times \a sweeps sweeps, and computes the checksum.
+ * If \a cut, the sweeps pause at each check point to compute the checksum there; pauses are not
+ * timed. */
 status_t solver_block_run(struct solver *solver, int sweeps, int cut, struct solver_block *block);
 
-/** \brief Like solver_block_run from the field as it is: for the original protocol, which never
- * resets it. */
+/** \brief Like solver_block_run, but starts from the current field: for the original protocol,
+ * which never resets it. */
 status_t solver_block_continue(struct solver *solver, int sweeps, int cut, struct solver_block *block);
 
-/** \brief Fills everything with \a data; the next block continues from the initial field. */
+/** \brief Fills all arrays with \a data; the next block starts from the initial field. */
 status_t solver_fill(struct solver_grid *grid, enum himeno_data data);
 
-/** The arrays that a solver keeps: the coefficients by enum himeno_array, then both fields. */
+/** The arrays of a solver: the coefficients by enum himeno_array, then both fields. */
 enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
 
 /** A multiprocessor whose values differ from those of most others. */
 struct solver_outlier {
   int processor;
-  int64_t points;   /**< that differ; 0: no outlier, or no majority */
-  int64_t first[3]; /**< global */
+  int64_t points;   /**< number of points that differ; 0: no outlier, or no majority */
+  int64_t first[3]; /**< global indices of the first one */
   float is, must_be;
 };
 
-/** \brief Has every multiprocessor compute the same points of the next sweep, other ones from block
- * to block, and looks for the one whose values differ most from what most have. Spoils the older
+/** \brief Lets every multiprocessor compute the same points of the next sweep, different ones after
+ * each block, and finds the one whose values differ most from the majority's. Overwrites the older
  * field. */
 status_t solver_outlier_find(struct solver_grid *grid, struct solver_outlier *outlier);
 
@@ -137,57 +139,56 @@ const char *solver_array_name(int array);
  * summed over ranks. */
 status_t solver_coefficients_checksum(struct solver_grid *grid, uint64_t *sum);
 
-/** Relative, where gosa is a sum of single floats that round toward zero. */
+/** Relative tolerance if gosa is a sum of single-precision floats rounded toward zero. */
 #define SOLVER_GOSA_TOLERANCE_SINGLE 1e-3
 
-/** \brief Whether two gosa differ by at most \a tolerance, relative; infinities and NaNs agree with
- * nothing. */
+/** \brief Whether two gosa differ by at most \a tolerance, relative. Infinities and NaNs never
+ * agree. */
 int solver_gosa_agrees(double a, double b, double tolerance);
 
-/** \brief The coefficients' checksums over all that this rank holds are kept:
- * solver_baseline_compare looks for changes. */
+/** \brief Stores the coefficients' checksums over all points of this rank, in which
+ * solver_baseline_compare detects changes. */
 status_t solver_baseline_begin(struct solver_grid *grid);
 
-/** \brief \a block, which has just run, becomes the one that later ones of as many sweeps must
- * repeat. \a taken: a copy of its checks, the grid's. */
+/** \brief Stores \a block, which has just run, as the baseline: later blocks of the same length
+ * must repeat its results. Sets \a taken to a copy of its checks, owned by the grid. */
 status_t solver_baseline_take(struct solver_grid *grid, const struct solver_block *block,
                               const struct solver_check **taken);
 
-/** \brief STATUS_WRONG on all ranks, and a line from each that saw it, if \a block, which has just
- * run, differs from the one that was taken (in a rank's own gosa of any sweep, in the older
- * field, in p at check points that both have), or where a coefficient has changed. \a what names
- * the block. */
+/** \brief Compares \a block, which has just run, with the baseline: each rank's own gosa of every
+ * sweep, the older field, p at check points that both have, and the coefficients. If any differs,
+ * STATUS_WRONG on all ranks, and one line from each rank that saw it. \a what names the block. */
 status_t solver_baseline_compare(struct solver_grid *grid, MPI_Comm comm, const struct solver_block *block,
                                  const char *what);
 
 /** \brief Checksum of one array over the points that this rank counts; not summed over ranks. */
 status_t solver_array_checksum(struct solver_grid *grid, int array, uint64_t *sum);
 
-/** \brief Copies \a n floats from \a offset of an array to the host, or back. */
+/** \brief Copies \a n floats, starting at \a offset of an array, to the host, or back. */
 status_t solver_array_read(struct solver_grid *grid, int array, int64_t offset, int64_t n, float *host);
 status_t solver_array_write(struct solver_grid *grid, int array, int64_t offset, int64_t n,
                             const float *host);
 
 const struct layout *solver_layout(const struct solver_grid *grid);
 
-/** Bytes a second of the ceiling kernel. */
+/** Bytes per second of the ceiling kernel. */
 struct solver_rates {
-  double all;  /**< over all ranks, by the slowest one's time of each round */
-  double mine; /**< of this rank's device alone */
+  double all;  /**< of all ranks, by the slowest rank's time in each round */
+  double mine; /**< of this rank's device */
 };
 
-/** \brief Times \a passes of the ceiling kernel on all devices at once; ranks that share a device
+/** \brief Times \a passes of the ceiling kernel on all devices at once. Ranks that share a device
  * alternate, so that no device counts twice. */
 status_t solver_ceiling(struct solver *solver, int passes, struct solver_rates *rates);
 
-/** \brief What the kernel takes of the device; zeros where the backend cannot say. */
+/** \brief The kernel's use of the device's resources; zeros if the backend cannot report it. */
 status_t solver_resources(struct solver_grid *grid, struct himeno_resources *resources);
 
-/** \brief The mth message that this rank sends in an exchange, and how it travels; NULL after the
- * last one. */
+/** \brief The mth message that this rank sends in an exchange, and its path; NULL after the last
+ * one. */
 const struct halo_message *solver_message(const struct solver_halo *halo, int m, struct halo_path *path);
 
-/** \brief What this rank's emulator counted; zeros where there is none. */
+/** \brief Counts of this rank's emulator; zeros if there is none. */
 struct himeno_counts solver_counts(const struct solver_grid *grid);
 
 #endif

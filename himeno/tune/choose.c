@@ -13,7 +13,7 @@
 #include "himeno/verify/verify.h"
 #include "suite/progress.h"
 
-/* --fill tries so much less each time. */
+/* Factor by which --fill reduces the size in each attempt. */
 #define FILL_STEP 0.99
 
 const struct choice_words choice_words[] = {
@@ -97,8 +97,8 @@ static status_t himeno_cut_choose(struct himeno_choice *choice, const int64_t ex
                     choice->global);
 }
 
-/* Bytes that the fullest rank needs for a grid of \a extent; fails like himeno_cut_choose. A soak
- * keeps its reference, which on CPUs is in the same memory. */
+/* Bytes that the fullest rank needs for a grid of \a extent; fails like himeno_cut_choose. Includes
+ * a soak's reference on CPUs, which uses the same memory. */
 static status_t bytes_needed(struct himeno_choice *choice, const int64_t extent[3], uint64_t *bytes)
 {
   uint64_t reference = 0;
@@ -120,8 +120,8 @@ status_t himeno_refit(struct himeno_choice *choice)
   return memory_check(&choice->memory, need, what, "; use a smaller --size, --fill or more ranks");
 }
 
-/* The default size, or the largest named one below it that every rank can hold and that can be
- * cut. */
+/* Chooses the default size, or the largest smaller named one that every rank can hold and that can
+ * be divided over the ranks. */
 static status_t size_default(struct himeno_choice *choice)
 {
   int n = choice->placement.info.emulated ? 0 : choice->placement.info.is_cpu ? 2 : 3;
@@ -139,8 +139,7 @@ static status_t size_default(struct himeno_choice *choice)
 
 /* ---- --fill ---- */
 
-/* Whether all ranks can hold so many bytes at this moment, in as many parts as a solver has
- * arrays. */
+/* Whether all ranks can allocate \a bytes now, in as many parts as a solver has arrays. */
 static status_t allocatable(const struct himeno_choice *choice, uint64_t bytes, int *all)
 {
   enum { PARTS = HIMENO_COEFFICIENTS + 2 };
@@ -156,7 +155,7 @@ static status_t allocatable(const struct himeno_choice *choice, uint64_t bytes, 
   return status;
 }
 
-/* Planes of \a size until a rank has as much as \a wanted; size has at least one less. */
+/* Adds planes to \a size until a rank needs \a wanted bytes; it needs less at first. */
 static status_t planes_add(struct himeno_choice *choice, double wanted, struct grid_size *size)
 {
   uint64_t need;
@@ -171,8 +170,8 @@ static status_t planes_add(struct himeno_choice *choice, double wanted, struct g
   return STATUS_OK;
 }
 
-/* Grids of 1:1:2 like the named ones, k a multiple of 32, with as many more planes as there is room
- * for; the largest that takes no more than \a wanted. */
+/* The largest grid that needs at most \a wanted bytes. Its proportions are 1:1:2 as in named grids,
+ * with k a multiple of 32 and as many further planes as fit. */
 static status_t size_within(struct himeno_choice *choice, double wanted, struct grid_size *size)
 {
   const struct himeno_config *config = choice->config;
@@ -187,7 +186,7 @@ static status_t size_within(struct himeno_choice *choice, double wanted, struct 
                   config->fill);
 }
 
-/* Retries with less, since not all free memory can be allocated. */
+/* Retries with smaller sizes, because not all free memory can be allocated. */
 static status_t size_fill(struct himeno_choice *choice)
 {
   int all = 0;

@@ -1,51 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What `auto` and defaults come to: grid, kernel, transport, cut. Every rank comes to the
- * same. */
+ * \brief Resolves `auto` and defaults: grid, kernel, transport, decomposition. The result is the
+ * same on every rank. */
 #ifndef HIMENO_TUNE_CHOOSE_H
 #define HIMENO_TUNE_CHOOSE_H
 
 #include "himeno/config/choice.h"
 #include <stddef.h>
 
-/** \brief Fills kernel, transport, size, global extents and cut of \a choice, whose device is open.
- * Collective; ranks agree. */
+/** \brief Sets kernel, transport, size, global extents and decomposition of \a choice, whose device
+ * is open. Collective; ranks agree. */
 status_t himeno_choose(struct himeno_choice *choice);
 
-/** \brief The cut of the chosen grid for choice->kernel, and whether it fits all devices:
- * STATUS_ENVIRONMENT if not. Every rank comes to the same. */
+/** \brief Chooses the decomposition of the chosen grid for choice->kernel. STATUS_ENVIRONMENT if it
+ * does not fit all devices. The result is the same on every rank. */
 status_t himeno_refit(struct himeno_choice *choice);
 
-/** \brief The kernel in the file that --kernel-file names, kept in \a choice. */
+/** \brief The kernel in the file of --kernel-file, stored in \a choice. */
 const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_choice *choice);
 
 /** \brief -k auto: chooses choice->kernel among the set's kernels by a short measured trial, which
- * a cache file remembers, and cuts the grid for it. One choice for all ranks; kernels that this
- * device cannot run are passed over. Collective. */
+ * a cache file remembers, and the decomposition for it. One choice for all ranks; kernels that this
+ * device cannot run are skipped. Collective. */
 status_t himeno_tune(struct himeno_choice *choice);
 
-/** \brief Collective: which ranks share a device, and so take turns at what is one device's. */
+/** \brief Collective: finds the ranks that share a device, and so alternate in measurements of one
+ * device. */
 status_t himeno_sharing_find(struct himeno_choice *choice);
 
-/** \brief The transport of a run that tries nothing, unless one was asked for: by rule the best for
- * each pair. Stores into the neighbour's memory where devices reach each other, copies through the
- * host elsewhere. Collective. */
+/** \brief Chooses the transport of a run without trials, unless the user chose one: p2p if devices
+ * can reach each other, otherwise copies through the host. Collective. */
 status_t himeno_transport_rule(struct himeno_choice *choice);
 
-/** \brief -x auto: measures a few exchanges by each transport, unless one was asked for, and takes
- * the fastest. */
+/** \brief -x auto: times a few exchanges per transport and chooses the fastest, unless the user
+ * chose a transport. */
 status_t himeno_transport_tune(struct himeno_choice *choice);
 
 /* The tune cache: a file that remembers the fastest kernels, himeno-gpu/tune.json in
- * $XDG_CACHE_HOME or ~/.cache, or the file that HIMENO_TUNE_CACHE names. Its faults are warnings,
+ * $XDG_CACHE_HOME or ~/.cache, or the file in HIMENO_TUNE_CACHE. Problems with it are warnings,
  * never errors. One process writes at a time, and readers see the old file or the new one. A file
- * of another format is never replaced: the variable may name any file. */
+ * of another format is never replaced, because the variable may name any file. */
 
 /** \brief Reads the kernel remembered for \a key into \a kernel. Returns 1 if there is one. A
  * damaged file counts as empty, with a warning. */
 int tune_cache_find(const char *key, char *kernel, size_t size);
 
-/** \brief Remembers \a kernel with its rate for \a key. Returns 1 on success, else warns. */
+/** \brief Remembers \a kernel with its rate for \a key. Returns 1 on success, otherwise warns. */
 int tune_cache_store(const char *key, const char *kernel, double gflops);
 
 #endif

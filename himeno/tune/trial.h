@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Timed exchanges without a solver: only the halos of the fields matter. */
+ * \brief Timed exchanges of halos without a solver. */
 #ifndef HIMENO_TUNE_TRIAL_H
 #define HIMENO_TUNE_TRIAL_H
 
 #include "comm/halo/route.h"
 
 struct trial_config {
-  MPI_Comm comm; /**< as many ranks as procs multiply to */
+  MPI_Comm comm; /**< its size is the product of procs */
   struct gpu_device *device;
   const struct halo_transport *transport;
   int64_t global[3];
@@ -21,19 +21,19 @@ struct trial;
 status_t trial_open(const struct trial_config *config, struct trial **trial);
 void trial_close(struct trial *trial);
 
-/** \brief Whether the transport carries any message of any rank: else all of them are staged by
- * another name. Collective. */
+/** \brief Whether the transport carries any message of any rank. If not, the trial would only
+ * measure `staged`. Collective. */
 status_t trial_carries(const struct trial *trial, int *any);
 
-/** \brief Whether kernels store into the memory of all neighbours of every rank; false of no
- * trial. */
+/** \brief Whether kernels store into memory of all neighbours on every rank; 0 if \a trial is
+ * NULL. */
 int trial_links(const struct trial *trial);
 
-/** How many exchanges trial_time makes. */
+/** Number of exchanges in trial_time. */
 #define TRIAL_EXCHANGES 160
 
-/** \brief Best of a few rounds of consecutive exchanges, after one that is not counted: seconds per
- * exchange, the slowest rank's. Collective. */
+/** \brief Seconds per exchange on the slowest rank: the best of a few rounds of consecutive
+ * exchanges, after an untimed one. Collective. */
 status_t trial_time(struct trial *trial, double *seconds);
 
 #endif

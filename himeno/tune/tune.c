@@ -25,7 +25,7 @@
 #define TRIAL_SECONDS    0.02
 #define TRIAL_SWEEPS_MAX 1200
 #define TRIAL_BLOCKS     3
-/* A kernel whose block takes so many times the best one's sweep is not tried further. */
+/* A kernel is not tried further if its time per sweep exceeds the best one's by this factor. */
 #define TRIAL_LOST 1.5
 #define KEY_MAX    512
 
@@ -35,10 +35,11 @@ SWITCH("HIMENO_TUNE_CACHE", USER, OWN, CACHE("tune.json"),
 /* ---- remembered kernels ---- */
 
 #define SCHEMA      "himeno-tune/1"
-#define LOCK_TENTHS 20 /* of a second; others hold it for a moment */
+#define LOCK_TENTHS 20 /* tenths of a second; other processes hold it briefly */
 
-/* The document, or a new one where there is none, with *trouble where it is damaged. NULL, with
- * why, where what is there cannot be opened or is not ours: it is not to be lost. */
+/* Reads the cache. A new document if there is none, or if it is damaged, with the reason in
+ * *trouble. NULL, with the reason, if the file cannot be opened or has another format: it must not
+ * be overwritten. */
 static json_t *cache_read(const char *path, const char **trouble)
 {
   json_error_t error;
@@ -73,7 +74,7 @@ int tune_cache_find(const char *key, char *kernel, size_t size)
   return found;
 }
 
-/* Makes the folders on the way to \a path. */
+/* Creates the missing folders of \a path. */
 static int folders_make(const char *path)
 {
   char folder[PATH_MAX];
@@ -86,8 +87,7 @@ static int folders_make(const char *path)
   return 1;
 }
 
-/* Waits for the file's only writer to be us, but not for ever; −1, with errno, if that cannot
- * be. */
+/* Waits a limited time for the lock on the file. −1, with errno, on failure. */
 static int lock_take(const char *path)
 {
   char name[PATH_MAX];
@@ -105,7 +105,7 @@ static int lock_take(const char *path)
   return -1;
 }
 
-/* With the lock held, if there could be one. */
+/* Adds a choice while the lock, if it could be created, is held. */
 static const char *choice_add(const char *path, const char *key, const char *kernel, double gflops)
 {
   struct doc choice;
@@ -130,7 +130,7 @@ int tune_cache_store(const char *key, const char *kernel, double gflops)
   const char *trouble;
   int lock = -1;
   if (!switch_cache("HIMENO_TUNE_CACHE", path)) return 0;
-  json_t *there = cache_read(path, &trouble); /* no lock beside what is not ours */
+  json_t *there = cache_read(path, &trouble); /* no lock next to a file of another format */
   if (there) {
     lock = folders_make(path) ? lock_take(path) : -1;
     trouble = lock < 0 ? strerror(errno) : choice_add(path, key, kernel, gflops);
@@ -143,7 +143,7 @@ int tune_cache_store(const char *key, const char *kernel, double gflops)
 
 /* ---- trials ---- */
 
-/* Key of a remembered choice. All ranks are taken to have devices like rank 0's. */
+/* Key of a remembered choice. Assumes that all ranks have the same kind of device as rank 0. */
 static void key_make(const struct himeno_choice *choice, char key[KEY_MAX])
 {
   const struct himeno_config *config = choice->config;
@@ -163,8 +163,8 @@ static void key_make(const struct himeno_choice *choice, char key[KEY_MAX])
   }
 }
 
-/* Makes \a kernel the choice, with a cut that suits it; 0 where it cannot be. Says nothing: the
- * next one may. */
+/* Sets the choice to \a kernel, with a decomposition for it. Returns 0 if that is impossible,
+ * without a message, because the next kernel may fit. */
 static int kernel_fits(struct himeno_choice *choice, const struct himeno_kernel *kernel)
 {
   const double points = himeno_points(choice->global) / choice->placement.ranks;
@@ -176,8 +176,8 @@ static int kernel_fits(struct himeno_choice *choice, const struct himeno_kernel 
   return fits;
 }
 
-/* Best of a few blocks, each long enough to measure: seconds per sweep, the same on all ranks. If a
- * kernel is far from \a least, the first block is enough. */
+/* Seconds per sweep, the same on all ranks: the best of a few blocks, each long enough to measure.
+ * Only one block if the kernel is far slower than \a least. */
 static status_t solver_time(struct solver *solver, int depth, double least, double *seconds)
 {
   struct solver_block block;
@@ -194,8 +194,8 @@ static status_t solver_time(struct solver *solver, int depth, double least, doub
   return STATUS_OK;
 }
 
-/* Time a sweep of \a kernel, infinite where this device cannot run it. A fault is a fault here
- * too. */
+/* Time per sweep of \a kernel, infinite if this device cannot run it. Other failures end the
+ * run. */
 static status_t himeno_trial_run(struct himeno_choice *choice, const struct himeno_kernel *kernel,
                                  double least, double *seconds)
 {
@@ -228,8 +228,8 @@ static status_t trials_of(struct himeno_choice *choice, const struct himeno_kern
   return STATUS_OK;
 }
 
-/* Kernels with most sweeps per pass come first: they are likely to be the best, which saves blocks
- * of the others. */
+/* Tries the kernels with most sweeps per pass first: they are likely to be the fastest, which saves
+ * blocks of the others. */
 static status_t trials(struct himeno_choice *choice, const struct himeno_kernel_set *set,
                        const struct himeno_kernel **best, double *least)
 {
@@ -242,7 +242,7 @@ static status_t trials(struct himeno_choice *choice, const struct himeno_kernel_
   return STATUS_OK;
 }
 
-/* Rank 0 reads the cache; all follow. NULL where nothing fitting is remembered. */
+/* Rank 0 reads the cache for all ranks. NULL if no suitable kernel is remembered. */
 static status_t remembered(struct himeno_choice *choice, const struct himeno_kernel_set *set, const char *key,
                            const struct himeno_kernel **kernel)
 {

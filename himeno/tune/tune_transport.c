@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* -x auto: a few exchanges of this grid's halos by each transport that the backend can have; and
- * the rule of runs that try nothing. */
+/* -x auto: times a few exchanges of this grid's halos by each transport that the backend supports.
+ * Also the rule for runs without trials. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "himeno/tune/trial.h"
 #include "suite/progress.h"
 
-/* Sets \a any if the transport is of use here: not if it does not fit this job. */
+/* Opens a trial. Sets \a any to 0 if the transport cannot be used in this job. */
 static status_t trial_begin(const struct himeno_choice *choice, const struct halo_transport *transport,
                             struct trial **trial, int *any)
 {
@@ -32,7 +32,7 @@ static status_t trial_begin(const struct himeno_choice *choice, const struct hal
   return status_is_unfit(status) ? STATUS_OK : status;
 }
 
-/* The slowest rank's; infinite where the transport is of no use. */
+/* Seconds on the slowest rank; infinite if the transport cannot be used. */
 static status_t trial_run(const struct himeno_choice *choice, const struct halo_transport *transport,
                           double *seconds, int *links)
 {
@@ -69,15 +69,14 @@ status_t himeno_transport_tune(struct himeno_choice *choice)
   return STATUS_OK;
 }
 
-/* ---- by rule ---- */
-
 status_t himeno_transport_rule(struct himeno_choice *choice)
 {
   char reason[GPU_TEXT_MAX];
   struct trial *trial;
   int any = 0;
   if (choice->config->transport || choice->placement.ranks == 1) return STATUS_OK;
-  /* Kernels that wait for a neighbour hold up a device that ranks share. */
+  /* Not on shared devices: a kernel that waits for a neighbour would block the other ranks
+   * there. */
   if (choice->sharing_most <= 1 && halo_transport_p2p.available(choice->placement.backend, reason)) {
     status_t status = trial_begin(choice, &halo_transport_p2p, &trial, &any);
     trial_close(trial);
@@ -90,7 +89,7 @@ status_t himeno_transport_rule(struct himeno_choice *choice)
 
 /* ---- ranks that share a device ---- */
 
-/* A device as a rank has it. */
+/* A rank's device. */
 struct seat {
   int host_first;
   struct gpu_device_info info;

@@ -8,10 +8,10 @@
 
 #include "base/log.h"
 
-/* In dense data one point in 16 never changes, and a small error may round to nothing. */
+/* With dense data one point in 16 never changes, and a small error may disappear by rounding. */
 #define NEARLY_ALL 0.8
 #define STRAYS     1.05
-/* An index counts where it has this share of the points of the fullest one. */
+/* An index counts if it has at least this share of the points of the fullest index. */
 #define INDEX_SHARE 0.05
 #define LISTED      4
 #define REPEATS     2
@@ -58,7 +58,7 @@ struct axis {
   char letter;
   int64_t lo, extent;
   const int64_t *counts;
-  double least; /* of the counts that belong to it */
+  double least; /* minimum count of the indices in the pattern */
   int64_t n, first, last;
 };
 
@@ -78,8 +78,8 @@ static struct axis axis_of(const struct pattern *p, int d, double least)
   return a;
 }
 
-/* The least distance at which the indices repeat from the first to the last, often enough to be a
- * rule; 0: there is none. */
+/* The smallest distance at which the indices repeat from first to last, often enough to be a rule;
+ * 0: there is none. */
 static int64_t period(const struct axis *a)
 {
   for (int64_t s = 2; s * REPEATS <= a->last - a->first; s++) {
@@ -127,7 +127,7 @@ static void run_text(const struct axis *a, char *text, size_t size)
     put(text, size, "from %c = %" PRId64 " to %" PRId64, a->letter, first, last);
 }
 
-/* Indices that follow no rule: a list, or their number. */
+/* Lists the indices without a rule, or prints their number. */
 static void list_text(const struct axis *a, char *text, size_t size)
 {
   if (a->n > LISTED) {
@@ -140,7 +140,7 @@ static void list_text(const struct axis *a, char *text, size_t size)
     if (is_in(a, x)) n += put(text + n, size - (size_t)n, "%s%" PRId64, x > a->first ? ", " : "", a->lo + x);
 }
 
-/* Which indices of an axis: "" where it is all of them. */
+/* Describes the indices of an axis; "" for all of them. */
 static void axis_text(const struct axis *a, char *text, size_t size)
 {
   const int64_t s = period(a);
@@ -175,8 +175,8 @@ static int about_all(double n, double of)
   return n >= NEARLY_ALL * of && n <= STRAYS * of;
 }
 
-/* The points whose i, j and k each are of some indices: faces, edges, strides, blocks; all of them
- * or one colour of a chessboard. */
+/* Whether the points are a product of index sets along i, j and k: faces, edges, strides, blocks.
+ * Either all points of the product, or those with odd or even i + j + k. */
 static int is_product(const struct pattern *p, char text[PATTERN_TEXT_MAX])
 {
   struct axis axes[3];
@@ -201,7 +201,7 @@ static int is_product(const struct pattern *p, char text[PATTERN_TEXT_MAX])
   return 1;
 }
 
-/* Whole planes of more than one axis. */
+/* Whether the points are whole planes along more than one axis. */
 static int is_planes(const struct pattern *p, char text[PATTERN_TEXT_MAX])
 {
   char one[PATTERN_TEXT_MAX / 4];

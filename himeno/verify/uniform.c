@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference for standard data, which depend on i alone. After n sweeps a value depends on its
  * distance to an edge of j or k only if that distance is below n. A grid of 2n + 1 points along j
- * and k therefore holds every value of a larger one: its middle index stands for all indices at
- * least n away from both edges. Each rank sums up a share of the planes, and also sweeps the n
- * planes on either side that its share depends on, so that ranks exchange nothing. */
+ * and k therefore has every value of a larger one: its middle index represents all indices at least
+ * n away from both edges. Each rank sums up a share of the planes, and also sweeps the n planes on
+ * either side that its share depends on, so that ranks exchange nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +15,13 @@
 #include "himeno/verify/verify.h"
 
 struct uniform {
-  int64_t global[3], extent[3]; /* of the whole grid; of the one that is swept */
-  int64_t first, end;           /* the planes of this rank's share */
-  int64_t lo, hi;               /* the planes that it holds */
+  int64_t global[3], extent[3]; /* of the whole grid; of the grid that is swept */
+  int64_t first, end;           /* planes of this rank's share */
+  int64_t lo, hi;               /* planes that it holds */
   float *p[2];
 };
 
-/* How many indices of the whole grid one of the swept grid stands for. */
+/* Number of indices of the whole grid that an index of the swept grid represents. */
 static int64_t uniform_times(const struct uniform *u, int d, int64_t x)
 {
   return x == u->extent[d] / 2 ? u->global[d] - u->extent[d] + 1 : 1;
@@ -47,15 +47,15 @@ static status_t uniform_open(const int64_t global[3], int ranks, int rank, int s
   return STATUS_OK;
 }
 
-/* The expression of doc/explanation/method.md for coefficients of 1 and 0. */
+/* The expression of doc/explanation/method.md with coefficients of 1 and 0. */
 static inline float uniform_residual(const float *p, int64_t plane, int64_t pitch)
 {
   const float s0 = p[plane] + p[pitch] + p[1] + p[-plane] + p[-pitch] + p[-1];
   return s0 * himeno_rules[HIMENO_A3].standard - p[0];
 }
 
-/* Sweep number \a done of \a sweeps, over the planes that later sweeps of the share depend on.
- * Returns the share's gosa if \a counts. */
+/* Does sweep number \a done of \a sweeps, over the planes on which later sweeps of the share
+ * depend. Returns the share's gosa if \a counts. */
 static double uniform_sweep(const struct uniform *u, int done, int sweeps, int counts)
 {
   const float *p = u->p[(done - 1) % 2];
@@ -82,7 +82,7 @@ static double uniform_sweep(const struct uniform *u, int done, int sweeps, int c
   return gosa;
 }
 
-/* The index of the swept grid that stands for index \a x of the whole one. */
+/* The index of the swept grid that represents index \a x of the whole one. */
 static inline int64_t uniform_index(const struct uniform *u, int d, int64_t x)
 {
   const int64_t half = u->extent[d] / 2, inner = u->global[d] - u->extent[d];
@@ -106,7 +106,7 @@ static uint64_t uniform_checksum(const struct uniform *u, const float *p)
   return sum;
 }
 
-/* Sum of the twelve constant arrays' checksums: each value is hashed once. */
+/* Sum of the twelve constant arrays' checksums; each distinct value is hashed once. */
 static uint64_t uniform_coefficients(const struct uniform *u)
 {
   const int64_t plane = u->global[1] * u->global[2];
@@ -126,7 +126,7 @@ static uint64_t uniform_coefficients(const struct uniform *u)
   return sum;
 }
 
-/* The value after \a done sweeps. */
+/* Computes the value after \a done sweeps. */
 static status_t uniform_check(const struct uniform *u, MPI_Comm comm, int done, double gosa,
                               struct verify_value *v)
 {
@@ -140,9 +140,9 @@ static status_t uniform_check(const struct uniform *u, MPI_Comm comm, int done, 
   return STATUS_OK;
 }
 
-/* Most of the time goes into checksums. If there is too little for all of them, check points are
- * left out rather than the block's end. The slowest rank's times count, so all ranks choose
- * alike. */
+/* Runs the sweeps. Most of the time is spent on checksums. If there is too little for all of them,
+ * check points are left out rather than the block's end. The slowest rank's times count, so that
+ * all ranks decide the same. */
 static status_t uniform_run(const struct solver_config *config, const struct uniform *u, double limit,
                             int sweeps, struct verify_value *v)
 {

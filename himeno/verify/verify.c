@@ -13,13 +13,13 @@
 #include "suite/progress.h"
 #include "comm/halo/grid.h"
 
-/* At least this long, even if the timed part is shorter. */
+/* Minimum time for the reference, even if the timed part is shorter. */
 #define REFERENCE_SECONDS 5.0
 
 const char *const verify_source_names[] = {"no", "known", "reference", "model", "rehearsal"};
 
 static const struct himeno_known known_values[] = {
-#include "himeno/verify/known_table.h" /* of known.csv */
+#include "himeno/verify/known_table.h" /* generated from known.csv */
 };
 
 const struct himeno_known *himeno_known_find(const int64_t extent[3], enum himeno_data data)
@@ -39,8 +39,9 @@ static status_t verify_coefficients_sum(struct solver_grid *grid, MPI_Comm comm,
   return watch_allreduce(comm, &mine, sum, 1, MPI_UINT64_T, MPI_SUM, "the coefficients' checksum");
 }
 
-/* The block that fits into \a limit seconds since \a begin, by the time of one sweep: whole passes
- * of the kernel, one at least. The slowest rank's times count, so all ranks choose alike. */
+/* Runs the longest block that fits into \a limit seconds since \a begin, by the time of one sweep:
+ * at least one, and only whole passes of the kernel. The slowest rank's times count, so that all
+ * ranks decide the same. */
 static status_t reference_run(struct verify_reference *reference, const struct solver_config *config,
                               double begin, double limit, int sweeps, struct verify_value *value)
 {
@@ -70,7 +71,7 @@ void verify_value_free(struct verify_value *value)
   value->n_checks = 0;
 }
 
-/* The reference's configuration, except its device. */
+/* The reference's configuration, without its device. */
 static struct solver_config reference_config(const struct solver_config *config, int max_sweeps)
 {
   struct solver_config c = *config;
@@ -130,7 +131,8 @@ static status_t reference_value(const struct solver_config *config, double limit
   return status;
 }
 
-/* From the table where it has all check points of the block; else \a value stays as it is. */
+/* Takes the value from the table if that has all check points of the block; otherwise \a value is
+ * unchanged. */
 static status_t known_value(const struct solver_config *config, int sweeps, struct verify_value *value)
 {
   int every = solver_check_sweeps(config->kernel), n = (sweeps + every - 1) / every;

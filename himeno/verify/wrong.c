@@ -17,25 +17,25 @@
 #define RANKS_SHOWN 12
 #define WHAT        "what differs"
 
-/* Sweeps after which fields are compared: an error of one sweep spreads in the next. */
+/* Numbers of sweeps after which fields are compared: an error of one sweep spreads in the next. */
 static const int tried[] = {1, 2, 3, 4, 6, 8, 12, 24};
 #define TRIED (int)(sizeof tried / sizeof *tried)
 
-/* A point that differs, its place in the grid as one number. */
+/* A point that differs, and its index in the whole grid. */
 struct point {
   int64_t at[3], place;
   float is, must_be;
 };
 
-/* A rank's findings: points that sweeps write, fixed points around them, and the former in its own
- * part. */
+/* A rank's findings: points that sweeps write, fixed points around them, and points that sweeps
+ * write relative to the rank's own part. */
 struct differences {
   struct pattern inner, fixed, own;
   struct point first[SHOWN];
   int64_t n;
 };
 
-/* A rank's findings for rank 0. */
+/* A rank's findings as sent to rank 0. */
 struct finding {
   int64_t n;
   char text[PATTERN_TEXT_MAX];
@@ -51,8 +51,6 @@ int64_t wrong_distance(float is, float must_be)
   const int64_t x = a < 0 ? (int64_t)INT32_MIN - a : a, y = b < 0 ? (int64_t)INT32_MIN - b : b;
   return x > y ? x - y : y - x;
 }
-
-/* ---- on each rank ---- */
 
 static void point_note(struct differences *d, const struct point *p, const int64_t global[3])
 {
@@ -108,8 +106,6 @@ static status_t differences_open(const struct solver_grid *grid, struct differen
   return pattern_open(own.lo, own.hi, &d->own);
 }
 
-/* ---- on rank 0 ---- */
-
 static int by_place(const void *a, const void *b)
 {
   const struct point *x = a, *y = b;
@@ -140,7 +136,7 @@ static void points_print(const struct finding *all, int ranks)
   }
 }
 
-/* Which ranks, where it is not all of them; and what is alike in the part of each. */
+/* Prints the ranks with differences, and the pattern if it is the same on each of them. */
 static void wrong_ranks_print(const struct finding *all, int ranks, const char *whole)
 {
   char text[PATTERN_TEXT_MAX + 256], names[128] = "";
@@ -181,8 +177,6 @@ static void differences_print(const char *kernel, int sweeps, const struct diffe
   if (ranks > 1) wrong_ranks_print(all, ranks, pattern_text(&d->inner, pattern));
   points_print(all, ranks);
 }
-
-/* ---- together ---- */
 
 static status_t counts_sum(MPI_Comm comm, struct pattern *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a user's own kernel does wrong: which points, by how much, in which pattern. */
+ * \brief Explains errors of a user's own kernel: which points, by how much, in which pattern. */
 #ifndef HIMENO_VERIFY_WRONG_H
 #define HIMENO_VERIFY_WRONG_H
 
@@ -10,20 +10,20 @@
 #include <stdint.h>
 #include "base/status.h"
 
-/** \brief Collective: repeats a few sweeps along with the reference on the CPUs; rank 0 prints the
- * first differences to standard error. */
+/** \brief Collective: repeats a few sweeps together with the reference on the CPUs; rank 0 prints
+ * the first differences to standard error. */
 status_t wrong_explain(const struct solver_config *config, const struct placement *place,
                        struct solver *solver);
 
-/** \brief Floats from one to the other, of which 0 and −0 are one; −1 where one is no number. */
+/** \brief Number of floats between two values; 0 and −0 are equal. −1 if one is not a number. */
 int64_t wrong_distance(float is, float must_be);
 
 #define PATTERN_TEXT_MAX 400
 
 struct pattern {
-  int64_t lo[3], hi[3]; /**< a box of points; hi is outside */
-  /** [0] how many differ, [1] how many of them at odd i + j + k, then at each i, each j, each k: of
-   * several ranks their sums are the pattern of all */
+  int64_t lo[3], hi[3]; /**< a box of points; hi is exclusive */
+  /** [0] the points that differ, [1] those of them with odd i + j + k, then one count per i, per j,
+   * per k; the counts of several ranks can be added */
   int64_t *counts;
   size_t n_counts;
 };
@@ -31,11 +31,11 @@ struct pattern {
 status_t pattern_open(const int64_t lo[3], const int64_t hi[3], struct pattern *pattern);
 void pattern_close(struct pattern *pattern);
 
-/** \brief A point of the box that differs. */
+/** \brief Adds a point of the box that differs. */
 void pattern_add(struct pattern *pattern, const int64_t at[3]);
 
-/** \brief "all points at the upper edge of j (j = 30)", "all points at every fourth k, from k = 3";
- * what follows no rule is called scattered. */
+/** \brief Describes the pattern: "all points at the upper edge of j (j = 30)", "all points at every
+ * fourth k, from k = 3". Points without a pattern are called scattered. */
 const char *pattern_text(const struct pattern *pattern, char text[PATTERN_TEXT_MAX]);
 
 #endif
