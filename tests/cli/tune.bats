@@ -29,6 +29,12 @@ cache() { "$PYTHON" -c "import json,os; d=json.load(open(os.environ['HIMENO_TUNE
   [ -z "$stderr" ]
 }
 
+@test "a planted fault is in the run, not in the trial before it" {
+  HIMENO_FLIP="p 5,5,5 30 3" run on 1 "$himeno" -q -b cpu -s XS -n 9
+  expect_status 4
+  [[ $output == *"fastest in a short trial"* ]]
+}
+
 @test "what is remembered holds for its data, size and switches only" {
   tuned 'fastest in a short trial'
   tuned 'fastest in a short trial' --data dense
