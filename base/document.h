@@ -6,7 +6,9 @@
  * the document. In schema mode the same function builds the JSON Schema (draft 2020-12): no value
  * is evaluated, lists are visited once (doc_each), and optional and nullable objects are entered.
  * Code between the calls must therefore accept a zeroed state, and take list elements with
- * doc_at. */
+ * doc_at.
+ *
+ * Other main files of base/: options.h (command line), log.h (messages), status.h (exit codes). */
 #ifndef BASE_DOCUMENT_H
 #define BASE_DOCUMENT_H
 

@@ -142,7 +142,7 @@ int file_is_same(const char *a, const char *b)
 static struct inodes {
   struct inode {
     struct stat info;
-    int descriptor; /**< of an open pipe, otherwise −1 */
+    int descriptor; /**< descriptor of an open pipe, otherwise −1 */
   } * list;
   size_t n;
 } inputs, held;

@@ -28,10 +28,10 @@ typedef status_t (*option_parse)(const char *option, const char *text, void *fie
  * the other macros make one; the compiler checks the type of the field. */
 struct option_value {
   enum option_type type;
-  size_t offset;            /**< of the field in the configuration struct */
+  size_t offset;            /**< offset of the field in the configuration */
   const char *metavar;      /**< shown in --help, NULL for flags */
-  struct value_range range; /**< for OPTION_TYPE_RANGE */
-  option_parse parse;       /**< for OPTION_TYPE_CUSTOM and OPTION_TYPE_EACH */
+  struct value_range range; /**< only for OPTION_TYPE_RANGE */
+  option_parse parse;       /**< only for OPTION_TYPE_CUSTOM and EACH */
 };
 
 struct option_spec {
@@ -109,7 +109,7 @@ struct option_program {
   const char *summary;  /**< one line, also the man page's NAME */
   const char *usage;    /**< text after the name; NULL: [OPTION]... */
   const char *epilogue; /**< examples, and exit codes if `exits` does not describe them */
-  const char *exits;    /**< for a program that uses devices: exit codes from 4 on, in words */
+  const char *exits;    /**< description of exit codes from 4 on, for a program that uses devices */
   const struct option_spec *options;
   size_t n_options;
   const struct option_spec *operands; /**< words that are not options; NULL: none */

@@ -24,7 +24,7 @@ enum check_needs {
   NEEDS_CEILING = 1 << 1, /**< a run that is not a soak */
   NEEDS_DEVICES = 1 << 2, /**< each rank has a device of its own */
   NEEDS_CORES = 1 << 3,   /**< on a CPU, each rank has cores of its own */
-  NEEDS_SIZE = 1 << 4,    /**< for a built-in limit: GPUs, and a grid that exceeds their caches */
+  NEEDS_SIZE = 1 << 4,    /**< built-in limit: needs GPUs, and a grid beyond their caches */
   NEEDS_BLOCKS = 1 << 5,  /**< at least POLICY_BLOCKS_MIN timed blocks */
   NEEDS_SERIES = 1 << 6,  /**< at least POLICY_BLOCKS_MIN blocks in the series */
   NEEDS_MANY = 1 << 7,    /**< straggler_blocks_min() blocks, so that chance accuses no rank */

@@ -33,7 +33,7 @@
 struct slowdown {
   int rank;
   enum judge_of of;
-  double slowness;    /**< of its median block; 1.05: five percent slower than usual */
+  double slowness;    /**< slowness of its median block; 1.05: five percent slower than usual */
   double begin, end;  /**< seconds since the first timed block began */
   int first, last;    /**< timed blocks, from 0 */
   int beyond, blocks; /**< blocks of the series in it: above the limit, and all */

@@ -42,7 +42,7 @@ struct judge_rank {
 struct judge_run {
   const char *program;
   const char *type;   /**< element type, if each rank computes products of its own, or NULL */
-  double power_share; /**< for products: power over its limit, of the device with the lowest */
+  double power_share; /**< with `type`: lowest power of a device over its limit */
   int n_ranks;
   struct judge_rank *ranks;
   struct judge_path *paths; /**< all ranks' paths, one rank after the other */

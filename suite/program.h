@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The frame of every program: from argv to the exit code. */
+ * \brief The frame of every program: from argv to the exit code.
+ *
+ * A program is one const struct program: its options, configuration, and functions. program_main,
+ * or program_mpi_main for several ranks, parses the command line, answers --help, --version, --list
+ * and --schema, checks that output files can be written, calls `run`, then prints the report and
+ * writes the document. The other files of suite/ print what all programs show: ranks.h, list.h,
+ * progress.h, worth.h. */
 #ifndef SUITE_PROGRAM_H
 #define SUITE_PROGRAM_H
 

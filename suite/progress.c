@@ -13,7 +13,7 @@
 SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: print no progress, like `--quiet`");
 
 #define TEXT_MAX 128
-#define WIDTH    78 /* of a line on a terminal */
+#define WIDTH    78 /* columns of a line on a terminal */
 /* Minimum seconds between two lines on a terminal and in a log. In the log of a long run the
  * interval is at least this share of the elapsed time. */
 #define IN_PLACE_SECONDS 0.1

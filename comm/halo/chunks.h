@@ -28,7 +28,7 @@ struct halo_chunks {
 /** How a message is divided: into layers of its box, rows of one layer, or parts of one row. */
 struct halo_cutting {
   int64_t most; /**< maximum floats per chunk; 0: one chunk per message, one piece per buffer */
-  int alone;    /**< its pieces contain no chunks of other messages */
+  int alone;    /**< 1: pieces of this message contain no other chunks */
 };
 
 /** \brief Divides the send side of a plan, or if \a receive the receive side, each message by its

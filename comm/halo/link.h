@@ -48,7 +48,7 @@ struct halo_link_message {
   int dir[3];       /**< direction of the neighbour */
   /** target of the first point in the neighbour's two fields; NULL if faces are not stored */
   float *to[2];
-  int64_t plane, pitch; /**< of the neighbour's fields, multiples of 4 */
+  int64_t plane, pitch; /**< strides of the neighbour's fields, multiples of 4 */
   uint64_t *flag;       /**< this rank's flag at the neighbour */
   const uint64_t *here; /**< this rank's own flag, set by the neighbour */
 };
@@ -56,7 +56,7 @@ struct halo_link_message {
 /** Passed to kernels by value. */
 struct halo_link {
   int n;
-  int64_t plane, pitch; /**< of this rank's fields */
+  int64_t plane, pitch; /**< strides of this rank's fields */
   int adds;             /**< 1: the device can add to the neighbours' flags atomically */
   uint64_t timeout_ns;
   struct halo_state *state;

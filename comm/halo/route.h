@@ -3,6 +3,9 @@
  * \brief The exchange as callers see it: a transport for the messages that it can carry, `staged`
  * for the others.
  *
+ * decomp.h divides the grid over ranks, halo.h plans each rank's messages, transport.h moves them,
+ * and pack.h and link.h contain the device's part, by packed buffers or by direct stores:
+ *
  *     halo_route_open(transport, &context, &route);
  *     … halo_route_start(route, field, computed);
  *     … halo_route_finish(route, &arrived); gpu_wait(queue, arrived); …

@@ -20,10 +20,10 @@
 #define MESSAGE_MAX   900
 #define REPORTERS_MAX 64                     /* maximum number of ranks that receive messages */
 #define OTHERS_NAMED  8                      /* maximum number of further waits in the message */
-#define GRACE_HERE    0.3                    /* for reports to arrive in the table */
-#define GRACE         1.0                    /* for reports to arrive as messages */
-#define GRACE_QUIET   0.6                    /* for ranks that receive no messages */
-#define ABORT         5.0                    /* for the printing rank to end the job */
+#define GRACE_HERE    0.3                    /* time for reports to arrive in the table */
+#define GRACE         1.0                    /* time for reports to arrive as messages */
+#define GRACE_QUIET   0.6                    /* more time for ranks that receive no messages */
+#define ABORT         5.0                    /* time for the printing rank to end the job */
 #define ALIVE         ALARM_SECOND           /* maximum age of the last beat */
 #define LATE          (ALARM_SECOND * 3 / 5) /* age of a beat that is overdue */
 #define WAITING       (ALARM_SECOND / 2)     /* maximum age of the last poll */

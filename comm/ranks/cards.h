@@ -21,7 +21,7 @@
 enum cards_near {
   CARDS_SWITCH, /**< below the same PCI switch */
   CARDS_ROOT,   /**< below the same root complex */
-  CARDS_NODE,   /**< the same NUMA node */
+  CARDS_NODE,   /**< on the same NUMA node */
   CARDS_SYSTEM, /**< across NUMA nodes */
   CARDS_UNKNOWN
 };
@@ -56,7 +56,7 @@ struct cards_row {
 
 struct cards_table {
   int n;
-  struct cards_row *rows; /**< of all hosts */
+  struct cards_row *rows; /**< the cards of all hosts */
   int64_t *asked;         /**< per row: bytes that ranks of its host sent to other hosts */
   unsigned char *near;    /**< n × ranks, enum cards_near; CARDS_UNKNOWN on other hosts */
   int ranks;

@@ -20,7 +20,7 @@
 /* Data that the ranks of one host exchange. */
 struct host_table {
   struct binding_rank *ranks;
-  struct gpu_device_info *devices; /* of all ranks, one rank after the other */
+  struct gpu_device_info *devices; /* the devices of all ranks, one rank after the other */
   hwloc_cpuset_t *bound;
   int n;
 };

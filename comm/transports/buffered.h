@@ -74,7 +74,7 @@ struct buffered_fixed {
 /* Times of exchanges. */
 struct buffered_clock {
   struct buffered_marks ring[BUFFERED_EVENTS];
-  struct buffered_marks *marks; /* of the current exchange, NULL if it is not timed */
+  struct buffered_marks *marks; /* those of the current exchange, NULL if it is not timed */
   long timed;                   /* timed exchanges; timed_lately: since times were read */
   long timed_lately;
   struct halo_times times;

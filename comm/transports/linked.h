@@ -10,7 +10,7 @@ struct linked_exchange {
   struct halo_context context;
   struct halo_plan plan; /**< carried messages only */
   const struct halo_link_ops *link_ops;
-  struct gpu_queue *queue; /**< for exchanges that run concurrently with computing */
+  struct gpu_queue *queue; /**< used if exchanges run concurrently with computing */
   struct gpu_event *arrived;
   struct gpu_mem mailbox, state;
   struct halo_plea *plea;

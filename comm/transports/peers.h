@@ -11,7 +11,7 @@
  * and the flags. */
 struct halo_offer {
   struct gpu_mem target[2], mailbox;
-  int64_t plane, pitch; /**< of the targets, floats */
+  int64_t plane, pitch; /**< strides of the targets, floats */
   /** per message of the plan: offset of its first float in a target */
   int64_t first[HALO_MESSAGES_MAX];
 };
@@ -20,7 +20,7 @@ struct halo_offer {
 struct halo_peer {
   struct gpu_mem target[2], mailbox; /**< attached; handles are NULL if that failed */
   int64_t plane, pitch, first;
-  char uuid[48]; /**< of its device */
+  char uuid[48]; /**< UUID of the neighbour's device */
   /** 1: this entry owns the attachments; 0: another message to the same rank does */
   int owner;
 };

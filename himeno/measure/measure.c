@@ -25,7 +25,7 @@
 #define CEILING_EVERY_SECONDS 0.5
 #define OFFICIAL_SECONDS      60.0
 #define PARTIAL_SECONDS       1.0  /* minimum interval between two partial documents */
-#define PARTIAL_SHARE         20.0 /* and as a multiple of the time to write the last one */
+#define PARTIAL_SHARE         20.0 /* minimum interval over the time to write the last one */
 /* If sweeps between check points take this long, timed blocks pause there too: a pause takes some
  * 30 us, which are not timed, but also slows the first launches after it by as much. Otherwise an
  * untimed block with pauses runs after every CHECK_BLOCK_EVERY timed blocks. */
@@ -38,9 +38,8 @@
 /* Measurements of the ceiling, one per batch of passes: `rates` of all ranks together, `mine` of
  * this rank's device. */
 struct ceiling {
-  double *rates, *mine, since; /* since: seconds of blocks since the last batch */
-  int n, n_mine, passes,
-      between; /* between: 1 to measure also between blocks, not only before and after them */
+  double *rates, *mine, since;    /* since: seconds of blocks since the last batch */
+  int n, n_mine, passes, between; /* between: 1 to measure between blocks as well */
 };
 
 static status_t ceiling_batch(struct solver *solver, struct ceiling *c)
@@ -110,8 +109,7 @@ status_t himeno_partial_write(const struct himeno_measurement *m)
 
 /* ---- timed blocks ---- */
 
-/* By rank 0's clock. A signal to any rank ends the run, and a rank that needs blocks prolongs
- * it. */
+/* Rank 0's clock decides; a signal to any rank ends the run, and any rank's need prolongs it. */
 status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)
 {
   enum { ELAPSED, STOP, MORE, WROTE, FACTS };

@@ -24,7 +24,7 @@ struct himeno_measurement {
   double next_partial;
   /** seconds that writing the last one took */
   double partial_seconds;
-  double noise_until; /**< seconds since timing began until which noise adds blocks; or 0 */
+  double noise_until; /**< seconds since timing began until which noise adds blocks; 0: unset */
 };
 
 /** \brief Runs verified blocks for the configured time, with the ceiling before and after them, and

@@ -98,7 +98,7 @@ static status_t parts_gather(const struct placement *p, const void *mine, size_t
   return watch_gather(p->comm, mine, *all, bytes, what);
 }
 
-/* Keeps each distinct set of texts once: on 8192 ranks they would take 60 MB. */
+/* Keeps each distinct set of texts once: copies for 8192 ranks would take 60 MB. */
 static status_t texts_keep(const struct path_texts *from, struct himeno_ranks *ranks,
                            struct himeno_path *path)
 {

@@ -25,7 +25,7 @@ extern const char *const path_medium_names[PATH_MEDIA]; /**< NULL for MEDIUM_UNK
 
 /** Measurement of a path for an acceptance; zeros if it was not measured. */
 struct path_probe {
-  double seconds; /**< of an exchange of one float */
+  double seconds; /**< time of an exchange of one float */
   double bytes_per_second;
   double sent;                   /**< bytes sent during the measurement, 0 without counters */
   struct telemetry_sent counted; /**< the part of them that the device counted */
@@ -36,12 +36,12 @@ struct path_probe {
 struct path_texts {
   char used[16];
   char why[GPU_TEXT_MAX]; /**< "" if the path uses the run's transport */
-  char handover[16];      /**< of struct halo_path, and the reason */
+  char handover[16];      /**< handover and reason, from struct halo_path */
   char handover_why[GPU_TEXT_MAX];
   struct path_texts *next;
 };
 
-/** The path of one message of a rank. The members from `first` on are set on rank 0 only. */
+/** The path of one message of a rank. `medium`, `first` and `next` are set on rank 0. */
 struct himeno_path {
   int peer;
   char face[8];
@@ -68,8 +68,8 @@ enum path_medium path_medium(const struct himeno_path *path, int within_host);
 /** A rank's window of energy measurement. */
 struct energy {
   char scope[40];         /**< the part that is counted, e.g. the module; "" without a counter */
-  double seconds, joules; /**< of the window; joules is 0 if the window is too short */
-  double begin, counted;  /**< its begin; the counter then, negative without a step */
+  double seconds, joules; /**< length and energy of the window; 0 J if it is too short */
+  double begin, counted;  /**< time and counter at its begin; counted < 0: no step was seen */
   double idle_watts;      /**< before the window; negative if not measured */
   double sweeping;        /**< seconds of the window spent in sweeps */
   int64_t sweeps;

@@ -76,7 +76,7 @@ struct record_telemetry {
   char source[8];                    /**< "NVML", "sysfs", "" */
   int samples;                       /**< number of samples with any value */
   int throttled;                     /**< number of blocks at whose end the device was throttled */
-  int by_reason[THROTTLE_BITS];      /**< that number per bit of enum telemetry_throttle */
+  int by_reason[THROTTLE_BITS];      /**< blocks per reason, by bit of enum telemetry_throttle */
   struct telemetry_sample low, high; /**< minimum and maximum of each value */
   struct telemetry_state before, after;
   int each, rows; /**< blocks per row, and number of rows, of the series; the same on all ranks */
@@ -96,7 +96,7 @@ struct record_crc {
 struct record {
   struct telemetry *device;
   struct starvation *starvation; /**< since the timed part began */
-  struct cards *cards;           /**< of the host, last reading; NULL: another rank reads them */
+  struct cards *cards;           /**< last reading of the host's; NULL: another rank reads them */
   struct record_telemetry telemetry;
   struct record_change changes[RECORD_CHANGES_MAX];
   struct telemetry_sample now; /**< after the last block */

@@ -45,7 +45,7 @@ struct himeno_timing {
   double *samples; /**< seconds of each timed block */
   int n_samples;
   double phase_sums[HIMENO_PHASES]; /**< this rank's mean seconds per sweep, summed over blocks */
-  double waited_sum;                /**< the same for seconds that this rank waited */
+  double waited_sum;                /**< seconds per sweep that it waited, summed likewise */
   struct solver_block last;
   int partial; /**< 1: ended by a signal, or not ended yet */
 };

@@ -16,7 +16,7 @@
 
 struct solver_baseline {
   uint64_t coefficient[HIMENO_COEFFICIENTS]; /* over all points of this rank, halos included */
-  int sweeps;                                /* of the first block; 0: none taken yet */
+  int sweeps;                                /* length of the first block; 0: none taken yet */
   double *gosa;                              /* this rank's own, per sweep */
   struct solver_check *checks;
   int n_checks;

@@ -173,8 +173,8 @@ const struct layout *solver_layout(const struct solver_grid *grid);
 
 /** Bytes per second of the ceiling kernel. */
 struct solver_rates {
-  double all;  /**< of all ranks, by the slowest rank's time in each round */
-  double mine; /**< of this rank's device */
+  double all;  /**< sum over all ranks, by the slowest rank's time in each round */
+  double mine; /**< rate of this rank's device */
 };
 
 /** \brief Times \a passes of the ceiling kernel on all devices at once. Ranks that share a device

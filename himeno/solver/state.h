@@ -16,10 +16,9 @@ struct solver_grid {
   struct himeno_fields fields;
   struct gpu_mem padded[HIMENO_COEFFICIENTS]; /* allocations of coefficients with array_pad */
   struct himeno_exec *exec;
-  struct himeno_exec
-      *plain; /* for numbers of sweeps that are not multiples of the kernel's T; NULL if T is 1 */
+  struct himeno_exec *plain; /* does sweeps beyond a multiple of the kernel's T; NULL if T is 1 */
   struct gpu_queue *compute;
-  enum himeno_data data;            /* of the initial field */
+  enum himeno_data data;            /* data set of the initial field */
   int current;                      /* index of the newest p */
   int64_t swept;                    /* number of sweeps in all blocks so far */
   struct solver_baseline *baseline; /* NULL: none taken */
@@ -71,7 +70,7 @@ struct solver_passes {
   int n_rest;      /* 0 or 1 */
   int concurrent;  /* 1: `first` is swept concurrently with `rest`, in a queue of its own */
   struct gpu_queue *slabs;
-  struct gpu_event *ready; /* that queue waits for it: the previous passes, and their halos */
+  struct gpu_event *ready; /* previous passes and halos are done: slabs waits for it */
   struct solver_halo halo;
   struct solver_gosa gosa;
   struct pass_marks ring[PASS_RING];
@@ -81,7 +80,7 @@ struct solver_passes {
 
 /** Results of a block. */
 struct solver_outcome {
-  struct gpu_event *begin, *end; /* of the current segment */
+  struct gpu_event *begin, *end; /* begin and end of the current segment */
   double phases[HIMENO_PHASES];  /* seconds of the completed segments */
   double *seconds;               /* per segment: this rank's, then the slowest rank's */
   int n_parts;

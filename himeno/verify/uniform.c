@@ -15,7 +15,7 @@
 #include "himeno/verify/verify.h"
 
 struct uniform {
-  int64_t global[3], extent[3]; /* of the whole grid; of the grid that is swept */
+  int64_t global[3], extent[3]; /* extents of the whole grid; of the grid that is swept */
   int64_t first, end;           /* planes of this rank's share */
   int64_t lo, hi;               /* planes that it holds */
   float *p[2];

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The reference result of a block, and the comparison with it. */
+ * \brief The reference result of a block, and the comparison with it.
+ *
+ * Before the timed part, verify_prepare determines the result of a block: from the table of known
+ * values, or by the reference kernel on the CPUs. verify_block compares each block with it. */
 #ifndef HIMENO_VERIFY_VERIFY_H
 #define HIMENO_VERIFY_VERIFY_H
 

@@ -81,8 +81,8 @@ template <class S> static __device__ void barriers_init(const temporal_tile<S> &
 }
 
 // Adjacent blocks find each other's halos in the L2 cache only if they stay within a few planes. So
-// every S::tick stages they count, and wait for the others, but for a limited time, because not all
-// of them may be running.
+// every S::tick stages a block counts its progress and waits for the others, but only for a limited
+// time, because not all of them may be running.
 template <class S> static __device__ void keep_step(const temporal_tile<S> &tile, int tick)
 {
   const temporal_args &args = tile.args;

@@ -100,7 +100,7 @@ enum { TEMPORAL_WAVES = 512 };
 struct temporal_args {
   struct cuda_temporal_job job;
   int processors;
-  int columns; // of tiles along k: tile = row of tiles · columns + column
+  int columns; // number of tiles along k: tile = row · columns + column
   int out_j;   // rows that a block writes, at most the shape's; the same for all rows of tiles
   int units;
   int whole;              // units that march through all planes of their tile

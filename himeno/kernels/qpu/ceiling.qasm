@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# The memory ceiling: reads 13 arrays and writes their sum, a vector of 16 per step, four look-ups waiting in each
-# TMU. What a sweep could not beat on this part.
+# The memory ceiling: reads 13 arrays and writes their sum, one vector of 16 per step, with four requests pending in each
+# TMU. No sweep can be faster on this chip.
 #
-# Uniforms: addresses of the 13 arrays and of the result · bytes from a step to the next · number of steps · VPM write
-# set-up and DMA store set-up of this program's row; then as meet.qinc says. A program of no steps is not started.
+# Uniforms: addresses of the 13 arrays and of the result · bytes from one step to the next · number of steps · VPM write
+# set-up and DMA store set-up of this program's row; then those of meet.qinc. A program without steps is not started.
 
 .include "meet.qinc"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# One Himeno sweep, each neighbour and coefficient looked up where the expression needs it, with nothing else to do
-# meanwhile. Passes and uniforms: column.qinc.
+# One Himeno sweep. Each neighbour and coefficient is read where the expression needs it, and the program waits for it.
+# Passes and uniforms: see column.qinc.
 
 .include "column.qinc"
 
@@ -40,7 +40,7 @@
   fadd r0, r0, r1
 .endm
 
-# r0 += coefficient · (p(++) − p(+−) − p(−+) + p(−−)), signs of the two directions that (a, b, c) and (x, y, z) name
+# r0 += coefficient · (p(++) − p(+−) − p(−+) + p(−−)), with the signs of the directions (a, b, c) and (x, y, z)
 .macro cross, number, a, b, c, x, y, z
   look a + x, b + y, c + z
   mov r3, r4

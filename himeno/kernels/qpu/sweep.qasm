@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-# One Himeno sweep. Of each new plane of p the nine vectors around the column (j-1 … j+1, k-1 … k+1) are looked up once
-# and serve three steps, as i+1, as i and as i-1. The loop holds three steps, so that planes change roles and not
-# registers. Twelve coefficient vectors a step come through both TMUs, at most four look-ups waiting in each. Passes and
-# uniforms: column.qinc.
+# One Himeno sweep. For each new plane of p, the nine vectors around the column (j-1 … j+1, k-1 … k+1) are read once and
+# used in three steps, as i+1, as i and as i-1. The loop contains three steps, so that planes change roles and not
+# registers. Twelve coefficient vectors per step are read through both TMUs, at most four pending in each. Passes
+# and uniforms: see column.qinc.
 
 .include "column.qinc"
 
-# The nine vectors of plane set s (0 to 2). Those at j+1 and j-1 are in different files, to be subtracted at once.
+# The nine vectors of plane set s (0 to 2). Those at j+1 and j-1 are in different register files, for subtraction in one
+# instruction.
 .set up_km(s) ra0 + 3 * s
 .set up(s) ra1 + 3 * s
 .set up_kp(s) ra2 + 3 * s
@@ -17,7 +18,7 @@
 .set down_kp(s) rb14 + 3 * s
 .set mid_km(s) rb21 + s
 
-# Nine look-ups of the plane after `offset`, kept in set s.
+# Reads the nine vectors of the plane after `offset` into set s.
 .macro load_plane, s
   add r2, offset, p_next_plane
   mov t0s, r2
