@@ -25,7 +25,7 @@
 #define CEILING_EVERY_SECONDS 0.5
 #define OFFICIAL_SECONDS      60.0
 #define PARTIAL_SECONDS       1.0  /* minimum interval between two partial documents */
-#define PARTIAL_SHARE         20.0 /* minimum interval over the time to write the last one */
+#define PARTIAL_SHARE         20.0 /* the same, as a multiple of the last one's time */
 /* If sweeps between check points take this long, timed blocks pause there too: a pause takes some
  * 30 us, which are not timed, but also slows the first launches after it by as much. Otherwise an
  * untimed block with pauses runs after every CHECK_BLOCK_EVERY timed blocks. */

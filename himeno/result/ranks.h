@@ -126,8 +126,9 @@ struct himeno_ranks {
  * The whole time if the ceiling is unknown. */
 double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited);
 
-/** \brief Noise of these seconds over the blocks. If, on a CPU, subtracting the waits reaches the
- * ceiling's time, it is the ceiling's noise, which is measured between blocks too. */
+/** \brief Noise of these seconds over the blocks. On a CPU, if their median is the ceiling's time
+ * because waits were subtracted, it is at least the ceiling's noise, which is measured between
+ * blocks too. */
 double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds);
 
 /** \brief Sets medium, first and next of every path. */

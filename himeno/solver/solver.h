@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief The domain-decomposed Jacobi solver: one device per rank, blocks of sweeps from the
- * initial field.
+ * initial field. solver_open decomposes the grid, fills the arrays, and opens kernels and
+ * transport. solver_block_run restores the initial field and runs a block of passes (pass.c), each
+ * with one exchange of halos; it returns time, gosa and checksum. state.h lists the parts of a
+ * solver.
  *
  * All functions are collective over the solver's communicator. A failure on one rank leaves the
  * others waiting in their next message: the caller ends the job (agree_abort). Only in solver_open

@@ -257,8 +257,8 @@ static int64_t end_of(const struct march *s, int level, int64_t hi, int d)
   return wavefront_least(hi + reach_of(s, level), s->w->layout.extent[d]);
 }
 
-/* Whether this tile counts gosa of a level's row: the tile that would sweep it without the
- * redundant rows at a thread's start does. */
+/* Whether this tile counts the gosa of a level's row. Rows that several tiles compute, at the
+ * starts of threads, are counted by the tile that they belong to. */
 static int wavefront_counts(const struct march *s, int level, int64_t j)
 {
   const struct box *box = &s->sweep->box;
