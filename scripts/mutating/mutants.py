@@ -139,7 +139,8 @@ DIRECTORIES = (
     ),
     (
         "scripts/reporting/*",
-        "tests/scripts/test_charts.py tests/scripts/test_studying.py tests/cli/report.bats",
+        "tests/scripts/test_charts.py tests/scripts/test_pages.py "
+        "tests/scripts/test_studying.py tests/cli/report.bats",
     ),
     (
         "scripts/shared/*",

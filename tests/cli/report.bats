@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # scripts/report: one file with all of a study in it, opened in a browser; and scripts/plot scaling.
-# Points, lines and bars of the charts are checked by tests/scripts/test_charts.py.
+# tests/scripts/test_charts.py and test_pages.py compare charts and pages with the documents.
 load ../helper
 bats_require_minimum_version 1.5.0
 
@@ -61,18 +61,6 @@ with_plots() {
   done
   run ! grep -q '\.draft' report.html
   run ! grep -Eq '(src|href)="?(http|//|file)|@import|url\([^#]' report.html
-}
-
-@test "accept.html and the metrics agree with the document, on hosts of any name" {
-  run "$PYTHON" -B "$top_srcdir/tests/cli/pages.py" Acceptance
-  expect_status 0
-}
-
-@test "the report agrees with the documents, of devices and folders of any name" {
-  run "$top_srcdir/scripts/report" "$study" -o report.html
-  with_plots
-  run "$PYTHON" -B "$top_srcdir/tests/cli/pages.py" Report
-  expect_status 0
 }
 
 @test "poor predictions lead the report with their causes, and are not drawn; limits are the document's" {

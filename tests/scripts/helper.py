@@ -42,6 +42,15 @@ class Case(unittest.TestCase):
         )
         return ended.returncode, ended.stdout, ended.stderr
 
+    def run_or_skip(self, *command):
+        """Runs a script; skips the case if a package is missing."""
+        ended = subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        if ended.returncode == 3:
+            self.skipTest(ended.stderr.strip())
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+
     def replace(self, of, name, value):
         """Until the end of the case."""
         self.addCleanup(setattr, of, name, getattr(of, name))

@@ -2,17 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Charts of scripts/report, read back from their SVG and compared with the documents."""
 
-import functools
 import itertools
 import json
 import os
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
-import tempfile
-import types
 from xml.etree.ElementTree import fromstring
 
 import helper
@@ -51,24 +47,6 @@ def studied(folder):
     return times
 
 
-@functools.lru_cache(maxsize=None)
-def reported():
-    """The study's report, made once."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        os.mkdir(folder / "runs")
-        made = types.SimpleNamespace(times=studied(folder / "runs"))
-        command = [helper.SCRIPTS / "report", folder, "-o", folder / "report.html"]
-        made.ended = subprocess.run(
-            [*command, "--picture", folder / "alone.svg"], capture_output=True, text=True
-        )
-        if made.ended.returncode == 0:
-            made.page, made.picture = (
-                (folder / file).read_text() for file in ("report.html", "alone.svg")
-            )
-    return made
-
-
 def titled(elements):
     """Text and element of those that have a title."""
     titles = ((one.find(f"{svg.SVG}title"), one) for one in elements)
@@ -81,12 +59,15 @@ class Charts(helper.Case):
 
 
 class Report(Charts):
-    def setUp(self):
-        super().setUp()
-        self.made = reported()
-        if self.made.ended.returncode == 3:
-            self.skipTest(self.made.ended.stderr.strip())
-        self.assertEqual(self.made.ended.returncode, 0, self.made.ended.stderr)
+    def test_study(self):
+        """points, joins, ideal lines, titles, bars and the headline are at their study's times"""
+        os.mkdir("runs")
+        self.times = studied(pathlib.Path("runs"))
+        self.run_or_skip(helper.SCRIPTS / "report", ".", "-o", "a.html", "--picture", "a.svg")
+        self.page, self.picture = (pathlib.Path(f"a.{end}").read_text() for end in ("html", "svg"))
+        self.check_scaling()
+        self.check_phases()
+        self.check_headline()
 
     def check_line(self, panel, of, colour, values, microseconds):
         """One size's line and points are at those values; the titles have the times."""
@@ -115,11 +96,11 @@ class Report(Charts):
             and svg.line_of(one)
         ]
 
-    def test_scaling(self):
-        """points, joins, ideal lines and titles are at their times, in the colour of their size"""
+    def check_scaling(self):
+        """Points, joins, ideal lines and titles are at their times, in the colour of their size."""
         groups = re.findall(
             r"<div class=group>\s*<h3>(strong|weak) scaling, (\w+)</h3>(.*?)</div>\s*</div>",
-            self.made.page,
+            self.page,
             re.S,
         )
         # Two modes and two transports; a panel has at most four of the five sizes.
@@ -135,7 +116,7 @@ class Report(Charts):
             for size, colour in colours.items():
                 of, each = f"{size}, {mode}, {transport}", (1, 2, 4)
                 ideal = {n: 1e6 * ALONE[size] / (n if mode == "strong" else 1) for n in each}
-                times = {n: 1e6 * self.made.times[mode, transport, size, n] for n in each}
+                times = {n: 1e6 * self.times[mode, transport, size, n] for n in each}
                 self.check_line(time, of, colour, times, times)
                 (line,) = self.lines(time, colour, dashed=True)
                 for (_, y), wanted in zip(line, ideal.values()):
@@ -148,9 +129,9 @@ class Report(Charts):
                 self.near(efficiency.y.value(y), 100, mode)
         self.assertEqual(len(seen), 20)
 
-    def test_phases(self):
-        """bars of the phases are as high as their times, and add up to a sweep"""
-        phases = re.findall(r'<svg [^>]*aria-label="phases.*?</svg>', self.made.page, re.S)
+    def check_phases(self):
+        """Bars of the phases are as high as their times, and add up to a sweep."""
+        phases = re.findall(r'<svg [^>]*aria-label="phases.*?</svg>', self.page, re.S)
         self.assertEqual(len(phases), 20)
         for root in map(fromstring, phases):
             (panel,) = svg.panels(root)
@@ -169,11 +150,11 @@ class Report(Charts):
                 self.assertEqual(svg.style_of(one, "fill"), f"var(--part{part})", text)
                 tops[int(bar[1])] += high
             for ranks, top in tops.items():
-                self.near(top, 1e6 * self.made.times[mode, transport, size, ranks], (size, ranks))
+                self.near(top, 1e6 * self.times[mode, transport, size, ranks], (size, ranks))
 
-    def test_headline(self):
-        """the headline has the highest speed, the efficiencies of the largest size, the lowest"""
-        speed = f"{max(1 / one for one in self.made.times.values()):,.0f}".replace(",", " ")
+    def check_headline(self):
+        """It has the highest speed, the efficiencies of the largest size, and the lowest of all."""
+        speed = f"{max(1 / one for one in self.times.values()):,.0f}".replace(",", " ")
         strong, weak, lowest = (100 / 1.3 / by for by in (1, 1.2, 2.4))
         for words in (
             f"<b>Speed</b><strong>{speed} GFLOPS",
@@ -181,9 +162,9 @@ class Report(Charts):
             f"Lowest of all: {lowest:.1f}% (L",
             "<b>Correctness</b><strong>0 of 45 runs wrong",
         ):
-            self.assertIn(words, self.made.page)
-        self.assertEqual(len(svg.panels(fromstring(self.made.picture))), 2)
-        self.assertIn("prefers-color-scheme: dark", self.made.picture)
+            self.assertIn(words, self.page)
+        self.assertEqual(len(svg.panels(fromstring(self.picture))), 2)
+        self.assertIn("prefers-color-scheme: dark", self.picture)
 
 
 class Readme(Charts):

@@ -1,23 +1,18 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The report, accept.html and the metrics, parsed and compared with the documents that they are of:
-`python3 pages.py` with top_srcdir set, in an empty folder. Each page is made twice, with ordinary
-and with hostile names: both must have the same elements."""
+"""The report, accept.html and the metrics, parsed and compared with the documents that they are of.
+Each page is made twice, with ordinary and with hostile names: both must have the same elements."""
 
 import html.parser
 import json
-import os
 import pathlib
 import re
 import statistics
-import subprocess
-import sys
 import types
-import unittest
 
-source = pathlib.Path(os.environ["top_srcdir"])
-sys.path[:0] = [str(source / "scripts" / folder) for folder in ("accepting", "reporting", "shared")]
-import handover  # noqa: E402
-import published  # noqa: E402
+import helper
+import handover
+import published
 
 HOSTILE = {
     "HOST": "<b>&\"'n1",
@@ -72,7 +67,7 @@ def hostile(value):
     return json.loads(text)
 
 
-class Same(unittest.TestCase):
+class Same(helper.Case):
     def same(self, ordinary, strange):
         """The same elements and, but for the names, the same text."""
         ordinary, strange = Page(ordinary), Page(strange)
@@ -219,6 +214,7 @@ class Acceptance(Same):
         return document, published.html(document), published.prometheus(document, 1764000000.5)
 
     def test_page(self):
+        """accept.html agrees with the document, on hosts of any name"""
         document, strange, _ = self.made(hostile)
         page = self.same(self.made(lambda value: value)[1], strange)
         head, rows = page.table(["host", "GFLOPS"])
@@ -297,6 +293,7 @@ class Acceptance(Same):
         self.assertEqual("".join(page.texts).count(why + " it is"), 1)
 
     def test_metrics(self):
+        """the metrics agree with the document, on hosts of any name"""
         document, _, text = self.made(hostile)
         found, kinds = {}, {}
         for line in text.splitlines():
@@ -352,7 +349,7 @@ class Acceptance(Same):
 class Report(Same):
     def study(self, folder, change):
         """That of golden/documents, on hosts and devices of these names."""
-        golden = source / "tests/golden/documents/study"
+        golden = helper.SOURCE / "tests/golden/documents/study"
         (folder / "runs").mkdir(parents=True)
         for path in (one for one in golden.glob("**/*") if one.is_file()):
             text = path.read_text()
@@ -364,15 +361,12 @@ class Report(Same):
             (folder / path.relative_to(golden)).write_text(
                 text.replace("--json study", f"--json '{folder.name}'")
             )
-        output = f"{folder.name}.html"
-        subprocess.run(
-            [str(source / "scripts/report"), str(folder), "-o", output],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-        return pathlib.Path(output).read_text()
+        output = pathlib.Path(f"{folder.name}.html")
+        self.run_or_skip(helper.SCRIPTS / "report", folder, "-o", output)
+        return output.read_text()
 
     def test_page(self):
+        """the report agrees with the documents, of devices and folders of any name"""
         strange = self.study(pathlib.Path(HOSTILE["FOLDER"]), hostile)
         page = self.same(self.study(pathlib.Path("FOLDER"), lambda value: value), strange)
         documents = [
@@ -451,4 +445,4 @@ class Report(Same):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    helper.main()
