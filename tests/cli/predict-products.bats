@@ -114,3 +114,25 @@ END
   sed -i 's/"panel": [0-9]*/"panel": 0/' study/half.json
   expect_error 2 'study/half.json: not as its schema says' --study study --comm paths.json
 }
+
+@test "products on two H200 are predicted from tiles in rounds: half by p2p within 4%, by staged within 5%" {
+  local stored=$top_srcdir/doc/results/h200-x2-products-2026-11
+  run --separate-stderr "$predict" --study "$stored/runs.jsonl" --comm "$stored/paths.json" -k warptile -s 3072,6144,12288 -n 2 -p 1x2 \
+    --scaling strong --per-host 2 --against "$stored/more.jsonl" --json h200.json
+  expect_status 0
+  [[ $output == *"C is made in rounds of 132 tiles of 128x256"*"a hidden second of an exchange that a host attends costs 0.1"* ]]
+  follows_schema h200.json
+  "$PYTHON" - <<'END'
+import json, statistics
+d = json.load(open("h200.json"))
+assert (d["model"]["tile"], d["model"]["multiprocessors"]) == ([128, 256], 132), d["model"]
+assert 0.05 < d["model"]["hidden_share"] < 0.2 and not d["model"]["held_out"]["poor"], d["model"]
+for transport, least, half, worst in ("p2p", 6, 0.01, 0.08), ("staged", 6, 0.05, 0.105), ("none", 3, 0.005, 0.06):
+    errors = [abs(q["error"]) for q in d["against"]["pairs"] if q["transport"] == transport]
+    assert len(errors) == least and statistics.median(errors) < half and max(errors) < worst, (transport, errors)
+END
+  "$predict" --model h200.json -s 3072,6144,12288 -n 2 -p 1x2 --scaling strong --per-host 2 --json again.json >/dev/null
+  [ "$("$PYTHON" -c 'import json; a, b = (json.load(open(f))["predictions"] for f in ("h200.json", "again.json")); print(len(a), all(abs(x[k] / y[k] - 1) < 1e-6 for x, y in zip(a, b) for k in ("seconds", "low", "high")))')" = "6 True" ]
+  sed 's/"multiprocessors": 132/"multiprocessors": 0/' h200.json >other.json
+  expect_error 2 'multiprocessors is 0: must be whole numbers from 1 ' --model other.json -s 3072
+}

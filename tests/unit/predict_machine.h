@@ -36,6 +36,7 @@ struct machine {
   double host_share;
   int sockets; /* ranks fill them evenly and take 0.4 of a memory each; 0: devices of their own */
   double tile; /* points of a tile: of those that the last one of a row lacks each costs IDLE */
+  int told;    /* runs name their tiles and a device whose multiprocessors are known */
 };
 
 static const struct machine plain = {.noise = 0.01, .overlap = 1};

@@ -6,7 +6,7 @@
 #include "gemm/types.h"
 #include "tools/predict/workload.h"
 
-static const double LAUNCH = 20e-6, MULTIPLY_ADD = 4e-14, STEP = 6e-6;
+static const double LAUNCH = 20e-6, MULTIPLY_ADD = 4e-14, STEP = 6e-6, SUM = 3e-12;
 
 static const struct {
   const char *name;
@@ -39,6 +39,21 @@ static double panel_time(double at, double before, double travel, double launch,
   return at;
 }
 
+/* A panel's, where tiles of C go in waves over 132 multiprocessors. Told of them, a kernel may take
+ * k in parts, which it adds up; whole tiles fill the waves of all panels. */
+static double tiles_time(const struct machine *m, double rows, double columns, double k, double panels,
+                         const struct study_run *run)
+{
+  const double P = run->procs[0], Q = run->procs[1], wave = 132 * m->tile * m->tile,
+               slice = up(up(rows, Q), m->tile) * up(up(columns, P), m->tile);
+  double least = wave * MULTIPLY_ADD * k * up(up(rows, m->tile) * up(columns, m->tile), 132);
+  if (!m->told) return least;
+  least = wave * MULTIPLY_ADD * k * fmax(fmax(P, Q), up(P * Q * slice * panels, 132) / panels);
+  for (double parts = 2; parts <= 8; parts++)
+    least = fmin(least, wave * P * Q * up(slice * parts, 132) * (MULTIPLY_ADD * k / parts + SUM));
+  return least;
+}
+
 /* Panel by panel: j + 1 travels while j is multiplied, and j + 2 waits for j. Bytes are slowed by
  * those of the host as in machine_time. */
 static double product_time(const struct machine *m, const struct study_run *run)
@@ -54,10 +69,8 @@ static double product_time(const struct machine *m, const struct study_run *run)
   const double bytes = m->at_once ? own : (1 - m->host_share) * own + m->host_share * all / 2;
   const double messages = m->at_once ? STEP * longest : NEIGHBOUR * (P + Q - 2);
   const double travel = longest > 0 ? LATENCY * longest + messages + bytes / BANDWIDTH : 0;
-  /* tiles of C go in waves over 132 multiprocessors */
-  const double waves = m->tile > 0 ? up(up(rows, m->tile) * up(columns, m->tile), 132) : 0;
-  const double made = m->tile > 0 ? waves * 132 * m->tile * m->tile : rows * columns;
-  const double multiply = MULTIPLY_ADD * made * k / panels;
+  const double multiply = m->tile > 0 ? tiles_time(m, rows, columns, k / panels, panels, run)
+                                      : MULTIPLY_ADD * rows * columns * k / panels;
   double arrived = 0, ended[2] = {0, 0}; /* the last panel, and the one before it */
   for (int j = 0; j < (int)panels; j++) {
     const double begin = fmax(arrived, ended[1]),
@@ -80,6 +93,10 @@ static struct study_run product_of(const struct machine *m, size_t p, const int 
                           .weak = weak,
                           .overlap = 1,
                           .depth = 1};
+  if (m->told) {
+    snprintf(run.device, sizeof run.device, "NVIDIA H200");
+    run.product.tile[0] = run.product.tile[1] = (int)m->tile;
+  }
   snprintf(run.size, sizeof run.size, "%s", products[p].name);
   snprintf(run.transport, sizeof run.transport, "%s", m->at_once ? "p2p" : "staged");
   memcpy(run.global, products[p].extent, sizeof run.global);
@@ -120,16 +137,18 @@ static struct model *products_fit(const struct study *study)
 
 static void known_terms_are_found_and_larger_ones_predicted(void **state)
 {
-  const struct machine exact = {.host_share = 0.3}, linked = {.at_once = 1}, *both[] = {&exact, &linked};
+  const struct machine exact = {.host_share = 0.3}, linked = {.at_once = 1},
+                       tiled = {.at_once = 1, .tile = 128, .told = 1}, *each[] = {&exact, &linked, &tiled};
   (void)state;
-  for (int b = 0; b < 2; b++) {
-    struct study study = products_make(both[b], 2, 1, 4), all = products_make(both[b], PRODUCTS, 1, 16);
+  for (int b = 0; b < 3; b++) {
+    struct study study = products_make(each[b], 2, 1, 4), all = products_make(each[b], PRODUCTS, 1, 16);
     struct validate_table table;
     struct model *model = products_fit(&study);
     const int transport = study_transport_find(&model->terms.paths, b ? "p2p" : "staged");
     assert_near(model->terms.fitted.value[TERM_POINT], MULTIPLY_ADD, 0.01);
     assert_near(model->terms.fitted.value[TERM_PASS], LAUNCH, 0.2);
     assert_true(model->terms.fitted.cache_points == 0 && model->terms.tile_points == 0);
+    if (each[b]->told) assert_near(model->terms.fitted.value[TERM_IDLE], SUM, 0.2);
     if (b)
       assert_near(model->terms.fitted.value[model_transport_column(transport, TRANSPORT_BANDWIDTH)] / 0.92, 1,
                   0.03);
@@ -172,8 +191,8 @@ static int products_later_hold(const struct machine *m, double *width)
   }
   assert_int_equal(n, 60);
   *width = exp(widths / n);
-  printf("  host share %.1f, tiles %g, p2p %d: %d of %d inside, ends %.2f apart\n", m->host_share, m->tile,
-         m->at_once, inside, n, *width);
+  printf("  host share %.1f, tiles %g%s, p2p %d: %d of %d inside, ends %.2f apart\n", m->host_share, m->tile,
+         m->told ? " told" : "", m->at_once, inside, n, *width);
   return inside;
 }
 
@@ -188,16 +207,18 @@ static void nine_of_ten_larger_products_lie_in_the_interval(void **state)
                                             {.noise = 0.03, .tile = 128},
                                             {.noise = 0.03, .host_share = 0.3, .tile = 128},
                                             {.noise = 0.03, .host_share = 0.9, .tile = 128},
-                                            {.noise = 0.03, .at_once = 1, .tile = 128}};
+                                            {.noise = 0.03, .at_once = 1, .tile = 128},
+                                            {.noise = 0.03, .host_share = 0.3, .tile = 128, .told = 1},
+                                            {.noise = 0.03, .at_once = 1, .tile = 128, .told = 1}};
   int inside = 0;
   (void)state;
-  for (int m = 0; m < 8; m++) {
+  for (int m = 0; m < 10; m++) {
     double width;
     const int held = products_later_hold(&machines[m], &width);
     assert_true(held >= 48 && width < 1.5);
     inside += held;
   }
-  assert_true(inside >= 8 * 54);
+  assert_true(inside >= 10 * 54);
 }
 
 /* Over 2x3, in panels of 300 of k, whose slices of A are a third of the rows and of B a half of the
@@ -229,6 +250,12 @@ static void a_rank_sends_its_slices_in_each_step(void **state)
   model->terms.fitted.value[TERM_PASS] = 2;
   model_parts_make(&model->terms, &g, -1, &parts);
   assert_near(parts.interior, 24 * 2, 1e-9);
+  model->terms.paths = paths_make();
+  model->terms.fitted.hinder = 0.5; /* where a host attends it */
+  for (int via = 0; via < model->terms.paths.n; via++) {
+    model_parts_make(&model->terms, &g, via, &parts);
+    assert_true(parts.hinder == (model_at_once(model->terms.paths.transports[via].name) ? 0 : 0.5));
+  }
   free(model);
   run.product.type = GEMM_BF16;
   assert_int_equal(workload_geometry(&run, 6, &other), STATUS_OK);
@@ -280,6 +307,42 @@ static void panels_of_other_sizes_are_as_the_study_has_them(void **state)
   assert_int_equal(workload_product(&study).panel, 1000);
 }
 
+static double interior_of(const struct model_terms *terms, int64_t m, int64_t n, int64_t k, int ranks)
+{
+  const struct study_run run = {.program = STUDY_GEMM,
+                                .product = {.type = GEMM_F32, .panel = k > 6144 ? 6144 : k},
+                                .global = {m, n, k},
+                                .procs = {1, ranks, 0},
+                                .ranks = ranks};
+  struct geometry g;
+  struct model_parts parts;
+  assert_int_equal(workload_geometry(&run, ranks, &g), STATUS_OK);
+  model_parts_make(terms, &g, -1, &parts);
+  return parts.interior;
+}
+
+/* In rounds of 132 tiles of 128x256: a multiply-add takes 1, the sum of an element's parts 100. */
+static void tiles_go_in_rounds(void **state)
+{
+  struct model_terms terms = {.tile = {128, 256}, .units = 132, .slabs_hidden = 1, .depth = 1};
+  const double elements = 132 * 128 * 256;
+  (void)state;
+  terms.fitted.value[TERM_POINT] = 1;
+  terms.fitted.value[TERM_IDLE] = 100;
+  assert_near(interior_of(&terms, 6144, 6144, 6144, 1), elements * 9 * 6144, 1e-9); /* 1152 tiles */
+  /* 288 tiles are three rounds, but in five parts eleven of a fifth */
+  assert_near(interior_of(&terms, 3072, 3072, 6144, 1), elements * 11 * (6144 / 5.0 + 100), 1e-9);
+  assert_near(interior_of(&terms, 3072, 3072, 300, 1), elements * 3 * 300, 1e-9);
+  /* two panels of two launches of 1152 tiles: 34.9 rounds together, 8.7 each */
+  assert_near(interior_of(&terms, 12288, 12288, 12288, 2), elements * 35 * 6144, 1e-9);
+  /* two of 32 tiles, one after the other */
+  assert_near(interior_of(&terms, 2048, 2048, 100, 2), elements * 2 * 100, 1e-9);
+  assert_near(interior_of(&terms, 2048, 2048, 3000, 2), elements * 2 * (3000 / 4 + 100), 1e-9);
+  assert_near(interior_of(&terms, 1024, 1024, 3000, 2), elements * 2 * (3000 / 8.0 + 100), 1e-9);
+  terms.tile[0] = 0;
+  assert_near(interior_of(&terms, 3072, 3072, 300, 1), 3072.0 * 3072 * 300, 1e-9);
+}
+
 /* Over 2x3: own slices are a sixth, two of either four sixths. */
 static void the_first_panel_hides_behind_own_slices(void **state)
 {
@@ -296,6 +359,8 @@ static void the_first_panel_hides_behind_own_slices(void **state)
   assert_near(model_parts_seconds(&parts), 10 + 1, 1e-12);
   parts.overlap = 1;
   assert_near(model_parts_seconds(&parts), 10, 1e-12);
+  parts.hinder = 0.25; /* of 10 seconds 4 wait */
+  assert_near(model_parts_seconds(&parts), 10 + 1.5, 1e-12);
 }
 
 int main(void)
@@ -306,6 +371,7 @@ int main(void)
       cmocka_unit_test(a_rank_sends_its_slices_in_each_step),
       cmocka_unit_test(rings_leave_a_host_where_its_ranks_end),
       cmocka_unit_test(panels_of_other_sizes_are_as_the_study_has_them),
+      cmocka_unit_test(tiles_go_in_rounds),
       cmocka_unit_test(the_first_panel_hides_behind_own_slices),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

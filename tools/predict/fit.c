@@ -70,7 +70,7 @@ static void transport_parameters(struct fitting *f, int via)
   if (model_at_once(path->name)) {
     value[first + TRANSPORT_LATENCY] = value[first + TRANSPORT_BANDWIDTH] = 1;
     parameter_add(f, OF_VALUE, first + TRANSPORT_SLAB, latency, 1);
-    if (of->slows_stores) parameter_add(f, OF_VALUE, first + TRANSPORT_BANDWIDTH, 1, 0.5);
+    if (of->hinders) parameter_add(f, OF_VALUE, first + TRANSPORT_BANDWIDTH, 1, 0.5);
     if (seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, first + TRANSPORT_ROOT, 0.02 * latency, 1.5);
     return;
   }
@@ -81,23 +81,12 @@ static void transport_parameters(struct fitting *f, int via)
   parameter_add(f, OF_VALUE, first + TRANSPORT_HOST, of->host_guess, of->host_width);
 }
 
-/* With transports that a host attends, a pass sweeps slabs of T layers first, from 2 T − 1 layers
- * on. */
-static void slabs_parameters(struct fitting *f, double point)
-{
-  int attended = 0;
-  for (int w = 0; w < f->model->terms.paths.n; w++)
-    attended |= !model_within_hosts(f->model->terms.paths.transports[w].name);
-  for (int d = 0; d < 3 && attended; d++)
-    if (f->model->errors.seen[TERM_SLAB_I + d])
-      parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * f->model->terms.depth * point, 1);
-}
-
 /* The order is that in which they are put into the model: what a cached point gains and what an
  * idle one takes are shares of what a point takes. */
 static void parameters_make(struct fitting *f)
 {
   struct model *m = f->model;
+  int attended = 0;
   double shortest = 0, point = 0, most = 0, latency = 0;
   for (int n = 0; n < f->n; n++) {
     const struct sample *s = &f->samples[n];
@@ -105,8 +94,10 @@ static void parameters_make(struct fitting *f)
     if (shortest == 0 || s->run->seconds < shortest) shortest = s->run->seconds;
     if (s->geometry.points > most) most = s->geometry.points, point = s->run->seconds / most;
   }
-  for (int w = 0; w < m->terms.paths.n; w++)
+  for (int w = 0; w < m->terms.paths.n; w++) {
     latency = w == 0 ? latency_guess(f, w) : fmin(latency, latency_guess(f, w));
+    attended |= !model_within_hosts(m->terms.paths.transports[w].name);
+  }
   memset(m->terms.fitted.value, 0, sizeof m->terms.fitted.value);
   f->parameters = 0;
   parameter_add(f, OF_VALUE, TERM_PASS, 0.5 * shortest, 2);
@@ -117,13 +108,24 @@ static void parameters_make(struct fitting *f)
   }
   m->terms.fitted.share = 0;
   if (m->range.memories > 0 || m->range.sharers_most > 1) parameter_add(f, OF_MEMORY, 0, 0.5, 1.5);
+  if (m->terms.tile[0] > 0) parameter_add(f, OF_VALUE, TERM_IDLE, 50 * point, 1.5);
   if (m->terms.tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
-  if (m->terms.depth > 1)
-    slabs_parameters(f, point);
-  else if (m->errors.seen[TERM_SLAB_K])
-    parameter_add(f, OF_VALUE, TERM_SLAB_K, point, 2);
+  if (attended && workloads[m->program].hinders) parameter_add(f, OF_HINDER, 0, 0.05, 1.5);
+  /* slabs of T layers go first if a host attends their exchange, from 2 T − 1 layers on */
+  for (int d = 0; d < 3 && m->terms.depth > 1 && attended; d++)
+    if (m->errors.seen[TERM_SLAB_I + d])
+      parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * m->terms.depth * point, 1);
+  if (m->terms.depth == 1 && m->errors.seen[TERM_SLAB_K]) parameter_add(f, OF_VALUE, TERM_SLAB_K, point, 2);
   parameter_add(f, OF_VALUE, TERM_REDUCE_LOG, 0.02 * latency, 2);
   for (int w = 0; w < m->terms.paths.n; w++) transport_parameters(f, w);
+}
+
+/* A parameter of a transport is in \a column. */
+static double *value_place(struct model_values *values, const struct parameter *p, int column)
+{
+  if (p->kind == OF_CACHE_POINTS) return &values->cache_points;
+  if (p->kind == OF_MEMORY) return &values->share;
+  return p->kind == OF_HINDER ? &values->hinder : &values->value[column];
 }
 
 static void parameters_put(const struct fitting *f, const double *at)
@@ -132,10 +134,8 @@ static void parameters_put(const struct fitting *f, const double *at)
   for (int p = 0; p < f->parameters; p++) {
     const struct parameter *one = &f->parameter[p];
     const double value = exp(at[p]);
-    if (one->kind == OF_VALUE) fitted->value[one->column] = value;
-    if (one->kind == OF_SHARE) fitted->value[one->column] = fitted->value[TERM_POINT] * value / (1 + value);
-    if (one->kind == OF_CACHE_POINTS) fitted->cache_points = value;
-    if (one->kind == OF_MEMORY) fitted->share = value;
+    *value_place(fitted, one, one->column) =
+        one->kind == OF_SHARE ? fitted->value[TERM_POINT] * value / (1 + value) : value;
   }
 }
 
@@ -213,24 +213,15 @@ static void sigmas_set(struct fitting *f)
 /* Another model's values, where it has them, as a beginning. */
 static void beginning_take(const struct fitting *f, const struct model_terms *from, double *at)
 {
+  struct model_values fitted = from->fitted;
   for (int p = 0; p < f->parameters; p++) {
     const struct parameter *one = &f->parameter[p];
-    double value = 0;
-    if (one->kind == OF_SHARE)
-      value = from->fitted.value[one->column] /
-              fmax(from->fitted.value[TERM_POINT] - from->fitted.value[one->column], 1e-30);
-    else if (one->kind == OF_CACHE_POINTS)
-      value = from->fitted.cache_points;
-    else if (one->kind == OF_MEMORY)
-      value = from->fitted.share;
-    else if (one->column < TERMS)
-      value = from->fitted.value[one->column];
-    else {
-      const int w = (one->column - TERMS) / TRANSPORT_TERMS,
-                there = study_transport_find(&from->paths, f->model->terms.paths.transports[w].name);
-      if (there >= 0)
-        value = from->fitted.value[model_transport_column(there, (one->column - TERMS) % TRANSPORT_TERMS)];
-    }
+    const int w = one->column < TERMS ? -1 : (one->column - TERMS) / TRANSPORT_TERMS,
+              there =
+                  w < 0 ? w : study_transport_find(&from->paths, f->model->terms.paths.transports[w].name);
+    double value =
+        there < 0 && w >= 0 ? 0 : *value_place(&fitted, one, one->column + (there - w) * TRANSPORT_TERMS);
+    if (one->kind == OF_SHARE) value /= fmax(fitted.value[TERM_POINT] - value, 1e-30);
     at[p] = value > 0 ? log(value) : one->guess;
   }
 }

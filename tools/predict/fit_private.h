@@ -15,7 +15,7 @@ struct sample {
   double weight;     /**< how often its configuration was drawn */
 };
 
-enum parameter_kind { OF_VALUE, OF_SHARE, OF_CACHE_POINTS, OF_MEMORY };
+enum parameter_kind { OF_VALUE, OF_SHARE, OF_CACHE_POINTS, OF_MEMORY, OF_HINDER };
 
 struct parameter {
   enum parameter_kind kind;

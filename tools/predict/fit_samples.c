@@ -90,11 +90,12 @@ static int host_ranks(const struct study *study)
 static const struct {
   const char *device;
   double spread;
-} type_spreads[] = {{"NVIDIA H100 80GB HBM3", 0.0036}, {"NVIDIA H200", 0.0139}};
+  int units;
+} types[] = {{"NVIDIA H100 80GB HBM3", 0.0036, 132}, {"NVIDIA H200", 0.0139, 132}};
 
 /* The devices of one host may be more alike than those of many: the wider of what the runs show and
  * of what is known of their type. */
-static double spread_of_devices(const struct fitting *f)
+static void devices_note(const struct fitting *f)
 {
   double *shown = calloc((size_t)f->n + 1, sizeof *shown), spread = 0;
   size_t some = 0;
@@ -104,10 +105,10 @@ static double spread_of_devices(const struct fitting *f)
   }
   if (some > 0) spread = stats_summarise(shown, some).median;
   free(shown);
-  for (size_t t = 0; t < sizeof type_spreads / sizeof *type_spreads; t++)
-    if (strcmp(f->samples[0].run->device, type_spreads[t].device) == 0)
-      spread = fmax(spread, type_spreads[t].spread);
-  return spread;
+  for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+    if (strcmp(f->samples[0].run->device, types[t].device) == 0)
+      spread = fmax(spread, types[t].spread), f->model->terms.units = types[t].units;
+  f->model->range.device_spread = spread;
 }
 
 void fit_range_note(const struct fitting *f)
@@ -118,13 +119,16 @@ void fit_range_note(const struct fitting *f)
   model->product = workload_product(f->study);
   range->runs = f->n;
   range->per_host = host_ranks(f->study);
-  range->device_spread = spread_of_devices(f);
+  devices_note(f);
   model->terms.depth = f->samples[0].run->depth;
   model->terms.overlap = model->terms.slabs_hidden = 1;
   for (int n = 0; n < f->n; n++) {
     const struct study_run *run = f->samples[n].run;
     const struct geometry *g = &f->samples[n].geometry;
+    const int *tile = run->product.tile, *largest = model->terms.tile;
     double bytes = g->bytes[0] + g->bytes[1];
+    if (model->terms.units > 0 && (double)tile[0] * tile[1] > (double)largest[0] * largest[1])
+      memcpy(model->terms.tile, tile, sizeof model->terms.tile);
     if (n == 0 || g->points < range->points_least) range->points_least = g->points;
     if (g->points > range->points_most) range->points_most = g->points;
     if (bytes > range->bytes_most) range->bytes_most = bytes;

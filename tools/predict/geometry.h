@@ -16,6 +16,7 @@ struct geometry {
   double launches; /**< of the kernel: 1, of a product one for each pair of slices */
   double rounds;   /**< exchanges one after the other: 1, of a product steps of all panels */
   struct study_product product;
+  double part[3]; /**< of a product, m, n and k of a launch */
   /** that of another rank; \a all is of any rank of the same grid */
   status_t (*of_rank)(const struct geometry *all, int rank, int per_host, struct geometry *geometry);
   int64_t global[3];

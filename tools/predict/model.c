@@ -12,6 +12,8 @@
 /* Sizes are this many times apart in points: what a size beyond the measured ones is worth. */
 #define POINTS_OF_SIZES 8.0
 #define BYTES_OF_SIZES  4.0
+/* The clusters of gemm-gpu's kernels divide k into at most so many parts. */
+#define PARTS_MOST 8
 /* 90% of runs lie between the 5% and the 95% quantile. */
 #define QUANTILE 0.95
 
@@ -21,29 +23,30 @@ const char *const model_kind_names[KINDS] = {"ranks", "size", "cut"};
 const char *const model_limit_names[MODEL_LIMITS] = {"interior", "exchange latency", "exchange bandwidth",
                                                      "boundary", "synchronisation",  "reduction"};
 
+const struct model_term_text model_term_texts[TERMS + TRANSPORT_TERMS] = {
+    {"pass", "s", "interior", 1e6, "us per launch"},
+    {"point", "s/point", "interior", 1e12, "ps x V"},
+    {"cache", "s/point", "interior", 1e12, "ps per point that is still in the cache"},
+    {"idle", "s/point", "interior", 1e12, "ps per idle point of a tile"},
+    {"slab_point_i", "s/point", "boundary", 1e12, "ps per point next to a halo across i"},
+    {"slab_point_j", "s/point", "boundary", 1e12, "ps per point next to a halo across j"},
+    {"slab_point_k", "s/point", "boundary", 1e12, "ps per point next to a halo across k"},
+    {"reduction", "s", "reduction", 1e6, "us for the sum over all ranks"},
+    {"reduction_log2", "s", "reduction", 1e6, "us x log2(ranks)"},
+    {"synchronisation", "s", "synchronisation", 1e6, "us of host and device"},
+    {"neighbour", "s/message", "exchange", 1e6, "us per message"},
+    {"latency_factor", "1", "exchange", 1, "x latency of the path"},
+    {"bytes_factor", "1", "exchange", 1, "x bytes of the rank / bandwidth of the path"},
+    {"host_bytes_factor", "1", "exchange", 1, "x bytes of its host's ranks / bandwidth of the path"},
+    {"slab", "s/launch", "exchange", 1e6, "us to launch what computes and sends halos"},
+    {"root_slab_k", "s/point^0.5", "exchange", 1e9, "ns x sqrt(points next to a halo across k)"}};
+
 const char *model_term_name(const struct study_paths *paths, int column, char text[96])
 {
-  static const char *const names[TERMS] = {"pass",         "point",        "cache",
-                                           "idle",         "slab_point_i", "slab_point_j",
-                                           "slab_point_k", "reduction",    "reduction_log2"};
-  static const char *const transport_terms[TRANSPORT_TERMS] = {
-      "synchronisation",   "neighbour", "latency_factor", "bytes_factor",
-      "host_bytes_factor", "slab",      "root_slab_k"};
-  if (column < TERMS)
-    snprintf(text, 96, "%s", names[column]);
-  else
-    snprintf(text, 96, "%s %s", paths->transports[(column - TERMS) / TRANSPORT_TERMS].name,
-             transport_terms[(column - TERMS) % TRANSPORT_TERMS]);
+  const int own = column < TERMS;
+  snprintf(text, 96, "%s%s%s", own ? "" : paths->transports[(column - TERMS) / TRANSPORT_TERMS].name,
+           own ? "" : " ", model_term_text(column)->name);
   return text;
-}
-
-const char *model_term_unit(int column)
-{
-  static const char *const units[TERMS] = {"s",       "s/point", "s/point", "s/point", "s/point",
-                                           "s/point", "s/point", "s",       "s"};
-  static const char *const transport_units[TRANSPORT_TERMS] = {"s", "s/message", "1",          "1",
-                                                               "1", "s/launch",  "s/point^0.5"};
-  return column < TERMS ? units[column] : transport_units[(column - TERMS) % TRANSPORT_TERMS];
 }
 
 int model_at_once(const char *transport)
@@ -104,23 +107,27 @@ static void paths_time(const struct model_terms *terms, const struct geometry *g
   }
 }
 
-/* Points that the last tile of each row has and the row has not. */
-static double idle_points(double points, double row, double tile_points)
-{
-  return tile_points > 0 ? points / row * (ceil(row / tile_points) * tile_points - row) : 0;
-}
-
-/* Points that are still in the cache when their turn comes again: each that came since took the
- * place of one at random. */
-static double cached_points(double points, double cache_points)
-{
-  return cache_points > 0 ? points * exp(-points / cache_points) : 0;
-}
-
 double model_slowdown(double share, int sharers)
 {
   if (sharers <= 1) return 1;
   return share > 0 ? pow((1 + pow(share * sharers, 4)) / (1 + pow(share, 4)), 0.25) : sharers;
+}
+
+/* Tiles go in rounds over all multiprocessors, and k in as many parts as take least, whose sums are
+ * added up. Launches of whole tiles fill each other's last rounds, but for those of a step. */
+static double product_work(const struct model_terms *terms, const struct geometry *g)
+{
+  const double tiles = ceil(g->part[0] / terms->tile[0]) * ceil(g->part[1] / terms->tile[1]),
+               elements = (double)terms->units * terms->tile[0] * terms->tile[1],
+               steps = g->rounds + g->launches / g->procs[0] / g->procs[1];
+  double least = INFINITY;
+  for (int parts = 1; parts <= PARTS_MOST; parts++) {
+    const double rounds = parts > 1 ? g->launches * ceil(tiles * parts / terms->units)
+                                    : fmax(steps, ceil(tiles * g->launches / terms->units)),
+                 sums = parts > 1 ? terms->fitted.value[TERM_IDLE] : 0;
+    least = fmin(least, rounds * elements * (terms->fitted.value[TERM_POINT] * g->part[2] / parts + sums));
+  }
+  return least;
 }
 
 /* All points, or, if slabs go first, those that no neighbour needs. With T sweeps per pass layers
@@ -132,11 +139,13 @@ static double interior_time(const struct model_terms *terms, const struct geomet
                again = layers / g->depth * (g->depth - 1) / 2,
                points = terms->slabs_hidden ? g->points + again : g->inner;
   const double *value = terms->fitted.value, pass = value[TERM_PASS] * g->launches,
-               slow = model_slowdown(terms->fitted.share, g->sharers),
-               idle = idle_points(points, g->row, terms->tile_points),
-               cached = cached_points(points, terms->fitted.cache_points),
-               work = slow * (value[TERM_POINT] * points + value[TERM_IDLE] * idle) -
-                      cached * (value[TERM_CACHE] + (slow - 1) * value[TERM_POINT]);
+               slow = model_slowdown(terms->fitted.share, g->sharers), tile = terms->tile_points,
+               cache = terms->fitted.cache_points,
+               idle = tile > 0 ? points / g->row * (ceil(g->row / tile) * tile - g->row) : 0,
+               cached = cache > 0 ? points * exp(-points / cache) : 0,
+               even = terms->tile[0] > 0 ? product_work(terms, g)
+                                         : value[TERM_POINT] * points + value[TERM_IDLE] * idle,
+               work = slow * even - cached * (value[TERM_CACHE] + (slow - 1) * value[TERM_POINT]);
   return model_steps_hidden(terms) && work > 0 ? hypot(pass, work) : pass + work;
 }
 
@@ -174,6 +183,7 @@ void model_parts_make(const struct model_terms *terms, const struct geometry *g,
     parts->latency +=
         value[TRANSPORT_NEIGHBOUR] * (mixed ? g->messages[STUDY_OTHER_HOST] : g->neighbours) / g->depth;
   }
+  parts->hinder = model_within_hosts(between) ? 0 : terms->fitted.hinder;
   parts->synchronisation = value[TRANSPORT_SYNC] / (terms->slabs_hidden ? g->depth : 1);
   parts->reduction = terms->fitted.value[TERM_REDUCE] + terms->fitted.value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
@@ -194,7 +204,9 @@ static double first_wait(const struct model_parts *p, double exchange)
 static double model_parts_exposed(const struct model_parts *p)
 {
   const double exchange = p->chain + p->latency + p->bytes;
-  return p->overlap * fmax(0, exchange - p->interior) + (1 - p->overlap) * first_wait(p, exchange);
+  const double waits =
+      p->overlap * fmax(0, exchange - p->interior) + (1 - p->overlap) * first_wait(p, exchange);
+  return waits + p->hinder * (exchange - waits);
 }
 
 double model_parts_seconds(const struct model_parts *p)

@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The performance model: seconds per sweep = max(interior, exchange) + synchronisation +
- * reduction.
+ * \brief The performance model: doc/explanation/prediction.md has its formulas and what each term
+ * means. Here TERM_PASS is a, TERM_POINT t, TERM_CACHE g, TERM_IDLE u, TERM_SLAB_I … K β,
+ * TERM_REDUCE_LOG κ; TRANSPORT_SYNC is σ, NEIGHBOUR ν, LATENCY λ, BANDWIDTH φ, HOST χ, SLAB s and
+ * ROOT r.
  *
- *     interior        = a + t·V − g·V·exp(−V/C) + u·idle + β_k·(points of slabs across k)
- *                       V points; each takes the place of one of the cache's C at random, so that
- *                       a share of exp(−V/C) is there yet when its turn comes again; a kernel
- *                       sweeps rows in tiles of W points, and of a row's last tile some are idle
- *     exchange        = λ·latency of the longest path + ν·messages + max over the paths, within
- *                       the host and beyond, of (φ·B + χ·ΣB) / bandwidth of the path, a T-th of it
- *                       a sweep: B bytes that the rank sends, ΣB bytes that all ranks of its host
- *                       send within it, since their copies share its memory and wait for each
- *                       other; latencies and bandwidths are comm-gpu's. All messages are
- *                       concurrent, so that a further one costs ν. With p2p, where no host takes
- *                       part, one launch computes all slabs, with the interior, and sends them:
- *                       s + r·√(points of slabs across k) + latency + B / bandwidth
- *     synchronisation = σ where a host attends the exchange: slabs go first, by a launch of their
- *                       own, and the host answers after the sweep
- *     reduction       = κ·log2(ranks)
- *
+ * Latencies and bandwidths are comm-gpu's. All messages are concurrent: a further one costs ν.
  * Without overlap interior and exchange add, as with several sweeps per pass if no host takes part
- * in the exchange. With T sweeps per pass interior = √(a² + (t·V − …)²), since points hide the
- * steps of a block, and by other transports slabs of T layers are a boundary before it, β_d per
- * point of each dimension, with σ and both latencies a T-th per sweep. A product of gemm-gpu has
- * multiply-adds for points and a launch for each pair of slices of a panel, each a; its exchange is
- * all panels' steps, a latency each (by p2p s too). It overlaps with the panels before. The first
- * has none: there what a step brings has only what came before to hide behind, own slices at first.
- * Nothing of it is cache, tiles or slabs.
- *
- * k ranks that share a memory take (1 + (f·k)⁴)^¼ / (1 + f⁴)^¼ times as long for points that no
- * cache holds: none to speak of while their demand f·k is below its bandwidth, then k times (the
- * saturation of Stengel, Treibig, Hager, Wellein, ICS 2015, with a smooth bend). Ranks that share a
- * device take turns: k times.
+ * in the exchange. A product of gemm-gpu has multiply-adds for points and a launch for each pair of
+ * slices of a panel, each a; its exchange is all panels' steps, a latency each (by p2p s too).
+ * Nothing of it is cache or slabs.
  *
  * A model may also take slabs for work of their own before the exchange (slabs_hidden 0): it has
  * boundary = slabs·s + points·β_d and reduction ρ. */
@@ -91,7 +69,8 @@ extern const char *const model_limit_names[MODEL_LIMITS];
 struct model_values {
   double value[MODEL_COLUMNS_MAX];
   double cache_points;
-  double share; /**< f, see above; 0: no ranks shared a memory */
+  double share;  /**< f; 0: no ranks shared a memory */
+  double hinder; /**< h */
 };
 
 #define MODEL_REPLICATES 24
@@ -103,6 +82,7 @@ struct model_terms {
   int columns;
   struct model_values fitted;
   double tile_points; /**< W; 0: no point of a row is idle */
+  int tile[2], units; /**< of products, rows and columns; multiprocessors; 0: not known */
   int depth, overlap;
   int slabs_hidden; /**< 0: slabs go first, with terms of their own */
 };
@@ -246,8 +226,18 @@ double model_slowdown(double share, int sharers);
 /** \brief "pass", "point", …; for columns of transports "staged synchronisation" and so on. */
 const char *model_term_name(const struct study_paths *paths, int column, char text[96]);
 
-/** \brief The unit of a term, for readers. */
-const char *model_term_unit(int column);
+/** A term in words: name and unit in documents, the part of the time that it adds to, and its value
+ * times \a scale in reports. */
+struct model_term_text {
+  const char *name, *unit, *part;
+  double scale;
+  const char *text;
+};
+extern const struct model_term_text model_term_texts[TERMS + TRANSPORT_TERMS];
+static inline const struct model_term_text *model_term_text(int column)
+{
+  return &model_term_texts[column < TERMS ? column : TERMS + (column - TERMS) % TRANSPORT_TERMS];
+}
 
 static inline int model_transport_column(int via, enum model_transport_term term)
 {
@@ -258,6 +248,7 @@ static inline int model_transport_column(int via, enum model_transport_term term
  * alongside the interior. */
 struct model_parts {
   double interior, boundary, chain, latency, bytes, synchronisation, reduction;
+  double hinder;     /**< what a hidden second of exchange costs */
   double overlap;    /**< as in struct geometry, but 0 where several sweeps a pass go by p2p */
   int rings[2];      /**< of a product, ranks in the rings of A and of B; 0 of sweeps */
   int between_hosts; /**< the exchange's longer path */

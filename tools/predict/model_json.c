@@ -9,14 +9,10 @@
 #include "base/log.h"
 #include "gemm/types.h"
 
-/* No machine has a sweep, a message or a point that takes an hour, nor a path of an exabyte per
- * second. */
-#define SECONDS_MOST   3600
-#define BANDWIDTH_MOST 1e18
-#define POINTS_MOST    1e18
-#define COUNT_MOST     1e9
-#define SPREAD_MOST    10
-#define FACTOR_MOST    1e4
+#define POINTS_MOST 1e18
+#define COUNT_MOST  1e9
+#define SPREAD_MOST 10
+#define FACTOR_MOST 1e4
 
 /** A document being read: its first fault is logged. */
 struct reader {
@@ -134,7 +130,7 @@ static void model_paths_read(struct reader *reader, const json_t *paths, struct 
 
 static double term_most(int column)
 {
-  return model_term_unit(column)[0] == 's' ? SECONDS_MOST : FACTOR_MOST;
+  return model_term_text(column)->unit[0] == 's' ? SECONDS_MOST : FACTOR_MOST;
 }
 
 static void terms_read(struct reader *reader, const json_t *terms, struct model *model)
@@ -171,12 +167,13 @@ static void replicates_read(struct reader *reader, const json_t *rows, int colum
     return;
   }
   for (size_t r = 0; r < n; r++) {
-    errors->replicate[r].share =
-        json_number_value(json_array_get(json_array_get(rows, r), (size_t)columns + 1));
+    const json_t *row = json_array_get(rows, r);
+    errors->replicate[r].share = json_number_value(json_array_get(row, (size_t)columns + 1));
+    errors->replicate[r].hinder = json_number_value(json_array_get(row, (size_t)columns + 2));
     for (int c = 0; c <= columns; c++) {
       const int last = c == columns;
       snprintf(where, sizeof where, "replicates[%zu][%d]", r, c);
-      double value = model_number(reader, where, json_array_get(json_array_get(rows, r), (size_t)c), "", 0,
+      double value = model_number(reader, where, json_array_get(row, (size_t)c), "", 0,
                                   last ? POINTS_MOST : term_most(c));
       *(last ? &errors->replicate[r].cache_points : &errors->replicate[r].value[c]) = value;
     }
@@ -276,6 +273,14 @@ static void range_read(struct reader *reader, const json_t *json, struct model *
     model->terms.fitted.share = model_number(reader, "", json, "memory_share", 0, FACTOR_MOST);
     model->range.sharers_most = model_whole(reader, "", json, "sharers_most", 0, COUNT_MOST);
     model->range.memories = model_whole(reader, "", json, "memories", 0, COUNT_MOST);
+  }
+  if (json_object_get(json, "multiprocessors")) {
+    const json_t *tile = json_object_get(json, "tile");
+    for (size_t d = 0; d < 2; d++)
+      model->terms.tile[d] = model_whole(reader, "tile", json_array_get(tile, d), "", 0, COUNT_MOST);
+    model->terms.units =
+        model_whole(reader, "", json, "multiprocessors", model->terms.tile[0] > 0, COUNT_MOST);
+    model->terms.fitted.hinder = model_number(reader, "", json, "hidden_share", 0, FACTOR_MOST);
   }
   model->range.runs = model_whole(reader, "", json, "runs", 0, COUNT_MOST);
   model->range.ranks_most = model_whole(reader, "", json, "ranks_most", 1, COUNT_MOST);

@@ -74,7 +74,7 @@ static void model_terms_document(struct doc *d, const struct model *model)
     doc_text(d, "name", 0, "", model_term_name(&model->terms.paths, c, name));
     doc_real(d, "value", 0, "", "", model->terms.fitted.value[c]);
     doc_real(d, "error", 0, "", "Standard error.", model->errors.error[c]);
-    doc_text(d, "unit", 0, "", model_term_unit(c));
+    doc_text(d, "unit", 0, "", model_term_text(c)->unit);
     doc_flag(d, "seen", 0, "At least one run depends on it.", model->errors.seen[c]);
     doc_end(d);
   }
@@ -114,7 +114,7 @@ static void replicates_document(struct doc *d, int columns, const struct model_e
 {
   if (!doc_list(d, "replicates", DOC_OPTIONAL,
                 "The fit repeated with configurations drawn at random and scattered guesses: the values of "
-                "the terms in their order, then cache_points and memory_share.",
+                "the terms in their order, then cache_points, memory_share and hidden_share.",
                 1))
     return;
   for (int r = 0; doc_each(d, r, errors->n_replicates); r++) {
@@ -122,6 +122,7 @@ static void replicates_document(struct doc *d, int columns, const struct model_e
     for (int c = 0; c < columns; c++) doc_real(d, NULL, 0, "", "", errors->replicate[r].value[c]);
     doc_real(d, NULL, 0, "", "", errors->replicate[r].cache_points);
     doc_real(d, NULL, 0, "", "", errors->replicate[r].share);
+    doc_real(d, NULL, 0, "", "", errors->replicate[r].hinder);
     doc_end(d);
   }
   doc_end(d);
@@ -202,6 +203,13 @@ static void model_document(struct doc *d, const struct model *model)
            model->terms.fitted.cache_points);
   doc_real(d, "tile_points", DOC_OPTIONAL, "",
            "Points of a row that a kernel sweeps in one tile; 0: unknown.", model->terms.tile_points);
+  doc_reals(d, "tile", DOC_OPTIONAL, "",
+            "Of products: rows and columns of the largest tile of C; 0: unknown.", model->terms.tile[0],
+            model->terms.tile[1]);
+  doc_whole(d, "multiprocessors", DOC_OPTIONAL, "Of a device, over which tiles go in rounds; 0: unknown.",
+            model->terms.units);
+  doc_real(d, "hidden_share", DOC_OPTIONAL, "",
+           "Of products: seconds that a hidden second of an exchange costs.", model->terms.fitted.hinder);
   if (doc_list(d, "covariance", DOC_NULLABLE, "Only in earlier documents, and not read.", 0)) {
     if (doc_list(d, NULL, 0, "", 1)) doc_real(d, NULL, DOC_ANY, "", "", 0), doc_end(d);
     doc_end(d);

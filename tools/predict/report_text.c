@@ -64,46 +64,29 @@ static int has_boundary(const struct model_terms *terms)
   return slabs && (model_steps_hidden(terms) || !terms->slabs_hidden);
 }
 
-/* A term in words: the part of the time that it adds to, and the unit of its value. */
-static const struct term_text {
-  const char *part;
-  double scale;
-  const char *unit;
-} term_texts[TERMS] = {[TERM_PASS] = {"interior", 1e6, "us per launch"},
-                       [TERM_POINT] = {"interior", 1e12, "ps x V"},
-                       [TERM_CACHE] = {"interior", 1e12, "ps per point that is still in the cache"},
-                       [TERM_IDLE] = {"interior", 1e12, "ps per idle point of a tile"},
-                       [TERM_SLAB_I] = {"boundary", 1e12, "ps per point next to a halo across i"},
-                       [TERM_SLAB_J] = {"boundary", 1e12, "ps per point next to a halo across j"},
-                       [TERM_SLAB_K] = {"boundary", 1e12, "ps per point next to a halo across k"},
-                       [TERM_REDUCE] = {"reduction", 1e6, "us for the sum over all ranks"},
-                       [TERM_REDUCE_LOG] = {"reduction", 1e6, "us x log2(ranks)"}},
-  transport_texts[TRANSPORT_TERMS] = {
-      [TRANSPORT_SYNC] = {"synchronisation", 1e6, "us of host and device"},
-      [TRANSPORT_NEIGHBOUR] = {"exchange", 1e6, "us per message"},
-      [TRANSPORT_LATENCY] = {"exchange", 1, "x latency of the path"},
-      [TRANSPORT_BANDWIDTH] = {"exchange", 1, "x bytes of the rank / bandwidth of the path"},
-      [TRANSPORT_HOST] = {"exchange", 1, "x bytes of its host's ranks / bandwidth of the path"},
-      [TRANSPORT_SLAB] = {"exchange", 1e6, "us to launch what computes and sends halos"},
-      [TRANSPORT_ROOT] = {"exchange", 1e9, "ns x sqrt(points next to a halo across k)"}};
-
 static void print_terms(const struct model_terms *terms, const struct model_errors *errors, FILE *out)
 {
   char part[96], last[96] = "";
   for (int c = 0; c < terms->columns; c++) {
-    const struct term_text *term =
-        c < TERMS ? &term_texts[c] : &transport_texts[(c - TERMS) % TRANSPORT_TERMS];
+    const struct model_term_text *term = model_term_text(c);
     if (!errors->seen[c] || terms->fitted.value[c] <= 0) continue;
     snprintf(part, sizeof part, "%s%s%s", term->part, c < TERMS ? "" : " by ",
              c < TERMS ? "" : terms->paths.transports[(c - TERMS) / TRANSPORT_TERMS].name);
     const int goes_on = strcmp(part, last) == 0;
     fprintf(out, "    %-28s %s %.4g %s", goes_on ? "" : part, goes_on ? (c == TERM_CACHE ? "-" : "+") : "=",
-            term->scale * terms->fitted.value[c], term->unit);
+            term->scale * terms->fitted.value[c],
+            c == TERM_IDLE && terms->tile[0] > 0 ? "ps per element of C where k is in parts" : term->text);
     fprintf(out, errors->error[c] > 0 ? " (+- %.2g)\n" : " (fixed)\n", term->scale * errors->error[c]);
     snprintf(last, sizeof last, "%s", part);
   }
   if (terms->fitted.cache_points > 0)
     fprintf(out, "    the cache holds %.4g points\n", terms->fitted.cache_points);
+  if (terms->tile[0] > 0)
+    fprintf(out, "    C is made in rounds of %d tiles of %dx%d\n", terms->units, terms->tile[0],
+            terms->tile[1]);
+  if (terms->fitted.hinder > 0)
+    fprintf(out, "    a hidden second of an exchange that a host attends costs %.3g s\n",
+            terms->fitted.hinder);
   if (terms->tile_points > 0) fprintf(out, "    rows are swept in tiles of %g points\n", terms->tile_points);
   for (int w = 0; w < terms->paths.n; w++) {
     const struct study_transport *path = &terms->paths.transports[w];

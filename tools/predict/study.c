@@ -20,10 +20,6 @@
 #include "tools/predict/model.h"
 #include "tools/predict/workload.h"
 
-/* No sweep and no message takes so long, and no path carries so much. */
-#define SECONDS_MOST   3600.0
-#define BANDWIDTH_MOST 1e18
-
 /* ---- reading documents ---- */
 
 static const char *study_text(const json_t *object, const char *key)
@@ -69,13 +65,10 @@ static void bits_set(const json_t *config, const json_t *result, int64_t sweeps,
 static void seconds_set(const json_t *result, int64_t block, double sweeps, struct study_run *run)
 {
   const json_t *samples = json_object_get(result, "samples");
-  size_t n = json_array_size(samples);
+  size_t n = block > 0 ? json_array_size(samples) : 0;
   double *values = n ? malloc(n * sizeof *values) : NULL;
   run->seconds = sweeps > 0 ? json_number_value(json_object_get(result, "seconds")) / sweeps : 0;
-  if (!values || block <= 0) {
-    free(values);
-    return;
-  }
+  if (!values) return;
   for (size_t s = 0; s < n; s++) {
     uint64_t bits;
     values[s] = json_number_value(json_array_get(samples, s)) / (double)block;
@@ -92,9 +85,9 @@ static int run_is_whole(const struct study_run *run)
 {
   const int product = run->program == STUDY_GEMM;
   for (int d = 0; d < 3; d++)
-    if (run->global[d] < (product ? 1 : 3) || (d < 3 - product && run->procs[d] < 1)) return 0;
-  for (int d = 0; d < 3; d++)
-    if (product && run->global[d] > GEMM_EXTENT_MAX) return 0;
+    if (run->global[d] < (product ? 1 : 3) || (d < 3 - product && run->procs[d] < 1) ||
+        (product && run->global[d] > GEMM_EXTENT_MAX))
+      return 0;
   if (product && (run->product.type == GEMM_TYPES || run->product.panel < 1)) return 0;
   return run->ranks == run->procs[0] * run->procs[1] * (product ? 1 : run->procs[2]) && run->depth >= 1 &&
          run->seconds > 0 && run->seconds < SECONDS_MOST && run->kernel[0] && run->size[0];
@@ -241,6 +234,9 @@ static void product_read(const json_t *document, const char *path, struct study_
   run->product.panel = json_integer_value(json_object_get(cut, "panel"));
   while (run->product.type < GEMM_TYPES && !text_is(config, "type", gemm_types[run->product.type].name))
     run->product.type++;
+  const json_t *blocks = json_object_get(result, "blocks");
+  run->product.tile[0] = (int)json_integer_value(json_object_get(blocks, "group_m"));
+  run->product.tile[1] = (int)json_integer_value(json_object_get(blocks, "group_n"));
   product_size(run);
   run->overlap = run->depth = 1;
   seconds_set(result, json_integer_value(json_object_get(result, "launches")), 1, run);

@@ -12,6 +12,10 @@
 #include "base/status.h"
 
 #define STUDY_TEXT 64
+/* No machine has a sweep, a message or a point that takes an hour, nor a path of an exabyte per
+ * second. */
+#define SECONDS_MOST   3600.0
+#define BANDWIDTH_MOST 1e18
 
 /** The program of the runs: sweeps of himeno-gpu, products over all ranks of gemm-gpu. */
 enum study_program { STUDY_HIMENO, STUDY_GEMM, STUDY_PROGRAMS };
@@ -21,6 +25,7 @@ struct study_product {
   int type;      /**< enum gemm_type */
   int64_t panel; /**< k of a panel; in a model 0: gemm-gpu's own choice */
   int on_cpu;    /**< which is another on CPUs */
+  int tile[2];   /**< rows and columns of C that a kernel's group makes; 0: unknown */
 };
 
 /** One document of himeno-gpu or gemm-gpu. Times are seconds per sweep or product. */

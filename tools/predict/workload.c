@@ -82,6 +82,9 @@ static void product_rank(const struct geometry *all, int rank, int per_host, str
   *g = *all;
   gemm_grid_init(&grid, &problem, all->procs, rank, width_of(&problem, &all->product));
   g->points = g->inner = (double)grid.m.extent * (double)grid.n.extent * (double)problem.k;
+  g->part[0] = ceil((double)grid.m.extent / all->procs[1]);
+  g->part[1] = ceil((double)grid.n.extent / all->procs[0]);
+  g->part[2] = (double)problem.k / grid.panels;
   g->host_bytes = 0;
   memset(g->messages, 0, sizeof g->messages);
   memset(g->bytes, 0, sizeof g->bytes);
@@ -172,10 +175,9 @@ const struct workload workloads[STUDY_PROGRAMS] = {
                     .formula = {"interior + exchange + reduction",
                                 "interior + exchange that does not overlap + reduction"},
                     .flop = 2,
-                    /* no study has measured it yet: the range includes none and the most */
                     .host_guess = 0.02,
                     .host_width = 2.5,
-                    .slows_stores = 1,
+                    .hinders = 1,
                     .size_parse = product_size_parse,
                     .cut = products_cut,
                     .geometry = products_geometry},

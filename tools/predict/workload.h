@@ -18,9 +18,9 @@ struct workload {
   /** Guess if no run measures it: the cost of a rank's bytes to its host's other ranks, as a share
    * of the time of two that send as much; and its uncertainty, on logarithms. */
   double host_guess, host_width;
-  int regimes;      /**< of caches and tiles are looked for */
-  int slabs_first;  /**< for attended transports: an exchange waits for its own launch */
-  int slows_stores; /**< of p2p: it leaves them fewer cores than comm-gpu had */
+  int regimes;     /**< of caches and tiles are looked for */
+  int slabs_first; /**< for attended transports: an exchange waits for its own launch */
+  int hinders;     /**< stores of p2p have fewer cores than in comm-gpu; hidden copies cost */
   /** Reads a size into a struct grid_size; as grid_size_parse. */
   status_t (*size_parse)(const char *option, const char *text, void *size);
   /** From run->global, which is SIZE, to that of all ranks, and run->procs: those \a asked for, or
