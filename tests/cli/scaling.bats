@@ -203,32 +203,6 @@ PY
   grep -Eq '^strong 12x12x16, 1 rank,.*-10\.00%.*faster$' <<<"$output"
 }
 
-@test "compare has the noise of each transport by itself: p2p 5% slower is found among staged runs that scatter, and its power reported" {
-  needs_results
-  "$PYTHON" - "$top_srcdir" <<'PY'
-import json, statistics, sys
-sys.path.insert(0, sys.argv[1] + "/scripts")
-from studying import compare
-rows = []
-for line in open(sys.argv[1] + "/doc/results/h200-x4-2026-11/repeated/runs.jsonl"):
-    d = json.loads(line)["document"]
-    c, ranks = d["config"], len(d["ranks"])
-    rows.append({"scaling": "weak" if c["weak"] else "strong", "size": c["size"], "ranks": ranks, "kernel": c["kernel"],
-                 "transport": c["transport"] if ranks > 1 else "none", "procs": "x".join(map(str, c["procs"])),
-                 "seconds_a_sweep": statistics.median(d["result"]["samples"]) / c["block"]})
-def slower(way, factor, kept=lambda row: True):
-    after = [{**row, "seconds_a_sweep": row["seconds_a_sweep"] * (factor if row["transport"] == way else 1)} for row in rows]
-    found = compare.compare([row for row in rows if kept(row)], [row for row in after if kept(row)], 0.01)
-    mine = [entry for entry in found["entries"] if entry["key"][compare.TRANSPORT] == way]
-    others = sum(entry["verdict"] == "slower" for entry in found["entries"] if entry not in mine)
-    print(compare.noise_text(way, found["noises"][way], found["entries"]))
-    return sum(entry["verdict"] == "slower" for entry in mine), len(mine), others
-assert slower("p2p", 1.05) == (36, 36, 0)
-assert slower("p2p", 1.02) == slower("p2p", 1.02, lambda row: row["transport"] != "staged") == (36, 36, 0)
-assert slower("staged", 1.05)[0] == 0 and slower("staged", 1.25) == (36, 36, 0)
-PY
-}
-
 @test "a study, a run or a log that is not as it must be is one line, and no traceback" {
   local verb
   "$scaling" run study "${plan[@]}" --sizes 8x8x16 --ranks 1 >/dev/null

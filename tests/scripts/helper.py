@@ -3,6 +3,7 @@
 scripts/accept, and TAP."""
 
 import io
+import json
 import os
 import pathlib
 import shutil
@@ -41,6 +42,14 @@ class Case(unittest.TestCase):
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=600
         )
         return ended.returncode, ended.stdout, ended.stderr
+
+    def recorded(self, folder):
+        """Documents of doc/results, by name; skips the case in a release, which has none."""
+        path = SOURCE / "doc/results" / folder / "runs.jsonl"
+        if not path.exists():
+            self.skipTest("doc/results is not part of a release")
+        with open(path) as lines:
+            return {one["name"]: one["document"] for one in map(json.loads, lines)}
 
     def run_or_skip(self, *command):
         """Runs a script; skips the case if a package is missing."""

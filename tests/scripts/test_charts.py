@@ -170,11 +170,7 @@ class Report(Charts):
 class Readme(Charts):
     def test_documents(self):
         """the README's chart is of the stored documents"""
-        recorded = helper.SOURCE / "doc/results/h200-x8-2026-11/runs.jsonl"
-        if not recorded.exists():
-            self.skipTest("doc/results is not part of a release")
-        with open(recorded) as lines:
-            runs = {one["name"]: one["document"] for one in map(json.loads, lines)}
+        runs = self.recorded("h200-x8-2026-11")
         time, _ = svg.panels(str(helper.SOURCE / "doc/sample-report.svg"), "xy")
         points = titled(time.lines)
         self.assertGreaterEqual(len(points), 12)

@@ -8,6 +8,8 @@ import json
 import math
 import os
 import random
+import re
+import statistics
 
 import helper
 import compare
@@ -129,6 +131,44 @@ class Studying(helper.Case):
         effect = sorted(compared(0)["found"] for _ in range(200))[100]
         hits = sum(compared(math.log1p(effect))["verdict"] == "slower" for _ in range(400))
         self.assertTrue(0.85 < hits / 400 < 0.95, (effect, hits))
+
+    def test_recorded_noise_of_each_transport(self):
+        """p2p 2% slower is found among recorded staged runs that scatter; staged 5% is not"""
+        rows = []
+        for one in self.recorded("h200-x4-2026-11/repeated").values():
+            config, ranks = one["config"], len(one["ranks"])
+            seconds = statistics.median(one["result"]["samples"]) / config["block"]
+            rows.append(
+                {
+                    "scaling": "weak" if config["weak"] else "strong",
+                    "ranks": ranks,
+                    "transport": config["transport"] if ranks > 1 else "none",
+                    "procs": "x".join(map(str, config["procs"])),
+                    "seconds_a_sweep": seconds,
+                    **{name: config[name] for name in ("size", "kernel")},
+                }
+            )
+
+        def slower(transport, factor, before=rows):
+            """Points of the transport, and of others, that are slower after all of its are; the
+            noise of its runs and the changes that would be found."""
+            after = [dict(row) for row in before]
+            for row in after:
+                row["seconds_a_sweep"] *= factor if row["transport"] == transport else 1
+            found = compare.compare(before, after, 0.01)
+            text = compare.noise_text(transport, found["noises"][transport], found["entries"])
+            verdicts = [
+                (one["key"][compare.TRANSPORT] == transport, one["verdict"] == "slower")
+                for one in found["entries"]
+            ]
+            shown = " ".join(re.findall(r"[\d.]+%", text))
+            return verdicts.count((True, True)), verdicts.count((False, True)), shown
+
+        others = [row for row in rows if row["transport"] != "staged"]
+        self.assertEqual(slower("p2p", 1.02), (36, 0, "0.32% 0.32% 1.6% 2.2% 90%"))
+        self.assertEqual(slower("p2p", 1.02, others)[:2], (36, 0))
+        self.assertEqual(slower("staged", 1.05)[0], 0)
+        self.assertEqual(slower("staged", 1.25), (36, 0, "2.53% 2.53% 13.3% 19.3% 90%"))
 
     def test_a_point_is_finished_by_a(self):
         """a point is finished by a right run of its own, its time is the median block's, and one
