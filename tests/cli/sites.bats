@@ -70,60 +70,9 @@ completes() {
   for script in "$sites"/*.sbatch; do bash -n "$script"; done
 }
 
-# spack_stub: Python that loads the Spack recipe as Spack would, as far as this one goes: directives are noted, conditions must name
-# variants, and the arguments of configure are printed, a line for each choice of variants.
-spack_stub() {
-  cat <<'PY'
-import itertools, re, sys, types
-
-noted = {"variant": {}, "depends_on": [], "version": [], "license": []}
-package = types.ModuleType("spack.package")
-
-def directive(name):
-    def note(first, *rest, **keywords):
-        if name == "variant":
-            noted[name][first] = keywords
-        else:
-            noted[name].append((first, keywords))
-    return note
-
-class CudaPackage:
-    variants = ("cuda", "cuda_arch")
-
-class AutotoolsPackage:
-    def with_or_without(self, name, variant=None):
-        assert (variant or name) in noted["variant"], variant or name
-        return [f"--{'with' if self.spec.on[variant or name] else 'without'}-{name}"]
-
-class Spec(dict):
-    on = {}
-    def satisfies(self, condition):
-        return self.on[condition[1:]] == (condition[0] == "+")
-
-for name in noted:
-    setattr(package, name, directive(name))
-package.AutotoolsPackage, package.CudaPackage = AutotoolsPackage, CudaPackage
-package.Executable = lambda path: None
-sys.modules["spack"], sys.modules["spack.package"] = types.ModuleType("spack"), package
-space = {}
-exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), space)
-recipe = space["HimenoGpu"]()
-known = set(noted["variant"]) | set(CudaPackage.variants)
-conditions = [words["when"] for _, words in noted["depends_on"] + list(noted["variant"].items()) if "when" in words]
-assert conditions and all(re.fullmatch(r"[+~](\w+)", one)[1] in known for one in conditions), conditions
-assert noted["version"] and noted["license"]
-bools = sorted(set(noted["variant"]) | {"cuda"})
-for choice in itertools.product((False, True), repeat=len(bools)):
-    recipe.spec = Spec(mpi=types.SimpleNamespace(mpicc="/mpi/bin/mpicc"), cuda=types.SimpleNamespace(prefix="/cuda"))
-    recipe.spec.on = dict(zip(bools, choice))
-    recipe.spec.variants = {"cuda_arch": types.SimpleNamespace(value=("80", "90") if choice[0] else ("none",))}
-    print(" ".join(repr(one) for one in recipe.configure_args()))
-PY
-}
-
 @test "options that the recipes give to configure exist" {
   help=$("$top_srcdir/configure" --help)
-  arguments=$("$PYTHON" - "$sites/spack_package.py" < <(spack_stub))
+  arguments=$("$PYTHON" "$top_srcdir/tests/cli/spack_stub.py" "$sites/spack_package.py")
   grep -q -- "'--with-cuda=/cuda' '--with-cuda-arch=80 90'" <<<"$arguments"
   grep -q -- "'MPICC=/mpi/bin/mpicc'.*'--without-cuda'" <<<"$arguments"
   for option in $(cat - "$sites"/*.eb <<<"$arguments" | grep -oE -- '--with(out)?-[a-z-]+' | sort -u); do
