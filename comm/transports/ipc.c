@@ -90,7 +90,7 @@ static status_t ipc_finish(struct halo_exchange *exchange, struct gpu_event **ar
 const struct halo_transport halo_transport_ipc = {
     .name = "ipc",
     .memory = "device memory",
-    .mover = "copy engines; within a host",
+    .mover = "copy engines, only within a host",
     .available = linked_available,
     .setup = ipc_setup,
     .start = ipc_start,

@@ -90,7 +90,7 @@ static status_t p2p_settle(struct halo_exchange *exchange)
 const struct halo_transport halo_transport_p2p = {
     .name = "p2p",
     .memory = "device memory",
-    .mover = "stores of a kernel, or copy engines if large; within a host",
+    .mover = "stores of a kernel, or copy engines if large, only within a host",
     .available = linked_available,
     .setup = p2p_setup,
     .start = p2p_start,

@@ -80,6 +80,7 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
 damaged() {
   HIMENO_BENCH_CORRUPT=$2 run quick 2 -b "${3:-cpu}" --parts "$1" --json never.json
   expect_status 4
+  [[ $output == *"verdict    WRONG: a transfer arrived changed"* ]]
   [ ! -e never.json ]
 }
 

@@ -12,7 +12,7 @@ bench() { clocked 2 comm-gpu -b null --samples 3 --step 16 --min 1K --max 16K "$
 
 @test "host and device by size: the slower rank's rate" {
   CLOCK_MACHINE+=" in@1=0.5" bench --parts host
-  report_has '  alone  in          1024         1.51      0.68' '  alone  out         1024         1.13      0.91' '  all    both        1024         2.64      0.39'
+  report_has '  isolated    to device        1024         1.51     0.677' '  isolated    to host          1024         1.13     0.908' '  concurrent  both             1024         2.64     0.388'
 }
 
 @test "pairs: a transfer to the peer, in both directions at once and in one" {
@@ -43,7 +43,7 @@ FIGURES
 [(q.bytes, q.transfers) for q in d.pairs[0].points] = [(8, 28), (128, 28), (2048, 14), (32768, 6), (65536, 6)]
 (d.result.curves_left_out, d.result.sizes_left_out) = (0, 12)
 FIGURES
-  report_has '  plan       12 curves: pairs 12 within 4 s (--time);' '             no time for 0 curves and 12 sizes'
+  report_has '  plan       12 measurements: pairs 12 within 4 s (--time);' '             left out for lack of time: 0 measurements, 12 transfer sizes of the others'
   clocked 2 comm-gpu -b null --parts pairs -x staged --max 64K --step 16 -t 0
   figures <<'FIGURES'
 [(q.bytes, q.transfers) for q in d.pairs[0].points] = [(8, 28), (128, 28), (2048, 14), (32768, 14), (65536, 14)]

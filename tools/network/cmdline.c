@@ -58,8 +58,8 @@ static const struct option_spec options[] = {
      "Measure these parts: host (copies to and from each device), pairs (of devices), halo (exchange), "
      "allreduce, wires (each network card between two hosts; allows no other part), peers "
      "(proves that devices of a host reach each other's memory), collectives (in device memory, on GPUs by "
-     "NCCL), fabric (hosts send, one at a time, then together); separated by commas (default: "
-     "host,pairs,halo,allreduce).",
+     "NCCL), fabric (streams between hosts: one host sends, then all send at once); separated by commas "
+     "(default: host,pairs,halo,allreduce).",
      .group = "What"},
     {"transport", 'x', BENCH_PAIRS | BENCH_HALO,
      OPTION_CUSTOM(transport, comm_parse_transport, "all|TRANSPORT"),
@@ -73,8 +73,8 @@ static const struct option_spec options[] = {
     {"step", 0, BENCH_HOST | BENCH_PAIRS | BENCH_REDUCE | BENCH_COLLECTIVES, OPTION_INT(step, 2, 1024, "N"),
      "Set the factor between successive transfer sizes (default: 4)."},
     {"samples", 0, BENCH_ALL, OPTION_INT(samples, 1, BENCH_SAMPLES_MAX, "N"),
-     "Measure each size N times and report the median: more often if it is noisy and --time allows, and "
-     "at least three times if --time is short (default: 7)."},
+     "Measure each size N times and report the median. Noisy sizes are measured more often if --time "
+     "allows. If --time is short, three measurements suffice (default: 7)."},
     {"time", 't', BENCH_ALL, OPTION_TIME(seconds, 0, 1e7, "DURATION"),
      "Share this time among the parts, and leave out sizes that would exceed it; 0: every size, --samples "
      "times each, however long it takes (default: 30s, with more than 8 ranks 1m).",
@@ -125,7 +125,7 @@ const struct option_program bench_options = {
     .name = "comm-gpu",
     .summary = "Measure latency and bandwidth: host to GPU, GPU to GPU, halo exchange and allreduce",
     .epilogue = "Examples:\n"
-                "  mpirun -np 8 comm-gpu --json paths.json      all parts on eight devices\n"
+                "  mpirun -np 8 comm-gpu --json paths.json      the default parts on eight devices\n"
                 "  mpirun -np 4 comm-gpu --parts halo -s XL     the halo exchange of XL on four devices\n"
                 "  comm-gpu --parts host                        copies between the host and one device\n"
                 "  mpirun -np 16 --map-by ppr:8:node comm-gpu --parts wires   two hosts, 8 cards each\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* comm-gpu: latency and bandwidth of every path between hosts, devices and neighbours. */
+#include "base/meta.h"
 #include "base/output.h"
 #include "suite/program.h"
 #include "tools/network/cmdline.h"
@@ -11,6 +12,9 @@ static status_t comm_measure(int *ended)
 {
   status_t status = bench_run(&bench);
   *ended = status == STATUS_OK;
+  if (status == STATUS_WRONG && bench.placement.rank == 0)
+    fprintf(program_out(bench.config.json), "comm-gpu %s\n\n  verdict    WRONG: a transfer arrived changed\n",
+            meta_version());
   return status;
 }
 

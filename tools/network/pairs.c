@@ -154,8 +154,8 @@ static status_t pairs_round_run(struct bench *bench, const struct halo_transport
   RETURN_IF_FAILED(bench_curve_begin(bench, BENCH_PAIRS,
                                      round->all_sizes ? BENCH_SHARES_ALL : BENCH_SHARES_FEW, &measure));
   if (!measure) return STATUS_OK;
-  progress_begin("pairs of devices by %s, %s, %s way%s", transport->name, round->load, round->direction,
-                 strcmp(round->direction, "both") == 0 ? "s" : "");
+  progress_begin("%s, %s, %s", transport->name, strcmp(round->load, "all") == 0 ? "all pairs" : "one pair",
+                 strcmp(round->direction, "both") == 0 ? "both directions" : "one direction");
   RETURN_IF_FAILED(guard_mpi(p->comm,
                              MPI_Comm_split(p->comm, peer >= 0 ? low : MPI_UNDEFINED, p->rank, &pair.comm),
                              "MPI_Comm_split"));

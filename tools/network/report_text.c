@@ -18,9 +18,13 @@ static const struct bench_point *last_point(const struct bench_curve *curve)
   return &curve->points[curve->n - 1];
 }
 
-static double rate(const struct bench_point *point)
+/* GB/s in three significant digits: small messages are slow, not 0. */
+static const char *rate_text(const struct bench_point *point, double factor)
 {
-  return point->seconds > 0 ? (double)point->bytes / point->seconds / 1e9 : 0;
+  static char text[16];
+  const double rate = point->seconds > 0 ? factor * (double)point->bytes / point->seconds / 1e9 : 0;
+  snprintf(text, sizeof text, rate < 1 ? "%#.3g" : "%.2f", rate);
+  return text;
 }
 
 /* A reader's first question: the fastest halo exchange. An emulator has no times. */
@@ -39,13 +43,14 @@ static void print_plan(const struct bench *bench, FILE *out)
 {
   const struct bench_plan *plan = &bench->plan;
   const char *gap = ": ";
-  fprintf(out, "  plan       %d curves", plan->total);
+  fprintf(out, "  plan       %d measurements", plan->total);
   for (int p = 0; p < BENCH_PARTS; p++)
     if (plan->curves[p]) fprintf(out, "%s%s %d", gap, bench_part_names[p], plan->curves[p]), gap = ", ";
   if (isfinite(plan->end)) fprintf(out, " within %g s (--time)", bench->config.seconds);
   if (plan->curves_left_out || plan->sizes_left_out)
-    fprintf(out, ";\n             no time for %d curves and %d sizes", plan->curves_left_out,
-            plan->sizes_left_out);
+    fprintf(out,
+            ";\n             left out for lack of time: %d measurements, %d transfer sizes of the others",
+            plan->curves_left_out, plan->sizes_left_out);
   fprintf(out, "\n");
 }
 
@@ -100,20 +105,30 @@ static int64_t size_after(const struct bench_path *paths, int n, const char *met
   return next;
 }
 
+/* The name of a load or direction in reports. */
+static const char *word_of(const char *name)
+{
+  static const char *const words[][2] = {
+      {"alone", "isolated"}, {"all", "concurrent"}, {"in", "to device"}, {"out", "to host"}};
+  for (int w = 0; w < 4; w++)
+    if (strcmp(words[w][0], name) == 0) return words[w][1];
+  return name;
+}
+
 /* One row per size, as nccl-tests prints them. */
 static void print_sizes(const struct bench_path *paths, int n, const char *method, FILE *out)
 {
   const double bus = paths[0].bus;
   static const char *const loads[] = {"alone", "all"}, *const directions[] = {"in", "out", "one", "both"};
-  fprintf(out, "  ranks, dir.       bytes           us      GB/s%s\n", bus > 0 ? "     busbw" : "");
+  fprintf(out, "  transfers   direction       bytes           us      GB/s%s\n", bus > 0 ? "     busbw" : "");
   for (int c = 0; c < 8; c++) {
     const struct column column = {method, loads[c / 4], directions[c % 4]};
     for (int64_t bytes = 0; (bytes = size_after(paths, n, method, bytes)) > 0;) {
       const struct bench_point *point = slowest(paths, n, &column, bytes);
       if (!point) continue;
-      fprintf(out, "  %-5s  %-4s %11" PRId64 " %12.2f %9.2f", column.load, column.direction, bytes,
-              point->seconds * 1e6, rate(point));
-      if (bus > 0) fprintf(out, " %9.2f", bus * rate(point));
+      fprintf(out, "  %-10s  %-9s %11" PRId64 " %12.2f %9s", word_of(column.load), word_of(column.direction),
+              bytes, point->seconds * 1e6, rate_text(point, 1));
+      if (bus > 0) fprintf(out, " %9s", rate_text(point, bus));
       fprintf(out, "\n");
     }
   }
@@ -125,15 +140,16 @@ static void comm_print_host(const struct bench *bench, FILE *out)
 {
   if (bench->n_host == 0) return;
   const struct bench_curve *first = &bench->host[0].curve;
-  fprintf(out, "\n  Between host and device. in: host to device, out: device to host, both: at once, GB/s of "
-               "each;\n  alone: one rank copies, all: all ranks at once\n");
-  fprintf(out, "  rank  memory    dir.  ranks   %9s, us   largest, GB/s\n",
+  fprintf(out, "\n  Between host and device: time of the smallest and rate of the largest copy; both: both "
+               "directions\n  at once, rate per direction; isolated: one rank copies; concurrent: all do\n");
+  fprintf(out, "  rank  memory    direction  transfers    %9s, us   largest, GB/s\n",
           report_bytes((uint64_t)first->points[0].bytes));
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
-    fprintf(out, "  %4d  %-8s  %-4s  %-6s  %13.2f  %14.2f\n", path->rank, path->method, path->direction,
-            path->load, path->curve.points[0].seconds * 1e6, rate(last_point(&path->curve)));
+    fprintf(out, "  %4d  %-8s  %-9s  %-10s  %14.2f  %14s\n", path->rank, path->method,
+            word_of(path->direction), word_of(path->load), path->curve.points[0].seconds * 1e6,
+            rate_text(last_point(&path->curve), 1));
   }
   for (int kind = 0; kind < 2; kind++) {
     static const char *const kinds[] = {"pinned", "pageable"};
@@ -167,16 +183,21 @@ static const struct bench_path *pair_find(const struct bench *bench, const char 
   return NULL;
 }
 
-/* Above the diagonal the latency, below it the bandwidth. */
+/* Above the diagonal the latency, below it the bandwidth. A CPU's device memory is the host's. */
 static void print_matrix(const struct bench *bench, const char *method, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
   const struct bench_curve *curve = &bench->pairs[0].curve;
   const struct halo_transport *transport = halo_transport_find(method);
+  const int on_host = bench->placement.backend->memory == GPU_MEMORY_HOST;
+  const int within = strstr(transport->mover, "within a host") && !strstr(transport->mover, "MPI");
+  const char *mover = strncmp(transport->mover, "MPI", 3) == 0 ? "MPI"
+                      : within                                 ? "the CPU, only within a host"
+                                                               : "the CPU, or MPI between hosts";
   fprintf(out,
-          "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n  (%s;\n  "
-          "moved by %s)\n",
-          method, transport->memory, transport->mover);
+          "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n"
+          "  memory: %s; moved by %s\n",
+          method, on_host ? "host" : transport->memory, on_host ? mover : transport->mover);
   fprintf(out, "  above the diagonal: us for %s; ", report_bytes((uint64_t)curve->points[0].bytes));
   fprintf(out, "below: GB/s of each direction for each pair's largest transfer\n      ");
   for (int b = 0; b < n; b++) fprintf(out, " %8d", b);
@@ -185,9 +206,11 @@ static void print_matrix(const struct bench *bench, const char *method, FILE *ou
     for (int b = 0; b < n; b++) {
       const struct bench_path *path = a == b ? NULL : pair_find(bench, method, a, b);
       if (!path)
-        fprintf(out, " %8s", a == b ? "-" : "?");
+        fprintf(out, " %8s", a == b ? "-" : "unknown");
+      else if (a < b)
+        fprintf(out, " %8.2f", path->curve.points[0].seconds * 1e6);
       else
-        fprintf(out, " %8.2f", a < b ? path->curve.points[0].seconds * 1e6 : rate(last_point(&path->curve)));
+        fprintf(out, " %8s", rate_text(last_point(&path->curve), 1));
     }
   }
   fprintf(out, "\n");
@@ -195,7 +218,7 @@ static void print_matrix(const struct bench *bench, const char *method, FILE *ou
     const struct bench_path *path = &bench->pairs[p];
     if (strcmp(path->method, method) == 0 && strcmp(path->used, method) != 0 &&
         strcmp(path->direction, "both") == 0)
-      fprintf(out, "  ranks %d and %d took %s: %s\n", path->rank, path->peer, path->used, path->why);
+      fprintf(out, "  ranks %d and %d used %s instead: %s\n", path->rank, path->peer, path->used, path->why);
   }
 }
 
@@ -222,15 +245,16 @@ static void print_halo(const struct bench *bench, FILE *out)
           bench->config.depth > 1 ? "s" : "", (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages,
           bench->halo[0].messages == 1 ? "" : "s");
   fprintf(out,
-          "  transport  us per exchange  GB/s per rank   pack to host   wait transfer to device unpack\n");
+          "  transport  us per exchange  GB/s per rank  us of:  pack  to host    wait  transfer  to device  "
+          "unpack\n");
   for (int h = 0; h < bench->n_halo; h++) {
     const struct bench_halo *halo = &bench->halo[h];
-    fprintf(out, "  %-10s %15.2f %14.2f", halo->method, halo->point.seconds * 1e6, rate(&halo->point));
-    static const int widths[HALO_PHASES] = {6, 7, 6, 8, 9, 6};
+    fprintf(out, "  %-10s %15.2f %14s", halo->method, halo->point.seconds * 1e6, rate_text(&halo->point, 1));
+    static const int widths[HALO_PHASES] = {13, 8, 7, 9, 10, 7};
     char number[REPORT_NUMBER_BYTES];
     for (int p = 0; p < HALO_PHASES; p++)
       fprintf(out, " %s", report_number(halo->phases[p] * 1e6, widths[p], 1, number));
-    fprintf(out, "%s%s\n", strcmp(halo->used, halo->method) ? "  took " : "",
+    fprintf(out, "%s%s\n", strcmp(halo->used, halo->method) ? "  used " : "",
             strcmp(halo->used, halo->method) ? halo->used : "");
   }
 }
@@ -240,8 +264,7 @@ static void print_halo(const struct bench *bench, FILE *out)
 static void print_collective(const struct bench_path *path, FILE *out)
 {
   if (path->curve.n == 0) return;
-  fprintf(out, "\n  %s, %s; busbw: %.3g of the rate, as nccl-tests has it\n", path->method, path->why,
-          path->bus);
+  fprintf(out, "\n  %s, %s; busbw = %.3g x GB/s, as in nccl-tests\n", path->method, path->why, path->bus);
   print_sizes(path, 1, path->method, out);
 }
 
@@ -251,17 +274,19 @@ static void print_proofs(const struct bench *bench, FILE *out)
   int pairs = 0;
   if (!bench->proofs) return;
   for (int e = 0; e < all; e++) pairs += bench->proofs[e].peer > e / most;
-  fprintf(out,
-          "\n  Peer access of %d pair%s of devices: opened, a kernel's store, 256 KiB written and read by\n"
-          "  copy engines, flags between kernels; the control went through the host\n",
-          pairs, pairs == 1 ? "" : "s");
+  fprintf(
+      out,
+      "\n  Peer access of %d pair%s of devices. Steps: open the peer's memory; store to it from a kernel;\n"
+      "  write (put) and read (get) 256 KiB by copy engines; pass flags between kernels. Each result was\n"
+      "  compared with data sent through the host.\n",
+      pairs, pairs == 1 ? "" : "s");
   for (int e = 0; e < all; e++) {
     const struct peer_proof *proof = &bench->proofs[e];
     if (proof->peer < e / most) continue;
     if (proof->rung == PEER_RUNGS)
-      fprintf(out, "  ranks %d and %d: proven\n", e / most, proof->peer);
+      fprintf(out, "  ranks %d and %d: all steps passed\n", e / most, proof->peer);
     else
-      fprintf(out, "  FINDING    ranks %d and %d, step %s: %s\n", e / most, proof->peer,
+      fprintf(out, "  FINDING    ranks %d and %d failed step %s: %s\n", e / most, proof->peer,
               peer_rung_names[proof->rung], proof->why);
   }
 }
@@ -273,19 +298,20 @@ static void print_wires(const struct bench *bench, FILE *out)
   char text[16];
   if (!bench->wire) return;
   fprintf(out,
-          "\n  Network cards against their wires: %% of the port's rate; alone: one card and direction at a "
-          "time,\n  all: all cards in both directions; -: uncertain; carried: %% of bytes, by the card's "
-          "counter\n  rank  host         card         Gbit/s  alone out     in  all out     in  carried\n");
+          "\n  Network cards: achieved %% of the port's rate. isolated: one card and direction at a time;\n"
+          "  all: all cards in both directions; -: too noisy, or sent by another card; carried: %% of the\n"
+          "  rank's bytes that its card counted\n"
+          "  rank  host         card         Gbit/s  isolated: out     in  all: out     in  carried\n");
   for (int r = 0; r < bench->placement.ranks; r++) {
     const struct bench_wire *wire = &bench->wire[r];
     fprintf(out, "  %4d  %-12s %-12s %6g", r, bench->ranks[r].host, wire->card, wire->gbps);
     for (int s = 0; s < 4; s++) {
       const double share = bench_wire_share(bench, r, s);
       snprintf(text, sizeof text, isnan(share) ? "-" : "%.1f", 100 * share);
-      fprintf(out, " %*s", (int[]){10, 6, 8, 6}[s], text);
+      fprintf(out, " %*s", (int[]){14, 6, 9, 6}[s], text);
     }
     fprintf(out, " %8.1f%s\n", 100 * wire->carried,
-            wire->carried >= BENCH_BOUND ? "" : "  NOT BOUND: this MPI sends by another card");
+            wire->carried >= BENCH_BOUND ? "" : "  NOT BOUND: MPI sent by another card");
   }
 }
 
@@ -293,15 +319,17 @@ static void print_flows(const struct bench *bench, FILE *out)
 {
   char text[16];
   if (bench->n_flows > 0)
-    fprintf(out, "\n  Fabric: streams between hosts, Gbit/s; alone: one host sends, all: each host does\n"
-                 "  shift  from rank  to rank   alone      all  contention\n");
+    fprintf(out,
+            "\n  Fabric: streams between hosts in Gbit/s. isolated: one host sends; all: every host sends;\n"
+            "  shift: from the Nth host to the (N+shift)th; contention: isolated / all; -: too noisy\n"
+            "  shift  from rank  to rank  isolated      all  contention\n");
   for (int f = 0; f < bench->n_flows; f++) {
     const struct bench_flow *flow = &bench->flows[f];
     const double values[] = {flow->alone, flow->all, flow->alone / flow->all};
     fprintf(out, "  %5d %10d %8d", flow->shift, flow->from, flow->to);
     for (int v = 0; v < 3; v++) {
       snprintf(text, sizeof text, isnan(values[v]) ? "-" : "%.4g", values[v]);
-      fprintf(out, " %*s", (int[]){7, 8, 11}[v], text);
+      fprintf(out, " %*s", (int[]){9, 8, 11}[v], text);
     }
     fprintf(out, "\n");
   }
@@ -330,8 +358,8 @@ static void print_cards(const struct bench *bench, FILE *out)
     const struct cards_row *row = &table->rows[c];
     fprintf(out, "  %-12s %-10s %-10s %-6s", row->card.host, row->card.name, row->card.link, row->card.state);
     if (row->card.gbps > 0) fprintf(out, " %5.0f Gbit/s", row->card.gbps);
-    fprintf(out, "  in %.3f GB, out %.3f GB, ranks sent %.3f GB", (double)row->received / 1e9,
-            (double)row->sent / 1e9, (double)table->asked[c] / 1e9);
+    fprintf(out, "  in %s, out %s, ranks sent %s", report_bytes((uint64_t)row->received),
+            report_bytes((uint64_t)row->sent), report_bytes((uint64_t)table->asked[c]));
     if (row->errors) fprintf(out, "; %" PRId64 " ERRORS", row->errors);
     print_near(table, c, out);
   }
@@ -351,7 +379,7 @@ void bench_report_text(const struct bench *bench, FILE *out)
 {
   comm_print_config(bench, out);
   if (bench->placement.info.emulated) {
-    fprintf(out, "\n  emulated   no speed: transfers of the device were verified, and have no times\n");
+    fprintf(out, "\n  emulated   no speed: transfers of the device were verified but not timed\n");
   } else {
     comm_print_host(bench, out);
     comm_print_pairs(bench, out);

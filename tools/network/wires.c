@@ -202,12 +202,16 @@ static status_t bound_gather(struct bench *bench)
 static status_t wires_prepare(struct bench *bench)
 {
   const struct placement *p = &bench->placement;
+  const int hosts = ranks_hosts(bench->ranks, sizeof *bench->ranks, p->ranks);
   if (!bench->wire) bench->wire = calloc((size_t)p->ranks, sizeof *bench->wire);
   if (!bench->wire) return log_fail(STATUS_ENVIRONMENT, "out of host memory for network cards");
   for (int r = 0, place = 0; r < p->ranks; r++)
     if (bench->ranks[r].host_first != p->host_first && place++ == p->host_rank) bound.peer = r;
   if (p->ranks != 2 * p->host_ranks || bound.peer < 0)
-    return log_fail(STATUS_USAGE, "--parts wires: needs two hosts with the same number of ranks");
+    return log_fail(
+        STATUS_USAGE,
+        "--parts wires: needs two hosts with the same number of ranks, found %d rank%s on %d host%s",
+        p->ranks, p->ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "");
   if (bound.card[0]) return STATUS_OK;
   return log_fail(
       STATUS_ENVIRONMENT,
