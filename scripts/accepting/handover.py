@@ -299,7 +299,8 @@ def explain(finding, severity, rows):
         next_step=step,
     )
     finding.setdefault("percent_from_limit", None)
-    if finding.setdefault("percent_from_peers", None) is None and peers:
+    of_rates = not any(check.startswith("inventory") for check in finding["checks"])
+    if finding.setdefault("percent_from_peers", None) is None and peers and of_rates:
         finding["percent_from_peers"] = percent_from(worst["gflops"], statistics.median(peers))
 
 

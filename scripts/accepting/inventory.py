@@ -31,6 +31,19 @@ DEVICES = {
 VALUES = ("cpu", "cpus", "sockets", "numa_nodes", "memory_gib", "kernel", "driver", "cuda", "mpi")
 SOFTWARE = {"kernel", "driver", "cuda", "mpi", "vbios", "firmware"}  # may change without a repair
 TITLES = {"gpus": "GPU", "network": "network card"}
+# Names in reports of properties whose key is no word. A check's name has the key.
+WORDS = {
+    "cpu": "CPU model",
+    "cpus": "CPUs",
+    "numa_nodes": "memory nodes",
+    "memory_gib": "memory in GiB",
+    "cuda": "CUDA",
+    "mpi": "MPI",
+    "vbios": "VBIOS",
+    "pcie_width": "PCIe lanes",
+    "nvlinks": "NVLinks",
+    "rate_gbps": "rate in Gbit/s",
+}
 MEMORY_SHARE = 0.02  # the kernel's own share of the memory varies between equal hosts
 # Vendor and class of the GPUs on the PCI bus, as in gpu/bus.c; servers have display adapters too.
 GPU_CLASSES = re.compile("0x10de 0x03|0x1002 0x(0380|12)|0x8086 0x0380")
@@ -294,6 +307,12 @@ def summary(host):
     return found
 
 
+def named(title):
+    """A property's name in reports."""
+    *device, key = title.rsplit(" ", 1)
+    return " ".join([*device, WORDS.get(key, key)])
+
+
 def is_software(title):
     return title.split()[-1] in SOFTWARE
 
@@ -323,7 +342,7 @@ def differences(expected, found):
                 texts.append(
                     (
                         title,
-                        f"{title} {has[title]}, expected {value}"
+                        f"{named(title)} {has[title]}, expected {value}"
                         + (missing(key, expected, found) if key else ""),
                     )
                 )
@@ -345,8 +364,19 @@ def of_one_type(found):
 
 def unlike(found, fold):
     """[(property, hosts, text)] where {host: what it has} differ. The hosts are those that differ
-    from most; there are none if no value is that of most."""
+    from most; there are none if no value is that of most. Hosts with another number of devices than
+    most are not compared by the other properties of these devices."""
     summaries, texts = {name: summary(host) for name, host in found.items()}, []
+    for title in (f"{of}s" for of in TITLES.values()):
+        counted = collections.Counter(one[title] for one in summaries.values() if title in one)
+        usual = counted.most_common(1)[0][0] if counted else None
+        for name, one in summaries.items():
+            if one.get(title, usual) != usual:
+                summaries[name] = {
+                    key: value
+                    for key, value in one.items()
+                    if not key.startswith(f"{title[:-1]} ")  # noqa: B023
+                }
     for title in dict.fromkeys(title for one in summaries.values() for title in one):
         groups = {}
         for name, one in summaries.items():
@@ -357,7 +387,11 @@ def unlike(found, fold):
         most = len(groups[usual])
         others = [name for value in groups if value != usual for name in groups[value]]
         if others:
-            rest = f"{most} other{'s' * (most > 1)}" if most > len(others) else fold(groups[usual])
+            rest = (
+                f"{most} other host{'s' * (most > 1)}"
+                if most > len(others)
+                else fold(groups[usual])
+            )
             each = [
                 f"{value} on {fold(names)}" for value, names in groups.items() if value != usual
             ]
@@ -365,7 +399,7 @@ def unlike(found, fold):
                 (
                     title,
                     others if most > len(others) else [],
-                    f"{title} {', '.join([*each, f'{usual} on {rest}'])}",
+                    f"{named(title)} {', '.join([*each, f'{usual} on {rest}'])}",
                 )
             )
     return texts

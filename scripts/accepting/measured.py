@@ -38,7 +38,7 @@ COLUMNS = (
         "exch. µs",
         "halo exchange per sweep among the host's own devices",
         1e6,
-        "{:.1f}",
+        "{:#.3g}",
         HIGH,
         stages.LEAST,
         0,
@@ -48,7 +48,7 @@ COLUMNS = (
         "pairs µs",
         "halo exchange per sweep with other hosts, median of its pairs",
         1e6,
-        "{:.1f}",
+        "{:#.3g}",
         HIGH,
         stages.LEAST,
         0,
@@ -81,7 +81,10 @@ def legend(columns):
 
 def shown(key, value):
     scale, form = next(column[3:5] for column in COLUMNS if column[0] == key)
-    return "–" if value is None else form.format(scale * value).rstrip(".")
+    if value is None:
+        return "–"
+    text = form.format(scale * value)
+    return f"{scale * value:.0f}" if "e+" in text else text.rstrip(".")
 
 
 # ---- measurements of a host ----

@@ -2,6 +2,7 @@
 """accept.json as an HTML page, and as metrics for node_exporter's textfile collector."""
 
 import os
+import re
 import time
 
 import measured
@@ -106,7 +107,7 @@ def findings(document):
             percent(one["percent_from_peers"]),
             f"{one['cause']}. Next: {one['next_step']}",
         ]
-        for one in document["findings"]
+        for one in sorted(document["findings"], key=lambda one: one["severity"] != "drain")
     ]
     return page.table(
         [
@@ -160,7 +161,9 @@ def machine(document):
     ):
         each[head] = [
             value if len(found[key]) == 1 else f"{value} on {names}"
-            for value, names in found[key].items()
+            for value, names in (
+                (re.sub("^driver ", "", value), names) for value, names in found[key].items()
+            )
         ]
     steps = [
         f"{name}: {one['steps']} step{'s' * (one['steps'] != 1)}, {one['seconds']:.0f} s"
@@ -244,18 +247,21 @@ def html(document):
         {
             name
             for one in document["findings"]
-            if (one["kind"] == "wrong") == is_wrong and one["kind"] not in ("slow", "path", "noisy")
+            if (one["kind"] == "wrong") == is_wrong
+            and one["kind"] not in ("slow", "path", "noisy", "suspect")
             for name in one["hosts"]
         }
         for is_wrong in (True, False)
     )
-    right = len(set(tested) - wrong - untold)
+    right = set(tested) - wrong - untold
     verdicts = [
         ("accepted", document["accepted"], document["conclusion"]),
         (
             "correct",
-            False if wrong else None if right < len(tested) or not tested else True,
-            f"{right} of {len(tested)} hosts",
+            False if wrong else None if len(right) < len(tested) or not tested else True,
+            f"{len(right)} of {len(tested)} hosts verified"
+            + (f"; wrong: {fold(wrong)}" if wrong else "")
+            + (f"; not verified: {fold(untold)}" if untold else ""),
         ),
         (
             "drain",

@@ -77,7 +77,7 @@ def tally(run):
     """Counts of the policy's checks, and {check: hosts for which no step could judge it}.
 
     None if no step was judged by the policy."""
-    named, checked, failed = {}, set(), set()
+    named, checked, failed, failing = {}, set(), set(), set()
     for name, step in list(run.done.items()):
         accept = (run.document(name) or {}).get("result", {}).get("accept", {})
         if not accept or accept["policy"] == PAIRS_POLICY:
@@ -87,7 +87,9 @@ def tally(run):
             checked.update(
                 (check["check"], host) for host in step["hosts"] if check["outcome"] in CHECKED
             )
-            failed.update([check["check"]] if check["outcome"] == "fail" else ())
+            if check["outcome"] == "fail":
+                failed.add(check["check"])
+                failing.update(step["hosts"])
     if not named:
         return None
     if not checked and not run.findings:
@@ -107,6 +109,7 @@ def tally(run):
         "all": len(named),
         "passed": len(named.keys() - failed - missing.keys()),
         "failed": len(failed),
+        "failing": failing,
         "unchecked": missing,
     }
 
@@ -224,7 +227,10 @@ def conclusion(run, alike, checks):
     """The last line: what was checked, and what was not."""
     at, parts = f" at level {run.a.level}" if run.a.level else "", []
     failed = (
-        [f"{checks['failed']} of {checks['all']} checks failed"]
+        [
+            f"{checks['failed']} of the policy's {checks['all']} checks failed on "
+            f"{fold(name for name in run.a.names if name in checks['failing'])}"
+        ]
         if checks and checks["failed"]
         else []
     )
@@ -304,7 +310,7 @@ def write(run):
         say_wrapped(f"  policy or set-up? {line}")
     if run.left_out:
         more = " ..." if len(run.left_out) > 8 else ""
-        say_wrapped(f"  left out, no time: {', '.join(run.left_out[:8])}{more}")
+        say_wrapped(f"  steps left out for lack of time: {', '.join(run.left_out[:8])}{more}")
     if run.findings:
         say("\n  commands that repeat the findings:")
         for command in dict.fromkeys(finding["command"] for finding in run.findings):
@@ -352,7 +358,7 @@ def write(run):
     write_document(os.path.join(run.a.folder, "accept.json"), document)
     published.write(document, run.a)
     for name, bundle in document["bundles"].items():
-        say(f"  for the vendor of {name}: {os.path.join(run.a.folder, bundle)}")
+        say(f"  archive for the vendor of {name}: {os.path.join(run.a.folder, bundle)}")
     say("")
     say_wrapped(f"  {words}")
     return code or (5 if run.left_out else 0)

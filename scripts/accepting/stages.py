@@ -173,7 +173,7 @@ def compare_inventories(run):
                         "suspect", names, text, steps[names[0]], checks=[f"inventory: {title}"]
                     )
                 else:
-                    run.notes.append(text)
+                    run.notes.append(f"hosts differ: {text}")
 
 
 # ---- each host by itself ----
@@ -617,9 +617,10 @@ def path_found(run, pair):
         return ""
     best = max(across, key=lambda one: one["points"][-1]["gbps"])
     idle = sorted({card["card"] for card in found.get("cards", []) if card.get("idle")})
-    return f"; comm-gpu: {best['points'][-1]['gbps']:.3g} GB/s by {best['used']}" + (
-        f", idle cards {', '.join(idle)}" if idle else ""
-    )
+    return (
+        f"; comm-gpu measured {best['points'][-1]['gbps']:.3g} GB/s between {' and '.join(pair)} "
+        f"({best['used']})"
+    ) + (f", idle cards {', '.join(idle)}" if idle else "")
 
 
 def accuse(run, slow, limit, usual, met):

@@ -35,6 +35,7 @@ STEP_BYTES = 65536  # bytes of a document, its log and its outcome
 COLUMNS = 100
 PARTIAL_CODES = (0, 5, 8)
 INSTALLATION = "rate of installation"  # the check of a comparison with an earlier acceptance
+UNJUDGED = ("usage", "environment")  # outcomes of stage wires that are no finding
 WORDS = {
     0: "pass",
     2: "usage",
@@ -350,12 +351,14 @@ class Run:
                     found[name] = done
                     again = " (second try)" if done.get("tries") == 2 else ""
                     self.timing.ended(stage or what, done["seconds"], name in self.kept)
-                    line = (
+                    outcome = done["outcome"]
+                    if what == "wires" and outcome in UNJUDGED:
+                        outcome = "not judged"
+                    say_wrapped(
                         f"[{len(found):>{len(str(total))}}/{total}, "
                         f"{timing.text(self.timing.remaining())} left] {name:<{width_of_names}}  "
-                        f"{done['outcome'] + again:<4}  {done['why']}"
-                    ).rstrip()
-                    say(line if len(line) <= COLUMNS else f"{line[: COLUMNS - 4]} ...")
+                        f"{outcome + again:<4}  {done['why']}"
+                    )
             except BaseException:
                 self.ending = True  # a step that a signal ends has no outcome and no second try
                 pool.shutdown(wait=False, cancel_futures=True)

@@ -6,7 +6,7 @@ import re
 import stages
 import timing
 from hosts import fold
-from steps import failed_checks, rows_by_host
+from steps import UNJUDGED, failed_checks, rows_by_host
 
 UP = ("active", "up")
 PATH = "path of the bytes"
@@ -38,11 +38,16 @@ def wires(run, names):
         done.update(
             measured(run, [(name, pairs[0][0]) for name in known if name not in met], cards)
         )
+    unjudged = {}
     for pair, step in done.items():
-        if step["outcome"] in ("usage", "environment"):
-            run.notes.append(f"not judged: network cards of {fold(pair)} ({step['why']})")
+        if step["outcome"] in UNJUDGED:
+            unjudged.setdefault(step["why"], []).extend(pair)
         elif step["outcome"] not in ("pass", "slow"):
             run.find(step["outcome"], list(pair), step["why"], step)
+    run.notes += [
+        f"not judged: network cards of {fold(dict.fromkeys(hosts))} ({why})"
+        for why, hosts in unjudged.items()
+    ]
     bad = slow_cards(run, done, cards)
     return [name for name in names if name not in bad]
 

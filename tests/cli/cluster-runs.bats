@@ -16,7 +16,7 @@ load cluster
   site
   cluster 'n[1-2]' --budget 0.001s
   expect_status 5
-  grep -q 'left out, no time' <<<"$output"
+  grep -q 'left out for lack of time' <<<"$output"
   cluster 'n[1-2]'
   expect_status 0
   before=$(stat -c %.Y.%s out/steps/alone-n1.log)

@@ -65,18 +65,18 @@ END
   : >faults
   accept n4 --inventory inventory.json --stages alone
   expect_status 5
-  grep -q '^  n4: memory_gib [0-9]*, expected [0-9.]*$' <<<"$output"
+  grep -q '^  n4: memory in GiB [0-9]*, expected [0-9.]*$' <<<"$output"
   rm -r out
   host n2 bus/pci/devices/0000:11:00.0
   host n3 module/nvidia/version 580.95
   host n3 class/infiniband/mlx5_0/ports/1/rate '200 Gb/sec (4X HDR)'
   accept 'n[1-3]' --inventory inventory.json --stages alone
   expect_status 3
-  [[ $output != *memory_gib* ]] # within 2%
+  [[ $output != *'memory in GiB'* ]] # within 2%
   # Named before anything runs.
   [[ $output == *"  n2: GPUs 1, expected 2 (GPU 0000:11:00.0 missing)"*"  n3: "*"] alone-"* ]]
   grep -qx '  n3: driver 580.95, expected 580.126' <<<"$output"
-  grep -qx '  n3: network card rate_gbps 1 x 200, expected 1 x 400' <<<"$output"
+  grep -qx '  n3: network card rate in Gbit/s 1 x 200, expected 1 x 400' <<<"$output"
   grep -qx '  drain: n2' <<<"$output"
   grep -q '^  suspect: n3 (driver 580.95, expected 580.126)' <<<"$output"
   # Two ranks per host, by the file.
@@ -98,19 +98,19 @@ END
   host n2 module/nvidia/version 580.95
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0
-  grep -qx '  driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
-  grep -q 'ACCEPTED at level 1: 1 of 1 checks passed; .*driver 580.95 on n2, 580.126 on 3 others' <<<"$output"
+  grep -qx '  driver 580.95 on n2, 580.126 on 3 other hosts' <<<"$output"
+  grep -q 'ACCEPTED at level 1: 1 of 1 checks passed; hosts differ: driver 580.95 on n2, 580.126 on 3 other hosts' <<<"$output"
   rm -r out
   host n3 bus/pci/devices/0000:10:00.0/current_link_width 8
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 5
-  grep -q '^  suspect: n3 (GPU pcie_width 1 x 16, 1 x 8 on n3, 2 x 16 on 3 others)' <<<"$output"
+  grep -q '^  suspect: n3 (GPU PCIe lanes 1 x 16, 1 x 8 on n3, 2 x 16 on 3 other hosts)' <<<"$output"
   rm -r out
   # With two of four, the majority is unknown.
   host n4 bus/pci/devices/0000:10:00.0/current_link_width 8
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0
-  grep -q 'ACCEPTED at level 1: .*GPU pcie_width 1 x 16, 1 x 8 on n\[3-4\], 2 x 16 on n\[1-2\]' <<<"$output"
+  grep -q 'ACCEPTED at level 1: .*hosts differ: GPU PCIe lanes 1 x 16, 1 x 8 on n\[3-4\], 2 x 16 on n\[1-2\]' <<<"$output"
 }
 
 @test "other GPUs are another type of host, and what all hosts lack is the file's fault" {

@@ -87,17 +87,17 @@ faulty() {
   faulty 'GPU model 1 x NVIDIA H100, expected 2 x NVIDIA H100'
   sed -i 's/11:00.0, NVIDIA/&/; s/ 0 00 ;;/ 0 00 1 11 ;;/' bin/nvidia-smi
   echo 8 >bus/0000:10:00.0/current_link_width
-  faulty 'GPU pcie_width 1 x 16, 1 x 8, expected 2 x 16'
+  faulty 'GPU PCIe lanes 1 x 16, 1 x 8, expected 2 x 16'
   echo 16 >bus/0000:10:00.0/current_link_width
   sed -i 's/26.562 GB.s.n/<inactive>\\n/' bin/nvidia-smi
-  faulty 'GPU nvlinks 2 x 1, expected 2 x 2'
+  faulty 'GPU NVLinks 2 x 1, expected 2 x 2'
   sed -i 's/<inactive>/26.562 GB\/s/; s/:10:00.0, 0,/:10:00.0, 3,/' bin/nvidia-smi
   faulty 'GPU 0: uncorrected ECC errors (GPU-9a00)'
   sed -i 's/:10:00.0, 3, No/:10:00.0, 0, Yes/' bin/nvidia-smi
   faulty 'GPU 0: memory row not remapped (GPU-9a00)'
   sed -i 's/Yes/No/' bin/nvidia-smi
   echo '200 Gb/sec (4X HDR)' >class/infiniband/mlx5_0/ports/1/rate
-  faulty 'network card rate_gbps 1 x 200, expected 1 x 400'
+  faulty 'network card rate in Gbit/s 1 x 200, expected 1 x 400'
   echo '400 Gb/sec (4X NDR)' >class/infiniband/mlx5_0/ports/1/rate
   echo '1: DOWN' >class/infiniband/mlx5_0/ports/1/state
   faulty 'network card state 1 x down, expected 1 x active'
@@ -374,5 +374,5 @@ $1"
     srun -w h2 true && sinfo -h -R -o '%N'"
   expect_status 0
   [ "$output" = h1 ]
-  grep -q '"held": \["network card rate_gbps 1 x 400, expected 1 x 800"\]' sound/reported.json
+  grep -q '"held": \["network card rate in Gbit/s 1 x 400, expected 1 x 800"\]' sound/reported.json
 }
