@@ -73,8 +73,10 @@ void report_noise(const double *samples, int n, int warn, FILE *out)
             "  noise      standard deviation of the blocks' times: at most %.1f%%, with 99%% confidence\n",
             percent);
   else if (noise > TOO_NOISY)
-    fprintf(out, "  WARNING    this speed is too noisy to compare: block times vary by up to %.0f%%\n",
-            percent);
+    fprintf(
+        out,
+        "  WARNING    this speed is too noisy to compare: standard deviation of block times up to %.0f%%\n",
+        percent);
   else if (noise > STATS_NOISY)
     fprintf(out, "  WARNING    noisy: a difference of less than %.1f%% from another run may be noise\n",
             percent);

@@ -32,7 +32,7 @@ static const struct option_spec documents = {"DOCUMENT", 0, JUDGE | MAKE,
 static const struct option_spec options[] = {
     {"policy", 0, JUDGE, OPTION_INPUT(policy, "POLICY"),
      "Judge by this policy of limits: default, h100, h200, or a JSON file as in doc/reference/policy.md "
-     "(default: the policy default; none with --against)."},
+     "(default: policy default; with --against: none)."},
     {"against", 0, JUDGE, OPTION_INPUT(against, "DOCUMENT"),
      "Compare the speed with that of an earlier run: fail if it is lower by more than the noise of both, "
      "or if a device has less than rate_of_installation_min (of the policy; 0.9 by default) of its earlier "
@@ -40,7 +40,8 @@ static const struct option_spec options[] = {
     {"make-policy", 0, MAKE, OPTION_FLAG(make),
      "Print a policy made from verified himeno-gpu runs on healthy devices, with the source of each limit. "
      "Together the documents must have at least three devices, all of one type."},
-    {OPTION_JSON(JUDGE, NULL, " It is a copy of DOCUMENT with the verdict added; only one may be given.")},
+    {OPTION_JSON(JUDGE, NULL,
+                 " It is a copy of DOCUMENT, of which there must be one, with the verdict added.")},
 };
 
 static status_t judge_options_check(void *config)
@@ -65,8 +66,8 @@ static const struct option_program about = {
         "  himeno-judge monday.json --policy site.json      with the site's own policy\n"
         "  himeno-judge tuesday.json --against monday.json  compared with an earlier run\n"
         "\nExit status: 0 pass; 2 wrong option, or nothing could be judged; 3 unreadable, too noisy or not\n"
-        "verified; 5 a limit was not met; of the run: 4 wrong result; 6 hang; 7 runtime fault; 8 ended\n"
-        "by a signal.\n",
+        "verified; 5 a limit was not met. A run that failed keeps its status: 4 wrong result; 6 hang;\n"
+        "7 runtime fault; 8 ended by a signal.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
     .operands = &documents,

@@ -124,8 +124,9 @@ static const struct option_spec options[] = {
      "--ladder 0.2s).",
      .group = "How long", .given = OPTION_GIVEN(seconds_given)},
     {"block", 0, TIMED, OPTION_TIME(block, 0.001, 60, "DURATION"),
-     "Set for how long products run without a pause, at most 10000 of them. Each such block is checked, and "
-     "a block of the vendor's library follows. Longer blocks show what a GPU sustains at its power limit "
+     "Set the length of a timed block: products run back to back for DURATION, at most 10000 of them. Each "
+     "block is verified; a block of the vendor's library follows. Longer blocks show what a GPU sustains at "
+     "its power limit "
      "(default: 0.005s on a GPU, 0.05s on a CPU)."},
     {"verify", 0, RUN, OPTION_CHOICE(verify, "auto|full|off"),
      "Compare the result with a product in float64. full: compare every element. auto: the same, "
