@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The one list of backends, in order of preference, that each room makes its tables from.
+ * \brief The list of all backends, in order of preference. Other components make their tables of
+ * backends from it.
  *
- * X(name, built): one that is not built stays in the list of gpu/gpu.h, where its probe says why.
- * Tables that use `built` need config.h. */
+ * X(name, built): a backend that was not built stays in the list of gpu/gpu.h; its probe gives the
+ * reason. Tables that use `built` need config.h. */
 #ifndef GPU_BACKENDS_H
 #define GPU_BACKENDS_H
 
@@ -14,7 +15,7 @@
   X(qpu, 1)                                                                                                  \
   X(null, 1)
 
-/** The address of what belongs to a backend, NULL where that is not built. */
+/** The address of an object that belongs to a backend; NULL if the backend is not built. */
 #define GPU_BUILT(built, object)    GPU_BUILT_AS(built, object)
 #define GPU_BUILT_AS(built, object) GPU_BUILT_##built(object)
 #define GPU_BUILT_0(object)         NULL

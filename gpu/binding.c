@@ -11,13 +11,12 @@ static status_t binding_out_of_memory(void)
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for binding ranks to devices and cores");
 }
 
-/* ---- places ---- */
-
 status_t binding_topology_load(const char *xml, hwloc_topology_t *topology)
 {
   hwloc_topology_t loaded;
   if (hwloc_topology_init(&loaded)) return log_fail(STATUS_ENVIRONMENT, "hwloc does not start");
-  /* PCI places, but no library's own devices: to look for those would start OpenCL or CUDA. */
+  /* List PCI devices, but not the devices of libraries: searching for those would start OpenCL or
+   * CUDA. */
   hwloc_topology_set_type_filter(loaded, HWLOC_OBJ_BRIDGE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   hwloc_topology_set_type_filter(loaded, HWLOC_OBJ_PCI_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   if ((xml && hwloc_topology_set_xml(loaded, xml)) || hwloc_topology_load(loaded)) {
@@ -28,9 +27,10 @@ status_t binding_topology_load(const char *xml, hwloc_topology_t *topology)
   return STATUS_OK;
 }
 
-/** The NUMA node of a place in the tree, NULL if it could be more than one. Nodes with cores are
- * preferred to nodes without (of a GPU's memory, or whose cores are not allowed). A device below
- * the root has no known place on a host of several nodes, even if only one of them is allowed. */
+/** The NUMA node of a topology object; NULL if it could be one of several. Nodes with cores are
+ * preferred to nodes without (a GPU's memory, or nodes whose cores are not allowed). On a host with
+ * several nodes, a device directly below the root has no known node, even if only one node is
+ * allowed. */
 static hwloc_obj_t node_of_place(hwloc_topology_t topology, hwloc_obj_t place)
 {
   hwloc_obj_t found = NULL, node = NULL;
@@ -58,7 +58,7 @@ int binding_device_numa(hwloc_topology_t topology, const struct gpu_device_info 
   return node ? (int)node->os_index : -1;
 }
 
-/** The launcher's binding of a rank; all allowed cores if there is none. */
+/** The cores to which the launcher bound a rank; all allowed cores if it bound none. */
 static hwloc_const_cpuset_t bound_of(hwloc_topology_t topology, const struct binding_rank *rank)
 {
   if (rank->bound && !hwloc_bitmap_iszero(rank->bound)) return rank->bound;
@@ -78,15 +78,15 @@ enum { NEAR, SAME_PACKAGE, FAR, DISTANCES };
 
 /** A device as one rank sees it. */
 struct view {
-  int index; /**< in the rank's list, −1 if the rank does not see it */
+  int index; /**< index in the rank's list, −1 if the rank does not see the device */
   int distance;
 };
 
 struct host_device {
   const struct gpu_device_info *info;
-  int index;   /**< in the list where it was first seen */
+  int index;   /**< index in the list of the first rank that sees it */
   int owner;   /**< rank that takes it in this round, −1 if none */
-  int visited; /**< by the search for the rank that is being placed */
+  int visited; /**< the search for a device for the current rank has visited it */
 };
 
 /** The host's ranks and its distinct devices. */
@@ -94,7 +94,7 @@ struct host {
   int n_ranks, n_devices;
   struct host_device *devices;
   struct view *views; /**< [rank][device] */
-  int *taken;         /**< [rank]: device, −1 if none yet */
+  int *taken;         /**< [rank]: the rank's device, −1 if none yet */
 };
 
 /* Devices without UUID and PCI address are distinguished by their place in the list: a false
@@ -106,7 +106,8 @@ static int is_device(const struct host_device *known, const struct gpu_device_in
   return binding_same_device(known->info, info);
 }
 
-/** The number of a rank's device among the host's, which it joins when it is new. */
+/** Returns the index of a rank's device among the host's devices, and adds the device if it is
+ * new. */
 static int host_device(struct host *host, const struct gpu_device_info *info, int index)
 {
   for (int d = 0; d < host->n_devices; d++)
@@ -192,8 +193,8 @@ static int binding_place(struct host *host, int rank, int reach)
   return 0;
 }
 
-/** Gives each device to one more rank at most. Near devices are dealt out first. Returns how many
- * ranks got one. */
+/** Gives each device to at most one more rank, near devices first. Returns the number of ranks that
+ * received a device. */
 static int place_round(struct host *host)
 {
   int placed = 0;
@@ -234,8 +235,8 @@ status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *
 
 /* ---- cores ---- */
 
-/** The next core with a part in the pool; hardware threads stand for cores where the system shows
- * none. */
+/** The next core of which the pool contains a hardware thread. If the topology has no cores,
+ * hardware threads take their place. */
 static hwloc_obj_t next_core(hwloc_topology_t topology, hwloc_const_cpuset_t pool, hwloc_obj_t core)
 {
   hwloc_obj_type_t type =
@@ -252,8 +253,8 @@ static int count_cores(hwloc_topology_t topology, hwloc_const_cpuset_t pool)
   return n;
 }
 
-/** The pool's cores of one part of several equal ones, never none: with fewer cores than parts,
- * parts share cores. */
+/** Sets \a cpus to one of several equal parts of the pool's cores, never empty: with fewer cores
+ * than parts, parts share cores. */
 static void deal(hwloc_topology_t topology, hwloc_const_cpuset_t pool, int part, int parts,
                  hwloc_cpuset_t cpus)
 {
@@ -265,11 +266,10 @@ static void deal(hwloc_topology_t topology, hwloc_const_cpuset_t pool, int part,
   hwloc_bitmap_and(cpus, cpus, pool);
 }
 
-/** A share of the host's cores: the ranks that deal the same pool among themselves have the same
- * node. */
+/** A rank's share of the host's cores. Ranks that divide the same pool have the same node. */
 struct share {
   hwloc_obj_t node;    /**< near the rank's device, NULL if there is none */
-  int part, parts;     /**< place among the ranks of that node */
+  int part, parts;     /**< index and number of the ranks that have this node */
   hwloc_cpuset_t pool; /**< owned */
 };
 
@@ -285,7 +285,8 @@ static void count_parts(struct share *shares, int n)
   }
 }
 
-/** Pools by locality: a node's cores for the ranks near it, what is left for the others. */
+/** Sets the pools: ranks near a node get that node's cores, and all other ranks get the remaining
+ * cores. */
 static void set_pools(hwloc_const_cpuset_t all, struct share *shares, int n)
 {
   for (int r = 0; r < n; r++) {
@@ -296,7 +297,7 @@ static void set_pools(hwloc_const_cpuset_t all, struct share *shares, int n)
   }
 }
 
-/** Whether each pool has a core for each of its ranks. */
+/** Returns whether each pool has at least one core per rank. */
 static int pools_suffice(hwloc_topology_t topology, const struct share *shares, int n)
 {
   for (int r = 0; r < n; r++)
@@ -319,7 +320,7 @@ static void divide(hwloc_topology_t topology, hwloc_const_cpuset_t all, const st
   set_pools(all, shares, n);
 }
 
-/** Deals \a all out to the ranks, whose `cpus` are empty sets. */
+/** Divides \a all among the ranks, whose `cpus` are empty sets. */
 static status_t share_cores(hwloc_topology_t topology, hwloc_const_cpuset_t all, struct binding_rank *ranks,
                             int n)
 {
@@ -345,7 +346,8 @@ static void whole_cores(hwloc_topology_t topology, hwloc_const_cpuset_t cpus, hw
     hwloc_bitmap_or(whole, whole, core->cpuset);
 }
 
-/** Marks ranks that have a core in common, be it by different hardware threads. */
+/** Marks ranks that share a core with another rank, even if they use different hardware threads of
+ * it. */
 static void mark_overlaps(hwloc_topology_t topology, struct binding_rank *ranks, int n,
                           hwloc_cpuset_t scratch)
 {

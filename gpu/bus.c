@@ -17,16 +17,16 @@
 #define CLASS_DISPLAY     0x03
 #define CLASS_VGA         0x0300
 #define CLASS_ACCELERATOR 0x12
-/* The graphics of a CPU maps less of its memory than this, and any compute GPU maps more. */
+/* The graphics part of a CPU maps less of its memory than this; every compute GPU maps more. */
 #define WINDOW_MIN ((unsigned long long)4 << 30)
 
 struct vendor {
   enum gpu_vendor vendor;
   unsigned long id;
   const char *name;
-  int any_display;     /**< all its display devices are GPUs */
-  const char *node;    /**< a device node of its driver */
-  const char *hide[2]; /**< variables that choose among its GPUs */
+  int any_display;     /**< every display device of this vendor is a GPU */
+  const char *node;    /**< path of a device node of its driver */
+  const char *hide[2]; /**< environment variables that select among its GPUs */
 };
 
 static const struct vendor vendors[] = {
@@ -35,7 +35,8 @@ static const struct vendor vendors[] = {
     {GPU_VENDOR_INTEL, 0x8086, "Intel", 0, NULL, {NULL, NULL}}};
 #define VENDORS ((int)(sizeof vendors / sizeof *vendors))
 
-/* The first entry decides: drivers stop at one that names no device. Slurm writes NoDevFiles. */
+/* Returns whether the value selects no device. The first entry decides, because drivers stop
+ * reading at an entry that names no device. Slurm writes NoDevFiles. */
 static int names_nothing(const char *value)
 {
   static const char *const words[] = {"none", "void", "NoDevFiles"};

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The device layer: one const struct per backend, the same dozen verbs on every device.
+ * \brief The device layer: one const struct per backend, with the same verbs for every device.
  *
- * A device has queues; work in one queue runs in order, queues run concurrently. Copies and kernels
- * are asynchronous to the host if the device can do that (on the CPU backend a call returns when
- * the work is done). Kernels are not launched here: they belong to their workload and reach the
- * native handles through the backend's own header (gpu/cuda/cuda_device.h,
- * gpu/opencl/opencl_device.h).
+ * A device has queues. Work in one queue runs in order; queues run concurrently. Copies and kernels
+ * are asynchronous to the host if the device supports that (on the CPU backend a call returns when
+ * the work is done). Kernels are not launched here: each workload launches its own, and gets the
+ * native handles from the backend's header (gpu/cuda/cuda_device.h, gpu/opencl/opencl_device.h).
  *
  * Every verb returns STATUS_OK, or logs the exact cause and returns STATUS_ENVIRONMENT (not
  * available, or not enough) or STATUS_FAULT (failed while running). Outputs are set only on
@@ -26,21 +25,21 @@ struct gpu_backend;
 
 /** Properties of a device, known before it is opened. Unknown texts are "", unknown numbers 0. */
 struct gpu_device_info {
-  char name[GPU_TEXT_MAX]; /**< as the vendor names it */
-  /** "GPU-…" for NVIDIA, else 32 hex digits, or a stable text of the host's for CPUs */
+  char name[GPU_TEXT_MAX]; /**< the vendor's name for it */
+  /** "GPU-…" for NVIDIA, a stable text per host for CPUs, 32 hex digits for others */
   char uuid[48];
   char pci[16];                /**< "0000:3b:00.0", "" for CPUs */
   char driver[GPU_TEXT_MAX];   /**< driver and runtime versions */
   char arch[32];               /**< "sm_90", "x86_64 avx2", … */
-  char platform[GPU_TEXT_MAX]; /**< OpenCL platform, "" elsewhere */
-  uint64_t memory_bytes;       /**< all of it */
+  char platform[GPU_TEXT_MAX]; /**< OpenCL platform, "" for other backends */
+  uint64_t memory_bytes;       /**< total memory */
   uint64_t max_alloc_bytes;    /**< largest single allocation */
-  uint64_t cache_bytes;        /**< last level */
+  uint64_t cache_bytes;        /**< of the last-level cache */
   int compute_units;           /**< multiprocessors, or cores */
   int numa;                    /**< NUMA node by its OS index, −1 if unknown */
-  int fp64;                    /**< has doubles */
-  int is_cpu;                  /**< runs on the host's own cores */
-  int emulated;                /**< its times are an emulator's, and no speed */
+  int fp64;                    /**< it supports double precision */
+  int is_cpu;                  /**< it uses the host's own cores */
+  int emulated;                /**< its times come from an emulator and are no measurements */
 };
 
 struct gpu_device {
@@ -62,18 +61,18 @@ struct gpu_mem {
   size_t bytes;
 };
 
-/** Data with which another process of the host opens shared memory: plain bytes. */
+/** Data with which another process of the host opens shared memory. It can be copied as bytes. */
 struct gpu_share {
-  unsigned char handle[64]; /**< the backend's own */
+  unsigned char handle[64]; /**< format of the backend */
   uint64_t bytes;
-  char uuid[48]; /**< of the device */
+  char uuid[48]; /**< UUID of the device */
 };
 
-/** Rows of a box in a device's memory; in host memory they are contiguous. All in bytes. */
+/** Rows of a box in device memory, in bytes. In host memory the rows are contiguous. */
 struct gpu_rows {
-  size_t offset; /**< of the first row */
+  size_t offset; /**< offset of the first row */
   size_t width, rows, pitch;
-  size_t layers, slice; /**< from layer to layer: a multiple of pitch */
+  size_t layers, slice; /**< slice: distance between layers, a multiple of pitch */
 };
 
 /** Recorded work of a queue, which can be launched repeatedly. */
@@ -82,21 +81,21 @@ struct gpu_graph {
 };
 
 enum gpu_host_kind {
-  GPU_HOST_PAGEABLE, /**< plain memory */
-  GPU_HOST_PINNED    /**< page-locked where the device can use that */
+  GPU_HOST_PAGEABLE, /**< ordinary memory */
+  GPU_HOST_PINNED    /**< page-locked, if the device supports that */
 };
 
 enum gpu_urgency { GPU_NORMAL, GPU_URGENT };
 
-/** Users of a device's memory by address. */
+/** Who can use a device's memory by address. */
 enum gpu_memory {
-  GPU_MEMORY_OPAQUE, /**< nobody but the backend */
-  GPU_MEMORY_HOST,   /**< the host, and so each library */
-  GPU_MEMORY_CUDA    /**< libraries that know CUDA */
+  GPU_MEMORY_OPAQUE, /**< only the backend */
+  GPU_MEMORY_HOST,   /**< the host, and therefore every library */
+  GPU_MEMORY_CUDA    /**< libraries with CUDA support */
 };
 
-/** Alignment of a part of memory: at most 4096 bits by OpenCL 1.2's CL_DEVICE_MEM_BASE_ADDR_ALIGN
- * on NVIDIA's driver, the largest known. */
+/** Alignment of a part of memory. OpenCL's CL_DEVICE_MEM_BASE_ADDR_ALIGN is 4096 bits on NVIDIA's
+ * driver, the largest known value. */
 #define GPU_PART_BYTES 512
 
 /** Vendor whose GPUs a backend serves best. */
@@ -106,70 +105,73 @@ struct gpu_backend {
   const char *name;  /**< "cpu", "cuda", … */
   const char *about; /**< one line for --list */
   enum gpu_memory memory;
-  /** Automatic choice takes no other backend on a host with a GPU of this vendor. */
+  /** On a host with a GPU of this vendor, automatic choice uses only this backend. */
   enum gpu_vendor vendor;
-  int on_host;   /**< its kernels run on this process's threads: there is always such a device */
-  int for_tests; /**< taken when it is named only */
-  int units_max; /**< programs may run on 1 to so many of a device's compute units; 0: on all */
+  int on_host;   /**< its kernels run on this process's threads, so it always has a device */
+  int for_tests; /**< used only if named */
+  /** programs may run on 1 to this many compute units of a device; 0: always on all */
+  int units_max;
 
-  /** \brief Lists devices. Never fails: with none, *n is 0 and `reason` says why (not built, no
-   * driver, …). The caller frees *devices. */
+  /** \brief Lists devices. Never fails: if there are none, *n is 0 and `reason` gives the cause
+   * (not built, no driver, …). The caller frees *devices. */
   void (*probe)(struct gpu_device_info **devices, int *n, char reason[GPU_TEXT_MAX]);
   status_t (*open)(int index, struct gpu_device **device);
   void (*close)(struct gpu_device *device);
 
-  /** \brief Contents are undefined; the CPU backend leaves pages untouched, so that kernels place
-   * them. */
+  /** \brief Memory with undefined contents. The CPU backend leaves pages untouched, so that kernels
+   * determine their NUMA nodes. */
   status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   void (*free)(struct gpu_device *device, struct gpu_mem *mem);
   status_t (*alloc_host)(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host);
   void (*free_host)(struct gpu_device *device, enum gpu_host_kind kind, void *host);
-  /** \brief Free device memory in bytes now (for "how much is needed and how much there is"). */
+  /** \brief Bytes of device memory that are free now. */
   status_t (*memory_free)(struct gpu_device *device, uint64_t *bytes);
 
-  /** \brief A queue. Work of an urgent one goes before waiting work of the others where the device
-   * can do that. */
+  /** \brief Creates a queue. Work of an urgent queue precedes waiting work of others if the device
+   * supports that. */
   status_t (*queue_create)(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue);
   void (*queue_destroy)(struct gpu_queue *queue);
   status_t (*event_create)(struct gpu_device *device, struct gpu_event **event);
   void (*event_destroy)(struct gpu_event *event);
 
-  /** \brief Copies in a queue. Host memory must stay valid until the queue has passed the copy. */
+  /** \brief Copies in queue order. Host memory must stay valid until the queue has passed the
+   * copy. */
   status_t (*copy_in)(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
                       size_t bytes);
   status_t (*copy_out)(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes);
-  /** \brief Sets bytes to zero. */
+  /** \brief Sets \a bytes bytes from \a offset on to zero. */
   status_t (*clear)(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes);
 
-  /** \brief Marks the point that the queue has reached; an event can be recorded again. */
+  /** \brief Marks the current end of the queue. An event can be recorded again. */
   status_t (*record)(struct gpu_event *event, struct gpu_queue *queue);
   /** \brief Later work of the queue starts only after the event. */
   status_t (*wait)(struct gpu_queue *queue, struct gpu_event *event);
-  /** \brief Whether the event has passed, without blocking. Also makes the device start what is
-   * queued. */
+  /** \brief Sets *ready if the queue has reached the event, without blocking. Also makes the device
+   * start queued work. */
   status_t (*ready)(struct gpu_event *event, int *ready);
-  /** \brief Device seconds between two passed events of one device. */
+  /** \brief Seconds between two passed events of one device, by the device's clock. */
   status_t (*elapsed)(struct gpu_event *begin, struct gpu_event *end, double *seconds);
   /** \brief Blocks the host until the queue is empty. */
   status_t (*sync)(struct gpu_queue *queue);
 
-  /* Capabilities. A backend has all verbs of one or none; gpu_has checks. Some wrappers below
-   * document a fallback, the others require the capability. */
+  /* Capabilities: a backend has either all verbs of one or none; gpu_has checks. Some wrappers
+   * below document a fallback; the others require the capability. */
 
-  /** Events without a timestamp. Fallback: timed events, if the timestamp costs nothing. */
+  /** Events without a timestamp. The fallback is timed events, for backends whose timestamps cost
+   * nothing. */
   struct gpu_untimed {
     status_t (*create)(struct gpu_device *device, struct gpu_event **event);
   } untimed;
 
-  /** \brief Makes copies from and to host memory of host_share.h as fast as those of
-   * GPU_HOST_PINNED, until unpin. Pinning returns 0 and the reason if it fails, and logs nothing.
-   * Without the capability copies are as fast as possible already. */
+  /** \brief Makes copies from and to memory of host_share.h as fast as those of GPU_HOST_PINNED,
+   * until unpin. If pinning fails, it returns 0 with the reason and logs nothing. Backends without
+   * the capability already copy at full speed. */
   struct gpu_pins {
     int (*pin)(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX]);
     void (*unpin)(struct gpu_device *device, void *host);
   } pins;
 
-  /** \brief Copies of a box by the device's copy engines, as fast as contiguous bytes unless rows
+  /** \brief Copies of a box by the device's copy engines, as fast as contiguous copies unless rows
    * are short. Without the capability the host would copy row by row. */
   struct gpu_row_copies {
     status_t (*in)(struct gpu_queue *queue, struct gpu_mem mem, const struct gpu_rows *rows,
@@ -179,11 +181,11 @@ struct gpu_backend {
 
   /** Memory that other processes of the host can open. */
   struct gpu_sharing {
-    /** \brief Freed like any other. */
+    /** \brief Allocates shared memory; the verb free releases it. */
     status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
     status_t (*publish)(struct gpu_device *device, struct gpu_mem mem, struct gpu_share *share);
-    /** \brief Opens what another process shares; its device's kernels and copies may then use \a
-     * mem. Returns 0 and the reason where that cannot be; logs nothing. */
+    /** \brief Opens memory that another process shares, for kernels and copies of its device. If
+     * that is impossible, returns 0 with the reason and logs nothing. */
     int (*attach)(struct gpu_device *device, const struct gpu_share *share, struct gpu_mem *mem,
                   char reason[GPU_TEXT_MAX]);
     void (*detach)(struct gpu_device *device, struct gpu_mem *mem);
@@ -192,16 +194,16 @@ struct gpu_backend {
                      size_t from_offset, size_t bytes);
   } sharing;
 
-  /** \brief \a bytes of \a whole from \a offset on, a multiple of GPU_PART_BYTES, as memory of its
-   * own. It must end before the whole does; work in queues may still use it. Without the capability
-   * memory is an address. */
+  /** \brief Makes \a bytes bytes of \a whole from \a offset on (a multiple of GPU_PART_BYTES) a
+   * memory object. It must end before the whole is freed; queued work may still use it. Backends
+   * without the capability use addresses. */
   struct gpu_parts {
     status_t (*begin)(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part);
     void (*end)(struct gpu_mem *part);
   } parts;
 
-  /** \brief Until the end, work put into the queue, and into others that wait for its events, is
-   * recorded instead of done. */
+  /** \brief Between begin and end, work enqueued in the queue, and in others that wait for its
+   * events, is recorded instead of executed. */
   struct gpu_graphs {
     status_t (*begin)(struct gpu_queue *queue);
     status_t (*end)(struct gpu_queue *queue, struct gpu_graph **graph);
@@ -232,18 +234,18 @@ GPU_BACKENDS(GPU_BACKEND)
 /** \brief All backends, built or not, in order of preference; ends with NULL. */
 extern const struct gpu_backend *const gpu_backends[];
 
-/** \brief Their names, without the end. */
+/** \brief The names of all backends; no NULL at the end. */
 #define GPU_BACKEND_ONE(name, built) +1
 extern const char *const gpu_backend_names[GPU_BACKENDS(GPU_BACKEND_ONE)];
 
-/** \brief The backend of that name, or NULL. */
+/** \brief The backend with that name, or NULL. */
 const struct gpu_backend *gpu_backend_find(const char *name);
 
 /** \brief Reads the name of a backend into a const struct gpu_backend *, "auto" as NULL. Logs and
  * returns STATUS_USAGE for any other text. */
 status_t gpu_backend_parse(const char *option, const char *text, void *backend);
 
-/** \brief For backends: logs that the device could not be opened, with its PCI place and the
+/** \brief Used by backends: logs that the device could not be opened, with its PCI address and the
  * driver's \a error, and returns STATUS_ENVIRONMENT. */
 status_t gpu_open_fail(const struct gpu_device_info *info, int index, const char *error);
 
@@ -253,8 +255,8 @@ static inline status_t gpu_open(const struct gpu_backend *backend, int index, st
   return backend->open(index, device);
 }
 
-/** \brief 1 while a verb that may wait for the device has not returned: other threads then know
- * that the main thread waits for the device. */
+/** \brief 1 while a verb that may wait for the device is running: other threads then know that the
+ * main thread waits for the device. */
 extern volatile int gpu_calls;
 
 static inline status_t gpu_called(status_t status)
@@ -263,7 +265,6 @@ static inline status_t gpu_called(status_t status)
   return status;
 }
 
-/* The verbs, called on the object. */
 static inline void gpu_close(struct gpu_device *device)
 {
   if (device) device->backend->close(device);
@@ -272,13 +273,13 @@ static inline status_t gpu_alloc(struct gpu_device *device, size_t bytes, struct
 {
   return gpu_called((gpu_calls = 1, device->backend->alloc(device, bytes, mem)));
 }
-/** \brief Shared memory; without that capability plain memory. */
+/** \brief Allocates shared memory, or plain memory if the backend has no sharing. */
 static inline status_t gpu_alloc_shared(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
 {
   const struct gpu_backend *backend = device->backend;
   return (gpu_has(backend, sharing) ? backend->sharing.alloc : backend->alloc)(device, bytes, mem);
 }
-/** \brief Pins; without that capability nothing is to be done. */
+/** \brief Pins host memory; does nothing if the backend has no pins. */
 static inline int gpu_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
 {
   return !gpu_has(device->backend, pins) || device->backend->pins.pin(device, host, bytes, reason);
@@ -318,7 +319,7 @@ static inline status_t gpu_event_create(struct gpu_device *device, struct gpu_ev
 {
   return gpu_called((gpu_calls = 1, device->backend->event_create(device, event)));
 }
-/** \brief An untimed event; without that capability one with a time. */
+/** \brief Creates an untimed event, or a timed one if the backend has no untimed events. */
 static inline status_t gpu_event_create_untimed(struct gpu_device *device, struct gpu_event **event)
 {
   const struct gpu_backend *backend = device->backend;
@@ -348,7 +349,8 @@ static inline status_t gpu_copy_rows_out(struct gpu_queue *queue, void *host, st
 {
   return gpu_called((gpu_calls = 1, queue->device->backend->row_copies.out(queue, host, mem, rows)));
 }
-/** \brief Whether work of a device, whose backend has that \a memory, takes the host's cores. */
+/** \brief Whether work of a device, whose backend has that kind of \a memory, occupies the host's
+ * cores. */
 static inline int gpu_takes_cores(enum gpu_memory memory, const struct gpu_device_info *info)
 {
   return info->is_cpu || memory == GPU_MEMORY_HOST;
@@ -397,7 +399,7 @@ static inline status_t gpu_copy(struct gpu_queue *queue, struct gpu_mem to, size
   return gpu_called(
       (gpu_calls = 1, queue->device->backend->sharing.copy(queue, to, to_offset, from, from_offset, bytes)));
 }
-/** \brief A part; without that capability an address within the whole. */
+/** \brief Makes a part, or an address within the whole if the backend has no parts. */
 static inline status_t gpu_part(struct gpu_device *device, struct gpu_mem whole, size_t offset, size_t bytes,
                                 struct gpu_mem *part)
 {

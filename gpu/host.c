@@ -17,10 +17,10 @@ SWITCH("HIMENO_SYSFS", TEST, OWN, FREE("a folder"),
 
 #define PATH_BYTES 1024
 
-/** Memory files of one version of the control groups. */
+/** The files of one control group version that hold memory limits and usage. */
 struct group_files {
   const char *root, *limit, *usage;
-  const char *soft; /**< above it processes are slowed down until they hold less; NULL: none */
+  const char *soft; /**< file of the limit above which processes are throttled; NULL: none */
 };
 
 static const struct group_files group_v1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes",
@@ -33,7 +33,7 @@ size_t host_page_bytes(void)
   return bytes > 0 ? (size_t)bytes : 4096;
 }
 
-/* The set is made larger until the kernel's fits. */
+/* sched_getaffinity fails if the set is smaller than the kernel's, so try larger ones. */
 int host_allowed_cpus(void)
 {
   for (int size = 1024; size <= 1 << 20; size *= 2) {
@@ -70,7 +70,7 @@ int host_read_line(const char *path, char *line, int size)
   return some;
 }
 
-/** The first number of a file; 0 when there is none ("max" means no limit). */
+/** Reads the first number of a file. Returns 0 if it has none ("max" means no limit). */
 static int host_read_number(const char *folder, const char *file, uint64_t *value)
 {
   char path[2 * PATH_BYTES], line[64];
@@ -78,7 +78,7 @@ static int host_read_number(const char *folder, const char *file, uint64_t *valu
   return host_read_line(path, line, sizeof line) && sscanf(line, "%" SCNu64, value) == 1;
 }
 
-/** The value of "key value" in a file of such lines; stays as it is when the key is not there. */
+/** Reads the value of a line "key value"; leaves *value unchanged if the key is missing. */
 static void read_keyed(const char *path, const char *key, uint64_t *value)
 {
   char line[256];
@@ -113,7 +113,7 @@ static void apply_group(const struct group_files *files, const char *folder, str
               *name ? name : "/");
 }
 
-/** A group's limit binds all groups below it, so those up to the root count. */
+/** Applies the limits of a group and of all its parents, because they bind the group too. */
 static void apply_groups(const struct group_files *files, const char *group, struct host_memory *memory)
 {
   char folder[PATH_BYTES];
@@ -161,7 +161,7 @@ static void read_process_limit(int resource, const char *key, const char *name, 
   read_keyed("/proc/self/status", key, &used);
   used <<= 10;
   const uint64_t total = limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX : (uint64_t)limit.rlim_cur;
-  /* A process of 32 bits cannot address more than SIZE_MAX, with or without a limit. */
+  /* A 32-bit process cannot address more than SIZE_MAX, with or without a limit. */
   if (total == UINT64_MAX) return;
   limit_apply(&memory->limit[HOST_PROCESS], total, used < total ? total - used : 0, "%s", name);
 }
@@ -194,12 +194,12 @@ static uint64_t hash_text(uint64_t hash, const char *text)
   return hash;
 }
 
-/* The machine's id is confidential by its manual page, so only a hash of it is shown. The host name
+/* The manual page calls the machine's id confidential, so only a hash of it is shown. The host name
  * distinguishes machines made from one image. */
 void host_uuid(char *text, size_t size)
 {
   char id[64], name[256] = "";
-  /* its line's end has always been a part of it */
+  /* the hash includes the line's end, so that UUIDs stay the same across versions */
   const char *end = host_read_line("/etc/machine-id", id, sizeof id) ? "\n" : "";
   gethostname(name, sizeof name - 1);
   snprintf(text, size, "CPU-%016" PRIx64, hash_text(hash_text(hash_text(0, id), end), name));

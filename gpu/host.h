@@ -1,54 +1,54 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Facts of the host that the backends on the host's own memory and cores share. */
+ * \brief Facts about the host, for the backends that use its memory and cores. */
 #ifndef GPU_HOST_H
 #define GPU_HOST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** One limit of host memory, in bytes. A limit that is not set has UINT64_MAX of both. */
+/** One limit of host memory, in bytes. Both values are UINT64_MAX if the limit is not set. */
 struct host_limit {
   uint64_t total;
   uint64_t available; /**< free now, including page cache that can be dropped */
-  char name[192];     /**< where, for messages: "on the host", "in control group /job7" */
+  char name[192];     /**< scope for messages: "on the host", "in control group /job7" */
 };
 
 /** Scope of a limit: all processes of the host, those of a control group, or this process alone. */
 enum host_scope { HOST_MACHINE, HOST_GROUP, HOST_PROCESS, HOST_SCOPES };
 
 struct host_memory {
-  uint64_t total, available; /**< to this process: the least of all limits */
+  uint64_t total, available; /**< for this process: the smallest of all limits */
   struct host_limit limit[HOST_SCOPES];
 };
 
-/** Less than this is allocated without a look at what is free: the look reads a dozen files. */
+/** Allocations below this size do not check free memory first, because that reads a dozen files. */
 #define HOST_SMALL_BYTES ((size_t)1 << 20)
 
 /** \brief Reads /proc/meminfo, the limits of the process's control group (versions 1 and 2) and its
  * parents, and the process's own (RLIMIT_AS and RLIMIT_DATA). */
 void host_memory_read(struct host_memory *memory);
 
-/** \brief The limit that leaves least. */
+/** \brief The limit with the smallest available memory. */
 const struct host_limit *host_memory_least(const struct host_memory *memory);
 
-/** \brief The root of sysfs: /sys, or what HIMENO_SYSFS names. */
+/** \brief The root of sysfs: /sys, or the folder in HIMENO_SYSFS. */
 const char *host_sysfs(void);
 
-/** \brief The first line of a small file of the kernel's, without its end; "" and 0 where there is
+/** \brief Reads the first line of a small system file, without its end; "" and 0 if there is
  * none. */
 int host_read_line(const char *path, char *line, int size);
 
 /** \brief "CPU-" and 16 hex digits: the same for all processes of a host and after a reboot. */
 void host_uuid(char *text, size_t size);
 
-/** \brief How many logical CPUs the calling thread may run on; 0 if unknown. */
+/** \brief Number of logical CPUs that the calling thread may use; 0 if unknown. */
 int host_allowed_cpus(void);
 
-/** \brief OpenMP threads that a parallel region gets: the limit of OMP_THREAD_LIMIT counts too. */
+/** \brief Number of OpenMP threads of a parallel region; respects OMP_THREAD_LIMIT. */
 int host_threads(void);
 
-/** \brief Smallest page that mmap deals in, bytes. */
+/** \brief Smallest page size of mmap, in bytes. */
 size_t host_page_bytes(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A mapping of an unnamed file in memory, which disappears with the last process that has it. Other
- * processes open it through the owner's open files under /proc; a mark after the data shows that it
- * is the right one. */
+/* Shared memory is a mapping of an unnamed file in memory, which disappears with the last process
+ * that maps it. Other processes open it through the owner's open files under /proc. A random mark
+ * after the data identifies it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -25,7 +25,7 @@ struct shared {
   uint64_t mark;
 };
 
-/* Contents of gpu_share.handle. */
+/* The contents of gpu_share.handle. */
 struct offer {
   int process, file;
   uint64_t mark, map_bytes;
@@ -34,7 +34,7 @@ struct offer {
 static struct shared *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The mark has a page of its own at the end. */
+/* The mark has its own page at the end. */
 static size_t map_size(size_t bytes)
 {
   size_t page = host_page_bytes();
@@ -67,7 +67,8 @@ void *host_share_alloc(size_t bytes)
     free(s);
     return NULL;
   }
-  /* With PID namespaces, another process may have the same number as this one. */
+  /* With PID namespaces, another process may have the same number as this one, so the mark is
+   * random. */
   if (getrandom(&s->mark, sizeof s->mark, 0) != (ssize_t)sizeof s->mark)
     s->mark =
         hash_mix(hash_mix((uint64_t)getpid()) ^ (uint64_t)(uintptr_t)s->start ^ (uint64_t)s->file << 48);

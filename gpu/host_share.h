@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Memory that processes of one host share without a name, for backends on the host's own
- * memory. */
+ * \brief Unnamed memory that processes of one host share, for backends in host memory. */
 #ifndef GPU_HOST_SHARE_H
 #define GPU_HOST_SHARE_H
 
 #include "gpu/gpu.h"
 
-/** \brief Zeros; NULL when the system has no room. Pages are placed when touched. */
+/** \brief Allocates zeroed memory; NULL if there is not enough. Pages get their NUMA node when
+ * touched. */
 void *host_share_alloc(size_t bytes);
 
-/** \brief Frees \a memory and returns 1; 0 when it is not of host_share_alloc. */
+/** \brief Frees \a memory and returns 1; returns 0 if host_share_alloc did not allocate it. */
 int host_share_free(void *memory);
 
-/** \brief What another process needs. STATUS_FAULT when \a mem is not of host_share_alloc. */
+/** \brief Fills \a share with the data that another process needs for host_share_attach.
+ * STATUS_FAULT if \a mem is not from host_share_alloc. */
 status_t host_share_offer(struct gpu_mem mem, struct gpu_share *share);
 
-/** \brief Maps what another process offered. Returns 0 and the reason where that cannot be. */
+/** \brief Maps memory that another process offered. Returns 0 with the reason if that is
+ * impossible. */
 int host_share_attach(const struct gpu_share *share, struct gpu_mem *mem, char reason[GPU_TEXT_MAX]);
 void host_share_detach(struct gpu_mem *mem);
 

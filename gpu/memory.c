@@ -8,8 +8,8 @@
 #include "base/report.h"
 #include "gpu/telemetry.h"
 
-/* The limit that the device reports. A CPU's memory is the host's, less untouched allocations of
- * this process, so its limit is the host's least one. */
+/* The limit that the device reports. A CPU's memory is the host's minus untouched allocations of
+ * this process, so its limit is the smallest one of the host. */
 static status_t device_limit(struct gpu_device *device, const struct host_memory *host,
                              struct host_limit *limit)
 {

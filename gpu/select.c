@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/values.h"
 
-/* The device at that index of the probe. */
+/* Whether --device \a wanted selects the device at that index of the probe. */
 static int device_matches(const char *wanted, const struct gpu_device_info *info, int index)
 {
   long long n;
@@ -18,9 +18,8 @@ static int device_matches(const char *wanted, const struct gpu_device_info *info
   return strncasecmp(info->uuid, wanted, strlen(wanted)) == 0 || strcasestr(info->name, wanted) != NULL;
 }
 
-/* ---- a backend ---- */
-
-/* Whether automatic choice may take it. The CPU backend is faster than a driver's CPU. */
+/* Whether automatic choice may use the backend. Devices that are CPUs do not count: the CPU backend
+ * is faster. */
 static int has_gpu(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
   struct gpu_device_info *devices = NULL;
@@ -76,8 +75,6 @@ void gpu_claim_make(const struct gpu_backend *asked, struct gpu_claim *claim)
   claim->backend = n > 0 ? b : -1;
   if (n == 0) snprintf(claim->reason, sizeof claim->reason, "backend %s: %s", asked->name, reason);
 }
-
-/* ---- its devices ---- */
 
 status_t gpu_choice_make(const struct gpu_backend *backend, const char *wanted, struct gpu_choice *choice)
 {

@@ -8,8 +8,8 @@
 #include "gpu/telemetry_sources.h"
 
 struct telemetry {
-  struct nvml *nvml;   /* NULL where there is none */
-  struct sysfs *sysfs; /* likewise */
+  struct nvml *nvml;   /* NULL if unavailable */
+  struct sysfs *sysfs; /* NULL if unavailable */
 };
 
 struct telemetry *telemetry_open(const char *pci)
@@ -46,7 +46,7 @@ void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample
 
 void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state)
 {
-  memset(state, 0xff, sizeof *state); /* TELEMETRY_UNKNOWN, all of them */
+  memset(state, 0xff, sizeof *state); /* sets every field to TELEMETRY_UNKNOWN */
   state->card[0] = 0;
   if (telemetry->sysfs) sysfs_state(telemetry->sysfs, state);
   if (telemetry->nvml) nvml_state(telemetry->nvml, state);

@@ -26,17 +26,16 @@ enum telemetry_throttle {
 };
 #define THROTTLE_BITS 8
 
-/** Room for all reasons' names. */
+/** Size of a buffer for the names of all reasons. */
 #define TELEMETRY_THROTTLE_BYTES 120
 
-/** One sample. */
 struct telemetry_sample {
   double watts;
   int sm_mhz, memory_mhz, celsius;
   int throttle; /**< enum telemetry_throttle, or-ed */
 };
 
-/** Numeric values of a sample. */
+/** Indices of the numeric values of a sample. */
 enum telemetry_value {
   TELEMETRY_WATTS,
   TELEMETRY_SM_MHZ,
@@ -46,7 +45,7 @@ enum telemetry_value {
 };
 extern const char *const telemetry_value_names[TELEMETRY_VALUES];
 
-/** \brief One of them by number. */
+/** \brief The value of a sample with that index. */
 double telemetry_value(const struct telemetry_sample *sample, enum telemetry_value value);
 
 /** State that hardly changes during a run. */
@@ -55,25 +54,26 @@ struct telemetry_state {
   int watts_limit;
   int ecc;                        /**< 1 on, 0 off */
   int64_t corrected, uncorrected; /**< ECC errors since the driver was loaded */
-  int retired;                    /**< memory pages or rows taken out of use */
+  int retired;                    /**< memory pages or rows taken out of service */
   int pcie_gen, pcie_gen_max, pcie_width, pcie_width_max;
   int nvlinks, nvlinks_active;
-  int memory_bits, cores; /**< of the memory's bus; lanes of all multiprocessors */
+  int memory_bits, cores; /**< bus width; lanes of all multiprocessors */
   int64_t pcie_replays;
-  int64_t nvlink_replays, nvlink_recoveries, nvlink_crc; /**< of all links together */
+  int64_t nvlink_replays, nvlink_recoveries, nvlink_crc; /**< sums over all links */
   int64_t xids;                                          /**< since telemetry_open */
-  int xid;                                               /**< the last one's number */
-  int64_t card_errors; /**< and discards, of the host's network cards, by whoever reads them */
-  char card[48];       /**< the one that had most of the last ones */
+  int xid;                                               /**< number of the latest Xid */
+  /** errors and discards of the host's network cards; telemetry does not set it */
+  int64_t card_errors;
+  char card[48]; /**< the card with most of the latest card errors */
 };
 
-/** \brief Peaks by the device's highest clocks and its widths: memory bytes per second at two words
- * per clock, and single-precision operations per second at two per lane and clock. 0 if the device
- * does not report them, and for one that is divided (MIG). */
+/** \brief Theoretical peaks, from the device's highest clocks and its widths: memory bytes per
+ * second at two words per clock, and single-precision operations per second at two per lane and
+ * clock. 0 if the device does not report them, or if it is partitioned (MIG). */
 double telemetry_peak_bytes(const struct telemetry_state *state);
 double telemetry_peak_flops(const struct telemetry_state *state);
 
-/** Facts of a state whose change during a run is significant. */
+/** Indices of the facts of a state; a change during a run is significant. */
 enum telemetry_fact {
   FACT_CORRECTED,
   FACT_UNCORRECTED,
@@ -84,7 +84,7 @@ enum telemetry_fact {
   FACT_NVLINK_CRC,
   FACT_XIDS,
   FACT_CARD_ERRORS,
-  TELEMETRY_COUNTERS, /**< those above only rise, where something was wrong */
+  TELEMETRY_COUNTERS, /**< the facts above are error counters */
   FACT_PCIE_GEN = TELEMETRY_COUNTERS,
   FACT_PCIE_WIDTH,
   FACT_NVLINKS_ACTIVE,
@@ -92,46 +92,47 @@ enum telemetry_fact {
 };
 extern const char *const telemetry_fact_names[TELEMETRY_FACTS];
 
-/** Descriptions of the counters among them. */
+/** Descriptions of the error counters. */
 extern const char *const telemetry_counter_words[TELEMETRY_COUNTERS];
 
-/** \brief Detail of the last event, "Xid 79" or a card's name; "" if the fact has none. */
+/** \brief Detail of the last event: "Xid 79" or a card's name; "" if the fact has none. */
 #define TELEMETRY_DETAIL_BYTES 48
 const char *telemetry_fact_detail(const struct telemetry_state *state, enum telemetry_fact fact,
                                   char text[TELEMETRY_DETAIL_BYTES]);
 
-/** \brief One of them by number. */
+/** \brief The fact of a state with that index. */
 int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact fact);
 
 struct telemetry;
 
-/** \brief A device by its place on the PCI bus ("" where there is none). Never NULL but when memory
- * ran out; where nothing answers, all samples are unknown. HIMENO_NVML names another library than
- * libnvidia-ml.so.1, HIMENO_SYSFS another root than /sys: for tests. */
+/** \brief Opens the telemetry of the device at a PCI address ("" if it has none). Returns NULL only
+ * if memory ran out; if no source answers, all samples are unknown. For tests, HIMENO_NVML names
+ * another library than libnvidia-ml.so.1, and HIMENO_SYSFS another root than /sys. */
 struct telemetry *telemetry_open(const char *pci);
 void telemetry_close(struct telemetry *telemetry);
 
-/** \brief What answers: one of telemetry_sources, or "". */
+/** \brief The source that answers: one of telemetry_sources, or "". */
 extern const char *const telemetry_sources[2];
 const char *telemetry_source(const struct telemetry *telemetry);
 
-/** \brief Takes about a millisecond: between blocks, not inside. telemetry_state takes some times
- * longer. */
+/** \brief Reads a sample. It takes about a millisecond, so call it between blocks, not during one.
+ * telemetry_state takes several times longer. */
 void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample);
 void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state);
 
-/** \brief Reads the device's energy counter, which goes in steps, several a second. Returns what it
- * counts, in a few words; NULL, and leaves \a joules, where there is none. */
+/** \brief Reads the device's energy counter, which advances in steps, several per second. Returns a
+ * short description of what it measures. Returns NULL and does not set \a joules if there is no
+ * counter. */
 const char *telemetry_joules(struct telemetry *telemetry, double *joules);
 
-/** Bytes that a device sent so far; TELEMETRY_UNKNOWN where it does not count them. */
+/** Bytes that a device has sent so far; TELEMETRY_UNKNOWN if it does not count them. */
 struct telemetry_sent {
   int64_t nvlink;
-  int64_t pcie; /**< begins again at 4 GiB */
+  int64_t pcie; /**< wraps at 4 GiB */
 };
 void telemetry_sent(struct telemetry *telemetry, struct telemetry_sent *sent);
 
-/** \brief Bytes sent between two such looks, less than 4 GiB of them through PCIe. */
+/** \brief Bytes sent between two readings. At most 4 GiB of them may be through PCIe. */
 struct telemetry_sent telemetry_sent_between(const struct telemetry_sent *before,
                                              const struct telemetry_sent *after);
 
@@ -143,18 +144,19 @@ struct telemetry_holder {
   int64_t bytes;
 };
 
-/** A device's memory, and who holds it. */
+/** A device's memory, and the processes that use it. */
 struct telemetry_memory {
   int64_t total, free;
-  int n;                                             /**< processes but this one */
-  struct telemetry_holder holder[TELEMETRY_HOLDERS]; /**< those with most, in falling order */
+  int n;                                             /**< number of processes other than this one */
+  struct telemetry_holder holder[TELEMETRY_HOLDERS]; /**< the largest users, in descending order */
 };
 
 /** \brief Reads the memory use of the device at \a pci; no processes if they are not reported.
  * Takes tens of milliseconds. */
 void telemetry_memory(const char *pci, struct telemetry_memory *memory);
 
-/** \brief "power cap, thermal" into \a text; "" for none or unknown. Returns text. */
+/** \brief Writes the names of the throttle reasons, "power cap, thermal", into \a text; "" for none
+ * or unknown. Returns text. */
 const char *telemetry_throttle_text(int throttle, char *text, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions and constants as NVIDIA documents them in the NVML API reference; each is looked for by
- * itself, since old drivers lack some. */
+/* Telemetry from NVML. Functions and constants follow NVIDIA's NVML API reference. Each function is
+ * looked up separately, since old drivers lack some. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,8 +23,8 @@ SWITCH("HIMENO_NVML", TEST, OWN, FREE("a file"), "library that replaces NVML, `l
 #define NVML_LINKS_MAX          18
 #define NVML_THROTTLE_IDLE      1ull
 #define NVML_EVENT_XID          8ull
-#define NVML_FIELD_NVLINK_KIB   138 /* of data, sent by all links */
-#define NVML_FIELD_PCIE_BYTES   197 /* sent */
+#define NVML_FIELD_NVLINK_KIB   138 /* KiB of data sent by all links */
+#define NVML_FIELD_PCIE_BYTES   197 /* bytes sent */
 #define NVML_ALL_LINKS          (~0u)
 #define NVML_PROCESSES_MAX      256
 
@@ -32,7 +32,7 @@ typedef void *device_t, *event_set_t;
 
 struct event {
   device_t device;
-  unsigned long long type, data; /* the number of an Xid */
+  unsigned long long type, data; /* data: the number of an Xid */
   unsigned gpu_instance, compute_instance;
 };
 
@@ -40,7 +40,7 @@ struct nvml_memory {
   unsigned long long total, free, used;
 };
 
-/* As versions 2 and 3 of the functions have it. */
+/* Layout of versions 2 and 3 of the process functions. */
 struct process {
   unsigned id;
   unsigned long long bytes; /* all ones if unknown */
@@ -91,12 +91,12 @@ struct nvml {
   int (*fields)(device_t, int n, struct field *);
   int (*event_next)(event_set_t, struct event *, unsigned milliseconds);
   int (*events_free)(event_set_t);
-  event_set_t events; /* NULL where it tells no Xid events */
+  event_set_t events; /* NULL if Xid events are not supported */
   int64_t xids;
   int xid;
 };
 
-/* Object and function pointers have one size wherever there is dlsym. */
+/* Object and function pointers have the same size on every system that has dlsym. */
 static void nvml_find(const struct nvml *nvml, const char *name, void *function)
 {
   *(void **)function = dlsym(nvml->library, name);
@@ -131,7 +131,7 @@ static void find_all(struct nvml *n)
   nvml_find(n, "nvmlEventSetFree", &n->events_free);
 }
 
-/* Events are kept from now on until somebody takes them. */
+/* From now on NVML keeps events until they are read. */
 static void events_begin(struct nvml *n)
 {
   int (*create)(event_set_t *), (*enlist)(device_t, unsigned long long types, event_set_t);
@@ -145,7 +145,7 @@ static void events_begin(struct nvml *n)
     n->events_free(events);
 }
 
-/* Starts NVML and finds the device; whether that worked. */
+/* Starts NVML and finds the device. Returns whether that succeeded. */
 static int start(struct nvml *n, const char *pci)
 {
   int (*init)(void), (*by_pci)(const char *, device_t *);
@@ -216,7 +216,8 @@ int nvml_joules(const struct nvml *n, double *joules)
   return 1;
 }
 
-/* Keeps those with most, in falling order. One that is listed as several kinds counts once. */
+/* Keeps the largest users in descending order. A process that is listed as several kinds counts
+ * once. */
 static void holder_add(struct telemetry_memory *memory, const struct process *process)
 {
   struct telemetry_holder holder = {process->id, process->bytes == ~0ull ? 0 : (int64_t)process->bytes};
@@ -270,7 +271,7 @@ void nvml_sent(const struct nvml *n, struct telemetry_sent *sent)
   read_field(n, NVML_FIELD_PCIE_BYTES, 0, 1, &sent->pcie);
 }
 
-/* A MIG slice has a part of these, which NVML does not report. */
+/* A MIG instance has only a part of the widths, which NVML does not report. */
 static void read_widths(const struct nvml *n, struct telemetry_state *state)
 {
   unsigned divided, pending;
@@ -286,7 +287,7 @@ static void nvml_read_errors(const struct nvml *n, int type, int64_t *errors)
     *errors = (int64_t)count;
 }
 
-/* Rows since Ampere, pages before. */
+/* Reads the number of retired rows (since Ampere) or pages (before). */
 static void nvml_read_retired(const struct nvml *n, int *retired)
 {
   unsigned corrected, uncorrected, pending, failed, pages = 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Where telemetry comes from. Each source fills in what it knows, and leaves the rest. */
+ * \brief Sources of telemetry. Each fills in the values that it knows, and leaves the others. */
 #ifndef GPU_TELEMETRY_SOURCES_H
 #define GPU_TELEMETRY_SOURCES_H
 
 #include "gpu/telemetry.h"
 
-/** \brief NVML, found at run time: its prototypes are repeated in the source, so that nothing of it
- * is needed to build. NULL where it or the device at \a pci is missing. */
+/** \brief Opens NVML, which is loaded at run time: its prototypes are repeated in the source, so
+ * that building needs no header. NULL if NVML or the device at \a pci is unavailable. */
 struct nvml *nvml_open(const char *pci);
 void nvml_close(struct nvml *nvml);
 void nvml_read(const struct nvml *nvml, struct telemetry_sample *sample);
@@ -16,9 +16,9 @@ void nvml_sent(const struct nvml *nvml, struct telemetry_sent *sent);
 int nvml_joules(const struct nvml *nvml, double *joules);
 void nvml_memory(const struct nvml *nvml, struct telemetry_memory *memory);
 
-/** \brief Values from sysfs: the PCI bus and the hwmon class for any driver, amdgpu's error counts,
- * i915's and xe's clocks and reasons. NULL if it has no device at \a pci. If a driver counts only
- * energy, watts are the mean since an earlier sample. */
+/** \brief Opens sysfs: the PCI bus and the hwmon class for any driver, amdgpu's error counts,
+ * clocks and throttle reasons of i915 and xe. NULL if sysfs has no device at \a pci. If a driver
+ * counts only energy, watts are the mean since an earlier sample. */
 struct sysfs *sysfs_open(const char *pci);
 void sysfs_close(struct sysfs *sysfs);
 void sysfs_read(struct sysfs *sysfs, struct telemetry_sample *sample);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Files and units as the kernel documents them: Documentation/ABI (sysfs-bus-pci,
- * sysfs-driver-intel-i915-hwmon, -xe-hwmon), the hwmon class (microwatts, microjoules, thousandths
- * of a degree, hertz), and the drivers' own pages (amdgpu's RAS, i915's and xe's frequencies). */
+/* Telemetry from sysfs. Files and units follow the kernel's documentation: Documentation/ABI
+ * (sysfs-bus-pci, sysfs-driver-intel-i915-hwmon, -xe-hwmon), the hwmon class (microwatts,
+ * microjoules, thousandths of a degree, hertz), and the drivers' own pages (amdgpu's RAS, i915's
+ * and xe's frequencies). */
 #include <ctype.h>
 #include <dirent.h>
 #include <math.h>
@@ -16,10 +17,10 @@
 #define PATH_BYTES 512
 #define TILES_MAX  4
 
-/* Energy counters move about once a millisecond. */
+/* Energy counters advance about once per millisecond, so shorter intervals are not used. */
 #define ENERGY_SECONDS 0.01
 
-/* How a driver of Intel names the files of a GT, its engine with a clock of its own. */
+/* Names of the files of a GT (an Intel graphics engine with its own clock) in one driver. */
 struct gt_names {
   const char *clock, *clock_max, *status, *reason;
 };
@@ -35,17 +36,16 @@ struct gt {
 };
 
 struct sysfs {
-  char folder[PATH_BYTES]; /* of the PCI device */
-  char hwmon[PATH_BYTES];  /* "" where there is none */
-  struct gt gt[TILES_MAX]; /* the one that computes, of each tile */
+  char folder[PATH_BYTES]; /* folder of the PCI device */
+  char hwmon[PATH_BYTES];  /* "" if there is none */
+  struct gt gt[TILES_MAX]; /* the compute GT of each tile */
   int n_gt;
-  double microjoules, counted; /* a reading of the energy counter, and when; unknown is < 0 */
-  double watts;                /* between the last two */
+  /* last reading of the energy counter, and its time; unknown: negative */
+  double microjoules, counted;
+  double watts; /* mean between the last two readings */
 };
 
-/* ---- files ---- */
-
-/* 0 where the path is too long. */
+/* Joins a folder and a name. Returns 0 if the path is too long. */
 static int join(char path[PATH_BYTES], const char *folder, const char *name)
 {
   int length = snprintf(path, PATH_BYTES, "%s/%s", folder, name);
@@ -60,7 +60,7 @@ static FILE *file_open(const char *folder, const char *name)
   return folder[0] && name[0] && join(path, folder, name) ? fopen(path, "r") : NULL;
 }
 
-/* The first line of a file, whether there was one. */
+/* Reads the first line of a file. Returns whether there was one. */
 static int read_line(const char *folder, const char *name, char *line, int size)
 {
   char path[PATH_BYTES];
@@ -85,7 +85,7 @@ static int read_int(const char *folder, const char *name, double scale, int *num
   return 1;
 }
 
-/* The entry of \a folder with the least number after \a prefix; 0 for none. */
+/* Finds the entry of \a folder with the smallest number after \a prefix; 0 for none. */
 static int first_entry(const char *folder, const char *prefix, char path[PATH_BYTES])
 {
   DIR *list = opendir(folder);
@@ -104,10 +104,8 @@ static int first_entry(const char *folder, const char *prefix, char path[PATH_BY
   return least >= 0;
 }
 
-/* ---- places ---- */
-
-/* i915 and xe give a tile sensors of its own, named i915_gtN and xe_tileN: those of the card are
- * the others. */
+/* i915 and xe give tiles separate sensors, named i915_gtN and xe_tileN. The other sensors belong to
+ * the card. */
 static void find_hwmon(struct sysfs *s)
 {
   char folder[PATH_BYTES], path[PATH_BYTES], name[64];
@@ -130,8 +128,8 @@ static void gt_add(struct sysfs *s, const struct gt_names *names, const char *fo
   memcpy(s->gt[s->n_gt++].folder, folder, PATH_BYTES);
 }
 
-/* A tile's first GT computes, another one is for media. Before there were GTs, i915 reported the
- * clock of the card. */
+/* The first GT of a tile computes; another one is for media. Older i915 drivers, without GTs,
+ * report the card's clock. */
 static void find_gts(struct sysfs *s)
 {
   char tile[PATH_BYTES], gt[PATH_BYTES], name[16];
@@ -145,9 +143,7 @@ static void find_gts(struct sysfs *s)
   if (s->n_gt == 0) gt_add(s, &gt_card, card);
 }
 
-/* ---- samples ---- */
-
-/* xe: of the package, where not of the card. */
+/* Reads the energy counter. xe: that of the package if the card has none. */
 static int read_energy(const struct sysfs *s, double *microjoules)
 {
   return sysfs_read_value(s->hwmon, "energy1_input", microjoules) ||
@@ -162,7 +158,7 @@ int sysfs_joules(const struct sysfs *sysfs, double *joules)
   return 1;
 }
 
-/* amdgpu's. */
+/* Reads amdgpu's memory use. */
 void sysfs_memory(const struct sysfs *s, struct telemetry_memory *memory)
 {
   double total, used;
@@ -173,7 +169,7 @@ void sysfs_memory(const struct sysfs *s, struct telemetry_memory *memory)
   memory->free = (int64_t)(total - used);
 }
 
-/* Watts since the last reading; one that has just been taken stands for a while. */
+/* Mean power in watts since the last reading. A reading younger than ENERGY_SECONDS is reused. */
 static double energy_watts(struct sysfs *s)
 {
   double microjoules, now = stats_now();
@@ -198,7 +194,7 @@ static int gt_reasons(const struct gt *gt)
                  {"ratl", THROTTLE_THERMAL}, /* running average thermal limit */
                  {"prochot", THROTTLE_HARDWARE_THERMAL},
                  {"vr_thermalert", THROTTLE_HARDWARE_THERMAL},
-                 {"vr_tdc", THROTTLE_HARDWARE}}; /* the regulator's current */
+                 {"vr_tdc", THROTTLE_HARDWARE}}; /* limit of the regulator's current */
   int status, is, all = 0;
   char name[64];
   if (!read_int(gt->folder, gt->names->status, 1, &status)) return TELEMETRY_UNKNOWN;
@@ -206,10 +202,10 @@ static int gt_reasons(const struct gt *gt)
     snprintf(name, sizeof name, "%s%s", gt->names->reason, reasons[r].name);
     if (read_int(gt->folder, name, 1, &is) && is) all |= reasons[r].reason;
   }
-  return status && !all ? THROTTLE_HARDWARE : all; /* newer chips have reasons of their own */
+  return status && !all ? THROTTLE_HARDWARE : all; /* newer chips have further reasons */
 }
 
-/* The slowest tile's clock, all tiles' reasons. */
+/* Reads the slowest tile's clock, and the throttle reasons of all tiles. */
 static void gts_read(const struct sysfs *s, struct telemetry_sample *sample)
 {
   for (int g = 0; g < s->n_gt; g++) {
@@ -229,16 +225,14 @@ void sysfs_read(struct sysfs *sysfs, struct telemetry_sample *sample)
     sample->watts = microwatts * 1e-6;
   else
     sample->watts = energy_watts(sysfs);
-  if (!read_int(sysfs->hwmon, "temp1_input", 1e-3, &sample->celsius))
-    read_int(sysfs->hwmon, "temp2_input", 1e-3, &sample->celsius); /* xe: the package */
+  if (!read_int(sysfs->hwmon, "temp1_input", 1e-3, &sample->celsius)) /* xe */
+    read_int(sysfs->hwmon, "temp2_input", 1e-3, &sample->celsius);
   read_int(sysfs->hwmon, "freq1_input", 1e-6, &sample->sm_mhz);
   read_int(sysfs->hwmon, "freq2_input", 1e-6, &sample->memory_mhz);
   gts_read(sysfs, sample);
 }
 
-/* ---- state ---- */
-
-/* Transfers a second of each PCI Express generation, in GT/s: what "16.0 GT/s PCIe" stands for. */
+/* Finds the PCI Express generation for a transfer rate such as "16.0 GT/s PCIe". */
 static void read_gen(const char *folder, const char *name, int *gen)
 {
   static const double rates[] = {2.5, 5, 8, 16, 32, 64, 128};
@@ -248,8 +242,8 @@ static void read_gen(const char *folder, const char *name, int *gen)
     if (value >= rates[g] - 0.01) *gen = g + 1;
 }
 
-/* amdgpu: a line for uncorrected errors of the memory controller, "ue: 0", one for corrected, "ce:
- * 0", and others. */
+/* Reads amdgpu's error counts of the memory controller: the line "ue: 0" has uncorrected errors and
+ * "ce: 0" corrected ones. */
 static void sysfs_read_errors(const char *folder, const char *name, struct telemetry_state *state)
 {
   char line[64];
@@ -263,8 +257,8 @@ static void sysfs_read_errors(const char *folder, const char *name, struct telem
   fclose(file);
 }
 
-/* amdgpu: one line per page, "0x027f5d43 : 0x00001000 : R"; R is retired, P pending, F could not be
- * retired. */
+/* Counts amdgpu's bad pages. A line per page, "0x027f5d43 : 0x00001000 : R": R is retired, P
+ * pending, F could not be retired. */
 static void sysfs_read_retired(const char *folder, int *retired)
 {
   char line[64], flag;
@@ -285,7 +279,7 @@ void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state)
   read_int(folder, "current_link_width", 1, &state->pcie_width);
   read_int(folder, "max_link_width", 1, &state->pcie_width_max);
   sysfs_read_errors(folder, "ras/umc_err_count", state);
-  /* its name on newer chips */
+  /* the file's name on newer chips */
   if (state->uncorrected < 0) sysfs_read_errors(folder, "ras/aca_umc", state);
   sysfs_read_retired(folder, &state->retired);
   if (!read_int(sysfs->hwmon, "power1_cap", 1e-6, &state->watts_limit)) /* amdgpu; i915, xe */
@@ -293,9 +287,7 @@ void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state)
   if (sysfs->n_gt > 0) read_int(sysfs->gt[0].folder, sysfs->gt[0].names->clock_max, 1, &state->sm_mhz_max);
 }
 
-/* ---- the device ---- */
-
-/* The device's folder; upper-case PCI addresses are found too. */
+/* Finds the device's folder; accepts upper-case PCI addresses too. */
 static int find_folder(struct sysfs *s, const char *pci)
 {
   char place[32], vendor[16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CPU backend: one device, the cores that the process may use, on the host's own memory. A
- * queue has nothing to wait for, since every call returns when its work is done. */
+/* The CPU backend has one device: the cores that the process may use, with the host's own memory. A
+ * queue never has pending work, since every call returns when its work is done. */
 #include "gpu/cpu/cpu_device.h"
 
 #include <hwloc.h>
@@ -19,7 +19,7 @@
 #include "gpu/host_share.h"
 #include "gpu/memory.h"
 
-/* Read by the kernels of both workloads. */
+/* Used by the kernels of himeno-gpu and gemm-gpu. */
 SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
        "instruction set of CPU kernels, instead of the widest available");
 
@@ -32,13 +32,14 @@ SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* A sweep reads 13 arrays and writes one at the same index. If all began at the same place of a
- * page, the 14 streams would meet in the same few sets of the L1 cache, which repeat every 4 KiB,
- * and in huge pages in those of the L2 cache, which repeat every 64 or 128 KiB. So the nth array
- * starts n steps, n modulo 16, after a page: 256 bytes, and for large arrays two pages more. One
- * thread that streamed 13 reads and a write gained 8% by the 256 bytes on an Intel Xeon and 11% on
- * an AMD EPYC. Steps of whole pages alone gained nothing on either. With the two pages, two sweeps
- * a pass by 16 threads of a Xeon went from ×1.26 to ×1.43 of the ceiling. */
+/* A sweep reads 13 arrays and writes one at the same index. If all began at the same offset in a
+ * page, the 14 streams would compete for the same few sets of the L1 cache, which repeat every 4
+ * KiB, and in huge pages for those of the L2 cache, which repeat every 64 or 128 KiB. So the nth
+ * array starts n modulo 16 steps after the start of a page. A step is 256 bytes, and for large
+ * arrays two pages more. With one thread, 13 reads and a write were 8% faster with steps of 256
+ * bytes on an Intel Xeon and 11% on an AMD EPYC; steps of whole pages gained nothing. With two
+ * pages more, 16 threads of a Xeon that compute two sweeps per pass went from ×1.26 to ×1.43 of the
+ * ceiling. */
 #define STAGGER_STEP   ((size_t)256)
 #define STAGGER_LARGE  (STAGGER_STEP + 8192)
 #define STAGGER_PLACES 16
@@ -55,7 +56,7 @@ struct cpu_block {
 struct cpu_device {
   struct gpu_device base;
   struct cpu_block *blocks;
-  unsigned long allocations; /**< so far, for the stagger */
+  unsigned long allocations; /**< number of allocations so far, for the stagger */
   /** allocated now; the system counts pages only once they are touched */
   uint64_t held_bytes;
   uint64_t available_at_open;
@@ -64,7 +65,7 @@ struct cpu_device {
 struct cpu_event {
   struct gpu_event base;
   int recorded;
-  double seconds; /* of stats_now() */
+  double seconds; /* by stats_now() */
 };
 
 static const char *cpu_vector_extension(void)
@@ -78,7 +79,7 @@ static const char *cpu_vector_extension(void)
   return "";
 }
 
-/** Cores and last-level cache that the process's binding reaches. */
+/** Counts the cores and the last-level cache that the process's binding reaches. */
 static void cpu_count_cores(struct gpu_device_info *info)
 {
   hwloc_topology_t topology;
@@ -152,8 +153,8 @@ void cpu_close(struct gpu_device *device)
   free(device);
 }
 
-/* Pages that were allocated and not yet touched are missing from the system's figure, and pages
- * that other processes took since are missing from ours: the smaller one is right. */
+/* The system's figure still counts allocated but untouched pages as free. Our own figure ignores
+ * pages that other processes have taken since. So the smaller one is used. */
 static status_t cpu_memory_free(struct gpu_device *base, uint64_t *bytes)
 {
   struct cpu_device *device = (struct cpu_device *)base;
@@ -165,8 +166,8 @@ static status_t cpu_memory_free(struct gpu_device *base, uint64_t *bytes)
   return STATUS_OK;
 }
 
-/** Maps \a bytes that begin `lead` bytes after a multiple of `align`, and at least one page more
- * after them. */
+/** Maps memory so that \a bytes begin `lead` bytes after a multiple of `align`, and at least one
+ * more page follows them. */
 static int cpu_map(struct cpu_block *block, size_t bytes, size_t align, size_t lead)
 {
   block->map_bytes = bytes + lead + align + host_page_bytes();
@@ -190,8 +191,8 @@ static size_t bytes_after(const struct cpu_block *block)
   return block->map_bytes - bytes_before(block) - block->bytes;
 }
 
-/* Pages stay untouched, so the thread that first writes a page places it. Large arrays get huge
- * pages, and the sanitizer learns that what lies around them is out of bounds. */
+/* Pages stay untouched, so that the thread that first writes a page determines its NUMA node. Large
+ * arrays use huge pages. The address sanitizer marks the surrounding bytes as out of bounds. */
 static status_t cpu_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
 {
   struct cpu_device *device = (struct cpu_device *)base;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Verbs of the CPU backend that look at no device, for every backend in the host's
- * memory. */
+ * \brief Verbs of the CPU backend that do not depend on its device: every backend in host memory
+ * uses them. */
 #ifndef GPU_CPU_CPU_DEVICE_H
 #define GPU_CPU_CPU_DEVICE_H
 

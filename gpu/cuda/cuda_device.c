@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA backend over the runtime API. The runtime is linked statically, so that a program starts
- * where there is no driver and its probe says so. */
+/* The CUDA backend, on the runtime API. The runtime is linked statically, so that a program also
+ * starts on a host without a driver; the probe then gives the reason. */
 #include "gpu/cuda/cuda_device.h"
 
 #include <dlfcn.h>
@@ -25,9 +25,7 @@ static cudaEvent_t event_handle(struct gpu_event *event)
   return ((struct cuda_event *)event)->event;
 }
 
-/* ---- errors ---- */
-
-/* Whether the error means that the system lacks something, not that the run failed. */
+/* Whether the error means that the environment lacks something, not that the run failed. */
 static int lacks(cudaError_t error)
 {
   switch (error) {
@@ -62,8 +60,6 @@ status_t cuda_use(struct gpu_device *device)
 {
   return cuda_check(cudaSetDevice(((struct cuda_device *)device)->ordinal), "selecting the CUDA device");
 }
-
-/* ---- probe ---- */
 
 static int pci_numa(const char *pci)
 {
@@ -110,7 +106,7 @@ static void cuda_describe(struct gpu_device_info *info, const struct cudaDeviceP
   info->fp64 = 1;
 }
 
-/* The reason why the driver has no version: its library does not load, or it is another
+/* Explains why the driver has no version: its library cannot be loaded, or it is another
  * vendor's. */
 static void explain_no_driver(char reason[GPU_TEXT_MAX])
 {
@@ -184,8 +180,6 @@ none:
   cudaGetLastError();
 }
 
-/* ---- device and memory ---- */
-
 static status_t cuda_device_open(int index, struct gpu_device **device)
 {
   struct cuda_device *d = calloc(1, sizeof *d);
@@ -231,7 +225,7 @@ static status_t alloc(struct gpu_device *device, size_t bytes, struct gpu_mem *m
   return STATUS_OK;
 }
 
-/* Releasing reports nothing: after a device fault every call repeats the error that was already
+/* Releasing logs no errors: after a device fault every call repeats the error that was already
  * logged. */
 static void free_memory(struct gpu_device *device, struct gpu_mem *mem)
 {
@@ -262,8 +256,6 @@ static void free_host(struct gpu_device *device, enum gpu_host_kind kind, void *
   else if (cudaFreeHost(host) != cudaSuccess)
     cudaGetLastError();
 }
-
-/* ---- queues and events ---- */
 
 static status_t cuda_queue_create(struct gpu_device *device, enum gpu_urgency urgency,
                                   struct gpu_queue **queue)
@@ -311,7 +303,7 @@ static status_t cuda_event_create(struct gpu_device *device, struct gpu_event **
   return event_create_flags(device, cudaEventDefault, event);
 }
 
-/* On an H200 a timestamp keeps a stream for 1.3 µs, an event without one for 0.03. */
+/* On an H200 an event with a timestamp occupies a stream for 1.3 µs, one without for 0.03 µs. */
 static status_t event_create_untimed(struct gpu_device *device, struct gpu_event **event)
 {
   return event_create_flags(device, cudaEventDisableTiming, event);

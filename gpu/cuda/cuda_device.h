@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Native handles of the CUDA backend, for kernels that live with their workload. Plain C. */
+ * \brief Native handles of the CUDA backend, for the kernels of each workload. Plain C. */
 #ifndef GPU_CUDA_CUDA_DEVICE_H
 #define GPU_CUDA_CUDA_DEVICE_H
 
@@ -8,8 +8,8 @@
 
 #include "gpu/gpu.h"
 
-/** Kernel parameters that are read where they were put, and not copied; chips before Volta
- * cannot. */
+/** Marks kernel parameters that are read in place instead of being copied. Chips before Volta do
+ * not support it. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
 #define CUDA_GRID_CONSTANT
 #else
@@ -29,12 +29,12 @@ struct cuda_device {
 struct cuda_queue {
   struct gpu_queue base;
   cudaStream_t stream;
-  /** the next kernel may overlap the work put in last; copies, fills and waits forbid it */
+  /** the next kernel may overlap the last enqueued work; copies, fills and waits forbid it */
   int overlap;
 };
 
-/** \brief Logs "what: error" and returns STATUS_ENVIRONMENT where memory, a device or its driver is
- * lacking, else STATUS_FAULT. */
+/** \brief Logs "what: error". Returns STATUS_ENVIRONMENT if memory, a device or its driver is
+ * unavailable, otherwise STATUS_FAULT. */
 status_t cuda_fail(cudaError_t error, const char *what);
 
 static inline status_t cuda_check(cudaError_t error, const char *what)
@@ -42,15 +42,16 @@ static inline status_t cuda_check(cudaError_t error, const char *what)
   return error == cudaSuccess ? STATUS_OK : cuda_fail(error, what);
 }
 
-/** \brief Makes \a device the calling thread's: allocations and launches go there. */
+/** \brief Makes \a device the calling thread's current device. */
 status_t cuda_use(struct gpu_device *device);
 
-/** \brief The place of a device among those that this process sees, −1 where it does not. */
+/** \brief The CUDA ordinal of the device with this UUID in this process; −1 if the process does not
+ * see it. */
 int cuda_ordinal_of(const char *uuid);
 
-/** \brief The compute capability that this program's code of a kernel was built for, 90 for 9.0, on
- * the device in use: a chip may run what the driver made of an older one's PTX, which lacks what
- * came later. */
+/** \brief Sets *code to the compute capability for which the code of a kernel in use was compiled,
+ * e.g. 90 for 9.0. It can be lower than that of the current device: the driver compiles PTX of an
+ * older version, which lacks newer instructions. */
 static inline cudaError_t cuda_code_of(const void *kernel, int *code)
 {
   struct cudaFuncAttributes attributes;

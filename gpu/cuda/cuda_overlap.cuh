@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Programmatic launches (Hopper and later), from within a kernel: next_may_start lets the blocks of
-// the kernel that is launched after this one take the places that this one's leave; before
-// wait_for_previous returns, only what no kernel before writes may be read, and nothing written. On
-// older chips a kernel starts when the one before is complete.
+// Programmatic dependent launch (Hopper and later), called within a kernel. After next_may_start,
+// blocks of the next kernel may start as blocks of this one finish. Before wait_for_previous
+// returns, a kernel may read only data that no earlier kernel writes, and must not write. On older
+// chips a kernel starts when the previous one is complete.
 #ifndef GPU_CUDA_CUDA_OVERLAP_CUH
 #define GPU_CUDA_CUDA_OVERLAP_CUH
 

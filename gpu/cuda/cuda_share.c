@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA memory that processes of a host share, and graphs of a queue's work. */
+/* CUDA memory shared by processes of one host, and graphs of a queue's work. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,8 @@
 #include "gpu/cuda/cuda_verbs.h"
 #include "gpu/memory.h"
 
-/* ---- memory ---- */
-
-/* Memory of this size is never cut from a larger piece, so that its handle opens it and nothing
- * else. */
+/* Allocations of this size are never part of a larger one, so that a handle opens this memory and
+ * nothing else. */
 #define SHARED_GRAIN ((size_t)2 << 20)
 
 status_t cuda_alloc_shared(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)
@@ -115,8 +113,6 @@ void cuda_unpin(struct gpu_device *device, void *host)
   (void)device;
   if (cudaHostUnregister(host) != cudaSuccess) cudaGetLastError();
 }
-
-/* ---- graphs ---- */
 
 struct cuda_graph {
   struct gpu_graph base;

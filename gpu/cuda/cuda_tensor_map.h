@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The driver's function that describes arrays to the bulk copy engine. */
+ * \brief Finds the driver's function that describes arrays to TMA. */
 #ifndef GPU_CUDA_CUDA_TENSOR_MAP_H
 #define GPU_CUDA_CUDA_TENSOR_MAP_H
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-/** cuTensorMapEncodeTiled. */
+/** The type of cuTensorMapEncodeTiled. */
 typedef CUresult (*cuda_tensor_map_encode)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
                                            const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
                                            const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
                                            CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-/** \brief Finds it through the runtime: programs start where there is no driver.
- * cudaErrorNotSupported: the driver has none. */
+/** \brief Finds cuTensorMapEncodeTiled through the runtime, so that programs also start without a
+ * driver. Returns cudaErrorNotSupported if the driver lacks it. */
 static inline cudaError_t cuda_tensor_map_find(cuda_tensor_map_encode *encode)
 {
   void *function = NULL;

@@ -8,7 +8,7 @@
 
 #include "gpu/gpu.h"
 
-/** \brief "GPU-…" as the driver's own tools write it. */
+/** \brief Writes a UUID as "GPU-…", the format of NVIDIA's tools. */
 void cuda_write_uuid(char *text, size_t size, const cudaUUID_t *uuid);
 
 status_t cuda_alloc_shared(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);

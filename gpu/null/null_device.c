@@ -34,15 +34,16 @@ struct null_device {
   uint64_t held_bytes;
 };
 
-#define ATTACHED 64 /* the latest of them */
+#define ATTACHED 64 /* number of attachments remembered, the latest */
 static const void *attached[ATTACHED];
 static int n_attached;
 
 static const char *peer_fault = "";
 static long calls;
-static long failing, hanging; /* numbers of the calls that fail and never return, 0 for none */
+/* numbers of the call that fails and of the one that never returns; 0 for none */
+static long failing, hanging;
 
-/** The global rank by the launcher's variables, −1 without a launcher. */
+/** The global rank, from the launcher's variables; −1 without a launcher. */
 static long long launcher_rank(void)
 {
   static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
@@ -62,7 +63,7 @@ status_t null_call(const char *verb, status_t status)
 {
   const long call = ++calls;
   while (call == hanging) {
-    gpu_calls = 1; /* launches of kernels are no verbs */
+    gpu_calls = 1; /* kernel launches are no verbs, so the flag is set here */
     pause();
   }
   if (call != failing) return STATUS_OK;
@@ -139,7 +140,7 @@ static status_t null_memory_free(struct gpu_device *device, uint64_t *bytes)
   return STATUS_OK;
 }
 
-/* Memory of the C library, so that the sanitizers see every byte out of bounds and every leak. */
+/* Memory from malloc, so that the sanitizers detect every access out of bounds and every leak. */
 static status_t null_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
 {
   struct null_device *device = (struct null_device *)base;
@@ -194,8 +195,8 @@ static int null_attach(struct gpu_device *device, const struct gpu_share *share,
   return 1;
 }
 
-/* The other verbs are the CPU backend's, counted. Its queues, events and copies ignore the
- * device. */
+/* The other verbs count the call and run the CPU backend's verb. The CPU backend's queues, events
+ * and copies ignore the device. */
 #define COUNTED(verb, status, parameters, arguments)                                                         \
   static status_t null_##verb parameters                                                                     \
   {                                                                                                          \
@@ -238,7 +239,7 @@ static status_t null_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_
   return STATUS_OK;
 }
 
-/* Refuses what page-locking does. */
+/* Fails in the cases in which page-locking fails. */
 static int null_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
 {
   (void)device;

@@ -2,7 +2,7 @@
 #include "gpu/opencl/opencl_device.h"
 #include "gpu/memory.h"
 
-/* OpenCL refuses to copy nothing, so that is done here. */
+/* OpenCL rejects copies of zero bytes, so they are skipped here. */
 status_t opencl_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
                         size_t bytes)
 {

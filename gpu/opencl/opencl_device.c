@@ -12,7 +12,8 @@
 #include "gpu/memory.h"
 #include "gpu/telemetry.h"
 
-/** Host memory of the driver's, or of the caller's that the driver has pinned, mapped. */
+/** Mapped host memory: allocated by the driver, or the caller's memory that the driver has
+ * pinned. */
 struct opencl_pinned {
   struct opencl_pinned *next;
   cl_mem buffer;
@@ -29,8 +30,8 @@ static struct opencl_device *native(struct gpu_device *device)
   return (struct opencl_device *)device;
 }
 
-/** The driver's own report of an error, which may come from another thread and late. Lack of memory
- * was already reported by the allocation that was refused. */
+/** Receives errors that the driver reports by itself, possibly late and from another thread. Lack
+ * of memory is not recorded: the failed allocation has already reported it. */
 static void CL_CALLBACK notice(const char *text, const void *data, size_t bytes, void *user)
 {
   struct opencl_device *device = user;
@@ -42,8 +43,8 @@ static void CL_CALLBACK notice(const char *text, const void *data, size_t bytes,
   atomic_store(&device->noticed, NOTICE_COMPLETE);
 }
 
-/** An error that the driver reported asynchronously since open is a fault, even if the calls
- * succeed. */
+/** Returns STATUS_FAULT if the driver has reported an error asynchronously since open, even if all
+ * calls succeeded. */
 static status_t check_notices(struct gpu_device *base)
 {
   struct opencl_device *device = native(base);
@@ -67,9 +68,8 @@ static void opencl_device_probe(struct gpu_device_info **devices, int *n, char r
   *n = count;
 }
 
-/* The driver of a CPU starts a thread for each core of the host, also where this process is bound
- * to a few of them: then a part of the device as large as the binding is used, if the driver can
- * divide it. */
+/* A CPU's driver starts one thread per core of the host, even if this process is bound to a few of
+ * them. So if the driver can divide the device, use a sub-device as large as the binding. */
 static void fit_binding(struct opencl_device *device)
 {
   cl_uint units;
@@ -98,7 +98,8 @@ static status_t open_context(struct opencl_device *device, int index)
   return STATUS_OK;
 }
 
-/* OpenCL cannot be asked: what the host or the device's driver reports as free, else all of it. */
+/* Free memory. OpenCL has no query for it, so use the figure of the host or of the device's driver,
+ * or otherwise all memory. */
 static uint64_t free_now(const struct gpu_device_info *info)
 {
   struct host_memory host;
@@ -152,12 +153,12 @@ static void opencl_device_close(struct gpu_device *base)
   opencl_programs_release(device);
   clReleaseCommandQueue(device->service);
   clReleaseContext(device->context);
-  clReleaseDevice(device->id); /* which does nothing to a device that is not a part of one */
+  clReleaseDevice(device->id); /* has no effect on a device that is no sub-device */
   free(device);
 }
 
-/* Memory free at open less what this process holds; for a CPU device at most what the host has
- * now. */
+/* Memory that was free at open minus the memory that this process holds; for a CPU device at most
+ * the memory that is free on the host now. */
 static status_t opencl_memory_free(struct gpu_device *base, uint64_t *bytes)
 {
   struct opencl_device *device = native(base);
@@ -167,8 +168,8 @@ static status_t opencl_memory_free(struct gpu_device *base, uint64_t *bytes)
   return STATUS_OK;
 }
 
-/* Drivers allocate when a buffer is first used: a byte is written, so that too little memory is
- * found here. */
+/* Drivers allocate when a buffer is first used. Writing a byte here detects a lack of memory
+ * early. */
 static cl_int opencl_place(struct opencl_device *device, cl_mem buffer)
 {
   const cl_uchar zero = 0;
@@ -177,7 +178,7 @@ static cl_int opencl_place(struct opencl_device *device, cl_mem buffer)
   return error == CL_SUCCESS ? clFinish(device->service) : error;
 }
 
-/* \a memory is the caller's, or NULL. */
+/* \a memory: the caller's, or NULL. */
 static cl_int opencl_buffer_create(struct opencl_device *device, cl_mem_flags flags, size_t bytes,
                                    void *memory, cl_mem *buffer)
 {
@@ -193,8 +194,8 @@ static cl_int opencl_buffer_create(struct opencl_device *device, cl_mem_flags fl
   return CL_SUCCESS;
 }
 
-/** CL_OUT_OF_RESOURCES means an access out of bounds when a kernel runs, but lack of memory when
- * memory is placed. */
+/** CL_OUT_OF_RESOURCES means an access out of bounds when a kernel runs, but lack of memory in an
+ * allocation. */
 static status_t alloc_failed(struct opencl_device *device, size_t bytes, cl_int error)
 {
   char detail[128];
@@ -245,8 +246,8 @@ static void opencl_part_end(struct gpu_mem *part)
   clReleaseMemObject(part->handle);
 }
 
-/** Pinned memory is a buffer in host memory, the driver's where \a memory is NULL, that is mapped
- * for as long as it lives. */
+/** Creates pinned memory: a buffer in host memory that stays mapped while it exists. If \a memory
+ * is NULL, the driver allocates it. */
 static cl_int pinned_add(struct opencl_device *device, void *memory, size_t bytes, void **host)
 {
   cl_int error;
@@ -300,7 +301,7 @@ static void opencl_free_host(struct gpu_device *base, enum gpu_host_kind kind, v
     pinned_drop(native(base), host);
 }
 
-/* A CPU's copies are the host's. */
+/* For a CPU device no pinning is needed: its copies are the host's. */
 static int opencl_pin(struct gpu_device *base, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
 {
   void *mapped;
@@ -317,7 +318,7 @@ static void opencl_unpin(struct gpu_device *base, void *host)
   pinned_drop(native(base), host);
 }
 
-/* OpenCL 1.2 has no priorities, so an urgent queue is like any other. */
+/* OpenCL 1.2 has no priorities, so urgent queues are ordinary ones. */
 static status_t opencl_queue_create(struct gpu_device *base, enum gpu_urgency urgency,
                                     struct gpu_queue **created)
 {
@@ -376,8 +377,8 @@ static cl_int flush_queue_of(cl_event event)
   return error == CL_SUCCESS ? clFlush(queue) : error;
 }
 
-/* The marker's queue is flushed: OpenCL starts nothing for a queue that waits for one that was
- * never flushed. */
+/* Flushes the marker's queue: OpenCL starts no work that waits for a queue that was never
+ * flushed. */
 static status_t opencl_wait(struct gpu_queue *queue, struct gpu_event *base)
 {
   struct opencl_event *event = (struct opencl_event *)base;

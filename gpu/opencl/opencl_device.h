@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Native handles of the OpenCL backend, for kernels that live with their workload. */
+ * \brief Native handles of the OpenCL backend, for the kernels of each workload. */
 #ifndef GPU_OPENCL_OPENCL_DEVICE_H
 #define GPU_OPENCL_OPENCL_DEVICE_H
 
@@ -20,14 +20,14 @@ struct opencl_device {
   cl_platform_id platform;
   cl_device_id id;
   cl_context context;
-  cl_command_queue service;     /**< places and maps memory */
-  struct opencl_pinned *pinned; /**< what alloc_host mapped */
-  struct opencl_built *built;   /**< programs so far */
+  cl_command_queue service;     /**< for allocating and mapping memory */
+  struct opencl_pinned *pinned; /**< memory that alloc_host mapped */
+  struct opencl_built *built;   /**< programs built so far */
   uint64_t held_bytes;          /**< allocated now */
-  uint64_t free_at_open;        /**< to all processes; a CPU device's memory is the host's */
-  /** state of the text below, which any thread of the driver may write */
+  uint64_t free_at_open;        /**< for all processes; a CPU device's memory is the host's */
+  /** state of `notice`, which any thread of the driver may write */
   atomic_int noticed;
-  char notice[256];   /**< the first error that the driver reported by itself */
+  char notice[256];   /**< the first error that the driver reported asynchronously */
   atomic_int refused; /**< an allocation failed */
 };
 
@@ -36,42 +36,44 @@ struct opencl_queue {
   cl_command_queue queue;
 };
 
-/** \brief Builds \a source for the device, once for all who ask for the same while it is open; each
- * releases what it got. On failure logs the build log's first lines: STATUS_ENVIRONMENT. */
+/** \brief Builds \a source for the device. Callers that ask for the same program share one build
+ * while the device is open; each releases its own reference. On failure logs the first lines of the
+ * build log and returns STATUS_ENVIRONMENT. */
 status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
                               cl_program *program);
 
-/** \brief The same for a user's kernel from the file \a path: what does not compile is
+/** \brief Like opencl_program_build, for a user's kernel from the file \a path. A compile error is
  * STATUS_USAGE. */
 status_t opencl_program_build_file(struct opencl_device *device, const char *path, const char *source,
                                    const char *options, cl_program *program);
 
-/** \brief Releases the device's own hold on what was built. */
+/** \brief Releases the device's own references to the programs built. */
 void opencl_programs_release(struct opencl_device *device);
 
-/** \brief "CL_OUT_OF_RESOURCES" and so on; "OpenCL error -1234" for the unknown, in a buffer of the
- * thread's own. */
+/** \brief "CL_OUT_OF_RESOURCES" and so on; "OpenCL error -1234" for unknown codes, in a buffer per
+ * thread. */
 const char *opencl_error_name(cl_int error);
 
-/** \brief Logs "what: error" and returns STATUS_ENVIRONMENT for lack of memory, else
+/** \brief Logs "what: error". Returns STATUS_ENVIRONMENT for lack of memory, otherwise
  * STATUS_FAULT. */
 status_t opencl_fail(cl_int error, const char *what);
 
-/** \brief What clGetDeviceInfo says of the device; logs as opencl_fail where it says nothing. */
+/** \brief Calls clGetDeviceInfo; logs failures as opencl_fail does. */
 status_t opencl_query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value);
 
-/** \brief Whether the device has an extension of this name. */
+/** \brief Whether the device has the extension \a name. */
 int opencl_has_extension(cl_device_id id, const char *name);
 
-/** \brief Whether the driver is NVIDIA's, which differs from the rest here and there. */
+/** \brief Whether the driver is NVIDIA's, which differs from others in some details. */
 int opencl_is_nvidia(const struct opencl_device *device);
 
-/** \brief 90 for sm_90; 0 for other vendors' drivers and if the driver reports no chip. */
+/** \brief The compute capability, e.g. 90 for sm_90; 0 for other vendors' drivers and if
+ * unknown. */
 int opencl_nvidia_chip(const struct opencl_device *device);
 
-/** \brief Work-items of a group that the device takes of a compiled kernel, which registers may
- * make fewer than the device does, and those in x, y, z that the kernel requires by its attribute,
- * zeros where it has none. */
+/** \brief Work-group limits of a compiled kernel. \a most: largest number of work-items, which the
+ * kernel's registers may reduce below the device's limit. \a required: the size in x, y, z that the
+ * kernel requires by its attribute, or zeros. */
 status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,
                               size_t required[3]);
 
@@ -80,7 +82,6 @@ static inline cl_command_queue opencl_queue_handle(struct gpu_queue *queue)
   return ((struct opencl_queue *)queue)->queue;
 }
 
-/* The copies of the backend. */
 status_t opencl_copy_in(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
                         size_t bytes);
 status_t opencl_copy_out(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset,
@@ -98,9 +99,9 @@ struct opencl_probed {
   struct gpu_device_info info;
 };
 
-/** \brief Lists what can compute: GPUs, then accelerators, then CPUs, in the platforms' order. A
- * device that several platforms show is listed once, for the first of them. With none, \a reason
- * says why. The caller frees *entries. */
+/** \brief Lists the devices that can compute: GPUs, then accelerators, then CPUs, in the platforms'
+ * order. A device that several platforms show is listed once, for the first of them. If there are
+ * none, \a reason gives the cause. The caller frees *entries. */
 void opencl_list(struct opencl_probed **entries, int *n, char reason[GPU_TEXT_MAX]);
 
 #endif

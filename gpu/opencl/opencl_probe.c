@@ -8,7 +8,7 @@
 #include "base/values.h"
 #include "gpu/host.h"
 
-/* Queries of extensions that older headers do not have. Sources: the Khronos registry's
+/* Queries of extensions that are not in older headers. Sources: the Khronos registry's
  * cl_khr_device_uuid, cl_khr_pci_bus_info, cl_nv_device_attribute_query and
  * cl_amd_device_attribute_query. */
 #define QUERY_UUID             0x106A
@@ -25,7 +25,7 @@
 #define VENDOR_NVIDIA     0x10de
 #define AMD_TOPOLOGY_PCIE 1
 
-/** The PCI place as AMD's driver returns it: a union whose PCIe member begins with the type. */
+/** The PCI address as AMD's driver returns it: a union whose PCIe member begins with the type. */
 struct amd_topology {
   cl_uint type;
   cl_uchar unused[17];
@@ -54,7 +54,8 @@ static cl_uint query_uint(cl_device_id id, cl_device_info what)
   return query(id, what, sizeof value, &value) ? value : 0;
 }
 
-/** A text without the blanks that some drivers pad it with; "" when the device does not say. */
+/** Reads a text without the blanks that some drivers pad it with; "" if the device does not report
+ * it. */
 static void query_text(cl_device_id id, cl_device_info what, char text[GPU_TEXT_MAX])
 {
   char all[1024] = "";
@@ -92,7 +93,7 @@ static void describe_uuid(cl_device_id id, struct gpu_device_info *info)
     at += sprintf(at, "%s%02x", nvidia && dash_before[i] ? "-" : "", uuid[i]);
 }
 
-/** The PCI place by whichever extension the driver has. */
+/** Reads the PCI address by whichever extension the driver supports. */
 static int read_pci(cl_device_id id, struct khr_pci *pci)
 {
   struct amd_topology amd;
@@ -117,7 +118,7 @@ static void describe_pci(cl_device_id id, struct gpu_device_info *info)
            pci.device & 0x1f, pci.function & 7);
 }
 
-/* AMD names the chip ("gfx90a") where others name the product. */
+/* AMD's CL_DEVICE_NAME is the chip ("gfx90a"), while other vendors' is the product. */
 static void describe_names(cl_device_id id, struct gpu_device_info *info)
 {
   query_text(id, CL_DEVICE_NAME, info->name);
@@ -158,8 +159,7 @@ static void opencl_describe(struct opencl_probed *entry)
   if (allowed > 0 && allowed < info->compute_units) info->compute_units = allowed;
 }
 
-/** Whether kernels can be built for it by the calls of OpenCL 1.2, which older platforms do not
- * have. */
+/** Whether kernels can be built for the device by OpenCL 1.2 calls, which older platforms lack. */
 static int usable(cl_device_id id)
 {
   int major = 0, minor = 0;
@@ -172,8 +172,9 @@ static int usable(cl_device_id id)
          10 * major + minor >= 12;
 }
 
-/* Within one platform two entries are two devices (the parts of one GPU have one PCI place); over
- * two platforms equal UUID or PCI place is one device. */
+/* Whether the list has the device already. Within one platform two entries are two devices
+ * (sub-devices of one GPU have the same PCI address). In different platforms, equal UUIDs or PCI
+ * addresses mean one device. */
 static int listed_before(const struct opencl_probed *entries, int n, const struct opencl_probed *entry)
 {
   for (int i = 0; i < n; i++) {
@@ -185,7 +186,7 @@ static int listed_before(const struct opencl_probed *entries, int n, const struc
   return 0;
 }
 
-/** Appends a platform's devices of one type; counts those that cannot be used. */
+/** Appends a platform's devices of one type, and counts unusable ones. */
 static void list_platform(cl_platform_id platform, cl_device_type type, struct opencl_probed **entries,
                           int *n, int *unusable)
 {
@@ -225,7 +226,7 @@ void opencl_list(struct opencl_probed **entries, int *n, char reason[GPU_TEXT_MA
   for (size_t t = 0; t < sizeof order / sizeof *order; t++)
     for (cl_uint p = 0; p < count; p++) list_platform(platforms[p], order[t], entries, n, &unusable);
   free(platforms);
-  /* CPUs without a UUID of the driver take the host's. */
+  /* CPUs for which the driver has no UUID get the host's. */
   for (int i = 0; i < *n; i++) {
     struct gpu_device_info *info = &(*entries)[i].info;
     if (info->is_cpu && !info->uuid[0]) host_uuid(info->uuid, sizeof info->uuid);

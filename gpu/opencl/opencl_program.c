@@ -9,8 +9,8 @@
 #define BUILD_LOG_LINES 8
 
 #define NAMED(code)           code, #code
-#define PLATFORM_NOT_FOUND    (-1001) /* of the ICD loader, cl_khr_icd */
-#define NVIDIA_ILLEGAL_ACCESS (-9999) /* by a kernel, as NVIDIA's driver has it */
+#define PLATFORM_NOT_FOUND    (-1001) /* an error code of the ICD loader, cl_khr_icd */
+#define NVIDIA_ILLEGAL_ACCESS (-9999) /* NVIDIA's driver: illegal access by a kernel */
 
 static const struct {
   cl_int code;
@@ -93,7 +93,7 @@ status_t opencl_query(const struct opencl_device *device, cl_device_info what, s
   return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clGetDeviceInfo");
 }
 
-/** Keeps a text's first lines, as one line. */
+/** Truncates a text to its first lines and joins them with "|". */
 static void join_lines(char *text, int lines)
 {
   for (char *at = text; (at = strchr(at, '\n')); at++) {
@@ -102,7 +102,7 @@ static void join_lines(char *text, int lines)
   }
 }
 
-/** Of \a path, or of the suite's own source where that is NULL. */
+/** Logs the build log. \a path: the user's file, NULL for the suite's own source. */
 static status_t build_failed(struct opencl_device *device, cl_program program, cl_int error, const char *path)
 {
   size_t bytes = 0;
@@ -138,8 +138,8 @@ status_t opencl_program_build_file(struct opencl_device *device, const char *pat
   return STATUS_OK;
 }
 
-/* A program built for a device. It is built once, because compilers are slow, some even if their
- * own cache has the result. */
+/* A program built for a device. It is kept for reuse, because compilers are slow, some even if
+ * their own cache has the result. */
 struct opencl_built {
   struct opencl_built *next;
   cl_program program;
@@ -158,7 +158,7 @@ static struct opencl_built *built_find(const struct opencl_device *device, const
   return at;
 }
 
-/* Without memory it is not kept. */
+/* Keeps a built program, if memory suffices. */
 static void built_keep(struct opencl_device *device, const char *source, const char *options,
                        cl_program program)
 {
@@ -209,8 +209,8 @@ int opencl_nvidia_chip(const struct opencl_device *device)
   return opencl_is_nvidia(device) && !strncmp(arch, "sm_", 3) ? atoi(arch + 3) : 0;
 }
 
-/* NVIDIA's driver says 256 of every kernel, also of those that it compiled for larger groups and
- * runs. */
+/* NVIDIA's driver reports a limit of 256 for every kernel, even for kernels that it compiled for
+ * larger groups and can run. */
 status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,
                               size_t required[3])
 {
