@@ -97,7 +97,7 @@ pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; wh
   table.sorts td::before { content: attr(data-head); float: left; margin-right: .5rem;
     color: var(--dim); font-weight: normal; }
   table.sorts td.long { grid-column: 1 / -1; text-align: left; }
-  table.sorts td.long::before { float: none; display: block; }
+  table.sorts td.long::before { float: none; }
   body { padding: 1rem .8rem 3rem; }
 }
 @page { size: A4; margin: 12mm; }
