@@ -4,7 +4,6 @@ load ../helper
 
 export OMP_NUM_THREADS=1
 host=$(uname -n)
-host=${host%%.*}
 
 # each_own COMMAND... : COMMAND...: one rank of each.
 each_own() {
