@@ -29,7 +29,7 @@ from steps import (
 SIGMAS = 5
 LEAST = 0.25
 PAIRS_MIN = 4  # values from which a median is meaningful
-LEAST_OF_FEW = 0.5  # excess over the fastest pair of few hosts
+LEAST_OF_FEW = 0.35  # excess over the fastest pair of few hosts
 # Up to this number of hosts a bad host has half of the pairs or more, which spoils the median.
 FEW_HOSTS = 4
 INVENTORY_SECONDS = 20

@@ -343,10 +343,11 @@ SH
   grep -q 'the launcher placed ranks on other hosts than requested: ranks of n1 ran on n1 and n4' <<<"$output"
 }
 
-@test "three hosts: a bad link and a bad cable are found; two hosts: the link is not judged, and the verdict says it" {
+@test "few hosts: a bad link and a bad cable are found; two hosts: the link is not judged, and the verdict says it" {
   site
-  echo 'link n1 n3 2.5' >faults
-  cluster 'n[1-3]' --stages alone,pairs
+  # One of two messages is slower: the exchange takes 1.43 times as long.
+  echo 'link n1 n3 1.85' >faults
+  cluster 'n[1-4]' --stages alone,pairs
   expect_status 5
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"]) for f in r["findings"]]')" = "('', [('path', ['n1', 'n3'])])" ]
   rm -r out
