@@ -1,0 +1,1 @@
+scripts/accept-power --level 2 --hosts 2 --runs 5000

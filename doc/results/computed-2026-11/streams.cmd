@@ -1,0 +1,1 @@
+scripts/accept-power --streams --runs 5000
