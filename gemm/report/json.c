@@ -152,8 +152,6 @@ static void gemm_predicted_document(struct doc *d, const struct gemm_rig *rig, c
   doc_enum(d, "bound", 0, DOC_WORDS(gemm_bound_names), "", gemm_bound_names[p->bound]);
   doc_real(d, "device_intensity", DOC_POSITIVE, "", "Operations per byte of device memory.",
            p->device_intensity);
-  doc_real(d, "local_intensity", DOC_NULLABLE, "",
-           "Operations per byte of local memory; null if none is used.", unless_zero(p->local_intensity));
   doc_real(d, "filled", DOC_POSITIVE, "", "Share of the machine that has work inside the matrix.", p->filled);
   doc_end(d);
 }

@@ -26,7 +26,6 @@ static void ecc_document(struct doc *d, const struct record_telemetry *t)
   if (!doc_object(d, "ecc", 0, "", 1)) return;
   doc_flag(d, "on", DOC_NULLABLE, "", a->ecc);
   doc_whole(d, "corrected", DOC_NULLABLE, "", a->corrected);
-  doc_whole(d, "corrected_meanwhile", DOC_NULLABLE, "", record_rise(t, FACT_CORRECTED));
   doc_whole(d, "uncorrected", DOC_NULLABLE, "", a->uncorrected);
   doc_whole(d, "retired", DOC_NULLABLE, "Pages or rows of memory out of use.", a->retired);
   doc_end(d);
@@ -171,14 +170,13 @@ static void times_document(struct doc *d, const struct himeno_ranks *r, enum jud
   doc_end(d);
 }
 
-void himeno_series_document(struct doc *d, const struct himeno_ranks *r, int n_samples)
+void himeno_series_document(struct doc *d, const struct himeno_ranks *r)
 {
   if (!doc_object(d, "series", DOC_OPTIONAL | DOC_NULLABLE,
                   "Each rank's timed blocks; null if nothing is timed. At most 256, evenly over the run; "
                   "fewer of more than 256 ranks, but at least 16.",
                   r->kept_blocks > 0))
     return;
-  doc_flag(d, "capped", 0, "Some timed blocks are left out.", r->kept_blocks < n_samples);
   if (doc_list(d, "blocks", 0, "Which of the samples each is, from 0.", 1)) {
     for (int b = 0; doc_each(d, b, r->kept_blocks); b++) doc_whole(d, NULL, 0, "", r->when[b].block);
     doc_end(d);

@@ -88,8 +88,6 @@ void himeno_bound_document(struct doc *d, const struct himeno_counts *counts)
                   counts))
     return;
   doc_reals(d, "memory_gbps", 0, "GB/s", "", LEAST_BYTES_PER_SECOND / 1e9, MOST_BYTES_PER_SECOND / 1e9);
-  doc_reals(d, "memory_gflops", 0, "GFLOPS", "", memory_gflops(LEAST_BYTES_PER_SECOND),
-            memory_gflops(MOST_BYTES_PER_SECOND));
   doc_real(d, "instruction_gflops", DOC_OPTIONAL, "GFLOPS",
            "Were memory no bound: 750 million instructions per second.",
            counts->instructions ? instruction_gflops(counts) : NAN);

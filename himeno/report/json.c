@@ -438,5 +438,5 @@ void himeno_document(struct doc *d, const struct himeno_choice *choice, const st
     doc_end(d);
   }
   judge_found_document(d, &unjudged);
-  himeno_series_document(d, ranks, result->timing.n_samples);
+  himeno_series_document(d, ranks);
 }

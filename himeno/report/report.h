@@ -36,7 +36,7 @@ void himeno_ladder_rungs_text(const struct himeno_choice *choice, struct himeno_
 /* Parts of a run's document, one field each. */
 void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, int rank);
 void himeno_counted_document(struct doc *d, const struct record_telemetry *telemetry);
-void himeno_series_document(struct doc *d, const struct himeno_ranks *ranks, int n_samples);
+void himeno_series_document(struct doc *d, const struct himeno_ranks *ranks);
 
 /** \brief Energy of the sweeps by the devices' counters; prints nothing, or writes null, if there
  * are none. */

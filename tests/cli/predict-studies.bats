@@ -140,7 +140,7 @@ END
   done
   "$predict" --study "$recorded/runs.jsonl" --comm "$recorded/paths.json" --per-host 1 -n 8 -p 8x1x1 --against "$recorded/later.jsonl" --json hosts.json >/dev/null
   [ "$(json hosts.json '(lambda e: (len(e), e[8] < 0.05, e[15] < 0.2))(sorted(abs(q["error"]) for q in d["against"]["pairs"]))')" = "(16, True, True)" ]
-  [ "$(json hosts.json 'd["model"]["per_host"], d["model"]["hosts_most"], d["config"]["left_aside"], d["config"]["between"]')" = "1 4 0 None" ]
+  [ "$(json hosts.json 'd["model"]["per_host"], d["model"]["hosts_most"], len(d["config"]["left_out"]), d["config"]["between"]')" = "1 4 0 None" ]
 }
 
 @test "runs that a fit should not use are left out and named, with their files, unless requested" {
@@ -189,7 +189,7 @@ weak-M-3-p2p-3x1x1|its bits are not those of runs/weak-M-3-staged-3x1x1.json
 strong-XL-2-staged-2x1x1|staged through shared memory; the others by MPI alone
 strong-L-1-none-1x1x1|the same run as runs/strong-L-1-again.json
 END
-  [ "$(json p.json 'd["config"]["left_aside"], d["config"]["runs"], [path["staging"] for path in d["model"]["paths"]]')" = "13 43 [None, 'by MPI alone, as before shared memory']" ]
+  [ "$(json p.json 'len(d["config"]["left_out"]), d["config"]["runs"], [path["staging"] for path in d["model"]["paths"]]')" = "13 43 [None, 'by MPI alone, as before shared memory']" ]
   follows_schema p.json
   "$predict" --study runs --comm "$recorded/paths.json" -s L -n 2 --include unverified,machines,duplicates,outliers --json p.json >/dev/null
   [ "$(json p.json 'sorted(l["as"] for l in d["config"]["left_out"])')" = "['kind', 'staging']" ]

@@ -71,7 +71,7 @@ d.series.ends[d.series.blocks.index(d.episodes[0].first_block - 1)] = d.episodes
 d.series.ends[d.series.blocks.index(d.episodes[0].last_block)] = d.episodes[0].end
 1.24 < max(d.series.compute[1]) / min(d.series.compute[1]) < 1.27 and max(d.series.compute[1]) > 1.05 * max(d.series.compute[0]) = True
 max(d.series.exchange[1]) < min(d.series.compute[0]) = True
-[d.series.capped, len(d.series.ends)] = [False, d.result.blocks]
+len(d.series.ends) = d.result.blocks
 FIGURES
     grep 'SLOW ONCE' <<<"$output" >told
     run --separate-stderr "$judge" d.json --policy policy.json

@@ -20,21 +20,11 @@ static void mem_config_document(struct doc *d, const struct mem_run *run)
 {
   /* cuda, opencl, cpu */
   const struct doc_words backends = {gpu_backend_names, 3, sizeof *gpu_backend_names};
-  const struct mem_sections *s = &run->config.sections;
   if (!doc_object(d, "config", 0, "", 1)) return;
   doc_enum(d, "backend", 0, backends, "", run->rig.ops->backend);
   doc_text(d, "backend_reason", DOC_OPTIONAL | DOC_NULLABLE,
            "Why the automatic choice took the CPU; null if it took a GPU, or -b named a backend.",
            run->claim.reason[0] ? run->claim.reason : NULL);
-  if (doc_object(d, "sections", 0, "Sections that were asked for.", 1)) {
-    doc_flag(d, "copies", 0, "", s->copies);
-    doc_flag(d, "mixes", 0, "", s->mixes);
-    doc_flag(d, "latency", 0, "", s->latency);
-    doc_flag(d, "host", 0, "", s->host);
-    doc_flag(d, "roofline", 0, "", s->roofline);
-    doc_flag(d, "pairs", 0, "True in earlier documents alone.", 0);
-    doc_end(d);
-  }
   doc_real(d, "seconds", DOC_POSITIVE, "s", "Of samples in each section.", run->config.seconds);
   doc_end(d);
 }
@@ -88,7 +78,6 @@ static void rivals_document(struct doc *d, const struct mem_run *run, const stru
   rate_document(d, "tuned_gbps", "The suite's fastest.", &r->rate[MEM_TUNED], 1e9);
   doc_text(d, "tuned_shape", DOC_OPTIONAL, "How the suite's fastest is launched.",
            run->rig.traits.copy_shapes.names[r->shape]);
-  rate_document(d, "best_point_gbps", "The fastest of the points of this size.", &r->rate[MEM_STUDY], 1e9);
   doc_real(d, "share", DOC_POSITIVE, "", "Tuned over the better of native and BabelStream.",
            r->rate[MEM_TUNED].median / fmax(r->rate[MEM_NATIVE].median, r->rate[MEM_BABEL].median));
   doc_end(d);
@@ -204,7 +193,6 @@ static void single_loads_document(struct doc *d, const struct mem_latency *l)
     for (int q = 0; doc_each(d, q, MEM_QUANTILES); q++) doc_real(d, NULL, 0, "", "", l->trace[q]);
     doc_end(d);
   }
-  doc_flag(d, "two_groups", 0, "", l->halves);
   doc_real(d, "near_cycles", DOC_OPTIONAL | DOC_POSITIVE, "", "", l->halves ? l->split.low : NAN);
   doc_real(d, "far_cycles", DOC_OPTIONAL | DOC_POSITIVE, "", "", l->halves ? l->split.high : NAN);
   doc_real(d, "near_share", DOC_OPTIONAL, "", "Of the loads.", l->halves ? l->split.share : NAN);
@@ -229,7 +217,7 @@ static void latency_document(struct doc *d, const struct mem_run *run)
   doc_end(d);
 }
 
-/* ---- host, roofline, pairs ---- */
+/* ---- host, roofline ---- */
 
 static void host_document(struct doc *d, const struct mem_run *run)
 {
@@ -339,5 +327,4 @@ void mem_document(struct doc *d, const struct mem_run *run)
   latency_document(d, run);
   host_document(d, run);
   roofline_document(d, run);
-  if (doc_list(d, "pairs", DOC_NULLABLE, "Only in earlier documents.", 0)) doc_end(d);
 }

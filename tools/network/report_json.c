@@ -203,10 +203,6 @@ static void cards_document(struct doc *d, const struct bench *bench)
     doc_real(d, "gbit_per_second", DOC_NULLABLE, "Gbit/s", "", card->gbps > 0 ? card->gbps : NAN);
     doc_whole(d, "errors", DOC_ANY, "All error counters so far.", card->errors);
     doc_whole(d, "errors_meanwhile", DOC_ANY, "", row->errors);
-    doc_whole(d, "received_before", DOC_ANY, "", card->received - row->received);
-    doc_whole(d, "received_after", DOC_ANY, "", card->received);
-    doc_whole(d, "sent_before", DOC_ANY, "", card->sent - row->sent);
-    doc_whole(d, "sent_after", DOC_ANY, "", card->sent);
     doc_whole(d, "host_sent_bytes", 0, "Sent meanwhile by the ranks of this host to other hosts, by plan.",
               bench->cards.asked[c]);
     doc_flag(d, "idle", 0, "Active, and less than a hundredth of host_sent_bytes left through it.",

@@ -170,8 +170,6 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   point->twice_network = twice.seconds;
   point->twice = alone / twice.seconds / shares;
   point->gflops = predict_gflops(p, &point->geometry, point->time.seconds);
-  point->gflops_low = predict_gflops(p, &point->geometry, point->time.high);
-  point->gflops_high = predict_gflops(p, &point->geometry, point->time.low);
   point->efficiency = alone / point->time.seconds / shares;
   point->measured = p->config.scale.compute == 1 && p->config.scale.exchange == 1
                         ? measured_seconds(p, &point->geometry, point->transport, &point->n_measured)

@@ -37,7 +37,7 @@ struct predict_point {
   int predicted;
   char why[256]; /**< why not */
   struct model_time time;
-  double gflops, gflops_low, gflops_high;
+  double gflops;
   double efficiency;   /**< of one rank with the same grid, or in weak scaling with its own part */
   double late;         /**< of the slowest device, a share of its time; 0: as the others */
   double ideal, twice; /**< efficiency if all devices are alike, and with twice_network */

@@ -46,7 +46,6 @@ static void predict_config_document(struct doc *d, const struct predict *p)
   doc_text(d, "device", maybe, "", run ? run->device : NULL);
   doc_whole(d, "fit_ranks", 0, "Only runs of at most so many ranks were fitted; 0: all.", c->fit_ranks);
   doc_whole(d, "runs", 0, "", p->study.n);
-  doc_whole(d, "left_aside", 0, "Number of documents that were not fitted.", p->study.n_left);
   left_document(d, &p->study);
   doc_whole(d, "per_host", 0, "Ranks per host; 0: all on one host.",
             c->per_host > 0 ? c->per_host : p->model.range.per_host);
@@ -95,7 +94,6 @@ static void predict_path_document(struct doc *d, const struct study_transport *t
   doc_text(d, "transport", 0, "", transport->name);
   doc_real(d, "spread", DOC_OPTIONAL, "", "Relative error of a run by this transport about the model.",
            spread);
-  doc_real(d, "far_spread", DOC_OPTIONAL, "", "off.ranks.", off[KIND_RANKS]);
   off_document(d, off, "As the model's, of runs by this transport.");
   doc_text(d, "staging", DOC_OPTIONAL | DOC_NULLABLE,
            "How halos were staged; null if none were, or it is unknown.",
@@ -210,14 +208,9 @@ static void model_document(struct doc *d, const struct model *model)
             model->terms.units);
   doc_real(d, "hidden_share", DOC_OPTIONAL, "",
            "Of products: seconds that a hidden second of an exchange costs.", model->terms.fitted.hinder);
-  if (doc_list(d, "covariance", DOC_NULLABLE, "Only in earlier documents, and not read.", 0)) {
-    if (doc_list(d, NULL, 0, "", 1)) doc_real(d, NULL, DOC_ANY, "", "", 0), doc_end(d);
-    doc_end(d);
-  }
   replicates_document(d, model->terms.columns, &model->errors);
   doc_real(d, "spread", 0, "", "Relative error of a run about the model.", model->errors.spread);
   doc_real(d, "freedom", 0, "", "Degrees of freedom.", model->errors.freedom);
-  doc_real(d, "far_spread", 0, "", "off.ranks.", model->errors.off[KIND_RANKS]);
   off_document(d, model->errors.off,
                "Extra width of the interval beyond what was measured, as a logarithm: per doubling of ranks, "
                "for a size and for a cut that no run had.");
@@ -287,8 +280,6 @@ static void predict_predicted_document(struct doc *d, const struct predict_point
   doc_real(d, "low", bound, "s", "90% of runs take between low and high; null without an interval.", t->low);
   doc_real(d, "high", bound, "s", "", t->high);
   doc_real(d, "gflops", 0, "GFLOPS", "", point->gflops);
-  doc_real(d, "gflops_low", bound, "GFLOPS", "", point->gflops_low);
-  doc_real(d, "gflops_high", bound, "GFLOPS", "", point->gflops_high);
   doc_real(d, "efficiency", 0, "",
            "Of one rank with the same grid over the ranks; in weak scaling, of one rank with its own part.",
            point->efficiency);
