@@ -151,24 +151,26 @@ static void himeno_result_document(struct doc *d, const struct himeno_choice *ch
   const struct himeno_config *c = choice->config;
   const int emulated = choice->placement.info.emulated;
   const struct himeno_timing *t = &r->timing;
-  const double gflops = emulated ? NAN : himeno_timing_gflops(t), ceiling = r->ceiling.all,
+  const double gflops = emulated || t->sweeps == 0 ? NAN : himeno_timing_gflops(t), ceiling = r->ceiling.all,
                rate = himeno_bytes_per_second(himeno_timing_gflops(t));
   const struct worth worth = soak_worth(&r->soak, &r->ranks, t->seconds);
   if (!doc_object(d, "result", 0, "", 1)) return;
   doc_real(d, "seconds", 0, "s", "Of all timed sweeps, by the slowest rank's clock.", t->seconds);
   wall_document(d);
-  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "null on an emulator, which has no speed, as is gbps.",
-           gflops);
-  doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Nominal if class is temporal.", emulated ? NAN : rate / 1e9);
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS",
+           "null on an emulator, which has no speed, and without a timed block, as is gbps.", gflops);
+  doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Nominal if class is temporal.",
+           isnan(gflops) ? NAN : rate / 1e9);
   doc_real(d, "ceiling_gbps", DOC_NULLABLE, "GB/s", "Of all devices; one that ranks share counts once.",
            ceiling > 0 ? ceiling / 1e9 : NAN);
   doc_real(d, "ceiling_share", DOC_NULLABLE, "", "Of the whole run, exchanges included.",
-           ceiling > 0 ? rate / ceiling : NAN);
+           ceiling > 0 && t->sweeps > 0 ? rate / ceiling : NAN);
   himeno_ceilings_document(d, c->data, &r->ceiling);
   memory_document(d, choice);
   doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Sum of squared residuals of the last sweep.",
-           t->last.gosa);
-  doc_hex(d, "checksum", 0, 16, "", t->last.checksum);
+           t->sweeps > 0 ? t->last.gosa : NAN);
+  doc_hex(d, "checksum", DOC_NULLABLE, 16, "Of the last timed block; null if there was none.",
+          t->last.checksum);
   doc_whole(d, "blocks", 0, "", t->n_samples);
   doc_enum(d, "verified", 0, DOC_WORDS(verify_source_names), "", verify_source_names[r->verification.source]);
   /* an unfinished run is never "pass" */

@@ -123,18 +123,19 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
   doc_text(d, "kernel", 0, "", rung->kernel->name);
   doc_text(d, "step", 0, "What it does that the rung below does not.", rung->kernel->step);
   himeno_kernel_document(d, rung->kernel);
-  doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "environment, usage: it cannot run here; its figures are 0.",
-           status_verdict(rung->status));
-  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "null on an emulator, which has no speed, as is gbps.",
-           emulated ? NAN : rung->gflops);
+  doc_enum(d, "verdict", 0, DOC_WORDS(verdicts),
+           "environment, usage: it cannot run here; its figures are null.", status_verdict(rung->status));
+  doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "null if there is no speed, as on an emulator; so is gbps.",
+           emulated || rung->n_samples == 0 ? NAN : rung->gflops);
   doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Nominal if class is temporal.",
-           emulated ? NAN : rung->bytes_per_second / 1e9);
+           emulated || rung->n_samples == 0 ? NAN : rung->bytes_per_second / 1e9);
   doc_real(d, "ceiling_gbps", 0, "GB/s", "One for all rungs: the median of batches between them.",
            ladder->ceiling / 1e9);
   doc_real(d, "ceiling_share", DOC_NULLABLE, "", "",
-           ladder->ceiling > 0 ? rung->bytes_per_second / ladder->ceiling : NAN);
-  doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Of the last sweep; null if not finite.", rung->gosa);
-  doc_hex(d, "checksum", 0, 16, "", rung->checksum);
+           ladder->ceiling > 0 && rung->n_samples > 0 ? rung->bytes_per_second / ladder->ceiling : NAN);
+  doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Of the last sweep; null if unknown or not finite.",
+           rung->n_samples > 0 ? rung->gosa : NAN);
+  doc_hex(d, "checksum", DOC_NULLABLE, 16, "", rung->n_samples > 0 ? rung->checksum : 0);
   doc_whole(d, "blocks", 0, "", rung->n_samples);
   doc_whole(d, "block", DOC_OPTIONAL,
             "Sweeps per block: fewer if the first sweep was slow; 0 if it could not run.", rung->sweeps);

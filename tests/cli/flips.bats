@@ -20,7 +20,9 @@ flipped() {
 
 @test "a flip in the first block is seen" {
   flipped "p 9,7,11 12 1"
-  flipped "p 9,7,11 12 59" --data dense
+  flipped "p 9,7,11 12 59" --data dense --json "$BATS_TEST_TMPDIR/wrong.json"
+  # No block was timed, so nothing was measured.
+  [ "$(json "$BATS_TEST_TMPDIR/wrong.json" '[d["result"][key] for key in ("gflops", "gbps", "gosa", "checksum")]')" = "[None, None, None, None]" ]
 }
 
 @test "a constant that changes is named, with the rank, where its value is zero too" {
