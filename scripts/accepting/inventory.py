@@ -399,7 +399,7 @@ def unlike(found, fold):
                 (
                     title,
                     others if most > len(others) else [],
-                    f"{named(title)} {', '.join([*each, f'{usual} on {rest}'])}",
+                    f"{named(title)}: {', '.join([*each, f'{usual} on {rest}'])}",
                 )
             )
     return texts

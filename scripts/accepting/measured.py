@@ -69,9 +69,9 @@ COLUMNS = (
     ("errors", "errors", "ECC errors and retired pages of all devices", 1, "{:.0f}", HIGH, 0, 0),
 )
 RULE = (
-    f"worse than the median of the hosts by more than {stages.SIGMAS} × 1.4826 MAD and by more "
-    "than 3% (GFLOPS, shares, MHz), 25% (exchange), 10% (GFLOPS/W; W in either direction) or 8 °C; "
-    f"for errors, more than the median; needs at least {stages.PAIRS_MIN} hosts"
+    f"worse than the median of the hosts by more than {stages.SIGMAS} standard deviations (1.4826 "
+    "MAD) and by more than 3% (GFLOPS, shares, MHz), 25% (exchange), 10% (GFLOPS/W; W in either "
+    f"direction) or 8 °C; for errors, more than the median; needs at least {stages.PAIRS_MIN} hosts"
 )
 
 

@@ -98,19 +98,19 @@ END
   host n2 module/nvidia/version 580.95
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0
-  grep -qx '  driver 580.95 on n2, 580.126 on 3 other hosts' <<<"$output"
-  grep -q 'ACCEPTED at level 1: 1 of 1 checks passed; hosts differ: driver 580.95 on n2, 580.126 on 3 other hosts' <<<"$output"
+  grep -qx '  driver: 580.95 on n2, 580.126 on 3 other hosts' <<<"$output"
+  grep -q 'ACCEPTED at level 1: 1 of 1 checks passed; hosts differ: driver: 580.95 on n2, 580.126 on 3 other hosts' <<<"$output"
   rm -r out
   host n3 bus/pci/devices/0000:10:00.0/current_link_width 8
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 5
-  grep -q '^  suspect: n3 (GPU PCIe lanes 1 x 16, 1 x 8 on n3, 2 x 16 on 3 other hosts)' <<<"$output"
+  grep -q '^  suspect: n3 (GPU PCIe lanes: 1 x 16, 1 x 8 on n3, 2 x 16 on 3 other hosts)' <<<"$output"
   rm -r out
   # With two of four, the majority is unknown.
   host n4 bus/pci/devices/0000:10:00.0/current_link_width 8
   accept 'n[1-4]' --per-host 1 --level 1
   expect_status 0
-  grep -q 'ACCEPTED at level 1: .*hosts differ: GPU PCIe lanes 1 x 16, 1 x 8 on n\[3-4\], 2 x 16 on n\[1-2\]' <<<"$output"
+  grep -q 'ACCEPTED at level 1: .*hosts differ: GPU PCIe lanes: 1 x 16, 1 x 8 on n\[3-4\], 2 x 16 on n\[1-2\]' <<<"$output"
 }
 
 @test "other GPUs are another type of host, and what all hosts lack is the file's fault" {
