@@ -217,7 +217,8 @@ def point(document, kernel, classed, rates, ranks, device):
     words = [f"{config['backend']} {kernel}", class_name(classed), *more]
     return {
         "series": ", ".join(word for word in words if word),
-        "kernel": kernel,
+        # Kernels with another number of sweeps per pass are drawn as other kernels.
+        "kernel": (kernel, class_name(classed)),
         "group": (config["backend"], *more),
         "order": BACKENDS.index(config["backend"]),
         "temporal": classed["class"] == "temporal",

@@ -171,7 +171,7 @@ def draw_sizes(points, title, name):
         **({"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if long else {}),
     )
     axes[1].set_xlim(-0.4, len(sizes) - 0.6)
-    axes[1].set_xlabel("size (valid extents)")
+    axes[1].set_xlabel("grid size")
     for panel in axes:
         panel.set_ylim(0, panel.get_ylim()[1])
         style.whole_markers(panel)

@@ -85,7 +85,7 @@ def draw(data, title, name):
     grid[0, 0].set_ylim(bottom=0)
     grid[0, 0].set_ylabel("GB/s per direction" + (", slowest rank" if data["ranks"] > 1 else ""))
     rows = style.legend(figure, style.labelled(*grid[0]))
-    extra = f" · {data['ranks']} ranks; bands: up to the fastest" if data["ranks"] > 1 else ""
+    extra = f" · {data['ranks']} ranks; bands: slowest to fastest rank" if data["ranks"] > 1 else ""
     style.save(
         figure,
         name,

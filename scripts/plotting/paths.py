@@ -5,9 +5,8 @@ import documents
 import host
 import memory
 
-# Least number of sizes of a curve.
-CURVE_POINTS = 4
 CURVES_MAX = 4
+LEGEND_SHARE = 0.45  # of a panel's height, above the points
 # Root mean square of the relative errors, beyond which a fit is not drawn.
 FIT_POOR = 0.2
 # Matrices per row, and their halves: latencies above the diagonal, bandwidths below.
@@ -48,20 +47,19 @@ def pair_name(path):
 
 
 def curves(document):
-    """Rank 0's isolated host copies, then, per transport, a pair with most sizes."""
+    """Rank 0's isolated host copies, then, per transport, load and direction, a pair with most
+    sizes."""
     found = [
         curve(path, f"{path['way']} host memory, {host.DIRECTIONS[path['direction']]}", "host")
         for path in document["host"]
         if path["rank"] == 0 and path["company"] == "alone" and path["direction"] != "both"
     ]
-    seen = set()
-    most = max((len(path["points"]) for path in document["pairs"]), default=0)
+    longest = {}
     for path in document["pairs"]:
         key = path["way"], path["company"], path["direction"]
-        if key not in seen and len(path["points"]) == most and most >= min(CURVE_POINTS, most):
-            seen.add(key)
-            found.append(curve(path, pair_name(path), key[1:]))
-    return found
+        if len(path["points"]) > len(longest.get(key, {"points": ()})["points"]):
+            longest[key] = path
+    return found + [curve(path, pair_name(path), key[1:]) for key, path in longest.items()]
 
 
 def matrix(document, transport):
@@ -125,6 +123,16 @@ def draw_matrix(axes, matrix_data, limits):
     axes.set_ylabel("rank")
 
 
+def title_of(kind):
+    if kind == "host":
+        return "between host and device"
+    company, direction = kind
+    return (
+        f"{'one pair' if company == 'alone' else 'all pairs at once'}, "
+        f"{'both directions at once' if direction == 'both' else 'one direction'}"
+    )
+
+
 def draw_curves(axes, found, line_styles, style):
     """Draws at most CURVES_MAX curves: time on the left, rate on the right."""
     for one in found:
@@ -143,12 +151,17 @@ def draw_curves(axes, found, line_styles, style):
             axes[1].plot(
                 *zip(*((size, size / seconds / 1e9) for size, seconds in one["fit"])), **thin
             )
-    for panel, label in zip(axes, ("µs per transfer", "GB/s per direction")):
+    for panel, label, what in zip(
+        axes, ("µs per transfer", "GB/s per direction"), ("time", "bandwidth")
+    ):
+        panel.set_title(f"{title_of(found[0]['kind'])}: {what}", loc="left", fontsize=9)
         panel.set_xscale("log", base=2)
         panel.set_yscale("log")
         panel.set_xlabel("message size per rank")
         panel.set_ylabel(label)
         memory.label_bytes(panel)
+        low, high = panel.get_ylim()
+        panel.set_ylim(low, high * (high / low) ** LEGEND_SHARE)
         style.plain_ticks(panel.yaxis)
         style.whole_markers(panel)
     axes[0].legend(loc="upper left")
@@ -202,12 +215,13 @@ def draw(data, title, name):
         if not bands
         else " · matrices: µs of the smallest message above the diagonal, GB/s of the largest below"
     )
+    fits = (
+        " · lines: latency + size / bandwidth" if any(one["fit"] for one in data["curves"]) else ""
+    )
     style.save(
         figure,
         name,
-        style.caption(
-            [data["origin"]], f" · {data['backend']} · lines: latency + size / bandwidth{matrices}"
-        ),
+        style.caption([data["origin"]], f" · {data['backend']}{fits}{matrices}"),
         title,
         legend_rows=0,
     )

@@ -86,7 +86,7 @@ def draw_lines(axes, one, style, line_styles):
             linewidth=1,
         )
     axes.set_xticks(range(len(one["sizes"])), one["sizes"])
-    axes.set_xlim(-0.4, len(one["sizes"]) - 0.3)
+    axes.set_xlim(-0.4, len(one["sizes"]) - 0.6)
     axes.set_xlabel(
         "size, m = n = k" if all(size.isdigit() for size in one["sizes"]) else "size, m×n×k"
     )

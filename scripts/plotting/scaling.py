@@ -21,10 +21,10 @@ IDEAL = (0, (4, 2))
 PARTS = (
     ("interior", "interior"),
     ("boundary", "boundary"),
-    ("exchange", "exposed exchange"),
+    ("exchange", "exposed time"),
     ("rest", "synchronisation and reduction"),
 )
-WORDS_OF_PRODUCTS = {"interior": "multiplying", "boundary": None, "exchange": "exposed broadcast"}
+WORDS_OF_PRODUCTS = {"interior": "multiplying", "boundary": None}
 
 
 def expand(paths):
@@ -165,12 +165,12 @@ def step(points):
 
 
 def parts(points):
-    """(index of the colour, part, label) of each part of a bar."""
+    """(index of the colour, part, label) of each part that any bar has."""
     words = WORDS_OF_PRODUCTS if step(points) == "product" else {}
     return [
         (index, part, words.get(part, name))
         for index, (part, name) in enumerate(PARTS)
-        if words.get(part, name)
+        if words.get(part, name) and any(point["parts"][part] for point in points)
     ]
 
 
@@ -331,6 +331,9 @@ def draw_measured(time, efficiency, points, mode, key, line_style, style):
         text = label_of(mode, key, some, share.get(ranks))
         style.titled(*time.plot([ranks], [statistics.median(seconds)], **mark), text)
         if ranks in share:
+            if len(some) > 1:
+                ends = [100 * share[ranks] * statistics.median(seconds) / end for end in seconds]
+                efficiency.plot([ranks, ranks], [min(ends), max(ends)], **plain)
             style.titled(*efficiency.plot([ranks], [100 * share[ranks]], **mark), text)
 
 
@@ -398,8 +401,13 @@ def draw_curves(time, efficiency, points, group, style):
         axes.set_ylabel(label)
     time.set_yscale("log")
     style.plain_ticks(time.yaxis)
-    greatest = max((value for drawn in efficiency.lines for value in drawn.get_ydata()), default=0)
-    efficiency.set_ylim(0, max(110, 1.08 * greatest))
+    without = [
+        key[0] for key in keys if 1 not in (of_series(points, MEASURED, mode, key) or {1: None})
+    ]
+    if without:
+        efficiency.set_xlabel(f"ranks (without a run on one rank: {', '.join(without)})")
+    drawn = efficiency.lines or efficiency.collections
+    efficiency.set_ylim(0, max(110, 1.08 * efficiency.dataLim.y1 if drawn else 0))
     efficiency.axhline(100, color="black", linewidth=0.8, linestyle=IDEAL)
     for axes in (time, efficiency):
         style.whole_markers(axes)

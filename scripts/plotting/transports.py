@@ -289,7 +289,7 @@ def draw(data, title, name):
         axes.set_title(f"{size}, {kernel}{f' ({kind})' if kind else ''}", loc="left")
     handles = [
         patches.Patch(color=style.PARTS[part], label=label)
-        for part, label in ((0, "computing"), (2, "exposed communication"))
+        for part, label in ((0, "computing"), (2, "exposed time"))
     ]
     if any(one.get("runs", 1) > 1 for one in data["entries"]):
         handles.append(

@@ -384,7 +384,7 @@ def machine(study):
     facts = [
         ("devices", listed(rank["device"] for rank in ranks)),
         ("UUIDs", listed(rank["uuid"] for rank in ranks)),
-        ("driver", listed(rank["driver"] for rank in ranks)),
+        ("driver", listed(re.sub("^driver ", "", rank["driver"] or "") for rank in ranks)),
         ("hosts", listed(rank["host"] for rank in ranks)),
         ("maximum ranks", max(len(document["ranks"]) for document in study.documents)),
         ("version", listed(document["version"] for document in study.documents)),

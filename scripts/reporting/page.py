@@ -93,7 +93,6 @@ pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; wh
   table.sorts tr { display: grid; grid-template-columns: 1fr 1fr;
     border-bottom: 2px solid var(--mark); }
   table.sorts td { text-align: right; white-space: normal; }
-  table.sorts td.text { overflow-wrap: break-word; }
   table.sorts td::before { content: attr(data-head); float: left; margin-right: .5rem;
     color: var(--dim); font-weight: normal; }
   table.sorts td.long { grid-column: 1 / -1; text-align: left; }
@@ -117,6 +116,8 @@ pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; wh
   ul.headline, ul.verdicts { gap: .4rem; margin: .4rem 0; }
   ul.headline li, ul.verdicts li { flex-grow: 1; padding: .3rem .6rem; font-size: 9pt; }
   h2 { margin-top: 1.2rem; }
+  pre { font-size: 7pt; orphans: 6; widows: 6; }
+  .screen { display: none; }
   * { print-color-adjust: exact; }
 }
 """

@@ -46,7 +46,7 @@ with_plots() {
   with_plots
   [[ "$(head -c 4 picture.png | tail -c 3)" = PNG && "$(head -c 4 picture.pdf)" = %PDF ]]
   for word in 'strong scaling' 'weak scaling' '24x24x48, strong, staged' 'measured: median' ideal 'predicted; band: 90% of runs' \
-    'exposed exchange' 'efficiency, %' 'My study'; do
+    'exposed time' 'efficiency, %' 'My study'; do
     grep -qF -- "$word" picture.svg || { echo "no $word"; return 1; }
   done
 }

@@ -368,7 +368,7 @@ PY
   grep -q 'µs per product' products.html
   refute grep -qE 'sweep|interior|boundary' products.html
   grep -q '</i>multiplying</li>' products.html
-  grep -q '</i>exposed broadcast</li>' products.html
+  grep -q '</i>exposed time</li>' products.html
   grep -q 'measured: multiplying ' products.html
   run "$top_srcdir/scripts/plot" scaling products -o picture
   expect_status 0
