@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops in another order and in blocks: a block of B stays in the L2 cache while all rows of A
- * pass, and four rows of sums in the L1 cache share each row of it. The compiler's code for these
- * loops, on any x86-64 or other machine. */
+/* Reordered loops in blocks: a block of B stays in the L2 cache while all rows of A are multiplied
+ * by it, and four rows of sums in the L1 cache share each row of the block. The compiler generates
+ * the code, for any machine. */
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
 #define DEPTH 128
 #define WIDTH 512
 #define ROWS  4
 
-/* Sums of up to ROWS rows over one block of B. */
+/* Adds the products of up to ROWS rows of A and one block of B to \a sums. */
 static void rows_add(const float *a, int64_t lda, const float *b, int64_t ldb, int64_t rows, int64_t depth,
                      int64_t width, float sums[ROWS][WIDTH])
 {
@@ -19,7 +19,7 @@ static void rows_add(const float *a, int64_t lda, const float *b, int64_t ldb, i
     }
 }
 
-/* C takes the first block's sums by beta, and the others' on top. */
+/* The first block's sums replace C, scaled by beta; those of later blocks are added. */
 static void rows_store(const struct gemm_problem *p, int first, int64_t rows, int64_t width,
                        float sums[ROWS][WIDTH], float *c)
 {
@@ -59,7 +59,7 @@ static status_t blocked_launch(struct gemm_exec *exec, struct gpu_queue *queue, 
   return STATUS_OK;
 }
 
-/* Blocks end where the matrices do. */
+/* Limits the blocks to the size of the matrices. */
 static status_t blocked_open(struct gemm_exec *exec)
 {
   struct gemm_blocks *b = &exec->blocks;

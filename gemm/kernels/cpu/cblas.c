@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference library: OpenBLAS, or another CBLAS, with as many threads as our kernels. */
+/* The reference library: OpenBLAS, or another CBLAS, with as many threads as our kernels use. */
 #include "config.h"
 
 #include <cblas.h>
@@ -8,8 +8,8 @@
 #include "base/openmp.h"
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
-/* Threads inherit the cores of the one that starts them, and ours are pinned to one each: so the
- * library's start from a thread that may run on all of them. */
+/* Threads inherit the affinity of the thread that starts them, and our threads are pinned to one
+ * core each. So a thread that may run on all cores starts the library. */
 status_t gemm_cblas_open(struct gemm_exec *exec)
 {
   (void)exec;

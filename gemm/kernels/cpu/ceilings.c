@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cores' ceilings: multiply-adds in registers, and reads of memory. */
+/* The CPU's ceilings: multiply-adds in registers, and reads of memory. */
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #define READ_FLOATS     ((int64_t)16 << 20)
 #define READ_ROUNDS     3
 
-/* The best of some short rounds: other programs take cores away at times. */
+/* Takes the best of several short rounds, because other programs occupy cores at times. */
 static status_t spin_measure(double *flops)
 {
   const struct gemm_micro *micro;
@@ -31,8 +31,8 @@ static status_t spin_measure(double *flops)
   return STATUS_OK;
 }
 
-/* Threads read what they wrote: their own parts, in memory near them. An OpenCL device that is a
- * CPU is measured by this too, and its own memory has no address here. */
+/* Threads read the parts that they wrote, in memory of their NUMA node. OpenCL devices that are
+ * CPUs are measured in the same way, because their own memory has no address here. */
 static status_t read_measure(struct gpu_device *device, double *bytes_per_second)
 {
   void *memory;

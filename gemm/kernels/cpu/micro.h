@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The innermost product of `simd`, one file an instruction set around micro_body.h. */
+ * \brief The innermost product of `simd`, in one file per instruction set that includes
+ * micro_body.h. */
 #ifndef GEMM_KERNELS_CPU_MICRO_H
 #define GEMM_KERNELS_CPU_MICRO_H
 
@@ -8,20 +9,20 @@
 
 #include "base/status.h"
 
-/** Tiles of C are at most this large. */
+/** The largest tile of C. */
 #define MICRO_ROWS_MAX    16
 #define MICRO_COLUMNS_MAX 64
 
-/** One instruction set. Tiles of rows × columns elements of C are kept in vector registers. */
+/** One instruction set. A tile of C, rows × columns elements, is kept in vector registers. */
 struct gemm_micro {
   const char *name;
   int (*supported)(void);
   int rows, columns;
-  /** \brief tile[r·columns + j] = Σ a[l·rows + r]·b[l·columns + j] over k terms; b starts at a
-   * multiple of 64 bytes, tile too. */
+  /** \brief tile[r·columns + j] = Σ a[l·rows + r]·b[l·columns + j] over k terms. \a b and \a tile
+   * start at multiples of 64 bytes. */
   void (*tile)(int64_t k, const float *a, const float *b, float *tile);
-  /** \brief Multiply-adds on registers alone, \a turns times over as many as a tile has. Returns
-   * operations done. */
+  /** \brief Runs \a iterations rounds of multiply-adds on registers only, each with one per element
+   * of a tile. Returns the number of operations. */
   double (*spin)(int64_t iterations);
 };
 
@@ -31,8 +32,8 @@ extern const struct gemm_micro gemm_micro_avx2;
 extern const struct gemm_micro gemm_micro_avx512;
 #endif
 
-/** \brief The widest one that this CPU has, or the one that HIMENO_CPU_SIMD names: STATUS_USAGE if
- * there is none of that name, STATUS_ENVIRONMENT if this CPU does not have it. */
+/** \brief Chooses the instruction set that HIMENO_CPU_SIMD names, or the widest that this CPU
+ * supports. STATUS_USAGE if the name is unknown, STATUS_ENVIRONMENT if this CPU lacks it. */
 status_t gemm_micro_choose(const struct gemm_micro **micro);
 
 #endif

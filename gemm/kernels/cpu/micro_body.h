@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A tile of C in vector registers, included once an instruction set.
+ * \brief A tile of C in vector registers; each instruction set includes this file once.
  *
  * The includer defines FN(name) (its name for a function), TARGET (function attribute), LANES
- * (floats a vector), ROWS and VECTORS (the tile: ROWS × VECTORS·LANES elements), SPREAD(x), a
- * vector of x, and FMA(a, b, c) on vectors.
+ * (floats per vector), ROWS and VECTORS (a tile has ROWS × VECTORS·LANES elements), SPREAD(x), a
+ * vector with x in all lanes, and FMA(a, b, c) on vectors.
  *
  * A step loads VECTORS vectors of B and multiplies them by ROWS elements of A that are broadcast to
  * all lanes: ROWS·VECTORS multiply-adds for VECTORS + ROWS loads. Source: Van Zee and van de Geijn,
@@ -15,7 +15,7 @@ typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
 #define EACH                                                                                                 \
   _Pragma("GCC unroll 32") for (int r = 0; r < ROWS; r++)                                                    \
       _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++)
-/* Constraint of a vector in inline assembly. */
+/* The constraint for a vector operand in inline assembly. */
 #ifndef VECTOR_PLACE
 #if defined(__x86_64__) || defined(__i386__)
 #define VECTOR_PLACE "x"
@@ -25,7 +25,7 @@ typedef float FN(vector) __attribute__((vector_size(4 * LANES)));
 #define VECTOR_PLACE "m"
 #endif
 #endif
-/* How far ahead B is fetched, in steps. */
+/* Prefetch distance for B, in steps. */
 #define AHEAD 8
 
 static TARGET void FN(tile)(int64_t k, const float *a, const float *b, float *tile)

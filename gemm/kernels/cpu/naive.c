@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The definition, element by element: one dot product each, strided if a matrix is stored in the
- * other order. */
+/* The definition of a product: one dot product per element of C, with strided reads if a matrix is
+ * stored in the other order. */
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
 static status_t naive_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tiles of C in vector registers, fed from packed panels: a panel of B for the L1 cache, a block of
- * A for the L2, a block of B for the L3 that all threads share. Packing also straightens out
- * transposed matrices and fills panels up with zeros, whose products fall outside of C. Source:
- * Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008. */
+/* Tiles of C in vector registers, fed from packed panels: a panel of B stays in the L1 cache, a
+ * block of A in the L2, and a block of B, which all threads share, in the L3. Packing also resolves
+ * transpositions and pads panels with zeros, whose products are not stored. Source: Goto and van de
+ * Geijn, "Anatomy of high-performance matrix multiplication", ACM TOMS 34, 2008. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "gemm/kernels/cpu/cpu_gemm.h"
 #include "gemm/kernels/cpu/micro.h"
 
-/* Depth of a block; rows of A (192 KiB) and columns of B (4 MiB) in one. */
+/* Depth of a block; rows of a block of A (192 KiB) and columns of a block of B (4 MiB). */
 #define DEPTH   256
 #define ROWS    192
 #define COLUMNS 4096
@@ -20,9 +20,10 @@
 struct simd {
   const struct gemm_micro *micro;
   int threads;
-  int64_t rows; /**< of a block of A, whole tiles; fewer than ROWS where there are many threads */
-  float *b;     /**< packed, shared */
-  float *a;     /**< packed, a block for each thread */
+  /** rows of a block of A, a multiple of the tile's; fewer than ROWS if there are many threads */
+  int64_t rows;
+  float *b; /**< packed block of B, shared */
+  float *a; /**< packed blocks of A, one per thread */
 };
 
 /** Arguments of a launch. */
@@ -43,10 +44,8 @@ static int64_t simd_round_up(int64_t x, int64_t step)
   return (x + step - 1) / step * step;
 }
 
-/* ---- packing ---- */
-
-/* A panel of `width` lines for the micro kernel: its l-th group of elements is element l of each
- * line. Strides in elements: `across` from line to line, `along` within a line. */
+/* Packs a panel of `width` lines for the micro kernel: its l-th group of elements is element l of
+ * each line. Strides in elements: `across` between lines, `along` within a line. */
 static void panel_pack(const float *from, int64_t across, int64_t along, int64_t lines, int64_t depth,
                        int64_t width, float *to)
 {
@@ -59,7 +58,7 @@ static void panel_pack(const float *from, int64_t across, int64_t along, int64_t
       for (int64_t l = 0; l < depth; l++) to[l * width + w] = from[w * across + l * along];
 }
 
-/* All threads share the panels of a block of B. */
+/* Packs a block of B: the threads divide its panels among them. */
 static void b_pack(const struct simd_job *job, int64_t l, int64_t depth, int64_t j, int64_t columns)
 {
   int64_t ld = job->p->ld[GEMM_B], width = job->s->micro->columns;
@@ -79,9 +78,7 @@ static void a_pack(const struct simd_job *job, int64_t l, int64_t depth, int64_t
                height, to + y * depth);
 }
 
-/* ---- multiplying ---- */
-
-/* C takes the first block's sums by beta, and the others' on top. */
+/* The first block's sums replace C, scaled by beta; those of later blocks are added. */
 static void tile_store(const struct gemm_problem *p, const float *tile, int64_t stride, int first,
                        int64_t rows, int64_t columns, float *c)
 {
@@ -110,7 +107,7 @@ static void simd_block_multiply(const struct simd_job *job, const float *a, int6
     }
 }
 
-/* Multiplies one block of B by all rows of A, which threads take dynamically. */
+/* Multiplies one block of B by all rows of A; threads take blocks of rows dynamically. */
 static void slice_multiply(const struct simd_job *job, int64_t l, int64_t j)
 {
   int64_t depth = simd_least(DEPTH, job->p->k - l), columns = simd_least(COLUMNS, job->p->n - j);
@@ -136,8 +133,6 @@ static status_t simd_launch(struct gemm_exec *exec, struct gpu_queue *queue, con
     for (int64_t l = 0; l < p->k; l += DEPTH) slice_multiply(&job, l, j);
   return STATUS_OK;
 }
-
-/* ---- open and close ---- */
 
 static float *aligned_floats(int64_t n)
 {

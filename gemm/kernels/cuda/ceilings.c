@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Ceilings of a CUDA device: each kernel takes ever more turns until it can be timed. */
+/* Ceilings of a CUDA device. Each kernel runs with more and more iterations until its time can be
+ * measured. */
 #include "gemm/kernels/cuda/peaks.h"
 
 #include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gpu/cuda/cuda_device.h"
 
-#define BLOCKS_EACH    8 /* a multiprocessor */
+#define BLOCKS_EACH    8 /* per multiprocessor */
 #define LONG_ENOUGH    0.01
 #define ITERATIONS_MAX (1 << 20)
 #define DEVICE_BYTES   ((size_t)512 << 20)
@@ -45,7 +46,8 @@ static status_t cuda_bench_timed(const struct cuda_bench *b, launch_repeated lau
   return gpu_elapsed(b->begin, b->end, seconds);
 }
 
-/* `work` is a turn's, of the whole device. The first launch only loads the kernel. */
+/* Sets *rate to work per second. `work` is that of one iteration on the whole device. The first
+ * launch only loads the kernel. */
 static status_t rate_measure(const struct cuda_bench *b, launch_repeated launch, double work, double *rate)
 {
   double seconds = 0;
@@ -77,7 +79,7 @@ status_t gemm_cuda_ceilings(struct gpu_device *device, struct gpu_queue *queue, 
   const double threads = (double)BLOCKS_EACH * device->info.compute_units * CUDA_PEAK_THREADS;
   status_t status;
   TRY(cuda_bench_open(device, &b), done);
-  /* Tensor cores have other peaks. */
+  /* This peak does not apply to types that tensor cores multiply. */
   if (type == GEMM_F32) TRY(rate_measure(&b, fma_launch, 2 * CUDA_PEAK_FMA * threads, &found.flops), done);
   TRY(rate_measure(&b, local_launch, CUDA_PEAK_LOCAL_BYTES * threads, &found.local_bytes_per_second), done);
   TRY(rate_measure(&b, read_launch, (double)b.in.bytes, &found.bytes_per_second), done);

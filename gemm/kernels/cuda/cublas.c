@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference library on NVIDIA's devices, as its users set it up: one handle, workspace by the
- * library's default, its own choice of algorithm. float32 is multiplied as float32, without
- * TF32. */
+/* The reference library on NVIDIA's devices, with its defaults: one handle, its default workspace,
+ * and its own choice of algorithm. float32 is multiplied as float32, without TF32. */
 #include <cublas_v2.h>
 #include <stdlib.h>
 
@@ -18,7 +17,7 @@ static status_t cublas_fail(cublasStatus_t result, const char *what)
 
 struct cublas_state {
   cublasHandle_t handle;
-  uint16_t alpha, beta; /* as halves */
+  uint16_t alpha, beta; /* as half precision */
 };
 
 static status_t cublas_open(struct gemm_exec *exec)
@@ -55,7 +54,7 @@ static cublasOperation_t operation(int transposed)
   return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-/* To the library, which counts along columns, our rows are columns: it computes the transpose, B
+/* cuBLAS stores matrices by columns, so our rows are its columns. It computes the transpose of C, B
  * times A. */
 static status_t cublas_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {

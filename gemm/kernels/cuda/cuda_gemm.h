@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Between the kernels of the CUDA set (plain C) and their code (a .cu a rung). */
+ * \brief Interface between the kernels of the CUDA set (plain C) and their code (one .cu per
+ * rung). */
 #ifndef GEMM_KERNELS_CUDA_CUDA_GEMM_H
 #define GEMM_KERNELS_CUDA_CUDA_GEMM_H
 
@@ -14,8 +15,8 @@
 extern "C" {
 #endif
 
-/** One product as gemm/problem.h says it, in device memory: kernels take it by value. Pointers are
- * of float, whatever the operation's type. */
+/** One product as gemm/problem.h defines it, in device memory, passed to kernels by value. Pointers
+ * are declared as float for every type. */
 struct cuda_job {
   int m, n, k;
   int64_t lda, ldb, ldc; /**< elements */
@@ -23,71 +24,72 @@ struct cuda_job {
   float alpha, beta;
   const float *a, *b;
   float *c;
-  float *work; /**< as many bytes as cuda_operation.work says */
+  float *work; /**< work space of the size that cuda_operation.work returns */
 };
 
 /** Device properties for the operations. */
 struct cuda_chip {
-  int number; /**< compute capability that this program's code for it was built for, 90 for 9.0 */
+  /** compute capability for which its code in this program was built, e.g. 90 for 9.0 */
+  int number;
   int processors;
-  int shared_bytes; /**< of shared memory that one block can have */
+  int shared_bytes; /**< largest shared memory of one block */
 };
 
 /** Launch parameters for reports. */
 struct cuda_launch {
   const void *kernel;
   int threads;
-  int shared_bytes; /**< asked for at the launch, beside what the kernel declares */
+  int shared_bytes; /**< dynamic, in addition to the kernel's static shared memory */
 };
 
-/** The code of a rung. Blocks are those of the launch; matrices of a job are needed by launch
- * alone. */
+/** The code of a rung. \a blocks are those of the launch. Only launch needs the matrices of a
+ * job. */
 struct cuda_operation {
-  /** \brief Puts the product into the stream. */
+  /** \brief Enqueues the product in the stream. */
   cudaError_t (*launch)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                         const struct gemm_blocks *blocks, cudaStream_t stream);
-  /** \brief Bytes of device memory that a launch needs in addition to the matrices, 0 before the
-   * first; NULL: none. */
+  /** \brief Bytes of device memory that a launch needs in addition to the matrices; they are zero
+   * before the first launch. NULL: none. */
   size_t (*work)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                  const struct gemm_blocks *blocks);
-  /** \brief Sets \a blocks, which may be all 0, to what a launch will use.
+  /** \brief Completes \a blocks, which may be all 0, with the values that a launch will use.
    * cudaErrorInvalidConfiguration: there is no such kernel for this job on this chip. NULL: the
    * operation has no choice. */
   cudaError_t (*choose)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                         struct gemm_blocks *blocks);
-  /** \brief NULL: no report knows. */
+  /** \brief Launch parameters for reports. NULL: unknown. */
   struct cuda_launch (*describe)(const struct cuda_job *job, const struct cuda_chip *chip,
                                  const struct gemm_blocks *blocks);
-  /** \brief One of its kernels, which knows what it was built for; NULL: what the first rung was
-   * built for. */
+  /** \brief One of its kernels, for finding the architecture that it was built for. NULL: the same
+   * as the first rung's. */
   const void *(*kernel)(void);
-  /* Of half precision and the tensor cores alone: */
-  int chip;      /**< least compute capability, as in 80 */
+  /* The following fields are for half precision and tensor cores only. */
+  int chip;      /**< lowest compute capability, e.g. 80 */
   int family;    /**< 1: only that compute capability, since later chips dropped the instructions */
-  int built;     /**< there is code for such a chip in this program */
-  int rows_most; /**< of C, where the grid limits them; 0: nothing does */
+  int built;     /**< this program contains code for such a chip */
+  int rows_most; /**< largest number of rows of C, limited by the grid; 0: no limit */
 };
 
 extern const struct cuda_operation fp32_naive, fp32_regblock, fp32_local, fp32_unroll, fp32_pipeline,
     fp32_lds_pipeline, fp32_warptile;
 extern const struct cuda_operation tensor_f16x2, tensor_wmma, tensor_mma, tensor_wgmma;
 
-/** \brief Puts C = alpha·Σ parts + beta·C into the stream: \a count float matrices of the size of
- * C, or of Cᵀ if \a turned, with leading dimension \a ld and each \a part elements after the one
- * before, both multiples of 4. They are added up in an order that depends on their count alone. */
+/** \brief Enqueues C = alpha·Σ parts + beta·C in the stream. The parts are \a count float matrices
+ * of the size of C, or of Cᵀ if \a turned, with leading dimension \a ld; consecutive parts are \a
+ * part elements apart. Both are multiples of 4. The order of the sum depends only on \a count. */
 cudaError_t cuda_parts_add(const struct cuda_job *job, const float *parts, int count, int64_t part,
                            int64_t ld, int turned, cudaStream_t stream);
 
-/** float32 on any chip. */
+/** Operations for float32 on any chip. */
 extern const struct gemm_ops gemm_cuda_ops;
-/** Half precision and the tensor cores, which ask for a chip. */
+/** Operations for half precision and tensor cores, which require a certain chip. */
 extern const struct gemm_ops gemm_cuda_tensor_ops;
 
 #if HAVE_CUBLAS
 extern const struct gemm_kernel gemm_cuda_cublas;
 #endif
 
-/** \brief As gemm_kernel_set.ceilings. */
+/** \brief A gemm_kernel_set.ceilings. */
 status_t gemm_cuda_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                             struct gemm_ceilings *ceilings);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The CUDA set. */
+/* The kernels of the CUDA backend. */
 #include "gemm/kernels/cuda/cuda_gemm.h"
 
 #define FP32(operation) .types = GEMM_BIT(GEMM_F32), .ops = &gemm_cuda_ops, .variant = &(operation)
-/* Tensor cores cut sums off. */
+/* Tensor cores truncate sums. */
 #define TENSOR(operation)                                                                                    \
   .transposes = 1, .truncates = 1, .ops = &gemm_cuda_tensor_ops, .variant = &(operation)
 #define HALVES (GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_BF16))
@@ -71,7 +71,7 @@ static const struct gemm_kernel warptile = {
     .rung = 7,
     .transposes = 1,
     FP32(fp32_warptile),
-    /* The first entry leaves the choice to the rung's own model. */
+    /* In the first entry, all zero, the rung's own model chooses. */
     GEMM_BLOCKS({0}, SIZES(1, 0, 8), SIZES(1, 1, 16), SIZES(2, 0, 8), SIZES(4, 0, 8)),
 };
 
@@ -107,7 +107,8 @@ static const struct gemm_kernel wgmma = {
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,
     TENSOR(tensor_wgmma),
-    /* The rung's own model chooses the parts of k of a tile, and for the first also the tile. */
+    /* The rung's own model chooses the number of parts of k, and in the first entry also the
+     * tile. */
     GEMM_BLOCKS({0}, {.group_m = 256, .group_n = 256}, {.group_m = 256, .group_n = 192},
                 {.group_m = 256, .group_n = 128}, {.group_m = 256, .group_n = 64},
                 {.group_m = 64, .group_n = 256}, {.group_m = 128, .group_n = 256},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One product by an operation of the CUDA set: host side. */
+/* Host side of the CUDA set: prepares and launches one product. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,11 @@
 #include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gpu/cuda/cuda_device.h"
 
-/* The last tile's rows, columns and steps are counted in int, also where they lie beyond the
- * matrix. */
+/* Indices of the last tile are ints, even those beyond the edge of the matrix. */
 #define EXTENT_MOST (INT_MAX - 511)
 
 struct cuda_gemm_state {
-  struct cuda_job job; /* without matrices */
+  struct cuda_job job; /* matrices not set */
   struct cuda_chip chip;
   struct gpu_mem work;
 };
@@ -108,7 +107,7 @@ static status_t cuda_gemm_open(struct gemm_exec *exec)
   if (bytes > 0) {
     RETURN_IF_FAILED(gpu_alloc(exec->device, bytes, &s->work));
     RETURN_IF_FAILED(cuda_gemm_check(exec, cudaMemset(s->work.handle, 0, bytes)));
-    /* queues do not wait for that stream */
+    /* the clear ran in the default stream, for which queues do not wait */
     RETURN_IF_FAILED(cuda_gemm_check(exec, cudaStreamSynchronize(NULL)));
   }
   s->job.work = s->work.handle;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Multiply-adds in registers, reads of device memory, reads of shared memory.
+// Kernels for ceilings: multiply-adds in registers, reads of device memory, reads of shared memory.
 #include "gemm/kernels/cuda/peaks.h"
 
 #define THREADS CUDA_PEAK_THREADS
 #define CHAINS  16
-#define CHUNKS  1024 // of 16 bytes in shared memory
+#define CHUNKS  1024 // 16-byte chunks in shared memory
 
 static __device__ __forceinline__ void keep(float sum, float *out)
 {
@@ -26,7 +26,7 @@ static __global__ void __launch_bounds__(THREADS) fma_kernel(float *out, int rou
   keep(sum, out);
 }
 
-// Four neighbours read the same chunk, as those of a tile do.
+// Four neighbouring threads read the same chunk, as in the products' kernels.
 static __global__ void __launch_bounds__(THREADS) local_kernel(float *out, int rounds)
 {
   __shared__ float4 chunks[CHUNKS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Kernels that show what a CUDA device can do at most. */
+ * \brief Kernels that measure a CUDA device's ceilings. */
 #ifndef GEMM_KERNELS_CUDA_PEAKS_H
 #define GEMM_KERNELS_CUDA_PEAKS_H
 
@@ -11,17 +11,17 @@
 extern "C" {
 #endif
 
-/** Threads of a block. */
+/** Threads per block. */
 #define CUDA_PEAK_THREADS 256
-/** Multiply-adds of a thread per round. */
+/** Multiply-adds per thread and round. */
 #define CUDA_PEAK_FMA 256
 /** Bytes of shared memory that a thread reads per round. */
 #define CUDA_PEAK_LOCAL_BYTES 64
 
-/* Threads store only what cannot come out: `out` is not written. */
+/* Threads store a result only if it has an impossible value, so `out` is never written. */
 cudaError_t cuda_peak_fma(float *out, int blocks, int rounds, cudaStream_t stream);
 cudaError_t cuda_peak_local(float *out, int blocks, int rounds, cudaStream_t stream);
-/** \brief Reads n floats, a multiple of 4, as often as \a rounds says. */
+/** \brief Reads n floats (n is a multiple of 4) \a rounds times. */
 cudaError_t cuda_peak_read(float *out, const float *in, int64_t n, int blocks, int rounds,
                            cudaStream_t stream);
 

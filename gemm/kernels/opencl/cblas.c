@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference library on devices that are CPUs: the host's own library on the device's memory,
- * mapped and not copied. */
+/* The reference library on OpenCL devices that are CPUs: the host's CBLAS on the device's memory,
+ * which is mapped, not copied. */
 #include "gemm/kernels/cpu/cpu_gemm.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The device's ceilings: multiply and add in registers, read its memory, read local memory. Results
-// are stored only if they have a value that they never have, so that no work is optimized away.
+// The device's ceilings: multiply-adds in registers, reads of its memory, reads of local memory.
+// Results are stored only if they have an impossible value, so that no work is optimized away.
 #define CHAINS 8
 
 __kernel void spin(const int rounds, const float factor, __global float *out)
@@ -25,7 +25,7 @@ __kernel void read_device(const int chunks, __global const float4 *in, __global 
   if (all(isnan(sum))) out[get_global_id(0)] = 1;
 }
 
-// Four neighbours read the same chunk, as those of a tile do.
+// Four neighbours read the same chunk, as in the products' kernels.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void read_local(const int rounds,
                                                                           __global float *out)
 {

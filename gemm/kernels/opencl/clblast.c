@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference library on GPUs by OpenCL, with the parameters that its authors tuned for each. On
- * CPUs that is OpenBLAS. */
+/* The reference library on OpenCL GPUs, with the parameters that its authors tuned for each. On
+ * CPUs OpenBLAS is the reference. */
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
 #include <clblast_c.h>
@@ -17,7 +17,7 @@ static int clblast_fits(const struct gemm_kernel *kernel, const struct gpu_devic
   return !why[0];
 }
 
-/* CLBlast passes on OpenCL's errors and has its own beyond them. */
+/* CLBlast returns OpenCL's error codes and additional ones. */
 static status_t result_status(CLBlastStatusCode code)
 {
   if (code == CLBlastSuccess) return STATUS_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Adds up the parts of a product that was split along k, always in the same order. Their number is
-// a constant, so that all are read at once.
+// Adds up the parts of a product that was split along k, always in the same order. The number of
+// parts is a constant, so that the compiler issues all reads at once.
 #ifdef ALIGNED_C
 #define COLUMNS       4
 #define COLUMNS_STORE results_store

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Common to all kernels: their arguments, and how C takes a sum.
+// Common to all kernels: their arguments, and the function that stores a sum in C.
 
 // One rounding if the device fuses multiply and add at full rate, otherwise the fastest form.
 #ifdef FP_FAST_FMAF
@@ -8,7 +8,7 @@
 #define MULTIPLY_ADD(a, b, c) mad(a, b, c)
 #endif
 
-// Arrays that are handed to a function stay in registers only where its code is put in place.
+// Arrays passed to a function stay in registers only if it is inlined.
 #define INLINE static inline __attribute__((always_inline))
 
 #define GEMM_ARGS                                                                                            \
@@ -24,7 +24,7 @@ INLINE void result_store(__global float *out, float sum, float alpha, float beta
   *out = value;
 }
 
-// The same for four columns at a multiple of 16 bytes.
+// Like result_store, for four columns at a multiple of 16 bytes.
 INLINE void results_store(__global float *out, float4 sums, float alpha, float beta)
 {
   __global float4 *four = (__global float4 *)out;

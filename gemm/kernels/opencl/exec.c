@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds a kernel for one problem: sizes are arguments, all that shapes the code is a constant of
- * its program. */
+/* Builds a kernel for one problem. Sizes are arguments; all values that shape the code are
+ * constants of its program. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,20 +15,20 @@
 /* Offsets within a tile take 32 bits if a tile's rows are at most this many elements apart. */
 #define NEAR_ROWS (INT64_C(1) << 22)
 
-/* Work-items of a group of combine. */
+/* Work-group size of combine. */
 #define COMBINE_ACROSS 32
 #define COMBINE_DOWN   4
 
 #define OPTIONS_MAX 400
-/* Programs whose registers are remembered. */
+/* Number of programs whose register counts are cached. */
 #define KNOWN_MAX 64
 
 struct opencl_gemm_state {
   struct opencl_device *device;
   cl_program program;
-  cl_kernel gemm, combine; /* each of its own program; combine: NULL without splits */
-  cl_mem parts;            /* of C, one after the other */
-  int64_t steps;           /* of k in a part */
+  cl_kernel gemm, combine; /* from separate programs; combine: NULL without splits */
+  cl_mem parts;            /* parts of C, one after the other */
+  int64_t steps;           /* steps of k per part */
 };
 
 static const struct opencl_gemm_variant *variant_of(const struct gemm_exec *exec)
@@ -47,8 +47,6 @@ static size_t items_of(const struct opencl_gemm_variant *v, const struct gemm_bl
                                       : (size_t)(b->group_m / b->item_m) * (size_t)(b->group_n / b->item_n);
 }
 
-/* ---- limits ---- */
-
 static int opencl_gemm_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
                             const struct gemm_problem *p, char why[GPU_TEXT_MAX])
 {
@@ -58,8 +56,8 @@ static int opencl_gemm_fits(const struct gemm_kernel *kernel, const struct gpu_d
   return !why[0];
 }
 
-/* The compiled kernel may take fewer work-items than the device does, and local memory may be too
- * small. */
+/* Checks the compiled kernel's limits: it may allow fewer work-items than the device, and local
+ * memory may be too small. */
 static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const struct opencl_gemm_state *s)
 {
   size_t items = items_of(variant_of(exec), &exec->blocks), most, required[3];
@@ -79,9 +77,7 @@ static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const str
   return STATUS_OK;
 }
 
-/* ---- build ---- */
-
-/* NVIDIA's compiler reports registers on request. */
+/* NVIDIA's compiler reports register counts if asked. */
 static int is_verbose(const struct opencl_gemm_state *s)
 {
   char extensions[4096] = "";
@@ -94,9 +90,9 @@ static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
   return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
 }
 
-/* C comes in parts whose rows, like its own, start at a multiple of 16 bytes. C in one part is
- * stored column by column: it is written once, and chunks of four columns take registers that a
- * long product has better use for. */
+/* Whether C is stored in aligned parts, whose rows start at multiples of 16 bytes like its own. C
+ * without parts is stored column by column: it is written only once, and chunks of four columns
+ * need registers that a long product can use better. */
 static int has_aligned_c(const struct gemm_problem *p, const struct gemm_blocks *b)
 {
   return b->splits > 1 && p->ld[GEMM_C] % 4 == 0 && p->n % 4 == 0;
@@ -144,8 +140,8 @@ status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *ker
   return STATUS_OK;
 }
 
-/* A separate program: the part that depends on the number of splits builds quickly, and the
- * product's own program serves any number of them. */
+/* A separate program: the code that depends on the number of splits builds quickly, and the
+ * product's own program serves any number of splits. */
 static status_t combine_create(const struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
   static const struct opencl_gemm_variant combine = {.source = gemm_combine_cl};
@@ -158,8 +154,6 @@ static status_t combine_create(const struct gemm_exec *exec, struct opencl_gemm_
   clReleaseProgram(program);
   return status;
 }
-
-/* ---- launch ---- */
 
 status_t gemm_opencl_launch(struct gpu_queue *queue, cl_kernel kernel,
                             const struct opencl_argument *arguments, cl_uint n, const size_t global[3],
@@ -194,7 +188,7 @@ static void items_cut(const struct gemm_exec *exec, size_t global[3], size_t loc
   global[2] = (size_t)b->splits;
 }
 
-/* With splits the products go to their parts, unscaled; combine scales. */
+/* With splits the products are stored unscaled in their parts; combine scales them. */
 static status_t product_launch(const struct gemm_exec *exec, const struct opencl_gemm_state *s,
                                struct gpu_queue *queue, const struct gemm_operands *o)
 {
@@ -238,9 +232,7 @@ static status_t opencl_gemm_launch(struct gemm_exec *exec, struct gpu_queue *que
   return s->combine ? combine_launch(exec, s, queue, o) : STATUS_OK;
 }
 
-/* ---- open and close ---- */
-
-/* Whole tiles a part, and no part without any. */
+/* Adjusts the splits so that each part has whole tiles, and at least one. */
 static void splits_settle(struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
   struct gemm_blocks *b = &exec->blocks;
@@ -288,9 +280,7 @@ static void opencl_gemm_close(struct gemm_exec *exec)
   free(s);
 }
 
-/* ---- resources ---- */
-
-/* The first kernel of the log is ours. 0 where the log does not say. */
+/* Reads the register count from the log, whose first kernel is ours; 0 if it has none. */
 static int log_registers(const struct opencl_gemm_state *s, cl_program program)
 {
   char log[16384] = "";
@@ -301,8 +291,8 @@ static int log_registers(const struct opencl_gemm_state *s, cl_program program)
   return sscanf(at, "Used %d registers", &registers) == 1 ? registers : 0;
 }
 
-/* A program from the driver's cache has no log: it is built once more under a name that is not in
- * the cache. */
+/* A program from the driver's cache has no log, so build it again under a name that is not
+ * cached. */
 static int registers_again(const struct gemm_exec *exec, const struct opencl_gemm_state *s,
                            const char *options)
 {
@@ -318,7 +308,7 @@ static int registers_again(const struct gemm_exec *exec, const struct opencl_gem
   return registers;
 }
 
-/* A program is asked for only once: sizes share it. */
+/* The register count of a program is determined once: all sizes share it. */
 static int registers_of(const struct gemm_exec *exec, const struct opencl_gemm_state *s)
 {
   static struct {

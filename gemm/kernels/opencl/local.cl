@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A group's column of A and row of B go through local memory, one step of k at a time: what is read
-// from device memory serves GROUP_M × GROUP_N elements. But half of the work-items have nothing to
-// fetch, the column of A is strided, and two barriers stand around each step.
+// A group's column of A and row of B are stored in local memory, one step of k at a time, so that
+// elements read from device memory serve GROUP_M × GROUP_N elements of C. But half of the
+// work-items load nothing, the column of A is strided, and each step needs two barriers.
 #define ITEMS_M (GROUP_M / ITEM_M)
 #define ITEMS_N (GROUP_N / ITEM_N)
 #define ITEMS   (ITEMS_M * ITEMS_N)

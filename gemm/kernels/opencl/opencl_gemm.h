@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Kernels by OpenCL: one way to build and launch them all; they differ by source, blocks and
- * geometry. */
+ * \brief The OpenCL kernels share the code that builds and launches them; they differ in source,
+ * blocks and geometry. */
 #ifndef GEMM_KERNELS_OPENCL_OPENCL_GEMM_H
 #define GEMM_KERNELS_OPENCL_OPENCL_GEMM_H
 
@@ -9,24 +9,24 @@
 #include "gemm/kernels/kernels.h"
 #include "gpu/opencl/opencl_device.h"
 
-/** How a source is launched. */
+/** The geometry of a launch. */
 enum opencl_geometry {
-  OPENCL_PLAIN, /**< work-items in two dimensions, group_n/item_n × group_m/item_m a group */
-  OPENCL_TILES, /**< work-items in one dimension, groups in bands, parts of k along z */
-  OPENCL_SINGLE /**< one work-item a group */
+  OPENCL_PLAIN, /**< two-dimensional groups of group_n/item_n × group_m/item_m work-items */
+  OPENCL_TILES, /**< one-dimensional groups, ordered in bands; parts of k along z */
+  OPENCL_SINGLE /**< one work-item per group */
 };
 
 /** A rung: what gemm_kernel.variant points to. */
 struct opencl_gemm_variant {
-  const char *source;        /**< behind common.cl */
-  const char *shared_source; /**< between the two, NULL for none */
+  const char *source;        /**< compiled after common.cl */
+  const char *shared_source; /**< compiled between the two, NULL for none */
   enum opencl_geometry geometry;
   int cpus_only;
 };
 
 extern const struct gemm_ops gemm_opencl_ops;
 
-/** An argument of a kernel, as clSetKernelArg wants it. */
+/** An argument of a kernel, for clSetKernelArg. */
 struct opencl_argument {
   size_t bytes;
   const void *value;
@@ -40,10 +40,10 @@ struct opencl_argument {
 status_t gemm_opencl_build(struct opencl_device *device, const struct opencl_gemm_variant *variant,
                            const char *options, cl_program *program);
 
-/** \brief A kernel of a program, by its name. */
+/** \brief Creates the kernel \a name of a program. */
 status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *kernel);
 
-/** \brief Puts a kernel with \a n arguments into the queue. */
+/** \brief Enqueues a kernel with \a n arguments. */
 status_t gemm_opencl_launch(struct gpu_queue *queue, cl_kernel kernel,
                             const struct opencl_argument *arguments, cl_uint n, const size_t global[3],
                             const size_t local[3]);
@@ -55,8 +55,8 @@ extern const struct gemm_kernel gemm_opencl_clblast;
 extern const struct gemm_kernel gemm_opencl_cblas;
 #endif
 
-/** \brief Measures by kernels of its own: multiply-adds, reads of device memory, reads of local
- * memory. */
+/** \brief Measures ceilings by dedicated kernels: multiply-adds, reads of device memory, reads of
+ * local memory. */
 status_t gemm_opencl_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                               struct gemm_ceilings *ceilings);
 

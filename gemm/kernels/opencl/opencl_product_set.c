@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The OpenCL ladder. */
+/* The kernels of the OpenCL backend. */
 #include "gemm/kernels/opencl/lds_pipeline_cl.h"
 #include "gemm/kernels/opencl/local_cl.h"
 #include "gemm/kernels/opencl/naive_cl.h"
@@ -76,7 +76,7 @@ static const struct gemm_kernel lds_pipeline = {
     GEMM_BLOCKS(TILE(128, 128, 8, 8, 8, 1)),
 };
 
-/* 16x8 elements an item suit devices with 255 registers a thread. */
+/* 16x8 elements per work-item suit devices with 255 registers per thread. */
 #define SIZES(parts)                                                                                         \
   TILE(128, 128, 8, 8, 8, parts), TILE(128, 128, 8, 16, 8, parts), TILE(256, 128, 8, 16, 8, parts),          \
       TILE(128, 64, 8, 8, 8, parts), TILE(64, 128, 16, 8, 8, parts), TILE(64, 64, 8, 8, 8, parts),           \
@@ -107,8 +107,8 @@ static const struct gemm_kernel panel = {
     .rung = 9,
     .transposes = 1,
     COMMON(panel_variant),
-    /* Local memory of a CPU is its cache: 480 KiB, or 144 KiB where there is less. The last is for
-     * vectors of sixteen. */
+    /* Local memory of a CPU is its cache: these use 480 KiB, or 144 KiB if there is less. The last
+     * entry is for vectors of sixteen. */
     GEMM_BLOCKS({.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
                 {.group_m = 48, .group_n = 96, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
                 {.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 12, .item_n = 32, .stages = 1}),

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// For CPUs, where one work-item should do a whole thread's work and local memory is the cache: one
-// work-item per group packs GROUP_K steps of its part of A and B and multiplies them tile by tile,
-// ITEM_M rows of vectors in registers. VECTOR is a vector of LANES floats, ITEM_N two of them.
+// For CPUs, where one work-item should do the work of a whole thread, and local memory is the
+// cache. One work-item per group packs GROUP_K steps of its part of A and B, and multiplies them
+// tile by tile, with ITEM_M rows of vectors in registers. VECTOR is a vector of LANES floats;
+// ITEM_N is two vectors.
 #define CONCAT_(x, y) x##y
 #define CONCAT(x, y)  CONCAT_(x, y)
 #define VECTOR        CONCAT(float, LANES)
 #define LOAD          CONCAT(vload, LANES)
 #define STORE         CONCAT(vstore, LANES)
 
-// Panels of `width` lines: the l-th group of elements is step l of each line. Lines past the last
-// count as zero, and their products fall outside of C.
+// Packs panels of `width` lines: the l-th group of elements is step l of each line. Lines beyond
+// the last are zero, and their products are not stored.
 INLINE void panels_pack(__global const float *from, long across, long along, int lines, int depth, int width,
                         __local float *to)
 {
@@ -19,7 +20,7 @@ INLINE void panels_pack(__global const float *from, long across, long along, int
         to[l * width + v] = w + v < lines ? from[(w + v) * across + l * along] : 0;
 }
 
-// The same of whole rows.
+// Packs panels from rows whose elements are contiguous.
 INLINE void rows_pack(__global const float *from, long along, int lines, int depth, __local float *to)
 {
   for (int w = 0; w < lines; w += ITEM_N)

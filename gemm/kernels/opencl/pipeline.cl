@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Two tiles in local memory: while one is multiplied, the next is loaded from device memory into
-// registers, and stored to the other half when the products are done. One barrier per tile. The
-// data stored after the last tile is not read.
+// registers, and stored to the other half after the products. One barrier per tile. The data stored
+// after the last tile are not read.
 TILE_KERNEL
 {
   __local float tiles[2][TILE] __attribute__((aligned(16)));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// ITEM_M × ITEM_N elements a work-item: each number that was read is multiplied ITEM_M or ITEM_N
-// times. Neighbouring work-items have neighbouring columns, so that a row of B is read in one
-// piece.
+// ITEM_M × ITEM_N elements per work-item: each element read is multiplied ITEM_M or ITEM_N times.
+// Neighbouring work-items have neighbouring columns, so that reads of a row of B are contiguous.
 #define ITEMS_N (GROUP_N / ITEM_N)
 
 __kernel void gemm(GEMM_ARGS)
 {
   const int i0 = get_global_id(1) * ITEM_M, j0 = get_group_id(0) * GROUP_N + get_local_id(0);
   float sums[ITEM_M][ITEM_N] = {{0}};
-  // Beyond the edge the last row or column is read again, and its sums are left out.
+  // Beyond the edge, read the last row or column again; these sums are not stored.
   long row[ITEM_M], column[ITEM_N];
   for (int r = 0; r < ITEM_M; r++) row[r] = (long)min(i0 + r, m - 1) * lda;
   for (int q = 0; q < ITEM_N; q++) column[q] = min(j0 + q * ITEMS_N, n - 1);

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Common to the kernels with deep tiles: a group fetches GROUP_K steps of its part of A and B in
-// chunks of four, keeps both in local memory with k outermost, and each work-item multiplies ITEM_M
-// × ITEM_N of them. The host also defines TRANS_A and TRANS_B (0 or 1), EDGES if a size is no
+// Common to the kernels with deep tiles. A group loads GROUP_K steps of its part of A and B in
+// chunks of four and stores both in local memory with k outermost. Each work-item computes ITEM_M ×
+// ITEM_N elements of C. The host also defines TRANS_A and TRANS_B (0 or 1), EDGES if a size is no
 // multiple of its tile, ALIGNED if every row of A and B starts at a multiple of 16 bytes, ALIGNED_C
-// if C is a part whose rows do, ON_CPU, and OFFSET, a type that holds offsets within a tile.
+// if C is a part whose rows do, ON_CPU, and OFFSET, a type for offsets within a tile.
 #define ITEMS_M (GROUP_M / ITEM_M)
 #define ITEMS_N (GROUP_N / ITEM_N)
 #define ITEMS   (ITEMS_M * ITEMS_N)
-// Rows of local memory are longer by a chunk, so that transposed stores meet no bank twice.
+// Rows in local memory are padded by a chunk, which avoids bank conflicts of transposed stores.
 #define STRIDE_A (GROUP_M + 4)
 #define STRIDE_B (GROUP_N + 4)
 #define CHUNKS_A (GROUP_M * GROUP_K / 4 / ITEMS)
 #define CHUNKS_B (GROUP_N * GROUP_K / 4 / ITEMS)
 #define TILE     (GROUP_K * (STRIDE_A + STRIDE_B))
-// Tiles that are worked on together lie in a band of rows, so that caches hold what they share.
+// Tiles computed at the same time form a band of rows, so that caches hold the data they share.
 #define BAND 8
 
-// Hints for GCN's compiler: two groups per compute unit hide each other's waits, so kernels may
-// take 128 registers, except those that handle edges; not all steps are to be read at once
-// (STEP_END is no instruction, but reads stay on its sides); and the result of a division is one
-// number for the whole group.
+// Hints for GCN's compiler. Two groups per compute unit hide each other's latency, so kernels may
+// use 128 registers, except those that handle edges. STEP_END is no instruction, but keeps the
+// compiler from moving all reads to the start. Results of divisions are uniform in a group.
 #ifdef __AMDGCN__
 #ifdef EDGES
 #define RESIDENT __attribute__((amdgpu_waves_per_eu(1, 2)))
@@ -34,8 +33,8 @@
 #define UNIFORM(x) (x)
 #endif
 
-// A CPU's compiler that sees four sums stored at once makes vectors of four of all products too,
-// and not of sixteen.
+// If four sums are stored at once, a CPU's compiler uses vectors of four for all products instead
+// of vectors of sixteen.
 #ifdef ON_CPU
 #define KEPT volatile float
 #else
@@ -45,12 +44,12 @@
 typedef __global const float *restrict source_t;
 typedef __local float *restrict tile_t;
 
-// Place of a work-item: its group's first row and column, its place in the group, and its part of
-// k.
+// The position of a work-item: its group's first row and column, its index in the group, and its
+// part of k.
 struct place {
-  int i0, j0;  // of the group
-  int x, y;    // work-item, in columns and rows
-  int l0, end; // steps of k
+  int i0, j0;  // first row and column of the group
+  int x, y;    // the work-item's column and row in the group
+  int l0, end; // range of steps of k
 };
 
 INLINE struct place place_make(int m, int n, int k, int steps)
@@ -80,7 +79,7 @@ INLINE float4 chunk_read(source_t from, OFFSET offset)
 #endif
 }
 
-// Along k: what lies beyond the end counts as zero, in A and in B.
+// Reads a chunk along k: elements beyond the end are zero, in A and in B.
 INLINE float4 chunk_along_k(source_t from, OFFSET offset, int left)
 {
 #ifdef EDGES
@@ -91,7 +90,7 @@ INLINE float4 chunk_along_k(source_t from, OFFSET offset, int left)
   return chunk_read(from, offset);
 }
 
-// Across k: beyond the edge the last line is read again, and its sums are left out.
+// Reads a chunk across k: beyond the edge the last line is read again; its sums are not stored.
 INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
 {
 #ifdef EDGES
@@ -105,7 +104,7 @@ INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
   return chunk_read(from, offset);
 }
 
-// A work-item's share of a tile of A or B on its way to local memory: `lines` rows of op(A) or
+// A work-item's share of a tile of A or B in transfer to local memory: `lines` rows of op(A) or
 // columns of op(B). LINE and STEP are a chunk's line and step of k within the tile.
 #define ALONG_LINE(t)         ((t) / (GROUP_K / 4))
 #define ALONG_STEP(t)         ((t) % (GROUP_K / 4) * 4)
@@ -131,8 +130,7 @@ INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
 #define B_NEXT    ((long)GROUP_K * ldb)
 #endif
 
-// Offset of a chunk from its tile's first element, with lines beyond the edge moved to the last
-// one.
+// Offset of a chunk from its tile's first element; lines beyond the edge become the last one.
 INLINE OFFSET offset_of(int line, int step, int across, int ld, int lines_left)
 {
 #ifdef EDGES
@@ -160,7 +158,7 @@ INLINE void tile_fetch(source_t a, source_t b, int m_left, int n_left, int k_lef
   }
 }
 
-// Stores a chunk with k outermost: as it is, or transposed.
+// Stores a chunk with k outermost: unchanged or transposed.
 INLINE void chunk_store(tile_t tile, float4 chunk, int line, int step, int stride, int across)
 {
   if (across) {
@@ -193,8 +191,9 @@ INLINE void terms_take(float *terms, float4 four)
   terms[3] = four.w;
 }
 
-// A step's numbers of a work-item: every fourth of them a chunk further on, so that neighbours read
-// neighbours. `row` and `column` are where its part of the step begins in A and in B.
+// Loads a work-item's elements of one step: groups of four, 4·ITEMS_M or 4·ITEMS_N elements apart,
+// so that neighbours read neighbouring groups. `row` and `column` are the start of its part of the
+// step in A and B.
 INLINE void step_load(tile_t row, tile_t column, float fa[ITEM_M], float fb[ITEM_N])
 {
 #pragma unroll
@@ -215,8 +214,8 @@ INLINE void step_multiply(const float fa[ITEM_M], const float fb[ITEM_N], float 
     for (int q = 0; q < ITEM_N; q++) sums[r][q] = MULTIPLY_ADD(fa[r], fb[q], sums[r][q]);
 }
 
-// The same to and fro along the rows: of each multiply-add's three operands one is the last one's,
-// which a register file that delivers two a cycle need not deliver again.
+// Alternates direction along the rows, so that consecutive multiply-adds share an operand. A
+// register file that reads two operands per cycle need not read the shared one again.
 INLINE void step_multiply_turning(const float fa[ITEM_M], const float fb[ITEM_N], float sums[ITEM_M][ITEM_N])
 {
 #pragma unroll
@@ -228,13 +227,13 @@ INLINE void step_multiply_turning(const float fa[ITEM_M], const float fb[ITEM_N]
     }
 }
 
-// Four columns of a row of C, of which `left` exist.
+// Stores four columns of a row of C, of which `left` exist.
 INLINE void columns_store(__global float *out, const float sums[4], int left, float alpha, float beta)
 {
 #ifdef ALIGNED_C
   if (left >= 4) {
     KEPT four[4] = {sums[0], sums[1], sums[2], sums[3]};
-    // parts are not read
+    // parts are written without reading C
     results_store(out, (float4)(four[0], four[1], four[2], four[3]), alpha, 0);
     return;
   }
@@ -262,8 +261,8 @@ INLINE void sums_store(const struct place *p, float sums[ITEM_M][ITEM_N], int m,
     }
 }
 
-// Common beginning: places, and where this work-item's chunks lie. A split's part of C follows the
-// one before.
+// Common beginning: positions, and the addresses of this work-item's chunks. The parts of C for
+// consecutive splits follow each other.
 #define TILE_BEGIN                                                                                           \
   const struct place p = place_make(m, n, k, steps);                                                         \
   float sums[ITEM_M][ITEM_N] = {{0}};                                                                        \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// GROUP_K steps at a time: every work-item fetches whole chunks, neighbours read on in a row, and
-// two barriers stand around GROUP_K steps instead of one.
+// GROUP_K steps at a time: every work-item loads whole chunks, neighbours read consecutive chunks,
+// and two barriers suffice for GROUP_K steps.
 TILE_KERNEL
 {
   __local float tile[TILE] __attribute__((aligned(16)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* QPU kernels: the ladder of gemm/kernels/qpu. The host lays matrices out in whole tiles before a
- * product and takes C back after it, so both count as part of the launch. */
+/* QPU kernels: the ladder of gemm/kernels/qpu. The host copies matrices into tiles before a product
+ * and copies C back after it; both copies count as part of the launch. */
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -88,7 +88,7 @@ static const struct gemm_ops ops = {.fits = qpu_product_fits,
                                                  .ops = &ops,                                                \
                                                  .variant = &qpu_sgemm_kernels[qpu_sgemm_##id]}
 
-/* On a Pi, without estimates, the last rung is the default. On the emulator large products take it
+/* On a Pi, without estimates, the last rung is the default. On the emulator, large products use it
  * too. */
 KERNEL(dot, "dot products of 16 through two TMUs: 1 product in 14 instructions", 1);
 KERNEL(138, "outer product, one operation per instruction: 64 products in 138 instructions", 2);
@@ -98,7 +98,7 @@ KERNEL(tmu1, "B through the second TMU instead of uniforms, 48 x 16 tiles: 48 pr
 KERNEL(threads, "two threads per QPU, 16 x 32 tiles: 32 products in 35", 6);
 KERNEL(67, "loop overhead of four instructions, C written during its end: 64 products in 67", 7);
 
-/* Not rungs: what the article leaves open, for doc/lab/qpu-open.md. */
+/* Not rungs: studies of the article's open questions, see doc/lab/qpu-open.md. */
 KERNEL(ctmu, "67 with C by TMU instead of DMA", 0);
 KERNEL(vertical, "67 with vertical transfers of C", 0);
 KERNEL(half, "the program of threads with one thread per QPU", 0);

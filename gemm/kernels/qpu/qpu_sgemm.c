@@ -22,11 +22,11 @@
 #define LANES        16
 #define RECORD_WORDS 12
 #define END_WORDS    2
-#define MAX_A_STRIDE (1 << 24) /* bytes between rows of A, which mul24 multiplies */
+#define MAX_A_STRIDE (1 << 24) /* bytes between rows of A; limited by mul24 */
 
-#define MOST_INSTRUCTIONS 20e6 /* of a product that is estimated as a whole */
+#define MOST_INSTRUCTIONS 20e6 /* larger products are estimated from a part */
 /* The part of a larger product that is estimated: tiles, or rows of a dot product, per program;
- * columns of a dot product; and the depth of each. */
+ * columns of a dot product; and the depth. */
 #define PART_ROUNDS  8
 #define PART_COLUMNS 64
 #define PART_DEPTH   512
@@ -47,17 +47,17 @@ const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
     KERNEL(half, threads, QPU_SGEMM_THREADS, 16, 32, 1),
 };
 
-#define MAX_C_STRIDE 65535 /* bytes that a DMA load steps over */
+#define MAX_C_STRIDE 65535 /* largest stride of a DMA load, in bytes */
 
-/** The place of C: the problem's own memory, rows of a copy, or a copy tile after tile, each with
- * its rows together. */
+/** Where the QPUs access C: in the problem's own memory, in a copy by rows, or in a copy by tiles,
+ * each with its rows together. */
 enum c_place { C_IN_PLACE, C_IN_ROWS, C_IN_TILES };
 
-/** The problem in the QPUs' memory: sizes filled up, strides in bytes. */
+/** The problem in the QPUs' memory: padded sizes, strides in bytes. */
 struct sgemm_layout {
   const struct qpu_sgemm_kernel *kernel;
   const struct qpu_sgemm_problem *problem;
-  /* rows and columns as stored, without what look-ups need beyond */
+  /* stored rows and columns, without the extra ones for look-ups */
   size_t p, q, r;
   uint32_t a, b, c, code, records; /* bus addresses */
   char *host_a, *host_b, *host_c, *host_records;
@@ -70,8 +70,8 @@ enum sgemm_piece { PIECE_CODE, PIECE_A, PIECE_B, PIECE_C, PIECE_RECORDS, PIECES 
 
 struct qpu_sgemm {
   struct gpu_device *device;
-  size_t p, q, r;          /* of the product */
-  double estimate_seconds; /* of the first run */
+  size_t p, q, r;          /* size of the product */
+  double estimate_seconds; /* from the first run */
   struct sgemm_layout layout;
   struct gpu_mem memory[PIECES];
 };
@@ -90,9 +90,11 @@ static status_t size_layout(struct sgemm_layout *l, size_t p, size_t q, size_t r
                     q, r);
   l->p = sgemm_round_up(p, kernel->tile_rows);
   l->r = sgemm_round_up(r, kernel->tile_columns);
-  l->q = dot ? sgemm_round_up(q, LANES) : q < 2 ? 2 : q; /* the turned loop runs twice at least */
+  /* the rotated loop (see sgemm_67.qasm) runs at least twice */
+  l->q = dot ? sgemm_round_up(q, LANES) : q < 2 ? 2 : q;
   size_t beyond = dot ? LANES : 1,
-         inner = dot ? l->q + LANES : l->r; /* look-ups run ahead of the last turn */
+         /* the last iteration already looks up the next elements */
+      inner = dot ? l->q + LANES : l->r;
   if ((l->q + beyond) * 4 >= MAX_A_STRIDE || inner * 4 >= UINT32_MAX)
     return log_fail(STATUS_USAGE, "rows of %zu and %zu numbers are longer than the QPU kernels can step over",
                     l->q, inner);
@@ -118,7 +120,7 @@ static status_t allocate(struct qpu_sgemm *s)
   for (int piece = 0; piece < PIECES; piece++) {
     RETURN_IF_FAILED(gpu_alloc(s->device, bytes[piece], &s->memory[piece]));
     RETURN_IF_FAILED(qpu_device_address(s->device, s->memory[piece].handle, addresses[piece]));
-    memset(s->memory[piece].handle, 0, bytes[piece]); /* what lies beyond the matrices stays zero */
+    memset(s->memory[piece].handle, 0, bytes[piece]); /* padding stays zero */
   }
   memcpy(s->memory[PIECE_CODE].handle, l->kernel->words, bytes[PIECE_CODE]);
   l->host_a = s->memory[PIECE_A].handle;
@@ -128,7 +130,8 @@ static status_t allocate(struct qpu_sgemm *s)
   return STATUS_OK;
 }
 
-/* Only the kernels by uniform streams take their stride of C from a record. */
+/* Uses C in place if possible. Only kernels that read B by the uniform stream take C's stride from
+ * a record. */
 static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
 {
   struct sgemm_layout *l = &s->layout;
@@ -146,8 +149,8 @@ static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
   return STATUS_OK;
 }
 
-/* Address of an element of C in the QPUs' memory: by rows, or by rows or columns within its
- * tile. */
+/* Address of an element of C in the QPUs' memory, which has rows, or tiles stored by rows or
+ * columns. */
 static float *element_of_c(const struct sgemm_layout *l, size_t i, size_t j)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;
@@ -173,7 +176,7 @@ static void copy_c(const struct sgemm_layout *l, int out)
     }
 }
 
-/* Copies rows of a matrix; \a transposed: of one stored by columns. */
+/* Copies rows of a matrix. \a transposed: it is stored by columns. */
 static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld, size_t rows, size_t columns,
                         int transposed)
 {
@@ -184,8 +187,8 @@ static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld,
   }
 }
 
-/* The dot product reads B by columns, so they become rows. With beta 0 whatever C holds must not
- * matter. */
+/* Copies the matrices in. The dot product reads B by columns, so they become rows. If beta is 0, C
+ * is cleared, because its old contents must not matter. */
 static void sgemm_copy_in(const struct sgemm_layout *l)
 {
   const struct qpu_sgemm_problem *m = l->problem;
@@ -210,12 +213,12 @@ static uint32_t sgemm_bits(float value)
   return bits;
 }
 
-/** Contents of a tile's record, in any order. */
+/** Values for a tile's record; each kernel stores them in its own order. */
 struct tile {
   uint32_t a, b, c, next, coefficients, record, program;
 };
 
-/* See sgemm.qinc. */
+/* The record is defined in sgemm.qinc. */
 static void write_uniform_record(const struct sgemm_layout *l, const struct tile *tile, uint32_t *record)
 {
   const uint32_t words[] = {l->a_stride,
@@ -231,7 +234,7 @@ static void write_uniform_record(const struct sgemm_layout *l, const struct tile
   memcpy(record, words, sizeof words);
 }
 
-/* See sgemm_tmu1.qasm. */
+/* The record is defined in sgemm_tmu1.qasm. */
 static void write_tmu1_record(const struct sgemm_layout *l, const struct tile *tile, uint32_t *record)
 {
   const uint32_t words[] = {l->a_stride,
@@ -247,7 +250,7 @@ static void write_tmu1_record(const struct sgemm_layout *l, const struct tile *t
   memcpy(record, words, sizeof words);
 }
 
-/* See sgemm_threads.qasm. */
+/* The record is defined in sgemm_threads.qasm. */
 static void write_threads_record(const struct sgemm_layout *l, const struct tile *tile, uint32_t *record)
 {
   const uint32_t words[] = {l->a_stride,
@@ -281,7 +284,8 @@ static void write_record(const struct sgemm_layout *l, size_t number, struct til
     write_uniform_record(l, &tile, record);
 }
 
-/* Program n gets the tiles n, n + programs, … as a chain of records that ends in its end record. */
+/* Assigns the tiles n, n + programs, … to program n, as a chain of records that ends in its end
+ * record. */
 static void write_tiles(struct sgemm_layout *l, struct qpu_job *jobs)
 {
   uint32_t *words = (uint32_t *)l->host_records;
@@ -308,7 +312,7 @@ static void write_tiles(struct sgemm_layout *l, struct qpu_job *jobs)
   }
 }
 
-/* Program n gets the rows n, n + programs, … */
+/* Assigns the rows n, n + programs, … to program n. */
 static void write_rows(struct sgemm_layout *l, struct qpu_job *jobs)
 {
   uint32_t programs = (uint32_t)l->n_programs;
@@ -367,13 +371,13 @@ void qpu_sgemm_close(struct qpu_sgemm *s)
   free(s);
 }
 
-/* The number of parts that the programs take in turn. */
+/* The number of work items (tiles or rows) that the programs divide among them. */
 static size_t sgemm_parts(const struct sgemm_layout *l)
 {
   return l->kernel->kind == QPU_SGEMM_DOT ? l->p : count_tiles(l);
 }
 
-/* Of what lies in the QPUs' memory. */
+/* Runs the programs on the data in the QPUs' memory. */
 static status_t programs_run(struct qpu_sgemm *s, int n_qpus)
 {
   struct sgemm_layout *l = &s->layout;
@@ -388,7 +392,7 @@ static status_t programs_run(struct qpu_sgemm *s, int n_qpus)
   return qpu_device_run(s->device, jobs, l->n_programs, l->kernel->threads);
 }
 
-/* In the innermost loop, which is nearly all of them. */
+/* Instructions of the innermost loop, nearly all of the product's. */
 static double instructions(const struct sgemm_layout *l)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;
@@ -416,8 +420,8 @@ static double sgemm_rounds(const struct sgemm_layout *l, size_t programs)
   return (double)((sgemm_parts(l) + programs - 1) / programs);
 }
 
-/* Leaves the beginning of a product, with the strides of the whole, which takes as many times as
- * long as is returned. */
+/* Reduces the product to its beginning, with unchanged strides. Returns the ratio of the whole
+ * product's time to that of the beginning. */
 static double sgemm_shorten(struct sgemm_layout *l, size_t programs)
 {
   const struct sgemm_layout whole = *l;
@@ -451,7 +455,7 @@ status_t qpu_sgemm_estimate(struct qpu_sgemm *s, int n_qpus, double *seconds)
   return status;
 }
 
-/* An emulator estimates the first run of all: while it runs, or from its first tiles. */
+/* The first run includes an emulator's estimate: of the run itself, or of its first tiles. */
 status_t qpu_sgemm_run(struct qpu_sgemm *s, const struct qpu_sgemm_problem *problem, int n_qpus,
                        struct gemm_counts *counts)
 {

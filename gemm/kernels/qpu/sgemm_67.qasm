@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Fourth rung: the loop is turned by four instructions, so that its branch stands where the uniform stream has to rest
-# after its address changes. 67 instructions, 64 of which compute: 95.5%. What the turn leaves over is the tail after
-# the loop, and the first block of C arrives meanwhile. Layout and words: sgemm.qinc.
+# Fourth rung: the loop is software-pipelined by four instructions (rotated), so that its branch fills the delay that
+# the uniform stream needs after its address changes. 67 instructions, 64 of which compute: 95.5%. The rotation leaves
+# a tail after the loop, during which the first block of C is loaded. Layout and words: sgemm.qinc.
 #
-# No look-up is requested in a delay slot, although no rule forbids it: the article reports that it fails on the part.
+# No look-up is requested in a delay slot, although no rule forbids it: the article reports that it fails on the chip.
 .include "sgemm.qinc"
   begin
   loop_67

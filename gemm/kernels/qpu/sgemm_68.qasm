@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Third rung: counter and address in one vector, the next column of A asked for a turn ahead. 68 instructions, 64 of
-# which compute: 94.1%. Layout and words: sgemm.qinc.
+# Third rung: counter and address in one vector, the next column of A requested an iteration ahead. 68 instructions, 64
+# of which compute: 94.1%. Layout and words: sgemm.qinc.
 .include "sgemm.qinc"
   begin
   mov unif_addr, r2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Second rung: product and sum in one instruction, and the branch's delay slots filled. 72 instructions, 64 of which
-# compute: 88.9%. Layout and words: sgemm.qinc.
+# Second rung: multiplication and addition in one instruction, and the branch's delay slots filled. 72 instructions, 64
+# of which compute: 88.9%. Layout and words: sgemm.qinc.
 .include "sgemm.qinc"
   begin
   mov r5rep, r2 << COUNT

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Not a rung: sgemm_67 with C by TMU instead of DMA, which the article leaves open: C's columns are looked up one by one, three on
-# their way while a fourth is worked on, the first of them during the end of the loop. C leaves as in sgemm_67, so the
-# mutex is only held from the first write into the VPM on. The stride of C in the record serves mul24: it has 24 bits.
+# Not a rung: sgemm_67 reading C by TMU instead of DMA, an open question of the article. C's columns are looked up one
+# by one, three in flight while a fourth is computed; the first look-ups run during the end of the loop. C is stored as
+# in sgemm_67, so the mutex is held only from the first write to the VPM on. The stride of C in the record has 24 bits,
+# because mul24 uses it.
 .include "sgemm.qinc"
 
 .set AHEAD, 3
@@ -13,7 +14,7 @@
   add r3, r3, 4
 .endm
 
-# Column c, whose sums are in register s.
+# Computes column c of C, whose sums are in register s.
 .macro finish_column, c, s
   fmul s, s, r1; ldtmu0
   .if c < 64 - AHEAD

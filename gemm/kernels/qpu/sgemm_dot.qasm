@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Where it began: a dot product of 16 numbers a turn, as the pi-gemm of 2014 had it. One of the loop's 14 instructions
-# carries a product and one its sum; the rest are addresses, look-ups and counting. One register holds results.
+# The starting point: dot products of 16 elements per iteration, as in pi-gemm of 2014. One of the loop's 14
+# instructions multiplies and one adds; the others compute addresses, request look-ups and count.
 #
-# Uniforms: A's row · from one row of this program to its next, in bytes · B's columns (stored as rows) · from one to
-# the next · C's row · from one row of this program to its next · rows · columns · vectors of 16 in a row of A · alpha ·
-# beta · number of this program · number of programs less one. Rows of A and columns of B are filled up with zeros to
-# whole vectors, and the vector behind the last one must be there to be looked up.
+# Uniforms: address of A's row · stride between this program's rows of A, in bytes · address of B's columns (stored as
+# rows) · their stride · address of C's row · stride between this program's rows of C · rows · columns · vectors of 16
+# in a row of A · alpha · beta · number of this program · number of programs minus one. Rows of A and columns of B are
+# padded with zeros to whole vectors, and one more vector must exist, because it is looked up too.
   mov ra0, unif             # A's row
   mov rb1, unif
   mov ra2, unif             # B
@@ -57,9 +57,9 @@
   nop
   nop
 ::loop_end
-  nop; ldtmu0               # the vectors asked for in vain
+  nop; ldtmu0               # the extra vectors, not used
   nop; ldtmu1
-  mov t0s, ra17             # C itself
+  mov t0s, ra17             # looks up the old value of C
   .rep i, 4
     mov r1, r3 >> 8 / (1 << i)
     fadd r3, r3, r1

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-# Two hardware threads a QPU, as the article suggests: while one waits for its tile of C the other computes. Each has
+# Two hardware threads per QPU, as the article suggests: while one waits for its tile of C the other computes. Each has
 # half the registers, so tiles are 16 × 32 and the loop has 35 instructions for 32 products. Accumulators do not
-# survive a switch; what a thread needs afterwards it reads from its own uniform stream.
+# survive a thread switch, so a thread reads the values that it needs afterwards from its own uniform stream.
 #
-# A thread that blocks would block its sibling, so there is no mutex and no barrier: C comes by TMU and leaves by a row
-# of the VPM that belongs to the thread alone, and each program calls the host when it has done.
+# A blocked thread would block its sibling, so there is no mutex and no barrier: C is read by TMU and stored through a
+# row of the VPM that only this thread uses, and each program interrupts the host when it ends.
 #
 # A record's words: A's row stride · A · B · B's row stride · q · address of the next word · alpha · beta · C · DMA store
-# set-up and VPM write set-up of the thread's row · address of the next record, plus 1 after the last. C is 32 columns of
-# 16 numbers, one after the other.
+# set-up and VPM write set-up of the thread's row · address of the next record, plus 1 after the last. C is stored as
+# 32 contiguous columns of 16 elements.
 .include "sgemm.qinc"
 
 .set REST_OF_RECORD, 2
 
-# A column of C, whose sums are in register s.
+# Computes a column of C, whose sums are in register s.
 .macro finish_column, s
   mov t0s, r2
   fmul s, s, r1

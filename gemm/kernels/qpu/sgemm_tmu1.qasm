@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# B by the second TMU instead of the uniform stream, whose cache bounds the other outer products on the part: 48 × 16
-# tiles, three vectors of A and one of B a turn. A number of B is taken from its lane by rotation and spread with r5,
-# which costs the mul ALU one instruction for three products: 78 instructions for 48 of them.
+# B by the second TMU instead of the uniform stream, whose cache limits the other outer products on the chip. Tiles are
+# 48 × 16: three vectors of A and one of B per iteration. An element of B is moved to lane 0 by rotation and broadcast
+# by r5, which costs the mul ALU one instruction per three products: 78 instructions for 48 products.
 #
-# A record's words: A's row stride in bytes · A's address · from one vector of A to the next · B's address · B's row
-# stride · q · C's address · alpha · beta · address of the next record, plus 1 when that is the end record. C is 48 rows
-# of 16 numbers, one after the other. A has one more column than is used, B one more row: they are looked up in vain.
+# A record's words: A's row stride in bytes · A's address · stride between vectors of A · B's address · B's row
+# stride · q · C's address · alpha · beta · address of the next record, plus 1 if that is the end record. C is stored as
+# 48 contiguous rows of 16 elements. A has one column and B one row more than is used, because they are looked up too.
 .include "sgemm.qinc"
 
 .set a_third, rb16
@@ -20,7 +20,7 @@
 
 .set vdr_rows(y) 0x80000000 | 3 << 24 | 1 << 12 | y << 4
 
-# Column c of the sums for the rows of each vector. No instruction of the loop may read two registers of one file.
+# Registers of the sums in column c, one per vector of A. No instruction of the loop may read two registers of one file.
 .set sum0(c) rb0 + c
 .set sum1(c) ra0 + c
 .set sum2(c) ra16 + c

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Shared memory by its addresses, and the copies that fill it while threads multiply: cp.async from
-// sm_80 on, ordinary loads and stores before; bulk copies of boxes of a matrix, which arrive on a
-// barrier, from sm_90 on. PTX ISA 8.0.
+// Addresses in shared memory, and asynchronous copies to it: cp.async from sm_80 on (ordinary loads
+// and stores before), and from sm_90 on bulk copies of boxes of a matrix, which complete on a
+// barrier. PTX ISA 8.0.
 #ifndef GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
 #define GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
 
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void shared_store(uint32_t to, float x, float 
                : "memory");
 }
 
-// ---- a thread's own copies: 4 or 16 bytes; 0 where `valid` is false ----
+// Copies by single threads: 4 or 16 bytes, or zeros if `valid` is false.
 
 static __device__ __forceinline__ void copy_float(uint32_t to, const float *from, bool valid)
 {
@@ -58,7 +58,7 @@ static __device__ __forceinline__ void copy_quad(uint32_t to, const float *from,
 #endif
 }
 
-// Makes one group of the copies that were requested since the last call.
+// Makes one group of the copies requested since the last call.
 static __device__ __forceinline__ void copies_commit()
 {
 #if __CUDA_ARCH__ >= 800
@@ -66,7 +66,7 @@ static __device__ __forceinline__ void copies_commit()
 #endif
 }
 
-// Until all but the last `pending` groups have arrived.
+// Waits until all but the last `pending` groups have arrived.
 template <int pending> static __device__ __forceinline__ void copies_wait()
 {
 #if __CUDA_ARCH__ >= 800
@@ -76,9 +76,7 @@ template <int pending> static __device__ __forceinline__ void copies_wait()
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-// ---- bulk copies ----
-
-// Of one arrival.
+// Initializes a barrier that expects one arrival per phase.
 static __device__ __forceinline__ void barrier_init(uint32_t barrier)
 {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
@@ -89,20 +87,20 @@ static __device__ __forceinline__ void barrier_init_fence()
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-// Ordinary stores to shared memory before, bulk copies and tensor cores after.
+// Orders previous ordinary stores to shared memory before later bulk copies and tensor core reads.
 static __device__ __forceinline__ void proxy_fence()
 {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// Barriers that were made before are seen by the copy engine after.
+// Makes initialized barriers visible to TMA.
 static __device__ __forceinline__ void barriers_publish()
 {
   barrier_init_fence();
   proxy_fence();
 }
 
-// Arrives, and the phase ends only when so many bytes were copied.
+// Arrives at the barrier; its phase ends only after \a bytes bytes were copied.
 static __device__ __forceinline__ void barrier_expect(uint32_t barrier, uint32_t bytes)
 {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -128,7 +126,8 @@ static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t p
                : "memory");
 }
 
-// The box whose first element is (x, y) of the map; beyond the matrix it is 0.
+// Starts loading the box whose first element is (x, y) of the map; elements beyond the matrix are
+// 0.
 static __device__ __forceinline__ void box_load(uint32_t to, const CUtensorMap &map, int x, int y,
                                                 uint32_t barrier)
 {
@@ -138,15 +137,13 @@ static __device__ __forceinline__ void box_load(uint32_t to, const CUtensorMap &
                : "memory");
 }
 
-// ---- blocks of a cluster ----
-
-// All threads of the cluster: what was written before is seen after.
+// Barrier for all threads of the cluster; earlier writes are visible afterwards.
 static __device__ __forceinline__ void cluster_sync()
 {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// Four floats of block `rank`'s shared memory.
+// Reads four floats of the shared memory of block `rank`.
 static __device__ __forceinline__ float4 cluster_load(uint32_t from, int rank)
 {
   uint32_t there;

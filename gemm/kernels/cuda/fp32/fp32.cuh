@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Common to the float32 rungs. Multiply-adds are written as fmaf: the build fuses none by itself.
+// Common to the float32 rungs. Multiply-adds are written as fmaf, because the build disables
+// automatic fusion.
 #ifndef GEMM_KERNELS_CUDA_FP32_FP32_CUH
 #define GEMM_KERNELS_CUDA_FP32_FP32_CUH
 
@@ -25,7 +26,8 @@ static __device__ __forceinline__ float b_at(const cuda_job &job, int l, int j)
   return job.b[l * job.ldb + j];
 }
 
-// Blocks are numbered along the rows of C: a grid's x is long enough for all, its y is not.
+// First row and column of a block's tile. Block numbers advance along the rows of C in the grid's
+// x, because only x is large enough for all tiles.
 struct corner {
   int i, j;
 };
@@ -41,7 +43,7 @@ static inline int64_t tiles_of(const cuda_job *job, int tile_m, int tile_n)
   return ((int64_t)(job->m - 1) / tile_m + 1) * ((job->n - 1) / tile_n + 1);
 }
 
-// The host side of a rung with one kernel and one shape.
+// The host side of a rung with one kernel and one fixed shape.
 template <void (*kernel)(cuda_job), int tile_m, int tile_n, int threads> struct fixed_rung {
   static cuda_launch describe(const cuda_job *, const cuda_chip *, const gemm_blocks *)
   {

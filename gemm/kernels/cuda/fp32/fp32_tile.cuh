@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Tiles of 128×128 by 256 threads of 8×8 elements, through shared memory: what local, unroll,
-// pipeline and lds-pipeline share. A thread's rows are two groups of four, 64 apart, and so are its
-// columns: a warp's loads of 16 bytes then meet no bank twice.
+// Tiles of 128×128 in shared memory, multiplied by 256 threads of 8×8 elements each. Used by local,
+// unroll, pipeline and lds-pipeline. A thread's rows are two groups of four, 64 apart, and so are
+// its columns, so that the 16-byte loads of a warp have no bank conflicts.
 #ifndef GEMM_KERNELS_CUDA_FP32_FP32_TILE_CUH
 #define GEMM_KERNELS_CUDA_FP32_FP32_TILE_CUH
 
 #include "gemm/kernels/cuda/fp32/fp32.cuh"
 
 #define TILE         128
-#define DEPTH        8 // steps of k a tile
+#define DEPTH        8 // steps of k per tile
 #define ITEM         8
 #define TILE_THREADS 256
-#define PITCH        (TILE + 4) // of a row; the pad keeps A's turned stores off one bank
+#define PITCH        (TILE + 4) // per row; padded against bank conflicts of A's transposed stores
 
-// Sums and where they belong.
+// A thread's sums and their position.
 struct tile_sums {
   float at[ITEM][ITEM];
   int i, j;   // first row and column of the thread
-  int ti, tj; // the same within the tile
+  int ti, tj; // first row and column of the thread within the tile
 
   __device__ __forceinline__ void begin(const corner &corner)
   {
@@ -52,7 +52,7 @@ struct tile_sums {
   }
 };
 
-// A thread's row of eight from shared memory.
+// Loads a thread's eight elements of a row of shared memory.
 static __device__ __forceinline__ void item_load(const float *row, int from, float (&to)[ITEM])
 {
   const float4 left = *(const float4 *)(row + from), right = *(const float4 *)(row + from + 64);
@@ -60,8 +60,8 @@ static __device__ __forceinline__ void item_load(const float *row, int from, flo
   to[4] = right.x, to[5] = right.y, to[6] = right.z, to[7] = right.w;
 }
 
-// Four floats of a row of which `valid` exist; the others are 0. One load where the row's start
-// allows it.
+// Loads four floats of a row; those from `valid` on are 0. Uses one load if the row's start is
+// aligned.
 static __device__ __forceinline__ float4 quad_load(const float *from, int valid, bool aligned)
 {
   if (aligned && valid >= 4) return __ldg((const float4 *)from);
@@ -73,14 +73,14 @@ static __device__ __forceinline__ float4 quad_load(const float *from, int valid,
   return quad;
 }
 
-// A tile of A and one of B in shared memory, both with a row a step of k.
+// A tile of A and one of B in shared memory, both with one row per step of k.
 struct tile_pair {
   float a[DEPTH][PITCH], b[DEPTH][PITCH];
 };
 
-// A thread's share of the tile that follows: four floats of A, along k, and four of B, along n.
+// A thread's share of the next tile: four floats of A, along k, and four of B, along n.
 struct tile_fetch {
-  const float *a, *b; // where the share of the next tile begins
+  const float *a, *b; // start of the share of the next tile
   int64_t b_step;
   int a_row, a_column, b_row, b_column; // within the tile
   int a_valid, b_valid;                 // 0: outside of the matrix
@@ -102,7 +102,7 @@ struct tile_fetch {
     b_aligned = job.ldb % 4 == 0 && (uintptr_t)job.b % 16 == 0;
   }
 
-  // Asks for the share and moves on.
+  // Loads the share and advances to the next tile.
   __device__ __forceinline__ void load()
   {
     from_a = quad_load(a, min(a_valid, k_left - a_column), a_aligned);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loads from shared memory to registers overlap too: while a step is multiplied, the next one's
-// elements arrive, across the boundary of two tiles as well.
+// Loads from shared memory to registers overlap with arithmetic too: while a step is multiplied,
+// the elements of the next one arrive, also across the boundary between two tiles.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
 struct step_numbers {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// 8×8 elements a thread: 16 loads from device memory serve 64 multiply-adds. A thread's rows and
-// columns lie 16 apart, so that neighbouring threads read neighbouring columns of B.
+// 8×8 elements per thread: 16 loads from device memory serve 64 multiply-adds. A thread's rows and
+// columns are 16 apart, so that neighbouring threads read neighbouring columns of B.
 #include "gemm/kernels/cuda/fp32/fp32.cuh"
 
 #define ITEM 8
@@ -14,7 +14,7 @@ static __global__ void __launch_bounds__(SIDE *SIDE) regblock(cuda_job job)
   float sums[ITEM][ITEM] = {};
   for (int l = 0; l < job.k; l++) {
     float a[ITEM], b[ITEM];
-    // Beyond the edge the last row or column again: its sums are not stored.
+    // Beyond the edge, read the last row or column again; these sums are not stored.
 #pragma unroll
     for (int x = 0; x < ITEM; x++) a[x] = a_at(job, min(i0 + x * SIDE, job.m - 1), l);
 #pragma unroll

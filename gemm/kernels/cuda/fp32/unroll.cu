@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Eight steps of k a tile: every thread fetches, four neighbours at a time, and the barriers are an
-// eighth as many.
+// Tiles have eight steps of k: all threads load, four neighbouring elements each, and there is an
+// eighth as many barriers.
 #include "gemm/kernels/cuda/fp32/fp32_tile.cuh"
 
 static __global__ void __launch_bounds__(TILE_THREADS) unroll(cuda_job job)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nested tiles: per block, per warp and per thread. A model of how full the device gets selects the
-// loader, the tile and the number of parts of k.
+// Nested tiles: per block, per warp and per thread. A performance model chooses the loader, the
+// tile and the number of parts of k.
 #include "gemm/kernels/cuda/fp32/warptile.h"
 
 #include <float.h>
@@ -19,7 +19,7 @@ static int tiles_of_k(const cuda_job *job, const warptile_tile &tile)
   return (job->k - 1) / tile.k + 1;
 }
 
-// One, two, or three and more warps a scheduler hide each other's waits more or less.
+// Share of the peak that threads per multiprocessor reach by hiding each other's latency.
 static double hidden(int threads)
 {
   return threads <= 128 ? 0.8 : threads <= 256 ? 0.95 : 1;
@@ -62,7 +62,7 @@ static bool cut_able(const cuda_job *job, const warptile_loader &loader, const w
   return cut.stays ? loader.tiles[cut.tile].stays && cut.splits == 1 : loader.tiles[cut.tile].whole;
 }
 
-// Whether there is such a cut for the job; if so, it is in \a blocks.
+// Checks whether the loader supports this cut of the job, and if so, writes it to \a blocks.
 static bool cut_take(const cuda_job *job, const cuda_chip *chip, const warptile_loader &loader,
                      warptile_cut cut, gemm_blocks *blocks)
 {
@@ -81,7 +81,7 @@ static bool cut_take(const cuda_job *job, const cuda_chip *chip, const warptile_
   return true;
 }
 
-// Selects the fastest of all tiles, numbers of parts of k, and persistent blocks.
+// Chooses the fastest combination of loader, tile, number of parts of k and persistent blocks.
 static cudaError_t choose(const cuda_job *job, gemm_type, const cuda_chip *chip, gemm_blocks *blocks)
 {
   const warptile_loader &loader = loader_of(job, chip);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Common to both kernels of the warptile rung: the shape, and a warp's work from shared memory
+// Common to all kernels of the warptile rung: the shape, and a warp's work from shared memory
 // through registers to C.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_CUH
@@ -7,25 +7,26 @@
 #include "gemm/kernels/cuda/fp32/async_copy.cuh"
 #include "gemm/kernels/cuda/fp32/fp32.cuh"
 
-// A block makes m×n of C, k steps at a time; a warp warp_m×warp_n of that, a thread item_m×item_n.
+// A block computes m×n elements of C in steps of k, a warp warp_m×warp_n of them, a thread
+// item_m×item_n.
 template <int m_, int n_, int k_, int warp_m_, int warp_n_, int item_m_, int item_n_, int blocks_>
 struct warptile_shape {
   static constexpr int m = m_, n = n_, k = k_, warp_m = warp_m_, warp_n = warp_n_, item_m = item_m_,
                        item_n = item_n_;
-  static constexpr int blocks = blocks_; // that a multiprocessor shall hold
+  static constexpr int blocks = blocks_; // resident per multiprocessor
   static constexpr int lanes_m = warp_m / item_m, lanes_n = warp_n / item_n;
   static constexpr int threads = m / warp_m * (n / warp_n) * 32;
   static_assert(lanes_m * lanes_n == 32, "32 lanes");
 };
 
-// Elements of a row of parts of C.
+// Elements per row of a part of C.
 static __host__ __device__ __forceinline__ int64_t parts_ld(int n)
 {
   return ((int64_t)n + 3) / 4 * 4;
 }
 
-// In which order blocks take tiles: down a band of 8 rows of tiles, then on to the next column, so
-// that those that run at one time share rows and columns in the L2 cache.
+// Tiles are ordered down a band of 8 rows of tiles, then by columns of the band, so that tiles
+// computed at the same time share rows and columns in the L2 cache.
 #define WARPTILE_BAND 8
 static __device__ __forceinline__ corner warptile_corner(int number, int rows, int columns, int tile_m,
                                                          int tile_n)
@@ -35,11 +36,12 @@ static __device__ __forceinline__ corner warptile_corner(int number, int rows, i
   return {(band * WARPTILE_BAND + rest % height) * tile_m, rest / height * tile_n};
 }
 
-// A thread's part of a tile, in groups of four rows, lanes_m groups apart, by four columns, lanes_n
-// groups apart: loads are of 16 bytes, and a warp's lanes read neighbouring ones or the same.
+// A thread's elements of a tile: groups of four rows, lanes_m groups apart, by groups of four
+// columns, lanes_n groups apart. Loads have 16 bytes, and the lanes of a warp read neighbouring or
+// equal addresses.
 template <class S> struct warptile_item {
   float sums[S::item_m][S::item_n];
-  float a[2][S::item_m], b[2][S::item_n]; // the step at hand and the next one
+  float a[2][S::item_m], b[2][S::item_n]; // this step's operands and the next one's
   int i, j;                               // first row and column within the tile
 
   __device__ __forceinline__ void begin()
@@ -67,7 +69,7 @@ template <class S> struct warptile_item {
     return y / 4 * S::lanes_n * 4 + y % 4;
   }
 
-  // Loads a step's elements; at_a, at_b: addresses of the thread's first row and column in it.
+  // Loads a step's elements. at_a, at_b: addresses of the thread's first row and column in it.
   __device__ __forceinline__ void load(int step, uint32_t at_a, uint32_t at_b)
   {
 #pragma unroll
@@ -82,8 +84,8 @@ template <class S> struct warptile_item {
     }
   }
 
-  // To and fro along the rows: of each multiply-add's three operands one is the last one's, which
-  // the register file then need not deliver again. It delivers two a cycle.
+  // Alternates direction along the rows, so that consecutive multiply-adds share an operand. The
+  // register file, which reads two operands per cycle, need not read the shared one again.
   __device__ __forceinline__ void multiply(int step)
   {
 #pragma unroll
@@ -96,7 +98,7 @@ template <class S> struct warptile_item {
   }
 };
 
-// Four neighbours of a row of C, of which `valid` exist.
+// Stores four neighbours of a row of C, of which `valid` exist.
 static __device__ __forceinline__ void warptile_store(float *out, float4 sum, int valid, bool aligned,
                                                       float alpha, float beta)
 {
@@ -139,7 +141,8 @@ static __device__ __forceinline__ void warptile_finish(const warptile_item<S> &i
   }
 }
 
-// A part's job: its sums go to the job's work, one matrix of C's size per part.
+// The job of one part of k: its sums are stored in the job's work space, one matrix of C's size per
+// part.
 static __device__ __forceinline__ cuda_job warptile_partial(const cuda_job &job, int part)
 {
   cuda_job partial = job;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The host side of bulk copies: a block or a cluster of blocks a tile, or blocks that stay and
-// share all out.
+// The host side of bulk copies: one block or cluster per tile, or persistent blocks that share all
+// tiles.
 #include "gemm/kernels/cuda/fp32/warptile.h"
 #include "gemm/kernels/cuda/fp32/warptile_bulk.cuh"
 #include "gemm/kernels/cuda/fp32/warptile_stream.cuh"
@@ -9,13 +9,13 @@
 typedef void (*bulk_kernel)(bulk_args);
 
 struct bulk_variant {
-  bulk_kernel bulk[2][2], stream[2][2]; // turn A, turn B
+  bulk_kernel bulk[2][2], stream[2][2]; // [A is transposed][B is transposed]
   int stage, a, b;                      // bytes
 };
 
 enum { WHOLE = 1, STAYS = 2, ROWS = 4 };
 
-// Kernels are made only for what a tile is used for.
+// Only the kernels that a tile is used with are compiled.
 template <class S, int uses> struct bulk_row {
   static constexpr warptile_tile tile(double rate)
   {
@@ -53,14 +53,14 @@ static const bulk_variant variants[] = {row_128x256::variant(),       row_128x12
                                         row_128x128_stays::variant(), row_64x128::variant(),
                                         row_64x64::variant(),         row_16x512::variant()};
 
-// Bytes of a multiprocessor's shared memory: each block takes 1 KiB more; as much goes to barriers
-// and alignment.
+// Bytes of a multiprocessor's shared memory per block: 1 KiB that every block takes, and 1 KiB for
+// barriers and alignment.
 #define RESERVED 2048
-// Least steps (tiles of k) that make a block worth its cost.
+// Fewest steps (tiles of k) per persistent block.
 #define STEPS_LEAST 4
-// Seconds per element and part of a tile that a cluster adds up.
+// Seconds to add up a tile in a cluster, per element and part.
 #define CLUSTER_ELEMENT_SECONDS 1.6e-10
-// Share of the speed of whole tiles that persistent blocks reach in their loop.
+// Share of the speed of whole tiles that the loop of persistent blocks reaches.
 #define STREAM_SHARE 0.96
 
 static bool turns_a(const cuda_job *job)
@@ -78,7 +78,7 @@ static bool is_rows(const bulk_variant &v)
   return !v.bulk[1][1] && !v.stream[1][1];
 }
 
-// Whether another kernel adds up the parts.
+// Whether a further kernel adds up the parts.
 static bool combines(const warptile_cut &cut)
 {
   return cut.splits > (is_rows(variants[cut.tile]) ? 1 : BULK_CLUSTER_MAX);
@@ -99,7 +99,7 @@ static bool bulk_able(const cuda_job *job, const cuda_chip *chip)
   return chip->number >= 90 && job->lda % 4 == 0 && job->ldb % 4 == 0;
 }
 
-// As many as there is room for. Parts of k are added up in the stages' room.
+// As many stages as fit. A cluster adds up its parts in the memory of the stages.
 static int bulk_stages(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
@@ -113,7 +113,8 @@ static int bulk_stages(const cuda_job *job, const cuda_chip *chip, const warptil
   return count < 2 || (cluster_of(cut) > 1 && room < sums) ? 0 : count;
 }
 
-// Blocks that stay: as many as run at one time, each with a few steps at least.
+// Number of persistent blocks: as many as are resident at one time, each with STEPS_LEAST steps or
+// more.
 static int stream_blocks(const cuda_job *job, const cuda_chip *chip, const warptile_tile &t)
 {
   const int64_t steps = tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
@@ -121,13 +122,14 @@ static int stream_blocks(const cuda_job *job, const cuda_chip *chip, const warpt
   return (int)(least < 1 ? 1 : least < most ? least : most);
 }
 
-// Tiles that two blocks and more work on.
+// Whether any tile is shared by two or more blocks.
 static bool stream_shares(const cuda_job *job, const cuda_chip *chip, const warptile_tile &t)
 {
   return tiles_of(job, t.m, t.n) % stream_blocks(job, chip, t) != 0;
 }
 
-// Parts that another kernel adds up; a parcel and a word for each block that stays.
+// Bytes of work space: the parts that a further kernel adds up, or one parcel and one flag per
+// persistent block.
 static size_t bulk_work(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
@@ -143,7 +145,8 @@ static double bulk_predict(const cuda_job *job, const cuda_chip *chip, const war
     const double tiles = (double)tiles_of(job, t.m, t.n);
     double seconds = warptile_rounds(job, chip, t, cut.splits,
                                      cluster_of(cut) > 1 ? CLUSTER_ELEMENT_SECONDS * t.m * t.n : 0);
-    // Rows of B come from device memory, which takes as many blocks as there are places.
+    // This kernel is limited by reading B from device memory, at full bandwidth only if blocks fill
+    // the device.
     if (is_rows(variants[cut.tile]))
       seconds = fmax(seconds, tiles * t.n * job->k * sizeof(float) / WARPTILE_BYTES_PER_SECOND *
                                   fmax(1, chip->processors * t.blocks / (tiles * cut.splits)));
@@ -169,10 +172,8 @@ static cuda_launch bulk_describe(const cuda_job *job, const warptile_cut &cut)
           is_rows(v) ? 0 : cut.stages * v.stage + buffer_bytes(job, v)};
 }
 
-// ---- maps of the matrices ----
-
-// A matrix stored as rows×columns, and the box that one copy takes. Rows that are transposed later
-// arrive swizzled.
+// A matrix stored as rows×columns, and the box of one copy. Rows that are transposed later are
+// stored swizzled.
 struct map_shape {
   const float *data;
   int rows, columns;
@@ -193,7 +194,8 @@ static cudaError_t map_make(cuda_tensor_map_encode encode, const map_shape &s, C
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Along m or n: extent and box; along k they are swapped.
+// \a extent and \a box are along m or n. If the matrix is stored along k they swap with \a k and \a
+// box_k.
 static map_shape shape_of(const float *data, int64_t ld, bool turns, int extent, int box, int k, int box_k)
 {
   return turns ? map_shape{data, extent, k, ld, box, box_k, true}
@@ -210,8 +212,6 @@ static cudaError_t maps_make(const cuda_job *job, const warptile_tile &t, bulk_a
     error = map_make(encode, shape_of(job->b, job->ldb, turns_b(job), job->n, t.n, job->k, t.k), &args->b);
   return error;
 }
-
-// ---- launch ----
 
 static cudaError_t bulk_launch(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut,
                                cudaStream_t stream)

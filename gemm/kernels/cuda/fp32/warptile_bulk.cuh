@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-// The warptile kernel for sm_90 and later: one thread has the copy engine fetch boxes of the
-// matrices, edges and zeros beyond them included, several tiles deep. An operand whose rows run
-// along k arrives with k in the inner dimension; all threads then turn the next tile by blocks of
-// 4×4 or 4×2 between the multiplications of this one, so that the inner loop is the same for NN,
-// NT, TN and TT. Small products are split along k over the blocks of a cluster, which add up their
-// parts through each other's shared memory, or into more parts, which another kernel adds up. Few
-// rows of C by rows of B, which device memory limits, have a kernel of their own.
+// The warptile kernel for sm_90 and later. One thread makes TMA load boxes of the matrices several
+// tiles ahead; elements beyond an edge are zero. An operand whose rows run along k arrives with k
+// in the inner dimension. All threads then transpose the next tile in blocks of 4×4 or 4×2 while
+// they multiply this one, so that the inner loop is the same for NN, NT, TN and TT. Small products
+// are split along k: either over the blocks of a cluster, which add up their parts through each
+// other's shared memory, or into more parts, which a further kernel adds up. A separate kernel
+// computes products with few rows of C and B stored along n, which device memory limits.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_BULK_CUH
 
 #include "gemm/kernels/cuda/fp32/warptile.cuh"
 
 #define BULK_STAGES_MAX 8
-// Parts of k that a cluster adds up. An H200 has no places for 33 clusters of four, and fills its
-// multiprocessors unevenly with them.
+// Parts of k that a cluster adds up. On an H200 33 clusters of four are not resident at once, and
+// clusters of four load its multiprocessors unevenly.
 #define BULK_CLUSTER_MAX 2
 
 struct bulk_args {
   CUtensorMap a, b;
   cuda_job job;
-  int rows, columns; // of tiles
+  int rows, columns; // numbers of tiles
   int stages, splits;
 };
 
-// Bytes of shared memory: stages, and two buffers for transposed tiles.
+// Sizes in bytes in shared memory: stages, and two buffers for transposed tiles.
 template <class S> struct bulk_layout {
   static constexpr int a = S::m * S::k * (int)sizeof(float), b = S::n * S::k * (int)sizeof(float),
                        stage = a + b;
@@ -31,17 +31,17 @@ template <class S> struct bulk_layout {
 
 #if __CUDA_ARCH__ >= 900
 
-// Turns tiles [extent][depth], swizzled as the copy engine does for rows of 64 bytes, into
+// Transposes tiles [extent][depth], swizzled as TMA does for rows of 64 bytes, into
 // [depth][extent].
 template <int extent, int depth, int threads> struct tile_turn {
   static_assert(depth == 16, "rows of 64 bytes");
   static constexpr int width = extent * depth / 4 / threads >= 4 ? 4 : 2; // of a block, along k
-  static constexpr int share = extent * depth / 4 / width / threads;      // blocks of a thread
+  static constexpr int share = extent * depth / 4 / width / threads;      // blocks per thread
   static_assert(share * width * 4 * threads == extent * depth, "whole blocks");
   float blocks[share][4][width];
 
-  // Eight neighbouring lanes take 4 blocks along m or n and 2 along k: their accesses meet a bank
-  // at most twice.
+  // Eight neighbouring lanes take 4 blocks along m or n and 2 along k, so that at most two accesses
+  // conflict in a bank.
   static __device__ __forceinline__ void place(int id, int *x, int *y)
   {
     const int pairs = depth / width / 2;
@@ -85,17 +85,17 @@ template <int extent, int depth, int threads> struct tile_turn {
   }
 };
 
-// Start of a pair of boxes.
+// First row, column and step of k of a pair of boxes.
 struct bulk_place {
   int i, j, l;
 };
 
-// The ring of stages as one thread fills it and all threads use it.
+// The ring of stages: one thread fills it and all threads read it.
 template <class S, bool turn_a, bool turn_b> struct bulk_ring {
   typedef bulk_layout<S> bytes;
   static constexpr bool turns = turn_a || turn_b;
   static constexpr uint32_t turned_a = turn_a ? bytes::a : 0, turned = turned_a + (turn_b ? bytes::b : 0);
-  // tiles that have to be there: this one, and the one to turn
+  // number of tiles that must have arrived: this one, and the one to transpose
   static constexpr int lead = turns ? 2 : 1;
   uint32_t begin, barriers;
 
@@ -112,7 +112,7 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
     box_load(to + bytes::a, args.b, turn_b ? at.l : at.j, turn_b ? at.j : at.l, barrier(stage));
   }
 
-  // Turns the tile of the first stage.
+  // Transposes the tile of the first stage.
   __device__ __forceinline__ void turn_first(uint32_t buffers) const
   {
     tile_turn<S::m, S::k, S::threads> first_a;
@@ -122,9 +122,9 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
     if (turn_b) first_b.read(begin + bytes::a), first_b.write(begin + buffers + turned_a);
   }
 
-  // Multiplies a tile but for its last step, and the last step of the one before; transposes the
-  // tile at `after` into the buffer at `other`. After the last tile old elements are transposed,
-  // which are not used. Returns whether the awaited stage is there.
+  // Multiplies the last step of the previous tile and all but the last step of this one. Transposes
+  // the tile at `after` into the buffer at `other`; after the last tile this handles old elements,
+  // which are not used. Returns whether the awaited stage has arrived.
   __device__ __forceinline__ bool multiply(warptile_item<S> &item, uint32_t at_a, uint32_t at_b,
                                            uint32_t after, uint32_t other, int awaited, uint32_t parity) const
   {
@@ -145,8 +145,8 @@ template <class S, bool turn_a, bool turn_b> struct bulk_ring {
   }
 };
 
-// The blocks of a cluster write their sums to their own shared memory; each stores its share of the
-// tile's rows, adding up in the order of the parts.
+// The blocks of a cluster write their sums to their own shared memory. Each then adds up its share
+// of the tile's rows in the order of the parts, and stores it.
 template <class S>
 static __device__ __forceinline__ void bulk_combine(const warptile_item<S> &item, const bulk_args &args,
                                                     const corner &at, uint32_t begin)
@@ -171,7 +171,7 @@ static __device__ __forceinline__ void bulk_combine(const warptile_item<S> &item
     }
     if (i < job.m) warptile_store(job.c + i * job.ldc + j, sum, job.n - j, aligned, job.alpha, job.beta);
   }
-  // Nobody leaves while others read here.
+  // No block exits while others read its shared memory.
   cluster_sync();
 }
 
@@ -204,7 +204,8 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   ring.turn_first(buffers);
   const uint32_t of_a = begin + item.i * (int)sizeof(float);
   const uint32_t of_b = begin + (turn_b ? ring.turned_a : bytes::a) + item.j * (int)sizeof(float);
-  uint32_t now = 0, buffer = buffers, parity = 0; // of this tile; of the stage that is waited for
+  uint32_t now = 0, buffer = buffers,
+           parity = 0; // now: this tile's offset; parity: that of the awaited stage
   int stage = 0, awaited = ring.lead - 1;
   bool there = false;
 #pragma unroll 1
@@ -233,10 +234,10 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
 #endif
 }
 
-// At most S::m rows of C: each thread makes four columns of them, and B goes from device memory
-// straight to its registers. A passes through shared memory, its rows side by side.
+// For at most S::m rows of C: each thread computes four columns, and loads B from device memory to
+// registers. A is stored in shared memory, with its rows interleaved.
 #define ROWS_DEPTH 64
-#define ROWS_AHEAD 8 // loads of B per thread that are in flight
+#define ROWS_AHEAD 8 // loads of B in flight per thread
 template <class S, bool turn_a, bool>
 static __global__ void __launch_bounds__(S::threads, S::blocks)
     warptile_rows(const CUDA_GRID_CONSTANT bulk_args args)

@@ -26,7 +26,7 @@ static void (*const kernels[])(cuda_job) = {warptile_copy<shape_128x128>, warpti
 extern "C" cudaError_t cuda_parts_add(const cuda_job *job, const float *parts, int count, int64_t part,
                                       int64_t ld, int turned, cudaStream_t stream)
 {
-  // Its blocks may take the places that the last parts leave.
+  // Its blocks may start when the last parts' blocks finish.
   cudaLaunchAttribute overlap = {};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
@@ -59,7 +59,7 @@ static size_t warptile_copy_work(const cuda_job *job, const cuda_chip *, const w
   return cut.splits > 1 ? warptile_parts_bytes(job, cut.splits) : 0;
 }
 
-// With splits the parts are written, read and added up by another kernel.
+// With splits, the parts are also written, and read and added up by a further kernel.
 static double warptile_copy_predict(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const double seconds = warptile_rounds(job, chip, tiles[cut.tile], cut.splits, 0);

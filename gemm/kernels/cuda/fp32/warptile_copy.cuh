@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The warptile kernel for every chip, every leading dimension and every transposition: threads do
-// the copies, four tiles deep, and operands that run along k are transposed by copies of single
-// floats.
+// The warptile kernel for every chip, leading dimension and transposition. Threads copy tiles, four
+// tiles ahead; operands that run along k are transposed by copying single floats.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
 
@@ -9,22 +8,23 @@
 #include "gpu/cuda/cuda_overlap.cuh"
 
 #define COPY_STAGES 4
-#define COPY_PAD    4 // floats; copies that turn then meet no bank twice
+#define COPY_PAD    4 // in floats; avoids bank conflicts of transposing copies
 
-// A thread's share of an operand's tiles, which have one row per step of k. Its copies have one
-// stride in memory and another in shared memory, and those within the matrix come first.
+// A thread's share of an operand's tiles, which have one row per step of k. Its copies have a
+// constant stride in device memory and another in shared memory; those inside the matrix come
+// first.
 template <int extent, int depth, int threads> struct tile_copy {
   static_assert(threads % depth == 0 && threads % extent == 0, "a thread's copies lie in a line");
   static constexpr int pitch = extent + COPY_PAD, bytes = depth * pitch * (int)sizeof(float);
   static constexpr int share = extent * depth / threads;
   const float *from;
   int64_t step,
-      // elements from one copy to the next, and from past the last to the next tile's first
+      // elements between copies, and from the end of the last copy to the next tile's first
       rewind;
   uint32_t to, to_step; // bytes
-  int k, k_step;        // of the first copy, and from one to the next: 0 when they lie along m or n
-  int inside;           // copies that end where m or n does
-  bool quads;           // four neighbours along m or n lie in one aligned vector
+  int k, k_step;        // k of the first copy, and the step between copies: 0 along m or n
+  int inside;           // number of copies inside the matrix along m or n
+  bool quads;           // copies of four neighbours along m or n, which are aligned to 16 bytes
 
   __device__ __forceinline__ void begin(const float *matrix, int64_t ld, bool runs_along_k, int first,
                                         int all, int l)
@@ -43,7 +43,7 @@ template <int extent, int depth, int threads> struct tile_copy {
     to_step = (uint32_t)(k_step * pitch + x_step) * (uint32_t)sizeof(float);
   }
 
-  // Copies within the matrix when so many steps of k are left.
+  // Number of copies inside the matrix if \a k_left steps of k are left.
   __device__ __forceinline__ int valid(int k_left) const
   {
     if (k_left >= depth) return inside;
@@ -51,7 +51,7 @@ template <int extent, int depth, int threads> struct tile_copy {
     return k_step == 0 ? inside : min(inside, (k_left - k - 1) / k_step + 1);
   }
 
-  // The next tile, of which the matrix has so many steps of k.
+  // Copies the next tile, of which \a k_left steps of k are inside the matrix.
   __device__ __forceinline__ void copy(uint32_t stage, int k_left)
   {
     const int count = valid(k_left);
@@ -72,7 +72,7 @@ template <class S> struct copy_stage {
   static constexpr int bytes = side_a::bytes + side_b::bytes;
 };
 
-// Tiles of k from `first` to `end`.
+// Multiplies the steps of k from `first` to `end`.
 template <class S>
 static __device__ __forceinline__ void copy_multiply(const cuda_job &job, const corner &at, int first,
                                                      int end, warptile_item<S> &item)
@@ -101,7 +101,7 @@ static __device__ __forceinline__ void copy_multiply(const cuda_job &job, const 
     ask(tile + COPY_STAGES - 1);
     const uint32_t from = begin + tile % COPY_STAGES * stage::bytes;
     const uint32_t at_a = from + item.i * sizeof(float), at_b = from + side_a.bytes + item.j * sizeof(float);
-    // The last tile's last step is multiplied while this one's first arrives.
+    // The last step of the previous tile is multiplied while the first step of this one arrives.
 #pragma unroll
     for (int step = 0; step < S::k; step++) {
       item.load(step, at_a + step * side_a.pitch * sizeof(float), at_b + step * side_b.pitch * sizeof(float));
@@ -111,7 +111,7 @@ static __device__ __forceinline__ void copy_multiply(const cuda_job &job, const 
   item.multiply(S::k - 1);
 }
 
-// With parts of k, each along the grid's y, the sums go to the job's work.
+// With parts of k, which the grid's y numbers, the sums are stored in the job's work space.
 template <class S>
 static __global__ void __launch_bounds__(S::threads, S::blocks)
     warptile_copy(const CUDA_GRID_CONSTANT cuda_job job)
@@ -124,8 +124,8 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   warptile_finish(item, warptile_partial(job, (int)part), at);
 }
 
-// Adds up the parts of four neighbours, of a row or, if the parts are `turned`, of a column: each
-// warp every PARTS_WARPS-th part, in their order, then the warps' sums in theirs.
+// Adds up the parts of four neighbours in a row, or in a column if the parts are `turned`. Each
+// warp adds every PARTS_WARPS-th part, in order; then the warps' sums are added in order.
 #define PARTS_WARPS 8
 static __global__ void __launch_bounds__(32 * PARTS_WARPS)
     warptile_combine(const CUDA_GRID_CONSTANT cuda_job job, const float *parts, int count, int64_t part,

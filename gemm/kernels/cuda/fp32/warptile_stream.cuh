@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// As many blocks as run at one time, and each gets the same share of all tiles and steps of k, to
-// within one step: so no multiprocessor idles in a last, half-empty round (Osama et al.,
-// "Stream-K", PPoPP 2023). Whole rounds go by whole tiles; what is left, between one and two tiles
-// a block, is one line of steps cut into equal pieces. A block begins with the last tile of its
-// piece; where that belongs to the next block too, its sums go to device memory at once, so that
-// the next block, which comes to that tile last, finds them there. It adds up in a fixed order and
-// waits only for blocks before it.
+// Persistent blocks: as many as are resident at one time, each with the same share of all tiles and
+// steps of k, to within one step. So no multiprocessor idles in a last, half-empty round (Osama et
+// al., "Stream-K", PPoPP 2023). Full rounds consist of whole tiles. The remaining tiles, between
+// one and two per block, form one sequence of steps, which is cut into equal pieces. A block begins
+// with the last tile of its piece. If the next block shares that tile, the sums go to device memory
+// at once: the next block computes that tile last, and finds them there. It adds them up in a fixed
+// order, and waits only for blocks with lower numbers.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_STREAM_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_STREAM_CUH
 
@@ -13,14 +13,14 @@
 
 #if __CUDA_ARCH__ >= 900
 
-// Steps of k, in tiles, of one tile of C.
+// A range of steps of k, in tiles, of one tile of C.
 struct stream_segment {
   int number, from, end;
 };
 
-// The work of all blocks, in order.
+// The order of work for all blocks.
 struct stream_plan {
-  int deep, blocks, rounds, line; // rounds of whole tiles; tiles that are shared out by steps
+  int deep, blocks, rounds, line; // rounds of whole tiles; line: tiles that are shared by steps
 
   __device__ __forceinline__ stream_plan(int tiles, int deep_, int blocks_) : deep(deep_), blocks(blocks_)
   {
@@ -48,9 +48,10 @@ struct stream_plan {
   }
 };
 
-// State of the thread that requests boxes; in shared memory, since its registers are all taken.
+// State of the thread that requests boxes. It is in shared memory, because all registers are in
+// use.
 struct stream_course {
-  int which, l, end; // segment; steps in tiles
+  int which, l, end; // which: segment; steps in tiles
   corner at;
 };
 
@@ -71,15 +72,15 @@ template <class S> struct stream_asker {
   }
 };
 
-// Tiles pass the ring one after the other, whatever part of C they belong to.
+// Tiles pass through the ring in order, whatever tile of C they belong to.
 template <class S, bool turn_a, bool turn_b> struct stream_flow {
   typedef bulk_layout<S> bytes;
   typedef bulk_ring<S, turn_a, turn_b> ring_type;
   const bulk_args &args;
   const ring_type ring;
-  uint32_t buffers;             // offset of what is turned
-  int left;                     // tiles that are not multiplied yet
-  uint32_t now, buffer, parity; // of this tile; of the stage that is waited for
+  uint32_t buffers;             // offset of the transposed tiles
+  int left;                     // number of tiles still to multiply
+  uint32_t now, buffer, parity; // now: this tile's offset; parity: that of the awaited stage
   int stage, awaited;
   bool there;
 
@@ -90,7 +91,7 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
   {
   }
 
-  // Fills the ring, and turns the first tile.
+  // Fills the ring, and transposes the first tile.
   __device__ __forceinline__ void start(stream_asker<S> &asker)
   {
     if (threadIdx.x == 0) {
@@ -102,7 +103,7 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
     ring.turn_first(buffers);
   }
 
-  // Multiplies the next tile but for its last step. `more`: later tiles are still to be requested.
+  // Multiplies all but the last step of the next tile. `more`: later tiles must still be requested.
   __device__ __forceinline__ void multiply(warptile_item<S> &item, stream_asker<S> &asker, bool more)
   {
     __syncthreads();
@@ -122,8 +123,8 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
   }
 };
 
-// Sums in transfer from block to block: each thread's are stored where the same thread of the other
-// block reads them.
+// Sums that one block passes to the next. Each thread's sums are stored where the same thread of
+// the other block reads them.
 template <class S> struct stream_parcel {
   static constexpr int quads = S::item_m * S::item_n / 4, floats = quads * 4 * S::threads;
   float4 *room;
@@ -147,7 +148,7 @@ template <class S> struct stream_parcel {
     if (threadIdx.x == 0) atomicExch(ready, 1u);
   }
 
-  // Waits, adds, and leaves all as it was before the launch.
+  // Waits for the sums, adds them, and resets the flag for the next launch.
   __device__ __forceinline__ void add(warptile_item<S> &item) const
   {
     if (threadIdx.x == 0) {

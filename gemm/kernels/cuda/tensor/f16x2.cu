@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// f16x2: half without tensor cores: two products per instruction on pairs of columns, sums in half.
-// Blocks of 128×128, 8×8 per thread; the next step's operands are prefetched into registers.
+// f16x2: half precision without tensor cores. Each instruction multiplies pairs of columns, with
+// sums in half precision. Blocks of 128×128, 8×8 elements per thread; the next step's operands are
+// prefetched into registers.
 #include <cuda_fp16.h>
 
 #include "gemm/kernels/cuda/cuda_gemm.h"
@@ -8,7 +9,7 @@
 #define TILE        128
 #define DEPTH       16
 #define GRID_Y_MOST 65535
-#define A_ROOM      (TILE + 8) // rows of A's tile, turned, keep 16 bytes' alignment
+#define A_ROOM      (TILE + 8) // rows of A's transposed tile stay aligned to 16 bytes
 
 struct f16x2_args {
   const __half *a, *b;
@@ -18,7 +19,7 @@ struct f16x2_args {
   float alpha, beta;
 };
 
-// Eight elements of a row, zeros beyond the matrix.
+// Loads eight elements of a row, with zeros beyond the matrix.
 static __device__ __forceinline__ uint4 row_load(const __half *from, int64_t ld, int rows, int columns,
                                                  int row, int column)
 {

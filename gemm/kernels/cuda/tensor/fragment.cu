@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// WMMA's fragments, looked at from the outside.
+// Measures the layout of WMMA fragments.
 #include <cuda_fp16.h>
 #include <mma.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What CUDA's WMMA leaves open, measured on the device: which lane holds which element of a
- * fragment. Plain C interface of fragment.cu. */
+ * \brief The layout of WMMA fragments, which CUDA leaves unspecified: measures which lane holds
+ * which element. Plain C interface of fragment.cu. */
 #ifndef GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
 #define GEMM_KERNELS_CUDA_TENSOR_FRAGMENT_H
 
@@ -21,21 +21,21 @@ enum fragment_use { FRAGMENT_A, FRAGMENT_B, FRAGMENT_SUM_HALF, FRAGMENT_SUM_FLOA
 /** m and n of the three shapes; k is 16. */
 extern const int fragment_shapes[FRAGMENT_SHAPES][2];
 
-/** One kind of fragment: rows × columns of a matrix, stored by rows or by columns. */
+/** One kind of fragment: rows × columns of a matrix that is stored by rows or by columns. */
 struct fragment_kind {
   int shape;
   enum fragment_use use;
   int by_columns;
 };
 
-/** Places of the elements of a fragment: numbers row · columns + column. */
+/** The element that each lane holds at each position, as row · columns + column. */
 struct fragment_map {
-  int elements; /**< of a lane */
+  int elements; /**< elements per lane */
   int16_t at[FRAGMENT_LANES][FRAGMENT_ELEMENTS_MAX];
 };
 
-/** \brief Loads a matrix that holds its own numbers into a fragment and sees what each lane has
- * got. \a map is device memory. */
+/** \brief Loads a matrix whose elements are their own indices into a fragment, and records the
+ * elements of each lane. \a map is in device memory. */
 cudaError_t fragment_map_measure(const struct fragment_kind *kind, struct fragment_map *map,
                                  cudaStream_t stream);
 

@@ -21,7 +21,7 @@ static __device__ __forceinline__ void barrier_init(uint32_t barrier, int count)
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
 
-// Arrives at the same barrier of a block of the cluster.
+// Arrives at the barrier with the same address in another block of the cluster.
 static __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint32_t rank)
 {
   asm volatile("{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
@@ -30,13 +30,14 @@ static __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint3
                : "memory");
 }
 
-// A barrier of one warpgroup; number 0 is the block's own.
+// A barrier for one warpgroup; number 0 belongs to the whole block.
 static __device__ __forceinline__ void group_sync(int number)
 {
   asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
 }
 
-// The same, into every block of the mask, at the same place; each block's barrier counts its bytes.
+// Like box_load, into the same address of every block in the mask; each block's own barrier counts
+// its bytes.
 static __device__ __forceinline__ void box_load_all(uint32_t to, const CUtensorMap &map, int x, int y,
                                                     uint32_t barrier, uint16_t mask)
 {
@@ -47,8 +48,8 @@ static __device__ __forceinline__ void box_load_all(uint32_t to, const CUtensorM
       : "memory");
 }
 
-// Writes a box back; what lies outside of the array is left out. The L2 cache lets go of it first:
-// C is not read again, A and B are.
+// Stores a box, except for elements outside the array. The L2 cache evicts C's lines first, because
+// C is not read again, while A and B are.
 static __device__ __forceinline__ void box_store(const CUtensorMap &map, int x, int y, uint32_t from)
 {
   asm volatile("{\n.reg .b64 policy;\ncreatepolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
@@ -59,7 +60,7 @@ static __device__ __forceinline__ void box_store(const CUtensorMap &map, int x, 
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Until all but the last \a pending stores have read their shared memory.
+// Waits until all but the last \a pending stores have read their shared memory.
 template <int pending> static __device__ __forceinline__ void box_store_read()
 {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
@@ -85,8 +86,6 @@ template <int registers> static __device__ __forceinline__ void registers_less()
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-// --- warpgroup products ---
-
 static __device__ __forceinline__ void wgmma_fence()
 {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -109,10 +108,10 @@ template <int n> static __device__ __forceinline__ void registers_fence(float (&
   for (int i = 0; i < n; i++) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// An operand in shared memory: swizzled rows, `leading` and `stride` in bytes as PTX names them
-// ("matrix descriptor format"). Operands whose rows run along k step from eight rows to the next by
-// the stride. Others are boxes of eight rows along k, one under the other by the stride; side by
-// side, along m or n, by the leading distance.
+// A matrix descriptor for an operand in shared memory with swizzled rows; `leading` and `stride` in
+// bytes have PTX's names ("matrix descriptor format"). If rows run along k, the stride leads from
+// eight rows to the next eight. Otherwise boxes have eight rows along k: the stride leads to the
+// next box along k, and the leading distance to the next along m or n.
 #define SWIZZLE_128 1
 static __device__ __forceinline__ uint64_t operand(uint32_t address, uint32_t leading, uint32_t stride)
 {

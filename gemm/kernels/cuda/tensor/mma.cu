@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mma: the warp's own instruction (m16n8k16) instead of the WMMA interface, fed by ldmatrix,
+// mma: the warp instruction m16n8k16 instead of the WMMA interface, with ldmatrix for loads, and
 // results stored from registers. Half and bfloat16.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -7,8 +7,8 @@
 #include "gemm/kernels/cuda/tensor/tile_host.cuh"
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
-// Loads four 8×8 matrices; lane l gives the address of row l%8 of matrix l/8. Each lane gets a pair
-// of each, of row l/4, or of column l/4 if they are transposed.
+// Loads four 8×8 matrices; lane l gives the address of row l%8 of matrix l/8. Each lane receives a
+// pair of elements per matrix, of row l/4, or of column l/4 if the matrices are transposed.
 template <bool turned>
 static __device__ __forceinline__ void matrices_load(uint32_t (&r)[4], const uint16_t *from)
 {
@@ -52,7 +52,7 @@ template <class T, class Shape> struct mma_tile {
   static constexpr int rows = S::warp_m / 16, columns = S::warp_n / 8;
   static constexpr int down = rows, across = columns / 2;
   static constexpr bool ahead = true;
-  static constexpr int store_bytes = 0; // results leave from registers
+  static constexpr int store_bytes = 0; // results are stored from registers
   float d[rows][columns][4];
   uint32_t a[2][rows][4], b[2][columns / 2][4];
 

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Passes over an operand before a product: into rows that bulk copies can address, rows along k,
-// and into TF32.
+// Copies an operand before a product: into rows that TMA can address, into rows along k, and into
+// TF32.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_RECAST_CUH
 
 #include <stdint.h>
 
-// Rows of whole 128-byte lines.
+// Leading dimension for rows of whole 128-byte lines.
 static inline int64_t padded(int64_t elements, int64_t size)
 {
   int64_t line = 128 / size;
   return (elements + line - 1) / line * line;
 }
 
-// --- as they are, into padded rows ---
-
-// Sixteen bytes from `shift` bytes (an even number below 16) into 32.
+// Extracts sixteen bytes from 32, starting at byte `shift` (an even number below 16).
 static __device__ __forceinline__ uint4 bytes_from(uint4 low, uint4 high, unsigned shift)
 {
   if (shift & 8) low = make_uint4(low.z, low.w, high.x, high.y), high = make_uint4(high.z, high.w, 0, 0);
@@ -26,8 +24,8 @@ static __device__ __forceinline__ uint4 bytes_from(uint4 low, uint4 high, unsign
   return low;
 }
 
-// 16-bit elements: one block per row. Two aligned loads give each 16 bytes of the new row, except
-// if they would reach beyond the matrix.
+// Copies 16-bit elements into padded rows, one block per row. Two aligned loads supply 16 bytes of
+// the new row, except if they would reach beyond the matrix.
 static __global__ void repack_kernel(const uint16_t *from, int64_t ld, int rows, int columns, uint16_t *to,
                                      int64_t to_ld)
 {
@@ -51,9 +49,7 @@ static __global__ void repack_kernel(const uint16_t *from, int64_t ld, int rows,
   }
 }
 
-// --- float32 into TF32, rows along k ---
-
-// Rounded to TF32 as the copy engine does it: the nearest, halves to even.
+// Rounds to TF32 like TMA: to the nearest, ties to even.
 struct recast_tf32 {
   float *out;
   int64_t ld;
@@ -65,8 +61,8 @@ struct recast_tf32 {
   }
 };
 
-// From rows along k; each thread four elements, zeros beyond k. Grid: x along k, y strides over
-// rows.
+// Copies rows that run along k; each thread copies four elements, with zeros beyond k. Grid: x
+// along k, y strides over rows.
 static __global__ void recast_along(const float *from, int64_t ld, int rows, int k, recast_tf32 sink)
 {
   const int at = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
@@ -85,8 +81,8 @@ static __global__ void recast_along(const float *from, int64_t ld, int rows, int
   }
 }
 
-// From rows across k, by 64×64 tiles in shared memory; 256 threads. Grid: x along the rows to be, y
-// strides along k.
+// Transposes rows that run across k, in 64×64 tiles in shared memory, with 256 threads. Grid: x
+// along the new rows, y strides along k.
 static __global__ void recast_across(const float *from, int64_t ld, int rows, int k, recast_tf32 sink)
 {
   __shared__ float tile[64][65];
@@ -110,8 +106,6 @@ static __global__ void recast_across(const float *from, int64_t ld, int rows, in
   }
 }
 
-// --- launches ---
-
 static inline cudaError_t repack(const uint16_t *from, int64_t ld, int rows, int columns, uint16_t *to,
                                  int64_t to_ld, cudaStream_t stream)
 {
@@ -119,7 +113,7 @@ static inline cudaError_t repack(const uint16_t *from, int64_t ld, int rows, int
   return cudaGetLastError();
 }
 
-// Into `rows` rows of k elements; `turned`: they are stored across.
+// Copies an operand into `rows` rows of k elements. `turned`: it is stored with rows across k.
 static inline cudaError_t recast(const float *from, int64_t ld, int turned, int rows, int k,
                                  const recast_tf32 &sink, cudaStream_t stream)
 {

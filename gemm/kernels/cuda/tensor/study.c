@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* WMMA fragments, measured: which lane holds which element. */
+/* Measures the layout of WMMA fragments: which lane holds which element. */
 #include <string.h>
 
 #include "base/log.h"
@@ -40,7 +40,8 @@ static void kind_size(const struct fragment_kind *kind, int *rows, int *columns)
   *columns = kind->use == FRAGMENT_A ? 16 : shape[1];
 }
 
-/* How many lanes hold an element, the same for all. */
+/* Sets *holders to the number of lanes that hold an element, which must be the same for all
+ * elements. */
 static status_t map_check(const struct fragment_kind *kind, const struct fragment_map *map, int *holders)
 {
   int count[512] = {0}, rows, columns;
@@ -69,7 +70,7 @@ static void map_print(const struct fragment_kind *kind, const struct fragment_ma
   }
 }
 
-/* Stored by rows, by columns; printed once where that makes no difference. */
+/* Prints the layouts for storage by rows and by columns, or one if they are equal. */
 static status_t use_study(struct gpu_device *device, struct gpu_queue *queue, int shape,
                           enum fragment_use use, FILE *out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A study separate from the products: fragments of the tensor cores' WMMA interface. */
+ * \brief A study apart from the products: the layout of fragments of the tensor cores' WMMA
+ * interface. */
 #ifndef GEMM_KERNELS_CUDA_TENSOR_STUDY_H
 #define GEMM_KERNELS_CUDA_TENSOR_STUDY_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Descriptions of matrices for the bulk copy engine, made by the driver.
+// Tensor maps of matrices for TMA, encoded by the driver.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TENSOR_MAP_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TENSOR_MAP_CUH
 
@@ -24,8 +24,8 @@ template <> struct tensor_map_type<float> {
   static constexpr CUtensorMapDataType value = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 };
 
-// A matrix, and the box that one copy takes. A row of the box has 128 bytes, the width of the
-// swizzle. Rows of the matrix begin at multiples of 16 bytes.
+// A matrix, and the box of one copy. A row of the box has 128 bytes, the width of the swizzle. Rows
+// of the matrix must begin at multiples of 16 bytes.
 template <class T> struct tensor_map_shape {
   const T *data;
   int64_t columns, rows, ld; // elements

@@ -5,7 +5,7 @@
 
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
-// Rows of tiles per band, so that the tiles that run concurrently cover about a square of C.
+// Rows of tiles per band, so that the tiles computed concurrently cover about a square of C.
 #define TILE_BAND 12
 
 static inline bool tile_is_aligned(const void *data, int64_t ld)
@@ -13,14 +13,15 @@ static inline bool tile_is_aligned(const void *data, int64_t ld)
   return ld % 8 == 0 && (uintptr_t)data % 16 == 0;
 }
 
-// For shapes that are `whole`.
+// Whether the kernels for `whole` shapes can be used, see tile_reader.
 static inline bool tile_is_whole(const cuda_job *job)
 {
   return tile_is_aligned(job->a, job->lda) && tile_is_aligned(job->b, job->ldb) &&
          (job->trans_a ? job->m : job->k) % 8 == 0 && (job->trans_b ? job->k : job->n) % 8 == 0;
 }
 
-// Shared memory: the stages of the code that runs here, or what the results pass through.
+// Launches a kernel with the shared memory for its stages or for staging its results, whichever is
+// larger.
 template <class W, void (*kernel)(tile_args)>
 static cudaError_t tile_launch(const cuda_job *job, cudaStream_t stream)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The frame that the wmma and mma rungs share: a block of warps makes a tile of C from stages in
-// shared memory that are filled ahead; each warp multiplies its own part, operands in registers one
-// step of 16 ahead of the products.
+// The frame of the wmma and mma rungs. A block of warps computes a tile of C from stages in shared
+// memory, which are filled in advance. Each warp multiplies its own part; its operands are loaded
+// into registers one step of 16 before they are needed.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 
@@ -15,13 +15,13 @@ struct tile_args {
   void *c;
   int64_t ldc;
   int m, n, k;
-  int aligned; // every stored row of A and B begins at a multiple of 16 bytes
+  int aligned; // 1 if every stored row of A and B begins at a multiple of 16 bytes
   float alpha, beta;
   tile_order order;
 };
 
-// Number of stages of so many bytes that fit the shared memory of the chips on which code for
-// sm_`arch` runs: that for 8.0 runs on 8.6 and 8.9 too, which have less. Before Ampere no copy is
+// Number of stages of \a bytes bytes that fit the shared memory of every chip that runs code for
+// sm_`arch`: code for 8.0 also runs on 8.6 and 8.9, which have less. Before Ampere copies are not
 // asynchronous, and two stages alternate.
 static constexpr int tile_stages(int arch, int bytes)
 {
@@ -29,7 +29,7 @@ static constexpr int tile_stages(int arch, int bytes)
   return arch < 80 || fit < 2 ? 2 : fit > 4 ? 4 : fit;
 }
 
-// Operands as stored: transposed ones run along m, n. `whole`: see tile_reader.
+// The trans flags are for operands stored along m or n instead of k. `whole`: see tile_reader.
 template <int m_, int n_, int k_, int warp_m_, int warp_n_, bool trans_a_, bool trans_b_, bool whole_>
 struct tile_shape {
   static constexpr bool trans_a = trans_a_, trans_b = trans_b_, whole = whole_;
@@ -46,18 +46,18 @@ struct tile_shape {
   static_assert(k % 32 == 0, "two sets of registers take turns");
 };
 
-// W multiplies: W::load_a<s>(i, a, k) and W::load_b<s>(j, b, k) take 16 along k of one of its
-// W::down pieces of A and W::across of B into their s-th set of registers, W::multiply<s>(i)
-// multiplies a piece of A by all of B's, W::store(args, m, n, shared) hands the sums on. With
-// W::ahead there are two sets, and one is filled while the other is multiplied; without, another
-// block on the multiprocessor has to fill the gaps.
+// Class W multiplies. W::load_a<s>(i, a, k) and W::load_b<s>(j, b, k) load 16 steps of k, of one of
+// W::down pieces of A and of one of W::across pieces of B, into the s-th set of registers.
+// W::multiply<s>(i) multiplies a piece of A by all pieces of B. W::store(args, m, n, shared) stores
+// the sums. If W::ahead, there are two sets: one is filled while the other is multiplied. Otherwise
+// another block on the multiprocessor has to hide the latency.
 template <class W> struct tile_march {
   typedef typename W::S S;
   tile_reader<S::a_rows, S::a_columns, S::threads, !S::trans_a, S::whole> a;
   tile_reader<S::b_rows, S::b_columns, S::threads, S::trans_b, S::whole> b;
   uint16_t *shared;
   const bool aligned;
-  int a_first, b_first; // this warp's, in a stage
+  int a_first, b_first; // this warp's offsets in a stage
 
   __device__ __forceinline__ tile_march(const tile_args &args, uint16_t *shared, int m, int n)
       : a(args.a, S::trans_a ? 0 : m, S::trans_a ? m : 0), b(args.b, S::trans_b ? n : 0, S::trans_b ? 0 : n),
@@ -76,7 +76,8 @@ template <class W> struct tile_march {
     copies_commit();
   }
 
-  // The oldest stage in flight has landed, and all warps have read what is overwritten next.
+  // Waits until the oldest stage in flight has arrived, and all warps have read the stage that is
+  // overwritten next.
   __device__ __forceinline__ void land() const
   {
     copies_wait<S::stages - 2>();
@@ -92,19 +93,19 @@ template <class W> struct tile_march {
       tile.template load_b<set>(j, shared + stage + b_first, k);
   }
 
-  // Multiplies one set while the other is filled for what follows.
+  // Multiplies one set while the other is loaded for the next step.
   template <int set> __device__ __forceinline__ void work(W &tile, int stage, int k) const
   {
 #pragma unroll
     for (int i = 0; i < W::down; i++) {
       load<1 - set>(tile, stage, k, i);
-      asm volatile("" ::: "memory"); // else the compiler puts off all loads to where they are used
+      asm volatile("" ::: "memory"); // keeps the compiler from moving all loads to their uses
       tile.template multiply<set>(i);
     }
   }
 
-  // A whole stage, the last 16 of it together with the first of the next. The copies of a long
-  // stage are asked for once the tensor cores have something to do.
+  // Multiplies a whole stage; its last step of 16 is combined with the first load of the next
+  // stage. Copies of a long stage are requested only after the tensor cores have work.
   __device__ __forceinline__ void stage_ahead(W &tile, int &read, int &write)
   {
     const bool is_short = S::k == 32;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Loads tiles of 16-bit matrices into shared memory, as they are stored: rows stay rows. If rows
-// begin at multiples of 16 bytes the copies are asynchronous; otherwise, and on chips before
-// Ampere, threads load and store, so that the tensor cores' loads, which need that alignment, serve
-// any matrix.
+// Loads tiles of 16-bit matrices into shared memory without transposing them. If rows begin at
+// multiples of 16 bytes, copies are asynchronous. Otherwise, and before Ampere, threads load and
+// store, so that loads by the tensor cores, which need this alignment, work for any matrix.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
 
@@ -10,8 +9,8 @@
 
 #include "gemm/kernels/cuda/fp32/async_copy.cuh"
 
-// Elements between rows in shared memory beyond those of the tile: eight rows begin in different
-// banks, and at multiples of 16 bytes.
+// Padding of a row in shared memory, in elements: eight rows begin in different banks, and at
+// multiples of 16 bytes.
 #define TILE_PAD 8
 
 struct tile_source {
@@ -20,7 +19,7 @@ struct tile_source {
   int rows, columns; // as stored
 };
 
-// All 16 bytes, or zeros; never fewer, since the copy of a part of them counts as a read of all.
+// Copies all 16 bytes, or zeros. Partial copies are avoided, since they count as a read of all 16.
 static __device__ __forceinline__ void copy_16_bytes(uint16_t *to, const uint16_t *from, bool valid)
 {
 #if __CUDA_ARCH__ >= 800
@@ -32,7 +31,7 @@ static __device__ __forceinline__ void copy_16_bytes(uint16_t *to, const uint16_
 #endif
 }
 
-// Eight elements, those from `left` on zero.
+// Copies eight elements; those from `left` on are zero.
 static __device__ __forceinline__ void copy_elements(uint16_t *to, const uint16_t *from, int left)
 {
 #pragma unroll 1
@@ -43,17 +42,17 @@ static __device__ __forceinline__ void copy_elements(uint16_t *to, const uint16_
 }
 
 // A thread's share of consecutive tiles along k: eight elements of every `hop`-th row. `along`: k
-// runs along the stored rows, and the tile moves to the right; otherwise it moves down. Elements
-// beyond the matrix become zero. `whole`: stored rows begin at multiples of 16 bytes and have such
-// a length; without the branch that others need, the copies mix with the products.
+// runs along the stored rows, and the next tile is to the right; otherwise it is below. Elements
+// beyond the matrix are zero. `whole`: stored rows begin at multiples of 16 bytes and have such a
+// length. Without the branch for other rows, the compiler interleaves copies and products.
 template <int rows, int columns, int threads, bool along, bool whole> struct tile_reader {
   static constexpr int vectors = columns / 8, hop = threads / vectors, copies = (rows + hop - 1) / hop,
                        pitch = columns + TILE_PAD;
   static_assert(threads % vectors == 0, "a thread stays in its columns");
   const uint16_t *at;
   int64_t hop_elements, step_elements;
-  int rows_left, columns_left; // from this thread's first element
-  int offset;                  // of its first element in the tile
+  int rows_left, columns_left; // rows and columns from this thread's first element to the edge
+  int offset;                  // offset of the thread's first element in the tile
 
   __device__ __forceinline__ tile_reader(const tile_source &from, int row0, int column0)
   {
@@ -66,8 +65,8 @@ template <int rows, int columns, int threads, bool along, bool whole> struct til
     offset = row * pitch + column;
   }
 
-  // The same for all threads: `aligned`, every stored row begins at a multiple of 16 bytes. The
-  // last elements of a row that are no whole 16 bytes are copied one by one all the same.
+  // Loads the share. `aligned`, the same for all threads: every stored row begins at a multiple of
+  // 16 bytes. Elements at the end of a row that do not fill 16 bytes are copied one by one.
   __device__ __forceinline__ void load(uint16_t *tile, bool aligned)
   {
     const int wide = min(max(columns_left, 0), 8);
@@ -90,7 +89,7 @@ template <int rows, int columns, int threads, bool along, bool whole> struct til
       rows_left -= rows;
   }
 
-  // The last round may not be every thread's.
+  // In the last round some threads have no row.
   __device__ __forceinline__ static bool has(int i)
   {
     return rows % hop == 0 || i < copies - 1 || (int)threadIdx.x / vectors + i * hop < rows;

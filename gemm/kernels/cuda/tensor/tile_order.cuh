@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// In which order blocks take tiles: down a band of a few rows, then on to the next column, so that
-// what runs at one time shares rows and columns in the L2 cache; every other band goes backward and
-// begins with columns still there.
+// The order of tiles: down a band of a few rows, then on to the next column, so that tiles computed
+// at the same time share rows and columns in the L2 cache. Every other band is traversed backward,
+// and so begins with columns that are still cached.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_ORDER_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_ORDER_CUH
 
 struct tile_order {
-  int rows, columns; // of tiles
-  int band;          // rows that go together
+  int rows, columns; // numbers of tiles
+  int band;          // rows of tiles per band
   int tiles;         // rows × columns
 
   __device__ __forceinline__ void place(int tile, int *row, int *column) const
@@ -20,7 +20,7 @@ struct tile_order {
   }
 };
 
-// For C of m×n in tiles of so many rows and columns.
+// The order for a C of m×n with tiles of tile_m×tile_n.
 static inline tile_order tile_order_of(int m, int n, int tile_m, int tile_n, int band)
 {
   tile_order order;

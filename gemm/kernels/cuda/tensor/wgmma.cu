@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// wgmma: half, bfloat16 and TF32 on Hopper. The bulk copy engine wants rows at multiples of 16
-// bytes; operands stored otherwise are copied into such rows first, and so is the smaller of TF32's
-// where neither is stored along k. The tile and the parts of k, which another kernel adds up,
-// follow from a model of how full the device gets.
+// wgmma: half, bfloat16 and TF32 on Hopper. TMA needs rows at multiples of 16 bytes. Operands
+// stored otherwise are first copied into such rows. For TF32, if neither operand is stored along k,
+// the smaller one is copied too. A performance model chooses the tile and the number of parts of k,
+// which a further kernel adds up.
 #include "gemm/kernels/cuda/cuda_gemm.h"
 
 #ifdef HAVE_SM90A
@@ -14,18 +14,19 @@
 #include "gemm/kernels/cuda/tensor/tensor_map.cuh"
 #include "gemm/kernels/cuda/tensor/wgmma_kernel.cuh"
 
-// Rows of pairs of tiles per band, so that the tiles that run concurrently cover about a square of
+// Rows of pairs of tiles per band, so that the tiles computed concurrently cover about a square of
 // C.
 #define BAND 8
-// Clock cycles from one turn of pairs to the next: on an H100 three turns are less than a tile's
-// store of 4 to 5 thousand, and at 4096 and 8192 halves took 1% less time.
+// Clock cycles between the starts of two groups of pairs. On an H100 three of these are less than
+// the 4000 to 5000 cycles of a tile's store. Half-precision products of 4096 and 8192 took 1% less
+// time.
 #define SPREAD 700
 
 struct operand_plan {
-  int rows, columns; // as stored, or as they will be
+  int rows, columns; // rows and columns as stored, or of the copy
   bool across;       // rows run along m or n instead of k
   int64_t ld;
-  int copied; // the kernel reads the copy in `work`
+  int copied; // the kernel reads a copy in `work`
   size_t bytes;
 };
 
@@ -34,7 +35,7 @@ static bool bulk_readable(const void *data, int64_t ld, int64_t size)
   return ld * size % 16 == 0 && (uintptr_t)data % 16 == 0;
 }
 
-// Neither operand is stored along k, and both could be read: the smaller one is copied.
+// TF32: if neither operand is stored along k but TMA could read both, the smaller one is copied.
 static bool copied_for_other(const cuda_job *job, bool is_b)
 {
   return job->trans_a && !job->trans_b && bulk_readable(job->a, job->lda, 4) &&
@@ -60,11 +61,11 @@ static operand_plan operand_plan_of(const cuda_job *job, gemm_type type, bool is
   return p;
 }
 
-// A pair of blocks makes tiles of so many rows.
+// Rows of the tiles that a pair of blocks computes.
 #define TILE_ROWS 256
 #define PARTS_MAX 256
 
-// Whether the kernel is given B as its A: see wgmma_shape.
+// Whether A and B are exchanged for the kernel: see wgmma_shape.
 static bool is_turned(const cuda_job *job, gemm_type type)
 {
   return type == GEMM_TF32 && operand_plan_of(job, type, true).across;
@@ -81,8 +82,8 @@ static tile_order order_of(const cuda_job *job, gemm_type type, int columns)
   return tile_order_of(turned ? job->n : job->m, turned ? job->m : job->n, TILE_ROWS, columns, BAND);
 }
 
-// With few rows of C the kernel makes parts of Cᵀ = op(B)ᵀ op(A)ᵀ, whose rows fill its tiles. Tiles
-// of C are then 256 columns wide and 64 or 128 rows tall.
+// With few rows of C the kernel computes parts of Cᵀ = op(B)ᵀ op(A)ᵀ, whose rows fill its tiles.
+// Tiles of C are then 256 columns wide and 64 or 128 rows tall.
 #define SWAPPED_ROWS    256
 #define SWAPPED_COLUMNS 128
 static bool is_swapped(const gemm_blocks *blocks)
@@ -106,11 +107,11 @@ static cuda_job job_swapped(const cuda_job *job, bool swapped)
   return to;
 }
 
-// Parts that are added up: whole tiles along the rows.
+// The parts that are added up: rows of whole tiles per part.
 struct parts_plan {
   int rows;
   int64_t ld;
-  size_t bytes; // of all; 0: the kernel stores C itself
+  size_t bytes; // total bytes of all parts; 0: the kernel stores C itself
 };
 
 static parts_plan parts_plan_of(const cuda_job *job, gemm_type type, const gemm_blocks *blocks)
@@ -131,11 +132,9 @@ static size_t wgmma_work(const cuda_job *job, gemm_type type, const cuda_chip *,
          parts_plan_of(&of, type, blocks).bytes;
 }
 
-// ---- choice ----
-
-// Seconds on an H200: a step of 128 bytes along k by tiles of 256 columns, and how much of that
-// narrower tiles take; the first loads and the last store of a round of tiles 256 wide; a further
-// kernel; bytes per second from the L2 cache and into it.
+// Seconds on an H200, in order: a step of 128 bytes along k of tiles of 256 columns, and the share
+// of it that narrower tiles take; the first loads and the last store of a round of tiles 256 wide;
+// a further kernel. Then bytes per second from and to the L2 cache.
 #define STEP_SECONDS       0.58e-6
 #define ROUND_SECONDS      1e-6
 #define COMBINE_SECONDS    3e-6
@@ -160,7 +159,8 @@ static double wgmma_predict(const cuda_job *job, gemm_type type, const cuda_chip
   return ceil(units / pairs) * round + sums / PARTS_PER_SECOND + (parts ? COMBINE_SECONDS : 0);
 }
 
-// Selects the tile, of those asked for, and the parts of k that take the fewest seconds.
+// Chooses, among the tiles asked for, the tile and the number of parts of k with the fewest
+// predicted seconds.
 static cudaError_t wgmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                 gemm_blocks *blocks)
 {
@@ -190,8 +190,6 @@ static cudaError_t wgmma_choose(const cuda_job *job, gemm_type type, const cuda_
   return least < DBL_MAX ? cudaSuccess : cudaErrorInvalidConfiguration;
 }
 
-// ---- launch ----
-
 static cudaError_t operand_copy(const cuda_job *job, gemm_type type, bool is_b, const operand_plan &p,
                                 void *to, cudaStream_t stream)
 {
@@ -210,9 +208,9 @@ static bool operand_map(const void *data, const operand_plan &p, int box_rows, C
       tensor_map_shape<T>{(const T *)data, p.columns, p.rows, p.ld, 128 / (int)sizeof(T), box_rows}, map);
 }
 
-// Pairs of blocks: as make whole columns of a band, where that takes no more rounds. On an H100
-// that is 64 of 66, and at 4096 they read 14% less from device memory: a round's tiles have the
-// same k at one time.
+// Number of pairs of blocks. If that adds no rounds, it is a multiple of BAND. On an H100 that is
+// 64 of 66 pairs, and products of 4096 read 14% less from device memory, because the tiles of a
+// round are at the same k at the same time.
 static int pairs_of(const cuda_chip *chip, int tiles)
 {
   const int most = chip->processors / 2, even = most / BAND * BAND;
@@ -220,7 +218,7 @@ static int pairs_of(const cuda_chip *chip, int tiles)
   return even > 0 && (tiles - 1) / even == (tiles - 1) / most ? even : most;
 }
 
-// Its first lines, which touch no memory, overlap the end of the kernel before it.
+// The kernel's first lines, which access no memory, overlap the end of the previous kernel.
 template <class S>
 static cudaError_t launch_kernel(int pairs, const CUtensorMap &a, const CUtensorMap &b, const CUtensorMap &c,
                                  const wgmma_args &args, cudaStream_t stream)
@@ -238,7 +236,7 @@ static cudaError_t launch_kernel(int pairs, const CUtensorMap &a, const CUtensor
   return cudaLaunchKernelEx(&config, wgmma_kernel<S>, a, b, c, args);
 }
 
-// Operands as the kernel is given them.
+// Operands in the form that the kernel receives.
 struct wgmma_operands {
   operand_plan a, b;
   const void *a_data, *b_data;
@@ -259,7 +257,7 @@ static cudaError_t launch_shape(const cuda_job *job, gemm_type type, const cuda_
                      job->beta,
                      (float *)job->c,
                      job->ldc};
-  // The copy engine cuts rows off at multiples of 16 bytes when it writes.
+  // TMA cuts rows at multiples of 16 bytes when it stores.
   args.bulk_store = job->beta == 0 && job->n % 4 == 0 && bulk_readable(job->c, job->ldc, sizeof(float));
   args.splits = blocks->splits;
   args.part_rows = parts.rows;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// C = alpha op(A) op(B) + beta C on Hopper's warpgroup tensor cores. Persistent blocks take one
-// tile of C after the other; two blocks side by side along m form a cluster and share the columns
-// of B. One warp feeds a ring of stages in shared memory by bulk tensor copies, two warpgroups
-// multiply 64 rows each, and TMA writes a finished tile while the next one is computed.
+// C = alpha op(A) op(B) + beta C on Hopper's warpgroup tensor cores. Persistent blocks compute one
+// tile of C after the other. Two blocks that are neighbours along m form a cluster and share the
+// columns of B. One warp fills a ring of stages in shared memory by TMA, two warpgroups multiply 64
+// rows each, and TMA stores a finished tile while the next one is computed.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_WGMMA_KERNEL_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_WGMMA_KERNEL_CUH
 
@@ -16,29 +16,30 @@ struct wgmma_args {
   float alpha, beta;
   float *c;
   int64_t ldc;
-  int bulk_store; // C can be addressed by map_c, and beta is 0
-  // clock cycles from one turn of pairs to the next; pair n starts in turn n % SPREAD_TURNS
+  int bulk_store; // TMA can store C by map_c, and beta is 0
+  // clock cycles between the starts of two groups of pairs; pair n belongs to group n %
+  // SPREAD_TURNS
   int spread;
-  // Parts of k. More than one: part p of C is stored by map_c from row p × part_rows on.
+  // Parts of k. If more than one: part p of C is stored by map_c from row p × part_rows on.
   int splits, part_rows;
   tile_order order;
 };
 
 enum { SPREAD_TURNS = 4 };
 
-// TF32 products read shared memory along k alone, but take A from registers as well, which can be
-// loaded in any order: that is how they take an A stored along m. If B is stored along n, the
-// kernel is given B as its A, A as its B, n as its m and m as its n, and makes C `turned`.
+// TF32 products read operands in shared memory only along k, but can take A from registers, which
+// are loaded in any order. In this way they support an A stored along m. If B is stored along n,
+// the kernel receives B as its A, A as its B, n as its m and m as its n, and computes C `turned`.
 template <class T, int columns_, bool a_across_, bool b_across_, bool turned_ = false> struct wgmma_shape {
   typedef T type;
   static constexpr bool a_across = a_across_, b_across = b_across_; // stored along m, n
   static constexpr bool turned = turned_, by_registers = sizeof(T) == 4 && a_across;
   static constexpr int rows = 128, columns = columns_, depth = 128 / sizeof(T);
-  static constexpr int slices = 2; // 32 floats of each of 64 rows: a warpgroup stores from there
+  static constexpr int slices = 2; // 32 floats of each of 64 rows: staging for a warpgroup's stores
   static constexpr uint32_t a_bytes = rows * 128, b_bytes = columns * 128, stage_bytes = a_bytes + b_bytes;
   static constexpr int stages = (192 << 10) / stage_bytes;
-  // Each block of a cluster loads half of B: half of the columns, or half of the depth where boxes
-  // of 64 columns have no middle.
+  // Each block of a cluster loads half of B: half of the columns, or half of the depth if boxes of
+  // 64 columns cannot be halved.
   static constexpr bool halves_depth = b_across && columns % 128 != 0;
   static constexpr int b_box_rows = b_across ? depth / (halves_depth ? 2 : 1) : columns / 2;
   static constexpr uint32_t slice_bytes = 64 * 128, box_bytes = 64 * 128, across_bytes = depth * 128;
@@ -74,7 +75,7 @@ template <class S> struct wgmma_storage {
   }
 };
 
-// A part of k of a tile of C: the tile's first row and column, and its steps along k.
+// One part of k of a tile of C: the tile's first row and column, and its range of steps along k.
 struct wgmma_unit {
   int m, n, first, steps, part;
 };
@@ -103,7 +104,7 @@ template <int stages> struct ring {
   }
 };
 
-// `idle`: the block's rows lie beyond the matrix, and it loads B alone.
+// `idle`: the block's rows are beyond the matrix, and it loads only B.
 template <class S>
 static __device__ __forceinline__ void wgmma_load(const wgmma_storage<S> &storage, const CUtensorMap &a,
                                                   const CUtensorMap &b, int stage, int m, int n, int k,
@@ -134,16 +135,17 @@ static __device__ __forceinline__ void wgmma_load(const wgmma_storage<S> &storag
   }
 }
 
-// All tiles take equally long, so their stores would meet: a pair of blocks waits for its turn
-// once, before its first tile.
+// All tiles take equally long, so their stores would coincide. So each pair of blocks waits for its
+// start time before its first tile.
 static __device__ void begin_apart(int spread)
 {
   const int64_t begin = clock64(), wait = (int64_t)spread * (blockIdx.x / 2 % SPREAD_TURNS);
   while (clock64() - begin < wait) continue;
 }
 
-// One thread: waits for stages that both blocks have used up, and fills them. Every other tile goes
-// backwards along k, and finds in the L2 cache what the one before it read last.
+// Runs in one thread: waits for stages that both blocks have released, and fills them. Every other
+// tile runs backwards along k, so that its first data are those that the previous tile read last
+// into the L2 cache.
 template <class S>
 static __device__ void wgmma_produce(const wgmma_storage<S> &storage, const CUtensorMap &a,
                                      const CUtensorMap &b, const wgmma_args &args)
@@ -164,7 +166,7 @@ static __device__ void wgmma_produce(const wgmma_storage<S> &storage, const CUte
   }
 }
 
-// Four products of 32 bytes along k.
+// Issues the products of one stage: four of 32 bytes along k.
 template <class S>
 static __device__ __forceinline__ void wgmma_stage(float (&d)[S::columns / 2], uint32_t a, uint32_t b,
                                                    int accumulate)
@@ -181,7 +183,7 @@ static __device__ __forceinline__ void wgmma_stage(float (&d)[S::columns / 2], u
 }
 
 // The k loop of a tile: one stage's products are in flight while the next one's are issued. A stage
-// is given back to both blocks, whose copies of B write into both.
+// is released to both blocks of the cluster, because each block's multicast of B writes to both.
 template <class S>
 static __device__ __forceinline__ void wgmma_multiply(const wgmma_storage<S> &storage,
                                                       float (&d)[S::columns / 2], ring<S::stages> &at,
@@ -202,11 +204,12 @@ static __device__ __forceinline__ void wgmma_multiply(const wgmma_storage<S> &st
   if (thread % 32 == 0 && thread < 64) barrier_arrive_at(storage.empty(last), thread / 32);
 }
 
-// A thread's place in a warpgroup's 64 rows where A comes from registers. Its two rows are
-// neighbours, and its warp's 16 lie where neither loads of 8 along k nor stores of 8 columns meet
-// in a bank.
+// A thread's rows and elements of a warpgroup's 64 rows if A comes from registers. Its two rows are
+// neighbours. A warp's 16 rows are placed so that neither loads of 8 along k nor stores of 8
+// columns have bank conflicts.
 struct spread_place {
-  int box, chunk, half, lane; // of 32 rows, of 16 bytes in them, of 8 bytes; of 4 threads along k
+  int box, chunk, half,
+      lane; // box of 32 rows, chunk of 16 bytes, half of 8 bytes; lane: of 4 threads along k
   __device__ __forceinline__ spread_place()
   {
     const int warp = threadIdx.x % 128 / 32, row = threadIdx.x % 32 / 4;
@@ -219,14 +222,14 @@ struct spread_place {
   {
     return 32 * box + 4 * chunk + 2 * half;
   }
-  // In boxes of 32 swizzled rows of 128 bytes, one box after the other.
+  // The byte offset in boxes of 32 swizzled rows of 128 bytes, stored one after the other.
   __device__ __forceinline__ uint32_t at(int along) const
   {
     return (32 * box + along) * 128 + (chunk ^ along % 8) * 16 + half * 8;
   }
 };
 
-// Two rows at two places along k, 8 of which start at `from`.
+// Loads elements of two rows at two positions along k, from the 8 positions that start at `from`.
 static __device__ __forceinline__ void rows_load(uint32_t (&x)[4], uint32_t from, const spread_place &place)
 {
 #pragma unroll
@@ -237,7 +240,7 @@ static __device__ __forceinline__ void rows_load(uint32_t (&x)[4], uint32_t from
                  : "memory");
 }
 
-// The k loop of a tile with A from registers, loaded two products ahead of the one in flight.
+// The k loop of a tile with A from registers, which are loaded two products before they are needed.
 template <class S>
 static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_storage<S> &storage,
                                                            float (&d)[S::columns / 2], ring<S::stages> &at,
@@ -279,7 +282,7 @@ static __device__ __forceinline__ void wgmma_multiply_rows(const wgmma_storage<S
   if (lane < 2) barrier_arrive_at(storage.empty(last), lane);
 }
 
-// A warpgroup whose rows lie beyond the matrix gives the stages back unused.
+// A warpgroup whose rows are beyond the matrix releases the stages unused.
 template <class S>
 static __device__ __forceinline__ void wgmma_pass(const wgmma_storage<S> &storage, ring<S::stages> &at,
                                                   int steps)
@@ -294,14 +297,14 @@ static __device__ __forceinline__ void wgmma_pass(const wgmma_storage<S> &storag
   }
 }
 
-// Which of the warpgroup's 64 rows is the thread's first or (`high`) second.
+// The index, among the warpgroup's 64 rows, of the thread's first or (`high`) second row.
 template <class S> static __device__ __forceinline__ int wgmma_row(int high)
 {
   return S::by_registers ? spread_place().row() + high
                          : threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4 + 8 * high;
 }
 
-// A slice, that is 128 bytes of each of 64 rows, goes to shared memory, swizzled.
+// Writes a slice, 128 bytes of each of 64 rows, to shared memory, swizzled.
 template <class S>
 static __device__ __forceinline__ void slice_write(uint32_t slice, const float (&d)[16], float alpha)
 {
@@ -316,7 +319,7 @@ static __device__ __forceinline__ void slice_write(uint32_t slice, const float (
   }
 }
 
-// A slice of a transposed tile is two boxes of 32 of C's rows and columns each.
+// Writes a slice of a transposed tile as two boxes of 32 rows and columns of C each.
 static __device__ __forceinline__ void slice_write_turned(uint32_t slice, const float (&d)[16], float alpha)
 {
   const spread_place place;
@@ -330,13 +333,13 @@ static __device__ __forceinline__ void slice_write_turned(uint32_t slice, const 
   }
 }
 
-// The threads of a warpgroup that have boxes written: one a box.
+// Whether this thread starts the stores of a box: one thread per box does.
 template <class S> static __device__ __forceinline__ bool wgmma_storing()
 {
   return threadIdx.x % (S::turned ? 64 : 128) == 0;
 }
 
-// Slice by slice from shared memory to C by the copy engine.
+// Stores the tile slice by slice from shared memory to C by TMA.
 template <class S>
 static __device__ __forceinline__ void wgmma_store_bulk(const wgmma_storage<S> &storage,
                                                         const CUtensorMap &map, float (&d)[S::columns / 2],
@@ -365,7 +368,8 @@ static __device__ __forceinline__ void wgmma_store_bulk(const wgmma_storage<S> &
   }
 }
 
-// Each thread its own pairs of elements: any leading dimension, and C read where beta asks for it.
+// Each thread stores its own pairs of elements: works for any leading dimension, and reads C if
+// beta is not 0.
 template <class S>
 static __device__ __forceinline__ void wgmma_store_plain(float (&d)[S::columns / 2], const wgmma_args &args,
                                                          int m, int n)
@@ -429,7 +433,8 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
     if (args.bulk_store) map_prefetch(c);
     for (int stage = 0; stage < S::stages; stage++) {
       barrier_init(storage.full(stage), 1);
-      // two warpgroups in each of two blocks, or all of their warps, which read A themselves
+      // arrivals: two warpgroups in each of two blocks, or all of their warps, which read A
+      // themselves
       barrier_init(storage.empty(stage), S::by_registers ? 16 : 4);
     }
     barrier_init_fence();
@@ -444,7 +449,7 @@ static __global__ void __cluster_dims__(2, 1, 1) __launch_bounds__(S::threads, 1
     registers_more<240>();
     wgmma_consume<S>(storage, c, args, threadIdx.x / 128 - 1);
   }
-  cluster_sync(); // the other block's copies and arrivals still land here
+  cluster_sync(); // copies and arrivals of the other block still write here
 }
 
 #endif

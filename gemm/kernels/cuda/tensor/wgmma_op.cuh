@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One warpgroup product, D = A B + D, or D = A B if `accumulate` is 0: A of 64 rows and B of 64 to
-// 256 columns, 32 bytes along k of each, both in shared memory; D in registers, one for two columns
-// per thread.
+// One warpgroup product, D = A B + D, or D = A B if `accumulate` is 0. A has 64 rows and B 64 to
+// 256 columns, both with 32 bytes along k, in shared memory. D is in registers: each thread has
+// columns / 2 of them.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_WGMMA_OP_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_WGMMA_OP_CUH
 
@@ -9,8 +9,8 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
-// TF32 is float32 as stored; the tensor core does not look at the low 13 bits, by which the copy
-// engine has rounded.
+// TF32 values are stored as float32. The tensor core ignores the low 13 bits, to which TMA has
+// already rounded.
 struct tf32_t {
   float value;
 };
@@ -36,8 +36,8 @@ struct tf32_t {
 
 template <class T, int columns> struct wgmma_op;
 
-// `a_across`, `b_across`: rows of the operand in shared memory run along m or n instead of k
-// (16-bit types alone).
+// `a_across`, `b_across`: rows of the operand in shared memory run along m or n instead of k (only
+// for 16-bit types).
 #define WGMMA_OP(T, columns, depth, types, flags, out, names, p0, p1, p2)                                    \
   template <> struct wgmma_op<T, columns> {                                                                  \
     template <int a_across, int b_across>                                                                    \
@@ -53,8 +53,8 @@ template <class T, int columns> struct wgmma_op;
   };
 
 // Each width, with its registers of D and the names of the operands after them. The last function
-// takes A from registers: of its two rows a thread has the element along k of its number in four
-// threads, and the fourth after it.
+// takes A from registers: of each of its two rows, a thread holds the element along k whose index
+// is the thread's among four, and the element four after it.
 #define WGMMA_WIDTH(columns, out, names, p0, p1, p2, p3, p4, p5)                                             \
   WGMMA_OP(__half, columns, "16", "f16", ", " p3 ", " p4, out, names, p0, p1, p2)                            \
   WGMMA_OP(__nv_bfloat16, columns, "16", "bf16", ", " p3 ", " p4, out, names, p0, p1, p2)                    \

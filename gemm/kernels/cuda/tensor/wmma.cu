@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// wmma: the tensor cores through CUDA's own interface, by fragments of 16x16x16 halves. Its loads
-// and stores ask for rows at multiples of 16 bytes; any matrix is read through shared memory, and
-// results are written through it.
+// wmma: tensor cores through CUDA's WMMA interface, in fragments of 16x16x16 half-precision
+// elements. Loads and stores of fragments need rows at multiples of 16 bytes. So matrices are read
+// through shared memory, and results are written through it.
 #include <cuda_fp16.h>
 #include <mma.h>
 
 #include "gemm/kernels/cuda/tensor/tile_host.cuh"
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
-// Acc is both the sums' type and C's: float for half products with float sums, half where all is
-// half.
+// Acc is the type of both the sums and C: float, or half if everything is half precision.
 template <class Acc, class Shape, bool ahead_> struct wmma_tile {
   static constexpr int rows = 16, columns = 16;
   typedef Shape S;
@@ -22,7 +21,7 @@ template <class Acc, class Shape, bool ahead_> struct wmma_tile {
   typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, rows, columns, 16, Acc> c_fragment;
   static constexpr int down = S::warp_m / rows, across = S::warp_n / columns;
   static constexpr bool ahead = ahead_;
-  // Staging buffer of a warp's results: a row of fragments.
+  // A warp's staging buffer for results: a row of fragments.
   static constexpr int width = S::warp_n, pitch = width + 32 / sizeof(Acc);
   static constexpr int store_bytes = S::threads / 32 * rows * pitch * sizeof(Acc);
 
@@ -55,7 +54,7 @@ template <class Acc, class Shape, bool ahead_> struct wmma_tile {
     for (int j = 0; j < across; j++) nvcuda::wmma::mma_sync(sum[i][j], a[set][i], b[set][j], sum[i][j]);
   }
 
-  // From this warp's staging in shared memory to C, whole rows of it.
+  // Copies whole rows of C from this warp's staging buffer in shared memory.
   __device__ __forceinline__ static void write(const tile_args &args, const Acc *staging, int m, int n)
   {
     constexpr int lanes = width / 2;
@@ -92,7 +91,7 @@ template <class Acc, class Shape, bool ahead_> struct wmma_tile {
   }
 };
 
-// For chips from `least` on.
+// The kernel, for chips from `least` on.
 template <class W, int blocks, int least>
 static __global__ void __launch_bounds__(W::S::threads, blocks)
     wmma_kernel(const CUDA_GRID_CONSTANT tile_args args)
@@ -103,9 +102,10 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 #endif
 }
 
-// The tiles that feed the tensor cores best: stages of 64 along k where shared memory has room for
-// four of them. Half sums leave registers for larger tiles, for which chips before Ampere have too
-// little shared memory. Rows that are no whole 16 bytes keep to the small tile.
+// The tiles that keep the tensor cores busiest: stages of 64 along k if four of them fit in shared
+// memory. Half-precision sums need fewer registers, which allows larger tiles, except before
+// Ampere, where shared memory is too small. Matrices whose rows are no multiple of 16 bytes use the
+// small tile.
 template <class Acc, bool trans_a, bool trans_b>
 static cudaError_t wmma_launch_as(const cuda_job *job, int chip, cudaStream_t stream)
 {
