@@ -64,7 +64,8 @@ struct doc_words {
 /** A text that matches the regular expression \a pattern. */
 #define doc_pattern(d, name, rules, pattern, about, value)                                                   \
   ((d)->schema ? doc_declare_text(d, name, rules, pattern, about) : doc_put_text(d, name, rules, value))
-/** A number of \a digits hexadecimal digits, as text. \a digits is a literal. With DOC_NULLABLE 0 is unknown. */
+/** A number of \a digits hexadecimal digits, as text. \a digits is a literal. With DOC_NULLABLE
+ * 0 is unknown. */
 #define doc_hex(d, name, rules, digits, about, value)                                                        \
   ((d)->schema ? doc_declare_text(d, name, rules, "^[0-9a-f]{" #digits "}$", about)                          \
                : doc_put_hex(d, name, rules, digits, value))

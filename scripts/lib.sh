@@ -15,6 +15,9 @@ die() {
   exit "${2:-3}"
 }
 
+# version: the suite's, by the file that scripts/shared/options.py reads.
+version() { printf '%s %s\n' "$(basename "$0")" "$(sed -n 's/^version: *//p' CITATION.cff)"; }
+
 # common_option OPTION: what quickstart and test both take, and what is for configure. The script has usage().
 with_install=1
 for_configure=()
@@ -22,6 +25,7 @@ common_option() {
   case $1 in
     --no-install) with_install=0 ;;
     --help) usage && exit ;;
+    --version) version && exit ;;
     --with-* | --without-* | --enable-* | --disable-* | [A-Z]*=*) for_configure+=("$1") ;;
     *) die "unknown option \"$1\": see --help" 2 ;;
   esac

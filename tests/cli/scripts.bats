@@ -9,7 +9,18 @@ bats_require_minimum_version 1.5.0
     expect_status 0
     [[ $output == "Usage: scripts/$script [OPTION]..."* ]]
     [[ $output == *--no-install* ]]
+    [ "$("$top_srcdir/scripts/$script" --version)" = "$script $("$himeno" --version | cut -d ' ' -f 2)" ]
   done
+}
+
+@test "scripts of the build have a usage line and write nothing then" {
+  cd "$BATS_TEST_TMPDIR"
+  for script in check-style compile-commands install-tools make-deb schemas; do
+    run "$top_srcdir/scripts/$script" --help </dev/null
+    expect_status 0
+    [[ ${output,,} == "usage: "*"scripts/$script"* ]]
+  done
+  [ -z "$(ls -A)" ]
 }
 
 @test "a wrong option of quickstart or test is named and changes nothing" {
