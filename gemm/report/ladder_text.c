@@ -70,7 +70,7 @@ static void print_size(const struct gemm_rig *rig, const struct gemm_ladder_size
   for (int s = 0; s < size->n_series; s++)
     if (gemm_series_gflops(rig, &size->series[s]) > best) best = gemm_series_gflops(rig, &size->series[s]);
   fprintf(out, "\n  %" PRId64 " x %" PRId64 " x %" PRId64 " (m x n x k)\n", p->m, p->n, p->k);
-  fprintf(out, "      kernel           GFLOPS  spread    peak predicted  bound by       result\n");
+  fprintf(out, "      kernel           GFLOPS std.dev    peak predicted  bound by       result\n");
   for (int s = 0; s < size->n_series; s++) {
     print_rung(rig, &size->series[s], best, out);
     if (first) fprintf(out, "      %s\n", size->series[s].kernel->step);
@@ -164,7 +164,7 @@ static void print_noise(const struct gemm_ladder *l, FILE *out)
     }
   if (kernel)
     fprintf(out,
-            "  WARNING    noisy ladder: blocks of %s at m = %" PRId64
+            "  WARNING    noisy: blocks of %s at m = %" PRId64
             " vary by %.1f%%, smaller differences are noise\n",
             kernel->name, size->problem.m, 100 * most);
 }

@@ -65,7 +65,7 @@ static void head_text(const struct himeno_choice *choice, const struct himeno_la
   if (p->info.emulated) return;
   fprintf(out, "  ceiling    %.2f GB/s %s, measured %d times between the kernels\n\n", ladder->ceiling / 1e9,
           report_spread(ladder->ceiling_noise, ladder->ceilings.n > 2, 0, spread), ladder->ceilings.n);
-  fprintf(out, "      kernel            GFLOPS  spread      GB/s  ceiling  result\n");
+  fprintf(out, "      kernel            GFLOPS std.dev      GB/s  ceiling  result\n");
 }
 
 void himeno_ladder_rungs_text(const struct himeno_choice *choice, struct himeno_ladder *ladder, int n,

@@ -65,7 +65,7 @@ FIGURES
 @test "a ladder whose blocks differ is called noisy, and shows progress" {
   export CLOCK_MACHINE="product=4000 jitter=0.03" LC_ALL=C
   clocked 1 gemm-gpu -b null --ladder --sizes 16,64 -t 8
-  report_has "1  naive               0.0  +-4.4%" "WARNING    noisy ladder: blocks of naive at m = 64 vary by 6.6%, smaller differences are noise"
+  report_has "1  naive               0.0  +-4.4%" "WARNING    noisy: blocks of naive at m = 64 vary by 6.6%, smaller differences are noise"
   grep -qx " *size 1 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
   grep -qx " *size 2 of 2: timing, [0-9.]* of 8.0 s" <<<"$stderr"
 }
