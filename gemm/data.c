@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-/* One in this many candidates is a special value: rare enough to leave finite rows. */
+/* One in this many candidates is a special value: rare enough that most rows stay finite. */
 #define SPECIAL_ONE_IN 97
 
 const char *const gemm_data_names[] = {"random", "wide", "special"};
@@ -15,7 +15,7 @@ static float random_value(uint64_t hash)
   return (float)(hash >> 40) * 0x1p-23f - 1.0f;
 }
 
-/* The lower bits of the hash, which the value did not use, choose the magnitude. */
+/* The magnitude comes from the lower bits of the hash, which the value does not use. */
 static float wide_value(enum gemm_type type, uint64_t hash)
 {
   int reach = gemm_types[type].operand_bytes == 2 && type != GEMM_BF16 ? 4 : 20;
@@ -23,8 +23,8 @@ static float wide_value(enum gemm_type type, uint64_t hash)
   return ldexpf(random_value(hash), exponent);
 }
 
-/* One element of the first row of A, one of B's first column and one of C are NaN; infinities are
- * strewn over. */
+/* One element in the first row of A, one in B's first column and one in C are NaN; infinities are
+ * scattered. */
 static float special_value(enum gemm_matrix matrix, int64_t row, int64_t column, uint64_t hash)
 {
   if (matrix == GEMM_A && row == 0 && column == 0) return NAN;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Number types of a product: what A and B are stored as, what C is, and how exact the
- * arithmetic is. */
+ * \brief Number types of a product: the storage of A, B and C, and the precision of the
+ * arithmetic. */
 #ifndef GEMM_TYPES_H
 #define GEMM_TYPES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** A product's type, named after its operands. C is float and sums are float, but for
- * GEMM_F16_F16. */
+/** A product's type, named after its operands. C and sums are float, except for GEMM_F16_F16. */
 enum gemm_type {
   GEMM_F32,     /**< float throughout */
   GEMM_TF32,    /**< stored as float, multiplied as TF32: 10 bits of fraction */
@@ -19,14 +18,14 @@ enum gemm_type {
   GEMM_TYPES
 };
 
-/** Set of types, as a kernel lists what it takes. */
+/** Bit of a type in a set of types. */
 #define GEMM_BIT(type) (1u << (type))
 
 struct gemm_type_traits {
   const char *name;
   const char *about;
-  size_t operand_bytes; /**< of an element of A and B */
-  size_t result_bytes;  /**< of an element of C */
+  size_t operand_bytes; /**< bytes per element of A and B */
+  size_t result_bytes;  /**< bytes per element of C */
   double
       /** relative error of an operand that the kernel itself rounds before it multiplies; 0 for
        * none */
@@ -37,14 +36,15 @@ struct gemm_type_traits {
 
 extern const struct gemm_type_traits gemm_types[GEMM_TYPES];
 
-/** \brief Nearest half, ties to even; NaN stays NaN, overflow is infinity. */
+/** \brief The nearest half-precision number, ties to even; NaN stays NaN, overflow gives
+ * infinity. */
 uint16_t gemm_half(float value);
 
-/** \brief Element \a index of stored A or B, or of C, as a float. */
+/** \brief Element \a index of a stored A or B, or of C, as a float. */
 float gemm_operand_get(enum gemm_type type, const void *matrix, int64_t index);
 float gemm_result_get(enum gemm_type type, const void *matrix, int64_t index);
 
-/** \brief Stores \a value, rounded to the nearest element. */
+/** \brief Stores \a value, rounded to the nearest representable number. */
 void gemm_operand_set(enum gemm_type type, void *matrix, int64_t index, float value);
 void gemm_result_set(enum gemm_type type, void *matrix, int64_t index, float value);
 

@@ -8,17 +8,17 @@
 #include "base/values.h"
 
 #define PROCS_MAX (1 << 24)
-/* Widths are multiples of this, so that all but the last panel suit any kernel. */
+/* Panel widths are multiples of this, so that all panels except the last suit any kernel. */
 #define WIDTH_STEP 64
-/* C is read and written once a panel, and a ring's ranks hold four panels less their own slices.
- * doc/explanation/gemm-distributed.md has what other widths take. */
+/* Default widths. C is read and written once per panel, and a rank of a ring stores four panels,
+ * less its own slices. doc/explanation/gemm-distributed.md has measurements of other widths. */
 #define WIDTH_CPU  256
 #define WIDTH_F32  8192
 #define WIDTH_HALF 32768
-/* Most panels of a product: more would gain nothing. */
+/* Upper limit for the panels of a product; more would gain nothing. */
 #define PANELS_MAX 1024
-/* The model's machine: operations in the time in which a byte comes in, and what a message costs in
- * bytes. Only the ratio counts, and grids that are near each other are as good. */
+/* Parameters of the cost model: operations per received byte in equal time, and the cost of a
+ * message in bytes. Only their ratio matters, and similar grids perform equally well. */
 #define FLOP_A_BYTE   100.0
 #define MESSAGE_BYTES 65536.0
 
@@ -60,8 +60,8 @@ int64_t gemm_grid_width(const struct gemm_problem *p, int64_t width, int on_cpu)
   return even < p->k ? even : p->k;
 }
 
-/* Modelled bytes that the busiest rank receives: as Van de Geijn and Watts, "SUMMA", Concurrency 9,
- * 1997, with rings in which all links send at once. */
+/* Modelled bytes that the busiest rank receives. Source: Van de Geijn and Watts, "SUMMA",
+ * Concurrency 9, 1997, with rings whose links all send at the same time. */
 static double cost(const struct gemm_problem *p, int weak, int64_t rows, int64_t columns, int64_t panels)
 {
   double m = (double)over(p->m, weak ? 1 : rows), n = (double)over(p->n, weak ? 1 : columns),

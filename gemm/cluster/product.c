@@ -11,13 +11,10 @@
 
 const char *const gemm_phase_names[GEMM_PHASES] = {"compute", HALO_PHASE_NAMES, "exposed"};
 
-/* Kernels whose blocks stay until the end of a launch leave so many multiprocessors free where a
- * ring sends on what came: the kernels that raise flags and wait for them would find no place
- * otherwise. Two ranks send nothing on, and `wgmma` is up to 3% faster with all of an H100's
- * 132. */
+/* Multiprocessors that persistent kernels leave free if a ring forwards slices: otherwise the
+ * kernels that set flags and wait for them could not start. Two ranks forward nothing, and `wgmma`
+ * is up to 3% faster on all 132 multiprocessors of an H100. */
 #define SPARE 4
-
-/* ---- parts ---- */
 
 struct gemm_problem gemm_cluster_part(const struct gemm_cluster *c, int j, const int places[2])
 {
@@ -37,14 +34,13 @@ static int parts(const struct gemm_cluster *c)
   return c->grid.procs[0] * c->grid.procs[1];
 }
 
-/* The first panel brings beta, the last may be shorter. NULL where there is nothing to multiply. */
+/* The kernel for a part: beta applies to the first panel, and the last panel may be shorter. NULL
+ * if the part is empty. */
 static struct gemm_exec **part_of(const struct gemm_cluster *c, int j, const int places[2])
 {
   int last = c->grid.panels - 1, which = j == 0 ? 0 : j == last && c->whole.k % c->grid.width != 0 ? 2 : 1;
   return &c->part[which * parts(c) + places[0] * c->grid.procs[0] + places[1]];
 }
-
-/* ---- one product ---- */
 
 static int steps_most(const struct gemm_cluster *c)
 {
@@ -57,16 +53,16 @@ static struct gemm_marks *marks_of(const struct gemm_cluster *c, int j, int step
   return &c->marks[j * (steps_most(c) + 1) + step];
 }
 
-/* Blocks that stay would not let those of the other queue fill what they leave, and parts of k have
- * one place in memory. */
+/* Use one queue if blocks are persistent, because they would occupy all multiprocessors, or if k is
+ * split, because the parts share one work space. */
 static struct gpu_queue *product_queue(const struct gemm_cluster *c, int q)
 {
   const struct gemm_blocks *blocks = &c->part[0]->blocks;
   return q == 0 || c->kernel.stays || blocks->stays || blocks->splits > 1 ? c->compute : c->second;
 }
 
-/* The first step of both rings: after the product that read the field four panels ago, and so after
- * this rank has seen its neighbours begin two panels ago. */
+/* Starts the first step of both rings, after the product that read the field four panels ago, and
+ * so after this rank has seen its neighbours begin two panels ago. */
 static status_t broadcast_begin(struct gemm_cluster *c, int j)
 {
   for (int q = 0; q < GEMM_QUEUES && j >= 2; q++)
@@ -78,7 +74,7 @@ static status_t broadcast_begin(struct gemm_cluster *c, int j)
   return STATUS_OK;
 }
 
-/* The slice of the previous step is sent on in this one, and used by later products. */
+/* Forwards the slice received in the previous step, and makes later products wait for it. */
 static status_t broadcast_go_on(struct gemm_cluster *c, int j, int step)
 {
   for (int s = 0; s < 2; s++) {
@@ -123,7 +119,8 @@ static status_t part_multiply(struct gemm_cluster *c, int j, const int steps[2],
   return status;
 }
 
-/* After each step what is new, with all that is here of the other matrix. */
+/* After each step, multiplies the new slices by all slices of the other matrix that have
+ * arrived. */
 static status_t product_multiply(struct gemm_cluster *c, int j, struct gpu_mem result)
 {
   for (int step = 0; step <= steps_most(c); step++) {
@@ -140,7 +137,8 @@ static status_t product_multiply(struct gemm_cluster *c, int j, struct gpu_mem r
   return STATUS_OK;
 }
 
-/* Of every route: a device may have given up waiting in any of them. */
+/* Waits for the product and checks every route, because a device may have timed out in any of
+ * them. */
 static status_t product_is_done(struct gemm_cluster *c)
 {
   struct gemm_marks *last = marks_of(c, c->grid.panels - 1, steps_most(c));
@@ -152,8 +150,8 @@ static status_t product_is_done(struct gemm_cluster *c)
   return gpu_sync(c->compute);
 }
 
-/* The time in which at least one of the queues multiplies. Products are taken in the order in which
- * they begin; each adds its part after the end of all before. */
+/* Adds up the time in which at least one queue multiplies. Products are processed in order of their
+ * start; each adds the part after the end of all earlier ones. */
 static status_t product_marks_read(struct gemm_cluster *c)
 {
   int n = c->grid.panels * (steps_most(c) + 1), next[GEMM_QUEUES] = {0};
@@ -194,7 +192,8 @@ static status_t product_compute(struct gemm_cluster *c, struct gpu_mem result)
   return product_marks_read(c);
 }
 
-/* The other ranks are in the product and cannot know that this one is not. */
+/* If this rank fails, the job is aborted: the other ranks are in the product and would wait for
+ * it. */
 static status_t product_block_launch(struct gemm_exec *exec, struct gpu_queue *queue,
                                      const struct gemm_operands *operands)
 {
@@ -232,8 +231,6 @@ status_t gemm_cluster_check(struct gemm_cluster *c)
   return STATUS_OK;
 }
 
-/* ---- open and close ---- */
-
 static status_t marks_create(struct gemm_cluster *c)
 {
   int n = c->grid.panels * (steps_most(c) + 1);
@@ -269,7 +266,7 @@ static status_t parts_open(struct gemm_cluster *c, const struct gemm_kernel *ker
   return STATUS_OK;
 }
 
-/* This rank's alone. */
+/* Not collective. */
 static status_t product_device_open(struct gemm_cluster *c, const struct gemm_kernel *kernel,
                                     const struct gemm_blocks *blocks, const void *const host[2])
 {

@@ -148,7 +148,7 @@ static const struct option_spec options[] = {
      .group = "Tensor cores (CUDA)"},
 };
 
-/* A kernel must exist for the backend that was named with it. */
+/* Checks that the named backend has the named kernel. */
 static status_t gemm_kernel_check(const struct gemm_config *c)
 {
   if (!c->backend || !c->kernel) return STATUS_OK;

@@ -15,7 +15,7 @@
 /** Sizes of a ladder, as m, n, k. */
 struct gemm_sizes {
   int64_t size[GEMM_SIZES_MAX][3];
-  int n; /**< 0: by default */
+  int n; /**< 0: the default sizes */
 };
 
 struct gemm_config {
@@ -29,8 +29,8 @@ struct gemm_config {
   int distributed;
   int procs[2];                      /**< P and Q; 0: auto */
   const char *transport;             /**< NULL: auto */
-  int weak;                          /**< the size is a rank's */
-  int64_t panel;                     /**< 0: by default */
+  int weak;                          /**< 1: the size is that of each rank */
+  int64_t panel;                     /**< 0: the default */
   int type;                          /**< enum gemm_type */
   int data;                          /**< enum gemm_data */
   const struct gpu_backend *backend; /**< NULL: auto */
@@ -39,25 +39,25 @@ struct gemm_config {
   int64_t expect, qpus;              /**< qpus 0: all */
   double seconds;
   int seconds_given;
-  double timeout; /**< seconds that a rank waits for another */
-  double block;   /**< seconds; 0: by default */
+  double timeout; /**< seconds that a rank waits for others */
+  double block;   /**< seconds; 0: the default */
   int no_reference;
   int verify; /**< enum gemm_verify */
-  int accept; /**< a library's wrong result is the device's */
+  int accept; /**< acceptance: an incorrect result of a library counts as a device fault */
   const char *json;
   int list, quiet, verbose;
   int fragment_map;
 };
 
-/** Options into struct gemm_config. */
+/** The options of gemm-gpu, stored in struct gemm_config. */
 extern const struct option_program gemm_options;
 
-/** \brief The problem of a size: STATUS_USAGE for leading dimensions that do not fit it and for
- * overflow. */
+/** \brief The problem of size \a size. STATUS_USAGE for leading dimensions that are too small and
+ * for overflow. */
 status_t gemm_config_problem(const struct gemm_config *config, const int64_t size[3],
                              struct gemm_problem *problem);
 
-/** \brief Warns about options that nothing reads. \a timed: the device has a speed. */
+/** \brief Warns about options that the selected mode ignores. \a timed: the device has a speed. */
 void gemm_cmdline_ignore(const struct gemm_config *config, int timed);
 
 #endif

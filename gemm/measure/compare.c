@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The first product of a series is compared with float64 and kept. Later blocks of our own kernels
- * must have the same bits; a library's result may differ within the bounds. An incorrect result
- * that counts is STATUS_WRONG; a library's own one is only kept in series->fault, unless --accept
- * is given. If A or B changed, the device is at fault, whichever kernel computed. */
+/* The first product of a series is compared with float64 and kept. Later blocks of our kernels must
+ * be bitwise equal to it; a library's result may differ within the bounds. A wrong result returns
+ * STATUS_WRONG; one of a library is only recorded in series->fault, unless --accept is given. If A
+ * or B changed, the device is at fault, whichever kernel was running. */
 #include "gemm/measure/measure.h"
 
 #include <stdio.h>
@@ -16,8 +16,6 @@ int gemm_compare_counts(const struct gemm_rig *rig, const struct gemm_work *work
 {
   return !s->kernel->is_reference || rig->config.accept || work->damage[0];
 }
-
-/* ---- what was logged ---- */
 
 static const char *without(const char *text, const char *beginning)
 {
@@ -33,15 +31,15 @@ const char *gemm_compare_held(const struct gemm_series *s)
   return without(line ? line + 1 : text, name);
 }
 
-/* The first that was wrong is kept. */
+/* Keeps the first fault. */
 static void fault_keep(struct gemm_series *s)
 {
   const char *text = without(gemm_compare_held(s), "wrong result: ");
   if (!s->fault[0]) snprintf(s->fault, sizeof s->fault, "%s", text[0] ? text : "gives a wrong result");
 }
 
-/* Decides who is at fault: the device if A or B changed, otherwise the kernel. Ranks of one product
- * continue together or not at all. */
+/* Decides which is at fault: the device if A or B changed, otherwise the kernel. Ranks of one
+ * product continue together or not at all. */
 static status_t gemm_compare_judge(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                                    status_t status)
 {
@@ -55,8 +53,6 @@ static status_t gemm_compare_judge(const struct gemm_rig *rig, struct gemm_work 
   log_drop();
   return STATUS_OK;
 }
-
-/* ---- comparing ---- */
 
 static status_t result_fetch(const struct gemm_rig *rig, struct gemm_work *work, const struct gemm_series *s,
                              int block)
@@ -76,8 +72,8 @@ static status_t result_keep(struct gemm_work *work, void **kept)
   return STATUS_OK;
 }
 
-/* Compares with the bits of a correct result; for a library or other tiles, any result within the
- * bounds of both is accepted. */
+/* Requires bitwise equality with a correct result; for a library or other tiles, accepts any result
+ * within the bounds. */
 static status_t result_compare(struct gemm_work *work, struct gemm_series *s, int launches, int any_bits,
                                void **kept, const char *what)
 {
@@ -119,9 +115,9 @@ static void block_name(const struct gemm_series *s, int block, char what[64])
     snprintf(what, 64, "block %d", block);
 }
 
-/* If C is read, it went through all products of the block: the first block is compared as far as
- * rounding allows, and kept. Results of our kernels and of libraries are fetched alike: a device at
- * its power limit is cooler after such a pause, whichever kernel follows. */
+/* If C is read, it accumulates over all products of a block: the first block is compared as far as
+ * rounding allows, and kept. Results of our kernels and of libraries are fetched in the same way,
+ * because a device at its power limit cools down in this pause, whichever kernel follows. */
 static status_t block_compare(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                               int block)
 {

@@ -19,13 +19,13 @@
 #define LAUNCHES_MAX 10000
 #define PROBES       5
 #define ROUNDS_LEAST 3
-/* Times of an emulator are no speed: one round is enough. */
+/* Times of an emulator are no measurements, so one round is enough. */
 #define ROUNDS_EMULATED 1
-/* Threads of the previous kernel may keep spinning for this long. */
+/* Threads of the previous kernel may spin for this long. */
 #define SETTLE_SECONDS 0.03
 #define POLL_SECONDS   0.05
-#define NOISE_MAX      0.05 /* an acceptance is of no use beyond it */
-#define NOISE_SECONDS  10.0 /* of further blocks, until their noise is known */
+#define NOISE_MAX      0.05 /* the largest noise with which an acceptance is useful */
+#define NOISE_SECONDS  10.0 /* time for further blocks, until the noise is known */
 
 status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
                          int launches, double *seconds)
@@ -36,8 +36,6 @@ status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, str
   RETURN_IF_FAILED(gpu_sync(rig->queue));
   return gpu_elapsed(rig->begin, rig->end, seconds);
 }
-
-/* ---- open ---- */
 
 static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
@@ -57,7 +55,7 @@ static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *w
   }
   if (memcmp(&s->blocks, &none, sizeof none) != 0) blocks = &s->blocks;
   status_t status = gemm_exec_open(s->kernel, rig->device, &work->problem, blocks, &s->exec);
-  if (status == STATUS_ENVIRONMENT) { /* a kernel that this device cannot run is left out */
+  if (status == STATUS_ENVIRONMENT) { /* a kernel that this device cannot run is skipped */
     s->status = STATUS_ENVIRONMENT;
     snprintf(s->why, sizeof s->why, "%s", gemm_compare_held(s));
     log_drop();
@@ -70,9 +68,9 @@ static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *w
   return gemm_compare_product(rig, work, s, 0);
 }
 
-/* Seconds of the fastest of a few products, after an uncounted one: other processes on a CPU may
- * delay any of them. Long products are timed once, as are those of many ranks, which must count
- * alike. */
+/* Seconds of the fastest of a few products after an uncounted one, because other processes on a CPU
+ * may delay any of them. Long products are timed once, and so are distributed ones, of which all
+ * ranks must run equally many. */
 static status_t gemm_probe(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                            double *fastest)
 {
@@ -87,7 +85,7 @@ static status_t gemm_probe(const struct gemm_rig *rig, struct gemm_work *work, s
   return STATUS_OK;
 }
 
-/* As many products as fill a block, on all ranks alike. */
+/* Sets the number of products that fill a block, equal on all ranks. */
 static status_t series_calibrate(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   double one = 0, slowest = 0;
@@ -103,8 +101,8 @@ static status_t series_calibrate(const struct gemm_rig *rig, struct gemm_work *w
   return STATUS_OK;
 }
 
-/* A kernel continues on all ranks or on none. STATUS_WRONG if it was wrong on one of them and that
- * is the verdict. All ranks report the fault of the first rank on which it was wrong. */
+/* A kernel continues on all ranks or on none. Returns STATUS_WRONG if its result was wrong on a
+ * rank and this decides the verdict. All ranks report the fault of the first such rank. */
 static status_t series_agree(const struct gemm_rig *rig, struct gemm_series *s, status_t mine)
 {
   enum { WRONG, ABLE, FACTS };
@@ -127,7 +125,7 @@ static status_t series_agree(const struct gemm_rig *rig, struct gemm_series *s, 
   return status;
 }
 
-/* Ranks leave together, or stay together: each opens the same kernels. */
+/* Opens the series. Ranks stop or continue together, so that all open the same kernels. */
 static status_t gemm_prepare(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series,
                              int n)
 {
@@ -142,10 +140,7 @@ static status_t gemm_prepare(const struct gemm_rig *rig, struct gemm_work *work,
   return worst;
 }
 
-/* ---- timed rounds ---- */
-
-/* All ranks begin a block together, or none does: the others would wait for a rank that left
- * alone. */
+/* Ranks agree whether to begin a block: otherwise the others would wait for a rank that stopped. */
 static status_t block_agree(const struct gemm_rig *rig, struct gemm_result *result, int *go)
 {
   enum { SIGNAL, WRONG, FACTS };
@@ -157,8 +152,8 @@ static status_t block_agree(const struct gemm_rig *rig, struct gemm_result *resu
   return STATUS_OK;
 }
 
-/* Runs untimed products first, to settle caches and clocks for this kernel: on a GPU as many as
- * follow, equally close together. */
+/* Runs untimed products first, so that caches and clocks settle for this kernel: on a GPU as many
+ * as are timed, without pauses. */
 static status_t gemm_settle(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   double unused, wanted = fmin(SETTLE_SECONDS, rig->config.seconds);
@@ -182,7 +177,7 @@ static status_t gemm_block_run(struct gemm_run *run, struct gemm_series *s, int 
   if (!*go) return STATUS_OK;
   RETURN_IF_FAILED(gemm_block_time(&run->rig, &run->work, s->exec, s->launches, &seconds));
   RETURN_IF_FAILED(stats_add(&s->samples, &s->n_samples, seconds));
-  /* Power is polled rarely enough that it does not pause the device. */
+  /* Polling is rare enough not to delay the device. */
   if (power->telemetry && stats_now() - power->polled >= POLL_SECONDS) {
     telemetry_read(power->telemetry, &now);
     power->polled = stats_now();
@@ -194,9 +189,9 @@ static status_t gemm_block_run(struct gemm_run *run, struct gemm_series *s, int 
   return STATUS_OK;
 }
 
-/* Rank 0's clock decides for all. An acceptance judges the kernel's rate, so the noise of its
- * blocks has to be known: while it is unknown on any rank there are more blocks, for ten times the
- * time asked for or ten seconds, but not before the run has doubled. */
+/* Rank 0's clock decides for all. An acceptance judges the kernel's rate, so it needs the noise of
+ * the blocks. While it is unknown on any rank, rounds continue for ten more times the requested
+ * time or ten more seconds, whichever is less, but at least for the requested time again. */
 static status_t time_is_up(const struct gemm_rig *rig, const struct gemm_series *s, double begin,
                            double wanted, int *up)
 {
@@ -212,7 +207,7 @@ static status_t time_is_up(const struct gemm_rig *rig, const struct gemm_series 
   return STATUS_OK;
 }
 
-/* Rounds alternate in direction, so that no kernel always follows the same one. */
+/* Rounds alternate in direction, so that the same kernel does not always run first. */
 static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int n, double seconds)
 {
   int able = 0, up = 0, go = 1;
@@ -232,7 +227,7 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   return STATUS_OK;
 }
 
-/* The slowest rank's median, and a last product verified. */
+/* Sets the slowest rank's median, and verifies a last product. */
 static status_t series_settle(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
   if (s->status != STATUS_OK) return STATUS_OK;
@@ -240,7 +235,7 @@ static status_t series_settle(const struct gemm_rig *rig, struct gemm_work *work
   RETURN_IF_FAILED(
       watch_allreduce(rig->placement.comm, &median, &s->seconds, 1, MPI_DOUBLE, MPI_MAX, "times"));
   int wrong = s->fault[0] != 0, any = wrong;
-  /* Ranks of one product make its last one together, or none of them does. */
+  /* Ranks of one product run its last product together or not at all. */
   if (work->cluster)
     RETURN_IF_FAILED(
         watch_allreduce(rig->placement.comm, &wrong, &any, 1, MPI_INT, MPI_MAX, "the last product"));
@@ -249,7 +244,7 @@ static status_t series_settle(const struct gemm_rig *rig, struct gemm_work *work
   return series_agree(rig, s, gemm_compare_counts(rig, work, s) ? STATUS_WRONG : STATUS_OK);
 }
 
-/* For one product over all ranks: the sum of their counts, and the longest estimate. */
+/* For a distributed product: sums the ranks' counts, and takes the longest estimate. */
 static status_t gemm_counts_sum(const struct gemm_rig *rig, const struct gemm_work *work,
                                 struct gemm_series *s)
 {
@@ -266,7 +261,7 @@ static status_t series_measure(struct gemm_run *run, struct gemm_series *series,
 {
   status_t worst = gemm_prepare(&run->rig, &run->work, series, n);
   if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
-  /* An acceptance has its verdict then: it need not continue for hours. */
+  /* An acceptance is decided after a wrong result, so it need not continue for hours. */
   run->result.wrong = worst == STATUS_WRONG && run->rig.config.accept;
   const struct placement *p = &run->rig.placement;
   struct starvation *starvation = gpu_takes_cores(p->backend->memory, &p->info) ? starvation_begin() : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the report with --distributed: the cut, paths of panels, phases of a product. */
+/* Parts of the report with --distributed: the division, paths of panels, phases of a product. */
 #include <string.h>
 
 #include "base/report.h"
@@ -22,9 +22,7 @@ static struct stats_summary phase_summarise(const struct gemm_rig *rig, const st
   return stats_summarise(values, (size_t)n);
 }
 
-/* ---- text ---- */
-
-/* Ranks whose slices cannot take the run's transport to the next, and what stages the others. */
+/* Prints the neighbours that cannot use the run's transport, and the staging of the other paths. */
 static void print_paths(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   int shared = 0, sent = 0;
@@ -73,8 +71,6 @@ void gemm_cluster_phases_text(const struct gemm_rig *rig, const struct gemm_resu
             s.max * 1e3, bar);
   }
 }
-
-/* ---- JSON ---- */
 
 void gemm_cluster_config_document(struct doc *d, const struct gemm_cluster *c, int weak)
 {

@@ -4,7 +4,7 @@
 
 #include "gemm/report/report.h"
 
-/* "partial" is incomplete in documents of earlier builds. */
+/* "partial" means incomplete in documents of earlier builds. */
 static const char *const verdicts[] = {"pass", "incomplete", "partial", "wrong", "environment"};
 static const struct doc_words rank_verdicts = {verdicts, 4, sizeof *verdicts};
 
@@ -15,7 +15,7 @@ static void size_document(struct doc *d, const struct gemm_problem *p)
   doc_whole(d, "k", DOC_POSITIVE, "", p->k);
 }
 
-/* A ladder has sizes, kernels and devices elsewhere than a product. */
+/* A ladder's document has sizes, kernels and devices in other places than a product's. */
 static void gemm_config_document(struct doc *d, const struct gemm_run *run)
 {
   const struct gemm_problem *p = run->result.ladder  ? &run->result.ladder->sizes[0].problem
@@ -120,7 +120,7 @@ static void resources_document(struct doc *d, const struct gemm_resources *r)
   doc_end(d);
 }
 
-/* Without a comparison there is no error. */
+/* The error, or NaN if nothing was compared. */
 static double unless_unverified(const struct gemm_check *c, double error)
 {
   return c->how == GEMM_NOT_VERIFIED ? NAN : error;
@@ -192,8 +192,8 @@ static void series_document(struct doc *d, const struct gemm_rig *rig, const str
   doc_text(d, "why", DOC_OPTIONAL, "Why the verdict is not pass.", why);
 }
 
-/* The kernel may be right though the run is not: a library in an acceptance, or A and B in device
- * memory. Then the first fault of a rank says why. */
+/* The kernel's result may be right although the run is wrong: a library failed in an acceptance, or
+ * A or B changed in device memory. Then the fault is that of the first rank that has one. */
 static void gemm_result_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_result *result)
 {
   const struct gemm_series *s = doc_at(d, result->series, 0);
@@ -225,7 +225,7 @@ static void references_document(struct doc *d, const struct gemm_rig *rig, const
   doc_end(d);
 }
 
-/* A rank's own finding, whatever the others found. */
+/* A rank's own result, independent of the other ranks. */
 static void gemm_rank_document(struct doc *d, const struct gemm_result *result, int n)
 {
   const struct gemm_rank *r = doc_at(d, result->ranks, n);

@@ -7,7 +7,7 @@
 #include "gemm/report/report.h"
 #include "suite/progress.h"
 
-/* Sizes in one table. */
+/* Sizes per table. */
 #define COLUMNS_MAX 8
 
 static const char *verdict_of(const struct gemm_series *s)
@@ -18,7 +18,7 @@ static const char *verdict_of(const struct gemm_series *s)
   return s->check.how == GEMM_NOT_VERIFIED ? "not verified" : "correct";
 }
 
-/* Predicted GFLOPS of all ranks. */
+/* Sum of the predicted GFLOPS of all ranks. */
 static double predicted_gflops(const struct gemm_rig *rig, const struct gemm_series *s)
 {
   return s->predicted.seconds > 0 ? s->flop * rig->placement.ranks / s->predicted.seconds / 1e9 : 0;
@@ -62,7 +62,7 @@ static void print_rung(const struct gemm_rig *rig, const struct gemm_series *s, 
   if (s->status != STATUS_OK) fprintf(out, "      %s\n", s->why);
 }
 
-/* The first table explains the rungs. */
+/* Prints a size's table; the first one explains the rungs. */
 static void print_size(const struct gemm_rig *rig, const struct gemm_ladder_size *size, int first, FILE *out)
 {
   const struct gemm_problem *p = &size->problem;
@@ -77,7 +77,7 @@ static void print_size(const struct gemm_rig *rig, const struct gemm_ladder_size
   }
 }
 
-/* Counts instead of rates: an emulator has no speed. */
+/* Prints counts instead of rates: an emulator has no speed. */
 static void print_emulated(const struct gemm_ladder_size *size, FILE *out)
 {
   const struct gemm_problem *p = &size->problem;
@@ -97,8 +97,6 @@ static void print_emulated(const struct gemm_ladder_size *size, FILE *out)
   fprintf(out, "      estimate: of a Raspberry Pi at 250 MHz, by a model and not measured "
                "(doc/explanation/qpu-time.md)\n");
 }
-
-/* ---- share of peak over the size ---- */
 
 static void print_shares(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
@@ -134,7 +132,7 @@ static void print_ceilings(const struct gemm_rig *rig, FILE *out)
   if (!gemm_run_modelled(rig)) fprintf(out, "  model      does not describe OpenCL on a CPU\n");
 }
 
-/* A library's incorrect result is a warning; the verdict is about the suite's kernels. */
+/* Warns about incorrect results of libraries; the verdict depends only on the suite's kernels. */
 static void gemm_ladder_print_warnings(const struct gemm_ladder *l, FILE *out)
 {
   for (int n = 0; n < l->n; n++)
@@ -147,7 +145,7 @@ static void gemm_ladder_print_warnings(const struct gemm_ladder *l, FILE *out)
     }
 }
 
-/* Warns of the suite's kernel whose blocks vary most. */
+/* Warns about the suite's kernel whose blocks vary most. */
 static void print_noise(const struct gemm_ladder *l, FILE *out)
 {
   const struct gemm_ladder_size *size = NULL;

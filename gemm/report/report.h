@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What gemm-gpu shows: a text to read, and one JSON document. Rank 0 only. */
+ * \brief Output of gemm-gpu: a text report and a JSON document. Rank 0 only. */
 #ifndef GEMM_REPORT_REPORT_H
 #define GEMM_REPORT_REPORT_H
 
@@ -9,31 +9,32 @@
 #include "base/document.h"
 #include "gemm/state/state.h"
 
-/** \brief The report for people. */
+/** \brief Prints the text report of a product. */
 void gemm_report_text(const struct gemm_run *run, FILE *out);
 
-/** \brief The same of a ladder, or the rest of it. */
+/** \brief Prints the text report of a ladder, or the rest of it. */
 void gemm_ladder_text(const struct gemm_run *run, FILE *out);
 
-/** \brief The tables of a ladder's sizes that have not been shown yet. */
+/** \brief Prints the tables of a ladder's finished sizes that were not printed yet. */
 void gemm_ladder_sizes_text(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out);
 
-/** \brief The document of doc/gemm.schema.json, or of a ladder that of
+/** \brief Writes the document of doc/gemm.schema.json, or for a ladder that of
  * doc/gemm-ladder.schema.json. */
 void gemm_document(struct doc *d, const struct gemm_run *run);
 
-/* With --distributed alone. */
+/* The following functions need --distributed. */
 
-/** \brief The lines on how the product is cut and travels, and those on its phases. */
+/** \brief Print the division of the product and the paths of panels, and the phases. */
 void gemm_cluster_text(const struct gemm_run *run, FILE *out);
 void gemm_cluster_phases_text(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out);
 
-/** \brief config.distributed, phases and paths of the document. */
+/** \brief Write config.distributed, and the phases and paths of the document. */
 void gemm_cluster_config_document(struct doc *d, const struct gemm_cluster *cluster, int weak);
 void gemm_cluster_phases_document(struct doc *d, const struct gemm_run *run);
 void gemm_cluster_paths_document(struct doc *d, const struct gemm_run *run);
 
-/** \brief --list: backends, devices and kernels, with reasons. */
+/** \brief Prints --list: backends, devices and kernels, with the reason for each unavailable
+ * one. */
 void gemm_report_list(const struct gpu_backend *asked, FILE *out);
 
 #endif

@@ -57,7 +57,8 @@ static void print_reference(const struct gemm_rig *rig, const struct gemm_result
     fprintf(out, "  reference  library %s: %s\n", s->kernel->name, s->why[0] ? s->why : "not timed");
 }
 
-/* An emulator has no speed. A QPU can issue a sum and a product of 16 lanes per instruction. */
+/* Prints counts: an emulator has no speed. A QPU can issue an addition and a multiplication of 16
+ * lanes per instruction. */
 static void print_counts(const struct gemm_run *run, FILE *out)
 {
   const struct gemm_series *s = &run->result.series[0];
@@ -115,7 +116,7 @@ static void gemm_print_timing(const struct gemm_rig *rig, const struct gemm_resu
   report_noise(s->samples, s->n_samples, 0, out);
 }
 
-/* The error of a library's result for the same product. */
+/* Prints the error of a library's result for the same product. */
 static void print_reference_error(const struct gemm_series *s, FILE *out)
 {
   if (s->n_samples == 0 || s->check.how == GEMM_NOT_VERIFIED) return;
@@ -123,7 +124,7 @@ static void print_reference_error(const struct gemm_series *s, FILE *out)
           s->check.norm_error);
 }
 
-/* Names each rank with an incorrect result and its device. */
+/* Prints each rank with an incorrect result and its device. */
 static void print_wrong(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   int n = rig->placement.ranks, wrong = 0;
@@ -153,7 +154,7 @@ static void print_error(const struct gemm_result *result, FILE *out)
   for (int y = 1; y < result->n_series; y++) print_reference_error(&result->series[y], out);
 }
 
-/* A run that was not verified does not pass. */
+/* Prints the verdict. A run that was not verified does not pass. */
 static void gemm_print_verdict(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   const struct gemm_check *c = &result->series[0].check;

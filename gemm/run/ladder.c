@@ -13,7 +13,8 @@
 #include "suite/program.h"
 #include "suite/progress.h"
 
-/* The sizes of the seminar's plots; a CPU takes minutes for the larger ones. */
+/* The sizes of the seminar's plots. A CPU has fewer, because it takes minutes for the larger
+ * ones. */
 static const struct gemm_sizes sizes_gpu = {.size = {{1024, 1024, 1024},
                                                      {2048, 2048, 2048},
                                                      {3072, 3072, 3072},
@@ -26,7 +27,7 @@ static const struct gemm_sizes sizes_gpu = {.size = {{1024, 1024, 1024},
 static const struct gemm_sizes sizes_cpu = {.size = {{256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024}},
                                             .n = 3};
 
-/* None: one size, as asked for or by default. */
+/* The sizes of the ladder: those asked for, or the defaults; n = 0 for a single size. */
 static const struct gemm_sizes *gemm_ladder_sizes(const struct gemm_rig *rig)
 {
   static const struct gemm_sizes one = {.n = 0};
@@ -43,7 +44,7 @@ static status_t gemm_ladder_build(struct gemm_result *result, int n)
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for the ladder");
 }
 
-/* The series move from the run to the ladder; the matrices are freed. */
+/* Measures one size. The series move from the run to the ladder; the matrices are freed. */
 static status_t size_climb(struct gemm_run *run, const int64_t size[3])
 {
   struct gemm_result *r = &run->result;
@@ -64,7 +65,7 @@ status_t gemm_ladder(struct gemm_run *run)
 {
   const struct gemm_sizes *sizes = gemm_ladder_sizes(&run->rig);
   int n = sizes->n ? sizes->n : 1;
-  /* Sizes by default end where memory does. */
+  /* Default sizes are limited by memory. */
   while (!run->rig.config.sizes.n && n > 1 && !gemm_size_fits(&run->rig, sizes->size[n - 1])) n--;
   RETURN_IF_FAILED(agree_status(run->rig.placement.comm, gemm_ladder_build(&run->result, n)));
   for (int s = 0; s < n && !run->result.partial; s++) {
@@ -75,7 +76,7 @@ status_t gemm_ladder(struct gemm_run *run)
     if (run->rig.placement.rank == 0)
       gemm_ladder_sizes_text(&run->rig, &run->result, program_out(run->rig.config.json));
     if (s + 1 == n) break;
-    /* A signal between two sizes ends the ladder before the next one is prepared. */
+    /* After a signal, the next size is not prepared. */
     const int mine = run->result.partial || stop_asked();
     RETURN_IF_FAILED(watch_allreduce(run->rig.placement.comm, &mine, &run->result.partial, 1, MPI_INT,
                                      MPI_MAX, "the next size"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* gemm-gpu: how close to peak arithmetic, step by step? program_mpi_main parses the options, calls
- * gemm_program_run on all ranks, and writes report and document through the functions below.
- * gemm_run tunes, measures and verifies; --fragment-map only prints a study. */
+/* gemm-gpu measures how close matrix products come to peak arithmetic. program_mpi_main parses the
+ * options, calls gemm_program_run on all ranks, and writes report and document through the
+ * functions below. gemm_run tunes, measures and verifies; --fragment-map only prints a study. */
 #include "config.h"
 
 #include "base/log.h"
@@ -16,7 +16,7 @@
 
 static struct gemm_run run;
 
-/* Called only with a CUDA device. */
+/* \a device must be a CUDA device. */
 static status_t study_here(const struct placement *p, struct gpu_device *device, FILE *out)
 {
   struct gpu_queue *queue = NULL;
@@ -31,7 +31,8 @@ done:
   return status;
 }
 
-/* --fragment-map: prints the fragments of rank 0's CUDA device. All ranks get the same status. */
+/* --fragment-map: prints the fragment layouts of rank 0's CUDA device. All ranks get the same
+ * status. */
 static status_t gemm_study_run(struct placement *p, const struct gemm_config *config, FILE *out)
 {
   struct gpu_device *device = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One run: place the ranks, choose, verify, measure. */
+/* The steps of a run: place the ranks, choose kernels, verify, measure. */
 #include "gemm/run/run.h"
 
 #include <math.h>
@@ -14,10 +14,8 @@
 #include "gemm/tune/tune.h"
 #include "gpu/telemetry.h"
 
-/* ---- ranks ---- */
-
-/* A fault of the device takes precedence over one of a kernel, and one of our kernel over a
- * library's. */
+/* Sets the rank's fault. A fault of the device precedes one of our kernel, which precedes one of a
+ * library. */
 static void rank_judge(const struct gemm_run *run, struct gemm_rank *rank)
 {
   snprintf(rank->fault, sizeof rank->fault, "%s",
@@ -66,8 +64,6 @@ static status_t gemm_ranks_gather(struct gemm_run *run)
       log_warn("HIMENO_GEMM_FLIP: nothing was flipped, rank %d had no such look", r);
   return STATUS_OK;
 }
-
-/* ---- the whole ---- */
 
 static status_t product_run(struct gemm_run *run)
 {

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* The roofline model of a blocked product: what a kernel's blocks let a device reach.
+/* The roofline model of a blocked product: the speed that a device can reach with a kernel's
+ * blocks.
  *
- * Source: Williams, Waterman and Patterson, "Roofline", Comm. ACM 52, 2009, applied level by level
- * as in Fixstars' seminar of 2022. Per step of k, a block of M×N elements takes 4·(M+N) bytes for
- * 2·M·N operations. Its intensity is therefore M·N / (2·(M+N)) flop per byte: the group's blocks
- * against device memory, the work-item's against local memory. Rows that are read in pieces of less
- * than a sector cost whole sectors. Of overlapped parts only the longest counts; parts in sequence
- * add up. Caches are ignored. */
+ * Source: Williams, Waterman and Patterson, "Roofline", Comm. ACM 52, 2009, applied to each memory
+ * level as in Fixstars' seminar of 2022. Per step of k, a block of M×N elements reads 4·(M+N) bytes
+ * for 2·M·N operations. Its intensity is therefore M·N / (2·(M+N)) flop per byte: the group's
+ * blocks limit device memory, the work-item's local memory. Reads of less than a sector cost a
+ * whole sector. Overlapped parts cost as much as the longest; sequential parts add up. Caches are
+ * ignored. */
 #include "gemm/state/state.h"
 
 #include <math.h>
 
-/* Around a launch, and a second one where parts are added up. */
+/* Overhead of a launch, and of a second one if parts are added up. */
 #define LAUNCH_SECONDS 5e-6
 
 const char *const gemm_bound_names[] = {"arithmetic", "device memory", "local memory"};
 
-/* Device memory answers in pieces of this many bytes. */
+/* Smallest access to device memory, in bytes. */
 #define SECTOR 32.0
 
-/* Operations a byte when a block of so many rows and columns is fed with `depth` numbers of each at
- * a time, which lie one after the other in a row of op(A) and stand alone in a column of op(B),
- * whose neighbours are in the block too. */
+/* Operations per byte for a block of rows × columns that reads `depth` elements of each row and
+ * column at a time. The elements are contiguous in a row of op(A). In a column of op(B) they are
+ * not, but their neighbours belong to the block too. */
 static double intensity(const struct gemm_problem *p, double rows, double columns, double depth)
 {
   double bytes = (double)gemm_types[p->type].operand_bytes;
@@ -29,8 +30,8 @@ static double intensity(const struct gemm_problem *p, double rows, double column
   return 2 * rows * columns / (rows * (p->trans_a ? bytes : row) + columns * (p->trans_b ? row : bytes));
 }
 
-/* Groups beyond the last whole round leave units idle, and so does what tiles hold beyond the
- * edge. */
+/* Share of units with useful work. A last round that is not full leaves units idle, and so do parts
+ * of tiles beyond the edge. */
 static double filled_share(const struct gemm_machine *machine, const struct gemm_problem *p,
                            const struct gemm_blocks *b)
 {
@@ -46,7 +47,7 @@ static double gemm_model_time(double work, double rate)
   return rate > 0 ? work / rate : 0;
 }
 
-/* Parts of C are written, read again and added up. */
+/* Time to write, read and add up the parts of C. */
 static double splits_time(const struct gemm_machine *machine, const struct gemm_problem *p, int splits)
 {
   if (splits < 2) return 0;
@@ -65,7 +66,7 @@ struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const st
   out.device_intensity = b->group_k > 0 ? intensity(p, b->group_m, b->group_n, b->group_k)
                                         : intensity(p, b->item_m, b->item_n, 0);
   out.local_intensity = b->group_k > 0 ? intensity(p, b->item_m, b->item_n, 0) : 0;
-  /* Each load of four numbers takes an issue slot that a multiply-add does not get. */
+  /* Each load of four elements takes an issue slot from a multiply-add. */
   double slots = (double)b->item_m * b->item_n;
   double share = b->group_k > 0 ? slots / (slots + (b->item_m + b->item_n) / 4.0) : 1;
   double arithmetic = flop / (c->flops * share * out.filled);
@@ -74,7 +75,7 @@ struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const st
                      : 0;
   double device = gemm_model_time(flop / out.device_intensity, c->bytes_per_second);
   double compute = b->ahead ? fmax(arithmetic, local) : arithmetic + local;
-  /* Without local memory the loads of many work-items overlap the others' arithmetic. */
+  /* Without local memory, loads of many work-items overlap with arithmetic of others. */
   int overlapped = b->stages > 1 || b->group_k == 0;
   out.seconds = LAUNCH_SECONDS + splits_time(machine, p, b->splits) +
                 (overlapped ? fmax(compute, device) : compute + device);

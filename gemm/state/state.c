@@ -22,7 +22,7 @@ double gemm_series_share(const struct gemm_rig *rig, const struct gemm_series *s
   return peak > 0 ? gemm_series_gflops(rig, s) / peak : 0;
 }
 
-/* A ladder's sizes that were timed before the signal are complete. A wrong block ends its
+/* Sizes of a ladder that were measured before a signal are complete. A wrong block ends its
  * series. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *s)
 {

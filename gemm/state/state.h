@@ -15,53 +15,53 @@
 #include "suite/ranks.h"
 #include "suite/worth.h"
 
-/** A device as the model sees it; 0 where unknown, which then limits nothing. */
+/** Properties of a device for the model. 0 means unknown, which limits nothing. */
 struct gemm_machine {
   struct gemm_ceilings ceilings;
-  int units; /**< compute units, over which groups are spread */
+  int units; /**< compute units, over which groups are distributed */
 };
 
-/** The bound of a prediction. */
+/** The limiting resource of a prediction. */
 enum gemm_bound { GEMM_BOUND_ARITHMETIC, GEMM_BOUND_DEVICE, GEMM_BOUND_LOCAL };
 
 struct gemm_prediction {
-  double seconds;          /**< 0 when the model cannot say */
-  double device_intensity; /**< flop a byte of device memory */
-  double local_intensity;  /**< flop a byte of local memory, 0 where none is used */
-  /** share of the machine that has a group to work on, padding counted as idle */
+  double seconds;          /**< 0 if nothing can be predicted */
+  double device_intensity; /**< flop per byte of device memory */
+  double local_intensity;  /**< flop per byte of local memory, 0 if it is not used */
+  /** share of the machine with useful work; padding counts as idle */
   double filled;
   enum gemm_bound bound;
 };
 
-/** \brief Seconds of one product. Without blocks, or without a peak, nothing is predicted. */
+/** \brief Predicts the time of one product. Without blocks or a peak, seconds is 0. */
 struct gemm_prediction gemm_predict(const struct gemm_machine *machine, const struct gemm_problem *problem,
                                     const struct gemm_blocks *blocks);
 
 extern const char *const gemm_bound_names[3];
 
-/** One kernel's measurement, one of ours or a reference library. */
+/** The measurement of one kernel, a rung or a reference library. */
 struct gemm_series {
   const struct gemm_kernel *kernel;
   struct gemm_exec *exec; /**< while measured */
-  /** STATUS_ENVIRONMENT: it cannot run here; STATUS_WRONG: on some rank. `why` */
+  /** STATUS_ENVIRONMENT: it cannot run here; STATUS_WRONG: wrong on a rank. `why` has the reason */
   status_t status;
   char why[512];
-  char fault[256];                  /**< what was wrong on this rank; "" where nothing was */
-  double flop;                      /**< of a product */
-  struct gemm_blocks blocks;        /**< as chosen */
-  struct gemm_prediction predicted; /**< of one product with those blocks */
+  char fault[256];                  /**< the fault on this rank; "" if none */
+  double flop;                      /**< operations per product */
+  struct gemm_blocks blocks;        /**< the chosen blocks */
+  struct gemm_prediction predicted; /**< for one product with those blocks */
   struct gemm_resources resources;
-  struct gemm_counts counts; /**< of a product, where an emulator ran it */
+  struct gemm_counts counts; /**< for one product, if an emulator ran it */
   struct gemm_check check;
-  int launches;    /**< products a block */
+  int launches;    /**< products per block */
   double *samples; /**< seconds of each timed block on this rank */
   int n_samples;
-  void *first;       /**< result of the first product, which that of all later ones must equal */
-  void *first_block; /**< of the first block, where C goes through all its products */
-  double seconds;    /**< median seconds of a product, the slowest rank's */
+  void *first;       /**< the first product's result, to which all later ones must be equal */
+  void *first_block; /**< the first block's result, if C accumulates over its products */
+  double seconds;    /**< median seconds per product, of the slowest rank */
 };
 
-/** One size: the rungs from the lowest up, then the reference libraries. */
+/** Results for one size: the rungs from the lowest up, then the reference libraries. */
 struct gemm_ladder_size {
   struct gemm_problem problem;
   struct gemm_series *series;
@@ -71,31 +71,31 @@ struct gemm_ladder_size {
 struct gemm_ladder {
   struct gemm_ladder_size *sizes;
   int n;
-  int shown; /**< of the sizes, whose tables stand on standard output */
+  int shown; /**< number of sizes whose tables have been printed */
 };
 
-/** How panels travel to a rank's neighbour in a ring. */
+/** The path of panels to a rank's neighbour in a ring. */
 struct gemm_path {
   int peer;
   char face[8];  /**< "j+": along the process row, "i+": the column */
-  int64_t bytes; /**< of a slice */
+  int64_t bytes; /**< bytes per slice */
   char used[16];
-  char why[GPU_TEXT_MAX]; /**< "" where it is the transport of the run */
-  char handover[16];      /**< of halo_path, and why */
+  char why[GPU_TEXT_MAX]; /**< why another transport is used; "" if it is the run's */
+  char handover[16];      /**< handover and reason of the halo_path */
   char handover_why[GPU_TEXT_MAX];
 };
 
-/** One rank as the report shows it. */
+/** One rank's part of the report. */
 struct gemm_rank {
   struct rank_row row;     /**< gflops of the rank's own median */
-  struct gemm_check check; /**< of the kernel, or the first rung */
-  char fault[256];         /**< what was wrong on this rank; "" where nothing was */
-  char warning[256];       /**< what a library made wrong on this rank, where that is no verdict */
-  int unflipped;           /**< a fault that was to be planted here was not */
-  double power_share;      /**< of worth_share, with --accept */
-  double starved;          /**< share of the timed part that a thread had no core; −1 unknown */
-  /* with --distributed alone */
-  double phases[GEMM_PHASES]; /**< mean seconds a timed product */
+  struct gemm_check check; /**< of the kernel or the first rung */
+  char fault[256];         /**< the fault on this rank; "" if none */
+  char warning[256];       /**< a library's fault on this rank, if it does not decide the verdict */
+  int unflipped;           /**< 1: a fault that should be planted here was not */
+  double power_share;      /**< see worth_share; with --accept */
+  double starved;          /**< share of the timed part in which a thread had no core; −1 unknown */
+  /* The following fields need --distributed. */
+  double phases[GEMM_PHASES]; /**< mean seconds per timed product */
   int n_paths;
   struct gemm_path paths[2];
 };
@@ -106,38 +106,39 @@ struct gemm_rig {
   struct placement placement;
   struct gpu_device *device;
   struct gpu_queue *queue;
-  struct gpu_event *begin, *end; /**< around what is timed */
+  struct gpu_event *begin, *end; /**< events around the timed products */
   struct memory_budget memory;
-  struct gemm_ceilings ceilings; /**< of this rank's device, in this run */
+  struct gemm_ceilings ceilings; /**< ceilings of this rank's device, measured in this run */
 };
 
-/** The product of one size, and its reference. */
+/** The product of one size, and its reference result. */
 struct gemm_work {
   struct gemm_problem problem;  /**< this rank's own */
-  struct gemm_cluster *cluster; /**< what it is a part of; NULL: it is whole */
+  struct gemm_cluster *cluster; /**< the distributed product that it is a part of; NULL: none */
   struct gemm_matrices matrices;
   struct gemm_reference *reference;
   struct gemm_flip *flips; /**< GEMM_FLIPS_MAX planted faults; NULL in normal runs */
-  char damage[256];        /**< how A or B changed on this rank's device; "" where they did not */
+  /** description of a change of A or B on this rank's device; "" if none */
+  char damage[256];
 };
 
 struct gemm_result {
   struct gemm_series *series; /**< the kernel or the ladder's rungs, then the reference libraries */
   int n_series;
   struct gemm_ladder *ladder; /**< NULL without --ladder */
-  struct gemm_rank *ranks;    /**< on rank 0 */
-  double starved;             /**< of this rank, as in gemm_rank */
-  int wrong;                  /**< a block of this rank was, so that no rank begins another one */
+  struct gemm_rank *ranks;    /**< all ranks; only on rank 0 */
+  double starved;             /**< this rank's value, as in gemm_rank */
+  int wrong;                  /**< a block of this rank was wrong: no rank begins another one */
   status_t verdict;
-  int partial; /**< a signal to any rank ended it: no rank begins another block */
+  int partial; /**< a signal to any rank ended the run: no rank begins another block */
 };
 
-/** This rank's power, with --accept. */
+/** This rank's power readings, with --accept. */
 struct gemm_power {
-  struct telemetry *telemetry; /**< else NULL */
-  double *watts;               /**< that it told, now and then */
+  struct telemetry *telemetry; /**< NULL without --accept */
+  double *watts;               /**< power readings, taken from time to time */
   int n_watts;
-  double polled; /**< when it was asked last */
+  double polled; /**< time of the last reading */
 };
 
 struct gemm_run {
@@ -147,24 +148,24 @@ struct gemm_run {
   struct gemm_power power;
 };
 
-/** \brief This rank's device as the model sees it. */
+/** \brief This rank's device for the model. */
 struct gemm_machine gemm_run_machine(const struct gemm_rig *rig);
 
-/** \brief Whether predictions hold for this rank's device. OpenCL's work-items on a CPU take turns
- * on a core, and their local memory is a cache: there the model only ranks tiles. */
+/** \brief Whether predictions apply to this rank's device. On a CPU, OpenCL's work-items run one
+ * after the other on a core and their local memory is a cache, so the model only ranks tiles. */
 int gemm_run_modelled(const struct gemm_rig *rig);
 
-/** \brief A series' verdict in words: status_verdict's, but "incomplete" until it has ended. */
+/** \brief A series' verdict: status_verdict's, but "incomplete" until the series has ended. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *series);
 
-/** \brief What products without a fault are worth; only those count that were compared: of a block
- * that reads no C the last one. Rank 0, with --accept. */
+/** \brief The value of the products without a fault. Only compared products count; in a block that
+ * does not read C, that is the last one. Rank 0, with --accept. */
 struct worth gemm_worth(const struct gemm_rig *rig, const struct gemm_result *result);
 
-/** \brief GFLOPS of all ranks together by the slowest one's clock; 0 where nothing was timed. */
+/** \brief GFLOPS of all ranks together, by the slowest rank's time; 0 if nothing was timed. */
 double gemm_series_gflops(const struct gemm_rig *rig, const struct gemm_series *series);
 
-/** \brief The same as a share of what all devices multiply and add in registers; 0: unknown. */
+/** \brief gemm_series_gflops as a share of the ceilings of all devices; 0: unknown. */
 double gemm_series_share(const struct gemm_rig *rig, const struct gemm_series *series);
 
 #endif

@@ -14,16 +14,16 @@
 
 #define SIZE_GPU 4096
 #define SIZE_CPU 1024
-/* On an emulator, a product that does not take long: that of the QPU's earlier programs. */
+/* On an emulator, a product that runs quickly: the size of the QPU's earlier programs. */
 #define SIZE_EMULATED                                                                                        \
   {                                                                                                          \
     96, 3025, 363                                                                                            \
   }
-/* Estimates are of a part of the product: those that differ by less count as equal. */
+/* Estimates use only a part of the product, so smaller relative differences do not count. */
 #define ESTIMATES_EQUAL 1.03
-/* Seconds of a block. A GPU at its power limit changes its clock within tens of milliseconds: on an
- * H100 blocks of 0.05 s of one kernel differed by 5 to 10%, of 0.005 s by less than 1%. A CPU's
- * interrupts are spread over longer ones. */
+/* Seconds per block. A GPU at its power limit changes its clock within tens of milliseconds: on an
+ * H100, 0.05 s blocks of one kernel differed by 5 to 10%, 0.005 s blocks by less than 1%. On a CPU,
+ * longer blocks average out interrupts. */
 #define BLOCK_ON_GPU 0.005
 #define BLOCK_ON_CPU 0.05
 
@@ -49,7 +49,7 @@ status_t gemm_ceilings_measure(struct gemm_rig *rig)
   return set->ceilings(rig->device, rig->queue, (enum gemm_type)rig->config.type, &rig->ceilings);
 }
 
-/* Bytes that a problem takes of rig->memory: on a CPU with the host's copies. */
+/* Bytes of rig->memory that a problem needs; on a CPU the host's copies count too. */
 static uint64_t memory_needed(const struct gemm_rig *rig, const struct gemm_problem *problem)
 {
   uint64_t matrices = gemm_matrices_bytes(problem);
@@ -79,8 +79,8 @@ static status_t problem_choose(const struct gemm_rig *rig, struct gemm_work *wor
   return memory_check(&rig->memory, memory_needed(rig, &work->problem), what, "; use a smaller --size");
 }
 
-/* By a model; INFINITY if the kernel cannot run, 0 if nothing is estimated. A kernel that fails is
- * a last resort: it reports why when it is opened. */
+/* Estimated seconds by a model: INFINITY if the kernel cannot run, 0 without an estimate. A kernel
+ * whose estimate fails is chosen last; it reports the cause when it is opened. */
 static double seconds_estimated(const struct gemm_rig *rig, const struct gemm_kernel *kernel,
                                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {
@@ -96,8 +96,8 @@ static double seconds_estimated(const struct gemm_rig *rig, const struct gemm_ke
   return DBL_MAX;
 }
 
-/* The highest rung of those that can do the problem here in the least estimated time, or NULL with
- * why the last one tried cannot. */
+/* Of the kernels that can do the problem, the one with the smallest estimated time, or of several
+ * the highest rung. NULL if there is none, with the last one's reason in \a why. */
 static const struct gemm_kernel *kernel_default(const struct gemm_rig *rig, const struct gemm_kernel_set *set,
                                                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {
@@ -123,8 +123,8 @@ static status_t gemm_data_check(const struct gemm_rig *rig, const struct gemm_ke
                   rig->placement.backend->name);
 }
 
-/* The problem that a kernel is chosen for. Parts of one product differ by a row or a column: it is
- * the largest one, so that all ranks choose the same kernel. */
+/* The problem for choosing a kernel. Parts of one product differ by a row or a column, so the
+ * largest is used, and all ranks choose the same kernel. */
 static struct gemm_problem problem_of_kernel(const struct gemm_rig *rig, const struct gemm_work *work)
 {
   if (!work->cluster) return work->problem;
@@ -163,8 +163,8 @@ static void gemm_series_add(struct gemm_work *work, struct gemm_result *result,
   s->flop = gemm_flop(&work->problem);
 }
 
-/* The ladder's rungs from the lowest up, or the one kernel; then the reference libraries for
- * such a device. */
+/* Chooses the ladder's rungs from the lowest up, or the one kernel; then the reference libraries
+ * for the device. */
 static status_t series_choose(struct gemm_run *run)
 {
   const struct gemm_kernel_set *set = gemm_kernels_find(run->rig.placement.backend->name);

@@ -12,14 +12,12 @@
 #include "gemm/tune/tune.h"
 #include "suite/progress.h"
 
-/* Most panels: more would gain nothing, and each has its events. */
+/* Upper limit for panels: more would gain nothing, and each has its own events. */
 #define PANELS_MAX 65536
-/* Products by each transport; the first is not counted. */
+/* Products per transport; the first is not counted. */
 #define TRIAL_PRODUCTS 2
 
-/* ---- the cut ---- */
-
-/* From a rank's C to that of all. */
+/* Changes the problem from one rank's C to that of all ranks. */
 static status_t whole_grow(struct gemm_problem *p, const int procs[2])
 {
   if (p->m > GEMM_EXTENT_MAX / procs[0] || p->n > GEMM_EXTENT_MAX / procs[1])
@@ -42,7 +40,8 @@ static status_t local_init(struct gemm_cluster *c)
   return gemm_problem_complete(&c->local);
 }
 
-/* On a CPU the host's matrices, and what is fetched, take of the same memory. */
+/* Checks that memory suffices. On a CPU the host's matrices and fetched results need the same
+ * memory. */
 static status_t cluster_size_check(const struct gemm_rig *rig, const struct gemm_work *work)
 {
   const struct gemm_cluster *c = work->cluster;
@@ -97,9 +96,7 @@ void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[
   places[GEMM_C].column = n;
 }
 
-/* ---- tiles ---- */
-
-/* Allocates a panel with as many random elements as there are, for trials of tiles on it. */
+/* Allocates a panel of random elements, for trials of tiles. */
 static status_t trial_panel(const struct gemm_rig *rig, struct gemm_work *work, enum gemm_matrix matrix,
                             struct gpu_mem *memory)
 {
@@ -121,8 +118,6 @@ static status_t tiles_choose(const struct gemm_rig *rig, struct gemm_work *work,
   gpu_free(rig->device, &on->b);
   return status;
 }
-
-/* ---- the transport ---- */
 
 static status_t transport_try(const struct gemm_rig *rig, struct gemm_work *work,
                               const struct halo_transport *transport, double *slowest)
@@ -183,12 +178,10 @@ status_t gemm_cluster_prepare(struct gemm_run *run)
   return gemm_cluster_link(c, transport);
 }
 
-/* ---- a rank's phases and paths ---- */
-
 static void path_fill(const struct gemm_panels *p, struct gemm_path *path)
 {
   static const char *const faces[] = {"j+", "i+"};
-  int m = p->ring > 2 && p->place != 0; /* the message that sends */
+  int m = p->ring > 2 && p->place != 0; /* the index of the message that sends */
   struct halo_path used;
   halo_route_path(gemm_panels_route(p, 0, 0), m, &used);
   *path = (struct gemm_path){.peer = p->peers[0], .bytes = (int64_t)gemm_panels_slice_bytes(p)};

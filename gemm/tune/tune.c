@@ -12,19 +12,21 @@
 #include "gemm/measure/measure.h"
 #include "suite/progress.h"
 
-/* The model is rarely that wrong. OpenCL on a CPU compiles for seconds. */
+/* Number of trials: the model's best tiles are almost always among them. OpenCL on a CPU compiles
+ * for seconds. */
 #define TRIALS     8
 #define TRIALS_CPU 2
 #define LAUNCHES   3
-/* To fetch and compare a larger C takes seconds: the model's choice is taken as it is. */
+/* Fetching and comparing a larger C takes seconds, so the model's choice is used without trials. */
 #define BYTES_LARGE ((size_t)1 << 30)
-/* A tiling is skipped if its predicted time is so many times the fastest measured time. */
+/* A tiling is skipped if its predicted time exceeds the fastest measured time by this factor. */
 #define HOPELESS 3
-/* On a GPU of products of less than this, which take microseconds. */
+/* Launches per trial on a GPU if the product has fewer than FLOP_SHORT operations, because it then
+ * takes only microseconds. */
 #define LAUNCHES_SHORT 20
 #define FLOP_SHORT     3e10
 
-/* The problem of a launch: for a product of many ranks, a panel. */
+/* The problem of one launch: a panel if the product is distributed. */
 static struct gemm_problem tried(const struct gemm_work *work)
 {
   return work->cluster ? gemm_cluster_part(work->cluster, 0, (const int[2]){0}) : work->problem;
@@ -42,8 +44,8 @@ static int by_prediction(const void *a, const void *b)
   return x->index - y->index;
 }
 
-/* Skips blocks that cannot run here. STATUS_WRONG if the result differs from the first one's; for
- * panels the product is compared instead. */
+/* Runs one trial. Skips blocks that cannot run here. STATUS_WRONG if the result differs from the
+ * first trial's; for panels the product is compared instead. */
 static status_t gemm_trial(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *trials,
                            const struct gemm_blocks *blocks, double *seconds)
 {
@@ -69,7 +71,7 @@ done:
   return STATUS_OK;
 }
 
-/* Rank 0 tries, the others follow. */
+/* Rank 0 runs the trials; the others receive its choice. */
 static status_t fastest(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *trials,
                         const struct candidate *candidates, int *best)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A fault planted in a matrix on the device, below every detector: for tests.
+ * \brief Plants a fault in a matrix on the device, below every detector: for tests.
  *
- * HIMENO_GEMM_FLIP="1 3,40 30 simd:2" flips bit 30 of C's row 3, column 40 on rank 1 before that
- * rank looks at block 2 of kernel `simd`, or of a library by its name. Block 0 is the product
- * before all blocks, `last` the one after them, and `trial3` the third look at trials of tiles: at
- * a product, then at each trial. "1 B 3,40 30 simd:2" flips B as it is stored, or A. A number
- * instead counts the looks at C on that rank, of all kernels, from 1: a product each before all
- * blocks, then the blocks, and a product each after them. In a ladder a place outside of the matrix
- * is left alone. Nothing is flipped twice. Several stand apart by semicolons: bits of one element,
- * a warp's elements, look after look. */
+ * HIMENO_GEMM_FLIP="1 3,40 30 simd:2" flips bit 30 of C's row 3, column 40 on rank 1, before that
+ * rank checks block 2 of the kernel or library `simd`. Block 0 is the product before all blocks,
+ * `last` the one after them, and `trial3` the third check during trials of tiles: one of a product,
+ * then one per trial. "1 B 3,40 30 simd:2" flips a bit of B as it is stored; A is possible too. A
+ * plain number counts the checks of C on that rank over all kernels, from 1: one product per kernel
+ * before all blocks, then the blocks, and one product per kernel after them. In a ladder, positions
+ * outside the matrix are ignored. Each fault is planted once. Semicolons separate several faults:
+ * bits of one element, elements of a warp, or consecutive checks. */
 #ifndef GEMM_VERIFY_FLIP_H
 #define GEMM_VERIFY_FLIP_H
 
@@ -24,25 +24,25 @@ struct gemm_flip {
   enum gemm_matrix matrix;
   int64_t row, column;
   int bit;
-  char kernel[32]; /**< "": any */
-  int block;       /**< of that kernel, 0, GEMM_BLOCK_LAST or GEMM_BLOCK_TRIAL */
-  int check;       /**< of any kernel, or of that one's trials, from 1 */
-  int checks;      /**< so far */
+  char kernel[32]; /**< "": any kernel */
+  int block;       /**< number of the kernel's block, 0, GEMM_BLOCK_LAST or GEMM_BLOCK_TRIAL */
+  int check;       /**< number of the check, of any kernel or of this one's trials, from 1 */
+  int checks;      /**< number of checks so far */
 };
 
 #define GEMM_FLIPS_MAX 64
 
-/** \brief Reads the environment; NULL in normal runs. STATUS_USAGE, with one line, for a text that
- * is no fault. */
+/** \brief Reads the environment variable; *flips is NULL in normal runs. STATUS_USAGE, with one
+ * line, for a text that is not valid. */
 status_t gemm_flip_read(struct gemm_flip **flips);
 
-/** \brief STATUS_USAGE, with one line, where there is no such rank, or its matrix has no such
- * place, or with \a c_alone where it is not C. */
+/** \brief Returns STATUS_USAGE, with one line, if a fault's rank does not exist, its position is
+ * outside the matrix, or with \a c_alone its matrix is not C. */
 status_t gemm_flip_check(const struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_problem *problem,
                          int ranks, int c_alone);
 
-/** \brief To be called before each check of C: plants what is due before this check of that
- * kernel's. */
+/** \brief Plants the faults that are due before this check of the kernel. Call it before each check
+ * of C. */
 status_t gemm_flip_plant(struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_matrices *matrices,
                          int rank, const char *kernel, int block);
 

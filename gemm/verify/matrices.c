@@ -8,7 +8,8 @@
 #include "base/log.h"
 #include "base/report.h"
 
-/* A and B are fetched in pieces of this many bytes to be compared; C is reset from its first. */
+/* Size of the pieces in which A and B are fetched for comparison. C is reset from its first
+ * piece. */
 #define PIECE ((size_t)8 << 20)
 
 uint64_t gemm_matrices_bytes(const struct gemm_problem *p)
@@ -58,7 +59,7 @@ void gemm_matrices_close(struct gemm_matrices *m)
   memset(m, 0, sizeof *m);
 }
 
-/* If C is not read, it holds the same element everywhere, and the device replicates it. */
+/* If C is not read, all its elements are equal, and the device replicates them. */
 status_t gemm_matrices_reset(struct gemm_matrices *m)
 {
   const size_t bytes = gemm_bytes(&m->problem, GEMM_C);

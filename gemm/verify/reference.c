@@ -8,7 +8,7 @@
 /* A block of b that is used for all rows: half of a small L2 cache. */
 #define DEPTH 64
 #define WIDTH 256
-/* Parts of long sums: at most so many with all blocks, each of so many terms at least. */
+/* Limits for parts of long sums: most parts over all blocks, and fewest terms per part. */
 #define PARTS_MAX  256
 #define PART_TERMS 65536
 
@@ -27,7 +27,7 @@ static double element(const struct gemm_view *view, int64_t i, int64_t j)
   return (double)gemm_operand_get(view->type, view->data, i * view->row + j * view->column);
 }
 
-/* One row's terms of a block. The loop is the compiler's to vectorise, once an instruction set. */
+/* Adds one row's terms of a block. The compiler vectorises the loop, once per instruction set. */
 static inline __attribute__((always_inline)) void add_terms(const double *a, int64_t depth,
                                                             const double block[DEPTH][WIDTH], int64_t width,
                                                             double *restrict sums,
@@ -93,8 +93,8 @@ static void columns_add(const struct gemm_view *a, const struct gemm_view *b, in
   }
 }
 
-/* Parts of a sum of so many terms that give all threads work where there are few blocks of sums, by
- * sizes alone. NULL: one part, or no memory for more. */
+/* Divides sums of \a terms terms into parts, so that all threads have work if there are few blocks
+ * of sums. The number depends only on the sizes. NULL: one part, or too little memory for more. */
 static double *sums_open(int64_t blocks, int64_t terms, int64_t size, int64_t *parts)
 {
   int64_t most = PARTS_MAX / blocks, worth = terms / PART_TERMS;
@@ -104,7 +104,7 @@ static double *sums_open(int64_t blocks, int64_t terms, int64_t size, int64_t *p
   return partial;
 }
 
-/* Adds them up in their order. */
+/* Adds up the parts in order. */
 static void sums_close(double *partial, int64_t parts, int64_t stride, int64_t size, double *sums)
 {
   for (int64_t part = 0; partial && part < parts; part++)
@@ -131,7 +131,7 @@ void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, i
   free(partial);
 }
 
-/* Runs along the stored rows in both cases: a transposed view adds columns up. */
+/* Runs along the stored rows in both cases: for a transposed view it adds up columns. */
 static void vector_add(const struct gemm_view *view, int64_t i0, int64_t i1, int64_t first, int64_t end,
                        const double *x, double *y)
 {

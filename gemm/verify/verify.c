@@ -9,23 +9,23 @@
 #include "base/hash.h"
 #include "base/log.h"
 
-/* Products up to this many terms and elements are compared in full: a second or two of one core,
- * 512 MiB. */
+/* Products with at most this many terms and elements are compared in full: one or two seconds on
+ * one core, 512 MiB. */
 #define FULL_TERMS    ((double)(1ull << 31))
 #define FULL_ELEMENTS ((double)(1ull << 25))
-/* Of larger ones: rows, columns and random vectors. */
+/* Numbers of sampled rows, columns and random vectors for larger products. */
 #define SAMPLED 32
 #define VECTORS 4
-/* The estimate by VECTORS vectors strays from the norm itself. */
+/* Tolerance for the difference between the norm and its estimate by VECTORS vectors. */
 #define ESTIMATE_SLACK 1.5
-/* A row's strays further: one in many thousands. */
+/* Tolerance for a row's estimate, which one in many thousands exceeds. */
 #define ROW_SLACK 8
-/* Fewer elements are no statistics. */
+/* Fewer elements are too few for statistics. */
 #define NORM_LEAST 256
 
 /** Some rows of the product, or of its transpose, in float64. */
 struct lines {
-  int transposed; /**< rows are columns of C */
+  int transposed; /**< the rows are columns of C */
   int64_t n, length;
   int64_t *which;
   double *sums, *magnitudes;
@@ -53,8 +53,8 @@ struct gemm_bounds gemm_bounds_of(const struct gemm_problem *p, int truncates)
   const struct gemm_type_traits *t = &gemm_types[p->type];
   double k = (double)p->k, root = sqrt(k);
   double rounding = 2 * t->unit_operand + t->unit_result;
-  /* Half sums are rounded to nearest, and seldom (Fasi and others, "Numerical behavior of NVIDIA
-   * tensor cores", 2021). */
+  /* Half-precision sums are rounded to nearest, and less than once per term (Fasi and others,
+   * "Numerical behavior of NVIDIA tensor cores", 2021). */
   if (truncates && p->type != GEMM_F16_F16)
     return (struct gemm_bounds){(2 * k + 4) * t->unit_sum + rounding, (2 * k + 4) * t->unit_sum + rounding};
   return (struct gemm_bounds){(4 * root + 4) * t->unit_sum + rounding,
@@ -67,9 +67,7 @@ int gemm_verify_is_full(const struct gemm_problem *p, enum gemm_verify verify)
   return verify == GEMM_VERIFY_FULL || (elements * (double)p->k <= FULL_TERMS && elements <= FULL_ELEMENTS);
 }
 
-/* ---- what to compare with ---- */
-
-/* The first, the last and some between, all different when there are that many. */
+/* Selects the first, the last and some lines between, all different if there are enough. */
 static void lines_number(struct lines *lines, int64_t count)
 {
   for (int64_t r = 0; r < lines->n; r++) {
@@ -109,7 +107,7 @@ static void lines_close(struct lines *lines)
   free(lines->magnitudes);
 }
 
-/* y = C·x of a result or of C as it was, for all vectors in one pass. */
+/* y = C·x for a result or the initial C, for all vectors in one pass. */
 static void result_vectors(const struct gemm_problem *p, const void *c, const double *x, double *y)
 {
   const int is_float = gemm_types[p->type].result_bytes == sizeof(float);
@@ -185,9 +183,7 @@ void gemm_reference_close(struct gemm_reference *r)
   free(r);
 }
 
-/* ---- comparing ---- */
-
-/* Largest finite value of C: what lies beyond may be infinite. */
+/* Largest finite value of C. Larger expected values may be infinite. */
 static double result_largest(enum gemm_type type)
 {
   return gemm_types[type].result_bytes == 2 ? 65504.0 : 3.4028234663852886e38;
@@ -230,7 +226,8 @@ static void line_compare(const struct gemm_reference *r, const struct lines *lin
     if (p->alpha != 0) expected += (double)p->alpha * lines->sums[line * lines->length + x];
     scale += fabs((double)p->alpha) * lines->magnitudes[line * lines->length + x];
     double value = (double)gemm_result_get(p->type, out, at);
-    /* Below the least normal number, errors are of the subnormals' step and not of the value's. */
+    /* Below the smallest normal number, errors are limited by the step of subnormals, not by the
+     * value. */
     double limit = bound * scale + (gemm_types[p->type].result_bytes == 2 ? 0x1p-24 : 0x1p-148);
     tally_add(t, value, expected, scale, is_right(value, expected, limit, largest), i, j);
   }
@@ -261,8 +258,8 @@ static void lines_compare(const struct gemm_reference *r, const struct lines *li
   }
 }
 
-/* Estimates ‖out − ref‖ / ‖ref‖; NaN when there is a NaN anywhere. Each row is held against its own
- * norm too, or the mean row's: one wrong element of A spoils no more than a row. */
+/* Estimates ‖out − ref‖ / ‖ref‖; NaN if there is a NaN anywhere. Each row is also compared with its
+ * own norm or the mean row's, because one wrong element of A affects only one row. */
 static double gemm_verify_estimate(const struct gemm_reference *r, const void *out, struct gemm_check *c)
 {
   const struct gemm_problem *p = &r->problem;
@@ -356,8 +353,6 @@ status_t gemm_verify(const struct gemm_reference *r, int truncates, const void *
   return verdict(r, out, who, &c);
 }
 
-/* ---- another result of the same product ---- */
-
 static status_t gemm_differences(const struct gemm_reference *r, const struct tally *t, const void *out,
                                  const char *who, const char *what)
 {
@@ -387,11 +382,11 @@ status_t gemm_verify_bits(const struct gemm_reference *r, const void *right, con
   return gemm_differences(r, &t, out, who, what);
 }
 
-/** C after so many products: growth·(alpha·A·B) + decay·C. */
+/** C after \a launches products: growth·(alpha·A·B) + decay·C. */
 struct repeated {
   int launches;
   double growth, decay;           /**< Σβ^i and β^launches */
-  double growth_most, decay_most; /**< the same of |β| */
+  double growth_most, decay_most; /**< the same sums for |β| */
 };
 
 static struct repeated repeated_make(double beta, int launches)
@@ -406,7 +401,8 @@ static struct repeated repeated_make(double beta, int launches)
   return of;
 }
 
-/* Compares one row. Later products carry on rounding errors, and each adds as much. */
+/* Compares one row. Later products propagate rounding errors, and each adds an error of the same
+ * size. */
 static void row_near(const struct gemm_reference *r, const struct repeated *of, double bound, double row,
                      const double *columns, int64_t i, const void *right, const void *out, struct tally *t)
 {
