@@ -24,6 +24,15 @@ _himeno_gpu_listed() {
   "$1" --list 2>/dev/null | awk -v what="$2" '/^[^ ]/ { on = $1 == what } $1 == what && /^ / { print $2 } on && /^  [^ ]/ { print $1 }' | sort -u
 }
 
+# _himeno_gpu_words PROGRAM OPTION: the words that an option takes: those of the field of its name in the schema of the program's
+# document, or those that the error for a wrong word lists.
+_himeno_gpu_words() {
+  case $1 in
+    *-gpu) "$1" --schema 2>/dev/null | sed -nE "s/^ *\"${2#--}\": .*\"enum\": \[([^]]*)\].*/\1/p" | tr -d '",' ;;
+    *) "$1" "$2" '?' 2>&1 | sed -nE '/must be /{s/.*must be (one of )?//;s/, or .*//;s/,| or / /gp}' ;;
+  esac
+}
+
 # _himeno_gpu PROGRAM WORD PREVIOUS-WORD [COMMAND]: sets COMPREPLY to what may replace WORD.
 _himeno_gpu() {
   local program=$1 word=$2 before=$3 command=${4-${COMP_WORDS[1]-}} words='' files='' kept='' commands value
@@ -45,11 +54,7 @@ _himeno_gpu() {
     FILE* | FOLDER* | *-FOLDER* | PATH* | DOCUMENT*) files=1 ;;
     *,--policy | *,--accept) words="default h100 h200" files='!*.json' ;;
     *,-s | *,--size | *,--sizes) if [[ $program == *gemm-gpu ]]; then words="1024 2048 4096 8192 16384"; else words="XS S M L XL"; fi ;;
-    *,--type) words="f32 tf32 f16 bf16 f16-f16" ;;
-    *,--trans) words="NN NT TN TT" ;;
-    *,--parts) words="host pairs halo allreduce wires" ;;
-    *,--stages) words="alone products pairs switches all devices" ;;
-    *,--include) words="duplicates machines unverified outliers" ;;
+    *,--type | *,--trans | *,--parts | *,--stages | *,--include) words=$(_himeno_gpu_words "$program" "$before") ;;
     *,--network) words="2,12.5 2,25 2,50" ;; # networks of 100, 200 and 400 Gb/s
     *,-b | *,--backend) words="auto cuda opencl cpu qpu null" ;;
     *,-k | *,--kernel | *,--kernels) words="auto $(_himeno_gpu_listed "$program" kernel)" ;;

@@ -33,14 +33,18 @@ completes() {
   cd "$BATS_TEST_TMPDIR"
   completes() { bash "$sites/completion.bash" "$@" | sort | tr '\n' ' '; }
   [ "$(completes ./himeno-accept --level '')" = "1 2 3 " ]
+  # Each stage and each part, as the program that reads them lists them.
+  [ "$(completes ./himeno-accept --stages '')" = "$("$PYTHON" -c 'import sys; sys.path[:0] = sys.argv[1:]; import stages; print(*sorted(stages.NAMES))' \
+    "$top_srcdir"/scripts/{accepting,shared}) " ]
   [ "$(completes ./himeno-accept --stages alone,p)" = "alone,pairs alone,products " ]
+  [ "$(completes "$top_builddir/comm-gpu" --parts '')" = "$(sed -n '/bench_part_names\[/,/;/p' "$top_srcdir/tools/network/cmdline.c" | grep -o '"[a-z]*"' | tr -d '"' | sort | tr '\n' ' ')" ]
   [[ "$(completes ./himeno-accept --policy '')" == "default h100 h200 " ]]
   [ "$(completes ./himeno-scaling c)" = "chapter-2009 compare csv " ]
   [ "$(completes ./himeno-scaling run --scaling '')" = "both strong weak " ]
   [ "$(completes ./himeno-scaling run --transports staged,p2)" = "staged,p2p " ]
   [ "$(completes ./himeno-scaling compare --)" = "--help --least --version " ]
   [ "$(completes ./himeno-plot lat)" = "latency " ]
-  [ ! -x "$top_builddir/himeno-predict" ] || [ "$(completes "$top_builddir/himeno-predict" --network 2,2)" = "2,25 " ]
+  [ ! -x "$top_builddir/himeno-predict" ] || [ "$(completes "$top_builddir/himeno-predict" --network 2,2)$(completes "$top_builddir/himeno-predict" --include o)" = "2,25 outliers " ]
 }
 
 @test "completion offers every option of every program, and files where an option takes one" {
