@@ -267,7 +267,7 @@ def switches(table):
         for row in file:
             name, kind = re.match(r'SWITCH\("(\w+)", (\w+)', row).groups()
             texts = re.findall(r'"((?:[^"\\]|\\.)*)"', row)
-            meaning = "".join(texts[2 if re.search(r", (CHOICE|FREE|PAIR)\(\"", row) else 1 :])
+            meaning = "".join(texts[2 if re.search(r", [A-Z]+\(\"", row) else 1 :])
             found[name] = kind, re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", meaning.replace("`", ""))
     return found
 

@@ -45,7 +45,11 @@ setup() {
   page=$prefix/share/man/man1/himeno-accept.1
   [ "$(sed -n '/^\.SH EXAMPLES/,/^\.SH SEE/p' "$page" | grep -A 1 '^\.TP' | grep -c '^.fB.*himeno\\-accept FOLDER \\-\\-')" = 6 ]
   grep -A 1 '^.SS "compare"' "$prefix/share/man/man1/himeno-scaling.1" | grep -q '^himeno\\-scaling compare \[\\-h\]'
-  grep -A 1 '^.fBHIMENO_QPU' "$prefix/share/man/man1/himeno-gpu.1" | grep -q "^backend qpu: the Raspberry Pi's processors"
+  # Its variables mean what the table of switches says.
+  while read -r name words; do
+    grep -F "| \`$name\` |" "$top_srcdir/doc/reference/switches.md" | tr -d '`' | grep -qF "| $words"
+  done < <(sed -n '/^\\fBHIMENO_/ { N; s/\n/ /; s/\\f[BR]//g; s/\\//g; p; }' "$prefix/share/man/man1/himeno-gpu.1" | tee variables)
+  [ "$(wc -l <variables)" -ge 12 ]
 }
 
 @test "installed scripts find each other's modules and the programs of their directory" {
