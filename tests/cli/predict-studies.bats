@@ -108,7 +108,7 @@ hosts hosts-x8-2026-11
 END
   "$PYTHON" - "$top_srcdir/doc/lab/prediction-log.md" <<'END'
 import json, re, sys
-pairs, runs = map(int, re.search(r"(\d+) pairs, of (\d+) runs,\s+are outside", open(sys.argv[1]).read()).groups())
+pairs, runs = map(int, re.search(r"(\d+) pairs, from (\d+) runs,\s+are outside", open(sys.argv[1]).read()).groups())
 found = [(name, pair) for name in ("first", "repeated", "eight", "hosts") for pair in json.load(open(f"{name}.json"))["validation"]["pairs"] if pair["predicted"]]
 def outside(edge):
     return [(name, pair["measured"]) for name, pair in found if not (1 - edge) * pair["low"] < pair["measured"] < (1 + edge) * pair["high"]]
