@@ -8,7 +8,7 @@ export OMPI_MCA_ess_singleton_isolated=1
 # measurements, since one can meet a single busy moment, and at most 8. Limits that only end what
 # hangs are multiplied by SLOWNESS, which is measured once per file. On an idle core a program needs
 # about a tenth of its limit. A factor of 8 is therefore enough even if work takes 80 times longer;
-# with six busy loops and six tests on one core it takes 12 to 25 times longer. A larger factor only
+# with six busy loops and other tests on one core it took 12 to 25 times longer. A larger factor only
 # lets a hanging program stay: 30 s became 20 minutes by a factor of 41.
 slowness() {
   python3 -ISc 'import statistics, time
