@@ -170,7 +170,10 @@ static void print_point(const struct predict *p, const struct predict_point *poi
   const struct model_time *t = &point->time;
   const int is_measured = point->n_measured > 0;
   if (!point->predicted) {
-    fprintf(out, "  %-5s %5d  not predicted: %s\n", point->size.name, point->ranks, point->why);
+    const char *advice = strstr(point->why, ": run ");
+    const int length = advice ? (int)(advice - point->why) : (int)strlen(point->why);
+    fprintf(out, "  %-5s %5d  not predicted: %.*s\n", point->size.name, point->ranks, length, point->why);
+    if (advice) fprintf(out, "      %s\n", advice + 2);
     return;
   }
   if (t->low > 0) snprintf(interval, sizeof interval, "(%.2f ... %.2f)", t->low * 1e6, t->high * 1e6);
