@@ -219,7 +219,7 @@ def table(run, drain, again, alike):
 
 def notes(run):
     """What was not judged or not tested, without a finding."""
-    left = ", ".join(f"{count} of {name}" for name, count in counts.untested(run).items())
+    left = ", ".join(f"{count} on {name}" for name, count in counts.untested(run).items())
     return [*run.notes, *([f"devices not tested: {left}"] if left else [])]
 
 

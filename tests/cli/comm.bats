@@ -72,7 +72,7 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
   [[ $output == *"mlx5_0/1"*"active, 400 Gbit/s, PCI 0000:18:00.0, 4 errors"* ]]
   HIMENO_SYSFS=$PWD/sysfs quick 4 -b null -x staged --parts pairs,allreduce --json cards.json >report
   follows_schema cards.json
-  grep -q 'mlx5_0/1.*rank 0 switch, rank 1 root, rank 2 node, rank 3 system' report
+  grep -A 1 mlx5_0/1 report | grep -q 'path to the device of rank 0: switch, rank 1: root, rank 2: node, rank 3: system'
   [ "$(json cards.json '[c["idle"] for c in d["cards"]]')" = "[False, False, False, False]" ]
 }
 

@@ -337,11 +337,11 @@ static void print_flows(const struct bench *bench, FILE *out)
 
 static void print_near(const struct cards_table *table, int row, FILE *out)
 {
-  const char *gap = "; ";
+  const char *gap = "\n               path to the device of ";
   for (int r = 0; r < table->ranks && r < RANKS_SHOWN; r++) {
     enum cards_near near = (enum cards_near)table->near[row * table->ranks + r];
     if (near == CARDS_UNKNOWN) continue;
-    fprintf(out, "%srank %d %s", gap, r, cards_near_names[near]);
+    fprintf(out, "%srank %d: %s", gap, r, cards_near_names[near]);
     gap = ", ";
   }
   fprintf(out, "\n");
