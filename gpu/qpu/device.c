@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The backend "qpu". Programs run while their call lasts, so that queues and events are the CPU
- * backend's. */
+/* The backend "qpu". Programs run during the call that starts them, so the CPU backend's queues and
+ * events are used. */
 #include "gpu/qpu/device.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 SWITCH("HIMENO_QPU", USER, AGREED, CHOICE("pi|emulator"),
        "backend `qpu`: the Raspberry Pi's processors, or the emulator");
 
-/* The machine that there is, or NULL with the reason. */
+/* The available machine, or NULL with the reason. */
 static const struct qpu_machine *machine_choose(char reason[GPU_TEXT_MAX])
 {
   const char *choice = switch_text("HIMENO_QPU");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The emulated device: it runs on the host's own core, in the host's own memory. */
+/* The emulated device, which uses the host's cores and memory. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void emulator_free(struct qpu_device *device, struct qpu_piece *piece)
   qpu_memory_free(qpu_emu_memory(device->emu), piece->bus);
 }
 
-/* Pages are the host's once they are touched. */
+/* Bytes that the host still has; it allocates pages when they are touched. */
 static uint64_t emulator_left(const struct qpu_device *device)
 {
   struct host_memory memory;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What runs the programs of a QPU device: the emulator, or a Raspberry Pi. One const struct
- * each. */
+ * \brief Machines that run the programs of a QPU device: the emulator or a Raspberry Pi, each one
+ * const struct. */
 #ifndef QPU_MACHINE_H
 #define QPU_MACHINE_H
 
 #include "gpu/gpu.h"
 #include "gpu/qpu/emulator/emu.h"
 
-/** An allocation, as the host and as the QPUs see it. */
+/** An allocation, with its addresses for the host and for the QPUs. */
 struct qpu_piece {
   struct qpu_piece *next;
   void *host;
   uint32_t bus;
-  size_t bytes; /**< as asked for, 4 at least */
-  int file;     /**< the kernel's, −1 for none */
+  size_t bytes; /**< requested size, at least 4 */
+  int file;     /**< file descriptor, −1 for none */
 };
 
 struct qpu_pi;
@@ -31,7 +31,7 @@ struct qpu_machine {
   void (*describe)(struct gpu_device_info *info);
   status_t (*open)(struct qpu_device *device);
   void (*close)(struct qpu_device *device);
-  /** \brief Fills all of a piece but its link, for piece->bytes. */
+  /** \brief Allocates piece->bytes bytes, and sets all fields of the piece except its link. */
   status_t (*alloc)(struct qpu_device *device, struct qpu_piece *piece);
   void (*free)(struct qpu_device *device, struct qpu_piece *piece);
   uint64_t (*left)(const struct qpu_device *device); /**< bytes */
@@ -41,8 +41,8 @@ struct qpu_machine {
 extern const struct qpu_machine qpu_machine_emulator;
 extern const struct qpu_machine qpu_machine_pi;
 
-/** \brief Whether this is a Raspberry Pi 1 to 3; if its QPUs cannot be had, \a reason says why and
- * is "" otherwise. */
+/** \brief Whether this is a Raspberry Pi 1 to 3. If its QPUs are unavailable, \a reason has the
+ * cause; otherwise it is "". */
 int qpu_pi_here(char reason[GPU_TEXT_MAX]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A real Raspberry Pi 1 to 3. Programs start through the firmware's mailbox. Memory comes from the
- * kernel's allocator of memory that the VideoCore shares, /dev/vcsm-cma, which maps only what it
- * gave and takes it back however the process ends. Memory of the machine at large, /dev/mem, is
+/* A real Raspberry Pi 1 to 3. Programs are started through the firmware's mailbox. Memory comes
+ * from the kernel's allocator for memory shared with the VideoCore, /dev/vcsm-cma. It maps only
+ * allocated memory, and frees it however the process ends. The machine's whole memory, /dev/mem, is
  * never opened. */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #define JOBS_MAX     QPU_DEVICE_QPUS
 #define MILLISECONDS 60000
 #define SHARED_NAME  32
-#define SETTING_MAX  32 /* of a reason's room */
+#define SETTING_MAX  32 /* share of a reason's text */
 
 /* The allocation of /dev/vcsm-cma, as the kernel's vc_sm_cma_ioctl.h defines it. */
 struct shared_alloc {
@@ -44,21 +44,19 @@ struct qpu_pi {
   struct qpu_piece control; /* pairs of addresses: uniforms, code */
 };
 
-/* A process opens the QPUs once. */
+/* The QPUs can be opened once per process. */
 static int in_use;
 
-/* ---- the firmware's mailbox ---- */
-
-/* After the "Mailbox property interface" of the firmware's wiki. Each call is one ioctl. */
+/* Source: "Mailbox property interface" in the firmware's wiki. Each call is one ioctl. */
 #define PROPERTY_CALL _IOWR(100, 0, char *)
 #define VALUES_MAX    4
 
 enum { TAG_EXECUTE_QPU = 0x30011, TAG_ENABLE_QPU = 0x30012 };
-#define RESPONSE_OK  0x80000000u /* of the whole message, and the bit that a tag was answered */
+#define RESPONSE_OK  0x80000000u /* status of the whole message, and the bit for an answered tag */
 #define TAG_ANSWERED 0x80000000u
 
-/* A message of one tag: bytes in all, code; tag, bytes of its values, its code; the values; an end
- * of 0. */
+/* Indices in a message with one tag: total bytes, code; the tag, bytes of its values, its code; the
+ * values; a final 0. */
 enum {
   BYTES,
   CODE,
@@ -70,7 +68,8 @@ enum {
   WORDS_MAX = VALUES + VALUES_MAX + END_WORDS
 };
 
-/* Sets *answer to the first value of the answer, 0 where there is none; −1 then. */
+/* Makes one call. Sets *answer to the first value of the answer, or 0 if the call fails; then
+ * returns −1. */
 static int mailbox_call(int file, uint32_t tag, const uint32_t *values, uint32_t n, uint32_t *answer)
 {
   uint32_t words[WORDS_MAX] __attribute__((aligned(16))) = {
@@ -83,16 +82,17 @@ static int mailbox_call(int file, uint32_t tag, const uint32_t *values, uint32_t
   return 0;
 }
 
-/* Switches the QPUs on or off. Nonzero when the firmware refuses. */
+/* Switches the QPUs on or off. Nonzero if the firmware refuses. */
 static int mailbox_enable(int file, int on)
 {
   uint32_t value = on != 0, answer;
   return mailbox_call(file, TAG_ENABLE_QPU, &value, 1, &answer) != 0 || answer != 0;
 }
 
-/* Runs n programs, whose pairs of addresses (uniforms, code) lie at bus address `control`, and
- * waits for their interrupt. Nonzero when it did not come in time, −1 when the call itself failed.
- * The third value is "no flush": the firmware flushes its caches before the programs start. */
+/* Runs n programs, whose pairs of addresses (uniforms, code) are at bus address `control`, and
+ * waits for their interrupt. Nonzero if it did not come in time, −1 if the call itself failed. The
+ * third value is "no flush"; it is 0, so the firmware flushes its caches before the programs
+ * start. */
 static int mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t milliseconds)
 {
   uint32_t answer;
@@ -100,8 +100,6 @@ static int mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t mill
     return -1;
   return answer != 0;
 }
-
-/* ---- what this machine is ---- */
 
 /* The device tree's names are zero-terminated texts. */
 static const char *chip_find(void)
@@ -116,7 +114,7 @@ static const char *chip_find(void)
   return NULL;
 }
 
-/* The line of the firmware's settings that loads the driver, or its usual form. */
+/* Finds the line of the firmware's settings that loads the driver, or gives its usual form. */
 static void kms_setting(const char *path, char line[SETTING_MAX])
 {
   static char text[65536];
@@ -134,7 +132,7 @@ static void kms_setting(const char *path, char line[SETTING_MAX])
 static void kms_reason(char reason[GPU_TEXT_MAX])
 {
   static const char newer[] = "/boot/firmware/config.txt",
-                    older[] = "/boot/config.txt"; /* before Debian 12 */
+                    older[] = "/boot/config.txt"; /* path before Debian 12 */
   const char *path = !qpu_system->exists(newer) && qpu_system->exists(older) ? older : newer;
   char line[SETTING_MAX];
   kms_setting(path, line);
@@ -154,7 +152,7 @@ int qpu_pi_here(char reason[GPU_TEXT_MAX])
   return 1;
 }
 
-/* Bytes of a line of /proc/meminfo; 0 if it is missing. */
+/* Bytes in a line of /proc/meminfo; 0 if it is missing. */
 static uint64_t meminfo_bytes(const char *key)
 {
   char text[4096];
@@ -183,8 +181,6 @@ static uint64_t pi_left(const struct qpu_device *device)
   (void)device;
   return meminfo_bytes("CmaFree:");
 }
-
-/* ---- memory ---- */
 
 static size_t pi_whole_pages(size_t bytes)
 {
@@ -220,8 +216,6 @@ static void pi_free(struct qpu_device *device, struct qpu_piece *piece)
   qpu_system->unmap(piece->host, pi_whole_pages(piece->bytes));
   qpu_system->close(piece->file);
 }
-
-/* ---- opening and closing ---- */
 
 static status_t no_file(const char *path)
 {
@@ -278,8 +272,6 @@ fail:
   pi_close(device);
   return status;
 }
-
-/* ---- programs ---- */
 
 static status_t pi_run(struct qpu_device *device, const struct qpu_job *jobs, int n, int threads)
 {

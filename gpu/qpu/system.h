@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The system calls that the driver of a real Raspberry Pi makes: the boundary at which tests
- * put a firmware of their own. */
+ * \brief The system calls of the driver for a real Raspberry Pi. Tests replace them to simulate the
+ * firmware. */
 #ifndef QPU_SYSTEM_H
 #define QPU_SYSTEM_H
 
@@ -13,14 +13,15 @@ struct qpu_system {
   int (*open)(const char *path, int flags);
   int (*close)(int file);
   int (*ioctl)(int file, unsigned long request, void *argument);
-  void *(*map)(size_t bytes, int file); /**< shared, to read and write; MAP_FAILED */
+  /** maps shared memory for reading and writing; MAP_FAILED on errors */
+  void *(*map)(size_t bytes, int file);
   int (*unmap)(void *address, size_t bytes);
   int (*exists)(const char *path);
   /** Reads at most \a size bytes of a file, for example of the device tree; −1 if there is none. */
   ssize_t (*read_file)(const char *path, char *text, size_t size);
 };
 
-/** \brief The one in use: the C library's, unless a test says otherwise. */
+/** \brief The system calls in use: those of the C library, unless a test replaces them. */
 extern const struct qpu_system *qpu_system;
 
 #endif

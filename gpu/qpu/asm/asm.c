@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads source files and runs their lines: labels, directives, macros and instructions. Two passes
- * over the same lines: the first finds the labels. */
+ * process the same lines; the first one collects the labels. */
 #include "gpu/qpu/asm/asm.h"
 
 #include <ctype.h>
@@ -18,7 +18,7 @@
 #define MAX_FILE_BYTES  (16 << 20)
 #define LINE_MAX_LENGTH 4000
 #define MAX_NESTING     40
-#define MAX_LINES_RUN   2000000 /* in one pass: a runaway .rep ends with a message */
+#define MAX_LINES_RUN   2000000 /* in one pass: ends a runaway .rep with an error */
 #define MAX_WORDS       (1 << 17)
 
 status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...)
@@ -36,7 +36,7 @@ static status_t asm_out_of_memory(void)
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for the assembler");
 }
 
-/* Doubles an array that is full. */
+/* Doubles an array if it is full. */
 static status_t grow(void *array, size_t *capacity, size_t n, size_t item)
 {
   void **items = array;
@@ -48,8 +48,6 @@ static status_t grow(void *array, size_t *capacity, size_t n, size_t item)
   *capacity = larger;
   return STATUS_OK;
 }
-
-/* ---- source ---- */
 
 /* Appends a line without its comment. */
 static status_t add_line(struct qpu_asm *as, const char *file, int number, const char *text, size_t length)
@@ -105,8 +103,6 @@ static void drop_lines(struct qpu_asm *as, size_t first)
 {
   while (as->n_lines > first) free(as->lines[--as->n_lines].text);
 }
-
-/* ---- symbols, labels and words ---- */
 
 struct qpu_symbol *qpu_symbol_find(struct qpu_asm *as, const char *name)
 {
@@ -166,8 +162,6 @@ static status_t emit(struct qpu_asm *as, uint64_t word)
   made->n_words++;
   return STATUS_OK;
 }
-
-/* ---- macros ---- */
 
 static status_t run_lines(struct qpu_asm *as, size_t first, size_t end);
 
@@ -229,22 +223,20 @@ static status_t call_macro(struct qpu_asm *as, const struct qpu_symbol *macro, c
   return status;
 }
 
-/* ---- directives ---- */
-
-/** A directive as it is written in the source. */
+/** A directive in the source. */
 struct use {
   const struct directive *directive;
-  const char *text;  /* after its name */
+  const char *text;  /* text after its name */
   size_t first, end; /* lines of its block */
 };
 
 struct directive {
   const char *name;
   status_t (*run)(struct qpu_asm *as, const struct use *use);
-  const char *close; /* what ends its block; NULL: it has none */
+  const char *close; /* directive that ends its block; NULL: it has no block */
 };
 
-/* A dot and that name. */
+/* Whether \a text starts with a dot and the directive's name. */
 static int starts_with(const char *text, const char *directive)
 {
   char name[QPU_NAME_MAX];
@@ -252,7 +244,7 @@ static int starts_with(const char *text, const char *directive)
   return *text++ == '.' && qpu_word(&text, name) > 0 && strcmp(name, directive) == 0;
 }
 
-/* Sets the end of a block, which begins after the line `at`. */
+/* Finds the end of a block that begins after the line `at`. */
 static status_t find_end(struct qpu_asm *as, size_t at, size_t end, struct use *use)
 {
   const struct directive *block = use->directive;
@@ -265,7 +257,7 @@ static status_t find_end(struct qpu_asm *as, size_t at, size_t end, struct use *
   return qpu_asm_fail(as, "'.%s' without '.%s'", block->name, block->close);
 }
 
-/* Argument names up to `stop`, separated by commas or blanks. */
+/* Reads argument names up to `stop`, separated by commas or blanks. */
 static status_t parse_parameters(struct qpu_asm *as, const char *text, char stop, struct qpu_symbol *symbol,
                                  const char **rest)
 {
@@ -286,7 +278,7 @@ static status_t new_symbol(struct qpu_asm *as, const char **text, struct qpu_sym
   return add_symbol(as, name, 0, symbol);
 }
 
-/* "name, expression" or "name(arguments) expression". */
+/* Defines a symbol: "name, expression" or "name(arguments) expression". */
 static status_t define(struct qpu_asm *as, const struct use *use)
 {
   const char *text = use->text;
@@ -342,7 +334,7 @@ static status_t asm_repeat(struct qpu_asm *as, const struct use *use)
   return status;
 }
 
-/* Runs the first part of .if … .elseif … .else … .endif whose condition holds. */
+/* Runs the first part of .if … .elseif … .else … .endif with a true condition. */
 static status_t asm_choose(struct qpu_asm *as, const struct use *use)
 {
   int64_t truth;
@@ -364,7 +356,7 @@ static status_t asm_choose(struct qpu_asm *as, const struct use *use)
   return STATUS_OK;
 }
 
-/* .int low, high: an instruction by its two halves. */
+/* .int low, high: emits an instruction given as two halves. */
 static status_t emit_halves(struct qpu_asm *as, const struct use *use)
 {
   const char *text = use->text;
@@ -401,7 +393,8 @@ static const struct directive directives[] = {
     {"if", asm_choose, "endif"}, {"include", include, NULL},      {"int", emit_halves, NULL},
 };
 
-/* The one that \a text starts with; *i, its line, moves to the last one that belongs to it. */
+/* Runs the directive at the start of \a text. *i, its line, advances to the last line that belongs
+ * to it. */
 static status_t run_directive(struct qpu_asm *as, const char *text, size_t *i, size_t end)
 {
   char name[QPU_NAME_MAX];

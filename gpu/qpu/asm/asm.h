@@ -11,9 +11,9 @@
 
 #include "gpu/qpu/asm/program.h"
 
-/** \brief Assembles the file \a path, or the \a text (NULL for none) that is named so. STATUS_USAGE
- * with file, line and cause for a mistake in the program, STATUS_ENVIRONMENT when a file cannot be
- * read or memory ran out. \a unchecked lets hazards through. */
+/** \brief Assembles the file \a path, or if \a text is not NULL, that text under the name \a path.
+ * STATUS_USAGE with file, line and cause for an error in the program; STATUS_ENVIRONMENT if a file
+ * cannot be read or memory ran out. \a unchecked: does not check for hazards. */
 status_t qpu_assemble(const char *path, const char *text, int unchecked, struct qpu_program *program);
 
 #endif

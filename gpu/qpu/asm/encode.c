@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses the operations of a line, decides which ALU does each, and finds ports for what they read
- * and write. */
+/* Parses the operations of a line, assigns them to the two ALUs, and allocates ports for their
+ * operands. */
 
 #include <ctype.h>
 #include <stdio.h>
@@ -15,21 +15,21 @@ enum { SLOT_ADD, SLOT_MUL, N_SLOTS };
 
 struct operation {
   char name[QPU_NAME_MAX];
-  int cond;       /* enum qpu_cond; always when none is written */
-  int branch;     /* branch condition; always when none is written */
-  int has_branch; /* a branch condition is written */
+  int cond;       /* enum qpu_cond; default: always */
+  int branch;     /* branch condition; default: always */
+  int has_branch; /* the line has a branch condition */
   int setf;
   struct qpu_value args[MAX_OPERANDS];
   int n_args;
 };
 
-/* A source operand that still needs one of the two read ports. */
+/* A source operand that has no read port yet. */
 struct source {
   const struct qpu_value *value;
   uint8_t *mux;
 };
 
-/* An instruction word in the making. */
+/* An instruction word under construction. */
 struct builder {
   struct qpu_asm *as;
   struct qpu_inst inst;
@@ -42,13 +42,11 @@ struct builder {
 static const struct alu {
   const char *name;
   const char *const *ops;
-  int n_ops, move, clear; /* operations that make x and 0 of x and x */
+  int n_ops, move, clear; /* operations that compute x and 0 from x and x */
 } alus[N_SLOTS] = {[SLOT_ADD] = {"add", qpu_add_ops, 32, QPU_A_OR, QPU_A_XOR},
                    [SLOT_MUL] = {"mul", qpu_mul_ops, 8, QPU_M_V8MIN, QPU_M_V8SUBS}};
 
-/* ---- parsing ---- */
-
-/* The code of a name in a table of n names, −1 when it is not there. */
+/* The index of a name in a table of n names, −1 if it is not there. */
 static int encode_code(const char *const *table, int n, const char *name)
 {
   for (int i = 0; i < n; i++)
@@ -101,7 +99,7 @@ static status_t parse_one(struct qpu_asm *as, const char *text, struct operation
   return STATUS_OK;
 }
 
-/* The operations of a line, separated by ';'. */
+/* Parses the operations of a line, which are separated by ';'. */
 static status_t parse_line(struct qpu_asm *as, const char *text, struct operation *operations, int *n)
 {
   char part[4096];
@@ -115,8 +113,6 @@ static status_t parse_line(struct qpu_asm *as, const char *text, struct operatio
   return STATUS_OK;
 }
 
-/* ---- ports ---- */
-
 static status_t set_signal(struct builder *b, int code)
 {
   if (b->inst.sig != QPU_SIG_NONE) return qpu_asm_fail(b->as, "an instruction has room for one signal only");
@@ -124,7 +120,7 @@ static status_t set_signal(struct builder *b, int code)
   return STATUS_OK;
 }
 
-/* Notes an operand for a multiplexer; its port is found when all are known. */
+/* Records an operand of a multiplexer. Ports are allocated after all operands are known. */
 static status_t add_source(struct builder *b, const struct qpu_value *value, uint8_t *mux, int slot)
 {
   if (value->rotate) {
@@ -186,7 +182,7 @@ static status_t allocate_fixed(struct builder *b, const struct source *source)
   return value->reg.read_files == QPU_FILE_AB ? STATUS_OK : use_port(b, source, value->reg.read_files);
 }
 
-/* A register that both files have takes whichever port is free. */
+/* Allocates a register that can be read through both files to whichever port is free. */
 static status_t allocate_open(struct builder *b, const struct source *source)
 {
   uint8_t address = source->value->reg.read_addr;
@@ -220,7 +216,8 @@ static status_t set_target(struct builder *b, const struct qpu_value *target, ui
   return STATUS_OK;
 }
 
-/* The write-swap bit: without it the add ALU writes to file A and the mul ALU to file B. */
+/* Sets the targets and the write-swap bit. Without it the add ALU writes to file A and the mul ALU
+ * to file B. */
 static status_t set_targets(struct builder *b, const struct qpu_value *add, const struct qpu_value *mul)
 {
   int add_files, mul_files;
@@ -231,8 +228,6 @@ static status_t set_targets(struct builder *b, const struct qpu_value *add, cons
     return qpu_asm_fail(b->as, "an instruction writes one register of each file only");
   return STATUS_OK;
 }
-
-/* ---- ALU operations ---- */
 
 static int is_mov(const struct operation *operation)
 {
@@ -253,7 +248,8 @@ static status_t encode_place(struct builder *b, const struct operation *operatio
   return STATUS_OK;
 }
 
-/* Operations that only one ALU can do go first; the others take what is left, add before mul. */
+/* Places operations that only one ALU supports first, and the others in the remaining slots, add
+ * before mul. */
 static status_t place_all(struct builder *b, const struct operation *operations, int n)
 {
   const struct operation *flexible[MAX_OPERATIONS];
@@ -297,7 +293,8 @@ static status_t set_sources(struct builder *b, int slot)
   return add_source(b, &operation->args[n_sources], mux_b, slot);
 }
 
-/* A constant is a small immediate; where there is no room for one, 0 is also x and x made zero. */
+/* Moves a constant: as a small immediate, or if the word has no space for one and the constant is
+ * 0, as an operation that makes 0 of x and x. */
 static status_t move_constant(struct builder *b, int slot)
 {
   struct qpu_inst *i = &b->inst;
@@ -317,7 +314,8 @@ static status_t move_constant(struct builder *b, int slot)
   return STATUS_OK;
 }
 
-/* An operation without target and flags writes never, as Broadcom's assembler has it. */
+/* Sets conditions and flags. An operation with neither target nor flags never writes, as in
+ * Broadcom's assembler. */
 static status_t set_modes(struct builder *b)
 {
   for (int slot = 0; slot < N_SLOTS; slot++) {
@@ -352,9 +350,7 @@ static status_t encode_alu(struct builder *b, const struct operation *operations
   return set_modes(b);
 }
 
-/* ---- load immediate, semaphores, branches ---- */
-
-/* ldi, sacq and srel; or a move of what is no small immediate. */
+/* Whether the line is ldi, sacq or srel, or moves a constant that is no small immediate. */
 static int loads(const struct operation *operations, int n)
 {
   uint32_t bits;
@@ -381,7 +377,8 @@ static status_t encode_load(struct builder *b, const struct operation *operation
   return set_modes(b);
 }
 
-/* A target that nothing is written to, and where to: a label or a distance. */
+/* Encodes a branch, whose first argument is the unused target, and whose second is a label or a
+ * distance. */
 static status_t encode_branch(struct builder *b, const struct operation *operation)
 {
   const struct qpu_value *to = &operation->args[0], *where = &operation->args[1];

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_EXPRESSIONS 60 /* in each other */
+#define MAX_EXPRESSIONS 60 /* nesting limit */
 
 const char *qpu_skip_space(const char *text)
 {
@@ -26,8 +26,6 @@ int qpu_identifier(const char **text, char name[QPU_NAME_MAX])
 {
   return !isdigit((unsigned char)**text) && qpu_word(text, name) > 0;
 }
-
-/* ---- values ---- */
 
 struct qpu_value qpu_value_int(int64_t integer)
 {
@@ -60,8 +58,6 @@ status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, in
   return STATUS_OK;
 }
 
-/* ---- operators ---- */
-
 enum operator_id {
   OP_MULTIPLY,
   OP_DIVIDE,
@@ -78,7 +74,7 @@ enum operator_id {
 static const struct operator_ {
   const char *text;
   enum operator_id id;
-  int level;     /* larger binds tighter */
+  int level;     /* precedence: larger binds tighter */
 } operators[] = {/* longer spellings first */
                  {"<<", OP_LEFT, 3},   {">>", OP_RIGHT, 3}, {"==", OP_EQUAL, 1},   {"*", OP_MULTIPLY, 5},
                  {"/", OP_DIVIDE, 5},  {"+", OP_ADD, 4},    {"-", OP_SUBTRACT, 4}, {"<", OP_LESS, 2},
@@ -112,8 +108,9 @@ static int64_t of_integers(enum operator_id id, int64_t a, int64_t b)
   return 0;
 }
 
-/* A register plus a number is another register; shifted by a number it is rotated between the
- * lanes. `>> n` takes from n lanes below, which is the direction in which the hardware counts. */
+/* A register plus a number is another register. A register shifted by a number is rotated between
+ * lanes: `>> n` makes each lane read the lane n below, the direction in which the hardware
+ * counts. */
 static status_t apply_register(struct qpu_asm *as, enum operator_id id, struct qpu_value *value,
                                const struct qpu_value *right)
 {
@@ -146,8 +143,6 @@ static status_t apply(struct qpu_asm *as, enum operator_id id, struct qpu_value 
   *value = qpu_value_int(of_integers(id, a, b));
   return STATUS_OK;
 }
-
-/* ---- expressions ---- */
 
 static status_t parse_number(struct qpu_asm *as, const char **text, struct qpu_value *value)
 {
@@ -227,7 +222,7 @@ static status_t parse_unary(struct qpu_asm *as, const char **text, struct qpu_va
   if (*p != '-') return parse_operand(as, text, value);
   *text = p + 1;
   if (p[1] == '\0' || p[1] == ',' || isspace((unsigned char)p[1])) {
-    /* the register that nothing is written to */
+    /* the register that discards results */
     *value = (struct qpu_value){.type = QPU_VALUE_REGISTER};
     (void)qpu_register_find("-", &value->reg);
     return STATUS_OK;

@@ -4,9 +4,9 @@
  * undefined results.
  *
  * Source: reference guide, "Summary of Instruction Restrictions" and the text around it, and the
- * addendum to it that vc4asm's author keeps (conditional writes to peripherals, VPM accesses,
- * branch distance). The assembler checks each instruction by itself; the emulator checks also those
- * that follow each other where a program goes. */
+ * addendum by vc4asm's author (conditional writes to peripherals, VPM accesses, branch distance).
+ * The assembler checks each instruction by itself; the emulator also checks sequences as they are
+ * executed. */
 #ifndef QPU_HAZARD_H
 #define QPU_HAZARD_H
 
@@ -16,50 +16,51 @@
 #include "gpu/qpu/asm/program.h"
 #include "gpu/qpu/isa/isa.h"
 
-/** Kinds of hazard. An instruction opens some for the ones that follow it and is struck by
- * others. */
+/** Kinds of hazard. An instruction opens some of them for the following instructions, and conflicts
+ * with others. */
 enum qpu_hazard {
   QPU_HAZARD_UNIFORM = 1 << 0,
-  QPU_HAZARD_R0 = 1 << 3, /**< to r3: the next three bits */
+  QPU_HAZARD_R0 = 1 << 3, /**< up to r3: this and the next three bits */
   QPU_HAZARD_ROTATION = QPU_HAZARD_R0 * 15,
   QPU_HAZARD_BRANCH = 1 << 9,
   QPU_HAZARD_END = 1 << 10,
   QPU_HAZARD_END_R14 = 1 << 11,
   QPU_HAZARD_END_FLOW = 1 << 13,
   QPU_HAZARD_SWITCH = 1 << 14,
-  QPU_HAZARD_REGISTER = 1 << 15 /**< found by comparing what is written with what is read */
+  QPU_HAZARD_REGISTER = 1 << 15 /**< found by comparing written and read registers */
 };
 
 struct qpu_rule {
-  uint32_t hazards; /**< those that it is about, 0 for a rule about one instruction */
+  uint32_t hazards; /**< the hazards of the rule, 0 for a rule about one instruction */
   const char *text;
 };
 
-/** Effects of an instruction on others. */
+/** Effects of an instruction on other instructions. */
 struct qpu_effects {
   uint64_t reads, writes; /**< registers: bit n for ra, bit 32+n for rb */
-  /** hazards for the next, the second and the third instruction after it */
+  /** hazards that it opens for the next, second and third instruction */
   uint32_t opens[3];
-  uint32_t strikes; /**< hazards that it must not meet */
+  uint32_t strikes; /**< open hazards with which it conflicts */
 };
 
 struct qpu_effects qpu_effects_of(const struct qpu_inst *inst);
 
-/** \brief The first rule among the hazards met, NULL for none. */
+/** \brief The first rule about one of the hazards \a met, NULL for none. */
 const struct qpu_rule *qpu_hazard_rule(uint32_t met);
 
-/** \brief The rule that an instruction breaks by itself, or NULL. */
+/** \brief The rule that an instruction breaks by itself, NULL for none. */
 const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst);
 
-/** \brief Lanes that a rotation's target takes its value from: one where the target replicates or
- * reads element 0 alone. 0 where nothing comes of the mul ALU's result. */
+/** \brief The lanes of a rotation's result that its target uses: only one if the target replicates
+ * or reads element 0, and 0 if the mul ALU's result is not used. */
 unsigned qpu_rotation_lanes(const struct qpu_inst *inst);
 
-/** \brief Of the \a lanes of a result rotated by \a n, those that take theirs from a higher quad,
- * in a lane of \a written. Only these see what stood there before the last instruction. */
+/** \brief Of the \a lanes of a result rotated by \a n, those whose source is in a higher quad and
+ * in a lane of \a written. Only these see the value from before the last instruction. */
 unsigned qpu_rotation_stale(unsigned lanes, unsigned written, int n);
 
-/** \brief Checks each instruction of a program. STATUS_USAGE with "file:line: rule". */
+/** \brief Checks each instruction of a program. STATUS_USAGE, with "file:line: rule", if one breaks
+ * a rule. */
 status_t qpu_hazard_check(const struct qpu_program *program);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A program's words, and the same as C source. */
+ * \brief A program's words, and their output as C source. */
 #ifndef QPU_PROGRAM_H
 #define QPU_PROGRAM_H
 
@@ -19,14 +19,14 @@ struct qpu_origin {
 
 struct qpu_label {
   char name[QPU_NAME_MAX];
-  uint32_t address; /**< bytes from the program's start */
-  int exported;     /**< written `::name` */
+  uint32_t address; /**< byte offset from the program's start */
+  int exported;     /**< 1: defined as `::name` */
 };
 
 struct qpu_program {
   uint64_t *words;
   size_t n_words;
-  struct qpu_origin *origins; /**< of each word */
+  struct qpu_origin *origins; /**< source line of each word */
   struct qpu_label *labels;
   size_t n_labels;
   char **files;
@@ -35,7 +35,7 @@ struct qpu_program {
 
 void qpu_program_free(struct qpu_program *program);
 
-/** \brief The program as a C array `name` and an enum of its exported labels' byte addresses,
- * name_LABEL. */
+/** \brief Writes the program as a C array `name` and an enum of its exported labels' byte
+ * addresses, name_LABEL. */
 void qpu_words_write_c(const struct qpu_program *program, const char *name, FILE *out);
 #endif

@@ -47,7 +47,7 @@ static status_t assemble(const struct qpu_as_config *config, FILE *out)
   return STATUS_OK;
 }
 
-/* The result appears whole or not at all: a build must not go on with half a program. */
+/* Writes the result completely or not at all: a build must not use half a program. */
 static status_t write_result(const struct qpu_as_config *config)
 {
   const char *path = config->output ? config->output : "-";

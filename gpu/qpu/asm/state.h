@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The assembler's state: the lines that it reads, the symbols and labels that it knows, the
- * program that it makes. */
+ * \brief The assembler's state: source lines, known symbols and labels, and the program assembled
+ * so far. */
 #ifndef QPU_STATE_H
 #define QPU_STATE_H
 
@@ -14,20 +14,20 @@ enum qpu_value_type { QPU_VALUE_INT, QPU_VALUE_FLOAT, QPU_VALUE_REGISTER, QPU_VA
 
 struct qpu_value {
   enum qpu_value_type type;
-  int64_t integer; /**< of a label the byte address */
+  int64_t integer; /**< for a label its byte address */
   double real;
   struct qpu_register_name reg;
-  uint8_t rotate; /**< lanes upward; 0 for none */
+  uint8_t rotate; /**< rotation in lanes upward; 0 for none */
 };
 
 struct qpu_symbol {
   char name[QPU_NAME_MAX];
-  int depth; /**< of the scope that it belongs to */
+  int depth; /**< depth of its scope */
   struct qpu_value value;
   char args[QPU_MAX_ARGS][QPU_NAME_MAX];
   int n_args;
-  const char *text;  /**< of an expression with arguments; NULL for other symbols */
-  size_t first, end; /**< lines of a macro's body, else 0 */
+  const char *text;  /**< text of an expression with arguments; NULL for other symbols */
+  size_t first, end; /**< lines of a macro's body, 0 for other symbols */
 };
 
 struct qpu_line {
@@ -41,50 +41,50 @@ struct qpu_asm {
   size_t n_lines, lines_capacity;
   struct qpu_symbol *symbols;
   size_t n_symbols, symbols_capacity;
-  struct qpu_label *known; /**< labels of the first pass, which references see */
+  struct qpu_label *known; /**< labels of the first pass, used by references */
   size_t n_known, labels_capacity;
   int pass;
-  struct qpu_program program; /**< as far as it is made */
+  struct qpu_program program; /**< the program so far */
   size_t words_capacity, origins_capacity;
-  struct qpu_origin at; /**< what messages name */
-  int depth;            /**< of the innermost scope for symbols */
-  int nesting;          /**< macros, includes and expressions in each other */
-  long lines_run;       /**< in this pass */
+  struct qpu_origin at; /**< source line for messages */
+  int depth;            /**< depth of the innermost scope for symbols */
+  int nesting;          /**< nesting of macros, includes and expressions */
+  long lines_run;       /**< lines run in this pass */
 };
 
 /** \brief Logs "file:line: …" and returns STATUS_USAGE. */
 status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** \brief The newest symbol of that name, or NULL. */
+/** \brief The most recent symbol \a name, or NULL. */
 struct qpu_symbol *qpu_symbol_find(struct qpu_asm *as, const char *name);
-/** \brief A label's address as the first pass saw it (0 during that pass). */
+/** \brief Sets *value to a label's address in the first pass (0 during that pass). */
 status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *value);
-/** \brief The value of an expression with arguments. */
+/** \brief Evaluates an expression with arguments. */
 status_t qpu_expression_call(struct qpu_asm *as, const struct qpu_symbol *symbol,
                              const struct qpu_value *args, int n_args, struct qpu_value *value);
 
 /** \brief Evaluates the expression at *text and advances *text past it. */
 status_t qpu_expr_parse(struct qpu_asm *as, const char **text, struct qpu_value *value);
-/** \brief The same, and nothing may follow. */
+/** \brief Like qpu_expr_parse, and fails if anything follows the expression. */
 status_t qpu_expr_whole(struct qpu_asm *as, const char *text, struct qpu_value *value);
-/** \brief The arguments of \a callee, separated by commas, up to the character \a end. */
+/** \brief Parses the arguments of \a callee, separated by commas, up to the character \a end. */
 status_t qpu_expr_arguments(struct qpu_asm *as, const char **text, char end, const char *callee,
                             struct qpu_value args[QPU_MAX_ARGS], int *n);
 
-/** \brief Copies the letters, digits and underscores at *text and advances past them; returns their
+/** \brief Copies the letters, digits and underscores at *text and advances past them. Returns their
  * number. */
 size_t qpu_word(const char **text, char name[QPU_NAME_MAX]);
-/** \brief The same for a name, which begins with no digit; 0 when there is none. */
+/** \brief Like qpu_word for a name, which does not begin with a digit; returns 0 if there is
+ * none. */
 int qpu_identifier(const char **text, char name[QPU_NAME_MAX]);
 const char *qpu_skip_space(const char *text);
 
 struct qpu_value qpu_value_int(int64_t integer);
-/** \brief A number, or a label's address. */
+/** \brief Whether the value is a number or a label's address. */
 int qpu_value_is_constant(const struct qpu_value *value);
-/** \brief The 32 bits that a constant loads: integers from −2³¹ to 2³²−1, floats as single
- * precision. */
+/** \brief The 32 bits of a constant: integers from −2³¹ to 2³²−1, floats in single precision. */
 status_t qpu_value_bits(struct qpu_asm *as, const struct qpu_value *value, uint32_t *bits);
-/** \brief A whole number. */
+/** \brief The value as an integer; fails for other values. */
 status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, int64_t *integer);
 
 status_t qpu_encode_line(struct qpu_asm *as, const char *text, uint64_t *word);

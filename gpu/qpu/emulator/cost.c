@@ -5,13 +5,13 @@
 #include <string.h>
 
 #define LINE_BYTES 64
-#define CLOCKS     4 /* of a cycle */
+#define CLOCKS     4 /* per cycle */
 #define SLICE_QPUS 4
 #define SLICES     (QPU_EMU_MAX_QPUS / SLICE_QPUS)
 #define MAX_SETS   128
 #define WAYS       4
 #define NO_LINE    UINT32_MAX
-#define VPM_QUEUE  2 /* vectors that may be in flight */
+#define VPM_QUEUE  2 /* largest number of vectors in flight */
 
 /* Fitted to GPU_FFT's published times; cache sizes are from vc4asm's author. */
 const struct qpu_cost_model qpu_cost_pi = {.clock_hz = 250e6,
@@ -30,18 +30,20 @@ const struct qpu_cost_model qpu_cost_pi = {.clock_hz = 250e6,
 
 struct cost_line {
   uint32_t number;
-  uint64_t there; /* clocks: what is on its way is found, and waited for */
+  /* clocks: time of arrival; a later request for a line in flight waits until then */
+  uint64_t there;
 };
 
 struct cache {
-  struct cost_line lines[MAX_SETS][WAYS]; /* of a set, the last used first */
+  struct cost_line lines[MAX_SETS][WAYS]; /* ordered from the most recently used */
   unsigned sets;
 };
 
 struct qpu_cost {
   struct qpu_cost_model model;
   struct cache tmu[SLICES][2], uniforms[SLICES], l2;
-  uint64_t tmu_free[SLICES][2], l2_free, memory_free, dma_free, vpm_free; /* clocks */
+  /* clocks at which each unit is free */
+  uint64_t tmu_free[SLICES][2], l2_free, memory_free, dma_free, vpm_free;
 };
 
 static void empty(struct cache *cache, unsigned bytes)
@@ -71,7 +73,7 @@ struct qpu_cost *qpu_cost_create(const struct qpu_cost_model *model)
   return cost;
 }
 
-/* The line, for which the last used may have to go; *miss says whether it was not there. */
+/* Finds the cache line, or replaces the least recently used one; *miss says which. */
 static struct cost_line *touch(struct cache *cache, uint32_t number, int *miss)
 {
   struct cost_line *ways = cache->lines[number % cache->sets];
@@ -95,7 +97,7 @@ static uint64_t now(const struct qpu_issue *issue)
   return issue->emu->cycle * CLOCKS;
 }
 
-/* A line through the L2 cache: when it is there. */
+/* Fetches a line through the L2 cache. Returns the clock of its arrival. */
 static uint64_t fetch(struct qpu_issue *issue, uint32_t line, uint64_t from)
 {
   struct qpu_cost *cost = issue->emu->cost;
@@ -110,7 +112,7 @@ static uint64_t fetch(struct qpu_issue *issue, uint32_t line, uint64_t from)
   return found->there;
 }
 
-/* The same through a cache of a slice. */
+/* Fetches a line through a cache of a slice. Returns the clock of its arrival. */
 static uint64_t fetch_through(struct qpu_issue *issue, struct cache *cache, uint32_t line, uint64_t from)
 {
   int miss;

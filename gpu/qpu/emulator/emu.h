@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Instruction-level emulator of VideoCore IV QPUs: any number of them, each one
- * instruction per cycle, always in the same order, so that every run gives the same result.
+ * \brief Instruction-level emulator of VideoCore IV QPUs. Any number of QPUs run one instruction
+ * each per cycle, always in the same order, so that every run gives the same result.
  *
  * It stops with QPU, address and cause at undefined behaviour: a broken scheduling rule, an access
  * outside every allocation, a look-up that was never requested, a wait that can never end. It
  * refuses the 3D pipeline (varyings, tile buffer, textures). It counts issued instructions and
- * cycles spent waiting; they say nothing about speed, because memory answers at once and caches are
- * not modelled. */
+ * cycles spent waiting. These counts are no measure of speed, because memory answers at once and
+ * caches are not modelled. */
 #ifndef QPU_EMU_H
 #define QPU_EMU_H
 
@@ -20,19 +20,19 @@
 #define QPU_EMU_MAX_QPUS 64
 #define QPU_EMU_BASE     0x20000000u
 
-/** Parameters of a time estimate: clocks of the part, except the last. */
+/** Parameters of a time estimate, in clocks of the chip, except the last. */
 struct qpu_cost_model {
   double clock_hz;
-  int tmu_vector;  /**< a TMU is busy with sixteen words */
-  int tmu_latency; /**< until they are there, beside what they wait for */
-  int l2_line;     /**< the L2 cache is busy with a line of 64 bytes */
+  int tmu_vector;  /**< time for which sixteen words occupy a TMU */
+  int tmu_latency; /**< latency of a TMU, in addition to that of the caches */
+  int l2_line;     /**< time for which a line of 64 bytes occupies the L2 cache */
   int l2_latency;
-  int memory_line; /**< and the memory */
+  int memory_line; /**< time for which a line occupies the memory */
   int memory_latency;
-  int uniform_latency; /**< where the stream goes on elsewhere */
+  int uniform_latency; /**< delay after the stream continues at another address */
   int dma_start, dma_row, dma_word;
   int vpm_vector;
-  double launch_seconds; /**< from the host's call until its answer, beside the programs */
+  double launch_seconds; /**< overhead of a launch, from the host's call to its return */
 };
 
 /** \brief A Raspberry Pi's VideoCore IV at 250 MHz, fitted to GPU_FFT's published times. */
@@ -40,13 +40,13 @@ extern const struct qpu_cost_model qpu_cost_pi;
 
 struct qpu_emu_config {
   int n_qpus;                /**< 1 to 64; 0 means 12 */
-  int threads_per_qpu;       /**< 1 or 2 (0 means 1): of two, each has half the registers */
+  int threads_per_qpu;       /**< 1 or 2 (0 means 1); with 2, each has half the registers */
   size_t memory_bytes;       /**< of emulated memory; 0 means 64 MiB */
   uint32_t base;             /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
-  uint64_t max_instructions; /**< the run is given up after so many; 0 for no limit */
+  uint64_t max_instructions; /**< limit after which the run is aborted; 0 for no limit */
 };
 
-/** One program to run: each takes a free QPU (or thread), in order. */
+/** One program to run. Each takes a free QPU (or thread), in order. */
 struct qpu_job {
   uint32_t code;     /**< bus address, a multiple of 8 */
   uint32_t uniforms; /**< bus address of its uniform stream, a multiple of 4 */
@@ -61,42 +61,42 @@ enum qpu_stall {
   QPU_N_STALLS
 };
 
-/** Counts of the last run, over all QPUs. */
+/** Counts of the last run, summed over all QPUs. */
 struct qpu_emu_stats {
   uint64_t cycles;
   uint64_t issued;               /**< instructions */
-  uint64_t arithmetic;           /**< of these, with an fadd, fsub or fmul in them */
-  uint64_t flops;                /**< lanes of fadd, fsub and fmul */
+  uint64_t arithmetic;           /**< instructions with an fadd, fsub or fmul */
+  uint64_t flops;                /**< results of fadd, fsub and fmul, counted per lane */
   uint64_t stalls[QPU_N_STALLS]; /**< cycles in which a QPU waited, by cause */
   uint64_t uniforms, tmu_loads, vpm_reads, vpm_writes, dma_loads, dma_stores, branches_taken;
   uint64_t interrupts; /**< host interrupts raised */
-  int tmu_depth_used;  /**< most requests that one TMU held */
+  int tmu_depth_used;  /**< largest number of requests in one TMU */
 };
 
 struct qpu_emu;
 
-/** \brief STATUS_USAGE for a configuration that cannot be, STATUS_ENVIRONMENT without memory. */
+/** \brief STATUS_USAGE for an invalid configuration, STATUS_ENVIRONMENT if memory ran out. */
 status_t qpu_emu_create(const struct qpu_emu_config *config, struct qpu_emu **emu);
 void qpu_emu_destroy(struct qpu_emu *emu);
 
-/** \brief Where programs find their code and data; what is not allocated there they must not
- * touch. */
+/** \brief The memory for programs' code and data. Programs must not access memory that is not
+ * allocated there. */
 struct qpu_memory *qpu_emu_memory(struct qpu_emu *emu);
 
-/** \brief Estimates the time of the runs from here on by a model, or (NULL) no more.
- * STATUS_ENVIRONMENT without memory. Results are the same; runs take longer. */
+/** \brief From now on estimates the time of runs with a model, or (NULL) does not.
+ * STATUS_ENVIRONMENT if memory ran out. Results are the same; runs take longer. */
 status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *model);
 
-/** \brief Seconds that the last run would take on the part by that model; 0 without one. */
+/** \brief Estimated seconds of the last run on the real chip; 0 without a model. */
 double qpu_emu_seconds(const struct qpu_emu *emu);
 
-/** \brief QPUs from the next run on, at most as many as it was created with, and threads per QPU:
- * 1 or 2. */
+/** \brief Sets the QPUs for the next runs, at most as many as it was created with, and the threads
+ * per QPU: 1 or 2. */
 void qpu_emu_use(struct qpu_emu *emu, int n_qpus, int threads_per_qpu);
 
-/** \brief Runs all jobs to their end. STATUS_FAULT where a program does what it must not,
- * STATUS_HANG for a deadlock or too many instructions; the cause is logged. Registers, VPM and
- * semaphores start from zero. */
+/** \brief Runs all jobs to their end. STATUS_FAULT for undefined behaviour, STATUS_HANG for a
+ * deadlock or too many instructions; the cause is logged. Registers, VPM and semaphores start from
+ * zero. */
 status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_jobs);
 
 struct qpu_emu_stats qpu_emu_stats(const struct qpu_emu *emu);

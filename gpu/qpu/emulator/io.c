@@ -5,7 +5,7 @@
 #include "gpu/qpu/emulator/cost.h"
 #include "gpu/qpu/emulator/state.h"
 
-#define DMA_CYCLES 16 /* of a transfer, besides one for each row */
+#define DMA_CYCLES 16 /* per transfer, in addition to those per row */
 
 static int thread_id(const struct qpu_issue *issue)
 {
@@ -39,7 +39,7 @@ int qpu_would_stall(struct qpu_issue *issue)
   if (d->port_a) cause = read_stalls(issue, d->port_a, QPU_FILE_A);
   if (cause < 0 && d->port_b) cause = read_stalls(issue, d->port_b, QPU_FILE_B);
   if (cause >= 0) return cause;
-  /* A transfer can only be started when the one before it has ended. */
+  /* A transfer can only be started after the previous one has ended. */
   int starts_add = d->inst.waddr_add == QPU_W_VPM_ADDRESS,
       starts_mul = d->inst.waddr_mul == QPU_W_VPM_ADDRESS;
   int load = d->inst.ws ? starts_mul : starts_add, store = d->inst.ws ? starts_add : starts_mul;
@@ -89,7 +89,7 @@ status_t qpu_io_read(struct qpu_issue *issue, int address, int file)
   case QPU_R_VPM_BUSY:
     *out = (qpu_vec){0} + (uint32_t)(a ? issue->qpu->load.busy : issue->qpu->store.busy);
     return STATUS_OK;
-  case QPU_R_NOP: /* of which nothing comes: predecode.c */
+  case QPU_R_NOP: /* it returns nothing defined, see predecode.c */
   case QPU_R_VPM_WAIT:
     *out = (qpu_vec){0};
     return STATUS_OK;
@@ -103,7 +103,8 @@ status_t qpu_io_read(struct qpu_issue *issue, int address, int file)
   }
 }
 
-/* Broadcast: element 0 to all (file B), or each quad's first to its four (file A). */
+/* Writes r5: broadcasts element 0 to all lanes (file B), or the first element of each quad to its
+ * four lanes (file A). */
 static void write_r5(struct qpu_issue *issue, int file, const qpu_vec *value, unsigned lanes)
 {
   qpu_vec spread;
@@ -223,7 +224,7 @@ static void interrupt(struct qpu_issue *issue, const qpu_vec *value, unsigned la
   if (qpu_mask_of(value, 0) & lanes) issue->emu->stats.interrupts++;
 }
 
-/* VPM and TMU take a conditional write whatever the condition says (vc4asm's addendum). */
+/* VPM and TMU ignore conditions: every conditional write takes effect (vc4asm's addendum). */
 status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes)
 {
   struct qpu_thread *thread = issue->thread;

@@ -27,7 +27,7 @@ static unsigned lanes_written(const struct qpu_issue *issue, int mux)
   return 0;
 }
 
-/* Conditions come in pairs: a flag, and its opposite. */
+/* The lanes in which a condition holds. Conditions are pairs of a flag and its opposite. */
 static unsigned lanes_of(const struct qpu_thread *thread, int cond)
 {
   if (cond <= QPU_COND_ALWAYS) return cond == QPU_COND_ALWAYS ? QPU_ALL_LANES : 0;
@@ -35,7 +35,8 @@ static unsigned lanes_of(const struct qpu_thread *thread, int cond)
   return cond % 2 ? ~flags & QPU_ALL_LANES : flags;
 }
 
-/* Writes on the fast path leave no note: they cover all lanes. */
+/* Whether a rotation reads lanes too early. Writes on the fast path are not recorded, because they
+ * cover all lanes. */
 static int rotates_stale_lanes(const struct qpu_issue *issue)
 {
   const struct qpu_inst *inst = &issue->decoded->inst;
@@ -58,8 +59,8 @@ static status_t qpu_rules_apply(struct qpu_issue *issue)
   return rule ? qpu_emu_fault(issue, "%s", rule->text) : STATUS_OK;
 }
 
-/* Flags change only in lanes where the condition holds (vc4asm's author found so; the guide says
- * nothing). */
+/* Flags change only in lanes in which the condition holds, as vc4asm's author found; the guide does
+ * not specify it. */
 static void set_flags(struct qpu_thread *thread, const qpu_vec *result, unsigned lanes)
 {
   thread->z = (thread->z & ~lanes) | (~qpu_mask_of(result, 0) & lanes);
@@ -81,7 +82,7 @@ static status_t issue_write_target(struct qpu_issue *issue, int from_mul, const 
   return STATUS_OK;
 }
 
-/* A rotated source of the mul ALU: one of r0 to r3 as a whole, others within quads. */
+/* The rotated source of the mul ALU: r0 to r3 rotate as a whole, others within quads. */
 static const qpu_vec *rotated(const struct qpu_issue *issue, int mux, const qpu_vec *in, qpu_vec *space)
 {
   const int n = issue->decoded->rotation, quads = mux >= QPU_MUX_R4;
@@ -113,7 +114,7 @@ static status_t run_alu(struct qpu_issue *issue)
   return STATUS_OK;
 }
 
-/* Registers in, registers out, all lanes. */
+/* Runs an instruction that reads and writes only registers, in all lanes. */
 static inline void run_plain(const struct qpu_decoded *d, qpu_vec *reg)
 {
   const qpu_vec *s[4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The emulated bus memory: allocations with gaps between them, and accesses that must stay
+ * \brief The emulated bus memory: allocations separated by gaps, and checks that accesses stay
  * inside one. */
 #ifndef QPU_MEMORY_H
 #define QPU_MEMORY_H
@@ -10,34 +10,35 @@
 
 #include "base/status.h"
 
-/** An allocation: offsets of its first byte and of the first page after it. */
+/** An allocation: offsets of its first byte and of the end of its last page. */
 struct qpu_region {
   uint32_t begin, end;
 };
 
 struct qpu_memory {
-  uint8_t *bytes;             /**< as the host sees them */
-  uint8_t *allowed;           /**< a bit for each 32-bit word that is part of an allocation */
-  uint32_t base;              /**< bus address of the first byte */
-  uint32_t size;              /**< a multiple of 4096 */
-  uint32_t fresh;             /**< offset from which on nothing was ever allocated: still zero */
-  struct qpu_region *regions; /**< the allocations, by offset */
+  uint8_t *bytes;   /**< contents, as the host sees them */
+  uint8_t *allowed; /**< one bit per 32-bit word: it is part of an allocation */
+  uint32_t base;    /**< bus address of the first byte */
+  uint32_t size;    /**< a multiple of 4096 */
+  /** offset from which on memory was never allocated, so that it is zero */
+  uint32_t fresh;
+  struct qpu_region *regions; /**< the allocations, ordered by offset */
   size_t n_regions, capacity;
 };
 
-/** \brief Memory of at least \a bytes from bus address \a base on. */
+/** \brief Creates memory of at least \a bytes bytes at bus address \a base. */
 status_t qpu_memory_create(struct qpu_memory *memory, size_t bytes, uint32_t base);
 void qpu_memory_destroy(struct qpu_memory *memory);
 
-/** \brief Sets *address to \a bytes of zeroed memory, aligned to 4096; whatever lies between
- * allocations cannot be touched. STATUS_ENVIRONMENT when there is not enough left. */
+/** \brief Allocates \a bytes bytes of zeroed memory, aligned to 4096, at *address. Programs cannot
+ * access the gaps between allocations. STATUS_ENVIRONMENT if too little is left. */
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address);
-/** \brief Takes back the allocation that begins at \a address. */
+/** \brief Frees the allocation that begins at \a address. */
 void qpu_memory_free(struct qpu_memory *memory, uint32_t address);
-/** \brief Bytes that are neither allocated nor keep allocations apart. */
+/** \brief Bytes that are neither allocated nor in gaps between allocations. */
 size_t qpu_memory_left(const struct qpu_memory *memory);
 
-/** \brief Whether all of \a bytes from \a address on lie in allocations. */
+/** \brief Whether all of \a bytes bytes from \a address on are allocated. */
 int qpu_memory_ok(const struct qpu_memory *memory, uint32_t address, uint32_t bytes);
 
 /** \brief The host's pointer to an address within the memory. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Registers 16 to 31, which belong to the other thread where there are two. */
+/* Registers 16 to 31, which belong to the other thread if there are two. */
 #define UPPER_HALVES UINT64_C(0xffff0000ffff0000)
 
 static uint8_t source_index(const struct qpu_inst *inst, int mux)
@@ -39,7 +39,7 @@ static void decode_alu(struct qpu_decoded *d)
   d->source[2] = source_index(inst, inst->mul_a);
   d->source[3] = source_index(inst, inst->mul_b);
   int small = inst->sig == QPU_SIG_SMALL_IMMEDIATE;
-  /* A peripheral is read whether an operation takes its value or not. */
+  /* A peripheral is read even if no operation uses its value. */
   if (inst->raddr_a >= 32 && (inst->raddr_a != QPU_R_NOP || uses_mux(d, QPU_MUX_A)))
     d->port_a = inst->raddr_a;
   if (inst->raddr_b >= 32 && !small && (inst->raddr_b != QPU_R_NOP || uses_mux(d, QPU_MUX_B)))
@@ -55,13 +55,14 @@ static int stalls(int address)
   return address == QPU_R_VPM || address == QPU_R_VPM_WAIT || address == QPU_R_MUTEX;
 }
 
-/* vc4asm's author reads the last result of the mul ALU so; the guide has nothing happen. */
+/* The mul ALU has a target and no operation. By vc4asm's author it then writes its last result; by
+ * the guide nothing happens. */
 static int writes_nothing(const struct qpu_decoded *d)
 {
   return !d->mul && d->inst.waddr_mul != QPU_W_NOP && d->inst.cond_mul != QPU_COND_NEVER;
 }
 
-/* Whether something comes of what one ALU reads by a port's mux. */
+/* Whether the value that one ALU reads through a port's mux affects a result. */
 static int matters(const struct qpu_decoded *d, int from_mul, int mux)
 {
   const struct qpu_inst *i = &d->inst;
@@ -79,7 +80,7 @@ static int reads_what_stayed(const struct qpu_decoded *d)
   return a || (d->port_b == QPU_R_NOP && (matters(d, 0, QPU_MUX_B) || matters(d, 1, QPU_MUX_B)));
 }
 
-/* A read that changes something. */
+/* Whether reading the port changes its state. */
 static int consumes(int port)
 {
   return port && port != QPU_R_NOP && port != QPU_R_ELEMENT && port != QPU_R_VPM_BUSY;
@@ -90,7 +91,7 @@ static int reads_for_nothing(const struct qpu_decoded *d)
   return (consumes(d->port_a) && !uses_mux(d, QPU_MUX_A)) || (consumes(d->port_b) && !uses_mux(d, QPU_MUX_B));
 }
 
-/* One source of a rotation is of r0 to r3, which rotate as a whole, and one is not. */
+/* Whether one source of a rotation is r0 to r3, which rotate as a whole, and the other is not. */
 static int rotates_mixed(const struct qpu_decoded *d)
 {
   return d->mul && d->rotation && (d->inst.mul_a < QPU_MUX_R4) != (d->inst.mul_b < QPU_MUX_R4);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Instructions prepared for running, once for each address. */
+ * \brief Instructions are decoded once per address before they are run. */
 #ifndef QPU_PREDECODE_H
 #define QPU_PREDECODE_H
 
 #include "gpu/qpu/emulator/state.h"
 
-/** \brief Prepares a word for running. */
+/** \brief Decodes a word. */
 void qpu_predecode(uint64_t word, struct qpu_decoded *decoded);
 
-/** \brief Prepares the instruction at an address; NULL outside memory that may be touched. */
+/** \brief Decodes the instruction at an address; NULL outside allocated memory. */
 struct qpu_decoded *qpu_fetch_new(struct qpu_emu *emu, uint32_t address);
 
-/** \brief The prepared instruction at an address, as qpu_fetch_new. */
+/** \brief The decoded instruction at an address; errors as qpu_fetch_new. */
 static inline struct qpu_decoded *qpu_fetch(struct qpu_emu *emu, uint32_t address)
 {
   uint32_t offset = address - emu->memory.base;

@@ -9,7 +9,7 @@
 static const char *const stall_names[QPU_N_STALLS] = {"semaphore", "mutex", "DMA load", "DMA store",
                                                       "VPM read"};
 
-#define DEFAULT_VPM_WRITE 0x1a00 /* rows of 32-bit words from the first on */
+#define DEFAULT_VPM_WRITE 0x1a00 /* rows of 32-bit words, from the first row on */
 
 static status_t complete_config(struct qpu_emu_config *config)
 {
@@ -108,7 +108,7 @@ static void start_all(struct qpu_emu *emu)
     for (int q = 0; q < emu->config.n_qpus; q++) start_job(emu, &emu->qpus[q].thread[t]);
 }
 
-/* The other thread takes over with what is in the accumulators and flags: they belong to the
+/* The other thread takes over with the current accumulators and flags, because they belong to the
  * QPU. */
 static void switch_thread(struct qpu_qpu *qpu)
 {
@@ -120,7 +120,7 @@ static void switch_thread(struct qpu_qpu *qpu)
   qpu->current ^= 1;
 }
 
-/* A program's end completes its transfers and leaves nothing behind for the next one. */
+/* Ends a program: completes its transfers and resets its state for the next program. */
 static status_t end_job(struct qpu_emu *emu, int number)
 {
   struct qpu_qpu *qpu = &emu->qpus[number];
@@ -189,7 +189,7 @@ static void describe_wait(const struct qpu_emu *emu, const struct qpu_thread *th
     snprintf(text, size, "a %s that was never set up at +%u", stall_names[thread->waiting], offset);
 }
 
-/* Deadlock: report which thread waits for what. */
+/* Reports a deadlock with the wait of each thread. */
 static status_t deadlock(const struct qpu_emu *emu)
 {
   char text[1200] = "";
@@ -219,7 +219,7 @@ static status_t run_all(struct qpu_emu *emu)
   return STATUS_OK;
 }
 
-/* Statistics derived from the issue counts of instructions. */
+/* Derives statistics from the issue counts of instructions. */
 static void count_work(struct qpu_emu *emu)
 {
   for (size_t page = emu->first_page; page < emu->end_page; page++)

@@ -11,54 +11,55 @@
 #include "gpu/qpu/isa/isa.h"
 
 #define QPU_ALL_LANES  0xffffu
-#define QPU_TMU_SLOTS  4 /* look-ups in a TMU: the guide allows 8, which others found unreliable */
+#define QPU_TMU_SLOTS  4 /* look-ups in a TMU; the guide allows 8, which others found unreliable */
 #define QPU_PAGE_WORDS 64
 #define QPU_NO_OWNER   (-1)
 
-/** A thread's registers in one array, so that an operand is an index. */
+/** A thread's registers in one array, so that an operand is one index. */
 enum {
   REG_A = 0,
   REG_B = 32,
   REG_ACC = 64,    /**< r0 to r5 */
-  REG_PORT_A = 70, /**< what was read from a peripheral through file A */
+  REG_PORT_A = 70, /**< value read from a peripheral through file A */
   REG_PORT_B = 71,
   REG_DISCARD = 72,
   REG_COUNT = 73,
-  REG_SPECIAL = 255 /**< as a target: a peripheral, see qpu_io_write */
+  REG_SPECIAL = 255 /**< target index of peripherals, see qpu_io_write */
 };
 
-/** A predecoded instruction. The fields of qpu_issue_fast come first. */
+/** A decoded instruction. The fields that qpu_issue_fast uses come first. */
 struct qpu_decoded {
   qpu_vec constant;          /**< small immediate or load immediate in all lanes */
   qpu_alu_function add, mul; /**< NULL for nop */
-  /** hazards for the next three instructions, 16 bits each, the next one's lowest */
+  /** hazards for the next three instructions, 16 bits each; the next one has the lowest bits */
   uint64_t opens;
   uint64_t issued;
   struct qpu_effects effects;
   uint8_t source[4]; /**< register index, or QPU_CONSTANT */
   uint8_t target_add, target_mul;
   uint8_t port_a, port_b; /**< peripheral address to read, 0 for none */
-  uint8_t fast;           /**< registers and uniforms in, registers out: see qpu_issue_fast */
-  uint8_t direct;         /**< the mul ALU reads nothing that the add ALU writes */
+  /** reads registers and uniforms and writes registers only: see qpu_issue_fast */
+  uint8_t fast;
+  uint8_t direct; /**< the mul ALU reads no register that the add ALU writes */
   uint8_t may_stall;
   uint8_t rotation; /**< 0 none, 1 to 15 lanes upward */
-  uint8_t plain;    /**< no packing, rotation, flags, conditions */
-  uint8_t flops;    /**< 0 to 2 */
+  uint8_t plain;    /**< without packing, rotation, flags and conditions */
+  uint8_t flops;    /**< floating-point operations, 0 to 2 */
   uint8_t valid;
   struct qpu_inst inst;
   enum qpu_kind kind;
-  const char *error;           /**< why it can never run, or NULL */
-  const struct qpu_rule *rule; /**< that it breaks by itself, or NULL */
+  const char *error;           /**< reason why it can never run, or NULL */
+  const struct qpu_rule *rule; /**< rule that it breaks by itself, or NULL */
 };
 #define QPU_CONSTANT 254
 
 struct qpu_tmu {
   qpu_vec slot[QPU_TMU_SLOTS];
-  uint64_t ready[QPU_TMU_SLOTS]; /**< of an estimate: clocks */
+  uint64_t ready[QPU_TMU_SLOTS]; /**< clocks at which look-ups are answered, for estimates */
   int first, n;
 };
 
-/** A register's write, and in which lanes. */
+/** A write to a register, and its lanes. */
 struct qpu_write {
   unsigned lanes;
   uint8_t reg;
@@ -69,21 +70,21 @@ struct qpu_thread {
   qpu_vec reg[REG_COUNT];
   struct qpu_tmu tmu[2];
   uint32_t pc, uniforms;
-  unsigned z, n;  /**< flags, a bit a lane */
+  unsigned z, n;  /**< flags, one bit per lane */
   unsigned jumps; /**< bit k: a branch takes effect after k more instructions */
   uint32_t target[5];
-  int ending;    /**< instructions until the program ends, 0 when it does not */
-  int switching; /**< the same for a thread switch */
+  int ending;    /**< instructions until the program ends, 0 if it does not end */
+  int switching; /**< instructions until a thread switch, 0 for none */
   int running;
   size_t job;
   uint64_t open;            /**< hazards open for the next three instructions, as in qpu_decoded */
   uint64_t written;         /**< registers that the last instruction wrote */
-  struct qpu_write last[2]; /**< its writes, as far as a rotation may read them too early */
+  struct qpu_write last[2]; /**< its writes, if a rotation may read them too early */
   int n_last;
-  /* of an estimate: the cycle on which it goes on, and its lines of uniforms with their clocks */
+  /* for estimates: the cycle on which it continues, and its lines of uniforms with their clocks */
   uint64_t ready, line_ready, next_ready;
   uint32_t line, next_line;
-  int8_t waiting;    /**< enum qpu_stall, −1 when it does not wait */
+  int8_t waiting;    /**< enum qpu_stall, −1 if it does not wait */
   uint8_t waits_for; /**< number of the semaphore */
 };
 
@@ -99,7 +100,7 @@ struct qpu_emu {
   struct qpu_emu_config config;
   struct qpu_memory memory;
   struct qpu_decoded **pages;
-  size_t n_pages, first_page, end_page; /**< pages outside of [first, end) hold no code */
+  size_t n_pages, first_page, end_page; /**< pages outside [first, end) contain no code */
   struct qpu_qpu *qpus;
   struct qpu_vpm vpm;
   uint8_t semaphores[16];
@@ -112,14 +113,14 @@ struct qpu_emu {
   struct qpu_cost *cost; /**< NULL without an estimate */
 };
 
-/** One thread about to issue one instruction. */
+/** A thread that is about to issue an instruction. */
 struct qpu_issue {
   struct qpu_emu *emu;
   struct qpu_qpu *qpu;
   struct qpu_thread *thread;
   const struct qpu_decoded *decoded;
   int number; /**< of the QPU */
-  int n_last; /**< writes of the instruction before */
+  int n_last; /**< writes of the previous instruction */
 };
 
 /* Four lanes at a time, as in isa/alu.c. */
@@ -127,8 +128,7 @@ typedef uint32_t qpu_quad __attribute__((vector_size(16), may_alias));
 static const qpu_quad qpu_lane_bits[4] = {
     {1, 2, 4, 8}, {16, 32, 64, 128}, {256, 512, 1024, 2048}, {4096, 8192, 16384, 32768}};
 
-/** \brief A bit for every lane whose bits are not all zero (\a sign 0), or whose sign bit is
- * set. */
+/** \brief One bit per lane: whether any bit of the lane is set (\a sign 0), or its sign bit. */
 static inline unsigned qpu_mask_of(const qpu_vec *value, int sign)
 {
   typedef uint64_t wide_quad __attribute__((vector_size(16), may_alias));
@@ -143,7 +143,7 @@ static inline unsigned qpu_mask_of(const qpu_vec *value, int sign)
   return (unsigned)(both | both >> 32) & QPU_ALL_LANES;
 }
 
-/** \brief Assigns the lanes whose bit is set. */
+/** \brief Assigns the lanes whose bit in \a lanes is set. */
 static inline void qpu_assign(qpu_vec *out, const qpu_vec *value, unsigned lanes)
 {
   if (lanes == QPU_ALL_LANES) {
@@ -156,36 +156,36 @@ static inline void qpu_assign(qpu_vec *out, const qpu_vec *value, unsigned lanes
   }
 }
 
-/** \brief Logs a program's mistake with QPU, address and cause; STATUS_FAULT. */
+/** \brief Logs a program's error with QPU, address and cause. Returns STATUS_FAULT. */
 status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** \brief Notes a register that is about to be written. */
+/** \brief Records a register that is about to be written. */
 static inline void qpu_rules_note(struct qpu_thread *thread, int reg, unsigned lanes)
 {
   if (thread->n_last < 2) thread->last[thread->n_last++] = (struct qpu_write){lanes, (uint8_t)reg};
 }
 
-/** \brief Issues one instruction if it is one of the common kind that has no effect beyond
- * registers; returns 0, having done nothing, when qpu_issue must look at it. */
+/** \brief Issues one instruction if it is a common one that affects only registers. Otherwise does
+ * nothing and returns 0, and qpu_issue must run it. */
 int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread);
 
-/** \brief The same where time is estimated: a uniform beyond the line at hand is not for it. */
+/** \brief Like qpu_issue_fast, if time is estimated: also leaves uniforms beyond the current line
+ * to qpu_issue. */
 int qpu_issue_fast_timed(struct qpu_emu *emu, struct qpu_thread *thread);
 
-/** \brief Issues one instruction: *issued is 0 when it has to wait. */
+/** \brief Issues one instruction. *issued is 0 if it has to wait. */
 status_t qpu_issue(struct qpu_issue *issue, int *issued);
 
-/** \brief What the instruction would have to wait for, −1 for nothing. */
+/** \brief The cause for which the instruction would have to wait (enum qpu_stall), −1 for none. */
 int qpu_would_stall(struct qpu_issue *issue);
 /** \brief Reads a peripheral through a file's port into the thread's port register. */
 status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
-/** \brief Writes lanes of a peripheral. */
+/** \brief Writes to a peripheral, in \a lanes. */
 status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
-/** \brief Takes the oldest look-up of a TMU into r4. */
+/** \brief Moves the oldest answer of a TMU to r4. */
 status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);
-/** \brief Ends transfers that are due by the current cycle, or all of a QPU's when \a all_of is its
- * number. */
+/** \brief Ends transfers that are due by the current cycle, or all those of QPU \a all_of. */
 status_t qpu_dma_advance(struct qpu_emu *emu, int all_of);
 
 #endif

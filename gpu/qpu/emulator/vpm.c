@@ -34,9 +34,7 @@ void qpu_vpm_write(struct qpu_vpm *vpm, struct qpu_vpm_access *access, const qpu
   access->address = (access->address + access->stride) % QPU_VPM_ROWS;
 }
 
-/* ---- DMA ---- */
-
-/* Zero stands for the largest number that the field cannot hold. */
+/* Reads a count. Zero means the smallest number that does not fit in the field. */
 static int vpm_count(uint32_t setup, int shift, int bits)
 {
   int value = (int)(setup >> shift & ((1u << bits) - 1));
@@ -60,8 +58,8 @@ int qpu_dma_block_differs(const struct qpu_dma *store)
   return (store->stride >> 16 & 1) && qpu_dma_rows(setup, 1) > 1 && !whole_rows;
 }
 
-/* The i-th word of a block that begins at a place and runs down a column, or along rows; NULL
- * outside the VPM. */
+/* The i-th word of a block that starts at a row and column and runs down a column or along rows;
+ * NULL outside the VPM. */
 static uint32_t *vpm_place(struct qpu_vpm *vpm, int vertical, int row, int column, int i)
 {
   row += vertical ? i : (column + i) / QPU_LANES;

@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 
-/* Work is done on quads, four lanes at a time, since compilers turn comparisons of longer vectors
- * into scalar code. A quad may alias the vector that it is a part of. */
+/* Operations use quads, four lanes at a time, because compilers turn comparisons of longer vectors
+ * into scalar code. A quad may alias the vector that contains it. */
 typedef uint32_t quad __attribute__((vector_size(16), may_alias));
 typedef int32_t int_quad __attribute__((vector_size(16), may_alias));
 typedef float float_quad __attribute__((vector_size(16), may_alias));
@@ -25,7 +25,7 @@ typedef uint64_t wide_quad __attribute__((vector_size(16), may_alias));
 #define LARGEST  0x7f7fffffu
 #define INFINITE 0x7f800000u
 
-/* x86 can flush denormals in hardware, operands and results. Elsewhere flush() does it. */
+/* x86 flushes denormal operands and results in hardware. On other machines flush() does it. */
 #ifdef __SSE2__
 #define FLUSHES_ITSELF   1
 #define FLUSH_AND_ASSUME 0x8040u
@@ -86,8 +86,8 @@ static float alu_float(uint32_t bits)
   return value;
 }
 
-/* A sum at or beyond the largest number: IEEE's rounding toward zero stops there, the QPU goes on
- * to infinity. */
+/* A sum at or beyond the largest number. IEEE's rounding toward zero returns the largest number;
+ * the QPU returns infinity. */
 static uint32_t large_sum(uint32_t a, uint32_t b, uint32_t sum)
 {
   int a_infinite = (a & EXPONENT) == INFINITE, b_infinite = (b & EXPONENT) == INFINITE;
@@ -107,8 +107,8 @@ static uint32_t large_product(uint32_t a, uint32_t b, uint32_t product)
   return exact >= 0x1p128 || exact <= -0x1p128 ? INFINITE | sign : product;
 }
 
-/* Puts right the lanes of a result that the host's arithmetic left at the largest number or
- * beyond. */
+/* Corrects the lanes of a result for which the host's arithmetic gives the largest number or
+ * more. */
 static void alu_finish(qpu_vec *result, const qpu_vec *a, const qpu_vec *b,
                        uint32_t (*large)(uint32_t, uint32_t, uint32_t))
 {

@@ -26,7 +26,7 @@ const char *const qpu_cond_names[8] = {"never", "", "z", "nz", "n", "nn", NULL, 
 const char *const qpu_branch_names[16] = {
     "allz", "allnz", "anyz", "anynz", "alln", "allnn", "anyn", "anynn", [QPU_BRANCH_ALWAYS] = ""};
 
-/* A register's numbers and files: to read as an accumulator, to read, to write. */
+/* A register's numbers and files: as an accumulator, for reading, and for writing. */
 #define READ(addr, files)          -1, addr, files, 0, 0
 #define WRITE(addr, files)         -1, 0, 0, addr, files
 #define BOTH(addr, files)          -1, addr, files, addr, files
@@ -97,7 +97,7 @@ struct qpu_inst qpu_decode(uint64_t word)
     inst.rel = field(word, 51, 1);
     inst.reg = field(word, 50, 1);
     inst.raddr_a = field(word, 45, 5);
-    inst.pack = 0; /* what these fields lie over belongs to the branch */
+    inst.pack = 0; /* these fields share bits with the branch's */
     inst.cond_add = inst.cond_mul = QPU_COND_ALWAYS;
   }
   return inst;
@@ -126,7 +126,7 @@ enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst)
   return inst->unpack == QPU_LOAD_SEMAPHORE ? QPU_SEMAPHORE : QPU_LOAD;
 }
 
-/* ra0 to rb63: the numbers from 32 on reach the peripherals through one file. */
+/* Finds ra0 to rb63. The numbers from 32 on reach peripherals through one file. */
 static int find_numbered(const char *name, struct qpu_register_name *reg)
 {
   char *end;

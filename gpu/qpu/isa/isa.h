@@ -4,7 +4,7 @@
  * emulator.
  *
  * Source: Broadcom, "VideoCore IV 3D Architecture Reference Guide" (VideoCoreIV-AG100-R, 2013),
- * section 3. Names are vc4asm's. Comments say where experiments contradict the guide. */
+ * section 3. Names are those of vc4asm. Comments note where experiments contradict the guide. */
 #ifndef QPU_ISA_H
 #define QPU_ISA_H
 
@@ -51,8 +51,8 @@ enum { QPU_MUX_R4 = 4, QPU_MUX_R5 = 5, QPU_MUX_A = 6, QPU_MUX_B = 7 };
 /** Kinds of load-immediate words, by the unpack field. */
 enum qpu_load_kind { QPU_LOAD_32 = 0, QPU_LOAD_SEMAPHORE = 4 };
 
-/** Register addresses from 32 on: peripherals. The same number means different things for read and
- * write. */
+/** Register addresses from 32 on: peripherals. A number has different meanings for reads and
+ * writes. */
 enum qpu_register {
   QPU_R_UNIFORM = 32,
   QPU_R_ELEMENT = 38, /**< file A; file B reads the QPU's number */
@@ -63,10 +63,10 @@ enum qpu_register {
   QPU_R_MUTEX = 51,
   QPU_W_ACC0 = 32,
   QPU_W_ACC3 = 35,
-  QPU_W_R5 = 37, /**< file A: each quad's first element; file B: element 0, to all */
+  QPU_W_R5 = 37, /**< broadcast; file A: first element of each quad; file B: element 0 */
   QPU_W_HOST_INTERRUPT = 38,
   QPU_W_NOP = 39,
-  QPU_W_UNIFORM_ADDRESS = 40, /**< file B: relative to where the stream stands */
+  QPU_W_UNIFORM_ADDRESS = 40, /**< file B: relative to the stream's current position */
   QPU_W_VPM = 48,
   QPU_W_VPM_SETUP = 49,   /**< file A: read side, file B: write side */
   QPU_W_VPM_ADDRESS = 50, /**< file A: start a DMA load, file B: start a DMA store */
@@ -82,17 +82,17 @@ enum qpu_register {
 
 enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
 
-/** One decoded instruction word. Fields that a kind does not have keep the word's bits at their
- * place. */
+/** One decoded instruction word. Fields that its kind lacks keep the word's bits at their
+ * position. */
 struct qpu_inst {
   uint8_t sig, unpack, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul;
   uint8_t op_mul, op_add, raddr_a, raddr_b, add_a, add_b, mul_a, mul_b;
-  /** branches only; their raddr_a has five bits and `sf` is its lowest */
+  /** only for branches; their raddr_a has five bits, of which `sf` is the lowest */
   uint8_t cond_br, rel, reg;
-  uint32_t imm; /**< loads, semaphores, branches */
+  uint32_t imm; /**< for loads, semaphores and branches */
 };
 
-/** \brief Decodes \a word; qpu_encode(qpu_decode(w)) is w for every word. */
+/** \brief Decodes \a word. qpu_encode(qpu_decode(w)) is w for every word. */
 struct qpu_inst qpu_decode(uint64_t word);
 uint64_t qpu_encode(const struct qpu_inst *inst);
 
@@ -101,15 +101,15 @@ uint64_t qpu_encode(const struct qpu_inst *inst);
 
 enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst);
 
-/** Names of operations of two sources; NULL where the code is reserved, or no kernel needs it. */
+/** Names of operations with two sources; NULL if the code is reserved or no kernel needs it. */
 extern const char *const qpu_add_ops[32];
 extern const char *const qpu_mul_ops[8];
 
-/** NULL for those that are no signal of their own, or that no kernel needs */
+/** NULL if a code is no separate signal, or no kernel needs it */
 extern const char *const qpu_signal_names[16];
-/** "z" of .ifz; "never" and "" for the first two; NULL for those of the carry flag */
+/** "z" for .ifz; "never" and "" for the first two; NULL for conditions on the carry flag */
 extern const char *const qpu_cond_names[8];
-/** "allz"; "" for always; NULL where reserved, or of the carry flag */
+/** "allz"; "" for always; NULL for reserved conditions and those on the carry flag */
 extern const char *const qpu_branch_names[16];
 
 enum { QPU_FILE_A = 1, QPU_FILE_B = 2, QPU_FILE_AB = 3 };
@@ -117,21 +117,21 @@ enum { QPU_FILE_A = 1, QPU_FILE_B = 2, QPU_FILE_AB = 3 };
 /** A name that a program may use for a register. */
 struct qpu_register_name {
   const char *name;
-  int8_t accumulator; /**< 0 to 5 when it can be read as one, else −1 */
+  int8_t accumulator; /**< 0 to 5 if it can be read as an accumulator, otherwise −1 */
   uint8_t read_addr;
-  uint8_t read_files; /**< which files' read port reaches it; 0 for none */
+  uint8_t read_files; /**< files whose read port reaches it; 0 for none */
   uint8_t write_addr;
   uint8_t write_files;
 };
 
-/** \brief The register of that name (ra and rb with 0 to 63 included); 0 when there is none. */
+/** \brief The register \a name (including ra and rb with 0 to 63); 0 if there is none. */
 int qpu_register_find(const char *name, struct qpu_register_name *reg);
 
-/** \brief The value of small immediate 0 to 47 in all lanes; from 48 on (a rotation) the constant
- * that reading it gives, −16 to −1. */
+/** \brief The value of small immediates 0 to 47 in all lanes. From 48 on (rotations) the constant
+ * that a read of it gives, −16 to −1. */
 uint32_t qpu_small_value(int code);
 
-/** \brief The code of the small immediate with these bits, −1 when there is none. */
+/** \brief The code of the small immediate with these bits, −1 if there is none. */
 int qpu_small_code(uint32_t bits);
 
 #endif
