@@ -45,7 +45,7 @@ double gemm_flop(const struct gemm_problem *problem);
  * line, if a leading dimension is too small or the size in bytes overflows. */
 status_t gemm_problem_complete(struct gemm_problem *problem);
 
-/** \brief "NN", "NT", "TN", "TT". */
+/** \brief The storage of A and B: "NN", "NT", "TN" or "TT". */
 const char *gemm_trans_name(const struct gemm_problem *problem);
 extern const char *const gemm_trans_names[4];
 

@@ -12,9 +12,9 @@
 enum gemm_type {
   GEMM_F32,     /**< float throughout */
   GEMM_TF32,    /**< stored as float, multiplied as TF32: 10 bits of fraction */
-  GEMM_F16,     /**< half A and B */
-  GEMM_F16_F16, /**< half A, B, C and sums */
-  GEMM_BF16,    /**< bfloat16 A and B */
+  GEMM_F16,     /**< A and B in half precision */
+  GEMM_F16_F16, /**< A, B, C and sums in half precision */
+  GEMM_BF16,    /**< A and B in bfloat16 */
   GEMM_TYPES
 };
 

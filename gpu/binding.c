@@ -73,10 +73,10 @@ int binding_same_device(const struct gpu_device_info *a, const struct gpu_device
   return a->pci[0] && !strcmp(a->pci, b->pci);
 }
 
-/** How far a device is from a rank's cores. */
+/** Distance of a device from a rank's cores. */
 enum { NEAR, SAME_PACKAGE, FAR, DISTANCES };
 
-/** A device as one rank sees it. */
+/** A rank's view of a device. */
 struct view {
   int index; /**< index in the rank's list, −1 if the rank does not see the device */
   int distance;
@@ -85,7 +85,7 @@ struct view {
 struct host_device {
   const struct gpu_device_info *info;
   int index;   /**< index in the list of the first rank that sees it */
-  int owner;   /**< rank that takes it in this round, −1 if none */
+  int owner;   /**< rank that uses it in this round, −1 if none */
   int visited; /**< the search for a device for the current rank has visited it */
 };
 
@@ -97,8 +97,9 @@ struct host {
   int *taken;         /**< [rank]: the rank's device, −1 if none yet */
 };
 
-/* Devices without UUID and PCI address are distinguished by their place in the list: a false
- * warning of two ranks on one device is better than none. */
+/* Whether an entry is a known device. Devices without UUID and PCI address are distinguished by
+ * their position in the list: a false warning of two ranks on one device is better than
+ * none. */
 static int is_device(const struct host_device *known, const struct gpu_device_info *info, int index)
 {
   int anonymous = !known->info->uuid[0] && !info->uuid[0] && !known->info->pci[0] && !info->pci[0];

@@ -11,7 +11,7 @@
 #include "gpu/gpu.h"
 
 enum binding_policy {
-  /** keep what the launcher bound; widen a single-core default binding to a fair share */
+  /** keep the launcher's binding, but widen a single-core default binding to a fair share */
   BINDING_AUTO,
   BINDING_KEEP, /**< keep the cores that the launcher bound */
   BINDING_SHARE /**< an equal share of the host's allowed cores, nearest to the device */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every NVIDIA display device on the PCI bus is a GPU. AMD and Intel also build the graphics of
- * CPUs and management controllers: their devices count only if they drive no screen and have a
- * large memory window. Other vendors' devices do not count. */
+/* Finds the GPUs on the PCI bus. Every NVIDIA display device is a GPU. AMD and Intel also build the
+ * graphics of CPUs and management controllers: their devices count only if they drive no screen and
+ * have a large memory window. Devices of other vendors do not count. */
 #include "gpu/select.h"
 
 #include <dirent.h>

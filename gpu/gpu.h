@@ -87,7 +87,7 @@ enum gpu_host_kind {
 
 enum gpu_urgency { GPU_NORMAL, GPU_URGENT };
 
-/** Who can use a device's memory by address. */
+/** Libraries that can use a device's memory by address. */
 enum gpu_memory {
   GPU_MEMORY_OPAQUE, /**< only the backend */
   GPU_MEMORY_HOST,   /**< the host, and therefore every library */
@@ -98,12 +98,12 @@ enum gpu_memory {
  * driver, the largest known value. */
 #define GPU_PART_BYTES 512
 
-/** Vendor whose GPUs a backend serves best. */
+/** The vendor whose GPUs a backend serves best. */
 enum gpu_vendor { GPU_VENDOR_ANY, GPU_VENDOR_NVIDIA, GPU_VENDOR_AMD, GPU_VENDOR_INTEL, GPU_VENDORS };
 
 struct gpu_backend {
   const char *name;  /**< "cpu", "cuda", … */
-  const char *about; /**< one line for --list */
+  const char *about; /**< description in --list */
   enum gpu_memory memory;
   /** On a host with a GPU of this vendor, automatic choice uses only this backend. */
   enum gpu_vendor vendor;
@@ -179,7 +179,7 @@ struct gpu_backend {
     status_t (*out)(struct gpu_queue *queue, void *host, struct gpu_mem mem, const struct gpu_rows *rows);
   } row_copies;
 
-  /** Memory that other processes of the host can open. */
+  /** Functions for memory that other processes of the host can open. */
   struct gpu_sharing {
     /** \brief Allocates shared memory; the verb free releases it. */
     status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
@@ -195,8 +195,8 @@ struct gpu_backend {
   } sharing;
 
   /** \brief Makes \a bytes bytes of \a whole from \a offset on (a multiple of GPU_PART_BYTES) a
-   * memory object. It must end before the whole is freed; queued work may still use it. Backends
-   * without the capability use addresses. */
+   * memory object. End it before \a whole is freed; queued work may still use it. Backends without
+   * the capability use addresses. */
   struct gpu_parts {
     status_t (*begin)(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part);
     void (*end)(struct gpu_mem *part);

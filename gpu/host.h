@@ -39,7 +39,8 @@ const char *host_sysfs(void);
  * none. */
 int host_read_line(const char *path, char *line, int size);
 
-/** \brief "CPU-" and 16 hex digits: the same for all processes of a host and after a reboot. */
+/** \brief Writes an identifier of the host, "CPU-" and 16 hex digits. It is equal for all processes
+ * of a host, and stays the same after a reboot. */
 void host_uuid(char *text, size_t size);
 
 /** \brief Number of logical CPUs that the calling thread may use; 0 if unknown. */

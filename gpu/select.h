@@ -8,7 +8,8 @@
 
 #define GPU_BUS_TEXT 384
 
-/** GPUs that the kernel lists on this host's PCI bus, usable or not; gpu/bus.c defines a GPU. */
+/** GPUs that the kernel lists on this host's PCI bus, usable or not. gpu/bus.c defines which
+ * devices are GPUs. */
 struct gpu_bus {
   int known;           /**< the bus could be read, and lists devices */
   int n;               /**< GPUs that the job's environment leaves visible */

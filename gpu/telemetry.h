@@ -11,10 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Unknown value of every field. */
+/** The value of every field that is unknown. */
 #define TELEMETRY_UNKNOWN (-1)
 
-/** Why clocks are held down. The values are NVML's; idleness is not a reason and never reported. */
+/** Reasons for reduced clocks. The values are NVML's; idleness is not a reason and never
+ * reported. */
 enum telemetry_throttle {
   THROTTLE_APPLICATION_CLOCKS = 0x2,
   THROTTLE_POWER_CAP = 0x4,
@@ -32,7 +33,7 @@ enum telemetry_throttle {
 struct telemetry_sample {
   double watts;
   int sm_mhz, memory_mhz, celsius;
-  int throttle; /**< enum telemetry_throttle, or-ed */
+  int throttle; /**< bitwise or of enum telemetry_throttle */
 };
 
 /** Indices of the numeric values of a sample. */
@@ -138,7 +139,7 @@ struct telemetry_sent telemetry_sent_between(const struct telemetry_sent *before
 
 #define TELEMETRY_HOLDERS 4
 
-/** A process with memory on a device. */
+/** A process that uses a device's memory. */
 struct telemetry_holder {
   unsigned process;
   int64_t bytes;

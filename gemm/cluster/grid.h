@@ -18,7 +18,7 @@ struct gemm_span {
 struct gemm_grid {
   int procs[2];          /**< P and Q */
   int at[2];             /**< this rank's position: p and q */
-  struct gemm_span m, n; /**< its block of C */
+  struct gemm_span m, n; /**< this rank's block of C */
   int64_t width;         /**< k per panel; the last may have less */
   int panels;
 };

@@ -83,7 +83,7 @@ static inline struct halo_route *gemm_panels_route(const struct gemm_panels *p, 
   return p->route[panel % GEMM_PANEL_SETS * gemm_panels_steps(p) + step];
 }
 
-/** \brief Begins a step of panel \a j once \a ready has passed. */
+/** \brief Starts a step of panel \a j after the event \a ready. */
 status_t gemm_panels_start(struct gemm_panels *panels, long panel, int j, int step, struct gpu_event *ready);
 
 /** \brief Bytes of a slice, that is, of the message in a step. */

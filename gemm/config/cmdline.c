@@ -18,7 +18,7 @@
 
 #define CONFIG struct gemm_config
 
-/* Modes that read an option. */
+/* Sets of modes that read an option. */
 enum {
   ALONE = 1,
   LADDER = 2,
@@ -209,8 +209,9 @@ static status_t gemm_options_check(void *config)
     return log_fail(STATUS_USAGE, "--data special: with --alpha 0 the special values are not read");
   RETURN_IF_FAILED(ladder_check(c));
   if (c->ladder && !c->seconds_given) c->seconds = LADDER_SECONDS;
-  if (c->distributed) memset(c->ld, 0, sizeof c->ld); /* each rank chooses its own */
-  if (c->fragment_map) c->json = NULL;                /* it writes no document */
+  /* each rank chooses its own leading dimensions */
+  if (c->distributed) memset(c->ld, 0, sizeof c->ld);
+  if (c->fragment_map) c->json = NULL; /* this mode writes no document */
   return c->size_given ? gemm_config_problem(c, c->size, &problem) : STATUS_OK;
 }
 

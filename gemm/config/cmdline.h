@@ -12,7 +12,7 @@
 
 #define GEMM_SIZES_MAX 32
 
-/** Sizes of a ladder, as m, n, k. */
+/** Sizes of a ladder, each as m, n, k. */
 struct gemm_sizes {
   int64_t size[GEMM_SIZES_MAX][3];
   int n; /**< 0: the default sizes */

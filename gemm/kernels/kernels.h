@@ -28,7 +28,7 @@ struct gemm_blocks {
   int stages;
   /** 1: the next operands are loaded from local memory during the products */
   int ahead;
-  int splits; /**< parts of k, added up at the end; 0 counts as 1 */
+  int splits; /**< number of parts of k, added up at the end; 0 counts as 1 */
   /** 1: persistent groups, all resident at once, share all tiles and steps of k evenly */
   int stays;
   /** multiprocessors that persistent groups leave free for concurrent work */
@@ -57,7 +57,7 @@ struct gemm_operands {
 
 struct gemm_kernel;
 
-/** A kernel made ready for one problem on one device. */
+/** A kernel prepared for one problem on one device. */
 struct gemm_exec {
   const struct gemm_kernel *kernel;
   struct gpu_device *device;

@@ -24,7 +24,7 @@ static double predicted_gflops(const struct gemm_rig *rig, const struct gemm_ser
   return s->predicted.seconds > 0 ? s->flop * rig->placement.ranks / s->predicted.seconds / 1e9 : 0;
 }
 
-/* "12.3%", or a dash if unknown. */
+/* Writes a share as "12.3%", or a dash if it is unknown. Returns text. */
 static const char *percent(double share, int width, char text[REPORT_NUMBER_BYTES])
 {
   return share > 0 ? (snprintf(text, REPORT_NUMBER_BYTES, "%*.1f%%", width - 1, 100 * share), text)

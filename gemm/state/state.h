@@ -87,7 +87,7 @@ struct gemm_path {
 
 /** One rank's part of the report. */
 struct gemm_rank {
-  struct rank_row row;     /**< gflops of the rank's own median */
+  struct rank_row row;     /**< its GFLOPS are those of the rank's own median */
   struct gemm_check check; /**< of the kernel or the first rung */
   char fault[256];         /**< the fault on this rank; "" if none */
   char warning[256];       /**< a library's fault on this rank, if it does not decide the verdict */
@@ -113,7 +113,7 @@ struct gemm_rig {
 
 /** The product of one size, and its reference result. */
 struct gemm_work {
-  struct gemm_problem problem;  /**< this rank's own */
+  struct gemm_problem problem;  /**< the part of the product that this rank computes */
   struct gemm_cluster *cluster; /**< the distributed product that it is a part of; NULL: none */
   struct gemm_matrices matrices;
   struct gemm_reference *reference;

@@ -96,8 +96,8 @@ static double seconds_estimated(const struct gemm_rig *rig, const struct gemm_ke
   return DBL_MAX;
 }
 
-/* Of the kernels that can do the problem, the one with the smallest estimated time, or of several
- * the highest rung. NULL if there is none, with the last one's reason in \a why. */
+/* Chooses, among the kernels that can do the problem, the fastest by estimate, or of equally fast
+ * ones the highest rung. NULL if there is none, with the last one's reason in \a why. */
 static const struct gemm_kernel *kernel_default(const struct gemm_rig *rig, const struct gemm_kernel_set *set,
                                                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {

@@ -36,11 +36,11 @@ struct gemm_reference {
   const void *a, *b, *c;
   enum gemm_verified how;
   struct lines rows, columns;
-  double *x;       /**< VECTORS × n of ±1 */
-  double *product; /**< VECTORS × m: alpha·A·B·x + beta·C·x */
+  double *x;       /**< VECTORS vectors of n elements, ±1 */
+  double *product; /**< VECTORS vectors of m elements: alpha·A·B·x + beta·C·x */
 };
 
-/** Sums of a comparison. */
+/** Sums over the elements of a comparison. */
 struct tally {
   double worst, difference, size;
   int64_t compared, wrong, row, column;

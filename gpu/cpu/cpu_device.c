@@ -44,7 +44,7 @@ SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
 #define STAGGER_LARGE  (STAGGER_STEP + 8192)
 #define STAGGER_PLACES 16
 
-/** One mapping, which contains the array. */
+/** One mapping, which contains one array. */
 struct cpu_block {
   struct cpu_block *next;
   void *map;
@@ -174,7 +174,7 @@ static int cpu_map(struct cpu_block *block, size_t bytes, size_t align, size_t l
   block->map = mmap(NULL, block->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block->map == MAP_FAILED) return 0;
   uintptr_t first = ((uintptr_t)block->map + align - 1) / align * align;
-  /* Only whole huge pages: the last one would take memory beyond the array. */
+  /* Advise only whole huge pages: a partial one would use memory beyond the array. */
   if (align == HUGE_PAGE) madvise((void *)first, (lead + bytes) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
   block->start = (void *)(first + lead);
   block->bytes = bytes;

@@ -50,7 +50,7 @@ static int lacks(cudaError_t error)
 
 status_t cuda_fail(cudaError_t error, const char *what)
 {
-  /* a sticky error stays; any other must not be reported again by a later launch */
+  /* clear the error, so that no later launch reports it again; sticky errors stay */
   cudaGetLastError();
   return log_fail(lacks(error) ? STATUS_ENVIRONMENT : STATUS_FAULT, "%s: %s (%s)", what,
                   cudaGetErrorString(error), cudaGetErrorName(error));

@@ -80,7 +80,7 @@ int opencl_has_extension(cl_device_id id, const char *name)
   return found;
 }
 
-/* NVIDIA's tools and CUDA write a UUID as "GPU-" and five groups. */
+/* Writes the UUID as "GPU-" and five groups, the format of NVIDIA's tools and CUDA. */
 static void describe_uuid(cl_device_id id, struct gpu_device_info *info)
 {
   static const int dash_before[UUID_BYTES] = {[4] = 1, [6] = 1, [8] = 1, [10] = 1};

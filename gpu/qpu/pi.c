@@ -39,7 +39,7 @@ struct shared_alloc {
 static const char *const chips[] = {"brcm,bcm2835", "brcm,bcm2836", "brcm,bcm2837"};
 
 struct qpu_pi {
-  int mailbox, shared; /* files, −1 for none */
+  int mailbox, shared; /* file descriptors, −1 for none */
   int on;
   struct qpu_piece control; /* pairs of addresses: uniforms, code */
 };
@@ -101,7 +101,7 @@ static int mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t mill
   return answer != 0;
 }
 
-/* The device tree's names are zero-terminated texts. */
+/* Finds the chip in the device tree, whose names are zero-terminated texts. */
 static const char *chip_find(void)
 {
   char names[256];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AVX2 with FMA: 12 of 16 registers hold sums. */
+/* AVX2 with FMA: 12 of the 16 vector registers hold sums. */
 #include "gemm/kernels/cpu/micro.h"
 
 #ifdef __x86_64__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* AVX-512: 24 of 32 registers hold sums. */
+/* AVX-512: 24 of the 32 vector registers hold sums. */
 #include "gemm/kernels/cpu/micro.h"
 
 #ifdef __x86_64__

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Vectors of four floats on any machine: 8 of at least 16 registers hold sums. */
+/* Vectors of four floats on any machine: 8 of at least 16 vector registers hold sums. */
 #include "gemm/kernels/cpu/micro.h"
 
 #define FN(name) generic_##name

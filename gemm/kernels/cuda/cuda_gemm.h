@@ -65,7 +65,7 @@ struct cuda_operation {
   const void *(*kernel)(void);
   /* The following fields are for half precision and tensor cores only. */
   int chip;      /**< lowest compute capability, e.g. 80 */
-  int family;    /**< 1: only that compute capability, since later chips dropped the instructions */
+  int family;    /**< 1: only this compute capability, since later chips dropped the instructions */
   int built;     /**< this program contains code for such a chip */
   int rows_most; /**< largest number of rows of C, limited by the grid; 0: no limit */
 };

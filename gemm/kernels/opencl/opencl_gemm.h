@@ -16,7 +16,7 @@ enum opencl_geometry {
   OPENCL_SINGLE /**< one work-item per group */
 };
 
-/** A rung: what gemm_kernel.variant points to. */
+/** The variant of a rung, to which gemm_kernel.variant points. */
 struct opencl_gemm_variant {
   const char *source;        /**< compiled after common.cl */
   const char *shared_source; /**< compiled between the two, NULL for none */

@@ -49,7 +49,7 @@ const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
 
 #define MAX_C_STRIDE 65535 /* largest stride of a DMA load, in bytes */
 
-/** Where the QPUs access C: in the problem's own memory, in a copy by rows, or in a copy by tiles,
+/** The memory in which the QPUs access C: the problem's own, a copy by rows, or a copy by tiles,
  * each with its rows together. */
 enum c_place { C_IN_PLACE, C_IN_ROWS, C_IN_TILES };
 
@@ -162,7 +162,7 @@ static float *element_of_c(const struct sgemm_layout *l, size_t i, size_t j)
   return base + i % rows * columns + j % columns;
 }
 
-/* Copies C into the QPUs' memory, or out of it. */
+/* Copies C to the QPUs' memory, or if \a out back from it. */
 static void copy_c(const struct sgemm_layout *l, int out)
 {
   const struct qpu_sgemm_problem *m = l->problem;

@@ -174,7 +174,7 @@ static status_t asm_enter(struct qpu_asm *as)
   return STATUS_OK;
 }
 
-/* Forgets the symbols of the innermost scope. */
+/* Removes the symbols of the innermost scope. */
 static void leave(struct qpu_asm *as)
 {
   size_t kept = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Macro assembler for the VideoCore IV QPU, at build time and in tests.
+ * \brief Macro assembler for the VideoCore IV QPU, used at build time and in tests.
  *
- * The syntax is a subset of vc4asm's (doc/explanation/qpu.md has all of it): one instruction per
+ * The syntax is a subset of vc4asm's (doc/explanation/qpu.md describes it): one instruction per
  * line, the operations of the add and the mul ALU and a signal separated by `;`, labels `:name`,
- * the directives `.set .macro .rep .if .include .int`. The hazards of the reference guide are
- * refused with line and rule. */
+ * the directives `.set .macro .rep .if .include .int`. An instruction with a hazard of the
+ * reference guide is an error, reported with line and rule. */
 #ifndef QPU_ASM_H
 #define QPU_ASM_H
 

@@ -293,8 +293,8 @@ static status_t set_sources(struct builder *b, int slot)
   return add_source(b, &operation->args[n_sources], mux_b, slot);
 }
 
-/* Moves a constant: as a small immediate, or if the word has no space for one and the constant is
- * 0, as an operation that makes 0 of x and x. */
+/* Moves a constant as a small immediate. If the word has no space for one, a constant of 0 is
+ * computed by an operation that returns 0 for equal operands. */
 static status_t move_constant(struct builder *b, int slot)
 {
   struct qpu_inst *i = &b->inst;

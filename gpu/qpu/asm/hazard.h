@@ -20,7 +20,7 @@
  * with others. */
 enum qpu_hazard {
   QPU_HAZARD_UNIFORM = 1 << 0,
-  QPU_HAZARD_R0 = 1 << 3, /**< up to r3: this and the next three bits */
+  QPU_HAZARD_R0 = 1 << 3, /**< first of four bits, for r0 to r3 */
   QPU_HAZARD_ROTATION = QPU_HAZARD_R0 * 15,
   QPU_HAZARD_BRANCH = 1 << 9,
   QPU_HAZARD_END = 1 << 10,

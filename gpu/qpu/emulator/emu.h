@@ -41,7 +41,7 @@ extern const struct qpu_cost_model qpu_cost_pi;
 struct qpu_emu_config {
   int n_qpus;                /**< 1 to 64; 0 means 12 */
   int threads_per_qpu;       /**< 1 or 2 (0 means 1); with 2, each has half the registers */
-  size_t memory_bytes;       /**< of emulated memory; 0 means 64 MiB */
+  size_t memory_bytes;       /**< size of the emulated memory; 0 means 64 MiB */
   uint32_t base;             /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
   uint64_t max_instructions; /**< limit after which the run is aborted; 0 for no limit */
 };
@@ -101,7 +101,7 @@ status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_j
 
 struct qpu_emu_stats qpu_emu_stats(const struct qpu_emu *emu);
 
-/** \brief How often the instruction at a code address was issued in the last run. */
+/** \brief Number of times that the instruction at a code address was issued in the last run. */
 uint64_t qpu_emu_issued_at(const struct qpu_emu *emu, uint32_t address);
 
 #endif

@@ -78,7 +78,7 @@ static int regions_grow(struct qpu_memory *memory)
 
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address)
 {
-  /* At least one byte stays free after it. */
+  /* Reserve at least one byte between this allocation and the next. */
   uint32_t begin, spacing = (uint32_t)((bytes / PAGE + 1) * PAGE);
   size_t number;
   if (bytes == 0 || bytes > memory->size || !find_gap(memory, (uint32_t)bytes, spacing, &begin, &number))

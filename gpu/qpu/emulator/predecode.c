@@ -97,7 +97,7 @@ static int rotates_mixed(const struct qpu_decoded *d)
   return d->mul && d->rotation && (d->inst.mul_a < QPU_MUX_R4) != (d->inst.mul_b < QPU_MUX_R4);
 }
 
-/* Behaviour on which the documents disagree: no kernel may depend on it. */
+/* Behaviour on which the documents disagree: using it is an error. */
 static const struct {
   int (*asks)(const struct qpu_decoded *d);
   struct qpu_rule rule;

@@ -85,7 +85,7 @@ struct qpu_thread {
   uint64_t ready, line_ready, next_ready;
   uint32_t line, next_line;
   int8_t waiting;    /**< enum qpu_stall, −1 if it does not wait */
-  uint8_t waits_for; /**< number of the semaphore */
+  uint8_t waits_for; /**< number of the semaphore that it waits for */
 };
 
 /** State that the threads of a QPU share. */
@@ -123,7 +123,7 @@ struct qpu_issue {
   int n_last; /**< writes of the previous instruction */
 };
 
-/* Four lanes at a time, as in isa/alu.c. */
+/* Four lanes, as in isa/alu.c. */
 typedef uint32_t qpu_quad __attribute__((vector_size(16), may_alias));
 static const qpu_quad qpu_lane_bits[4] = {
     {1, 2, 4, 8}, {16, 32, 64, 128}, {256, 512, 1024, 2048}, {4096, 8192, 16384, 32768}};

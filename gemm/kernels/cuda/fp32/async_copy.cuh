@@ -126,8 +126,8 @@ static __device__ __forceinline__ void barrier_wait(uint32_t barrier, uint32_t p
                : "memory");
 }
 
-// Starts loading the box whose first element is (x, y) of the map; elements beyond the matrix are
-// 0.
+// Starts loading the box whose first element is (x, y) of the map. Elements beyond the matrix
+// become zero.
 static __device__ __forceinline__ void box_load(uint32_t to, const CUtensorMap &map, int x, int y,
                                                 uint32_t barrier)
 {

@@ -7,7 +7,7 @@
 #include "gemm/kernels/cuda/cuda_gemm.h"
 #include "gpu/cuda/cuda_device.h"
 
-// C is not read when beta is 0: it may hold NaN.
+// Stores an element of C. If beta is 0, C is not read: it may hold NaN.
 static __device__ __forceinline__ void result_store(float *out, float sum, float alpha, float beta)
 {
   float value = alpha * sum;
@@ -15,7 +15,7 @@ static __device__ __forceinline__ void result_store(float *out, float sum, float
   *out = value;
 }
 
-// Element (i, l) of A and (l, j) of B, not transposed.
+// a_at and b_at: element (i, l) of A and (l, j) of B, which are not transposed.
 static __device__ __forceinline__ float a_at(const cuda_job &job, int i, int l)
 {
   return job.a[i * job.lda + l];

@@ -83,7 +83,7 @@ struct tile_fetch {
   const float *a, *b; // start of the share of the next tile
   int64_t b_step;
   int a_row, a_column, b_row, b_column; // within the tile
-  int a_valid, b_valid;                 // 0: outside of the matrix
+  int a_valid, b_valid;                 // elements inside the matrix; 0: none
   int k_left;                           // steps of k from the next tile on
   bool a_aligned, b_aligned;
   float4 from_a, from_b;

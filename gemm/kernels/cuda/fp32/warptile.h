@@ -22,9 +22,9 @@ struct warptile_tile {
 /** A division of a product. */
 struct warptile_cut {
   int tile;   /**< index in the loader's tiles */
-  int splits; /**< parts of k, 1 for none */
+  int splits; /**< number of parts of k, 1 for none */
   bool stays; /**< persistent blocks, see warptile_tile.stays */
-  int stages; /**< tiles of k in shared memory */
+  int stages; /**< number of stages, tiles of k in shared memory */
 };
 
 struct warptile_loader {

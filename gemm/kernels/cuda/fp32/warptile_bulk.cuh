@@ -35,7 +35,7 @@ template <class S> struct bulk_layout {
 // [depth][extent].
 template <int extent, int depth, int threads> struct tile_turn {
   static_assert(depth == 16, "rows of 64 bytes");
-  static constexpr int width = extent * depth / 4 / threads >= 4 ? 4 : 2; // of a block, along k
+  static constexpr int width = extent * depth / 4 / threads >= 4 ? 4 : 2; // of a block
   static constexpr int share = extent * depth / 4 / width / threads;      // blocks per thread
   static_assert(share * width * 4 * threads == extent * depth, "whole blocks");
   float blocks[share][4][width];

@@ -111,7 +111,7 @@ static __device__ __forceinline__ void copy_multiply(const cuda_job &job, const 
   item.multiply(S::k - 1);
 }
 
-// With parts of k, which the grid's y numbers, the sums are stored in the job's work space.
+// If k has several parts, the grid's y is the part, and the sums are stored in the work space.
 template <class S>
 static __global__ void __launch_bounds__(S::threads, S::blocks)
     warptile_copy(const CUDA_GRID_CONSTANT cuda_job job)

@@ -32,7 +32,7 @@ enum { SPREAD_TURNS = 4 };
 // the kernel receives B as its A, A as its B, n as its m and m as its n, and computes C `turned`.
 template <class T, int columns_, bool a_across_, bool b_across_, bool turned_ = false> struct wgmma_shape {
   typedef T type;
-  static constexpr bool a_across = a_across_, b_across = b_across_; // stored along m, n
+  static constexpr bool a_across = a_across_, b_across = b_across_; // stored along m; n
   static constexpr bool turned = turned_, by_registers = sizeof(T) == 4 && a_across;
   static constexpr int rows = 128, columns = columns_, depth = 128 / sizeof(T);
   static constexpr int slices = 2; // 32 floats of each of 64 rows: staging for a warpgroup's stores
@@ -47,7 +47,7 @@ template <class T, int columns_, bool a_across_, bool b_across_, bool turned_ = 
   static constexpr int threads = 384;
 };
 
-// Addresses in shared memory; the same in both blocks of the cluster.
+// Offsets in shared memory, which are equal in both blocks of the cluster.
 template <class S> struct wgmma_storage {
   uint32_t base;
   __device__ explicit wgmma_storage(uint32_t start) : base((start + 1023) & ~1023u)
@@ -91,7 +91,7 @@ static __device__ __forceinline__ wgmma_unit wgmma_unit_of(const wgmma_args &arg
   return {(2 * row + (int)cluster_rank()) * S::rows, column * S::columns, first, end - first, part};
 }
 
-// Index in the ring of stages, and the parity of the current round.
+// A position in the ring of stages: the index, and the parity of the current round.
 template <int stages> struct ring {
   int stage = 0;
   uint32_t parity = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One warpgroup product, D = A B + D, or D = A B if `accumulate` is 0. A has 64 rows and B 64 to
-// 256 columns, both with 32 bytes along k, in shared memory. D is in registers: each thread has
-// columns / 2 of them.
+// 256 columns, both with 32 bytes along k, in shared memory. D is in registers: each thread holds
+// columns / 2 of its elements.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_WGMMA_OP_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_WGMMA_OP_CUH
 
