@@ -169,6 +169,7 @@ static void print_point(const struct predict *p, const struct predict_point *poi
   char cut[STUDY_TEXT], interval[64] = "", measured[32] = "-";
   const struct model_time *t = &point->time;
   const int is_measured = point->n_measured > 0;
+  const char *limit = model_limit_names[t->limit];
   if (!point->predicted) {
     const char *advice = strstr(point->why, ": run ");
     const int length = advice ? (int)(advice - point->why) : (int)strlen(point->why);
@@ -176,13 +177,13 @@ static void print_point(const struct predict *p, const struct predict_point *poi
     if (advice) fprintf(out, "      %s\n", advice + 2);
     return;
   }
-  if (t->low > 0) snprintf(interval, sizeof interval, "(%.2f ... %.2f)", t->low * 1e6, t->high * 1e6);
+  if (t->low > 0) snprintf(interval, sizeof interval, "(%.4g-%.4g)", t->low * 1e6, t->high * 1e6);
   if (is_measured) snprintf(measured, sizeof measured, "%.2f", point->measured * 1e6);
-  fprintf(out, "  %-5s %5d %8s %8s %8.2f %-20s %8.1f %9.1f%% %5.1f%% %+7.1f%%  %s%s", point->size.name,
+  fprintf(out, "  %-5s %5d %7s %8s %8.2f %-13s %8.1f %6.1f%% %5.1f%% %+6.1f%% %s%s", point->size.name,
           point->ranks, study_cut_text(point->geometry.procs, cut), measured, t->seconds * 1e6, interval,
           is_measured ? predict_gflops(p, &point->geometry, point->measured) : point->gflops,
           100 * predict_efficiency(point), 100 * point->ideal, 100 * (t->seconds / point->twice_network - 1),
-          model_limit_names[t->limit], t->extrapolated ? " *" : "");
+          limit + (strncmp(limit, "exchange ", 9) == 0 ? 9 : 0), t->extrapolated ? " *" : "");
   for (int b = 0; b < PREDICT_BEYONDS; b++)
     if (t->extrapolated & (int)predict_beyonds[b].what) fputc('a' + b, out);
   fputc('\n', out);
@@ -195,17 +196,19 @@ static void print_points(const struct predict *p, FILE *out)
     const struct predict_point *point = &p->points[n];
     if (!last || strcmp(last->transport, point->transport) != 0 || last->weak != point->weak)
       fprintf(out,
-              "\n  %s scaling by %s, us per %s\n  size  ranks  divided measured    model (90%% interval)     "
-              " GFLOPS "
-              "efficiency  ideal links x2  longest part\n",
+              "\n  %s scaling by %s, us per %s\n"
+              "  size  ranks divided measured    model (90%%)          GFLOPS    eff.  ideal links x2 "
+              "longest\n",
               point->weak ? "Weak" : "Strong", point->transport, workloads[p->model.program].work);
     print_point(p, point, out);
     last = point;
   }
   if (p->n == 0) return;
   fprintf(out,
-          "\n  GFLOPS, efficiency: of the measured time where there is one\n"
+          "\n  GFLOPS, eff. (efficiency): of the measured time where there is one\n"
           "  ideal: efficiency by the model if all devices are alike\n"
+          "  (90%%): interval that holds 90%% of runs; longest: part of the time; latency, bandwidth: of "
+          "exchange\n"
           "  links x2: how much faster if latency and time per byte between ranks were half of what they "
           "are\n");
 }
@@ -246,12 +249,12 @@ static void print_answer(const struct predict *p, const struct predict_point *po
     fprintf(out, ", measured (model: %.3g)", scale * t->seconds);
   else if (t->low > 0)
     fprintf(out, " (%.3g ... %.3g)", scale * t->low, scale * t->high);
-  fprintf(out, ", %.1f%% efficiency", 100 * predict_efficiency(point));
+  fprintf(out, ",\n    %.1f%% efficiency", 100 * predict_efficiency(point));
   if (point->late > 0) fprintf(out, " (%.1f%% if the slowest device were as the others)", 100 * point->ideal);
   fprintf(out, ";\n    limited by %s; halving the message time would bring %.1f%%%s\n", limit_text(point),
           100 * (point->n_measured > 0 ? predict_efficiency(point) * t->seconds / point->twice_network
                                        : point->twice),
-          t->extrapolated ? "; extrapolated, see *" : "");
+          t->extrapolated ? " (extrapolated)" : "");
 }
 
 static void print_answers(const struct predict *p, FILE *out)
