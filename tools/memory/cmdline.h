@@ -15,7 +15,7 @@ struct mem_values {
   int n;
 };
 
-/** Sections to measure; none given: all but the roofline. */
+/** Sections to measure. If the user gives none: all but the roofline. */
 struct mem_sections {
   int copies, mixes, latency, host, roofline;
 };
@@ -29,17 +29,18 @@ struct mem_config {
   const char *device;                                                 /**< NULL: the first */
   struct mem_values streams, sizes, widths, threads, blocks, strides; /**< n = 0: the default */
   int pace, assign;
-  uint64_t footprint;  /**< largest of the latency curves, 0: by the device's memory */
+  uint64_t footprint;  /**< largest footprint of latency curves; 0: by the device's memory */
   const char *kernels; /**< documents whose kernels go on the roofline, separated by commas */
-  double seconds;      /**< of samples in each section */
+  double seconds;      /**< time for the samples of each section */
   const char *json;
   int list, quiet;
 };
 
-/** Options into struct mem_config. */
+/** Options of mem-gpu; they set struct mem_config. */
 extern const struct option_program mem_options;
 
-/** \brief Names the options that nothing reads; \a blocks: the device has thread blocks. */
+/** \brief Warns about given options that no selected section reads; \a blocks: the device has
+ * thread blocks. */
 void mem_cmdline_ignore(const struct mem_config *config, int blocks);
 
 #endif

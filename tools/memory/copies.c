@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies: streams × sizes × pacing × assignment × threads and blocks, compared with the methods of
- * others. */
+/* Copies: streams × sizes × pacing × assignment × threads and blocks, compared with the suite's
+ * tuned copy, BabelStream's and the library's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 /** Share of the device's free memory for both sides of the largest copy. */
 #define GPU_SHARE 0.9
-/** The largest default size of a CPU: four times its last cache, but at least this. */
+/** On a CPU the largest default size is four times its last cache, but at least this. */
 #define CPU_LEAST ((uint64_t)64 << 20)
 /** Size for the default study of assignment, threads and blocks. */
 #define SHAPE_BYTES ((uint64_t)1 << 30)
@@ -42,7 +42,8 @@ static struct mem_values list_or(const struct mem_values *given, const struct me
   return given->n ? *given : fallback;
 }
 
-/* From an eighth of the last cache, each four times the last, to what fits. */
+/* Unless the user gave sizes: from an eighth of the last cache, each four times the previous one,
+ * up to the largest that fits. */
 static status_t copies_plan_sizes(struct gpu_device *device, struct mem_values *sizes)
 {
   const struct gpu_device_info *info = &device->info;
@@ -56,7 +57,7 @@ static status_t copies_plan_sizes(struct gpu_device *device, struct mem_values *
   while (2 * least <= cache / 8) least *= 2;
   for (uint64_t size = least; size < most && sizes->n < MEM_VALUES_MAX - 1; size *= 4)
     sizes->at[sizes->n++] = size;
-  /* The last step would be a short one: the largest size takes its place. */
+  /* Drop the last size but one if it is more than half of the largest. */
   if (sizes->n > 1 && most < 2 * sizes->at[sizes->n - 1]) sizes->n--;
   if (most) sizes->at[sizes->n++] = most;
   return STATUS_OK;
@@ -186,7 +187,7 @@ static status_t batch_sample(struct mem_rig *rig, struct batch *batch, double se
   return sampler_run(&rig->sampler, batch->items, batch->n, seconds);
 }
 
-/* Of one method's shapes the fastest counts. */
+/* Stores the rates. If a method has several launch shapes, its rate is that of the fastest. */
 static void batch_store(struct mem_copies *copies, const struct batch *batch, int first,
                         struct mem_rivals *rivals)
 {
@@ -254,10 +255,8 @@ static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *s
   return STATUS_OK;
 }
 
-/* ---- does pacing pay? ---- */
-
-/* Median over sizes of the ratio, for one width and number of streams; cyclic, with the study's
- * first shape of launch. */
+/* Gain of pacing for one width and number of streams: median over sizes of paced / unpaced, in
+ * cyclic copies with the study's first launch shape. */
 static int pacing_find(const struct mem_copies *copies, uint64_t cache, const struct copies_study *s,
                        int width, int streams, struct mem_pacing *found)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory by the report's four access patterns, by one thread and by all or the requested
- * number, through the caches and past them. Bytes are those that the loop names: a store that reads
- * its line first moves more. */
+/* Host memory bandwidth with four access patterns, one thread and all (or the requested number),
+ * with normal and streaming stores. Only the bytes that the loop names count: a store that first
+ * reads its cache line moves more. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static const int access_arrays[] = {2, 3, 1, 2};
 /** One access with a number of threads, on three arrays of n floats. */
 struct host_job {
   enum access access;
-  int streaming, threads, team; /**< team: threads that OpenMP gave */
+  int streaming, threads, team; /**< team: number of threads that OpenMP started */
   float *to, *x, *y;
   size_t n;
   uint32_t sum;
@@ -155,7 +155,7 @@ done:
   return status;
 }
 
-/* Threads touch first what they will work on, with as many as ever do. */
+/* Each thread first touches the data that it will work on. Uses the largest number of threads. */
 static void host_fill(const struct host_job *job, const struct mem_values *threads)
 {
   uint64_t most = 1;
@@ -183,11 +183,9 @@ done:
   return status;
 }
 
-/* ---- the whole ---- */
-
-/* By default arrays have four times the last cache, within limits, and one thread and all run. A
- * list of sizes may be meant for a GPU, and have sizes that the host cannot hold; so may a list of
- * threads be the threads of a GPU's blocks. */
+/* By default arrays have four times the size of the last cache, within limits, and one thread and
+ * all threads run. Given sizes may be meant for a GPU and too large for the host; given thread
+ * counts may be those of a GPU's blocks. */
 static status_t host_sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
 {
   const int all = host_threads(), of_blocks = run->config.sections.copies && run->rig.traits.blocks_max > 1;

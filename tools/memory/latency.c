@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Latency of a load over strides and footprints. The curves are walked several times from end to
- * end, so that samples of one point lie far apart; each walk links its ring anew, visits it once
- * where that can warm a cache, and times a chase that goes on from there. */
+/* Latency of a load over strides and footprints. All curves are measured from end to end several
+ * times, so that samples of one point are far apart in time. For each sample the ring is linked
+ * anew, visited once if that can warm a cache, and timed by a chase that continues from there. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define GPU_SHARE   0.8
 #define CPU_MOST    ((uint64_t)1 << 30)
 #define LEAST_BYTES ((uint64_t)4096)
-/* Footprints per octave: a GPU links a ring quickly. */
+/* Footprints per octave: more on GPUs, which link a ring quickly. */
 #define GPU_OCTAVE     6
 #define CPU_OCTAVE     4
 #define ROUNDS_MAX     9
@@ -23,18 +23,18 @@
 #define HOPS_MIN       2048
 #define HOPS_MAX       65536
 #define WARM_MOST      ((uint64_t)1 << 19)
-/* Beyond this many times the last cache a first visit would not be remembered. A driver may name a
- * smaller one. */
+/* Rings larger than this many times the last cache are not visited first: caches would not hold
+ * them. The factor allows for drivers that report too small a cache. */
 #define WARM_CACHES 4
 #define WARM_LEAST  ((uint64_t)64 << 20)
 #define COLD_HOPS   ((uint64_t)4096)
 
-/** A walk over all curves. */
+/** State of the measurement of all curves. */
 struct latency_walk {
   struct mem_rig *rig;
   struct gpu_mem mem;
   double launch; /**< seconds of a chase of one hop */
-  /** of one curve at a time */
+  /** samples of the current curve */
   double ns[ROUNDS_MAX][MEM_POINTS_MAX], cycles[ROUNDS_MAX][MEM_POINTS_MAX];
 };
 
@@ -53,7 +53,7 @@ static status_t most_bytes(struct gpu_device *device, uint64_t footprint, uint64
   return STATUS_OK;
 }
 
-/* Footprints are whole slots, at least four. */
+/* Sets the curve's footprints: whole numbers of slots, at least four. */
 static void plan_curve(struct mem_curve *curve, uint64_t stride, uint64_t most, int octave)
 {
   uint64_t least = LEAST_BYTES > 4 * stride ? LEAST_BYTES : 4 * stride;
@@ -95,7 +95,7 @@ static status_t latency_chase_run(struct mem_rig *rig, struct mem_chase *chase, 
   return gpu_elapsed(rig->sampler.begin, rig->sampler.end, seconds);
 }
 
-/* How many nodes to visit before the clock starts. */
+/* Number of nodes to visit before the timed chase. */
 static uint64_t warm_hops(const struct mem_rig *rig, const struct mem_ring *ring)
 {
   uint64_t cache = rig->device->info.cache_bytes;
@@ -118,7 +118,8 @@ static status_t ring_prepare(struct mem_rig *rig, struct gpu_mem mem, uint64_t s
   return latency_chase_run(rig, chase, &seconds);
 }
 
-/* One sample of a point: how long a hop takes, found from a first short chase how many to time. */
+/* Measures one sample of a point, the time per hop. A short chase determines the length of the
+ * timed one. */
 static status_t point_sample(struct latency_walk *w, const struct mem_curve *curve, int p, int round)
 {
   struct mem_rig *rig = w->rig;
@@ -183,8 +184,6 @@ static status_t latency_curve_measure(struct latency_walk *w, struct mem_curve *
   return STATUS_OK;
 }
 
-/* ---- what was found ---- */
-
 static void find_levels(const struct mem_rig *rig, struct mem_latency *l)
 {
   const struct gpu_device_info *info = &rig->device->info;
@@ -199,8 +198,8 @@ static void find_levels(const struct mem_rig *rig, struct mem_latency *l)
   l->n_levels = levels_find(curves, l->n, rig->traits.line, cache, info->is_cpu, l->levels);
 }
 
-/* A footprint whose loads go to both halves of the last cache: between the curve's levels near and
- * far if it has them. */
+/* A footprint whose loads reach both halves of the last cache: between the curve's levels near and
+ * far, if it has them. */
 static uint64_t halves_bytes(const struct mem_rig *rig, const struct mem_latency *l)
 {
   double bytes = (double)rig->device->info.cache_bytes / 8 * 5;
@@ -210,7 +209,7 @@ static uint64_t halves_bytes(const struct mem_rig *rig, const struct mem_latency
   return (uint64_t)bytes / rig->traits.line * rig->traits.line;
 }
 
-/* Do single loads fall into two groups? */
+/* Times single loads, and tests whether they fall into two groups. */
 static status_t halves_measure(struct latency_walk *w, struct mem_latency *l)
 {
   struct mem_rig *rig = w->rig;

@@ -3,24 +3,24 @@
 
 #include <stdio.h>
 
-/** Two steps are at one place when their ranges, widened by this factor, overlap. */
+/** Two steps are at the same place if their ranges, widened by this factor, overlap. */
 #define NEAR 1.5
-/** At this many times its reach a table that is replaced at random misses seven times of eight. */
+/** At this many times its reach, a TLB with random replacement misses seven times of eight. */
 #define GRADUAL_FULL 8
-/** Least rise, as a share of the level. */
+/** Least gradual rise, as a share of the level. */
 #define GRADUAL_RISE 0.015
-/** A plateau is this level's when it is faster than the next by so much. */
+/** A plateau belongs to a level if the next level is slower than it by this factor. */
 #define BASE_ABOVE 1.02
-/** A rise to less than this many times the first cache's latency is still that cache. */
+/** A rise to less than this many times the first cache's latency still belongs to that cache. */
 #define FIRST_FILLS 1.5
-/** Up to here the first cache of a GPU is a multiprocessor's own. */
+/** A GPU's first cache of at most this size is private to a multiprocessor. */
 #define GPU_L1_MAX ((uint64_t)1 << 20)
 
 /** A rise from one plateau to the next. */
 struct rise {
   const struct levels_curve *curve;
-  double from, to;     /* footprints: the last below, the first above */
-  double below, above; /* latencies */
+  double from, to;     /* footprints: the largest before the rise, the smallest after it */
+  double below, above; /* latencies before and after the rise */
 };
 
 static struct rise rise_at(const struct levels_curve *c, int p)
@@ -44,8 +44,9 @@ static int cache_explains(const struct levels_level *levels, int caches, const s
   return 0;
 }
 
-/* Whether a curve of a wider stride has a rise at the same number of lines, or at the same
- * footprint. A rise that an already found cache explains says nothing about a footprint. */
+/* Whether a curve of a wider stride has a rise at the same number of lines (\a same_lines) or at
+ * the same footprint. Rises that an already found cache explains do not count as the same
+ * footprint. */
 static int seen(const struct levels_curve *curves, int n, const struct rise *r, uint64_t line, int same_lines,
                 const struct levels_level *levels, int caches)
 {
@@ -61,7 +62,7 @@ static int seen(const struct levels_curve *curves, int n, const struct rise *r, 
   return 0;
 }
 
-/* The curve with the least stride that is no less than a line: the one on which caches show. */
+/* The curve with the smallest stride of at least a line: caches are found on it. */
 static struct levels_curve *line_curve(struct levels_curve *curves, int n, uint64_t line)
 {
   struct levels_curve *best = NULL;
@@ -81,9 +82,9 @@ static void name_caches(struct levels_level *levels, int n, int is_cpu)
   snprintf(levels[2].name, sizeof levels[2].name, "L2 far");
 }
 
-/* A rise on a wider stride that no cache explains is a TLB's; each is listed once, for the widest
- * stride. It has one reach as long as strides are narrower than a page, and as many entries where
- * they are wider. */
+/* Whether a rise belongs to a TLB that is already listed. A TLB is found on a wide stride, at a
+ * rise that no cache explains, and is listed once, for the widest stride. Its reach in bytes is
+ * constant for strides narrower than a page, its number of entries for wider ones. */
 static int tlb_known(const struct levels_level *levels, int first, int n, const struct rise *r)
 {
   for (int i = first; i < n; i++) {
@@ -124,8 +125,8 @@ static int find_caches(const struct levels_curve *curves, int n, const struct le
   return found;
 }
 
-/* A rise before the end of a GPU's first cache comes from its sets as they fill: it is looked up by
- * virtual addresses. */
+/* Whether a rise before the end of a GPU's first cache is caused by its sets as they fill: that
+ * cache is indexed by virtual addresses. */
 static int fills_first(const struct levels_level *levels, int caches, const struct rise *r, int is_cpu)
 {
   return !is_cpu && caches > 0 && r->above < FIRST_FILLS * levels[0].ns;
@@ -135,7 +136,7 @@ static int find_tlbs(const struct levels_curve *curves, int n, int caches, uint6
                      struct levels_level *levels)
 {
   int found = caches + 1;
-  for (int c = n - 1; c >= 0; c--) { /* wide strides first: there a TLB shows best */
+  for (int c = n - 1; c >= 0; c--) { /* wide strides first: they show TLBs best */
     for (int p = 0; p + 1 < curves[c].n_plateaus && found < LEVELS_MAX; p++) {
       struct rise r = rise_at(&curves[c], p);
       if (fills_first(levels, caches, &r, is_cpu) || cache_explains(levels, caches, &r, line) ||
@@ -147,7 +148,8 @@ static int find_tlbs(const struct levels_curve *curves, int n, int caches, uint6
   return found;
 }
 
-/* The level that a plateau of a wide stride belongs to: the slowest that is hardly slower. */
+/* Latency of the level that a plateau of a wide stride belongs to: the slowest one that the plateau
+ * exceeds or nearly equals. */
 static double base_of(const struct levels_level *levels, int caches, double ns)
 {
   double base = 0;
@@ -156,9 +158,9 @@ static double base_of(const struct levels_level *levels, int caches, double ns)
   return base;
 }
 
-/* A table with random replacement adds to a level gradually: at a footprint F it misses 1 − reach /
- * F of the time. The same level at a narrow stride, which stays within its reach, shows how much it
- * adds in full. */
+/* Finds TLBs with random replacement, which slow a level gradually: at a footprint F they miss 1 −
+ * reach / F of the time. The same level at a narrow stride, which stays within the reach, shows the
+ * full cost of a miss. */
 static int find_gradual(const struct levels_curve *curves, int n, const struct levels_curve *lines,
                         int caches, int found, struct levels_level *levels)
 {
@@ -179,7 +181,7 @@ static int find_gradual(const struct levels_curve *curves, int n, const struct l
   return found;
 }
 
-/* By reach. */
+/* Sorts TLBs by reach. */
 static void sort_tlbs(struct levels_level *tlbs, int n)
 {
   for (int i = 1; i < n; i++)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Which step of the latency curves is which cache, and which is the reach of a TLB.
+ * \brief Assigns the steps of the latency curves to caches and to the reaches of TLBs.
  *
- * Caches hold lines and TLBs hold pages. On a curve of a wider stride a cache ends at a footprint
- * that is wider by as much, since as many lines were touched; the reach of a TLB stays where it
- * is. */
+ * Caches hold lines and TLBs hold pages. On a curve with a wider stride a cache ends at a
+ * proportionally larger footprint, because the number of lines is the same. The reach of a TLB
+ * stays at the same footprint. */
 #ifndef TOOLS_MEMORY_LEVELS_H
 #define TOOLS_MEMORY_LEVELS_H
 
@@ -15,33 +15,33 @@
 
 #define STEPS_PLATEAUS_MAX 12
 
-/** A level part of a curve. */
+/** A level part of a curve: a plateau. */
 struct steps_plateau {
-  int first, last; /**< its points */
-  double level;    /**< their median */
+  int first, last; /**< indices of its first and last point */
+  double level;    /**< median latency of these points */
 };
 
 /** \brief Finds the plateaus of \a n latencies \a y over rising footprints, in their order; returns
- * how many.
+ * their number.
  *
- * The logarithms are cut into constant pieces with the least sum of squares plus a price for each
- * piece (optimal partitioning; Jackson et al., "An algorithm for optimal partitioning of data on an
+ * The logarithms are cut into constant pieces with the least sum of squares plus a price per piece
+ * (optimal partitioning; Jackson et al., "An algorithm for optimal partitioning of data on an
  * interval", 2005). The price follows the noise of the curve. Pieces of fewer than three points,
- * and short ones that rise, are ramps; neighbours that hardly differ, and what falls back below an
- * earlier level, are one plateau. Steps from 8% up are found where three points or more lie on each
- * side. */
+ * and short ones that rise, are ramps. Neighbouring plateaus that hardly differ are joined, and so
+ * is a piece that falls back below an earlier level. Steps of at least 8% are found if three or
+ * more points are on each side. */
 int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATEAUS_MAX]);
 
-/** \brief Whether the latencies of one plateau come nearer and nearer to \a far: y = far − near /
- * footprint, as when a table that is replaced at random misses more and more. It must explain most
- * of the variance between the plateau's ends. */
+/** \brief Whether the latencies of one plateau approach \a far: y = far − near / footprint, as with
+ * a TLB with random replacement that misses more and more. The formula must explain most of the
+ * variance between the plateau's ends. */
 int steps_approach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, double *far,
                    double *near);
 
-/** Two groups of values, as those of a cache with a near and a far half. */
+/** Two groups of values, e.g. loads from the near and the far half of a cache. */
 struct steps_split {
   double low, high; /**< medians of the groups */
-  double share;     /**< of the low one */
+  double share;     /**< share of the values in the low group */
 };
 
 /** \brief Whether \a n values fall into two groups: Otsu's threshold (1979), which must explain
@@ -59,7 +59,7 @@ struct levels_curve {
   int n;
   const uint64_t *bytes;
   const double *ns;
-  /* found: */
+  /* results: */
   struct steps_plateau plateaus[STEPS_PLATEAUS_MAX];
   int n_plateaus;
 };
@@ -70,15 +70,15 @@ enum levels_kind { LEVELS_CACHE, LEVELS_MEMORY, LEVELS_TLB };
 struct levels_level {
   enum levels_kind kind;
   char name[16];       /**< "L1", "L2", "DRAM", "TLB 1" … */
-  double ns;           /**< latency in a cache or in memory; what a miss of a TLB adds */
-  uint64_t bytes;      /**< largest footprint that was still on this level, 0 for memory */
-  uint64_t next_bytes; /**< smallest footprint that was on the next one, 0 for memory */
-  uint64_t stride;     /**< of the curve that shows it */
+  double ns;           /**< latency of a cache or memory; for a TLB the added latency of a miss */
+  uint64_t bytes;      /**< largest footprint that is still on this level, 0 for memory */
+  uint64_t next_bytes; /**< smallest footprint on the next level, 0 for memory */
+  uint64_t stride;     /**< stride of the curve that shows it */
 };
 
 /** \brief Finds plateaus on all curves and names them. \a line: bytes of a cache line; \a cache:
- * the last cache as the device reports it, 0 if unknown. Returns how many levels were found: caches
- * in order, memory, TLBs in order. */
+ * size of the last cache as reported by the device, 0 if unknown. Returns the number of levels
+ * found: caches in order, memory, TLBs in order. */
 int levels_find(struct levels_curve *curves, int n, uint64_t line, uint64_t cache, int is_cpu,
                 struct levels_level levels[LEVELS_MAX]);
 

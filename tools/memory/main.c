@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu: what can this memory do? */
+/* mem-gpu: bandwidth and latency of a device's memory. */
 #include <stdlib.h>
 
 #include "base/log.h"

@@ -21,7 +21,7 @@ static status_t mixes_job_run(void *context)
   return job->rig->ops->mix(job->rig->exec, job->rig->sampler.queue, &job->mix);
 }
 
-/* The largest asked-for size that fits 14 times, or a power of two. */
+/* The largest requested size of which 14 arrays fit; by default a power of two. */
 static status_t plan_bytes(struct gpu_device *device, const struct mem_values *sizes, uint64_t *bytes)
 {
   uint64_t available, most = device->info.is_cpu ? CPU_BYTES : MOST_BYTES, best = 0;
@@ -60,7 +60,8 @@ static status_t job_prepare(struct mem_rig *rig, struct mixes_job *job, struct g
   return mem_word_check(rig, sum, want, what);
 }
 
-/* All mixes in all shapes, interleaved; of the shapes the fastest counts. */
+/* Measures all mixes with all launch shapes, interleaved. The rate of a mix is that of its fastest
+ * shape. */
 static status_t mixes_measure(struct mem_rig *rig, struct gpu_mem arrays[MEM_ARRAYS_MAX], struct gpu_mem sum,
                               uint64_t bytes, double seconds, struct mem_mix_point mixes[MEM_MIXES])
 {

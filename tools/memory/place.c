@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels of the suite under the roof, from their JSON: rate as measured, intensity by the bytes
- * that the kernel moves. A sweep of T does 34·T operations for the bytes of one pass: 56, or what
- * hardware counters saw (scripts/dram-traffic). A matrix product reads a row and a column of blocks
- * for each block, as far as no cache helps. */
+/* Places kernels of the suite on the roofline, from their JSON documents: the measured rate, and
+ * the intensity from the bytes that the kernel moves. A pass of T sweeps does 34·T operations per
+ * point and moves 56 bytes, or as many as hardware counters saw (scripts/dram-traffic). A matrix
+ * product reads a row and a column of blocks for each block, unless a cache holds them. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static struct mem_placed *next(struct mem_roofline *r)
   return r->n_placed < MEM_PLACED_MAX ? &r->placed[r->n_placed++] : NULL;
 }
 
-/* A sweep of the class and T that \a classed names. */
+/* Places a sweep; its class and T are in \a classed. */
 static status_t place_sweep(struct mem_roofline *r, const char *path, const char *kernel,
                             const json_t *config, const json_t *classed, double gflops)
 {
@@ -83,8 +83,6 @@ static status_t place_ladder(struct mem_roofline *r, const char *path, const jso
   return STATUS_OK;
 }
 
-/* ---- matrix products ---- */
-
 static enum mem_type type_named(const char *name, double *bytes)
 {
   *bytes = strstr(name, "16") ? 2 : 4;
@@ -93,8 +91,8 @@ static enum mem_type type_named(const char *name, double *bytes)
   return strstr(name, "tf32") ? MEM_TF32 : MEM_FP32;
 }
 
-/* Operations a byte: by the document's own model of the blocks, else with each matrix moved once.
- * \a sizes has m, n and k. */
+/* Operations per byte: from the document's own model of the blocks, otherwise with each matrix
+ * moved once. \a sizes has m, n and k. */
 static double product_intensity(const json_t *series, const json_t *sizes, double bytes, char traffic[160])
 {
   double model = mem_place_number(series, "predicted", "device_intensity");
@@ -105,7 +103,7 @@ static double product_intensity(const json_t *series, const json_t *sizes, doubl
   return model > 0 ? model : 2 * m * n * k / (bytes * (m * k + k * n + m * n));
 }
 
-/* One series of a document; those that did not run are left out. */
+/* Places one series of a document; ignores those that did not run. */
 static status_t place_series(struct mem_roofline *r, const char *path, const json_t *series, const char *type,
                              const json_t *sizes, double ranks)
 {
@@ -141,7 +139,7 @@ static status_t place_product(struct mem_roofline *r, const char *path, const js
   return STATUS_OK;
 }
 
-/* The rungs of its last size. */
+/* Places the rungs of the document's last size. */
 static status_t place_products(struct mem_roofline *r, const char *path, const json_t *document)
 {
   const json_t *config = json_object_get(document, "config"), *sizes = json_object_get(document, "sizes");
@@ -153,9 +151,8 @@ static status_t place_products(struct mem_roofline *r, const char *path, const j
   return STATUS_OK;
 }
 
-/* ---- measured traffic ---- */
-
-/* Sweeps that were placed, and those that will be, get the bytes that hardware counters saw. */
+/* Reads the bytes that hardware counters saw. They apply to sweeps already placed and to those
+ * placed later. */
 static status_t read_traffic(struct mem_roofline *r, const char *path, const json_t *document)
 {
   const json_t *one;

@@ -18,7 +18,7 @@ static void rate_document(struct doc *d, const char *name, const char *about, co
 
 static void mem_config_document(struct doc *d, const struct mem_run *run)
 {
-  /* cuda, opencl, cpu */
+  /* the first three names: cuda, opencl, cpu */
   const struct doc_words backends = {gpu_backend_names, 3, sizeof *gpu_backend_names};
   if (!doc_object(d, "config", 0, "", 1)) return;
   doc_enum(d, "backend", 0, backends, "", run->rig.ops->backend);

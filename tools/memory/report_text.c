@@ -23,7 +23,7 @@ static const struct mem_copy_point *find_point(const struct mem_copies *c, const
   return mem_copy_find(c, &copy);
 }
 
-/* A table as the report's figure: a row a size, a column a number of streams. */
+/* Prints a table of rates: one row per size, one column per number of streams. */
 static void mem_print_table(const struct mem_copies *c, const struct mem_copy *like, int paced, FILE *out)
 {
   fprintf(out,
@@ -46,7 +46,7 @@ static void mem_print_table(const struct mem_copies *c, const struct mem_copy *l
   }
 }
 
-/* Tables of the cyclic copies at every size; the rest is in the document. */
+/* Prints tables of the cyclic copies at every size; the JSON document has the others. */
 static void print_study(const struct mem_copies *c, FILE *out)
 {
   int widths[2] = {-1, -1}, n = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The roofline: bandwidth of the levels, kernels from 1/16 to 512 operations a byte, and the peaks.
- * Source: Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for
- * multicore architectures", CACM 52(4), 2009.
+/* The roofline: bandwidth of the levels, kernels from 1/16 to 512 operations per byte, and the
+ * peaks. Source: Williams, Waterman and Patterson, "Roofline: an insightful visual performance
+ * model for multicore architectures", CACM 52(4), 2009.
  *
- * gemm-gpu's ceilings are other figures: multiply-adds that read nothing, and reads of zeros, in a
- * tenth of a second and unchecked. */
+ * gemm-gpu's ceilings are different: multiply-adds without reads, and reads of zeros, measured for
+ * a tenth of a second and unchecked. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,18 +19,18 @@
 #define CHECK_BYTES ((uint64_t)1 << 20)
 #define FP32_BYTES  ((uint64_t)64 << 10) /* what the host computes again */
 #define WINDOW_READ                                                                                          \
-  ((uint64_t)64 << 20) /* bytes that a sample of a cache's window reads at least, of each reader */
+  ((uint64_t)64 << 20) /* bytes that each reader of a cache's window reads per sample, at least */
 #define PEAK_PASSES  1000
 #define PEAK_CHECKED 4
-/* A matrix unit adds in single precision, in an order of its own. */
+/* Relative tolerance for a matrix unit: it adds in single precision, in an unknown order. */
 #define TENSOR_TOLERANCE 1e-4
-/* Past this intensity a CPU is bound by arithmetic, and the data of a point can shrink. */
+/* Beyond this intensity a CPU is bound by arithmetic, so that a point needs less data. */
 #define CPU_BOUND_FLOP16 1024
 
 struct roofline_work {
   struct mem_rig *rig;
   struct mem_roofline *found;
-  double seconds; /**< of samples in the section */
+  double seconds; /**< time for the samples of the section */
   struct gpu_mem mem, sum;
   uint64_t bytes;
 };
@@ -67,7 +67,8 @@ static status_t window_check(struct roofline_work *work, struct window_job *job,
   return mem_word_check(work->rig, work->sum, want * (uint32_t)job->window.readers, what);
 }
 
-/* First cache, last cache, memory; levels that the device does not report are left out. */
+/* Windows for the first cache, the last cache and memory; levels that the device does not report
+ * are left out. */
 static int plan_windows(const struct roofline_work *work, struct mem_window_point points[MEM_WINDOWS])
 {
   uint64_t cache = work->rig->device->info.cache_bytes, l1 = work->rig->traits.l1;
@@ -114,7 +115,7 @@ static status_t flops_run(void *context)
   return job->rig->ops->flops(job->rig->exec, job->rig->sampler.queue, &job->flops);
 }
 
-/* Single precision gives the same bits everywhere. */
+/* Compares with the host's result: single precision gives the same bits on every device. */
 static status_t fp32_check(struct roofline_work *work, struct flops_job *job)
 {
   char what[64];
@@ -132,7 +133,7 @@ static status_t fp32_check(struct roofline_work *work, struct flops_job *job)
   return mem_word_check(work->rig, work->sum, want, what);
 }
 
-/* The expected sum of tensor.cu: loads of one round are `threads` words of 16 bytes apart. */
+/* Expected sum of tensor.cu: the loads of one round are `threads` words of 16 bytes apart. */
 static double tensor_expect(const struct mem_flops *f, double *size)
 {
   int one = f->type == MEM_TF32 ? MEM_TENSOR_FLOP16 / 2 : MEM_TENSOR_FLOP16;

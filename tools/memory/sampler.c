@@ -7,8 +7,8 @@
 #define GPU_SAMPLE_SECONDS 1e-3
 #define CPU_SAMPLE_SECONDS 2e-3
 #define REPEATS_MAX        1000
-/** Before it counts, a device gets this share of the time to reach its clocks, and a driver to
- * clear what was freed. */
+/** Share of the time for which a device is warmed up before samples count: its clocks rise, and the
+ * driver clears freed memory. */
 #define SETTLE_SHARE 0.02
 #define SETTLE_AGREE 0.01
 #define SETTLE_LAST  3
@@ -43,7 +43,8 @@ static status_t sampler_timed(struct sampler *s, struct sampler_item *item, int 
   return gpu_elapsed(s->begin, s->end, seconds);
 }
 
-/* Clocks tick coarsely, so a time of nothing counts as a microsecond. */
+/* Warms an item up and sets its number of repeats. Clocks have coarse ticks, so a time of 0 counts
+ * as a microsecond. */
 static status_t sampler_prepare(struct sampler *s, struct sampler_item *item)
 {
   double seconds;
@@ -63,13 +64,13 @@ static status_t sample(struct sampler *s, struct sampler_item *item)
   RETURN_IF_FAILED(sampler_timed(s, item, item->repeats, &seconds));
   item->samples[item->n++] = item->work * item->repeats / fmax(seconds, 1e-9);
   item->rate = stats_summarise(item->samples, (size_t)item->n);
-  /* The standard error of the median, relative to it: σ from the median absolute deviation. */
+  /* The standard error of the median, relative to it. The median absolute deviation gives σ. */
   const double error = 1.2533 * stats_noise(&item->rate) / sqrt(item->n);
   item->quiet = item->n >= SAMPLES_MIN && error < SAMPLER_QUIET;
   return STATUS_OK;
 }
 
-/* Runs one item until its last samples agree, at least for \a seconds and at most four times
+/* Runs one item until its latest samples agree, for at least \a seconds and at most four times
  * that. */
 static status_t sampler_settle(struct sampler *s, struct sampler_item *item, double seconds)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Samples of several measurements in turn, so that a clock that drifts touches all of them
- * alike. */
+ * \brief Interleaves the samples of several measurements, so that clock drift affects all of them
+ * equally. */
 #ifndef TOOLS_MEMORY_SAMPLER_H
 #define TOOLS_MEMORY_SAMPLER_H
 
@@ -10,7 +10,7 @@
 
 #define SAMPLES_MIN 3
 #define SAMPLES_MAX 25
-/** The median is known well enough once its standard error is below this share of it. */
+/** The median is known well enough if its relative standard error is below this. */
 #define SAMPLER_QUIET 0.0025
 
 struct sampler {
@@ -21,11 +21,11 @@ struct sampler {
 
 /** One measurement. */
 struct sampler_item {
-  status_t (*run)(void *context); /**< puts the work into the queue once */
+  status_t (*run)(void *context); /**< enqueues the work once */
   void *context;
-  double work;                 /**< bytes or operations of it */
-  int repeats;                 /**< in a sample: chosen when 0 */
-  double samples[SAMPLES_MAX]; /**< work a second */
+  double work;                 /**< bytes or operations of one run() */
+  int repeats;                 /**< runs per sample; 0: sampler_run chooses the number */
+  double samples[SAMPLES_MAX]; /**< work per second */
   int n;
   struct stats_summary rate;
   int quiet;
@@ -34,9 +34,9 @@ struct sampler_item {
 status_t sampler_open(struct gpu_device *device, struct sampler *sampler);
 void sampler_close(struct sampler *sampler);
 
-/** \brief Runs every item once as warm-up, the first until the device has settled, then all in
- * rounds, each from another item on, until all are quiet or \a seconds are over; at least
- * SAMPLES_MIN rounds, at most SAMPLES_MAX. */
+/** \brief Warms up every item with one run, the first until the device has settled. Then samples
+ * all items in rounds, each round starting at another item, until all are quiet or \a seconds have
+ * passed; at least SAMPLES_MIN rounds, at most SAMPLES_MAX. */
 status_t sampler_run(struct sampler *sampler, struct sampler_item *items, int n, double seconds);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A run of mem-gpu: the device, and what each section found. Rates are bytes or operations a
- * second. */
+ * \brief A run of mem-gpu: the device, and the results of each section. Rates are bytes or
+ * operations per second. */
 #ifndef TOOLS_MEMORY_STATE_H
 #define TOOLS_MEMORY_STATE_H
 
@@ -16,7 +16,7 @@
 #define MEM_MIXES       5
 #define MEM_CURVES_MAX  MEM_VALUES_MAX
 #define MEM_POINTS_MAX  192
-#define MEM_INTENSITIES 14 /**< 1/16 … 512 operations a byte, each twice the last */
+#define MEM_INTENSITIES 14 /**< 1/16 … 512 operations per byte, each twice the previous one */
 #define MEM_WINDOWS     3
 #define MEM_QUANTILES   21
 #define MEM_PLACED_MAX  64
@@ -26,14 +26,14 @@
 
 struct mem_copy_point {
   struct mem_copy copy;
-  struct stats_summary rate; /**< read and written */
+  struct stats_summary rate; /**< bytes read plus bytes written, per second */
 };
 
 /** All copy methods at one size. */
 struct mem_rivals {
   uint64_t bytes;
-  struct stats_summary rate[MEM_METHODS]; /**< of MEM_STUDY: the fastest point of this size */
-  int shape;                              /**< MEM_TUNED's fastest */
+  struct stats_summary rate[MEM_METHODS]; /**< MEM_STUDY: that of the fastest point of this size */
+  int shape;                              /**< fastest launch shape of MEM_TUNED */
 };
 
 /** Gain of pacing with a number of streams, over all sizes beyond the last cache. */
@@ -57,9 +57,9 @@ struct mem_copies {
 
 struct mem_mix_point {
   int reads, writes;
-  uint64_t bytes; /**< of each array */
+  uint64_t bytes; /**< size of each array */
   struct stats_summary rate;
-  int shape; /**< the fastest */
+  int shape; /**< the fastest launch shape */
 };
 
 /* ---- latency ---- */
@@ -67,8 +67,8 @@ struct mem_mix_point {
 struct mem_curve {
   uint64_t stride;
   uint64_t bytes[MEM_POINTS_MAX];
-  double ns[MEM_POINTS_MAX], cycles[MEM_POINTS_MAX]; /**< a load, medians; cycles 0 where unknown */
-  /** greatest over least of the samples, less one */
+  double ns[MEM_POINTS_MAX], cycles[MEM_POINTS_MAX]; /**< medians per load; cycles 0: unknown */
+  /** largest over smallest sample, minus 1 */
   double spread[MEM_POINTS_MAX];
   int n;
 };
@@ -78,10 +78,10 @@ struct mem_latency {
   int n;
   struct levels_level levels[LEVELS_MAX];
   int n_levels;
-  int traced; /**< single loads were timed at trace_bytes, and these are their groups: */
+  int traced; /**< 1: single loads were timed at trace_bytes; the next fields are the result: */
   uint64_t trace_bytes;
-  double trace[MEM_QUANTILES]; /**< cycles: least, every twentieth of the loads, greatest */
-  int halves;                  /**< two groups: near and far */
+  double trace[MEM_QUANTILES]; /**< cycles: minimum, every twentieth of the loads, maximum */
+  int halves;                  /**< 1: there are two groups, near and far */
   struct steps_split split;    /**< cycles */
 };
 
@@ -89,9 +89,9 @@ struct mem_latency {
 
 struct mem_host_point {
   const char *access; /**< "COPY", "TRIADD", "READ", "MEMCPY" */
-  int streaming;      /**< stores go past the caches */
+  int streaming;      /**< 1: stores bypass the caches */
   int threads;
-  uint64_t bytes; /**< of each array */
+  uint64_t bytes; /**< size of each array */
   struct stats_summary rate;
 };
 
@@ -105,29 +105,29 @@ struct mem_window_point {
 
 struct mem_flops_point {
   enum mem_type type;
-  double intensity; /**< operations a byte */
+  double intensity; /**< operations per byte */
   struct stats_summary rate;
 };
 
 struct mem_peak {
   enum mem_type type;
   double rate;
-  const char *by; /**< what reached it */
+  const char *by; /**< the kernel or instruction that reached it */
 };
 
-/** A kernel of the suite. */
+/** A kernel of the suite on the roofline. */
 struct mem_placed {
   char name[96];
   enum mem_type type;
   double intensity, rate;
-  double sweeps;     /**< of a pass; 0: it is no sweep */
+  double sweeps;     /**< sweeps per pass; 0: not a sweep */
   char traffic[160]; /**< how its bytes were counted */
 };
 
-/** Memory traffic of a sweep by hardware counters. */
+/** Memory traffic of a sweep, from hardware counters. */
 struct mem_traffic {
-  char name[96]; /**< as of mem_placed */
-  double bytes;  /**< a point for each pass */
+  char name[96]; /**< same as in mem_placed */
+  double bytes;  /**< per point and pass */
 };
 
 struct mem_roofline {
@@ -151,7 +151,7 @@ struct mem_rig {
   struct mem_traits traits;
   struct sampler sampler;
   uint64_t checks;
-  uint64_t corrupt; /**< HIMENO_MEM_CORRUPT: the comparison that finds a bit flipped; 0: none */
+  uint64_t corrupt; /**< HIMENO_MEM_CORRUPT: the comparison that flips a bit; 0: none */
 };
 
 struct mem_run {
@@ -168,40 +168,42 @@ struct mem_run {
   struct mem_roofline roofline;
 };
 
-/* The sections. STATUS_WRONG: a result differs; what was measured before it can be reported. */
+/* The sections. STATUS_WRONG: a result differs; earlier results can still be reported. */
 status_t mem_copies_run(struct mem_run *run);
 status_t mem_mixes_run(struct mem_run *run);
 status_t mem_latency_run(struct mem_run *run);
 status_t mem_host_run(struct mem_run *run);
 status_t mem_roofline_run(struct mem_run *run);
 
-/** \brief Refuses --threads beyond the \a most of a device. STATUS_ENVIRONMENT. */
+/** \brief Refuses values of --threads above \a most, the device's maximum. STATUS_ENVIRONMENT. */
 status_t mem_threads_check(const struct mem_values *threads, int most, const char *device);
 
-/** \brief The point of a copy, whatever its method and memory; NULL where there is none. */
+/** \brief The measured point of a copy, regardless of method and memory; NULL if there is none. */
 const struct mem_copy_point *mem_copy_find(const struct mem_copies *copies, const struct mem_copy *like);
 
-/** \brief From how many streams pacing gains with every number of them up to the most; 0: it does
- * not pay. */
+/** \brief The smallest number of streams from which on pacing gains for every larger number too; 0:
+ * it does not. */
 int mem_pacing_from(const struct mem_copies *copies, int width);
 
-/* Contents. */
+/* Comparisons of results. */
 
-/** \brief Counts a comparison; whether it is the one that a test wants to fail. */
+/** \brief Counts a comparison. Returns whether HIMENO_MEM_CORRUPT names it, which must then
+ * fail. */
 int mem_contents_corrupt(struct mem_rig *rig);
-/** \brief Compares memory with what it must be; \a what names it in the message. STATUS_WRONG. */
+/** \brief Compares memory with its expected content; \a what names it in the message.
+ * STATUS_WRONG. */
 status_t mem_contents_check(struct mem_rig *rig, struct gpu_mem mem, uint64_t bytes, struct mem_check check,
                             const char *what);
 /** \brief Compares one word of device memory with \a want. STATUS_WRONG. */
 status_t mem_word_check(struct mem_rig *rig, struct gpu_mem word, uint32_t want, const char *what);
-/** \brief Compares a position that a chase came to. STATUS_WRONG. */
+/** \brief Compares the final position of a chase with \a want. STATUS_WRONG. */
 status_t mem_position_check(struct mem_rig *rig, uint64_t got, uint64_t want, const char *what);
-/** \brief What all words of array 0 add up to. */
+/** \brief Computes the sum of all words of array 0. */
 status_t mem_sum_of(struct mem_rig *rig, uint64_t bytes, uint32_t *sum);
 
-/** \brief Reads the documents of \a kernels, which --kernels names, into roofline->placed.
- * STATUS_ENVIRONMENT: a file cannot be read; STATUS_USAGE: it is no document of the suite that can
- * be placed. */
+/** \brief Reads the documents listed in \a kernels, the argument of --kernels, into
+ * roofline->placed. STATUS_ENVIRONMENT: a file cannot be read; STATUS_USAGE: it is no document of
+ * the suite that can be placed. */
 status_t mem_place_read(const char *kernels, struct mem_roofline *roofline);
 
 /* Reports. */

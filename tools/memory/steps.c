@@ -7,18 +7,18 @@
 
 #include "base/stats.h"
 
-/** Least price of a piece, in squared logarithms: a step of 8% with three points on each side pays
- * it. */
+/** Least price of a piece, in squared logarithms: a step of 8% with three points on each side is
+ * worth it. */
 #define PENALTY_MIN 0.005
-/** The price in variances of the noise: Bayes's information criterion counts level and place, and
- * doubles it for safety. */
+/** The price in variances of the noise: Bayes's information criterion counts two parameters per
+ * piece, level and place; doubled for safety. */
 #define PENALTY_NOISE 4
-/** Levels nearer than this are one. */
+/** Levels that differ by less than this factor are the same. */
 #define SAME_LEVEL 1.08
-/** Neighbouring points that differ by less belong to no step. */
+/** Neighbouring points that differ by less than this factor belong to no step. */
 #define GENTLE_RISE 1.05
-/** A piece is level when it rises by less than this from end to end, the first of a plateau by
- * less; a long one always is. */
+/** A piece is level if it rises by less than this factor from end to end. The limit for the first
+ * piece of a plateau is lower; a long piece is always level. */
 #define TREND_MAX   1.10
 #define TREND_FIRST 1.05
 #define LEAST_LEVEL 3
@@ -27,10 +27,10 @@
 #define SPLIT_EXPLAINED 0.7
 #define SPLIT_RATIO     1.15
 #define SPLIT_LEAST     0.1
-/** This part at either end is taken for outliers. */
+/** One in this many values at either end is treated as an outlier. */
 #define SPLIT_OUTER 50
 
-/** A plateau's first and last eighth belong to the neighbouring steps. */
+/** The first and last eighth of a plateau belong to the neighbouring steps. */
 #define APPROACH_ENDS      8
 #define APPROACH_POINTS    8
 #define APPROACH_EXPLAINED 0.8
@@ -42,13 +42,13 @@
 struct curve {
   int n;
   double z[POINTS_MAX];                               /* logarithms */
-  double sum[POINTS_MAX + 1], square[POINTS_MAX + 1]; /* running sums of them */
+  double sum[POINTS_MAX + 1], square[POINTS_MAX + 1]; /* their prefix sums */
   double penalty;
 };
 
-/* Variance of the noise, from what each point differs by from the middle of its neighbours: steps
- * and ramps touch few of them. A difference z[i−1] − 2 z[i] + z[i+1] of independent values has six
- * times their variance. */
+/* Variance of the noise, from the difference between each point and the middle of its neighbours:
+ * steps and ramps affect few of them. For independent values z[i−1] − 2 z[i] + z[i+1] has six times
+ * their variance. */
 static double noise_variance(const struct curve *c)
 {
   double differences[POINTS_MAX];
@@ -59,7 +59,7 @@ static double noise_variance(const struct curve *c)
   return sigma * sigma;
 }
 
-/* start[e]: where the piece that ends before e begins in the best cut. */
+/* start[e]: start of the last piece in the best cut of points 0 … e − 1. */
 static void partition(const struct curve *c, int start[POINTS_MAX + 1])
 {
   double best[POINTS_MAX + 1] = {0};
@@ -75,7 +75,7 @@ static void partition(const struct curve *c, int start[POINTS_MAX + 1])
   }
 }
 
-/* By what factor points first … end − 1 rise from end to end, along a straight line through their
+/* Factor by which points first … end − 1 rise from end to end, along a straight line through their
  * logarithms. */
 static double trend(const struct curve *c, int first, int end)
 {
@@ -88,7 +88,7 @@ static double trend(const struct curve *c, int first, int end)
   return exp(along / over * (n - 1));
 }
 
-/* Whether they are a level and no part of a ramp. */
+/* Whether the points form a level, not a part of a ramp. */
 static int is_level(const struct curve *c, int first, int end, double most)
 {
   int n = end - first;
@@ -100,15 +100,15 @@ static double steps_level(const double *y, int first, int last)
   return stats_summarise(y + first, (size_t)(last - first + 1)).median;
 }
 
-/* Whether a piece goes on gently where the plateau ends, as a cache does whose sets fill. */
+/* Whether a piece continues gently from the end of the plateau, as with a cache whose sets fill. */
 static int steps_continues(const double *y, const struct steps_plateau *p, int first)
 {
   return first == p->last + 1 &&
          steps_level(y, first, first + 1) < steps_level(y, p->last - 1, p->last) * GENTLE_RISE;
 }
 
-/* Adds a piece to the plateaus so far: to the last one when it is no higher or goes on from it,
- * else, if it can start one, as a new one. */
+/* Adds a piece to the last plateau if it is no higher or continues from it; otherwise starts a new
+ * plateau if it can. */
 static int steps_append(const double *y, int first, int last, int starts, struct steps_plateau *plateaus,
                         int n)
 {
@@ -148,7 +148,7 @@ int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATE
 /** A straight line through points (x, y). */
 struct steps_line {
   double base, slope;
-  double left, all; /**< sum of squares around it, and around the mean */
+  double left, all; /**< sum of squares around the line, and around the mean */
 };
 
 static struct steps_line line_through(const double *x, const double *y, int n)
@@ -184,8 +184,8 @@ int steps_approach(const uint64_t *bytes, const double *y, const struct steps_pl
 
 /* ---- two groups ---- */
 
-/* How many of the sorted values are below Otsu's threshold; *explained is the share of the variance
- * between groups. */
+/* Number of sorted values below Otsu's threshold; *explained is the share of the variance between
+ * the groups. */
 static size_t otsu(const double *v, size_t n, double *explained)
 {
   double total = 0, square = 0, left = 0, best = 0;

@@ -41,10 +41,8 @@ EVERY_CPU static void combine(uint32_t *restrict to, const uint32_t *const *from
 uint32_t (*const mem_cpu_sum)(const uint32_t *, size_t) = sum_words;
 void (*const mem_cpu_combine)(uint32_t *, const uint32_t *const *, int, size_t) = combine;
 
-/* ---- the roofline's work ---- */
-
-/* A vector of one lane: the library's own fmaf, or the processor's instruction where every one has
- * it. */
+/* Works on one element at a time, with the library's fmaf, or the processor's instruction if every
+ * processor of this architecture has it. */
 uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16)
 {
   uint32_t sum = 0;
@@ -83,8 +81,6 @@ uint32_t mem_cpu_flops(const uint32_t *from, size_t words, int flop16)
 #endif
   return mem_cpu_flops_plain(from, words, flop16);
 }
-
-/* ---- stores past the caches ---- */
 
 #ifdef __SSE2__
 static void copy_streaming(float *to, const float *from, size_t n)

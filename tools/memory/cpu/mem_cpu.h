@@ -13,15 +13,16 @@ extern uint32_t (*const mem_cpu_sum)(const uint32_t *from, size_t words);
 /** \brief to[w] = from[0][w] ^ from[1][w] ^ … */
 extern void (*const mem_cpu_combine)(uint32_t *to, const uint32_t *const *from, int reads, size_t words);
 
-/** \brief The roofline's work (flops.h) on `words` words, a multiple of 4: the sum of the results'
- * bits. */
+/** \brief Does the roofline's work (flops.h) on `words` words, a multiple of 4. Returns the sum of
+ * the results' bits. */
 uint32_t mem_cpu_flops(const uint32_t *from, size_t words, int flop16);
-/** \brief The same, a word at a time: what every other version is compared with. */
+/** \brief Same as mem_cpu_flops, one word at a time: the reference for all other versions. */
 uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16);
 
-/** Copies past the caches; NULL where this processor's instructions for it were not compiled. */
+/** Copies with stores that bypass the caches; NULL if this processor's instructions for them were
+ * not compiled in. */
 extern void (*const mem_cpu_copy_streaming)(float *to, const float *from, size_t n);
-/** to = x + y past the caches. */
+/** to = x + y, with stores that bypass the caches; NULL as above. */
 extern void (*const mem_cpu_add_streaming)(float *to, const float *x, const float *y, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pointer chase: one thread, each load's address is what the last one returned. */
+/* The pointer chase: one thread loads from the address that its previous load returned. */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define THREADS 256
@@ -12,7 +12,8 @@ static __global__ void ring_fill(char *mem, const struct mem_ring ring)
     *(uint64_t *)(mem + (mem_ring_at(&ring, k) - ring.base)) = mem_ring_at(&ring, k + 1);
 }
 
-/* Through all caches. It must stay where it stands, between two readings of the clock. */
+/* Loads from memory through all caches. Volatile, so that the compiler does not move it across the
+ * readings of the clock. */
 static __device__ __forceinline__ uint64_t load(uint64_t address)
 {
   uint64_t value;

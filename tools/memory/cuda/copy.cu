@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The copies: the study of streams, pacing and assignment, the fastest that we know, and
+/* The copies: the study of streams, pacing and assignment, the suite's fastest copy, and
  * BabelStream's. */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define BABEL_THREADS 1024
 
-/* Where a thread's elements of a stream lie: begin, begin + step, … below end; `trips` is the
- * block's, so that all of it meets at each barrier. */
+/* The elements of a stream that a thread copies: begin, begin + step, … below end. `trips` is the
+ * same for all threads of a block, so that all of them reach each barrier. */
 struct walk {
   uint64_t begin, step, end, trips;
 };
@@ -27,7 +27,7 @@ static __device__ struct walk walk_of(uint64_t n, enum mem_assign assign)
   return w;
 }
 
-/* One element of each stream in turn; n elements a stream. */
+/* Copies one element of each stream, then the next of each, and so on; n elements per stream. */
 template <class T, bool PACED>
 static __global__ void study(const T *__restrict__ from, T *__restrict__ to, uint64_t n, int streams,
                              enum mem_assign assign)
@@ -43,7 +43,7 @@ static __global__ void study(const T *__restrict__ from, T *__restrict__ to, uin
   }
 }
 
-/* The tile that the last block ends in is cut to what is left. */
+/* Each block copies one tile; the last tile ends with the data. */
 template <int THREADS, int WORDS>
 static __global__ void __launch_bounds__(THREADS)
     tile(const uint4 *__restrict__ from, uint4 *__restrict__ to, uint64_t n)
@@ -87,10 +87,10 @@ template <int THREADS, int WORDS> static void copy_tiles(const struct mem_copy *
                                                                                 (uint4 *)c->to.handle, n);
 }
 
-/* Beyond the caches one 16-byte word a thread is fastest: in blocks of 1024 on an H100 (98 to 105%
- * of cudaMemcpy), of 256 on an H200 (100%, and blocks of 1024 97%). Inside them bytes in flight
- * count: a block loads a tile before it stores the first word. These are the best of 23 shapes on
- * the one and of 52 on the other, loops and bulk copies among them. */
+/* Beyond the caches one 16-byte word per thread is fastest: in blocks of 1024 on an H100 (98 to
+ * 105% of cudaMemcpy), of 256 on an H200 (100%; blocks of 1024 reach 97%). Within the caches, bytes
+ * in flight matter: a block loads a tile before it stores the first word. These are the best of 23
+ * shapes on the H100 and of 52 on the H200, loops and bulk copies among them. */
 static const struct {
   void (*launch)(const struct mem_copy *, cudaStream_t);
   const char *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Multiply-adds in single precision, from 1/16 to 512 operations a byte. */
+/* Multiply-adds in single precision, from 1/16 to 512 operations per byte. */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define THREADS 256
@@ -21,7 +21,7 @@ template <int ROUNDS> static __device__ void rounds(float x[4])
   }
 }
 
-/* FLOP16 below 8·CHUNK is known to the compiler; above, 0 stands for `chunks` rounds of CHUNK. */
+/* Up to 8·CHUNK FLOP16 is a compile-time constant; FLOP16 = 0 means `chunks` rounds of CHUNK. */
 template <int FLOP16>
 static __global__ void __launch_bounds__(THREADS)
     flops(const uint4 *__restrict__ from, uint64_t n, int chunks, uint32_t *sum)

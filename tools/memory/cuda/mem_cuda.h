@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The CUDA kernels of mem-gpu: most files export verbs of struct mem_ops as they are, the
- * rest parts of those in ops.c. Each puts one launch into the queue. */
+ * \brief The CUDA kernels of mem-gpu. Most files export functions of struct mem_ops; the others
+ * export parts of the functions in ops.c. Each function enqueues one launch. */
 #ifndef TOOLS_MEMORY_CUDA_MEM_CUDA_H
 #define TOOLS_MEMORY_CUDA_MEM_CUDA_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** Counters of a check. */
+/** Result counters of a check. */
 struct mem_cuda_found {
   unsigned long long wrong, first;
   unsigned sum;
@@ -23,12 +23,12 @@ struct mem_cuda_exec {
   struct cuda_device *device;
   int units;
   struct mem_cuda_found *found; /**< on the device */
-  unsigned long long *result;   /**< of a chase: position and cycles, on the device */
+  unsigned long long *result;   /**< result of a chase on the device: position and cycles */
   uint32_t *each;               /**< MEM_TRACE_MAX cycles, on the device */
   int peaks;                    /**< the build has the chip's warpgroup instructions */
 };
 
-/** \brief The device's multiprocessors. */
+/** \brief Number of the device's multiprocessors. */
 static inline int mem_cuda_units(const struct mem_exec *exec)
 {
   return ((const struct mem_cuda_exec *)exec)->units;
@@ -40,7 +40,7 @@ static inline status_t mem_cuda_launched(const char *what)
   return cuda_check(cudaGetLastError(), what);
 }
 
-/* Verbs of struct mem_ops. */
+/* Functions of struct mem_ops. */
 status_t mem_cuda_fill(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                        int number);
 status_t mem_cuda_copy(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_copy *copy);
@@ -52,7 +52,7 @@ status_t mem_cuda_flops(struct mem_exec *exec, struct gpu_queue *queue, struct m
 status_t mem_cuda_peak(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                        struct gpu_mem sum, double *flop, double *expect);
 
-/** \brief flops() of a matrix unit. */
+/** \brief flops() for a matrix unit. */
 status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
 /** \brief Adds to x->found, which starts as {0, ~0, 0}. */
 status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
@@ -61,13 +61,13 @@ status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct
  * of every hop in x->each too. */
 status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *chase,
                         int each);
-/** \brief Sets *flag, on the device, to whether the warpgroup instructions of sm_90a were compiled
- * in. */
+/** \brief Sets *flag, in device memory, to whether the warpgroup instructions of sm_90a were
+ * compiled in. */
 status_t mem_cuda_peak_built(unsigned *flag);
-/** \brief Whether this program's code for the device has matrix units: a chip may run an older
- * one's PTX, which lacks them. */
+/** \brief Whether the code that this program runs on the device uses matrix units. A chip may run
+ * PTX for an older one, which has none. */
 int mem_cuda_tensor_built(void);
-/** \brief The shapes that MEM_TUNED and the mixes have. */
+/** \brief Launch shapes of MEM_TUNED and of the mixes. */
 struct mem_shapes mem_cuda_copy_shapes(void);
 struct mem_shapes mem_cuda_mix_shapes(void);
 

@@ -2,7 +2,7 @@
 /* Reads and writes in given proportions, and the bandwidth of the levels above the memory. */
 #include "tools/memory/cuda/mem_cuda.h"
 
-#define WORDS 4 /* of 16 bytes that a thread has in flight from one array */
+#define WORDS 4 /* words of 16 bytes that a thread has in flight from one array */
 /* A window goes to smaller blocks, so that one that fits a multiprocessor's own cache is long
  * enough for each thread. */
 #define WINDOW_THREADS 256
@@ -21,7 +21,7 @@ static __device__ uint32_t sum_of(uint4 v)
   return v.x + v.y + v.z + v.w;
 }
 
-/* A warp's sum goes to memory once. */
+/* Adds a warp's sum to memory with one atomic operation. */
 static __device__ void sum_add(uint32_t *sum, uint32_t mine)
 {
   for (int lane = 16; lane > 0; lane /= 2) mine += __shfl_xor_sync(0xffffffffu, mine, lane);
@@ -88,7 +88,7 @@ template <int THREADS> static void mix_launch(const struct mem_mix *mix, int uni
     combine<THREADS, 13><<<groups, THREADS, 0, stream>>>(from, to, n);
 }
 
-/* Which is fastest differs from chip to chip, as for the copies. */
+/* The fastest shape differs between chips, as for the copies. */
 static const struct {
   void (*launch)(const struct mem_mix *, int, cudaStream_t);
   const char *name;
@@ -110,9 +110,9 @@ status_t mem_cuda_mix(struct mem_exec *exec, struct gpu_queue *queue, const stru
   return mem_cuda_launched("reading and writing");
 }
 
-/* A block that reads the window for itself finds it in its own cache. Blocks that share it out take
- * another's share in each pass, so that they find it in the cache that all have, and not in their
- * own. */
+/* With \a own each block reads the whole window, so that its own cache serves it. Otherwise blocks
+ * share the window, and each reads another share in each pass, so that the common cache serves it
+ * and not the block's own. */
 static __global__ void __launch_bounds__(WINDOW_THREADS)
     window_read(const uint4 *from, uint64_t n, int passes, int own, uint32_t *sum)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu on CUDA devices: what is more than a launch. */
+/* mem-gpu on CUDA devices: set-up, and measurements that need more than one launch. */
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "tools/memory/cuda/mem_cuda.h"
 
-/* One chip has them, and a build need not. */
+/* Sets x->peaks: only compute capability 9.0 has these instructions, and a build may lack them. */
 static status_t peaks_find(struct mem_cuda_exec *x)
 {
   const struct cudaDeviceProp *p = &x->device->properties;

@@ -8,16 +8,16 @@
 #define BATCH   8   /* products between two waits */
 #define M       64
 #define N       256
-#define K_BYTES 32 /* of a product: 16 values of 16 bits, 8 of TF32 */
+#define K_BYTES 32 /* bytes of k per product: 16 values of 16 bits, 8 of TF32 */
 
-/* A tile lies as 8x16-byte core matrices, first those of one k: rows / 8 of them, then the other
- * k's. */
+/* A tile is stored as core matrices of 8 rows × 16 bytes: all rows / 8 matrices of the first 16
+ * bytes of k, then those of the next 16 bytes. */
 #define CORE_BYTES   128
 #define A_WORDS      (M * K_BYTES / 4)
 #define B_WORDS      (N * K_BYTES / 4)
 #define ACCUMULATORS (M * N / 128)
 
-/* The first factor's word w; the second's depends on the row inside its core matrix alone. */
+/* Word w of the first factor. Words of the second depend only on the row within the core matrix. */
 static __host__ __device__ __forceinline__ uint32_t a_word(uint32_t w)
 {
   return mem_word(7, w);
@@ -32,8 +32,8 @@ static __device__ uint32_t b_word(enum mem_type type, uint32_t w)
   return odd ? 0xbf00bf00u : 0x3f403f40u;
 }
 
-/* Address, distance of core matrices along k, and along m or n, in units of 16 bytes; no
- * swizzle. */
+/* Matrix descriptor of a tile: its address, and the distances between core matrices along k and
+ * along m or n, in units of 16 bytes; no swizzle. */
 static __device__ uint64_t descriptor(const uint32_t *tile, int rows)
 {
   uint64_t address = (uint64_t)(__cvta_generic_to_shared(tile) >> 4 & 0x3fff);
@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(THREADS, 1) peak(int passes, float *sum
 #endif
 }
 
-/* Only machine code for exactly this chip has the instructions; a build may lack it. */
+/* Only machine code for exactly this chip has the instructions, and a build may lack it. */
 static __global__ void built(unsigned *flag)
 {
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)

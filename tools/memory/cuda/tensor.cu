@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Matrix units at a chosen number of operations a byte: warps load fragments of the first factor
- * from memory, as many loads a product or products a load as that needs; the second factor stays in
- * registers. PTX ISA, "mma.m16n8k16". */
+/* Matrix units at a chosen number of operations per byte. Warps load fragments of the first factor
+ * from memory, with as many loads per product, or products per load, as that number needs. The
+ * second factor stays in registers. PTX ISA, "mma.m16n8k16". */
 #include "tools/memory/cuda/mem_cuda.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 #define THREADS 256
-#define CHAINS  4 /* products under way in a warp: each waits for its own last sum only */
+#define CHAINS  4 /* independent chains of products per warp */
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define IN_OUT "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
@@ -40,7 +40,8 @@ template <enum mem_type TYPE> static __device__ void product(float[4], const uin
 }
 #endif
 
-/* A lane holds the second factor's column lane / 4, twice in a word for types of 16 bits. */
+/* The word of the second factor that a lane holds: of column lane / 4, twice per word for types of
+ * 16 bits. */
 template <enum mem_type TYPE> static __device__ uint32_t second_factor(void)
 {
   float value = MEM_TENSOR_B(threadIdx.x % 32 / 4);
@@ -55,8 +56,8 @@ static __device__ uint4 operator^(uint4 a, uint4 b)
   return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
 }
 
-/* The exclusive or of `loads` words takes part in `products` products. n is a multiple of loads
- * times the threads, as far as whole warps go. */
+/* Each group of `loads` words is combined by exclusive or and used in `products` products. n is a
+ * multiple of loads times the number of threads. */
 template <enum mem_type TYPE>
 static __global__ void __launch_bounds__(THREADS)
     tensor(const uint4 *__restrict__ from, uint64_t n, int loads, int products, float *sum)
@@ -97,7 +98,7 @@ status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct 
   const uint4 *from = (const uint4 *)f->mem.handle;
   uint64_t n = f->bytes / sizeof(uint4), blocks = (uint64_t)mem_cuda_units(exec) * 8;
   float *sum = (float *)f->sum.handle;
-  /* Whole rounds of all warps only: fewer blocks where there is less to read. */
+  /* All warps run the same number of rounds: launch fewer blocks if there is less to read. */
   while (blocks > 1 && n % (blocks * THREADS * (uint64_t)loads)) blocks--;
   f->threads = blocks * THREADS;
   if (f->type == MEM_TF32)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The roofline's work: what each 16 bytes of memory are turned into, on every backend to the
- * same bits.
+ * \brief The roofline's work on each 16 bytes of memory. Every backend computes the same bits.
  *
  * Four words become floats in [1, 2). `flop16` = 1: one addition on the first; 2 and 4: one
  * multiply-add on the first or on the first two; 8·m: m multiply-adds on each, one after the other.
@@ -11,12 +10,12 @@
 
 #include "tools/memory/kernels/pattern.h"
 
-/** Fixed point 0.75 and a slow approach with changing sign: bits change at every step, and nothing
- * overflows. */
+/** Constants with the fixed point 0.75, approached slowly with alternating sign: bits change at
+ * every step, and nothing overflows. */
 #define MEM_FLOPS_A (-0.99f)
 #define MEM_FLOPS_B 1.5f
 
-/** \brief The bits of a word as those of a float in [1, 2). */
+/** \brief Maps a word to the bits of a float in [1, 2). */
 MEM_SHARED uint32_t mem_flops_bits(uint32_t word)
 {
   return (word & 0x007fffffu) | 0x3f800000u;
@@ -24,8 +23,8 @@ MEM_SHARED uint32_t mem_flops_bits(uint32_t word)
 
 enum mem_type { MEM_FP32, MEM_TF32, MEM_FP16, MEM_BF16, MEM_TYPES };
 
-/** \brief The bits of a word as values that a matrix unit reads, two of 16 bits to a word: a random
- * sign and fraction, in ±[0.5, 1). */
+/** \brief Maps a word to values for a matrix unit, two per word if they have 16 bits: random sign
+ * and fraction, in ±[0.5, 1). */
 MEM_SHARED uint32_t mem_tensor_bits(enum mem_type type, uint32_t word)
 {
   if (type == MEM_TF32) return (word & 0x807fe000u) | 0x3f000000u;
@@ -42,7 +41,7 @@ MEM_SHARED float mem_float(uint32_t bits)
   return u.value;
 }
 
-/** \brief Sum of the values that such a word holds. */
+/** \brief Sum of the values in a word of mem_tensor_bits(). */
 MEM_SHARED double mem_tensor_sum(enum mem_type type, uint32_t word)
 {
   uint32_t bits = mem_tensor_bits(type, word), low = bits & 0xffff, high = bits >> 16;
@@ -57,6 +56,6 @@ MEM_SHARED double mem_tensor_sum(enum mem_type type, uint32_t word)
  * fragments. */
 #define MEM_TENSOR_B(n)   ((float)((n) % 2 ? -0.5 : 0.75))
 #define MEM_TENSOR_B_SUM  1.0
-#define MEM_TENSOR_FLOP16 128 /**< of a product a fragment of 16-bit values; 64 for TF32 */
+#define MEM_TENSOR_FLOP16 128 /**< if each fragment is used once; 64 for TF32 */
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Backends without memory kernels. */
+/* Backends that mem-gpu does not support. */
 const struct mem_ops mem_ops_qpu = {.backend = NULL}, mem_ops_null = {.backend = NULL};
 
 #define OPS(name, built) GPU_BUILT(built, mem_ops_##name),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The kernels that mem-gpu measures with: one const set a backend, joined to the backend by
+ * \brief The kernels that mem-gpu measures with: one const set per backend, found by the backend's
  * name.
  *
- * All are asynchronous where the device is, and put their work into a queue. Memory belongs to the
- * caller. */
+ * If the device is asynchronous, functions enqueue their work and return. The caller owns all
+ * memory. */
 #ifndef TOOLS_MEMORY_KERNELS_MEM_OPS_H
 #define TOOLS_MEMORY_KERNELS_MEM_OPS_H
 
@@ -14,45 +14,46 @@
 #define MEM_STREAMS_MAX 16
 #define MEM_ARRAYS_MAX  14
 #define MEM_SHAPES_MAX  8
-/** Every size of a copy is a multiple of this: 16 streams of pages. */
+/** Every size of a copy is a multiple of this: 16 streams of whole pages. */
 #define MEM_GRAIN ((uint64_t)MEM_STREAMS_MAX * 4096)
 
-/** How the elements of a stream are dealt to threads. */
+/** Assignment of a stream's elements to threads. */
 enum mem_assign {
-  MEM_CYCLIC, /**< neighbours take neighbouring elements, and all step on together */
-  MEM_BLOCK,  /**< each thread has one run of its own, as in the report's picture */
-  MEM_GROUP   /**< each thread block has one run, its threads cyclic inside */
+  MEM_CYCLIC, /**< neighbouring threads take neighbouring elements; all advance together */
+  MEM_BLOCK,  /**< each thread has one contiguous run */
+  MEM_GROUP   /**< each thread block has one contiguous run, cyclic among its threads */
 };
 
-/** Ways to copy. */
+/** Implementations of a copy. */
 enum mem_method {
-  MEM_STUDY,  /**< streams, pacing and assignment as asked for */
-  MEM_TUNED,  /**< the suite's own, in the shape that is fastest here */
-  MEM_BABEL,  /**< as BabelStream does: a double a thread, blocks of 1024 */
-  MEM_NATIVE, /**< the library's own */
+  MEM_STUDY,  /**< with the given streams, pacing and assignment */
+  MEM_TUNED,  /**< the suite's fastest copy, with launch shape `shape` */
+  MEM_BABEL,  /**< BabelStream's: one double per thread, blocks of 1024 */
+  MEM_NATIVE, /**< the library's own function */
   MEM_METHODS
 };
 
 struct mem_copy {
   enum mem_method method;
   struct gpu_mem from, to;
-  uint64_t bytes; /**< copied: as many are read as written */
-  int streams;    /**< the arrays are cut into so many parts, which are copied side by side */
+  uint64_t bytes; /**< bytes copied: this many are read and as many written */
+  int streams;    /**< number of equal parts of the arrays, copied concurrently */
   int paced;      /**< a barrier of the block before each element */
   enum mem_assign assign;
-  int width;   /**< bytes a thread moves at once: 4 or 16 */
-  int threads; /**< a block */
-  int blocks;  /**< a compute unit */
-  int shape;   /**< of MEM_TUNED: below mem_traits.copy_shapes.n */
+  int width;   /**< bytes that a thread moves at once: 4 or 16 */
+  int threads; /**< threads per block */
+  int blocks;  /**< blocks per compute unit */
+  int shape;   /**< launch shape of MEM_TUNED: below mem_traits.copy_shapes.n */
 };
 
-/** Reads `reads` arrays (numbers 0 …) and writes `writes` (0 or 1) by exclusive or. */
+/** Reads `reads` arrays (numbered from 0) and writes their exclusive or to `writes` (0 or 1)
+ * arrays. */
 struct mem_mix {
   int reads, writes;
-  struct gpu_mem arrays[MEM_ARRAYS_MAX]; /**< what is read, then what is written */
-  struct gpu_mem sum;                    /**< one word: a read-only mix adds all that it saw */
-  uint64_t bytes;                        /**< of each array */
-  int shape;                             /**< below mem_traits.mix_shapes.n */
+  struct gpu_mem arrays[MEM_ARRAYS_MAX]; /**< arrays that are read, then those that are written */
+  struct gpu_mem sum; /**< one word, to which a read-only mix adds all words that it read */
+  uint64_t bytes;     /**< size of each array */
+  int shape;          /**< below mem_traits.mix_shapes.n */
 };
 
 /** The expected value of a word of memory. */
@@ -60,47 +61,46 @@ enum mem_expect { MEM_EXPECT_XOR, MEM_EXPECT_WRITTEN };
 
 struct mem_check {
   enum mem_expect expect;
-  int arrays;     /**< of MEM_EXPECT_XOR */
+  int arrays;     /**< number of arrays for MEM_EXPECT_XOR */
   uint64_t wrong; /**< how many words differ */
-  uint64_t first; /**< the first of them */
-  uint32_t sum;   /**< of all expected words */
+  uint64_t first; /**< index of the first word that differs */
+  uint32_t sum;   /**< sum of all expected words */
 };
 
-/** One chase of `hops` loads, each from where the last one pointed to. */
+/** One chase of `hops` loads; each loads from the position that the previous one returned. */
 struct mem_chase {
   struct gpu_mem mem;
   uint64_t start, end; /**< stored positions; end is set when the call returns */
   uint64_t hops;
   struct gpu_event *begin_event, *end_event; /**< recorded around the loads */
-  /** of the device's clock for all hops, 0 where it has none: set when the call returns */
+  /** device clock cycles of all hops, 0 without a clock: set when the call returns */
   double cycles;
-  uint32_t *each; /**< of trace: the cycles of each hop */
+  uint32_t *each; /**< result of trace(): the cycles of each hop */
 };
 
-/** Repeated reading of a window, for the bandwidth of a level of the hierarchy. Adds all words to
- * `sum`. */
+/** Repeated reading of a window, which measures the bandwidth of one level of the hierarchy. Adds
+ * all words to `sum`. */
 struct mem_window {
   struct gpu_mem mem, sum;
   uint64_t bytes;
   int passes;
-  int own;     /**< every thread block reads all of it for itself, instead of its share */
-  int readers; /**< out: how many blocks did, 1 where they shared it out */
+  int own;     /**< 1: every thread block reads the whole window; 0: blocks share it */
+  int readers; /**< result: number of times that each pass reads the window, 1 if blocks share it */
 };
 
-/** Floating-point work on what is read: `flop16` operations for each 16 bytes of memory, see
- * flops.h. Adds to `sum`: the results' bits (MEM_FP32), or the results as a float. */
+/** Floating-point work on the data read: `flop16` operations per 16 bytes of memory, see flops.h.
+ * Adds to `sum`: the results' bits (MEM_FP32), or the results as a float. */
 struct mem_flops {
   enum mem_type type;
   struct gpu_mem mem, sum;
   uint64_t bytes;
   int flop16;
   uint64_t
-      /** out, of matrix products: words of 16 bytes at a time, of which each load takes one a
-       * thread */
+      /** result for matrix products: number of threads, each of which reads 16 bytes per load */
       threads;
 };
 
-/** Ways to launch one kernel: "256 threads a block, 1 word a thread", ... */
+/** Launch shapes of one kernel: "256 threads a block, 1 word a thread", ... */
 struct mem_shapes {
   int n;
   const char *names[MEM_SHAPES_MAX];
@@ -109,24 +109,24 @@ struct mem_shapes {
 /** Limits of a device that the plan of a run needs. */
 struct mem_traits {
   uint64_t line;   /**< bytes of a cache line */
-  uint64_t l1;     /**< bytes that one compute unit's cache holds for sure, 0 if unknown */
-  int threads_max; /**< of a block */
-  int blocks_max;  /**< worth having a compute unit */
+  uint64_t l1;     /**< bytes that are certain to fit one compute unit's cache, 0 if unknown */
+  int threads_max; /**< maximum threads per block */
+  int blocks_max;  /**< largest useful number of blocks per compute unit */
   int assign;      /**< bit set of enum mem_assign */
   struct mem_shapes
-      /** of MEM_TUNED: which is fastest differs from chip to chip and with the size */
+      /** of MEM_TUNED: the fastest differs between chips and sizes */
       copy_shapes;
-  struct mem_shapes mix_shapes; /**< likewise, of the mixes */
-  int pointers;                 /**< a handle of memory is an address: a chase adds it */
+  struct mem_shapes mix_shapes; /**< of the mixes */
+  int pointers;                 /**< 1: memory handles are addresses, and a chase adds them */
   int types;                    /**< bit set of enum mem_type */
-  int peaks;                    /**< types that peak() has: bit set of enum mem_type */
+  int peaks;                    /**< types that peak() supports: bit set of enum mem_type */
 };
 
 struct mem_exec;
 
 struct mem_ops {
   const char *backend;
-  const char *native; /**< the library's own copy, as its users call it */
+  const char *native; /**< name of the library's own copy function */
 
   status_t (*open)(struct gpu_device *device, struct mem_exec **exec);
   void (*close)(struct mem_exec *exec); /**< NULL: nothing to do */
@@ -145,27 +145,25 @@ struct mem_ops {
   status_t (*ring_fill)(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                         const struct mem_ring *ring);
   status_t (*chase)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase);
-  /** \brief As chase, and the cycles of each hop (at most MEM_TRACE_MAX); NULL where the device has
-   * no clock. */
+  /** \brief As chase, and stores the cycles of each hop (at most MEM_TRACE_MAX); NULL if the device
+   * has no clock. */
   status_t (*trace)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase);
 
   status_t (*window)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *window);
   status_t (*flops)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
-  /** \brief Products without memory, by instructions of this chip's own: \a passes rounds, *flop
-   * operations in all, and adds *expect to sum; NULL where flops() at its highest intensity is the
-   * peak. */
+  /** \brief HIMENO_MEM_CORRUPT: the comparison that flips a bit; 0: none */
   status_t (*peak)(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                    struct gpu_mem sum, double *flop, double *expect);
 };
 
-/** Hops that a trace can keep. */
+/** Maximum number of hops of a trace. */
 #define MEM_TRACE_MAX 4096
 
 #define MEM_OPS(name, built) extern const struct mem_ops mem_ops_##name;
 GPU_BACKENDS(MEM_OPS)
 #undef MEM_OPS
 
-/** \brief The set of a backend, NULL where there is none. */
+/** \brief The set of a backend; NULL if it has none. */
 const struct mem_ops *mem_ops_find(const char *backend);
 
 extern const char *const mem_assign_names[3];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What memory is filled with, so that every word of a result can be checked, and the order
- * of a pointer chase.
+ * \brief Known content of memory, so that every word of a result can be checked, and the order of a
+ * pointer chase.
  *
  * tools/memory/opencl/common.cl has the same functions. They are cheap on 32-bit hardware. */
 #ifndef TOOLS_MEMORY_KERNELS_PATTERN_H
@@ -15,7 +15,7 @@
 #define MEM_SHARED static inline
 #endif
 
-/** \brief A 32-bit mix; its constants are Wellons's "lowbias32", found by search for the least
+/** \brief A 32-bit hash; its constants are Wellons's "lowbias32", found by search for the least
  * bias. */
 MEM_SHARED uint32_t mem_mix32(uint32_t x)
 {
@@ -32,7 +32,7 @@ MEM_SHARED uint32_t mem_word(uint32_t array, uint64_t w)
   return mem_mix32((uint32_t)w + array * 0x9e3779b9u + (uint32_t)(w >> 32) * 0x85ebca6bu);
 }
 
-/** \brief Word \a w of what \a arrays arrays from number 0 give by exclusive or. */
+/** \brief Exclusive or of word \a w of arrays 0 … \a arrays − 1. */
 MEM_SHARED uint32_t mem_word_xor(int arrays, uint64_t w)
 {
   uint32_t x = 0;
@@ -40,22 +40,22 @@ MEM_SHARED uint32_t mem_word_xor(int arrays, uint64_t w)
   return x;
 }
 
-/** \brief Word \a w as the write-only kernel leaves it: one multiplication, so that nothing but the
- * memory can be slow. */
+/** \brief Word \a w after the write-only kernel: one multiplication, so that only the memory can
+ * limit the speed. */
 MEM_SHARED uint32_t mem_word_written(uint64_t w)
 {
   return (uint32_t)w * 0x9e3779b1u + 0x7f4a7c15u;
 }
 
-/** A chase: `nodes` slots of `stride` bytes, a node on one line of each, `base` added to every
- * pointer. */
+/** A chase through `nodes` slots of `stride` bytes. Each slot has one node, on one of its lines.
+ * `base` is added to every pointer. */
 struct mem_ring {
   uint64_t base, nodes;
   uint32_t stride, line;
 };
 
-/** \brief A permutation of 0 … nodes−1. Each round is a bijection of the least power of two above;
- * values that leave the range go round again (cycle walking), so it is one of the range too. */
+/** \brief A permutation of 0 … nodes−1. Each round is a bijection of the range of the next power of
+ * two; values outside of 0 … nodes−1 take further rounds (cycle walking). */
 MEM_SHARED uint64_t mem_ring_permute(const struct mem_ring *ring, uint64_t k)
 {
   uint64_t n = ring->nodes, mask = 1, x = k;
@@ -73,8 +73,9 @@ MEM_SHARED uint64_t mem_ring_permute(const struct mem_ring *ring, uint64_t k)
   return x;
 }
 
-/** \brief The chase's position at its step \a k, as it is stored in memory. Slots wider than a line
- * hold their node at a random line: at equal places all would meet in a few sets of the caches. */
+/** \brief Position of the chase at step \a k, as stored in memory. In slots wider than a line the
+ * node is on a random line: at equal places all nodes would compete for a few sets of the
+ * caches. */
 MEM_SHARED uint64_t mem_ring_at(const struct mem_ring *ring, uint64_t k)
 {
   uint64_t node = mem_ring_permute(ring, k % ring->nodes);

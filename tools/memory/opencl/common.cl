@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Known words, and the order of a chase: as in pattern.h, which says more. Defined by the host:
-// LINE, bytes.
+// Known content of memory and the order of a chase, as pattern.h explains. The host defines LINE,
+// bytes per cache line.
 
 uint mix32(uint x)
 {
@@ -33,8 +33,8 @@ __kernel void fill(__global uint *mem, ulong n, uint number)
   for (ulong w = get_global_id(0); w < n; w += get_global_size(0)) mem[w] = word_of(number, w);
 }
 
-// Counters: how many are wrong, the first of them counted from first_word, the sum of what must be
-// there. The host cuts memory into parts of fewer than 2^32 words.
+// Counters: number of wrong words, the first of them counted from first_word, and the sum of the
+// expected words. The host splits memory into parts of fewer than 2^32 words.
 __kernel void check(__global const uint *mem, ulong n, int written, int arrays, int compare,
                     __global uint *found, ulong first_word)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The copies, as in cuda/copy.cu: study for 4 and 16 bytes at a time, without and with pacing; tile
-// and word; babel. Defined by the host: TILE_GROUP, TILE_WORDS.
+// The copies of cuda/copy.cu: study with 4 and 16 bytes at a time, with and without pacing; tile
+// and word; babel. The host defines TILE_GROUP and TILE_WORDS.
 
 #define CYCLIC 0
 #define BLOCK  1
 #define GROUP  2
 
-// Where a work-item's elements of a stream lie; `trips` is the group's, so that all of it meets at
-// each barrier.
+// The elements of a stream that a work-item copies. `trips` is the same for all work-items of a
+// group, so that all of them reach each barrier.
 struct walk {
   ulong begin, step, end, trips;
 };

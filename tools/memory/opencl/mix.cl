@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Reads and writes in given proportions, the bandwidth of the levels, and multiply-adds: as in
-// cuda/mix.cu and flops.cu. Defined by the host: SUM_GROUP, work-items a group of the kernels that
-// add up, a power of two.
+// Reads and writes in given proportions, the bandwidth of the levels, and multiply-adds, as in
+// cuda/mix.cu and flops.cu. The host defines SUM_GROUP: work-items per group in kernels that sum, a
+// power of two.
 
 uint sum_of(uint4 v)
 {
   return v.x + v.y + v.z + v.w;
 }
 
-// A group's sum goes to memory once.
+// Adds a group's sum to memory with one atomic operation.
 void sum_add(__global uint *sum, uint mine, __local uint *scratch)
 {
   uint lane = get_local_id(0);
@@ -59,7 +59,7 @@ __kernel void combine_13(IN(a), IN(b), IN(c), IN(d), IN(e), IN(f), IN(g), IN(h),
     to[i] = a[i] ^ b[i] ^ c[i] ^ d[i] ^ e[i] ^ f[i] ^ g[i] ^ h[i] ^ k[i] ^ l[i] ^ m[i] ^ o[i] ^ p[i];
 }
 
-// Each group reads all of it, or a share, another one in each pass.
+// Each group reads the whole window (own), or one share of it, a different one in each pass.
 __kernel void window_read(__global const uint4 *from, ulong n, int passes, int own, __global uint *sum)
 {
   __local uint scratch[SUM_GROUP];
@@ -80,7 +80,7 @@ __kernel void window_read(__global const uint4 *from, ulong n, int passes, int o
 #define A (-0.99f)
 #define B 1.5f
 
-// What flops.h says, on one vector of four.
+// The work that flops.h defines, on one vector of four.
 float4 work(float4 x, int flop16)
 {
   if (flop16 == 1) x.x = x.x + B;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mem-gpu's kernels on OpenCL devices: opencl/ has their sources, built when the device is
- * opened. */
+/* mem-gpu's kernels on OpenCL devices. Their sources are in opencl/ and are built when the device
+ * is opened. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define GROUP_MAX  256
 #define TILE_WORDS 4
-/** Words that one launch of a comparison covers: its counters have 32 bits. */
+/** Words that one launch of a comparison checks: its counters have 32 bits. */
 #define CHECK_WORDS ((uint64_t)1 << 30)
 
 /** Kernels by name; CL_ALL lists them once. */
@@ -45,11 +45,11 @@ static const char *const kernel_names[] = {CL_ALL(NAME)};
 
 struct mem_opencl_exec {
   struct opencl_device *device;
-  size_t group; /**< work-items that every kernel takes */
+  size_t group; /**< number of work-items per group that every kernel supports */
   size_t units;
   cl_program program;
   cl_kernel kernels[KERNELS];
-  cl_mem found, result; /**< counters of a check; the end of a chase */
+  cl_mem found, result; /**< counters of a check; result of a chase */
 };
 
 static status_t mem_opencl_check(cl_int error, const char *what)
@@ -153,7 +153,7 @@ static void cl_traits(const struct mem_exec *exec, struct mem_traits *traits)
 
 /* ---- launches ---- */
 
-/** An argument: its bytes, and where they are. */
+/** A kernel argument: its size and address. */
 struct argument {
   size_t bytes;
   const void *value;
@@ -161,7 +161,7 @@ struct argument {
 #define ARG(variable) ((struct argument){sizeof(variable), &(variable)})
 #define ARGS(...)     ((const struct argument[]){__VA_ARGS__, {0, NULL}})
 
-/** Puts `groups[]` groups of `lanes` work-items into the queue, in one or two dimensions. */
+/** Enqueues `groups[]` groups of `lanes` work-items, in one or two dimensions. */
 static status_t mem_opencl_launch(struct mem_exec *exec, struct gpu_queue *queue, enum kernel k,
                                   size_t groups, size_t rows, size_t lanes, const struct argument *arguments)
 {
@@ -180,7 +180,7 @@ static status_t mem_opencl_launch(struct mem_exec *exec, struct gpu_queue *queue
   return opencl_fail(error, what);
 }
 
-/** As many groups as fill the device, for kernels that stride over their data. */
+/** Enqueues as many groups as fill the device, for kernels that stride over their data. */
 static status_t fill_device(struct mem_exec *exec, struct gpu_queue *queue, enum kernel k,
                             const struct argument *arguments)
 {
@@ -197,7 +197,7 @@ static status_t cl_fill(struct mem_exec *exec, struct gpu_queue *queue, struct g
   return fill_device(exec, queue, KERNEL_fill, ARGS(ARG(buffer), ARG(n), ARG(array)));
 }
 
-/* One part: counters are read after each, since they have 32 bits. */
+/* Checks one part. Counters have 32 bits, so they are read after each part. */
 static status_t check_part(struct mem_exec *exec, struct gpu_queue *queue, cl_mem buffer, uint64_t first,
                            uint64_t words, struct mem_check *c)
 {
