@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fitting the model to a study: logarithms of times, a robust loss, and MINPACK's Levenberg and
- * Marquardt. Each parameter is the logarithm of a positive number and begins at a weak guess, which
- * remains if the runs do not determine it. */
+/* Fits the model to a study: logarithms of times, a robust loss, and MINPACK's Levenberg-Marquardt.
+ * Each parameter is the logarithm of a positive number and starts at a weak guess, which remains if
+ * the runs do not determine it. */
 #include <cminpack.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,16 +14,16 @@
 #include "tools/predict/fit_private.h"
 #include "tools/predict/workload.h"
 
-/* Relative error of a run before anything is known of it, and the bounds of what is found. */
+/* Assumed relative error of a run at first, and the bounds of the estimated ones. */
 #define SPREAD_GUESS 0.03
 #define SPREAD_LEAST 0.005
 #define SPREAD_MOST  0.5
-/* Rounds of fitting and looking how far runs are off. */
+/* Rounds of fitting and re-estimating the runs' errors. */
 #define ROUNDS 3
-/* A cache, or tiles, must lower the loss by so much to be believed: chance does it to one of a
- * hundred studies of a dozen runs or two. */
+/* A cache, or tiles, must lower the loss by at least this: by chance it happens in one of a hundred
+ * studies of 12 to 24 runs. */
 #define LOSS_GAIN 7.0
-/* Candidates for the points of a tile: doubled from here. */
+/* Smallest candidate for the points of a tile; each further one is twice as large. */
 #define TILE_LEAST    64
 #define TILE_STEPS    4
 #define FREEDOM_LEAST 1.5
@@ -34,7 +34,7 @@ static int group_of(const struct sample *s)
   return s->via >= 0 ? s->via : STUDY_TRANSPORTS_MAX;
 }
 
-/* ---- parameters and their guesses ---- */
+/* ---- parameters and their first guesses ---- */
 
 static void parameter_add(struct fitting *f, enum parameter_kind kind, int column, double guess, double width)
 {
@@ -48,7 +48,8 @@ static double latency_of(const struct study_transport *transport)
               1e-9);
 }
 
-/* comm-gpu's latency, which a busy machine spoils: at most the shortest run by this transport. */
+/* comm-gpu's latency. A busy machine inflates it, so it is at most the time of the shortest run by
+ * this transport. */
 static double latency_guess(const struct fitting *f, int via)
 {
   double latency = latency_of(&f->model->terms.paths.transports[via]);
@@ -81,8 +82,8 @@ static void transport_parameters(struct fitting *f, int via)
   parameter_add(f, OF_VALUE, first + TRANSPORT_HOST, of->host_guess, of->host_width);
 }
 
-/* The order is that in which they are put into the model: what a cached point gains and what an
- * idle one takes are shares of what a point takes. */
+/* Parameters are put into the model in this order, because the gain of a cached point and the cost
+ * of an idle one are shares of the cost of a point. */
 static void parameters_make(struct fitting *f)
 {
   struct model *m = f->model;
@@ -111,7 +112,8 @@ static void parameters_make(struct fitting *f)
   if (m->terms.tile[0] > 0) parameter_add(f, OF_VALUE, TERM_IDLE, 50 * point, 1.5);
   if (m->terms.tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
   if (attended && workloads[m->program].hinders) parameter_add(f, OF_HINDER, 0, 0.05, 1.5);
-  /* slabs of T layers go first if a host attends their exchange, from 2 T − 1 layers on */
+  /* with T sweeps per pass slabs of 2 T − 1 layers or more go first if a host attends their
+   * exchange */
   for (int d = 0; d < 3 && m->terms.depth > 1 && attended; d++)
     if (m->errors.seen[TERM_SLAB_I + d])
       parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * m->terms.depth * point, 1);
@@ -120,7 +122,7 @@ static void parameters_make(struct fitting *f)
   for (int w = 0; w < m->terms.paths.n; w++) transport_parameters(f, w);
 }
 
-/* A parameter of a transport is in \a column. */
+/* A parameter of a transport is stored in \a column. */
 static double *value_place(struct model_values *values, const struct parameter *p, int column)
 {
   if (p->kind == OF_CACHE_POINTS) return &values->cache_points;
@@ -139,8 +141,6 @@ static void parameters_put(const struct fitting *f, const double *at)
   }
 }
 
-/* ---- one solution ---- */
-
 static double fit_error(const struct fitting *f, const struct sample *s)
 {
   struct model_parts parts;
@@ -148,8 +148,8 @@ static double fit_error(const struct fitting *f, const struct sample *s)
   return log(fmax(model_parts_seconds(&parts), 1e-12) / s->run->seconds);
 }
 
-/* A loss that is the square of small errors and grows like large ones themselves; what is returned
- * is its root, whose square MINPACK sums. */
+/* Robust loss: the square of small errors; grows like large ones themselves. Returns its root,
+ * because MINPACK sums squares. */
 static double robust(double error)
 {
   return copysign(sqrt(2 * (sqrt(1 + error * error) - 1)), error);
@@ -168,7 +168,7 @@ static int residuals(void *of, int m, int n, const double *at, double *residual,
   return 0;
 }
 
-/* Moves \a at to where the loss is least, and the model with it. */
+/* Moves \a at to the minimum of the loss, and puts these parameters into the model. */
 static status_t minimise(struct fitting *f, double *at, double *loss)
 {
   const int n = f->parameters, m = f->n + n;
@@ -188,7 +188,7 @@ static status_t minimise(struct fitting *f, double *at, double *loss)
   return log_fail(STATUS_FAULT, "MINPACK's lmdif failed on %d runs and %d parameters: info %d", f->n, n, how);
 }
 
-/* The q-quantile of the absolute errors of a group (−1: of all), and how many there are. */
+/* The q-quantile of the absolute errors of a group (−1: all runs); *n is the number of runs. */
 static double errors_quantile(const struct fitting *f, int group, double q, int *n)
 {
   double *errors = calloc((size_t)f->n + 1, sizeof *errors), found = 0;
@@ -200,7 +200,8 @@ static double errors_quantile(const struct fitting *f, int group, double q, int 
   return found;
 }
 
-/* Runs by a transport that agree with the model to 1% weigh more than runs that agree to 10%. */
+/* Weights: runs by a transport that agree with the model to 1% count more than runs that agree to
+ * 10%. */
 static void sigmas_set(struct fitting *f)
 {
   for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) {
@@ -210,7 +211,7 @@ static void sigmas_set(struct fitting *f)
   }
 }
 
-/* Another model's values, where it has them, as a beginning. */
+/* Starts at another model's values, for the parameters that it has. */
 static void beginning_take(const struct fitting *f, const struct model_terms *from, double *at)
 {
   struct model_values fitted = from->fitted;
@@ -226,9 +227,7 @@ static void beginning_take(const struct fitting *f, const struct model_terms *fr
   }
 }
 
-/* ---- regimes ---- */
-
-/* With tiles of so many points, and with a cache or without. */
+/* Fits with tiles of \a tile points (0: none), with or without a cache. */
 static status_t regime_try(struct fitting *f, double tile, int cached, double *at, double *loss)
 {
   f->model->terms.tile_points = tile;
@@ -238,7 +237,7 @@ static status_t regime_try(struct fitting *f, double tile, int cached, double *a
   return minimise(f, at, loss);
 }
 
-/* The regime with the least loss, each parameter more at its price. */
+/* Chooses the regime with the least loss; each additional parameter costs \a penalty. */
 static status_t regime_choose(struct fitting *f, double penalty, double *at)
 {
   double best = INFINITY, loss, tile = 0;
@@ -253,8 +252,6 @@ static status_t regime_choose(struct fitting *f, double penalty, double *at)
   return regime_try(f, tile, cached, at, &loss);
 }
 
-/* ---- how sure ---- */
-
 static uint64_t draws;
 
 static double uniform(void)
@@ -267,7 +264,7 @@ static double normal(void)
   return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
 }
 
-/* Configurations are drawn with repetition; the guesses scatter as they may be wrong. */
+/* Draws configurations with repetition, and perturbs the guesses by their uncertainty. */
 static void draw(struct fitting *f, const struct parameter *guesses)
 {
   for (int s = 0; s < f->n; s++) f->samples[s].weight = 0;
@@ -299,7 +296,7 @@ static status_t replicates_make(struct fitting *f, const double *best)
   parameters_put(f, best);
   for (int p = 0; p < f->parameters; p++) {
     const struct parameter *one = &f->parameter[p];
-    held += fmax(0, 1 - squares[p] / (one->width * one->width)); /* what runs tell */
+    held += fmax(0, 1 - squares[p] / (one->width * one->width)); /* information from the runs */
     if (one->kind == OF_VALUE || one->kind == OF_SHARE) {
       errors->error[one->column] = sqrt(squares[p]) * f->model->terms.fitted.value[one->column];
       errors->seen[one->column] = 1;
@@ -309,7 +306,8 @@ static status_t replicates_make(struct fitting *f, const double *best)
   return STATUS_OK;
 }
 
-/* That of 90% of runs, as a normal distribution's would be; not less than the noise of blocks. */
+/* Spread that covers 90% of runs, scaled as a normal distribution's; at least the noise of
+ * blocks. */
 static double spread_of(const struct fitting *f, int group, double freedom)
 {
   int n;
@@ -348,10 +346,10 @@ static status_t fit_samples(struct fitting *f, const struct model_terms *from, i
     const int regimes = workloads[f->model->program].regimes;
     RETURN_IF_FAILED(regime_try(f, 0, regimes, at, &loss));
     sigmas_set(f);
-    if (regimes) { /* runs are off by that of the best, or what it explains would count little */
+    if (regimes) { /* errors about the best regime */
       RETURN_IF_FAILED(regime_choose(f, 0, at));
       sigmas_set(f);
-      /* of a fit with as many parameters as it may have runs are off by less than they are */
+      /* residuals of a fit with many parameters are smaller than the errors */
       const double times = sqrt(f->n / fmax(f->n - f->parameters, 1));
       for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) f->sigma[g] = fmin(times * f->sigma[g], SPREAD_MOST);
       RETURN_IF_FAILED(regime_choose(f, LOSS_GAIN, at));

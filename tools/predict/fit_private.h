@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What the parts of a fit share: the runs with their geometries, and the parameters. */
+ * \brief Shared by the parts of a fit: the runs with their geometries, and the parameters. */
 #ifndef TOOLS_PREDICT_FIT_PRIVATE_H
 #define TOOLS_PREDICT_FIT_PRIVATE_H
 
@@ -11,8 +11,8 @@ struct sample {
   const struct study_run *run;
   struct geometry geometry;
   int via;
-  int configuration; /**< the same for runs of the same grid, cut and transport */
-  double weight;     /**< how often its configuration was drawn */
+  int configuration; /**< index, equal for runs of the same grid, cut and transport */
+  double weight;     /**< number of times that its configuration was drawn */
 };
 
 enum parameter_kind { OF_VALUE, OF_SHARE, OF_CACHE_POINTS, OF_MEMORY, OF_HINDER };
@@ -20,7 +20,7 @@ enum parameter_kind { OF_VALUE, OF_SHARE, OF_CACHE_POINTS, OF_MEMORY, OF_HINDER 
 struct parameter {
   enum parameter_kind kind;
   int column;
-  double guess, width; /**< of the logarithm; it weighs as one run that is off by its spread */
+  double guess, width; /**< of the logarithm; counts as one run that is off by its spread */
 };
 
 #define PARAMETERS_MAX (TERMS + 2 + 5 * STUDY_TRANSPORTS_MAX)
@@ -29,21 +29,22 @@ struct fitting {
   const struct study *study;
   struct sample *samples;
   int n, configurations;
-  double sigma[STUDY_TRANSPORTS_MAX + 1]; /**< of runs per transport; last: one rank */
+  double sigma[STUDY_TRANSPORTS_MAX + 1]; /**< spread of runs per transport; last: on one rank */
   struct parameter parameter[PARAMETERS_MAX];
   int parameters;
-  struct model *model; /**< what the parameters are put into */
+  struct model *model; /**< gets the parameters */
 };
 
-/** \brief The transports of the study's runs, each with its paths. STATUS_ENVIRONMENT where
+/** \brief Finds the transports of the study's runs, each with its paths. STATUS_ENVIRONMENT if
  * comm-gpu measured none. */
 status_t fit_transports_choose(const struct study *study, const struct study_paths *paths,
                                struct model_terms *terms);
 
-/** \brief The runs of the study; the caller frees f->samples. */
+/** \brief Makes the samples of the study's runs; the caller frees f->samples. */
 status_t fit_samples_make(const struct study *study, struct fitting *f);
 
-/** \brief What was measured; STATUS_ENVIRONMENT, saying what to measure, if it is too little. */
+/** \brief Notes the measured range. fit_enough_check: STATUS_ENVIRONMENT, saying what to measure,
+ * if it is too little. */
 void fit_range_note(const struct fitting *f);
 status_t fit_enough_check(const struct fitting *f);
 

@@ -24,7 +24,7 @@ static status_t transport_add(const char *name, const struct study_paths *paths,
   return STATUS_OK;
 }
 
-/* Paths must be measured with the same staging as the runs, or they say nothing about them. */
+/* Paths must be measured with the same staging as the runs; otherwise they do not describe them. */
 static status_t staging_check(const struct study_run *run, const struct study_transport *transport)
 {
   if (run->handover < 0 || transport->handover < 0 || run->handover == transport->handover) return STATUS_OK;
@@ -73,7 +73,7 @@ status_t fit_samples_make(const struct study *study, struct fitting *f)
   return STATUS_OK;
 }
 
-/* Ranks of a host in the runs on several hosts; 0 when there are none. */
+/* Ranks per host in the runs on several hosts; 0 if there are none. */
 static int host_ranks(const struct study *study)
 {
   int most = 0;
@@ -85,7 +85,7 @@ static int host_ranks(const struct study *study)
   return most;
 }
 
-/* Of types of which many devices were measured: the range over its expectation for so many
+/* GPU types of which many devices were measured: the range over its expectation for that number
  * (doc/devices.json). */
 static const struct {
   const char *device;
@@ -93,8 +93,8 @@ static const struct {
   int units;
 } types[] = {{"NVIDIA H100 80GB HBM3", 0.0036, 132}, {"NVIDIA H200", 0.0139, 132}};
 
-/* The devices of one host may be more alike than those of many: the wider of what the runs show and
- * of what is known of their type. */
+/* The spread of the devices. Devices of one host may be more alike than those of many, so it is the
+ * larger of the runs' and the known one of the device type. */
 static void devices_note(const struct fitting *f)
 {
   double *shown = calloc((size_t)f->n + 1, sizeof *shown), spread = 0;
@@ -141,7 +141,7 @@ void fit_range_note(const struct fitting *f)
     model_list(&range->sizes, run->size);
     if (run->ranks > 1) model_list(&range->cuts, study_cut_text(run->procs, cut));
   }
-  /* no term is of whole planes alone */
+  /* no term describes whole planes only */
   if (range->ranks_most == 1) model->errors.seen[TERM_SLAB_I] = 1;
 }
 

@@ -7,7 +7,7 @@
 #include "comm/halo/halo.h"
 #include "himeno/problem.h"
 
-/* A rank's part and what it sends. */
+/* A rank's part, and the messages that it sends. */
 struct geometry_part {
   struct decomp decomp;
   struct layout layout;
@@ -33,8 +33,8 @@ static void messages_count(const struct halo_plan *plan, int rank, int per_host,
   }
 }
 
-/* Bytes that all ranks together send in one direction: the others' extents add up to the grid's,
- * whatever the cut. */
+/* Bytes that all ranks together send in one direction. In the other dimensions the ranks' extents
+ * add up to the grid's, regardless of the cut. */
 static double direction_bytes(const struct geometry *all, const int dir[3])
 {
   double points = 1;

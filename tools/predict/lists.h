@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Lists of sizes and of numbers of ranks on a command line. */
+ * \brief Lists of sizes and of numbers of ranks on the command line. */
 #ifndef TOOLS_PREDICT_LISTS_H
 #define TOOLS_PREDICT_LISTS_H
 
@@ -21,18 +21,18 @@ struct rank_list {
   int list[LIST_RANKS_MAX];
 };
 
-/** \brief Reads "S,M,IxJxK" into a struct size_list, with sizes of any program, N and MxNxK too:
- * whose they are is known later. Their names are as written. Logs and returns STATUS_USAGE
- * otherwise. */
+/** \brief Reads "S,M,IxJxK" into a struct size_list, with names as written. Accepts sizes of any
+ * program, N and MxNxK too, since the program is known only later. Logs and returns STATUS_USAGE on
+ * error. */
 status_t any_size_list_parse(const char *option, const char *text, void *sizes);
 
-/** \brief Reads "auto", "PxQxR" or "PxQ" into an int[3]: 0 where there is none. As above. */
+/** \brief Reads "auto" (all 0), "PxQxR" or "PxQ" (third 0) into an int[3]. Errors as above. */
 status_t any_cut_parse(const char *option, const char *text, void *procs);
 
-/** \brief Reads "1,2,4" into a struct rank_list. Logs and returns STATUS_USAGE otherwise. */
+/** \brief Reads "1,2,4" into a struct rank_list. Errors as above. */
 status_t rank_list_parse(const char *option, const char *text, void *ranks);
 
-/** \brief Reads "MICROSECONDS,GB/S" into a struct study_between. As above. */
+/** \brief Reads "MICROSECONDS,GB/S" into a struct study_between. Errors as above. */
 status_t between_parse(const char *option, const char *text, void *between);
 
 #endif

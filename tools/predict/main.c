@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-predict: how himeno-gpu scales, from a measured study and the paths of comm-gpu. */
+/* himeno-predict: predicts the scaling of himeno-gpu from a measured study and comm-gpu's paths. */
 #include "base/meta.h"
 #include "base/output.h"
 #include "suite/program.h"

@@ -9,12 +9,12 @@
 #include "tools/predict/model.h"
 #include "tools/predict/workload.h"
 
-/* Sizes are this many times apart in points: what a size beyond the measured ones is worth. */
+/* Predicting a size that was not measured counts as one step per this factor in points. */
 #define POINTS_OF_SIZES 8.0
 #define BYTES_OF_SIZES  4.0
-/* The clusters of gemm-gpu's kernels divide k into at most so many parts. */
+/* Clusters of gemm-gpu's kernels divide k into at most this many parts. */
 #define PARTS_MOST 8
-/* 90% of runs lie between the 5% and the 95% quantile. */
+/* 90% of runs are between the 5% and the 95% quantile. */
 #define QUANTILE 0.95
 
 const char *const model_program_names[STUDY_PROGRAMS] = {"himeno-gpu", "gemm-gpu"};
@@ -76,17 +76,18 @@ struct model_route {
   int via[STUDY_WHERES];
 };
 
-/* As himeno-gpu routes them: what needs a peer's memory goes within a host, and pairs apart go by
- * `staged`. Then slabs have launches of their own, as all ranks leave or none. */
+/* Routes as in himeno-gpu: a transport that needs the peer's memory is used within a host, and
+ * `staged` for pairs on different hosts. Slabs then have launches of their own, because either all
+ * ranks use one launch or none does. */
 static struct model_route model_route(const struct study_paths *paths, int hosts, int via)
 {
   if (hosts == 1 || !model_within_hosts(paths->transports[via].name)) return (struct model_route){{via, via}};
   return (struct model_route){{via, study_transport_find(paths, "staged")}};
 }
 
-/* The longest of an exchange's latencies, and the path, within the host or beyond, whose bytes take
- * longest: all transfers are concurrent. comm-gpu measures hosts with one pair of ranks per path,
- * and in an exchange there are no more: for a host's term they send as much as two. */
+/* The longest of an exchange's latencies, and the bytes of the slower path, within the host or
+ * beyond: all transfers are concurrent. comm-gpu measures hosts with one pair of ranks per path; a
+ * host's term is relative to two ranks that send as much. */
 static void paths_time(const struct model_terms *terms, const struct geometry *g,
                        const struct model_route *route, struct model_parts *parts)
 {
@@ -113,8 +114,9 @@ double model_slowdown(double share, int sharers)
   return share > 0 ? pow((1 + pow(share * sharers, 4)) / (1 + pow(share, 4)), 0.25) : sharers;
 }
 
-/* Tiles go in rounds over all multiprocessors, and k in as many parts as take least, whose sums are
- * added up. Launches of whole tiles fill each other's last rounds, but for those of a step. */
+/* Tiles run in rounds over all multiprocessors. k is divided into the number of parts that takes
+ * least time, whose sums are then added. Launches of whole tiles fill each other's last rounds,
+ * except those of one step. */
 static double product_work(const struct model_terms *terms, const struct geometry *g)
 {
   const double tiles = ceil(g->part[0] / terms->tile[0]) * ceil(g->part[1] / terms->tile[1]),
@@ -130,9 +132,9 @@ static double product_work(const struct model_terms *terms, const struct geometr
   return least;
 }
 
-/* All points, or, if slabs go first, those that no neighbour needs. With T sweeps per pass layers
- * of the halo are swept again, from T − 1 of them down to none, and more points hide the steps of a
- * block, each of which waits for the one before. */
+/* Computes all points or, if slabs go first, those that no neighbour needs. With T sweeps per pass
+ * layers of the halo are computed again: T − 1 of them first, then fewer. Many points hide the
+ * steps of a block, each of which waits for the previous one. */
 static double interior_time(const struct model_terms *terms, const struct geometry *g)
 {
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
@@ -173,7 +175,7 @@ void model_parts_make(const struct model_terms *terms, const struct geometry *g,
   else
     parts->boundary += slabs_time(terms, g);
   paths_time(terms, g, &route, parts);
-  /* several sweeps per pass go before an exchange that needs no host, as in himeno/solver */
+  /* several sweeps per pass precede an exchange without the host, as in himeno/solver */
   if (g->depth > 1 && model_within_hosts(between)) parts->overlap = 0;
   if (model_at_once(between)) {
     if (g->slabs > 0 && g->depth == 1)
@@ -188,8 +190,8 @@ void model_parts_make(const struct model_terms *terms, const struct geometry *g,
   parts->reduction = terms->fitted.value[TERM_REDUCE] + terms->fitted.value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
-/* Waiting in the first panel of a product, as if it were all: until a step's slices are here, those
- * that came before are multiplied. Sweeps without overlap wait for all. */
+/* Waiting time in the first panel of a product: until a step's slices arrive, earlier ones are
+ * multiplied. Sweeps without overlap wait for the whole exchange. */
 static double first_wait(const struct model_parts *p, double exchange)
 {
   const int steps = geometry_ring_steps(p->rings);
@@ -214,16 +216,14 @@ double model_parts_seconds(const struct model_parts *p)
   return p->interior + model_parts_exposed(p) + p->boundary + p->synchronisation + p->reduction;
 }
 
-/* STATUS_ENVIRONMENT if that is no time: a model read from a document may have terms that
- * contradict each other. */
+/* STATUS_ENVIRONMENT if the time is invalid: terms of a model from a document may contradict each
+ * other. */
 static status_t model_parts_check(const struct model_parts *p)
 {
   const double seconds = model_parts_seconds(p);
   if (p->interior >= 0 && seconds > 0 && isfinite(seconds)) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "the model has %g s for it: its terms contradict each other", seconds);
 }
-
-/* ---- prediction ---- */
 
 static struct model_parts parts_of(const struct model_terms *terms, const struct geometry *g, int via,
                                    const struct model_scale *scale)
@@ -253,7 +253,7 @@ static int beyond(const struct model *model, const struct geometry *g, int via)
   return what;
 }
 
-/* A feature of this geometry that no run had cannot be predicted. */
+/* Refuses features of this geometry that no run had. */
 static status_t seen_check(const struct model *model, const struct geometry *g, int via,
                            const char *transport)
 {
@@ -274,7 +274,7 @@ static status_t seen_check(const struct model *model, const struct geometry *g, 
       transport, command, transport);
 }
 
-/* A path between hosts that was never measured has no substitute. */
+/* A path between hosts that was not measured has no substitute. */
 status_t model_paths_check(const struct study_paths *paths, const struct geometry *g, int via)
 {
   const struct model_route route = model_route(paths, g->hosts, via);
@@ -311,9 +311,7 @@ static enum model_limit limit_of(const struct model_time *t)
   return t->reduction > largest ? LIMIT_REDUCTION : limit;
 }
 
-/* ---- intervals ---- */
-
-/* All that goes between ranks took so many times as long: how far a sweep is off, as logarithm. */
+/* Change of a sweep's time, as logarithm, if everything between ranks takes \a times as long. */
 double model_shift(const struct model_terms *terms, const struct geometry *g, int via,
                    const struct model_scale *scale, double times)
 {
@@ -327,7 +325,7 @@ double model_shift(const struct model_terms *terms, const struct geometry *g, in
   return fabs(log(model_parts_seconds(&parts) / before));
 }
 
-/* Variance of the logarithm of a prediction about itself, over the replicates. */
+/* Variance of the logarithm of a prediction over the replicates. */
 static double variance_of(const struct model *model, const struct geometry *g, int via,
                           const struct model_scale *scale, double seconds)
 {
@@ -341,7 +339,7 @@ static double variance_of(const struct model *model, const struct geometry *g, i
   return sum / fmax(model->errors.n_replicates, 1);
 }
 
-/* The transport of pairs on different hosts. */
+/* The transport of messages between hosts. */
 static int transport_between(const struct study_paths *paths, const struct geometry *g, int via)
 {
   return model_route(paths, g->hosts, via).via[STUDY_OTHER_HOST];
@@ -380,7 +378,7 @@ void model_beyonds(const struct model_range *range, const struct geometry *g, co
   const double ranks = log2((double)g->ranks / range->ranks_most),
                hosts = log2((double)g->hosts / range->hosts_most),
                points = fmax(log2(range->points_least / g->points), log2(g->points / range->points_most));
-  beyond[KIND_RANKS] = sqrt(fmax(ranks, 0) + fmax(hosts, 0)); /* each doubling errs by itself */
+  beyond[KIND_RANKS] = sqrt(fmax(ranks, 0) + fmax(hosts, 0)); /* doublings err independently */
   const double bytes = g->bytes[0] + g->bytes[1];
   beyond[KIND_SIZE] = fmax(points / log2(POINTS_OF_SIZES), 0);
   if (bytes > 1.001 * range->bytes_most && range->bytes_most > 0)
@@ -389,7 +387,7 @@ void model_beyonds(const struct model_range *range, const struct geometry *g, co
     beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], 1);
   beyond[KIND_CUT] = range->cuts.n > 0 && g->ranks > 1 && !model_is_listed(&range->cuts, cut);
   if (beyond[KIND_RANKS] > 0)
-    beyond[KIND_CUT] = 0; /* more ranks have other cuts, and their errors hold those */
+    beyond[KIND_CUT] = 0; /* the errors of more ranks include those of their other cuts */
 }
 
 void model_interval(const struct model *model, const struct geometry *g, const char *transport,
@@ -398,7 +396,7 @@ void model_interval(const struct model *model, const struct geometry *g, const c
   const int via = g->neighbours > 0 ? study_transport_find(&model->terms.paths, transport) : -1;
   double beyond[KINDS], off[KINDS];
   if (model->errors.freedom <= 0 || g->depth != model->terms.depth)
-    return; /* another kernel errs otherwise */
+    return; /* the spread of another kernel is unknown */
   double squares = pow(model_half(model, g, via, scale, t), 2);
   model_beyonds(&model->range, g, size, beyond);
   for (int kind = 0; kind < KINDS; kind++) {
@@ -412,8 +410,6 @@ void model_interval(const struct model *model, const struct geometry *g, const c
   t->low = t->seconds * exp(-hypot(sqrt(squares), model_shift(&model->terms, g, via, scale, 1 / times)));
   t->high = t->seconds * exp(hypot(sqrt(squares), model_shift(&model->terms, g, via, scale, times)));
 }
-
-/* ---- one prediction ---- */
 
 status_t model_predict(const struct model *model, const struct geometry *g, const char *transport,
                        const struct model_scale *scale, struct model_time *time)

@@ -14,7 +14,7 @@
 #define SPREAD_MOST 10
 #define FACTOR_MOST 1e4
 
-/** A document being read: its first fault is logged. */
+/** A document being read. Only its first error is logged. */
 struct reader {
   const char *path;
   status_t status;
@@ -27,7 +27,7 @@ static void wrong(struct reader *reader, const char *where, const char *key, con
                               where, *where && *key ? "." : "", key, what);
 }
 
-/* A number of \a object, or itself if \a key is empty. */
+/* The number \a key of \a object; \a object itself if \a key is empty. */
 static double number_within(struct reader *reader, const char *where, const json_t *object, const char *key,
                             int is_whole, double least, double most)
 {
@@ -64,7 +64,7 @@ static int flag(struct reader *reader, const char *where, const json_t *object, 
   return json_is_true(found);
 }
 
-/* A list; NULL: none. */
+/* The list \a key of \a object; NULL: none. */
 static const json_t *model_json_list(struct reader *reader, const json_t *object, const char *key)
 {
   const json_t *found = json_object_get(object, key);
@@ -181,7 +181,7 @@ static void replicates_read(struct reader *reader, const json_t *rows, int colum
   errors->n_replicates = (int)n;
 }
 
-/* The parts of the interval; models without replicates predict none. */
+/* Reads the data of the interval; models without replicates have none. */
 static void interval_read(struct reader *reader, const json_t *json, int columns, struct model_errors *errors)
 {
   const json_t *replicates = model_json_list(reader, json, "replicates");
@@ -268,7 +268,7 @@ static void range_read(struct reader *reader, const json_t *json, struct model *
   model->terms.tile_points = number_within(reader, "", json, "tile_points", 1, 0, POINTS_MOST);
   model->errors.spread = model_number(reader, "", json, "spread", 0, SPREAD_MOST);
   off_read(reader, json, model->errors.off);
-  if (json_object_get(json, "device_spread")) { /* earlier models have none of these */
+  if (json_object_get(json, "device_spread")) { /* earlier versions have none of these */
     model->range.device_spread = model_number(reader, "", json, "device_spread", 0, SPREAD_MOST);
     model->terms.fitted.share = model_number(reader, "", json, "memory_share", 0, FACTOR_MOST);
     model->range.sharers_most = model_whole(reader, "", json, "sharers_most", 0, COUNT_MOST);

@@ -13,26 +13,22 @@
 #include "tools/predict/model.h"
 #include "tools/predict/workload.h"
 
-/* The end of strong scaling is searched up to this number of ranks. */
+/* Largest number of ranks in the search for the end of strong scaling. */
 #define SEARCH_RANKS 4096
 #define HALF         0.5
-/* Times the ranks of a host that was measured. */
+/* Assumed ranks per host, relative to those of the measured host. */
 #define HOST_IMAGINED 2
 
 static const struct model_scale twice_network = {1, 0.5};
 
-/* ---- one prediction ---- */
-
-/* Sweeps a pass: as in the study, or as imagined. */
+/* Sweeps per pass: as in the study, or as requested. */
 static int depth(const struct predict *p)
 {
   return p->config.sweeps_a_pass > 0 ? (int)p->config.sweeps_a_pass : p->model.terms.depth;
 }
 
-/* By so many ranks: the cut that the program takes by itself, or the one asked for, and the
- * geometry of its busiest rank. */
-/* As the study's ranks are placed: those of a CPU over the memories of a host, others as the most
- * that shared a device. */
+/* Ranks that share a memory or device, placed as in the study: CPU ranks over the memories of a
+ * host, others as many as shared a device there. */
 static int sharers(const struct predict *p, int ranks, int per_host)
 {
   const struct model_range *range = &p->model.range;
@@ -58,14 +54,14 @@ static status_t predict_cut_choose(const struct predict *p, const struct predict
 }
 
 /* Ranks per host as requested, or as in the study. A study of one host does not show how many ranks
- * it could hold: twice as many as were measured are assumed, which the report says. */
+ * it could hold: twice as many as measured are assumed, and the report says so. */
 static int per_host(const struct predict *p)
 {
   if (p->config.per_host > 0) return (int)p->config.per_host;
   return p->model.range.per_host > 0 ? p->model.range.per_host : HOST_IMAGINED * p->model.range.ranks_most;
 }
 
-/* Median seconds of the study's runs of a geometry; NAN where it was not measured. */
+/* Median seconds of the study's runs with this geometry; NAN if there are none. */
 static double measured_seconds(const struct predict *p, const struct geometry *g, const char *transport,
                                int *n)
 {
@@ -101,9 +97,10 @@ double predict_gflops(const struct predict *p, const struct geometry *g, double 
   return seconds > 0 ? workloads[p->model.program].flop * g->all_points / seconds / 1e9 : 0;
 }
 
-/* The devices of a study's hosts are as they were measured; beyond, or if a spread was given, the
- * slowest of N decides. A rank's sweep begins when its own and its neighbours' last one has ended,
- * so that the latest rank is as late as the slowest device for any number of sweeps. */
+/* Spread of the devices. A study's own hosts were measured with their spread; on more hosts, or if
+ * a spread was given, the slowest of N devices decides. A rank's sweep begins when its own and its
+ * neighbours' previous one has ended, so that for any number of sweeps the latest rank is as late
+ * as the slowest device. */
 static double devices_spread(const struct predict *p, const struct geometry *g)
 {
   if (p->config.device_spread >= 0)
@@ -116,7 +113,8 @@ static struct model_scale late_scale(const struct model_scale *scale, double lat
   return (struct model_scale){scale->compute * (1 + late), scale->exchange};
 }
 
-/* The slowest device enters the interval by the quantiles of the largest of N. */
+/* Adds the delay by the slowest device: its mean to the time, quantiles of the largest of N to the
+ * interval. */
 static status_t lateness_add(const struct predict *p, double spread, const struct model_scale *faster,
                              struct predict_point *point, struct model_time *twice)
 {
@@ -135,8 +133,8 @@ static status_t lateness_add(const struct predict *p, double spread, const struc
   return STATUS_OK;
 }
 
-/* No run shows how much slower ranks are if more of them share a memory. Ranks on one device take
- * turns. */
+/* Refuses more ranks per memory than the runs had: none shows their slowdown. Ranks on one device
+ * take turns, and are predicted. */
 static status_t sharers_check(const struct predict *p, const struct geometry *g)
 {
   const int most = p->model.range.sharers_most;
@@ -178,7 +176,7 @@ static status_t point_predict(const struct predict *p, struct predict_point *poi
   return STATUS_OK;
 }
 
-/* A prediction that fails has its reason, and the others continue. */
+/* Predicts one point. If it fails, its reason is stored, and the other points continue. */
 static struct predict_point point_try(const struct predict *p, const struct grid_size *size,
                                       const char *transport, int weak, int ranks)
 {
@@ -192,9 +190,7 @@ static struct predict_point point_try(const struct predict *p, const struct grid
   return point;
 }
 
-/* ---- all that are asked for ---- */
-
-/* Options were read before the model's program was known: check them against it now. */
+/* Options are parsed before the model's program is known; this checks them against it. */
 static status_t asked_check(struct predict *p)
 {
   struct predict_config *c = &p->config;
@@ -281,9 +277,7 @@ static status_t points_make(struct predict *p)
   return some ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "nothing can be predicted: %s", p->points[0].why);
 }
 
-/* ---- the whole ---- */
-
-/* A reader with too few runs must know that there were more. */
+/* Warns about runs that were left out, in case too few are left. */
 static void left_warn(const struct study *study)
 {
   for (int reason = LEFT_STAGING; reason < STUDY_REASONS; reason++) {

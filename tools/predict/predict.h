@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief One run of himeno-predict: what is asked for, and what came out. */
+ * \brief One run of himeno-predict: its options and its results. */
 #ifndef TOOLS_PREDICT_PREDICT_H
 #define TOOLS_PREDICT_PREDICT_H
 
@@ -15,16 +15,16 @@ enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 
 struct predict_config {
   const char *study, *comm, *model, *kernel, *transport, *against, *check, *json;
-  struct size_list sizes; /**< n 0: those of the study */
+  struct size_list sizes; /**< n 0: sizes of the study */
   struct rank_list ranks; /**< n 0: powers of two up to twice the study's most */
-  int procs[3];           /**< the first 0: auto */
+  int procs[3];           /**< first 0: auto */
   struct study_between between;
-  int64_t per_host, per_memory, fit_ranks, sweeps_a_pass; /**< 0: as in the study; fit_ranks: all */
+  int64_t per_host, per_memory, fit_ranks, sweeps_a_pass; /**< 0: the study's; fit_ranks 0: all */
   int scaling;                                            /**< enum predict_scaling */
   struct model_scale scale;
   double device_spread; /**< percent; negative: the model's */
-  unsigned keep;        /**< of what would be left out */
-  double within;        /**< percent that errors may have; 0: any */
+  unsigned keep;        /**< runs to keep that would be left out, see study_keep_parse */
+  double within;        /**< largest accepted error in percent; 0: any */
   int quiet;
 };
 
@@ -35,30 +35,30 @@ struct predict_point {
   char transport[STUDY_TEXT];
   struct geometry geometry;
   int predicted;
-  char why[256]; /**< why not */
+  char why[256]; /**< the reason if there is no prediction */
   struct model_time time;
   double gflops;
-  double efficiency;   /**< of one rank with the same grid, or in weak scaling with its own part */
-  double late;         /**< of the slowest device, a share of its time; 0: as the others */
-  double ideal, twice; /**< efficiency if all devices are alike, and with twice_network */
-  int n_measured;      /**< runs of the study that this point is of */
+  double efficiency;                    /**< relative to one rank with the same grid (weak: part) */
+  double late;                          /**< delay by the slowest device, a share of the time */
+  double ideal, twice;                  /**< with equal devices, and with twice_network */
+  int n_measured;                       /**< number of the study's runs at this point */
   double measured, measured_efficiency; /**< median seconds; NAN: none, or none on one rank */
-  double twice_network;                 /**< seconds if latency and bytes took half as long */
+  double twice_network;                 /**< seconds if latency and bytes took half the time */
 };
 
 /** The end of useful scaling, for one size and transport. */
 struct predict_end {
   struct grid_size size;
   char transport[STUDY_TEXT];
-  int fastest_ranks;   /**< beyond it a sweep takes longer */
-  int efficient_ranks; /**< the most with an efficiency of one half */
-  int searched_ranks;  /**< the search went so far */
+  int fastest_ranks;   /**< with more ranks a sweep takes longer */
+  int efficient_ranks; /**< the most ranks with an efficiency of at least one half */
+  int searched_ranks;  /**< largest number of ranks searched */
   double fastest_seconds;
 };
 
 struct predict {
   struct predict_config config;
-  struct study study, compared; /**< fitted; of --against */
+  struct study study, compared; /**< the fitted study; that of --against */
   struct study_paths paths;
   struct model model;
   struct validate_table validation, against;
@@ -67,23 +67,23 @@ struct predict {
   struct predict_end *ends;
 };
 
-/** Options into struct predict_config. */
+/** Options of himeno-predict; they set struct predict_config. */
 extern const struct option_program predict_options;
 
-/** \brief Reads, fits, validates, predicts. STATUS_ENVIRONMENT, saying what to measure, when there
+/** \brief Reads, fits, validates and predicts. STATUS_ENVIRONMENT, saying what to measure, if there
  * is too little. */
 status_t predict_run(struct predict *predict);
 void predict_close(struct predict *predict);
 
 /** \brief Compares the predictions in the document config.check with the runs of config.against.
- * STATUS_ENVIRONMENT when no run was predicted. */
+ * STATUS_ENVIRONMENT if no run was predicted. */
 status_t predict_check(struct predict *predict);
 
-/** \brief STATUS_SLOW when the model is poor, or an error against measured runs is more than
+/** \brief Returns STATUS_SLOW if the model is poor, or an error against measured runs exceeds
  * config.within. */
 status_t predict_within(const struct predict *predict);
 
-/** \brief The efficiency to show: what was measured, else the model's. */
+/** \brief The efficiency to show: measured if known, otherwise predicted. */
 static inline double predict_efficiency(const struct predict_point *point)
 {
   return point->n_measured > 0 && point->measured_efficiency > 0 ? point->measured_efficiency
@@ -92,8 +92,8 @@ static inline double predict_efficiency(const struct predict_point *point)
 
 double predict_gflops(const struct predict *predict, const struct geometry *geometry, double seconds);
 
-/** Limits that an extrapolation exceeds: names in documents and texts for people, which say of
- * points per rank whether they are fewer or more. */
+/** Limits that an extrapolation exceeds: names in documents and texts for reports. For points per
+ * rank the text says whether they are fewer or more. */
 struct predict_beyond {
   enum model_beyond what;
   const char *name, *text;
@@ -104,11 +104,11 @@ extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 /** \brief The report for people. */
 void predict_report_text(const struct predict *predict, FILE *out);
 
-/** \brief Whether the model is poor, and the errors and intervals of runs that were left out of the
- * fit. */
+/** \brief Prints whether the model is poor, and the errors and intervals of runs that were left out
+ * of the fit. */
 void predict_report_covered(const struct model_coverage *coverage, FILE *out);
 
-/** \brief The table that compares predictions with runs, with median and worst error. */
+/** \brief Prints the table that compares predictions with runs, with median and worst error. */
 void predict_report_against(const struct predict *predict, FILE *out);
 
 /** \brief The document. */

@@ -133,7 +133,7 @@ static void names_document(struct doc *d, const char *key, const struct model_na
   doc_end(d);
 }
 
-/* Limits are in the document, so that no reader has its own. */
+/* The document contains the limits, so that readers use the same ones. */
 static void held_out_document(struct doc *d, const struct model_coverage *coverage)
 {
   const int some = coverage->predicted > 0;

@@ -10,7 +10,8 @@
 #define LEFT_SHOWN  8
 #define KINDS_SHOWN 3 /* of runs of another kernel, backend or device */
 
-/* But for runs on more ranks than were asked for, and files of other programs. */
+/* Prints what was left out, except runs on more ranks than requested and files of other
+ * programs. */
 static void print_left(const struct study *study, FILE *out)
 {
   for (int reason = LEFT_FAILED; reason < STUDY_REASONS; reason++) {
@@ -56,7 +57,7 @@ static void predict_print_config(const struct predict *p, FILE *out)
             p->config.scale.compute, p->config.scale.exchange);
 }
 
-/* Whether slabs go first. */
+/* Whether the model has slabs that go first. */
 static int has_boundary(const struct model_terms *terms)
 {
   int slabs = 0;
@@ -135,7 +136,7 @@ static int is_kind(const char *group)
   return 0;
 }
 
-/* First of all how far the predictions can be believed. */
+/* The report begins with the accuracy of its predictions. */
 void predict_report_covered(const struct model_coverage *coverage, FILE *out)
 {
   int was_kind = 0;
@@ -215,7 +216,7 @@ static void print_points(const struct predict *p, FILE *out)
 
 /* ---- the answer ---- */
 
-/* The largest cost apart from computing; computing, if none is a twentieth of the time. */
+/* The largest cost other than computing, or computing if none is a twentieth of the time. */
 static const char *limit_text(const struct predict_point *point)
 {
   const struct model_time *t = &point->time;
@@ -235,7 +236,7 @@ static const char *limit_text(const struct predict_point *point)
   return costs[most].text;
 }
 
-/* Of one scaling and transport, the most ranks of the largest size. */
+/* Prints the prediction for the most ranks of the largest size, for one scaling and transport. */
 static void print_answer(const struct predict *p, const struct predict_point *point, FILE *out)
 {
   const struct model_time *t = &point->time;
@@ -275,7 +276,7 @@ static void print_answers(const struct predict *p, FILE *out)
   }
 }
 
-/* One line a reason, for all that have it. */
+/* Prints each reason on one line, with all predictions that have it. */
 static void print_beyond(const struct predict *p, FILE *out)
 {
   const char *point = workloads[p->model.program].point;

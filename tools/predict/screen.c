@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which runs of a study are fitted together; what is left out is named, with the reason. */
+/* Selects the runs of a study that are fitted together. Runs that are left out are listed with the
+ * reason. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,8 +51,6 @@ status_t study_leave(struct study *study, enum study_reason reason, const char *
   return STATUS_OK;
 }
 
-/* ---- what is alike ---- */
-
 typedef int similar(const struct study_run *a, const struct study_run *b);
 
 static int same_kind(const struct study_run *a, const struct study_run *b)
@@ -96,8 +95,8 @@ static int same_run(const struct study_run *a, const struct study_run *b)
   return a->samples && a->samples == b->samples && same_grid(a, b) && same_transport(a, b);
 }
 
-/* The run that most others are like, of kernel \a kernel (NULL: any) or in the slot of \a slot; −1
- * where there is none. */
+/* The run whose properties most others share: of kernel \a kernel (NULL: any), or in the slot of
+ * \a slot; −1 if there is none. */
 static int most_common(const struct study *study, const char *kernel, const struct study_run *slot,
                        similar *is_similar)
 {
@@ -112,12 +111,10 @@ static int most_common(const struct study *study, const char *kernel, const stru
   return best;
 }
 
-/* ---- what goes ---- */
-
-/** Why run \a r goes, into \a why; "" where it stays. */
+/** Writes into \a why the reason to leave out run \a r; "" to keep it. */
 typedef void judge(const struct study *study, int r, const void *with, char why[STUDY_WHY]);
 
-/* All are judged before any goes, so that the order of files does not matter. */
+/* Judges all runs before it leaves any out, so that the order of files does not matter. */
 static status_t leave_where(struct study *study, enum study_reason reason, judge *judge, const void *with)
 {
   char(*why)[STUDY_WHY] = calloc((size_t)study->n + 1, sizeof *why);
@@ -180,8 +177,8 @@ static void judge_machine(const struct study *study, int r, const void *with, ch
              run->host, run->pci, run->uuid, study->runs[common].uuid);
 }
 
-/* The same bits of the same grid by a run that was verified, or by another cut or transport, verify
- * a run. */
+/* A run is verified if a verified run, or one with another cut or transport, has the same bits for
+ * the same grid. */
 static void judge_bits(const struct study *study, int r, const void *with, char why[STUDY_WHY])
 {
   const struct study_run *run = &study->runs[r];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Predictions of an earlier document, compared with runs that came after. */
+/* Compares the predictions of an earlier document with runs that were measured later. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

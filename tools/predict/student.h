@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Quantiles, of which an interval is made. */
+ * \brief Quantiles for intervals. */
 #ifndef TOOLS_PREDICT_STUDENT_H
 #define TOOLS_PREDICT_STUDENT_H
 
@@ -8,8 +8,8 @@
  * 13 (1970). */
 double student_quantile(double p, double freedom);
 
-/** \brief The value that a further one is below with probability \a q, of \a n that it sorts; the
- * largest where they are too few. */
+/** \brief The value that the next one is below with probability \a q, given \a n values, which it
+ * sorts; the largest value if they are too few. */
 double student_order(double *values, int n, double q);
 
 /** \brief The quantile of the largest of n normal deviates, and its expectation (Blom 1958, within

@@ -51,7 +51,7 @@ static int hosts_count(const json_t *ranks)
   return hosts;
 }
 
-/* Whether the result was verified, and its bits after \a sweeps sweeps from the beginning. */
+/* Sets whether the result was verified, and the checksum after \a sweeps sweeps from the start. */
 static void bits_set(const json_t *config, const json_t *result, int64_t sweeps, struct study_run *run)
 {
   const char *checksum = study_text(result, "checksum"), *data = study_text(config, "data");
@@ -61,7 +61,7 @@ static void bits_set(const json_t *config, const json_t *result, int64_t sweeps,
              (long long)sweeps, data);
 }
 
-/* Seconds a sweep of the middle block, and how much blocks differ. */
+/* Sets the median block's seconds per sweep, and the relative noise of the blocks. */
 static void seconds_set(const json_t *result, int64_t block, double sweeps, struct study_run *run)
 {
   const json_t *samples = json_object_get(result, "samples");
@@ -100,9 +100,9 @@ static const char *rank_host(const json_t *document, const json_t *rank)
   return host ? host : "";
 }
 
-/* How staged halos of one host go, starting from the value of the previous paths: 1 through shared
- * memory, 0 if any goes by MPI, as all did in older documents, -1 if no path says so. Between hosts
- * they always go by MPI. */
+/* How halos of one host are staged, given the value of the previous paths: 1 through shared memory,
+ * 0 if any uses MPI, as all do in older documents, -1 if no path has this field. Between hosts they
+ * always use MPI. */
 static int handover_of(const json_t *document, const json_t *path, int known)
 {
   const char *handover = study_text(path, "handover");
@@ -120,7 +120,7 @@ static int is_cpu(const json_t *rank)
   return uuid && strncmp(uuid, "CPU-", 4) == 0;
 }
 
-/* CPU ranks of a NUMA node, or others of the same device. */
+/* Whether two CPU ranks are on the same NUMA node, or two other ranks on the same device. */
 static int shares(const json_t *a, const json_t *b)
 {
   const char *host = study_text(a, "host"), *uuid = study_text(a, "uuid");
@@ -144,7 +144,8 @@ static void sharing_set(const json_t *ranks, struct study_run *run)
   }
 }
 
-/* Ranks of a CPU share its memory, so that their ceilings do not describe a device. */
+/* Spread of the ceilings. CPU ranks share their memory, so that their ceilings do not describe a
+ * device. */
 static double device_spread(const json_t *ranks)
 {
   const size_t n = json_array_size(ranks);
@@ -161,7 +162,7 @@ static double device_spread(const json_t *ranks)
                      (sum / (double)n);
 }
 
-/* The fields that documents of all programs have. */
+/* Reads the fields that documents of all programs have. */
 static void frame_read(const json_t *document, const char *path, struct study_run *run)
 {
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
@@ -183,7 +184,7 @@ static void frame_read(const json_t *document, const char *path, struct study_ru
     run->handover = handover_of(document, json_array_get(paths, p), run->handover);
 }
 
-/* The whole and its cut, from where the program's documents have them. */
+/* Reads the grid or product and its cut. */
 static void cut_read(const json_t *config, const json_t *cut, struct study_run *run)
 {
   const char *const *extents = workloads[run->program].extents;
@@ -209,7 +210,7 @@ static void run_read(const json_t *document, const char *path, struct study_run 
   seconds_set(result, block, json_number_value(json_object_get(config, "sweeps")), run);
 }
 
-/* SIZE as it was given: by weak scaling C is a rank's. */
+/* Sets the name of the size as given: in weak scaling C is one rank's block. */
 static void product_size(struct study_run *run)
 {
   const int64_t *of = run->global;
@@ -222,7 +223,7 @@ static void product_size(struct study_run *run)
              (long long)of[2]);
 }
 
-/* The slowest rank's median product; blocks are rank 0's. */
+/* Reads the time of a product, the slowest rank's median; the blocks are rank 0's. */
 static void product_read(const json_t *document, const char *path, struct study_run *run)
 {
   const json_t *config = json_object_get(document, "config"), *result = json_object_get(document, "result"),
@@ -296,7 +297,7 @@ static int ends_in(const char *name, const char *end)
   return length > of_end && strcmp(name + length - of_end, end) == 0;
 }
 
-/* A line of a file of them: a document, with the name that its file would have. */
+/* Adds one line of a log file: a document, with the name that its own file would have. */
 static status_t study_line_add(struct study *study, const char *line, const char *path, int number)
 {
   char name[PATH_MAX];
@@ -387,8 +388,8 @@ int study_per_host(const struct study_run *run)
 
 /* ---- paths ---- */
 
-/* Whether a pair counts for this transport and place; those alone only where none was measured with
- * all. */
+/* Whether a pair counts for this transport and place. Pairs measured alone count only if none was
+ * measured with all at once. */
 static int pair_counts(const json_t *document, const json_t *pair, const char *transport,
                        enum study_where where, const char *load)
 {
@@ -448,7 +449,7 @@ static status_t study_transport_check(const char *path, const struct study_trans
   return STATUS_OK;
 }
 
-/* Whether a pair names its transport, its ranks' hosts and what was fitted, if anything was. */
+/* Whether a pair has its transport, its ranks' hosts and, if there is a fit, its values. */
 static int pair_is_complete(const json_t *document, const json_t *pair)
 {
   static const char *const ends[] = {"rank", "peer"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What was measured: runs of himeno-gpu or of gemm-gpu --distributed, and the paths that
+ * \brief Measured data: runs of himeno-gpu or of gemm-gpu --distributed, and the paths that
  * comm-gpu fitted. */
 #ifndef TOOLS_PREDICT_STUDY_H
 #define TOOLS_PREDICT_STUDY_H
@@ -12,20 +12,20 @@
 #include "base/status.h"
 
 #define STUDY_TEXT 64
-/* No machine has a sweep, a message or a point that takes an hour, nor a path of an exabyte per
- * second. */
+/* Upper limits of valid values: an hour per sweep, message or point; an exabyte per second for a
+ * path. */
 #define SECONDS_MOST   3600.0
 #define BANDWIDTH_MOST 1e18
 
-/** The program of the runs: sweeps of himeno-gpu, products over all ranks of gemm-gpu. */
+/** The program of the runs: himeno-gpu measures sweeps, gemm-gpu products over all ranks. */
 enum study_program { STUDY_HIMENO, STUDY_GEMM, STUDY_PROGRAMS };
 
 /** Fields of a product that a sweep lacks. */
 struct study_product {
   int type;      /**< enum gemm_type */
-  int64_t panel; /**< k of a panel; in a model 0: gemm-gpu's own choice */
-  int on_cpu;    /**< which is another on CPUs */
-  int tile[2];   /**< rows and columns of C that a kernel's group makes; 0: unknown */
+  int64_t panel; /**< k of a panel; in a model 0: chosen by gemm-gpu */
+  int on_cpu;    /**< 1: on CPUs, where gemm-gpu's choice differs */
+  int tile[2];   /**< rows and columns of C per thread block; 0: unknown */
 };
 
 /** One document of himeno-gpu or gemm-gpu. Times are seconds per sweep or product. */
@@ -35,25 +35,25 @@ struct study_run {
   char file[256];
   char size[STUDY_TEXT], transport[STUDY_TEXT], kernel[STUDY_TEXT], backend[STUDY_TEXT], device[128];
   int64_t global[3];
-  int procs[3]; /**< the third is 0 where it is C that is cut */
+  int procs[3]; /**< the third is 0 for products, in which C is cut */
   int ranks, hosts, weak, overlap, depth;
-  int sharers;  /**< the most ranks on one memory of a CPU, or on one device; 0: unknown */
-  int memories; /**< of a CPU host, as its ranks have them; 0: devices have their own */
-  /** staged halos: 1 if the document says how they were handed over, 0 if it is too old for that,
-   * by MPI; −1 without any */
+  int sharers;  /**< the most ranks on one CPU memory or on one device; 0: unknown */
+  int memories; /**< memories of a CPU host that its ranks use; 0: devices have their own */
+  /** staged halos: 1 through shared memory, 0 by MPI or if the document is too old to report it; −1
+   * if there are none */
   int handover;
   double seconds; /**< median of the blocks */
-  double noise;   /**< relative, of the blocks; 0 when there are fewer than three */
-  /** of its devices, relative standard deviation of their measured ceilings; 0 below four GPUs */
+  double noise;   /**< relative noise of the blocks; 0 if there are fewer than three */
+  /** relative standard deviation of its devices' measured ceilings; 0 below four GPUs */
   double device_spread;
-  /** host of rank 0; "" if a document lacks it */
+  /** host of rank 0; "" if the document lacks it */
   char host[STUDY_TEXT], driver[128], pci[STUDY_TEXT], uuid[STUDY_TEXT];
   int verified;
-  char checksum[STUDY_TEXT]; /**< with the data and sweeps that it is of */
-  uint64_t samples;          /**< a hash of its times; 0: none of its own */
+  char checksum[STUDY_TEXT]; /**< followed by its data and number of sweeps */
+  uint64_t samples;          /**< hash of its times; 0: it has no times */
 };
 
-/** Why a document is no part of a study. */
+/** Reasons for leaving a document out of a study. */
 enum study_reason {
   LEFT_OTHER,
   LEFT_FAILED,
@@ -69,7 +69,7 @@ enum study_reason {
 };
 extern const char *const study_reason_names[STUDY_REASONS];
 
-/** Parts left out of a study, for people. */
+/** Length of the text that gives the reason. */
 #define STUDY_WHY 384
 struct study_left {
   enum study_reason reason;
@@ -77,32 +77,32 @@ struct study_left {
 };
 
 struct study {
-  enum study_program program; /**< of all runs */
+  enum study_program program; /**< same for all runs */
   int n, n_left;
   struct study_run *runs;
   struct study_left *left;
 };
 
-/** \brief Reads "unverified,outliers" into an unsigned: what is fitted although it would be left
- * out, `1 << reason`, or-ed. Logs and returns STATUS_USAGE otherwise. */
+/** \brief Reads "unverified,outliers" into an unsigned: the reasons for which runs are not left
+ * out, `1 << reason`, or-ed. Logs and returns STATUS_USAGE on error. */
 status_t study_keep_parse(const char *option, const char *text, void *keep);
 
 enum study_where { STUDY_SAME_HOST, STUDY_OTHER_HOST, STUDY_WHERES };
-extern const char *const study_where_names[STUDY_WHERES]; /**< in documents */
+extern const char *const study_where_names[STUDY_WHERES]; /**< names in documents */
 
-/** A transport, as comm-gpu fitted it. */
+/** A transport, with comm-gpu's fit. */
 struct study_transport {
   char name[STUDY_TEXT];
-  int handover; /**< as a run's; −1 where a model does not tell */
+  int handover; /**< same as in struct study_run; −1 if a model does not have it */
   int known[STUDY_WHERES];
   double latency[STUDY_WHERES];   /**< seconds */
   double bandwidth[STUDY_WHERES]; /**< bytes per second and direction, both at once */
   double residual[STUDY_WHERES];
 };
 
-/** A path between hosts as their owner gives it, per direction, both at once; all 0: not given. */
+/** A user-given path between hosts, per direction with both at once; all 0: not given. */
 struct study_between {
-  double latency, bandwidth; /**< seconds, bytes a second */
+  double latency, bandwidth; /**< seconds, bytes per second */
 };
 
 #define STUDY_TRANSPORTS_MAX 12
@@ -112,26 +112,26 @@ struct study_paths {
   struct study_transport transports[STUDY_TRANSPORTS_MAX];
 };
 
-/** \brief Reads all *.json of a folder, or one file. STATUS_ENVIRONMENT when it cannot be read or
- * holds no run that passed; STATUS_USAGE, naming the file, for a run's document that is not as its
- * schema says or is of another program than the runs before it. */
+/** \brief Reads all *.json of a folder, or one file. STATUS_ENVIRONMENT if it cannot be read or
+ * holds no run that passed; STATUS_USAGE, naming the file, if a run's document does not match its
+ * schema or is of another program than the runs before it. */
 status_t study_read(const char *path, struct study *study);
 void study_free(struct study *study);
 
-/** \brief Puts a document on the list of what is left out, with the reason in words. */
+/** \brief Adds a document to the list of those left out, with the reason as text. */
 status_t study_leave(struct study *study, enum study_reason reason, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** \brief Keeps runs of at most \a ranks ranks (0: any) that have the kernel, backend, depth,
- * device and staging of most (\a kernel, if not NULL); others are left out. */
+/** \brief Keeps runs of at most \a ranks ranks (0: any) whose kernel, backend, depth, device and
+ * staging are the most common ones (\a kernel, if not NULL); leaves out the others. */
 status_t study_select(struct study *study, const char *kernel, int ranks);
 
-/** \brief Leaves out runs by transports other than \a transport that \a paths has no parameters of,
- * or of halos staged otherwise: a prediction by one needs nothing of the others. */
+/** \brief Leaves out runs whose transport is not \a transport and has no parameters in \a paths, or
+ * whose halos were staged differently: a prediction for one transport does not need the others. */
 status_t study_transport_select(struct study *study, const struct study_paths *paths, const char *transport);
 
-/** \brief Leaves out, but for what \a keep names, copies of runs, those on other machines than most
- * and those whose bits nothing confirms. */
+/** \brief Leaves out, except for the reasons in \a keep, copies of runs, runs on other machines
+ * than most, and runs whose bits no other run confirms. */
 status_t study_screen(struct study *study, unsigned keep);
 
 /** \brief Whether two runs have the same grid, cut, hosts and transport. */
@@ -140,13 +140,13 @@ int study_same_configuration(const struct study_run *a, const struct study_run *
 /** \brief Leaves out runs whose halos were staged differently from \a handover (−1: none). */
 status_t study_staging_select(struct study *study, int handover);
 
-/** \brief How halos are staged, by `handover`: "through shared memory" and so on. */
+/** \brief Text of `handover`: "through shared memory" and so on. */
 static inline const char *study_staging(int handover)
 {
   return handover ? "through shared memory" : "by MPI alone, as before shared memory";
 }
 
-/** \brief "2x2x1", of a product "2x2". */
+/** \brief Text of a cut: "2x2x1", for a product "2x2". */
 static inline const char *study_cut_text(const int procs[3], char text[STUDY_TEXT])
 {
   if (procs[2] > 0)
@@ -156,12 +156,11 @@ static inline const char *study_cut_text(const int procs[3], char text[STUDY_TEX
   return text;
 }
 
-/** \brief Ranks of each host of a run. */
+/** \brief Ranks per host of a run. */
 int study_per_host(const struct study_run *run);
 
-/** \brief Reads a document of comm-gpu: a transport's parameters are the medians over its pairs;
- * those that were measured all at once count where there are any. STATUS_ENVIRONMENT or
- * STATUS_USAGE. */
+/** \brief Reads a document of comm-gpu. A transport's parameters are the medians over its pairs; if
+ * some were measured all at once, only those count. STATUS_ENVIRONMENT or STATUS_USAGE. */
 status_t study_paths_read(const char *path, struct study_paths *paths);
 
 /** \brief The index of the transport of that name; −1: unknown. */

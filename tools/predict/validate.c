@@ -28,7 +28,7 @@ static int is_left(enum model_kind kind, const struct study_run *run, const char
   return strcmp(text, left) == 0;
 }
 
-/* Each run is left out at most once of a kind. */
+/* For each kind each run is left out at most once. */
 static status_t validate_table_make(const struct study *study, int kinds, struct validate_table *table)
 {
   *table = (struct validate_table){.pairs = calloc((size_t)(kinds * study->n) + 1, sizeof *table->pairs)};
@@ -38,7 +38,7 @@ static status_t validate_table_make(const struct study *study, int kinds, struct
 
 static const struct model_scale as_measured = {1, 1};
 
-/* A model may be unable to predict a run: that is a result too. */
+/* Predicts one run. A failed prediction is a result too. */
 static void run_predict(const struct model *model, const struct study_run *run, struct validate_pair *pair)
 {
   int per_host = study_per_host(run);
@@ -54,7 +54,7 @@ static void run_predict(const struct model *model, const struct study_run *run, 
   model_interval(model, &pair->geometry, run->transport, &as_measured, run->size, &pair->time);
 }
 
-/* The remaining runs, and a fit to them. If there are too few for a fit, *fits is 0. */
+/* Fits the remaining runs. *fits is 0 if they are too few. */
 static status_t rest_fit(const struct study *study, const struct study_paths *paths, enum model_kind kind,
                          const char *left, const struct model_terms *from, int replicates, struct study *rest,
                          struct model *model, int *fits)
@@ -72,7 +72,8 @@ static status_t rest_fit(const struct study *study, const struct study_paths *pa
 static status_t groups_leave(const struct study *study, const struct study_paths *paths,
                              const struct model_terms *from, int nested, struct validate_table *table);
 
-/* \a nested: the widths of the intervals are set by leaving out again, of what stays. */
+/* Leaves out and predicts. If \a nested, the widths of the intervals come from leaving out some of
+ * the remaining runs in turn. */
 static status_t leave_out(const struct study *study, const struct study_paths *paths, enum model_kind kind,
                           const char *left, const struct model_terms *from, int nested,
                           struct validate_table *table)
@@ -103,7 +104,7 @@ done:
   return status;
 }
 
-/* Whether this run's group is one to leave out, and the first run of it. */
+/* Whether run \a r is the first one of a group to leave out. */
 static int begins_group(const struct study *study, enum model_kind kind, int r)
 {
   char text[STUDY_TEXT];
@@ -145,18 +146,17 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
   return groups_leave(study, paths, from, 1, table);
 }
 
-/* ---- widths ---- */
-
-/* Pairs of a kind, by a transport (−1: one rank; ANY_TRANSPORT: all): what 90% of their errors need
- * beyond the model's own half width, for a size, a cut or a doubling of ranks. */
+/* Widening that 90% of the errors of a kind need beyond the model's own half width, per size, cut
+ * or doubling of ranks. For a transport (−1: one rank; ANY_TRANSPORT: all). */
 #define ANY_TRANSPORT (-2)
 #define ENOUGH        10
 #define FEW_FACTOR    1.1
-/* If even this shift between ranks does not explain a run's error, the cause is elsewhere. */
+/* If not even this shift of the time between ranks explains a run's error, the cause is
+ * elsewhere. */
 #define SHIFT_MOST 1.0
 
-/* By what logarithm all between ranks must take longer (\a sign 1) or less, that a sweep is off by
- * so much. */
+/* The shift, as logarithm, of all times between ranks that explains a run's error; \a sign 1:
+ * longer, −1: shorter. */
 static double shift_needed(const struct model_terms *terms, const struct validate_pair *pair, int sign,
                            double shift)
 {
@@ -212,7 +212,7 @@ static void offs_set(const struct validate_table *table, const struct model *mod
     needed(table, model, (enum model_kind)kind, ANY_TRANSPORT, &n[kind]);
     most = fmax(most, off[kind]);
   }
-  /* where nothing of a kind could be left out, what the others show is the least to expect */
+  /* if no run of a kind could be left out, use the largest value of the others */
   for (int kind = 0; kind < KINDS; kind++)
     if (n[kind] == 0) off[kind] = most;
 }
@@ -240,16 +240,15 @@ status_t validate_against(const struct model *model, const struct study *study, 
   return STATUS_OK;
 }
 
-/* ---- outliers ---- */
-
-/* So many times the spread of its transport, and by so much, is a run off that is no
- * measurement. */
+/* A run is an outlier if it is off by at least this many spreads of its transport and by this
+ * factor. */
 #define OUTLIER_SPREADS 8.0
 #define OUTLIER_LEAST   0.25
-/* One in this many runs of a study; if more are off, the model is wrong and not the runs. */
+/* At most one in this many runs is an outlier; if more are off, the model is wrong. */
 #define OUTLIERS_SHARE 5
 
-/* 1.4826 times the median of |log(predicted / measured)| of the runs by a transport, or of all. */
+/* Spread of the runs by a transport, or of all: 1.4826 times the median of |log(predicted /
+ * measured)|. */
 static double spread_about(const struct validate_table *table, int via)
 {
   double *off = calloc((size_t)table->n + 1, sizeof *off), median = 0;
@@ -262,10 +261,10 @@ static double spread_about(const struct validate_table *table, int via)
   return n >= ENOUGH || via == ANY_TRANSPORT ? median : fmax(median, spread_about(table, ANY_TRANSPORT));
 }
 
-/* The run that is off most of those beyond the limit; −1: none is. */
+/* The run furthest beyond the limit for outliers; −1: none. */
 static int outlier_find(const struct validate_table *table, double *times)
 {
-  double spread[STUDY_TRANSPORTS_MAX + 1]; /* the first: on one rank */
+  double spread[STUDY_TRANSPORTS_MAX + 1]; /* first: on one rank */
   int found = -1;
   *times = OUTLIER_SPREADS;
   for (int via = -1; via < STUDY_TRANSPORTS_MAX; via++)
@@ -287,7 +286,7 @@ static status_t outlier_leave(struct study *study, const struct study_paths *pat
   log_mute(1);
   status_t fitted = model_fit(study, paths, NULL, 0, model);
   log_mute(0);
-  if (fitted != STATUS_OK) return STATUS_OK; /* what is missing is told later */
+  if (fitted != STATUS_OK) return STATUS_OK; /* validate_run reports what is missing */
   RETURN_IF_FAILED(validate_against(model, study, &table));
   const int p = outlier_find(&table, &times);
   status_t status = STATUS_OK;
@@ -327,8 +326,6 @@ int validate_is_outside(const struct validate_pair *pair)
          (pair->run.seconds < pair->time.low || pair->run.seconds > pair->time.high);
 }
 
-/* ---- coverage ---- */
-
 enum grouping { BY_KIND, BY_TRANSPORT, BY_HOSTS, GROUPINGS };
 
 static void group_name(const struct validate_pair *pair, enum grouping by, char text[STUDY_TEXT])
@@ -355,7 +352,7 @@ static void covered_add(struct model_coverage *coverage, const char *of, int ins
   covered->n++;
 }
 
-/* A cause is named from this much noise, so much slower, and below so many sizes. */
+/* Causes are named from this much noise and this slowdown, or below this many sizes. */
 #define SLOWER_NAMED 1.2
 #define NOISE_NAMED  0.10
 #define SIZES_LEAST  3
@@ -370,8 +367,8 @@ cause_add(struct model_coverage *coverage, const char *format, ...)
   va_end(words);
 }
 
-/* How far each run is from the fastest of its configuration, which ran before or after it; 0
- * without another. */
+/* Relative difference between the slowest and the fastest run of run r's configuration; 0 if it ran
+ * once. */
 static double repeat_noise(const struct study *study, int r)
 {
   double least = INFINITY, most = 0;

@@ -66,8 +66,8 @@ static status_t products_cut(const int asked[3], struct study_run *run)
   return STATUS_OK;
 }
 
-/* Bytes of A (side 0, which go to the next of a row) or B (1, of a column) with so many rows or
- * columns across: a slice in each step of each panel. */
+/* Bytes of A (side 0, sent along a row of ranks) or B (1, along a column) that have \a across rows
+ * or columns: one slice per step of each panel. */
 static double ring_bytes(const struct geometry *all, const struct gemm_grid *grid, int side, double across)
 {
   const int ring = all->procs[1 - side];
@@ -94,7 +94,7 @@ static void product_rank(const struct geometry *all, int rank, int per_host, str
               where = next / per_host == rank / per_host ? STUDY_SAME_HOST : STUDY_OTHER_HOST;
     g->messages[where] += grid.panels * (ring - 1.0);
     g->bytes[where] += ring_bytes(all, &grid, side, (double)(side ? grid.n.extent : grid.m.extent));
-    /* blocks of C add up to it, unless there are more than rows or columns */
+    /* the blocks of C add up to it, unless there are more ranks than rows or columns */
     g->host_bytes += ring_bytes(all, &grid, side, fmax((double)all->global[side], all->procs[side])) * ring;
   }
   g->neighbours = (int)(g->messages[0] + g->messages[1]);
@@ -115,8 +115,8 @@ static status_t product_of_rank(const struct geometry *all, int rank, int per_ho
   return STATUS_OK;
 }
 
-/* No block of C is larger than the last one: blocks that are a row or a column longer are spread
- * over all places, and the last place has one where there is any. */
+/* The last block of C is one of the largest: blocks that are a row or column longer are spread
+ * evenly, and the last place has one if there is any. */
 static status_t products_geometry(const struct study_run *run, int per_host, struct geometry *geometry)
 {
   const struct gemm_problem problem = problem_of(run->global, &run->product);
@@ -140,7 +140,7 @@ static status_t products_geometry(const struct study_run *run, int per_host, str
 struct study_product workload_product(const struct study *study)
 {
   struct study_product widest = {.type = 0};
-  int chosen[2] = {1, 1}; /* by gemm-gpu, for a device that is no CPU or is one */
+  int chosen[2] = {1, 1}; /* by gemm-gpu, for a device that is no CPU, and for a CPU */
   for (int r = 0; r < study->n && study->program == STUDY_GEMM; r++) {
     const struct study_run *run = &study->runs[r];
     const struct gemm_problem problem = problem_of(run->global, &run->product);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What himeno-predict has to know of a program whose runs it fits: its sizes, its cuts, what
- * each rank has to do. All else it has in common for all. */
+ * \brief Properties of a program whose runs himeno-predict fits: its sizes, its cuts, and the work
+ * of each rank. Everything else is the same for all programs. */
 #ifndef TOOLS_PREDICT_WORKLOAD_H
 #define TOOLS_PREDICT_WORKLOAD_H
 
@@ -9,24 +9,24 @@
 #include "tools/predict/geometry.h"
 
 struct workload {
-  const char *command;          /**< that measures */
-  const char *work, *point;     /**< "sweep" of which one is timed, of "point"s */
-  const char *const extents[3]; /**< in documents */
-  int dimensions;               /**< that are cut */
-  const char *formula[2];       /**< of the time: without and with overlap */
-  double flop;                  /**< a point */
-  /** Guess if no run measures it: the cost of a rank's bytes to its host's other ranks, as a share
-   * of the time of two that send as much; and its uncertainty, on logarithms. */
+  const char *command;          /**< command that measures the runs */
+  const char *work, *point;     /**< "sweep", the timed unit, and "point", its part */
+  const char *const extents[3]; /**< their names in documents */
+  int dimensions;               /**< number of dimensions that are cut */
+  const char *formula[2];       /**< formula of the time: without and with overlap */
+  double flop;                  /**< operations per point */
+  /** Guess if no run measures it: the cost of a rank's bytes to its host's other ranks, relative to
+   * the time of two ranks that send as much; and the uncertainty of its logarithm. */
   double host_guess, host_width;
-  int regimes;     /**< of caches and tiles are looked for */
-  int slabs_first; /**< for attended transports: an exchange waits for its own launch */
-  int hinders;     /**< stores of p2p have fewer cores than in comm-gpu; hidden copies cost */
+  int regimes;     /**< 1: the fit looks for caches and tiles */
+  int slabs_first; /**< 1: with attended transports slabs go first, in their own launch */
+  int hinders;     /**< 1: p2p stores have fewer cores than in comm-gpu; hidden copies cost time */
   /** Reads a size into a struct grid_size; as grid_size_parse. */
   status_t (*size_parse)(const char *option, const char *text, void *size);
-  /** From run->global, which is SIZE, to that of all ranks, and run->procs: those \a asked for, or
-   * where the first is 0 the program's own choice. STATUS_USAGE where there is no such cut. */
+  /** Sets run->global to the grid of all ranks, given SIZE there, and run->procs to \a asked, or to
+   * the program's own choice if the first is 0. STATUS_USAGE if no such cut exists. */
   status_t (*cut)(const int asked[3], struct study_run *run);
-  /** The busiest rank's. */
+  /** Sets the geometry of the busiest rank. */
   status_t (*geometry)(const struct study_run *run, int per_host, struct geometry *geometry);
 };
 extern const struct workload workloads[STUDY_PROGRAMS];
@@ -38,8 +38,8 @@ static inline status_t workload_geometry(const struct study_run *run, int per_ho
   return STATUS_OK;
 }
 
-/** \brief How products of other sizes would be made: in panels of gemm-gpu's choice where all runs
- * of \a study have them, else in the widest of them. */
+/** \brief Panels of products of other sizes: gemm-gpu's choice if all runs of \a study use it,
+ * otherwise the widest of them. */
 struct study_product workload_product(const struct study *study);
 
 #endif
