@@ -7,10 +7,11 @@
 #include "base/options.h"
 #include "tools/network/bench.h"
 
-/** Options into struct bench_config. */
+/** Options of comm-gpu; they set struct bench_config. */
 extern const struct option_program bench_options;
 
-/** \brief Names what was given and what was asked for never reads, once ranks are known. */
+/** \brief Warns about given options that the requested parts ignore, once the number of ranks is
+ * known. */
 void bench_cmdline_ignore(const struct bench_config *config);
 
 /** Names of the bits of enum bench_part. */

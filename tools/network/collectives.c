@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collectives of doubles over all ranks. MPI_Allreduce in host memory shows what gosa costs and how
- * it grows; others run in device memory, by NCCL or, if that is host memory, by MPI. */
+/* Collectives of doubles over all ranks. MPI_Allreduce in host memory shows the cost and scaling of
+ * gosa's reduction. Others run in device memory, by NCCL or, if that is host memory, by MPI. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,31 +16,31 @@
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
-#define REGION_BYTES ((int64_t)1 << 20) /* of host memory, and of a batch of small ones */
+#define REGION_BYTES ((int64_t)1 << 20) /* bytes of host memory for a batch of small calls */
 #define BATCH_MAX    32
-/* Of calls that follow each other in a device's queue; the bytes of a batch. */
+/* Minimum number of consecutive calls in a device's queue; bytes per batch. */
 #define QUEUED_LEAST 8
 #define QUEUED_MOST  128
 #define QUEUED_BYTES ((int64_t)64 << 20)
 #define WORD_BYTES   ((int64_t)sizeof(double))
-/* Below this many doubles threads cost more than they save. */
+/* For fewer doubles than this, threads cost more than they save. */
 #define PARALLEL 65536
 
 static const char *const names[2][2] = {{"MPI_Allreduce", "MPI_Alltoall"}, {"ncclAllReduce", "all-to-all"}};
 
 struct collective {
   struct bench *bench;
-  void *group;              /* NULL: by MPI */
+  void *group;              /* NCCL's group; NULL: by MPI */
   struct gpu_queue *queue;  /* NULL: in host memory */
   struct gpu_mem device[2]; /* in and out */
   double *host[2];
   int to_all;
   const char *name;
-  int64_t each, version; /* doubles per call; content of the batch */
-  int n, pieces;         /* calls of a batch, and those with memory of their own */
+  int64_t each, version; /* doubles per call; content version of the batch */
+  int n, pieces;         /* calls per batch, and those with their own memory */
 };
 
-/* Small whole numbers, so that a sum is exact in any order. */
+/* Small integers, so that a sum is exact in any order. */
 static double summand(int rank, int64_t n, int64_t version)
 {
   return (double)(hash_mix((uint64_t)rank << 48 ^ (uint64_t)version << 32 ^ (uint64_t)n) % 1009);
@@ -73,7 +73,7 @@ static status_t sums_check(const struct collective *c)
                   element_expected(c, wrong));
 }
 
-/* One call of a batch, on doubles from \a at on; \a error: MPI's. */
+/* Starts one call of a batch, on doubles from \a at on; \a error: MPI's. */
 static status_t collective_call(const struct collective *c, int64_t at, int *error)
 {
   const double *in = (c->queue ? c->device[0].handle : c->host[0]);
@@ -146,7 +146,7 @@ static status_t collective_run(struct bench *bench, enum bench_part part, int to
                                struct bench_path *path)
 {
   const int on_device = part == BENCH_COLLECTIVES, ranks = bench->placement.ranks;
-  const int64_t unit = to_all ? ranks * WORD_BYTES : WORD_BYTES; /* a double for each */
+  const int64_t unit = to_all ? ranks * WORD_BYTES : WORD_BYTES; /* one double per rank */
   struct collective c = {.bench = bench, .to_all = to_all, .name = names[nccl][to_all]};
   MPI_Comm comm = bench->placement.comm;
   int measure;

@@ -12,12 +12,12 @@
 #include "suite/progress.h"
 #include "tools/network/pattern.h"
 
-/* Below this many points threads cost more than they save. */
+/* For fewer points than this, threads cost more than they save. */
 #define PARALLEL_POINTS 65536
 
 /* ---- content ---- */
 
-/* The word of a point as its owner \a rank has it: by its place in the grid, or in the pair's
+/* Index of a point's word at its owner \a rank: its position in the grid, or in the pair's
  * buffer. */
 static uint64_t point_place(const struct bench_exchange *x, int rank, int64_t i, int64_t j, int64_t k)
 {
@@ -28,8 +28,8 @@ static uint64_t point_place(const struct bench_exchange *x, int rank, int64_t i,
          (uint64_t)(l->origin[2] + k);
 }
 
-/* Writes the points of a box as rank \a owner has them; \a shift takes a place of a pair's halo to
- * the owner's. */
+/* Fills a box with the content of rank \a owner; \a shift maps a position in a pair's halo to the
+ * owner's. */
 static void box_fill(const struct bench_exchange *x, const struct box *box, int owner, int64_t shift,
                      uint64_t version, uint32_t *field)
 {
@@ -54,8 +54,8 @@ static struct box whole_field(const struct bench_exchange *x)
   return (struct box){{0, 0, 0}, {x->layout.extent[0], x->layout.extent[1], x->layout.pitch}};
 }
 
-/* Memory that a plane of a box spans: its first float, relative to the plane's, and their
- * number. */
+/* Memory that a plane of a box spans: returns its first float relative to the plane's; \a n is the
+ * number of floats. */
 static int64_t span_of(const struct layout *l, const struct box *box, int64_t *n)
 {
   const int64_t first = box->lo[1] * l->pitch + box->lo[2];
@@ -63,8 +63,8 @@ static int64_t span_of(const struct layout *l, const struct box *box, int64_t *n
   return first;
 }
 
-/* Copies the memory that a box spans between a host's copy of a field and the device, gaps between
- * its rows included. */
+/* Copies the memory that a box spans, with the gaps between its rows, between the host's copy of a
+ * field and the device. */
 static status_t span_copy(struct bench_exchange *x, int f, const struct box *box, uint32_t *host, int out)
 {
   const struct layout *l = &x->layout;
@@ -78,7 +78,7 @@ static status_t span_copy(struct bench_exchange *x, int f, const struct box *box
   return gpu_sync(x->queue);
 }
 
-/* All that a rank owns once, and from then on what it sends. */
+/* Fills all points of the rank, later only those that it sends. */
 static status_t field_make(struct bench_exchange *x, int f)
 {
   const struct box *owned = &x->layout.owned;
@@ -95,7 +95,8 @@ static status_t field_make(struct bench_exchange *x, int f)
   return STATUS_OK;
 }
 
-/* Names the message that a differing point came by, or says that none may write there. */
+/* Fails with the message that the differing point belongs to, or reports that no message may write
+ * there. */
 static status_t exchange_differs(const struct bench_exchange *x, const int64_t at[3])
 {
   char dir[8], sender[WATCH_NAME_MAX];
@@ -124,7 +125,7 @@ static int64_t first_difference(const uint32_t *expected, const uint32_t *field,
   return first;
 }
 
-/* Compares the memory that a box spans with the expected content. */
+/* Compares the memory that a box spans with its expected content. */
 static status_t span_check(struct bench_exchange *x, int f, const struct box *box)
 {
   const struct layout *l = &x->layout;
@@ -153,7 +154,7 @@ static status_t field_check(struct bench_exchange *x, int f, int whole)
   return STATUS_OK;
 }
 
-/* Damages the first halo of a field where it lies, on the device. */
+/* Damages the first halo of a field, in device memory. */
 static status_t exchange_corrupt(struct bench_exchange *x, int exchanges)
 {
   const struct layout *l = &x->layout;

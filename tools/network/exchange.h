@@ -6,9 +6,9 @@
  * Exchanges alternate between two fields and wait for one another, as the sweeps of a solver do.
  * Before a batch both fields get new content in the points that a rank sends; after it halos and
  * sent points of both are compared. The first batch and bench_exchange_check compare every point,
- * those that no message may touch included: nothing else writes them in between. In a batch of two
- * each transfer is proven by itself; in a longer one the last of each field is, and each damaged
- * field whatever did it. If a transport needs no host, a batch is one recorded graph. */
+ * also those that no message may touch: nothing else writes them in between. A batch of two proves
+ * each transfer by itself. A longer one proves the last of each field, and finds any damage that
+ * remains. If a transport needs no host, a batch is one recorded graph. */
 #ifndef TOOLS_NETWORK_EXCHANGE_H
 #define TOOLS_NETWORK_EXCHANGE_H
 
@@ -20,15 +20,15 @@ struct bench_exchange_config {
   MPI_Comm comm;
   struct gpu_device *device;
   const struct halo_transport *transport;
-  /** each of two ranks sends so many to the other; 0: the halos of a grid, as follows */
+  /** bytes that each of two ranks sends to the other; 0: the halos of the following grid */
   int64_t pair_bytes;
-  int one_way; /**< of a pair: only rank 0 sends */
+  int one_way; /**< for a pair: only rank 0 sends */
   int64_t global[3];
   int procs[3];
   int depth;
 };
 
-/** The plan and the route are for others to read. */
+/** Callers may read the plan and the route. */
 struct bench_exchange {
   struct bench_exchange_config config;
   int rank;
@@ -36,26 +36,26 @@ struct bench_exchange {
   struct layout layout;
   struct halo_plan plan;
   struct gpu_queue *queue;
-  /** of a batch of graph_n exchanges from an even one on; NULL: none yet */
+  /** graph of a batch of graph_n exchanges from an even one on; NULL: not yet recorded */
   struct gpu_graph *graph;
   int graph_n;
   struct gpu_mem fields[BENCH_FIELDS];
-  size_t bytes;                            /**< of a field */
+  size_t bytes;                            /**< size of a field */
   uint32_t *host, *expected[BENCH_FIELDS]; /**< one field each */
   uint64_t version;
   long exchanges;
   struct halo_route *route;
 };
 
-/** \brief Collective; the ranks agree on the outcome. */
+/** \brief Collective; the ranks agree on the returned status. */
 status_t bench_exchange_open(const struct bench_exchange_config *config, struct bench_exchange **x);
 void bench_exchange_close(struct bench_exchange *x);
 
-/** \brief Collective: a batch of \a n ≥ 2 exchanges; \a seconds per exchange, on this rank.
- * STATUS_WRONG, logged, when content differs. */
+/** \brief Collective: runs a batch of \a n ≥ 2 exchanges; \a seconds per exchange, on this rank.
+ * STATUS_WRONG, logged, if content differs. */
 status_t bench_exchange_batch(struct bench_exchange *x, int n, double *seconds);
 
-/** \brief Compares every point of both fields as the last batch left them. */
+/** \brief Compares every point of both fields after the last batch. */
 status_t bench_exchange_check(struct bench_exchange *x);
 
 #endif

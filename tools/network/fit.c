@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Sums of the normal equations, in units of the largest size so that they stay well scaled. */
+/* Sums of the normal equations, with sizes relative to the largest so that they are well scaled. */
 struct sums {
   double w, x, xx, y, xy;
 };
@@ -47,7 +47,7 @@ void bench_fit(struct bench_curve *curve)
     latency = 0;
     slope = s.xy / s.xx;
   }
-  if (!(slope > 0)) return; /* larger messages took no longer: nothing to tell */
+  if (!(slope > 0)) return; /* larger messages took no longer: no fit */
   slope /= unit;
   double sum = 0;
   for (int p = 0; p < curve->n; p++) {

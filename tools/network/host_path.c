@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory and device: pinned and pageable, in each direction and both at once, one rank of a
- * host alone and all together. A transfer is a copy and the wait for it. */
+/* Copies between host memory and device: pinned and pageable, in each direction and both at once,
+ * with one rank per host and with all. A transfer includes the wait for its copy. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
-/* Small transfers are repeated within so much, each at a place of its own. */
+/* Memory for a batch of small transfers, each at its own offset. */
 #define REGION_BYTES ((int64_t)4 << 20)
 #define BATCH_MAX    64
 
@@ -69,7 +69,7 @@ static status_t host_path_differs(const struct host_path_rig *rig, enum directio
                   direction == IN ? "host to device" : "device to host", bytes, at);
 }
 
-/* Fills the source with content of its own, and the destination with other content. */
+/* Fills the source with new content, and the destination with different content. */
 static status_t host_path_content_make(struct host_path_rig *rig, enum direction direction, size_t bytes)
 {
   rig->version++;
@@ -115,7 +115,7 @@ static status_t copy_once(struct host_path_rig *rig, enum direction direction, s
   return direction != IN ? gpu_sync(rig->queue[OUT]) : STATUS_OK;
 }
 
-/* A direction of one curve, and what a batch of it is. */
+/* One curve: its direction and batch. */
 struct host_path_curve {
   struct host_path_rig *rig;
   MPI_Comm comm;
@@ -152,10 +152,10 @@ static status_t host_path_point_measure(void *of, int64_t bytes, struct bench_po
   return STATUS_OK;
 }
 
-/* ---- who measures with whom ---- */
+/* ---- ranks that measure at the same time ---- */
 
-/* Ranks in the same place on their hosts measure at the same time: they share nothing that a copy
- * uses. */
+/* Ranks in the same place on their hosts measure at the same time: their copies share no
+ * resource. */
 static status_t host_path_part_measure(struct bench *bench, struct host_path_rig *rig,
                                        enum direction direction, int first, int last)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Device to device: every pair alone, pairs all at once, the halos of a grid, by each transport. */
+/* Transfers between devices: each pair alone, pairs all at once, and the halos of a grid, by each
+ * transport. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,13 @@
 #include "tools/network/bench.h"
 #include "tools/network/exchange.h"
 
-/* A batch lasts about this long, and no more than BATCH_MAX exchanges. */
+/* A batch takes about this long, and has at most BATCH_MAX exchanges. */
 #define BATCH_SECONDS 2e-3
 #define BATCH_MAX     512
-/* The first measures an exchange including the host's calls, the next one without them. */
+/* The first warm-up measures an exchange including the host's calls, the next one without them. */
 #define WARM_UPS 3
-/* Up to this many ranks pairs are measured one after the other, beyond it in rounds of pairs that
- * share no rank. */
+/* Pairs of up to this many ranks are measured one after the other; pairs of more ranks in rounds of
+ * disjoint pairs. */
 #define SERIAL_RANKS 8
 
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport)
@@ -29,10 +30,7 @@ int bench_transport_wanted(const struct bench *bench, const struct halo_transpor
   return (!asked || asked == transport) && transport->available(bench->placement.backend, reason);
 }
 
-/* ---- one point ---- */
-
-/* On CPUs nothing but the barrier is amortised by a longer batch, and batches of two prove every
- * transfer. */
+/* On CPUs a longer batch amortises only the barrier, and batches of two prove every transfer. */
 static int batch_size(const struct bench *bench, double seconds)
 {
   if (bench->device->info.is_cpu) return 2;
@@ -41,7 +39,8 @@ static int batch_size(const struct bench *bench, double seconds)
   return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
 }
 
-/* In one direction the sender finishes long before the exchange does. */
+/* The stages of an exchange; none in one direction, where the sender finishes long before the
+ * exchange. */
 static struct bench_stages stages_of(const struct bench_exchange *x, const struct halo_times *times,
                                      double mean)
 {
@@ -65,7 +64,8 @@ static status_t exchange_batch(void *of, double *seconds)
   return bench_exchange_batch(b->x, b->n, seconds);
 }
 
-/* Warm-up batches until their length stays, and the point. *exchanges counts the warm-up too. */
+/* Warms up until the length of the batches is stable, and measures the point. *exchanges includes
+ * the warm-up. */
 static status_t samples_take(struct bench *bench, struct bench_exchange *x, MPI_Comm comm, int64_t bytes,
                              struct bench_point *point, struct halo_times *times, int64_t *exchanges)
 {
@@ -136,7 +136,7 @@ static status_t pair_point(void *of, int64_t bytes, struct bench_point *point)
 /* ---- rounds: disjoint pairs that measure at the same time ---- */
 
 struct round {
-  int *partner; /* of each rank, −1: idle */
+  int *partner; /* per rank; −1: idle */
   const char *load, *direction;
   int all_sizes;
 };
@@ -172,7 +172,8 @@ static status_t pairs_round_run(struct bench *bench, const struct halo_transport
   return STATUS_OK;
 }
 
-/* A pair has its curve drawn when it is the first of its kind: on one host, or between two. */
+/* Whether a pair is measured at all sizes: the first pair on one host, and the first between
+ * two. */
 static int draws_curve(const struct bench *bench, int a, int b)
 {
   int between = 0;
@@ -211,7 +212,7 @@ static status_t many_pairs(struct bench *bench, const struct halo_transport *tra
   return STATUS_OK;
 }
 
-/* Rank r with r + N/2: every message crosses the middle. */
+/* Pairs rank r with r + N/2: every message crosses the middle. */
 static status_t all_pairs(struct bench *bench, const struct halo_transport *transport, struct round *round)
 {
   int n = bench->placement.ranks, half = n / 2;
@@ -262,7 +263,7 @@ static status_t halo_describe(struct bench *bench, struct bench_exchange *x, str
   return STATUS_OK;
 }
 
-/* The transport of all ranks' messages: the requested one, staged in its place, or a mixture. */
+/* The transport of all ranks' messages: the requested one, its substitute staged, or a mixture. */
 static status_t halo_used(struct bench *bench, const struct bench_exchange *x,
                           const struct halo_transport *transport, struct bench_halo *halo)
 {

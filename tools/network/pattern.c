@@ -6,7 +6,7 @@
 SWITCH("HIMENO_BENCH_CORRUPT", TEST, OWN, COUNT,
        "comm-gpu: corrupts what each rank receives in that transfer");
 
-/* Below this many words threads cost more than they save. */
+/* For fewer words than this, threads cost more than they save. */
 #define PARALLEL_WORDS 65536
 
 int (*pattern_fault)(int64_t transfers);
@@ -29,7 +29,7 @@ size_t pattern_check(const void *buffer, size_t bytes, uint64_t version)
   return first == n ? bytes : (size_t)first * sizeof *words;
 }
 
-/* Counts the transfers of this process. */
+/* Counts the transfers of this process. Returns whether one of them is the one to damage. */
 static int is_corrupt(int64_t transfers)
 {
   static int64_t counted;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Content of transfers: every word follows from its place and a version, so that a stale,
+ * \brief Content of transfers. Every word depends on its position and a version, so that a stale,
  * shifted or damaged word differs. */
 #ifndef TOOLS_NETWORK_PATTERN_H
 #define TOOLS_NETWORK_PATTERN_H
@@ -10,21 +10,21 @@
 
 #include "base/hash.h"
 
-/** \brief A finite float's bits, 23 of them random: as good in a float array as in a buffer of
+/** \brief The bits of a finite float, 23 of them random, for float arrays and for buffers of
  * words. */
 static inline uint32_t pattern_word(uint64_t place, uint64_t version)
 {
   return (uint32_t)(hash_mix(place + version * 0x2545f4914f6cdd1du) >> 41) | 0x3f800000u;
 }
 
-/** \brief Fills a buffer, a multiple of four bytes. */
+/** \brief Fills a buffer; \a bytes is a multiple of four. */
 void pattern_fill(void *buffer, size_t bytes, uint64_t version);
 
-/** \brief Offset of the first word that differs, or \a bytes when none does. */
+/** \brief Offset of the first word that differs, or \a bytes if none does. */
 size_t pattern_check(const void *buffer, size_t bytes, uint64_t version);
 
 /** \brief Whether one of these transfers is the one that HIMENO_BENCH_CORRUPT names (from 1); the
- * caller then flips a bit of what arrived. NULL in normal runs, and set by pattern_fault_read. */
+ * caller then flips a bit of the received data. NULL in normal runs; pattern_fault_read sets it. */
 extern int (*pattern_fault)(int64_t transfers);
 void pattern_fault_read(void);
 

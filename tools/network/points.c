@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Points, curves and paths as all parts make them within the time that they have. */
+/* Points, curves and paths of all parts, within the available time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 #include "tools/network/bench.h"
 
 #define SAMPLES_LEAST 3
-/* A curve may take this many times its share: most need less, and leave the rest to later ones. */
+/* A curve may take this many times its share: most need less, and leave time to later ones. */
 #define AHEAD 2
-/* From here on the time of a point is proportional to its bytes. */
+/* From this size on the time of a point is proportional to its bytes. */
 #define LARGE_BYTES (1 << 18)
 
-/* Sizes of a curve of few, enough for the matrix and a fit, and the order in which any curve takes
- * the nearest ones after its smallest. */
+/* Sizes of a curve of few, which suffice for the matrix and a fit; and the order in which a curve
+ * takes the sizes nearest to these after its smallest one. */
 static const int64_t few_sizes[] = {4096, 1 << 20, 16 << 20}, first_sizes[] = {1 << 20, 16 << 20, 4096};
 #define FEW 3
 
@@ -89,7 +89,7 @@ static int sizes_list(const struct bench *bench, int64_t least, int64_t most, in
   return n;
 }
 
-/* The largest size up to \a bytes that was not measured, −1 if there is none. */
+/* The largest size up to \a bytes that was not measured; −1 if there is none. */
 static int nearest_size(const int64_t *sizes, int n, int64_t bytes)
 {
   while (--n >= 0)
@@ -105,8 +105,8 @@ static void curve_insert(struct bench_curve *curve, const struct bench_point *po
   curve->points[at] = *point;
 }
 
-/* Whether a size can be done within a share of the curve's time left, on all ranks; \a cost: of a
- * small one. */
+/* Whether a size fits into a share of the curve's remaining time on all ranks; \a cost: time of a
+ * small size. */
 static status_t size_fits(const struct bench_plan *plan, MPI_Comm comm, double cost, int64_t bytes,
                           double share, int *fits)
 {
@@ -116,8 +116,8 @@ static status_t size_fits(const struct bench_plan *plan, MPI_Comm comm, double c
   return STATUS_OK;
 }
 
-/* The smallest size, then those that a fit needs most if half of the time is enough, then the
- * others. */
+/* Measures the smallest size, then those that a fit needs most if half of the time is enough, then
+ * the others. */
 status_t bench_curve_measure(struct bench *bench, MPI_Comm comm, int64_t least, int64_t most, int all,
                              bench_measure *measure, void *of, struct bench_curve *curve)
 {

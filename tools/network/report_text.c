@@ -18,7 +18,7 @@ static const struct bench_point *last_point(const struct bench_curve *curve)
   return &curve->points[curve->n - 1];
 }
 
-/* GB/s in three significant digits: small messages are slow, not 0. */
+/* GB/s with three significant digits, so that slow small messages are not printed as 0. */
 static const char *rate_text(const struct bench_point *point, double factor)
 {
   static char text[16];
@@ -27,7 +27,7 @@ static const char *rate_text(const struct bench_point *point, double factor)
   return text;
 }
 
-/* A reader's first question: the fastest halo exchange. An emulator has no times. */
+/* Prints the fastest halo exchange first; nothing for an emulator, whose times are meaningless. */
 static void print_fastest(const struct bench *bench, FILE *out)
 {
   const struct bench_halo *fastest = bench->halo;
@@ -38,7 +38,7 @@ static void print_fastest(const struct bench *bench, FILE *out)
             fastest->point.seconds * 1e6);
 }
 
-/* How the time was shared, and what it was too short for. */
+/* Prints how the time was shared, and what was left out. */
 static void print_plan(const struct bench *bench, FILE *out)
 {
   const struct bench_plan *plan = &bench->plan;
@@ -72,7 +72,7 @@ static void comm_print_config(const struct bench *bench, FILE *out)
 
 /* ---- sizes ---- */
 
-/* Paths of one table of sizes: memory or transport, load and direction. */
+/* The paths of one column in a table of sizes: memory or transport, load and direction. */
 struct column {
   const char *method, *load, *direction;
 };
@@ -93,7 +93,7 @@ static const struct bench_point *slowest(const struct bench_path *paths, int n, 
   return found;
 }
 
-/* The next size that any path of that method has after \a bytes; 0: none. */
+/* The smallest size above \a bytes on any path of \a method; 0: none. */
 static int64_t size_after(const struct bench_path *paths, int n, const char *method, int64_t bytes)
 {
   int64_t next = 0;
@@ -115,7 +115,7 @@ static const char *word_of(const char *name)
   return name;
 }
 
-/* One row per size, as nccl-tests prints them. */
+/* Prints one row per size, as nccl-tests does. */
 static void print_sizes(const struct bench_path *paths, int n, const char *method, FILE *out)
 {
   const double bus = paths[0].bus;
@@ -161,7 +161,7 @@ static void comm_print_host(const struct bench *bench, FILE *out)
 
 /* ---- pairs ---- */
 
-/* The methods that pairs were measured by, in their order. */
+/* Lists the methods by which pairs were measured, in their order. */
 static int methods_list(const struct bench *bench, const char *methods[BENCH_HALOS_MAX])
 {
   int n = 0;
@@ -183,7 +183,8 @@ static const struct bench_path *pair_find(const struct bench *bench, const char 
   return NULL;
 }
 
-/* Above the diagonal the latency, below it the bandwidth. A CPU's device memory is the host's. */
+/* Prints the latency above the diagonal, the bandwidth below it. A CPU's device memory is the
+ * host's. */
 static void print_matrix(const struct bench *bench, const char *method, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of comm-gpu: place the ranks, measure part by part, read the cards around it. */
+/* One run of comm-gpu: places the ranks, measures part by part, and reads the cards before and
+ * after each. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +16,16 @@
 
 #define CPU_MAX_BYTES ((int64_t)16 << 20)
 #define GPU_MAX_BYTES ((int64_t)256 << 20)
-/* Device memory that a pair's two fields take, in units of the largest transfer, with buffers of a
- * staging transport. */
+/* Device memory for a pair's two fields and the buffers of a staging transport, in units of the
+ * largest transfer. */
 #define PAIR_COPIES 6
-/* Without --time, up to so many ranks and beyond. */
+/* Default --time for up to FEW_RANKS ranks, and for more. */
 #define FEW_RANKS    8
 #define FEW_SECONDS  30
 #define MANY_SECONDS 60
-/* A guess until a large size was measured. */
+/* Assumed seconds per byte until a large size was measured. */
 #define BYTE_SECONDS 2e-8
-/* Relative to the median of a size's batches. */
+/* Accepted uncertainty, relative to the median of a size's batches. */
 #define UNCERTAIN 0.01
 
 /* ---- choices ---- */
@@ -47,7 +48,7 @@ static status_t transport_check(const struct bench *bench)
   return log_fail(STATUS_ENVIRONMENT, "--transport %s: %s", transport->name, reason);
 }
 
-/* The largest transfer: as asked for, or what is usual and fits; the same on all ranks. */
+/* Chooses the largest transfer: as requested, or the default if it fits; the same on all ranks. */
 static status_t bench_sizes_choose(struct bench *bench)
 {
   struct bench_config *c = &bench->config;
@@ -67,7 +68,7 @@ static status_t bench_sizes_choose(struct bench *bench)
   return memory_check(&memory, (uint64_t)c->max_bytes * PAIR_COPIES, what, "; use a smaller --max");
 }
 
-/* The grid whose halos are exchanged. */
+/* Chooses the grid whose halos are exchanged. */
 static status_t grid_choose(struct bench *bench)
 {
   struct bench_config *c = &bench->config;
@@ -88,10 +89,8 @@ static status_t bench_choose(struct bench *bench)
   return c->parts & BENCH_HALO ? agree_status(comm, grid_choose(bench)) : STATUS_OK;
 }
 
-/* ---- the whole ---- */
-
-/* Reads the cards around each part. Proofs of peers come first, since pairs heed them, and host
- * copies last: predictions need the others. */
+/* Runs the parts, and reads the cards around each. Proofs of peers come first, because pairs depend
+ * on them; host copies come last, because predictions need the other parts. */
 static status_t parts_run(struct bench *bench)
 {
   static struct cards before, after;
@@ -144,7 +143,7 @@ static void paths_blank(struct bench_path *paths, int n)
   }
 }
 
-/* An emulator's times are no speed. Sums are made in host memory. */
+/* Removes times of an emulator, which are no speeds; sums in host memory keep theirs. */
 static void times_blank(struct bench *bench)
 {
   if (!bench->placement.info.emulated) return;

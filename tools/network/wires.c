@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Network cards against their wires, and the fabric under load: streams of messages between hosts,
- * from host memory. */
+/* Compares network cards with the rates of their wires, and tests the fabric under load: streams of
+ * messages between hosts, from host memory. */
 #include <glob.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 #include "tools/network/bench.h"
 #include "tools/network/pattern.h"
 
-#define MESSAGES         8    /* of a stream, all concurrent */
-#define STREAM_SECONDS   0.25 /* less, if there is not the time for STREAMS of them */
+#define MESSAGES         8    /* messages per stream, all concurrent */
+#define STREAM_SECONDS   0.25 /* shorter if the time does not suffice for STREAMS of them */
 #define STREAMS          16
-#define UNCERTAIN        0.005 /* of a stream's median */
+#define UNCERTAIN        0.005 /* accepted uncertainty of a stream's median */
 #define FABRIC_BYTES     (4 << 20)
 #define FABRIC_UNCERTAIN 0.03
-/* Standard errors that an uncertain rate under load must be below the rate alone to count. */
+/* An uncertain rate under load counts if it is this many standard errors below the rate alone. */
 #define FABRIC_CERTAIN 10
 
 /* ---- binding ---- */
@@ -85,17 +85,18 @@ void bench_wires_bind(void)
 
 struct stream {
   struct bench *bench;
-  MPI_Comm comm;       /* of the ranks that send or receive */
-  int to, from;        /* world ranks, -1 for none */
-  size_t bytes, n_own; /* of a message; samples */
-  uint64_t version;    /* of the content */
-  double uncertain;    /* standard error from which on a rate is */
-  double usual;        /* rate alone; 0: this one is */
+  MPI_Comm comm;       /* the ranks that send or receive */
+  int to, from;        /* world ranks; −1: none */
+  size_t bytes, n_own; /* size of a message; number of samples */
+  uint64_t version;    /* version of the content */
+  double uncertain;    /* standard error above which a rate is uncertain */
+  double usual;        /* rate alone; 0: this stream is the one alone */
   unsigned char *out, *in;
   double own[BENCH_SAMPLES_MAX];
 };
 
-/* \a seconds: until all has come, or been sent if nothing comes. */
+/* Moves the messages of one sample. \a seconds: until all have arrived, or been sent if none
+ * arrives. */
 static int stream_move(const struct stream *s, double *seconds)
 {
   MPI_Comm world = s->bench->placement.comm;
@@ -135,7 +136,7 @@ static status_t stream_batch(void *of, double *seconds)
                                    s->from, at);
 }
 
-/* All streams have one length, so that what their begin costs is the same. */
+/* Size of a message, equal for all streams, so that their start-up costs are equal. */
 static size_t message_bytes(const struct bench *bench)
 {
   double seconds = STREAM_SECONDS, gbps = INFINITY;
@@ -144,7 +145,7 @@ static size_t message_bytes(const struct bench *bench)
   return (size_t)fmin((double)bench->config.max_bytes, ceil(seconds * gbps * 1e9 / 8 / MESSAGES / 8) * 8);
 }
 
-/* Each rank has a time of its own: others' streams may take longer. */
+/* Each rank uses its own time: other streams may take longer. */
 static status_t streams_measure(struct stream *s, double *gbps_in, double *carried)
 {
   static struct cards before, after;
@@ -168,8 +169,8 @@ static status_t streams_measure(struct stream *s, double *gbps_in, double *carri
   return STATUS_OK;
 }
 
-/* Each rank sends to \a to and receives from \a from, −1 for none. \a gbps_in keeps its value if
- * the rate is uncertain, unless it is far below \a usual. */
+/* Sends to \a to and receives from \a from (−1: none). \a gbps_in keeps its value if the rate is
+ * uncertain, unless it is far below \a usual. */
 static status_t streams_run(struct bench *bench, enum bench_part part, int shares, int to, int from,
                             size_t bytes, double usual, double *gbps_in, double *carried)
 {
@@ -205,7 +206,8 @@ static status_t bound_gather(struct bench *bench)
   return watch_allgather(bench->placement.comm, &bound, bench->wire, sizeof bound, "network cards");
 }
 
-/* Memory for all ranks' cards; and the rank in the same place on the other one of two hosts. */
+/* Allocates memory for all ranks' cards, and finds the peer: the rank in the same place on the
+ * other host. Requires two hosts. */
 static status_t wires_prepare(struct bench *bench)
 {
   const struct placement *p = &bench->placement;
