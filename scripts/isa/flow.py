@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The hot loop of a kernel, and what each of its instructions is there for."""
+"""Finds the hot loop of a kernel, and the purpose of each of its instructions."""
 
 import collections
 import dataclasses
 import re
 
 CLASSES = ("arithmetic", "address", "load", "store", "scalar", "control", "wait", "move")
-# A loop is taken to run so many times each time that it is entered.
+# Assumed number of iterations each time a loop is entered.
 TRIPS = 10
 # Weight of a matrix instruction relative to others: per warpgroup, per warp.
 PRODUCTS = (
@@ -33,7 +33,7 @@ def leaders(kernel):
 
 
 def blocks(kernel):
-    """Basic blocks and the edges from one to the next."""
+    """Basic blocks and the edges between them."""
     starts = leaders(kernel)
     place = {start: index for index, start in enumerate(starts)}
     found = [Block(start, end) for start, end in zip(starts, starts[1:] + [len(kernel.code)])]
@@ -70,8 +70,8 @@ def dominators(graph):
 
 
 def loops(graph):
-    """Natural loops: each back edge leads to a block that dominates where it comes from.
-    {head: blocks}."""
+    """Natural loops as {head: blocks}: each has a back edge, to a block that dominates the edge's
+    origin."""
     over, before = dominators(graph)
     found = {}
     for block in over:
@@ -90,7 +90,7 @@ def loops(graph):
 
 
 def weight_of(kernel, graph, some):
-    """What executing them once takes, roughly: instructions, and products for many."""
+    """Estimated cost of executing these blocks once, in instructions; products count as many."""
 
     def weigh(one):
         return next((weight for pattern, weight in PRODUCTS if pattern.match(one.op)), 1)
@@ -101,14 +101,14 @@ def weight_of(kernel, graph, some):
 
 
 def own_blocks(head, found):
-    """A loop's blocks that are not part of a loop within it."""
+    """The blocks of a loop that are not in an inner loop."""
     within = [body for other, body in found.items() if other != head and body < found[head]]
     return found[head] - set().union(*within) if within else found[head]
 
 
 def hot_loop(kernel, graph):
-    """The blocks of the loop where most work is done, loops within it left out, and its depth. A
-    kernel without a loop, apart from the endless one behind its end, is all of it, at depth 0."""
+    """The blocks of the loop with the most work, without its inner loops, and its depth. A kernel
+    without loops, apart from the endless one after its end, is returned whole, with depth 0."""
     found = {
         head: body
         for head, body in loops(graph).items()
@@ -125,16 +125,16 @@ def hot_loop(kernel, graph):
 
 
 def sources(kernel, graph, some):
-    """A function that tells, for an instruction and a register, which instructions may have written
-    it last: backward through the blocks of a loop, around it as well. What is written under a
-    predicate leaves what was there before in sight."""
+    """Returns a function that finds, for an instruction and a register, the instructions that may
+    have written it last. It searches backward through the blocks of a loop, also around the loop. A
+    write under a predicate does not hide earlier ones."""
     block_of = {
         place: block for block in some for place in range(graph[block].first, graph[block].end)
     }
     before = {block: [other for other in some if block in graph[other].next] for block in some}
 
     def scan(block, end, name):
-        """Those in a block, last first, and whether none of them hides what came before."""
+        """Writers in a block, last first, and whether earlier writers remain visible."""
         found = []
         for place in range(end - 1, graph[block].first - 1, -1):
             if name in kernel.code[place].writes:
@@ -161,8 +161,8 @@ def sources(kernel, graph, some):
 
 
 def slice_back(code, wanted, find, floating=True):
-    """Instructions whose results reach the wanted (place, register) through others that are no
-    memory instructions."""
+    """Instructions whose results reach the wanted (place, register), through instructions that do
+    not access memory."""
     found, rest = set(), list(wanted)
     while rest:
         for place in find(*rest.pop()):
@@ -174,8 +174,8 @@ def slice_back(code, wanted, find, floating=True):
 
 
 def classify(kernel, graph, some):
-    """A class for each instruction of some blocks. Work of the scalar unit is scalar, whatever for;
-    other instructions lead to an address, to a branch, or are arithmetic."""
+    """Assigns a class to each instruction of some blocks. Work of the scalar unit is always
+    "scalar"; the other classes are address, control (branches) and arithmetic."""
     find = sources(kernel, graph, some)
     code = kernel.code
     places = sorted(
@@ -229,14 +229,14 @@ def classify(kernel, graph, some):
 
 
 def widths(code, kind):
-    """{"global 16": 3} and so on."""
+    """Number of accesses per space and width, e.g. {"global 16": 3}."""
     return dict(
         collections.Counter(f"{one.space} {one.width}" for one in code if one.memory == kind)
     )
 
 
 def count(kernel):
-    """What a report says of a kernel."""
+    """Counts of a kernel for the report."""
     graph = blocks(kernel)
     some, depth = hot_loop(kernel, graph)
     classified = classify(kernel, graph, some)

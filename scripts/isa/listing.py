@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Machine code as text: an instruction is what it reads, what it writes, and where it may go on."""
+"""Parses machine code as text: inputs, outputs and successors of each instruction."""
 
 import dataclasses
 import re
@@ -10,20 +10,20 @@ class Instruction:
     op: str
     text: str
     writes: tuple = ()
-    reads: tuple = ()  # registers, without those of an address
+    reads: tuple = ()  # registers read, without those of an address
     address: tuple = ()  # registers of the address of a memory instruction
-    guard: tuple = ()  # predicates that decide whether it happens
+    guard: tuple = ()  # predicates that decide whether it executes
     memory: str = ""  # "load" or "store"
     space: str = ""  # "global", "shared", "constant", "local"
-    width: int = 0  # bytes of one thread
+    width: int = 0  # bytes per thread
     unit: str = ""  # "scalar", "wait", "branch", "move"
     target: str = ""  # label of a branch
     conditional: bool = False
-    ends: bool = False  # nothing follows it but what its target names
+    ends: bool = False  # only its target can follow it
 
     @property
     def floating(self):
-        """Works on floating-point numbers, from which no address is made."""
+        """Whether it works on floating-point numbers; addresses are never computed from these."""
         return bool(
             re.match(r"[FDH](?!LO)[A-Z0-9]+|MUFU|[HIQ]?G?MMA", self.op)
             or re.search(r"[._](f|bf|tf)(16|32|64)(x2)?\b", self.op)
@@ -35,12 +35,12 @@ class Kernel:
     name: str
     isa: str
     code: list = dataclasses.field(default_factory=list)
-    # label: index of the instruction after it
+    # label: index of the instruction that follows it
     labels: dict = dataclasses.field(default_factory=dict)
 
 
 def split_operands(text):
-    """At commas outside of brackets."""
+    """Splits at commas outside of brackets."""
     parts, depth, begin = [], 0, 0
     for place, letter in enumerate(text):
         depth += (letter in "[{(") - (letter in "]})")
@@ -147,8 +147,8 @@ def sass_width(op):
 
 
 def sass_writes(op, operands):
-    """The first operand and the predicates that follow it; wide results name only their first
-    register."""
+    """Registers written: the first operand and the predicates that follow it. Only the first
+    register of a wide result is listed."""
     writes = sass_registers(operands[0])
     count = 1
     while count < len(operands) and re.fullmatch(r"U?P[0-9T]+", operands[count]):
@@ -204,7 +204,7 @@ def sass_instruction(guard, op, rest):
 
 
 def sass_reads(op, operands):
-    """Wide sources name only their first register."""
+    """Registers read; of a wide source only the first one."""
     reads = [name for operand in operands for name in sass_registers(operand)]
     if ".WIDE" in op and operands and re.fullmatch(r"-?R\d+", operands[-1]):
         reads.append(following(reads[-1], 1))
@@ -316,7 +316,7 @@ def ptx_instruction(guard, op, rest):
 
 
 def ptx_statements(text):
-    """Statements and labels of a body, each as one string."""
+    """The statements and labels of a body, one string each."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
     for line in re.split(r"(?<=;)|(?<=:)\s*\n|\n(?=\s*[{}]\s*\n)", text):
         line = " ".join(line.split()).strip()
@@ -381,8 +381,8 @@ def gcn_width(op):
 
 
 def gcn_memory(one, operands):
-    """Whether it is one; where loads have the result first, stores have the address or the data
-    first."""
+    """Whether it is a memory instruction, which it parses. Loads have the result first, stores the
+    address or data."""
     op = one.op
     families = {
         "global_": "global",

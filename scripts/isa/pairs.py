@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The article's kernel pairs: what a word costs before and after."""
+"""Compares the article's pairs of kernels: instructions per word before and after."""
 
 import flow
 
@@ -15,8 +15,8 @@ BEFORE = {"column": "row", "byte": "scalar"}
 
 
 def vector(counted):
-    """What the vector unit of a GCN chip issues: all but scalar work, control that is scalar, and
-    waits."""
+    """Instructions that the vector unit of a GCN chip issues: all except scalar work, scalar
+    control and waits."""
     return sum(
         one.split()[1].startswith(("v_", "ds_", "global_", "flat_", "buffer_"))
         for one in counted["text"]
@@ -24,7 +24,7 @@ def vector(counted):
 
 
 def measured(counted, pair, isa):
-    """Instructions a word stored; of the scalar unit's pairs, those that the vector unit issues."""
+    """Instructions per stored word; for the scalar unit's pairs only the vector unit's."""
     words = counted["words"] or 1
     if isa == "gcn" and pair in ("scalar", "byte"):
         return vector(counted) / words
@@ -32,16 +32,16 @@ def measured(counted, pair, isa):
 
 
 def beginning(counted, letter):
-    """Instructions a word whose names begin so, as the article counts GCN's: v_ and s_, waits and
-    branches with the latter."""
+    """Instructions per word whose names begin with `letter`, as the article counts GCN's: v_ for
+    vector, s_ for scalar, waits and branches."""
     return sum(one.split()[1].startswith(letter) for one in counted["text"]) / (
         counted["words"] or 1
     )
 
 
 def table(kernels, isa):
-    """A row a pair: name, what is counted, before, after, whether it may not rise. Kernels that are
-    missing end it."""
+    """One row per pair: name, what is counted, before, after, and whether it must not rise. Ends at
+    the first missing kernel."""
     by_name = {kernel.name: flow.count(kernel) for kernel in kernels}
     rows = []
     for pair, about, strict in ROWS:

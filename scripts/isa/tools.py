@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From a source, an object or a program to machine code as text: which tools are there, and how
-they are called."""
+"""Converts a source, an object or a program to machine code as text: finds and runs the tools."""
 
 import glob
 import os
@@ -18,12 +17,11 @@ TEXTS = {".sass": "sass", ".ptx": "ptx", ".s": "gcn"}
 # Distributions keep libclc, which has get_global_id and similar functions, in these directories.
 CLC_FOLDERS = ("/usr/lib/clc", "/usr/share/clc", "/usr/local/share/clc", "/usr/lib64/clc")
 DEFAULT_CHIP = {"sass": "sm_90", "ptx": "sm_90", "gcn": "gfx906"}
-# Chips of the kernels compared in both languages: AMD's is the one of the article.
+# Chips for the kernels that exist in both languages; AMD's is the article's.
 PAIRS_CHIP = {"gcn": "tahiti"}
-CLANG_CHIP = "sm_70"  # a clang may not know the newest
+CLANG_CHIP = "sm_70"  # every supported clang knows it
 
-# Files that the host puts before an OpenCL source, and the numbers that it defines, for the shapes
-# that it prefers on a GPU.
+# Files that the host prepends to an OpenCL source, and its macros for the shapes that GPUs use.
 OPENCL_DIRECTORIES = {
     "himeno/kernels/opencl": (
         ("common.cl", "field.cl"),
@@ -42,7 +40,7 @@ OPENCL_DIRECTORIES = {
 }
 OPENCL_OWN = {"block16.cl": "GROUP_K=16 GROUP_J=16"}
 OPENCL_TILED = ("unroll.cl", "pipeline.cl", "lds_pipeline.cl")
-# No kernels of their own; or in need of a user's source; or for CPUs.
+# Sources that have no kernels, need a user's source, or are for CPUs.
 OPENCL_PARTS = ("common.cl", "field.cl", "tile.cl", "shape.cl", "user.cl", "panel.cl", "combine.cl")
 
 
@@ -101,7 +99,7 @@ def cuda_compiled(source, kind, chip, folder):
         raise Trouble(f"nvcc was not found: it compiles {source}")
     target = os.path.join(folder, f"code.{kind}")
     code = re.sub(r"^sm_", "", chip)
-    # Hopper's own instructions are machine code of one chip alone.
+    # Instructions specific to Hopper exist only in machine code for exactly that chip.
     hopper = code == "90" and re.search(
         "wgmma|HAVE_SM90A", pathlib.Path(source).read_text(encoding="utf-8")
     )
@@ -132,8 +130,8 @@ def sass_of_source(source, chip, folder):
 
 
 def sass_of_binary(binary):
-    """Programs, libraries and objects hold cubins, which cuobjdump takes out; a cubin alone
-    nvdisasm reads too."""
+    """cuobjdump extracts cubins from programs, libraries and objects; nvdisasm can read a single
+    cubin too."""
     with open(binary, "rb") as file:
         head = file.read(20)
     if head[:4] not in (b"\x7fELF", b"!<ar"):
@@ -173,7 +171,7 @@ def clc_library(chip, target):
 
 
 def opencl_parts(source):
-    """The sources in front of it and the numbers it needs."""
+    """The sources to prepend, and the macros that the source needs."""
     path = pathlib.Path(source).resolve()
     directory = next(
         (directory for directory in OPENCL_DIRECTORIES if path.parent == ROOT / directory), None
@@ -243,7 +241,8 @@ def suite_sources(isa):
 
 
 def choose_isa(source, wanted):
-    """What an input is counted in, and a sentence where that is not what one would want."""
+    """The instruction set in which an input is counted, and a note if it is not the preferred
+    one."""
     ending = os.path.splitext(source)[1]
     if ending in TEXTS:
         if wanted not in ("auto", TEXTS[ending]):
@@ -283,7 +282,7 @@ def kernels_of(source, isa, chip, defines):
 
 
 def plain_names(names):
-    """As the source has them, where c++filt is there."""
+    """Demangled names if c++filt is available."""
     filter_path = shutil.which("c++filt") or find_nvidia("cu++filt")
     if not filter_path or not names:
         return names

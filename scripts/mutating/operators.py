@@ -99,8 +99,8 @@ def blank(text, filler=" "):
 
 
 def other_number(text):
-    """A constant changed a little, so that a limit is off by one and a tolerance is too wide; ""
-    for what is no number."""
+    """A slightly different constant, e.g. for a limit that is off by one or a wider tolerance; ""
+    if the text is no number."""
     digits = text.rstrip("uUlLfF" if not text.lower().startswith("0x") else "uUlL")
     try:
         value = (
@@ -114,8 +114,8 @@ def other_number(text):
 
 
 def c_tokens(text):
-    """(text, begin, end), without comments and directives; a string is a word. Whether a position
-    is in a macro."""
+    """Tokens as (text, begin, end), without comments and directives; a string is one token. Also
+    whether a position is in a macro."""
     code = MASKED.sub(
         lambda match: blank(match.group(), " " if match.group()[0] == "/" else "_"), text
     )
@@ -178,7 +178,7 @@ def c_expressions(text, words):
             first = words[operand(words, i, -1)][1]
             colon = operand(words, i, 1)
             yield first, begin, f"!({text[first:begin].strip()}) ", "condition"
-            if words[colon + 1][0] == ":":  # no other in the first branch
+            if words[colon + 1][0] == ":":  # no nested one in the first branch
                 yield first, words[colon + 2][1], "", "condition"
                 yield (
                     first,
@@ -202,7 +202,7 @@ def c_expressions(text, words):
             word[0].isdigit()
             and other_number(word)
             and not (i > 2 and before == "[" and words[i - 3][0] == "char")
-        ):  # a longer buffer
+        ):  # a longer buffer changes nothing
             yield begin, end, other_number(word), "constant"
 
 
@@ -216,7 +216,7 @@ def closing_token(words, at):
 
 
 def c_statements(text, words):
-    """Calls, assignments and jumps. A declaration begins with two words, or with a keyword."""
+    """Statements: calls, assignments and jumps. Two words, or a keyword, begin a declaration."""
     braces = i = 0
     starts = False
     while i < len(words):
@@ -292,8 +292,8 @@ def c_edits(text):
 
 
 def python_nodes(node, inside=False):
-    """All nodes, with whether they are in a function. Those of f-strings have wrong places before
-    Python 3.12."""
+    """All nodes, and for each whether it is in a function. Leaves out f-strings, which have wrong
+    positions before Python 3.12."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.JoinedStr):
             within = inside or isinstance(node, (ast.FunctionDef, ast.Lambda))
@@ -437,7 +437,7 @@ def shell_edits(text):
 
 
 def edits(file, text):
-    """All of them, once each, in the order of their places."""
+    """All edits of a file, without duplicates, in the order of their places."""
     first = text[: text.find("\n")]
     read = (
         python_edits

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A copy of the tree, and a build of it that follows."""
+"""A copy of the tree, with an incremental build."""
 
 import fcntl
 import fnmatch
@@ -16,15 +16,15 @@ NOT_COPIED = ("build*", ".git", "autom4te.cache", "__pycache__")  # folders
 
 
 class Scratch:
-    """SCRATCH/tree and SCRATCH/build. An earlier copy is brought up to date: only what differs is
-    built again."""
+    """The folders SCRATCH/tree and SCRATCH/build. Updates an existing copy: only files that differ
+    are built again."""
 
     def __init__(self, tree, folder, configure, jobs):
         self.original, self.texts = tree.root, tree.texts
         self.folder = pathlib.Path(folder).resolve()
         self.tree, self.build = self.folder / "tree", self.folder / "build"
         self.jobs, self.mutant, self.made, self.names = jobs, None, [], {}
-        for name in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES"):  # of a make that runs this
+        for name in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES"):  # set by a make that runs this script
             os.environ.pop(name, None)
         self.build.mkdir(parents=True, exist_ok=True)
         self.lock = open(self.folder / "lock", "w", encoding="utf-8")
@@ -50,7 +50,7 @@ class Scratch:
                 for name in folders
                 if not skipped(name) and pathlib.Path(path, name) != self.folder
             ]
-            for name in set(names) - {".git"}:  # a file in a second work tree
+            for name in set(names) - {".git"}:  # in a second work tree .git is a file
                 file = pathlib.Path(path, name)
                 here.add(file.relative_to(self.original))
                 copy_file(file, self.tree / file.relative_to(self.original))
@@ -82,7 +82,7 @@ class Scratch:
                     raise Trouble(f"{shlex.join(command)} failed: see {self.folder / 'build.log'}")
 
     def variable(self, words):
-        """As make has it."""
+        """The value that make computes for these words."""
         done = subprocess.run(
             ["make", "-s", "-f", "Makefile", "-f", "-", "mutate-tell"],
             cwd=self.build,
@@ -94,8 +94,8 @@ class Scratch:
         return done.stdout.strip()
 
     def targets(self, test):
-        """What must be built for a test: itself, or the programs, those beside it and what its text
-        names."""
+        """Targets to build for a test: a test program itself; for a script the test programs that
+        it names, in tests/clock all of that directory, and for a bats file the programs."""
         if test in self.for_tests:
             return [test]
         words = set(re.findall(r"tests/\w+/[\w-]+", (self.tree / test).read_text(encoding="utf-8")))
@@ -109,7 +109,7 @@ class Scratch:
         )
 
     def make(self, targets):
-        """Whether they were built."""
+        """Builds the targets; returns whether it succeeded."""
         with open(self.folder / "build.log", "w", encoding="utf-8") as log:
             return (
                 subprocess.run(
@@ -137,7 +137,7 @@ class Scratch:
         (self.tree / file).write_text(text, encoding="utf-8")
 
     def compiled(self):
-        """(object, files it was made from) of all that are compiled, the source first."""
+        """(object, files from which it was compiled) for all objects; the source comes first."""
         for path in [] if self.made else [*self.build.rglob("*.Po"), *self.build.rglob("*.d")]:
             rule, _, _ = path.read_text(encoding="utf-8").replace("\\\n", " ").partition("\n\n")
             target, _, files = rule.partition(":")
@@ -154,7 +154,7 @@ class Scratch:
         ]
 
     def symbols(self, name, letters):
-        """Of an object, of those kinds (see nm)."""
+        """Symbols of an object whose kinds are in `letters` (see nm)."""
         if name not in self.names:
             self.names[name] = subprocess.run(
                 ["nm", "-P", self.build / name],
@@ -198,7 +198,7 @@ def skipped(folder):
 
 
 def generated(path):
-    """Of autogen.sh, in the copy."""
+    """Whether autogen.sh generates this file."""
     return path.parts[0] in ("build-aux", "autom4te.cache") or path.name in (
         "configure",
         "configure~",
@@ -209,7 +209,7 @@ def generated(path):
 
 
 def copy_file(file, to):
-    """Only where it differs, so that make does not build it again."""
+    """Copies a file only if it differs, so that make does not build it again."""
     if (
         to.is_file()
         and not to.is_symlink()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Each mutant against its tests."""
+"""Runs each mutant against its tests."""
 
 import collections
 import contextlib
@@ -17,8 +17,8 @@ from files import write_whole
 
 KILLED, SURVIVED, NOT_BUILT, NOT_TRIED = "killed", "survived", "not built", "not tried"
 TRIES = 3
-UNKNOWN = 600  # seconds for a test whose usual time is not known
-SLOWER = 4  # than without the mutant: no test takes so much longer for want of a core
+UNKNOWN = 600  # assumed seconds of a test whose usual time is unknown
+SLOWER = 4  # times the usual time; a busy machine does not slow a test by more
 MARK = "MUTATE_TRIAL"
 
 Line = collections.namedtuple("Line", "name verdict seconds by")
@@ -26,7 +26,7 @@ Outcome = collections.namedtuple("Outcome", "failed ran seconds late")
 
 
 class Trials:
-    """Mutants against tests, by what these take without a mutant, which is measured before their
+    """Runs mutants against tests. The usual result and time of each test are measured before its
     first use."""
 
     def __init__(self, rig, patience, quick):
@@ -39,18 +39,18 @@ class Trials:
                 self.known[test] = (text, state, float(seconds))
 
     def state(self, test):
-        """passes, fails, skipped; "" if it is not known how it does without a mutant."""
+        """Result without a mutant: "passes", "fails" or "skipped"; "" if unknown."""
         text, state, _ = self.known.get(test, ("", "", 0))
         return state if text == self.text_of(test) else ""
 
     def expected(self, test):
-        """Seconds; of one that is not known yet a guess."""
+        """Usual seconds of a test; a guess if unknown."""
         return (
             self.known[test][2] if test in self.known else 2 if test in self.rig.for_tests else 60
         )
 
     def text_of(self, test):
-        """A digest of its source; replay_NAME of tests/fuzz is made from NAME.c."""
+        """Digest of a test's source; replay_NAME of tests/fuzz is built from NAME.c."""
         file = self.rig.tree / test
         sources = (
             file,
@@ -90,8 +90,8 @@ class Trials:
         write_whole(str(self.file), "".join(lines))
 
     def of(self, mutant, limit=math.inf):
-        """Programs before scripts, the quickest first, until one fails. After the first, tests that
-        would end after `limit` seconds are left out."""
+        """Runs programs before scripts, the fastest first, until one fails. From the second on
+        leaves out tests that would end after `limit` seconds."""
         tests = sorted(
             (
                 test
@@ -132,9 +132,9 @@ class Trials:
         )
 
     def face(self, mutant, test):
-        """Verdict and its reason, or None for a test that is not used. A test that fails, or takes
-        too long, with the mutant is run without it too, unless its usual time is known: it may fail
-        anyway, or others may need the cores."""
+        """The verdict and its reason, or None if the test is not used. A test that fails or times
+        out with the mutant is run without it too, unless its usual time is known: it may always
+        fail, or other programs may use the cores."""
         for _ in range(TRIES):
             limit, known = self.limit(test), self.state(test)
             self.rig.plant(mutant)
@@ -158,7 +158,7 @@ class Trials:
 
 
 def run(rig, test, limit):
-    """The first case that failed, "" if none did; whether a case ran."""
+    """The name of the first case that failed, "" if none did; and whether any case ran."""
     begin, failed, ran, skips = time.monotonic(), "", False, False
     command = (
         "top_srcdir=$1 top_builddir=$PWD; export top_srcdir top_builddir; . tests/env.sh; "
@@ -172,7 +172,7 @@ def run(rig, test, limit):
         **os.environ,
         MARK: mark,
         "TMPDIR": str(temporary),
-        "TEST_PROGRESS": "/dev/null",  # that is of a run of all tests
+        "TEST_PROGRESS": "/dev/null",  # not to the progress of a complete test run
     }
     file = test if (rig.build / test).exists() else str(rig.tree / test)
     late = threading.Event()
@@ -206,7 +206,7 @@ def run(rig, test, limit):
 
 
 def marked(mark):
-    """Processes of a trial, whatever became of their parents."""
+    """All processes of a trial, even if their parents have ended."""
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if f"{MARK}={mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
@@ -240,7 +240,7 @@ def write_results(path, lines):
 
 
 def summary(tried):
-    """Says what survived and the share, of (mutant, line); returns 1 if anything did."""
+    """Prints survivors and the score for (mutant, line); returns 1 if any mutant survived."""
     count = collections.Counter(line.verdict for _, line in tried)
     print()
     for mutant, line in tried:

@@ -1,36 +1,36 @@
 # SPDX-License-Identifier: MIT
-"""How a script ends: by its exit status, with one line for the user where something is wrong, and
-with nothing left behind."""
+"""Ends a script: exit status, one line for the user after an error, and no leftover files."""
 
 import os
 import signal
 import sys
 
 
-# The order in which one exit status stands for many.
+# The order of severity in which one exit status represents several.
 GRAVEST = (7, 6, 4, 3, 2, 8, 5)
 
-# Print in every locale: characters that a stream cannot encode are escaped.
+# Make printing work in every locale: characters that a stream cannot encode are escaped.
 for stream in filter(None, (sys.stdout, sys.stderr)):
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")
 
 
 class BadInput(Exception):
-    """A wrong option or input. Its text is one line for the user; exit status 2."""
+    """Invalid option or input. Its text is one line for the user; exit status 2."""
 
 
 class Trouble(Exception):
-    """The environment lacks something: its text is one line for the user; exit status 3."""
+    """The environment lacks something. Its text is one line for the user; exit status 3."""
 
 
 class Fault(Exception):
-    """A program that was run failed: its text is one line for the user; exit status 7."""
+    """A program that the script ran has failed. Its text is one line for the user; exit status
+    7."""
 
 
 def end_cleanly():
-    """Signals end the script through its finally blocks, so that no draft and no program of its own
-    stays."""
+    """Makes signals end the script through its finally blocks, which remove drafts and end its
+    programs."""
 
     def end(number, _):
         sys.exit(128 + number)
@@ -41,11 +41,11 @@ def end_cleanly():
 
 
 def status_of(action, stopped=None):
-    """The exit status of an action, which returns its own, or none for 0. `stopped` is printed if a
-    signal ends it: then it is 8."""
+    """The exit status of an action, which returns it, or None for 0. If a signal ends the action,
+    prints `stopped` and returns 8."""
     if stopped:
         for number in (signal.SIGHUP, signal.SIGTERM):
-            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
+            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one of them
                 signal.signal(number, signal.default_int_handler)
     try:
         return action() or 0

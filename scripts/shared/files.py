@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Files of which a reader sees the old or the new, and never a part: the rules of base/file.c."""
+"""Replaces files atomically and reads documents, by the rules of base/file.c."""
 
 import contextlib
 import errno
@@ -14,7 +14,7 @@ import time
 
 from endings import BadInput, Trouble
 
-READER_TENTHS = 20  # of a second
+READER_TENTHS = 20  # time for a pipe's reader, in tenths of a second
 NO_SPACE = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO
 
 
@@ -37,7 +37,7 @@ def row_complete(row, common):
 
 
 def rows_completed(document):
-    """Documents of many ranks have what all rows share once, in ranks_common."""
+    """Adds to each row the fields that a document of many ranks stores in ranks_common."""
     if isinstance(document, dict) and isinstance(document.get("ranks_common"), dict):
         for row in document.get("ranks", []):
             row_complete(row, document["ranks_common"])
@@ -45,7 +45,7 @@ def rows_completed(document):
 
 
 def parsed(data):
-    """What bytes hold as JSON; ValueError, one line, where they are none."""
+    """Parses bytes as JSON. Raises ValueError, with one line."""
     try:
         text = data.decode("utf-8-sig")
         return rows_completed(json.loads(text, parse_constant=no_number, parse_float=finite))
@@ -56,8 +56,8 @@ def parsed(data):
 
 
 def open_input(path):
-    """For reading bytes. The writer of a pipe may start at the same time; a pipe without a writer
-    ends after two seconds and is empty."""
+    """Opens a file for reading bytes. The writer of a pipe may start at the same time; a pipe
+    without a writer ends after two seconds and is empty."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         waiting = select.poll()
@@ -68,13 +68,13 @@ def open_input(path):
 
 
 def read_parsed(path):
-    """What a file holds as JSON. OSError, or ValueError."""
+    """Parses a file as JSON. OSError, or ValueError."""
     with open_input(path) as file:
         return parsed(file.read())
 
 
 def read_document(path):
-    """A whole JSON document, or None: what is torn does not count."""
+    """A complete JSON document; None if missing or truncated."""
     try:
         found = read_parsed(path)
     except (OSError, ValueError):
@@ -83,7 +83,7 @@ def read_document(path):
 
 
 def keep_inputs(outputs, inputs):
-    """Refuses an output that is one of the inputs, by whatever name."""
+    """Refuses an output that is the same file as one of the inputs."""
     for output in outputs:
         for one in inputs:
             with contextlib.suppress(OSError):
@@ -92,7 +92,7 @@ def keep_inputs(outputs, inputs):
 
 
 def descriptor_of(path):
-    """What /dev/stdout and /dev/fd/3 lead to; None for all else."""
+    """The descriptor that /dev/stdout or /dev/fd/3 refers to; None for other paths."""
     for _ in range(40):
         found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", path)
         if found or not os.path.islink(path):
@@ -102,8 +102,8 @@ def descriptor_of(path):
 
 
 def open_into(path):
-    """A descriptor of what is not replaced. The reader of a pipe may start at the same time, but is
-    not waited for without end."""
+    """Opens a path that is not replaced, e.g. a pipe. Its reader may start at the same time; the
+    wait is limited."""
     for last in [False] * (READER_TENTHS - 1) + [True]:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
@@ -118,7 +118,7 @@ def open_into(path):
 
 
 def write_into(path, descriptor, data):
-    """What is no file, is open already or cannot be replaced."""
+    """Writes to a file that is not regular, is already open or not replaceable."""
     sys.stdout.flush()
     with os.fdopen(open_into(path) if descriptor is None else os.dup(descriptor), "wb") as file:
         file.write(data)
@@ -127,7 +127,7 @@ def write_into(path, descriptor, data):
 
 
 def replace(path, before, data):
-    """By a draft, without a name until it is whole where the system has such files."""
+    """Replaces a file by a draft, if possible one without a name until it is complete."""
     draft = f"{os.path.dirname(path) or '.'}/.{os.getpid()}-{os.urandom(4).hex()}.new"
     try:
         descriptor, named = (
@@ -155,9 +155,9 @@ def replace(path, before, data):
 
 
 def write_whole(path, data):
-    """Text or bytes. A file is replaced whole or not at all, where links lead, and keeps its
-    permissions; one that the system does not let be replaced is overwritten, with a warning. What
-    is no file is written to."""
+    """Writes text or bytes. A file is replaced atomically, through symbolic links, and keeps its
+    permissions; if the system does not allow that, it is overwritten, with a warning. Anything
+    else, such as a pipe, is written to."""
     data = data.encode(errors="backslashreplace") if isinstance(data, str) else data
     try:
         descriptor = descriptor_of(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Imported first by each installed script: an older Python gets one line, and exit status 3."""
+"""Imported first by installed scripts: an older Python gets one line and exit status 3."""
 
 import sys
 

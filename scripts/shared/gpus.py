@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ends with 0 where CUDA or OpenCL finds a device that is no CPU; else prints what each says, and
-ends with 1. Asks the drivers, so nothing need be built."""
+"""Exits with 0 if CUDA or OpenCL finds a device that is no CPU; otherwise prints the reason of each
+and exits with 1. Asks the drivers, so nothing need be built."""
 
 import ctypes
 import sys
@@ -10,7 +10,7 @@ PLATFORMS_MAX = 32
 
 
 def cuda():
-    """What CUDA says where it finds none, else None."""
+    """The reason if CUDA finds no device, otherwise None."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -21,7 +21,7 @@ def cuda():
 
 
 def opencl():
-    """What OpenCL says where it finds none, else None."""
+    """The reason if OpenCL finds no device, otherwise None."""
     try:
         loader = ctypes.CDLL("libOpenCL.so.1")
     except OSError:

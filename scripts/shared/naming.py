@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What studies, tables and plots call a run's transport."""
+"""Names of a run's transport in studies, tables and plots."""
 
-# Behind its name: everything is computed first, and halos travel then.
+# Suffix of the name if halos are sent only after all computing.
 NO_OVERLAP = "-no-overlap"
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options that say what reads them, so that one which nothing reads is named and not taken in
-silence."""
+"""Options with their readers, so that an option that nothing reads causes a warning."""
 
 import argparse
 import os
@@ -12,8 +11,8 @@ ALWAYS = frozenset({"always"})
 
 
 def add_version(parser):
-    """The suite's, by a file that stands at the same place in the source tree and in the installed
-    one."""
+    """Adds --version with the suite's version, from a file at the same relative place in the source
+    tree and in an installation."""
     citation = pathlib.Path(__file__).resolve().parents[2] / "CITATION.cff"
     found = re.search(r"^version: *(\S+)", citation.read_text(), re.M).group(1)
     parser.add_argument(
@@ -22,8 +21,8 @@ def add_version(parser):
 
 
 class Parser(argparse.ArgumentParser):
-    """Every option is added with `reads`: ALWAYS, or the names of those modes, stages or inputs
-    that read it."""
+    """Every option is added with `reads`: ALWAYS, or the names of the modes, stages or inputs that
+    read it."""
 
     def __init__(self, *rest, formatter_class=argparse.RawDescriptionHelpFormatter, **keywords):
         super().__init__(*rest, formatter_class=formatter_class, **keywords)
@@ -48,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def ignored(arguments, readers, asked):
-    """Names the given options that none of the readers reads in one warning, and returns them."""
+    """Lists the given options that none of the readers reads in one warning, and returns them."""
     names = [
         name
         for name, reads in getattr(arguments, "given", {}).items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that are run: where they are, what they said last, and how launchers are ended."""
+"""Programs that scripts run: how to find them, their last message, and how to end launchers."""
 
 import os
 import pathlib
@@ -13,14 +13,14 @@ import sys
 from endings import BadInput, Trouble
 
 STOPPED = "stopped"
-# Open MPI and PRRTE refuse root unless these are set; checks under Slurm run as root, without any
-# variable.
+# Open MPI and PRRTE refuse to run as root unless these are set; checks under Slurm run as root and
+# do not set them.
 AS_ROOT = {
     f"{runtime}_ALLOW_RUN_AS_ROOT{suffix}": "1"
     for runtime in ("OMPI", "PRTE")
     for suffix in ("", "_CONFIRM")
 }
-# Without ssh on PATH they start nothing, not even on this host alone, which needs no ssh.
+# Without ssh on PATH they do not start even on this host alone, for which no ssh is needed.
 NO_SSH = {"OMPI_MCA_plm_rsh_agent": "/bin/false", "PRTE_MCA_plm_ssh_agent": "/bin/false"}
 
 
@@ -29,8 +29,8 @@ def say(text):
 
 
 def himeno_gpu(given):
-    """Its path; `given` is --program, or None. What is installed with this script comes before
-    PATH, what was built in the scripts' own tree last."""
+    """Path of himeno-gpu; `given` is --program, or None. Searches this installation, then PATH,
+    then the build of the scripts' own tree."""
     tree = pathlib.Path(__file__).resolve().parents[2]
     installed = os.path.join(os.path.dirname(sys.argv[0]), "himeno-gpu")
     beside = [
@@ -50,7 +50,7 @@ def himeno_gpu(given):
 
 
 def checked_launcher(given, names, here=True):
-    """--launcher, or what stands for it: it holds those placeholders alone, and is a program of
+    """--launcher, or its default. It may contain only these placeholders, and must be a program of
     this machine."""
     try:
         first = shlex.split(given.format(**dict.fromkeys(names, 1)))[0]
@@ -65,9 +65,9 @@ def checked_launcher(given, names, here=True):
 
 
 def last_words(path, leave=("$ ",)):
-    """What a program of the suite said last, warnings apart; else the first sentence of a
-    launcher's last framed message, or the last line that says something. Lines that begin as in
-    `leave` are this side's."""
+    """The last message of a program of the suite other than warnings; otherwise the first sentence
+    of a launcher's last framed message, or the last line with text. Ignores lines that begin as in
+    `leave`, which this script wrote."""
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith(leave)]
     errors = [line for line in lines if re.search(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
@@ -84,7 +84,7 @@ def last_words(path, leave=("$ ",)):
 
 
 def output(words, seconds=60):
-    """What a command prints; None where it is not there, fails or takes too long."""
+    """The output of a command; None if it does not exist, fails or takes too long."""
     try:
         done = subprocess.run(
             words,
@@ -101,7 +101,7 @@ def output(words, seconds=60):
 
 
 def environment():
-    """What launchers are started with."""
+    """Environment variables for launchers."""
     return {
         **(AS_ROOT if os.geteuid() == 0 else {}),
         **({} if shutil.which("ssh") or shutil.which("rsh") else NO_SSH),
@@ -110,8 +110,9 @@ def environment():
 
 
 def launched(words, log, limit, held, running=None):
-    """The exit status of a launcher, whose command and words go to the log, past the limit STOPPED.
-    It holds the file `held` too, and is one of the set `running` meanwhile."""
+    """Runs a launcher and returns its exit status, or STOPPED after `limit`. The command and its
+    output go to the log. The launcher inherits the file `held`, and is in the set `running`
+    meanwhile."""
     log.write("$ " + shlex.join(words) + "\n")
     log.flush()
     process = subprocess.Popen(
@@ -139,8 +140,8 @@ def launched(words, log, limit, held, running=None):
 
 
 def end(process, patience=10):
-    """The launcher's whole group: first politely, so that it ends its ranks, then, seconds later,
-    by force."""
+    """Ends the launcher's process group: with SIGTERM, so that it ends its ranks, and after
+    `patience` seconds with SIGKILL."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)
