@@ -17,13 +17,12 @@ sys.dont_write_bytecode = True
 from files import read_document  # noqa: E402
 
 SIZES = ("XL", "L", "M")
-# A kernel that reads 13 arrays and writes one can do what a copy can; the sweep can do what that
-# kernel can.
+# A kernel that reads 13 arrays and writes one can be as fast as a copy, and so can the sweep.
 CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
 COPY_TARGET = 0.99
 BEST_COPY_TARGET = 0.97
 OPENCL_TARGET = 0.97
-# The best kernel of several sweeps per pass, and that of two, over the ceiling.
+# The best kernel of several sweeps per pass, and the best of two, relative to the ceiling.
 TEMPORAL_TARGETS = {
     "cuda-XL": 2.5,
     "cuda-L": 2.3,
@@ -34,7 +33,7 @@ TEMPORAL_TARGETS = {
 }
 H200_TARGETS = {"cuda-XL": 2.2}
 TWO_SWEEPS_TARGET = 1.8
-# Of cuBLAS on the same operands.
+# Relative to cuBLAS on the same operands.
 TENSOR_TARGETS = {
     "tensor-wgmma-f16-4096": 1.00,
     "tensor-wgmma-f16-8192": 1.02,
@@ -48,7 +47,7 @@ TENSOR_TARGETS = {
     "tensor-wgmma-tf32-8192": 1.00,
     "tensor-wmma-f16-f16-8192": 0.55,
 }
-# The best rung over cuBLAS, and OpenCL's best over CUDA's.
+# The best rung relative to cuBLAS, and OpenCL's best relative to CUDA's.
 PRODUCT_TARGETS = {1024: 0.95, 4096: 1.00, 8192: 1.00}
 PRODUCT_OPENCL_TARGET = 0.85
 
@@ -98,7 +97,8 @@ def copy_rates(runs):
 
 
 def copy_share(runs):
-    """The least over sizes of mem-gpu's copy against the better of cudaMemcpy and BabelStream's."""
+    """The smallest ratio over sizes of mem-gpu's copy to the better of cudaMemcpy and
+    BabelStream's."""
     document = document_of(runs, "memory")
     copies = (document.get("copies") or {}).get("ways", [])
     return min((copy["share"] for copy in copies), default=None)

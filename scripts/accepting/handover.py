@@ -150,7 +150,7 @@ DEVICE = re.compile(r"\brank \d+(?: on |, host )[^,;]+, (?:device )?([^;:),]+)")
 
 
 def model_of(row):
-    """Null devices are named by their number."""
+    """The device's model, without the number of a null device."""
     return re.sub(r"^(Null device) \d+$", r"\1", row["model"] or "unknown")
 
 

@@ -115,7 +115,7 @@ def contents(path):
 
 
 class Run:
-    """One acceptance: its options, its steps so far, its findings, its clock."""
+    """One acceptance: its options, finished steps, findings and timing."""
 
     def __init__(self, a):
         self.a = a
@@ -523,7 +523,7 @@ def reason(document):
 
 
 def side(check):
-    """Whether the limit is a least or a largest value."""
+    """Whether the limit is a minimum or a maximum."""
     if is_flag(check) or check["value"] is None:
         return ":"
     return " <=" if check["at_most"] else " >="

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Simulated streams of comm-gpu between hosts, judged by himeno-judge: what the limits of network
-cards and of the fabric find, and how often they accuse a healthy cluster."""
+"""Simulates streams of comm-gpu between hosts, which himeno-judge judges: what the limits of
+network cards and of the fabric find, and how often they accuse a healthy cluster."""
 
 import json
 import pathlib
@@ -13,23 +13,23 @@ POLICY = {
     "fabric_contention_max": CONTENTION,
     "fabric_spread_max": SPREAD,
     "wire_spread_max": WIRES,
-    "devices_per_host": 1,  # always met: a policy of which nothing applies is refused
+    "devices_per_host": 1,  # always met: a policy must have a check that applies
 }
 # Relative standard deviations: of the paths between hosts, of cards, and of a card's rate, the
 # largest with which comm-gpu judges it.
 PATHS, CARDS, CARD_ERROR = 0.03, 0.003, 0.0075
-# Those of a rate of the fabric under load: what comm-gpu aims at, the largest with which it judges
-# any rate (ALONE), and a rate that counts only if it is far below that alone, by CERTAIN errors.
+# Errors of the rates under load: comm-gpu's aim, the largest at which it judges any rate (ALONE),
+# and one at which it judges only rates that are CERTAIN errors below the rate alone.
 ERRORS = (0.02, 0.03, 0.1)
 ALONE, CERTAIN = 0.03, 10  # as in tools/network/wires.c
-SHIFTS_MAX = 8  # as comm-gpu has it
-BATCH = 500  # documents of one call of himeno-judge
+SHIFTS_MAX = 8  # same as BENCH_SHIFTS of comm-gpu
+BATCH = 500  # documents per call of himeno-judge
 REPORT = re.compile(r"^\S+: comm-gpu, \d+ ranks", re.MULTILINE)
 
 
 def flows(hosts, per_host, error, fault, factor, dice):
-    """Streams to each rank. A link, from the first host to the second, is slower under load only;
-    a host, the last one, is slower alone, too."""
+    """Rates of the streams to each rank. A faulty link, from the first host to the second, is
+    slower only under load; a faulty host, the last one, also alone."""
     step = -(-(hosts - 1) // SHIFTS_MAX)
     found = [[] for _ in range(hosts * per_host)]
     for shift in range(1, hosts, step):
@@ -54,7 +54,8 @@ def flows(hosts, per_host, error, fault, factor, dice):
 
 
 def wires(per_host, fault, factor, dice):
-    """Each card of two hosts against its port; the first card of the first host is slow."""
+    """The rate of each card of two hosts, relative to its port; the first card of the first host is
+    slow."""
 
     def wire(rank):
         slow = factor if fault == "card" and rank == 0 else 1
@@ -75,7 +76,7 @@ def document(rows, per_host):
 
 
 def judged(judge, folder, documents):
-    """The failing checks of each document, in himeno-judge's words."""
+    """The failing checks of each document, as himeno-judge prints them."""
     policy, path = pathlib.Path(folder, "streams.json"), pathlib.Path(folder, "streams.jsonl")
     policy.write_text(json.dumps(POLICY))
     path.write_text("\n".join(documents))
@@ -101,7 +102,7 @@ def is_found(fault, hosts, per_host, failed):
 
 
 def failures(judge, folder, runs, make):
-    """The failing checks of `runs` documents that `make` writes, given a source of chance."""
+    """The failing checks of `runs` documents; `make` creates them from a random generator."""
     for begin in range(0, runs, BATCH):
         seeds = range(begin, min(begin + BATCH, runs))
         yield from judged(judge, folder, [make(random.Random(seed)) for seed in seeds])

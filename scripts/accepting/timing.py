@@ -4,13 +4,13 @@
 import math
 import time
 
-START = 8  # seconds of a step for start-up, choice of transports and verification
-WIRES = 6  # a step of stage wires measures for so many times --seconds
+START = 8  # seconds per step for start-up, choice of transports and verification
+WIRES = 6  # duration of a step of stage wires, in multiples of --seconds
 SWITCH_MIN = 2  # switches with more hosts than this are tested
 
 
 def text(seconds):
-    """40 s, 6 min, 2 h 10 min"""
+    """A duration as text: 40 s, 6 min, 2 h 10 min."""
     if seconds < 100:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)
@@ -70,7 +70,7 @@ class Timing:
         self.estimated += 0 if was_kept else share
 
     def remaining(self):
-        """Seconds."""
+        """Estimated seconds until the end."""
         elapsed = time.time() - self.begin - self.soaked
         pace = elapsed / self.estimated if self.estimated else 1
         rest = pace * sum(seconds for _, seconds in self.left.values()) + max(

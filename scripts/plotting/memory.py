@@ -24,8 +24,7 @@ def bytes_text(value):
 
 
 def copies(document):
-    """The copies that were measured at every size: cyclic, with the first number of threads and
-    blocks."""
+    """The copies measured at every size: cyclic, with the first number of threads and blocks."""
     section = document["copies"]
     points, first = section["points"], section["points"][0]
     same = [

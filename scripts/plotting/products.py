@@ -13,7 +13,7 @@ def share(value):
 
 
 def point(size, rung):
-    """A point of a kernel's line; a size that is no cube is named in full."""
+    """A point of a kernel's line; the name of a non-cubic size has all three extents."""
     name = (
         str(size["m"])
         if size["m"] == size["n"] == size["k"]
@@ -95,7 +95,7 @@ def draw_lines(axes, one, style, line_styles):
 
 
 def draw_bars(axes, one, style):
-    """One size: a bar per kernel, and a tick at the model's prediction."""
+    """Draws one size: a bar per kernel, and a tick at the model's prediction."""
     spots = [line["points"][0] for line in one["lines"]]
     for place, (line, spot) in enumerate(zip(one["lines"], spots)):
         axes.barh(
@@ -120,7 +120,7 @@ def draw_bars(axes, one, style):
 
 
 def legend(panels, lines, line_styles, style):
-    """Names the kernels of line panels, and what bars and ticks are."""
+    """The legend: kernels of line panels, and the meaning of bars and ticks."""
     from matplotlib import patches
 
     bars, curves = (

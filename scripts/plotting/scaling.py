@@ -92,12 +92,12 @@ def measured(document):
 
 
 def products(document):
-    """Of a file or, as a study has read it, with a sweep's fields already."""
+    """Points of a product's document, as a file or already converted by a study."""
     return measured(document if "of" in document else distributed.as_run(document))
 
 
 def predicted(document):
-    """None of a poor model, whose curves would be believed."""
+    """Points of predictions; none of a poor model, whose curves would be trusted."""
     if document.get("poor"):
         return []
     found, overlap = [], document.get("model", {}).get("overlap", True)

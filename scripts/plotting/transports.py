@@ -103,7 +103,7 @@ def entry(folder, points, rows, tried):
 
 
 def against(entries):
-    """Adds GFLOPS relative to those by p2p."""
+    """Adds GFLOPS relative to p2p."""
     best = {
         (one["size"], one["kernel"]): one["gflops"]
         for one in entries

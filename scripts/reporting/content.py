@@ -267,7 +267,8 @@ def wrong(study):
 
 
 def best_efficiencies(study):
-    """By mode, the best on most ranks of the largest size; and the lowest of all."""
+    """The best efficiency at the most ranks of the largest size, per mode; and the lowest of
+    all."""
     known = [one for one in entries(study) if one["efficiency"] is not None and one["key"][2] > 1]
     found = {}
     for mode in scaling.MODES:
@@ -440,9 +441,7 @@ def validation_of(predictions):
     table = []
     checked = predictions.get("validation") or {"pairs": [], "predicted": 0}
     if checked["predicted"]:
-        {
-            checked[name] * 1.0 for name in ("median_error", "worst_error")
-        }  # which verdicts are made of
+        {checked[name] * 1.0 for name in ("median_error", "worst_error")}  # verdicts use only these
     for covered in covered_of(predictions):
         covered["inside"] + covered["runs"], covered["of"] + ""
     for pair in checked["pairs"]:
@@ -494,7 +493,7 @@ def commands(study):
 
 
 def predictions_verdicts(predictions):
-    """Against the limits in the document; older ones have none, and no verdict."""
+    """Verdicts by the limits in the document; none for older documents, which have no limits."""
     checked, covered, checks = predictions.get("validation"), covered_of(predictions), []
     held_out = held_out_of(predictions)
     most, least = held_out.get("median_error_max"), held_out.get("inside_min")

@@ -34,7 +34,7 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     depends_on("openblas threads=openmp", when="+blas")
     depends_on("cminpack", when="+predict")
     depends_on("cuda@12:", when="+cuda")
-    # Opened at run time, and found by the run path that a link dependency gets.
+    # Libraries opened at run time. Programs find them by the run path that a link dependency adds.
     depends_on("nccl", when="+nccl")
 
     def autoreconf(self, spec, prefix):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The chapter of 2009: CPU ranks as the cluster, then GPUs, predicted by the report's rule
-before they run and measured after."""
+"""Repeats the chapter of 2009: CPU ranks represent the cluster; GPUs are predicted by the report's
+rule before they run, and measured after."""
 
 import copy
 import os
@@ -22,8 +22,7 @@ FLOP = 34
 
 
 def planned(folder, options, program_options, transports):
-    """A study of the chapter's size in strong scaling, cut along i; the same one again if it is
-    there."""
+    """A study of the chapter's size in strong scaling, cut along i; reuses an existing one."""
     found = plan.read(folder)
     if not found:
         found = plan.make(
@@ -41,8 +40,8 @@ def planned(folder, options, program_options, transports):
 
 
 def times(folder, study):
-    """{(ranks, transport): row} of what is finished; computing is the slowest rank's, as waiting
-    for it is not communication."""
+    """{(ranks, transport): row} of finished points. Computing is the slowest rank's, because
+    waiting for it is not communication."""
     found = {}
     for row in store.rows(folder, study):
         whole = row["seconds_a_sweep"]
@@ -56,8 +55,8 @@ def times(folder, study):
 
 
 def exchanges(folder, study, backend, ranks):
-    """{transport: seconds} of the same halos alone, by comm-gpu; None if ranks share a device,
-    since each stands for a node."""
+    """{transport: seconds} of the same halos without computing, by comm-gpu; None if ranks share a
+    device, because each rank represents a node."""
     options = study["options"]
     (size,) = options["sizes"]
     point = {"name": f"halos-{backend}-{ranks}", "kind": "paths", "ranks": ranks, "repeat": 1}
@@ -81,7 +80,7 @@ def exchanges(folder, study, backend, ranks):
 
 
 def entry(ranks, name, row, compute, communicate):
-    """A row of the table: one number of ranks is a panel of the figure."""
+    """A row of the table; the figure has one panel per number of ranks."""
     points = (row["imax"] - 2) * (row["jmax"] - 2) * (row["kmax"] - 2)
     return {
         "size": f"{row['size']} on {ranks}{' CPU ranks' if row['backend'] == 'cpu' else ' GPUs'}",
@@ -95,8 +94,8 @@ def entry(ranks, name, row, compute, communicate):
 
 
 def predicted(cpus, one, halos, ranks):
-    """CPU ranks, then each method by the report's rule: the CPUs' computing by the factor that one
-    GPU gains, their communication by that of the halos alone."""
+    """Rows of the CPU ranks, then of each method by the report's rule: the CPUs' computing is
+    scaled by the gain of one GPU, their communication by that of the halos alone."""
     factor = cpus[1, "none"]["seconds_a_sweep"] / one["seconds_a_sweep"]
     row = cpus[ranks, BETWEEN_CPUS + NO_OVERLAP]
     found = [entry(ranks, f"{ranks} CPU ranks, MPI", row, row["compute"], row["communicate"])]
@@ -106,7 +105,7 @@ def predicted(cpus, one, halos, ranks):
             row["compute"] / factor,
             row["communicate"] * halos["gpu", ranks][name] / halos["cpu", ranks][BETWEEN_CPUS],
         )
-        if method == name:  # meanwhile: what computing does not hide
+        if method == name:  # with overlap only what computing does not hide
             communicate = max(0, communicate - compute)
         found.append(entry(ranks, label(method, "predicted"), one, compute, communicate))
     return found
@@ -127,8 +126,8 @@ def finished(folder, study, retry):
 
 
 def tables(cpus, entries, origin, name, title, figure):
-    """NAME.md and NAME.csv, and the figure if matplotlib is there. CPU ranks are in the panel of
-    the report, in ms."""
+    """Writes NAME.md and NAME.csv, and the figure if matplotlib is available. The report's panel
+    has the CPU ranks, in ms."""
     sys.path.insert(
         0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plotting")
     )
@@ -150,7 +149,7 @@ def tables(cpus, entries, origin, name, title, figure):
 
 
 def run(folder, options, backend, counts, retry):
-    """All of it; what is finished already is not run again."""
+    """Runs everything that is not finished yet."""
     os.makedirs(folder, exist_ok=True)
     several = [ranks for ranks in counts if ranks > 1]
     if not several:
@@ -164,7 +163,7 @@ def run(folder, options, backend, counts, retry):
             methods,
         )
 
-    # A rank is a node: one rank alone has no more cores than one of many.
+    # A rank represents a node: a single rank gets as many cores as one of many.
     cores = max(1, len(os.sched_getaffinity(0)) // max(several))
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = before or str(cores)

@@ -4,20 +4,19 @@
 import math
 import statistics
 
-# A difference counts when chance alone would make it less often than this, over all points that are
-# compared.
+# A difference counts if chance alone would cause it less often than this, over all compared points.
 CHANCE = 0.05
 # Probability of finding a change of the printed size.
 POWER = 0.9
-# A run is taken to vary so much at least, whatever few repeats say.
+# Assumed least variation of a run, even if few repeats show less.
 NOISE_LEAST = 0.002
-# Its place in a configuration's key.
+# Index of the transport in a configuration's key.
 TRANSPORT = 4
 
 
 def tail(angle, freedom):
-    """How often Student's t is larger than sqrt(freedom) / tan(angle): the integral of its
-    density, which is sin(angle) ** (freedom - 1) then."""
+    """Probability that Student's t exceeds sqrt(freedom) / tan(angle): the integral of its density,
+    which is sin(angle) ** (freedom - 1) in terms of the angle."""
     steps = 400
     heights = [math.sin(angle * step / steps) ** (freedom - 1) for step in range(steps + 1)]
     simpson = (
@@ -34,7 +33,7 @@ def tail(angle, freedom):
 
 
 def student(chance, freedom):
-    """Two-sided quantile of Student's t, by halving the angle's range."""
+    """Two-sided quantile of Student's t, by bisection over the angle."""
     low, high = 0, math.pi / 2
     for _ in range(50):
         middle = (low + high) / 2
@@ -54,7 +53,7 @@ def key(row):
 
 
 def grouped(rows):
-    """Logarithms of the times by configuration."""
+    """Logarithms of the times per configuration."""
     found = {}
     for row in rows:
         found.setdefault(key(row), []).append(math.log(float(row["seconds_a_sweep"])))
@@ -62,8 +61,8 @@ def grouped(rows):
 
 
 def pooled(groups, transport):
-    """Standard deviation of one run by a transport about its configuration's mean, None without
-    repeats; its degrees of freedom."""
+    """Standard deviation of a transport's runs about their configurations' means, None without
+    repeats; and its degrees of freedom."""
     mine = [values for one, values in groups.items() if one[TRANSPORT] == transport]
     freedom = sum(len(values) - 1 for values in mine)
     squares = sum((value - statistics.fmean(values)) ** 2 for values in mine for value in values)
@@ -71,8 +70,8 @@ def pooled(groups, transport):
 
 
 def noise_of(a, b, transport):
-    """Both studies' spread of a run; where one has no repeats the other's stands for it. None
-    without any."""
+    """Spread of a run in both studies; a study without repeats takes the other's. None if neither
+    has any."""
     (noise_a, freedom_a), (noise_b, freedom_b) = pooled(a, transport), pooled(b, transport)
     if not freedom_a and not freedom_b:
         return None
@@ -96,8 +95,8 @@ def uncertainty(noise, n_a, n_b):
 
 
 def compare(before, after, least):
-    """One entry a configuration that both have; `least` is the smallest difference that matters,
-    as a share."""
+    """One entry per configuration that both have; `least` is the smallest relevant difference, as a
+    share."""
     a, b = grouped(before), grouped(after)
     both = [one for one in a if one in b]
     noises = {
@@ -150,7 +149,8 @@ def size_of(share):
 
 
 def noise_text(transport, noise, entries):
-    """How a transport's runs vary, as measured, and what would have been found."""
+    """The measured variation of a transport's runs, and the size of a change that would be
+    found."""
     mine = [
         entry["found"]
         for entry in entries

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs points of a study one after the other, here or inside of an allocation."""
+"""Runs points of a study one after the other, on this host or within an allocation."""
 
 import math
 import os
@@ -17,11 +17,11 @@ from processes import STOPPED, last_words, launched, say
 
 TIMED_OUT = 124
 INCOMPLETE = 8
-START_SECONDS = 3  # of a point for start-up and verification
+START_SECONDS = 3  # per point, for start-up and verification
 
 
 def command(options, point, target):
-    """Launcher, program and options of a point; its document goes to `target`."""
+    """Launcher, program and options of a point, which writes its document to `target`."""
     ranks = point["ranks"]
     hosts = math.ceil(ranks / options["per_host"]) if options["per_host"] else 1
     filled = options["launcher"].format(
@@ -30,7 +30,7 @@ def command(options, point, target):
     begin = shlex.split(filled)
     if point["kind"] == "paths":
         beside = os.path.join(os.path.dirname(options["program"]), "comm-gpu")
-        # Without a given backend both programs choose alike.
+        # Without -b both programs choose the same backend.
         return [*begin, beside, *options["paths_options"], "--json", target]
     if distributed.is_of(options):
         return [
@@ -65,7 +65,7 @@ def command(options, point, target):
 
 
 def launch(options, words, log, held):
-    """Exit status of the command; its words go to the log."""
+    """Runs a command; its output goes to the log. Returns its exit status."""
     try:
         code = launched(words, log, options["limit"], held)
     except OSError as error:
@@ -74,14 +74,14 @@ def launch(options, words, log, held):
 
 
 def attempt(folder, study, point, session, held=None):
-    """Runs a point and logs it. The document appears whole or not at all: a draft is renamed
-    when it is complete."""
+    """Runs a point and logs it. The document appears atomically: a draft is renamed when it is
+    complete."""
     target, said = store.path_of(folder, point), store.said_of(folder, point)
     draft = os.path.join(folder, "runs", "." + point["name"] + ".draft")
     begin = time.time()
     with open(said, "w", encoding="utf-8", errors="surrogateescape") as log:
         code = launch(study["options"], command(study["options"], point, draft), log, held)
-    if code in (0, 5) and os.path.exists(draft):  # 5: right, and below a threshold
+    if code in (0, 5) and os.path.exists(draft):  # 5: correct, but below a threshold
         os.replace(draft, target)
     elif os.path.exists(draft):
         os.replace(draft, os.path.join(folder, "runs", point["name"] + ".failed"))
@@ -124,8 +124,8 @@ def show(point, done, why, finished, total, left):
 
 
 def expected(folder, study, remaining):
-    """Seconds, by what points of as many ranks took, else by what all took; before the first by
-    the time that each measures."""
+    """Estimated seconds: from points with the same number of ranks, otherwise from all; before the
+    first from the time that each measures."""
     took = {}
     ranks = {point["name"]: point["ranks"] for point in study["points"]}
     for name, entry in store.attempts(folder).items():
@@ -145,8 +145,8 @@ def time_left(folder, study, remaining):
 def unfinished(folder, study, retry):
     tried = store.attempts(folder)
     open_points = [point for point in study["points"] if not store.finished(folder, point)]
-    # Points that failed are run again only with --retry; points that a signal ended, or whose file
-    # is torn, always.
+    # Failed points are repeated only with --retry; points that a signal ended, or whose file is
+    # truncated, always.
     return [
         point
         for point in open_points
@@ -171,10 +171,10 @@ def session_begin(folder, study):
 
 
 def run(folder, study, retry):
-    """All points that are not finished. Returns the exit status."""
+    """Runs all points that are not finished. Returns the exit status."""
     held = store.lock(folder, say)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one of them
             signal.signal(number, signal.default_int_handler)
     todo = unfinished(folder, study, retry)
     total = len(study["points"])
@@ -208,7 +208,7 @@ def run(folder, study, retry):
 
 
 def verdict(folder, study):
-    """0 when all points are finished, else the worst of how they ended."""
+    """0 if all points are finished, otherwise the most severe exit status."""
     tried = store.attempts(folder)
     missing = [point for point in study["points"] if not store.finished(folder, point)]
     if not missing:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a scaling study runs: its points, in random order, and the file that holds them."""
+"""The plan of a scaling study: its points, in random order, and the file that stores them."""
 
 import itertools
 import json
@@ -13,7 +13,7 @@ from files import read_parsed, write_whole
 from processes import say
 
 SCHEMA = "himeno-study/1"
-# The fields of a study's file, by kind.
+# The types of the fields in a study's file, per kind of entry.
 PATHS = {"name": str, "ranks": int, "repeat": int}
 POINT = {**PATHS, "size": str, "kernel": str, "transport": str, "scaling": str, "procs": str}
 OPTIONS = {
@@ -33,7 +33,7 @@ NAMED_SIZES = ("XS", "S", "M", "L", "XL")
 
 
 def words(option, text, allowed=None):
-    """A list separated by commas, none twice."""
+    """The words of a list separated by commas, without duplicates."""
     found = list(dict.fromkeys(word for word in text.split(",") if word))
     if not found:
         raise BadInput(f"{option}: empty list")
@@ -60,7 +60,7 @@ def ranks(text):
 
 
 def cuts(count, wanted, of_products=False):
-    """The cuts of so many ranks, as himeno-gpu's -p takes them, or gemm-gpu's."""
+    """The cuts into `count` ranks, in the format of himeno-gpu's -p, or gemm-gpu's."""
     if of_products:
         return distributed.grids(count, wanted)
     if count == 1:
@@ -86,8 +86,8 @@ def cuts(count, wanted, of_products=False):
 
 
 def points_of(options):
-    """Every combination once: one rank has no neighbours, so neither transport nor weak scaling
-    makes a difference there."""
+    """Every combination once. One rank has no neighbours, so neither transport nor weak scaling
+    matters for it."""
     found = {}
     for size, count, kernel in itertools.product(
         options["sizes"], options["ranks"], options["kernels"]
@@ -112,8 +112,8 @@ def points_of(options):
 
 
 def suffice(options):
-    """(options, reason) of the points that predictions of options["predict"] ranks need beyond
-    those asked for."""
+    """(options, reason) of the additional points that are needed to predict options["predict"]
+    ranks."""
     wanted, count, products = (
         options["predict"],
         min([ranks for ranks in options["ranks"] if ranks > 1], default=2),
@@ -163,7 +163,7 @@ def suffice(options):
 
 
 def make(options):
-    """The points times the repeats, shuffled together, so that a slow hour falls on all alike."""
+    """All points and repeats, shuffled together, so that a slow hour affects all configurations."""
     single = points_of(options)
     for more, reason in suffice(options) if options.get("predict") else ():
         added = {
@@ -189,7 +189,7 @@ def make(options):
 
 
 def read(folder):
-    """The study in a folder, None if there is none."""
+    """The study in a folder; None if there is none."""
     path = os.path.join(folder, "study.json")
     try:
         study = read_parsed(path)
@@ -206,7 +206,7 @@ def read(folder):
 
 
 def check(path, study):
-    """Whether each field is of its kind: a file's name is made of some."""
+    """Checks the type of each field; some are used in file names."""
     options, points = study.get("options"), study.get("points")
     if not isinstance(options, dict) or not isinstance(points, list):
         raise BadInput(f"{path}: not as scripts/scaling writes it: options or points are missing")

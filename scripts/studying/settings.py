@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a session ran with: the settings of MPI, UCX and NCCL, and the versions of what moves
-messages."""
+"""Records the settings of a session: those of MPI, UCX and NCCL, and the versions of the libraries
+that move messages."""
 
 import hashlib
 import os
@@ -53,7 +53,7 @@ def gather(options):
 
 
 def differences(before, now):
-    """What is set otherwise than in an earlier session, in words."""
+    """Describes the settings that differ from an earlier session's."""
     found = []
     for key in ("program_sha256", "launcher", "ucx", "gpu_driver", "host"):
         if before.get(key) != now.get(key):

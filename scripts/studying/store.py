@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The folder of a study, whose files `scripts/scaling --help` lists: finished points, log of
-attempts, CSV."""
+"""The folder of a study: finished points, log of attempts, CSV. `scripts/scaling --help` lists its
+files."""
 
 import csv
 import fcntl
@@ -64,7 +64,7 @@ COLUMNS = (
     + [f"{phase}_{which}" for phase in PHASES for which in ("median", "max")]
     + ["time", "version", "session"]
 )
-# Fields that are read from the log's two kinds of entries.
+# Fields of the log's two kinds of entries.
 SESSION = {"session": int, "time": str, "settings": dict}
 ATTEMPT = {"point": str, "exit": int, "finished": bool, "took": (int, float), "why": str}
 
@@ -82,8 +82,8 @@ def said_of(folder, point):
 
 
 def finished(folder, point):
-    """The document of a point that is done; a file that is torn, or is not this point's, is
-    none."""
+    """The document of a finished point; None if the file is missing, truncated or another
+    point's."""
     found = read_document(path_of(folder, point))
     if not found:
         return None
@@ -120,7 +120,7 @@ def log_add(folder, entry):
 
 
 def entry_of(line):
-    """None where a line is torn, as by a kill, or is not this program's."""
+    """The entry of a line; None if it is truncated, e.g. by a kill, or not this program's."""
     try:
         entry = parsed(line)
     except ValueError:
@@ -170,8 +170,8 @@ def sessions(folder):
 
 
 def lock(folder, say):
-    """Holds the folder. Launchers inherit the lock: what a killed study left running is waited
-    for and not run beside."""
+    """Locks the folder. Launchers inherit the lock, so that this program waits for those that a
+    killed study left running."""
     file = open(os.path.join(folder, "lock"), "a+", encoding="utf-8")
     for attempt in range(10**9):
         try:
@@ -212,7 +212,7 @@ def command_of(process):
 
 
 def seconds_a_sweep(found):
-    """The median block's."""
+    """Seconds per sweep of the median block."""
     samples, block = found["result"]["samples"], found["config"]["block"]
     if not samples or not block:
         return found["result"]["seconds"] / max(found["config"]["sweeps"], 1)
@@ -267,7 +267,7 @@ def row(point, found, tried):
 
 
 def row_of(path, point, found, tried):
-    """The row of a document whose figures are figures."""
+    """The row of a document; BadInput if it lacks a figure or one is invalid."""
     try:
         one = row(point, found, tried)
         for name in (
@@ -282,7 +282,7 @@ def row_of(path, point, found, tried):
             if not 0 < one[name] < math.inf:
                 raise ValueError(f"{name} is {one[name]}")
         for rank in found["ranks"]:
-            {rank[name] for name in ("host", "device", "uuid", "driver")}  # which a report tells
+            {rank[name] for name in ("host", "device", "uuid", "driver")}  # shown in the report
         found["system"].items()
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         raise BadInput(
