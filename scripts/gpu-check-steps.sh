@@ -42,21 +42,21 @@ build() {
   note "$(sed -n 's/^  \(CUDA\|OpenCL\)  *\(on\|off\) .*/\1 \2/p' "$out/logs/build.log" | paste -sd, | sed 's/,/, /')"
 }
 
-# ---- what the other steps share ----
+# ---- shared by the steps ----
 
-# devices BACKEND: how many --list shows.
+# devices BACKEND: prints the number of devices in --list.
 devices() {
   awk -v head="$1:" '/^  [a-z]+: / { on = $1 == head } on && /^    device / { n++ } END { print n + 0 }' "$out/list.txt"
 }
 
-# needs BACKEND: ends the step as skipped where there is no such device.
+# needs BACKEND: ends the step as skipped if there is no such device.
 needs() {
   [ -f "$out/list.txt" ] || fail "himeno-gpu --list did not work"
   [ "$(devices "$1")" -gt 0 ] ||
     skip "$1: $(awk -v head="$1:" '/^  [a-z]+: / { on = $1 == head } on && sub(/^    no device: /, "")' "$out/list.txt")"
 }
 
-# place BACKEND: options that take its first device that is no CPU: an OpenCL loader may show both.
+# place BACKEND: prints options for its first device that is no CPU, because an OpenCL loader may list CPUs too.
 place() {
   local device
   device=$(awk -v head="$1:" '/^  [a-z]+: / { on = $1 == head } on && /^    device .* compute units/ { print $2; exit }' "$out/list.txt")
@@ -64,7 +64,7 @@ place() {
   [ -z "$device" ] || printf ' %s %s' --device "$device"
 }
 
-# launch RANKS PROGRAM [ARGUMENT]...: a launcher may change the OpenCL loader's variables, so env
+# launch RANKS PROGRAM [ARGUMENT]...: runs the program by mpirun. A launcher may change the OpenCL loader's variables, so env
 # sets them after it.
 launch() {
   local ranks=$1
@@ -73,7 +73,7 @@ launch() {
   "$MPIRUN" -np "$ranks" "$@"
 }
 
-# expect CODE PATTERN COMMAND...: the command ends with that code and says something that matches.
+# expect CODE PATTERN COMMAND...: fails unless the command exits with CODE and prints a line that matches PATTERN.
 expect() {
   local code=0 wanted=$1 pattern=$2
   shift 2
@@ -84,7 +84,7 @@ expect() {
   grep -Eq -- "$pattern" "$scratch/$step.text" || fail "nothing said matches $pattern"
 }
 
-# tap COMMAND...: a test that speaks TAP, complete and without a failure.
+# tap COMMAND...: runs a test that prints TAP; fails unless it is complete and without a failure.
 tap() {
   local code=0 text=$scratch/$step.tap
   "$@" | tee "$text" || code=$?
@@ -109,7 +109,7 @@ list() {
   [ $((cuda + opencl)) -gt 0 ]
 }
 
-# unit WHAT BACKEND
+# unit WHAT BACKEND: runs tests/unit/test_WHAT_BACKEND.
 unit() {
   local program=$build/tests/unit/test_$1_$2
   needs "$2"
@@ -118,14 +118,14 @@ unit() {
   tap "$program"
 }
 
-# matrix BACKEND MODE RANKS: ranks beyond the devices share them.
+# matrix BACKEND MODE RANKS: runs tests/mpi/matrix; if there are fewer devices than ranks, ranks share them.
 matrix() {
   needs "$1"
   export OMP_NUM_THREADS=1
   tap launch "$3" "$build/tests/mpi/matrix" "$source_folder/tests/golden/himeno.csv" "$1" "$2"
 }
 
-# cluster BACKEND: one product over up to four ranks, random shapes, grids and transports, and a flipped bit in every third.
+# cluster BACKEND: runs products over up to four ranks, with random shapes, grids, transports, a flipped bit in every third.
 cluster() {
   needs "$1"
   export OMP_NUM_THREADS=1
@@ -143,7 +143,7 @@ sys.exit(len({rank["uuid"] for rank in ranks}) != 2 or any(rank["device_shared"]
 END
 }
 
-# A compiler that spoils the second kernel of a pair fails: in its machine code no word may take more instructions.
+# Fails if a compiler spoils the second kernel of a pair: in its machine code no word may take more instructions.
 pairs_sass() {
   command -v cuobjdump >/dev/null || command -v nvdisasm >/dev/null || skip "neither cuobjdump nor nvdisasm was found"
   local input=$source_folder/doc/pairs.cu
@@ -152,7 +152,7 @@ pairs_sass() {
   note "$(value isa-pairs '", ".join("%s %.2f to %.2f" % (p["pair"], p["before"], p["after"]) for p in d["inputs"][0]["pairs"] if p["asserted"])') instructions a word"
 }
 
-# instrument NAME ARGUMENT...: mem-gpu on the first CUDA device.
+# instrument NAME ARGUMENT...: runs mem-gpu on the first CUDA device.
 instrument() {
   local name=$1
   shift
@@ -167,7 +167,7 @@ memory() {
   note "$(value memory '", ".join("%s %.0f ns" % (l["name"], l["ns"]) for l in d["latency"]["levels"])')"
 }
 
-# roofline SIZE: with the ladder of that size, and its real traffic where hardware counters can be read.
+# roofline SIZE: with the ladder of that size, and its measured traffic if hardware counters can be read.
 roofline() {
   needs cuda
   [ -x "$build/mem-gpu" ] || skip "mem-gpu was not built"
@@ -196,7 +196,7 @@ memory_exhausted() {
   [ "${sums[0]}" = "${sums[1]}" ]
 }
 
-# gone: no rank of this build is left, at the latest after five seconds.
+# gone: fails if ranks of this build are still running after five seconds.
 gone() {
   local n process
   for n in 1 2 3 4 5 0; do
@@ -227,10 +227,10 @@ device_lost() {
   note "exit 7, with host and device on one rank, and the rank too on each of two, by staged and p2p; no rank is left"
 }
 
-# The last line of a sanitizer's log that found nothing.
+# Pattern of the last line of a sanitizer's log without findings.
 nothing_found='SUMMARY: 0 (errors|hazards displayed \(0 errors, 0 warnings\))'
 
-# sanitized_well WANTED CODE: that many logs of this step, each without a finding.
+# sanitized_well WANTED CODE: succeeds if this step has WANTED logs, each without a finding, and CODE is 0.
 sanitized_well() {
   local wanted=$1 code=$2 logs=("$out/logs/$step"-*.log) clean
   tail -n 3 "${logs[@]}"
@@ -239,8 +239,8 @@ sanitized_well() {
   [ "$code" = 0 ] && [ "$clean" = "$wanted" ]
 }
 
-# sanitizer TOOL: every kernel, the halos' packing, the ceiling and the checksum. Racecheck follows each access to shared memory,
-# which is where temporal kernels live: they have a step of their own for it, with grids that let it end.
+# sanitizer TOOL: runs every kernel, the halos' packing, the ceiling and the checksum. Racecheck follows each access to shared
+# memory, which temporal kernels use most: for them it has a separate step, with small grids.
 sanitizer() {
   local tool=$1 guard code=0 wanted=3 kernels=()
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
@@ -255,8 +255,8 @@ sanitizer() {
   sanitized_well $wanted $code
 }
 
-# temporal_sanitizer TOOL: kernels of several sweeps per pass, with and without bulk copies, run
-# concurrently on a grid of a few tiles; the ceiling and the checksum are checked too.
+# temporal_sanitizer TOOL: runs kernels of several sweeps per pass, with and without bulk copies, concurrently on a grid of a
+# few tiles; checks the ceiling and the checksum too.
 temporal_sanitizer() {
   local bulk kernel process running=() code=0
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
@@ -273,7 +273,7 @@ temporal_sanitizer() {
   sanitized_well 8 $code
 }
 
-# cluster_sanitizer TOOL: one product over two ranks, by several transports.
+# cluster_sanitizer TOOL: runs one product over two ranks, by several transports.
 cluster_sanitizer() {
   local code=0
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"
@@ -293,7 +293,7 @@ bench() {
   launch "$ranks" "$himeno" "$@" --json "$out/json/$name.json"
 }
 
-# value NAME EXPRESSION: of the document d.
+# value NAME EXPRESSION: prints the value for d, the document NAME.json.
 value() {
   "$python" -c "import json, sys; d = json.load(open(sys.argv[1])); print($2)" "$out/json/$1.json"
 }
@@ -306,7 +306,7 @@ copy_rate() {
   note "$(value copy-rate '", ".join("%s %.0f GB/s" % (c["size"], c["gbps"]) for c in d["copies"])')"
 }
 
-# run BACKEND SIZE KERNEL SECONDS
+# run BACKEND SIZE KERNEL SECONDS: measures one kernel.
 run() {
   needs "$1"
   export HIMENO_TUNE_CACHE=$out/tune.json
@@ -321,7 +321,7 @@ ladder() {
   # shellcheck disable=SC2046 # several words
   bench "$step" 1 $(place "$1") -s "$2" --ladder
   note "$(value "$step" '", ".join("%s %.0f" % (r["kernel"], r["gflops"]) for r in d["rungs"] if r["verdict"] == "pass")') GFLOPS"
-  # A rung that this size or device has no room for says so.
+  # Rungs for which this device has too little memory have the verdict "environment".
   [ "$(value "$step" '{r["verdict"] for r in d["rungs"]} - {"environment"} == {"pass"}')" = True ]
 }
 
@@ -337,8 +337,8 @@ tensor_studies() {
   tap "$build/tests/unit/test_gemm_tensor"
 }
 
-# KERNEL TYPE SIZE SECONDS [OPTION]...: measured interleaved with cuBLAS, longer where the two are
-# close. Kernels that this chip lacks are left out.
+# KERNEL TYPE SIZE SECONDS [OPTION]...: measured interleaved with cuBLAS, longer if both are similarly fast. Kernels that this
+# chip lacks are left out.
 tensor_products() {
   cat <<END
 wgmma f16 4096 2
@@ -381,7 +381,7 @@ tensor() {
 fp32_kernels="naive regblock local unroll pipeline lds-pipeline warptile"
 opencl_kernels="naive regblock local unroll pipeline lds-pipeline small-tiles split-k panel"
 
-# The ladder where plots of it begin, in their middle and at their end.
+# Runs the ladder at the smallest, a middle and the largest size of its plots.
 products() {
   local arguments
   needs "$1"
@@ -402,7 +402,8 @@ products_right() {
   tap together "$1" none $names
 }
 
-# shapes_for TOOL KERNEL: as many as it has the patience for. Blocks of wgmma stay, and take a second tile only of the largest.
+# shapes_for TOOL KERNEL: prints the set of shapes, smaller for slow tools. wgmma has persistent blocks, which take a second
+# tile only in the largest.
 shapes_for() {
   case "$1 $2" in
     "none wgmma") echo all ;;
@@ -411,8 +412,8 @@ shapes_for() {
   esac
 }
 
-# together BACKEND TOOL KERNEL...: each kernel, under a sanitizer's tool or none, in a process of its own, all at the same time:
-# a tool makes them many times slower, and a driver takes long to build OpenCL. Then what they said, as one list of tests.
+# together BACKEND TOOL KERNEL...: runs each kernel, with a sanitizer's tool or none, in its own process, all concurrently: a
+# tool slows them many times, and a driver takes long to build OpenCL. Then prints their results as one TAP list.
 together() {
   local backend=$1 tool=$2 kernel process tests plan=0 code=0 guard running=() text=$scratch/$step-tests
   shift 2
@@ -433,7 +434,7 @@ together() {
   return $code
 }
 
-# sanitized TOOL KERNEL...: kernels on a few shapes.
+# sanitized TOOL KERNEL...: runs kernels on a few shapes.
 sanitized() {
   local log code=0
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"

@@ -15,10 +15,10 @@ die() {
   exit "${2:-3}"
 }
 
-# version: the suite's, by the file that scripts/shared/options.py reads.
+# version: prints the suite's version, from the file that scripts/shared/options.py reads.
 version() { printf '%s %s\n' "$(basename "$0")" "$(sed -n 's/^version: *//p' CITATION.cff)"; }
 
-# common_option OPTION: what quickstart and test both take, and what is for configure. The script has usage().
+# common_option OPTION: handles options of quickstart and test; collects those for configure. The script defines usage().
 with_install=1
 for_configure=()
 common_option() {
@@ -31,12 +31,12 @@ common_option() {
   esac
 }
 
-# pack_inputs FOLDER ARCHIVE: the files of FOLDER as one archive, whose bytes depend on their names and contents alone.
+# pack_inputs FOLDER ARCHIVE: packs the files of FOLDER. The archive's bytes depend only on their names and contents.
 pack_inputs() {
   (cd "$1" && LC_ALL=C tar --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf "$2" -- *)
 }
 
-# Whether ./build is still to be configured, and no option says for which chips.
+# Whether ./build is not configured yet and no option selects the GPUs to compile for.
 chips_are_open() { [ ! -x build/config.status ] && [[ " ${for_configure[*]-}" != *" --with"*"-cuda"* ]]; }
 
 # show COMMAND...: prints the command and runs it.
@@ -49,7 +49,7 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# install PACKAGE...: those that are missing, with apt.
+# install PACKAGE...: installs the missing packages with apt.
 install() {
   local missing=() package
   command -v apt-get >/dev/null ||
@@ -68,7 +68,7 @@ install() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# offered PACKAGE...: those that apt knows.
+# offered PACKAGE...: prints the packages that apt can install.
 offered() {
   local package
   for package in "$@"; do
@@ -76,8 +76,8 @@ offered() {
   done
 }
 
-# configure FOLDER [FLAG]...: configures there; without flags, where that was done before, looks again with the same ones for what
-# was installed since.
+# configure FOLDER [FLAG]...: configures in FOLDER. Without flags an earlier configuration is repeated with its own flags, to
+# find what was installed since.
 configure() {
   local folder=$1
   shift
@@ -94,7 +94,7 @@ configure() {
   ) >"$folder/configure.log" 2>&1 || { tail -n 20 "$folder/configure.log"; die "configure failed; see $folder/config.log"; }
 }
 
-# The table that ends configure.
+# Prints the table at the end of configure's output.
 configured() {
   sed -n '/is configured to be/,/^Next/p' "$1/configure.log" | sed '/^Next/d' | cat -s
 }

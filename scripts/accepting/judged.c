@@ -10,9 +10,9 @@
 #define EXPORTED   __attribute__((visibility("default")))
 #define RANKS_MAX  4096
 #define BLOCKS_MAX 256
-/* A sound device's ceiling, of what its memory could do. */
+/* Ceiling of a healthy device, as a share of its memory's theoretical bandwidth. */
 #define OF_THEORY 0.9
-/* A check of the pairs of ranks compares those that carry as much. */
+/* Bytes per exchange, equal for all pairs of ranks, so that the check of pairs compares them. */
 #define PAIR_BYTES (1 << 19)
 
 /* One run. Times are [rank][block][2]: seconds per sweep of compute and of exchange. */
@@ -20,13 +20,13 @@ struct simulated {
   int ranks, blocks, per_host;
   const double *times;
   const double *paths; /* [rank - 1][2] to the next rank: seconds and bytes per second */
-  double sweeps;       /* of a block */
+  double sweeps;       /* sweeps per block */
 };
 
 /* Result of judged(). */
 struct judgement {
   int slow, noisy, stragglers, episodes;
-  char failed[256]; /* the checks that fail, with commas */
+  char failed[256]; /* the failing checks, separated by commas */
   int rank[JUDGE_FOUND_MAX], of_compute[JUDGE_FOUND_MAX];
 };
 
@@ -74,7 +74,7 @@ static void judged_rank_fill(const struct simulated *in, int r)
   pair_add(in, r + 1, r, &in->paths[2 * r]);
 }
 
-/* Whether more blocks have to be timed before the run can be judged. */
+/* Whether more blocks must be timed before the run can be judged. */
 EXPORTED int needs_more(const struct simulated *in)
 {
   double samples[BLOCKS_MAX], noise = 0;
