@@ -11,8 +11,8 @@ from steps import device_of, hosts_of, say, say_wrapped
 SHORTEST = 0.05  # share of a slice: a shorter rest is left out
 STRESSED = 0.9  # of the power limit, as in suite/worth.h
 BLOCKS = 20  # at least so many blocks of products per slice
-# Kernels that share a slice of products, each for gemm-gpu's --time: ours and two libraries. Later
-# slices use the number that the first has found.
+# Assumed number of kernels in a slice of products, each of which runs for gemm-gpu's --time: ours
+# and two libraries. Later slices use the number found in the first.
 KERNELS_MOST = 3
 
 

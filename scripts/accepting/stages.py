@@ -100,7 +100,7 @@ def accepted_by(run, *more):
 
 
 def inventories(run):
-    """{host: inventory} and {host: step}"""
+    """Take the inventory of each host; return {host: inventory} and {host: step}."""
     steps = by_themselves(
         run,
         run.a.names,

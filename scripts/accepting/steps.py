@@ -293,7 +293,7 @@ class Run:
         )
 
     def judge_step(self, name):
-        """Hold a document against the policy; himeno-judge's exit status, and the verdict in it."""
+        """Judge a document by the policy; return himeno-judge's exit status and verdict."""
         program = os.path.join(os.path.dirname(self.a.program), "himeno-judge")
         document = self.path(name, "doc")
         words = [program, document, "--policy", self.a.policy, "--json", document]

@@ -104,7 +104,7 @@ def draw_ladders(panels, title, name):
 
 
 def merged(points, sizes):
-    """A series' rates and median share by size, in the order of sizes."""
+    """Rates and median share of a series per size, in the order of sizes."""
     found = []
     for place, size in enumerate(sizes):
         here = [one for one in points if one["size"] == size]

@@ -263,7 +263,7 @@ status_t bench_path_collect(struct bench *bench, int owner, const struct bench_p
  * different sizes `fit.points` is 0. */
 void bench_fit(struct bench_curve *curve);
 
-/* Output of comm-gpu. Rank 0 only. */
+/* Output of comm-gpu, only on rank 0. */
 
 /** \brief Prints the report. */
 void bench_report_text(const struct bench *bench, FILE *out);

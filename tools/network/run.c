@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One run of comm-gpu: places the ranks, measures part by part, and reads the cards before and
- * after each. */
+/* One run of comm-gpu: places the ranks, measures part by part, and reads the network cards before
+ * and after each part. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "tools/memory/cuda/mem_cuda.h"
 
 #define WORDS 4 /* words of 16 bytes that a thread has in flight from one array */
-/* A window goes to smaller blocks, so that one that fits a multiprocessor's own cache is long
- * enough for each thread. */
+/* Threads per block of the window kernel: few, so that each has enough work in a window that fits a
+ * multiprocessor's own cache. */
 #define WINDOW_THREADS 256
 
 struct arrays {

@@ -17,7 +17,7 @@
 /** Words that one launch of a comparison checks: its counters have 32 bits. */
 #define CHECK_WORDS ((uint64_t)1 << 30)
 
-/** Kernels by name; CL_ALL lists them once. */
+/** The kernels, as X macros. */
 #define CL_ALL(K)                                                                                            \
   K(fill)                                                                                                    \
   K(check)                                                                                                   \
