@@ -337,7 +337,6 @@ a_tree_to_mutate() {
   cd "$BATS_TEST_TMPDIR"
   cp -r "$top_srcdir"/scripts/{mutate,mutating,shared} scripts
   cp "$top_srcdir/tests/tap" tests
-  cp "$top_srcdir/CITATION.cff" . # the version
   printf 'int one(int x)\n{\n  return x + 1; /* x + 1 */\n}\n' >base/one.c
   printf 'int one(int);\nint main(void)\n{\n  return one(1) != 2;\n}\n' >tests/unit/test_one.c
   : >tests/settings.sh
