@@ -66,7 +66,7 @@ static const struct option_program about = {
         "  himeno-judge monday.json --policy site.json      with the site's own policy\n"
         "  himeno-judge tuesday.json --against monday.json  compared with an earlier run\n"
         "\nExit status: 0 pass; 2 wrong option, or nothing could be judged; 3 unreadable, too noisy or not\n"
-        "verified; 5 a limit was not met. A run that failed keeps its status: 4 wrong result; 6 hang;\n"
+        "verified; 5 a limit was not met; if the run itself failed: 4 wrong result; 6 hang;\n"
         "7 runtime fault; 8 ended by a signal.\n",
     .options = options,
     .n_options = sizeof options / sizeof options[0],
