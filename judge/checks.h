@@ -41,16 +41,15 @@ enum check_needs {
 enum check_of {
   OF_STATE = 0,
   OF_HOST = NAMES_HOST,
-  /** the times of blocks; their noise */
+  /** times of the blocks */
   OF_RUN = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_RUN,
-  OF_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_RUN,
-  /** devices' own compute times in the blocks; the rate computed from them; their noise */
+  OF_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_RUN, /**< noise of these times */
+  /** each device's own compute times in the blocks */
   OF_DEVICE = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_DEVICE,
-  OF_RATE = OF_DEVICE | NEEDS_SIZE,
-  OF_DEVICE_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_DEVICE,
-  /** the rate relative to the ceiling; the ceiling relative to the clock and bus width of a
-   * device */
-  OF_CEILING = OF_RATE | NEEDS_CEILING,
+  OF_RATE = OF_DEVICE | NEEDS_SIZE, /**< rate of a device by its own compute times */
+  OF_DEVICE_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_DEVICE, /**< noise of these times */
+  OF_CEILING = OF_RATE | NEEDS_CEILING,                           /**< that rate over the ceiling */
+  /** ceiling relative to the device's clock and bus width */
   OF_THEORY = NEEDS_SPEED | NEEDS_CEILING | MAY_BE_UNKNOWN,
   /** exchanges between two ranks before the blocks */
   OF_PAIRS = NEEDS_SPEED | NEEDS_CORES,

@@ -32,8 +32,8 @@ extern const struct policy_reason {
 
 struct policy {
   char name[POLICY_NAME_MAX];
-  int built_in;                            /**< 1: measured on GPUs with large grids */
-  double limit[CHECK_KINDS];               /**< as in check_kinds; negative: not checked */
+  int built_in;              /**< 1: measured on GPUs with large grids */
+  double limit[CHECK_KINDS]; /**< per entry of check_kinds, in its unit; negative: not checked */
   char from[CHECK_KINDS][POLICY_FROM_MAX]; /**< source of a limit, "" if unknown */
   int throttle_forbidden;                  /**< bits of policy_reasons */
 };

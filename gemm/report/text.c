@@ -124,7 +124,7 @@ static void print_reference_error(const struct gemm_series *s, FILE *out)
           s->check.norm_error);
 }
 
-/* Prints each rank with an incorrect result and its device. */
+/* Prints the first WRONG_SHOWN ranks with incorrect results, and their devices. */
 static void print_wrong(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   int n = rig->placement.ranks, wrong = 0;

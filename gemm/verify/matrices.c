@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/report.h"
 
-/* Size of the pieces in which A and B are fetched for comparison. C is reset from its first
- * piece. */
+/* Bytes per piece in which A and B are fetched for comparison. To reset a C that is not read, one
+ * piece is copied to the device, which replicates it. */
 #define PIECE ((size_t)8 << 20)
 
 uint64_t gemm_matrices_bytes(const struct gemm_problem *p)

@@ -114,8 +114,8 @@ struct himeno_kernel_set {
                    const struct himeno_kernel *kernel, struct himeno_exec **exec);
   void (*close)(struct himeno_exec *exec);
 
-  /** \brief Fills one array (HIMENO_P: both fields) over the whole local array, and its padding
-   * with zeros. */
+  /** \brief Sets all elements of one array (HIMENO_P: of both fields) to its initial data, and the
+   * padding to zero. */
   status_t (*fill)(struct himeno_exec *exec, struct gpu_queue *queue, enum himeno_array array,
                    enum himeno_data data);
   /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points only. */

@@ -67,11 +67,10 @@ struct himeno_ceilings {
 /** The reference of the timed blocks. */
 struct himeno_verification {
   enum verify_source source;
-  int reference_sweeps; /**< sweeps of a block that the reference covers; 0: all */
-  int pauses;           /**< 1: timed blocks pause at check points */
-  int check_blocks;     /**< number of untimed blocks that paused there */
-  const struct solver_check
-      *points; /**< the results of every block at its check points; memory of the solver */
+  int reference_sweeps;              /**< sweeps of a block that the reference covers; 0: all */
+  int pauses;                        /**< 1: timed blocks pause at check points */
+  int check_blocks;                  /**< number of untimed blocks that paused there */
+  const struct solver_check *points; /**< every block's at its check points; owned by the solver */
   int n_points;
   uint64_t coefficients; /**< sum of the constant arrays' checksums */
 };

@@ -97,7 +97,7 @@ def products(document):
 
 
 def predicted(document):
-    """Points of predictions; none of a poor model, whose curves would be trusted."""
+    """The predicted points. Empty for a poor model, because readers would trust its curves."""
     if document.get("poor"):
         return []
     found, overlap = [], document.get("model", {}).get("overlap", True)

@@ -51,7 +51,7 @@ def point_of(document, path):
     }
 
 
-# Reference that a run's result was compared with, by its document's `verified`.
+# Reference that a run's result was compared with, keyed by the document's field `verified`.
 COMPARED = {
     "known": "stored checksum",
     "reference": "checksum by CPUs",

@@ -433,7 +433,7 @@ def active(state, node, options):
 
 
 def outcome(folder, status):
-    """What active.json keeps of an acceptance."""
+    """The outcome of an acceptance, as stored in active.json."""
     try:
         document = parsed(pathlib.Path(folder, "out/accept.json").read_bytes())
     except (OSError, ValueError):

@@ -62,7 +62,7 @@ def command(point, seconds):
 
 
 def of_ranks(config):
-    """SIZE as given: with --weak one rank's block of C."""
+    """SIZE as given: with --weak, one rank's block of C."""
     cut, (p, q) = config["distributed"], config["distributed"]["procs"]
     m, n = (config["m"] // p, config["n"] // q) if cut["weak"] else (config["m"], config["n"])
     return size(f"{m}x{n}x{config['k']}")

@@ -105,8 +105,8 @@ struct bench_path {
 struct bench_halo {
   char method[24];
   char used[24];
-  int64_t bytes; /**< the most that a rank sends in one exchange */
-  int messages;  /**< the most that a rank sends in one exchange */
+  int64_t bytes; /**< maximum bytes that a rank sends per exchange */
+  int messages;  /**< maximum number of messages that a rank sends per exchange */
   struct bench_point point;
   double phases[HALO_PHASES]; /**< rank 0's seconds per exchange */
 };
@@ -120,7 +120,7 @@ struct bench_plan {
   int curves_left_out, sizes_left_out;
   double curve_end, point_end; /**< planned end of the curve, and of its current size */
   double spare;                /**< seconds of the last size's further batches */
-  double uncertain;            /**< uncertainty of a median that requires further batches */
+  double uncertain;            /**< relative uncertainty above which a median needs more batches */
   double byte_seconds;         /**< per byte of a large size, with the fewest batches */
 };
 

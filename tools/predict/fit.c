@@ -122,7 +122,7 @@ static void parameters_make(struct fitting *f)
   for (int w = 0; w < m->terms.paths.n; w++) transport_parameters(f, w);
 }
 
-/* A parameter of a transport is stored in \a column. */
+/* The place of parameter \a p in \a values; \a column is its index if it is stored in `value`. */
 static double *value_place(struct model_values *values, const struct parameter *p, int column)
 {
   if (p->kind == OF_CACHE_POINTS) return &values->cache_points;

@@ -81,7 +81,7 @@ struct model_terms {
   struct study_paths paths; /**< the transports of the study, in the order of their columns */
   int columns;
   struct model_values fitted;
-  double tile_points; /**< W; 0: no point of a row is idle */
+  double tile_points; /**< points per tile of a row, whose end may have idle threads; 0: no tiles */
   int tile[2], units; /**< for products: rows and columns of a tile; multiprocessors; 0: unknown */
   int depth, overlap;
   int slabs_hidden; /**< 0: slabs go first, with their own terms */
@@ -174,7 +174,7 @@ struct model_time {
   double interior, latency, bytes, boundary, synchronisation, reduction;
   double exposed; /**< the part of the exchange that the interior does not hide */
   enum model_limit limit;
-  int between_hosts; /**< 1: the longer path of the exchange is between hosts */
+  int between_hosts; /**< 1: the exchange takes longest between hosts; 0: within a host */
   int extrapolated;  /**< enum model_beyond, or-ed */
 };
 
@@ -252,7 +252,7 @@ struct model_parts {
   double hinder;     /**< cost per second of hidden exchange */
   double overlap;    /**< as in struct geometry, but 0 for several sweeps per pass by p2p */
   int rings[2];      /**< for a product the ranks in the rings of A and of B; 0 for sweeps */
-  int between_hosts; /**< 1: the longer path of the exchange is between hosts */
+  int between_hosts; /**< 1: the exchange takes longest between hosts; 0: within a host */
 };
 
 /** \brief Sets the parts of a geometry's time; \a via is the index of its transport, −1 without

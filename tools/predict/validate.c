@@ -293,7 +293,8 @@ static status_t outlier_leave(struct study *study, const struct study_paths *pat
   if (p >= 0) {
     const struct study_run *run = &study->runs[p];
     status = study_leave(study, LEFT_OUTLIER, run->file,
-                         "%.3g us a %s, where the others let expect %.3g: off by %.0f times their spread",
+                         "%.3g us per %s instead of the %.3g expected from the other runs: off by %.0f times "
+                         "their spread",
                          1e6 * run->seconds, workloads[run->program].work, 1e6 * table.pairs[p].time.seconds,
                          times);
     study->n--;

@@ -128,8 +128,9 @@ static int64_t tile_rows(const struct cpu_wavefront *w)
   return wavefront_least(most(fit, ROWS_A_HALO * (w->sweeps - 1)), w->layout.extent[1]);
 }
 
-/* Maximum rows to prefetch per step: the first row of all arrays that level 1 reads, neighbours of
- * p, and the first rows of later levels. */
+/* Maximum number of rows that a step prefetches: for level 1 all its rows of the coefficients and
+ * of p, with the two adjacent rows of p; for each other level one row per coefficient, and BORDER
+ * rows of the border store. */
 static size_t fetch_rows(const struct cpu_wavefront *w)
 {
   const int64_t rows = w->rows + 2 * (w->sweeps - 1);

@@ -118,11 +118,10 @@ struct temporal_maps { // boxes of a plane, for TMA
 template <class S> struct temporal_tile {
   const temporal_args &args;
   float *shared;
-  uint64_t *full,
-      // pairs of barriers, by parity: a stage has arrived; a step no longer needs its oldest stage
-      *spent,
-      *near,      // two more, if the rim has warps: level 0 and the rim's coefficients have arrived
-      *met;       // a barrier: the workers have computed a level
+  uint64_t *full, // two barriers, by parity of the stage: the stage has arrived
+      *spent,     // two: a step no longer needs its oldest stage
+      *near,      // two, only if the rim has warps: level 0 and the rim's coefficients have arrived
+      *met;       // one: the workers have computed a level
   int i_lo, i_hi; // planes that this block writes
   int first;      // plane of level 1 in step 0
   int j, k;       // first row including the halo; first column that this block writes

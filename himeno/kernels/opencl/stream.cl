@@ -4,9 +4,9 @@
 // one. Every other sweep runs backward in i and j (box.s6), because the cache still holds the data
 // that the previous sweep used last.
 
-// A coefficient is used once per sweep, so it should not evict p from L1. OpenCL C has no such
-// load, NVIDIA's PTX has. For grids so small that the next sweep finds some coefficients in L2
-// (KEEP), an ordinary load is faster.
+// A coefficient is used once per sweep, so it should not evict p from L1. OpenCL C has no
+// streaming load, but NVIDIA's PTX has one. For grids so small that the next sweep finds some
+// coefficients in L2 (KEEP), an ordinary load is faster.
 #ifdef KEEP
 #define LOAD_ONCE "ld.global.nc.v4.f32"
 #else

@@ -124,8 +124,9 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   warptile_finish(item, warptile_partial(job, (int)part), at);
 }
 
-// Adds up the parts of four neighbours in a row, or in a column if the parts are `turned`. Each
-// warp adds every PARTS_WARPS-th part, in order; then the warps' sums are added in order.
+// Sums the partial products (one per part of k) of four adjacent elements of C: of a row, or of a
+// column if partial products are stored transposed (`turned`). Each warp adds every PARTS_WARPS-th
+// part, in order; then the warps' sums are added in order.
 #define PARTS_WARPS 8
 static __global__ void __launch_bounds__(32 * PARTS_WARPS)
     warptile_combine(const CUDA_GRID_CONSTANT cuda_job job, const float *parts, int count, int64_t part,
