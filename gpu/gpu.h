@@ -34,7 +34,7 @@ struct gpu_device_info {
   char platform[GPU_TEXT_MAX]; /**< OpenCL platform, "" for other backends */
   uint64_t memory_bytes;       /**< total memory */
   uint64_t max_alloc_bytes;    /**< largest single allocation */
-  uint64_t cache_bytes;        /**< of the last-level cache */
+  uint64_t cache_bytes;        /**< size of the last-level cache */
   int compute_units;           /**< multiprocessors, or cores */
   int numa;                    /**< NUMA node by its OS index, −1 if unknown */
   int fp64;                    /**< it supports double precision */
@@ -63,7 +63,7 @@ struct gpu_mem {
 
 /** Data with which another process of the host opens shared memory. It can be copied as bytes. */
 struct gpu_share {
-  unsigned char handle[64]; /**< format of the backend */
+  unsigned char handle[64]; /**< data in the backend's own format */
   uint64_t bytes;
   char uuid[48]; /**< UUID of the device */
 };

@@ -29,10 +29,10 @@ struct judge_rank {
   const json_t *row;               /**< row in the document; NULL in a simulation */
   int host;                        /**< lowest rank on the host */
   double points;                   /**< number of points that the rank owns */
-  double noise;                    /**< upper bound for its device's own compute times */
+  double noise;                    /**< upper bound of its compute times' noise */
   double starved;                  /**< share of the time in which it waited for a core */
   double sharers;                  /**< number of other ranks on its device */
-  double sweep_bytes, cache_bytes; /**< bytes moved per sweep, and size of its device's cache */
+  double sweep_bytes, cache_bytes; /**< bytes moved per sweep; bytes of its device's cache */
   int cpus_shared, is_cpu, takes_cores;
   double value[CHECK_KINDS]; /**< the values of ranks' checks */
   int n_paths;
@@ -51,7 +51,7 @@ struct judge_run {
   double gflops;
   int n_samples;
   double *samples;            /**< seconds of each timed block */
-  int n_blocks;               /**< in the series: up to JUDGE_BLOCKS_MAX of the timed ones */
+  int n_blocks;               /**< blocks in the series, at most JUDGE_BLOCKS_MAX */
   struct judge_block *blocks; /**< [rank · n_blocks + block] */
   struct judge_end ends[JUDGE_BLOCKS_MAX];
   int n_stragglers, n_slowdowns;

@@ -16,10 +16,10 @@ struct halo_message {
   int peer;            /**< rank of the neighbour */
   int dir[3];          /**< direction of the neighbour, −1, 0 or 1 per dimension */
   struct box send;     /**< owned points that the neighbour needs, local indices */
-  struct box recv;     /**< halo layers that it fills, local indices */
+  struct box recv;     /**< halo layers that the neighbour fills, local indices */
   int64_t count;       /**< floats sent */
   int64_t recv_count;  /**< floats received; equal to count in plans of halo_plan_init */
-  int64_t send_offset; /**< floats into the send buffer */
+  int64_t send_offset; /**< start in the send buffer, in floats */
   int64_t recv_offset;
   int send_tag, recv_tag; /**< numbers of directions, 0 … 26, as seen by the sender */
 };

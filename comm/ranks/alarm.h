@@ -19,24 +19,29 @@
 #define ALARM_WHAT_MAX 48
 #define ALARM_SECOND   1000000000u
 
-/** A wait passed its deadline; this rank failed, which the others may not know; a rank confirms
- * that it waits for something else. */
-enum alarm_kind { ALARM_LATE, ALARM_FAILED, ALARM_STUCK };
+enum alarm_kind {
+  ALARM_LATE,   /**< a wait passed its deadline */
+  ALARM_FAILED, /**< this rank failed, which the others may not know */
+  ALARM_STUCK   /**< confirms that this rank waits for something other than the agreement */
+};
 
 /** A rank's report to the others. */
 struct alarm_report {
   enum alarm_kind kind;
   int failure; /**< ALARM_FAILED, ALARM_STUCK: number of the failure on the failed rank */
   int rank;
-  int device;    /**< has waited for its own device for half a deadline */
-  int computing; /**< waits for its own device only, or for no rank */
+  int device;    /**< 1: the rank has waited for its own device for half a deadline */
+  int computing; /**< 1: the rank waits only for its own device, or for nothing */
   long sweep;
   char host[ALARM_HOST_MAX], what[ALARM_WHAT_MAX];
   struct watch_targets targets;
 };
 
-/** A rank has not joined the table; has joined; has left and waits for no rank any more. */
-enum alarm_presence { ALARM_AWAY, ALARM_HERE, ALARM_LEFT };
+enum alarm_presence {
+  ALARM_AWAY, /**< the rank has not joined the table */
+  ALARM_HERE, /**< it has joined */
+  ALARM_LEFT  /**< it has left and waits for no rank any more */
+};
 
 struct alarm_slot {
   _Alignas(128) _Atomic uint64_t beat; /**< time of its thread's last beat; 0 before the first */
@@ -45,11 +50,11 @@ struct alarm_slot {
   _Atomic uint64_t moved;
   _Atomic uint64_t device;   /**< when it last polled its own device */
   _Atomic uint64_t polled;   /**< when it last polled for data of other ranks */
-  _Atomic int blocked;       /**< in a call that returns only when other ranks have called it */
-  _Atomic int filled;        /**< report is filled in */
+  _Atomic int blocked;       /**< 1: in a call that returns only when other ranks have called it */
+  _Atomic int filled;        /**< 1: `report` is filled in */
   _Atomic int state;         /**< enum alarm_presence */
   _Atomic int thread;        /**< thread ID of its thread in the kernel; 0: not yet known */
-  int rank;                  /**< in MPI_COMM_WORLD, as are all ranks here */
+  int rank;                  /**< number in MPI_COMM_WORLD, as for all ranks here */
   char call[ALARM_WHAT_MAX]; /**< name of the blocking call */
   struct alarm_report report;
 };

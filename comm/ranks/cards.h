@@ -48,7 +48,7 @@ struct cards {
 /** A card, and the increase of its counters between two readings. */
 struct cards_row {
   struct card card;
-  int64_t received, sent; /**< bytes */
+  int64_t received, sent; /**< bytes between the readings */
   int64_t errors, discards, symbols;
   /** active but carried almost nothing, although ranks of the host sent bytes to other hosts */
   int idle;

@@ -34,15 +34,15 @@ struct gemm_marks {
 };
 
 struct gemm_cluster {
-  /** whole: the problem of all ranks; local: this rank's block with all of K */
+  /** whole: the problem of all ranks; local: this rank's block of C, with all of K */
   struct gemm_problem whole, local;
   struct gemm_grid grid;
   const struct halo_transport *transport; /**< NULL with one rank */
-  int transport_tried;                    /**< it was chosen by a trial */
+  int transport_tried;                    /**< 1: a trial chose the transport */
   MPI_Comm comm;
   struct gpu_device *device;
   struct gpu_queue *compute, *second, *moving;
-  struct gemm_panels side[2]; /**< A, B */
+  struct gemm_panels side[2]; /**< panels of A and of B */
   struct gemm_kernel kernel;  /**< has the chosen kernel's name and properties */
   struct gemm_ops ops;
   struct gemm_exec exec; /**< the product as a kernel, for series */

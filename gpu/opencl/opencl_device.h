@@ -23,8 +23,8 @@ struct opencl_device {
   cl_command_queue service;     /**< for allocating and mapping memory */
   struct opencl_pinned *pinned; /**< memory that alloc_host mapped */
   struct opencl_built *built;   /**< programs built so far */
-  uint64_t held_bytes;          /**< allocated now */
-  uint64_t free_at_open;        /**< for all processes; a CPU device's memory is the host's */
+  uint64_t held_bytes;          /**< bytes that this process has allocated */
+  uint64_t free_at_open;        /**< bytes free for all processes; on a CPU, of the host */
   /** state of `notice`, which any thread of the driver may write */
   atomic_int noticed;
   char notice[256];   /**< the first error that the driver reported asynchronously */

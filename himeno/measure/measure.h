@@ -22,9 +22,8 @@ struct himeno_measurement {
   struct himeno_ceilings *ceilings; /**< for a rung: receives batches of the ceiling, or NULL */
   /** seconds since timing began at which the next partial document is due */
   double next_partial;
-  /** seconds that writing the last one took */
-  double partial_seconds;
-  double noise_until; /**< seconds since timing began until which noise adds blocks; 0: unset */
+  double partial_seconds; /**< seconds that writing the last partial document took */
+  double noise_until;     /**< seconds since timing began until which noise adds blocks; 0: unset */
 };
 
 /** \brief Runs verified blocks for the configured time, with the ceiling before and after them, and

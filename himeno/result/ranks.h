@@ -69,8 +69,8 @@ enum path_medium path_medium(const struct himeno_path *path, int within_host);
 struct energy {
   char scope[40];         /**< the part that is counted, e.g. the module; "" without a counter */
   double seconds, joules; /**< length and energy of the window; 0 J if it is too short */
-  double begin, counted;  /**< time and counter at its begin; counted < 0: no step was seen */
-  double idle_watts;      /**< before the window; negative if not measured */
+  double begin, counted;  /**< time and counter when it began; counted < 0: it did not step */
+  double idle_watts;      /**< power before the window; negative if not measured */
   double sweeping;        /**< seconds of the window spent in sweeps */
   int64_t sweeps;
 };
@@ -93,12 +93,11 @@ struct himeno_rank {
   int64_t points;               /**< owned by the rank */
   double phases[HIMENO_PHASES]; /**< mean seconds per sweep over all timed blocks */
   double waited;                /**< waiting time within PHASE_INTERIOR, upper bound of the mean */
-  /** median over blocks of the seconds per sweep in interior and boundary, without waits; on rank
-   * 0 */
+  /** on rank 0: median over blocks of seconds per sweep in interior and boundary, without waits */
   double compute;
   double noise;         /**< noise of `compute` over the blocks, relative; on rank 0 */
   double ceiling;       /**< bytes per second of its device, 0 if unknown */
-  double ceiling_noise; /**< noise of its batches, relative */
+  double ceiling_noise; /**< relative noise of the ceiling's batches */
   struct record_telemetry telemetry;
   struct energy energy;
   int cards;         /**< number of active network cards on its host */

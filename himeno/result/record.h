@@ -46,13 +46,13 @@ void series_worst(struct telemetry_sample *worst, const struct telemetry_sample 
 
 struct record_block {
   double compute;  /**< seconds per sweep in interior and boundary */
-  double exchange; /**< packing, copies and transfer, without waiting for a neighbour */
-  double waited;   /**< seconds of waiting for neighbours within `compute`, upper bound */
+  double exchange; /**< seconds per sweep in packing, copies and transfer, without waits */
+  double waited;   /**< upper bound of the waits for neighbours within `compute` */
 };
 
 /** The end of a kept block, and its index among the timed ones, from 0. */
 struct record_when {
-  double end; /**< seconds since the first one began */
+  double end; /**< seconds since the first timed block began */
   int block;
 };
 

@@ -12,10 +12,10 @@
 
 /** A wrong array of a rank, or a wrong multiprocessor. */
 struct soak_corruption {
-  int rank, array; /**< SOLVER_ARRAYS stands for a multiprocessor */
+  int rank, array; /**< array SOLVER_ARRAYS: `processor` is wrong instead */
   int processor;
-  int64_t points;   /**< number of wrong ones */
-  int64_t first[3]; /**< global indices of the first one */
+  int64_t points;   /**< number of wrong points */
+  int64_t first[3]; /**< global indices of the first wrong point */
   uint32_t is, must_be;
 };
 
@@ -30,7 +30,7 @@ struct soak_found {
 #define SOAK_FOUND_MAX 32
 
 struct soak_result {
-  double seconds; /**< wall clock */
+  double seconds; /**< wall-clock time of the soak */
   int blocks, wrong_blocks;
   int64_t corruptions;
   int n;
@@ -45,15 +45,15 @@ struct himeno_timing {
   double *samples; /**< seconds of each timed block */
   int n_samples;
   double phase_sums[HIMENO_PHASES]; /**< this rank's mean seconds per sweep, summed over blocks */
-  double waited_sum;                /**< seconds per sweep that it waited, summed likewise */
+  double waited_sum;                /**< this rank's mean waits per sweep, summed likewise */
   struct solver_block last;
   int partial; /**< 1: ended by a signal, or not ended yet */
 };
 
 /** Bytes per second of the ceiling kernel; 0 if unknown. */
 struct himeno_ceiling {
-  double all;              /**< all ranks at the same time */
-  double other_data;       /**< the same with the other data set */
+  double all;              /**< rate of all ranks at the same time */
+  double other_data;       /**< rate of all ranks with the other data set */
   double noise;            /**< noise of `all`'s batches with either data set, relative */
   double mine, mine_noise; /**< rate and noise of this rank's device */
 };
@@ -79,11 +79,11 @@ struct himeno_result {
   struct himeno_timing timing;
   struct himeno_ceiling ceiling;
   struct himeno_verification verification;
-  struct energy energy;                        /**< window of this rank's device */
+  struct energy energy;                        /**< energy window of this rank's device */
   struct path_probe probes[HALO_MESSAGES_MAX]; /**< paths of this rank's messages */
-  struct himeno_counts counts;                 /**< sum over all ranks' emulators */
+  struct himeno_counts counts;                 /**< sums over all ranks' emulators */
   struct himeno_ranks ranks;
-  struct soak_result soak; /**< with --soak */
+  struct soak_result soak; /**< filled in with --soak */
   status_t verdict;
   int ended; /**< 1: there is a result to report, whatever the verdict is */
 };
@@ -96,7 +96,7 @@ double himeno_timing_gflops(const struct himeno_timing *timing);
 struct himeno_rung {
   const struct himeno_kernel *kernel;
   struct himeno_resources resources;
-  status_t status;           /**< STATUS_ENVIRONMENT: this device cannot run it */
+  status_t status;           /**< STATUS_ENVIRONMENT: this device cannot run the kernel */
   int sweeps;                /**< sweeps per block; 0: not chosen yet */
   struct verify_value value; /**< the value that each block must have */
   double *samples;           /**< seconds of each timed block in all rounds */
@@ -106,7 +106,7 @@ struct himeno_rung {
   double gosa;
   uint64_t checksum;
   enum verify_source verified;
-  struct himeno_counts counts; /**< from the emulator, if one ran it */
+  struct himeno_counts counts; /**< counts of the emulator, if one ran the kernel */
 };
 
 struct himeno_ladder {
@@ -115,8 +115,8 @@ struct himeno_ladder {
   int rounds;  /**< number of times that each rung is measured */
   int shown;   /**< number of rungs already printed */
   struct himeno_ceilings ceilings;
-  double ceiling, ceiling_noise; /**< one for all rungs, bytes per second; 0 if unknown */
-  int partial;                   /**< 1: a signal ended it before all rungs and rounds */
+  double ceiling, ceiling_noise; /**< bytes per second, and noise, for all rungs; 0 if unknown */
+  int partial;                   /**< 1: a signal ended the ladder before all rungs and rounds */
 };
 
 #endif

@@ -55,8 +55,8 @@ struct soak_block {
   double gosa;
   uint64_t checksum;
   int wrong; /**< 1: a mismatch on any rank; all ranks agree */
-  int sweep; /**< sweep after which it was found: the first wrong one if every pass is checked */
-  int first; /**< the first wrong sweep of the repetition; 0 if that was correct */
+  int sweep; /**< sweep after which it was found; with a check per pass the first wrong one */
+  int first; /**< first wrong sweep when the block was repeated; 0 if none was wrong */
   int n;     /**< number of this rank's corruptions */
   struct soak_corruption corruption[SOAK_CORRUPTIONS_MAX];
 };

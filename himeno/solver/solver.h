@@ -80,13 +80,13 @@ const struct solver_check *solver_check_seek(const struct solver_check *checks, 
 /** Results of one block, the same on all ranks except own_gosa, `phases` and `waited`. */
 struct solver_block {
   int sweeps;
-  double seconds; /**< all sweeps, on the slowest rank */
+  double seconds; /**< duration of all sweeps on the slowest rank */
   double gosa;    /**< gosa of the last sweep */
   uint64_t checksum;
-  const struct solver_check
-      *checks; /**< the solver's, until its next block; the last one is the block's end */
+  /** owned by the solver, valid until its next block; the last check is at the block's end */
+  const struct solver_check *checks;
   int n_checks;
-  const double *own_gosa;       /**< this rank's, per sweep; memory of the solver like `checks` */
+  const double *own_gosa;       /**< this rank's gosa per sweep; owned like `checks` */
   double phases[HIMENO_PHASES]; /**< this rank's mean seconds per sweep */
   /** upper bound of the seconds per sweep for which its interior waits for neighbours: no timestamp
    * separates computing from waiting within a kernel */
@@ -126,7 +126,7 @@ enum { SOLVER_NEWEST = HIMENO_COEFFICIENTS, SOLVER_OLDER, SOLVER_ARRAYS };
 struct solver_outlier {
   int processor;
   int64_t points;   /**< number of points that differ; 0: no outlier, or no majority */
-  int64_t first[3]; /**< global indices of the first one */
+  int64_t first[3]; /**< global indices of the first of these points */
   float is, must_be;
 };
 

@@ -39,7 +39,7 @@ struct mem_rivals {
 /** Gain of pacing with a number of streams, over all sizes beyond the last cache. */
 struct mem_pacing {
   int width, streams;
-  double ratio; /**< median of paced over unpaced */
+  double ratio; /**< median of paced over unpaced rates */
   double least, most;
   int sizes;
 };
@@ -68,7 +68,7 @@ struct mem_curve {
   uint64_t stride;
   uint64_t bytes[MEM_POINTS_MAX];
   double ns[MEM_POINTS_MAX], cycles[MEM_POINTS_MAX]; /**< medians per load; cycles 0: unknown */
-  /** largest over smallest sample, minus 1 */
+  /** largest over smallest sample of each point, minus 1 */
   double spread[MEM_POINTS_MAX];
   int n;
 };
@@ -82,7 +82,7 @@ struct mem_latency {
   uint64_t trace_bytes;
   double trace[MEM_QUANTILES]; /**< cycles: minimum, every twentieth of the loads, maximum */
   int halves;                  /**< 1: there are two groups, near and far */
-  struct steps_split split;    /**< cycles */
+  struct steps_split split;    /**< the two groups, in cycles */
 };
 
 /* ---- host ---- */
@@ -127,7 +127,7 @@ struct mem_placed {
 /** Memory traffic of a sweep, from hardware counters. */
 struct mem_traffic {
   char name[96]; /**< same as in mem_placed */
-  double bytes;  /**< per point and pass */
+  double bytes;  /**< bytes per point and pass */
 };
 
 struct mem_roofline {

@@ -67,16 +67,16 @@ struct bench_stages {
 /** One size on one path. */
 struct bench_point {
   int64_t bytes;              /**< bytes that each rank sends */
-  double seconds;             /**< per transfer, median of the samples */
-  double best;                /**< smallest of the samples */
+  double seconds;             /**< seconds per transfer, median of the samples */
+  double best;                /**< seconds per transfer, smallest of the samples */
   double noise;               /**< 1.4826 MAD over the median */
   int64_t transfers;          /**< transfers that this rank measured and compared */
-  struct bench_stages stages; /**< of the communicator's rank 0 */
+  struct bench_stages stages; /**< times of the communicator's rank 0 */
 };
 
 /** Fit of seconds = latency + bytes / bandwidth. */
 struct bench_fit {
-  int points;       /**< 0: too few to fit */
+  int points;       /**< number of sizes in the fit; 0: too few */
   double latency;   /**< seconds */
   double bandwidth; /**< bytes per second */
   double residual;  /**< root mean square of (fitted − measured) / measured */
@@ -115,13 +115,13 @@ struct bench_halo {
 struct bench_plan {
   double end;    /**< end time, by stats_now; infinite: all sizes, config.samples batches each */
   int counting;  /**< 1: curves are counted, not yet measured */
-  double shares; /**< shares of the curves still to measure */
+  double shares; /**< sum of the time shares of curves still to measure */
   int curves[BENCH_PARTS], total, done;
   int curves_left_out, sizes_left_out;
   double curve_end, point_end; /**< planned end of the curve, and of its current size */
   double spare;                /**< seconds of the last size's further batches */
   double uncertain;            /**< relative uncertainty above which a median needs more batches */
-  double byte_seconds;         /**< per byte of a large size, with the fewest batches */
+  double byte_seconds;         /**< seconds per byte of a large size, with the fewest batches */
 };
 
 /** The network card that a rank is bound to. */

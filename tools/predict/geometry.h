@@ -9,7 +9,7 @@
 
 struct geometry {
   int ranks, hosts, depth;
-  int sharers; /**< ranks on its memory or device; 0: unknown, treated as 1 */
+  int sharers; /**< number of ranks on the rank's memory or device; 0: unknown, treated as 1 */
   /** share of the time in which computing and exchange may overlap: 1; without overlap 0; for a
    * product all panels but the first */
   double overlap;
@@ -26,13 +26,12 @@ struct geometry {
   /** points computed while halos travel; all points without neighbours or overlap */
   double inner;
   double row;            /**< points of a row along k of `inner` */
-  double slab_points[3]; /**< points of the slabs, computed first, per cut dimension */
+  double slab_points[3]; /**< points of the slabs per cut dimension */
   int slabs;
-  /** neighbours; messages and bytes per exchange, by destination; for a product in all exchanges */
   int neighbours;
+  /** messages and bytes by destination: per exchange, or of a whole product */
   double messages[STUDY_WHERES], bytes[STUDY_WHERES];
-  /** bytes that all ranks of its host send within the host */
-  double host_bytes;
+  double host_bytes; /**< bytes that all ranks of the rank's host send within the host */
 };
 
 /** \brief Sets the geometry of the busiest rank: most messages to other hosts, then most messages,

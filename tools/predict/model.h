@@ -69,8 +69,8 @@ extern const char *const model_limit_names[MODEL_LIMITS];
 struct model_values {
   double value[MODEL_COLUMNS_MAX];
   double cache_points;
-  double share;  /**< f; 0: no ranks shared a memory */
-  double hinder; /**< h */
+  double share;  /**< f, see model_slowdown; 0: no ranks shared a memory */
+  double hinder; /**< h, the cost per second of hidden exchange */
 };
 
 #define MODEL_REPLICATES 24
@@ -82,9 +82,9 @@ struct model_terms {
   int columns;
   struct model_values fitted;
   double tile_points; /**< points per tile of a row, whose end may have idle threads; 0: no tiles */
-  int tile[2], units; /**< for products: rows and columns of a tile; multiprocessors; 0: unknown */
+  int tile[2], units; /**< products: rows and columns per tile, multiprocessors; 0: unknown */
   int depth, overlap;
-  int slabs_hidden; /**< 0: slabs go first, with their own terms */
+  int slabs_hidden; /**< 0: slabs are swept before the exchange, with their own terms */
 };
 
 /** Errors of the terms and of predictions with them. */
@@ -95,7 +95,7 @@ struct model_errors {
   int n_replicates;
   struct model_values replicate[MODEL_REPLICATES];
   double spread;                                 /**< relative error of one run about the model */
-  double transport_spread[STUDY_TRANSPORTS_MAX]; /**< same for the runs by each transport */
+  double transport_spread[STUDY_TRANSPORTS_MAX]; /**< relative error of a run by each transport */
   double freedom;                                /**< degrees of freedom; 0 without an interval */
   /** Widening of an interval beyond the measured range, as logarithm: the error of runs that were
    * left out; 0 if unknown. */
@@ -114,7 +114,7 @@ struct model_coverage {
   int n;
   struct model_covered group[MODEL_MEASURED];
   int predicted;        /**< number of runs that were left out and predicted */
-  double median, worst; /**< their relative errors */
+  double median, worst; /**< relative errors of these predictions */
   double spread;        /**< spread of the fit, used if predicted is 0; 0: unknown */
   int n_causes;         /**< causes of poor predictions that the runs show */
   char cause[MODEL_CAUSES][128];

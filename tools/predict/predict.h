@@ -40,7 +40,7 @@ struct predict_point {
   double gflops;
   double efficiency;                    /**< relative to one rank with the same grid (weak: part) */
   double late;                          /**< delay by the slowest device, a share of the time */
-  double ideal, twice;                  /**< with equal devices, and with twice_network */
+  double ideal, twice;                  /**< efficiency: equal devices, twice_network */
   int n_measured;                       /**< number of the study's runs at this point */
   double measured, measured_efficiency; /**< median seconds; NAN: none, or none on one rank */
   double twice_network;                 /**< seconds if latency and bytes took half the time */

@@ -49,8 +49,8 @@ struct study_run {
   /** host of rank 0; "" if the document lacks it */
   char host[STUDY_TEXT], driver[128], pci[STUDY_TEXT], uuid[STUDY_TEXT];
   int verified;
-  char checksum[STUDY_TEXT]; /**< followed by its data and number of sweeps */
-  uint64_t samples;          /**< hash of its times; 0: it has no times */
+  char checksum[STUDY_TEXT]; /**< of the result, followed by data and number of sweeps */
+  uint64_t samples;          /**< hash of the blocks' times; 0: the document has none */
 };
 
 /** Reasons for leaving a document out of a study. */

@@ -13,7 +13,7 @@ struct validate_pair {
   struct study_run run;
   int predicted; /**< 0: the other runs are too few */
   struct geometry geometry;
-  int via; /**< −1: on one rank */
+  int via; /**< index of the transport; −1: on one rank */
   double beyond[KINDS];
   struct model_time time;
   double error; /**< predicted / measured − 1 */

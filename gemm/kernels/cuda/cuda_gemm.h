@@ -19,7 +19,7 @@ extern "C" {
  * are declared as float for every type. */
 struct cuda_job {
   int m, n, k;
-  int64_t lda, ldb, ldc; /**< elements */
+  int64_t lda, ldb, ldc; /**< leading dimensions, in elements */
   int trans_a, trans_b;
   float alpha, beta;
   const float *a, *b;
@@ -39,7 +39,7 @@ struct cuda_chip {
 struct cuda_launch {
   const void *kernel;
   int threads;
-  int shared_bytes; /**< dynamic, in addition to the kernel's static shared memory */
+  int shared_bytes; /**< dynamic shared memory, in addition to the kernel's static */
 };
 
 /** The code of a rung. \a blocks are those of the launch. Only launch needs the matrices of a

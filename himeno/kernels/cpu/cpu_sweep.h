@@ -11,8 +11,8 @@
 /** One sweep of a box. Arrays are aligned to 64 bytes, in the layout of comm/halo/decomp.h. */
 struct cpu_sweep {
   const float *coefficient[HIMENO_COEFFICIENTS];
-  const float *p; /**< read */
-  float *out;     /**< written, only on the points of the box unless `whole` */
+  const float *p; /**< field to read */
+  float *out;     /**< field to write, only on the points of the box unless `whole` */
   int64_t pitch, plane;
   struct box box; /**< local indices */
   /** number of rows in j that are swept over all planes before the next ones, so that p stays in

@@ -50,8 +50,8 @@ struct cuda_exec {
   cuda_launch *launch;                /**< launches the variant's kernel */
   const struct cuda_variant *variant; /**< tiles that cover a box; NULL if the family has none */
   void *state;                        /**< private to the family */
-  enum cuda_packing packing;          /**< set by open */
-  struct cuda_pass pass[2];           /**< by source; without box and slot */
+  enum cuda_packing packing;          /**< how `pack` is filled; set by open */
+  struct cuda_pass pass[2];           /**< parameters per source field, without box and slot */
   struct gpu_mem pack[CUDA_PACKS];
   struct gpu_mem sum;
   uint64_t *host_sum;

@@ -12,8 +12,8 @@
 
 /** A slab that neighbours need, as rows of quads: four points, aligned. */
 struct cuda_linked_box {
-  int lo[3], hi[3];     /**< half-open, not empty */
-  unsigned quads;       /**< per row */
+  int lo[3], hi[3];     /**< points of the slab: half-open, not empty */
+  unsigned quads;       /**< number of quads per row */
   unsigned first_block; /**< number of its first block in the launch */
 };
 

@@ -21,13 +21,12 @@ struct cuda_pass {
   const float *p;
   float *out;
   const float *coefficient[HIMENO_COEFFICIENTS];
-  const float *pack
-      /** per point: a0 a1 a2 a3 | b0 b1 b2 wrk1 | c0 c1 c2 bnd; NULL if the kernel uses none */
-      [CUDA_PACKS];
-  double *gosa;     /**< the element for this sweep */
-  int64_t plane;    /**< floats */
-  int pitch;        /**< floats, a multiple of 4 */
-  int lo[3], hi[3]; /**< the box */
+  /** per point: a0 a1 a2 a3 | b0 b1 b2 wrk1 | c0 c1 c2 bnd; NULL if the kernel uses none */
+  const float *pack[CUDA_PACKS];
+  double *gosa;     /**< element of gosa for this sweep */
+  int64_t plane;    /**< floats from plane to plane */
+  int pitch;        /**< floats from row to row, a multiple of 4 */
+  int lo[3], hi[3]; /**< box to sweep */
   int first_k;      /**< start of the tiles: lo[2] rounded down, so that loads are aligned */
   int backward;     /**< 1 in every other sweep, which may sweep the box from its end */
 };

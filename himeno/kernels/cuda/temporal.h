@@ -33,7 +33,7 @@ struct cuda_temporal_job {
 /** A kernel of one tile shape. Its coefficients are in pass.pack, in the order of
  * CUDA_PACK_PLACE. */
 struct cuda_temporal {
-  int sweeps;                /**< T */
+  int sweeps;                /**< sweeps per pass, T */
   int tile[2];               /**< points along j and k that a block writes per plane */
   int major;                 /**< minimum compute capability, major number */
   int threads, shared_bytes; /**< per block; one block fills a multiprocessor */

@@ -20,7 +20,7 @@
  * the number of planes is chosen in opencl_exec_open. */
 struct opencl_variant {
   const char *source;
-  int group[3]; /**< work-items in k, j, i */
+  int group[3]; /**< work-items per group in k, j, i */
   int points[3];
   int align; /**< groups start at multiples of this many floats in k */
   int shrinks;

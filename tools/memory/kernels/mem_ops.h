@@ -109,16 +109,15 @@ struct mem_shapes {
 /** Limits of a device that the plan of a run needs. */
 struct mem_traits {
   uint64_t line;   /**< bytes of a cache line */
-  uint64_t l1;     /**< bytes that are certain to fit one compute unit's cache, 0 if unknown */
+  uint64_t l1;     /**< bytes certain to fit one compute unit's cache, 0 if unknown */
   int threads_max; /**< maximum threads per block */
   int blocks_max;  /**< largest useful number of blocks per compute unit */
-  int assign;      /**< bit set of enum mem_assign */
-  struct mem_shapes
-      /** of MEM_TUNED: the fastest differs between chips and sizes */
-      copy_shapes;
-  struct mem_shapes mix_shapes; /**< of the mixes */
+  int assign;      /**< supported assignments: bit set of enum mem_assign */
+  /** launch shapes of MEM_TUNED: the fastest differs between chips and sizes */
+  struct mem_shapes copy_shapes;
+  struct mem_shapes mix_shapes; /**< launch shapes of the mixes */
   int pointers;                 /**< 1: memory handles are addresses, and a chase adds them */
-  int types;                    /**< bit set of enum mem_type */
+  int types;                    /**< types that flops() supports: bit set of enum mem_type */
   int peaks;                    /**< types that peak() supports: bit set of enum mem_type */
 };
 
