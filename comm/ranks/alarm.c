@@ -29,7 +29,7 @@
 #define WAITING       (ALARM_SECOND / 2)     /* maximum age of the last poll */
 #define STUCK         2.0                    /* in a wait while another rank has failed */
 #define LAUNCHER      1.2                    /* from a launcher's SIGTERM to its SIGKILL */
-#define WORK          10                     /* deadlines that a rank may work without a wait */
+#define WORK          10                     /* longest work without a wait, in deadlines */
 #define REPORT_TAG    32000                  /* in MPI_COMM_WORLD, in which nothing else is sent */
 
 static union {

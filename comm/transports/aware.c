@@ -95,7 +95,7 @@ int aware_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]
   return 0;
 }
 
-/* ---- test on one rank: an MPI without device support takes addresses for host memory ---- */
+/* ---- test on one rank: an MPI without device support crashes at a device address ---- */
 
 static sigjmp_buf crashed;
 

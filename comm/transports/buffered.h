@@ -59,7 +59,7 @@ struct buffered_fixed {
   struct halo_plan packed;
   int packs_there; /* 1: the device packs into the buffers that others read */
   struct gpu_mem send[2], recv[2];
-  /* the two send buffers, on the device if it packs there */
+  /* the two send buffers that MPI or a neighbour reads */
   float *host_send[2];
   /* two receive buffers: the device may still read one while the next halo arrives */
   float *host_recv[2];

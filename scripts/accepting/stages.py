@@ -665,7 +665,8 @@ def accuse(run, slow, limit, usual, met):
 
 
 def broken(run, done, pairs_):
-    """Report pairs that did not compute or end: a host with two of them, otherwise the path."""
+    """Report pairs whose step failed: the host if it is in two or more of them, otherwise the
+    path. If all of several pairs failed, the finding points to transport and network."""
     failed = {
         pair: done[pair_name(pair, "pair")] for pair in pairs_ if pair_name(pair, "pair") in done
     }

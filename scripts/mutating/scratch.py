@@ -94,8 +94,9 @@ class Scratch:
         return done.stdout.strip()
 
     def targets(self, test):
-        """Targets to build for a test: a test program itself; for a script the test programs that
-        it names, in tests/clock all of that directory, and for a bats file the programs."""
+        """Returns the targets to build for a test. A test program needs itself. A script needs the
+        test programs that it names, in tests/clock all of them. A bats file also needs the suite's
+        programs."""
         if test in self.for_tests:
             return [test]
         words = set(re.findall(r"tests/\w+/[\w-]+", (self.tree / test).read_text(encoding="utf-8")))

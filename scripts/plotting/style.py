@@ -73,7 +73,7 @@ def line(index, dash=0):
 
 
 def bar_axis(axes, names, values, head):
-    """Names bars at the left of their axes and their values at the right, where they overlap
+    """Labels bars with names at the left of their axes and values at the right, where they overlap
     nothing."""
     places = range(len(names))
     axes.set_yticks(places, names)
@@ -97,7 +97,8 @@ def bar_axis(axes, names, values, head):
 
 
 def range_bar(axes, place, ends, across=True, color="black"):
-    """Marks a range of values at a place, along x or across; nothing if `ends` is empty."""
+    """Draws a range of values at `place`: horizontal if `across`, else vertical. Draws nothing if
+    `ends` is empty."""
     if ends:
         axes.plot(
             *((ends, [place] * 2) if across else ([place] * 2, ends)),

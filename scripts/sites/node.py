@@ -40,7 +40,7 @@ from files import parsed  # noqa: E402
 STATE = "/var/lib/himeno"  # the site's inventory.json; active.json, reported.json of these checks
 FAULT = 10  # exit status
 OWNERS = (0, os.geteuid())
-NVIDIA_SECONDS = 1.5  # all of a passive check may take two
+NVIDIA_SECONDS = 1.5  # a whole passive check may take 2 s
 ACTIVE_SECONDS = 20
 SLURM_SECONDS = 10
 SETTLED_SECONDS = 300  # after the start of the kernel all network links should be up

@@ -148,8 +148,8 @@ static double fit_error(const struct fitting *f, const struct sample *s)
   return log(fmax(model_parts_seconds(&parts), 1e-12) / s->run->seconds);
 }
 
-/* Robust loss: the square of small errors; grows like large ones themselves. Returns its root,
- * because MINPACK sums squares. */
+/* Pseudo-Huber loss: quadratic in small errors, linear in large ones. Returns its root, because
+ * MINPACK sums squares. */
 static double robust(double error)
 {
   return copysign(sqrt(2 * (sqrt(1 + error * error) - 1)), error);

@@ -77,8 +77,8 @@ struct model_route {
 };
 
 /* Routes as in himeno-gpu: a transport that needs the peer's memory is used within a host, and
- * `staged` for pairs on different hosts. Slabs then have launches of their own, because either all
- * ranks use one launch or none does. */
+ * `staged` for pairs on different hosts. With several hosts slabs are launched separately from the
+ * interior, because himeno-gpu combines the two on all ranks or on none. */
 static struct model_route model_route(const struct study_paths *paths, int hosts, int via)
 {
   if (hosts == 1 || !model_within_hosts(paths->transports[via].name)) return (struct model_route){{via, via}};

@@ -30,9 +30,9 @@ struct himeno_ops {
   cudaError_t (*block)(const struct cuda_exec *exec, struct cuda_block *block);
 };
 
-/** himeno_kernel.variant points to a struct cuda_variant for classic kernels, and for resident ones
- * to the one that sweeps parts of the grid; for temporal kernels to CUDA_TEMPORAL_FORMS forms; NULL
- * for a user's kernel. */
+/** himeno_kernel.variant depends on the family. Classic: the kernel's struct cuda_variant.
+ * Resident: the struct cuda_variant that sweeps parts of the grid. Temporal: CUDA_TEMPORAL_FORMS
+ * structs cuda_temporal. A user's kernel: NULL. */
 extern const struct himeno_ops cuda_classic_ops, cuda_temporal_ops, cuda_resident_ops, cuda_user_ops;
 
 /** Layout of the coefficients in exec->pack. */
