@@ -197,7 +197,7 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
         "(max - min) / median of power-limited GFLOPS", "", PRODUCTS, MOST, 2, products_spread),
     RANK("ceiling_share_min", NUMBER, "share of ceiling", "bandwidth / ceiling of the worst device", "",
          CEILING, LEAST, .path = "ceiling_share"),
-    RANK("theory_share_min", NUMBER, "ceiling of theory", "ceiling / theoretical GB/s of worst device", "",
+    RANK("theory_share_min", NUMBER, "ceiling of theory", "measured / theoretical GB/s, worst device", "",
          THEORY, LEAST, .path = "theory.share"),
     RANK("device_gflops_min", NUMBER, "device", "GFLOPS of the slowest device", "GFLOPS", RATE, LEAST,
          .path = "compute_gflops"),

@@ -247,9 +247,9 @@ static void himeno_print_verdict(const struct himeno_timing *t, const struct him
                                  status_t verdict, FILE *out)
 {
   static const char *const compared[] = {
-      [VERIFY_KNOWN] = "every block has the stored checksum",
-      [VERIFY_REFERENCE] = "every block has the checksum that the CPUs computed",
-      [VERIFY_MODEL] = "every block equals a CPU model that rounds toward zero, bit for bit",
+      [VERIFY_KNOWN] = "all results match the stored checksum",
+      [VERIFY_REFERENCE] = "all results match the checksum that the CPUs computed",
+      [VERIFY_MODEL] = "all results equal a CPU model that rounds toward zero, bit for bit",
       [VERIFY_REHEARSAL] = "the rehearsal has the stored checksum; the timed sweeps have no reference"};
   if (verdict == STATUS_WRONG)
     fprintf(out, "  verdict    WRONG: a block differs from the reference result\n");
