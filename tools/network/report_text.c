@@ -120,14 +120,15 @@ static void print_sizes(const struct bench_path *paths, int n, const char *metho
 {
   const double bus = paths[0].bus;
   static const char *const loads[] = {"alone", "all"}, *const directions[] = {"in", "out", "one", "both"};
-  fprintf(out, "  transfers   direction       bytes           us      GB/s%s\n", bus > 0 ? "     busbw" : "");
+  fprintf(out, "%s       bytes           us      GB/s%s\n", bus > 0 ? "" : "  mode        direction",
+          bus > 0 ? "     busbw" : "");
   for (int c = 0; c < 8; c++) {
     const struct column column = {method, loads[c / 4], directions[c % 4]};
     for (int64_t bytes = 0; (bytes = size_after(paths, n, method, bytes)) > 0;) {
       const struct bench_point *point = slowest(paths, n, &column, bytes);
       if (!point) continue;
-      fprintf(out, "  %-10s  %-9s %11" PRId64 " %12.2f %9s", word_of(column.load), word_of(column.direction),
-              bytes, point->seconds * 1e6, rate_text(point, 1));
+      if (bus <= 0) fprintf(out, "  %-10s  %-9s", word_of(column.load), word_of(column.direction));
+      fprintf(out, " %11" PRId64 " %12.2f %9s", bytes, point->seconds * 1e6, rate_text(point, 1));
       if (bus > 0) fprintf(out, " %9s", rate_text(point, bus));
       fprintf(out, "\n");
     }
@@ -142,7 +143,7 @@ static void comm_print_host(const struct bench *bench, FILE *out)
   const struct bench_curve *first = &bench->host[0].curve;
   fprintf(out, "\n  Between host and device: time of the smallest and rate of the largest copy; both: both "
                "directions\n  at once, rate per direction; isolated: one rank copies; concurrent: all do\n");
-  fprintf(out, "  rank  memory    direction  transfers    %9s, us   largest, GB/s\n",
+  fprintf(out, "  rank  memory    direction  mode         %9s, us   largest, GB/s\n",
           report_bytes((uint64_t)first->points[0].bytes));
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
@@ -195,12 +196,11 @@ static void print_matrix(const struct bench *bench, const char *method, FILE *ou
   const char *mover = strncmp(transport->mover, "MPI", 3) == 0 ? "MPI"
                       : within                                 ? "the CPU, only within a host"
                                                                : "the CPU, or MPI between hosts";
-  fprintf(out,
-          "\n  Between two ranks by %s, both directions at once; rows and columns are ranks\n"
-          "  memory: %s; moved by %s\n",
-          method, on_host ? "host" : transport->memory, on_host ? mover : transport->mover);
+  fprintf(out, "\n  Between two ranks, transport %s\n  memory: %s; moved by %s\n", method,
+          on_host ? "host" : transport->memory, on_host ? mover : transport->mover);
+  fprintf(out, "  Matrix (rows and columns are ranks), both directions at once:\n");
   fprintf(out, "  above the diagonal: us for %s; ", report_bytes((uint64_t)curve->points[0].bytes));
-  fprintf(out, "below: GB/s of each direction for each pair's largest transfer\n      ");
+  fprintf(out, "below: GB/s per direction for each pair's largest transfer\n      ");
   for (int b = 0; b < n; b++) fprintf(out, " %8d", b);
   for (int a = 0; a < n; a++) {
     fprintf(out, "\n  %4d", a);
@@ -240,22 +240,21 @@ static void print_halo(const struct bench *bench, FILE *out)
   if (bench->n_halo == 0) return;
   fprintf(out,
           "\n  Halo exchange of %s over %dx%dx%d ranks, %" PRId64
-          " layer%s deep: the busiest rank sends %.1f kB in\n  %d message%s; us: median per exchange, mean "
-          "per phase\n",
+          " layer%s deep: the busiest rank sends %.1f kB in\n  %d message%s; us per "
+          "exchange: median; last six columns: mean us per phase\n",
           bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,
           bench->config.depth > 1 ? "s" : "", (double)bench->halo[0].bytes / 1e3, bench->halo[0].messages,
           bench->halo[0].messages == 1 ? "" : "s");
-  fprintf(out,
-          "  transport  us per exchange  GB/s per rank  us of:  pack  to host    wait  transfer  to device  "
-          "unpack\n");
+  fprintf(out, "  transport  us per exchange  GB/s per rank    pack  to host    wait  transfer  to device  "
+               "unpack\n");
   for (int h = 0; h < bench->n_halo; h++) {
     const struct bench_halo *halo = &bench->halo[h];
     fprintf(out, "  %-10s %15.2f %14s", halo->method, halo->point.seconds * 1e6, rate_text(&halo->point, 1));
-    static const int widths[HALO_PHASES] = {13, 8, 7, 9, 10, 7};
+    static const int widths[HALO_PHASES] = {7, 8, 7, 9, 10, 7};
     char number[REPORT_NUMBER_BYTES];
     for (int p = 0; p < HALO_PHASES; p++)
       fprintf(out, " %s", report_number(halo->phases[p] * 1e6, widths[p], 1, number));
-    fprintf(out, "%s%s\n", strcmp(halo->used, halo->method) ? "  used " : "",
+    fprintf(out, "%s%s\n", strcmp(halo->used, halo->method) ? "\n             used " : "",
             strcmp(halo->used, halo->method) ? halo->used : "");
   }
 }
