@@ -107,9 +107,8 @@ static status_t parse_footprint(const char *option, const char *text, void *fiel
 
 static const struct option_spec options[] = {
     {"copies", 0, SECTIONS, OPTION_FLAG(sections.copies),
-     "Measure copies between 1 to 16 pairs of arrays at once, over several sizes and with both variants of "
-     "--pace, compared with the library's copy (cudaMemcpy, clEnqueueCopyBuffer or memcpy) and "
-     "BabelStream's.",
+     "Measure the bandwidth of 1 to 16 concurrent array copies over several sizes, with both variants of "
+     "--pace. Compare it with cudaMemcpy, clEnqueueCopyBuffer or memcpy, and with BabelStream's copy.",
      .group = "What to measure (default: copies, mixes, latency and host)"},
     {"mixes", 0, SECTIONS, OPTION_FLAG(sections.mixes),
      "Measure bandwidth with only reads, only writes, and 1, 3 or 13 reads per write."},
@@ -145,11 +144,11 @@ static const struct option_spec options[] = {
     {"widths", 0, GPU_COPIES, OPTION_CUSTOM(widths, parse_widths, "LIST"),
      "With --copies on GPUs: set the bytes per access: 4, 16 or 4,16 (default: 4,16)."},
     {"threads", 0, COPIES | HOST, OPTION_CUSTOM(threads, parse_counts, "LIST"),
-     "Set the threads per block of --copies on a GPU (default: 256, and at one size also "
-     "128, 512 and 1024); on a CPU and for --host the total number of threads (default: 1 and all cores)."},
+     "With --copies on GPUs: set the threads per block (default: 256; at the largest size up to 1G also 128, "
+     "512, 1024). On a CPU and with --host: set the total number of threads (default: 1 and all cores)."},
     {"blocks", 0, GPU_COPIES, OPTION_CUSTOM(blocks, parse_counts, "LIST"),
-     "With --copies on GPUs: set the thread blocks per multiprocessor (default: 8, and at one size also "
-     "1, 2 and 4)."},
+     "With --copies on GPUs: set the thread blocks per multiprocessor (default: 8; at the largest size up "
+     "to 1G also 1, 2, 4)."},
     {"strides", 0, LATENCY, OPTION_CUSTOM(strides, parse_strides, "LIST"),
      "With --latency: set the strides of the pointer chase in bytes (default: a cache line, a page and a "
      "large page)."},

@@ -61,8 +61,9 @@ static const struct option_spec options[] = {
     {"exchange-time", 0, PREDICTION, OPTION_REAL(scale.exchange, 1e-6, 1e6, "FACTOR"),
      "Multiply the time for halo exchange by FACTOR (0.5: twice as fast)."},
     {"device-spread", 0, PREDICTION, OPTION_REAL(device_spread, 0, 100, "PERCENT"),
-     "Set the standard deviation of the devices' speeds; the slowest of N sets the time (default: for more "
-     "hosts than were measured, that of the study's GPUs or the usual one of their type; otherwise 0)."},
+     "Set the standard deviation of device speeds, for more ranks than were measured: the slowest device "
+     "sets the time (default: 0; for more hosts than were measured, the larger of two values: that of the "
+     "study's GPUs and the usual one of their model)."},
     {"against", 0, OPTION_ALWAYS, OPTION_INPUT(against, "PATH"),
      "Compare the predictions with the measured runs in this folder or file.",
      .group = "Prediction and measurement"},
