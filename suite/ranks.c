@@ -82,7 +82,7 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
     const int length = (int)strlen(row_at(rows, size, r)->host);
     if (length > width) width = length;
   }
-  fprintf(out, "\n  rank  %-*s  GFLOPS while computing  cores       NUMA  PCI           device%s\n", width,
+  fprintf(out, "\n  rank  %-*s  GFLOPS without waiting  core IDs    NUMA  PCI           device%s\n", width,
           "host", verbose ? ", UUID below" : "");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct rank_row *row = row_at(rows, size, r);

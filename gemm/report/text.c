@@ -85,6 +85,7 @@ static void gemm_print_speed(const struct gemm_rig *rig, const struct gemm_resul
   const double share = gemm_series_share(rig, s);
   fprintf(out, "  speed      %.2f GFLOPS", gemm_series_gflops(rig, s));
   if (share > 0) fprintf(out, ", %.1f%% of the peak", 100 * share);
+  if (rig->placement.ranks > 1) fprintf(out, "; %d x the GFLOPS of the slowest rank", rig->placement.ranks);
   fprintf(out, "\n");
   report_noise(s->samples, s->n_samples, 1, out);
 }
