@@ -48,7 +48,7 @@ def copies(document):
         ],
         "native": section["ways"][0]["native"],
         "pacing": section["pacing"],
-        "shape": f"{first['threads']} threads, {first['blocks']} blocks per unit",
+        "shape": f"{first['threads']} threads, {first['blocks']} blocks per multiprocessor",
         "cache": document["device"]["cache_bytes"],
     }
 

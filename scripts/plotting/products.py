@@ -134,7 +134,7 @@ def legend(panels, lines, line_styles, style):
     if curves:
         handles.append(
             lines.Line2D(
-                [], [], label="predicted", color="#606060", linestyle=(0, (2, 2)), linewidth=1
+                [], [], label="predicted", color="black", linestyle=(0, (2, 2)), linewidth=1
             )
         )
     for is_library, label in ((False, "kernels of the suite"), (True, "reference library")):

@@ -357,21 +357,17 @@ def draw_predicted(time, efficiency, points, mode, key, line_style, style):
         *efficiency.plot(ranks, [100 * point["efficiency"] for point in one], **plain), text
     )
     if all(point["low"] and point["high"] for point in one):
-        band = {"color": line_style["color"], "alpha": 0.18, "linewidth": 0}
-        time.fill_between(
-            ranks,
-            [1e6 * point["low"] for point in one],
-            [1e6 * point["high"] for point in one],
-            **band,
-        )
-        efficiency.fill_between(
-            ranks,
-            *[
-                [100 * point["efficiency"] * point["seconds"] / point[end] for point in one]
-                for end in ("high", "low")
-            ],
-            **band,
-        )
+        band = {"color": line_style["color"], "alpha": 0.18}
+        times = [[1e6 * point[end] for point in one] for end in ("low", "high")]
+        shares = [
+            [100 * point["efficiency"] * point["seconds"] / point[end] for point in one]
+            for end in ("high", "low")
+        ]
+        for axes, (low, high) in ((time, times), (efficiency, shares)):
+            if len(one) > 1:
+                axes.fill_between(ranks, low, high, linewidth=0, **band)
+            else:  # an area over a single rank count has no width
+                axes.plot(2 * ranks, low + high, linewidth=8, solid_capstyle="butt", **band)
 
 
 def draw_curves(time, efficiency, points, group, style):
@@ -420,20 +416,16 @@ def draw_phases(axes, points, mode, key, style):
         set(lines[0])
         | {number for number in lines[1] if not lines[0] or number <= 4 * max(lines[0])}
     )
-    both = bool(lines[0] and lines[1])
     highest = 0
-    for offset, line, kind in (
-        (-0.2 * both, lines[0], "measured"),
-        (0.2 * both, lines[1], "predicted"),
-    ):
+    for offset, line, kind in ((-0.2, lines[0], "measured"), (0.2, lines[1], "predicted")):
         for place, number in itertools.product(range(len(ranks)), line):
             if ranks[place] != number:
                 continue
-            bottom = 0
+            bottom, both = 0, number in lines[0] and number in lines[1]
             for index, part, name in parts(points):
                 value = 1e6 * statistics.median(point["parts"][part] for point in line[number])
                 (bar,) = axes.bar(
-                    place + offset,
+                    place + offset * both,
                     value,
                     0.36 if both else 0.6,
                     bottom=bottom,

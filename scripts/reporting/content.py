@@ -394,7 +394,7 @@ def machine(study):
         values = [system.get(key) for system in systems]
         if all(isinstance(value, (str, int, float)) for value in values):
             facts.append(
-                ("Linux kernel" if key == "kernel" else key.replace("_", " "), listed(values))
+                ({"cpu": "CPU", "os": "OS"}.get(key, key.replace("_", " ")), listed(values))
             )
     return facts
 

@@ -81,6 +81,7 @@ tbody tr:hover { background: var(--band); }
 td.text, th.text { text-align: left; }
 td.mark { background: var(--flag); font-weight: 600; }
 td.long { white-space: normal; overflow-wrap: break-word; }
+td.long:last-child { width: 30%; }
 th button { all: unset; cursor: pointer; }
 th button:focus-visible { outline: 2px solid var(--mark); }
 th[aria-sort=ascending] button::after { content: " \\2191"; }
@@ -93,6 +94,7 @@ pre { background: var(--band); border: 1px solid var(--line); padding: .8rem; wh
   table.sorts tr { display: grid; grid-template-columns: 1fr 1fr;
     border-bottom: 2px solid var(--mark); }
   table.sorts td { text-align: right; white-space: normal; }
+  table.sorts td.long:last-child { width: auto; }
   table.sorts td::before { content: attr(data-head); float: left; margin-right: .5rem;
     color: var(--dim); font-weight: normal; }
   table.sorts td.long { grid-column: 1 / -1; text-align: left; }

@@ -424,8 +424,8 @@ class Report(Same):
                 facts["devices"],
                 facts["UUIDs"],
                 facts["maximum ranks"],
-                facts["Linux kernel"],
-                facts["cpu"],
+                facts["kernel"],
+                facts["CPU"],
                 facts["version"],
             ),
             (
