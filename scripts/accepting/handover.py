@@ -63,6 +63,11 @@ CAUSES = [
             "stop other work on the host, then repeat the command",
         ),
         (
+            "^unverified: inventory: ",
+            "the host did not answer, or its inventory could not be read",
+            "log in to the host, run python3 there, then repeat the command",
+        ),
+        (
             "^(unverified|usage)",
             "the options or the policy do not fit the run",
             "correct the options, then repeat the command",

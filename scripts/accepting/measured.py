@@ -70,8 +70,9 @@ COLUMNS = (
 )
 RULE = (
     f"worse than the median of the hosts by more than {stages.SIGMAS} standard deviations (1.4826 "
-    "MAD) and by more than 3% (GFLOPS, shares, MHz), 25% (exchange), 10% (GFLOPS/W; W in either "
-    f"direction) or 8 °C; for errors, more than the median; needs at least {stages.PAIRS_MIN} hosts"
+    "MAD) and by more than a minimum. Minimum: 3% (GFLOPS, shares, MHz), 25% (exchange), 10% "
+    "(GFLOPS/W, and W in either direction) or 8 °C. Errors are outliers above the median. "
+    f"Outliers are marked only among {stages.PAIRS_MIN} or more hosts"
 )
 
 

@@ -116,7 +116,7 @@ def findings(document):
             "device",
             "finding",
             "difference from limit",
-            "from other hosts",
+            "difference from peers",
             "likely cause and next step",
         ],
         rows,
@@ -261,7 +261,7 @@ def html(document):
             False if wrong else None if len(right) < len(tested) or not tested else True,
             f"{len(right)} of {len(tested)} hosts verified"
             + (f"; wrong: {fold(wrong)}" if wrong else "")
-            + (f"; not verified: {fold(untold)}" if untold else ""),
+            + (f"; not fully verified: {fold(untold)}" if untold else ""),
         ),
         (
             "drain",

@@ -126,7 +126,7 @@ def write_inventory(run):
                 f"{name}: no inventory: {steps[name]['why'] if name in steps else 'out of time'}"
             )
     inventory.write(run.a.write_inventory, found, fold)
-    say(f"\n  {run.a.write_inventory}: what {fold(found)} {'has' if len(found) == 1 else 'have'}")
+    say(f"\n  wrote the inventory of {fold(found)} to {run.a.write_inventory}")
 
 
 def compare_inventories(run):
@@ -634,14 +634,14 @@ def accuse(run, slow, limit, usual, met):
     }
 
     def figures(pair):
-        return f"{slow[pair][0] * 1e6:.3g} us per sweep, limit {limit * 1e6:.3g}"
+        return f"{slow[pair][0] * 1e6:.3g} us per sweep, limit {limit * 1e6:.3g} us"
 
     for name in sorted(bad):
         pair = next(pair for pair in slow if name in pair)
         run.find(
             "slow",
             [name],
-            f"exchange is slow with each of {met[name]} partners ({', '.join(partners[name])}): "
+            f"exchange is slow with all {met[name]} partners ({', '.join(partners[name])}): "
             f"{figures(pair)}{path_found(run, pair)}",
             slow[pair][1],
             checks=["exchange with other hosts"],
@@ -856,7 +856,7 @@ def devices(run, names):
             run.find(
                 step["outcome"],
                 step["hosts"],
-                f"device {name.rsplit('-', 1)[1]} by itself: {step['why']}",
+                f"device {name.rsplit('-', 1)[1]} tested alone: {step['why']}",
                 step,
                 device=rank.get("uuid") or name.rsplit("-", 1)[1],
                 checks=failed_checks(document) or None,

@@ -36,6 +36,8 @@ COLUMNS = 100
 PARTIAL_CODES = (0, 5, 8)
 INSTALLATION = "rate of installation"  # the check of a comparison with an earlier acceptance
 UNJUDGED = ("usage", "environment")  # outcomes of stage wires that are no finding
+# Steps whose results are compared with others only later: "pass" would be premature.
+COMPARED = ("inventory-", "pair-", "again-", "path-")
 WORDS = {
     0: "pass",
     2: "usage",
@@ -354,6 +356,8 @@ class Run:
                     outcome = done["outcome"]
                     if what == "wires" and outcome in UNJUDGED:
                         outcome = "not judged"
+                    elif outcome == "pass" and name.startswith(COMPARED):
+                        outcome = "done"
                     say_wrapped(
                         f"[{len(found):>{len(str(total))}}/{total}, "
                         f"{timing.text(self.timing.remaining())} left] {name:<{width_of_names}}  "

@@ -36,7 +36,7 @@ accept() {
 @test "the inventory of a good host is written, follows its schema, and other hosts are compared with it" {
   accept n1 --write-inventory inventory.json
   expect_status 0
-  [[ $output == *"inventory.json: what n1 has"* ]]
+  [[ $output == *"wrote the inventory of n1 to inventory.json"* ]]
   [ ! -e out/accept.json ]
   follows inventory inventory.json 'd["hosts"]["n1"]["gpu"] = []' 'd["hosts"]["n1"]["gpus"][0]["uuid"] = "x"' 'd["schema"] = 1'
   "$PYTHON" - "$(uname -r)" <<'END'
@@ -156,4 +156,12 @@ END
   rm -r out
   accept 'n[1-2]' --per-host 1 --level 1
   grep -q 'NOT ACCEPTED at level 1: 1 finding; inventory unknown: n2' <<<"$output"
+  rm -r out
+  echo '{"schema":"himeno-inventory/1","hosts":{"n[1-2]":{"numa_nodes":2}}}' >inventory.json
+  accept 'n[1-2]' --inventory inventory.json --stages alone
+  "$PYTHON" - <<'END'
+import json
+causes = {one["step"]: (one["hosts"], one["cause"]) for one in json.load(open("out/accept.json"))["findings"]}
+assert causes["inventory-n2"] == (["n2"], "the host did not answer, or its inventory could not be read"), causes
+END
 }
