@@ -109,7 +109,7 @@ steps() { json "$1" '[(p["rank"], p["peer"], p["step"]) for p in d["peers"]]'; }
     HIMENO_NULL_PEER=${lie% *} HIMENO_NULL_RANK=1 run on 3 "$top_builddir/comm-gpu" -b null --parts peers,pairs -x p2p --max 1K --step 128 \
       --samples 1 --json "$json"
     expect_status 0
-    [[ $output == *"FINDING    ranks 0 and 1, step ${lie#* }: "*"(shared: unknown; IOMMU: none; ACS redirects at: -; driver none)"* ]] || { echo "$lie: $output"; return 1; }
+    [[ $output == *"FINDING    ranks 0 and 1 failed step ${lie#* }: "*"(shared: unknown; IOMMU: none; ACS redirects at: -; driver none)"* ]] || { echo "$lie: $output"; return 1; }
     [ "$(steps "$json")" = "[(0, 1, '${lie#* }'), (0, 2, 'proven'), (1, 2, '${lie#* }')]" ]
     [ "$(json "$json" '{(p["rank"], p["peer"], p["used"]) for p in d["pairs"]} == {(0, 1, "staged"), (0, 2, "p2p"), (1, 2, "staged")}')" = True ]
   done
