@@ -115,7 +115,7 @@ CAUSES = [
             "compare application clocks and power limits, reset them",
         ),
         (
-            "ceiling of theory|ceiling / theoretical",
+            "ceiling of theory|measured / theoretical",
             "the device's memory is slow, or another program uses the device",
             "end other programs, then run the vendor's memory test",
         ),

@@ -317,7 +317,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   CLOCK_MACHINE="usual seed=4 noise=0.5 device@1=2" measured -t 0.01 --reference before.json --json r.json
   expect_status 3
   grep -q 'noisy: differences below' <<<"$output"
-  grep -q 'verdict    NOISY (too noisy to judge the speed): every block has' <<<"$output"
+  grep -q 'verdict    NOISY (too noisy to judge the speed): all results match' <<<"$output"
   grep -q 'NOT ACCEPTED: too noisy to judge, run again' <<<"$output"
   [ "$(verdict)" = "noisy False" ]
   follows_schema
@@ -360,7 +360,7 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   accept 1 policy.json --json r.json
   expect_status 2
   grep -q 'NOT ACCEPTED: nothing could be checked' <<<"$output"
-  grep -q 'verdict    NOT JUDGED: every block has' <<<"$output"
+  grep -q 'verdict    NOT JUDGED: all results match' <<<"$output"
   [ "$(grep -c '^himeno-gpu: policy policy.json: nothing in it could be checked$' <<<"$stderr")" -eq 1 ]
   [ "$(verdict)" = "usage False" ]
   follows_schema
