@@ -11,9 +11,9 @@ import tarfile
 import time
 
 import inventory
+import pairs
 from files import read_document, write_whole
 from hosts import fold
-from stages import PAIRS_POLICY
 from steps import percent_from
 
 # Pattern of a finding's kind, checks and text; likely cause; next step. The first match counts.
@@ -254,7 +254,7 @@ def limits(run):
     worst = {}
     for name, step in run.done.items():
         accept = (run.document(name) or {}).get("result", {}).get("accept") or {}
-        for check in accept.get("checks", []) if accept.get("policy") != PAIRS_POLICY else []:
+        for check in accept.get("checks", []) if accept.get("policy") != pairs.POLICY else []:
             margin = check["margin"] if check["margin"] is not None else float("inf")
             if check["check"] not in worst or margin < worst[check["check"]][0]:
                 worst[check["check"]] = margin, check, step

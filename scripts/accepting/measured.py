@@ -3,7 +3,8 @@
 
 import statistics
 
-import stages
+import noise
+import pairs
 from steps import rows_by_host
 
 LOW, HIGH, EITHER = -1, 1, 0
@@ -40,7 +41,7 @@ COLUMNS = (
         1e6,
         "{:#.3g}",
         HIGH,
-        stages.LEAST,
+        pairs.LEAST,
         0,
     ),
     (
@@ -50,7 +51,7 @@ COLUMNS = (
         1e6,
         "{:#.3g}",
         HIGH,
-        stages.LEAST,
+        pairs.LEAST,
         0,
     ),
     ("celsius", "°C", "highest temperature of a device after a block", 1, "{:.0f}", HIGH, 0, 8),
@@ -69,10 +70,10 @@ COLUMNS = (
     ("errors", "errors", "ECC errors and retired pages of all devices", 1, "{:.0f}", HIGH, 0, 0),
 )
 RULE = (
-    f"worse than the median of the hosts by more than {stages.SIGMAS} standard deviations (1.4826 "
+    f"worse than the median of the hosts by more than {noise.SIGMAS} standard deviations (1.4826 "
     "MAD) and by more than a minimum. Minimum: 3% (GFLOPS, shares, MHz), 25% (exchange), 10% "
     "(GFLOPS/W, and W in either direction) or 8 °C. Errors are outliers above the median. "
-    f"Outliers are marked only among {stages.PAIRS_MIN} or more hosts"
+    f"Outliers are marked only among {noise.MEDIAN_MIN} or more hosts"
 )
 
 
@@ -128,11 +129,11 @@ def by_host(run):
             found[alone][1].append(errors_of(document.get("ranks", [])))
         elif step.startswith("pair-"):
             for name in done["hosts"]:
-                found[name][2].append(stages.exchange_of(document))
+                found[name][2].append(pairs.exchange_of(document))
     return found
 
 
-def row_of(name, document, telemetry, errors, pairs):
+def row_of(name, document, telemetry, errors, pair_times):
     ranks = document.get("ranks", [])
     return {
         "host": name,
@@ -140,8 +141,8 @@ def row_of(name, document, telemetry, errors, pairs):
         "ceiling_share": share_of(document),
         "theory_share": most(((rank.get("theory") or {}).get("share") for rank in ranks), min),
         # 0 if the kernels exchange within the sweep.
-        "exchange_seconds": len(ranks) > 1 and stages.exchange_of(document) or None,
-        "pair_seconds": most(pairs, statistics.median),
+        "exchange_seconds": len(ranks) > 1 and pairs.exchange_of(document) or None,
+        "pair_seconds": most(pair_times, statistics.median),
         "celsius": most(max(one["celsius"]) for one in telemetry if one.get("celsius")),
         "watts": most(max(one["watts"]) for one in telemetry if one.get("watts")),
         "gflops_per_watt": (document.get("result", {}).get("energy") or {}).get("gflops_per_watt"),
@@ -159,10 +160,10 @@ def outliers(rows):
         row["outliers"] = []
     for key, *_, side, share, least in COLUMNS:
         known = [row for row in rows if row[key] is not None]
-        if len(known) < stages.PAIRS_MIN:
+        if len(known) < noise.MEDIAN_MIN:
             continue
-        middle, spread = stages.spread_of([row[key] for row in known])
-        limit = max(stages.SIGMAS * spread, share * abs(middle), least)
+        middle, spread = noise.spread_of([row[key] for row in known])
+        limit = max(noise.SIGMAS * spread, share * abs(middle), least)
         for row in known:
             off = row[key] - middle
             if (side * off if side else abs(off)) > limit:

@@ -7,10 +7,11 @@ import time
 import counts
 import handover
 import measured
+import pairs
 import published
 from endings import GRAVEST
 from hosts import fold
-from stages import EVERYONE, PAIRS_POLICY, is_set_up, shared_checks
+from stages import EVERYONE, is_set_up, shared_checks
 from steps import say, say_wrapped, titles, write_document
 
 EXIT = {
@@ -80,7 +81,7 @@ def tally(run):
     named, checked, failed, failing = {}, set(), set(), set()
     for name, step in list(run.done.items()):
         accept = (run.document(name) or {}).get("result", {}).get("accept", {})
-        if not accept or accept["policy"] == PAIRS_POLICY:
+        if not accept or accept["policy"] == pairs.POLICY:
             continue
         for check in accept["checks"]:
             named[check["check"]] = None

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""The stages: alone, products, pairs, wires, switches, all, devices."""
+"""The stages, in their order; pairs and wires have files of their own."""
 
 import argparse
-import collections
-import math
-import os
 import re
 import statistics
 
 import counts
 import inventory
+import pairs
 import wires
 from endings import Trouble
 from files import read_document
 from hosts import fold
+from noise import MEDIAN_MIN, SIGMAS, noise_of, spread_of
 from steps import (
     checks_of,
     device_of,
@@ -22,26 +21,15 @@ from steps import (
     rows_by_host,
     say,
     say_wrapped,
-    write_document,
 )
 
-# A pair is slow if its exchange exceeds the median by this many standard deviations and this share.
-SIGMAS = 5
-LEAST = 0.25
-PAIRS_MIN = 4  # values from which a median is meaningful
-LEAST_OF_FEW = 0.35  # excess over the fastest pair of few hosts
-# Up to this number of hosts a bad host has half of the pairs or more, which spoils the median.
-FEW_HOSTS = 4
 INVENTORY_SECONDS = 20
 INVENTORY_SHARE = 0.15  # of the budget
 SUSPECT = 0.10  # a host this much slower than the fastest is suspect
 SUSPECT_IN_SLOW = 0.03  # the same in a job that is slow
-PAIRS_POLICY = "pairs of hosts"
 TENSOR_TYPE = "bf16"  # element type of a second step of products
 NO_TYPE = "does not take type"  # printed by gemm-gpu
 PRODUCTS_LEAST = 0.05  # a device this much below the median is slow at arithmetic
-BLOCKS_MIN = 3  # blocks from which noise is known
-NORMAL_MAD = 1.4826
 EVERYONE = "every host"  # check of a finding for which no single host is to blame
 # The program's reason for having no device.
 NO_DEVICE = re.compile(r"\bbackend \w+: (?!too little host memory)")
@@ -67,7 +55,7 @@ def all_of_them(run, soaked=None):
     work = {
         "alone": alone,
         "products": products,
-        "pairs": pairs,
+        "pairs": pairs.pairs,
         "wires": wires.wires,
         "switches": switches,
         "all": everything,
@@ -370,33 +358,6 @@ def is_set_up(finding, shared):
     )
 
 
-# ---- noise ----
-
-
-def spread_of(values):
-    """Median, and a robust standard deviation."""
-    middle = statistics.median(values)
-    return middle, NORMAL_MAD * statistics.median(abs(one - middle) for one in values)
-
-
-def noise_of(samples):
-    """Upper bound at 99% confidence of the relative noise of blocks' times; None if unknown.
-
-    The same as stats_noise_max of base/stats.c."""
-    n = len(samples)
-    if n < BLOCKS_MIN:
-        return None
-    middle = statistics.median(samples)
-    deviations = sorted(abs(one - middle) for one in samples)
-    reached = min(n, math.ceil(n / 2 + 1.1632 * math.sqrt(n) + 0.5))
-    return (
-        NORMAL_MAD
-        * {3: 5.1, 4: 2.5, 5: 1.62, 6: 1.3}.get(n, 1.06)
-        * deviations[reached - 1]
-        / middle
-    )
-
-
 # ---- arithmetic ----
 
 
@@ -456,7 +417,7 @@ def products_of(run, names, prefix, options, of=""):
 
 
 def slow_at_products(run, rates, steps, of=""):
-    if len({name for name, _ in rates}) < PAIRS_MIN:
+    if len({name for name, _ in rates}) < MEDIAN_MIN:
         return set()
     usual, spread = spread_of(list(rates.values()))
     limit = usual - max(SIGMAS * spread, PRODUCTS_LEAST * usual)
@@ -489,255 +450,6 @@ def slow_at_products(run, rates, steps, of=""):
                 usual=usual,
             )
     return bad
-
-
-# ---- pairs ----
-
-
-def rounds_of(names, rounds):
-    """Pair each host with another in each round, never the same twice, by the circle method."""
-    ring = list(names) + ([None] if len(names) % 2 else [])
-    for _ in range(min(rounds, len(ring) - 1)):
-        half = len(ring) // 2
-        yield [(a, b) for a, b in zip(ring[:half], reversed(ring[half:])) if a and b]
-        ring = [ring[0], ring[-1], *ring[1:-1]]
-
-
-def exchange_of(document):
-    """Seconds per sweep in which the slowest rank packs, copies and sends, without waiting.
-
-    Phases are means over the blocks. They are scaled to the median block, so that one interrupted
-    block does not count as a slow exchange."""
-    phases = ("pack", "d2h", "transfer", "h2d", "unpack")
-    try:
-        samples = document["result"]["samples"]
-        return (
-            max(sum(rank["phases"][phase] for phase in phases) for rank in document["ranks"])
-            * statistics.median(samples)
-            / statistics.mean(samples)
-        )
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def limit_of(times):
-    middle, spread = spread_of(times)
-    return middle + max(SIGMAS * spread, LEAST * middle)
-
-
-def limit_of_few(run, times):
-    """The limit relative to the fastest pair, beyond the noise of its exchange between blocks."""
-    usual, spread = min(times.values()), 0
-    for pair, time in times.items():
-        series = run.document(pair_name(pair, "pair")).get("series") or {}
-        spread = max(
-            [
-                spread,
-                *(
-                    time * (noise_of(samples) or 0)
-                    for samples in series.get("exchange") or []
-                    if any(samples)
-                ),
-            ]
-        )
-    return usual + max(SIGMAS * spread, LEAST_OF_FEW * usual)
-
-
-def pair_name(pair, kind):
-    return f"{kind}-{pair[0]}-{pair[1]}"
-
-
-def pair_job(run, pair, kind):
-    # The policy has only a limit of noise: the hosts have passed theirs, the path is tested here.
-    options = [*sized(run), "-t", str(run.a.seconds), "--accept", pairs_policy(run), *run.a.options]
-    return pair_name(pair, kind), list(pair), {"options": options}
-
-
-def pairs_policy(run):
-    """A policy that refuses blocks too noisy to show a slow exchange."""
-    path = os.path.join(run.a.folder, "pairs.json")
-    if not os.path.exists(path):
-        write_document(
-            path,
-            {"name": PAIRS_POLICY, "noise_max": LEAST, "unverified_passes": run.unverified_passes},
-        )
-    return path
-
-
-def again_alone(run, slow, limit):
-    """{pair: (seconds, step)} of the pairs that are slow without concurrent pairs, too."""
-    done = run.together("again", [pair_job(run, pair, "again") for pair in slow], width=1)
-    kept = {}
-    for pair in slow:
-        step = done.get(pair_name(pair, "again"))
-        time = exchange_of(run.document(step["name"])) if step else None
-        if time is None or time <= limit or unjudged(run, pair, step):
-            continue
-        kept[pair] = (time, step)
-    return kept
-
-
-def unjudged(run, pair, step):
-    """Report a step of two hosts that is inconclusive, and return whether it is."""
-    if step["outcome"] not in ("noisy", "unverified"):
-        return False
-    run.find(
-        step["outcome"], list(pair), f"with {pair[0]} and {pair[1]} together: {step['why']}", step
-    )
-    return True
-
-
-def path_found(run, pair):
-    """The transport between two hosts, its rate, and idle network cards, by comm-gpu."""
-    if not run.has("comm-gpu"):
-        return ""
-    options = [
-        "--parts",
-        "pairs",
-        "--samples",
-        "3",
-        "--min",
-        "1M",
-        "--max",
-        "1M",
-        *backend_of(run.a.options),
-    ]
-    name = pair_name(pair, "path")
-    run.together("path", [(name, list(pair), {"program": "comm-gpu", "options": options})], width=1)
-    found = run.document(name) or {}
-    if found:
-        wires.noticed(run, run.done[name])
-    host = hosts_of(run.done[name]) if found else []
-    across = [
-        one
-        for one in found.get("pairs", [])
-        if host[one["rank"]] != host[one["peer"]] and one["points"]
-    ]
-    if not across:
-        return ""
-    best = max(across, key=lambda one: one["points"][-1]["gbps"])
-    idle = sorted({card["card"] for card in found.get("cards", []) if card.get("idle")})
-    return (
-        f"; comm-gpu measured {best['points'][-1]['gbps']:.3g} GB/s between {' and '.join(pair)} "
-        f"({best['used']})"
-    ) + (f", idle cards {', '.join(idle)}" if idle else "")
-
-
-def accuse(run, slow, limit, usual, met):
-    """Report a host that is slow with each of several partners; otherwise the path of a pair."""
-    partners = {}
-    for a, b in slow:
-        partners.setdefault(a, []).append(b)
-        partners.setdefault(b, []).append(a)
-    bad = {
-        name for name, others in partners.items() if len(others) >= 2 and len(others) == met[name]
-    }
-
-    def figures(pair):
-        return f"{slow[pair][0] * 1e6:.3g} us per sweep, limit {limit * 1e6:.3g} us"
-
-    for name in sorted(bad):
-        pair = next(pair for pair in slow if name in pair)
-        run.find(
-            "slow",
-            [name],
-            f"exchange is slow with all {met[name]} partners ({', '.join(partners[name])}): "
-            f"{figures(pair)}{path_found(run, pair)}",
-            slow[pair][1],
-            checks=["exchange with other hosts"],
-            value=slow[pair][0],
-            limit=limit,
-            usual=usual,
-        )
-    for pair, (time, step) in slow.items():
-        if not bad.intersection(pair):
-            run.find(
-                "path",
-                list(pair),
-                f"the path between them is slow: {figures(pair)}; neither is slow "
-                f"with its other partners{path_found(run, pair)}",
-                step,
-                value=time,
-                limit=limit,
-                usual=usual,
-            )
-    return bad
-
-
-def broken(run, done, pairs_):
-    """Report pairs whose step failed: the host if it is in two or more of them, otherwise the
-    path. If all of several pairs failed, the finding points to transport and network."""
-    failed = {
-        pair: done[pair_name(pair, "pair")] for pair in pairs_ if pair_name(pair, "pair") in done
-    }
-    failed = {
-        pair: step
-        for pair, step in failed.items()
-        if step["outcome"] not in ("pass", "slow") and not unjudged(run, pair, step)
-    }
-    count = collections.Counter(name for pair in failed for name in pair)
-    if len(failed) > 1 and len(failed) == len(done):
-        pair, step = next(iter(failed.items()))
-        run.find(
-            step["outcome"],
-            sorted(count),
-            "no two hosts work together, check transport and network: "
-            f"with {pair[0]} and {pair[1]}: {step['why']}",
-            step,
-            checks=[EVERYONE],
-        )
-        return set(count)
-    bad = {name for name, n in count.items() if n >= 2}
-    for pair, step in failed.items():
-        guilty = sorted(bad.intersection(pair))
-        run.find(
-            step["outcome"] if guilty else "path",
-            guilty or list(pair),
-            f"with {pair[0]} and {pair[1]} together: {step['outcome']}: {step['why']}",
-            step,
-        )
-    return bad
-
-
-def pairs(run, names):
-    if len(names) < 2:
-        return names
-    times, done, everyone = {}, {}, []
-    for number, matches in enumerate(rounds_of(names, run.a.rounds)):
-        done.update(
-            run.together(
-                f"round {number + 1}",
-                [pair_job(run, pair, "pair") for pair in matches],
-                stage="pairs",
-            )
-        )
-        everyone += matches
-    for pair in everyone:
-        step = done.get(pair_name(pair, "pair"))
-        time = (
-            exchange_of(run.document(step["name"])) if step and step["outcome"] == "pass" else None
-        )
-        if time is not None:
-            times[pair] = time
-    bad = broken(run, done, everyone)
-    if len(times) > 1:
-        limit = (
-            limit_of_few(run, times) if len(names) <= FEW_HOSTS else limit_of(list(times.values()))
-        )
-        slow = again_alone(run, [pair for pair, time in times.items() if time > limit], limit)
-        bad |= accuse(
-            run,
-            slow,
-            limit,
-            statistics.median(times.values()),
-            collections.Counter(name for pair in times for name in pair),
-        )
-    else:
-        run.notes.append(
-            f"not judged: links between hosts ({len(names)} hosts, "
-            f"{len(times)} pair{'s' * (len(times) != 1)} measured)"
-        )
-    return [name for name in names if name not in bad]
 
 
 # ---- more at once ----

@@ -3,6 +3,7 @@
 
 import re
 
+import pairs
 import stages
 import timing
 from hosts import fold
@@ -31,12 +32,12 @@ def wires(run, names):
     known = [name for name in names if cards[name]]
     if len(known) < 2:
         return names
-    pairs = next(stages.rounds_of(known, 1))
-    done = measured(run, pairs, cards)
+    matches = next(pairs.rounds_of(known, 1))
+    done = measured(run, matches, cards)
     if len(known) % 2:
-        met = {name for pair in pairs for name in pair}
+        met = {name for pair in matches for name in pair}
         done.update(
-            measured(run, [(name, pairs[0][0]) for name in known if name not in met], cards)
+            measured(run, [(name, matches[0][0]) for name in known if name not in met], cards)
         )
     unjudged = {}
     for pair, step in done.items():
@@ -52,22 +53,22 @@ def wires(run, names):
     return [name for name in names if name not in bad]
 
 
-def measured(run, pairs, cards):
+def measured(run, matches, cards):
     """{pair: step} of those for which there was time."""
     options = ["--parts", "wires", "-t", f"{timing.WIRES * run.a.seconds:g}"]
     options += stages.backend_of(run.a.options)
     jobs = [
         (
-            stages.pair_name(pair, "wires"),
+            pairs.pair_name(pair, "wires"),
             list(pair),
             {"program": "comm-gpu", "per_host": min(map(cards.get, pair)), "options": options},
         )
-        for pair in pairs
+        for pair in matches
     ]
     done = run.together("wires", jobs)
     for step in done.values():
         noticed(run, step)
-    return {pair: done[name] for pair in pairs if (name := stages.pair_name(pair, "wires")) in done}
+    return {pair: done[name] for pair in matches if (name := pairs.pair_name(pair, "wires")) in done}
 
 
 def slow_cards(run, done, cards):

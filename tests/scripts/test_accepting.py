@@ -5,6 +5,7 @@
 import json
 
 import helper  # before the others: it adds their folders
+import pairs
 import report
 import stages
 import steps
@@ -33,14 +34,14 @@ class Accepting(helper.Case):
             for scale in (1, 3, 2)
         ]
         self.assertEqual(
-            stages.exchange_of({"ranks": ranks, "result": {"samples": [1, 1, 1]}}),
+            pairs.exchange_of({"ranks": ranks, "result": {"samples": [1, 1, 1]}}),
             3 * (4 + 8 + 32 + 64 + 128),
         )
         self.assertEqual(
-            stages.exchange_of({"ranks": ranks, "result": {"samples": [1, 1, 4]}}),
+            pairs.exchange_of({"ranks": ranks, "result": {"samples": [1, 1, 4]}}),
             3 * (4 + 8 + 32 + 64 + 128) / 2,
         )
-        self.assertIsNone(stages.exchange_of(None))
+        self.assertIsNone(pairs.exchange_of(None))
 
     def test_a_pair_is_tried_again_alone(self):
         """a pair is tried again alone, a host is accused by all of its partners, else the path
@@ -57,22 +58,22 @@ class Accepting(helper.Case):
         run = helper.Run(
             documents={"again-a-b": document(9), "again-a-c": document(1), "again-a-d": document(2)}
         )
-        kept = stages.again_alone(run, [("a", "b"), ("a", "c"), ("a", "d")], 2)
+        kept = pairs.again_alone(run, [("a", "b"), ("a", "c"), ("a", "d")], 2)
         self.assertEqual(list(kept), [("a", "b")])
         self.assertEqual(kept["a", "b"][0], 9)
         met = {"a": 2, "b": 2, "c": 2, "d": 2}
         step = {"command": "", "name": ""}
         run = helper.Run()
-        self.assertEqual(stages.accuse(run, {("a", "b"): (9, step)}, 2, 1, met), set())
+        self.assertEqual(pairs.accuse(run, {("a", "b"): (9, step)}, 2, 1, met), set())
         self.assertEqual(run.found(), [("path", "a", "b")])
         run = helper.Run()
         self.assertEqual(
-            stages.accuse(run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, 1, met), {"a"}
+            pairs.accuse(run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, 1, met), {"a"}
         )
         self.assertEqual(run.found(), [("slow", "a")])
         run = helper.Run()
         self.assertEqual(
-            stages.accuse(
+            pairs.accuse(
                 run, {("a", "b"): (9, step), ("a", "c"): (9, step)}, 2, 1, {**met, "a": 3}
             ),
             set(),

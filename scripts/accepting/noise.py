@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Spread of values of several hosts, and noise of the blocks of one."""
+
+import math
+import statistics
+
+SIGMAS = 5  # a value this many standard deviations from the median is an outlier
+MEDIAN_MIN = 4  # values from which a median is meaningful
+BLOCKS_MIN = 3  # blocks from which noise is known
+NORMAL_MAD = 1.4826
+
+
+def spread_of(values):
+    """Median, and a robust standard deviation."""
+    middle = statistics.median(values)
+    return middle, NORMAL_MAD * statistics.median(abs(one - middle) for one in values)
+
+
+def noise_of(samples):
+    """Upper bound at 99% confidence of the relative noise of blocks' times; None if unknown.
+
+    The same as stats_noise_max of base/stats.c."""
+    n = len(samples)
+    if n < BLOCKS_MIN:
+        return None
+    middle = statistics.median(samples)
+    deviations = sorted(abs(one - middle) for one in samples)
+    reached = min(n, math.ceil(n / 2 + 1.1632 * math.sqrt(n) + 0.5))
+    return (
+        NORMAL_MAD
+        * {3: 5.1, 4: 2.5, 5: 1.62, 6: 1.3}.get(n, 1.06)
+        * deviations[reached - 1]
+        / middle
+    )
