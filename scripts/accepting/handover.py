@@ -125,6 +125,11 @@ CAUSES = [
             "let MPI use the port (UCX_TLS, UCX_NET_DEVICES, --mca pml ucx), repeat the command",
         ),
         (
+            "^fabric",
+            "a link between switches is slow, or hosts share too little bandwidth",
+            "read the error counters of the uplinks of these switches, compare with their design",
+        ),
+        (
             "^path|exchange with other hosts|of the worst link|similar links|slowest network card|"
             "together|of wires?",
             "a cable, a network card or a switch port is slow",

@@ -100,7 +100,7 @@ def findings(document):
     rows = [
         [
             one["severity"],
-            ", ".join(one["hosts"]),
+            ", ".join(one["hosts"]) or "–",
             (one["device"] or "–") + (f", serial {one['serial']}" if one["serial"] else ""),
             f"{one['kind']}: {one['why']}",
             percent(one["percent_from_limit"]),

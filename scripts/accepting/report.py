@@ -29,10 +29,11 @@ EXIT = {
     "partial": 8,
     "slow": 5,
     "path": 5,
+    "fabric": 5,
     "suspect": 5,
 }
 DRAINS = ("wrong", "slow", "device hang", "lost")  # evidence against a host
-SHOWN = ("path", "suspect", "duplicate")  # neither drain the host nor test it again
+SHOWN = ("path", "fabric", "suspect", "duplicate")  # neither drain the host nor test it again
 CHECKED = ("pass", "fail", "noisy")
 
 
@@ -211,9 +212,9 @@ def table(run, drain, again, alike):
         if (
             finding not in alike
             and finding["kind"] != "suspect"
-            and (finding["kind"] in ("path", "usage") or len(finding["hosts"]) > 1)
+            and (finding["kind"] in ("path", "fabric", "usage") or len(finding["hosts"]) > 1)
         ):
-            hosts = finding["hosts"]
+            hosts = finding["hosts"] or [finding["kind"]]
             named = " and ".join(hosts) if len(hosts) < 4 else fold(hosts)
             say_wrapped(f"  {named}: {finding['why']}")
 

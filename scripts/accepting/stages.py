@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The stages, in their order; pairs and wires have files of their own."""
+"""The stages, in their order; pairs, wires and fabric have files of their own."""
 
 import argparse
 import re
 import statistics
 
 import counts
+import fabric
 import inventory
 import pairs
 import wires
@@ -36,7 +37,7 @@ NO_DEVICE = re.compile(r"\bbackend \w+: (?!too little host memory)")
 NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified", "duplicate"}
 
 
-NAMES = ["alone", "products", "pairs", "wires", "switches", "all", "devices"]
+NAMES = ["alone", "products", "pairs", "wires", "fabric", "switches", "all", "devices"]
 
 
 def chosen(text):
@@ -57,6 +58,7 @@ def all_of_them(run, soaked=None):
         "products": products,
         "pairs": pairs.pairs,
         "wires": wires.wires,
+        "fabric": fabric.fabric,
         "switches": switches,
         "all": everything,
         "devices": devices,

@@ -35,7 +35,7 @@ STEP_BYTES = 65536  # bytes of a document, its log and its outcome
 COLUMNS = 100
 PARTIAL_CODES = (0, 5, 8)
 INSTALLATION = "rate of installation"  # the check of a comparison with an earlier acceptance
-UNJUDGED = ("usage", "environment")  # outcomes of stage wires that are no finding
+UNJUDGED = ("usage", "environment")  # outcomes of stages wires and fabric that are no finding
 # Steps whose results are compared with others only later: "pass" would be premature.
 COMPARED = ("inventory-", "pair-", "again-", "path-")
 WORDS = {
@@ -283,7 +283,11 @@ class Run:
             code = self.launch(words, log, min(limit, left))
         if code == STOPPED and left < limit:
             return None
-        if code == 0 and name.startswith(("products", "wires")) and self.has("himeno-judge"):
+        if (
+            code == 0
+            and name.startswith(("products", "wires", "fabric"))
+            and self.has("himeno-judge")
+        ):
             code = self.judge_step(name)
         if code != 0:
             needs_space(self.a.folder)
@@ -354,7 +358,7 @@ class Run:
                     again = " (second try)" if done.get("tries") == 2 else ""
                     self.timing.ended(stage or what, done["seconds"], name in self.kept)
                     outcome = done["outcome"]
-                    if what == "wires" and outcome in UNJUDGED:
+                    if what in ("wires", "fabric") and outcome in UNJUDGED:
                         outcome = "not judged"
                     elif outcome == "pass" and name.startswith(COMPARED):
                         outcome = "done"
@@ -374,7 +378,8 @@ class Run:
     def find(
         self, kind, on, why, step, device=None, checks=None, value=None, limit=None, usual=None
     ):
-        """Add a finding about the hosts `on`. `kind` is an outcome, "path", "suspect" or "lost".
+        """Add a finding about the hosts `on`. `kind` is an outcome, "path", "fabric", "suspect" or
+        "lost".
 
         `checks` are those that failed, by default the kind. `value` is compared with `limit` and
         `usual`, by default those of the step's first failed check."""

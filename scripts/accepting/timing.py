@@ -5,7 +5,7 @@ import math
 import time
 
 START = 8  # seconds per step for start-up, choice of transports and verification
-WIRES = 6  # duration of a step of stage wires, in multiples of --seconds
+WIRES = 6  # duration of a step of stages wires and fabric, in multiples of --seconds
 SWITCH_MIN = 2  # switches with more hosts than this are tested
 
 
@@ -32,6 +32,7 @@ def stages(a):
         "products": waves(names),
         "pairs": waves(names // 2, rounds),
         "wires": waves(names // 2, min(rounds, 1), WIRES * a.seconds + START),
+        "fabric": waves(int(names > 1), 1, WIRES * a.seconds + START),
         "switches": (switches, switches * usual),
         "all": waves(int(names > 1)),
     }

@@ -22,13 +22,20 @@ def cards_of(host):
     return sum(0 < max(rates) <= 2 * rate for rate in rates)
 
 
+def cards_of_hosts(run, names):
+    """{host: number of its cards}, by the inventories."""
+    if "--stages" in getattr(run.a, "given", {}) and not any(
+        run.document(f"inventory-{name}") for name in names
+    ):
+        stages.inventories(run)  # otherwise they are known already
+    return {name: cards_of(run.document(f"inventory-{name}") or {}) for name in names}
+
+
 def wires(run, names):
     """Return the hosts whose cards reach the policy's limits, alone and all at once."""
     if len(names) < 2 or not run.has("comm-gpu"):
         return names
-    if "--stages" in getattr(run.a, "given", {}):
-        stages.inventories(run)  # otherwise they are known already
-    cards = {name: cards_of(run.document(f"inventory-{name}") or {}) for name in names}
+    cards = cards_of_hosts(run, names)
     known = [name for name in names if cards[name]]
     if len(known) < 2:
         return names
@@ -68,7 +75,9 @@ def measured(run, matches, cards):
     done = run.together("wires", jobs)
     for step in done.values():
         noticed(run, step)
-    return {pair: done[name] for pair in matches if (name := pairs.pair_name(pair, "wires")) in done}
+    return {
+        pair: done[name] for pair in matches if (name := pairs.pair_name(pair, "wires")) in done
+    }
 
 
 def slow_cards(run, done, cards):

@@ -402,7 +402,8 @@ SH
 }
 
 # carded HOSTS OPTION...: an acceptance of hosts with four cards of 10 Gbit/s each. Streams of this machine use no card, so comm-gpu's
-# shares are 0.95, or those of lines "HOST CARD SHARE" in wires: what leaves the card and what comes from it.
+# shares are 0.95, or those of lines "HOST CARD SHARE" in wires: what leaves the card and what comes from it. For "HOST fabric SHARE" it
+# is the rate of streams to the host under load.
 carded() {
   mkdir -p bin
   ln -sf "$top_builddir/tests/clock/himeno-gpu" "$top_builddir/himeno-judge" bin
@@ -421,6 +422,10 @@ shares = {tuple(words[:2]): float(words[2]) for words in map(str.split, open(wir
 tcp = [line[4:].strip() for line in open(wires) if line.startswith("tcp")]
 d["findings"] = [one for one in tcp if one.split()[4] in {row["host"] for row in d["ranks"]}]
 for row in d["ranks"]:
+    for flow in row.get("fabric", ()):
+        flow.update(alone=10, all=10 * shares.get((row["host"], "fabric"), 1))
+    if "wire" not in row:
+        continue
     own, peer = ((one["host"], one["wire"]["card"]) for one in (row, d["ranks"][row["wire"]["peer"]]))
     share = min(shares.get(own, 0.95), shares.get(peer, 0.95))
     row["wire"].update({key: share for key in ("out", "in", "out_all", "in_all", "share")}, carried=1)
@@ -451,6 +456,21 @@ END
   carded 'n[3-4]' --stages wires
   [ "$(verdict 'r["drain_list"], [(f["kind"], f["hosts"], f["device"]) for f in r["findings"]], sorted(f["checks"] for f in r["findings"])')" = \
     "('', [('path', ['n3', 'n4'], 'card2')], [['share of wire', 'spread of wires']])" ]
+}
+
+@test "the fabric under load: a finding with the leaf switches of its slow streams, and with no host" {
+  echo '{"name": "site", "fabric_contention_max": 1.5}' >site.json
+  printf 'SwitchName=%s Level=0 LinkSpeed=1 Nodes=%s\n' leaf1 'n[1-2]' leaf2 'n[3-4]' >topology
+  echo 'n3 fabric 0.4' >wires
+  carded 'n[1-4]' --stages fabric --topology topology
+  expect_status 5
+  [ "$(verdict 'r["drain_list"], r["run_again"], [(f["kind"], f["hosts"], f["severity"], f["percent_from_limit"]) for f in r["findings"]]')" = \
+    "('', {}, [('fabric', [], 'suspect', 66.67)])" ]
+  grep -q '^  fabric: the fabric is slow while all hosts send (leaf switch leaf2): rate alone over rate under load n[124] to n3 2.50, ' <<<"$output"
+  rm -r out
+  : >wires
+  carded 'n[1-4]' --stages fabric --topology topology
+  expect_status 0
 }
 
 @test "leaf switches are tried between pairs and all" {

@@ -105,6 +105,7 @@ class Plan(helper.Case):
                 "products": (6, 20),
                 "pairs": (9, 30),
                 "wires": (3, 20),
+                "fabric": (1, 20),
                 "switches": (1, 10),
                 "all": (1, 10),
             },
@@ -121,7 +122,7 @@ class Plan(helper.Case):
                 timing.Timing(of("ab", **more)).expected()
                 for more in ({}, {"budget": 25}, {"soak": 50})
             ],
-            [60, 25, 60],
+            [80, 25, 60],
         )
         one = timing.Timing(of("ab", soak=50, stages=["alone", "all"], level=3))
         now[0] += 50

@@ -5,6 +5,7 @@
 import json
 
 import helper  # before the others: it adds their folders
+import fabric
 import pairs
 import report
 import stages
@@ -42,6 +43,52 @@ class Accepting(helper.Case):
             3 * (4 + 8 + 32 + 64 + 128) / 2,
         )
         self.assertIsNone(pairs.exchange_of(None))
+
+    def test_of_a_fabric_that_is_slow_under_load(self):
+        """of a fabric that is slow under load the leaf switches are named and no host, and a host
+        that is slow while the others are idle is drained"""
+        rates = {("a", "c"): 20, ("b", "c"): 16}  # Gbit/s with all at once; the others have 40
+
+        def document(*failed):
+            rows = [
+                {
+                    "rank": rank,
+                    "fabric": [
+                        {"from": "abcd".index(one), "alone": 40, "all": rates.get((one, name), 40)}
+                        for one in "abcd"
+                        if one != name
+                    ],
+                }
+                for rank, name in enumerate("abcd")
+            ]
+            checks = [
+                {"check": check, "outcome": "fail", "value": 2.5, "limit": 1.5, "rank": rank}
+                for check, rank in failed
+            ]
+            return {"ranks": rows, "result": {"accept": {"checks": checks}}}
+
+        def stage(leaves, *failed):
+            cards = {"network": [{"state": "up", "rate_gbps": 100}]}
+            run = helper.Run(
+                {"fabric": {"outcome": "slow"}},
+                {"fabric": document(*failed), **{f"inventory-{name}": cards for name in "abcd"}},
+            )
+            run.has, run.a.leaves = lambda program: True, leaves
+            left = fabric.fabric(run, run.a.names)
+            return left, [(one["kind"], *one["hosts"]) for one in run.findings], run
+
+        load, alone = ("contention of fabric", None), ("spread of hosts", 3)
+        leaves = {"s1": ["a", "b"], "s2": ["c"], "s3": ["d"]}
+        left, found, run = stage(leaves, load)
+        self.assertEqual((left, found), (["a", "b", "c", "d"], [("fabric",)]))
+        self.assertIn("(leaf switches s[1-2]): rate alone", run.findings[0]["why"])
+        self.assertIn("b to c 2.50, a to c 2.00, limit 1.5", run.findings[0]["why"])
+        run = stage({"s1": ["a"], "s2": ["b"], "s3": ["c", "d"]}, load)[2]
+        self.assertIn("(leaf switch s3)", run.findings[0]["why"])
+        left, found, run = stage({}, load, alone)
+        self.assertEqual((left, found), (["a", "b", "c"], [("fabric",), ("slow", "d")]))
+        self.assertIn("leaf switches unknown", run.findings[0]["why"])
+        self.assertEqual(stage({}, ("devices a host", 1))[1], [("path", "a", "b", "c", "d")])
 
     def test_a_pair_is_tried_again_alone(self):
         """a pair is tried again alone, a host is accused by all of its partners, else the path
