@@ -12,13 +12,20 @@ static __global__ void __launch_bounds__(SIDE *SIDE) regblock(cuda_job job)
   const corner at = corner_of(job.n, TILE, TILE);
   const int i0 = at.i + threadIdx.x / SIDE, j0 = at.j + threadIdx.x % SIDE;
   float sums[ITEM][ITEM] = {};
+  // Pointers to the next elements, which move along k: no address is computed from its indices.
+  // Beyond the edge, the last row or column is read again; these sums are not stored.
+  const float *a_next[ITEM], *b_next[ITEM];
+#pragma unroll
+  for (int x = 0; x < ITEM; x++) {
+    a_next[x] = &job.a[min(i0 + x * SIDE, job.m - 1) * job.lda];
+    b_next[x] = &job.b[min(j0 + x * SIDE, job.n - 1)];
+  }
   for (int l = 0; l < job.k; l++) {
     float a[ITEM], b[ITEM];
-    // Beyond the edge, read the last row or column again; these sums are not stored.
 #pragma unroll
-    for (int x = 0; x < ITEM; x++) a[x] = a_at(job, min(i0 + x * SIDE, job.m - 1), l);
+    for (int x = 0; x < ITEM; x++) a[x] = *a_next[x]++;
 #pragma unroll
-    for (int x = 0; x < ITEM; x++) b[x] = b_at(job, l, min(j0 + x * SIDE, job.n - 1));
+    for (int x = 0; x < ITEM; x++, b_next[x - 1] += job.ldb) b[x] = *b_next[x];
 #pragma unroll
     for (int x = 0; x < ITEM; x++)
 #pragma unroll
