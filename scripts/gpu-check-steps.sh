@@ -327,7 +327,7 @@ ladder() {
 
 # ---- half precision and the tensor cores ----
 
-tensor_kernels="f16x2 wmma mma wgmma"
+tensor_kernels="f16x2 wmma-warp wmma mma wgmma"
 
 tensor_studies() {
   needs cuda

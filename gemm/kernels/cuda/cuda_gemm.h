@@ -72,7 +72,7 @@ struct cuda_operation {
 
 extern const struct cuda_operation fp32_naive, fp32_regblock, fp32_local, fp32_unroll, fp32_pipeline,
     fp32_lds_pipeline, fp32_warptile;
-extern const struct cuda_operation tensor_f16x2, tensor_wmma, tensor_mma, tensor_wgmma;
+extern const struct cuda_operation tensor_f16x2, tensor_wmma_warp, tensor_wmma, tensor_mma, tensor_wgmma;
 
 /** \brief Enqueues C = alpha·Σ parts + beta·C in the stream. The parts are \a count float matrices
  * of the size of C, or of Cᵀ if \a turned, with leading dimension \a ld; consecutive parts are \a

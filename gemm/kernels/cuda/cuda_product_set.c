@@ -84,18 +84,29 @@ static const struct gemm_kernel f16x2 = {
     .variant = &tensor_f16x2,
 };
 
-static const struct gemm_kernel wmma = {
-    .name = "wmma",
-    .step = "tensor cores through WMMA, fragments 16x16x16 from shared memory",
+static const struct gemm_kernel wmma_warp = {
+    .name = "wmma-warp",
+    .step = "tensor cores through WMMA, a warp per tile of 16x16 from shared memory",
     .rung = 9,
     .types = GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_F16_F16),
+    TENSOR(tensor_wmma_warp),
+};
+
+static const struct gemm_kernel wmma = {
+    .name = "wmma",
+    .step = "several warps per tile, each with several fragments; smaller tiles if small",
+    .rung = 10,
+    .types = GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_F16_F16),
     TENSOR(tensor_wmma),
+    /* In the first entry the rung's own rule chooses. */
+    GEMM_BLOCKS({0}, {.group_m = 64, .group_n = 64}, {.group_m = 128, .group_n = 128},
+                {.group_m = 128, .group_n = 256}, {.group_m = 256, .group_n = 256}),
 };
 
 static const struct gemm_kernel mma = {
     .name = "mma",
     .step = "instruction mma m16n8k16, loads by ldmatrix, stores from registers",
-    .rung = 10,
+    .rung = 11,
     .types = HALVES,
     TENSOR(tensor_mma),
 };
@@ -103,7 +114,7 @@ static const struct gemm_kernel mma = {
 static const struct gemm_kernel wgmma = {
     .name = "wgmma",
     .step = "warpgroup MMA, TMA copies to pairs of blocks, persistent blocks",
-    .rung = 11,
+    .rung = 12,
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,
     TENSOR(tensor_wgmma),
@@ -124,6 +135,7 @@ static const struct gemm_kernel *const kernels[] = {
     &lds_pipeline,
     &warptile,
     &f16x2,
+    &wmma_warp,
     &wmma,
     &mma,
     &wgmma,

@@ -102,45 +102,114 @@ static __global__ void __launch_bounds__(W::S::threads, blocks)
 #endif
 }
 
-// The tiles that keep the tensor cores busiest: stages of 64 along k if four of them fit in shared
+// Tiles of the rungs. The last argument of the larger shapes requires whole rows: see
+// tile_is_whole. Float sums on Hopper have stages of 64 along k, because four of them fit in shared
 // memory. Half-precision sums need fewer registers, which allows larger tiles, except before
-// Ampere, where shared memory is too small. Matrices whose rows are no multiple of 16 bytes use the
-// small tile.
-template <class Acc, bool trans_a, bool trans_b>
-static cudaError_t wmma_launch_as(const cuda_job *job, int chip, cudaStream_t stream)
-{
-  typedef wmma_tile<Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b, 0>, false> small;
-  typedef wmma_tile<Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 1>, true> middle;
+// Ampere, where shared memory is too small.
+template <class Acc, bool trans_a, bool trans_b> struct wmma_tiles {
+  typedef wmma_tile<Acc, tile_shape<16, 16, 32, 16, 16, trans_a, trans_b, 0>, false> warp;
+  typedef wmma_tile<Acc, tile_shape<64, 64, 64, 32, 32, trans_a, trans_b, 0>, false> small;
+  typedef wmma_tile<Acc, tile_shape<128, 128, 32, 64, 32, trans_a, trans_b, 0>, false> middle;
+  typedef wmma_tile<Acc, tile_shape<128, 256, 32, 64, 64, trans_a, trans_b, 1>, true> wide;
   typedef wmma_tile<Acc, tile_shape<128, 256, 64, 64, 64, trans_a, trans_b, 1>, true> deep;
   typedef wmma_tile<Acc, tile_shape<256, 256, 32, 128, 64, trans_a, trans_b, 1>, true> large;
-  if constexpr (sizeof(Acc) == 4) {
-    if (tile_is_whole(job) && chip >= 90 && chip < 120)
-      return tile_launch<deep, wmma_kernel<deep, 1, 90>>(job, stream);
-    if (tile_is_whole(job)) return tile_launch<middle, wmma_kernel<middle, 1, 0>>(job, stream);
-  } else {
-    if (tile_is_whole(job) && chip >= 80) return tile_launch<large, wmma_kernel<large, 1, 80>>(job, stream);
-  }
-  return tile_launch<small, wmma_kernel<small, 2, 0>>(job, stream);
+};
+
+// Number of blocks that wmma_tiles::small is compiled for on each multiprocessor.
+#define SMALL_BLOCKS 3
+
+struct wmma_size {
+  int m, n, k;
+};
+
+// The tile of most rows and columns for this job, of those that fit the chip.
+static wmma_size size_most(const cuda_job *job, gemm_type type, int chip)
+{
+  if (tile_is_whole(job) && type != GEMM_F16_F16) return {128, 256, chip >= 90 && chip < 120 ? 64 : 32};
+  if (tile_is_whole(job) && chip >= 80) return {256, 256, 32};
+  return {128, 128, 32};
 }
 
-typedef cudaError_t wmma_launcher(const cuda_job *, int, cudaStream_t);
-
-static cudaError_t wmma_launch(const cuda_job *job, gemm_type type, const cuda_chip *chip,
-                               const gemm_blocks *, cudaStream_t stream)
+// Chooses the largest tile that has at least one block per multiprocessor, or else the smallest.
+static cudaError_t wmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
+                               gemm_blocks *blocks)
 {
-  static constexpr wmma_launcher *const by_trans[2][2][2] = {
-      {{wmma_launch_as<float, 0, 0>, wmma_launch_as<float, 0, 1>},
-       {wmma_launch_as<float, 1, 0>, wmma_launch_as<float, 1, 1>}},
-      {{wmma_launch_as<__half, 0, 0>, wmma_launch_as<__half, 0, 1>},
-       {wmma_launch_as<__half, 1, 0>, wmma_launch_as<__half, 1, 1>}}};
-  return by_trans[type == GEMM_F16_F16][job->trans_a != 0][job->trans_b != 0](job, chip->number, stream);
+  const wmma_size sizes[] = {size_most(job, type, chip->number), {128, 128, 32}, {64, 64, 64}};
+  for (const wmma_size &size : sizes) {
+    const tile_order order = tile_order_of(job->m, job->n, size.m, size.n, TILE_BAND);
+    const bool asked = blocks->group_m == size.m && blocks->group_n == size.n;
+    if (blocks->group_m ? !asked : size.m > 64 && order.tiles < chip->processors) continue;
+    blocks->group_m = size.m;
+    blocks->group_n = size.n;
+    blocks->group_k = size.k;
+    blocks->splits = 1;
+    return cudaSuccess;
+  }
+  return cudaErrorInvalidConfiguration;
+}
+
+template <class Acc, bool trans_a, bool trans_b>
+static cudaError_t wmma_launch_as(const cuda_job *job, const gemm_blocks *blocks, cudaStream_t stream)
+{
+  typedef wmma_tiles<Acc, trans_a, trans_b> tiles;
+  typedef typename tiles::small small;
+  typedef typename tiles::middle middle;
+  typedef typename tiles::wide wide;
+  typedef typename tiles::deep deep;
+  typedef typename tiles::large large;
+  if (blocks->group_m == 64) return tile_launch<small, wmma_kernel<small, SMALL_BLOCKS, 0>>(job, stream);
+  if (blocks->group_n == 128) return tile_launch<middle, wmma_kernel<middle, 2, 0>>(job, stream);
+  if constexpr (sizeof(Acc) == 4)
+    return blocks->group_k == 64 ? tile_launch<deep, wmma_kernel<deep, 1, 90>>(job, stream)
+                                 : tile_launch<wide, wmma_kernel<wide, 1, 0>>(job, stream);
+  else
+    return tile_launch<large, wmma_kernel<large, 1, 80>>(job, stream);
+}
+
+template <class Acc, bool trans_a, bool trans_b>
+static cudaError_t warp_launch_as(const cuda_job *job, const gemm_blocks *, cudaStream_t stream)
+{
+  typedef typename wmma_tiles<Acc, trans_a, trans_b>::warp warp;
+  return tile_launch<warp, wmma_kernel<warp, 1, 0>>(job, stream);
+}
+
+typedef cudaError_t wmma_launcher(const cuda_job *, const gemm_blocks *, cudaStream_t);
+
+#define BY_TRANS(launch, Acc)                                                                                \
+  {                                                                                                          \
+    {launch<Acc, 0, 0>, launch<Acc, 0, 1>},                                                                  \
+    {                                                                                                        \
+      launch<Acc, 1, 0>, launch<Acc, 1, 1>                                                                   \
+    }                                                                                                        \
+  }
+
+static cudaError_t wmma_launch(const cuda_job *job, gemm_type type, const cuda_chip *,
+                               const gemm_blocks *blocks, cudaStream_t stream)
+{
+  static constexpr wmma_launcher *const of[2][2][2] = {BY_TRANS(wmma_launch_as, float),
+                                                       BY_TRANS(wmma_launch_as, __half)};
+  return of[type == GEMM_F16_F16][job->trans_a != 0][job->trans_b != 0](job, blocks, stream);
+}
+
+static cudaError_t wmma_warp_launch(const cuda_job *job, gemm_type type, const cuda_chip *,
+                                    const gemm_blocks *blocks, cudaStream_t stream)
+{
+  static constexpr wmma_launcher *const of[2][2][2] = {BY_TRANS(warp_launch_as, float),
+                                                       BY_TRANS(warp_launch_as, __half)};
+  return of[type == GEMM_F16_F16][job->trans_a != 0][job->trans_b != 0](job, blocks, stream);
 }
 
 static const void *wmma_kernel_of(void)
 {
-  typedef wmma_tile<float, tile_shape<128, 128, 32, 64, 32, 0, 0, 0>, false> tile;
-  return (const void *)wmma_kernel<tile, 2, 0>;
+  return (const void *)wmma_kernel<wmma_tiles<float, 0, 0>::middle, 2, 0>;
 }
 
-extern "C" const cuda_operation tensor_wmma = {wmma_launch,    nullptr, nullptr, nullptr,
-                                               wmma_kernel_of, 70,      false,   true};
+static const void *wmma_warp_kernel_of(void)
+{
+  return (const void *)wmma_kernel<wmma_tiles<float, 0, 0>::warp, 1, 0>;
+}
+
+extern "C" const cuda_operation tensor_wmma = {wmma_launch,    nullptr, wmma_choose, nullptr,
+                                               wmma_kernel_of, 70,      false,       true};
+extern "C" const cuda_operation tensor_wmma_warp = {wmma_warp_launch,    nullptr, nullptr, nullptr,
+                                                    wmma_warp_kernel_of, 70,      false,   true};
