@@ -44,6 +44,30 @@ static status_t gemm_parse_sizes(const char *option, const char *text, void *fie
   return STATUS_OK;
 }
 
+/* Four numbers: GFLOPS, GB/s of device memory, GB/s of local memory, compute units. */
+static status_t ceilings_parse(const char *option, const char *text, void *field)
+{
+  struct gemm_machine *card = field;
+  double value[4];
+  char one[64];
+  const char *rest = text;
+  int n = 0;
+  for (; rest && n < 4; n++) {
+    rest = value_next(rest, ',', one, sizeof one);
+    if (value_read_real(one, n < 3 ? 1e-3 : 1, 1e9, &value[n]) != STATUS_OK) break;
+  }
+  if (n < 4 || rest)
+    return log_fail(STATUS_USAGE,
+                    "%s %s: must be four positive numbers: GFLOPS, GB/s of device memory, GB/s of local "
+                    "memory, compute units",
+                    option, text);
+  *card = (struct gemm_machine){.ceilings = {.flops = value[0] * 1e9,
+                                             .bytes_per_second = value[1] * 1e9,
+                                             .local_bytes_per_second = value[2] * 1e9},
+                                .units = (int)value[3]};
+  return STATUS_OK;
+}
+
 static status_t gemm_parse_kernel(const char *option, const char *text, void *field)
 {
   const char **kernel = field;
@@ -114,6 +138,9 @@ static const struct option_spec options[] = {
     {"sizes", 0, LADDER, OPTION_CUSTOM(sizes, gemm_parse_sizes, "N,N,..."),
      "With --ladder: set the sizes, each N or MxNxK (default: 1024 to 8192 in steps of 1024 on a GPU; 256, "
      "512 and 1024 on a CPU)."},
+    {"ceilings", 0, LADDER, OPTION_CUSTOM(card, ceilings_parse, "GFLOPS,GB/S,GB/S,UNITS"),
+     "With --ladder: predict for a device with this peak, bandwidth of device memory, bandwidth of local "
+     "memory and number of compute units (default: as measured on the device in use)."},
     {"no-reference", 0, ALONE | LADDER, OPTION_FLAG(no_reference),
      "Do not time the vendor's library (such as cuBLAS) for comparison.", .old = "no-yardstick"},
     {DEVICE_OPTION_BIND(RUN | STUDY)},
@@ -163,6 +190,7 @@ static status_t ladder_check(const struct gemm_config *c)
   struct gemm_problem problem;
   if (c->sizes.n && !c->ladder)
     return log_fail(STATUS_USAGE, "--sizes: only with --ladder; --size is for one product");
+  if (c->card.units && !c->ladder) return log_fail(STATUS_USAGE, "--ceilings: only with --ladder");
   for (int n = 0; n < c->sizes.n; n++) RETURN_IF_FAILED(gemm_config_problem(c, c->sizes.size[n], &problem));
   return STATUS_OK;
 }

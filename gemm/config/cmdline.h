@@ -6,6 +6,7 @@
 
 #include "base/options.h"
 #include "gemm/data.h"
+#include "gemm/kernels/kernels.h"
 #include "gemm/verify/verify.h"
 #include "gpu/binding.h"
 #include "gpu/gpu.h"
@@ -22,6 +23,7 @@ struct gemm_config {
   int64_t size[3]; /**< m, n, k */
   int size_given;
   int ladder;
+  struct gemm_machine card; /**< the device that predictions are for; units 0: the one in use */
   struct gemm_sizes sizes;
   int trans; /**< NN, NT, TN, TT */
   int64_t ld[GEMM_MATRICES];

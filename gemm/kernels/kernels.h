@@ -119,6 +119,12 @@ struct gemm_ceilings {
   double local_bytes_per_second; /**< reading local memory, over the whole device */
 };
 
+/** Properties of a device for the model. 0 means unknown, which limits nothing. */
+struct gemm_machine {
+  struct gemm_ceilings ceilings;
+  int units; /**< compute units, over which groups are distributed */
+};
+
 struct gemm_kernel_set {
   const char *backend;
   const struct gemm_kernel *const *kernels;

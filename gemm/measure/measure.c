@@ -39,7 +39,7 @@ status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, str
 
 static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s)
 {
-  const struct gemm_machine machine = gemm_run_machine(rig);
+  const struct gemm_machine machine = gemm_run_predicted(rig);
   const struct gemm_blocks none = {0}, *blocks = NULL;
   char why[GPU_TEXT_MAX];
   if (work->cluster) {

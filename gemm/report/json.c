@@ -15,6 +15,19 @@ static void size_document(struct doc *d, const struct gemm_problem *p)
   doc_whole(d, "k", DOC_POSITIVE, "", p->k);
 }
 
+static void card_document(struct doc *d, const struct gemm_machine *card)
+{
+  const double value[] = {card->ceilings.flops / 1e9, card->ceilings.bytes_per_second / 1e9,
+                          card->ceilings.local_bytes_per_second / 1e9, card->units};
+  if (!doc_list(d, "ceilings", DOC_OPTIONAL,
+                "Of --ceilings, the device that predictions are for: GFLOPS, GB/s of device memory, GB/s of "
+                "local memory, compute units.",
+                card->units > 0))
+    return;
+  for (int n = 0; doc_each(d, n, 4); n++) doc_real(d, NULL, 0, "", "", value[n]);
+  doc_end(d);
+}
+
 /* A ladder's document has sizes, kernels and devices in other places than a product's. */
 static void gemm_config_document(struct doc *d, const struct gemm_run *run)
 {
@@ -26,6 +39,7 @@ static void gemm_config_document(struct doc *d, const struct gemm_run *run)
     doc_text(d, "device", 0, "Rank 0's.", run->rig.placement.info.name);
     doc_text(d, "driver", DOC_ANY, "", run->rig.placement.info.driver);
     doc_whole(d, "ranks", DOC_POSITIVE, "", run->rig.placement.ranks);
+    card_document(d, &run->rig.config.card);
   } else {
     size_document(d, p);
     doc_whole(d, "lda", DOC_POSITIVE, "", p->ld[GEMM_A]);
@@ -143,7 +157,8 @@ static void gemm_check_document(struct doc *d, const struct gemm_check *c)
 static void gemm_predicted_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_series *s)
 {
   const struct gemm_prediction *p = &s->predicted;
-  const double peak = rig->ceilings.flops / 1e9, gflops = p->seconds > 0 ? s->flop / p->seconds / 1e9 : 0;
+  const double peak = gemm_run_predicted(rig).ceilings.flops / 1e9,
+               gflops = p->seconds > 0 ? s->flop / p->seconds / 1e9 : 0;
   if (!doc_object(d, "predicted", DOC_OPTIONAL | DOC_NULLABLE,
                   "By the roofline model; null if it says nothing.", gflops > 0))
     return;

@@ -18,10 +18,11 @@ static const char *verdict_of(const struct gemm_series *s)
   return s->check.how == GEMM_NOT_VERIFIED ? "not verified" : "correct";
 }
 
-/* Sum of the predicted GFLOPS of all ranks. */
-static double predicted_gflops(const struct gemm_rig *rig, const struct gemm_series *s)
+/* The predicted share of the peak of the machine that the prediction is for. */
+static double predicted_share(const struct gemm_rig *rig, const struct gemm_series *s)
 {
-  return s->predicted.seconds > 0 ? s->flop * rig->placement.ranks / s->predicted.seconds / 1e9 : 0;
+  const double peak = gemm_run_predicted(rig).ceilings.flops;
+  return s->predicted.seconds > 0 && peak > 0 ? s->flop / s->predicted.seconds / peak : 0;
 }
 
 /* Writes a share as "12.3%", or a dash if it is unknown. Returns text. */
@@ -41,7 +42,7 @@ static const char *tile_text(const struct gemm_blocks *b, char text[48])
 
 static void print_rung(const struct gemm_rig *rig, const struct gemm_series *s, double best, FILE *out)
 {
-  double peak = rig->ceilings.flops * rig->placement.ranks / 1e9, gflops = gemm_series_gflops(rig, s);
+  double gflops = gemm_series_gflops(rig, s);
   char spread[REPORT_SPREAD_BYTES], bar[64], place[8] = "-", numbers[5][REPORT_NUMBER_BYTES], tile[48];
   if (!s->kernel->is_reference) snprintf(place, sizeof place, "%d", s->kernel->rung);
   const struct stats_summary samples = stats_summarise(s->samples, (size_t)s->n_samples);
@@ -49,8 +50,7 @@ static void print_rung(const struct gemm_rig *rig, const struct gemm_series *s, 
   fprintf(out, "  %2s  %-13s %s %s %s %s  %-13s  %-12s %s\n", place, s->kernel->name,
           report_number(gflops, 9, 1, numbers[0]),
           report_spread(stats_noise(&samples), samples.n > 2, 7, spread),
-          percent(gemm_series_share(rig, s), 7, numbers[1]),
-          percent(peak > 0 ? predicted_gflops(rig, s) / peak : 0, 9, numbers[2]),
+          percent(gemm_series_share(rig, s), 7, numbers[1]), percent(predicted_share(rig, s), 9, numbers[2]),
           s->predicted.seconds > 0 ? gemm_bound_names[s->predicted.bound] : "-", verdict_of(s), bar);
   if (rig->config.verbose) {
     fprintf(out, "      tile %s; %s threads, %s registers", tile_text(&s->blocks, tile),
@@ -101,9 +101,8 @@ static void print_emulated(const struct gemm_ladder_size *size, FILE *out)
 static void print_shares(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   const struct gemm_ladder *l = result->ladder;
-  double peak = rig->ceilings.flops * rig->placement.ranks / 1e9;
   int first = l->n > COLUMNS_MAX ? l->n - COLUMNS_MAX : 0;
-  if (peak <= 0 || l->n < 2) return;
+  if (rig->ceilings.flops <= 0 || l->n < 2) return;
   fprintf(out, "\n  share of peak in %%, measured (predicted)\n      m =          ");
   for (int n = first; n < l->n; n++) fprintf(out, " %13" PRId64, l->sizes[n].problem.m);
   for (int s = 0; s < l->sizes[0].n_series; s++) {
@@ -111,8 +110,7 @@ static void print_shares(const struct gemm_rig *rig, const struct gemm_result *r
     for (int n = first; n < l->n; n++) {
       const struct gemm_series *one = &l->sizes[n].series[s];
       char text[32] = "", share[REPORT_NUMBER_BYTES];
-      if (one->predicted.seconds > 0)
-        snprintf(text, sizeof text, "(%.1f)", 100 * predicted_gflops(rig, one) / peak);
+      if (one->predicted.seconds > 0) snprintf(text, sizeof text, "(%.1f)", 100 * predicted_share(rig, one));
       fprintf(out, " %s %-6s", report_number(100 * gemm_series_share(rig, one), 6, 1, share), text);
     }
   }
@@ -129,7 +127,15 @@ static void print_ceilings(const struct gemm_rig *rig, FILE *out)
   if (c->local_bytes_per_second > 0)
     fprintf(out, ", local memory %.0f GB/s", c->local_bytes_per_second / 1e9);
   fprintf(out, "\n");
-  if (!gemm_run_modelled(rig)) fprintf(out, "  model      does not describe OpenCL on a CPU\n");
+  const struct gemm_machine *card = &rig->config.card;
+  if (card->units)
+    fprintf(out,
+            "  predicted  shares of %.1f GFLOPS, for a device with these --ceilings: memory %.1f GB/s, local "
+            "memory\n             %.0f GB/s, %d compute units\n",
+            card->ceilings.flops / 1e9, card->ceilings.bytes_per_second / 1e9,
+            card->ceilings.local_bytes_per_second / 1e9, card->units);
+  else if (!gemm_run_modelled(rig))
+    fprintf(out, "  model      does not describe OpenCL on a CPU\n");
 }
 
 /* Warns about incorrect results of libraries; the verdict depends only on the suite's kernels. */

@@ -11,9 +11,15 @@ struct gemm_machine gemm_run_machine(const struct gemm_rig *rig)
   return (struct gemm_machine){.ceilings = rig->ceilings, .units = rig->placement.info.compute_units};
 }
 
+struct gemm_machine gemm_run_predicted(const struct gemm_rig *rig)
+{
+  return rig->config.card.units ? rig->config.card : gemm_run_machine(rig);
+}
+
 int gemm_run_modelled(const struct gemm_rig *rig)
 {
-  return !rig->placement.info.is_cpu || strcmp(rig->placement.backend->name, "opencl") != 0;
+  return rig->config.card.units || !rig->placement.info.is_cpu ||
+         strcmp(rig->placement.backend->name, "opencl") != 0;
 }
 
 double gemm_series_share(const struct gemm_rig *rig, const struct gemm_series *s)

@@ -15,12 +15,6 @@
 #include "suite/ranks.h"
 #include "suite/worth.h"
 
-/** Properties of a device for the model. 0 means unknown, which limits nothing. */
-struct gemm_machine {
-  struct gemm_ceilings ceilings;
-  int units; /**< compute units, over which groups are distributed */
-};
-
 /** The limiting resource of a prediction. */
 enum gemm_bound { GEMM_BOUND_ARITHMETIC, GEMM_BOUND_DEVICE, GEMM_BOUND_LOCAL };
 
@@ -150,6 +144,9 @@ struct gemm_run {
 
 /** \brief This rank's device for the model. */
 struct gemm_machine gemm_run_machine(const struct gemm_rig *rig);
+
+/** \brief The machine that predictions in reports are for: that of --ceilings, or this rank's. */
+struct gemm_machine gemm_run_predicted(const struct gemm_rig *rig);
 
 /** \brief Whether predictions apply to this rank's device. On a CPU, OpenCL's work-items run one
  * after the other on a core and their local memory is a cache, so the model only ranks tiles. */

@@ -216,6 +216,22 @@ worn() {
   [ "$(json "$document" 'all(abs(r["peak_share"] * d["ceilings"]["gflops"] / r["gflops"] - 1) < 1e-9 for s in d["sizes"] for r in s["rungs"])')" = True ]
 }
 
+# naive reads 8 bytes for 2 operations: 10 GB/s allow 2.5 GFLOPS, plus 5 us for the launch.
+@test "the ladder predicts for the device that --ceilings describes" {
+  run "$gemm" -b cpu --ladder --sizes 256 -t 0.01 --no-reference --ceilings 100,10,1000,4 --json "$document"
+  expect_status 0
+  [[ $output == *"shares of 100.0 GFLOPS"*"memory 10.0 GB/s, local memory"*"1000 GB/s, 4 compute units"* ]]
+  [ "$(json "$document" '[(round(p["gflops"], 3), round(p["peak_share"], 5)) for p in [d["sizes"][0]["rungs"][0]["predicted"]]]')" = "[(2.499, 0.02499)]" ]
+  local wrong
+  for wrong in 100 100,10,1000 100,10,1000,4,5 100,10,1000,0.5 -1,10,1000,4 100,10,x,4; do
+    run "$gemm" -b cpu --ladder --sizes 16 --ceilings "$wrong"
+    expect_status 2
+    [[ $output == *"--ceilings $wrong: must be four positive numbers"* ]]
+  done
+  run "$gemm" -b cpu -s 16 --ceilings 100,10,1000,4
+  expect_status 2
+}
+
 @test "the ladder of OpenCL" {
   run "$gemm" -b opencl --device 0 --ladder -s 96x64x40 --lda 41 --ldb 65 -t 0.01 --no-reference --json "$document"
   [ "$status" -ne 3 ] || skip "no OpenCL device"
