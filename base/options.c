@@ -200,25 +200,9 @@ static int names(const char *value, const char *output)
   return 0;
 }
 
-/** Refuses to overwrite a cache that programs share, or the cache's lock. */
-static status_t check_shared(const struct parser *parser, const struct option_spec *writer)
-{
-  char cache[PATH_MAX], lock[PATH_MAX];
-  const struct switch_spec *s;
-  const char *output = writer->value.type == OPTION_TYPE_OUTPUT ? file_of(parser, &writer->value) : NULL;
-  for (int n = 0; output && (s = switch_at(n)); n++) {
-    if (s->check != SWITCH_CACHE || !switch_cache(s->name, cache)) continue;
-    snprintf(lock, sizeof lock, "%.*s" SWITCH_CACHE_LOCK, PATH_MAX - (int)sizeof SWITCH_CACHE_LOCK, cache);
-    if (file_is_same(output, cache) || file_is_same(output, lock))
-      return log_fail(STATUS_USAGE, "--%s \"%s\" belongs to %s", writer->name, output, s->name);
-  }
-  return STATUS_OK;
-}
-
 /** Refuses to write a file that another option reads or writes. */
 static status_t check_files(const struct parser *parser)
 {
-  for (int o = 0; o < line.n_given; o++) RETURN_IF_FAILED(check_shared(parser, line.given[o]));
   for (int o = 0; o < line.n_given; o++)
     for (int i = 0; i < line.n_given; i++) {
       const struct option_spec *writer = line.given[o], *other = line.given[i];

@@ -21,7 +21,6 @@ extern char **environ;
 #define CHOICE(words)    .check = SWITCH_RANGE, .range = {.type = VALUE_CHOICE, .allowed = words}
 #define FREE(words)      .check = SWITCH_FREE, .range = {.allowed = words}
 #define PAIR(words)      .check = SWITCH_PAIR, .range = {.allowed = words}
-#define CACHE(id)        .check = SWITCH_CACHE, .range = {.allowed = "a file"}, .file = id
 
 static const struct switch_spec switches[] = {
 #include "base/switch_table.h"
@@ -103,18 +102,4 @@ int switch_pair(const char *name, long long pair[2])
 {
   const char *text = switch_text(name);
   return text && pair_read(text, pair);
-}
-
-int switch_cache(const char *name, char path[PATH_MAX])
-{
-  const char *file = switch_text(name), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"),
-             *usual = switch_find(name, strlen(name))->file;
-  int length = -1;
-  if (file)
-    length = snprintf(path, PATH_MAX, "%s", file);
-  else if (cache && cache[0] == '/')
-    length = snprintf(path, PATH_MAX, "%s/himeno-gpu/%s", cache, usual);
-  else if (home && home[0] == '/')
-    length = snprintf(path, PATH_MAX, "%s/.cache/himeno-gpu/%s", home, usual);
-  return length > 0 && length < PATH_MAX - (int)sizeof SWITCH_CACHE_LOCK;
 }

@@ -7,8 +7,6 @@
 #ifndef BASE_SWITCHES_H
 #define BASE_SWITCHES_H
 
-#include <limits.h>
-
 #include "base/status.h"
 #include "base/values.h"
 
@@ -21,8 +19,7 @@ enum switch_kind {
 enum switch_check {
   SWITCH_RANGE, /**< a number or choice in `range` */
   SWITCH_PAIR,  /**< RANK:NUMBER */
-  SWITCH_FREE,  /**< a path or another text, which its reader checks */
-  SWITCH_CACHE  /**< a file that programs share and that no option may overwrite */
+  SWITCH_FREE   /**< a path or another text, which its reader checks */
 };
 
 enum switch_scope {
@@ -37,14 +34,13 @@ struct switch_spec {
   enum switch_check check;
   /** `allowed` describes the valid values if `check` is not SWITCH_RANGE */
   struct value_range range;
-  const char *file; /**< SWITCH_CACHE: the default name, in the user's cache folder */
   const char *meaning;
 };
 
 /** \brief Declares a variable: SWITCH("HIMENO_NAME", kind, scope, values, "meaning"). kind and
  * scope are enum switch_kind and switch_scope without prefix. values is NUMBER(from, to), COUNT,
- * CHOICE("a|b"), FREE("description"), PAIR("description") or CACHE("default name"). Scripts have
- * such a line in a comment. */
+ * CHOICE("a|b"), FREE("description") or PAIR("description"). Scripts have such a line in a
+ * comment. */
 #define SWITCH(name, kind, scope, values, meaning) _Static_assert(1, name meaning)
 
 /** \brief The \a n-th variable of the table, counted from 0; NULL after the last. */
@@ -68,10 +64,5 @@ int switch_pair(const char *name, long long pair[2]);
 
 /** \brief The whole number in a launcher's variable, \a unset if it has none. */
 long long environment_number(const char *name, long long unset);
-
-#define SWITCH_CACHE_LOCK ".lock"
-/** \brief Sets \a path to the file of a SWITCH_CACHE of the table; its lock has SWITCH_CACHE_LOCK
- * appended. Returns 0 if there is no folder for it. */
-int switch_cache(const char *name, char path[PATH_MAX]);
 
 #endif

@@ -25,7 +25,7 @@ OTHERS = {
 }
 # HIMENO_* also stands for all switches for tuning.
 ENVIRONMENT = {
-    "himeno-gpu": (QUIET, *TRANSPORTS, QPU, "HIMENO_TUNE_CACHE", "HIMENO_*")
+    "himeno-gpu": (QUIET, *TRANSPORTS, QPU, "HIMENO_*")
     + ("CUDA_HOME", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
     "gemm-gpu": (QUIET, *TRANSPORTS, QPU, "HIMENO_CPU_SIMD")
     + ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
@@ -42,8 +42,6 @@ DOC = "share/himeno-gpu/doc/"
 POLICY = {DOC + "policy-template.json": "a policy to edit, for --policy or --accept=FILE"}
 FILES = {
     "himeno-gpu": {
-        "$XDG_CACHE_HOME/himeno-gpu/tune.json": "remembered choices of --kernel auto; in ~/.cache "
-        "if XDG_CACHE_HOME is not set",
         DOC + "result.schema.json": "the fields of a --json document; of --ladder: "
         "ladder.schema.json; of a soak's log: soak.schema.json",
         DOC + "kernel-template.cu": "a kernel to edit, for --kernel-file; in OpenCL: "

@@ -309,7 +309,6 @@ copy_rate() {
 # run BACKEND SIZE KERNEL SECONDS: measures one kernel.
 run() {
   needs "$1"
-  export HIMENO_TUNE_CACHE=$out/tune.json
   # shellcheck disable=SC2046 # several words
   bench "$step" 1 $(place "$1") -s "$2" -k "$3" -t "$4"
   note "$(value "$step" '"%s: %.0f GFLOPS, %.1f%% of the ceiling of %.0f GB/s" % (d["config"]["kernel"],

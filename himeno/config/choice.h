@@ -9,7 +9,8 @@
 #include "himeno/config/cmdline.h"
 #include "himeno/solver/solver.h"
 
-/** The reason for a choice. */
+/** The reason for a choice. CHOICE_REMEMBERED is only in documents of version 0.1.0, which kept the
+ * kernel of an earlier trial. */
 enum choice_origin { CHOICE_DEFAULT, CHOICE_ASKED, CHOICE_TRIAL, CHOICE_REMEMBERED, CHOICE_RULE };
 
 struct himeno_choice {

@@ -15,7 +15,7 @@
 
 #define CONFIG struct himeno_config
 
-/* Readers of an option, as bits: the modes, and the trials of kernels or transports. */
+/* Readers of an option, as bits: the modes, and the trials of kernels and transports. */
 enum {
   PLAIN = 1,
   OFFICIAL = 2,
@@ -23,7 +23,6 @@ enum {
   SOAK = 8,
   RUN = PLAIN | OFFICIAL | LADDER | SOAK,
   TRIALS = 16,
-  KERNEL_TRIALS = 32
 };
 
 static status_t himeno_parse_kernel(const char *option, const char *text, void *field)
@@ -61,15 +60,12 @@ static const struct option_spec options[] = {
     {DEVICE_OPTION_DEVICE(RUN)},
     {"kernel", 'k', PLAIN | OFFICIAL | SOAK, OPTION_CUSTOM(kernel, himeno_parse_kernel, "auto|KERNEL"),
      "Select the compute kernel; --list shows them. auto times several for this device, size and data, and "
-     "remembers the fastest in ~/.cache/himeno-gpu/tune.json (default: auto)."},
+     "takes the fastest (default: auto)."},
     {"kernel-file", 0, RUN, OPTION_INPUT(kernel_file, "FILE"),
      "Run your own kernel from an OpenCL source, or a CUDA source if NVRTC is installed. "
      "doc/how-to/kernel-file.md has a template. With --ladder it runs last."},
-    {"tune", 0, KERNEL_TRIALS, OPTION_FLAG(tune),
-     "Time the kernels again, even if an earlier run remembered the fastest."},
     {"no-tune", 0, TRIALS, OPTION_FLAG(no_tune),
-     "Use the backend's default kernel and the transport \"staged\": time no others first, and ignore "
-     "remembered choices."},
+     "Use the backend's default kernel and the transport \"staged\": time no others first."},
     {"transport", 'x', RUN, OPTION_CUSTOM(transport, halo_transport_parse, "auto|TRANSPORT"),
      "Select the transport that moves halos between ranks; --list shows where each keeps halos and what "
      "copies them. auto times a few exchanges with each but staged-mpi and pageable, and takes the "
@@ -164,12 +160,11 @@ static status_t himeno_options_check(void *config)
 static const struct option_pair exclusive[] = {{"sweeps", "time|block"},
                                                {"size", "fill"},
                                                {"official", "sweeps|block|weak|verify full"},
-                                               {"soak", "sweeps|time|official|ladder|data|tune"},
-                                               {"accept", "tune|ladder|official"},
+                                               {"soak", "sweeps|time|official|ladder|data"},
+                                               {"accept", "ladder|official"},
                                                {"reference", "ladder|official"},
-                                               {"tune", "no-tune"},
-                                               {"kernel", "tune|kernel-file"},
-                                               {"ladder", "kernel|tune|official"},
+                                               {"kernel", "kernel-file"},
+                                               {"ladder", "kernel|official"},
                                                {0}};
 
 static const struct option_pair joined[] = {{"soak-log", "soak"}, {"soak-every", "soak"}, {0}};
@@ -194,27 +189,16 @@ const struct option_program himeno_options = {
     .joined = joined,
 };
 
-static int readers_of(const struct himeno_config *c, const char *backend)
+void himeno_cmdline_ignore(const struct himeno_config *c)
 {
-  if (c->soak_given) return SOAK;
-  int mode = c->official ? OFFICIAL : c->ladder ? LADDER : PLAIN;
-  int tried = mode != LADDER && !c->kernel && !c->kernel_file &&
-              himeno_kernel_trials(himeno_kernels_find(backend)) > 1;
-  return mode | (c->accept ? 0 : TRIALS | (tried ? KERNEL_TRIALS : 0));
-}
-
-void himeno_cmdline_ignore(const struct himeno_config *c, const char *backend)
-{
-  char asked[64];
-  snprintf(asked, sizeof asked, "%s on backend %s",
-           c->soak_given    ? "--soak"
-           : c->official    ? "--official"
-           : c->ladder      ? "--ladder"
-           : c->accept      ? "--accept"
-           : c->kernel_file ? "--kernel-file"
-                            : "a plain run",
-           backend);
-  option_ignore((unsigned)readers_of(c, backend), asked);
+  const int mode = c->soak_given ? SOAK : c->official ? OFFICIAL : c->ladder ? LADDER : PLAIN;
+  const char *asked = c->soak_given    ? "--soak"
+                      : c->official    ? "--official"
+                      : c->ladder      ? "--ladder"
+                      : c->accept      ? "--accept"
+                      : c->kernel_file ? "--kernel-file"
+                                       : "a plain run";
+  option_ignore((unsigned)(mode | (c->accept || c->soak_given ? 0 : TRIALS)), asked);
 }
 
 int himeno_block_sweeps(const struct himeno_config *config)

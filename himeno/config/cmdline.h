@@ -35,7 +35,7 @@ struct himeno_config {
   int verify; /**< enum himeno_verify */
   int official;
   const char *kernel_file;
-  int tune, no_tune;
+  int no_tune;
   int ladder;
   const char *accept, *reference; /**< NULL: not given */
   double soak;                    /**< seconds */
@@ -49,8 +49,8 @@ struct himeno_config {
 /** Parses into a struct himeno_config. */
 extern const struct option_program himeno_options;
 
-/** \brief Warns about the options that are ignored in this mode on \a backend. */
-void himeno_cmdline_ignore(const struct himeno_config *config, const char *backend);
+/** \brief Warns about the options that are ignored in this mode. */
+void himeno_cmdline_ignore(const struct himeno_config *config);
 
 /** \brief Number of sweeps in a timed block. */
 int himeno_block_sweeps(const struct himeno_config *config);

@@ -35,7 +35,7 @@ static status_t himeno_run_choose(struct himeno_config *c, struct himeno_choice 
   int most;
   RETURN_IF_FAILED(
       rank_place(&choice->placement, c->backend, c->device, c->binding, c->expect, &choice->device));
-  himeno_cmdline_ignore(c, choice->placement.backend->name);
+  himeno_cmdline_ignore(c);
   if (choice->placement.info.emulated) emulated_default(c);
   /* Acceptance gives each device the same work, regardless of their number. */
   if (c->accept && !c->soak_given && !c->size_given && !c->fill_given && choice->placement.ranks > 1)

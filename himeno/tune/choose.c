@@ -20,7 +20,7 @@ const struct choice_words choice_words[] = {
     [CHOICE_DEFAULT] = {"default", "the default", "chosen by default"},
     [CHOICE_ASKED] = {"asked", "as requested", "as requested"},
     [CHOICE_TRIAL] = {"trial", "fastest in a short trial", "fastest in a short trial"},
-    [CHOICE_REMEMBERED] = {"remembered", "remembered from an earlier trial", NULL},
+    [CHOICE_REMEMBERED] = {"remembered", NULL, NULL},
     [CHOICE_RULE] = {"rule", NULL, "preferred for these links, not timed"},
 };
 

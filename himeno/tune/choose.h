@@ -19,9 +19,9 @@ status_t himeno_refit(struct himeno_choice *choice);
 /** \brief The kernel in the file of --kernel-file, stored in \a choice. */
 const struct himeno_kernel *himeno_own_kernel(const char *file, struct himeno_choice *choice);
 
-/** \brief -k auto: chooses choice->kernel among the set's kernels by a short measured trial, which
- * a cache file remembers, and the decomposition for it. One choice for all ranks; kernels that this
- * device cannot run are skipped. Collective. */
+/** \brief -k auto: chooses choice->kernel among the set's kernels by a short measured trial, and
+ * the decomposition for it. One choice for all ranks; kernels that this device cannot run are
+ * skipped. Collective. */
 status_t himeno_tune(struct himeno_choice *choice);
 
 /** \brief Collective: finds the ranks that share a device, and so alternate in measurements of one
@@ -35,17 +35,5 @@ status_t himeno_transport_rule(struct himeno_choice *choice);
 /** \brief -x auto: times a few exchanges per transport and chooses the fastest, unless the user
  * chose a transport. */
 status_t himeno_transport_tune(struct himeno_choice *choice);
-
-/* The tune cache: a file that remembers the fastest kernels, himeno-gpu/tune.json in
- * $XDG_CACHE_HOME or ~/.cache, or the file in HIMENO_TUNE_CACHE. Problems with it are warnings,
- * never errors. One process writes at a time, and readers see the old file or the new one. A file
- * of another format is never replaced, because the variable may name any file. */
-
-/** \brief Reads the kernel remembered for \a key into \a kernel. Returns 1 if there is one. A
- * damaged file counts as empty, with a warning. */
-int tune_cache_find(const char *key, char *kernel, size_t size);
-
-/** \brief Remembers \a kernel with its rate for \a key. Returns 1 on success, otherwise warns. */
-int tune_cache_store(const char *key, const char *kernel, double gflops);
 
 #endif

@@ -466,6 +466,4 @@ print([{of: n for of, n in rank["counted"].items() if n} for rank in r], [r[1]["
   expect_status 3
   run --separate-stderr on 2 "$himeno" -b null -s XS -n 1 --reference policy.json
   expect_status 2
-  run --separate-stderr "$himeno" -b null -s S -n 1 --accept default --tune
-  expect_status 2
 }

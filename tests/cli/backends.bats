@@ -23,7 +23,7 @@ bus() {
 setup() {
   cd "$BATS_TEST_TMPDIR" || return
   unset CUDA_VISIBLE_DEVICES ROCR_VISIBLE_DEVICES GPU_DEVICE_ORDINAL
-  export OMP_NUM_THREADS=1 HIMENO_TUNE_CACHE=$PWD/tune.json
+  export OMP_NUM_THREADS=1
   bus none 0000:00:00.0/0x060000/0x8086
   bus one 0000:00:00.0/0x060000/0x8086 0000:3b:00.0/0x030200/0x10de
   short=(-s XS -n 1)

@@ -34,7 +34,7 @@ bats_require_minimum_version 1.5.0
 @test "a variable HIMENO_* that is not understood" {
   local names name program
   names=$(cd "$top_srcdir" && grep -rhoE 'switch_[a-z]+\("HIMENO_[A-Z0-9_]+"' gpu comm suite himeno gemm tools --include='*.c' | cut -d'"' -f2 | sort -u |
-    grep -vxE 'HIMENO_(NCCL|NVML|SYSFS|TUNE_CACHE)')
+    grep -vxE 'HIMENO_(NCCL|NVML|SYSFS)')
   [ "$(wc -w <<<"$names")" -ge 20 ]
   for name in $names; do
     program=himeno-gpu

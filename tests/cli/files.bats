@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
   cd "$BATS_TEST_TMPDIR"
-  export OMP_NUM_THREADS=1 HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/../tune.json
+  export OMP_NUM_THREADS=1
   export model=$top_srcdir/tests/golden/model.json
   printf 'mov r0, 3\nthrend\nnop\nnop\n' >count.qasm
   mkdir out
@@ -145,21 +145,6 @@ refused() {
   done
   refused 2 'is also the file of --json' "$himeno" -b null --soak 1 --soak-log out/new --json ./out/new
   refused 2 'is also the file of' on 2 "$himeno" -b null --reference out/read --json out/hard
-}
-
-@test "remembered kernels and their lock are not written over, whether they are there yet or not" {
-  local name command
-  for HIMENO_TUNE_CACHE in out/none out/tune; do
-    export HIMENO_TUNE_CACHE
-    printf x >out/tune
-    printf x >out/tune.lock
-    for name in "$HIMENO_TUNE_CACHE" "./$HIMENO_TUNE_CACHE" "$HIMENO_TUNE_CACHE.lock"; do
-      while read -r -u 4 command; do
-        refused 2 "\"$name\" belongs to HIMENO_TUNE_CACHE" $command "$name"
-      done 4< <(commands)
-    done
-  done
-  refused 2 '--soak-log "out/tune" belongs to HIMENO_TUNE_CACHE' "$himeno" -b null --soak 1 --soak-log out/tune
 }
 
 @test "a pipe without a writer is empty, and a byte order mark no mistake" {

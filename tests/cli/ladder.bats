@@ -54,8 +54,8 @@ setup() { document=$BATS_TEST_TMPDIR/ladder.json; }
     'd["extra"] = 1' 'd["config"]["ranks"] = "2"' 'd["rungs"][0]["class"] = "other"' 'd["schema"] = "himeno-gpu/1"'
 }
 
-@test "--ladder takes no kernel, no trial and no official protocol" {
-  for other in "--kernel stream" --tune --official; do
+@test "--ladder takes no kernel and no official protocol" {
+  for other in "--kernel stream" --official; do
     run --separate-stderr on 1 "$himeno" -b cpu -s XS --ladder $other
     expect_status 2
     [ "$(grep -c '^himeno-gpu:' <<<"$stderr")" = 1 ]

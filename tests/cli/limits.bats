@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
   cd "$BATS_TEST_TMPDIR"
-  export OMP_NUM_THREADS=1 HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/tune.json
+  export OMP_NUM_THREADS=1
 }
 
 # limited OPTION VALUE PROGRAM [ARGUMENT]...: one rank with that limit of ulimit; the launcher has none.
@@ -32,8 +32,6 @@ on_disk() {
     script=$2; shift 2; eval "$script"' bash "$kind" "$script" "$@"
   [ "$status" -ne 77 ] || skip "no file system can be mounted here"
 }
-
-warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
 
 @test "no core file, no locked memory, few files: a run needs none of them" {
   ulimit -c 0
@@ -70,47 +68,6 @@ warned() { grep -Eq "^himeno-gpu: warning: .*$1" <<<"$stderr"; }
   one_error 'cannot write ".*disk/r.json": No space left on device'
   [ "$(cat left)" = r.json ]
   [ "$("$PYTHON" -c 'import json; print(json.load(open("r.json"))["partial"])')" = True ]
-}
-
-@test "nowhere to remember the kernel: a warning, and the run goes on" {
-  unset HIMENO_TUNE_CACHE
-  XDG_CACHE_HOME=/dev/null/cache run --separate-stderr "$himeno" -b cpu -s XS -n 1
-  expect_status 0
-  warned 'not remembered: /dev/null/cache/himeno-gpu/tune.json: Not a directory'
-  on_disk full 'XDG_CACHE_HOME=$PWD/disk "$himeno" -b cpu -s XS -n 1; code=$?; find disk -name "*.json.*" ! -name "*.lock" >left; exit $code'
-  expect_status 0
-  warned 'not remembered: .*disk/himeno-gpu/tune.json'
-  [ ! -s left ]
-  env -u HOME -u XDG_CACHE_HOME "$himeno" -b cpu -s XS -n 1
-}
-
-@test "what was remembered is not lost where it cannot be read, and a pipe or a lock in its place is not waited for" {
-  mkfifo tune.json
-  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b cpu -s XS -n 1
-  expect_status 0
-  warned 'tune.json: Invalid argument: no choice of kernel is remembered'
-  rm tune.json
-  exec {held}>tune.json.lock
-  flock "$held"
-  run --separate-stderr timeout $((20 * SLOWNESS)) "$himeno" -b cpu -s XS -n 1
-  exec {held}>&-
-  expect_status 0
-  warned 'not remembered: .*tune.json: Resource temporarily unavailable'
-}
-
-@test "a remembered kernel is a name, and any other content of the file does no harm" {
-  "$himeno" -b cpu -s XS -n 1
-  for text in '$(touch harm)/../x' "$(printf 'x%.0s' {1..5000})"; do
-    NAME=$text "$PYTHON" -c 'import json, os
-document = json.load(open("tune.json"))
-for choice in document["choices"].values():
-    choice["kernel"] = os.environ["NAME"]
-json.dump(document, open("tune.json", "w"))'
-    run "$himeno" -b cpu -s XS -n 1
-    expect_status 0
-    grep -q 'fastest in a short trial' <<<"$output"
-  done
-  [ ! -e harm ]
 }
 
 # An acceptance of two hosts that this machine plays.

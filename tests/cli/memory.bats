@@ -5,7 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup() {
   cd "$BATS_TEST_TMPDIR"
-  export OMP_NUM_THREADS=1 HIMENO_TUNE_CACHE=$BATS_TEST_TMPDIR/tune.json
+  export OMP_NUM_THREADS=1
   host=$(uname -n)
 }
 

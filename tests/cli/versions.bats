@@ -109,22 +109,6 @@ for line in lines:
 PY
 }
 
-@test "himeno-gpu takes the kernel that a file remembers" {
-  export HIMENO_TUNE_CACHE=$PWD/tune.json
-  on 1 "$himeno" -b cpu -s XS -n 1 >/dev/null
-  "$PYTHON" - "$old/himeno-tune-1.json" tune.json <<'PY'
-import json, sys
-old, here = (json.load(open(path)) for path in sys.argv[1:])
-key, = here["choices"]  # names this machine and this program
-assert key.count("|") == next(iter(old["choices"])).count("|")
-old["choices"] = {key: {**choice, "kernel": "reference"} for choice in old["choices"].values()}
-json.dump(old, open(sys.argv[2], "w"))
-PY
-  run on 1 "$himeno" -b cpu -s XS -n 1
-  expect_status 0
-  [[ $output == *'kernel     reference (classic: 1 sweep per pass over memory), remembered from an earlier trial'* ]]
-}
-
 @test "scripts/scaling goes on with a study, and compares it" {
   cp -r "$old/study" study && chmod -R u+w study
   run "$top_srcdir/scripts/scaling" status study

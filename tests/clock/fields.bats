@@ -90,16 +90,10 @@ xid-late@1=48"
   agrees himeno-gpu frame ladder.cpu
 }
 
-@test "himeno-gpu tries kernels, those with most sweeps per pass first and a lost one for one block, and remembers" {
-  export CLOCK_MACHINE="sweep=1000 ceiling=7" HIMENO_TUNE_CACHE=$PWD/kernels.json
+@test "himeno-gpu tries kernels, those with most sweeps per pass first and a lost one for one block" {
+  export CLOCK_MACHINE="sweep=1000 ceiling=7"
   clocked 1 himeno-gpu -b cpu -s XS -t 1
   agrees himeno-gpu result.tried
-  "$PYTHON" -c 'import json; found = json.load(open("kernels.json"))
-log = [{"key": [part for at, part in enumerate(key.split("|")) if at not in (1, 2, 3, 9)], **one} for key, one in found.pop("choices").items()]
-json.dump({**found, "log": log}, open("d.json", "w"))'
-  agrees himeno-gpu tune.cache
-  clocked 1 himeno-gpu -b cpu -s XS -t 1
-  [ "$(json d.json 'd["config"]["kernel"], d["config"]["kernel_choice"]')" = "wavefront4 remembered" ]
 }
 
 @test "gemm-gpu: two ranks, of which one is slower; one product over both; and a ladder" {

@@ -459,9 +459,9 @@ except OSError:
 os.waitpid(pid, 0)
 print("\n".join(part.rstrip(" ") for part in printed.decode().replace("\r\n", "\n").split("\r")))
 PY
-  CLOCK_MACHINE="sweep=10000" run "$PYTHON" terminal.py "$top_builddir/tests/clock/himeno-gpu" -b null -s XS --block 10 -t 10 --tune
+  CLOCK_MACHINE="sweep=10000" run "$PYTHON" terminal.py "$top_builddir/tests/clock/himeno-gpu" -b null -s XS --block 10 -t 10 --accept --no-tune
   [[ $output == *"  finding devices"*"  verifying, for 6 s"*"  timing, 0 of 10 s"*"  timing, 11 s (10 planned), 1 block, 0.0034 GFLOPS"* ]]
   # before the warning and the report the line was emptied
-  [ "$(grep -B1 '^himeno-gpu: warning: --tune: ignored' <<<"$output" | head -n 1)" = "" ]
+  [ "$(grep -B1 '^himeno-gpu: warning: --no-tune: ignored' <<<"$output" | head -n 1)" = "" ]
   [ "$(grep -B1 '^himeno-gpu [0-9]' <<<"$output" | head -n 1)" = "" ]
 }

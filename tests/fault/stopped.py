@@ -63,7 +63,6 @@ class Run:
             STOP_AT=f"{victim}:{place}",
             STOP_NOTE=self.note,
             STOP_JOB=self.job,
-            HIMENO_TUNE_CACHE=os.path.join(folder, f"tune{self.job}.json"),
             OMP_NUM_THREADS="1",
         )
         build = os.environ["top_builddir"]

@@ -149,7 +149,6 @@ def environment_of(source, build, folder):
     return dict(
         os.environ,
         PATH=f"{bin_folder}:{os.environ['PATH']}",
-        HIMENO_TUNE_CACHE=str(folder / "tune.json"),
         OMP_NUM_THREADS="1",
         HIMENO_SOURCE=str(source),
         top_srcdir=str(source),
