@@ -70,7 +70,6 @@ double telemetry_peak_flops(const struct telemetry_state *state)
 const char *telemetry_joules(struct telemetry *telemetry, double *joules)
 {
   if (telemetry->nvml && nvml_joules(telemetry->nvml, joules)) return "GPU and its memory, by NVML";
-  if (telemetry->sysfs && sysfs_joules(telemetry->sysfs, joules)) return "device, by its driver's hwmon";
   return NULL;
 }
 

@@ -3,8 +3,8 @@
  * \brief State of a device: power, clocks, temperature, throttling, errors, link.
  *
  * The values of NVIDIA devices come from NVML, which is loaded at run time and needs no privilege;
- * those of AMD and Intel devices, and the link of any device, come from sysfs. A device is named by
- * its PCI address. Nothing here fails a run: a value that cannot be read is unknown. */
+ * those of AMD devices, and the link of any device, come from sysfs. A device is named by its PCI
+ * address. Nothing here fails a run: a value that cannot be read is unknown. */
 #ifndef GPU_TELEMETRY_H
 #define GPU_TELEMETRY_H
 

@@ -16,14 +16,12 @@ void nvml_sent(const struct nvml *nvml, struct telemetry_sent *sent);
 int nvml_joules(const struct nvml *nvml, double *joules);
 void nvml_memory(const struct nvml *nvml, struct telemetry_memory *memory);
 
-/** \brief Opens sysfs: the PCI bus and the hwmon class for any driver, amdgpu's error counts,
- * clocks and throttle reasons of i915 and xe. NULL if sysfs has no device at \a pci. If a driver
- * counts only energy, watts are the mean since an earlier sample. */
+/** \brief Opens sysfs: the PCI bus and the hwmon class for any driver, and amdgpu's error counts.
+ * NULL if sysfs has no device at \a pci. */
 struct sysfs *sysfs_open(const char *pci);
 void sysfs_close(struct sysfs *sysfs);
-void sysfs_read(struct sysfs *sysfs, struct telemetry_sample *sample);
+void sysfs_read(const struct sysfs *sysfs, struct telemetry_sample *sample);
 void sysfs_state(const struct sysfs *sysfs, struct telemetry_state *state);
-int sysfs_joules(const struct sysfs *sysfs, double *joules);
 void sysfs_memory(const struct sysfs *sysfs, struct telemetry_memory *memory);
 
 #endif

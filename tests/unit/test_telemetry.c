@@ -3,9 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/stats.h"
 #include "gpu/telemetry.h"
 
 static void write_file(const char *path, const char *text)
@@ -284,93 +282,6 @@ static void newer_amdgpus_count_errors_elsewhere(void **state)
   telemetry_close(t);
 }
 
-/* Microjoules over the time between two samples: the test knows bounds of it. */
-static void power_is_the_difference_of_energies(void **state)
-{
-  (void)state;
-  put("vendor", "0x8086\n");
-  put("hwmon/hwmon4/name", "i915_gt0\n");
-  put("hwmon/hwmon4/energy1_input", "77\n");
-  put("hwmon/hwmon5/name", "i915\n");
-  put("hwmon/hwmon5/energy1_input", "5000000000\n");
-  put("hwmon/hwmon6/name", "i915_gt1\n");
-  put("hwmon/hwmon6/energy1_input", "78\n");
-  double begin = stats_now();
-  struct telemetry *t = card();
-  assert_true(sample_of(t).watts <= 0); /* unknown, unless the test was interrupted */
-  double opened = stats_now();
-  put("hwmon/hwmon5/energy1_input", "5020000000\n");
-  usleep(100000);
-  double before = stats_now();
-  struct telemetry_sample sample = sample_of(t);
-  double after = stats_now();
-  assert_true(sample.watts > 0.99 * 20 / (after - begin) && sample.watts < 1.01 * 20 / (before - opened));
-  put("hwmon/hwmon5/energy1_input", "1000\n"); /* the driver was loaded again */
-  usleep(20000);
-  assert_true(sample_of(t).watts == TELEMETRY_UNKNOWN);
-  put("hwmon/hwmon5/energy1_input", "2000\n");
-  usleep(20000);
-  assert_true(sample_of(t).watts > 0);
-  telemetry_close(t);
-}
-
-static void i915_reports_clock_and_reasons_of_its_first_gt(void **state)
-{
-  struct telemetry_state s;
-  (void)state;
-  put("vendor", "0x8086\n");
-  put("drm/renderD128/dev", "226:128\n");
-  put("drm/card1/gt_act_freq_mhz", "900\n");
-  put("drm/card1/gt/gt0/rps_act_freq_mhz", "2050\n");
-  put("drm/card1/gt/gt0/rps_RP0_freq_mhz", "2400\n");
-  put("drm/card1/gt/gt0/throttle_reason_status", "0\n");
-  put("drm/card1/gt/gt1/rps_act_freq_mhz", "400\n");
-  struct telemetry *t = card();
-  telemetry_state(t, &s);
-  assert_true(sample_of(t).sm_mhz == 2050 && sample_of(t).throttle == 0 && s.sm_mhz_max == 2400);
-  put("drm/card1/gt/gt0/throttle_reason_status", "1\n");
-  put("drm/card1/gt/gt0/throttle_reason_pl1", "1\n");
-  put("drm/card1/gt/gt0/throttle_reason_thermal", "1\n");
-  put("drm/card1/gt/gt0/throttle_reason_prochot", "0\n");
-  assert_int_equal(sample_of(t).throttle, THROTTLE_POWER_CAP | THROTTLE_THERMAL);
-  telemetry_close(t);
-}
-
-static void older_i915_report_the_clock_of_the_card(void **state)
-{
-  (void)state;
-  put("vendor", "0x8086\n");
-  put("drm/card0/gt_act_freq_mhz", "1150\n");
-  struct telemetry *t = card();
-  assert_true(sample_of(t).sm_mhz == 1150 && sample_of(t).throttle == TELEMETRY_UNKNOWN);
-  telemetry_close(t);
-}
-
-static void xe_reports_the_slowest_tile_and_all_reasons(void **state)
-{
-  (void)state;
-  put("vendor", "0x8086\n");
-  put("tile0/gt0/freq0/act_freq", "1600\n");
-  put("tile0/gt0/freq0/throttle/status", "0\n");
-  put("tile0/gt1/freq0/act_freq", "300\n"); /* of media */
-  put("tile1/gt2/freq0/act_freq", "1450\n");
-  put("tile1/gt2/freq0/throttle/status", "1\n");
-  put("tile1/gt2/freq0/throttle/reason_vr_tdc", "0\n");
-  put("tile1/gt2/freq0/throttle/reason_ratl", "1\n");
-  put("hwmon/hwmon2/name", "xe\n");
-  put("hwmon/hwmon2/temp2_input", "83000\n");
-  put("hwmon/hwmon2/energy2_input", "0\n");
-  struct telemetry *t = card();
-  assert_true(sample_of(t).sm_mhz == 1450 && sample_of(t).celsius == 83);
-  assert_int_equal(sample_of(t).throttle, THROTTLE_THERMAL);
-  put("tile1/gt2/freq0/throttle/reason_ratl", "0\n"); /* one that is not known by name */
-  assert_int_equal(sample_of(t).throttle, THROTTLE_HARDWARE);
-  put("hwmon/hwmon2/energy2_input", "3000000\n");
-  usleep(20000);
-  assert_true(sample_of(t).watts > 0);
-  telemetry_close(t);
-}
-
 static void reasons_are_named(void **state)
 {
   char text[120];
@@ -399,10 +310,6 @@ int main(void)
       cmocka_unit_test_setup_teardown(sysfs_reports_power_temperature_and_link, tree_open, tree_close),
       cmocka_unit_test_setup_teardown(amdgpu_counts_errors_and_bad_pages, tree_open, tree_close),
       cmocka_unit_test_setup_teardown(newer_amdgpus_count_errors_elsewhere, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(power_is_the_difference_of_energies, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(i915_reports_clock_and_reasons_of_its_first_gt, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(older_i915_report_the_clock_of_the_card, tree_open, tree_close),
-      cmocka_unit_test_setup_teardown(xe_reports_the_slowest_tile_and_all_reasons, tree_open, tree_close),
       cmocka_unit_test(reasons_are_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
