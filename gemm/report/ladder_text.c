@@ -56,7 +56,7 @@ static void print_rung(const struct gemm_rig *rig, const struct gemm_series *s, 
     fprintf(out, "      tile %s; %s threads, %s registers", tile_text(&s->blocks, tile),
             report_number(s->resources.threads, 0, 0, numbers[3]),
             report_number(s->resources.registers, 0, 0, numbers[4]));
-    if (s->resources.registers > 0) fprintf(out, ", %d bytes of local memory", s->resources.local_bytes);
+    if (s->resources.local_bytes > 0) fprintf(out, ", %d bytes of local memory", s->resources.local_bytes);
     fprintf(out, "\n");
   }
   if (s->status != STATUS_OK) fprintf(out, "      %s\n", s->why);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reference library on OpenCL GPUs, with the parameters that its authors tuned for each. On
- * CPUs OpenBLAS is the reference. */
+/* The reference library on OpenCL GPUs, with the parameters that its authors tuned for each. */
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
 #include <clblast_c.h>

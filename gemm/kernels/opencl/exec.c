@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/stats.h"
 #include "gemm/kernels/opencl/combine_cl.h"
 #include "gemm/kernels/opencl/common_cl.h"
 #include "gemm/kernels/opencl/opencl_gemm.h"
@@ -20,8 +19,6 @@
 #define COMBINE_DOWN   4
 
 #define OPTIONS_MAX 400
-/* Number of programs whose register counts are cached. */
-#define KNOWN_MAX 64
 
 struct opencl_gemm_state {
   struct opencl_device *device;
@@ -77,14 +74,6 @@ static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const str
   return STATUS_OK;
 }
 
-/* NVIDIA's compiler reports register counts if asked. */
-static int is_verbose(const struct opencl_gemm_state *s)
-{
-  char extensions[4096] = "";
-  clGetDeviceInfo(s->device->id, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
-  return strstr(extensions, "cl_nv_compiler_options") != NULL;
-}
-
 static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
 {
   return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
@@ -111,11 +100,11 @@ static status_t options_write(const struct gemm_exec *exec, const struct opencl_
   if (variant_of(exec)->geometry == OPENCL_SINGLE) lanes = (cl_uint)b->item_n / 2;
   snprintf(text, size,
            "-cl-std=CL1.2 -D GROUP_M=%d -D GROUP_N=%d -D GROUP_K=%d -D ITEM_M=%d -D ITEM_N=%d -D TRANS_A=%d "
-           "-D TRANS_B=%d -D LANES=%u -D OFFSET=%s%s%s%s%s%s",
+           "-D TRANS_B=%d -D LANES=%u -D OFFSET=%s%s%s%s%s",
            b->group_m, b->group_n, b->group_k, b->item_m, b->item_n, p->trans_a, p->trans_b, (unsigned)lanes,
            is_near ? "uint" : "ulong", tiled && has_edges(p, b) ? " -D EDGES" : "",
            tiled && aligned ? " -D ALIGNED" : "", tiled && has_aligned_c(p, b) ? " -D ALIGNED_C" : "",
-           tiled && exec->device->info.is_cpu ? " -D ON_CPU" : "", is_verbose(s) ? " -cl-nv-verbose" : "");
+           tiled && exec->device->info.is_cpu ? " -D ON_CPU" : "");
   return STATUS_OK;
 }
 
@@ -280,63 +269,11 @@ static void opencl_gemm_close(struct gemm_exec *exec)
   free(s);
 }
 
-/* Reads the register count from the log, whose first kernel is ours; 0 if it has none. */
-static int log_registers(const struct opencl_gemm_state *s, cl_program program)
-{
-  char log[16384] = "";
-  const char *at;
-  int registers;
-  clGetProgramBuildInfo(program, s->device->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
-  if (!(at = strstr(log, "Function properties for gemm")) || !(at = strstr(at, "Used "))) return 0;
-  return sscanf(at, "Used %d registers", &registers) == 1 ? registers : 0;
-}
-
-/* A program from the driver's cache has no log, so build it again under a name that is not
- * cached. */
-static int registers_again(const struct gemm_exec *exec, const struct opencl_gemm_state *s,
-                           const char *options)
-{
-  char salted[OPTIONS_MAX + 64];
-  cl_program program = NULL;
-  int registers = 0;
-  snprintf(salted, sizeof salted, "%s -D SALT=%.0f", options, stats_now() * 1e9);
-  const int muted = log_mute(1);
-  if (gemm_opencl_build(s->device, variant_of(exec), salted, &program) == STATUS_OK)
-    registers = log_registers(s, program);
-  log_mute(muted);
-  if (program) clReleaseProgram(program);
-  return registers;
-}
-
-/* The register count of a program is determined once: all sizes share it. */
-static int registers_of(const struct gemm_exec *exec, const struct opencl_gemm_state *s)
-{
-  static struct {
-    const void *variant;
-    char options[OPTIONS_MAX];
-    int registers;
-  } known[KNOWN_MAX];
-  static int n;
-  char options[OPTIONS_MAX];
-  if (!is_verbose(s) || options_write(exec, s, options, sizeof options) != STATUS_OK) return 0;
-  for (int x = 0; x < n; x++)
-    if (known[x].variant == variant_of(exec) && !strcmp(known[x].options, options)) return known[x].registers;
-  int registers = log_registers(s, s->program);
-  if (registers == 0) registers = registers_again(exec, s, options);
-  if (n < KNOWN_MAX) {
-    known[n].variant = variant_of(exec);
-    known[n].registers = registers;
-    snprintf(known[n++].options, OPTIONS_MAX, "%s", options);
-  }
-  return registers;
-}
-
 static void opencl_gemm_resources(const struct gemm_exec *exec, struct gemm_resources *r)
 {
   const struct opencl_gemm_state *s = exec->state;
   cl_ulong bytes = 0;
   r->threads = (int)items_of(variant_of(exec), &exec->blocks);
-  r->registers = registers_of(exec, s);
   if (clGetKernelWorkGroupInfo(s->gemm, s->device->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof bytes, &bytes,
                                NULL) == CL_SUCCESS)
     r->local_bytes = (int)bytes;

@@ -51,9 +51,6 @@ status_t gemm_opencl_launch(struct gpu_queue *queue, cl_kernel kernel,
 #if HAVE_CLBLAST
 extern const struct gemm_kernel gemm_opencl_clblast;
 #endif
-#if HAVE_CBLAS
-extern const struct gemm_kernel gemm_opencl_cblas;
-#endif
 
 /** \brief Measures ceilings by dedicated kernels: multiply-adds, reads of device memory, reads of
  * local memory. */

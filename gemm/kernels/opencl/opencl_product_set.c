@@ -127,9 +127,6 @@ static const struct gemm_kernel *const kernels[] = {
 #if HAVE_CLBLAST
     &gemm_opencl_clblast,
 #endif
-#if HAVE_CBLAS
-    &gemm_opencl_cblas,
-#endif
 };
 
 const struct gemm_kernel_set gemm_kernels_opencl = {
