@@ -228,21 +228,6 @@ static void a_recorded_h200_has_two_tables(void **state)
   assert_true(l[5].bytes > 64 * GIB && l[5].bytes < 80 * GIB && fabs(l[5].ns - 15) < 1);
 }
 
-static void single_loads_split_into_near_and_far(void **state)
-{
-  double values[1000], one[1000];
-  struct steps_split split;
-  (void)state;
-  for (uint32_t i = 0; i < 1000; i++) {
-    /* and outliers */
-    values[i] = (i % 4 == 0 ? 276 : 512) * (1 + 0.03 * noise(i)) * (i % 97 == 0 ? 9 : 1);
-    one[i] = 276 * (1 + 0.1 * noise(i));
-  }
-  assert_true(steps_split(values, 1000, &split));
-  assert_true(fabs(split.low - 276) < 3 && fabs(split.high - 512) < 5 && fabs(split.share - 0.25) < 0.02);
-  assert_false(steps_split(one, 1000, &split));
-}
-
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -253,7 +238,6 @@ int main(void)
       cmocka_unit_test(noise_makes_no_levels),
       cmocka_unit_test(a_recorded_h100_has_the_levels_that_it_is_known_for),
       cmocka_unit_test(a_recorded_h200_has_two_tables),
-      cmocka_unit_test(single_loads_split_into_near_and_far),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

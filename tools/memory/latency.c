@@ -189,48 +189,13 @@ static void find_levels(const struct mem_rig *rig, struct mem_latency *l)
   const struct gpu_device_info *info = &rig->device->info;
   struct levels_curve curves[MEM_CURVES_MAX];
   /* Of GPUs, OpenCL drivers may report the sum of the first-level caches. */
-  const uint64_t cache = info->is_cpu || rig->ops->trace ? info->cache_bytes : 0;
+  const uint64_t cache = info->is_cpu || rig->traits.last_cache ? info->cache_bytes : 0;
   for (int c = 0; c < l->n; c++)
     curves[c] = (struct levels_curve){.stride = l->curves[c].stride,
                                       .n = l->curves[c].n,
                                       .bytes = l->curves[c].bytes,
                                       .ns = l->curves[c].ns};
   l->n_levels = levels_find(curves, l->n, rig->traits.line, cache, info->is_cpu, l->levels);
-}
-
-/* A footprint whose loads reach both halves of the last cache: between the curve's levels near and
- * far, if it has them. */
-static uint64_t halves_bytes(const struct mem_rig *rig, const struct mem_latency *l)
-{
-  double bytes = (double)rig->device->info.cache_bytes / 8 * 5;
-  for (int n = 0; n < l->n_levels; n++)
-    if (strcmp(l->levels[n].name, "L2 near") == 0)
-      bytes = sqrt((double)l->levels[n].bytes * (double)l->levels[n].next_bytes);
-  return (uint64_t)bytes / rig->traits.line * rig->traits.line;
-}
-
-/* Times single loads, and tests whether they fall into two groups. */
-static status_t halves_measure(struct latency_walk *w, struct mem_latency *l)
-{
-  struct mem_rig *rig = w->rig;
-  uint64_t bytes = halves_bytes(rig, l), hops;
-  struct mem_ring ring;
-  struct mem_chase chase;
-  double values[MEM_TRACE_MAX];
-  uint32_t each[MEM_TRACE_MAX];
-  if (!rig->ops->trace || bytes < 64 * rig->traits.line || bytes > w->mem.bytes) return STATUS_OK;
-  RETURN_IF_FAILED(ring_prepare(rig, w->mem, rig->traits.line, bytes, &ring, &chase, &hops));
-  chase.hops = MEM_TRACE_MAX;
-  chase.each = each;
-  RETURN_IF_FAILED(rig->ops->trace(rig->exec, rig->sampler.queue, &chase));
-  RETURN_IF_FAILED(mem_position_check(rig, chase.end, mem_ring_at(&ring, hops + chase.hops),
-                                      "chase that times each load"));
-  for (int h = 0; h < MEM_TRACE_MAX; h++) values[h] = each[h];
-  l->traced = 1;
-  l->trace_bytes = bytes;
-  l->halves = steps_split(values, MEM_TRACE_MAX, &l->split);
-  for (int q = 0; q < MEM_QUANTILES; q++) l->trace[q] = values[q * (MEM_TRACE_MAX - 1) / (MEM_QUANTILES - 1)];
-  return STATUS_OK;
 }
 
 status_t mem_latency_run(struct mem_run *run)
@@ -248,7 +213,6 @@ status_t mem_latency_run(struct mem_run *run)
   for (int c = 0; c < l->n; c++)
     TRY(latency_curve_measure(w, &l->curves[c], run->config.seconds / l->n), done);
   find_levels(w->rig, l);
-  status = halves_measure(w, l);
 done:
   gpu_free(run->rig.device, &w->mem);
   free(w);

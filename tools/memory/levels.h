@@ -38,17 +38,6 @@ int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATE
 int steps_approach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, double *far,
                    double *near);
 
-/** Two groups of values, e.g. loads from the near and the far half of a cache. */
-struct steps_split {
-  double low, high; /**< medians of the groups */
-  double share;     /**< share of the values in the low group */
-};
-
-/** \brief Whether \a n values fall into two groups: Otsu's threshold (1979), which must explain
- * most of the variance, with medians at least 15% apart and a tenth of the values on each side. The
- * outermost fiftieth at either end is left out. Sorts the values. */
-int steps_split(double *values, size_t n, struct steps_split *split);
-
 /* ---- levels ---- */
 
 #define LEVELS_MAX 16

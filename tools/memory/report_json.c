@@ -179,26 +179,6 @@ static void level_document(struct doc *d, const struct levels_level *l)
   doc_end(d);
 }
 
-static void single_loads_document(struct doc *d, const struct mem_latency *l)
-{
-  if (!doc_object(d, "single_loads", DOC_NULLABLE,
-                  "Cycles of single loads over a footprint within the last cache, by their groups; null if "
-                  "the device "
-                  "has no clock.",
-                  l->traced))
-    return;
-  doc_whole(d, "bytes", DOC_POSITIVE, "", l->trace_bytes);
-  if (doc_list(d, "quantiles", DOC_OPTIONAL, "Cycles: the least, every twentieth of the loads, the greatest.",
-               1)) {
-    for (int q = 0; doc_each(d, q, MEM_QUANTILES); q++) doc_real(d, NULL, 0, "", "", l->trace[q]);
-    doc_end(d);
-  }
-  doc_real(d, "near_cycles", DOC_OPTIONAL | DOC_POSITIVE, "", "", l->halves ? l->split.low : NAN);
-  doc_real(d, "far_cycles", DOC_OPTIONAL | DOC_POSITIVE, "", "", l->halves ? l->split.high : NAN);
-  doc_real(d, "near_share", DOC_OPTIONAL, "", "Of the loads.", l->halves ? l->split.share : NAN);
-  doc_end(d);
-}
-
 static void latency_document(struct doc *d, const struct mem_run *run)
 {
   const struct mem_latency *l = &run->latency;
@@ -213,7 +193,6 @@ static void latency_document(struct doc *d, const struct mem_run *run)
     for (int n = 0; doc_each(d, n, l->n_levels); n++) level_document(d, &l->levels[n]);
     doc_end(d);
   }
-  single_loads_document(d, l);
   doc_end(d);
 }
 

@@ -166,11 +166,6 @@ static void print_latency(const struct mem_run *run, FILE *out)
   for (int c = 0; c < l->n; c++) fprintf(out, "%s %d", c ? "," : "", l->curves[c].n);
   fprintf(out, " sizes\n");
   for (int n = 0; n < l->n_levels; n++) print_level(&l->levels[n], out);
-  if (l->halves)
-    fprintf(out, "    near and far part: %.0f and %.0f cycles, %.0f%% near (single loads over %s)\n",
-            l->split.low, l->split.high, 100 * l->split.share, report_bytes(l->trace_bytes));
-  else if (l->traced)
-    fprintf(out, "    single loads over %s show no near and far part\n", report_bytes(l->trace_bytes));
 }
 
 /* ---- roofline ---- */
@@ -229,8 +224,7 @@ static void mem_list_backend(const struct gpu_backend *backend, int devices, FIL
   const struct mem_ops *ops = mem_ops_find(backend->name);
   (void)devices;
   if (!ops) return;
-  fprintf(out, "    measures   copies (%s), mixes, latency%s, host, roofline\n", ops->native,
-          ops->trace ? " with the cycles of single loads" : "");
+  fprintf(out, "    measures   copies (%s), mixes, latency, host, roofline\n", ops->native);
 }
 
 void mem_report_list(const struct gpu_backend *asked, FILE *out)

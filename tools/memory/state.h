@@ -18,7 +18,6 @@
 #define MEM_POINTS_MAX  192
 #define MEM_INTENSITIES 14 /**< 1/16 … 512 operations per byte, each twice the previous one */
 #define MEM_WINDOWS     3
-#define MEM_QUANTILES   21
 #define MEM_PLACED_MAX  64
 #define MEM_TRAFFIC_MAX 32
 
@@ -78,11 +77,6 @@ struct mem_latency {
   int n;
   struct levels_level levels[LEVELS_MAX];
   int n_levels;
-  int traced; /**< 1: single loads were timed at trace_bytes; the next fields are the result: */
-  uint64_t trace_bytes;
-  double trace[MEM_QUANTILES]; /**< cycles: minimum, every twentieth of the loads, maximum */
-  int halves;                  /**< 1: there are two groups, near and far */
-  struct steps_split split;    /**< the two groups, in cycles */
 };
 
 /* ---- host ---- */

@@ -23,12 +23,6 @@
 #define TREND_FIRST 1.05
 #define LEAST_LEVEL 3
 #define LONG_LEVEL  7
-/** Least share of the variance that a split must explain. */
-#define SPLIT_EXPLAINED 0.7
-#define SPLIT_RATIO     1.15
-#define SPLIT_LEAST     0.1
-/** One in this many values at either end is treated as an outlier. */
-#define SPLIT_OUTER 50
 
 /** The first and last eighth of a plateau belong to the neighbouring steps. */
 #define APPROACH_ENDS      8
@@ -179,47 +173,5 @@ int steps_approach(const uint64_t *bytes, const double *y, const struct steps_pl
   if (line.slope >= 0 || line.left > (1 - APPROACH_EXPLAINED) * line.all) return 0;
   *far = line.base;
   *near = -line.slope;
-  return 1;
-}
-
-/* ---- two groups ---- */
-
-/* Number of sorted values below Otsu's threshold; *explained is the share of the variance between
- * the groups. */
-static size_t otsu(const double *v, size_t n, double *explained)
-{
-  double total = 0, square = 0, left = 0, best = 0;
-  size_t at = 0;
-  for (size_t i = 0; i < n; i++) {
-    total += v[i];
-    square += v[i] * v[i];
-  }
-  double variance = square / (double)n - total / (double)n * (total / (double)n);
-  for (size_t i = 1; i < n; i++) {
-    left += v[i - 1];
-    double w = (double)i / (double)n, low = left / (double)i, high = (total - left) / (double)(n - i);
-    double between = w * (1 - w) * (high - low) * (high - low);
-    if (between <= best) continue;
-    best = between;
-    at = i;
-  }
-  *explained = variance > 0 ? best / variance : 0;
-  return at;
-}
-
-int steps_split(double *values, size_t n, struct steps_split *split)
-{
-  double explained;
-  if (n < 2) return 0;
-  qsort(values, n, sizeof *values, stats_compare);
-  values += n / SPLIT_OUTER;
-  n -= 2 * (n / SPLIT_OUTER);
-  size_t below = otsu(values, n, &explained);
-  struct steps_split s = {.share = (double)below / (double)n};
-  if (explained < SPLIT_EXPLAINED || s.share < SPLIT_LEAST || s.share > 1 - SPLIT_LEAST) return 0;
-  s.low = stats_summarise(values, below).median;
-  s.high = stats_summarise(values + below, n - below).median;
-  if (s.high < s.low * SPLIT_RATIO) return 0;
-  *split = s;
   return 1;
 }

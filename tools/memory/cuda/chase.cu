@@ -35,29 +35,6 @@ static __global__ void chase(uint64_t at, uint64_t hops, unsigned long long *res
   result[1] = (unsigned long long)(clock64() - begin);
 }
 
-/* The time of one hop is known once its value was used: the clock's next reading depends on it. */
-static __global__ void trace(uint64_t at, int hops, unsigned long long *result, uint32_t *each)
-{
-  __shared__ uint32_t cycles[MEM_TRACE_MAX];
-  for (int hop = 0; hop < hops; hop++) {
-    uint32_t begin, end;
-    uint64_t next;
-    asm volatile("{ .reg .u64 t;\n\t"
-                 "mov.u32 %0, %%clock;\n\t"
-                 "ld.global.ca.u64 %2, [%3];\n\t"
-                 "xor.b64 t, %2, %3;\n\t"
-                 "st.shared.u32 [%4], t;\n\t"
-                 "mov.u32 %1, %%clock; }"
-                 : "=r"(begin), "=r"(end), "=&l"(next)
-                 : "l"(at), "r"((uint32_t)__cvta_generic_to_shared(&cycles[hop]))
-                 : "memory");
-    at = next;
-    cycles[hop] = end - begin;
-  }
-  for (int hop = 0; hop < hops; hop++) each[hop] = cycles[hop];
-  result[0] = at;
-}
-
 status_t mem_cuda_ring_fill(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                             const struct mem_ring *ring)
 {
@@ -65,11 +42,8 @@ status_t mem_cuda_ring_fill(struct mem_exec *exec, struct gpu_queue *queue, stru
   return mem_cuda_launched("linking a chase");
 }
 
-status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *c, int each)
+status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *c)
 {
-  if (each)
-    trace<<<1, 1, 0, cuda_queue_handle(queue)>>>(c->start, (int)c->hops, x->result, x->each);
-  else
-    chase<<<1, 1, 0, cuda_queue_handle(queue)>>>(c->start, c->hops, x->result);
+  chase<<<1, 1, 0, cuda_queue_handle(queue)>>>(c->start, c->hops, x->result);
   return mem_cuda_launched("launching a chase");
 }

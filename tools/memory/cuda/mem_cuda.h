@@ -24,7 +24,6 @@ struct mem_cuda_exec {
   int units;
   struct mem_cuda_found *found; /**< on the device */
   unsigned long long *result;   /**< result of a chase on the device: position and cycles */
-  uint32_t *each;               /**< MEM_TRACE_MAX cycles, on the device */
   int peaks;                    /**< the build has the chip's warpgroup instructions */
 };
 
@@ -57,10 +56,8 @@ status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct 
 /** \brief Adds to x->found, which starts as {0, ~0, 0}. */
 status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                         const struct mem_check *check);
-/** \brief Leaves the last position in x->result[0] and the cycles in [1]; with \a each the cycles
- * of every hop in x->each too. */
-status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *chase,
-                        int each);
+/** \brief Leaves the last position in x->result[0] and the cycles in [1]. */
+status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *chase);
 /** \brief Sets *flag, in device memory, to whether the warpgroup instructions of sm_90a were
  * compiled in. */
 status_t mem_cuda_peak_built(unsigned *flag);

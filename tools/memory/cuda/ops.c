@@ -11,8 +11,8 @@ static status_t peaks_find(struct mem_cuda_exec *x)
   const struct cudaDeviceProp *p = &x->device->properties;
   unsigned built = 0;
   if (p->major != 9 || p->minor != 0) return STATUS_OK;
-  RETURN_IF_FAILED(mem_cuda_peak_built(x->each));
-  RETURN_IF_FAILED(cuda_check(cudaMemcpy(&built, x->each, sizeof built, cudaMemcpyDeviceToHost),
+  RETURN_IF_FAILED(mem_cuda_peak_built(&x->found->sum));
+  RETURN_IF_FAILED(cuda_check(cudaMemcpy(&built, &x->found->sum, sizeof built, cudaMemcpyDeviceToHost),
                               "running a first kernel"));
   x->peaks = (int)built;
   return STATUS_OK;
@@ -22,7 +22,6 @@ static void cuda_close(struct mem_exec *exec)
 {
   struct mem_cuda_exec *x = (struct mem_cuda_exec *)exec;
   if (!x) return;
-  cudaFree(x->each);
   cudaFree(x->result);
   cudaFree(x->found);
   free(x);
@@ -38,8 +37,6 @@ static status_t cuda_open(struct gpu_device *device, struct mem_exec **exec)
   TRY(cuda_use(device), fail);
   TRY(cuda_check(cudaMalloc((void **)&x->found, sizeof *x->found), "allocating counters"), fail);
   TRY(cuda_check(cudaMalloc((void **)&x->result, 2 * sizeof *x->result), "allocating counters"), fail);
-  TRY(cuda_check(cudaMalloc((void **)&x->each, MEM_TRACE_MAX * sizeof *x->each), "allocating counters"),
-      fail);
   TRY(peaks_find(x), fail);
   *exec = (struct mem_exec *)x;
   return STATUS_OK;
@@ -54,6 +51,7 @@ static void cuda_traits(const struct mem_exec *exec, struct mem_traits *traits)
   const struct cudaDeviceProp *p = &x->device->properties;
   *traits = (struct mem_traits){.line = 128,
                                 .l1 = 16 << 10,
+                                .last_cache = 1,
                                 .threads_max = p->maxThreadsPerBlock,
                                 .blocks_max = p->maxThreadsPerMultiProcessor,
                                 .assign = 1 << MEM_CYCLIC | 1 << MEM_BLOCK | 1 << MEM_GROUP,
@@ -85,13 +83,13 @@ static status_t check_run(struct mem_exec *exec, struct gpu_queue *queue, struct
 
 /* ---- latency ---- */
 
-static status_t mem_cuda_chase_run(struct mem_cuda_exec *x, struct gpu_queue *queue, struct mem_chase *chase,
-                                   int each)
+static status_t cuda_chase(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase)
 {
+  struct mem_cuda_exec *x = (struct mem_cuda_exec *)exec;
   cudaStream_t stream = cuda_queue_handle(queue);
   unsigned long long result[2] = {0, 0};
   RETURN_IF_FAILED(gpu_record(chase->begin_event, queue));
-  RETURN_IF_FAILED(mem_cuda_chase(x, queue, chase, each));
+  RETURN_IF_FAILED(mem_cuda_chase(x, queue, chase));
   RETURN_IF_FAILED(gpu_record(chase->end_event, queue));
   RETURN_IF_FAILED(
       cuda_check(cudaMemcpyAsync(result, x->result, sizeof result, cudaMemcpyDeviceToHost, stream),
@@ -100,19 +98,6 @@ static status_t mem_cuda_chase_run(struct mem_cuda_exec *x, struct gpu_queue *qu
   chase->end = result[0];
   chase->cycles = (double)result[1];
   return STATUS_OK;
-}
-
-static status_t cuda_chase(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase)
-{
-  return mem_cuda_chase_run((struct mem_cuda_exec *)exec, queue, chase, 0);
-}
-
-static status_t cuda_trace(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase)
-{
-  struct mem_cuda_exec *x = (struct mem_cuda_exec *)exec;
-  RETURN_IF_FAILED(mem_cuda_chase_run(x, queue, chase, 1));
-  return cuda_check(cudaMemcpy(chase->each, x->each, chase->hops * sizeof *x->each, cudaMemcpyDeviceToHost),
-                    "reading a chase's trace");
 }
 
 const struct mem_ops mem_ops_cuda = {
@@ -127,7 +112,6 @@ const struct mem_ops mem_ops_cuda = {
     .mix = mem_cuda_mix,
     .ring_fill = mem_cuda_ring_fill,
     .chase = cuda_chase,
-    .trace = cuda_trace,
     .window = mem_cuda_window,
     .flops = mem_cuda_flops,
     .peak = mem_cuda_peak,

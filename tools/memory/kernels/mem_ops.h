@@ -75,7 +75,6 @@ struct mem_chase {
   struct gpu_event *begin_event, *end_event; /**< recorded around the loads */
   /** device clock cycles of all hops, 0 without a clock: set when the call returns */
   double cycles;
-  uint32_t *each; /**< result of trace(): the cycles of each hop */
 };
 
 /** Repeated reading of a window, which measures the bandwidth of one level of the hierarchy. Adds
@@ -110,6 +109,7 @@ struct mem_shapes {
 struct mem_traits {
   uint64_t line;   /**< bytes of a cache line */
   uint64_t l1;     /**< bytes certain to fit one compute unit's cache, 0 if unknown */
+  int last_cache;  /**< 1: the device's cache_bytes are those of its last cache */
   int threads_max; /**< maximum threads per block */
   int blocks_max;  /**< largest useful number of blocks per compute unit */
   int assign;      /**< supported assignments: bit set of enum mem_assign */
@@ -144,9 +144,6 @@ struct mem_ops {
   status_t (*ring_fill)(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                         const struct mem_ring *ring);
   status_t (*chase)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase);
-  /** \brief As chase, and stores the cycles of each hop (at most MEM_TRACE_MAX); NULL if the device
-   * has no clock. */
-  status_t (*trace)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase);
 
   status_t (*window)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *window);
   status_t (*flops)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
@@ -154,9 +151,6 @@ struct mem_ops {
   status_t (*peak)(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                    struct gpu_mem sum, double *flop, double *expect);
 };
-
-/** Maximum number of hops of a trace. */
-#define MEM_TRACE_MAX 4096
 
 #define MEM_OPS(name, built) extern const struct mem_ops mem_ops_##name;
 GPU_BACKENDS(MEM_OPS)
