@@ -13,7 +13,7 @@
 #include "base/options.h"
 #include "base/values.h"
 
-#define SCHEMA_COLUMNS 140 /* columns for a property that is printed on one line */
+#define SCHEMA_COLUMNS 140 /* maximum columns of a property that is printed on one line */
 /** 17 digits read back as the same double. Documents of many ranks have 8, exact to 1e-7. */
 #define JSON_FORMAT    (JSON_INDENT(2) | JSON_REAL_PRECISION(17))
 #define JSON_COMPACTED (JSON_COMPACT | JSON_REAL_PRECISION(8))

@@ -23,10 +23,10 @@
 #define DOC_DEPTH_MAX 24
 
 struct doc {
-  int schema;                  /**< the calls declare fields, and values are not evaluated */
-  int lost;                    /**< memory ran out, or a text that is required was NULL */
-  int depth;                   /**< number of open objects and lists; the first is the document */
-  json_t *open[DOC_DEPTH_MAX]; /**< in schema mode the schemas of the open objects and lists */
+  int schema; /**< 1: schema mode, in which the calls declare fields and do not evaluate values */
+  int lost;   /**< memory ran out, or a text that is required was NULL */
+  int depth;  /**< number of open objects and lists; the first is the document */
+  json_t *open[DOC_DEPTH_MAX]; /**< schemas of the open objects and lists; only in schema mode */
 };
 
 /** Rules of a field; 0: it is always present, numbers are at least 0 and texts are not empty. A
@@ -40,7 +40,8 @@ enum doc_rules {
   DOC_POSITIVE = 8  /**< numbers are above 0, list lengths too */
 };
 
-/** The words of an enumeration: one member of each row of a table, \a stride bytes apart. */
+/** The words of an enumeration. They are a member of a table's rows, which are \a stride bytes
+ * apart. */
 struct doc_words {
   const char *const *first; /**< NULL entries are left out */
   size_t n, stride;
@@ -49,7 +50,8 @@ struct doc_words {
 #define DOC_COLUMN(table, member)                                                                            \
   ((struct doc_words){&(table)->member, sizeof(table) / sizeof *(table), sizeof *(table)})
 
-/* Fields. \a name is NULL for an element of a list; \a about is a sentence for the schema. */
+/* Macros that write one field. \a name is NULL for an element of a list; \a about describes the
+ * field in the schema. */
 
 #define doc_real(d, name, rules, unit, about, value)                                                         \
   ((d)->schema ? doc_declare_number(d, name, rules, "number", unit, about)                                   \
@@ -58,7 +60,7 @@ struct doc_words {
   ((d)->schema ? doc_declare_number(d, name, rules, "integer", "", about)                                    \
                : doc_put_whole(d, name, rules, (int64_t)(value)))
 #define doc_text(d, name, rules, about, value) doc_pattern(d, name, rules, NULL, about, value)
-/** \a value is 0 or 1; a negative one is unknown. */
+/** A truth value: \a value is 1 or 0; a negative one means unknown. */
 #define doc_flag(d, name, rules, about, value)                                                               \
   ((d)->schema ? doc_declare_flag(d, name, rules, about) : doc_put_flag(d, name, rules, value))
 /** A text that matches the regular expression \a pattern. */
@@ -75,11 +77,12 @@ struct doc_words {
 /** A field whose value is always \a word. */
 #define doc_const(d, name, word)                                                                             \
   doc_enum(d, name, 0, ((struct doc_words){(const char *[]){word}, 1, 0}), "", word)
-/** A whole number: one of those listed last. */
+/** A whole number that must be one of those at the end of the argument list. */
 #define doc_one_of(d, name, about, value, ...)                                                               \
   ((d)->schema ? doc_declare_one_of(d, name, about, DOC_COUNT_(__VA_ARGS__), (int64_t[]){__VA_ARGS__})       \
                : doc_put_whole(d, name, 0, value))
-/** A list of the numbers listed last; null if the field may be null and one of them is unknown. */
+/** A list of the numbers at the end of the argument list; null if the field may be null and one of
+ * them is unknown. */
 #define doc_reals(d, name, rules, unit, about, ...)                                                          \
   ((d)->schema ? doc_declare_numbers(d, name, rules, "number", unit, about, DOC_COUNT_(__VA_ARGS__))         \
                : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), (double[]){__VA_ARGS__}, NULL))
@@ -88,8 +91,8 @@ struct doc_words {
                : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), NULL, (int64_t[]){__VA_ARGS__}))
 #define DOC_COUNT_(...) (sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
-/* Containers of fields. Each call returns whether to visit the fields and doc_end; it returns 0 if
- * the container is not \a present. */
+/* Containers of fields: objects and lists. Each macro returns whether to visit the fields and
+ * doc_end; it returns 0 if the container is not \a present. */
 
 #define doc_object(d, name, rules, about, present)                                                           \
   ((d)->schema ? doc_declare_object(d, name, rules, about)                                                   \
@@ -172,7 +175,7 @@ status_t document_reread(json_t *document, json_t **copy);
  * if \a bytes is NULL or memory ran out. */
 json_t *document_text(const char *bytes);
 
-/* Implementation of the calls above. */
+/* Functions that the macros use; programs do not call them. */
 
 int doc_declare_number(struct doc *d, const char *name, int rules, const char *type, const char *unit,
                        const char *about);

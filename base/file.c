@@ -395,7 +395,7 @@ static int file_write_target(const struct target *target, const char *path, cons
   return cause;
 }
 
-/* Flushes earlier output first. */
+/* Writes to standard output, after flushing the text printed earlier. */
 static int write_stdout(const char *bytes, size_t size)
 {
   FILE *stream = output_stream();

@@ -13,7 +13,7 @@
  * the writer of a pipe, which may start at the same time; a pipe without a writer is empty. */
 FILE *file_open_input(const char *path);
 
-/** \brief Like file_open_input, but skips a byte order mark, as the functions below do. */
+/** \brief Opens a text file for reading as file_open_input does, and skips a byte order mark. */
 FILE *file_open_text(const char *path);
 
 /** \brief Opens a plain file for reading. NULL, with errno, if that fails; EINVAL for a folder, a
@@ -21,7 +21,8 @@ FILE *file_open_text(const char *path);
 FILE *file_open_regular(const char *path);
 
 /** \brief Reads a whole plain file of at most \a most bytes as a text with a terminating zero; the
- * caller frees it. NULL, with errno, if that fails: EINVAL as above, EFBIG for a larger file. */
+ * caller frees it. NULL, with errno, if that fails: EINVAL for a folder, device or pipe, EFBIG for
+ * a larger file. */
 char *file_read(const char *path, size_t most, size_t *bytes);
 
 /** \brief Checks that file_write can write \a path, and leaves no file there. If it cannot, logs

@@ -21,7 +21,7 @@ static struct {
   char held[HELD_MAX]; /**< messages, separated by newlines */
 } state = {.rank = -1};
 
-/** Device libraries call back from their own threads. */
+/** Protects the held messages: device libraries log from threads of their own. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void log_copy(char *to, size_t size, const char *from)

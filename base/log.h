@@ -29,7 +29,7 @@ status_t log_fail_local(status_t status, const char *format, ...) __attribute__(
 /** \brief Whether the held text was logged by log_fail_local. */
 int log_held_local(void);
 
-/** \brief A warning, printed at once by rank 0 only. For conditions that all ranks share. */
+/** \brief Prints a warning at once, on rank 0 only. For conditions that all ranks share. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** \brief Sets a function to call before each printed message. */
@@ -41,8 +41,8 @@ void log_hold(int hold);
 /** \brief The held text, "" if none. It stays held. */
 const char *log_held(void);
 
-/** \brief While muted (1), errors are neither printed nor held: for attempts that may fail.
- * LOG_UNFIT mutes only errors of status_is_unfit(). Returns the previous value. */
+/** \brief Mutes errors (1) or not (0): while muted, they are neither printed nor held. For attempts
+ * that may fail. LOG_UNFIT mutes only errors of status_is_unfit(). Returns the previous value. */
 int log_mute(int mute);
 #define LOG_UNFIT 2
 
@@ -53,8 +53,8 @@ void log_drop(void);
  * reports on behalf of others. */
 void log_print(const char *who, const char *text);
 
-/** \brief Rank, host and device as far as known, as "rank 3, host n01, device GPU-…", for messages
- * that another rank prints. */
+/** \brief Returns rank, host and device as far as known, as "rank 3, host n01, device GPU-…", for
+ * messages that another rank prints. */
 const char *log_identity(void);
 
 #endif

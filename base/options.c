@@ -267,7 +267,7 @@ status_t option_parse_all(const struct option_program *program, int argc, char *
   return program->check ? program->check(config) : STATUS_OK;
 }
 
-/* Comparison between ranks */
+/* Options that must agree between the ranks of a job. */
 
 const char *option_value_text(const struct option_spec *option)
 {

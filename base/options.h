@@ -11,13 +11,13 @@
 #include "base/values.h"
 
 enum option_type {
-  OPTION_TYPE_FLAG,   /**< int, set to 1 */
-  OPTION_TYPE_RANGE,  /**< int64_t, double, or int for a choice: see value_read */
-  OPTION_TYPE_TEXT,   /**< const char *, not empty; points into argv */
+  OPTION_TYPE_FLAG,   /**< no value; sets an int to 1 */
+  OPTION_TYPE_RANGE,  /**< a number or a choice, stored as int64_t, double or int: see value_read */
+  OPTION_TYPE_TEXT,   /**< a text that is not empty; the const char * points into argv */
   OPTION_TYPE_INPUT,  /**< a text that names a file to read, or several separated by commas */
   OPTION_TYPE_OUTPUT, /**< a file to write; no other option may name it */
   OPTION_TYPE_CUSTOM, /**< any type, stored by `parse` */
-  OPTION_TYPE_EACH    /**< CUSTOM with one or several words; may be repeated */
+  OPTION_TYPE_EACH    /**< like CUSTOM, with one or several words; the option may be repeated */
 };
 
 /** \brief Reads \a text into \a field; on an error logs option, value and allowed values, and
@@ -42,11 +42,12 @@ struct option_spec {
   const char *help;    /**< begins with a verb; includes the default with its unit */
   const char *group;   /**< heading in --help, on the first option of a group */
   const char *missing; /**< the value if no word follows it; NULL: a value is required */
-  size_t given;        /**< OPTION_GIVEN() of the field set to 1 with it; 0: none */
-  const char *old;     /**< previous name, accepted with a warning for one release; NULL: none */
+  /** offset of the field set to 1 if the option is given, by OPTION_GIVEN(); 0: none */
+  size_t given;
+  const char *old; /**< previous name, accepted with a warning for one release; NULL: none */
 };
 
-/** Readers of an option that every mode reads. */
+/** Value of \a readers for an option that every mode reads. */
 #define OPTION_ALWAYS (1u << 31)
 
 /** Reader bit of an option that --list reads as well. */
@@ -55,7 +56,8 @@ struct option_spec {
 /** Reader bit of an option that may differ between the ranks of a job. */
 #define OPTION_OWN (1u << 29)
 
-/* Entries of option tables. The program defines CONFIG as the type of its configuration. */
+/* Macros for entries of option tables. The program defines CONFIG as the type of its
+ * configuration. */
 
 #define OPTION_FIELD(type, field) _Generic(((CONFIG *)0)->field, type : offsetof(CONFIG, field))
 #define OPTION_GIVEN(field)       (OPTION_FIELD(int, field) + 1)
@@ -98,7 +100,8 @@ struct option_spec {
 /** \brief The option --quiet of every program that prints progress. */
 #define OPTION_QUIET "quiet", 'q', OPTION_ALWAYS, OPTION_FLAG(quiet), "Do not print progress."
 
-/** A pair of options, named without dashes. The value auto counts as not given. */
+/** An option, and others that it excludes or needs; names have no dashes. An option with the value
+ * auto counts as not given. */
 struct option_pair {
   const char *one;
   const char *others; /**< separated by |; "verify full" means this value only */
@@ -143,8 +146,8 @@ const char *option_value_text(const struct option_spec *option);
 int option_same(const struct option_program *program, const struct option_spec *option, const char *a,
                 const char *b);
 
-/** \brief Warns once about the options on the last command line that none of \a readers reads, and
- * remembers their names. \a asked names the modes and parts of \a readers. Also warns once about
+/** \brief Warns once about the options on the last command line that no mode in \a readers reads,
+ * and remembers their names. \a asked names these modes in the warning. Also warns once about
  * HIMENO_* variables that are not in the table. */
 void option_ignore(unsigned readers, const char *asked);
 

@@ -5,7 +5,8 @@
 #ifndef BASE_STARVATION_H
 #define BASE_STARVATION_H
 
-/** The kernel's counters at the begin. A NULL pointer means that the kernel has none. */
+/** The kernel's counters at the begin of a measurement. A NULL pointer means that the kernel has
+ * none. */
 struct starvation;
 
 struct starvation *starvation_begin(void);

@@ -25,7 +25,7 @@ status_t stats_add(double **samples, int *n, double sample);
 /** \brief Summary of \a n samples in any order; all zero if n is 0 or memory ran out. */
 struct stats_summary stats_summarise(const double *samples, size_t n);
 
-/** Standard deviations per MAD, or per median of magnitudes, of normal values. */
+/** Standard deviation of normally distributed values, as a multiple of their MAD. */
 #define STATS_MAD_SIGMAS 1.4826
 
 /** Relative noise above which a run prints a warning. */

@@ -23,7 +23,8 @@ static inline int status_exit_code(status_t status)
   return (int)status & 0xff;
 }
 
-/** \brief Whether something is impossible here, in contrast to an attempt that failed. */
+/** \brief Whether the status means that this machine or build cannot do something, in contrast to
+ * an attempt that failed. */
 static inline int status_is_unfit(status_t status)
 {
   return status == STATUS_USAGE || status == STATUS_ENVIRONMENT;
@@ -40,7 +41,7 @@ extern const struct status_word {
  * "fault", "incomplete". */
 const char *status_verdict(status_t status);
 
-/** \brief The graver of two, in the order fault, hang, wrong, environment, noisy, usage,
+/** \brief The graver of two statuses, in the order fault, hang, wrong, environment, noisy, usage,
  * incomplete, slow, ok. */
 status_t status_worst(status_t a, status_t b);
 

@@ -7,15 +7,16 @@
 #ifndef BASE_STOP_H
 #define BASE_STOP_H
 
-/** \brief Catches these signals: the first of a kind only sets a flag, the second ends the
- * process. */
+/** \brief Catches the signals that ask the program to end: the first of a kind only sets a flag,
+ * the second ends the process. */
 void stop_catch(void);
 
-/** \brief Before a call that may hang: such a signal ends the process after \a seconds, unless
- * stop_within(0) is called before. */
+/** \brief Call before a function that may hang. A signal that asks the program to end then ends it
+ * after \a seconds, unless stop_within(0) is called before. */
 void stop_within(int seconds);
 
-/** \brief Whether such a signal has come. Reinstalls handlers that a library has replaced. */
+/** \brief Whether a signal has asked the program to end. Reinstalls handlers that a library has
+ * replaced. */
 int stop_asked(void);
 
 #endif

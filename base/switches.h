@@ -59,7 +59,8 @@ const char *switch_text(const char *name);
 /** \brief The whole number in a variable of the table, \a unset if it has none. */
 long long switch_number(const char *name, long long unset);
 
-/** \brief Reads "RANK:NUMBER". Returns whether the variable has such a value. */
+/** \brief Reads a variable of the form "RANK:NUMBER" into \a pair. Returns whether it has such a
+ * value. */
 int switch_pair(const char *name, long long pair[2]);
 
 /** \brief The whole number in a launcher's variable, \a unset if it has none. */

@@ -28,7 +28,7 @@ static void id_find(const char *at, const char *end, char *text)
   }
 }
 
-/** The first object is the program itself: stops there. */
+/** Reads the build ID of the first object, which is the program itself, and stops there. */
 static int version_program_read(struct dl_phdr_info *object, size_t bytes, void *text)
 {
   (void)bytes;

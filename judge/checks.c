@@ -14,8 +14,8 @@
 #include "judge/judge.h"
 #include "judge/parts.h"
 
-#define CACHES_MIN    4   /* as a multiple of the cache: minimum size of a device's arrays */
-#define POWER_LIMITED 0.9 /* as a share of the power limit, as in suite/worth.h */
+#define CACHES_MIN    4   /* minimum size of a device's arrays, as a multiple of its cache */
+#define POWER_LIMITED 0.9 /* share of its power limit from which a device counts as limited */
 
 /* ---- values of the whole run ---- */
 
@@ -229,7 +229,7 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
     RANK("celsius_max", NUMBER, "temperature", "highest temperature in C", "C", STATE, MOST,
          .path = "telemetry.celsius.1"),
     RANK("throttled_max", SHARE, "throttled blocks", "share of blocks with throttling", "", STATE, MOST,
-         .path = NULL), /* from the policy, by throttled() */
+         .path = NULL), /* NULL, because throttled() computes the value from the policy */
     RANK("cards_min", COUNT, "network cards up", "network cards up", "", HOST, LEAST, .path = "cards"),
     RANK("card_gbps_min", NUMBER, "slowest network card", "slowest network card in Gbit/s", "Gbit/s", HOST,
          LEAST, .path = "card_gbps"),
@@ -263,7 +263,7 @@ int check_inapplicable(struct check *check, const char *format, ...)
   return 0;
 }
 
-/* Whether a run of this kind has such a value; if not, \a check gets the reason. */
+/* Whether a run of this kind has the value of a check; if not, \a check gets the reason. */
 static int applies(const struct judge_draft *draft, const struct check_kind *kind, struct check *check)
 {
   if (kind->of & NEEDS_SPEED && draft->emulated) return check_inapplicable(check, "emulated, so no speed");
@@ -272,10 +272,10 @@ static int applies(const struct judge_draft *draft, const struct check_kind *kin
   return 1;
 }
 
-/* Whether this run has such a value; if not, \a check gets the reason. A rank's times are not its
- * own if ranks share a device, or if exchanges wait for a core. Built-in limits of size hold for
- * GPUs only, because a core may compute more slowly than it reads, and only for grids beyond the
- * caches, because others do not show the memory. */
+/* Whether this run has the value of a check; if not, \a check gets the reason. A rank's times are
+ * not its own if ranks share a device, or if exchanges wait for a core. Built-in limits of size
+ * hold for GPUs only, because a core may compute more slowly than it reads, and only for grids
+ * beyond the caches, because others do not show the memory. */
 static int has_value(const struct judge_run *run, const struct policy *policy, const struct check_kind *kind,
                      struct check *check)
 {
@@ -397,7 +397,8 @@ void checks_of_policy(struct judge_run *run, const struct policy *policy, struct
       kind_judge(run, policy, k, &checks->check[checks->n++]);
 }
 
-/* Adds the needs of a check to \a plan. A run asked to be too short for slowdowns stays short. */
+/* Adds the needs of a check to \a plan. A run that the user made too short for slowdowns stays
+ * short. */
 static void plan_kind(const struct judge_draft *draft, const struct policy *policy, enum check_of of,
                       struct judge_plan *plan)
 {

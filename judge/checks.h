@@ -18,7 +18,8 @@ struct judge_run;
 /** The type of a key's value in a policy. */
 enum check_values { CHECK_SHARE, CHECK_NUMBER, CHECK_COUNT, CHECK_FLAG };
 
-/** The needs of a value, and the noise that may explain it. */
+/** Conditions under which a check has a value, and the kinds of noise that may explain a bad one.
+ * Bits. */
 enum check_needs {
   NEEDS_SPEED = 1 << 0,   /**< a device that is not emulated */
   NEEDS_CEILING = 1 << 1, /**< a run that is not a soak */
@@ -37,18 +38,19 @@ enum check_needs {
   NAMES_HOST = 1 << 14      /**< the value belongs to a host, so the host is named and not a rank */
 };
 
-/** The measurement that a value comes from, as a set of needs. */
+/** The measurement that the value of a check comes from, as a set of enum check_needs. */
 enum check_of {
   OF_STATE = 0,
   OF_HOST = NAMES_HOST,
   /** times of the blocks */
   OF_RUN = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_RUN,
-  OF_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_RUN, /**< noise of these times */
+  OF_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_RUN, /**< noise of the blocks' times */
   /** each device's own compute times in the blocks */
   OF_DEVICE = NEEDS_SPEED | NEEDS_DEVICES | NEEDS_BLOCKS | NOISE_OF_DEVICE,
   OF_RATE = OF_DEVICE | NEEDS_SIZE, /**< rate of a device by its own compute times */
-  OF_DEVICE_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_DEVICE, /**< noise of these times */
-  OF_CEILING = OF_RATE | NEEDS_CEILING,                           /**< that rate over the ceiling */
+  /** noise of a device's own compute times */
+  OF_DEVICE_NOISE = NEEDS_SPEED | NEEDS_BLOCKS | NOISE_OF_DEVICE,
+  OF_CEILING = OF_RATE | NEEDS_CEILING, /**< rate of a device over its measured ceiling */
   /** ceiling relative to the device's clock and bus width */
   OF_THEORY = NEEDS_SPEED | NEEDS_CEILING | MAY_BE_UNKNOWN,
   /** exchanges between two ranks before the blocks */

@@ -7,10 +7,10 @@
 #include "judge/parts.h"
 #include "judge/reference.h"
 
-#define RATE_OF_INSTALLATION_MIN 0.9 /* a usual clause in contracts */
+#define RATE_OF_INSTALLATION_MIN 0.9 /* default limit; a usual clause in supply contracts */
 
-/* A device, or the slowest device of a host: rates, the relative change that chance may explain,
- * and corrected errors per day. NAN means unknown. */
+/* The change of a device, or of the slowest device of a host: its rates, the relative change that
+ * chance may explain, and corrected errors per day. NAN means unknown. */
 struct drift {
   double before, now, noise, errors;
 };
@@ -52,7 +52,8 @@ static double drift_rate(const json_t *row)
   return rate > 0 ? rate : view_number(row, "gflops");
 }
 
-/* The counter of corrected errors starts at zero when the driver is loaded. */
+/* Compares a device's rows of two documents. The counter of corrected errors starts at zero when
+ * the driver is loaded. */
 static struct drift drift_of(const json_t *before, const json_t *now, double days)
 {
   const double noise = REFERENCE_SIGMAS * hypot(view_number(before, "noise"), view_number(now, "noise")),

@@ -7,8 +7,6 @@
 
 #include "base/log.h"
 
-/* ---- limits and plan ---- */
-
 status_t judge_limits_read(const char *policy, const char *reference, struct judge_limits *limits)
 {
   limits->policy_name = policy;
@@ -63,7 +61,8 @@ static status_t own_verdict(const json_t *document)
   return json_is_true(json_object_get(document, "partial")) ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
-/* Whether the timed part of the result was compared. Other programs show it by their verdict. */
+/* Whether the timed part of the result was compared with a reference. Programs other than
+ * himeno-gpu show it by their verdict. */
 static int is_compared(const json_t *document)
 {
   const char *verified = view_text(document, "result.verified");

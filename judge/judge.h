@@ -33,8 +33,8 @@ void judge_limits_free(struct judge_limits *limits);
 /** The measurement that a run needs so that it can be judged. */
 struct judge_plan {
   int blocks_min; /**< minimum number of timed blocks */
-  /** time more blocks while the upper bounds of the blocks' noise and of a device's own noise
-   * exceed these; infinite: no check needs them */
+  /** time more blocks while the upper bounds of the noise of the blocks and of a device exceed
+   * these; infinite: no check needs them */
   double noise_max, device_noise_max;
   double span_min; /**< minimum seconds from the begin of the first block to the end of the last */
 };
@@ -80,7 +80,7 @@ void judge_accept_document(struct doc *d, const struct judged *judged);
 /** \brief Sets the judged fields of a document. STATUS_ENVIRONMENT if memory ran out. */
 status_t judged_json(const struct judged *judged, json_t *document);
 
-/** The facts known before the measurement. */
+/** The facts about a run that are known before its measurement. */
 struct judge_draft {
   int ranks, emulated, soak;
   double seconds; /**< planned duration of timed blocks; infinite in a soak */

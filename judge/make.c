@@ -28,7 +28,8 @@ static const char *const paths[SERIES] = {
     [GEN] = "telemetry.link.pcie_gen",         [WIDTH] = "telemetry.link.pcie_width",
     [LINKS] = "telemetry.link.nvlinks_active", [ECC] = "telemetry.ecc.on"};
 
-/* All values of a kind. lacking: at least one device or pair has none. */
+/* All values of a kind, such as the devices' rates. lacking: at least one device or pair has
+ * none. */
 struct make_series {
   double *values;
   int n, lacking;
@@ -127,9 +128,7 @@ static status_t document_add(json_t *document, const char *where, void *context)
   return view_paths_visit(document, path_add, good);
 }
 
-/* ---- limits ---- */
-
-/* Rounds to six digits, towards the more tolerant limit. */
+/* Rounds to six significant digits, towards the more tolerant limit. */
 static double digits(double value, int up)
 {
   const double unit = pow(10, floor(log10(fabs(value))) - 5);

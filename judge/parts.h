@@ -84,8 +84,8 @@ const char *suspect_slowdown(const struct judge_run *run, const struct slowdown 
 /** \brief Writes the field `meanwhile`: device values during a slowdown and outside of it. */
 void suspect_concurrent_document(struct doc *d, const struct judge_run *run, const struct slowdown *slowdown);
 
-/** \brief Checks of comm-gpu's streams between hosts: the largest contention of a pair of hosts,
- * the distance of the slowest host, and that of the slowest card from the median. */
+/** \brief Values of comm-gpu's streams between hosts: the largest contention of a pair of hosts,
+ * and how far the slowest host and the slowest card are below the median. */
 double fabric_contention(const struct judge_run *run, struct check *check);
 double fabric_spread(const struct judge_run *run, struct check *check);
 double wire_spread(const struct judge_run *run, struct check *check);

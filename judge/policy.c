@@ -29,8 +29,8 @@ static const char sound[] = "every healthy device has this", chosen[] = "chosen 
                   theory[] = "measured: 0.916 to 0.931 on 38 H200, 0.908 to 0.910 on 17 H100";
 static const struct {
   const char *key;
-  double limit[BUILT_IN];     /* a negative one is not checked */
-  const char *from, *of_gpus; /* source of the limit; for GPUs, if it differs */
+  double limit[BUILT_IN];     /* limit; negative: not checked */
+  const char *from, *of_gpus; /* source of the limit, and of that of GPUs if it differs */
 } built_in[] = {
     {"ceiling_share_min",
      {0.9, 0.9, 0.9},
@@ -134,7 +134,7 @@ static const char *allowed(enum check_values values)
   return texts[values];
 }
 
-/* Whether \a value is allowed. If so, sets \a number. */
+/* Whether \a value is valid for a key of that type. If so, sets \a number. */
 static int policy_number(const json_t *value, enum check_values values, double *number)
 {
   *number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
@@ -217,7 +217,7 @@ static status_t key_read(const char *key, const json_t *value, const char *where
   if (!policy_number(value, values, &number))
     return log_fail(STATUS_USAGE, "policy %s: %s must be %s", where, key, allowed(values));
   policy->limit[k] =
-      values == CHECK_FLAG && number == 0 ? -1 : number; /* false means that it is not checked */
+      values == CHECK_FLAG && number == 0 ? -1 : number; /* a flag that is false is not checked */
   return STATUS_OK;
 }
 

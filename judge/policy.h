@@ -32,8 +32,9 @@ extern const struct policy_reason {
 
 struct policy {
   char name[POLICY_NAME_MAX];
-  int built_in;              /**< 1: measured on GPUs with large grids */
-  double limit[CHECK_KINDS]; /**< per entry of check_kinds, in its unit; negative: not checked */
+  int built_in; /**< 1: measured on GPUs with large grids */
+  /** limit per entry of check_kinds, in its unit; negative: not checked */
+  double limit[CHECK_KINDS];
   char from[CHECK_KINDS][POLICY_FROM_MAX]; /**< source of a limit, "" if unknown */
   int throttle_forbidden;                  /**< bits of policy_reasons */
 };
@@ -48,10 +49,10 @@ status_t policy_read(const char *name, struct policy *policy);
 /** \brief Reads a policy from text; \a where is its name in messages. Errors as in policy_read. */
 status_t policy_parse(const char *text, size_t bytes, const char *where, struct policy *policy);
 
-/** \brief Bits of the reasons in a document's text such as "power cap, thermal". */
+/** \brief Converts a document's text such as "power cap, thermal" to bits of reasons. */
 int policy_reasons_read(const char *text);
 
-/** \brief Writes the reasons as such a text. Returns text. */
+/** \brief Writes reasons as a text such as "power cap, thermal". Returns text. */
 const char *policy_reasons_text(int reasons, char *text, size_t size);
 
 #endif

@@ -28,8 +28,6 @@ static status_t reference_unfit(const char *where, const char *why)
   return log_fail(STATUS_USAGE, "reference %s: %s", where, why);
 }
 
-/* ---- reading ---- */
-
 static int is_one_of(const char *word, const char *const *words)
 {
   while (*words && strcmp(word, *words) != 0) words++;
@@ -130,8 +128,6 @@ void reference_free(struct reference *reference)
   json_decref(reference->document);
   reference->document = NULL;
 }
-
-/* ---- comparing ---- */
 
 static status_t reference_differs(const struct reference *r, const char *what, const json_t *then,
                                   const json_t *now)

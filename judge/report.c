@@ -12,7 +12,8 @@
 #define SLOWDOWNS_SHOWN 10
 #define COUNTED_SHOWN   64
 
-/* The width is in bytes, and the dash of an unknown value has two bytes more than columns. */
+/* Formats a value. printf's width is in bytes, and the dash of an unknown value has two bytes more
+ * than columns. */
 static const char *judge_number(double value, int is_flag, char text[24])
 {
   snprintf(text, 24, fabs(value) >= 100 || value == floor(value) ? "%.0f" : "%.4f", value);
@@ -139,8 +140,6 @@ void judged_text(const struct judged *j, FILE *out)
   fprintf(out, "    %-45s%8s  %11s  %8s  result\n", "check", "value", "required", "margin");
   for (int c = 0; c < j->checks.n; c++) check_text(&j->checks.check[c], out);
 }
-
-/* ---- JSON ---- */
 
 static void judge_check_document(struct doc *d, const struct check *c)
 {

@@ -68,7 +68,7 @@ static double chance(const struct slowdown_series *l, struct stretch s, int beyo
   return pow(fmax(SLOWDOWN_DISTURBED, share), beyond);
 }
 
-/* When a block began, or earlier: the end of the previous block in the series. */
+/* The time when a block began, or an earlier one: the end of the previous block in the series. */
 static double slowdown_begin(const struct slowdown_series *l, int block)
 {
   return block > 0 ? l->ends[block - 1].end : 0;
@@ -94,7 +94,8 @@ static double pause_between(const struct slowdown_series *l, struct stretch s, i
                         : slowdown_begin(l, s.first) - l->ends[block].end;
 }
 
-/* Extends a stretch by those after (step 1) or before it (−1) across short pauses. */
+/* Joins a stretch with those after it (step 1) or before it (−1) that short pauses separate from
+ * it. */
 static struct stretch stretch_joined(const struct slowdown_series *l, struct stretch s, int step)
 {
   int from = step > 0 ? s.last + 1 : s.first - 1;
@@ -148,7 +149,7 @@ static int is_dragged(const struct slowdown *e, const struct slowdown *by)
   return e->of == JUDGE_EXCHANGE || by->slowness - 1 > DRAGGED * (e->slowness - 1);
 }
 
-/* Removes such slowdowns. Returns how many of \a n remain. */
+/* Removes slowdowns of ranks that only waited for a slow rank. Returns how many of \a n remain. */
 static int dragged_drop(struct slowdown *found, int n)
 {
   int left = 0;

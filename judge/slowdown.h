@@ -35,8 +35,8 @@ struct slowdown {
   enum judge_of of;
   double slowness;    /**< slowness of its median block; 1.05: five percent slower than usual */
   double begin, end;  /**< seconds since the first timed block began */
-  int first, last;    /**< timed blocks, from 0 */
-  int beyond, blocks; /**< blocks of the series in it: above the limit, and all */
+  int first, last;    /**< first and last timed block, counted from 0 */
+  int beyond, blocks; /**< number of its blocks in the series: those above the limit, and all */
 };
 
 /** The end of a block in the series; all ranks' blocks begin and end together. */

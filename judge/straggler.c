@@ -69,8 +69,6 @@ static void ratios_fill(const struct straggler_ranks *in, enum judge_of of, doub
   }
 }
 
-/* ---- chance ---- */
-
 /* share: probability that a block exceeds the limit by chance. after: the same for a block that
  * follows one above the limit, because disturbances last. */
 struct chance {
@@ -84,7 +82,8 @@ static int straggler_beyond_count(const double *ratios, int blocks, double limit
   return n;
 }
 
-/* Estimates these probabilities from the ranks whose slowness is within the limit. */
+/* Estimates the probabilities in struct chance from the ranks whose slowness is within the
+ * limit. */
 static struct chance chance_of(const struct straggler_ranks *in, const double *ratios, const double *slowness,
                                double limit)
 {

@@ -11,7 +11,8 @@
 #include "base/values.h"
 #include "judge/policy.h"
 
-/* Smallest differences that are reported: of clock and power, relative; of temperature, degrees. */
+/* Smallest reported differences: of clock and power, relative; of temperature, in degrees
+ * Celsius. */
 #define CLOCK_LEAST   0.02
 #define CELSIUS_LEAST 5
 #define WATTS_LEAST   0.1
@@ -119,8 +120,6 @@ const char *suspect_differs(const struct judge_run *run, int rank, char *text, s
   return text;
 }
 
-/* ---- counters ---- */
-
 static double rise_of(const struct judge_run *run, int rank, size_t fact)
 {
   return view_number(json_object_get(run->ranks[rank].row, "counted"), facts[fact].name);
@@ -181,8 +180,6 @@ double suspect_most_counted(const struct judge_run *run, struct check *check)
   }
   return most;
 }
-
-/* ---- stragglers ---- */
 
 static int is_straggler(const struct judge_run *run, int rank, enum judge_of of)
 {
@@ -246,8 +243,6 @@ void suspect_end(const struct judge_run *run, int *rank, int peer, char *text, s
   if (change) *rank = peer;
 }
 
-/* ---- slowdowns ---- */
-
 /* A device's values, and the differences that are reported: a relative decrease, a relative
  * increase, an absolute increase. */
 static const struct {
@@ -264,8 +259,8 @@ static const int in_words[VALUES] = {1, 2, 3, 0}; /* the order in a report */
 /* Medians of a device's values in a slowdown and outside of it, NAN if unknown. */
 struct concurrent {
   double then[VALUES], typical[VALUES];
-  int throttle; /* reasons that occurred only in it */
-  int changed;  /* one bit per fact that changed in it */
+  int throttle; /* bits of the throttling reasons that occurred only in the slowdown */
+  int changed;  /* one bit per fact that changed in the slowdown */
 };
 
 /* Whether a row of telemetry, which covers \a each blocks, begins in the slowdown. */

@@ -35,8 +35,6 @@ const char *view_text(const json_t *object, const char *path)
   return text ? text : "";
 }
 
-/* ---- ranks ---- */
-
 static status_t view_out_of_memory(void)
 {
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for a document");
@@ -157,9 +155,8 @@ static status_t ranks_read(const json_t *document, struct judge_run *run)
   return STATUS_OK;
 }
 
-/* ---- blocks ---- */
-
-/* Whether there are \a n values, and the one at index \a at is a time. */
+/* Reads element \a at of a list, in seconds. Returns whether the list has \a n elements and this
+ * one is a time. */
 static int seconds_read(const json_t *values, size_t n, size_t at, double *seconds)
 {
   const json_t *value = json_array_size(values) == n ? json_array_get(values, at) : NULL;

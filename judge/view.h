@@ -71,7 +71,7 @@ status_t judge_find(struct judge_run *run);
 /** \brief The number at a path such as "telemetry.sm_mhz.0"; true is 1. NAN if there is none. */
 double view_number(const json_t *object, const char *path);
 
-/** \brief The text at such a path; "" if there is none. */
+/** \brief The text at a path as in view_number; "" if there is none. */
 const char *view_text(const json_t *object, const char *path);
 
 /** \brief Calls \a visit for each path of \a document, until a call fails. \a from is the object
@@ -84,7 +84,7 @@ double view_path_number(const json_t *from, const char *key, size_t n);
 /** \brief Appends the positive times in a list, as stats_add does. */
 status_t view_samples(const json_t *samples, double **seconds, int *n);
 
-/** \brief The value at such a path; NULL if there is none. */
+/** \brief The value at a path as in view_number; NULL if there is none. */
 const json_t *view_at(const json_t *object, const char *path);
 
 #endif

@@ -12,7 +12,7 @@ struct fault {
   char array[16]; /**< "": not given */
   int64_t place[3];
   int bit;       /**< 0 to 31 */
-  char when[48]; /**< a word that the program interprets */
+  char when[48]; /**< time of the fault, as a word that the program interprets */
 };
 
 /** \brief Reads "[RANK] [ARRAY[@RANK]] I,J[,K] BIT WHEN", with \a coordinates numbers in I,J,K.

@@ -56,7 +56,7 @@ int program_mpi_main(const struct program *program, int argc, char **argv);
 /** \brief The stream for the report: standard error if the document goes to standard output. */
 FILE *program_out(const char *json);
 
-/* Steps of both functions. */
+/* Steps that program_main and program_mpi_main share. */
 
 /** \brief Whether to run the program: 0 if help, the version or the list was requested. */
 int program_runs(const struct program *program, enum option_request request);

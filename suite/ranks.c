@@ -90,7 +90,8 @@ void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
     report_number(row->info.emulated ? 0 : row->gflops, 22, 1, gflops);
     report_number(0, 4, 0, numa);
     const char *pci = row->info.pci[0] ? row->info.pci : report_number(0, 1, 0, none);
-    const int pci_width = 12 + (pci == none ? (int)strlen(none) - 1 : 0); /* of a UTF-8 dash */
+    /* a dash in UTF-8 has more bytes than columns */
+    const int pci_width = 12 + (pci == none ? (int)strlen(none) - 1 : 0);
     if (row->numa >= 0) snprintf(numa, sizeof numa, "%4d", row->numa);
     fprintf(out, "  %4d  %-*s %s  %-10.40s  %s  %-*s  %s", r, width, row->host, gflops, row->cpus, numa,
             pci_width, pci, row->info.name);

@@ -16,7 +16,7 @@ struct rank_row {
   struct gpu_device_info info;
   int host_first, host_unused, numa, shared, overlap; /**< as in struct placement */
   char cpus[128];
-  double gflops; /**< by the rank's own timing */
+  double gflops; /**< GFLOPS by the rank's own timing */
 };
 
 /** \brief Collective: chooses backend, device and cores as the options of the same names do (NULL

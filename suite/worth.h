@@ -10,7 +10,7 @@
 #include "base/document.h"
 
 struct worth {
-  double days; /**< device-days of work that was compared */
+  double days; /**< device-days of work whose results were compared */
   /** lowest power of a device over its limit; INFINITY before the first, NAN if one is unknown */
   double share;
   int wrong; /**< number of wrong blocks */
@@ -32,7 +32,8 @@ double worth_excluded(const struct worth *worth);
 /** \brief Prints two lines, or nothing if a block was wrong. */
 void worth_text(const struct worth *worth, FILE *out);
 
-/** \brief Writes device_days, excluded_per_1000_device_days and power_share with \a rules. */
+/** \brief Writes device_days, excluded_per_1000_device_days and power_share; \a rules as in enum
+ * doc_rules. */
 void worth_document(struct doc *d, int rules, const struct worth *worth);
 
 #endif
