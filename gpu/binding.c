@@ -65,15 +65,13 @@ static hwloc_const_cpuset_t bound_of(hwloc_topology_t topology, const struct bin
   return hwloc_topology_get_allowed_cpuset(topology);
 }
 
-/* ---- devices ---- */
-
 int binding_same_device(const struct gpu_device_info *a, const struct gpu_device_info *b)
 {
   if (a->uuid[0] && b->uuid[0]) return !strcmp(a->uuid, b->uuid);
   return a->pci[0] && !strcmp(a->pci, b->pci);
 }
 
-/** Distance of a device from a rank's cores. */
+/** Distance of a device from a rank's cores, in classes. */
 enum { NEAR, SAME_PACKAGE, FAR, DISTANCES };
 
 /** A rank's view of a device. */
@@ -84,7 +82,7 @@ struct view {
 
 struct host_device {
   const struct gpu_device_info *info;
-  int index;   /**< index in the list of the first rank that sees it */
+  int index;   /**< index in the list of the first rank that sees the device */
   int owner;   /**< rank that uses it in this round, −1 if none */
   int visited; /**< the search for a device for the current rank has visited it */
 };
@@ -94,7 +92,7 @@ struct host {
   int n_ranks, n_devices;
   struct host_device *devices;
   struct view *views; /**< [rank][device] */
-  int *taken;         /**< [rank]: the rank's device, −1 if none yet */
+  int *taken;         /**< [rank]: index of the rank's device, −1 if none yet */
 };
 
 /* Whether an entry is a known device. Devices without UUID and PCI address are distinguished by
@@ -234,8 +232,6 @@ status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *
   return STATUS_OK;
 }
 
-/* ---- cores ---- */
-
 /** The next core of which the pool contains a hardware thread. If the topology has no cores,
  * hardware threads take their place. */
 static hwloc_obj_t next_core(hwloc_topology_t topology, hwloc_const_cpuset_t pool, hwloc_obj_t core)
@@ -269,7 +265,7 @@ static void deal(hwloc_topology_t topology, hwloc_const_cpuset_t pool, int part,
 
 /** A rank's share of the host's cores. Ranks that divide the same pool have the same node. */
 struct share {
-  hwloc_obj_t node;    /**< near the rank's device, NULL if there is none */
+  hwloc_obj_t node;    /**< NUMA node near the rank's device, NULL if there is none */
   int part, parts;     /**< index and number of the ranks that have this node */
   hwloc_cpuset_t pool; /**< owned */
 };

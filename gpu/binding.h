@@ -17,18 +17,18 @@ enum binding_policy {
   BINDING_SHARE /**< an equal share of the host's allowed cores, nearest to the device */
 };
 
-/** One rank of this host, in the order of the host's ranks. */
+/** A rank of this host. Arrays of it are in the order of the host's ranks. */
 struct binding_rank {
   const struct gpu_device_info *devices; /**< the devices that this rank sees */
   int n_devices;
-  hwloc_const_cpuset_t bound; /**< cores that the launcher bound it to */
+  hwloc_const_cpuset_t bound; /**< cores to which the launcher bound the rank */
   /* chosen: */
   int device;          /**< index into `devices`, −1 if none */
   int host_devices;    /**< distinct devices that the host's ranks see together */
-  int host_unused;     /**< devices that no rank uses */
+  int host_unused;     /**< number of devices that no rank uses */
   int shared;          /**< number of other ranks of the host that use the same device */
   hwloc_cpuset_t cpus; /**< cores to run on; the caller frees it */
-  int overlap;         /**< another rank uses one of its cores too */
+  int overlap;         /**< 1: another rank uses one of its cores too */
 };
 
 /** \brief Loads the topology of a recorded machine (\a xml), or of this one (NULL), with its PCI
@@ -36,8 +36,8 @@ struct binding_rank {
  * hwloc_topology_destroy. */
 status_t binding_topology_load(const char *xml, hwloc_topology_t *topology);
 
-/** \brief The NUMA node (OS index) of a device, by its PCI address in the topology, or otherwise as
- * the backend reports it; −1 if unknown. */
+/** \brief The NUMA node (OS index) of a device, from its PCI address in the topology, or else from
+ * the backend; −1 if unknown. */
 int binding_device_numa(hwloc_topology_t topology, const struct gpu_device_info *device);
 
 /** \brief Gives every rank of one host a device. Two entries are one device if their UUIDs agree,

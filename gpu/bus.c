@@ -17,14 +17,14 @@
 #define CLASS_DISPLAY     0x03
 #define CLASS_VGA         0x0300
 #define CLASS_ACCELERATOR 0x12
-/* The graphics part of a CPU maps less of its memory than this; every compute GPU maps more. */
+/* Minimum size of a compute GPU's memory window, in bytes; the graphics part of a CPU maps less. */
 #define WINDOW_MIN ((unsigned long long)4 << 30)
 
 struct vendor {
   enum gpu_vendor vendor;
   unsigned long id;
   const char *name;
-  int any_display;     /**< every display device of this vendor is a GPU */
+  int any_display;     /**< 1: every display device of this vendor is a GPU */
   const char *node;    /**< path of a device node of its driver */
   const char *hide[2]; /**< environment variables that select among its GPUs */
 };

@@ -25,21 +25,21 @@ struct gpu_backend;
 
 /** Properties of a device, known before it is opened. Unknown texts are "", unknown numbers 0. */
 struct gpu_device_info {
-  char name[GPU_TEXT_MAX]; /**< the vendor's name for it */
+  char name[GPU_TEXT_MAX]; /**< product name, as the vendor writes it */
   /** "GPU-…" for NVIDIA, a stable text per host for CPUs, 32 hex digits for others */
   char uuid[48];
-  char pci[16];                /**< "0000:3b:00.0", "" for CPUs */
+  char pci[16];                /**< PCI address such as "0000:3b:00.0"; "" for CPUs */
   char driver[GPU_TEXT_MAX];   /**< driver and runtime versions */
-  char arch[32];               /**< "sm_90", "x86_64 avx2", … */
+  char arch[32];               /**< architecture, such as "sm_90" or "x86_64 avx2" */
   char platform[GPU_TEXT_MAX]; /**< OpenCL platform, "" for other backends */
   uint64_t memory_bytes;       /**< total memory */
   uint64_t max_alloc_bytes;    /**< largest single allocation */
   uint64_t cache_bytes;        /**< size of the last-level cache */
   int compute_units;           /**< multiprocessors, or cores */
   int numa;                    /**< NUMA node by its OS index, −1 if unknown */
-  int fp64;                    /**< it supports double precision */
-  int is_cpu;                  /**< it uses the host's own cores */
-  int emulated;                /**< its times come from an emulator and are no measurements */
+  int fp64;                    /**< 1: the device supports double precision */
+  int is_cpu;                  /**< 1: the device uses the host's own cores */
+  int emulated;                /**< 1: its times come from an emulator and are no measurements */
 };
 
 struct gpu_device {
@@ -72,7 +72,7 @@ struct gpu_share {
 struct gpu_rows {
   size_t offset; /**< offset of the first row */
   size_t width, rows, pitch;
-  size_t layers, slice; /**< slice: distance between layers, a multiple of pitch */
+  size_t layers, slice; /**< number of layers, and the distance between them, a multiple of pitch */
 };
 
 /** Recorded work of a queue, which can be launched repeatedly. */
@@ -89,9 +89,9 @@ enum gpu_urgency { GPU_NORMAL, GPU_URGENT };
 
 /** Libraries that can use a device's memory by address. */
 enum gpu_memory {
-  GPU_MEMORY_OPAQUE, /**< only the backend */
-  GPU_MEMORY_HOST,   /**< the host, and therefore every library */
-  GPU_MEMORY_CUDA    /**< libraries with CUDA support */
+  GPU_MEMORY_OPAQUE, /**< only the backend itself can use the memory */
+  GPU_MEMORY_HOST,   /**< the host can, and therefore every library */
+  GPU_MEMORY_CUDA    /**< libraries with CUDA support can use it */
 };
 
 /** Alignment of a part of memory. OpenCL's CL_DEVICE_MEM_BASE_ADDR_ALIGN is 4096 bits on NVIDIA's
@@ -139,7 +139,7 @@ struct gpu_backend {
   status_t (*copy_in)(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, const void *host,
                       size_t bytes);
   status_t (*copy_out)(struct gpu_queue *queue, void *host, struct gpu_mem mem, size_t offset, size_t bytes);
-  /** \brief Sets \a bytes bytes from \a offset on to zero. */
+  /** \brief Sets \a bytes bytes at \a offset to zero. */
   status_t (*clear)(struct gpu_queue *queue, struct gpu_mem mem, size_t offset, size_t bytes);
 
   /** \brief Marks the current end of the queue. An event can be recorded again. */
@@ -154,11 +154,11 @@ struct gpu_backend {
   /** \brief Blocks the host until the queue is empty. */
   status_t (*sync)(struct gpu_queue *queue);
 
-  /* Capabilities: a backend has either all verbs of one or none; gpu_has checks. Some wrappers
-   * below document a fallback; the others require the capability. */
+  /* Capabilities: groups of verbs, of which a backend has all or none; gpu_has checks that. Some
+   * wrappers below have a fallback; the others require the capability. */
 
-  /** Events without a timestamp. The fallback is timed events, for backends whose timestamps cost
-   * nothing. */
+  /** Events without a timestamp. Without this capability gpu_event_create_untimed makes timed
+   * events: it is left out by backends whose timestamps cost nothing. */
   struct gpu_untimed {
     status_t (*create)(struct gpu_device *device, struct gpu_event **event);
   } untimed;
@@ -212,7 +212,7 @@ struct gpu_backend {
   } graphs;
 };
 
-/** Whether a backend has a capability, as in gpu_has(backend, graphs). */
+/** Whether a backend has a capability, for example gpu_has(backend, graphs). */
 #define gpu_has(backend, capability) gpu_has_##capability(backend)
 #define GPU_HAS(capability, verb)                                                                            \
   static inline int gpu_has_##capability(const struct gpu_backend *backend)                                  \
@@ -234,7 +234,7 @@ GPU_BACKENDS(GPU_BACKEND)
 /** \brief All backends, built or not, in order of preference; ends with NULL. */
 extern const struct gpu_backend *const gpu_backends[];
 
-/** \brief The names of all backends; no NULL at the end. */
+/** \brief The names of all backends; the array has no NULL at the end. */
 #define GPU_BACKEND_ONE(name, built) +1
 extern const char *const gpu_backend_names[GPU_BACKENDS(GPU_BACKEND_ONE)];
 
@@ -255,8 +255,8 @@ static inline status_t gpu_open(const struct gpu_backend *backend, int index, st
   return backend->open(index, device);
 }
 
-/** \brief 1 while a verb that may wait for the device is running: other threads then know that the
- * main thread waits for the device. */
+/** \brief 1 while a call that may wait for the device is running, so that other threads know that
+ * the main thread waits for the device. */
 extern volatile int gpu_calls;
 
 static inline status_t gpu_called(status_t status)

@@ -10,7 +10,7 @@
 /** One limit of host memory, in bytes. Both values are UINT64_MAX if the limit is not set. */
 struct host_limit {
   uint64_t total;
-  uint64_t available; /**< free now, including page cache that can be dropped */
+  uint64_t available; /**< bytes free now, including page cache that can be dropped */
   char name[192];     /**< scope for messages: "on the host", "in control group /job7" */
 };
 
@@ -18,7 +18,7 @@ struct host_limit {
 enum host_scope { HOST_MACHINE, HOST_GROUP, HOST_PROCESS, HOST_SCOPES };
 
 struct host_memory {
-  uint64_t total, available; /**< for this process: the smallest of all limits */
+  uint64_t total, available; /**< the smallest total and available memory of all limits */
   struct host_limit limit[HOST_SCOPES];
 };
 

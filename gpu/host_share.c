@@ -34,7 +34,7 @@ struct offer {
 static struct shared *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The mark has its own page at the end. */
+/* Size of the mapping. The mark has its own page at the end. */
 static size_t map_size(size_t bytes)
 {
   size_t page = host_page_bytes();

@@ -11,10 +11,10 @@
 /** GPUs that the kernel lists on this host's PCI bus, usable or not. gpu/bus.c defines which
  * devices are GPUs. */
 struct gpu_bus {
-  int known;           /**< the bus could be read, and lists devices */
-  int n;               /**< GPUs that the job's environment leaves visible */
+  int known;           /**< 1: the bus could be read, and lists devices */
+  int n;               /**< number of GPUs that the job's environment leaves visible */
   int of[GPU_VENDORS]; /**< visible GPUs by vendor */
-  int chosen;          /**< the job's environment selects among the GPUs of a vendor */
+  int chosen;          /**< 1: the job's environment selects among the GPUs of a vendor */
   /** visible GPUs as text: "NVIDIA 0000:3b:00.0, kernel driver nouveau; ..." */
   char listed[GPU_BUS_TEXT];
   const char *hiding; /**< the variable that hides all GPUs of a vendor, NULL for none */
@@ -44,7 +44,7 @@ void gpu_claim_best(const struct gpu_backend *const *backends, struct gpu_claim 
 /** The devices of a backend that match --device. */
 struct gpu_choice {
   struct gpu_device_info *devices;
-  int *index; /**< indices in the probe */
+  int *index; /**< indices of the matching devices in the backend's probe */
   int n;
 };
 

@@ -8,8 +8,8 @@
 #include "gpu/telemetry_sources.h"
 
 struct telemetry {
-  struct nvml *nvml;   /* NULL if unavailable */
-  struct sysfs *sysfs; /* NULL if unavailable */
+  struct nvml *nvml;   /* NULL if NVML is unavailable */
+  struct sysfs *sysfs; /* NULL if sysfs is unavailable */
 };
 
 struct telemetry *telemetry_open(const char *pci)

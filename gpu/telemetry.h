@@ -33,7 +33,7 @@ enum telemetry_throttle {
 struct telemetry_sample {
   double watts;
   int sm_mhz, memory_mhz, celsius;
-  int throttle; /**< bitwise or of enum telemetry_throttle */
+  int throttle; /**< throttling reasons, bitwise or of enum telemetry_throttle */
 };
 
 /** Indices of the numeric values of a sample. */
@@ -55,17 +55,18 @@ struct telemetry_state {
   int watts_limit;
   int ecc;                        /**< 1 on, 0 off */
   int64_t corrected, uncorrected; /**< ECC errors since the driver was loaded */
-  int retired;                    /**< memory pages or rows taken out of service */
+  int retired;                    /**< number of memory pages or rows taken out of service */
   int pcie_gen, pcie_gen_max, pcie_width, pcie_width_max;
   int nvlinks, nvlinks_active;
-  int memory_bits, cores; /**< bus width; lanes of all multiprocessors */
+  int memory_bits, cores; /**< width of the memory bus in bits; lanes of all multiprocessors */
   int64_t pcie_replays;
-  int64_t nvlink_replays, nvlink_recoveries, nvlink_crc; /**< sums over all links */
-  int64_t xids;                                          /**< since telemetry_open */
-  int xid;                                               /**< number of the latest Xid */
-  /** errors and discards of the host's network cards; telemetry does not set it */
+  /** NVLink error counters, summed over all links */
+  int64_t nvlink_replays, nvlink_recoveries, nvlink_crc;
+  int64_t xids; /**< since telemetry_open */
+  int xid;      /**< number of the latest Xid */
+  /** errors and discards of the host's network cards; the caller sets it */
   int64_t card_errors;
-  char card[48]; /**< the card with most of the latest card errors */
+  char card[48]; /**< name of the card with most of the latest card errors */
 };
 
 /** \brief Theoretical peaks, from the device's highest clocks and its widths: memory bytes per
@@ -85,7 +86,7 @@ enum telemetry_fact {
   FACT_NVLINK_CRC,
   FACT_XIDS,
   FACT_CARD_ERRORS,
-  TELEMETRY_COUNTERS, /**< the facts above are error counters */
+  TELEMETRY_COUNTERS, /**< number of the facts before this one, which are error counters */
   FACT_PCIE_GEN = TELEMETRY_COUNTERS,
   FACT_PCIE_WIDTH,
   FACT_NVLINKS_ACTIVE,
@@ -96,7 +97,8 @@ extern const char *const telemetry_fact_names[TELEMETRY_FACTS];
 /** Descriptions of the error counters. */
 extern const char *const telemetry_counter_words[TELEMETRY_COUNTERS];
 
-/** \brief Detail of the last event: "Xid 79" or a card's name; "" if the fact has none. */
+/** \brief Detail of the last event of a fact: "Xid 79" or a card's name; "" if the fact has
+ * none. */
 #define TELEMETRY_DETAIL_BYTES 48
 const char *telemetry_fact_detail(const struct telemetry_state *state, enum telemetry_fact fact,
                                   char text[TELEMETRY_DETAIL_BYTES]);
@@ -129,7 +131,7 @@ const char *telemetry_joules(struct telemetry *telemetry, double *joules);
 /** Bytes that a device has sent so far; TELEMETRY_UNKNOWN if it does not count them. */
 struct telemetry_sent {
   int64_t nvlink;
-  int64_t pcie; /**< wraps at 4 GiB */
+  int64_t pcie; /**< PCIe bytes; the counter wraps at 4 GiB */
 };
 void telemetry_sent(struct telemetry *telemetry, struct telemetry_sent *sent);
 

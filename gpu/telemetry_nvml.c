@@ -32,7 +32,7 @@ typedef void *device_t, *event_set_t;
 
 struct event {
   device_t device;
-  unsigned long long type, data; /* data: the number of an Xid */
+  unsigned long long type, data; /* type of the event; data: the number of an Xid */
   unsigned gpu_instance, compute_instance;
 };
 
@@ -43,7 +43,7 @@ struct nvml_memory {
 /* Layout of versions 2 and 3 of the process functions. */
 struct process {
   unsigned id;
-  unsigned long long bytes; /* all ones if unknown */
+  unsigned long long bytes; /* memory used; all ones if unknown */
   unsigned gpu_instance, compute_instance;
 };
 
@@ -131,7 +131,7 @@ static void find_all(struct nvml *n)
   nvml_find(n, "nvmlEventSetFree", &n->events_free);
 }
 
-/* From now on NVML keeps events until they are read. */
+/* Makes NVML keep Xid events from now on, until they are read. */
 static void events_begin(struct nvml *n)
 {
   int (*create)(event_set_t *), (*enlist)(device_t, unsigned long long types, event_set_t);

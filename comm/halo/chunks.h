@@ -10,7 +10,7 @@
 /** Part of a halo message that travels as one MPI message. Both ends compute the same division. */
 struct halo_chunk {
   int message, piece;
-  int64_t begin, count; /**< floats of the packed buffer */
+  int64_t begin, count; /**< position in the packed buffer, and length, in floats */
 };
 
 /** One copy between device and host: a large chunk, or several consecutive small ones. */

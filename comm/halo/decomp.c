@@ -157,8 +157,8 @@ int decomp_neighbour(const struct decomp *decomp, const int dir[3])
   return (there.coord[0] * there.procs[1] + there.coord[1]) * there.procs[2] + there.coord[2];
 }
 
-/* Extents and boxes of one dimension: a halo at each neighbour, the single fixed layer at an end of
- * the grid. */
+/* Computes extents and boxes of one dimension, with a halo at each neighbour and the single fixed
+ * layer at an end of the grid. */
 static void layout_dimension(struct layout *layout, const struct decomp *decomp, int depth, int d)
 {
   int first = decomp->coord[d] == 0, last = decomp->coord[d] == decomp->procs[d] - 1;

@@ -40,12 +40,12 @@ struct decomp_rules {
   /** halo depth T: every rank has at least T points in each divided dimension */
   int depth;
   int whole_planes; /**< only dimension i may be divided */
-  int whole_rows;   /**< dimension k may not be divided */
+  int whole_rows;   /**< only dimension i (0) may be divided */
 };
 
 /** \brief Chooses P×Q×R for \a ranks with the shortest modelled exchange time. STATUS_USAGE if no
- * decomposition leaves each rank enough points. `global` is the grid, or with \a weak the grid of
- * one rank. */
+ * decomposition leaves each rank enough points. \a global is the whole grid, or the grid per rank
+ * if \a weak is 1. */
 status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules,
                        int procs[3]);
 
@@ -55,11 +55,12 @@ status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       const struct decomp_rules *rules);
 
 /** \brief Sets \a procs to \a wanted, or to a chosen decomposition if wanted[0] is 0, and \a global
- * to the grid of all ranks. STATUS_USAGE as in the two functions above. */
+ * to the grid of all ranks. STATUS_USAGE as for decomp_choose and decomp_check. */
 status_t decomp_cut(int ranks, const int64_t extent[3], int weak, const struct decomp_rules *rules,
                     const int wanted[3], int procs[3], int64_t global[3]);
 
-/** \brief Computes the part of \a rank. The decomposition must have been checked. */
+/** \brief Computes the part of the grid that \a rank owns. The decomposition must have been
+ * checked. */
 void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs[3], int rank);
 
 /** \brief The rank in direction \a dir (−1, 0 or 1 per dimension), −1 outside of the grid. */
@@ -74,7 +75,7 @@ struct layout {
   struct box owned;  /**< interior points that this rank owns, local indices */
   /** owned points and adjacent fixed layers, over which the checksum is computed; local indices */
   struct box counted;
-  struct box interior; /**< points to which the sweep applies, clipped to the array; local */
+  struct box interior; /**< points that a sweep updates, clipped to the array; local indices */
   int64_t global[3];
 };
 

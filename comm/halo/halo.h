@@ -21,7 +21,8 @@ struct halo_message {
   int64_t recv_count;  /**< floats received; equal to count in plans of halo_plan_init */
   int64_t send_offset; /**< start in the send buffer, in floats */
   int64_t recv_offset;
-  int send_tag, recv_tag; /**< numbers of directions, 0 … 26, as seen by the sender */
+  /** MPI tags: number of the direction, 0 … 26, as the sender of the message sees it */
+  int send_tag, recv_tag;
 };
 
 struct halo_plan {
@@ -57,7 +58,7 @@ struct halo_cut {
  * rest. */
 void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout);
 
-/** \brief Whether a halo of that depth has points in direction \a dir. */
+/** \brief Whether a halo of \a depth layers has points in direction \a dir. */
 int halo_dir_is_needed(const int dir[3], int depth);
 
 /** \brief Writes the direction as "i-", "j+k+", … for messages. Returns text. */

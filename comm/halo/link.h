@@ -13,16 +13,17 @@
 #include "comm/halo/halo.h"
 #include "gpu/gpu.h"
 
-#define HALO_TAGS       27
-#define HALO_FLAG_WORDS 16 /**< 128 bytes per flag */
+#define HALO_TAGS 27
+/** 64-bit words per flag: 128 bytes, so that no two flags share a cache line */
+#define HALO_FLAG_WORDS 16
 #define HALO_FLAG_UNIT                                                                                       \
   ((uint64_t)1 << 20) /**< amount by which one exchange increases a flag, in one or several parts */
 
 /** Device memory of a rank to which its neighbours write. */
 struct halo_mailbox {
-  /** indexed by recv_tag: exchanges that have arrived, in units */
+  /** per recv_tag: number of exchanges that have arrived, times HALO_FLAG_UNIT */
   uint64_t flag[HALO_TAGS][HALO_FLAG_WORDS];
-  /** indexed by recv_tag: the value that the neighbour stored to test the link */
+  /** per recv_tag: the value that the neighbour stored to test the link */
   uint64_t trial[HALO_TAGS + 5];
 };
 
@@ -38,7 +39,7 @@ struct halo_state {
 
 /** Host memory in which the device reports long waits. */
 struct halo_plea {
-  volatile uint64_t step;    /**< the exchange that is waited for, relative to base */
+  volatile uint64_t step;    /**< number of the exchange that is waited for, relative to `base` */
   volatile uint32_t missing; /**< one bit per missing message; 0 unless a wait is long */
   volatile uint32_t hung;
 };
@@ -46,14 +47,14 @@ struct halo_plea {
 struct halo_link_message {
   int lo[3], hi[3]; /**< points to send, local indices */
   int dir[3];       /**< direction of the neighbour */
-  /** target of the first point in the neighbour's two fields; NULL if faces are not stored */
+  /** where the first point is stored in the neighbour's two fields; NULL if faces are not stored */
   float *to[2];
   int64_t plane, pitch; /**< strides of the neighbour's fields, multiples of 4 */
   uint64_t *flag;       /**< this rank's flag at the neighbour */
-  const uint64_t *here; /**< this rank's own flag, set by the neighbour */
+  const uint64_t *here; /**< this rank's own flag, which the neighbour increases */
 };
 
-/** Passed to kernels by value. */
+/** A rank's links to all neighbours. Passed to kernels by value. */
 struct halo_link {
   int n;
   int64_t plane, pitch; /**< strides of this rank's fields */

@@ -22,7 +22,7 @@ struct halo_packer {
                    struct gpu_mem buffer, int gather);
   void (*close)(struct halo_packer_state *state);
   const struct halo_link_ops
-      *link_ops; /**< operations without buffers; NULL if neighbours' memory is inaccessible */
+      *link_ops; /**< operations on links; NULL if neighbours' memory is inaccessible */
 };
 
 #define HALO_PACKER(name, built) extern const struct halo_packer halo_packer_##name;

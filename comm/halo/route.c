@@ -15,7 +15,7 @@ SWITCH("HIMENO_HALO_CORRUPT", TEST, OWN, PAIR("RANK:NUMBER, as 1:2 is"),
 
 /* The messages that one transport carries. */
 struct route_part {
-  const struct halo_transport *transport; /* NULL: there is no such part */
+  const struct halo_transport *transport; /* NULL: no message needs this part */
   struct halo_plan plan;
   struct halo_exchange *exchange;
 };
@@ -24,8 +24,9 @@ struct halo_route {
   struct halo_context context;
   struct halo_plan plan;
   struct halo_reach reach[HALO_MESSAGES_MAX];
-  struct route_part main, rest; /* messages of the requested transport, and of `staged` */
-  struct gpu_event *both;       /* recorded when both parts have arrived */
+  /* messages that the requested transport carries, and those of `staged` */
+  struct route_part main, rest;
+  struct gpu_event *both; /* event recorded after the halos of both parts have arrived */
   struct gpu_queue *join;
   int unattended; /* 1 if all ranks are unattended */
   struct gpu_event *idle;
@@ -33,7 +34,7 @@ struct halo_route {
   struct {
     long left;            /* exchanges until the one to corrupt */
     struct gpu_mem field; /* field of the current exchange */
-  } planted, *fault;      /* HIMENO_HALO_CORRUPT; NULL in normal runs */
+  } planted, *fault;      /* the fault of HIMENO_HALO_CORRUPT; NULL in normal runs */
 };
 
 static int has_rest(const struct halo_route *route)
@@ -41,7 +42,7 @@ static int has_rest(const struct halo_route *route)
   return route->rest.plan.n > 0;
 }
 
-/* Finishes both parts. *arrived is one event for both. */
+/* Finishes both parts. Sets *arrived to one event for both. */
 static status_t route_finish(struct halo_route *route, struct gpu_event **arrived)
 {
   struct gpu_event *rest;
@@ -80,8 +81,6 @@ static status_t corrupt_finish(struct halo_route *route, struct gpu_event **arri
   RETURN_IF_FAILED(route_finish(route, arrived));
   return --route->fault->left == 0 ? route_corrupt(route, *arrived) : STATUS_OK;
 }
-
-/* ---- open and close ---- */
 
 static void rest_plan(struct halo_route *route)
 {
@@ -185,8 +184,6 @@ void halo_route_close(struct halo_route *route)
   gpu_event_destroy(route->idle);
   free(route);
 }
-
-/* ---- an exchange ---- */
 
 status_t halo_route_pass(struct halo_route *route, struct gpu_mem from, struct gpu_mem field,
                          struct gpu_event *computed)

@@ -29,14 +29,14 @@ struct halo_path {
   char handover_why[GPU_TEXT_MAX];
 };
 
-/** \brief Collective: ranks agree on the outcome. */
+/** \brief Opens the exchange. Collective: ranks agree on the outcome. */
 status_t halo_route_open(const struct halo_transport *transport, const struct halo_context *context,
                          struct halo_route **route);
 
-/** \brief Collective unless an exchange failed. */
+/** \brief Closes the exchange. Collective unless an exchange failed. */
 void halo_route_close(struct halo_route *route);
 
-/** \brief As the functions of struct halo_transport with these names. */
+/** \brief Begins an exchange, as `start` of struct halo_transport does. */
 status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct gpu_event *computed);
 
 /** \brief Like halo_route_start, but sends data from \a from instead of from \a field. */
@@ -67,8 +67,8 @@ status_t halo_route_lap(struct halo_route *route);
  * all messages of every rank. */
 int halo_route_linked(const struct halo_route *route);
 
-/** \brief For such kernels: the link; sets \a step, unless NULL, to the number of the next
- * exchange. */
+/** \brief The link, for kernels that send and wait themselves. Sets \a step, unless NULL, to the
+ * number of the next exchange. */
 const struct halo_link *halo_route_link(const struct halo_route *route, uint64_t *step);
 
 /** \brief After use of the link by kernels: makes the halos valid for work in context.compute. */

@@ -37,7 +37,7 @@ extern const char *const halo_handovers[2];
 struct halo_times {
   double seconds[HALO_PHASES];
   double stages[HALO_STAGES];
-  double edge_seconds; /**< time in which kernels with the link computed and stored faces */
+  double edge_seconds; /**< time in which kernels computed points and stored them at neighbours */
   long exchanges;
 };
 
@@ -88,27 +88,26 @@ struct halo_transport {
   status_t (*finish)(struct halo_exchange *exchange, struct gpu_event **arrived);
   /** \brief Adds the times of finished exchanges. Call it when the device's queue is empty. */
   status_t (*times)(struct halo_exchange *exchange, struct halo_times *times);
-  /* The next two are NULL if only the host waits. */
+  /* `hung` and `describe` are NULL if only the host waits. */
   /** \brief Whether a wait on the device has passed the deadline. */
   int (*hung)(const struct halo_exchange *exchange);
-  /** \brief Lists the ranks that the device waits for, and sets the sweep. */
+  /** \brief Lists the ranks that the device waits for, and sets the sweep that the device is in. */
   void (*describe)(const struct halo_exchange *exchange, struct watch_targets *targets);
-  /** \brief Collective unless an exchange failed. */
+  /** \brief Closes the exchange and frees its memory. Collective unless an exchange failed. */
   void (*teardown)(struct halo_exchange *exchange);
   /** \brief How message \a m of the plan is handed over, "shared memory" or "MPI", and why. NULL if
    * all messages of the transport are handed over alike. */
   const char *(*handover)(const struct halo_exchange *exchange, int m, const char **why);
-  /** Whether -x auto tries it. HALO_TRIAL_SLOW: starting it takes seconds, so it is tried only if
-   * kernels cannot store into the memory of all neighbours; no transport of this kind has been
-   * faster than those that can */
+  /** Whether -x auto tries it. HALO_TRIAL_SLOW: starting it takes seconds, so it is skipped if
+   * kernels can store into the memory of all neighbours; such kernels have always been faster */
   enum { HALO_NO_TRIAL, HALO_TRIAL, HALO_TRIAL_SLOW } trial;
   /** \brief Allocates and frees memory for fields that neighbours or a library must access. Not
    * collective. NULL: use gpu_alloc and gpu_free. */
   status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   void (*free)(struct gpu_device *device, struct gpu_mem *mem);
-  /** \brief 1: start and finish only enqueue work, so that a whole block needs no host */
+  /** 1: start and finish only enqueue work, so the host need not act during a block */
   int unattended;
-  /* The rest is only for `unattended` transports. */
+  /* The members from here on are only for `unattended` transports. */
   /** \brief Ends a block in context.compute: exchanges are numbered from 1 again, so that the work
    * enqueued since the last lap, this call included, can be captured and launched again. */
   status_t (*lap)(struct halo_exchange *exchange);
@@ -137,8 +136,8 @@ void halo_transport_document(struct doc *d, const char *used);
 
 /** \brief STATUS_USAGE if no transport has that name; the message suggests a similar one. */
 status_t halo_transport_check(const char *option, const char *name);
-/** \brief Reads a transport's name into \a field, a const char *; NULL for "auto". Errors as
- * above. */
+/** \brief Reads a transport's name into \a field, a const char *; NULL for "auto". Errors as for
+ * halo_transport_check. */
 status_t halo_transport_parse(const char *option, const char *text, void *field);
 
 /** \brief Allocates a field whose halos \a transport will exchange. */

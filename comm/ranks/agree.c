@@ -15,7 +15,7 @@
 #define TEXT_MAX    2048
 #define WHO_MAX     256
 #define RANKS_NAMED 8
-#define AGREE_TAG   32001 /* larger than the tags of halos */
+#define AGREE_TAG   32001 /* MPI tag of agreements, larger than the tags of halos */
 #define TEXT_TAG    32002
 #define PATIENCE    0.5 /* seconds after which a failed rank notifies the others */
 

@@ -18,19 +18,22 @@
 #include "base/stop.h"
 
 #define MESSAGE_MAX   900
-#define REPORTERS_MAX 64                     /* maximum number of ranks that receive messages */
-#define OTHERS_NAMED  8                      /* maximum number of further waits in the message */
-#define GRACE_HERE    0.3                    /* time for reports to arrive in the table */
-#define GRACE         1.0                    /* time for reports to arrive as messages */
-#define GRACE_QUIET   0.6                    /* more time for ranks that receive no messages */
-#define ABORT         5.0                    /* time for the printing rank to end the job */
-#define ALIVE         ALARM_SECOND           /* maximum age of the last beat */
-#define LATE          (ALARM_SECOND * 3 / 5) /* age of a beat that is overdue */
-#define WAITING       (ALARM_SECOND / 2)     /* maximum age of the last poll */
-#define STUCK         2.0                    /* in a wait while another rank has failed */
-#define LAUNCHER      1.2                    /* from a launcher's SIGTERM to its SIGKILL */
-#define WORK          10                     /* longest work without a wait, in deadlines */
-#define REPORT_TAG    32000                  /* in MPI_COMM_WORLD, in which nothing else is sent */
+#define REPORTERS_MAX 64  /* maximum number of ranks that receive messages */
+#define OTHERS_NAMED  8   /* maximum number of further waits in the message */
+#define GRACE_HERE    0.3 /* time for reports to arrive in the table */
+#define GRACE         1.0 /* time for reports to arrive as messages */
+#define GRACE_QUIET   0.6 /* more time for ranks that receive no messages */
+#define ABORT         5.0 /* time for the printing rank to end the job */
+/* maximum age of the last beat of a rank that is alive */
+#define ALIVE ALARM_SECOND
+#define LATE  (ALARM_SECOND * 3 / 5) /* age of a beat that is overdue */
+/* maximum age of the last poll of a rank that is waiting */
+#define WAITING  (ALARM_SECOND / 2)
+#define STUCK    2.0 /* seconds in a wait before a rank confirms another rank's failure */
+#define LAUNCHER 1.2 /* seconds from a launcher's SIGTERM to its SIGKILL */
+#define WORK     10  /* longest work between two waits, in deadlines */
+/* MPI tag of reports, in MPI_COMM_WORLD, in which nothing else is sent */
+#define REPORT_TAG 32000
 
 static union {
   struct alarm_table table;
@@ -90,7 +93,7 @@ static int is_at_device(const struct alarm_slot *slot, uint64_t now)
          (double)(int64_t)(now - slot->moved) >= monitor.seconds / 2 * ALARM_SECOND;
 }
 
-/* Reads a slot into the snapshot. One that beats without a report computes or is blocked. */
+/* Reads a slot into the snapshot. A rank with beats and no report computes or is blocked. */
 static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_snapshot *snapshot)
 {
   char *heard = &snapshot->heard[slot->rank];
@@ -115,8 +118,6 @@ static void table_read(struct alarm_snapshot *snapshot)
   for (int s = 0; monitor.ranks > 1 && s < monitor.table->n; s++)
     slot_read(&monitor.table->slot[s], now, snapshot);
 }
-
-/* ---- reports ---- */
 
 /* Translates targets to ranks in MPI_COMM_WORLD. */
 static void targets_name(MPI_Comm comm, struct watch_targets *targets)
@@ -236,8 +237,6 @@ int alarm_reports_take(void)
   }
 }
 
-/* ---- failures of one rank ---- */
-
 /* Sends without waiting for completion: the receiver may be busy for a long time. */
 static void note_send(const struct alarm_report *note, int rank)
 {
@@ -286,8 +285,6 @@ static void reports_await(double seconds)
     nanosleep(&pause, NULL);
   }
 }
-
-/* ---- the message ---- */
 
 struct text {
   char at[MESSAGE_MAX];
@@ -417,8 +414,6 @@ void alarm_report_for(struct alarm_snapshot *snapshot)
   table_read(snapshot);
   report_print(snapshot);
 }
-
-/* ---- reports by the program itself ---- */
 
 /* The lowest rank that has reported. Ranks that receive no messages know only of themselves. */
 static int reporter(void)

@@ -22,7 +22,7 @@
 enum alarm_kind {
   ALARM_LATE,   /**< a wait passed its deadline */
   ALARM_FAILED, /**< this rank failed, which the others may not know */
-  ALARM_STUCK   /**< confirms that this rank waits for something other than the agreement */
+  ALARM_STUCK   /**< confirms to a failed rank that this rank waits for something else */
 };
 
 /** A rank's report to the others. */
@@ -38,7 +38,7 @@ struct alarm_report {
 };
 
 enum alarm_presence {
-  ALARM_AWAY, /**< the rank has not joined the table */
+  ALARM_AWAY, /**< the rank has not attached the table */
   ALARM_HERE, /**< it has joined */
   ALARM_LEFT  /**< it has left and waits for no rank any more */
 };
@@ -80,14 +80,14 @@ struct alarm {
   char (*hosts)[ALARM_HOST_MAX];
   struct alarm_table *table; /**< the host's table; never NULL */
   struct alarm_slot *own;
-  struct alarm_snapshot snapshot; /**< used by the main thread */
+  struct alarm_snapshot snapshot; /**< the other ranks' states as the main thread knows them */
   long sweep;
   _Atomic uint64_t paused;  /**< total time for which this process was suspended */
   _Atomic uint64_t stopped; /**< when SIGTERM was seen; 0: never */
   int failure;              /**< number of this rank's last agreement, to match confirmations */
   int stuck; /**< number of the failure for which a rank has confirmed that it waits elsewhere */
   struct alarm_report failed; /**< the last failure of another rank */
-  uint64_t failed_at;         /**< when that failure was received */
+  uint64_t failed_at;         /**< when the last failure of another rank was received */
   _Atomic int hung;           /**< alarm_hang was called: all further waits end at once */
 };
 
@@ -110,12 +110,12 @@ int alarm_others_work(const struct watch_wait *wait);
  * the message is printed; the caller then ends the job. */
 status_t alarm_hang(const struct watch_wait *wait);
 
-/** \brief Seconds until a launcher that sent SIGTERM has ended the job; the rank that caused that
- * has printed the reason. 0 if a user asked the run to end: it continues to its report. */
+/** \brief If a launcher has sent SIGTERM, the seconds until it ends the job; the rank that caused
+ * that has printed the reason. 0 if a user asked the run to end: it continues to its report. */
 double alarm_launcher_ends(void);
 
-/** \brief Receives reports of other ranks. Returns whether a wait of one has passed its
- * deadline. */
+/** \brief Receives reports of other ranks. Returns whether one of them is past the deadline of its
+ * wait. */
 int alarm_reports_take(void);
 
 /** \brief Notifies the other ranks of \a comm that this one failed. A rank that waits for something
@@ -123,7 +123,8 @@ int alarm_reports_take(void);
 void alarm_failure_notify(MPI_Comm comm);
 int alarm_is_stuck(void);
 
-/** \brief Sends that confirmation, once, if \a wait has lasted long enough since the failure. */
+/** \brief Confirms once, to a rank that failed, that this rank waits for something other than the
+ * agreement, if \a wait has lasted STUCK seconds since the failure. */
 void alarm_failure_answer(const struct watch_wait *wait);
 
 /** \brief Allocates a snapshot for \a ranks. */

@@ -56,11 +56,12 @@ status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_st
     if (status != STATUS_OK && status != STATUS_USAGE) agree_abort(status);
   }
   if (status != STATUS_OK) {
-    log_hold(0); /* there is no other rank to compare it with */
+    log_hold(0); /* prints the held error: there is no other rank to compare it with */
     if (error == MPI_SUCCESS) MPI_Finalize();
     return status;
   }
-  start_signals(); /* only now, because MPI's daemons may hang if writing fails without a signal */
+  /* not earlier, because MPI's daemons may hang if writing fails without a signal */
+  start_signals();
   return STATUS_OK;
 }
 

@@ -13,7 +13,8 @@
  * effect. */
 status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_start *start);
 
-/** \brief MPI_Finalize with a deadline. Ends the job if an earlier wait passed its own. */
+/** \brief Calls MPI_Finalize with a deadline. Ends the job if an earlier wait has passed its
+ * deadline. */
 void end_mpi(void);
 
 #endif

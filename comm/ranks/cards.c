@@ -89,7 +89,8 @@ enum cards_near cards_near(const char *pci, const char *other)
   char a[PATH_MAX], b[PATH_MAX];
   if (!pci_path(pci, a) || !pci_path(other, b)) return CARDS_UNKNOWN;
   int shared = shared_bridges(a, b);
-  if (shared > 1) return CARDS_SWITCH; /* a root port and a switch below it */
+  /* the shared bridges are a root port and a switch below it */
+  if (shared > 1) return CARDS_SWITCH;
   if (shared >= 0) return CARDS_ROOT;
   int64_t node = number_read(a, "numa_node", -1);
   return node >= 0 && node == number_read(b, "numa_node", -1) ? CARDS_NODE : CARDS_SYSTEM;

@@ -58,7 +58,9 @@ struct cards_table {
   int n;
   struct cards_row *rows; /**< the cards of all hosts */
   int64_t *asked;         /**< per row: bytes that ranks of its host sent to other hosts */
-  unsigned char *near;    /**< n × ranks, enum cards_near; CARDS_UNKNOWN on other hosts */
+  /** n × ranks: distance of each card from each rank's device, as enum cards_near; CARDS_UNKNOWN on
+   * other hosts */
+  unsigned char *near;
   int ranks;
 };
 
@@ -69,7 +71,7 @@ void cards_read(const char *pci, struct cards *cards);
 /** \brief The card of that name, NULL if there is none. */
 const struct card *cards_find(const struct cards *cards, const char *name);
 
-/** \brief Distance of two PCI devices, by their paths in sysfs. */
+/** \brief The distance of two PCI devices, from their paths in sysfs. */
 enum cards_near cards_near(const char *pci, const char *other);
 
 extern const char *const cards_near_names[CARDS_UNKNOWN + 1];

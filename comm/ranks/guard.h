@@ -17,7 +17,7 @@
 #define guard_mpi(comm, call, what)                                                                          \
   (guard_begin(comm, what) == STATUS_OK ? guard_end((call), (what)) : STATUS_HANG)
 
-/** \brief The two halves of guard_mpi. */
+/** \brief The steps of guard_mpi before and after the MPI call. */
 status_t guard_begin(MPI_Comm comm, const char *what);
 status_t guard_end(int error, const char *what);
 

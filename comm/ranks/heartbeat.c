@@ -25,8 +25,8 @@
 #define REPORT_DELAY_FIRST      0.7
 #define REPORT_DELAY_RESPONSIVE 1.4
 #define REPORT_DELAY_SECOND     1.5
-#define REPORT_DELAY_LATER      3.0 /* times log2 of the host's index, after the second host */
-#define END_SECONDS             3.5 /* from an alarm to the end of the process */
+#define REPORT_DELAY_LATER      3.0 /* delay of later hosts, times log2 of the host's index */
+#define END_SECONDS             3.5 /* seconds from an alarm to the end of the process */
 
 static struct {
   struct alarm *monitor;
@@ -39,16 +39,14 @@ static struct {
   struct alarm_table *own; /* the table, if this rank created it */
   uint64_t last;           /* time of the last beat */
   int schedstat;           /* file with the main thread's times; negative: none */
-  uint64_t starved;        /* value at the last beat */
-  /* when the alarm was seen; 0: none. Times do not include suspension of this process */
+  uint64_t starved;        /* starved_read() at the last beat */
+  /* when this thread saw the alarm; 0: none. Times exclude suspension of this process */
   uint64_t raised;
   double patience; /* delay from the alarm to this thread's report */
   struct {
     uint64_t beat, since; /* the last beat, and when it changed */
   } * heard;              /* by slot */
 } heartbeat = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* ---- the thread ---- */
 
 static int is_over(uint64_t now, uint64_t since, double seconds)
 {
@@ -165,8 +163,6 @@ static status_t thread_start(void)
   return heartbeat.running ? STATUS_OK
                            : log_fail(STATUS_ENVIRONMENT, "the watchdog's thread cannot be started");
 }
-
-/* ---- the table ---- */
 
 /* Creates the table on the first rank of the host, and offers it to the others. */
 static void table_offer(int n, struct gpu_share *offer)

@@ -52,8 +52,6 @@ void placement_close(struct placement *placement)
   if (placement->comm != MPI_COMM_NULL) MPI_Comm_free(&placement->comm);
 }
 
-/* ---- one backend for all ranks ---- */
-
 static int same_claim(const struct rank_claim *a, const struct rank_claim *b)
 {
   return a->claim.backend == b->claim.backend && strcmp(a->claim.reason, b->claim.reason) == 0;
@@ -195,8 +193,6 @@ fail:
   table_free(&t);
   return status;
 }
-
-/* ---- choose and bind ---- */
 
 static void placement_take(struct placement *p, hwloc_topology_t topology, const struct gpu_choice *choice,
                            const struct binding_rank *mine)

@@ -11,22 +11,24 @@
 #include "gpu/select.h"
 
 struct placement_request {
-  const struct gpu_backend *backend; /**< NULL: the first with a GPU, otherwise the CPU */
-  const char *device;                /**< index, UUID or part of a name; NULL for any */
+  /** backend to use; NULL: the first with a GPU, otherwise the CPU */
+  const struct gpu_backend *backend;
+  const char *device; /**< index, UUID or part of a name; NULL for any */
   enum binding_policy binding;
   int expect; /**< number of devices that every host must have, 0: not checked */
 };
 
 struct placement {
-  MPI_Comm comm; /**< a duplicate that returns errors */
+  MPI_Comm comm; /**< duplicate of the program's communicator, which returns errors */
   int rank, ranks;
   int host_rank, host_ranks;
   int host_first;  /**< lowest rank of this host, which identifies it: names need not be unique */
   int host_unused; /**< devices that ranks of this host see but none uses */
   char host[META_HOST_BYTES];
   const struct gpu_backend *backend; /**< the same on all ranks */
-  char reason[GPU_CLAIM_TEXT];       /**< why it is no GPU, "" if it is one or was requested */
-  int device;                        /**< index in the list of the backend's probe */
+  /** why the backend uses no GPU; "" if it does, or if the user chose it */
+  char reason[GPU_CLAIM_TEXT];
+  int device; /**< index in the list of the backend's probe */
   struct gpu_device_info info;
   int numa;       /**< NUMA node of the device, −1 if unknown */
   int shared;     /**< number of other ranks of the host on the same device; 0 on CPUs */

@@ -22,7 +22,7 @@
 struct settings {
   char *at;
   size_t bytes;
-  size_t asked; /**< offset of the second part */
+  size_t asked; /**< offset of the options and variables */
 };
 
 /** Hashes of both parts, reduced to their maxima over all ranks. The complements give the

@@ -11,7 +11,7 @@
 #include "comm/ranks/mpi_check.h"
 
 #define SERVE (ALARM_SECOND / 10000) /* minimum time between two checks for other ranks' reports */
-/* age of this process's last beat from which it was suspended */
+/* age of this process's last beat above which it counts as suspended */
 #define STALE (ALARM_SECOND / 2)
 
 const char watch_agreement[] = "agreement";
@@ -107,8 +107,9 @@ static int is_late(const struct watch_wait *wait, uint64_t now)
   return now > wait->begin && (double)(now - wait->begin) >= watch_seconds() * ALARM_SECOND;
 }
 
-/* Whether the deadline passed only because of a pause. Just after a pause, the thread does not yet
- * know its length. It publishes that before the next beat, so the beat is read first. */
+/* Whether the deadline passed only because of a pause. Just after a pause, the heartbeat thread
+ * does not yet know its length. The thread publishes the length before its next beat, so the beat
+ * is read first. */
 static int is_paused(const struct watch_wait *wait)
 {
   uint64_t beat = alarm_monitor()->own->beat, clock = alarm_clock();

@@ -39,11 +39,11 @@ void watch_sweep(long sweep);
 
 /** The ranks that a rank waits for. */
 struct watch_targets {
-  long sweep; /**< set if the device is in another sweep than the host; otherwise 0 */
+  long sweep; /**< the sweep of the device if it differs from the host's; otherwise 0 */
   int n;
   struct {
     int rank;
-    char face[8]; /**< "i-", …; "" if there is none */
+    char face[8]; /**< face that is missing, such as "i-"; "" if there is none */
   } at[WATCH_TARGETS_MAX];
 };
 
@@ -58,7 +58,8 @@ struct watch_wait {
   const char *
       /** "halos", "the sum of gosa", …; NULL while only the rank's own device is waited for */
       what;
-  uint64_t begin, served; /**< nanoseconds for which this process was not suspended */
+  /** time of the wait's begin and of the last poll, in nanoseconds without suspension */
+  uint64_t begin, served;
 };
 
 /** \brief Begins a wait for \a what; if \a describe is NULL, for all ranks. The texts must outlive

@@ -25,7 +25,7 @@ SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
        "1: transport `mpi` tries device memory with any MPI library; 0: only with one that reports support; "
        "unset: also with one whose UCX has CUDA");
 
-/* Long enough for MPI's rendezvous protocols. */
+/* Floats of a test message: enough for MPI's rendezvous protocols. */
 #define TRY_FLOATS 65536
 #define TRY_TAG    128
 
@@ -61,7 +61,7 @@ static int ucx_supports(void)
   return dl_iterate_phdr(is_ucx_cuda, &found);
 }
 
-static int ucx = -1; /* agreed by all ranks; -1: not yet */
+static int ucx = -1; /* whether UCX supports CUDA on all ranks; -1: not agreed yet */
 
 status_t aware_agree(MPI_Comm comm)
 {

@@ -9,8 +9,7 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 
-/* Maximum floats of a part of a message that is copied and sent as one: by MPI, unless the length
- * is measured, and by handover. */
+/* Maximum floats of a chunk: for MPI, unless the length is measured, and for handover. */
 #define CHUNK_FLOATS    65536
 #define HANDOVER_FLOATS 262144
 
@@ -126,7 +125,7 @@ void buffered_teardown(struct halo_exchange *exchange)
   free(x);
 }
 
-/* If one buffer is enough, both elements refer to it. */
+/* Creates the two send buffers. If one is enough, both elements refer to it. */
 static status_t send_create(struct buffered_fixed *fixed, struct buffered_local *local)
 {
   struct gpu_device *device = fixed->context.device;

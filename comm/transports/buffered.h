@@ -16,9 +16,9 @@
  * queues. */
 #define BUFFERED_TIMED 8
 
-/* Marks in the queues. Packing is from BEGIN to PACKED, copying out to OUT, copying in from BACK to
- * IN, unpacking from READY to UNPACKED. At HERE the last of several pieces has arrived. Marks of
- * skipped steps are not recorded. */
+/* Marks in the queues. Packing is from BEGIN to PACKED, the copy to the host ends at OUT, the copy
+ * to the device is from BACK to IN, unpacking from READY to UNPACKED. At HERE the last of several
+ * pieces has arrived. Marks of skipped steps are not recorded. */
 enum buffered_mark {
   MARK_BEGIN,
   MARK_PACKED,
@@ -63,8 +63,8 @@ struct buffered_fixed {
   float *host_send[2];
   /* two receive buffers: the device may still read one while the next halo arrives */
   float *host_recv[2];
-  struct gpu_event *before;  /* used if the caller passes no event */
-  struct gpu_event **copied; /* per piece: it is in host memory */
+  struct gpu_event *before;  /* recorded in place of `computed` if the caller passes none */
+  struct gpu_event **copied; /* per piece: recorded after its copy to host memory */
   struct halo_chunks outgoing, incoming;
   int first[HALO_MESSAGES_MAX],
       chunks[HALO_MESSAGES_MAX]; /* first chunk and number of chunks of an incoming message */
@@ -74,8 +74,8 @@ struct buffered_fixed {
 /* Times of exchanges. */
 struct buffered_clock {
   struct buffered_marks ring[BUFFERED_EVENTS];
-  struct buffered_marks *marks; /* those of the current exchange, NULL if it is not timed */
-  long timed;                   /* timed exchanges; timed_lately: since times were read */
+  struct buffered_marks *marks; /* marks of the current exchange; NULL if it is not timed */
+  long timed;                   /* number of timed exchanges; timed_lately: since times were read */
   long timed_lately;
   struct halo_times times;
   double since; /* time up to which wait and transfer are accounted */
@@ -84,9 +84,10 @@ struct buffered_clock {
 /* Messages that are handed over within a host. */
 struct buffered_local {
   struct handover handover;
-  struct halo_reach shared[HALO_MESSAGES_MAX]; /* whether it is handed over; if not, why */
-  int by_mpi;                                  /* number of other messages */
-  /* number of chunks of each message so far */
+  /* per message: whether it is handed over; if not, why */
+  struct halo_reach shared[HALO_MESSAGES_MAX];
+  int by_mpi; /* number of messages that go by MPI */
+  /* per message: number of chunks handed over and taken so far */
   uint64_t handed[HALO_MESSAGES_MAX], got[HALO_MESSAGES_MAX];
   long took; /* number of exchanges whose halos were copied in */
 };

@@ -14,7 +14,7 @@
 #include "gpu/host.h"
 #include "gpu/host_share.h"
 
-/* Added to a message's tag. */
+/* Distance of the tags of set-up messages from those of halo messages. */
 #define HELLO_TAG 64
 
 /* A counter has a cache line of its own, because another process polls it. */
@@ -27,7 +27,7 @@ struct handover_block {
   struct counter begun, taken, sent[HALO_TAGS];
 };
 
-/* The first message between neighbours. */
+/* The first message between neighbours, which describes the shared memory. */
 struct handover_hello {
   struct gpu_share share;
   int64_t buffer[2]; /* bytes from the start of the block to the message */
@@ -76,8 +76,6 @@ uint64_t handover_sent(const struct handover_peer *peer, int tag)
   return counter_read(&peer->block->sent[tag]);
 }
 
-/* ---- memory ---- */
-
 static size_t handover_whole_pages(size_t bytes)
 {
   size_t page = host_page_bytes();
@@ -106,7 +104,7 @@ static void memory_unpin(struct gpu_device *device, struct gpu_mem memory)
   if (memory.bytes > head_bytes()) gpu_unpin(device, buffers_of(memory));
 }
 
-/* Returns 0, with the reason, if no such memory can be created. */
+/* Creates this rank's block of shared memory. Returns 0, with the reason, if that fails. */
 static int handover_block_create(struct handover *h, size_t floats, char why[GPU_TEXT_MAX])
 {
   size_t buffer_bytes = handover_whole_pages(floats * sizeof(float));
@@ -132,8 +130,6 @@ static void block_destroy(struct handover *h)
   host_share_free(h->memory.handle);
   *h = (struct handover){.device = h->device};
 }
-
-/* ---- neighbours ---- */
 
 static int handover_peer_map(struct gpu_device *device, const struct handover_hello *hello,
                              struct handover_peer *peer, char why[GPU_TEXT_MAX])

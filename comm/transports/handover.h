@@ -49,7 +49,7 @@ void handover_take(struct handover *handover, uint64_t n);
 /** \brief Publishes that \a chunks of a message, summed over all exchanges, are in the buffers. */
 void handover_send(struct handover *handover, int tag, uint64_t chunks);
 
-/** \brief The values that the neighbour published. */
+/** \brief Read the values that the neighbour published by handover_begin, _take and _send. */
 uint64_t handover_begun(const struct handover_peer *peer);
 uint64_t handover_taken(const struct handover_peer *peer);
 uint64_t handover_sent(const struct handover_peer *peer, int tag);

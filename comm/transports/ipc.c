@@ -4,7 +4,8 @@
 #include "comm/ranks/agree.h"
 #include "comm/transports/linked.h"
 
-/* Offsets are those of the whole plan at both ends, also if only some messages are carried. */
+/* Creates the buffers. Offsets are those of the whole plan at both ends, also if only some messages
+ * are carried. */
 static status_t ipc_buffers_create(struct linked_exchange *x)
 {
   struct gpu_device *device = x->context.device;

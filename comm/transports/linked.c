@@ -18,8 +18,6 @@ int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX
   return 0;
 }
 
-/* ---- open and close ---- */
-
 static status_t memory_create(struct linked_exchange *x)
 {
   struct gpu_device *device = x->context.device;
@@ -134,8 +132,6 @@ status_t linked_setup(const struct halo_context *context, struct halo_offer *off
     *exchange = (struct halo_exchange *)x;
   return status;
 }
-
-/* ---- exchanges ---- */
 
 status_t linked_begin(struct linked_exchange *x, struct gpu_event *computed, struct gpu_queue **queue)
 {

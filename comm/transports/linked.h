@@ -24,11 +24,11 @@ struct linked_exchange {
   uint64_t counted;
   struct halo_state seen; /**< the device's counters at the last read of times */
 
-  /* used by p2p only */
+  /* members that only p2p uses */
   int copies;          /**< 1: all messages are contiguous and large enough for a copy engine */
   struct gpu_mem from; /**< source of an exchange that begins in finish; otherwise no memory */
 
-  /* used by ipc only */
+  /* members that only ipc uses */
   const struct halo_packer *packer;
   struct halo_packer_state *packer_state;
   struct gpu_mem send, recv[2];
@@ -78,8 +78,8 @@ int linked_has_come(const struct linked_exchange *exchange, int m);
 /** \brief Ends an exchange and sets *arrived as halo_transport.finish does. */
 status_t linked_end(struct linked_exchange *exchange, struct gpu_event **arrived);
 
-/* Functions of struct halo_transport. Teardown first waits until neighbours have released its
- * memory. */
+/* Implementations of functions of struct halo_transport. Teardown first waits until neighbours have
+ * released this rank's memory. */
 void linked_teardown(struct halo_exchange *exchange);
 status_t linked_lap(struct halo_exchange *exchange);
 status_t linked_times(struct halo_exchange *exchange, struct halo_times *times);

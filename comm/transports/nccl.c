@@ -100,8 +100,6 @@ static status_t nccl_check(int result, const char *what)
                                 : log_fail(STATUS_ENVIRONMENT, "%s: %s", what, nccl.get_error_string(result));
 }
 
-/* ---- set-up ---- */
-
 static void nccl_teardown(struct halo_exchange *exchange)
 {
   struct nccl_exchange *x = (struct nccl_exchange *)exchange;
@@ -196,8 +194,6 @@ fail:
   nccl_teardown((struct halo_exchange *)x);
   return status;
 }
-
-/* ---- one exchange ---- */
 
 static status_t nccl_marks_read(struct nccl_exchange *x)
 {
@@ -303,8 +299,6 @@ const struct halo_transport halo_transport_nccl = {
     .teardown = nccl_teardown,
     .trial = HALO_TRIAL_SLOW,
 };
-
-/* ---- collectives ---- */
 
 static status_t group_open(MPI_Comm comm, struct gpu_device *device, void **group)
 {

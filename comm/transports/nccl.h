@@ -13,11 +13,11 @@
 typedef status_t nccl_collective(void *group, int ranks, const double *in, double *out, size_t n,
                                  struct gpu_queue *queue);
 
-/** Usable if halo_transport_nccl is available. */
+/** Functions for collectives. Usable if halo_transport_nccl is available. */
 struct nccl_collectives {
-  /** \brief Collective; ranks agree. */
+  /** \brief Opens a group of all ranks of \a comm. Collective; ranks agree on the outcome. */
   status_t (*open)(MPI_Comm comm, struct gpu_device *device, void **group);
-  nccl_collective *call[2]; /**< all-reduce, and all-to-all */
+  nccl_collective *call[2]; /**< functions for all-reduce and for all-to-all */
   void (*close)(void *group);
 };
 extern const struct nccl_collectives nccl_collectives;

@@ -9,7 +9,7 @@
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 
-/* Added to a message's tag. */
+/* Distance of the tags of agreements from those of halo messages. */
 #define VERDICT_TAG 96
 
 struct swap {

@@ -10,7 +10,8 @@
  * \a tag is added to the messages' tags. STATUS_WRONG if another number of bytes arrives. */
 status_t neighbours_swap(const struct halo_context *context, int tag, const void *out, void *in, size_t size);
 
-/** \brief A message stays carried if both ends can carry it; otherwise both get the reason. */
+/** \brief Agrees with each neighbour: a message stays carried if both ends can carry it; otherwise
+ * both get the reason. */
 status_t neighbours_agree(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX]);
 
 /** \brief Collective. Refuses messages to ranks of other hosts. */

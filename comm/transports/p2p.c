@@ -8,7 +8,7 @@
  * the duration of the copy. At 300 GB/s or more, 1 MiB takes 4 us. */
 #define COPY_BYTES (1 << 20)
 
-/* Whether a box is contiguous in memory with such rows and planes. */
+/* Whether a box is contiguous in a field with strides \a pitch (rows) and \a plane, in floats. */
 static int is_one_piece(const struct box *box, int64_t pitch, int64_t plane)
 {
   int64_t layers = box_extent(box, 0), rows = box_extent(box, 1), row = box_extent(box, 2);

@@ -12,10 +12,10 @@
 #include "comm/transports/neighbours.h"
 #include "comm/transports/prove.h"
 
-/* Added to a message's tag. */
+/* Distance of the tags of set-up messages from those of halo messages. */
 #define HELLO_TAG 64
 
-/* The first message between neighbours. */
+/* The first message between neighbours, which offers this rank's memory. */
 struct peers_hello {
   struct gpu_share target[2], mailbox;
   int64_t plane, pitch, first;

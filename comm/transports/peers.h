@@ -18,7 +18,8 @@ struct halo_offer {
 
 /** The other end of a message. */
 struct halo_peer {
-  struct gpu_mem target[2], mailbox; /**< attached; handles are NULL if that failed */
+  /** attached memory of the neighbour; handles are NULL if that failed */
+  struct gpu_mem target[2], mailbox;
   int64_t plane, pitch, first;
   char uuid[48]; /**< UUID of the neighbour's device */
   /** 1: this entry owns the attachments; 0: another message to the same rank does */

@@ -24,7 +24,7 @@
 
 const char *const peer_rung_names[PEER_RUNGS + 1] = {"open", "store", "put", "get", "flags", "proven"};
 
-/* The field has one row: the data to send, then the data that arrives. */
+/* A test of two ranks. Its field has one row: the data to send, then the data that arrives. */
 struct proof {
   struct halo_context context;
   struct layout layout;
@@ -181,8 +181,6 @@ static status_t reason_write(const struct proof *p, struct peer_proof *proof)
   return STATUS_OK;
 }
 
-/* ---- pairs ---- */
-
 static status_t proof_open(struct proof *p)
 {
   struct halo_context *c = &p->context;
@@ -218,8 +216,8 @@ end:
   return status;
 }
 
-/* In round t, ranks r and s with r + s = t modulo n − 1 are partners; the last rank's partner is
- * the one that would be its own. */
+/* In round t, ranks r and s with r + s = t modulo n − 1 are partners; the rank for which r = s
+ * meets the last rank. */
 void peers_round(int *partner, int n, int round)
 {
   int even = n + n % 2, odd = even - 1;

@@ -14,10 +14,8 @@
 #include "comm/transports/aware.h"
 #include "comm/transports/buffered.h"
 
-/* Added to a message's tag for its token. */
+/* MPI tag of a message's token, relative to the message's tag. */
 #define TOKEN_TAG 32
-
-/* ---- set-up ---- */
 
 static status_t chunked_setup(const struct halo_context *context, enum buffered_kind kind,
                               struct halo_exchange **exchange)
@@ -66,8 +64,6 @@ static int buffered_available(const struct gpu_backend *backend, char reason[GPU
   snprintf(reason, GPU_TEXT_MAX, "backend %s has no halo packer", backend->name);
   return 0;
 }
-
-/* ---- one exchange ---- */
 
 /* Time since the last poll counts as `transfer` if data is in flight, and as `wait` if the halo is
  * late. */
@@ -218,8 +214,6 @@ static status_t buffer_await(struct buffered_exchange *x)
   }
 }
 
-/* ---- one exchange, continued ---- */
-
 static status_t buffered_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                                struct gpu_event *computed)
 {
@@ -340,7 +334,7 @@ static status_t handed_take(struct buffered_exchange *x, int m)
   return STATUS_OK;
 }
 
-/* Data may arrive before its token is seen. */
+/* Takes all halo data that has arrived, which may be before its token is seen. */
 static status_t arrivals_take(struct buffered_exchange *x)
 {
   int done;

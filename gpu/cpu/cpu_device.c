@@ -19,7 +19,7 @@
 #include "gpu/host_share.h"
 #include "gpu/memory.h"
 
-/* Used by the kernels of himeno-gpu and gemm-gpu. */
+/* A switch that the kernels of himeno-gpu and gemm-gpu read. */
 SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
        "instruction set of CPU kernels, instead of the widest available");
 
@@ -56,8 +56,9 @@ struct cpu_block {
 struct cpu_device {
   struct gpu_device base;
   struct cpu_block *blocks;
-  unsigned long allocations; /**< number of allocations so far, for the stagger */
-  /** allocated now; the system counts pages only once they are touched */
+  /** bytes allocated now; the system counts pages only once they are touched */
+  unsigned long allocations;
+  /** bytes allocated now; the system counts pages only once they are touched */
   uint64_t held_bytes;
   uint64_t available_at_open;
 };

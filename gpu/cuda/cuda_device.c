@@ -25,7 +25,8 @@ static cudaEvent_t event_handle(struct gpu_event *event)
   return ((struct cuda_event *)event)->event;
 }
 
-/* Whether the error means that the environment lacks something, not that the run failed. */
+/* Whether the error means that memory, a device or a driver is unavailable, not that the run
+ * failed. */
 static int lacks(cudaError_t error)
 {
   switch (error) {
@@ -191,7 +192,7 @@ static status_t cuda_device_open(int index, struct gpu_device **device)
     cuda_describe(&d->base.info, &d->properties);
     error = cudaSetDevice(index);
   }
-  if (error == cudaSuccess) error = cudaFree(NULL); /* creates the context */
+  if (error == cudaSuccess) error = cudaFree(NULL); /* cudaFree(NULL) creates the context */
   if (error == cudaSuccess) {
     *device = &d->base;
     return STATUS_OK;

@@ -29,7 +29,7 @@ struct cuda_device {
 struct cuda_queue {
   struct gpu_queue base;
   cudaStream_t stream;
-  /** the next kernel may overlap the last enqueued work; copies, fills and waits forbid it */
+  /** 1: the next kernel may overlap the work enqueued last; copies, fills and waits clear it */
   int overlap;
 };
 

@@ -34,13 +34,13 @@ struct null_device {
   uint64_t held_bytes;
 };
 
-#define ATTACHED 64 /* number of attachments remembered, the latest */
+#define ATTACHED 64 /* number of the latest attachments that are remembered */
 static const void *attached[ATTACHED];
 static int n_attached;
 
 static const char *peer_fault = "";
 static long calls;
-/* numbers of the call that fails and of the one that never returns; 0 for none */
+/* which call fails, and which never returns, counted from 1; 0 for none */
 static long failing, hanging;
 
 /** The global rank, from the launcher's variables; −1 without a launcher. */
@@ -63,7 +63,7 @@ status_t null_call(const char *verb, status_t status)
 {
   const long call = ++calls;
   while (call == hanging) {
-    gpu_calls = 1; /* kernel launches are no verbs, so the flag is set here */
+    gpu_calls = 1; /* kernel launches are no verbs of the backend, so the flag is set here */
     pause();
   }
   if (call != failing) return STATUS_OK;
@@ -195,8 +195,8 @@ static int null_attach(struct gpu_device *device, const struct gpu_share *share,
   return 1;
 }
 
-/* The other verbs count the call and run the CPU backend's verb. The CPU backend's queues, events
- * and copies ignore the device. */
+/* Defines the remaining verbs: each counts the call and runs the CPU backend's verb. The CPU
+ * backend's queues, events and copies ignore the device. */
 #define COUNTED(verb, status, parameters, arguments)                                                         \
   static status_t null_##verb parameters                                                                     \
   {                                                                                                          \
@@ -239,7 +239,7 @@ static status_t null_copy(struct gpu_queue *queue, struct gpu_mem to, size_t to_
   return STATUS_OK;
 }
 
-/* Fails in the cases in which page-locking fails. */
+/* Pins nothing, and fails in the cases in which a real device does. */
 static int null_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
 {
   (void)device;

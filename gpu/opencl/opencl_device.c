@@ -22,7 +22,7 @@ struct opencl_pinned {
 
 struct opencl_event {
   struct gpu_event base;
-  cl_event event; /**< the last marker, NULL before the first record */
+  cl_event event; /**< the last marker; NULL before the first record */
 };
 
 static struct opencl_device *native(struct gpu_device *device)
@@ -178,7 +178,7 @@ static cl_int opencl_place(struct opencl_device *device, cl_mem buffer)
   return error == CL_SUCCESS ? clFinish(device->service) : error;
 }
 
-/* \a memory: the caller's, or NULL. */
+/* Creates a buffer. \a memory: the caller's memory to use, or NULL. */
 static cl_int opencl_buffer_create(struct opencl_device *device, cl_mem_flags flags, size_t bytes,
                                    void *memory, cl_mem *buffer)
 {

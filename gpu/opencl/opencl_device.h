@@ -20,7 +20,7 @@ struct opencl_device {
   cl_platform_id platform;
   cl_device_id id;
   cl_context context;
-  cl_command_queue service;     /**< for allocating and mapping memory */
+  cl_command_queue service;     /**< queue for allocating and mapping memory */
   struct opencl_pinned *pinned; /**< memory that alloc_host mapped */
   struct opencl_built *built;   /**< programs built so far */
   uint64_t held_bytes;          /**< bytes that this process has allocated */
@@ -28,7 +28,7 @@ struct opencl_device {
   /** state of `notice`, which any thread of the driver may write */
   atomic_int noticed;
   char notice[256];   /**< the first error that the driver reported asynchronously */
-  atomic_int refused; /**< an allocation failed */
+  atomic_int refused; /**< 1: an allocation was refused */
 };
 
 struct opencl_queue {
@@ -50,8 +50,8 @@ status_t opencl_program_build_file(struct opencl_device *device, const char *pat
 /** \brief Releases the device's own references to the programs built. */
 void opencl_programs_release(struct opencl_device *device);
 
-/** \brief "CL_OUT_OF_RESOURCES" and so on; "OpenCL error -1234" for unknown codes, in a buffer per
- * thread. */
+/** \brief The name of an error, such as "CL_OUT_OF_RESOURCES"; "OpenCL error -1234" for unknown
+ * codes, in a buffer per thread. */
 const char *opencl_error_name(cl_int error);
 
 /** \brief Logs "what: error". Returns STATUS_ENVIRONMENT for lack of memory, otherwise

@@ -9,7 +9,7 @@
 #define BUILD_LOG_LINES 8
 
 #define NAMED(code)           code, #code
-#define PLATFORM_NOT_FOUND    (-1001) /* an error code of the ICD loader, cl_khr_icd */
+#define PLATFORM_NOT_FOUND    (-1001) /* error code of the ICD loader (cl_khr_icd): no platform */
 #define NVIDIA_ILLEGAL_ACCESS (-9999) /* NVIDIA's driver: illegal access by a kernel */
 
 static const struct {
@@ -144,7 +144,7 @@ struct opencl_built {
   struct opencl_built *next;
   cl_program program;
   size_t options_length;
-  char text[]; /**< options, then source */
+  char text[]; /**< the options and the source that it was built from */
 };
 
 static struct opencl_built *built_find(const struct opencl_device *device, const char *source,

@@ -24,7 +24,7 @@
 #define JOBS_MAX     QPU_DEVICE_QPUS
 #define MILLISECONDS 60000
 #define SHARED_NAME  32
-#define SETTING_MAX  32 /* share of a reason's text */
+#define SETTING_MAX  32 /* bytes for a setting's line, a part of a reason's text */
 
 /* The allocation of /dev/vcsm-cma, as the kernel's vc_sm_cma_ioctl.h defines it. */
 struct shared_alloc {
@@ -41,7 +41,7 @@ static const char *const chips[] = {"brcm,bcm2835", "brcm,bcm2836", "brcm,bcm283
 struct qpu_pi {
   int mailbox, shared; /* file descriptors, −1 for none */
   int on;
-  struct qpu_piece control; /* pairs of addresses: uniforms, code */
+  struct qpu_piece control; /* addresses of the uniforms and the code of each program */
 };
 
 /* The QPUs can be opened once per process. */
@@ -52,11 +52,11 @@ static int in_use;
 #define VALUES_MAX    4
 
 enum { TAG_EXECUTE_QPU = 0x30011, TAG_ENABLE_QPU = 0x30012 };
-#define RESPONSE_OK  0x80000000u /* status of the whole message, and the bit for an answered tag */
-#define TAG_ANSWERED 0x80000000u
+#define RESPONSE_OK  0x80000000u /* status of a message that succeeded */
+#define TAG_ANSWERED 0x80000000u /* bit of a tag that the firmware has answered */
 
-/* Indices in a message with one tag: total bytes, code; the tag, bytes of its values, its code; the
- * values; a final 0. */
+/* Positions of words in a message with one tag: total bytes, code; the tag, bytes of its values,
+ * its code; the values; a final 0. */
 enum {
   BYTES,
   CODE,
@@ -89,10 +89,10 @@ static int mailbox_enable(int file, int on)
   return mailbox_call(file, TAG_ENABLE_QPU, &value, 1, &answer) != 0 || answer != 0;
 }
 
-/* Runs n programs, whose pairs of addresses (uniforms, code) are at bus address `control`, and
- * waits for their interrupt. Nonzero if it did not come in time, −1 if the call itself failed. The
- * third value is "no flush"; it is 0, so the firmware flushes its caches before the programs
- * start. */
+/* Runs n programs and waits for their interrupt; their pairs of addresses (uniforms, code) are at
+ * bus address `control`. Nonzero if the interrupt did not come in time, −1 if the call itself
+ * failed. The third value is "no flush"; it is 0, so the firmware flushes its caches before the
+ * programs start. */
 static int mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t milliseconds)
 {
   uint32_t answer;
@@ -114,7 +114,8 @@ static const char *chip_find(void)
   return NULL;
 }
 
-/* Finds the line of the firmware's settings that loads the driver, or gives its usual form. */
+/* Finds the line in the firmware's settings that loads the graphics driver, or gives its usual
+ * form. */
 static void kms_setting(const char *path, char line[SETTING_MAX])
 {
   static char text[65536];
@@ -132,7 +133,7 @@ static void kms_setting(const char *path, char line[SETTING_MAX])
 static void kms_reason(char reason[GPU_TEXT_MAX])
 {
   static const char newer[] = "/boot/firmware/config.txt",
-                    older[] = "/boot/config.txt"; /* path before Debian 12 */
+                    older[] = "/boot/config.txt"; /* path of the settings before Debian 12 */
   const char *path = !qpu_system->exists(newer) && qpu_system->exists(older) ? older : newer;
   char line[SETTING_MAX];
   kms_setting(path, line);

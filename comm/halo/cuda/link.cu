@@ -8,15 +8,16 @@ extern "C" {
 #include "gpu/cuda/cuda_device.h"
 }
 
-static const unsigned THREADS = 256, EACH = 4; // quads per thread in flight
-static const unsigned BLOCKS = 264;            // maximum per message
+// EACH: quads of four floats that a thread has in flight
+static const unsigned THREADS = 256, EACH = 4;
+static const unsigned BLOCKS = 264; // maximum per message
 // If all messages are short, each quad has a thread of its own. Each block executes a fence and
 // adds its part to a flag, so blocks are as large as possible.
 static const unsigned FEW_THREADS = 1024, FEW = BLOCKS * THREADS;
 static const unsigned WARP = 32, QUAD = 4;
 
-// The first block of each message, and the end of the last one. An empty message has one block, for
-// its flag.
+// The first block of each message, and one past the block of the last. An empty message has one
+// block, for its flag.
 struct shares {
   unsigned first[HALO_MESSAGES_MAX + 1];
 };
@@ -28,7 +29,7 @@ struct face {
   const float *in;
   int64_t out_plane, out_pitch, in_plane, in_pitch;
   unsigned rows, width, lead,
-      quads;    // rows of a plane, floats of a row, cut off the first quad, quads of a row
+      quads;    // rows per plane, floats per row, floats cut off the first quad, quads per row
   bool aligned; // the source of quads is aligned as well
 };
 
@@ -105,7 +106,7 @@ static __device__ void quads_push(const face &f, unsigned total, unsigned block,
   }
 }
 
-// Forces the place to be computed here, not after the wait that follows.
+// Forces the compiler to compute the place here, not after the wait that follows.
 static __device__ __forceinline__ void settle(place &at)
 {
   asm volatile("" : "+l"(at.in), "+l"(at.out), "+r"(at.k));
@@ -115,7 +116,8 @@ static __device__ __forceinline__ void settle(place &at)
 // A block's share of an exchange.
 struct work {
   const halo_link_message *to;
-  unsigned block, blocks, total; // blocks and quads of the message
+  // this block's index among the message's blocks, their number, and the message's quads
+  unsigned block, blocks, total;
   face f;
 };
 

@@ -10,7 +10,7 @@ extern "C" {
 #include "gpu/cuda/cuda_device.h"
 }
 
-static const unsigned THREADS = 256, EACH = 4; // a block moves THREADS·EACH floats
+static const unsigned THREADS = 256, EACH = 4; // threads per block, floats per thread
 
 // One message: its box in the field, its offset in the buffer, and its first block.
 struct piece {

@@ -18,8 +18,9 @@
 #define MAX_FILE_BYTES  (16 << 20)
 #define LINE_MAX_LENGTH 4000
 #define MAX_NESTING     40
-#define MAX_LINES_RUN   2000000 /* in one pass: ends a runaway .rep with an error */
-#define MAX_WORDS       (1 << 17)
+/* maximum lines run in one pass: ends a runaway .rep with an error */
+#define MAX_LINES_RUN 2000000
+#define MAX_WORDS     (1 << 17)
 
 status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...)
 {
@@ -210,7 +211,8 @@ status_t qpu_expression_call(struct qpu_asm *as, const struct qpu_symbol *symbol
 
 static status_t call_macro(struct qpu_asm *as, const struct qpu_symbol *macro, const char *text)
 {
-  struct qpu_symbol callee = *macro; /* evaluating arguments may move the table */
+  /* a copy, because evaluating arguments may move the table of symbols */
+  struct qpu_symbol callee = *macro;
   struct qpu_value args[QPU_MAX_ARGS];
   struct qpu_origin at = as->at;
   int n;
@@ -287,10 +289,11 @@ static status_t define(struct qpu_asm *as, const struct use *use)
   RETURN_IF_FAILED(new_symbol(as, &text, &symbol));
   if (*text == '(') {
     RETURN_IF_FAILED(parse_parameters(as, text + 1, ')', symbol, &text));
-    symbol->text = text + 1; /* the line outlives the symbol */
+    symbol->text = text + 1; /* no copy is needed: the line outlives the symbol */
     return STATUS_OK;
   }
-  const size_t at = (size_t)(symbol - as->symbols); /* evaluating may move the table */
+  /* index of the symbol: evaluating may move the table */
+  const size_t at = (size_t)(symbol - as->symbols);
   text = qpu_skip_space(text);
   RETURN_IF_FAILED(qpu_expr_whole(as, *text == ',' ? text + 1 : text, &value));
   as->symbols[at].value = value;
@@ -459,7 +462,7 @@ static status_t run_passes(struct qpu_asm *as)
   as->n_symbols = 0;
   as->lines_run = 0;
   as->pass = 1;
-  drop_lines(as, n_lines); /* included files are read again */
+  drop_lines(as, n_lines); /* drops their lines: the second pass reads included files again */
   return run_lines(as, 0, n_lines);
 }
 

@@ -42,11 +42,12 @@ struct builder {
 static const struct alu {
   const char *name;
   const char *const *ops;
-  int n_ops, move, clear; /* operations that compute x and 0 from x and x */
+  /* number of operations; move and clear: those that compute x and 0 from x and x */
+  int n_ops, move, clear;
 } alus[N_SLOTS] = {[SLOT_ADD] = {"add", qpu_add_ops, 32, QPU_A_OR, QPU_A_XOR},
                    [SLOT_MUL] = {"mul", qpu_mul_ops, 8, QPU_M_V8MIN, QPU_M_V8SUBS}};
 
-/* The index of a name in a table of n names, −1 if it is not there. */
+/* The index of a name in a table of \a n names; −1 if it is missing. */
 static int encode_code(const char *const *table, int n, const char *name)
 {
   for (int i = 0; i < n; i++)
@@ -120,7 +121,8 @@ static status_t set_signal(struct builder *b, int code)
   return STATUS_OK;
 }
 
-/* Records an operand of a multiplexer. Ports are allocated after all operands are known. */
+/* Records an operand that goes through an ALU's input multiplexer. Ports are allocated after all
+ * operands are known. */
 static status_t add_source(struct builder *b, const struct qpu_value *value, uint8_t *mux, int slot)
 {
   if (value->rotate) {

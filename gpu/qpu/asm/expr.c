@@ -75,7 +75,7 @@ static const struct operator_ {
   const char *text;
   enum operator_id id;
   int level;     /* precedence: larger binds tighter */
-} operators[] = {/* longer spellings first */
+} operators[] = {/* operators; longer spellings come first */
                  {"<<", OP_LEFT, 3},   {">>", OP_RIGHT, 3}, {"==", OP_EQUAL, 1},   {"*", OP_MULTIPLY, 5},
                  {"/", OP_DIVIDE, 5},  {"+", OP_ADD, 4},    {"-", OP_SUBTRACT, 4}, {"<", OP_LESS, 2},
                  {">", OP_GREATER, 2}, {"|", OP_OR, 0}};
@@ -178,7 +178,8 @@ status_t qpu_expr_arguments(struct qpu_asm *as, const char **text, char end, con
 static status_t parse_call(struct qpu_asm *as, const struct qpu_symbol *found, const char **text,
                            struct qpu_value *value)
 {
-  struct qpu_symbol callee = *found; /* evaluating arguments may move the table */
+  /* a copy, because evaluating arguments may move the table of symbols */
+  struct qpu_symbol callee = *found;
   struct qpu_value args[QPU_MAX_ARGS];
   int n;
   const char *p = qpu_skip_space(*text);
@@ -222,7 +223,7 @@ static status_t parse_unary(struct qpu_asm *as, const char **text, struct qpu_va
   if (*p != '-') return parse_operand(as, text, value);
   *text = p + 1;
   if (p[1] == '\0' || p[1] == ',' || isspace((unsigned char)p[1])) {
-    /* the register that discards results */
+    /* the register to which results are written to discard them */
     *value = (struct qpu_value){.type = QPU_VALUE_REGISTER};
     (void)qpu_register_find("-", &value->reg);
     return STATUS_OK;

@@ -16,8 +16,8 @@
 #include "gpu/qpu/asm/program.h"
 #include "gpu/qpu/isa/isa.h"
 
-/** Kinds of hazard. An instruction opens some of them for the following instructions, and conflicts
- * with others. */
+/** Kinds of hazard. An instruction opens some of them for the instructions after it, and must not
+ * conflict with those that are open. */
 enum qpu_hazard {
   QPU_HAZARD_UNIFORM = 1 << 0,
   QPU_HAZARD_R0 = 1 << 3, /**< first of four bits, for r0 to r3 */
@@ -31,16 +31,16 @@ enum qpu_hazard {
 };
 
 struct qpu_rule {
-  uint32_t hazards; /**< the hazards of the rule, 0 for a rule about one instruction */
+  uint32_t hazards; /**< the hazards that break the rule; 0 for a rule about one instruction */
   const char *text;
 };
 
 /** Effects of an instruction on other instructions. */
 struct qpu_effects {
   uint64_t reads, writes; /**< registers: bit n for ra, bit 32+n for rb */
-  /** hazards that it opens for the next, second and third instruction */
+  /** hazards that the instruction opens for the next, second and third instruction */
   uint32_t opens[3];
-  uint32_t strikes; /**< open hazards with which it conflicts */
+  uint32_t strikes; /**< open hazards with which the instruction conflicts */
 };
 
 struct qpu_effects qpu_effects_of(const struct qpu_inst *inst);
@@ -55,8 +55,8 @@ const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst);
  * or reads element 0, and 0 if the mul ALU's result is not used. */
 unsigned qpu_rotation_lanes(const struct qpu_inst *inst);
 
-/** \brief Of the \a lanes of a result rotated by \a n, those whose source is in a higher quad and
- * in a lane of \a written. Only these see the value from before the last instruction. */
+/** \brief Selects, from the \a lanes of a result rotated by \a n, those whose source is in a higher
+ * quad and in a lane of \a written. These lanes see the value from before the last instruction. */
 unsigned qpu_rotation_stale(unsigned lanes, unsigned written, int n);
 
 /** \brief Checks each instruction of a program. STATUS_USAGE, with "file:line: rule", if one breaks

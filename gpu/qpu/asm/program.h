@@ -19,7 +19,7 @@ struct qpu_origin {
 
 struct qpu_label {
   char name[QPU_NAME_MAX];
-  uint32_t address; /**< byte offset from the program's start */
+  uint32_t address; /**< byte offset of the label from the program's start */
   int exported;     /**< 1: defined as `::name` */
 };
 

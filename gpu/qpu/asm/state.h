@@ -14,7 +14,7 @@ enum qpu_value_type { QPU_VALUE_INT, QPU_VALUE_FLOAT, QPU_VALUE_REGISTER, QPU_VA
 
 struct qpu_value {
   enum qpu_value_type type;
-  int64_t integer; /**< for a label its byte address */
+  int64_t integer; /**< value; for a label its byte address */
   double real;
   struct qpu_register_name reg;
   uint8_t rotate; /**< rotation in lanes upward; 0 for none */
@@ -49,7 +49,7 @@ struct qpu_asm {
   struct qpu_origin at; /**< source line for messages */
   int depth;            /**< depth of the innermost scope for symbols */
   int nesting;          /**< nesting of macros, includes and expressions */
-  long lines_run;       /**< lines run in this pass */
+  long lines_run;       /**< number of lines run in this pass */
 };
 
 /** \brief Logs "file:line: …" and returns STATUS_USAGE. */
@@ -59,7 +59,7 @@ status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...) __attribute__
 struct qpu_symbol *qpu_symbol_find(struct qpu_asm *as, const char *name);
 /** \brief Sets *value to a label's address in the first pass (0 during that pass). */
 status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *value);
-/** \brief Evaluates an expression with arguments. */
+/** \brief Evaluates an expression that was defined with arguments. */
 status_t qpu_expression_call(struct qpu_asm *as, const struct qpu_symbol *symbol,
                              const struct qpu_value *args, int n_args, struct qpu_value *value);
 

@@ -30,12 +30,12 @@ const struct qpu_cost_model qpu_cost_pi = {.clock_hz = 250e6,
 
 struct cost_line {
   uint32_t number;
-  /* clocks: time of arrival; a later request for a line in flight waits until then */
+  /* clock at which the line arrives; a later request for a line in flight waits until then */
   uint64_t there;
 };
 
 struct cache {
-  struct cost_line lines[MAX_SETS][WAYS]; /* ordered from the most recently used */
+  struct cost_line lines[MAX_SETS][WAYS]; /* per set: its lines, from the most recently used */
   unsigned sets;
 };
 
@@ -73,7 +73,8 @@ struct qpu_cost *qpu_cost_create(const struct qpu_cost_model *model)
   return cost;
 }
 
-/* Finds the cache line, or replaces the least recently used one; *miss says which. */
+/* Finds the cache line, or replaces the least recently used one. Sets *miss to 1 if it was
+ * replaced. */
 static struct cost_line *touch(struct cache *cache, uint32_t number, int *miss)
 {
   struct cost_line *ways = cache->lines[number % cache->sets];

@@ -21,10 +21,10 @@ void qpu_cost_lookup(struct qpu_issue *issue, int number, const qpu_vec *address
 /** \brief The cycle on which a transfer of \a rows rows of \a bytes bytes ends. */
 uint64_t qpu_cost_transfer(struct qpu_issue *issue, int rows, int bytes);
 
-/** \brief The uniform stream continues at another address. */
+/** \brief Call when a program continues the uniform stream at another address. */
 void qpu_cost_jump(struct qpu_issue *issue);
 
-/** \brief A vector is written to or read from the VPM. */
+/** \brief Call when a vector is written to or read from the VPM. */
 void qpu_cost_vpm(struct qpu_issue *issue);
 
 #endif

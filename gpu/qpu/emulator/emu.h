@@ -39,8 +39,9 @@ struct qpu_cost_model {
 extern const struct qpu_cost_model qpu_cost_pi;
 
 struct qpu_emu_config {
-  int n_qpus;                /**< 1 to 64; 0 means 12 */
-  int threads_per_qpu;       /**< 1 or 2 (0 means 1); with 2, each has half the registers */
+  int n_qpus; /**< 1 to 64; 0 means 12 */
+  /** 1 or 2 threads per QPU (0 means 1); with 2, each has half the registers */
+  int threads_per_qpu;
   size_t memory_bytes;       /**< size of the emulated memory; 0 means 64 MiB */
   uint32_t base;             /**< bus address of the emulated memory; 0 means QPU_EMU_BASE */
   uint64_t max_instructions; /**< limit after which the run is aborted; 0 for no limit */
@@ -75,7 +76,8 @@ struct qpu_emu_stats {
 
 struct qpu_emu;
 
-/** \brief STATUS_USAGE for an invalid configuration, STATUS_ENVIRONMENT if memory ran out. */
+/** \brief Creates an emulator. STATUS_USAGE for an invalid configuration, STATUS_ENVIRONMENT if
+ * memory ran out. */
 status_t qpu_emu_create(const struct qpu_emu_config *config, struct qpu_emu **emu);
 void qpu_emu_destroy(struct qpu_emu *emu);
 
@@ -83,7 +85,7 @@ void qpu_emu_destroy(struct qpu_emu *emu);
  * allocated there. */
 struct qpu_memory *qpu_emu_memory(struct qpu_emu *emu);
 
-/** \brief From now on estimates the time of runs with a model, or (NULL) does not.
+/** \brief Estimates the time of the following runs with \a model; NULL: no longer.
  * STATUS_ENVIRONMENT if memory ran out. Results are the same; runs take longer. */
 status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *model);
 

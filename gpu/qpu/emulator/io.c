@@ -5,7 +5,7 @@
 #include "gpu/qpu/emulator/cost.h"
 #include "gpu/qpu/emulator/state.h"
 
-#define DMA_CYCLES 16 /* per transfer, in addition to those per row */
+#define DMA_CYCLES 16 /* cycles per transfer, in addition to those per row */
 
 static int thread_id(const struct qpu_issue *issue)
 {
@@ -39,7 +39,7 @@ int qpu_would_stall(struct qpu_issue *issue)
   if (d->port_a) cause = read_stalls(issue, d->port_a, QPU_FILE_A);
   if (cause < 0 && d->port_b) cause = read_stalls(issue, d->port_b, QPU_FILE_B);
   if (cause >= 0) return cause;
-  /* A transfer can only be started after the previous one has ended. */
+  /* Starts transfers. A transfer can only be started after the previous one has ended. */
   int starts_add = d->inst.waddr_add == QPU_W_VPM_ADDRESS,
       starts_mul = d->inst.waddr_mul == QPU_W_VPM_ADDRESS;
   int load = d->inst.ws ? starts_mul : starts_add, store = d->inst.ws ? starts_add : starts_mul;
@@ -89,7 +89,7 @@ status_t qpu_io_read(struct qpu_issue *issue, int address, int file)
   case QPU_R_VPM_BUSY:
     *out = (qpu_vec){0} + (uint32_t)(a ? issue->qpu->load.busy : issue->qpu->store.busy);
     return STATUS_OK;
-  case QPU_R_NOP: /* it returns nothing defined, see predecode.c */
+  case QPU_R_NOP: /* reading it is an error, see predecode.c */
   case QPU_R_VPM_WAIT:
     *out = (qpu_vec){0};
     return STATUS_OK;

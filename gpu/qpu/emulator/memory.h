@@ -17,9 +17,9 @@ struct qpu_region {
 
 struct qpu_memory {
   uint8_t *bytes;   /**< contents, as the host sees them */
-  uint8_t *allowed; /**< one bit per 32-bit word: it is part of an allocation */
+  uint8_t *allowed; /**< one bit per 32-bit word: 1 if it is part of an allocation */
   uint32_t base;    /**< bus address of the first byte */
-  uint32_t size;    /**< a multiple of 4096 */
+  uint32_t size;    /**< size in bytes, a multiple of 4096 */
   /** offset from which on memory was never allocated, so that it is zero */
   uint32_t fresh;
   struct qpu_region *regions; /**< the allocations, ordered by offset */

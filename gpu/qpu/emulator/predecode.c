@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Registers 16 to 31, which belong to the other thread if there are two. */
+/* Mask of registers 16 to 31 of both files, which belong to the other thread if there are two. */
 #define UPPER_HALVES UINT64_C(0xffff0000ffff0000)
 
 static uint8_t source_index(const struct qpu_inst *inst, int mux)

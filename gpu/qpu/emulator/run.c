@@ -9,7 +9,7 @@
 static const char *const stall_names[QPU_N_STALLS] = {"semaphore", "mutex", "DMA load", "DMA store",
                                                       "VPM read"};
 
-#define DEFAULT_VPM_WRITE 0x1a00 /* rows of 32-bit words, from the first row on */
+#define DEFAULT_VPM_WRITE 0x1a00 /* set-up word for rows of 32-bit words, from the first row on */
 
 static status_t complete_config(struct qpu_emu_config *config)
 {
@@ -219,7 +219,7 @@ static status_t run_all(struct qpu_emu *emu)
   return STATUS_OK;
 }
 
-/* Derives statistics from the issue counts of instructions. */
+/* Derives the run's statistics from how often each instruction was issued. */
 static void count_work(struct qpu_emu *emu)
 {
   for (size_t page = emu->first_page; page < emu->end_page; page++)

@@ -15,11 +15,11 @@
 #define QPU_PAGE_WORDS 64
 #define QPU_NO_OWNER   (-1)
 
-/** A thread's registers in one array, so that an operand is one index. */
+/** Indices into a thread's registers. They are in one array, so that an operand is one index. */
 enum {
   REG_A = 0,
   REG_B = 32,
-  REG_ACC = 64,    /**< r0 to r5 */
+  REG_ACC = 64,    /**< first index of r0 to r5 */
   REG_PORT_A = 70, /**< value read from a peripheral through file A */
   REG_PORT_B = 71,
   REG_DISCARD = 72,
@@ -30,7 +30,7 @@ enum {
 /** A decoded instruction. The fields that qpu_issue_fast uses come first. */
 struct qpu_decoded {
   qpu_vec constant;          /**< small immediate or load immediate in all lanes */
-  qpu_alu_function add, mul; /**< NULL for nop */
+  qpu_alu_function add, mul; /**< functions of the two ALUs; NULL for nop */
   /** hazards for the next three instructions, 16 bits each; the next one has the lowest bits */
   uint64_t opens;
   uint64_t issued;
@@ -38,18 +38,18 @@ struct qpu_decoded {
   uint8_t source[4]; /**< register index, or QPU_CONSTANT */
   uint8_t target_add, target_mul;
   uint8_t port_a, port_b; /**< peripheral address to read, 0 for none */
-  /** reads registers and uniforms and writes registers only: see qpu_issue_fast */
+  /** 1: reads only registers and uniforms, and writes only registers: see qpu_issue_fast */
   uint8_t fast;
-  uint8_t direct; /**< the mul ALU reads no register that the add ALU writes */
+  uint8_t direct; /**< 1: the mul ALU reads no register that the add ALU writes */
   uint8_t may_stall;
-  uint8_t rotation; /**< 0 none, 1 to 15 lanes upward */
-  uint8_t plain;    /**< without packing, rotation, flags and conditions */
-  uint8_t flops;    /**< floating-point operations, 0 to 2 */
+  uint8_t rotation; /**< lanes by which the mul ALU's source is rotated upward, 0 to 15 */
+  uint8_t plain;    /**< 1: without packing, rotation, flags and conditions */
+  uint8_t flops;    /**< number of floating-point operations, 0 to 2 */
   uint8_t valid;
   struct qpu_inst inst;
   enum qpu_kind kind;
-  const char *error;           /**< reason why it can never run, or NULL */
-  const struct qpu_rule *rule; /**< rule that it breaks by itself, or NULL */
+  const char *error;           /**< reason why the instruction can never run, or NULL */
+  const struct qpu_rule *rule; /**< rule that the instruction breaks by itself, or NULL */
 };
 #define QPU_CONSTANT 254
 
@@ -70,22 +70,24 @@ struct qpu_thread {
   qpu_vec reg[REG_COUNT];
   struct qpu_tmu tmu[2];
   uint32_t pc, uniforms;
-  unsigned z, n;  /**< flags, one bit per lane */
+  unsigned z, n;  /**< zero and negative flags, one bit per lane */
   unsigned jumps; /**< bit k: a branch takes effect after k more instructions */
   uint32_t target[5];
   int ending;    /**< instructions until the program ends, 0 if it does not end */
   int switching; /**< instructions until a thread switch, 0 for none */
   int running;
   size_t job;
-  uint64_t open;            /**< hazards open for the next three instructions, as in qpu_decoded */
-  uint64_t written;         /**< registers that the last instruction wrote */
-  struct qpu_write last[2]; /**< its writes, if a rotation may read them too early */
+  uint64_t open;    /**< hazards open for the next three instructions, as in qpu_decoded */
+  uint64_t written; /**< registers that the last instruction wrote */
+  /** writes of the last instruction, if a rotation may read them too early */
+  struct qpu_write last[2];
   int n_last;
-  /* for estimates: the cycle on which it continues, and its lines of uniforms with their clocks */
+  /* for estimates: the cycle on which the thread continues, and on which its current and next line
+   * of uniforms arrive */
   uint64_t ready, line_ready, next_ready;
   uint32_t line, next_line;
-  int8_t waiting;    /**< enum qpu_stall, −1 if it does not wait */
-  uint8_t waits_for; /**< number of the semaphore that it waits for */
+  int8_t waiting;    /**< cause of the wait, enum qpu_stall; −1 if it does not wait */
+  uint8_t waits_for; /**< number of the semaphore that the thread waits for */
 };
 
 /** State that the threads of a QPU share. */
@@ -104,13 +106,13 @@ struct qpu_emu {
   struct qpu_qpu *qpus;
   struct qpu_vpm vpm;
   uint8_t semaphores[16];
-  int mutex_owner;          /**< QPU · 2 + thread, or QPU_NO_OWNER */
+  int mutex_owner;          /**< owner of the mutex: QPU · 2 + thread, or QPU_NO_OWNER */
   uint64_t cycle, next_dma; /**< next_dma: cycle on which the first transfer may end */
   int n_running;
   const struct qpu_job *jobs;
   size_t n_jobs, next_job;
   struct qpu_emu_stats stats;
-  struct qpu_cost *cost; /**< NULL without an estimate */
+  struct qpu_cost *cost; /**< model of the time estimate; NULL without one */
 };
 
 /** A thread that is about to issue an instruction. */
@@ -119,7 +121,7 @@ struct qpu_issue {
   struct qpu_qpu *qpu;
   struct qpu_thread *thread;
   const struct qpu_decoded *decoded;
-  int number; /**< of the QPU */
+  int number; /**< number of the QPU */
   int n_last; /**< writes of the previous instruction */
 };
 
@@ -156,7 +158,7 @@ static inline void qpu_assign(qpu_vec *out, const qpu_vec *value, unsigned lanes
   }
 }
 
-/** \brief Logs a program's error with QPU, address and cause. Returns STATUS_FAULT. */
+/** \brief Logs an error in a QPU program, with QPU, address and cause. Returns STATUS_FAULT. */
 status_t qpu_emu_fault(const struct qpu_issue *issue, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -170,8 +172,8 @@ static inline void qpu_rules_note(struct qpu_thread *thread, int reg, unsigned l
  * nothing and returns 0, and qpu_issue must run it. */
 int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread);
 
-/** \brief Like qpu_issue_fast, if time is estimated: also leaves uniforms beyond the current line
- * to qpu_issue. */
+/** \brief Does the work of qpu_issue_fast if time is estimated: also leaves uniforms beyond the
+ * current line to qpu_issue. */
 int qpu_issue_fast_timed(struct qpu_emu *emu, struct qpu_thread *thread);
 
 /** \brief Issues one instruction. *issued is 0 if it has to wait. */
@@ -181,7 +183,7 @@ status_t qpu_issue(struct qpu_issue *issue, int *issued);
 int qpu_would_stall(struct qpu_issue *issue);
 /** \brief Reads a peripheral through a file's port into the thread's port register. */
 status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
-/** \brief Writes to a peripheral, in \a lanes. */
+/** \brief Writes to a peripheral the lanes in \a lanes. */
 status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
 /** \brief Moves the oldest answer of a TMU to r4. */
 status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);

@@ -28,7 +28,8 @@ struct qpu_vpm_access {
   int left;                        /**< number of vectors still to be read */
 };
 
-/** \brief The set-up in a word that a program writes. `left` is the field NUM of the read side. */
+/** \brief Decodes the set-up word that a program writes. `left` is its field NUM, which only the
+ * read side has. */
 struct qpu_vpm_access qpu_vpm_access_of(uint32_t setup);
 
 /** \brief Transfers one vector and advances to the next. */
@@ -37,10 +38,11 @@ void qpu_vpm_write(struct qpu_vpm *vpm, struct qpu_vpm_access *access, const qpu
 
 /** DMA set-up and the current transfer. */
 struct qpu_dma {
-  uint32_t setup;  /**< basic set-up word */
-  uint32_t stride; /**< MPITCHB of loads; STRIDE and BLOCKMODE of stores */
+  uint32_t setup; /**< basic set-up word that the program wrote */
+  /** field MPITCHB of a load's second set-up word; STRIDE and BLOCKMODE of a store's */
+  uint32_t stride;
   int busy;
-  uint64_t done_at; /**< cycle on which it ends */
+  uint64_t done_at; /**< cycle on which the transfer ends */
   uint32_t active_setup, active_stride, address, pc;
 };
 

@@ -17,10 +17,10 @@
 
 typedef uint32_t qpu_vec __attribute__((vector_size(4 * QPU_LANES)));
 
-/** The saved mode of the host's arithmetic. */
+/** The saved rounding and denormal mode of the host's arithmetic. */
 struct qpu_alu_mode {
   int rounding;
-  unsigned control; /**< x86's MXCSR */
+  unsigned control; /**< register MXCSR of x86 */
 };
 
 /** \brief Makes the host round toward zero, and treat denormals as zero if it can. Pass *mode to

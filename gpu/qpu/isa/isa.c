@@ -26,7 +26,8 @@ const char *const qpu_cond_names[8] = {"never", "", "z", "nz", "n", "nn", NULL, 
 const char *const qpu_branch_names[16] = {
     "allz", "allnz", "anyz", "anynz", "alln", "allnn", "anyn", "anynn", [QPU_BRANCH_ALWAYS] = ""};
 
-/* A register's numbers and files: as an accumulator, for reading, and for writing. */
+/* Initialisers of a register's numbers and files: as an accumulator, for reading, and for
+ * writing. */
 #define READ(addr, files)          -1, addr, files, 0, 0
 #define WRITE(addr, files)         -1, 0, 0, addr, files
 #define BOTH(addr, files)          -1, addr, files, addr, files
@@ -153,7 +154,8 @@ uint32_t qpu_small_value(int code)
   if (code < 16) return (uint32_t)code;
   if (code < 32) return (uint32_t)(code - 32);
   if (code < 48) {
-    int exponent = code < 40 ? code - 32 : code - 48; /* 2^0 to 2^7, then 2^-8 to 2^-1 */
+    /* codes 32 to 47: 2^0 to 2^7, then 2^-8 to 2^-1 */
+    int exponent = code < 40 ? code - 32 : code - 48;
     return (uint32_t)(127 + exponent) << 23;
   }
   return (uint32_t)(code - 64);

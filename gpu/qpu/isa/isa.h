@@ -55,10 +55,10 @@ enum qpu_load_kind { QPU_LOAD_32 = 0, QPU_LOAD_SEMAPHORE = 4 };
  * writes. */
 enum qpu_register {
   QPU_R_UNIFORM = 32,
-  QPU_R_ELEMENT = 38, /**< file A; file B reads the QPU's number */
+  QPU_R_ELEMENT = 38, /**< through file A: the lane's number; through file B: the QPU's number */
   QPU_R_NOP = 39,
   QPU_R_VPM = 48,
-  QPU_R_VPM_BUSY = 49, /**< file A: load, file B: store */
+  QPU_R_VPM_BUSY = 49, /**< through file A: whether a load runs, through file B: a store */
   QPU_R_VPM_WAIT = 50,
   QPU_R_MUTEX = 51,
   QPU_W_ACC0 = 32,
@@ -87,9 +87,9 @@ enum qpu_kind { QPU_ALU, QPU_LOAD, QPU_SEMAPHORE, QPU_BRANCH };
 struct qpu_inst {
   uint8_t sig, unpack, pm, pack, cond_add, cond_mul, sf, ws, waddr_add, waddr_mul;
   uint8_t op_mul, op_add, raddr_a, raddr_b, add_a, add_b, mul_a, mul_b;
-  /** only for branches; their raddr_a has five bits, of which `sf` is the lowest */
+  /** fields of branches only; their raddr_a has five bits, of which `sf` is the lowest */
   uint8_t cond_br, rel, reg;
-  uint32_t imm; /**< for loads, semaphores and branches */
+  uint32_t imm; /**< immediate value of loads, semaphores and branches */
 };
 
 /** \brief Decodes \a word. qpu_encode(qpu_decode(w)) is w for every word. */
@@ -105,11 +105,13 @@ enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst);
 extern const char *const qpu_add_ops[32];
 extern const char *const qpu_mul_ops[8];
 
-/** NULL if a code is no separate signal, or no kernel needs it */
+/** Names of signals. NULL if a code is no separate signal, or no kernel needs it */
 extern const char *const qpu_signal_names[16];
-/** "z" for .ifz; "never" and "" for the first two; NULL for conditions on the carry flag */
+/** Conditions of writes: "z" for .ifz; "never" and "" for the first two; NULL for those on the
+ * carry flag */
 extern const char *const qpu_cond_names[8];
-/** "allz"; "" for always; NULL for reserved conditions and those on the carry flag */
+/** Conditions of branches: "allz"; "" for always; NULL for reserved ones and those on the carry
+ * flag */
 extern const char *const qpu_branch_names[16];
 
 enum { QPU_FILE_A = 1, QPU_FILE_B = 2, QPU_FILE_AB = 3 };
@@ -117,9 +119,9 @@ enum { QPU_FILE_A = 1, QPU_FILE_B = 2, QPU_FILE_AB = 3 };
 /** A name that a program may use for a register. */
 struct qpu_register_name {
   const char *name;
-  int8_t accumulator; /**< 0 to 5 if it can be read as an accumulator, otherwise −1 */
+  int8_t accumulator; /**< number as an accumulator, 0 to 5; −1 if it cannot be read as one */
   uint8_t read_addr;
-  uint8_t read_files; /**< files whose read port reaches it; 0 for none */
+  uint8_t read_files; /**< files through which the register can be read; 0 for none */
   uint8_t write_addr;
   uint8_t write_files;
 };
