@@ -42,7 +42,7 @@ double himeno_points(const int64_t extent[3]);
 /** \brief GFLOPS of \a sweeps over \a points in \a seconds; 0 if \a seconds is 0. */
 double himeno_gflops(double points, double sweeps, double seconds);
 
-/** \brief Bytes per second at this rate. */
+/** \brief Bytes per second of memory traffic at a rate of \a gflops. */
 double himeno_bytes_per_second(double gflops);
 
 /** Rule for dense data of one array: value = lo + (w·u), 0 if u < zero_below. Standard data is the

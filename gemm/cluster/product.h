@@ -50,10 +50,11 @@ struct gemm_cluster {
   struct gemm_exec **part;
   struct gemm_marks *marks; /**< [panel][step] */
   struct gpu_event *begin, *ready, *end;
-  long panels_done;            /**< number of panels of all products so far */
-  double seconds[GEMM_PHASES]; /**< sums over the products since the last gemm_cluster_phases */
-  long products;               /**< number of these products */
-  struct gemm_counts counts;   /**< sums over this rank's parts of the last product */
+  long panels_done; /**< number of panels of all products so far */
+  /** seconds per phase, summed over the products since the last gemm_cluster_phases */
+  double seconds[GEMM_PHASES];
+  long products;             /**< number of products since the last gemm_cluster_phases */
+  struct gemm_counts counts; /**< sums over this rank's parts of the last product */
 };
 
 /** \brief The problem of a part: the slices of panel \a j at positions \a places of the rings of A

@@ -42,7 +42,7 @@ struct gemm_config {
   double seconds;
   int seconds_given;
   double timeout; /**< seconds that a rank waits for others */
-  double block;   /**< seconds; 0: the default */
+  double block;   /**< seconds per block; 0: the default */
   int no_reference;
   int verify; /**< enum gemm_verify */
   int accept; /**< acceptance: an incorrect result of a library counts as a device fault */

@@ -99,8 +99,8 @@ struct gemm_kernel {
   int rung;         /**< number on the ladder, from 1; 0 = not a rung */
   int is_reference; /**< a reference library: measured in the same run */
   unsigned types;   /**< GEMM_BIT of each supported type */
-  int transposes;   /**< it supports NT, TN and TT too */
-  int finite;       /**< its arithmetic has neither NaN nor infinities */
+  int transposes;   /**< 1: the kernel supports NT, TN and TT too */
+  int finite;       /**< 1: its arithmetic has neither NaN nor infinities */
   /** persistent: the first blocks of a launch do all its work and keep their multiprocessors */
   int stays;
   /** sums round toward zero, so that errors grow with k and not with its square root */

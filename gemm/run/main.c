@@ -16,7 +16,7 @@
 
 static struct gemm_run run;
 
-/* \a device must be a CUDA device. */
+/* Prints the fragment layouts of \a device, which must be a CUDA device. */
 static status_t study_here(const struct placement *p, struct gpu_device *device, FILE *out)
 {
   struct gpu_queue *queue = NULL;

@@ -43,9 +43,9 @@ struct gemm_series {
   char fault[256];                  /**< the fault on this rank; "" if none */
   double flop;                      /**< operations per product */
   struct gemm_blocks blocks;        /**< the chosen blocks */
-  struct gemm_prediction predicted; /**< for one product with those blocks */
+  struct gemm_prediction predicted; /**< prediction for one product with these blocks */
   struct gemm_resources resources;
-  struct gemm_counts counts; /**< for one product, if an emulator ran it */
+  struct gemm_counts counts; /**< counts for one product, if an emulator ran it */
   struct gemm_check check;
   int launches;    /**< products per block */
   double *samples; /**< seconds of each timed block on this rank */
@@ -81,12 +81,13 @@ struct gemm_path {
 
 /** One rank's part of the report. */
 struct gemm_rank {
-  struct rank_row row;     /**< its GFLOPS are those of the rank's own median */
-  struct gemm_check check; /**< of the kernel or the first rung */
+  /** row of the table of ranks; its GFLOPS are by the rank's own median */
+  struct rank_row row;
+  struct gemm_check check; /**< comparison of the result of the kernel or of the first rung */
   char fault[256];         /**< the fault on this rank; "" if none */
   char warning[256];       /**< a library's fault on this rank, if it does not decide the verdict */
-  int unflipped;           /**< 1: a fault that should be planted here was not */
-  double power_share;      /**< see worth_share; with --accept */
+  int unflipped;           /**< 1: a fault that should have been planted on this rank was not */
+  double power_share;      /**< share of the power limit by worth_share, with --accept */
   double starved;          /**< share of the timed part in which a thread had no core; −1 unknown */
   /* The following fields need --distributed. */
   double phases[GEMM_PHASES]; /**< mean seconds per timed product */
@@ -142,7 +143,7 @@ struct gemm_run {
   struct gemm_power power;
 };
 
-/** \brief This rank's device for the model. */
+/** \brief Describes this rank's device for the model. */
 struct gemm_machine gemm_run_machine(const struct gemm_rig *rig);
 
 /** \brief The machine that predictions in reports are for: that of --ceilings, or this rank's. */
@@ -155,8 +156,8 @@ int gemm_run_modelled(const struct gemm_rig *rig);
 /** \brief A series' verdict: status_verdict's, but "incomplete" until the series has ended. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *series);
 
-/** \brief The value of the products without a fault. Only compared products count; in a block that
- * does not read C, that is the last one. Rank 0, with --accept. */
+/** \brief The evidence from products without a fault (suite/worth.h). Only compared products count;
+ * in a block that does not read C, that is the last one. Rank 0, with --accept. */
 struct worth gemm_worth(const struct gemm_rig *rig, const struct gemm_result *result);
 
 /** \brief GFLOPS of all ranks together, by the slowest rank's time; 0 if nothing was timed. */

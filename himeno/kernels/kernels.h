@@ -18,7 +18,7 @@ extern const char *const himeno_class_names[HIMENO_TEMPORAL + 1];
  * backend launches all kernels in the same manner. */
 struct himeno_kernel {
   const char *name;
-  const char *step; /**< what it adds to the rung below, one line for the ladder */
+  const char *step; /**< what the kernel adds to the rung below it, in one line */
   enum himeno_class class_;
   int sweeps;       /**< T: sweeps per pass over memory, 1 for classic */
   int whole_planes; /**< the rank must hold whole (j, k) planes */
@@ -66,7 +66,7 @@ struct himeno_resources {
 struct himeno_counts {
   uint64_t points;       /**< points computed */
   uint64_t instructions; /**< instructions issued */
-  uint64_t arithmetic;   /**< those that add or multiply floats */
+  uint64_t arithmetic;   /**< number of instructions that add or multiply floats */
   uint64_t flop;
   uint64_t stalls; /**< cycles in which a processor waited */
   /** modelled, not measured: nanoseconds of all launches on the real chip, each with the host's
@@ -122,7 +122,8 @@ struct himeno_kernel_set {
   /** \brief Whether boxes of one classic sweep may be swept concurrently in several queues. Not if
    * partial sums of gosa share memory. NULL: they may not. */
   int (*concurrent)(const struct himeno_exec *exec);
-  /** \brief Whether the variant has a linked sweep. Both are NULL if none of the set has. */
+  /** \brief Whether the variant has a linked sweep. `links` and `linked` are NULL if no variant of
+   * the set has one. */
   int (*links)(const struct himeno_exec *exec);
   /** \brief Sweeps the slabs of the cut after the halos of the previous exchange have arrived,
    * sends their new points, and sweeps the rest meanwhile. */

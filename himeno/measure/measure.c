@@ -24,16 +24,15 @@
 #define CEILING_PASSES_MAX    100
 #define CEILING_EVERY_SECONDS 0.5
 #define OFFICIAL_SECONDS      60.0
-#define PARTIAL_SECONDS       1.0  /* minimum interval between two partial documents */
-#define PARTIAL_SHARE         20.0 /* the same, as a multiple of the last one's time */
+#define PARTIAL_SECONDS       1.0 /* minimum interval between two partial documents */
+/* minimum interval as a multiple of the time that the last one took */
+#define PARTIAL_SHARE 20.0
 /* If sweeps between check points take this long, timed blocks pause there too: a pause takes some
  * 30 us, which are not timed, but also slows the first launches after it by as much. Otherwise an
  * untimed block with pauses runs after every CHECK_BLOCK_EVERY timed blocks. */
 #define PAUSE_SECONDS     0.02
 #define CHECK_BLOCK_EVERY 20
 #define NOISE_SECONDS     10.0 /* maximum time of extra blocks to determine the noise */
-
-/* ---- ceiling ---- */
 
 /* Measurements of the ceiling, one per batch of passes: `rates` of all ranks together, `mine` of
  * this rank's device. */
@@ -66,8 +65,6 @@ static status_t ceiling_measure(struct solver *solver, double points, struct cei
   for (int b = 0; b < CEILING_BATCHES; b++) RETURN_IF_FAILED(ceiling_batch(solver, c));
   return STATUS_OK;
 }
-
-/* ---- the partial document ---- */
 
 /* Whether to write the partial document. A run without measurements does not overwrite the document
  * of an earlier one. A pipe or device receives only the final document. */
@@ -106,8 +103,6 @@ status_t himeno_partial_write(const struct himeno_measurement *m)
   if (!json || strcmp(json, "-") == 0 || m->choice->config->ladder) return STATUS_OK;
   return agree_status(m->choice->placement.comm, result_write(m));
 }
-
-/* ---- timed blocks ---- */
 
 /* Rank 0's clock decides; a signal to any rank ends the run, and any rank's need prolongs it. */
 status_t himeno_time_is_up(struct himeno_measurement *m, double begin, double wanted, int more, int *up)

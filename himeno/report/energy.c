@@ -16,7 +16,8 @@ static const char *const notes[] = {
 
 /* Sums over all devices. */
 struct energy_sum {
-  double joules, flop, idle_watts, seconds; /* of sweeps; seconds: shortest window */
+  /* joules and operations of the sweeps; seconds: shortest window */
+  double joules, flop, idle_watts, seconds;
   int64_t sweeps;
   int counters;   /* ranks whose device has an energy counter */
   enum note note; /* the reason why there is no value */

@@ -25,7 +25,7 @@ void himeno_ladder_text(const struct himeno_choice *choice, struct himeno_ladder
 void himeno_ladder_document(struct doc *d, const struct himeno_choice *choice,
                             const struct himeno_ladder *ladder);
 
-/* Fields of both documents: of the grid, and of a kernel. */
+/* Write fields that the documents of runs and of ladders share: the grid, and a kernel. */
 void himeno_grid_document(struct doc *d, const struct himeno_choice *choice);
 void himeno_kernel_document(struct doc *d, const struct himeno_kernel *kernel);
 

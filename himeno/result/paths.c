@@ -13,7 +13,7 @@
 #include "comm/ranks/guard.h"
 #include "himeno/tune/trial.h"
 
-#define WIDE_SIDE   1024 /* floats: 4 MiB per direction */
+#define WIDE_SIDE   1024 /* side of the larger exchange in floats: 4 MiB per direction */
 #define DIRECTIONS  13   /* opposite directions count once */
 #define FLOAT_BYTES 4.0
 
@@ -94,7 +94,7 @@ status_t paths_probe(const struct himeno_choice *choice, struct path_probe probe
   struct telemetry *device = telemetry_open(p->info.pci);
   status_t status = agree_status(
       p->comm, device ? STATUS_OK : log_fail(STATUS_ENVIRONMENT, "out of host memory for telemetry"));
-  /* the directions whose first nonzero number is 1 are those after the middle one of all 27 */
+  /* of all 27 directions, those after the middle one: their first nonzero number is 1 */
   for (int round = 0; round < 2 * DIRECTIONS && status == STATUS_OK; round++) {
     const int code = round / 2 + DIRECTIONS + 1, dir[3] = {code / 9 - 1, code / 3 % 3 - 1, code % 3 - 1};
     const int m = partner_of(&decomp, &plan, dir, round % 2);
@@ -104,7 +104,7 @@ status_t paths_probe(const struct himeno_choice *choice, struct path_probe probe
   return status;
 }
 
-#define MOST 0.9 /* minimum share of the bytes sent */
+#define MOST 0.9 /* minimum share of the bytes that a medium must have carried */
 
 const char *const path_medium_names[PATH_MEDIA] = {NULL, "direct by NVLink", "by PCIe", "through the host",
                                                    "through the host in disguise"};

@@ -81,7 +81,7 @@ static void mine_fill(const struct placement *placement, struct solver *solver, 
   for (int p = 0; p < HIMENO_PHASES && timing->n_samples > 0; p++)
     mine->phases[p] = timing->phase_sums[p] / timing->n_samples;
   mine->waited = timing->n_samples > 0 ? timing->waited_sum / timing->n_samples : 0;
-  /* By the rank's own compute time: a slow device shows even if its neighbours wait for it. */
+  /* from the rank's own compute time: a slow device shows even if its neighbours wait for it */
   const double compute = mine->phases[PHASE_INTERIOR] + mine->phases[PHASE_BOUNDARY];
   mine->row.gflops = himeno_gflops((double)mine->points, 1, himeno_own_seconds(mine, compute, mine->waited));
   himeno_paths_fill(solver_halo(solver), result->probes, mine, texts);
@@ -156,8 +156,6 @@ void himeno_media_find(struct himeno_ranks *ranks)
       path->first = *group;
     }
 }
-
-/* ---- blocks ---- */
 
 /* Gathers the times of all kept blocks, with each rank's waits for slow ranks removed. The median
  * is used, so that one interrupted block does not make a device slow. */

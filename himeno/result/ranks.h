@@ -28,7 +28,7 @@ struct path_probe {
   double seconds; /**< time of an exchange of one float */
   double bytes_per_second;
   double sent;                   /**< bytes sent during the measurement, 0 without counters */
-  struct telemetry_sent counted; /**< the part of them that the device counted */
+  struct telemetry_sent counted; /**< the part of `sent` that the device's counters show */
   int nvlinks;                   /**< active NVLinks of the device; −1: unknown */
 };
 
@@ -96,7 +96,7 @@ struct himeno_rank {
   /** on rank 0: median over blocks of seconds per sweep in interior and boundary, without waits */
   double compute;
   double noise;         /**< noise of `compute` over the blocks, relative; on rank 0 */
-  double ceiling;       /**< bytes per second of its device, 0 if unknown */
+  double ceiling;       /**< bandwidth ceiling of its device in bytes per second, 0 if unknown */
   double ceiling_noise; /**< relative noise of the ceiling's batches */
   struct record_telemetry telemetry;
   struct energy energy;
@@ -120,14 +120,14 @@ struct himeno_ranks {
   struct record_when when[RECORDS_MAX];
 };
 
-/** \brief The rank's own compute time in seconds per sweep that include up to \a waited of waiting
- * for neighbours: the difference, but at least the time for the same bytes at the rank's ceiling.
- * The whole time if the ceiling is unknown. */
+/** \brief The rank's own compute time per sweep, given \a compute seconds that include up to \a
+ * waited seconds of waiting for neighbours: the difference, but at least the time for the same
+ * bytes at the rank's ceiling. All of \a compute if the ceiling is unknown. */
 double himeno_own_seconds(const struct himeno_rank *rank, double compute, double waited);
 
-/** \brief Noise of these seconds over the blocks. On a CPU, if their median is the ceiling's time
- * because waits were subtracted, it is at least the ceiling's noise, which is measured between
- * blocks too. */
+/** \brief Noise of a rank's own compute \a seconds over the blocks. On a CPU, if their median is
+ * the ceiling's time because waits were subtracted, it is at least the ceiling's noise, which is
+ * measured between blocks too. */
 double himeno_own_noise(const struct himeno_rank *rank, const struct stats_summary *seconds);
 
 /** \brief Sets medium, first and next of every path. */
@@ -135,7 +135,7 @@ void himeno_media_find(struct himeno_ranks *ranks);
 
 struct himeno_result;
 
-/** \brief Sets result->ranks. */
+/** \brief Gathers the data of all ranks in result->ranks. */
 status_t himeno_ranks_gather(const struct placement *placement, struct solver *solver, struct record *record,
                              struct himeno_result *result);
 

@@ -12,8 +12,6 @@
 /* Maximum share of the time for reading the device's state. */
 #define READ_SHARE 0.05
 
-/* ---- samples of each block ---- */
-
 void series_open(struct series *series, int ranks)
 {
   int most = SERIES_ROWS_ALL / ranks & ~1;
@@ -64,8 +62,6 @@ void series_add(struct series *series, const struct telemetry_sample *sample)
   else
     series_worst(row, sample);
 }
-
-/* ---- the record ---- */
 
 /* Reads the cards' errors. A card that was not there before counts from zero; cards without a PCI
  * address are software devices and are skipped. */

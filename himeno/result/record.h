@@ -65,7 +65,7 @@ struct record_when {
 
 /** A change of a fact that should not change during a run. */
 struct record_change {
-  int block; /**< from 0; the change was seen after this block */
+  int block; /**< index from 0 of the block after which the change was seen */
   enum telemetry_fact of;
   int64_t from, to;
   char detail[TELEMETRY_DETAIL_BYTES];
@@ -95,8 +95,9 @@ struct record_crc {
 
 struct record {
   struct telemetry *device;
-  struct starvation *starvation; /**< since the timed part began */
-  struct cards *cards;           /**< last reading of the host's; NULL: another rank reads them */
+  struct starvation *starvation; /**< counters at the begin of the timed part */
+  /** last reading of the host's cards; NULL: another rank reads them */
+  struct cards *cards;
   struct record_telemetry telemetry;
   struct record_change changes[RECORD_CHANGES_MAX];
   struct telemetry_sample now; /**< after the last block */

@@ -45,7 +45,7 @@ struct himeno_timing {
   double *samples; /**< seconds of each timed block */
   int n_samples;
   double phase_sums[HIMENO_PHASES]; /**< this rank's mean seconds per sweep, summed over blocks */
-  double waited_sum;                /**< this rank's mean waits per sweep, summed likewise */
+  double waited_sum;                /**< this rank's mean waits per sweep, summed over blocks */
   struct solver_block last;
   int partial; /**< 1: ended by a signal, or not ended yet */
 };
@@ -67,10 +67,11 @@ struct himeno_ceilings {
 /** The reference of the timed blocks. */
 struct himeno_verification {
   enum verify_source source;
-  int reference_sweeps;              /**< sweeps of a block that the reference covers; 0: all */
-  int pauses;                        /**< 1: timed blocks pause at check points */
-  int check_blocks;                  /**< number of untimed blocks that paused there */
-  const struct solver_check *points; /**< every block's at its check points; owned by the solver */
+  int reference_sweeps; /**< sweeps of a block that the reference covers; 0: all */
+  int pauses;           /**< 1: timed blocks pause at check points */
+  int check_blocks;     /**< number of untimed blocks that paused at check points */
+  /** results of every block at its check points; owned by the solver */
+  const struct solver_check *points;
   int n_points;
   uint64_t coefficients; /**< sum of the constant arrays' checksums */
 };
@@ -102,7 +103,7 @@ struct himeno_rung {
   double *samples;           /**< seconds of each timed block in all rounds */
   int n_samples;
   double noise;                    /**< noise of the samples, relative; 0 for fewer than three */
-  double gflops, bytes_per_second; /**< by the median sample */
+  double gflops, bytes_per_second; /**< rates by the median of the samples */
   double gosa;
   uint64_t checksum;
   enum verify_source verified;

@@ -72,7 +72,7 @@ static status_t block_choose(const struct himeno_config *config, struct solver *
   return STATUS_OK;
 }
 
-/* Determines the expected value of such a block, from the known values or computed. */
+/* Determines the expected value of the block that was chosen, from the known values or computed. */
 static status_t value_choose(const struct himeno_choice *choice, const struct verify_value *whole,
                              struct himeno_rung *rung)
 {
@@ -98,8 +98,6 @@ static status_t value_choose(const struct himeno_choice *choice, const struct ve
     memcpy(rung->value.checks, whole->checks, (size_t)rung->value.n_checks * sizeof *rung->value.checks);
   return STATUS_OK;
 }
-
-/* ---- rounds ---- */
 
 /* Adds the results of a round. */
 static status_t rung_add(const struct himeno_choice *choice, const struct himeno_result *r,

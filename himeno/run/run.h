@@ -16,7 +16,7 @@ struct himeno_run {
   struct solver *solver;
   struct record *record;
   struct himeno_result result;
-  struct judged judged;         /**< after the document is written */
+  struct judged judged;         /**< the judgement of the document, after the document is written */
   json_t *document;             /**< on rank 0, without --ladder */
   struct himeno_ladder *ladder; /**< with --ladder, on all ranks */
 };

@@ -17,8 +17,6 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 
-/* ---- known values ---- */
-
 static status_t data_known(struct soak_known *k, enum himeno_data data)
 {
   struct solver *solver = k->reference.solver;
@@ -88,8 +86,6 @@ static status_t fields_check(struct solver_grid *grid, const struct soak_known *
   RETURN_IF_FAILED(array_check(grid, SOLVER_NEWEST, k->field[data][pass], wrong));
   return array_check(grid, SOLVER_OLDER, k->field[data][pass - 1], wrong);
 }
-
-/* ---- passes ---- */
 
 /* Runs up to \a passes passes, until one is wrong. Checks the coefficients at the end. */
 static status_t soak_passes_run(struct solver *s, struct soak_known *k, MPI_Comm comm, enum himeno_data data,
@@ -182,8 +178,6 @@ static status_t soak_explain(struct solver_grid *grid, struct soak_known *k, MPI
   for (int p = 0; p < pass; p++) RETURN_IF_FAILED(solver_block_continue(solver, k->depth, 0, &block));
   return arrays_compare(grid, solver_grid(solver), wrong, rank, b);
 }
-
-/* ---- multiprocessors ---- */
 
 static status_t outlier_seek(struct solver_grid *grid, MPI_Comm comm, struct solver_outlier *one, int *found)
 {

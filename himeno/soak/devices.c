@@ -57,8 +57,6 @@ int soak_devices_throttled(const struct soak_devices *devices)
   return 0;
 }
 
-/* ---- JSON ---- */
-
 typedef double value_of(const struct soak_device *device, int which);
 
 static double sample_of(const struct soak_device *device, int which)

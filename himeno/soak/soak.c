@@ -30,8 +30,6 @@ struct soak {
   FILE *log; /* rank 0, NULL without --soak-log */
 };
 
-/* ---- the log ---- */
-
 static status_t log_failed(const char *path)
 {
   return log_fail(STATUS_ENVIRONMENT, "--soak-log %s: %s", path, strerror(errno));

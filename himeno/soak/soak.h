@@ -35,7 +35,7 @@ status_t soak_log_add(FILE *log, json_t *line, const char *path);
 struct soak_known {
   struct verify_reference reference;
   int depth, passes;
-  uint64_t *field[SOAK_DATA_SETS]; /**< per pass; [0] is the initial field */
+  uint64_t *field[SOAK_DATA_SETS]; /**< checksums of the field per pass; [0] is the initial field */
   uint64_t coefficient[SOAK_DATA_SETS][HIMENO_COEFFICIENTS];
 };
 
@@ -77,8 +77,9 @@ struct soak_device {
 struct soak_devices {
   MPI_Comm comm;
   struct soak_device mine;
-  int ranks;                          /**< 0 on ranks other than 0 */
-  struct soak_device *before, *after; /**< after the previous and the last block, on rank 0 */
+  int ranks; /**< 0 on ranks other than 0 */
+  /** devices after the previous and the last block, on rank 0 */
+  struct soak_device *before, *after;
 };
 
 /** \brief Collective: reads the devices before the first block. STATUS_ENVIRONMENT if memory ran

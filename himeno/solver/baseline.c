@@ -15,12 +15,14 @@
 #define GOSA_TOLERANCE 1e-12
 
 struct solver_baseline {
-  uint64_t coefficient[HIMENO_COEFFICIENTS]; /* over all points of this rank, halos included */
-  int sweeps;                                /* length of the first block; 0: none taken yet */
-  double *gosa;                              /* this rank's own, per sweep */
+  /* checksums over all points of this rank, halos included */
+  uint64_t coefficient[HIMENO_COEFFICIENTS];
+  int sweeps;   /* length of the first block; 0: none taken yet */
+  double *gosa; /* this rank's own gosa per sweep */
   struct solver_check *checks;
   int n_checks;
-  uint64_t older[2]; /* this rank's older field, without pauses at check points and with them */
+  /* checksum of this rank's older field, without pauses at check points and with them */
+  uint64_t older[2];
   int has_older[2];
 };
 

@@ -20,7 +20,7 @@ static status_t pass_marks_read(struct pass_marks *marks, double phases[HIMENO_P
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BEGIN], marks->event[PASS_BOUNDARY], &boundary));
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_INNER_BEGIN], marks->event[PASS_END], &inner));
   RETURN_IF_FAILED(gpu_elapsed(marks->event[PASS_BOUNDARY], marks->event[PASS_END], &after));
-  /* time in which both run counts as boundary */
+  /* time in which slabs and the rest run concurrently counts as boundary */
   phases[PHASE_BOUNDARY] += boundary;
   phases[PHASE_INTERIOR] += inner < after ? inner : after;
   marks->used = 0;

@@ -135,7 +135,7 @@ struct solver_outlier {
  * field. */
 status_t solver_outlier_find(struct solver_grid *grid, struct solver_outlier *outlier);
 
-/** \brief "a0", …, "wrk1", "p", "older p". */
+/** \brief The name of an array: "a0", …, "wrk1", "p", "older p". */
 const char *solver_array_name(int array);
 
 /** \brief Sum of the twelve coefficients' checksums over the points that this rank counts; not

@@ -16,7 +16,8 @@ struct solver_grid {
   struct himeno_fields fields;
   struct gpu_mem padded[HIMENO_COEFFICIENTS]; /* allocations of coefficients with array_pad */
   struct himeno_exec *exec;
-  struct himeno_exec *plain; /* does sweeps beyond a multiple of the kernel's T; NULL if T is 1 */
+  /* kernel for sweeps beyond a multiple of the kernel's T; NULL if T is 1 */
+  struct himeno_exec *plain;
   struct gpu_queue *compute;
   enum himeno_data data;            /* data set of the initial field */
   int current;                      /* index of the newest p */
@@ -64,9 +65,9 @@ typedef status_t solver_pass(struct solver_passes *passes, const struct solver_g
 struct solver_passes {
   solver_pass *pass;                     /* chosen by solver_pass_choose */
   int overlap;                           /* 1: sweeps slabs first, the rest during the exchange */
-  struct box first[HALO_BOUNDARIES_MAX]; /* swept before the exchange starts; none is empty */
+  struct box first[HALO_BOUNDARIES_MAX]; /* boxes swept before the exchange starts; none is empty */
   int n_first;
-  struct box rest; /* swept during the exchange */
+  struct box rest; /* box swept during the exchange */
   int n_rest;      /* 0 or 1 */
   int concurrent;  /* 1: `first` is swept concurrently with `rest`, in a queue of its own */
   struct gpu_queue *slabs;
@@ -82,7 +83,7 @@ struct solver_passes {
 struct solver_outcome {
   struct gpu_event *begin, *end; /* begin and end of the current segment */
   double phases[HIMENO_PHASES];  /* seconds of the completed segments */
-  double *seconds;               /* per segment: this rank's, then the slowest rank's */
+  double *seconds;               /* seconds per segment: this rank's, then the slowest rank's */
   int n_parts;
   struct solver_check *checks;
   uint64_t *sums; /* workspace for checksums: this rank's, then all ranks' */
@@ -114,7 +115,7 @@ status_t solver_passes_end(struct solver_passes *passes);
  * empty. */
 status_t solver_pass_times(struct solver_passes *passes);
 
-/** \brief Completes the elements [first, end) on all ranks. */
+/** \brief Completes the reduction of gosa for the sweeps [first, end) on all ranks. */
 status_t gosa_drain(struct solver_passes *passes, const struct solver_grid *grid, int first, int end);
 
 void solver_baseline_free(struct solver_baseline *baseline);

@@ -120,8 +120,8 @@ status_t himeno_refit(struct himeno_choice *choice)
   return memory_check(&choice->memory, need, what, "; use a smaller --size, --fill or more ranks");
 }
 
-/* Chooses the default size, or the largest smaller named one that every rank can hold and that can
- * be divided over the ranks. */
+/* Chooses the default size, or if a rank cannot hold it or it cannot be divided over the ranks, the
+ * largest smaller named size for which both are possible. */
 static status_t size_default(struct himeno_choice *choice)
 {
   int n = choice->placement.info.emulated ? 0 : choice->placement.info.is_cpu ? 2 : 3;

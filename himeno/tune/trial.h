@@ -7,7 +7,7 @@
 #include "comm/halo/route.h"
 
 struct trial_config {
-  MPI_Comm comm; /**< its size is the product of procs */
+  MPI_Comm comm; /**< communicator with as many ranks as the product of procs */
   struct gpu_device *device;
   const struct halo_transport *transport;
   int64_t global[3];
@@ -17,7 +17,7 @@ struct trial_config {
 
 struct trial;
 
-/** \brief Collective; the ranks agree on the outcome. */
+/** \brief Opens a trial. Collective; the ranks agree on the outcome. */
 status_t trial_open(const struct trial_config *config, struct trial **trial);
 void trial_close(struct trial *trial);
 

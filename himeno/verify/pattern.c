@@ -52,8 +52,6 @@ void pattern_add(struct pattern *p, const int64_t at[3])
   for (int d = 0; d < 3; d++) along(p, d)[at[d] - p->lo[d]]++;
 }
 
-/* ---- the indices of one axis ---- */
-
 struct axis {
   char letter;
   int64_t lo, extent;
@@ -156,8 +154,6 @@ static void axis_text(const struct axis *a, char *text, size_t size)
   else
     list_text(a, text, size);
 }
-
-/* ---- three axes ---- */
 
 static void axes_text(const struct axis axes[3], char *text, size_t size)
 {

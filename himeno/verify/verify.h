@@ -29,7 +29,7 @@ struct verify_value {
   int sweeps; /**< sweeps of the block that has this value; may be fewer than in a timed block */
   double gosa;
   uint64_t checksum;
-  struct solver_check *checks; /**< at check points, the last one at the end; NULL: none */
+  struct solver_check *checks; /**< values at check points, the last one at the end; NULL: none */
   int n_checks;
   uint64_t coefficients; /**< sum of the twelve constant arrays' checksums */
 };

@@ -13,7 +13,8 @@
 #define MICRO_ROWS_MAX    16
 #define MICRO_COLUMNS_MAX 64
 
-/** One instruction set. A tile of C, rows × columns elements, is kept in vector registers. */
+/** The functions for one instruction set. A tile of C, rows × columns elements, is kept in vector
+ * registers. */
 struct gemm_micro {
   const char *name;
   int (*supported)(void);

@@ -7,7 +7,7 @@
 #include "gemm/kernels/opencl/opencl_gemm.h"
 
 #define GROUP          256
-#define GROUPS         16 /* per compute unit */
+#define GROUPS         16 /* work-groups per compute unit */
 #define ITERATIONS     64
 #define LONG_ENOUGH    0.02
 #define ITERATIONS_MAX (1 << 22)

@@ -129,8 +129,8 @@ status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *ker
   return STATUS_OK;
 }
 
-/* A separate program: the code that depends on the number of splits builds quickly, and the
- * product's own program serves any number of splits. */
+/* Creates combine from a separate program: its code depends on the number of splits and builds
+ * quickly, while the product's own program serves any number of splits. */
 static status_t combine_create(const struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
   static const struct opencl_gemm_variant combine = {.source = gemm_combine_cl};

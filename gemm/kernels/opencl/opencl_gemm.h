@@ -19,7 +19,7 @@ enum opencl_geometry {
 /** The variant of a rung, to which gemm_kernel.variant points. */
 struct opencl_gemm_variant {
   const char *source;        /**< compiled after common.cl */
-  const char *shared_source; /**< compiled between the two, NULL for none */
+  const char *shared_source; /**< compiled between common.cl and `source`; NULL for none */
   enum opencl_geometry geometry;
   int cpus_only;
 };

@@ -24,7 +24,7 @@
 #define END_WORDS    2
 #define MAX_A_STRIDE (1 << 24) /* bytes between rows of A; limited by mul24 */
 
-#define MOST_INSTRUCTIONS 20e6 /* larger products are estimated from a part */
+#define MOST_INSTRUCTIONS 20e6 /* larger products are estimated from a part of them */
 /* The part of a larger product that is estimated: tiles, or rows of a dot product, per program;
  * columns of a dot product; and the depth. */
 #define PART_ROUNDS  8

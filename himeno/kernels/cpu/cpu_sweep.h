@@ -24,7 +24,7 @@ struct cpu_sweep {
   /** cache lines that the box covers in part may be written whole, because p and out are equal
    * outside of the box */
   int whole;
-  int fetches; /**< whether L2 prefetches the next row: see cpu_fetches */
+  int fetches; /**< 1: the next row is prefetched into L2, see cpu_fetches */
 };
 
 /** \brief Sweeps rows [first, last) of the box, counted along j first, then i. Returns the sum of
@@ -58,13 +58,14 @@ double cpu_reference_rows(const struct cpu_sweep *sweep, int64_t first, int64_t 
  * does. NaN if this host cannot do that. */
 double cpu_toward_zero_rows(const struct cpu_sweep *sweep, int64_t first, int64_t last);
 
-/** One instruction set. */
+/** The functions for one instruction set. */
 struct cpu_simd {
   const char *name;
   int (*supported)(void);
   cpu_sweep_rows sweep;
-  cpu_row_sweep row_keep, row_stream; /**< row_keep caches out, row_stream does not */
-  void (*fence)(void);                /**< completes the stores of row_stream */
+  /** row_keep stores `out` through the caches, row_stream past them */
+  cpu_row_sweep row_keep, row_stream;
+  void (*fence)(void); /**< completes the stores of row_stream */
   cpu_ceiling_range ceiling;
 };
 

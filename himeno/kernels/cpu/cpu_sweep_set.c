@@ -16,7 +16,7 @@
 #define CACHE_BYTES         (1 << 20)
 #define CACHE_BYTES_FETCHES (2 << 20)
 
-/** The function for single sweeps; variants without one use the widest instruction set. */
+/** A variant's function for single sweeps; variants without one use the widest instruction set. */
 struct variant {
   cpu_sweep_rows rows;
 };

@@ -34,9 +34,10 @@
  * no more prefetches. There L2 prefetches the next row, which keeps memory busy, and L1 takes lines
  * from L2 shortly before their use, with the hint of a single use. */
 #define AHEAD        128
-#define AHEAD_SECOND 80 /* for lines that are in L2 */
-#define AHEAD_NEAR   32 /* for lines of p that are in a cache */
-/** For the ceiling kernel if L2 prefetches: longer, because the kernel waits for memory only. */
+#define AHEAD_SECOND 80 /* distance for lines that are already in L2 */
+#define AHEAD_NEAR   32 /* distance for lines of p that are in a cache */
+/** Distance for the ceiling kernel if L2 prefetches: longer, because that kernel waits for memory
+ * only. */
 #define AHEAD_CEILING 256
 
 typedef float FN(vector) __attribute__((vector_size(4 * LANES)));

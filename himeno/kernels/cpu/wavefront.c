@@ -115,8 +115,6 @@ static int64_t ring_plane(const struct cpu_wavefront *w)
   return (w->rows + 2 * (w->sweeps - 1)) * w->layout.pitch;
 }
 
-/* ---- open and close ---- */
-
 /* Rows that a tile writes: as many as keep the waiting coefficients in L2. */
 static int64_t tile_rows(const struct cpu_wavefront *w)
 {
@@ -140,7 +138,7 @@ static size_t fetch_rows(const struct cpu_wavefront *w)
 static int worker_open(const struct cpu_wavefront *w, struct worker *me)
 {
   const int64_t levels = w->sweeps - 1, border = levels * w->layout.extent[0] * BORDER * w->layout.pitch;
-  /* lines are read whole, and one more on each side */
+  /* rows are read in whole cache lines, and one more line on each side */
   const size_t rings =
       (size_t)(wavefront_divide_up(levels * RING * ring_plane(w) + 2 * LINE, LINE) * LINE) * sizeof(float);
   float *memory = aligned_alloc(LINE * sizeof(float), rings);
@@ -397,8 +395,6 @@ static void block_march(const struct march *s, double *gosa)
   }
 }
 
-/* ---- a thread ---- */
-
 /* Takes half of the remaining work of the thread with the most: tiles that it has not begun,
  * otherwise blocks of its last tile. */
 static void run_steal(struct cpu_wavefront *w, struct run *run)
@@ -460,8 +456,6 @@ static void worker_do(struct cpu_wavefront *w, const struct cpu_sweep *sweep, st
   }
   w->simd->fence();
 }
-
-/* ---- a pass ---- */
 
 /* Points computed by a thread per point that it writes, with planes divided into \a chunks chunks.
  * A thread that continues in another chunk has two starts. */

@@ -6,7 +6,7 @@
 #define GRID_MAX 65535
 /* Tiles start at multiples of this many floats along k: a cache line. */
 #define ROW_ALIGNMENT 32
-/* Parts that fill less than this share of their tiles are swept by the slab kernel. */
+/* Boxes that fill less than this share of their tiles are swept by the slab kernel. */
 #define SLAB_SHARE 0.25
 
 static status_t classic_open(struct cuda_exec *exec)
@@ -16,8 +16,6 @@ static status_t classic_open(struct cuda_exec *exec)
   exec->packing = exec->variant->packed ? CUDA_PACKED : CUDA_NOT_PACKED;
   return cuda_exec_code(exec, (const void *)(uintptr_t)exec->variant->kernel, &code);
 }
-
-/* ---- a sweep ---- */
 
 static dim3 classic_threads(const struct cuda_variant *variant)
 {

@@ -98,8 +98,6 @@ static const struct himeno_kernel kernels[] = {
 
 static const struct himeno_kernel own = {.sweeps = 1, .ops = &cuda_user_ops};
 
-/* ---- what the families share ---- */
-
 status_t cuda_exec_check(const struct cuda_exec *exec, cudaError_t error, const char *what)
 {
   char text[96];
@@ -169,8 +167,6 @@ cudaError_t cuda_block_read(const void *kernel, int threads, int shared_bytes, s
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&block->at_once, kernel, threads,
                                                        (size_t)shared_bytes);
 }
-
-/* ---- open and close ---- */
 
 static void pass_init(struct cuda_exec *exec, int source)
 {
@@ -258,8 +254,6 @@ fail:
   return status;
 }
 
-/* ---- sweeps ---- */
-
 static status_t cuda_sweep_sweep(struct himeno_exec *handle, struct gpu_queue *queue,
                                  const struct himeno_sweep *sweep)
 {
@@ -305,8 +299,6 @@ static status_t ceiling(struct himeno_exec *handle, struct gpu_queue *queue)
       exec, cuda_exec_launch(exec, queue, (const void *)(uintptr_t)cuda_ceiling, grid, threads, arguments),
       "launching the ceiling kernel");
 }
-
-/* ---- data ---- */
 
 /* Address of an array's first value in the interleaved copy; NULL if there is none. */
 static float *packed_place(const struct cuda_exec *exec, enum himeno_array array)

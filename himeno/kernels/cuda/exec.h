@@ -46,7 +46,8 @@ struct cuda_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
-  struct himeno_ops ops;              /**< those of the kernel's family, or with a planted fault */
+  /** functions of the kernel's family, or with a planted fault */
+  struct himeno_ops ops;
   cuda_launch *launch;                /**< launches the variant's kernel */
   const struct cuda_variant *variant; /**< tiles that cover a box; NULL if the family has none */
   void *state;                        /**< private to the family */

@@ -7,7 +7,8 @@
 #include <assert.h>
 
 static const int THREADS = 256;
-static const int BLOCKS_MAX = 8192; // enough for any chip; kernels loop over the rest
+// enough blocks for any chip; each loops over the rest of the data
+static const int BLOCKS_MAX = 8192;
 
 static __device__ __forceinline__ uint64_t mix(uint64_t z)
 {
@@ -97,7 +98,7 @@ static __global__ void checksum_kernel(const CUDA_GRID_CONSTANT struct cuda_chec
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
 }
 
-// Computes the same box in every block.
+// Computes the same box in every block, so that multiprocessors can be compared.
 static __global__ void repeat_kernel(const CUDA_GRID_CONSTANT struct cuda_pass pass, int stuck, int bit,
                                      float *values, int *processors)
 {

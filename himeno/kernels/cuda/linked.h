@@ -22,7 +22,7 @@ struct cuda_linked_box {
 struct cuda_linked {
   struct cuda_pass pass;
   uint3 grid;           /**< number of tiles of the inner box, in the grid of the plain kernel */
-  unsigned slab_blocks; /**< blocks of all slabs, with one quad per thread */
+  unsigned slab_blocks; /**< number of blocks for all slabs, with one quad per thread */
   unsigned spread;
   int n, which; /**< n: number of slabs; which: index of the neighbours' field to write */
   /** number of the exchange that sends the new points; the previous one brings the halos */

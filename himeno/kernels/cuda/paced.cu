@@ -93,7 +93,8 @@ static __global__ void __launch_bounds__(COLUMNS_K *COLUMNS_J, 1024 / (COLUMNS_K
   // a thread without a column computes the nearest one
   a = min(a, pass.hi[ACROSS] - 1), k = max(min(k, pass.hi[2] - 1), pass.lo[2]);
   int64_t point = m * step + a * across + k;
-  coefficients next = coefficients_at(pass, point); // no sweep writes coefficients
+  // may be loaded early, because no sweep writes coefficients
+  coefficients next = coefficients_at(pass, point);
   loads p(pass, pass.p + (m - 1) * step, across, a0, pass.hi[ACROSS], k0);
   const int64_t row = PACE == SHARED ? loads::ROW : across;
   const int at = (threadIdx.y + 1) * loads::ROW + threadIdx.x + 1;

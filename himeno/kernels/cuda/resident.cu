@@ -69,7 +69,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
   const resident_tile &tile;
   int i, j, quad; // first plane and row in the tile
   bool used;      // whether the quad is in a row of the tile
-  int claims;     // one bit per point: it is updated
+  int claims;     // one bit per point: 1 if the sweep updates it
   float4 *own;    // the thread's coefficients in shared memory
   float value[PLANES][4];
 
@@ -82,7 +82,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     j = column % t.rows[1];
     i = column / t.rows[1] * PLANES;
     used = i < t.rows[0];
-    if (!used) i = 0; // reads valid memory, but writes nothing
+    if (!used) i = 0; // an unused thread reads valid memory and writes nothing
     claims = 0;
     for (int v = 0; v < 4; v++)
       if (used && 4 * quad + v >= a.pass.lo[2] && 4 * quad + v < a.pass.hi[2]) claims |= 1 << v;
@@ -180,7 +180,7 @@ template <int PLANES, int THREADS, bool LINKED> struct resident_column {
     for (int m = 0; m < args.link.n; m++) {
       const halo_link_message &to = args.link.message[m];
       if (at_i < to.lo[0] || at_i >= to.hi[0] || at_j < to.lo[1] || at_j >= to.hi[1]) continue;
-      // the buffers begin one buffer size after the start of the field
+      // the neighbour's buffers begin one buffer size after the start of its field
       float *row = to.to[0] + args.planes * to.plane + buffer_of(args, sweep, to.plane) - to.lo[2];
       buffer_write<true>(row + (at_i - to.lo[0]) * to.plane + (at_j - to.lo[1]) * to.pitch + 4 * quad, v);
     }
@@ -257,7 +257,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
   column.load();
   field_load(args, tile);
   __syncthreads();
-  // a constant saves arithmetic, and most grids have long rows
+  // a constant number of lanes saves arithmetic, and most grids have long rows
   const int lanes_log2 = THREADS > 256 || tile.quads > 16 ? 5 : 32 - __clz(tile.quads - 1);
   double gosa = column.sweep();
   for (int s = 0; s + 1 < args.sweeps; s++) {
@@ -279,8 +279,6 @@ static __global__ void __launch_bounds__(THREADS, 1)
   __syncthreads();
   gosa_send(sums, args.pass.gosa + args.sweeps - 1);
 }
-
-// ---- host ----
 
 typedef void (*resident_function)(resident_args);
 

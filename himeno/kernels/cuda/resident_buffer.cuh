@@ -52,14 +52,14 @@ struct resident_tile {
     return p + ((i + 1) * (rows[1] + 2) + j + 1) * pitch;
   }
 
-  // Offset of the same row in an array of the grid.
+  // Offset of row (i, j), counted in the same way, in an array of the grid.
   __device__ int offset(const cuda_pass &pass, int i, int j) const
   {
     return (lo[0] + i) * (int)pass.plane + (lo[1] + j) * pass.pitch;
   }
 };
 
-// LINKED: the memory is accessed by several devices.
+// Stores four floats in a buffer. LINKED: several devices access the memory.
 template <bool LINKED> static __device__ __forceinline__ void buffer_write(float *at, float4 v)
 {
   if (LINKED)

@@ -16,7 +16,8 @@ static __device__ __forceinline__ row row_load(const float *p)
   return {{0, q.x, q.y, q.z, q.w, 0}};
 }
 
-// `first`, `last`: the outer neighbour is not needed there, and may be outside of the array.
+// Loads a row. `first`, `last`: the outer neighbour on that side is not needed, and may be outside
+// of the array.
 static __device__ __forceinline__ row row_load_wide(const float *p, bool first, bool last)
 {
   row r = row_load(p);

@@ -12,8 +12,6 @@
 #define PIECES       16
 #define PIECE_PLANES 8
 
-// ---- the chip ----
-
 cudaError_t cuda_temporal_open(struct cuda_temporal_chip *chip)
 {
   struct cuda_temporal_chip c = {};
@@ -31,8 +29,6 @@ void cuda_temporal_close(struct cuda_temporal_chip *chip)
   cudaFree(chip->progress);
   *chip = {};
 }
-
-// ---- tensor maps ----
 
 // Encodes the map of boxes of width×rows floats in a plane of an array; a point has floats_a_point
 // floats.
@@ -64,8 +60,6 @@ template <class S> static cudaError_t maps_encode(const temporal_args &args, tem
            (!S::RIM || map_encode(encode, job, job.pass.pack[g], 4, 4 * S::W, 1, &maps->rim_row[g]));
   return done ? cudaSuccess : cudaErrorInvalidValue;
 }
-
-// ---- the launch ----
 
 static int temporal_divide_up(int n, int by)
 {
@@ -147,7 +141,7 @@ static cudaError_t temporal_launch(const struct cuda_temporal_chip *chip, const 
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;
   config = {dim3(args.units), dim3(S::threads), S::shared_bytes, stream, &overlap, 1};
-  config.numAttrs = overlaps && !args.progress; // not after the memset
+  config.numAttrs = overlaps && !args.progress; // no overlap after the memset of `progress`
   return cudaLaunchKernelEx(&config, temporal_kernel<S>, args, maps);
 }
 

@@ -36,7 +36,7 @@ struct cuda_temporal {
   int sweeps;                /**< sweeps per pass, T */
   int tile[2];               /**< points along j and k that a block writes per plane */
   int major;                 /**< minimum compute capability, major number */
-  int threads, shared_bytes; /**< per block; one block fills a multiprocessor */
+  int threads, shared_bytes; /**< threads and memory per block; one block fills a multiprocessor */
   const void *kernel;
   cudaError_t (*launch)(const struct cuda_temporal_chip *chip, const struct cuda_temporal_job *job,
                         cudaStream_t stream,

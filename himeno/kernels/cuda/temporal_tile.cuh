@@ -80,7 +80,7 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int level_offset = p_offset + p_slots * p_floats;
   static constexpr int barrier_offset = round_up(level_offset + (copies + T - 2) * level_floats, 4);
   static constexpr int shared_bytes = barrier_offset * 4 + 64;
-  static constexpr unsigned p_row_bytes = p_width * 4; // per row of a stage
+  static constexpr unsigned p_row_bytes = p_width * 4; // bytes of level 0 per row of a stage
   static_assert(T >= 2 && T <= 4 && out_k % 32 == 0 && 4 * out_k <= 256 && shared_bytes <= 227 * 1024, "");
   static_assert(!RIM || rim_lanes == 32 * CUDA_PACKS, "");
 
@@ -105,8 +105,9 @@ struct temporal_args {
   int units;
   int whole;              // units that march through all planes of their tile
   int rest, first, chunk; // other tiles; planes in the first unit of each and in the others
-  int in_step;            // number of units that keep step with those of their wave
-  int *progress;          // NULL if blocks need not keep step
+  // number of other tiles; planes in the first unit of each, and in its further units
+  int in_step;
+  int *progress; // NULL if blocks need not keep step
 };
 
 struct temporal_maps { // boxes of a plane, for TMA
@@ -119,9 +120,9 @@ template <class S> struct temporal_tile {
   const temporal_args &args;
   float *shared;
   uint64_t *full, // two barriers, by parity of the stage: the stage has arrived
-      *spent,     // two: a step no longer needs its oldest stage
-      *near,      // two, only if the rim has warps: level 0 and the rim's coefficients have arrived
-      *met;       // one: the workers have computed a level
+      *spent,     // two barriers: a step no longer needs its oldest stage
+      *near,      // two barriers, only if the rim has warps: level 0 and its coefficients are here
+      *met;       // one barrier: the workers have computed a level
   int i_lo, i_hi; // planes that this block writes
   int first;      // plane of level 1 in step 0
   int j, k;       // first row including the halo; first column that this block writes

@@ -46,8 +46,6 @@ static struct {
   CUresult (*occupancy)(int *blocks, CUfunction function, int threads, size_t shared_bytes);
 } driver;
 
-/* ---- libraries ---- */
-
 struct symbol {
   const char *name;
   void **place;
@@ -113,8 +111,6 @@ static status_t nvrtc_load(void)
                       symbols, sizeof symbols / sizeof symbols[0]);
 }
 
-/* ---- compilation ---- */
-
 /* The compiler's first error line, without its newline; the whole log if there is none. */
 static const char *first_error(char *text)
 {
@@ -168,8 +164,6 @@ static status_t cuda_user_compile(struct gpu_device *device, void *program, cons
                     device->info.arch);
   return STATUS_OK;
 }
-
-/* ---- the kernel ---- */
 
 static status_t shape_read(struct cuda_user_state *user, void *program, const char *variable, int shape[3])
 {

@@ -47,7 +47,7 @@ extern void (*const cuda_ceiling)(struct cuda_pass pass, int64_t quads);
 
 struct cuda_fill_job {
   float *out;
-  float *packed; /**< also receives the values, at every fourth float; NULL for none */
+  float *packed; /**< interleaved copy, which gets the values at every fourth float; or NULL */
   int swapped;   /**< points of `packed` are in the order of CUDA_PACK_PLACE */
   int64_t origin[3], extent[3], global[3], pitch, plane; /**< as in struct layout */
   struct himeno_rule rule;

@@ -268,7 +268,8 @@ static status_t create_standard_p(struct opencl_exec *x)
   return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, "clCreateBuffer for initial data");
 }
 
-/* A box inside the interior never needs more groups than the whole interior. */
+/* Creates the buffers of partial sums for the whole interior; no box inside it needs more
+ * groups. */
 static status_t create_buffers(struct opencl_exec *x)
 {
   size_t groups[3], n;

@@ -19,7 +19,7 @@
 #define PASS_WORDS     3
 #define END_WORDS      4
 #define CEILING_WORDS  (HIMENO_ARRAYS + 7)
-#define VPM_ROW_SETUP  (1u << 12 | 1u << 11 | 2u << 8) /* 32-bit words along a row */
+#define VPM_ROW_SETUP  (1u << 12 | 1u << 11 | 2u << 8) /* VPM set-up: 32-bit words along a row */
 
 struct qpu_program_words {
   const uint64_t *words;
@@ -46,14 +46,14 @@ static const struct himeno_kernel kernels[] = {
      .variant = &stream_program},
 };
 
-/* The part of a long box from which an estimate is made. */
+/* Maximum points of the part of a long box from which a time is estimated. */
 #define MOST_POINTS  131072
 #define LEAST_PASSES (4 * PROGRAMS)
 
 struct qpu_exec {
   struct gpu_device *device;
   struct himeno_fields fields;
-  struct himeno_exec *host; /* fills and computes checksums */
+  struct himeno_exec *host; /* kernels on the host, which fill arrays and compute checksums */
   struct gpu_mem sweep_code, ceiling_code, uniforms, sums;
   uint32_t sweep_at, ceiling_at, uniforms_at, sums_at; /* bus addresses */
   uint32_t coefficient[HIMENO_COEFFICIENTS], p[2];
@@ -69,8 +69,6 @@ static int64_t passes(const struct box *box)
 {
   return box_extent(box, 1) * vectors(box);
 }
-
-/* ---- open and close ---- */
 
 static status_t code_load(struct qpu_exec *x, const struct qpu_program_words *program, struct gpu_mem *code,
                           uint32_t *address)
@@ -146,8 +144,6 @@ static status_t qpu_checksum(struct himeno_exec *exec, struct gpu_queue *queue, 
   struct qpu_exec *x = (struct qpu_exec *)exec;
   return himeno_kernels_cpu.checksum(x->host, queue, arrays, n, box, sum);
 }
-
-/* ---- a sweep ---- */
 
 static uint32_t store_setup(uint32_t lanes, int row)
 {
@@ -278,8 +274,6 @@ static status_t qpu_sweep(struct himeno_exec *exec, struct gpu_queue *queue, con
   counts_add(x, &sweep->box);
   return STATUS_OK;
 }
-
-/* ---- the ceiling ---- */
 
 /* Writes the uniforms of the ceiling: see ceiling.qasm. */
 static uint32_t *write_ceiling(const struct qpu_exec *x, int n, int used, uint32_t *u)
