@@ -13,7 +13,7 @@
 #define GPU_SHARE 0.9
 /** On a CPU the largest default size is four times its last cache, but at least this. */
 #define CPU_LEAST ((uint64_t)64 << 20)
-/** Size for the default study of assignment, threads and blocks. */
+/** Array size in bytes of the default study of assignment, threads and blocks. */
 #define SHAPE_BYTES ((uint64_t)1 << 30)
 
 #define POINTS_MAX 8192
@@ -35,15 +35,13 @@ static uint64_t grained(uint64_t bytes)
   return bytes / MEM_GRAIN * MEM_GRAIN;
 }
 
-/* ---- plan ---- */
-
 static struct mem_values list_or(const struct mem_values *given, const struct mem_values fallback)
 {
   return given->n ? *given : fallback;
 }
 
-/* Unless the user gave sizes: from an eighth of the last cache, each four times the previous one,
- * up to the largest that fits. */
+/* Chooses the sizes unless the user gave them: from an eighth of the last cache, each four times
+ * the previous one, up to the largest that fits. */
 static status_t copies_plan_sizes(struct gpu_device *device, struct mem_values *sizes)
 {
   const struct gpu_device_info *info = &device->info;
@@ -63,7 +61,7 @@ static status_t copies_plan_sizes(struct gpu_device *device, struct mem_values *
   return STATUS_OK;
 }
 
-/** Lists that are combined with each other. */
+/** The values of a study; all their combinations are measured. */
 struct copies_study {
   struct mem_values streams, widths, threads, blocks;
   int paces[2], n_paces, assigns;
@@ -90,7 +88,8 @@ static struct copies_study study_default(const struct mem_config *c, const struc
   return s;
 }
 
-/* At one size, unless the user chose: all assignments, and several launch shapes. */
+/* The study of launch parameters at one size, unless the user chose them: all assignments, and
+ * several launch shapes. */
 static struct copies_study study_assigns(const struct mem_traits *traits, struct copies_study s)
 {
   s.assigns = traits->assign & ~(1 << MEM_CYCLIC);
@@ -155,8 +154,6 @@ static uint64_t shape_bytes(const struct mem_values *sizes)
   return best;
 }
 
-/* ---- measuring ---- */
-
 /* Each method runs once on poisoned memory before it is timed. */
 static status_t copies_contents(struct mem_rig *rig, struct copies_job *job)
 {
@@ -170,7 +167,7 @@ static status_t copies_contents(struct mem_rig *rig, struct copies_job *job)
                             what);
 }
 
-/** The points of one size, followed by the rivals. */
+/** The points of one size, followed by the other copy methods. */
 struct batch {
   struct copies_job *jobs;
   struct sampler_item *items;

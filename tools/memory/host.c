@@ -68,8 +68,6 @@ static status_t host_job_run(void *context)
   return STATUS_OK;
 }
 
-/* ---- contents ---- */
-
 static float word_float(uint32_t array, uint64_t w)
 {
   return mem_float(mem_flops_bits(mem_word(array, w)));
@@ -106,9 +104,8 @@ static status_t host_contents(struct mem_rig *rig, struct host_job *job)
                   job->threads == 1 ? "" : "s", (unsigned long long)wrong, job->n);
 }
 
-/* ---- measuring ---- */
-
-/** Each access with and without streaming stores, for each number of threads. */
+/** Maximum number of jobs: each access with and without streaming stores, for each number of
+ * threads. */
 #define JOBS_MAX (2 * ACCESSES * MEM_VALUES_MAX)
 
 static int host_plan(struct host_job jobs[JOBS_MAX], const struct mem_values *threads, struct host_job plain)

@@ -7,7 +7,7 @@
 #define NEAR 1.5
 /** At this many times its reach, a TLB with random replacement misses seven times of eight. */
 #define GRADUAL_FULL 8
-/** Least gradual rise, as a share of the level. */
+/** Smallest gradual rise that counts, as a share of the level's latency. */
 #define GRADUAL_RISE 0.015
 /** A plateau belongs to a level if the next level is slower than it by this factor. */
 #define BASE_ABOVE 1.02

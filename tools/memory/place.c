@@ -139,7 +139,7 @@ static status_t place_product(struct mem_roofline *r, const char *path, const js
   return STATUS_OK;
 }
 
-/* Places the rungs of the document's last size. */
+/* Places gemm-gpu's kernels (rungs) at the document's last size. */
 static status_t place_products(struct mem_roofline *r, const char *path, const json_t *document)
 {
   const json_t *config = json_object_get(document, "config"), *sizes = json_object_get(document, "sizes");
@@ -181,8 +181,6 @@ static void traffic_apply(struct mem_roofline *r)
                r->traffic[t].bytes);
     }
 }
-
-/* ---- documents ---- */
 
 static status_t mem_place_print(struct mem_roofline *r, const char *path, const json_t *document)
 {

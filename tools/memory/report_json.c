@@ -45,8 +45,6 @@ static void device_document(struct doc *d, const struct gpu_device_info *i)
   doc_end(d);
 }
 
-/* ---- copies and mixes ---- */
-
 static void mem_point_document(struct doc *d, const struct mem_copy_point *p)
 {
   const struct mem_copy *c = &p->copy;
@@ -142,8 +140,6 @@ static void mixes_document(struct doc *d, const struct mem_run *run)
   doc_end(d);
 }
 
-/* ---- latency ---- */
-
 static void curve_document(struct doc *d, const struct mem_curve *c)
 {
   if (!doc_object(d, NULL, 0, "", 1)) return;
@@ -195,8 +191,6 @@ static void latency_document(struct doc *d, const struct mem_run *run)
   }
   doc_end(d);
 }
-
-/* ---- host, roofline ---- */
 
 static void host_document(struct doc *d, const struct mem_run *run)
 {

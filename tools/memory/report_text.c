@@ -11,8 +11,6 @@
 
 #define BAR_CELLS 20
 
-/* ---- copies ---- */
-
 static const struct mem_copy_point *find_point(const struct mem_copies *c, const struct mem_copy *like,
                                                int streams, uint64_t bytes, int paced)
 {
@@ -46,7 +44,8 @@ static void mem_print_table(const struct mem_copies *c, const struct mem_copy *l
   }
 }
 
-/* Prints tables of the cyclic copies at every size; the JSON document has the others. */
+/* Prints tables of the cyclic copies at every size; only the JSON document has the other
+ * assignments. */
 static void print_study(const struct mem_copies *c, FILE *out)
 {
   int widths[2] = {-1, -1}, n = 0;
@@ -95,8 +94,6 @@ static void print_methods(const struct mem_run *run, FILE *out)
   }
 }
 
-/* ---- mixes, host ---- */
-
 static void print_rate(const char *name, const struct stats_summary *s, double most, const char *unit,
                        FILE *out)
 {
@@ -143,8 +140,6 @@ static void mem_print_host(const struct mem_run *run, FILE *out)
   }
 }
 
-/* ---- latency ---- */
-
 static void print_level(const struct levels_level *l, FILE *out)
 {
   fprintf(out, "    %-8s", l->name);
@@ -167,8 +162,6 @@ static void print_latency(const struct mem_run *run, FILE *out)
   fprintf(out, " sizes\n");
   for (int n = 0; n < l->n_levels; n++) print_level(&l->levels[n], out);
 }
-
-/* ---- roofline ---- */
 
 static void print_roofline(const struct mem_run *run, FILE *out)
 {

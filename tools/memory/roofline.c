@@ -17,9 +17,10 @@
 #define GPU_BYTES   ((uint64_t)1 << 30)
 #define CPU_BYTES   ((uint64_t)128 << 20)
 #define CHECK_BYTES ((uint64_t)1 << 20)
-#define FP32_BYTES  ((uint64_t)64 << 10) /* what the host computes again */
+/* bytes of results that the host recomputes to compare them */
+#define FP32_BYTES ((uint64_t)64 << 10)
 #define WINDOW_READ                                                                                          \
-  ((uint64_t)64 << 20) /* bytes that each reader of a cache's window reads per sample, at least */
+  ((uint64_t)64 << 20) /* minimum bytes that each reader of a cache's window reads per sample */
 #define PEAK_PASSES  1000
 #define PEAK_CHECKED 4
 /* Relative tolerance for a matrix unit: it adds in single precision, in an unknown order. */
@@ -39,8 +40,6 @@ static int is_on(int set, int bit)
 {
   return set >> bit & 1;
 }
-
-/* ---- bandwidth of the levels ---- */
 
 struct window_job {
   struct mem_rig *rig;
@@ -101,8 +100,6 @@ static status_t windows_measure(struct roofline_work *work)
   r->n_windows = n;
   return STATUS_OK;
 }
-
-/* ---- kernels over intensity ---- */
 
 struct flops_job {
   struct mem_rig *rig;
@@ -197,8 +194,6 @@ static status_t type_measure(struct roofline_work *work, enum mem_type type, dou
     r->points[r->n_points++] = (struct mem_flops_point){type, (1 << i) / 16.0, items[i].rate};
   return STATUS_OK;
 }
-
-/* ---- peaks ---- */
 
 struct peak_job {
   struct roofline_work *work;

@@ -35,8 +35,9 @@ status_t sampler_open(struct gpu_device *device, struct sampler *sampler);
 void sampler_close(struct sampler *sampler);
 
 /** \brief Warms up every item with one run, the first until the device has settled. Then samples
- * all items in rounds, each round starting at another item, until all are quiet or \a seconds have
- * passed; at least SAMPLES_MIN rounds, at most SAMPLES_MAX. */
+ * all items in rounds, each round starting at another item, until the medians of all are known well
+ * enough (SAMPLER_QUIET) or \a seconds have passed; at least SAMPLES_MIN rounds, at most
+ * SAMPLES_MAX. */
 status_t sampler_run(struct sampler *sampler, struct sampler_item *items, int n, double seconds);
 
 #endif

@@ -28,11 +28,12 @@ struct mem_copy_point {
   struct stats_summary rate; /**< bytes read plus bytes written, per second */
 };
 
-/** All copy methods at one size. */
+/** The rates of all copy methods at one size. */
 struct mem_rivals {
   uint64_t bytes;
-  struct stats_summary rate[MEM_METHODS]; /**< MEM_STUDY: that of the fastest point of this size */
-  int shape;                              /**< fastest launch shape of MEM_TUNED */
+  /** rate per method; MEM_STUDY: that of the fastest point of this size */
+  struct stats_summary rate[MEM_METHODS];
+  int shape; /**< fastest launch shape of MEM_TUNED */
 };
 
 /** Gain of pacing with a number of streams, over all sizes beyond the last cache. */
@@ -66,8 +67,9 @@ struct mem_mix_point {
 struct mem_curve {
   uint64_t stride;
   uint64_t bytes[MEM_POINTS_MAX];
-  double ns[MEM_POINTS_MAX], cycles[MEM_POINTS_MAX]; /**< medians per load; cycles 0: unknown */
-  /** largest over smallest sample of each point, minus 1 */
+  /** medians per load: nanoseconds, and clock cycles (0: unknown) */
+  double ns[MEM_POINTS_MAX], cycles[MEM_POINTS_MAX];
+  /** relative spread of each point: largest over smallest sample, minus 1 */
   double spread[MEM_POINTS_MAX];
   int n;
 };
@@ -99,14 +101,14 @@ struct mem_window_point {
 
 struct mem_flops_point {
   enum mem_type type;
-  double intensity; /**< operations per byte */
+  double intensity; /**< floating-point operations per byte */
   struct stats_summary rate;
 };
 
 struct mem_peak {
   enum mem_type type;
   double rate;
-  const char *by; /**< the kernel or instruction that reached it */
+  const char *by; /**< kernel or instruction that reached the peak */
 };
 
 /** A kernel of the suite on the roofline. */
@@ -115,12 +117,12 @@ struct mem_placed {
   enum mem_type type;
   double intensity, rate;
   double sweeps;     /**< sweeps per pass; 0: not a sweep */
-  char traffic[160]; /**< how its bytes were counted */
+  char traffic[160]; /**< how the kernel's bytes were counted */
 };
 
 /** Memory traffic of a sweep, from hardware counters. */
 struct mem_traffic {
-  char name[96]; /**< same as in mem_placed */
+  char name[96]; /**< name of the kernel, as in mem_placed */
   double bytes;  /**< bytes per point and pass */
 };
 
@@ -162,7 +164,8 @@ struct mem_run {
   struct mem_roofline roofline;
 };
 
-/* The sections. STATUS_WRONG: a result differs; earlier results can still be reported. */
+/* Measure one section each. STATUS_WRONG: a result differs; earlier results can still be
+ * reported. */
 status_t mem_copies_run(struct mem_run *run);
 status_t mem_mixes_run(struct mem_run *run);
 status_t mem_latency_run(struct mem_run *run);
@@ -175,8 +178,8 @@ status_t mem_threads_check(const struct mem_values *threads, int most, const cha
 /** \brief The measured point of a copy, regardless of method and memory; NULL if there is none. */
 const struct mem_copy_point *mem_copy_find(const struct mem_copies *copies, const struct mem_copy *like);
 
-/** \brief The smallest number of streams from which on pacing gains for every larger number too; 0:
- * it does not. */
+/** \brief The smallest number of streams such that pacing gains for it and every larger number; 0:
+ * there is none. */
 int mem_pacing_from(const struct mem_copies *copies, int width);
 
 /* Comparisons of results. */
@@ -196,8 +199,8 @@ status_t mem_position_check(struct mem_rig *rig, uint64_t got, uint64_t want, co
 status_t mem_sum_of(struct mem_rig *rig, uint64_t bytes, uint32_t *sum);
 
 /** \brief Reads the documents listed in \a kernels, the argument of --kernels, into
- * roofline->placed. STATUS_ENVIRONMENT: a file cannot be read; STATUS_USAGE: it is no document of
- * the suite that can be placed. */
+ * roofline->placed. STATUS_ENVIRONMENT: a file cannot be read; STATUS_USAGE: it is not a document
+ * with kernels that can be placed. */
 status_t mem_place_read(const char *kernels, struct mem_roofline *roofline);
 
 /* Reports. */

@@ -31,7 +31,7 @@ enum bench_part {
   BENCH_FABRIC = 128
 };
 #define BENCH_PARTS    8
-#define BENCH_STANDARD 15 /* parts without --parts */
+#define BENCH_STANDARD 15 /* the parts that run without --parts */
 #define BENCH_ALL      255
 
 struct bench_config {
@@ -44,7 +44,7 @@ struct bench_config {
   int size_given, weak;
   int procs[3]; /**< first 0: auto */
   int64_t depth;
-  int64_t min_bytes, max_bytes; /**< bytes of a transfer */
+  int64_t min_bytes, max_bytes; /**< smallest and largest transfer, in bytes */
   int max_given;
   int64_t step, samples;
   double seconds; /**< time for the parts; 0: no limit */
@@ -84,21 +84,22 @@ struct bench_fit {
 
 /** Points of one path, and their fit. */
 struct bench_curve {
-  int n, left_out; /**< number of sizes measured, and of those without time */
+  int n, left_out; /**< number of sizes measured, and of those for which there was no time */
   struct bench_point points[BENCH_POINTS_MAX];
   struct bench_fit fit;
 };
 
 struct bench_path {
   char method[24];         /**< "pinned", "pageable", a transport, "MPI_Allreduce" */
-  char used[24];           /**< what moved the bytes */
-  char why[BENCH_WHY_MAX]; /**< reason if it differs from method */
+  char used[24];           /**< transport or library that moved the bytes */
+  char why[BENCH_WHY_MAX]; /**< reason why `used` differs from `method`; otherwise "" */
   char handover[16];       /**< see struct halo_path; "" if there is none */
   /** "in", "out": between host and device; "both": both at once; "one": to the peer only */
   char direction[8];
   char load[8];   /**< "alone", or "all" ranks at the same time */
   int rank, peer; /**< peer −1: no peer */
-  double bus;     /**< busbw over bytes per second; 0: not a collective */
+  /** bus bandwidth (busbw of nccl-tests) over bytes per second; 0: not a collective */
+  double bus;
   struct bench_curve curve;
 };
 
@@ -119,24 +120,26 @@ struct bench_plan {
   int curves[BENCH_PARTS], total, done;
   int curves_left_out, sizes_left_out;
   double curve_end, point_end; /**< planned end of the curve, and of its current size */
-  double spare;                /**< seconds of the last size's further batches */
-  double uncertain;            /**< relative uncertainty above which a median needs more batches */
-  double byte_seconds;         /**< seconds per byte of a large size, with the fewest batches */
+  /** seconds that the last size took for more batches than the minimum */
+  double spare;
+  double uncertain;    /**< relative uncertainty above which a median needs more batches */
+  double byte_seconds; /**< seconds per byte of a large size, with the fewest batches */
 };
 
 /** The network card that a rank is bound to. */
 struct bench_wire {
-  char card[48];     /**< "" for none */
-  double gbps;       /**< rate of the port, Gbit/s */
-  double carried;    /**< share of the rank's sent bytes that left by this card */
-  double gbps_in[2]; /**< Gbit/s from the peer, alone and all at once; NAN: uncertain */
-  int cards;         /**< number of the host's cards that ranks can be bound to */
-  int peer;          /**< rank at the other end of the wire */
+  char card[48];  /**< "" for none */
+  double gbps;    /**< rate of the port, Gbit/s */
+  double carried; /**< share of the rank's sent bytes that left by this card */
+  /** Gbit/s from the peer, isolated and while all cards are busy; NAN: uncertain */
+  double gbps_in[2];
+  int cards; /**< number of the host's cards that ranks can be bound to */
+  int peer;  /**< rank at the other end of the wire */
 };
 
 /** Streams to a rank from the same place on another host, in Gbit/s; NAN: uncertain. */
 struct bench_flow {
-  int shift, from, to; /**< distance from sender to receiver in hosts; ranks */
+  int shift, from, to; /**< shift: number of hosts from sender to receiver; from, to: ranks */
   double alone, all;   /**< rate while one host sends, and while all do */
 };
 #define BENCH_SHIFTS 8 /**< maximum number of shifts */
@@ -157,7 +160,7 @@ struct bench {
   int procs[3];
   int64_t transfers;      /**< transfers that this rank compared */
   uint64_t between_hosts; /**< bytes that this rank sent to other hosts */
-  /* only on rank 0: */
+  /* the members from here on are set only on rank 0 */
   int n_host, n_pairs, n_halo, n_reduce, n_collectives, n_counters;
   struct bench_path *host, *pairs, reduce, collectives[2];
   struct bench_wire *wire; /**< per rank; NULL without the part */
@@ -177,7 +180,7 @@ struct bench {
 status_t bench_run(struct bench *bench);
 void bench_close(struct bench *bench);
 
-/** \brief The parts; each is collective over all ranks. */
+/** \brief Measure one part each; collective over all ranks. */
 status_t bench_host_run(struct bench *bench);
 status_t bench_pairs_run(struct bench *bench);
 status_t bench_halo_run(struct bench *bench);
@@ -217,7 +220,7 @@ int bench_transport_wanted(const struct bench *bench, const struct halo_transpor
  * remaining time. *measure is 0 while curves are counted, and when the time is over. */
 status_t bench_curve_begin(struct bench *bench, enum bench_part part, double shares, int *measure);
 
-/** Shares of the time for a curve of all sizes, and for one of few. */
+/** Share of the time for a curve of all sizes, and for a curve of few. */
 #define BENCH_SHARES_ALL 6
 #define BENCH_SHARES_FEW 2
 
@@ -247,7 +250,7 @@ status_t bench_agree(MPI_Comm comm, status_t status);
  * them, without a time limit. */
 status_t bench_rest(const struct bench *bench, int measured);
 
-/** \brief A path before its measurement; \a method is stored as what moves its bytes until more is
+/** \brief Makes a path before its measurement; `used` is \a method until the bytes' transport is
  * known. */
 struct bench_path bench_path_of(int rank, int peer, const char *method, const char *why,
                                 const char *direction, const char *load);

@@ -18,7 +18,7 @@
 
 #define REGION_BYTES ((int64_t)1 << 20) /* bytes of host memory for a batch of small calls */
 #define BATCH_MAX    32
-/* Minimum number of consecutive calls in a device's queue; bytes per batch. */
+/* Calls that follow each other in a device's queue: their minimum number, and bytes per batch. */
 #define QUEUED_LEAST 8
 #define QUEUED_MOST  128
 #define QUEUED_BYTES ((int64_t)64 << 20)
@@ -30,14 +30,14 @@ static const char *const names[2][2] = {{"MPI_Allreduce", "MPI_Alltoall"}, {"ncc
 
 struct collective {
   struct bench *bench;
-  void *group;              /* NCCL's group; NULL: by MPI */
-  struct gpu_queue *queue;  /* NULL: in host memory */
+  void *group;              /* NCCL's group; NULL: MPI carries the collective */
+  struct gpu_queue *queue;  /* the device's queue; NULL: the data is in host memory */
   struct gpu_mem device[2]; /* in and out */
   double *host[2];
   int to_all;
   const char *name;
   int64_t each, version; /* doubles per call; content version of the batch */
-  int n, pieces;         /* calls per batch, and those with their own memory */
+  int n, pieces;         /* number of calls per batch, and of calls with memory of their own */
 };
 
 /* Small integers, so that a sum is exact in any order. */
@@ -73,7 +73,7 @@ static status_t sums_check(const struct collective *c)
                   element_expected(c, wrong));
 }
 
-/* Starts one call of a batch, on doubles from \a at on; \a error: MPI's. */
+/* Starts one call of a batch, on the doubles from \a at on. \a error gets MPI's error code. */
 static status_t collective_call(const struct collective *c, int64_t at, int *error)
 {
   const double *in = (c->queue ? c->device[0].handle : c->host[0]);

@@ -15,8 +15,6 @@
 /* For fewer points than this, threads cost more than they save. */
 #define PARALLEL_POINTS 65536
 
-/* ---- content ---- */
-
 /* Index of a point's word at its owner \a rank: its position in the grid, or in the pair's
  * buffer. */
 static uint64_t point_place(const struct bench_exchange *x, int rank, int64_t i, int64_t j, int64_t k)
@@ -169,8 +167,6 @@ static status_t exchange_corrupt(struct bench_exchange *x, int exchanges)
   return gpu_sync(x->queue);
 }
 
-/* ---- set-up ---- */
-
 static status_t exchange_geometry_init(struct bench_exchange *x)
 {
   RETURN_IF_FAILED(mpi_check(MPI_Comm_rank(x->config.comm, &x->rank), "MPI_Comm_rank"));
@@ -236,8 +232,6 @@ void bench_exchange_close(struct bench_exchange *x)
   gpu_queue_destroy(x->queue);
   free(x);
 }
-
-/* ---- measuring ---- */
 
 static status_t exchange_once(struct bench_exchange *x)
 {

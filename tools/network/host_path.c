@@ -58,8 +58,6 @@ fail:
   return status;
 }
 
-/* ---- content ---- */
-
 static status_t host_path_differs(const struct host_path_rig *rig, enum direction direction, size_t bytes,
                                   size_t at)
 {
@@ -102,8 +100,6 @@ static status_t host_path_content_check(struct host_path_rig *rig, enum directio
   at = pattern_check(rig->host[1], bytes, 2 * rig->version + 1);
   return at < bytes ? host_path_differs(rig, IN, bytes, at) : STATUS_OK;
 }
-
-/* ---- time ---- */
 
 static status_t copy_once(struct host_path_rig *rig, enum direction direction, size_t offset, size_t bytes)
 {

@@ -136,7 +136,7 @@ static status_t pair_point(void *of, int64_t bytes, struct bench_point *point)
 /* ---- rounds: disjoint pairs that measure at the same time ---- */
 
 struct round {
-  int *partner; /* per rank; −1: idle */
+  int *partner; /* partner per rank; −1: the rank is idle */
   const char *load, *direction;
   int all_sizes;
 };

@@ -18,8 +18,8 @@
 /* From this size on the time of a point is proportional to its bytes. */
 #define LARGE_BYTES (1 << 18)
 
-/* Sizes of a curve of few, which suffice for the matrix and a fit; and the order in which a curve
- * takes the sizes nearest to these after its smallest one. */
+/* Sizes of a curve with few points, which suffice for the matrix and a fit; and the sizes to which
+ * a curve gives priority after its smallest one. */
 static const int64_t few_sizes[] = {4096, 1 << 20, 16 << 20}, first_sizes[] = {1 << 20, 16 << 20, 4096};
 #define FEW 3
 
@@ -47,8 +47,6 @@ status_t bench_curve_begin(struct bench *bench, enum bench_part part, double sha
   return STATUS_OK;
 }
 
-/* ---- one point ---- */
-
 status_t bench_point_make(struct bench *bench, MPI_Comm comm, int64_t bytes, bench_batch *batch, void *of,
                           struct bench_point *point, double *mean)
 {
@@ -73,8 +71,6 @@ status_t bench_point_make(struct bench *bench, MPI_Comm comm, int64_t bytes, ben
   *mean = sum / n;
   return STATUS_OK;
 }
-
-/* ---- one curve ---- */
 
 static int sizes_list(const struct bench *bench, int64_t least, int64_t most, int all, int64_t *sizes)
 {
@@ -145,8 +141,6 @@ status_t bench_curve_measure(struct bench *bench, MPI_Comm comm, int64_t least, 
   bench_fit(curve);
   return STATUS_OK;
 }
-
-/* ---- ranks and paths ---- */
 
 status_t bench_agree(MPI_Comm comm, status_t status)
 {

@@ -70,8 +70,6 @@ static void comm_print_config(const struct bench *bench, FILE *out)
             bench->ranks[r].shared ? ", SHARED with another rank" : "");
 }
 
-/* ---- sizes ---- */
-
 /* The paths of one column in a table of sizes: memory or transport, load and direction. */
 struct column {
   const char *method, *load, *direction;
@@ -135,8 +133,6 @@ static void print_sizes(const struct bench_path *paths, int n, const char *metho
   }
 }
 
-/* ---- host and device ---- */
-
 static void comm_print_host(const struct bench *bench, FILE *out)
 {
   if (bench->n_host == 0) return;
@@ -159,8 +155,6 @@ static void comm_print_host(const struct bench *bench, FILE *out)
     print_sizes(bench->host, bench->n_host, kinds[kind], out);
   }
 }
-
-/* ---- pairs ---- */
 
 /* Lists the methods by which pairs were measured, in their order. */
 static int methods_list(const struct bench *bench, const char *methods[BENCH_HALOS_MAX])
@@ -233,8 +227,6 @@ static void comm_print_pairs(const struct bench *bench, FILE *out)
   }
 }
 
-/* ---- halos ---- */
-
 static void print_halo(const struct bench *bench, FILE *out)
 {
   if (bench->n_halo == 0) return;
@@ -258,8 +250,6 @@ static void print_halo(const struct bench *bench, FILE *out)
             strcmp(halo->used, halo->method) ? halo->used : "");
   }
 }
-
-/* ---- collectives ---- */
 
 static void print_collective(const struct bench_path *path, FILE *out)
 {
@@ -290,8 +280,6 @@ static void print_proofs(const struct bench *bench, FILE *out)
               peer_rung_names[proof->rung], proof->why);
   }
 }
-
-/* ---- cards ---- */
 
 static void print_wires(const struct bench *bench, FILE *out)
 {
@@ -392,8 +380,6 @@ void bench_report_text(const struct bench *bench, FILE *out)
   print_flows(bench, out);
   print_cards(bench, out);
 }
-
-/* ---- --list ---- */
 
 static void comm_list_backend(const struct gpu_backend *backend, int devices, FILE *out)
 {

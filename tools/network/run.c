@@ -28,8 +28,6 @@
 /* Accepted uncertainty, relative to the median of a size's batches. */
 #define UNCERTAIN 0.01
 
-/* ---- choices ---- */
-
 static status_t bench_ranks_gather(struct bench *bench)
 {
   const struct placement *p = &bench->placement;
@@ -143,7 +141,7 @@ static void paths_blank(struct bench_path *paths, int n)
   }
 }
 
-/* Removes times of an emulator, which are no speeds; sums in host memory keep theirs. */
+/* Removes times of an emulator, which are no speeds; collectives in host memory keep theirs. */
 static void times_blank(struct bench *bench)
 {
   if (!bench->placement.info.emulated) return;

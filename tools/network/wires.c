@@ -18,15 +18,13 @@
 #include "tools/network/pattern.h"
 
 #define MESSAGES         8    /* messages per stream, all concurrent */
-#define STREAM_SECONDS   0.25 /* shorter if the time does not suffice for STREAMS of them */
+#define STREAM_SECONDS   0.25 /* seconds per stream; less if there is no time for STREAMS of them */
 #define STREAMS          16
 #define UNCERTAIN        0.005 /* accepted uncertainty of a stream's median */
 #define FABRIC_BYTES     (4 << 20)
 #define FABRIC_UNCERTAIN 0.03
 /* An uncertain rate under load counts if it is this many standard errors below the rate alone. */
 #define FABRIC_CERTAIN 10
-
-/* ---- binding ---- */
 
 /* MPI libraries read from the environment which cards to use; each transport has its own variable
  * and its own name for a card, such as mlx5_0:1, mlx5_0, or the network interface ib0. */
@@ -81,16 +79,14 @@ void bench_wires_bind(void)
   }
 }
 
-/* ---- streams ---- */
-
 struct stream {
   struct bench *bench;
   MPI_Comm comm;       /* the ranks that send or receive */
-  int to, from;        /* world ranks; −1: none */
+  int to, from;        /* receiver and sender as world ranks; −1: none */
   size_t bytes, n_own; /* size of a message; number of samples */
   uint64_t version;    /* version of the content */
   double uncertain;    /* standard error above which a rate is uncertain */
-  double usual;        /* rate alone; 0: this stream is the one alone */
+  double usual;        /* rate of the isolated stream; 0: this stream is the isolated one */
   unsigned char *out, *in;
   double own[BENCH_SAMPLES_MAX];
 };
@@ -145,7 +141,7 @@ static size_t message_bytes(const struct bench *bench)
   return (size_t)fmin((double)bench->config.max_bytes, ceil(seconds * gbps * 1e9 / 8 / MESSAGES / 8) * 8);
 }
 
-/* Each rank uses its own time: other streams may take longer. */
+/* Measures the streams of all ranks. Each rank uses its own time: other streams may take longer. */
 static status_t streams_measure(struct stream *s, double *gbps_in, double *carried)
 {
   static struct cards before, after;
@@ -170,7 +166,7 @@ static status_t streams_measure(struct stream *s, double *gbps_in, double *carri
 }
 
 /* Sends to \a to and receives from \a from (−1: none). \a gbps_in keeps its value if the rate is
- * uncertain, unless it is far below \a usual. */
+ * uncertain, unless the rate is far below \a usual. */
 static status_t streams_run(struct bench *bench, enum bench_part part, int shares, int to, int from,
                             size_t bytes, double usual, double *gbps_in, double *carried)
 {

@@ -14,7 +14,7 @@
 #include "tools/predict/fit_private.h"
 #include "tools/predict/workload.h"
 
-/* Assumed relative error of a run at first, and the bounds of the estimated ones. */
+/* Assumed relative error of a run in the first fit, and bounds of the errors estimated later. */
 #define SPREAD_GUESS 0.03
 #define SPREAD_LEAST 0.005
 #define SPREAD_MOST  0.5
@@ -41,7 +41,7 @@ static void parameter_add(struct fitting *f, enum parameter_kind kind, int colum
   f->parameter[f->parameters++] = (struct parameter){kind, column, log(guess), width};
 }
 
-/* If both kinds of pairs are known, the latency within a host is used. */
+/* comm-gpu's latency of a transport: within a host if known, otherwise between hosts. */
 static double latency_of(const struct study_transport *transport)
 {
   return fmax(transport->latency[transport->known[STUDY_SAME_HOST] ? STUDY_SAME_HOST : STUDY_OTHER_HOST],
@@ -112,8 +112,8 @@ static void parameters_make(struct fitting *f)
   if (m->terms.tile[0] > 0) parameter_add(f, OF_VALUE, TERM_IDLE, 50 * point, 1.5);
   if (m->terms.tile_points > 0) parameter_add(f, OF_SHARE, TERM_IDLE, 0.1, 2);
   if (attended && workloads[m->program].hinders) parameter_add(f, OF_HINDER, 0, 0.05, 1.5);
-  /* with T sweeps per pass slabs of 2 T − 1 layers or more go first if a host attends their
-   * exchange */
+  /* with T sweeps per pass, slabs of at least 2 T − 1 layers are computed first if the host takes
+   * part in their exchange */
   for (int d = 0; d < 3 && m->terms.depth > 1 && attended; d++)
     if (m->errors.seen[TERM_SLAB_I + d])
       parameter_add(f, OF_VALUE, TERM_SLAB_I + d, 2 * m->terms.depth * point, 1);
@@ -296,7 +296,8 @@ static status_t replicates_make(struct fitting *f, const double *best)
   parameters_put(f, best);
   for (int p = 0; p < f->parameters; p++) {
     const struct parameter *one = &f->parameter[p];
-    held += fmax(0, 1 - squares[p] / (one->width * one->width)); /* information from the runs */
+    /* number of parameters that the runs determine */
+    held += fmax(0, 1 - squares[p] / (one->width * one->width));
     if (one->kind == OF_VALUE || one->kind == OF_SHARE) {
       errors->error[one->column] = sqrt(squares[p]) * f->model->terms.fitted.value[one->column];
       errors->seen[one->column] = 1;
@@ -346,7 +347,7 @@ static status_t fit_samples(struct fitting *f, const struct model_terms *from, i
     const int regimes = workloads[f->model->program].regimes;
     RETURN_IF_FAILED(regime_try(f, 0, regimes, at, &loss));
     sigmas_set(f);
-    if (regimes) { /* errors about the best regime */
+    if (regimes) { /* estimate the errors with the best regime */
       RETURN_IF_FAILED(regime_choose(f, 0, at));
       sigmas_set(f);
       /* residuals of a fit with many parameters are smaller than the errors */

@@ -20,7 +20,9 @@ enum parameter_kind { OF_VALUE, OF_SHARE, OF_CACHE_POINTS, OF_MEMORY, OF_HINDER 
 struct parameter {
   enum parameter_kind kind;
   int column;
-  double guess, width; /**< of the logarithm; counts as one run that is off by its spread */
+  /** first guess of the logarithm, and its uncertainty: a deviation by \a width counts as one run
+   * that is off by its spread */
+  double guess, width;
 };
 
 #define PARAMETERS_MAX (TERMS + 2 + 5 * STUDY_TRANSPORTS_MAX)

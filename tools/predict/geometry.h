@@ -10,8 +10,8 @@
 struct geometry {
   int ranks, hosts, depth;
   int sharers; /**< number of ranks on the rank's memory or device; 0: unknown, treated as 1 */
-  /** share of the time in which computing and exchange may overlap: 1; without overlap 0; for a
-   * product all panels but the first */
+  /** share of the time in which computing and exchange may overlap: 1, or 0 without overlap; for a
+   * product, all panels but the first */
   double overlap;
   double launches; /**< kernel launches: 1; for a product one per pair of slices */
   double rounds;   /**< consecutive exchanges: 1; for a product the steps of all panels */

@@ -132,9 +132,9 @@ static double product_work(const struct model_terms *terms, const struct geometr
   return least;
 }
 
-/* Computes all points or, if slabs go first, those that no neighbour needs. With T sweeps per pass
- * layers of the halo are computed again: T − 1 of them first, then fewer. Many points hide the
- * steps of a block, each of which waits for the previous one. */
+/* Seconds to compute the interior: all points, or without hidden slabs those that no neighbour
+ * needs. With T sweeps per pass, layers of the halo are computed again: T − 1 layers in the first
+ * sweep, then fewer. With hidden slabs, much work hides the fixed cost of a pass. */
 static double interior_time(const struct model_terms *terms, const struct geometry *g)
 {
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
@@ -345,7 +345,7 @@ static int transport_between(const struct study_paths *paths, const struct geome
   return model_route(paths, g->hosts, via).via[STUDY_OTHER_HOST];
 }
 
-/* The larger spread of the transports that carry its messages. */
+/* Uses the larger spread of the transports that carry the geometry's messages. */
 double model_half(const struct model *model, const struct geometry *g, int via,
                   const struct model_scale *scale, const struct model_time *t)
 {

@@ -34,7 +34,7 @@ enum model_term {
   TERMS
 };
 
-/** Terms that each transport has a value for. */
+/** Terms of which each transport has its own value. */
 enum model_transport_term {
   TRANSPORT_SYNC,
   TRANSPORT_NEIGHBOUR,
@@ -76,7 +76,7 @@ struct model_values {
 #define MODEL_REPLICATES 24
 #define MODEL_MEASURED   64
 
-/** Input of a time: the runs' settings, the paths, and the fit. */
+/** The data from which a time is predicted: the runs' settings, the paths, and the fitted terms. */
 struct model_terms {
   struct study_paths paths; /**< the transports of the study, in the order of their columns */
   int columns;
@@ -90,11 +90,12 @@ struct model_terms {
 /** Errors of the terms and of predictions with them. */
 struct model_errors {
   double error[MODEL_COLUMNS_MAX]; /**< standard errors */
-  int seen[MODEL_COLUMNS_MAX];     /**< 1: the runs have information about it */
-  /** fits to randomly drawn configurations; without them there is no interval */
+  int seen[MODEL_COLUMNS_MAX];     /**< 1: the runs determine this term */
+  /** number of fits to randomly drawn configurations; 0: predictions have no interval */
   int n_replicates;
   struct model_values replicate[MODEL_REPLICATES];
-  double spread;                                 /**< relative error of one run about the model */
+  /** relative error of one run compared with the model */
+  double spread;
   double transport_spread[STUDY_TRANSPORTS_MAX]; /**< relative error of a run by each transport */
   double freedom;                                /**< degrees of freedom; 0 without an interval */
   /** Widening of an interval beyond the measured range, as logarithm: the error of runs that were
@@ -154,7 +155,8 @@ struct model {
   struct model_range range;
 };
 
-/** \brief Whether the steps of a block are hidden by its points, and slabs go first. */
+/** \brief Whether computing the interior hides the fixed cost of its passes, and the slabs are
+ * computed first. */
 static inline int model_steps_hidden(const struct model_terms *terms)
 {
   return terms->slabs_hidden && terms->depth > 1;
@@ -195,8 +197,8 @@ enum model_beyond {
 status_t model_fit(const struct study *study, const struct study_paths *paths, const struct model_terms *from,
                    int replicates, struct model *model);
 
-/** \brief Predicts. STATUS_ENVIRONMENT, saying what to measure, if a significant term was never
- * measured. */
+/** \brief Predicts the time of \a geometry by \a transport. STATUS_ENVIRONMENT, saying what to
+ * measure, if a significant term was never measured. */
 status_t model_predict(const struct model *model, const struct geometry *geometry, const char *transport,
                        const struct model_scale *scale, struct model_time *time);
 
@@ -206,8 +208,8 @@ status_t model_predict(const struct model *model, const struct geometry *geometr
 status_t model_slowest(const struct model *model, int per_host, const char *transport,
                        const struct model_scale *scale, struct geometry *geometry, struct model_time *time);
 
-/** \brief Sets the interval about time->seconds for runs of \a size (NULL: unnamed); model_predict
- * takes every size for measured. */
+/** \brief Sets the interval about time->seconds for runs of \a size (NULL: unnamed). model_predict
+ * sets it as if the size had been measured. */
 void model_interval(const struct model *model, const struct geometry *geometry, const char *transport,
                     const struct model_scale *scale, const char *size, struct model_time *time);
 
@@ -280,7 +282,7 @@ void model_between_set(const struct study_between *between, struct study_paths *
  * path replaces it: STATUS_ENVIRONMENT, saying what to measure. */
 status_t model_paths_check(const struct study_paths *paths, const struct geometry *geometry, int via);
 
-/* JSON: the model is part of himeno-predict's document, from which it can be read. */
+/* Reading and writing the model as JSON, as a part of himeno-predict's document. */
 
 /** The schema of model documents. */
 #define MODEL_SCHEMA "himeno-predict/1"

@@ -268,7 +268,8 @@ static void range_read(struct reader *reader, const json_t *json, struct model *
   model->terms.tile_points = number_within(reader, "", json, "tile_points", 1, 0, POINTS_MOST);
   model->errors.spread = model_number(reader, "", json, "spread", 0, SPREAD_MOST);
   off_read(reader, json, model->errors.off);
-  if (json_object_get(json, "device_spread")) { /* earlier versions have none of these */
+  /* documents of earlier versions lack these fields */
+  if (json_object_get(json, "device_spread")) {
     model->range.device_spread = model_number(reader, "", json, "device_spread", 0, SPREAD_MOST);
     model->terms.fitted.share = model_number(reader, "", json, "memory_share", 0, FACTOR_MOST);
     model->range.sharers_most = model_whole(reader, "", json, "sharers_most", 0, COUNT_MOST);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads, fits, validates, predicts. */
+/* One run of himeno-predict: reads a study, fits and validates the model, and predicts. */
 #include "tools/predict/predict.h"
 
 #include <math.h>

@@ -15,14 +15,15 @@ enum predict_scaling { SCALING_BOTH, SCALING_STRONG, SCALING_WEAK };
 
 struct predict_config {
   const char *study, *comm, *model, *kernel, *transport, *against, *check, *json;
-  struct size_list sizes; /**< n 0: sizes of the study */
-  struct rank_list ranks; /**< n 0: powers of two up to twice the study's most */
+  struct size_list sizes; /**< sizes to predict; n 0: those of the study */
+  struct rank_list ranks; /**< ranks to predict; n 0: powers of two up to twice the study's most */
   int procs[3];           /**< first 0: auto */
   struct study_between between;
-  int64_t per_host, per_memory, fit_ranks, sweeps_a_pass; /**< 0: the study's; fit_ranks 0: all */
-  int scaling;                                            /**< enum predict_scaling */
+  /** 0: as in the study; fit_ranks: most ranks of a fitted run, 0: any */
+  int64_t per_host, per_memory, fit_ranks, sweeps_a_pass;
+  int scaling; /**< enum predict_scaling */
   struct model_scale scale;
-  double device_spread; /**< percent; negative: the model's */
+  double device_spread; /**< spread of the devices in percent; negative: the model's */
   unsigned keep;        /**< runs to keep that would be left out, see study_keep_parse */
   double within;        /**< largest accepted error in percent; 0: any */
   int quiet;
@@ -38,27 +39,28 @@ struct predict_point {
   char why[256]; /**< the reason if there is no prediction */
   struct model_time time;
   double gflops;
-  double efficiency;                    /**< relative to one rank with the same grid (weak: part) */
-  double late;                          /**< delay by the slowest device, a share of the time */
-  double ideal, twice;                  /**< efficiency: equal devices, twice_network */
-  int n_measured;                       /**< number of the study's runs at this point */
-  double measured, measured_efficiency; /**< median seconds; NAN: none, or none on one rank */
-  double twice_network;                 /**< seconds if latency and bytes took half the time */
+  double efficiency;   /**< speed per rank, relative to one rank with the same grid (weak: part) */
+  double late;         /**< delay by the slowest device, a share of the time */
+  double ideal, twice; /**< efficiency with equal devices, and on a network twice as fast */
+  int n_measured;      /**< number of the study's runs at this point */
+  /** median seconds, NAN if not measured; efficiency, NAN without a run on one rank */
+  double measured, measured_efficiency;
+  double twice_network; /**< seconds if latency and bytes took half the time */
 };
 
 /** The end of useful scaling, for one size and transport. */
 struct predict_end {
   struct grid_size size;
   char transport[STUDY_TEXT];
-  int fastest_ranks;   /**< with more ranks a sweep takes longer */
-  int efficient_ranks; /**< the most ranks with an efficiency of at least one half */
+  int fastest_ranks;   /**< number of ranks above which a sweep takes longer */
+  int efficient_ranks; /**< largest number of ranks with an efficiency of at least one half */
   int searched_ranks;  /**< largest number of ranks searched */
   double fastest_seconds;
 };
 
 struct predict {
   struct predict_config config;
-  struct study study, compared; /**< the fitted study; that of --against */
+  struct study study, compared; /**< the study that is fitted, and that of --against */
   struct study_paths paths;
   struct model model;
   struct validate_table validation, against;
@@ -70,8 +72,8 @@ struct predict {
 /** Options of himeno-predict; they set struct predict_config. */
 extern const struct option_program predict_options;
 
-/** \brief Reads, fits, validates and predicts. STATUS_ENVIRONMENT, saying what to measure, if there
- * is too little. */
+/** \brief Reads the study, fits and validates the model, and predicts. STATUS_ENVIRONMENT, saying
+ * what to measure, if there is too little. */
 status_t predict_run(struct predict *predict);
 void predict_close(struct predict *predict);
 
@@ -101,7 +103,7 @@ struct predict_beyond {
 #define PREDICT_BEYONDS 7
 extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 
-/** \brief The report for people. */
+/** \brief Prints the report for people. */
 void predict_report_text(const struct predict *predict, FILE *out);
 
 /** \brief Prints whether the model is poor, and the errors and intervals of runs that were left out
@@ -111,7 +113,7 @@ void predict_report_covered(const struct model_coverage *coverage, FILE *out);
 /** \brief Prints the table that compares predictions with runs, with median and worst error. */
 void predict_report_against(const struct predict *predict, FILE *out);
 
-/** \brief The document. */
+/** \brief Writes the document of himeno-predict. */
 void predict_document(struct doc *d, const struct predict *predict);
 
 #endif

@@ -62,8 +62,6 @@ static void predict_config_document(struct doc *d, const struct predict *p)
   doc_end(d);
 }
 
-/* ---- the model ---- */
-
 static void model_terms_document(struct doc *d, const struct model *model)
 {
   char name[96];
@@ -243,8 +241,6 @@ static void model_document(struct doc *d, const struct model *model)
   doc_end(d);
 }
 
-/* ---- predictions ---- */
-
 static void procs_document(struct doc *d, const int procs[3])
 {
   if (!doc_list(d, "procs", DOC_POSITIVE, "Ranks along each dimension: three, of gemm-gpu two.", 1)) return;
@@ -341,8 +337,6 @@ static void end_document(struct doc *d, const struct predict_end *end)
   doc_whole(d, "searched_ranks", 0, "The most that could be searched.", end->searched_ranks);
   doc_end(d);
 }
-
-/* ---- predicted and measured ---- */
 
 static void pair_document(struct doc *d, const struct validate_pair *pair, int left_out)
 {

@@ -8,7 +8,7 @@
 
 #define PAIRS_SHOWN 20
 #define LEFT_SHOWN  8
-#define KINDS_SHOWN 3 /* of runs of another kernel, backend or device */
+#define KINDS_SHOWN 3 /* maximum lines about runs of another kernel, backend or device */
 
 /* Prints what was left out, except runs on more ranks than requested and files of other
  * programs. */
@@ -57,7 +57,7 @@ static void predict_print_config(const struct predict *p, FILE *out)
             p->config.scale.compute, p->config.scale.exchange);
 }
 
-/* Whether the model has slabs that go first. */
+/* Whether slabs of the model are computed first. */
 static int has_boundary(const struct model_terms *terms)
 {
   int slabs = 0;
@@ -213,8 +213,6 @@ static void print_points(const struct predict *p, FILE *out)
           "  links x2: how much faster if latency and time per byte between ranks were half of what they "
           "are\n");
 }
-
-/* ---- the answer ---- */
 
 /* The largest cost other than computing, or computing if none is a twentieth of the time. */
 static const char *limit_text(const struct predict_point *point)

@@ -95,8 +95,8 @@ static int same_run(const struct study_run *a, const struct study_run *b)
   return a->samples && a->samples == b->samples && same_grid(a, b) && same_transport(a, b);
 }
 
-/* The run whose properties most others share: of kernel \a kernel (NULL: any), or in the slot of
- * \a slot; −1 if there is none. */
+/* The run whose properties most others share, −1 if there is none: among the runs of kernel
+ * \a kernel (NULL: any) that were measured in the PCI slot of \a slot (NULL: any). */
 static int most_common(const struct study *study, const char *kernel, const struct study_run *slot,
                        similar *is_similar)
 {

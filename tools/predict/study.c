@@ -20,8 +20,6 @@
 #include "tools/predict/model.h"
 #include "tools/predict/workload.h"
 
-/* ---- reading documents ---- */
-
 static const char *study_text(const json_t *object, const char *key)
 {
   return json_string_value(json_object_get(object, key));
@@ -385,8 +383,6 @@ int study_per_host(const struct study_run *run)
 {
   return run->hosts > 0 ? (run->ranks + run->hosts - 1) / run->hosts : run->ranks;
 }
-
-/* ---- paths ---- */
 
 /* Whether a pair counts for this transport and place. Pairs measured alone count only if none was
  * measured with all at once. */

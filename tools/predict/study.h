@@ -35,7 +35,7 @@ struct study_run {
   char file[256];
   char size[STUDY_TEXT], transport[STUDY_TEXT], kernel[STUDY_TEXT], backend[STUDY_TEXT], device[128];
   int64_t global[3];
-  int procs[3]; /**< the third is 0 for products, in which C is cut */
+  int procs[3]; /**< ranks per dimension; the third is 0 for products, which cut C in two */
   int ranks, hosts, weak, overlap, depth;
   int sharers;  /**< the most ranks on one CPU memory or on one device; 0: unknown */
   int memories; /**< memories of a CPU host that its ranks use; 0: devices have their own */
@@ -46,10 +46,10 @@ struct study_run {
   double noise;   /**< relative noise of the blocks; 0 if there are fewer than three */
   /** relative standard deviation of its devices' measured ceilings; 0 below four GPUs */
   double device_spread;
-  /** host of rank 0; "" if the document lacks it */
+  /** host, driver, PCI address and UUID of rank 0; host is "" if the document lacks it */
   char host[STUDY_TEXT], driver[128], pci[STUDY_TEXT], uuid[STUDY_TEXT];
   int verified;
-  char checksum[STUDY_TEXT]; /**< of the result, followed by data and number of sweeps */
+  char checksum[STUDY_TEXT]; /**< checksum of the result, followed by data and number of sweeps */
   uint64_t samples;          /**< hash of the blocks' times; 0: the document has none */
 };
 
@@ -69,7 +69,7 @@ enum study_reason {
 };
 extern const char *const study_reason_names[STUDY_REASONS];
 
-/** Length of the text that gives the reason. */
+/** Size of the text that gives the reason. */
 #define STUDY_WHY 384
 struct study_left {
   enum study_reason reason;

@@ -264,7 +264,7 @@ static double spread_about(const struct validate_table *table, int via)
 /* The run furthest beyond the limit for outliers; −1: none. */
 static int outlier_find(const struct validate_table *table, double *times)
 {
-  double spread[STUDY_TRANSPORTS_MAX + 1]; /* first: on one rank */
+  double spread[STUDY_TRANSPORTS_MAX + 1]; /* spread per transport; first: of runs on one rank */
   int found = -1;
   *times = OUTLIER_SPREADS;
   for (int via = -1; via < STUDY_TRANSPORTS_MAX; via++)
@@ -353,7 +353,8 @@ static void covered_add(struct model_coverage *coverage, const char *of, int ins
   covered->n++;
 }
 
-/* Causes are named from this much noise and this slowdown, or below this many sizes. */
+/* Thresholds from which a cause is named: slowdown of a run, noise, and (below it) number of
+ * sizes. */
 #define SLOWER_NAMED 1.2
 #define NOISE_NAMED  0.10
 #define SIZES_LEAST  3

@@ -12,8 +12,6 @@
 
 static const int alone[3] = {1, 1, 1};
 
-/* ---- sweeps ---- */
-
 static status_t sweeps_cut(const int asked[3], struct study_run *run)
 {
   const struct decomp_rules rules = {.depth = run->depth};
@@ -27,8 +25,6 @@ static status_t sweeps_geometry(const struct study_run *run, int per_host, struc
 {
   return geometry_make(run->global, run->procs, run->depth, run->overlap, per_host, geometry);
 }
-
-/* ---- products ---- */
 
 static status_t product_size_parse(const char *option, const char *text, void *field)
 {
@@ -94,7 +90,8 @@ static void product_rank(const struct geometry *all, int rank, int per_host, str
               where = next / per_host == rank / per_host ? STUDY_SAME_HOST : STUDY_OTHER_HOST;
     g->messages[where] += grid.panels * (ring - 1.0);
     g->bytes[where] += ring_bytes(all, &grid, side, (double)(side ? grid.n.extent : grid.m.extent));
-    /* the blocks of C add up to it, unless there are more ranks than rows or columns */
+    /* sum over a ring: the blocks of C add up to its extent, unless there are more ranks than rows
+     * or columns */
     g->host_bytes += ring_bytes(all, &grid, side, fmax((double)all->global[side], all->procs[side])) * ring;
   }
   g->neighbours = (int)(g->messages[0] + g->messages[1]);
@@ -140,7 +137,8 @@ static status_t products_geometry(const struct study_run *run, int per_host, str
 struct study_product workload_product(const struct study *study)
 {
   struct study_product widest = {.type = 0};
-  int chosen[2] = {1, 1}; /* by gemm-gpu, for a device that is no CPU, and for a CPU */
+  /* whether gemm-gpu's own panels were used: those for GPUs, and those for CPUs */
+  int chosen[2] = {1, 1};
   for (int r = 0; r < study->n && study->program == STUDY_GEMM; r++) {
     const struct study_run *run = &study->runs[r];
     const struct gemm_problem problem = problem_of(run->global, &run->product);

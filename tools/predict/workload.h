@@ -18,10 +18,13 @@ struct workload {
   /** Guess if no run measures it: the cost of a rank's bytes to its host's other ranks, relative to
    * the time of two ranks that send as much; and the uncertainty of its logarithm. */
   double host_guess, host_width;
-  int regimes;     /**< 1: the fit looks for caches and tiles */
-  int slabs_first; /**< 1: with attended transports slabs go first, in their own launch */
-  int hinders;     /**< 1: p2p stores have fewer cores than in comm-gpu; hidden copies cost time */
-  /** Reads a size into a struct grid_size; as grid_size_parse. */
+  int regimes; /**< 1: the fit looks for caches and tiles */
+  /** 1: if the host takes part in the exchange, slabs are computed first, in their own launch */
+  int slabs_first;
+  /** 1: exchanges that computing hides slow it down, and p2p stores have fewer cores than in
+   * comm-gpu */
+  int hinders;
+  /** Reads a size into a struct grid_size. Errors as for grid_size_parse. */
   status_t (*size_parse)(const char *option, const char *text, void *size);
   /** Sets run->global to the grid of all ranks, given SIZE there, and run->procs to \a asked, or to
    * the program's own choice if the first is 0. STATUS_USAGE if no such cut exists. */

@@ -10,8 +10,9 @@
 #include <immintrin.h>
 #endif
 
-/* One version per instruction set; the loader picks the best one for this processor. The address
- * sanitizer starts later than the loader asks. Clang 14 links such functions only within a file. */
+/* One version per instruction set; the loader picks the best one for this processor. Not with the
+ * address sanitizer, which starts later than the loader asks. Clang 14 links such functions only
+ * within a file. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define EVERY_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

@@ -63,8 +63,6 @@ static status_t cpu_check(struct mem_exec *x, struct gpu_queue *queue, struct gp
   return STATUS_OK;
 }
 
-/* ---- copies ---- */
-
 static void study_share(const struct mem_copy *c, uint64_t id, uint64_t threads)
 {
   uint64_t n = c->bytes / (uint64_t)c->streams / PIECE, trips = (n + threads - 1) / threads;
@@ -131,8 +129,6 @@ static status_t mem_cpu_copy(struct mem_exec *x, struct gpu_queue *queue, const 
   return STATUS_OK;
 }
 
-/* ---- mixes ---- */
-
 static status_t cpu_mix(struct mem_exec *x, struct gpu_queue *queue, const struct mem_mix *mix)
 {
   uint32_t *to = mix->arrays[mix->reads].handle, sum = 0;
@@ -153,8 +149,6 @@ static status_t cpu_mix(struct mem_exec *x, struct gpu_queue *queue, const struc
   if (!mix->writes) *(uint32_t *)mix->sum.handle += sum;
   return STATUS_OK;
 }
-
-/* ---- latency ---- */
 
 static status_t cpu_ring_fill(struct mem_exec *x, struct gpu_queue *queue, struct gpu_mem mem,
                               const struct mem_ring *ring)
@@ -177,8 +171,6 @@ static status_t cpu_chase(struct mem_exec *x, struct gpu_queue *queue, struct me
   chase->cycles = 0;
   return STATUS_OK;
 }
-
-/* ---- roofline ---- */
 
 static status_t cpu_window(struct mem_exec *x, struct gpu_queue *queue, struct mem_window *window)
 {

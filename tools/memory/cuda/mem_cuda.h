@@ -51,9 +51,10 @@ status_t mem_cuda_flops(struct mem_exec *exec, struct gpu_queue *queue, struct m
 status_t mem_cuda_peak(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                        struct gpu_mem sum, double *flop, double *expect);
 
-/** \brief flops() for a matrix unit. */
+/** \brief Implements mem_ops.flops for a matrix unit. */
 status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
-/** \brief Adds to x->found, which starts as {0, ~0, 0}. */
+/** \brief Compares memory with its expected words. Adds to x->found, which the caller sets to {0,
+ * ~0, 0}. */
 status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                         const struct mem_check *check);
 /** \brief Leaves the last position in x->result[0] and the cycles in [1]. */

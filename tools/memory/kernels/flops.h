@@ -54,8 +54,9 @@ MEM_SHARED double mem_tensor_sum(enum mem_type type, uint32_t word)
 /** Column n of the second factor, 0 … 7, holds MEM_TENSOR_B(n) everywhere, so that the sum of a
  * product is the sum of the first factor times the sum over n, whatever the layout of the
  * fragments. */
-#define MEM_TENSOR_B(n)   ((float)((n) % 2 ? -0.5 : 0.75))
-#define MEM_TENSOR_B_SUM  1.0
-#define MEM_TENSOR_FLOP16 128 /**< if each fragment is used once; 64 for TF32 */
+#define MEM_TENSOR_B(n)  ((float)((n) % 2 ? -0.5 : 0.75))
+#define MEM_TENSOR_B_SUM 1.0
+/** operations per 16 bytes if each fragment is used once; 64 for TF32 */
+#define MEM_TENSOR_FLOP16 128
 
 #endif

@@ -17,7 +17,7 @@
 /** Words that one launch of a comparison checks: its counters have 32 bits. */
 #define CHECK_WORDS ((uint64_t)1 << 30)
 
-/** The kernels, as X macros. */
+/** X macro of the kernels' names. */
 #define CL_ALL(K)                                                                                            \
   K(fill)                                                                                                    \
   K(check)                                                                                                   \
@@ -56,8 +56,6 @@ static status_t mem_opencl_check(cl_int error, const char *what)
 {
   return error == CL_SUCCESS ? STATUS_OK : opencl_fail(error, what);
 }
-
-/* ---- program ---- */
 
 static uint64_t line_bytes(const struct mem_opencl_exec *x)
 {
@@ -151,8 +149,6 @@ static void cl_traits(const struct mem_exec *exec, struct mem_traits *traits)
                                 .types = 1 << MEM_FP32};
 }
 
-/* ---- launches ---- */
-
 /** A kernel argument: its size and address. */
 struct argument {
   size_t bytes;
@@ -233,8 +229,6 @@ static status_t cl_check(struct mem_exec *exec, struct gpu_queue *queue, struct 
   return STATUS_OK;
 }
 
-/* ---- copies and mixes ---- */
-
 static status_t mem_opencl_study(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_copy *c)
 {
   struct mem_opencl_exec *x = (struct mem_opencl_exec *)exec;
@@ -289,8 +283,6 @@ static status_t cl_mix(struct mem_exec *exec, struct gpu_queue *queue, const str
   return fill_device(exec, queue, kernel, arguments);
 }
 
-/* ---- latency ---- */
-
 static status_t cl_ring_fill(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                              const struct mem_ring *ring)
 {
@@ -316,8 +308,6 @@ static status_t cl_chase(struct mem_exec *exec, struct gpu_queue *queue, struct 
   chase->cycles = 0;
   return STATUS_OK;
 }
-
-/* ---- roofline ---- */
 
 static status_t cl_window(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *w)
 {
