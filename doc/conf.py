@@ -16,7 +16,7 @@ myst_heading_anchors = 4
 exclude_patterns = ["kernel-template.*"]
 suppress_warnings = ["misc.highlighting_failure"]
 
-# Files of the source repository that are no pages are linked there.
+# Links to files of the source repository that are no pages lead to this address.
 with open("address") as file:
     repository = file.read().strip()
 LINK = re.compile(r"(?<=\])\(([^)\s#]+)(#[^)\s]*)?\)")
@@ -24,13 +24,13 @@ ANCHOR = re.compile(r"<a id=\"([^\"]+)\"></a>\n?")
 CODE = re.compile(r"(^```.*?^```|^    [^\n]*|`[^`\n]*`)", re.M | re.S)
 
 
-# A page lists these in addition to the pages that it links to.
+# An index lists these pages in addition to the pages that it links to.
 GENERATED = {"reference/index": ["options", "fields-*"], "results/README": ["*/README"]}
 
 
 def on_site(app, path):
-    """Where the site has a file of the source tree: a folder is its README, pages of the root
-    folder are in project/. None for a file that is only in the repository."""
+    """Return where the site has a file of the source tree: a folder is its README, pages of the
+    root folder are in project/. None for a file that is only in the repository."""
     inside = path[4:] if path.startswith("doc/") else f"project/{path}"
     if os.path.isdir(os.path.join(app.srcdir, inside)):
         inside += "/README.md"

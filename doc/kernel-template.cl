@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel of your own. Copy this file, change it, and see where it stands on the ladder:
+// A kernel of your own. Copy this file, change it, and see its place on the ladder:
 //
 // himeno-gpu -b opencl --ladder --kernel-file my.cl -s L
 //
@@ -10,7 +10,7 @@
 // What you get, in `pass`:
 //   p, out         the field before the sweep, and where the new values go
 //   coefficient    twelve arrays, by the names HIMENO_A0 … HIMENO_WRK1
-//   plane, pitch   distances in memory from i to i + 1, from j to j + 1: point (i, j, k) stands at
+//   plane, pitch   distances in memory from i to i + 1, from j to j + 1: point (i, j, k) is at
 //                  i * plane + j * pitch + k, and pitch is a multiple of 4
 //   lo, hi         the box of points to compute, in the order i, j, k; hi is outside. Write no
 //                  others.

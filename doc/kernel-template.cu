@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A kernel of your own. Copy this file, change it, and see where it stands on the ladder:
+// A kernel of your own. Copy this file, change it, and see its place on the ladder:
 //
 // himeno-gpu -b cuda --ladder --kernel-file my.cu -s L
 //
-// Every sweep of it is verified: a wrong bit anywhere is reported, and the program ends with code
-// 4. As it stands it is the ladder's first rung: one thread a point.
+// Every sweep of it is verified: an incorrect result is reported, and the program ends with code
+// 4. As it is, the kernel is the ladder's first rung: one thread per point.
 //
 // What you get, in `pass` (himeno/kernels/cuda/pass.h):
 //   p, out         the field before the sweep, and where the new values go
 //   coefficient    twelve arrays, by the names HIMENO_A0 … HIMENO_WRK1
 //   gosa           where the squares of the residuals are added up
-//   plane, pitch   distances in memory from i to i + 1, from j to j + 1: point (i, j, k) stands at
+//   plane, pitch   distances in memory from i to i + 1, from j to j + 1: point (i, j, k) is at
 //                  i * plane + j * pitch + k, and pitch is a multiple of 4
 //   lo, hi         the box of points to compute, in the order i, j, k; hi is outside. Write no
 //                  others.

@@ -23,7 +23,7 @@ OTHERS = {
     "CLANG": "the clang that compiles OpenCL sources, instead of the newest on PATH",
     "PATH": "searched for a Python that has matplotlib, if the first has none",
 }
-# HIMENO_* also stands for all switches for tuning.
+# HIMENO_* is named in place of all switches for tuning.
 ENVIRONMENT = {
     "himeno-gpu": (QUIET, *TRANSPORTS, QPU, "HIMENO_*")
     + ("CUDA_HOME", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
@@ -111,7 +111,7 @@ def tagged(tags, text):
 
 
 def blocks(text):
-    """(indented, lines) for each run of lines of --help that are or are not indented."""
+    """Return (indented, lines) for each run of lines of --help with or without indent."""
     block, indented = [], False
     for line in [*text.splitlines(), ""]:
         if block and (not line or line.startswith(" ") != indented):
@@ -123,7 +123,7 @@ def blocks(text):
 
 
 def entries(lines):
-    """(term, text) for each entry of an indented block: an option, an operand or a command."""
+    """Return (term, text) for each entry of an indented block: option, operand or command."""
     least = min(len(line) - len(line.lstrip()) for line in lines)
     found = []
     for line in lines:
@@ -166,8 +166,8 @@ def statuses(text):
 
 
 def read(text):
-    """(usages, summary, body, variables, examples, exits) of --help: lines of a page, but for
-    usages, summary and exits, which are plain text."""
+    """Return (usages, summary, body, variables, examples, exits) of --help: lines of a page, but
+    for usages, summary and exits, which are plain text."""
     usages, summary, body, variables, examples, exits, heading = [], "", [], [], [], "", ""
     for indented, lines in blocks(text):
         joined = " ".join(line.strip() for line in lines)
@@ -259,7 +259,7 @@ def page(program, name, version, seconds, table):
 
 
 def switches(table):
-    """{name: (kind, meaning)} of the table that the build collects from the sources."""
+    """Return {name: (kind, meaning)} of the table that the build collects from the sources."""
     found = {}
     with open(table, encoding="utf-8") as file:
         for row in file:
@@ -270,7 +270,7 @@ def switches(table):
     return found
 
 
-# A heading begins a paragraph.
+# Each heading begins a new paragraph.
 lines = list(page(*sys.argv[1:]))
 useful = [b for a, b in zip(["", *lines], lines) if b != ".PP" or a[:3] not in (".SH", ".SS")]
 sys.stdout.buffer.write(("\n".join(useful) + "\n").encode())

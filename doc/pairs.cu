@@ -33,8 +33,8 @@ extern "C" __global__ void pair_pointer_after(int *mem, int n, int rows)
   }
 }
 
-/* A picture of n columns and `rows` rows: a thread for each pixel; one for each row, as the article
- * has it; one for each column, which also keeps neighbours of a warp on neighbouring words. */
+/* An image of n columns and `rows` rows: one thread per pixel; one per row, as in the article; one
+ * per column, so that neighbours in a warp access neighbouring words. */
 extern "C" __global__ void pair_row_before(int *mem, int n, int rows)
 {
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
@@ -63,7 +63,7 @@ extern "C" __global__ void pair_column_after(int *mem, int n, int rows)
   }
 }
 
-/* A group treats n·32 words, 32 at a time. */
+/* A group processes n·32 words, 32 at a time. */
 extern "C" __global__ void pair_scalar_before(int *mem, int n)
 {
   int lane = threadIdx.x;

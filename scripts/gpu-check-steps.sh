@@ -167,7 +167,8 @@ memory() {
   note "$(value memory '", ".join("%s %.0f ns" % (l["name"], l["ns"]) for l in d["latency"]["levels"])')"
 }
 
-# roofline SIZE: with the ladder of that size, and its measured traffic if hardware counters can be read.
+# roofline SIZE: measures a roofline with the ladder of that size on it, and with its measured
+# traffic if hardware counters can be read.
 roofline() {
   needs cuda
   [ -x "$build/mem-gpu" ] || skip "mem-gpu was not built"

@@ -22,7 +22,8 @@ CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
 COPY_TARGET = 0.99
 BEST_COPY_TARGET = 0.97
 OPENCL_TARGET = 0.97
-# The best kernel of several sweeps per pass, and the best of two, relative to the ceiling.
+# Targets of the best kernel of several sweeps per pass and the best of two, relative to the
+# ceiling.
 TEMPORAL_TARGETS = {
     "cuda-XL": 2.5,
     "cuda-L": 2.3,
@@ -33,7 +34,7 @@ TEMPORAL_TARGETS = {
 }
 H200_TARGETS = {"cuda-XL": 2.2}
 TWO_SWEEPS_TARGET = 1.8
-# Relative to cuBLAS on the same operands.
+# Targets relative to cuBLAS on the same operands.
 TENSOR_TARGETS = {
     "tensor-wgmma-f16-4096": 1.00,
     "tensor-wgmma-f16-8192": 1.02,
@@ -47,7 +48,7 @@ TENSOR_TARGETS = {
     "tensor-wgmma-tf32-8192": 1.00,
     "tensor-wmma-f16-f16-8192": 0.55,
 }
-# The best rung relative to cuBLAS, and OpenCL's best relative to CUDA's.
+# Targets of the best rung relative to cuBLAS, and of OpenCL's best relative to CUDA's.
 PRODUCT_TARGETS = {1024: 0.95, 4096: 1.00, 8192: 1.00}
 PRODUCT_OPENCL_TARGET = 0.85
 

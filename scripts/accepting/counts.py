@@ -33,7 +33,7 @@ def gpus_of(text, named=True):
 
 
 def places_in(text):
-    """How many numbers a list such as 0,2-5 has."""
+    """Return how many numbers a list such as 0,2-5 has."""
     ends = [re.fullmatch(r"(\d+)-(\d+)", one) for one in filter(None, text.split(","))]
     return sum(int(one[2]) - int(one[1]) + 1 if one else 1 for one in ends)
 
@@ -44,7 +44,7 @@ def shared_out(text):
     return total // nodes if nodes and total % nodes == 0 else 0
 
 
-# The job's request takes precedence over a node's own number.
+# Slurm's variables: the job's request takes precedence over a node's own number.
 VARIABLES = (
     ("SLURM_GPUS_PER_NODE", lambda text: gpus_of(text, named=False)),
     ("SLURM_TRES_PER_NODE", gpus_of),
@@ -56,7 +56,7 @@ VARIABLES = (
 
 
 def by_slurm(names):
-    """{host: GPUs} that Slurm gave to the job; empty if unknown."""
+    """Return {host: GPUs} that Slurm gave to the job; empty if unknown."""
     number = os.environ.get("SLURM_JOB_ID")
     found = {}
     for nodes, text in re.findall(
@@ -78,7 +78,7 @@ def most_common(counts):
 
 
 def expect(a):
-    """Set a.expected, {host: what it should have} by --inventory."""
+    """Set a.expected from --inventory: {host: what it should have}."""
     try:
         listed = inventory.checked(read_parsed(a.inventory), expand) if a.inventory else {}
     except (ValueError, BadInput) as error:
@@ -102,12 +102,12 @@ def count(a):
         most_common(a.listed.values()) if a.listed else int(tasks) if tasks.isdigit() else None
     )
     a.devices = {name: a.listed.get(name, usual) for name in a.names} if usual else None
-    # plan.json has it.
+    # plan.json stores a.per_host.
     a.per_host = a.devices if usual and set(a.devices.values()) != {usual} else usual
 
 
 def differing(devices):
-    """{host: text} of hosts with another number of devices than most."""
+    """Return {host: text} of hosts with another number of devices than most."""
     usual = most_common(devices.values())
     return {
         name: f"has {count} device{'s' * (count != 1)}, most hosts have {usual}"
@@ -144,13 +144,13 @@ def seen_by(document):
 
 
 def untested(run):
-    """{host: number of usable devices that stage alone did not use}"""
+    """Return {host: number of usable devices that stage alone did not use}"""
     found = {name: unused_by(run.document(f"alone-{name}")) for name in run.tested}
     return {name: count for name, count in found.items() if count}
 
 
 def short(run, names):
-    """{host: why} of hosts with fewer devices than are listed for them, or than their peers."""
+    """Return {host: why} of hosts with fewer devices than listed for them, or than their peers."""
     if run.a.backend in ("cpu", "qpu"):
         return {}
     held = {name: held_by(run.document(f"alone-{name}")) for name in names}

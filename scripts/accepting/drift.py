@@ -14,9 +14,11 @@ from files import read_document
 from hosts import fold
 from steps import INSTALLATION, Finished, device_of, percent_from, say, say_wrapped
 
-RATE_MIN = 0.90  # of the rate at installation, unless the policy says otherwise
-SIGMAS, LEAST, NOISY = 3, 0.01, 0.05  # as REFERENCE_... of judge/reference.h
-WORK = ("imax", "jmax", "kmax", "data", "class")  # must be equal for rates to be comparable
+RATE_MIN = 0.90  # minimum share of the rate at installation, unless the policy has one
+# as in judge/reference.h, where their names begin with REFERENCE_
+SIGMAS, LEAST, NOISY = 3, 0.01, 0.05
+# settings that must be equal for rates to be comparable
+WORK = ("imax", "jmax", "kmax", "data", "class")
 
 
 def seconds_of(text):
@@ -24,7 +26,7 @@ def seconds_of(text):
 
 
 def keyed(rows):
-    """{(host, UUID or rank): row}"""
+    """Return {(host, UUID or rank): row}"""
     return {(row["host"], row["uuid"] or row["rank"]): row for row in rows}
 
 
@@ -93,7 +95,7 @@ def of_host(rows):
 
 
 def properties(run, name):
-    """{property: value} of a host's software and hardware."""
+    """Return {property: value} of a host's software and hardware."""
     document = run.document(f"alone-{name}") or {}
     found = {
         "himeno-gpu": document.get("version"),

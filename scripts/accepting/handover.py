@@ -245,7 +245,7 @@ def machine(run, rows):
 
 
 def durations(run):
-    """{stage: number of its steps, and the sum of their seconds}"""
+    """Return {stage: number of its steps, and the sum of their seconds}"""
     found = {}
     for name, step in run.done.items():
         stage = found.setdefault(name.split("-")[0], {"steps": 0, "seconds": 0})
@@ -322,7 +322,7 @@ def bundle_name(host):
 
 
 def bundles(run, document):
-    """{host: name of its archive} of the drained hosts.
+    """Return {host: name of its archive} of the drained hosts.
 
     An archive has findings, documents and logs of the host's steps, commands and versions."""
     for name in os.listdir(run.a.folder):

@@ -105,7 +105,7 @@ def slots_of(words):
 
 
 def from_file(path):
-    """[(host, slots or None)] of the lines of a hostfile, as Open MPI and MPICH read it."""
+    """Return [(host, slots or None)] of the lines of a hostfile, as Open MPI and MPICH read it."""
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         lines = [line.lstrip("\ufeff").split("#")[0].split() for line in file]
     found = []
@@ -144,7 +144,7 @@ def names(a):
 def launcher(a):
     """The launcher's command with placeholders such as {ranks} and {list}."""
     in_slurm = "SLURM_JOB_ID" in os.environ
-    # Not --exact, which leaves each rank one core.
+    # Without --exact, which would leave each rank one core.
     usual = (
         "srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} "
         "--ntasks-per-node={per_host} --kill-on-bad-exit=1"
@@ -174,7 +174,7 @@ def filled(text, on, counts):
 
 
 def leaves(a):
-    """{leaf switch: hosts}; empty if unknown."""
+    """Return {leaf switch: hosts}; empty if unknown."""
     if a.topology:
         with open(a.topology, encoding="utf-8", errors="surrogateescape") as file:
             text = file.read()

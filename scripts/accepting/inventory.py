@@ -89,7 +89,7 @@ def known(fields):
 
 
 def table(text):
-    """{PCI address: other columns} of what nvidia-smi prints."""
+    """Return {PCI address: other columns} of what nvidia-smi prints."""
     rows = csv.reader(text.splitlines(), skipinitialspace=True)
     return {
         row[0].lower()[-12:]: row[1:]
@@ -99,8 +99,8 @@ def table(text):
 
 
 def nvidia(smi, seconds):
-    """{PCI address: fields} of the GPUs that NVIDIA's driver opens. Errors are those of the memory
-    since the last reset."""
+    """Return {PCI address: fields} of the GPUs that NVIDIA's driver opens. Errors are those of the
+    memory since the last reset."""
 
     def query(fields):
         return [smi, f"--query-gpu=pci.bus_id,{fields}", "--format=csv,noheader,nounits"]
@@ -110,7 +110,8 @@ def nvidia(smi, seconds):
         [smi, "nvlink", "--status"],
         query("ecc.errors.uncorrected.volatile.total,remapped_rows.failure"),
     )
-    with concurrent.futures.ThreadPoolExecutor() as pool:  # each takes a large part of a second
+    # each query takes a large part of a second
+    with concurrent.futures.ThreadPoolExecutor() as pool:
         devices, links, errors = pool.map(lambda one: printed(one, seconds), words)
     up, uuid = collections.Counter(), None
     for one in links.splitlines():
@@ -237,7 +238,7 @@ def everything():
 
 
 def checked(document, expand):
-    """{host, or "*" for any other: what it should have}; ValueError names what is wrong."""
+    """Return {host, or "*" for any other: what it should have}; ValueError names what is wrong."""
 
     def keys(place, found, allowed):
         if not isinstance(found, dict):
@@ -290,7 +291,8 @@ def write(path, found, fold):
 
 
 def summary(host):
-    """{property: its value}. For devices the value is how many have which: "7 x 400, 1 x 200"."""
+    """Return {property: its value}. For devices the value is how many have which: "7 x 400, 1 x
+    200"."""
     found = {key: str(host[key]) for key in VALUES if key in host}
     for key, fields in DEVICES.items():
         if key not in host:
@@ -324,7 +326,8 @@ def equal(title, one, other):
 
 
 def missing(key, expected, found):
-    """(GPU 0000:3b:00.0 missing) for devices that are listed by name and not found."""
+    """Return " (GPU 0000:3b:00.0 missing)" and the like, for devices that are listed by name and
+    not found."""
     name = DEVICES[key][0]
     there = {one.get(name) for one in found[key]}
     lost = [one[name] for one in expected[key] if name in one and one[name] not in there]
@@ -332,7 +335,7 @@ def missing(key, expected, found):
 
 
 def differences(expected, found):
-    """[(property, text)] where a host differs from what it should have, as far as is known."""
+    """Return [(property, text)] where a host differs from what it should have, if known."""
     wanted, has, texts = summary(expected), summary(found), []
     for title, value in wanted.items():
         if title in has and not equal(title, value, has[title]):
@@ -350,8 +353,8 @@ def differences(expected, found):
 
 
 def of_one_type(found):
-    """[{host: what it has}] of hosts with the same model of GPU. A host without any could have the
-    usual ones."""
+    """Return [{host: what it has}] of hosts with the same model of GPU. A host without any could
+    have the usual ones."""
     types = {}
     for name, host in found.items():
         models = frozenset(one.get("model") for one in host["gpus"])
@@ -363,9 +366,10 @@ def of_one_type(found):
 
 
 def unlike(found, fold):
-    """[(property, hosts, text)] where {host: what it has} differ. The hosts are those that differ
-    from most; there are none if no value is that of most. Hosts with another number of devices than
-    most are not compared by the other properties of these devices."""
+    """Return [(property, hosts, text)] for properties that differ between the hosts in `found`. The
+    hosts are those that differ from most; there are none if no value is that of most. Hosts with
+    another number of devices than most are not compared by the other properties of these devices.
+    """
     summaries, texts = {name: summary(host) for name, host in found.items()}, []
     for title in (f"{of}s" for of in TITLES.values()):
         counted = collections.Counter(one[title] for one in summaries.values() if title in one)

@@ -19,7 +19,7 @@
 struct simulated {
   int ranks, blocks, per_host;
   const double *times;
-  const double *paths; /* [rank - 1][2] to the next rank: seconds and bytes per second */
+  const double *paths; /* [rank - 1][2]: seconds and bytes per second to the next rank */
   double sweeps;       /* sweeps per block */
 };
 

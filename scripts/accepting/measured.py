@@ -117,8 +117,8 @@ def share_of(document):
 
 
 def by_host(run):
-    """{host: (telemetry of its ranks in all steps, errors in each step of its own, exchanges with
-    other hosts)}; each document is read once."""
+    """Return {host: (telemetry of its ranks in all steps, errors in each step of its own, exchanges
+    with other hosts)}; each document is read once."""
     found = {name: ([], [], []) for name in run.a.names}
     for step, done in run.done.items():
         document = run.document(step) or {}
@@ -140,7 +140,7 @@ def row_of(name, document, telemetry, errors, pair_times):
         "gflops": most([rank.get("gflops") or None for rank in ranks], min),
         "ceiling_share": share_of(document),
         "theory_share": most(((rank.get("theory") or {}).get("share") for rank in ranks), min),
-        # 0 if the kernels exchange within the sweep.
+        # None if kernels exchange halos within the sweep, so that the time is 0.
         "exchange_seconds": len(ranks) > 1 and pairs.exchange_of(document) or None,
         "pair_seconds": most(pair_times, statistics.median),
         "celsius": most(max(one["celsius"]) for one in telemetry if one.get("celsius")),

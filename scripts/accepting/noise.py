@@ -5,7 +5,7 @@ import math
 import statistics
 
 SIGMAS = 5  # a value this many standard deviations from the median is an outlier
-MEDIAN_MIN = 4  # values from which a median is meaningful
+MEDIAN_MIN = 4  # minimum number of pairs for a meaningful median
 BLOCKS_MIN = 3  # blocks from which noise is known
 NORMAL_MAD = 1.4826
 

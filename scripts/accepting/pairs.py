@@ -13,7 +13,7 @@ from steps import hosts_of, write_document
 
 # A pair is slow if its exchange exceeds the median by SIGMAS standard deviations and this share.
 LEAST = 0.25
-LEAST_OF_FEW = 0.35  # excess over the fastest pair of few hosts
+LEAST_OF_FEW = 0.35  # least excess over the fastest pair, if there are few hosts
 # Up to this number of hosts a bad host has half of the pairs or more, which spoils the median.
 FEW_HOSTS = 4
 POLICY = "pairs of hosts"
@@ -73,7 +73,7 @@ def pair_name(pair, kind):
 
 
 def pair_job(run, pair, kind):
-    # The policy has only a limit of noise: the hosts have passed theirs, the path is tested here.
+    # The policy limits only noise: the hosts have passed their own, and here the path is tested.
     options = [
         *stages.sized(run),
         "-t",
@@ -97,7 +97,7 @@ def pairs_policy(run):
 
 
 def again_alone(run, slow, limit):
-    """{pair: (seconds, step)} of the pairs that are slow without concurrent pairs, too."""
+    """Return {pair: (seconds, step)} of the pairs that are slow without concurrent pairs, too."""
     done = run.together("again", [pair_job(run, pair, "again") for pair in slow], width=1)
     kept = {}
     for pair in slow:

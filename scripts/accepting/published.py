@@ -324,7 +324,7 @@ def html(document):
 
 # ---- metrics ----
 
-# Suffix of himeno_accept_host_, key of a row, factor to the base unit.
+# Metrics: suffix of himeno_accept_host_, key of a row, factor to the base unit.
 METRICS = (
     ("flops_per_second", "gflops", 1e9),
     ("ceiling_ratio", "ceiling_share", 1),

@@ -32,13 +32,16 @@ EXIT = {
     "fabric": 5,
     "suspect": 5,
 }
-DRAINS = ("wrong", "slow", "device hang", "lost")  # evidence against a host
-SHOWN = ("path", "fabric", "suspect", "duplicate")  # neither drain the host nor test it again
+# kinds of findings that are evidence against a host
+DRAINS = ("wrong", "slow", "device hang", "lost")
+# kinds that neither drain the host nor test it again
+SHOWN = ("path", "fabric", "suspect", "duplicate")
 CHECKED = ("pass", "fail", "noisy")
 
 
 def drained(run, shared):
-    """{host: findings} that are evidence against the host; a check that all hosts fail is none."""
+    """Return {host: findings} that are evidence against the host; a check that all hosts fail is
+    none."""
     found = {}
     for finding in run.findings:
         if (
@@ -51,7 +54,7 @@ def drained(run, shared):
 
 
 def to_run_again(run, drain):
-    """{host: findings} of steps that did not start or finish, or were inconclusive."""
+    """Return {host: findings} of steps that did not start or finish, or were inconclusive."""
     found = {}
     for finding in run.findings:
         if (
@@ -220,7 +223,7 @@ def table(run, drain, again, alike):
 
 
 def notes(run):
-    """What was not judged or not tested, without a finding."""
+    """Return lines about what was not judged or not tested and has no finding."""
     left = ", ".join(f"{count} on {name}" for name, count in counts.untested(run).items())
     return [*run.notes, *([f"devices not tested: {left}"] if left else [])]
 

@@ -8,9 +8,9 @@ import stages
 from files import read_document
 from steps import device_of, hosts_of, say, say_wrapped
 
-SHORTEST = 0.05  # share of a slice: a shorter rest is left out
-STRESSED = 0.9  # of the power limit, as in suite/worth.h
-BLOCKS = 20  # at least so many blocks of products per slice
+SHORTEST = 0.05  # minimum share of a slice; a shorter rest of the time is not used
+STRESSED = 0.9  # share of the power limit, as in suite/worth.h
+BLOCKS = 20  # minimum blocks of products per slice
 # Assumed number of kernels in a slice of products, each of which runs for gemm-gpu's --time: ours
 # and two libraries. Later slices use the number found in the first.
 KERNELS_MOST = 3
@@ -81,7 +81,7 @@ def place(step, ranks, at):
 
 
 def worth(document):
-    """(device-days, share of the power limit or None) of a slice, from its document."""
+    """Return (device-days, share of the power limit or None) of a slice, from its document."""
     worth = (document or {}).get("worth") or (document or {}).get("result", {}).get("soak", {})
     return worth.get("device_days", 0), worth.get("power_share")
 
@@ -175,7 +175,7 @@ def after_failure(run, step, names):
 
 
 def each_by_itself(run, step, names):
-    """Repeat stage alone, and then the products if a slice of them failed."""
+    """Repeat the stage `alone`, and then the products if a slice of them failed."""
     number = step["name"].split("-")[1]
     kept = stages.sort_out(run, "himeno-gpu", stages.by_themselves(run, names, f"alone-{number}"))
     if kept == names and step["name"].endswith("compute"):
@@ -183,7 +183,7 @@ def each_by_itself(run, step, names):
 
 
 def culprits(document):
-    """(rank, device, why) of each rank with a wrong field or product."""
+    """Return (rank, device, why) of each rank with a wrong field or product."""
     ranks = (document or {}).get("ranks", [])
     found = (document or {}).get("result", {}).get("soak", {}).get("found", [])
     wrong = {

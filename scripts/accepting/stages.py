@@ -25,11 +25,11 @@ from steps import (
 )
 
 INVENTORY_SECONDS = 20
-INVENTORY_SHARE = 0.15  # of the budget
+INVENTORY_SHARE = 0.15  # share of the budget
 SUSPECT = 0.10  # a host this much slower than the fastest is suspect
-SUSPECT_IN_SLOW = 0.03  # the same in a job that is slow
+SUSPECT_IN_SLOW = 0.03  # the same, for a host of a job that is slow
 TENSOR_TYPE = "bf16"  # element type of a second step of products
-NO_TYPE = "does not take type"  # printed by gemm-gpu
+NO_TYPE = "does not take type"  # gemm-gpu prints it for a type that the device does not support
 PRODUCTS_LEAST = 0.05  # a device this much below the median is slow at arithmetic
 EVERYONE = "every host"  # check of a finding for which no single host is to blame
 # The program's reason for having no device.
@@ -129,7 +129,7 @@ def compare_inventories(run):
     unknown = [name for name in run.a.names if name not in found]
     unlisted = [name for name in found if run.a.inventory and not run.a.expected[name]]
     for name in unknown if run.a.inventory else ():
-        if name in steps:  # the host did not answer
+        if name in steps:  # after a step, the host did not answer
             run.find(
                 "unverified",
                 [name],

@@ -27,7 +27,7 @@ from endings import BadInput, Trouble
 from files import read_document, write_whole
 from processes import STOPPED, end, last_words, launched, say
 
-LOCK_TENTHS = 50  # of a second
+LOCK_TENTHS = 50  # tenths of a second to wait for the lock
 # A launched program ends with this one, however it ends.
 LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
 JUDGE_SECONDS = 30
@@ -99,7 +99,8 @@ def device_of(row):
 
 
 def rows_by_host(step, document):
-    """{host: its ranks' rows}, by the order of ranks: a host may have another name for itself."""
+    """Return {host: its ranks' rows}, by the order of ranks: a host may have another name for
+    itself."""
     given, found = hosts_of(step), {}
     for row in (document or {}).get("ranks") or []:
         if row["rank"] < len(given):
@@ -177,7 +178,7 @@ class Run:
         path = os.path.join(self.a.folder, "plan.json")
         before = read_document(path)
         if before and plan["size"] is None and before.get("size") == "L":
-            self.a.size = plan["size"] = "L"  # the default of earlier versions
+            self.a.size = plan["size"] = "L"  # plans of earlier versions lack this default
         if before is None:
             write_document(path, plan)
         elif before != plan:
@@ -253,7 +254,9 @@ class Run:
             ended = self.tried(name, words, limit, mode)
             if self.ending or not ended and tries == 1:
                 return None
-            if ended:  # otherwise there was no time for a second try, and the first counts
+            if (
+                ended
+            ):  # otherwise the budget left no time for a second try, and the first one counts
                 outcome, why = ended
             if outcome not in ("not started", "partial"):
                 break

@@ -13,13 +13,14 @@ POLICY = {
     "fabric_contention_max": CONTENTION,
     "fabric_spread_max": SPREAD,
     "wire_spread_max": WIRES,
-    "devices_per_host": 1,  # always met: a policy must have a check that applies
+    "devices_per_host": 1,  # a limit that is always met: a policy must have a check that applies
 }
-# Relative standard deviations: of the paths between hosts, of cards, and of a card's rate, the
-# largest with which comm-gpu judges it.
+# Relative standard deviations: between the paths of hosts, between cards, and of a card's rate. The
+# last is the largest with which comm-gpu judges a card.
 PATHS, CARDS, CARD_ERROR = 0.03, 0.003, 0.0075
-# Errors of the rates under load: comm-gpu's aim, the largest at which it judges any rate (ALONE),
-# and one at which it judges only rates that are CERTAIN errors below the rate alone.
+# Relative errors of the rates under load: the error that comm-gpu aims at; the largest at which it
+# judges any rate (ALONE); one at which it judges only rates that are CERTAIN errors below the
+# isolated rate.
 ERRORS = (0.02, 0.03, 0.1)
 ALONE, CERTAIN = 0.03, 10  # as in tools/network/wires.c
 SHIFTS_MAX = 8  # same as BENCH_SHIFTS of comm-gpu

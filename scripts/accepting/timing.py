@@ -19,7 +19,8 @@ def text(seconds):
 
 
 def stages(a):
-    """{stage: (steps, seconds of all of them)}, without stage devices, which tests failed hosts."""
+    """Return {stage: (steps, seconds of all of them)}, without stage devices, which tests failed
+    hosts."""
     names, usual = len(a.names), a.seconds + START
 
     def waves(steps, rounds=1, each=usual):
@@ -60,7 +61,7 @@ class Timing:
             self.soaked += seconds
             return
         if stage in self.left:
-            # Earlier stages had fewer steps than planned.
+            # Remove earlier stages: they had fewer steps than planned.
             for earlier in list(self.left)[: list(self.left).index(stage)]:
                 del self.left[earlier]
         left = self.left.get(stage)

@@ -27,7 +27,7 @@ def cards_of_hosts(run, names):
     if "--stages" in getattr(run.a, "given", {}) and not any(
         run.document(f"inventory-{name}") for name in names
     ):
-        stages.inventories(run)  # otherwise they are known already
+        stages.inventories(run)  # the inventories are not known yet
     return {name: cards_of(run.document(f"inventory-{name}") or {}) for name in names}
 
 
@@ -61,7 +61,7 @@ def wires(run, names):
 
 
 def measured(run, matches, cards):
-    """{pair: step} of those for which there was time."""
+    """Return {pair: step} of those for which there was time."""
     options = ["--parts", "wires", "-t", f"{timing.WIRES * run.a.seconds:g}"]
     options += stages.backend_of(run.a.options)
     jobs = [

@@ -85,7 +85,7 @@ def run(command, what):
 
 
 def disassembler():
-    """("nvdisasm" or "cuobjdump", its path), or None."""
+    """Return ("nvdisasm" or "cuobjdump", its path), or None."""
     for name in ("nvdisasm", "cuobjdump"):
         path = find_nvidia(name)
         if path:

@@ -178,7 +178,7 @@ def c_expressions(text, words):
             first = words[operand(words, i, -1)][1]
             colon = operand(words, i, 1)
             yield first, begin, f"!({text[first:begin].strip()}) ", "condition"
-            if words[colon + 1][0] == ":":  # no nested one in the first branch
+            if words[colon + 1][0] == ":":  # the first branch has no nested conditional
                 yield first, words[colon + 2][1], "", "condition"
                 yield (
                     first,
@@ -202,7 +202,7 @@ def c_expressions(text, words):
             word[0].isdigit()
             and other_number(word)
             and not (i > 2 and before == "[" and words[i - 3][0] == "char")
-        ):  # a longer buffer changes nothing
+        ):  # not a buffer's size: a longer buffer changes nothing
             yield begin, end, other_number(word), "constant"
 
 

@@ -311,7 +311,7 @@ def sample(a, tree, rig, results):
                 not line
                 or line["verdict"] in (*REVIEWED, trial.SURVIVED)
                 and line["tests"] != tests
-            ):  # a survivor's tests changed
+            ):  # test a survivor again if its tests changed
                 line = tried(mutant, rig, trials, a.limit)._asdict()
                 print(
                     f"{line['verdict']:9}  {line['seconds']:6.1f} s  {mutant}  {line['by']}",

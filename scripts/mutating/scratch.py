@@ -138,7 +138,8 @@ class Scratch:
         (self.tree / file).write_text(text, encoding="utf-8")
 
     def compiled(self):
-        """(object, files from which it was compiled) for all objects; the source comes first."""
+        """Return (object, files from which it was compiled) for all objects; the source comes
+        first."""
         for path in [] if self.made else [*self.build.rglob("*.Po"), *self.build.rglob("*.d")]:
             rule, _, _ = path.read_text(encoding="utf-8").replace("\\\n", " ").partition("\n\n")
             target, _, files = rule.partition(":")

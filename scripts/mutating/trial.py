@@ -18,7 +18,7 @@ from files import write_whole
 KILLED, SURVIVED, NOT_BUILT, NOT_TRIED = "killed", "survived", "not built", "not tried"
 TRIES = 3
 UNKNOWN = 600  # assumed seconds of a test whose usual time is unknown
-SLOWER = 4  # times the usual time; a busy machine does not slow a test by more
+SLOWER = 4  # multiple of the usual time; a busy machine does not slow a test by more
 MARK = "MUTATE_TRIAL"
 
 Line = collections.namedtuple("Line", "name verdict seconds by")

@@ -35,7 +35,7 @@ def read(path):
 
 
 def read_all(path):
-    """(name, document) of a JSON file, or of each line of a *.jsonl file."""
+    """Return (name, document) of a JSON file, or of each line of a *.jsonl file."""
     if not path.endswith(".jsonl"):
         return [read(path)]
     found = []

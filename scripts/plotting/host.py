@@ -20,7 +20,7 @@ def spread(paths):
 
 
 def panels(document):
-    """{load: {(memory, direction): rates}}"""
+    """Return {load: {(memory, direction): rates}}"""
     found = {}
     for path in document["host"]:
         found.setdefault(path["company"], {}).setdefault(

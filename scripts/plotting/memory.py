@@ -98,7 +98,7 @@ BUILDERS = {"copies": copies, "latency": latency, "roofline": roofline}
 
 
 def read(kind, read_documents):
-    """The data of one document."""
+    """Read the data of one document."""
     path, document = documents.only(read_documents, "mem-gpu", kind)
     if not document.get(kind):
         raise documents.BadInput(f"{path}: no {kind} in it: run mem-gpu --{kind}")
@@ -171,7 +171,7 @@ def draw_pacing(axes, data, style):
             continue
         places = [place + 0.06 * (2 * index - 1) for place in range(len(mine))]
         middles = [100 * one["ratio"] for one in mine]
-        line_style = style.line(2 + index)  # the panels above have the first two
+        line_style = style.line(2 + index)  # the panels above use the first two styles
         axes.errorbar(
             places,
             middles,
@@ -356,7 +356,7 @@ def rate_text(rate, unit):
 
 
 def merged_peaks(peaks):
-    """[(rate, text)]: types with nearly the same peak share a label."""
+    """Return [(rate, text)]: types with nearly the same peak share a label."""
     found = []
     for name, rate in sorted(peaks, key=lambda peak: -peak[1]):
         if found and rate * PEAK_SPACE > found[-1][0]:

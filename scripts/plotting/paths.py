@@ -6,7 +6,7 @@ import host
 import memory
 
 CURVES_MAX = 4
-LEGEND_SHARE = 0.45  # of a panel's height, above the points
+LEGEND_SHARE = 0.45  # share of a panel's height, above the points
 # Root mean square of the relative errors, beyond which a fit is not drawn.
 FIT_POOR = 0.2
 # Matrices per row, and their halves: latencies above the diagonal, bandwidths below.
@@ -18,7 +18,7 @@ HALVES = (
 
 
 def fitted(path):
-    """(bytes, seconds) along the fit, or None if there is none or it is poor."""
+    """Return (bytes, seconds) along the fit, or None if there is none or it is poor."""
     low, high = path["points"][0]["bytes"], path["points"][-1]["bytes"]
     sizes = [low * (high / low) ** (step / 60) for step in range(61)]
     fit = path["fit"]
@@ -88,7 +88,7 @@ def one(document):
 
 
 def read(read_documents):
-    """The data of one document."""
+    """Read the data of one document."""
     path, document = documents.only(read_documents, "comm-gpu", "paths")
     data = documents.described(path, document, one)
     if not data["curves"]:

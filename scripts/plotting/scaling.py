@@ -165,7 +165,7 @@ def step(points):
 
 
 def parts(points):
-    """(index of the colour, part, label) of each part that any bar has."""
+    """Return (index of the colour, part, label) of each part that any bar has."""
     words = WORDS_OF_PRODUCTS if step(points) == "product" else {}
     return [
         (index, part, words.get(part, name))

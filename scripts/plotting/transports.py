@@ -256,7 +256,7 @@ def draw_bars(axes, entries, scale, style):
 
 
 def panels_of(entries):
-    """{(size, kernel): entries}, in order."""
+    """Return {(size, kernel): entries}, in order."""
     found = {}
     for one in entries:
         found.setdefault((one["size"], one["kernel"]), []).append(one)

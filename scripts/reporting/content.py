@@ -296,8 +296,8 @@ def best_efficiencies(study):
 
 
 def headline(study):
-    """(name, figure, explanation) of speed, scaling and correctness. Temporal kernels count only
-    if no classic one ran."""
+    """Return (name, figure, explanation) of speed, scaling and correctness. Temporal kernels count
+    only if no classic one ran."""
     classic = [one for one in entries(study) if one["rows"][0]["class"] != "temporal"]
     fastest = max(classic or entries(study), key=lambda one: one["gflops"])
     kind = "" if classic else " (temporal: nominal)"
@@ -372,7 +372,7 @@ def left_over(study):
 
 
 def machine(study):
-    """(name, value); values that differ between runs are separated by commas."""
+    """Return (name, value); values that differ between runs are separated by commas."""
 
     def listed(values):
         return (
@@ -526,7 +526,8 @@ def predictions_verdicts(predictions):
 
 
 def verdicts(study):
-    """(name, whether it is good or None, what was found[, a word]) as page.verdicts takes it."""
+    """Return (name, whether it is good or None, what was found[, a word]) as page.verdicts takes
+    it."""
     left, bad = len(study.unfinished()), wrong(study)
     unverified = sum(row["verified"] == "no" for row in study.rows)
     checks = [

@@ -208,7 +208,7 @@ def facts(pairs):
 
 
 def verdicts(checks):
-    """(name, whether it is good or None, what was found[, a word instead of yes, no or
+    """Return (name, whether it is good or None, what was found[, a word instead of yes, no or
     unknown])."""
     classes = {True: ("good", "yes"), False: ("bad", "no"), None: ("open", "unknown")}
     items = "\n".join(
@@ -220,7 +220,7 @@ def verdicts(checks):
 
 
 def headline(figures):
-    """(name, figure, explanation)"""
+    """Return (name, figure, explanation)"""
     items = "\n".join(
         f"<li><b>{escaped(name)}</b><strong>{escaped(figure)}</strong><span>{escaped(what)}</span></li>"
         for name, figure, what in figures

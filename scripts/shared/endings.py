@@ -45,7 +45,8 @@ def status_of(action, stopped=None):
     prints `stopped` and returns 8."""
     if stopped:
         for number in (signal.SIGHUP, signal.SIGTERM):
-            if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one of them
+            # nohup ignores SIGHUP, which stays ignored
+            if signal.getsignal(number) == signal.SIG_DFL:
                 signal.signal(number, signal.default_int_handler)
     try:
         return action() or 0

@@ -146,7 +146,7 @@ def replace(path, before, data):
             file.flush()
             os.fsync(file.fileno())
             if not named:
-                # src_dir_fd makes it follow the link
+                # src_dir_fd makes os.link follow the link
                 os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())
         os.replace(draft, path)
     finally:

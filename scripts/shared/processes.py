@@ -20,7 +20,8 @@ AS_ROOT = {
     for runtime in ("OMPI", "PRTE")
     for suffix in ("", "_CONFIRM")
 }
-# Without ssh on PATH they do not start even on this host alone, for which no ssh is needed.
+# Without ssh on PATH, these launchers do not start even on this host alone, for which no ssh is
+# needed.
 NO_SSH = {"OMPI_MCA_plm_rsh_agent": "/bin/false", "PRTE_MCA_plm_ssh_agent": "/bin/false"}
 
 

@@ -47,7 +47,7 @@ SETTLED_SECONDS = 300  # after the start of the kernel all network links should 
 FRESH_SECONDS = 20 * 3600  # an active check is not repeated within this time
 # If these checks have drained this share of all nodes, the policy or the inventory may be wrong.
 SHARE_MAX = 0.2
-STAGGER, STAGGER_MAX = 0.2, 30  # seconds per node, at most; Slurm ends a health check after 60
+STAGGER, STAGGER_MAX = 0.2, 30  # seconds per node, and at most; Slurm ends a health check after 60
 REASON_MAX = 200
 LINKS_MAX = 40
 FILE_MAX = 1 << 20
@@ -82,7 +82,8 @@ def say(text):
 
 
 def safe(status):
-    """Whether root alone can change it. A sticky folder protects root's files in it."""
+    """Whether root alone can change a file of this status. A sticky folder protects root's files in
+    it."""
     writers = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid else 0)
     sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
     return status.st_uid in OWNERS and bool(
@@ -203,7 +204,7 @@ def verdict(state, reported):
 
 
 def kernel_log():
-    """[(number, text)] of the messages that the kernel itself has logged since it started."""
+    """Return [(number, text)] of the messages that the kernel itself logged since it started."""
     descriptor, data = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK), b""
     try:
         while len(data) < 16 * FILE_MAX:
@@ -218,7 +219,8 @@ def kernel_log():
             data += record
     finally:
         os.close(descriptor)
-    # Services, and users through them, write to this log too, with a facility, from 8 on.
+    # Skip messages with a facility, numbered from 8 on: services, and users through them, write
+    # those to this log.
     return [
         (int(number), text)
         for level, number, text in re.findall(
@@ -295,13 +297,14 @@ def faults(state, node):
 
 
 def reasons():
-    """{node: why it is drained}"""
+    """Return {node: why it is drained}"""
     return dict(re.findall(r"^(\S+) (.*)$", slurm("sinfo", "-h", "-N", "-o", "%N %E"), re.M))
 
 
 def too_many():
     """ "13 of 64" if these checks have drained so many nodes that they may be wrong themselves."""
-    # All nodes may be here at the same time: then some see that others are drained already.
+    # All nodes may check at the same time: after the delay some see that others are drained
+    # already.
     time.sleep(random.uniform(0, min(STAGGER_MAX, STAGGER * len(reasons()))))
     found = reasons().values()
     drained = sum(bool(OURS.match(reason)) for reason in found)
@@ -368,7 +371,8 @@ def submit(options):
 
 
 def number_of_gpus(state, node):
-    """From the site's inventory or Slurm's configuration, not from the node itself."""
+    """Return the number from the site's inventory or Slurm's configuration, not from the node
+    itself."""
     listed = expected(state, node)
     if "gpus" in listed:
         return inventory.number_in(listed["gpus"])
@@ -485,6 +489,6 @@ if __name__ == "__main__":
     syslog.openlog("himeno")
     try:
         sys.exit(main(*sys.argv[1:]))
-    except Exception as error:  # none of them is a fault of the node
+    except Exception as error:  # errors of the checks themselves are no fault of the node
         say(f"{' '.join(sys.argv[1:2])}: {' '.join(str(error).split()) or type(error).__name__}")
         sys.exit(3)

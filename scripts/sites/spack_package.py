@@ -9,7 +9,7 @@ from spack.package import *
 class HimenoGpu(AutotoolsPackage, CudaPackage):
     """Himeno benchmark for GPU clusters: correctness, speed and scaling."""
 
-    git = "file:///path/to/himeno-gpu"  # your copy, a clone
+    git = "file:///path/to/himeno-gpu"  # replace it by the path of your clone
     # For `make dist`: spack checksum himeno-gpu 0.2.0 gives the line version("0.2.0", sha256=...).
     url = "file:///path/to/himeno-gpu-0.2.0.tar.gz"
     tags = ["e4s", "benchmark"]

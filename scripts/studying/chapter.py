@@ -40,7 +40,7 @@ def planned(folder, options, program_options, transports):
 
 
 def times(folder, study):
-    """{(ranks, transport): row} of finished points. Computing is the slowest rank's, because
+    """Return {(ranks, transport): row} of finished points. Computing is the slowest rank's, because
     waiting for it is not communication."""
     found = {}
     for row in store.rows(folder, study):
@@ -55,8 +55,8 @@ def times(folder, study):
 
 
 def exchanges(folder, study, backend, ranks):
-    """{transport: seconds} of the same halos without computing, by comm-gpu; None if ranks share a
-    device, because each rank represents a node."""
+    """Return {transport: seconds} of the same halos without computing, by comm-gpu; None if ranks
+    share a device, because each rank represents a node."""
     options = study["options"]
     (size,) = options["sizes"]
     point = {"name": f"halos-{backend}-{ranks}", "kind": "paths", "ranks": ranks, "repeat": 1}
@@ -105,7 +105,7 @@ def predicted(cpus, one, halos, ranks):
             row["compute"] / factor,
             row["communicate"] * halos["gpu", ranks][name] / halos["cpu", ranks][BETWEEN_CPUS],
         )
-        if method == name:  # with overlap only what computing does not hide
+        if method == name:  # with overlap, only the communication that computing does not hide
             communicate = max(0, communicate - compute)
         found.append(entry(ranks, label(method, "predicted"), one, compute, communicate))
     return found

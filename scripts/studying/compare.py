@@ -95,8 +95,8 @@ def uncertainty(noise, n_a, n_b):
 
 
 def compare(before, after, least):
-    """One entry per configuration that both have; `least` is the smallest relevant difference, as a
-    share."""
+    """Compare the configurations that both studies have, one entry each; `least` is the smallest
+    relevant difference, as a share."""
     a, b = grouped(before), grouped(after)
     both = [one for one in a if one in b]
     noises = {

@@ -80,7 +80,7 @@ def as_run(document):
     blocks = len(result["samples"])
     own = (
         statistics.median(result["samples"]) / result["launches"]
-    )  # these are rank 0's; a study and GFLOPS need the slowest rank's
+    )  # the run's times are rank 0's; a study and GFLOPS need the slowest rank's
     samples = [sample * result["seconds"] / own if own else sample for sample in result["samples"]]
     return {
         **document,

@@ -17,7 +17,7 @@ from processes import STOPPED, last_words, launched, say
 
 TIMED_OUT = 124
 INCOMPLETE = 8
-START_SECONDS = 3  # per point, for start-up and verification
+START_SECONDS = 3  # seconds per point for start-up and verification
 
 
 def command(options, point, target):
@@ -30,7 +30,7 @@ def command(options, point, target):
     begin = shlex.split(filled)
     if point["kind"] == "paths":
         beside = os.path.join(os.path.dirname(options["program"]), "comm-gpu")
-        # Without -b both programs choose the same backend.
+        # Without -b, comm-gpu chooses the same backend as the study's program.
         return [*begin, beside, *options["paths_options"], "--json", target]
     if distributed.is_of(options):
         return [
@@ -81,7 +81,8 @@ def attempt(folder, study, point, session, held=None):
     begin = time.time()
     with open(said, "w", encoding="utf-8", errors="surrogateescape") as log:
         code = launch(study["options"], command(study["options"], point, draft), log, held)
-    if code in (0, 5) and os.path.exists(draft):  # 5: correct, but below a threshold
+    # 5: the results are correct, but a threshold was missed
+    if code in (0, 5) and os.path.exists(draft):
         os.replace(draft, target)
     elif os.path.exists(draft):
         os.replace(draft, os.path.join(folder, "runs", point["name"] + ".failed"))
@@ -145,8 +146,8 @@ def time_left(folder, study, remaining):
 def unfinished(folder, study, retry):
     tried = store.attempts(folder)
     open_points = [point for point in study["points"] if not store.finished(folder, point)]
-    # Failed points are repeated only with --retry; points that a signal ended, or whose file is
-    # truncated, always.
+    # Failed points are repeated only with --retry. Points that a signal ended, or whose file is
+    # truncated, are always repeated.
     return [
         point
         for point in open_points
@@ -174,7 +175,7 @@ def run(folder, study, retry):
     """Runs all points that are not finished. Returns the exit status."""
     held = store.lock(folder, say)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores one of them
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP, which stays ignored
             signal.signal(number, signal.default_int_handler)
     todo = unfinished(folder, study, retry)
     total = len(study["points"])
@@ -208,7 +209,7 @@ def run(folder, study, retry):
 
 
 def verdict(folder, study):
-    """0 if all points are finished, otherwise the most severe exit status."""
+    """Return 0 if all points are finished, otherwise the most severe exit status."""
     tried = store.attempts(folder)
     missing = [point for point in study["points"] if not store.finished(folder, point)]
     if not missing:

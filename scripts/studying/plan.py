@@ -112,8 +112,8 @@ def points_of(options):
 
 
 def suffice(options):
-    """(options, reason) of the additional points that are needed to predict options["predict"]
-    ranks."""
+    """Return (options, reason) of the additional points that are needed to predict
+    options["predict"] ranks."""
     wanted, count, products = (
         options["predict"],
         min([ranks for ranks in options["ranks"] if ranks > 1], default=2),

@@ -282,7 +282,8 @@ def row_of(path, point, found, tried):
             if not 0 < one[name] < math.inf:
                 raise ValueError(f"{name} is {one[name]}")
         for rank in found["ranks"]:
-            {rank[name] for name in ("host", "device", "uuid", "driver")}  # shown in the report
+            # fields shown in the report
+            {rank[name] for name in ("host", "device", "uuid", "driver")}
         found["system"].items()
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         raise BadInput(
