@@ -241,6 +241,8 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
         "", WIRES, MOST, 2, fabric_contention),
     RUN("fabric_spread_max", NUMBER, "spread of hosts", "1 - rate / median of slowest host, alone", "", WIRES,
         MOST, 3, fabric_spread),
+    RUN("collective_busbw_min", NUMBER, "rate of collectives", "busbw of the slowest collective in GB/s",
+        "GB/s", WIRES, LEAST, 2, collective_busbw),
     {.key = "rate_of_installation_min", .values = CHECK_SHARE}, /* used by drift_check() */
     {.key = "unknown_fails", .values = CHECK_FLAG},
     {.key = "unverified_passes", .values = CHECK_FLAG},

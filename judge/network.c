@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The checks of comm-gpu's streams between hosts: each card against its wire, and the fabric. */
+/* The checks of comm-gpu: each card against its wire, the fabric, and collectives. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,8 @@
 #include "judge/parts.h"
 
 #define WIRES_MIN 4 /* with fewer cards there is no median to compare with */
+/* A rank is slow if its fastest pair is below this share of the fastest one. */
+#define RANK_SLOW 0.9
 
 /* A value of the s-th stream to a rank from another host. */
 static double flow_number(const struct judge_run *run, int rank, int s, const char *name)
@@ -84,5 +86,82 @@ double wire_spread(const struct judge_run *run, struct check *check)
     snprintf(check->why, sizeof check->why, "%s to rank %.0f's card",
              view_text(run->ranks[check->rank].row, "wire.card"),
              view_number(run->ranks[check->rank].row, "wire.peer"));
+  return worst;
+}
+
+/* ---- collectives ---- */
+
+/* The best of a path's sizes in GB/s: its field "gbps" or "busbw". NAN: unknown. */
+static double path_best(const json_t *path, const char *field)
+{
+  const json_t *points = view_at(path, "points");
+  double best = NAN;
+  for (size_t p = 0; p < json_array_size(points); p++)
+    best = fmax(best, view_number(json_array_get(points, p), field));
+  return best;
+}
+
+/* Whether two pairs were measured by the same transport, in the same direction and under the same
+ * load. */
+static int pairs_alike(const json_t *one, const json_t *other)
+{
+  static const char *const keys[] = {"used", "direction", "company"};
+  int same = 1;
+  for (int k = 0; k < 3; k++) same &= strcmp(view_text(one, keys[k]), view_text(other, keys[k])) == 0;
+  return same;
+}
+
+/* Describes the slowest pair, relative to the fastest one like it. If a rank is slow with all its
+ * peers, \a check gets that rank. */
+static void pairs_explain(const struct judge_run *run, const json_t *pairs, struct check *check)
+{
+  const size_t n = json_array_size(pairs);
+  size_t slowest = n;
+  double worst = NAN, least = RANK_SLOW, *rates = calloc(n + (size_t)run->n_ranks, sizeof *rates);
+  for (size_t p = 0; rates && p < n; p++) rates[p] = path_best(json_array_get(pairs, p), "gbps");
+  for (size_t p = 0; rates && p < n; p++) {
+    const json_t *pair = json_array_get(pairs, p);
+    double usual = rates[p], *own = rates + n;
+    for (size_t o = 0; o < n; o++)
+      if (rates[o] > usual && pairs_alike(pair, json_array_get(pairs, o))) usual = rates[o];
+    const double share = rates[p] / usual, rank = view_number(pair, "rank"), peer = view_number(pair, "peer");
+    if (isnan(share) || !(rank < run->n_ranks && peer < run->n_ranks)) continue;
+    own[(int)rank] = fmax(own[(int)rank], share);
+    own[(int)peer] = fmax(own[(int)peer], share);
+    if (share >= worst) continue;
+    worst = share;
+    slowest = p;
+  }
+  for (int r = 0; slowest < n && r < run->n_ranks; r++)
+    if (rates[n + (size_t)r] > 0 && rates[n + (size_t)r] < least)
+      least = rates[n + (size_t)r], check->rank = r;
+  const json_t *pair = json_array_get(pairs, slowest);
+  if (pair)
+    suspect_append(check->why, sizeof check->why,
+                   "; slowest pair: ranks %.0f and %.0f by %s, %.3g GB/s, %.0f%% of the fastest",
+                   view_number(pair, "rank"), view_number(pair, "peer"), view_text(pair, "used"),
+                   rates[slowest], 100 * worst);
+  free(rates);
+}
+
+double collective_busbw(const struct judge_run *run, struct check *check)
+{
+  const json_t *all = view_at(run->document, "collectives"), *cards = view_at(run->document, "cards");
+  double worst = NAN;
+  for (size_t c = 0; c < json_array_size(all); c++) {
+    const json_t *one = json_array_get(all, c);
+    const double best = path_best(one, "busbw");
+    if (isnan(best) || best >= worst) continue;
+    worst = best;
+    snprintf(check->why, sizeof check->why, "%s", view_text(one, "used"));
+  }
+  if (isnan(worst)) return worst;
+  pairs_explain(run, view_at(run->document, "pairs"), check);
+  for (size_t c = 0; c < json_array_size(cards); c++) {
+    const json_t *card = json_array_get(cards, c);
+    if (view_number(card, "errors_meanwhile") > 0)
+      suspect_append(check->why, sizeof check->why, "; %s of %s counted %.0f errors", view_text(card, "card"),
+                     view_text(card, "host"), view_number(card, "errors_meanwhile"));
+  }
   return worst;
 }

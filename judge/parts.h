@@ -90,4 +90,9 @@ double fabric_contention(const struct judge_run *run, struct check *check);
 double fabric_spread(const struct judge_run *run, struct check *check);
 double wire_spread(const struct judge_run *run, struct check *check);
 
+/** \brief The bus bandwidth of the slowest collective of comm-gpu, each at its best size. \a check
+ * gets the slowest pair of ranks that the same run measured, and a rank if all its pairs are
+ * slow. */
+double collective_busbw(const struct judge_run *run, struct check *check);
+
 #endif

@@ -238,7 +238,8 @@ status_t judge_find(struct judge_run *run)
 status_t judge_view(const json_t *document, const char *where, struct judge_run *run)
 {
   const char *type = view_text(document, "config.type");
-  *run = (struct judge_run){.program = view_text(document, "program"),
+  *run = (struct judge_run){.document = document,
+                            .program = view_text(document, "program"),
                             .type = *type && !view_at(document, "config.distributed") ? type : NULL,
                             .power_share = view_number(document, "worth.power_share"),
                             .emulated = view_at(document, "result.counts") != NULL,

@@ -40,6 +40,7 @@ struct judge_rank {
 };
 
 struct judge_run {
+  const json_t *document; /**< NULL in a simulation */
   const char *program;
   const char *type;   /**< element type, if each rank computes products of its own, or NULL */
   double power_share; /**< with `type`: lowest power of a device over its limit */

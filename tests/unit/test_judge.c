@@ -369,8 +369,7 @@ static void many_ranks_are_judged_the_same_live_and_stored(void **state)
 /* Four hosts, each with streams from the three others at 40 Gbit/s. */
 static json_t *run_with_fabric(void)
 {
-  const double steady[] = {1, 1, 1};
-  json_t *run = whole_run(steady, 3, 4);
+  json_t *run = whole_run((const double[]){1, 1, 1}, 3, 4);
   char path[40];
   for (int r = 0; r < 4; r++) {
     snprintf(path, sizeof path, "ranks.%d.host_first", r);
@@ -407,11 +406,38 @@ static void of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone(vo
   json_decref(run);
 }
 
+static void of_a_slow_collective_pairs_and_cards_name_the_culprit(void **state)
+{
+  static const char policy[] = "{\"collective_busbw_min\": 121}";
+  json_t *run = whole_run((const double[]){1, 1, 1}, 3, 4), *pairs = json_array();
+  (void)state;
+  for (int a = 0; a < 4; a++)
+    for (int b = a + 1; b < 4; b++)
+      for (int load = 0; load < 2; load++)
+        json_array_append_new(pairs, json_pack("{si, si, ss, ss, s[{sf}]}", "rank", a, "peer", b, "used",
+                                               "p2p", "company", load ? "all" : "alone", "points", "gbps",
+                                               (a == 2 || b == 2 ? 60.0 : 200.0) / (load ? 4 : 1)));
+  put(run, "pairs", pairs);
+  put(run, "collectives",
+      json_pack("[{s[{sf}]}, {ss, s[{sf}, {sf}]}]", "points", "busbw", 240.0, "used", "ncclAllReduce",
+                "points", "busbw", 1.0, "busbw", 120.0));
+  put(run, "cards",
+      json_pack("[{si}, {ss, ss, si}]", "errors_meanwhile", 0, "card", "mlx5_1/1", "host", "n1",
+                "errors_meanwhile", 7));
+  struct check check = checked(run, policy);
+  assert_true(check.outcome == CHECK_FAIL && check.value == 120 && check.rank == 2);
+  assert_non_null(strstr(check.why, "ncclAllReduce; slowest pair: ranks 0 and 2 by p2p, 60 GB/s, 30% of the "
+                                    "fastest; mlx5_1/1 of n1 counted 7 errors; rank 2 on n1"));
+  put(run, "pairs.6.points.0.gbps", json_real(200)); /* ranks 1 and 2 */
+  assert_true(checked(run, policy).rank == -1 &&
+              checked(run, "{\"collective_busbw_min\": 119}").outcome == CHECK_PASS);
+  json_decref(run);
+}
+
 /* Eight cards at 0.96 of their ports' rate, and that of rank 2 otherwise. */
 static json_t *run_with_wires(const char *share, double value)
 {
-  const double steady[] = {1, 1, 1};
-  json_t *run = whole_run(steady, 3, 8);
+  json_t *run = whole_run((const double[]){1, 1, 1}, 3, 8);
   char path[40];
   for (int r = 0; r < 8; r++) {
     snprintf(path, sizeof path, "ranks.%d.wire", r);
@@ -467,6 +493,7 @@ int main(void)
       cmocka_unit_test(the_verdict_is_the_gravest_and_not_that_of_an_earlier_judgement),
       cmocka_unit_test(many_ranks_are_judged_the_same_live_and_stored),
       cmocka_unit_test(a_slow_card_is_held_against_its_port_and_against_the_others),
+      cmocka_unit_test(of_a_slow_collective_pairs_and_cards_name_the_culprit),
       cmocka_unit_test(of_a_slow_fabric_no_host_is_accused_and_a_slow_host_is_slow_alone),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
