@@ -13,6 +13,7 @@
 SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: print no progress, like `--quiet`");
 
 #define TEXT_MAX 128
+#define TIME_MAX 32
 #define WIDTH    78 /* columns of a line on a terminal */
 /* Minimum seconds between two lines on a terminal and in a log. In the log of a long run the
  * interval is at least this share of the elapsed time. */
@@ -24,7 +25,7 @@ SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: print no progress, like `--
 
 static struct {
   int prints, in_place, shown, n_phases;
-  double opened, began, last, wanted, counted;
+  double opened, began, last, counted, end; /* end: 0 if unknown */
   struct progress_phase phases[PROGRESS_PHASES_MAX];
   char part[TEXT_MAX], phase[TEXT_MAX], reached[TEXT_MAX];
 } p;
@@ -33,8 +34,8 @@ void progress_open(int quiet, double started)
 {
   p.prints = !quiet && !switch_number("HIMENO_QUIET", 0);
   p.in_place = isatty(STDERR_FILENO);
-  p.opened = p.began = p.last = stats_now();
-  p.counted = started;
+  p.began = p.last = stats_now();
+  p.opened = p.counted = started;
   snprintf(p.phase, sizeof p.phase, "starting");
   log_before(progress_clear);
 }
@@ -66,15 +67,26 @@ void progress_clear(void)
   p.shown = 0;
 }
 
+/* Writes a duration: 40 s, 6 min or 2.5 h. Returns text. */
+static const char *duration_text(double seconds, char text[TIME_MAX])
+{
+  if (seconds < 99.5)
+    snprintf(text, TIME_MAX, "%.0f s", seconds);
+  else
+    snprintf(text, TIME_MAX, seconds < 5970 ? "%.0f min" : "%.1f h", seconds / (seconds < 5970 ? 60 : 3600));
+  return text;
+}
+
 static void time_text(double now, char text[TEXT_MAX])
 {
-  const double past = now - p.began;
+  char time[TIME_MAX];
   text[0] = '\0';
-  if (p.wanted > 0)
-    snprintf(text, TEXT_MAX, past > 1.05 * p.wanted ? ", %.*f s (%.*f planned)" : ", %.*f of %.*f s",
-             p.wanted < 10, past, p.wanted < 10, p.wanted);
-  else if (past >= SHOWN_SECONDS)
-    snprintf(text, TEXT_MAX, ", for %.0f s", past);
+  if (p.end > now)
+    snprintf(text, TEXT_MAX, ", %s left", duration_text(p.end - now, time));
+  else if (p.end > 0)
+    snprintf(text, TEXT_MAX, ", %s longer than expected", duration_text(now - p.end, time));
+  else if (now - p.began >= SHOWN_SECONDS)
+    snprintf(text, TEXT_MAX, ", for %s", duration_text(now - p.began, time));
 }
 
 /* Prints a line by one call of fputs, so that lines of several processes do not mix. */
@@ -100,14 +112,6 @@ static int progress_is_due(double now)
   return now - p.last >= (p.in_place ? IN_PLACE_SECONDS : every);
 }
 
-static void begin(double wanted, double now)
-{
-  p.began = now;
-  p.wanted = wanted;
-  p.reached[0] = '\0';
-  if (p.prints && (p.in_place || progress_is_due(now))) progress_print(now);
-}
-
 void progress_part(const char *format, ...)
 {
   va_list arguments;
@@ -124,15 +128,20 @@ void progress_begin(const char *format, ...)
   va_start(arguments, format);
   vsnprintf(p.phase, sizeof p.phase, format, arguments);
   va_end(arguments);
-  begin(0, now);
+  p.began = now;
+  p.reached[0] = '\0';
+  if (p.prints && (p.in_place || progress_is_due(now))) progress_print(now);
 }
 
-void progress_begin_timed(const char *phase, double seconds)
+void progress_expect(double seconds)
 {
-  const double now = stats_now();
-  progress_count(now);
-  snprintf(p.phase, sizeof p.phase, "%s", phase);
-  begin(seconds, now);
+  const int first = p.end == 0;
+  char text[TIME_MAX];
+  if (!(seconds > 0)) return;
+  p.end = stats_now() + seconds;
+  if (!first || !p.prints || (!p.in_place && p.end - p.opened < LINE_SECONDS)) return;
+  progress_clear();
+  fprintf(stderr, "  about %s expected\n", duration_text(p.end - p.opened, text));
 }
 
 void progress_reached(const char *format, ...)

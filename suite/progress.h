@@ -31,8 +31,9 @@ void progress_part(const char *format, ...) __attribute__((format(printf, 1, 2))
 /** \brief Begins a phase, e.g. "trying kernels, 3 of 5". */
 void progress_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** \brief Begins a phase planned to last \a seconds; its line shows both times. */
-void progress_begin_timed(const char *phase, double seconds);
+/** \brief Sets the expected time until the end of the program; lines then show what remains. The
+ * first call prints the whole duration. A time that is not positive is unknown and ignored. */
+void progress_expect(double seconds);
 
 /** \brief Prints what the phase has achieved so far, e.g. "3 blocks, 3.4 GFLOPS". */
 void progress_reached(const char *format, ...) __attribute__((format(printf, 1, 2)));

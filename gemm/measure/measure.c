@@ -214,7 +214,7 @@ static status_t rounds_run(struct gemm_run *run, struct gemm_series *series, int
   int emulated = run->rig.placement.info.emulated, least = emulated ? ROUNDS_EMULATED : ROUNDS_LEAST;
   for (int s = 0; s < n; s++) able += series[s].status == STATUS_OK;
   if (run->work.cluster) RETURN_IF_FAILED(gemm_cluster_phases(run->work.cluster, (double[GEMM_PHASES]){0}));
-  progress_begin_timed("timing", emulated ? 0 : seconds * able);
+  progress_begin("timing");
   double begin = stats_now();
   for (int round = 0; able > 0 && go && (round < least || (!up && !emulated)); round++) {
     for (int position = 0; go && position < n; position++) {

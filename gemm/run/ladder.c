@@ -44,11 +44,13 @@ static status_t gemm_ladder_build(struct gemm_result *result, int n)
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for the ladder");
 }
 
-/* Measures one size. The series move from the run to the ladder; the matrices are freed. */
-static status_t size_climb(struct gemm_run *run, const int64_t size[3])
+/* Measures one size of those that are left. The series move from the run to the ladder; the
+ * matrices are freed. */
+static status_t size_climb(struct gemm_run *run, const int64_t size[3], int sizes_left)
 {
   struct gemm_result *r = &run->result;
   status_t status = agree_status(run->rig.placement.comm, gemm_problem_open(run, size));
+  gemm_run_expect(run, sizes_left);
   for (int s = 0; status == STATUS_OK && s < r->n_series; s++)
     status = gemm_tune(&run->rig, &run->work, &r->series[s]);
   if (status == STATUS_OK) status = gemm_measure(run, r->series, r->n_series, run->rig.config.seconds);
@@ -70,7 +72,7 @@ status_t gemm_ladder(struct gemm_run *run)
   RETURN_IF_FAILED(agree_status(run->rig.placement.comm, gemm_ladder_build(&run->result, n)));
   for (int s = 0; s < n && !run->result.partial; s++) {
     if (n > 1) progress_part("size %d of %d", s + 1, n);
-    status_t status = size_climb(run, sizes->n ? sizes->size[s] : NULL);
+    status_t status = size_climb(run, sizes->n ? sizes->size[s] : NULL, n - s);
     if (status != STATUS_OK && status != STATUS_WRONG) return status;
     run->result.verdict = status_worst(run->result.verdict, status);
     if (run->rig.placement.rank == 0)

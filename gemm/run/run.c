@@ -13,6 +13,11 @@
 #include "gemm/measure/measure.h"
 #include "gemm/tune/tune.h"
 #include "gpu/telemetry.h"
+#include "suite/progress.h"
+
+/* Usual time of a kernel besides its blocks: trials, verification and reference product. */
+#define SETUP_SECONDS 0.5
+#define SETUP_SHARE   0.1
 
 /* Sets the rank's fault. A fault of the device precedes one of our kernel, which precedes one of a
  * library. */
@@ -65,12 +70,19 @@ static status_t gemm_ranks_gather(struct gemm_run *run)
   return STATUS_OK;
 }
 
+void gemm_run_expect(const struct gemm_run *run, int sizes)
+{
+  const double series = run->rig.config.seconds * (1 + SETUP_SHARE) + SETUP_SECONDS;
+  if (!run->rig.placement.info.emulated) progress_expect(sizes * run->result.n_series * series);
+}
+
 static status_t product_run(struct gemm_run *run)
 {
   RETURN_IF_FAILED(agree_status(run->rig.placement.comm, gemm_problem_open(run, NULL)));
   RETURN_IF_FAILED(agree_status(run->rig.placement.comm,
                                 gemm_flip_check(run->work.flips, &run->work.matrices.problem,
                                                 run->rig.placement.ranks, run->work.cluster != NULL)));
+  gemm_run_expect(run, 1);
   if (run->work.cluster) RETURN_IF_FAILED(gemm_cluster_prepare(run));
   if (run->rig.config.accept) run->power.telemetry = telemetry_open(run->rig.placement.info.pci);
   for (int s = 0; s < run->result.n_series && !run->work.cluster; s++)

@@ -16,6 +16,9 @@ status_t gemm_run(struct gemm_run *run);
 /** \brief Frees the results of gemm_run. */
 void gemm_run_close(struct gemm_run *run);
 
+/** \brief Sets the expected time until the end from the number of sizes that are left. */
+void gemm_run_expect(const struct gemm_run *run, int sizes);
+
 /** \brief Measures all rungs and reference libraries of each size, interleaved, into
  * result->ladder. Collective. STATUS_WRONG if a rung's result is wrong. A rung that cannot run here
  * is skipped, with the reason. */

@@ -23,7 +23,6 @@
 #define CEILING_BATCHES       5
 #define CEILING_PASSES_MAX    100
 #define CEILING_EVERY_SECONDS 0.5
-#define OFFICIAL_SECONDS      60.0
 #define PARTIAL_SECONDS       1.0 /* minimum interval between two partial documents */
 /* minimum interval as a multiple of the time that the last one took */
 #define PARTIAL_SHARE 20.0
@@ -33,6 +32,7 @@
 #define PAUSE_SECONDS     0.02
 #define CHECK_BLOCK_EVERY 20
 #define NOISE_SECONDS     10.0 /* maximum time of extra blocks to determine the noise */
+#define ENDING_SECONDS    0.5  /* usual time of the ceiling after the blocks and of the report */
 
 /* Measurements of the ceiling, one per batch of passes: `rates` of all ranks together, `mine` of
  * this rank's device. */
@@ -242,7 +242,8 @@ static status_t timing_begin(struct himeno_measurement *m, double wanted)
     RETURN_IF_FAILED(watch_barrier(m->choice->placement.comm, "idle power"));
     record_begin(m->record);
   }
-  progress_begin_timed("timing", fmax(wanted, 0));
+  if (!m->is_rung) progress_expect(wanted + ENDING_SECONDS);
+  progress_begin("timing");
   return STATUS_OK;
 }
 
@@ -254,6 +255,8 @@ static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_v
   struct solver_block block;
   char what[48];
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
+  if (c->sweeps_given && !m->choice->placement.info.emulated)
+    progress_expect(m->result->timing.last.seconds / m->result->timing.last.sweeps * sweeps);
   RETURN_IF_FAILED(timing_begin(m, c->sweeps_given ? -1 : c->seconds));
   double begin = stats_now();
   for (int up = 0; !up;) {
@@ -281,7 +284,8 @@ static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_v
  * compared. */
 static status_t official_run(struct himeno_measurement *m, struct verify_value *value)
 {
-  double begin, wanted = m->choice->config->seconds_given ? m->choice->config->seconds : OFFICIAL_SECONDS;
+  double begin,
+      wanted = m->choice->config->seconds_given ? m->choice->config->seconds : HIMENO_OFFICIAL_SECONDS;
   struct solver_block block;
   RETURN_IF_FAILED(solver_block_run(m->solver, HIMENO_REHEARSAL_SWEEPS, 1, &block));
   RETURN_IF_FAILED(verify_block(value, &block, "rehearsal"));

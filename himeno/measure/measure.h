@@ -11,6 +11,8 @@
 #include "himeno/result/result.h"
 #include "judge/judge.h"
 
+#define HIMENO_OFFICIAL_SECONDS 60.0 /**< duration of the original protocol without --time */
+
 /** State of a measurement. */
 struct himeno_measurement {
   const struct himeno_choice *choice;

@@ -112,9 +112,10 @@ struct himeno_rung {
 
 struct himeno_ladder {
   struct himeno_rung *rungs;
-  int n, made; /**< n: complete rungs; made: including one that a signal cut short */
-  int rounds;  /**< number of times that each rung is measured */
-  int shown;   /**< number of rungs already printed */
+  int n, made;  /**< n: complete rungs; made: including one that a signal cut short */
+  double begin; /**< by stats_now */
+  int rounds;   /**< number of times that each rung is measured */
+  int shown;    /**< number of rungs already printed */
   struct himeno_ceilings ceilings;
   double ceiling, ceiling_noise; /**< bytes per second, and noise, for all rungs; 0 if unknown */
   int partial;                   /**< 1: a signal ended the ladder before all rungs and rounds */

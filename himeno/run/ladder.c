@@ -20,6 +20,7 @@
 #include "suite/progress.h"
 
 #define RUNG_SECONDS 1.0
+#define PART_SECONDS 0.4 /* usual time of a part besides its blocks */
 /* Number of rounds, in each of which every rung is measured. */
 #define ROUNDS 3
 
@@ -180,6 +181,15 @@ static void ceiling_settle(struct himeno_ladder *ladder)
   ladder->ceiling_noise = stats_noise(&s);
 }
 
+/* Expects of the remaining parts what the previous ones took on average. */
+static void ladder_expect(const struct himeno_choice *choice, const struct himeno_ladder *ladder, int done)
+{
+  const struct himeno_config *c = choice->config;
+  const double planned = (c->seconds_given ? c->seconds : RUNG_SECONDS) / ladder->rounds + PART_SECONDS,
+               usual = done > 0 ? (stats_now() - ladder->begin) / done : planned;
+  if (!choice->placement.info.emulated) progress_expect((ladder->rounds * ladder->n - done) * usual);
+}
+
 /* Measures all rungs once. Rounds alternate in direction, so that a rung does not always follow the
  * same one; the last round goes up, and prints each rung as it ends. */
 static status_t himeno_ladder_round(struct himeno_choice *choice, const struct verify_value *whole,
@@ -192,6 +202,7 @@ static status_t himeno_ladder_round(struct himeno_choice *choice, const struct v
     m->ceilings = NULL;
   }
   for (int position = 0; position < n && !ladder->partial; position++) {
+    ladder_expect(choice, ladder, round * n + position);
     const int r = round % 2 ? n - 1 - position : position;
     progress_part("rung %d of %d, round %d of %d, %s", r + 1, n, round + 1, ladder->rounds,
                   ladder->rungs[r].kernel->name);
@@ -217,6 +228,7 @@ status_t himeno_ladder(struct himeno_choice *choice, const struct verify_value *
   RETURN_IF_FAILED(
       agree_status(choice->placement.comm, himeno_ladder_build(choice->config->kernel_file, choice, ladder)));
   struct himeno_ladder *l = *ladder;
+  l->begin = stats_now();
   l->rounds = choice->placement.info.emulated ? 1 : ROUNDS;
   for (int round = 0; round < l->rounds && !l->partial; round++)
     RETURN_IF_FAILED(himeno_ladder_round(choice, value, &m, l, round));

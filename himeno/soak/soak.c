@@ -188,7 +188,8 @@ status_t himeno_soak(struct himeno_measurement *m)
   struct soak s = {.m = m};
   struct solver_config config = himeno_solver_config(m->choice);
   status_t status = soak_open(&s, &config);
-  progress_begin_timed("soaking", m->choice->config->soak);
+  progress_expect(m->choice->config->soak);
+  progress_begin("soaking");
   s.begin = stats_now();
   record_begin(m->record);
   if (status == STATUS_OK) status = soak_blocks_run(&s);

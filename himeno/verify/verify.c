@@ -15,6 +15,8 @@
 
 /* Minimum time for the reference, even if the timed part is shorter. */
 #define REFERENCE_SECONDS 5.0
+/* Points per second of the CPUs of a usual GPU host, for the expected duration. */
+#define REFERENCE_RATE 1e9
 
 const char *const verify_source_names[] = {"no", "known", "reference", "model", "rehearsal"};
 
@@ -169,6 +171,16 @@ status_t verify_prepare(const struct solver_config *config, enum himeno_verify m
     return verify_uniform(config, limit, sweeps, value);
   }
   return reference_value(config, limit, sweeps, value);
+}
+
+double verify_expected(const int64_t extent[3], enum himeno_data data, enum himeno_verify mode,
+                       double seconds, int sweeps)
+{
+  const double most = data == HIMENO_STANDARD ? 2 * sweeps + 3 : INFINITY;
+  const double points = (double)extent[0] * fmin((double)extent[1], most) * fmin((double)extent[2], most);
+  if (mode == HIMENO_VERIFY_OFF || himeno_known_find(extent, data)) return 0;
+  return fmin(points * sweeps / REFERENCE_RATE,
+              mode == HIMENO_VERIFY_FULL ? INFINITY : fmax(REFERENCE_SECONDS, seconds));
 }
 
 static status_t check_verify(const struct verify_value *value, int sweeps, const struct solver_check *is,

@@ -46,6 +46,10 @@ extern const char *const verify_source_names[VERIFY_REHEARSAL + 1];
 status_t verify_prepare(const struct solver_config *config, enum himeno_verify mode, double seconds,
                         int sweeps, struct verify_value *value);
 
+/** \brief About how many seconds verify_prepare takes. */
+double verify_expected(const int64_t extent[3], enum himeno_data data, enum himeno_verify mode,
+                       double seconds, int sweeps);
+
 /** \brief Collective: computes the reference value of standard data without a solver, for a block
  * that takes at most \a limit seconds; with fewer check points if there is no time for all. Sets
  * \a value only on success. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mem-gpu: bandwidth and latency of a device's memory. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -38,17 +39,23 @@ static status_t sections_run(void)
   const struct {
     int asked;
     const char *name;
+    double least; /* seconds of the fewest samples on two cores of a CPU */
     status_t (*run)(struct mem_run *run);
-  } sections[] = {{s->copies, "copies", mem_copies_run},
-                  {s->mixes, "mixes of reads and writes", mem_mixes_run},
-                  {s->latency, "latency", mem_latency_run},
-                  {s->host, "the host's memory", mem_host_run},
-                  {s->roofline, "roofline", mem_roofline_run}};
+  } sections[] = {{s->copies, "copies", 17, mem_copies_run},
+                  {s->mixes, "mixes of reads and writes", 3, mem_mixes_run},
+                  {s->latency, "latency", 27, mem_latency_run},
+                  {s->host, "the host's memory", 3, mem_host_run},
+                  {s->roofline, "roofline", 3, mem_roofline_run}};
   const int n = (int)(sizeof sections / sizeof *sections);
+  const int on_cpu = run.rig.device->info.is_cpu;
   int all = 0, now = 0;
   for (int i = 0; i < n; i++) all += sections[i].asked != 0;
   for (int i = 0; i < n; i++) {
     if (!sections[i].asked) continue;
+    double left = 0;
+    for (int l = i; l < n; l++)
+      if (sections[l].asked) left += fmax(run.config.seconds, on_cpu ? sections[l].least : 0);
+    progress_expect(left);
     progress_begin("measuring, %d of %d: %s", ++now, all, sections[i].name);
     RETURN_IF_FAILED(sections[i].run(&run));
   }
