@@ -77,7 +77,8 @@ struct himeno_counts {
 /** One pass: `sweeps` sweeps over a box of owned points, from p[source] to p[1 − source]. */
 struct himeno_sweep {
   struct box box;
-  /** for resident variants any number, over all owned points; for others their T */
+  /** for resident variants any number, over all owned points; for classic ones 1, or up to
+   * sweeps_per_launch() over all owned points; for temporal ones their T */
   int sweeps;
   int source;
   int slot; /**< gosa of the box in each sweep is added to gosa[slot], gosa[slot + 1], … */
@@ -119,6 +120,10 @@ struct himeno_kernel_set {
                    enum himeno_data data);
   /** \brief One pass of the variant over a box. Writes p[1 − source] on the box's points only. */
   status_t (*sweep)(struct himeno_exec *exec, struct gpu_queue *queue, const struct himeno_sweep *sweep);
+  /** \brief Maximum number of sweeps over all owned points per call, for a classic variant without
+   * neighbours: 1 or an odd number, so that p[1 − source] is the newest. A smaller number must be
+   * odd as well. NULL: 1. */
+  int (*sweeps_per_launch)(const struct himeno_exec *exec);
   /** \brief Whether boxes of one classic sweep may be swept concurrently in several queues. Not if
    * partial sums of gosa share memory. NULL: they may not. */
   int (*concurrent)(const struct himeno_exec *exec);

@@ -9,6 +9,17 @@
 #include "himeno/solver/state.h"
 #include "suite/progress.h"
 
+/* Number of sweeps in the next pass. Without neighbours, several single sweeps run in one launch;
+ * their number is odd, so that the result is in the same buffer as after one sweep. */
+static int pass_depth(const struct solver_grid *grid, const struct halo_route *route, int left)
+{
+  const struct himeno_kernel *kernel = grid->kernel;
+  if (kernel->resident) return left;
+  if (route || kernel->sweeps > 1 || !grid->set->sweeps_per_launch) return kernel->sweeps;
+  const int most = grid->set->sweeps_per_launch(grid->exec), n = left < most ? left : most;
+  return n % 2 ? n : n - 1;
+}
+
 /* Consecutive sweeps of a block without a pause: [first, end). */
 struct segment {
   int first, end;
@@ -18,8 +29,7 @@ static status_t block_passes_run(struct solver_passes *p, struct solver_grid *gr
 {
   struct himeno_sweep sweep = {.slot = g.first, .ends_equal = 1, .link = p->halo.link};
   for (; sweep.slot < g.end; sweep.slot += sweep.sweeps) {
-    const int left = g.end - sweep.slot, depth = grid->kernel->resident ? left : grid->kernel->sweeps,
-              fits = depth <= left;
+    const int left = g.end - sweep.slot, depth = pass_depth(grid, p->halo.route, left), fits = depth <= left;
     sweep.sweeps = fits ? depth : 1;
     sweep.source = grid->current;
     RETURN_IF_FAILED(p->pass(p, grid, fits ? grid->exec : grid->plain, &sweep));

@@ -50,6 +50,16 @@ PY
   "$PYTHON" -c 'import json,sys; assert json.loads(sys.argv[1])["result"]["checksum"] == "9d9fcfa656c9df8f"' "$output"
 }
 
+@test "OpenCL's launches of many sweeps make blocks of any length" {
+  for sweeps in 1 2 3 127 128 129 255; do
+    HIMENO_OPENCL_PERSISTENT=1 run --separate-stderr on 1 "$himeno" -b opencl -k stream -s 9x17x40 --data dense -n $sweeps --no-tune
+    [ "$status" -ne 3 ] || skip "no OpenCL device here"
+    expect_status 0
+    [[ $stderr != *"does not build"* ]]
+    [[ $output == *"PASS: all results match the checksum that the CPUs computed"* ]]
+  done
+}
+
 @test "timed blocks are all verified and counted" {
   on 2 "$himeno" -b cpu -s XS -t 0.3 --block 10 --json "$document" >/dev/null
   [ "$(json "$document" 'd["result"]["verified"], d["config"]["block"]')" = "known 10" ]

@@ -319,8 +319,9 @@ static void check_repeat(void **state)
   rig_close(&rig);
 }
 
-/* Which kernels a check is for: those that take single sweeps, parts of a grid, several sweeps. */
-enum { SINGLE = 1, PARTS = 2, SEVERAL = 4 };
+/* Which kernels a check is for: those that take single sweeps, parts of a grid, several sweeps,
+ * several single ones at once. */
+enum { SINGLE = 1, PARTS = 2, SEVERAL = 4, AT_ONCE = 8 };
 
 static const struct {
   const char *name;
@@ -336,6 +337,7 @@ static const struct {
     {"has a ceiling over all arrays", check_ceiling, SINGLE | SEVERAL},
     {"repeats points on all multiprocessors", check_repeat, SINGLE},
     {"gives every sweep's field and gosa", check_passes, SEVERAL},
+    {"gives every sweep's field and gosa of a call", check_at_once, AT_ONCE},
     {"adds up from pieces of a pass", check_pass_pieces, SEVERAL | PARTS},
     {"writes any box of a pass and nothing else", check_pass_boxes, SEVERAL | PARTS},
 };
@@ -345,6 +347,8 @@ static int is_for(const struct kernel_subject *subject, int what)
 {
   const struct himeno_kernel *kernel =
       himeno_kernel_find(himeno_kernels_find(subject->backend), subject->kernel);
+  if (subject->setting && !strcmp(subject->setting, SETTING_AT_ONCE)) return what == AT_ONCE;
+  if (what == AT_ONCE) return 0;
   if (kernel->resident) return (what & (SINGLE | SEVERAL)) != 0 && (what & PARTS) == 0;
   if (kernel->sweeps > 1) return (what & SEVERAL) != 0;
   return (what & SEVERAL) == 0 || (what & SINGLE) != 0;

@@ -10,6 +10,9 @@
 
 #define TEST_SKIPPED 77
 
+/** The setting by which a call does several single sweeps at once, where the device can do that. */
+#define SETTING_AT_ONCE "HIMENO_OPENCL_PERSISTENT"
+
 /** One way to run a kernel. */
 struct kernel_subject {
   const char *backend, *kernel;

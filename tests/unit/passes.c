@@ -31,10 +31,16 @@ static const struct himeno_kernel *kernel_of(const struct kernel_subject *subjec
   return himeno_kernel_find(himeno_kernels_find(subject->backend), subject->kernel);
 }
 
-/* Sweeps of one pass; a resident kernel takes any number. */
+static int is_at_once(const struct kernel_subject *subject)
+{
+  return subject->setting && !strcmp(subject->setting, SETTING_AT_ONCE);
+}
+
+/* Sweeps of one pass: a resident kernel takes any number, and so does one of single sweeps at once,
+ * if it is odd. */
 static int sweeps_of(const struct kernel_subject *subject)
 {
-  return kernel_of(subject)->resident ? 3 : kernel_of(subject)->sweeps;
+  return kernel_of(subject)->resident || is_at_once(subject) ? 3 : kernel_of(subject)->sweeps;
 }
 
 static void whole_check(const struct kernel_subject *subject, const int64_t extent[3], enum himeno_data data)
@@ -58,6 +64,23 @@ void check_passes(void **state)
   static const int64_t extents[][3] = {{24, 37, 53}, {3, 3, 3}, {5, 3, 70}, {9, 40, 7}};
   for (size_t n = 0; n < sizeof extents / sizeof *extents; n++) whole_check(*state, extents[n], HIMENO_DENSE);
   whole_check(*state, extents[0], HIMENO_STANDARD);
+}
+
+static int takes(const struct kernel_subject *subject, const int64_t extent[3], int sweeps)
+{
+  struct rig rig;
+  rig_open_whole(&rig, subject, extent, HIMENO_DENSE);
+  const int most = rig.set->sweeps_per_launch ? rig.set->sweeps_per_launch(rig.exec) : 1;
+  rig_close(&rig);
+  return sweeps <= most;
+}
+
+void check_at_once(void **state)
+{
+  static const int64_t many_groups[3] = {40, 50, 300};
+  if (!takes(*state, many_groups, sweeps_of(*state))) skip();
+  check_passes(state);
+  whole_check(*state, many_groups, HIMENO_DENSE);
 }
 
 void check_pass_pieces(void **state)

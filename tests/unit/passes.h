@@ -9,6 +9,9 @@
  * gosa of every sweep. */
 void check_passes(void **state);
 
+/** \brief The same where a call does several single sweeps; skipped where none does. */
+void check_at_once(void **state);
+
 /** \brief A pass cut into boxes gives the same field and gosa. */
 void check_pass_pieces(void **state);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Every OpenCL kernel on the first device, once more with gosa from a second launch, as without
  * atomics, and once more with sums in two floats, as without doubles. Temporal ones also in the
- * shapes that NVIDIA's devices take. */
+ * shapes that NVIDIA's devices take, and stream with several sweeps in a launch. */
 #include "config.h"
 #include "tests/unit/kernel_checks.h"
 
 int main(void)
 {
   static const char *const kernels[] = {"naive", "block16", "paced", "stream", "temporal2", "temporal3"};
-  struct kernel_subject subjects[20];
+  struct kernel_subject subjects[21];
   size_t n = 0;
 
   if (!HAVE_OPENCL) return TEST_SKIPPED;
@@ -19,5 +19,6 @@ int main(void)
   }
   for (size_t k = 4; k < 6; k++)
     subjects[n++] = (struct kernel_subject){"opencl", kernels[k], "HIMENO_OPENCL_WIDE", "1"};
+  subjects[n++] = (struct kernel_subject){"opencl", "stream", SETTING_AT_ONCE, "1"};
   return kernels_run(subjects, n);
 }

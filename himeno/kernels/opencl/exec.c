@@ -106,11 +106,9 @@ static const char *device_options(const struct opencl_exec *x)
   return options;
 }
 
-/* Builds the common source with that of the variant or, for a user's sweep, without it. */
-static status_t exec_build(struct opencl_exec *x)
+status_t opencl_exec_build(const struct opencl_exec *x, const struct opencl_variant *variant,
+                           const char *const parts[], cl_program *program)
 {
-  const struct opencl_variant *variant = &x->variant;
-  const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : variant->source, NULL};
   char options[280];
   size_t bytes = 1;
   char *source;
@@ -123,7 +121,7 @@ static status_t exec_build(struct opencl_exec *x)
            "%s -D GROUP_K=%d -D GROUP_J=%d -D FIELD_GROUP=%zu -D REDUCE_GROUP=%zu %s", device_options(x),
            variant->group[0], variant->group[1], x->field_group, x->reduce_group,
            variant->options ? variant->options : "");
-  status_t status = opencl_program_build(x->device, source, options, &x->program);
+  status_t status = opencl_program_build(x->device, source, options, program);
   free(source);
   return status;
 }
@@ -225,7 +223,8 @@ static status_t prepare_program(struct opencl_exec *x)
     RETURN_IF_FAILED(plan_march(x));
     x->field_group = group_within(FIELD_GROUP_MAX, most[OF_FIELDS], limits);
     x->reduce_group = group_within(REDUCE_GROUP_MAX, most[OF_SUMS], limits);
-    RETURN_IF_FAILED(exec_build(x));
+    const char *const parts[] = {himeno_common_cl, himeno_field_cl, x->own ? NULL : x->variant.source, NULL};
+    RETURN_IF_FAILED(opencl_exec_build(x, &x->variant, parts, &x->program));
     RETURN_IF_FAILED(create_entries(x));
     RETURN_IF_FAILED(groups_run(x, &run, most));
     if (run) return STATUS_OK;

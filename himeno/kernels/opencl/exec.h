@@ -29,6 +29,8 @@ struct opencl_variant {
   const char *options;                 /**< compiler options, NULL for none */
   const struct opencl_variant *cached; /**< variant for arrays up to CACHED_BYTES, or NULL */
   const struct opencl_variant *wide;   /**< variant for NVIDIA's devices, or NULL */
+  /** variant with many sweeps in one launch (persistent.cl), or NULL */
+  const struct opencl_variant *persistent;
 };
 
 /** The kernels of a program. */
@@ -52,6 +54,14 @@ enum opencl_gosa {
   GOSA_EXCHANGE /**< 64-bit compare and exchange: CPUs, where few groups run at a time */
 };
 
+/** The kernel for many sweeps in one launch; NULLs if there is none. */
+struct opencl_persistent {
+  struct opencl_variant variant; /**< its group fits the rows */
+  cl_program program;
+  cl_kernel kernel;
+  struct gpu_mem state;
+};
+
 struct opencl_exec {
   struct opencl_device *device;
   struct himeno_fields fields;
@@ -64,6 +74,7 @@ struct opencl_exec {
   cl_kernel entries[ENTRIES];
   struct gpu_mem partial, chunks; /**< sums of groups, and of REDUCE_CHUNK groups */
   cl_mem standard_p;              /**< standard p per local plane */
+  struct opencl_persistent persistent;
 };
 
 /** \brief Builds the kernel's variant, a struct opencl_variant, or its file, with groups that the
@@ -71,6 +82,10 @@ struct opencl_exec {
 status_t opencl_exec_open(struct gpu_device *device, const struct himeno_fields *fields,
                           const struct himeno_kernel *kernel, struct opencl_exec **exec);
 void opencl_exec_close(struct opencl_exec *exec);
+
+/** \brief Builds \a parts, a list that ends with NULL, for groups of the variant. */
+status_t opencl_exec_build(const struct opencl_exec *exec, const struct opencl_variant *variant,
+                           const char *const parts[], cl_program *program);
 
 /** \brief Compiles a user's own kernel, \a path, for \a device and reads the shape of its kernel
  * `sweep`. STATUS_ENVIRONMENT if the file cannot be read; STATUS_USAGE if the source does not

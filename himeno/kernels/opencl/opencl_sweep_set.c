@@ -5,20 +5,28 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/switches.h"
 #include "himeno/kernels/opencl/block16_cl.h"
 #include "himeno/kernels/opencl/common_cl.h"
 #include "himeno/kernels/opencl/exec.h"
 #include "himeno/kernels/opencl/naive_cl.h"
 #include "himeno/kernels/opencl/paced_cl.h"
+#include "himeno/kernels/opencl/persistent_cl.h"
 #include "himeno/kernels/opencl/stream_cl.h"
 #include "himeno/kernels/opencl/temporal_cl.h"
 
+SWITCH("HIMENO_OPENCL_PERSISTENT", TUNING, AGREED, CHOICE("0|1"),
+       "1: an OpenCL launch does many sweeps; 0: one; unset: 1 on NVIDIA devices from sm_70 on");
+
+static const struct opencl_variant stream_persistent = {
+    .source = himeno_stream_cl, .group = {64, 2, 1}, .points = {256, 2, 1}, .align = 4, .options = "-D KEEP"};
 static const struct opencl_variant stream_cached = {.source = himeno_stream_cl,
                                                     .group = {32, 4, 1},
                                                     .points = {128, 4, 1},
                                                     .align = 4,
                                                     .shrinks = 1,
-                                                    .options = "-D KEEP"};
+                                                    .options = "-D KEEP",
+                                                    .persistent = &stream_persistent};
 /* On NVIDIA's devices, groups of 640 work-items with 96 registers and of 1024 with 64 fill a
  * multiprocessor. Other devices get sizes that any device supports. */
 #define TEMPORAL(T, K, J, WIDE)                                                                              \
@@ -247,6 +255,119 @@ static status_t add_partials(struct opencl_exec *x, struct gpu_queue *queue, siz
   return launch_end(&add, queue, 1, &one, &x->reduce_group);
 }
 
+/* ---- many sweeps in one launch ---- */
+
+/* Maximum sweeps per launch. On a slow device and a grid of 2 GB they take seconds, and some
+ * drivers abort longer launches. */
+#define SWEEPS_MOST 127
+/* Work-items per compute unit on NVIDIA's devices. If more groups were launched than run at a time,
+ * the others would find no work left. */
+#define UNIT_ITEMS 2048
+/* Minimum work-items of a group along a row. */
+#define LEAST_WIDTH 8
+/* Words of the counters, each of which has its own cache line: see persistent.cl. */
+#define STATE_WORDS 64
+
+static int persistent_wanted(const struct opencl_exec *x)
+{
+  const int ordered = opencl_nvidia_chip(x->device) >= 70;
+  return x->variant.persistent && switch_number("HIMENO_OPENCL_PERSISTENT", ordered) &&
+         x->gosa == (ordered ? GOSA_ADD : GOSA_EXCHANGE);
+}
+
+/* Makes groups as wide as the rows, with the same number of work-items. */
+static void persistent_shape(struct opencl_exec *x)
+{
+  const struct box *all = &x->fields.layout.interior;
+  struct opencl_variant *s = &x->persistent.variant;
+  *s = *x->variant.persistent;
+  while (s->group[0] > LEAST_WIDTH && s->points[0] / 2 >= all->hi[2] - opencl_first_k(s, all)) {
+    s->group[0] /= 2, s->points[0] /= 2;
+    s->group[1] *= 2, s->points[1] *= 2;
+  }
+}
+
+static void persistent_close(struct opencl_exec *x)
+{
+  gpu_free(&x->device->base, &x->persistent.state);
+  if (x->persistent.kernel) clReleaseKernel(x->persistent.kernel);
+  if (x->persistent.program) clReleaseProgram(x->persistent.program);
+  x->persistent = (struct opencl_persistent){.kernel = NULL};
+}
+
+static status_t persistent_build(struct opencl_exec *x)
+{
+  const struct opencl_variant *variant = &x->persistent.variant;
+  const char *const parts[] = {himeno_common_cl, variant->source, himeno_persistent_cl, NULL};
+  size_t most, required[3];
+  cl_int error;
+
+  RETURN_IF_FAILED(opencl_exec_build(x, variant, parts, &x->persistent.program));
+  cl_kernel kernel = clCreateKernel(x->persistent.program, "persistent", &error);
+  if (error != CL_SUCCESS) return opencl_fail(error, "clCreateKernel of the persistent kernel");
+  x->persistent.kernel = kernel;
+  RETURN_IF_FAILED(opencl_kernel_limits(x->device, kernel, &most, required));
+  if (most < opencl_group_items(variant)) persistent_close(x);
+  return STATUS_OK;
+}
+
+/* Builds the persistent kernel. Failing is not an error: older drivers may not support all
+ * instructions. */
+static void persistent_try(struct opencl_exec *x)
+{
+  const int muted = log_mute(1);
+  const status_t status = persistent_build(x);
+  log_mute(muted);
+  if (status == STATUS_OK) return;
+  persistent_close(x);
+  log_warn("kernel %s: one sweep a launch on %s, whose driver does not build the kernel for many",
+           x->kernel->name, x->device->base.info.name);
+}
+
+static status_t persistent_open(struct opencl_exec *x)
+{
+  if (!persistent_wanted(x)) return STATUS_OK;
+  persistent_shape(x);
+  persistent_try(x);
+  if (!x->persistent.kernel) return STATUS_OK;
+  return gpu_alloc(&x->device->base, STATE_WORDS * sizeof(cl_uint), &x->persistent.state);
+}
+
+static int persistent_most(const struct himeno_exec *exec)
+{
+  const struct opencl_exec *x = (const struct opencl_exec *)exec;
+  return x->persistent.kernel ? SWEEPS_MOST : 1;
+}
+
+/* Number of groups that run at a time, limited by the number of tiles. */
+static size_t groups_of(const struct opencl_exec *x, size_t tiles)
+{
+  const size_t units = (size_t)x->device->base.info.compute_units;
+  const size_t most = units * UNIT_ITEMS / opencl_group_items(&x->persistent.variant);
+  return tiles < most ? tiles : most;
+}
+
+static status_t persistent_sweep(struct opencl_exec *x, struct gpu_queue *queue,
+                                 const struct himeno_sweep *sweep)
+{
+  const struct opencl_variant *variant = &x->persistent.variant;
+  const size_t group[2] = {(size_t)variant->group[0], (size_t)variant->group[1]};
+  struct launch launch = {.exec = x, .kernel = x->persistent.kernel, .name = "persistent"};
+  size_t n[3];
+  const cl_int sweeps = sweep->sweeps;
+
+  opencl_groups(variant, &sweep->box, n);
+  const size_t all = n[0] * n[1] * n[2];
+  const cl_int4 tiles = {{(cl_int)n[0], (cl_int)n[1], (cl_int)n[2], (cl_int)all}};
+  const size_t groups[2] = {groups_of(x, all), 1};
+  RETURN_IF_FAILED(gpu_clear(queue, x->persistent.state, 0, x->persistent.state.bytes));
+  sweep_arguments(&launch, sweep, opencl_first_k(variant, &sweep->box));
+  argument(&launch, sizeof tiles, &tiles);
+  argument(&launch, sizeof sweeps, &sweeps);
+  buffer_argument(&launch, x->persistent.state.handle);
+  return launch_end(&launch, queue, 2, groups, group);
+}
+
 /* ---- sweeps ---- */
 
 /** Sets the arguments for a pass of several sweeps: the points around the box. */
@@ -270,6 +391,7 @@ static status_t opencl_sweep(struct himeno_exec *exec, struct gpu_queue *queue,
   size_t groups[3];
 
   if (!box_points(&sweep->box)) return STATUS_OK;
+  if (sweep->sweeps > x->kernel->sweeps) return persistent_sweep(x, queue, sweep);
   opencl_groups(&x->variant, &sweep->box, groups);
   sweep_arguments(&launch, sweep, opencl_first_k(&x->variant, &sweep->box));
   if (x->kernel->sweeps > 1) around_arguments(&launch);
@@ -338,13 +460,22 @@ static status_t opencl_resources(struct himeno_exec *exec, struct himeno_resourc
 
 static void opencl_sweep_close(struct himeno_exec *exec)
 {
-  opencl_exec_close((struct opencl_exec *)exec);
+  struct opencl_exec *x = (struct opencl_exec *)exec;
+  if (x) persistent_close(x);
+  opencl_exec_close(x);
 }
 
 static status_t opencl_sweep_open(struct gpu_device *device, const struct himeno_fields *fields,
                                   const struct himeno_kernel *kernel, struct himeno_exec **exec)
 {
-  return opencl_exec_open(device, fields, kernel, (struct opencl_exec **)exec);
+  struct opencl_exec *x;
+  RETURN_IF_FAILED(opencl_exec_open(device, fields, kernel, &x));
+  status_t status = persistent_open(x);
+  if (status == STATUS_OK)
+    *exec = (struct himeno_exec *)x;
+  else
+    opencl_sweep_close((struct himeno_exec *)x);
+  return status;
 }
 
 static int opencl_concurrent(const struct himeno_exec *exec)
@@ -361,6 +492,7 @@ const struct himeno_kernel_set himeno_kernels_opencl = {
     .close = opencl_sweep_close,
     .fill = opencl_fill,
     .sweep = opencl_sweep,
+    .sweeps_per_launch = persistent_most,
     .concurrent = opencl_concurrent,
     .ceiling = opencl_ceiling,
     .checksum = opencl_checksum,
