@@ -72,9 +72,9 @@ int doc_put_flag(struct doc *d, const char *name, int rules, int value)
   return value < 0 ? doc_put_unknown(d, name, rules) : doc_put(d, name, json_boolean(value));
 }
 
-int doc_put_hex(struct doc *d, const char *name, int rules, int digits, uint64_t value)
+int doc_put_hex(struct doc *d, const char *name, int rules, int digits, int known, uint64_t value)
 {
-  if (!value && rules & DOC_NULLABLE) return doc_put_unknown(d, name, rules);
+  if (!known) return doc_put_unknown(d, name, rules);
   char text[17];
   snprintf(text, sizeof text, "%0*" PRIx64, digits, value);
   return doc_put(d, name, json_string(text));

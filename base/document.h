@@ -66,11 +66,11 @@ struct doc_words {
 /** A text that matches the regular expression \a pattern. */
 #define doc_pattern(d, name, rules, pattern, about, value)                                                   \
   ((d)->schema ? doc_declare_text(d, name, rules, pattern, about) : doc_put_text(d, name, rules, value))
-/** A number of \a digits hexadecimal digits, as text. \a digits is a literal. With DOC_NULLABLE
- * 0 is unknown. */
-#define doc_hex(d, name, rules, digits, about, value)                                                        \
+/** A number of \a digits hexadecimal digits, as text. \a digits is a literal. The number is unknown
+ * unless \a known. */
+#define doc_hex(d, name, rules, digits, about, known, value)                                                 \
   ((d)->schema ? doc_declare_text(d, name, rules, "^[0-9a-f]{" #digits "}$", about)                          \
-               : doc_put_hex(d, name, rules, digits, value))
+               : doc_put_hex(d, name, rules, digits, known, value))
 /** One of \a words, a struct doc_words. */
 #define doc_enum(d, name, rules, words, about, value)                                                        \
   ((d)->schema ? doc_declare_enum(d, name, rules, words, about) : doc_put_text(d, name, rules, value))
@@ -192,7 +192,7 @@ int doc_put_real(struct doc *d, const char *name, int rules, double value);
 int doc_put_whole(struct doc *d, const char *name, int rules, int64_t value);
 int doc_put_text(struct doc *d, const char *name, int rules, const char *value);
 int doc_put_flag(struct doc *d, const char *name, int rules, int value);
-int doc_put_hex(struct doc *d, const char *name, int rules, int digits, uint64_t value);
+int doc_put_hex(struct doc *d, const char *name, int rules, int digits, int known, uint64_t value);
 int doc_put_numbers(struct doc *d, const char *name, int rules, size_t n, const double *reals,
                     const int64_t *wholes);
 int doc_put_open(struct doc *d, const char *name, json_t *value);

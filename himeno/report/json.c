@@ -81,7 +81,7 @@ static void check_points_document(struct doc *d, const struct himeno_verificatio
     if (!doc_object(d, NULL, 0, "", 1)) continue;
     doc_whole(d, "sweeps", DOC_POSITIVE, "", check->sweeps);
     doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "", check->gosa);
-    doc_hex(d, "checksum", 0, 16, "", check->checksum);
+    doc_hex(d, "checksum", 0, 16, "", 1, check->checksum);
     doc_end(d);
   }
   doc_end(d);
@@ -98,7 +98,8 @@ static void checks_document(struct doc *d, const struct himeno_kernel *kernel,
   doc_whole(d, "every", DOC_POSITIVE, "Sweeps between check points.", solver_check_sweeps(kernel));
   doc_flag(d, "timed", 0, "Timed blocks pause at the check points.", v->pauses);
   doc_whole(d, "untimed", 0, "Untimed blocks that paused at them.", v->check_blocks);
-  doc_hex(d, "coefficients", 0, 16, "Sum of the checksums of the twelve constant arrays.", v->coefficients);
+  doc_hex(d, "coefficients", 0, 16, "Sum of the checksums of the twelve constant arrays.", 1,
+          v->coefficients);
   check_points_document(d, v);
   doc_end(d);
 }
@@ -149,9 +150,9 @@ static void himeno_result_document(struct doc *d, const struct himeno_choice *ch
                                    const struct himeno_result *r)
 {
   const struct himeno_config *c = choice->config;
-  const int emulated = choice->placement.info.emulated;
   const struct himeno_timing *t = &r->timing;
-  const double gflops = emulated || t->sweeps == 0 ? NAN : himeno_timing_gflops(t), ceiling = r->ceiling.all,
+  const int emulated = choice->placement.info.emulated, timed = t->sweeps > 0;
+  const double gflops = emulated || !timed ? NAN : himeno_timing_gflops(t), ceiling = r->ceiling.all,
                rate = himeno_bytes_per_second(himeno_timing_gflops(t));
   const struct worth worth = soak_worth(&r->soak, &r->ranks, t->seconds);
   if (!doc_object(d, "result", 0, "", 1)) return;
@@ -164,12 +165,12 @@ static void himeno_result_document(struct doc *d, const struct himeno_choice *ch
   doc_real(d, "ceiling_gbps", DOC_NULLABLE, "GB/s", "Of all devices; one that ranks share counts once.",
            ceiling > 0 ? ceiling / 1e9 : NAN);
   doc_real(d, "ceiling_share", DOC_NULLABLE, "", "Of the whole run, exchanges included.",
-           ceiling > 0 && t->sweeps > 0 ? rate / ceiling : NAN);
+           ceiling > 0 && timed ? rate / ceiling : NAN);
   himeno_ceilings_document(d, c->data, &r->ceiling);
   memory_document(d, choice);
   doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Sum of squared residuals of the last sweep.",
-           t->sweeps > 0 ? t->last.gosa : NAN);
-  doc_hex(d, "checksum", DOC_NULLABLE, 16, "Of the last timed block; null if there was none.",
+           timed ? t->last.gosa : NAN);
+  doc_hex(d, "checksum", DOC_NULLABLE, 16, "Of the last timed block; null if there was none.", timed,
           t->last.checksum);
   doc_whole(d, "blocks", 0, "", t->n_samples);
   doc_enum(d, "verified", 0, DOC_WORDS(verify_source_names), "", verify_source_names[r->verification.source]);

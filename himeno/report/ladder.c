@@ -119,6 +119,7 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
 {
   static const char *const verdicts[] = {"pass", "wrong", "environment", "usage"};
   const struct doc_words sources = {verify_source_names, VERIFY_REHEARSAL, sizeof *verify_source_names};
+  const int timed = rung->n_samples > 0, has_speed = timed && !emulated;
   if (!doc_object(d, NULL, 0, "", 1)) return;
   doc_text(d, "kernel", 0, "", rung->kernel->name);
   doc_text(d, "step", 0, "What it does that the rung below does not.", rung->kernel->step);
@@ -126,16 +127,16 @@ static void rung_document(struct doc *d, const struct himeno_ladder *ladder, con
   doc_enum(d, "verdict", 0, DOC_WORDS(verdicts),
            "environment, usage: it cannot run here; its figures are null.", status_verdict(rung->status));
   doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "null if there is no speed, as on an emulator; so is gbps.",
-           emulated || rung->n_samples == 0 ? NAN : rung->gflops);
+           has_speed ? rung->gflops : NAN);
   doc_real(d, "gbps", DOC_NULLABLE, "GB/s", "Nominal if class is temporal.",
-           emulated || rung->n_samples == 0 ? NAN : rung->bytes_per_second / 1e9);
+           has_speed ? rung->bytes_per_second / 1e9 : NAN);
   doc_real(d, "ceiling_gbps", 0, "GB/s", "One for all rungs: the median of batches between them.",
            ladder->ceiling / 1e9);
   doc_real(d, "ceiling_share", DOC_NULLABLE, "", "",
-           ladder->ceiling > 0 && rung->n_samples > 0 ? rung->bytes_per_second / ladder->ceiling : NAN);
+           ladder->ceiling > 0 && timed ? rung->bytes_per_second / ladder->ceiling : NAN);
   doc_real(d, "gosa", DOC_NULLABLE | DOC_ANY, "", "Of the last sweep; null if unknown or not finite.",
-           rung->n_samples > 0 ? rung->gosa : NAN);
-  doc_hex(d, "checksum", DOC_NULLABLE, 16, "", rung->n_samples > 0 ? rung->checksum : 0);
+           timed ? rung->gosa : NAN);
+  doc_hex(d, "checksum", DOC_NULLABLE, 16, "", timed, rung->checksum);
   doc_whole(d, "blocks", 0, "", rung->n_samples);
   doc_whole(d, "block", DOC_OPTIONAL,
             "Sweeps per block: fewer if the first sweep was slow; 0 if it could not run.", rung->sweeps);

@@ -48,8 +48,8 @@ void soak_found_document(struct doc *d, const char *name, const struct soak_foun
              name_of(c, text));
     doc_whole(d, "points", 0, "", c->points);
     doc_wholes(d, "first", DOC_ANY, "Global indices of the first.", c->first[0], c->first[1], c->first[2]);
-    doc_hex(d, "is", 0, 8, "", c->is);
-    doc_hex(d, "must_be", 0, 8, "", c->must_be);
+    doc_hex(d, "is", 0, 8, "", 1, c->is);
+    doc_hex(d, "must_be", 0, 8, "", 1, c->must_be);
     doc_end(d);
   }
   doc_end(d);

@@ -55,7 +55,7 @@ static void fields(struct doc *d, const struct state *s)
   doc_real(d, "offset", DOC_ANY, "", "", s->rate);
   doc_whole(d, "number", DOC_POSITIVE, "", s->number);
   doc_flag(d, "on", DOC_NULLABLE, "", s->is_on);
-  doc_hex(d, "sum", 0, 8, "", 0xabu);
+  doc_hex(d, "sum", DOC_NULLABLE, 8, "", s->is_on >= 0, (uint64_t)s->number - 1);
   doc_enum(d, "colour", 0, DOC_WORDS(colours), "", colours[s->number % COLOURS]);
   doc_enum(d, "origin", DOC_NULLABLE, DOC_COLUMN(origins, word), "", origins[1].word);
   doc_one_of(d, "width", "", 4, 4, 16);
@@ -94,7 +94,7 @@ static void each_field_has_its_name_type_and_place(void **state)
   const struct state s = {"n", 1.5, rows, 2, 3, 1, 1};
   (void)state;
   assert_document(&s,
-                  "{\"name\":\"n\",\"rate\":1.5,\"offset\":1.5,\"number\":3,\"on\":true,\"sum\":\"000000ab\","
+                  "{\"name\":\"n\",\"rate\":1.5,\"offset\":1.5,\"number\":3,\"on\":true,\"sum\":\"00000002\","
                   "\"colour\":\"green\",\"origin\":null,\"width\":4,\"kind\":\"test\",\"part\":{\"procs\":[1,"
                   "2,3],\"range\":"
                   "[1.5,2.0],\"slots\":[2,5],\"load\":1.5,\"note\":\"n\"},\"rows\":[{\"seconds\":0.5},{"
@@ -109,11 +109,11 @@ static void unknown_values_are_absent_or_null(void **state)
   (void)state;
   assert_document(
       &none,
-      "{\"rate\":null,\"offset\":-1.0,\"number\":0,\"on\":null,\"sum\":\"000000ab\",\"colour\":"
+      "{\"rate\":null,\"offset\":-1.0,\"number\":0,\"on\":null,\"sum\":null,\"colour\":"
       "\"red\",\"origin\":null,\"width\":4,\"kind\":\"test\",\"part\":null,\"rows\":[],\"settings\":{}}");
   assert_document(
       &infinite,
-      "{\"name\":\"n\",\"rate\":null,\"offset\":null,\"number\":1,\"on\":false,\"sum\":\"000000ab\","
+      "{\"name\":\"n\",\"rate\":null,\"offset\":null,\"number\":1,\"on\":false,\"sum\":\"00000000\","
       "\"colour\":\"green\",\"origin\":null,\"width\":4,\"kind\":\"test\",\"part\":{\"procs\":[1,2,1],"
       "\"range\":"
       "null,\"slots\":null,\"why_off\":\"asked\"},\"rows\":[],\"settings\":{}}");
@@ -156,7 +156,7 @@ static void the_same_calls_make_the_schema(void **state)
   assert_property(schema, "offset", "{\"type\":\"number\"}");
   assert_property(schema, "number", "{\"type\":\"integer\",\"minimum\":1}");
   assert_property(schema, "on", "{\"type\":[\"boolean\",\"null\"]}");
-  assert_property(schema, "sum", "{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{8}$\"}");
+  assert_property(schema, "sum", "{\"type\":[\"string\",\"null\"],\"pattern\":\"^[0-9a-f]{8}$\"}");
   assert_property(schema, "colour", "{\"enum\":[\"red\",\"green\"]}");
   assert_property(schema, "origin", "{\"enum\":[\"asked\",\"tried\",null]}");
   assert_property(schema, "width", "{\"enum\":[4,16]}");
