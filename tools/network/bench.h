@@ -268,6 +268,10 @@ void bench_fit(struct bench_curve *curve);
 
 /* Output of comm-gpu, only on rank 0. */
 
+/** \brief Prints version and verdict, the first lines of a report. If \a status is STATUS_WRONG, no
+ * other lines follow. */
+void bench_report_verdict(const struct bench *bench, status_t status, FILE *out);
+
 /** \brief Prints the report. */
 void bench_report_text(const struct bench *bench, FILE *out);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* comm-gpu: latency and bandwidth of every path between hosts, devices and neighbours. */
-#include "base/meta.h"
 #include "base/output.h"
 #include "suite/program.h"
 #include "tools/network/cmdline.h"
@@ -13,8 +12,7 @@ static status_t comm_measure(int *ended)
   status_t status = bench_run(&bench);
   *ended = status == STATUS_OK;
   if (status == STATUS_WRONG && bench.placement.rank == 0)
-    fprintf(program_out(bench.config.json), "comm-gpu %s\n\n  verdict    WRONG: a transfer arrived changed\n",
-            meta_version());
+    bench_report_verdict(&bench, status, program_out(bench.config.json));
   return status;
 }
 

@@ -54,12 +54,20 @@ static void print_plan(const struct bench *bench, FILE *out)
   fprintf(out, "\n");
 }
 
+void bench_report_verdict(const struct bench *bench, status_t status, FILE *out)
+{
+  fprintf(out, "comm-gpu %s\n\n  verdict    ", meta_version());
+  if (status == STATUS_WRONG)
+    fprintf(out, "WRONG: a transfer arrived changed\n");
+  else
+    fprintf(out, "PASS: all %" PRId64 " transfers arrived unchanged\n", bench->transfers);
+}
+
 static void comm_print_config(const struct bench *bench, FILE *out)
 {
   int ranks = bench->placement.ranks, hosts = ranks_hosts(bench->ranks, sizeof *bench->ranks, ranks);
-  fprintf(out, "comm-gpu %s\n\n  verdict    PASS: all %" PRId64 " transfers arrived unchanged\n\n",
-          meta_version(), bench->transfers);
-  fprintf(out, "  where      %d rank%s on %d host%s, backend %s; measured for %.1f s\n", ranks,
+  bench_report_verdict(bench, STATUS_OK, out);
+  fprintf(out, "\n  where      %d rank%s on %d host%s, backend %s; measured for %.1f s\n", ranks,
           ranks > 1 ? "s" : "", hosts, hosts > 1 ? "s" : "", bench->placement.backend->name, bench->seconds);
   ranks_print_backend(bench->ranks, sizeof *bench->ranks, ranks, out);
   print_plan(bench, out);
