@@ -2,13 +2,13 @@
 """accept.json as an HTML page, and as metrics for node_exporter's textfile collector."""
 
 import os
-import re
 import time
 
 import measured
 import page
 from files import write_whole
 from hosts import fold
+from naming import driver_of
 from steps import device_of
 
 OUTCOMES = {"inapplicable": "does not apply"}
@@ -161,9 +161,7 @@ def machine(document):
     ):
         each[head] = [
             value if len(found[key]) == 1 else f"{value} on {names}"
-            for value, names in (
-                (re.sub("^driver ", "", value), names) for value, names in found[key].items()
-            )
+            for value, names in ((driver_of(value), names) for value, names in found[key].items())
         ]
     steps = [
         f"{name}: {one['steps']} step{'s' * (one['steps'] != 1)}, {one['seconds']:.0f} s"

@@ -10,6 +10,7 @@ import documents
 import plan
 import scaling
 import store
+from naming import driver_of
 
 
 # Exit statuses by verdict, for documents without a study.
@@ -385,7 +386,7 @@ def machine(study):
     facts = [
         ("devices", listed(rank["device"] for rank in ranks)),
         ("UUIDs", listed(rank["uuid"] for rank in ranks)),
-        ("driver", listed(re.sub("^driver ", "", rank["driver"] or "") for rank in ranks)),
+        ("driver", listed(driver_of(rank["driver"] or "") for rank in ranks)),
         ("hosts", listed(rank["host"] for rank in ranks)),
         ("maximum ranks", max(len(document["ranks"]) for document in study.documents)),
         ("version", listed(document["version"] for document in study.documents)),

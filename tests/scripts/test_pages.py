@@ -139,7 +139,7 @@ class Acceptance(Same):
         "durations": {"alone": {"steps": 3, "seconds": 12.4}},
         "machine": {
             "models": {"DEVICE": 2},
-            "driver": {"WHY": "HOST", "580.1": "n2"},
+            "driver": {"WHY": "HOST", "driver 580.1": "n2"},
             "mpi": {"Open MPI 4": "HOST"},
             "kernel": {},
             "suite": {"0.2.0": "HOST"},
