@@ -33,8 +33,7 @@ struct doc {
  * value is unknown if it is NULL or not finite, and for a field that may be absent or null also if
  * it is below the field's minimum. */
 enum doc_rules {
-  DOC_OPTIONAL =
-      1, /**< an unknown value is left out. Also for fields that documents of earlier builds lack */
+  DOC_OPTIONAL = 1, /**< an unknown value is left out; documents of earlier builds may lack it */
   DOC_NULLABLE = 2, /**< an unknown value is written as null */
   DOC_ANY = 4,      /**< numbers may be negative, texts empty */
   DOC_POSITIVE = 8  /**< numbers are above 0, list lengths too */

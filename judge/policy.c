@@ -216,8 +216,7 @@ static status_t key_read(const char *key, const json_t *value, const char *where
   const enum check_values values = check_kinds[k].values;
   if (!policy_number(value, values, &number))
     return log_fail(STATUS_USAGE, "policy %s: %s must be %s", where, key, allowed(values));
-  policy->limit[k] =
-      values == CHECK_FLAG && number == 0 ? -1 : number; /* a flag that is false is not checked */
+  policy->limit[k] = values == CHECK_FLAG && number == 0 ? -1 : number; /* false: not checked */
   return STATUS_OK;
 }
 

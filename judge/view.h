@@ -14,8 +14,7 @@
 #include "judge/straggler.h"
 
 #define JUDGE_BLOCKS_MAX 256 /**< maximum length of a rank's series */
-#define JUDGE_FOUND_MAX                                                                                      \
-  64 /**< maximum number of stragglers and of slowdowns that are stored; more are only counted */
+#define JUDGE_FOUND_MAX  64  /**< most stragglers or slowdowns that are stored */
 
 /** One message of a rank: its neighbour, and the cost of an exchange with that neighbour alone. */
 struct judge_path {
