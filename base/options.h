@@ -104,7 +104,7 @@ struct option_spec {
  * auto counts as not given. */
 struct option_pair {
   const char *one;
-  const char *others; /**< separated by |; "verify full" means this value only */
+  const char *others; /**< the other options, separated by |; "verify full" means only this value */
 };
 
 struct option_program {

@@ -27,7 +27,7 @@ FILE *output_stream(void)
 {
   if (kept == STDOUT_FILENO) return stdout;
   if (!stream) stream = fdopen(kept, "w");
-  if (!stream && errno == EINVAL) { /* was closed: occupied read-only above */
+  if (!stream && errno == EINVAL) { /* standard output was closed: it is occupied read-only above */
     stream = fopen("/dev/null", "we");
     if (stream && dup3(kept, fileno(stream), O_CLOEXEC) < 0) _exit(3);
   }

@@ -35,7 +35,7 @@ struct gpu_device_info {
   uint64_t memory_bytes;       /**< total memory */
   uint64_t max_alloc_bytes;    /**< largest single allocation */
   uint64_t cache_bytes;        /**< size of the last-level cache */
-  int compute_units;           /**< multiprocessors, or cores */
+  int compute_units;           /**< number of multiprocessors or cores */
   int numa;                    /**< NUMA node by its OS index, −1 if unknown */
   int fp64;                    /**< 1: the device supports double precision */
   int is_cpu;                  /**< 1: the device uses the host's own cores */
@@ -108,7 +108,7 @@ struct gpu_backend {
   /** On a host with a GPU of this vendor, automatic choice uses only this backend. */
   enum gpu_vendor vendor;
   int on_host;   /**< its kernels run on this process's threads, so it always has a device */
-  int for_tests; /**< used only if named */
+  int for_tests; /**< 1: used only if the user names it */
   /** programs may run on 1 to this many compute units of a device; 0: always on all */
   int units_max;
 

@@ -72,7 +72,7 @@ struct check_kind {
   const char *title, *unit; /**< title in reports, including the unit; unit in documents */
   enum check_of of;
   int at_most;   /**< the limit is the largest value that passes, not the smallest */
-  int ranks_min; /**< with fewer ranks there is no value */
+  int ranks_min; /**< minimum number of ranks for a value */
   const char *path;
   double (*of_rank)(const json_t *row);
   double (*of_run)(const struct judge_run *run, struct check *check);

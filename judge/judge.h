@@ -20,7 +20,8 @@
 
 /** The policy and the earlier document by which a document is judged. */
 struct judge_limits {
-  const char *policy_name, *reference_name; /**< NULL if there is none */
+  /** names of policy and reference; NULL if there is none */
+  const char *policy_name, *reference_name;
   struct policy policy;
   struct reference reference;
 };

@@ -32,7 +32,7 @@ extern const struct policy_reason {
 
 struct policy {
   char name[POLICY_NAME_MAX];
-  int built_in; /**< 1: measured on GPUs with large grids */
+  int built_in; /**< 1: a built-in policy, whose limits were measured on GPUs with large grids */
   /** limit per entry of check_kinds, in its unit; negative: not checked */
   double limit[CHECK_KINDS];
   char from[CHECK_KINDS][POLICY_FROM_MAX]; /**< source of a limit, "" if unknown */

@@ -22,7 +22,7 @@
 #ifndef JUDGE_STRAGGLER_H
 #define JUDGE_STRAGGLER_H
 
-#define STRAGGLER_RANKS_MIN      4 /**< with fewer ranks there is no usual time */
+#define STRAGGLER_RANKS_MIN      4 /**< minimum ranks: with fewer there is no usual time */
 #define STRAGGLER_SIMILAR_MIN    5
 #define STRAGGLER_SIGMAS         5.0
 #define STRAGGLER_LEAST_COMPUTE  0.03

@@ -33,7 +33,7 @@ struct judge_rank {
   double sharers;                  /**< number of other ranks on its device */
   double sweep_bytes, cache_bytes; /**< bytes moved per sweep; bytes of its device's cache */
   int cpus_shared, is_cpu, takes_cores;
-  double value[CHECK_KINDS]; /**< the values of ranks' checks */
+  double value[CHECK_KINDS]; /**< value of each check of ranks; NAN if unknown */
   int n_paths;
   struct judge_path *paths;
 };

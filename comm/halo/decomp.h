@@ -40,7 +40,7 @@ struct decomp_rules {
   /** halo depth T: every rank has at least T points in each divided dimension */
   int depth;
   int whole_planes; /**< only dimension i may be divided */
-  int whole_rows;   /**< only dimension i (0) may be divided */
+  int whole_rows;   /**< dimension k may not be divided */
 };
 
 /** \brief Chooses P×Q×R for \a ranks with the shortest modelled exchange time. STATUS_USAGE if no

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 
-/* A cache line of a GPU. */
+/* Floats in a cache line of a GPU. */
 #define LINE_FLOATS 32
 
 static int dir_number(const int dir[3], int sign)

@@ -15,7 +15,8 @@ SWITCH("HIMENO_HALO_CORRUPT", TEST, OWN, PAIR("RANK:NUMBER, as 1:2 is"),
 
 /* The messages that one transport carries. */
 struct route_part {
-  const struct halo_transport *transport; /* NULL: no message needs this part */
+  /* the part's transport; NULL: no message needs this part */
+  const struct halo_transport *transport;
   struct halo_plan plan;
   struct halo_exchange *exchange;
 };
@@ -32,7 +33,7 @@ struct halo_route {
   struct gpu_event *idle;
   status_t (*finish)(struct halo_route *route, struct gpu_event **arrived);
   struct {
-    long left;            /* exchanges until the one to corrupt */
+    long left;            /* number of exchanges until the one to corrupt */
     struct gpu_mem field; /* field of the current exchange */
   } planted, *fault;      /* the fault of HIMENO_HALO_CORRUPT; NULL in normal runs */
 };

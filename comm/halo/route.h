@@ -24,7 +24,7 @@ struct halo_route;
 /** The path of a message. */
 struct halo_path {
   const struct halo_transport *used;
-  char why[GPU_TEXT_MAX]; /**< the reason why the transport cannot carry it; "" if it does */
+  char why[GPU_TEXT_MAX]; /**< the reason why the transport cannot carry it; "" if it can */
   const char *handover;   /**< the handover that the transport reports; "" if it has only one */
   char handover_why[GPU_TEXT_MAX];
 };

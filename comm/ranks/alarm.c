@@ -390,7 +390,7 @@ static void add_others(struct text *text, const struct alarm_snapshot *snapshot,
   if (n > OTHERS_NAMED) add(text, "; and %d more", n - OTHERS_NAMED);
 }
 
-/* Prints the message, once per host. */
+/* Prints the message about silent ranks, once per host. */
 static void report_print(const struct alarm_snapshot *snapshot)
 {
   struct text text = {"", 0};

@@ -91,7 +91,7 @@ struct alarm {
   _Atomic int hung;           /**< alarm_hang was called: all further waits end at once */
 };
 
-/** \brief The monitor of this process. */
+/** \brief The alarm state of this process, shared by its threads. */
 struct alarm *alarm_monitor(void);
 
 /** \brief The time in nanoseconds by the host's clock. */

@@ -140,7 +140,7 @@ static void compare_all(struct comparison *c)
   }
 }
 
-/* Sent by a rank before its text. */
+/* The header that a rank sends before the text of its settings. */
 struct header {
   uint64_t bytes, asked;
   char host[HOST_MAX];

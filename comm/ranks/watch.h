@@ -87,7 +87,7 @@ status_t watch_peer(MPI_Comm comm, MPI_Request *request, int peer, const char *w
  * ones watch each other, and a silent rank is still reported. */
 status_t watch_patiently(MPI_Comm comm, const char *what);
 
-/** \brief Collectives with the deadline. */
+/** \brief Collective operations of MPI, with the deadline of all waits. */
 status_t watch_barrier(MPI_Comm comm, const char *what);
 status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int count, MPI_Datatype type,
                          MPI_Op op, const char *what);

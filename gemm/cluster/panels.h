@@ -37,7 +37,7 @@ struct gemm_panels {
   int peers[2];    /**< the rank to send to, and the rank to receive from */
   struct gemm_grid grid;
   struct gemm_problem local; /**< this rank's block with all of K, as stored on the host */
-  const void *host;          /**< its matrix A or B */
+  const void *host;          /**< matrix A or B of this block, on the host */
   int by_rows;               /**< 1: each stored row has one value of k */
   int64_t ld;                /**< elements between stored rows of a slice */
   struct layout layout;      /**< layout of a slice, counted in floats for every type */

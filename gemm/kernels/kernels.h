@@ -116,7 +116,7 @@ struct gemm_kernel {
 struct gemm_ceilings {
   double flops;                  /**< fused multiply-adds in registers, operations per second */
   double bytes_per_second;       /**< reading device memory */
-  double local_bytes_per_second; /**< reading local memory, over the whole device */
+  double local_bytes_per_second; /**< reads of local memory by the whole device */
 };
 
 /** Properties of a device for the model. 0 means unknown, which limits nothing. */

@@ -14,7 +14,7 @@
  * --accept is given. A kernel that this device cannot run is recorded in series->status. */
 status_t gemm_measure(struct gemm_run *run, struct gemm_series *series, int n, double seconds);
 
-/** \brief Device seconds of \a launches consecutive products. */
+/** \brief Measures \a launches consecutive products, in seconds of the device's clock. */
 status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
                          int launches, double *seconds);
 

@@ -19,7 +19,7 @@
 enum gemm_bound { GEMM_BOUND_ARITHMETIC, GEMM_BOUND_DEVICE, GEMM_BOUND_LOCAL };
 
 struct gemm_prediction {
-  double seconds;          /**< 0 if nothing can be predicted */
+  double seconds;          /**< seconds of a product; 0 if nothing can be predicted */
   double device_intensity; /**< flop per byte of device memory */
   double local_intensity;  /**< flop per byte of local memory, 0 if it is not used */
   /** share of the machine with useful work; padding counts as idle */
@@ -121,7 +121,7 @@ struct gemm_result {
   struct gemm_series *series; /**< the kernel or the ladder's rungs, then the reference libraries */
   int n_series;
   struct gemm_ladder *ladder; /**< NULL without --ladder */
-  struct gemm_rank *ranks;    /**< all ranks; only on rank 0 */
+  struct gemm_rank *ranks;    /**< results of all ranks; only on rank 0 */
   double starved;             /**< this rank's value, as in gemm_rank */
   int wrong;                  /**< a block of this rank was wrong: no rank begins another one */
   status_t verdict;

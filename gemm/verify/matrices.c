@@ -59,7 +59,7 @@ void gemm_matrices_close(struct gemm_matrices *m)
   memset(m, 0, sizeof *m);
 }
 
-/* If C is not read, all its elements are equal, and the device replicates them. */
+/* Resets C. If C is not read, all its elements are equal, and the device replicates them. */
 status_t gemm_matrices_reset(struct gemm_matrices *m)
 {
   const size_t bytes = gemm_bytes(&m->problem, GEMM_C);

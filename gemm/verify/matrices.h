@@ -37,7 +37,7 @@ status_t gemm_matrices_check(struct gemm_matrices *matrices);
 /** \brief Copies C from the device into \a out and waits for it. */
 status_t gemm_matrices_fetch(struct gemm_matrices *matrices, void *out);
 
-/** \brief memcmp() == 0 and memcpy() with all host threads. */
+/** \brief memcmp() == 0 and memcpy(), each with all host threads. */
 int gemm_same_bits(const void *x, const void *y, size_t bytes);
 void gemm_copy_bits(void *to, const void *from, size_t bytes);
 

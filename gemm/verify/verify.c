@@ -20,7 +20,7 @@
 #define ESTIMATE_SLACK 1.5
 /* Tolerance for a row's estimate, which one in many thousands exceeds. */
 #define ROW_SLACK 8
-/* Fewer elements are too few for statistics. */
+/* Minimum elements for comparing norms: fewer are too few for statistics. */
 #define NORM_LEAST 256
 
 /** Some rows of the product, or of its transpose, in float64. */

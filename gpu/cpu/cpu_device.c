@@ -56,8 +56,7 @@ struct cpu_block {
 struct cpu_device {
   struct gpu_device base;
   struct cpu_block *blocks;
-  /** bytes allocated now; the system counts pages only once they are touched */
-  unsigned long allocations;
+  unsigned long allocations; /**< number of allocations so far, which determines the stagger */
   /** bytes allocated now; the system counts pages only once they are touched */
   uint64_t held_bytes;
   uint64_t available_at_open;

@@ -39,7 +39,7 @@ struct himeno_kernel {
   int extra_arrays;
   int toward_zero; /**< rounds toward zero: bitwise equal to himeno_kernel_toward_zero */
   const struct himeno_ops *ops;
-  const void *variant; /**< constants, for the set or its ops */
+  const void *variant; /**< constants that distinguish kernels with the same ops */
 };
 
 /** Arrays of the kernels. The caller owns the memory. Arrays are separate unless the variant packs
@@ -85,7 +85,7 @@ struct himeno_sweep {
   /** 1: rows of the box end at the boundary of the grid, both p are equal beyond their ends, and
    * the sweep may write there; 0: nothing outside of the box is written */
   int ends_equal;
-  const struct halo_link *link; /**< for a resident variant with neighbours, or NULL */
+  const struct halo_link *link; /**< links for a resident variant with neighbours; otherwise NULL */
 };
 
 /** A single sweep of all owned points that exchanges the halos itself. */

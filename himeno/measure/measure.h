@@ -25,7 +25,8 @@ struct himeno_measurement {
   /** seconds since timing began at which the next partial document is due */
   double next_partial;
   double partial_seconds; /**< seconds that writing the last partial document took */
-  double noise_until;     /**< seconds since timing began until which noise adds blocks; 0: unset */
+  /** end of the extra blocks for noise, in seconds since timing began; 0: unset */
+  double noise_until;
 };
 
 /** \brief Runs verified blocks for the configured time, with the ceiling before and after them, and

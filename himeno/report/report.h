@@ -33,7 +33,7 @@ void himeno_kernel_document(struct doc *d, const struct himeno_kernel *kernel);
 void himeno_ladder_rungs_text(const struct himeno_choice *choice, struct himeno_ladder *ladder, int n,
                               FILE *out);
 
-/* Parts of a run's document, one field each. */
+/* Write parts of a run's document, one field each. */
 void himeno_telemetry_document(struct doc *d, const struct himeno_ranks *ranks, int rank);
 void himeno_counted_document(struct doc *d, const struct record_telemetry *telemetry);
 void himeno_series_document(struct doc *d, const struct himeno_ranks *ranks);

@@ -67,7 +67,8 @@ enum path_medium path_medium(const struct himeno_path *path, int within_host);
 
 /** A rank's window of energy measurement. */
 struct energy {
-  char scope[40];         /**< the part that is counted, e.g. the module; "" without a counter */
+  /** the part whose energy is counted, e.g. the module; "" without a counter */
+  char scope[40];
   double seconds, joules; /**< length and energy of the window; 0 J if it is too short */
   double begin, counted;  /**< time and counter when it began; counted < 0: it did not step */
   double idle_watts;      /**< power before the window; negative if not measured */
@@ -113,7 +114,7 @@ struct himeno_ranks {
   double *throttled; /**< per timed block: whether any device was throttled at its end */
   struct record_change *changes[RECORD_CHANGES_MAX]; /**< [change][rank] */
   struct path_texts *texts;                          /**< texts of all paths, each once */
-  struct himeno_path *groups;                        /**< the first of the first paths */
+  struct himeno_path *groups;                        /**< head of the list of first paths */
   struct telemetry_sample *series;                   /**< [rank · rows + row] */
   int kept_blocks;
   struct record_block *times; /**< [rank · kept_blocks + block], without waits */

@@ -12,7 +12,7 @@
 
 /** A wrong array of a rank, or a wrong multiprocessor. */
 struct soak_corruption {
-  int rank, array; /**< array SOLVER_ARRAYS: `processor` is wrong instead */
+  int rank, array; /**< array SOLVER_ARRAYS: a multiprocessor (`processor`) is wrong */
   int processor;
   int64_t points;   /**< number of wrong points */
   int64_t first[3]; /**< global indices of the first wrong point */

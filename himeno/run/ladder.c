@@ -100,7 +100,7 @@ static status_t value_choose(const struct himeno_choice *choice, const struct ve
   return STATUS_OK;
 }
 
-/* Adds the results of a round. */
+/* Adds the results of a round to those of the rung. */
 static status_t rung_add(const struct himeno_choice *choice, const struct himeno_result *r,
                          struct himeno_rung *rung)
 {

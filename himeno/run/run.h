@@ -17,8 +17,8 @@ struct himeno_run {
   struct record *record;
   struct himeno_result result;
   struct judged judged;         /**< the judgement of the document, after the document is written */
-  json_t *document;             /**< on rank 0, without --ladder */
-  struct himeno_ladder *ladder; /**< with --ladder, on all ranks */
+  json_t *document;             /**< the document, on rank 0; NULL with --ladder */
+  struct himeno_ladder *ladder; /**< the ladder, on all ranks; NULL without --ladder */
 };
 
 /** \brief Measures every kernel of the backend's ladder, then the user's own, in alternating

@@ -21,13 +21,13 @@ struct soak {
   struct himeno_measurement *m;
   struct soak_known known;
   struct soak_block block;
-  struct soak_corruption *gathered; /* rank 0: SOAK_CORRUPTIONS_MAX per rank */
-  int *counts;                      /* rank 0: number per rank */
-  struct soak_found *found;         /* rank 0: those of this block, of all ranks */
+  struct soak_corruption *gathered; /* on rank 0: corruptions, SOAK_CORRUPTIONS_MAX per rank */
+  int *counts;                      /* on rank 0: number of corruptions per rank */
+  struct soak_found *found;         /* on rank 0: corruptions of all ranks in this block */
   int n_found;
   struct soak_devices devices; /* with --soak-log */
   double begin;
-  FILE *log; /* rank 0, NULL without --soak-log */
+  FILE *log; /* the log on rank 0; NULL without --soak-log */
 };
 
 static status_t log_failed(const char *path)

@@ -21,7 +21,7 @@ status_t himeno_soak(struct himeno_measurement *measurement);
 /* The soak log, written by rank 0: one JSON object per block, one per line. Each line is on disk
  * before the next block begins. */
 
-/** \brief Writes the schema of a line. */
+/** \brief Writes the schema of a line of the soak log. */
 void himeno_soak_schema(struct doc *d);
 
 /** \brief Opens \a path to append, by file_open_append. First completes a last line that a kill cut

@@ -19,7 +19,7 @@
 struct flip {
   int array;        /**< as in solver_array_name, or FLIP_PROCESSOR */
   int rank;         /**< rank with the copy; −1: the rank that counts the point */
-  int64_t point[3]; /**< point[0] is the number of a multiprocessor */
+  int64_t point[3]; /**< global point; for FLIP_PROCESSOR point[0] is the multiprocessor */
   int bit;
   int64_t sweep; /**< counted from 1 */
 };

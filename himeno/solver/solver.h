@@ -83,7 +83,8 @@ struct solver_block {
   double seconds; /**< duration of all sweeps on the slowest rank */
   double gosa;    /**< gosa of the last sweep */
   uint64_t checksum;
-  /** owned by the solver, valid until its next block; the last check is at the block's end */
+  /** results at check points, the last one at the block's end; owned by the solver, valid until its
+   * next block */
   const struct solver_check *checks;
   int n_checks;
   const double *own_gosa;       /**< this rank's gosa per sweep; owned like `checks` */

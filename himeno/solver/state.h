@@ -31,7 +31,7 @@ struct solver_halo {
   struct halo_cut cut;
   struct halo_route *route;     /* NULL without neighbours */
   int unattended;               /* 1: the route needs no host during a block */
-  const struct halo_link *link; /* for a resident kernel with neighbours */
+  const struct halo_link *link; /* links for a resident kernel with neighbours */
 };
 
 /** The reduction of gosa over all ranks, one pass late. */
@@ -76,13 +76,13 @@ struct solver_passes {
   struct solver_gosa gosa;
   struct pass_marks ring[PASS_RING];
   long count;
-  double phases[HIMENO_PHASES]; /* seconds since this segment of the block began */
+  double phases[HIMENO_PHASES]; /* seconds per phase in the current segment of the block */
 };
 
 /** Results of a block. */
 struct solver_outcome {
   struct gpu_event *begin, *end; /* begin and end of the current segment */
-  double phases[HIMENO_PHASES];  /* seconds of the completed segments */
+  double phases[HIMENO_PHASES];  /* seconds per phase in the completed segments */
   double *seconds;               /* seconds per segment: this rank's, then the slowest rank's */
   int n_parts;
   struct solver_check *checks;

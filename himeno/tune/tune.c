@@ -53,7 +53,7 @@ static status_t himeno_trial_run(struct himeno_choice *choice, const struct hime
   if (!kernel_fits(choice, kernel)) return STATUS_OK;
   struct solver_config wanted = himeno_solver_config(choice);
   wanted.max_sweeps = TRIAL_SWEEPS_MAX;
-  wanted.faults = NULL; /* they are planted in the run itself */
+  wanted.faults = NULL; /* the faults are planted in the run itself, not in trials */
   log_mute(LOG_UNFIT);
   status_t status = solver_open(&wanted, &solver);
   log_mute(0);

@@ -17,7 +17,8 @@
 struct uniform {
   int64_t global[3], extent[3]; /* extents of the whole grid; of the grid that is swept */
   int64_t first, end;           /* planes of this rank's share */
-  int64_t lo, hi;               /* planes that it holds */
+  /* planes that this rank holds, with those that its share depends on */
+  int64_t lo, hi;
   float *p[2];
 };
 
@@ -126,7 +127,7 @@ static uint64_t uniform_coefficients(const struct uniform *u)
   return sum;
 }
 
-/* Computes the value after \a done sweeps. */
+/* Computes the reference value after \a done sweeps. */
 static status_t uniform_check(const struct uniform *u, MPI_Comm comm, int done, double gosa,
                               struct verify_value *v)
 {

@@ -31,7 +31,7 @@ struct pattern {
 status_t pattern_open(const int64_t lo[3], const int64_t hi[3], struct pattern *pattern);
 void pattern_close(struct pattern *pattern);
 
-/** \brief Adds a point of the box that differs. */
+/** \brief Counts a point of the box at which the values differ. */
 void pattern_add(struct pattern *pattern, const int64_t at[3]);
 
 /** \brief Describes the pattern: "all points at the upper edge of j (j = 30)", "all points at every

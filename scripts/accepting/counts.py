@@ -72,7 +72,7 @@ def by_slurm(names):
 
 
 def most_common(counts):
-    """The most common count; the largest of several."""
+    """Return the most common count; if several are, the largest of them."""
     found = collections.Counter(counts)
     return max(found, key=lambda count: (found[count], count))
 

@@ -173,7 +173,7 @@ def inventories(run):
 
 
 def devices(run):
-    """One row per device, from stage alone."""
+    """Return one row per device, from the stage `alone`."""
     serials = {
         one["uuid"]: one["serial"]
         for host in inventories(run).values()

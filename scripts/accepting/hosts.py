@@ -14,7 +14,7 @@ HOSTS_MAX = 100000
 
 
 def duration(text):
-    """Seconds of 90, 15m, 8h or 2d."""
+    """Return the seconds of a duration such as 90, 15m, 8h or 2d."""
     match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([smhd]?)", text)
     if not match or float(match[1]) <= 0:
         raise argparse.ArgumentTypeError(

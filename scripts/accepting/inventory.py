@@ -29,7 +29,8 @@ DEVICES = {
     "network": ("name", "rate_gbps", "state", "firmware", "pcie_width"),
 }
 VALUES = ("cpu", "cpus", "sockets", "numa_nodes", "memory_gib", "kernel", "driver", "cuda", "mpi")
-SOFTWARE = {"kernel", "driver", "cuda", "mpi", "vbios", "firmware"}  # may change without a repair
+# properties that may change without a repair
+SOFTWARE = {"kernel", "driver", "cuda", "mpi", "vbios", "firmware"}
 TITLES = {"gpus": "GPU", "network": "network card"}
 # Names in reports of properties whose key is no word. A check's name has the key.
 WORDS = {

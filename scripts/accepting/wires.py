@@ -23,7 +23,7 @@ def cards_of(host):
 
 
 def cards_of_hosts(run, names):
-    """{host: number of its cards}, by the inventories."""
+    """Return {host: number of its cards}, by the inventories."""
     if "--stages" in getattr(run.a, "given", {}) and not any(
         run.document(f"inventory-{name}") for name in names
     ):

@@ -82,7 +82,7 @@ class Scratch:
                     raise Trouble(f"{shlex.join(command)} failed: see {self.folder / 'build.log'}")
 
     def variable(self, words):
-        """The value that make computes for these words."""
+        """Return these words as make expands them in the build folder."""
         done = subprocess.run(
             ["make", "-s", "-f", "Makefile", "-f", "-", "mutate-tell"],
             cwd=self.build,

@@ -235,7 +235,7 @@ READERS = {**dict.fromkeys(RUNS, run_point), "himeno-ladder/1": ladder_points}
 
 
 def series(read_documents):
-    """All points. Drawing merges those of one series and size."""
+    """Return all points of the documents. Drawing merges those of one series and size."""
     points = []
     for path, document in read_documents:
         if document["schema"] not in READERS:

@@ -117,8 +117,8 @@ def read(kind, read_documents):
 
 
 def draw_copy_panel(axes, data, width, n, style):
-    """One number of streams, paced and unpaced, compared with a copy by the driver and the
-    program's own copy."""
+    """Draw the rates of one number of streams, paced and unpaced, of a copy by the driver, and of
+    the program's own copy."""
     for paced, line_style in (
         (False, {**style.line(0), "markersize": 4}),
         (True, {**style.line(1), "markersize": 4, "markerfacecolor": "white"}),

@@ -53,7 +53,7 @@ def panel(document):
 
 
 def read(read_documents):
-    """One panel per document."""
+    """Return one panel per document."""
     panels = []
     for path, document in read_documents:
         if document["schema"] not in SCHEMAS:

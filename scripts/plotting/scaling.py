@@ -141,7 +141,8 @@ READERS = {
 
 
 def read(read_documents):
-    """All points. Those of one rank belong to both modes and all transports."""
+    """Return all points of the documents. Those of one rank belong to both modes and all
+    transports."""
     points = []
     for path, document in read_documents:
         if document["schema"] == "comm-gpu/1":
@@ -371,7 +372,7 @@ def draw_predicted(time, efficiency, points, mode, key, line_style, style):
 
 
 def draw_curves(time, efficiency, points, group, style):
-    """A group's time and efficiency over ranks."""
+    """Draw a group's time and efficiency over ranks."""
     mode, name, keys = group
     line_styles = line_styles_of(points, style)
     for key in keys:

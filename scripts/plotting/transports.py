@@ -103,7 +103,7 @@ def entry(folder, points, rows, tried):
 
 
 def against(entries):
-    """Adds GFLOPS relative to p2p."""
+    """Add GFLOPS relative to p2p to each entry."""
     best = {
         (one["size"], one["kernel"]): one["gflops"]
         for one in entries
@@ -209,7 +209,7 @@ def write_tables(data, name):
 
 
 def digits(value):
-    """At least three digits, without a power of ten."""
+    """Return the value with at least three digits, without a power of ten."""
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
 
 

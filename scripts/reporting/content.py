@@ -419,7 +419,7 @@ def settings(study):
 
 
 def validation(study):
-    """Head and rows; None without a prediction."""
+    """Return head and rows of the validation table; None without a prediction."""
     return (
         validation_of(study.predictions)
         if study.predictions and study.predictions.get("validation")

@@ -3,7 +3,7 @@
 
 import html
 
-# Light and dark. Least contrast: text 4.5 to 1 against its background, lines 2.3.
+# Colours of the light and the dark scheme. Least contrast to the background: text 4.5, lines 2.3.
 NAMES = [
     *"ink dim line good bad mark flag page band".split(),
     *(f"line{n}" for n in range(12)),

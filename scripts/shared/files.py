@@ -68,7 +68,7 @@ def open_input(path):
 
 
 def read_parsed(path):
-    """Parses a file as JSON. OSError, or ValueError."""
+    """Parses a file as JSON. Raises OSError or ValueError."""
     with open_input(path) as file:
         return parsed(file.read())
 

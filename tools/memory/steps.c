@@ -10,8 +10,8 @@
 /** Least price of a piece, in squared logarithms: a step of 8% with three points on each side is
  * worth it. */
 #define PENALTY_MIN 0.005
-/** The price in variances of the noise: Bayes's information criterion counts two parameters per
- * piece, level and place; doubled for safety. */
+/** Price of a piece, in variances of the noise: Bayes's information criterion counts two parameters
+ * per piece, level and place; doubled for safety. */
 #define PENALTY_NOISE 4
 /** Levels that differ by less than this factor are the same. */
 #define SAME_LEVEL 1.08

@@ -282,7 +282,7 @@ static status_t replicates_make(struct fitting *f, const double *best)
   struct parameter guesses[PARAMETERS_MAX];
   double at[PARAMETERS_MAX], squares[PARAMETERS_MAX] = {0}, loss, held = 0;
   memcpy(guesses, f->parameter, sizeof guesses);
-  draws = 0; /* the same study gives the same interval */
+  draws = 0; /* restart the draws: the same study gives the same interval */
   for (int r = 0; r < MODEL_REPLICATES; r++) {
     draw(f, guesses);
     memcpy(at, best, sizeof at);

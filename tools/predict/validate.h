@@ -11,7 +11,7 @@ struct validate_pair {
   enum model_kind kind;
   char left[STUDY_TEXT]; /**< what was left out: "8 ranks", "size L", "cut 2x2x1" */
   struct study_run run;
-  int predicted; /**< 0: the other runs are too few */
+  int predicted; /**< 1: the run was predicted; 0: the other runs are too few */
   struct geometry geometry;
   int via; /**< index of the transport; −1: on one rank */
   double beyond[KINDS];

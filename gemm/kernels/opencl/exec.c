@@ -23,7 +23,7 @@
 struct opencl_gemm_state {
   struct opencl_device *device;
   cl_program program;
-  cl_kernel gemm, combine; /* from separate programs; combine: NULL without splits */
+  cl_kernel gemm, combine; /* kernels from separate programs; combine is NULL without splits */
   cl_mem parts;            /* parts of C, one after the other */
   int64_t steps;           /* steps of k per part */
 };

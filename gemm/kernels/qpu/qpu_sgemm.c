@@ -218,7 +218,7 @@ struct tile {
   uint32_t a, b, c, next, coefficients, record, program;
 };
 
-/* The record is defined in sgemm.qinc. */
+/* Writes a tile's record as sgemm.qinc defines it. */
 static void write_uniform_record(const struct sgemm_layout *l, const struct tile *tile, uint32_t *record)
 {
   const uint32_t words[] = {l->a_stride,
@@ -234,7 +234,7 @@ static void write_uniform_record(const struct sgemm_layout *l, const struct tile
   memcpy(record, words, sizeof words);
 }
 
-/* The record is defined in sgemm_tmu1.qasm. */
+/* Writes a tile's record as sgemm_tmu1.qasm defines it. */
 static void write_tmu1_record(const struct sgemm_layout *l, const struct tile *tile, uint32_t *record)
 {
   const uint32_t words[] = {l->a_stride,
@@ -250,7 +250,7 @@ static void write_tmu1_record(const struct sgemm_layout *l, const struct tile *t
   memcpy(record, words, sizeof words);
 }
 
-/* The record is defined in sgemm_threads.qasm. */
+/* Writes a tile's record as sgemm_threads.qasm defines it. */
 static void write_threads_record(const struct sgemm_layout *l, const struct tile *tile, uint32_t *record)
 {
   const uint32_t words[] = {l->a_stride,

@@ -135,7 +135,7 @@ static __device__ __noinline__ bool halo_given_up(const halo_link &link, int swe
 template <bool LINKED> struct halo_quad {
   const float *from;
   float4 *to;
-  int di, dj; // direction of the rank that owns it
+  int di, dj; // direction of the rank that owns the quad
 
   // The n-th row around the tile: first the planes i − 1 and beyond the last, then the rows at both
   // sides.

@@ -49,7 +49,7 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   static constexpr int slots = T + 1;
   static constexpr int body_floats = 4 * out_k * pair_rows,
                        edge_floats = round_up(4 * pair_halo * pair_rows, 32);
-  // own columns, edge before them, edge after them
+  // floats per array and slot: own columns, edge before them, edge after them
   static constexpr int pack_floats = body_floats + 2 * edge_floats;
   static constexpr int slot_floats = CUDA_PACKS * pack_floats;
   // The rim's coefficients are used in one step: first row, last row, columns before, columns
@@ -103,10 +103,10 @@ struct temporal_args {
   int columns; // number of tiles along k: tile = row · columns + column
   int out_j;   // rows that a block writes, at most the shape's; the same for all rows of tiles
   int units;
-  int whole;              // units that march through all planes of their tile
-  int rest, first, chunk; // other tiles; planes in the first unit of each and in the others
+  int whole; // units that march through all planes of their tile
   // number of other tiles; planes in the first unit of each, and in its further units
-  int in_step;
+  int rest, first, chunk;
+  int in_step;   // number of units that keep step with those of their wave
   int *progress; // NULL if blocks need not keep step
 };
 

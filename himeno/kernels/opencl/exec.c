@@ -316,7 +316,7 @@ static status_t variant_open(struct opencl_exec *x)
   const struct opencl_variant *variant = x->kernel->variant;
   const double bytes = (HIMENO_ARRAYS + 1) * sizeof(float) * (double)layout_floats(&x->fields.layout);
   if (!variant) return opencl_user_open(x->device, x->kernel->file, device_options(x), &x->own, &x->variant);
-  /* NVIDIA's compiler limits registers to fit the group's size, so large groups run */
+  /* groups may be large: NVIDIA's compiler limits registers to fit the group's size */
   if (variant->wide && switch_number("HIMENO_OPENCL_WIDE", opencl_is_nvidia(x->device)) == 1)
     x->variant = *variant->wide;
   else

@@ -66,7 +66,7 @@ struct opencl_exec {
   struct opencl_device *device;
   struct himeno_fields fields;
   const struct himeno_kernel *kernel;
-  struct opencl_variant variant; /**< with groups that fit the device */
+  struct opencl_variant variant; /**< the variant, with groups that fit the device */
   int fp64;
   enum opencl_gosa gosa;
   size_t field_group, reduce_group;

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/** Result counters of a check. */
+/** Counters of a comparison of memory with its expected words. */
 struct mem_cuda_found {
   unsigned long long wrong, first;
   unsigned sum;

@@ -70,7 +70,8 @@ struct mem_check {
 /** One chase of `hops` loads; each loads from the position that the previous one returned. */
 struct mem_chase {
   struct gpu_mem mem;
-  uint64_t start, end; /**< stored positions; end is set when the call returns */
+  /** first and last position, as stored in memory; end is set when the call returns */
+  uint64_t start, end;
   uint64_t hops;
   struct gpu_event *begin_event, *end_event; /**< recorded around the loads */
   /** device clock cycles of all hops, 0 without a clock: set when the call returns */
@@ -116,9 +117,10 @@ struct mem_traits {
   /** launch shapes of MEM_TUNED: the fastest differs between chips and sizes */
   struct mem_shapes copy_shapes;
   struct mem_shapes mix_shapes; /**< launch shapes of the mixes */
-  int pointers;                 /**< 1: memory handles are addresses, and a chase adds them */
-  int types;                    /**< types that flops() supports: bit set of enum mem_type */
-  int peaks;                    /**< types that peak() supports: bit set of enum mem_type */
+  /** 1: memory handles are addresses, which a chase adds to its positions */
+  int pointers;
+  int types; /**< types that flops() supports: bit set of enum mem_type */
+  int peaks; /**< types that peak() supports: bit set of enum mem_type */
 };
 
 struct mem_exec;
@@ -134,20 +136,22 @@ struct mem_ops {
   /** \brief Fills memory with the words of array \a number. */
   status_t (*fill)(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                    int number);
-  /** \brief Compares every word; complete when the call returns. */
+  /** \brief Compares every word with its expected value. The result is complete when the call
+   * returns. */
   status_t (*check)(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                     struct mem_check *check);
   status_t (*copy)(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_copy *copy);
   status_t (*mix)(struct mem_exec *exec, struct gpu_queue *queue, const struct mem_mix *mix);
 
-  /** \brief Links the nodes of a ring. */
+  /** \brief Links the nodes of a ring in memory, for a chase. */
   status_t (*ring_fill)(struct mem_exec *exec, struct gpu_queue *queue, struct gpu_mem mem,
                         const struct mem_ring *ring);
   status_t (*chase)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_chase *chase);
 
   status_t (*window)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *window);
   status_t (*flops)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
-  /** \brief HIMENO_MEM_CORRUPT: the comparison that flips a bit; 0: none */
+  /** \brief Runs matrix products at full rate, from shared memory. Sets the operations and the
+   * expected \a sum. */
   status_t (*peak)(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                    struct gpu_mem sum, double *flop, double *expect);
 };

@@ -8,7 +8,7 @@
 #include "gpu/cuda/cuda_overlap.cuh"
 
 #define COPY_STAGES 4
-#define COPY_PAD    4 // in floats; avoids bank conflicts of transposing copies
+#define COPY_PAD    4 // padding in floats, against bank conflicts of transposing copies
 
 // A thread's share of an operand's tiles, which have one row per step of k. Its copies have a
 // constant stride in device memory and another in shared memory; those inside the matrix come

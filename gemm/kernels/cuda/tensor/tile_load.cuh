@@ -43,8 +43,8 @@ static __device__ __forceinline__ void copy_elements(uint16_t *to, const uint16_
 
 // A thread's share of consecutive tiles along k: eight elements of every `hop`-th row. `along`: k
 // runs along the stored rows, and the next tile is to the right; otherwise it is below. Elements
-// beyond the matrix are zero. `whole`: stored rows begin at multiples of 16 bytes and have such a
-// length. Without the branch for other rows, the compiler interleaves copies and products.
+// beyond the matrix are zero. `whole`: starts and lengths of stored rows are multiples of 16 bytes.
+// Without the branch for other rows, the compiler interleaves copies and products.
 template <int rows, int columns, int threads, bool along, bool whole> struct tile_reader {
   static constexpr int vectors = columns / 8, hop = threads / vectors, copies = (rows + hop - 1) / hop,
                        pitch = columns + TILE_PAD;
