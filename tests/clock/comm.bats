@@ -43,6 +43,7 @@ FIGURES
 [(q.bytes, q.transfers) for q in d.pairs[0].points] = [(8, 28), (128, 28), (2048, 14), (32768, 6), (65536, 6)]
 (d.result.curves_left_out, d.result.sizes_left_out) = (0, 12)
 FIGURES
+  grep -qx ' *about 4 s expected' <<<"$stderr" && grep -qx '  measurement [0-9]* of 12: .*, [01] s left' <<<"$stderr" || { echo "$stderr"; return 1; }
   report_has '  plan       12 measurements: pairs 12 within 4 s (--time);' '             left out for lack of time: 0 measurements, 12 transfer sizes of the others'
   clocked 2 comm-gpu -b null --parts pairs -x staged --max 64K --step 16 -t 0
   figures <<'FIGURES'

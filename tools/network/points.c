@@ -41,9 +41,7 @@ status_t bench_curve_begin(struct bench *bench, enum bench_part part, double sha
   plan->shares -= shares;
   *measure = left > 0;
   plan->curves_left_out += !*measure;
-  if (isfinite(left))
-    progress_part("measurement %d of %d, %.0f of %.0f s left", ++plan->done, plan->total, fmax(left, 0),
-                  bench->config.seconds);
+  progress_part("measurement %d of %d", ++plan->done, plan->total);
   return STATUS_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/memory.h"
 #include "comm/ranks/watch.h"
+#include "suite/progress.h"
 #include "tools/network/cmdline.h"
 #include "tools/network/pattern.h"
 
@@ -123,6 +124,7 @@ static status_t plan_run(struct bench *bench, double begin)
       .counting = 1, .end = c->seconds > 0 ? begin + c->seconds : INFINITY, .byte_seconds = BYTE_SECONDS};
   RETURN_IF_FAILED(parts_run(bench));
   bench->plan.counting = 0;
+  progress_expect(c->seconds);
   return parts_run(bench);
 }
 
