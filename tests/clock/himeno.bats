@@ -428,6 +428,9 @@ progress() { diff <(printf '%s\n' "$@") <(sed 's/^ *//' <<<"$stderr"); }
   grep -qx " *computing the reference result, 13 sweeps on the CPUs, for [0-9]* s" <<<"$stderr"
   grep -qx "  verifying, for [0-9]* s" <<<"$stderr"
   [ "$(sort <<<"$stderr" | uniq -d)" = "" ]
+  CLOCK_MACHINE="sweep=4000" clocked 1 himeno-gpu -b null --ladder -s 18x18x34 -t 9
+  grep -qx " *about 10 s expected" <<<"$stderr"
+  grep -qx "  rung 1 of 1, round 3 of 3, reference: verifying, 6 s left" <<<"$stderr"
   for options in "-n 1" "--block 10 -t 20 --quiet"; do
     clocked 1 himeno-gpu -b null -s XS $options
     [ "$stderr" = "" ]
