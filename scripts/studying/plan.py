@@ -119,21 +119,19 @@ def suffice(options):
         min([ranks for ranks in options["ranks"] if ranks > 1], default=2),
         distributed.is_of(options),
     )
-    smaller = [
-        size
-        for size in NAMED_SIZES[
-            : min(
-                (NAMED_SIZES.index(size) for size in options["sizes"] if size in NAMED_SIZES),
-                default=0,
-            )
-        ]
-    ][-2:]
-    if not products and len(options["sizes"]) < 3 and smaller:
+    first = min(
+        (NAMED_SIZES.index(size) for size in options["sizes"] if size in NAMED_SIZES), default=0
+    )
+    # Each named size has an eighth of the next one's points. More ranks have fewer points each.
+    steps = 2 if len(options["sizes"]) < 3 else int(wanted > max(options["ranks"]))
+    smaller = [] if products else list(NAMED_SIZES[max(0, first - steps) : first])
+    if smaller:
         yield (
             {"sizes": smaller},
-            "smaller sizes, which tell the cost of a sweep without points and of messages",
+            "smaller sizes, which show the cost of a sweep without points and of messages, and "
+            "have as few points per rank as more ranks",
         )
-    sizes = options["sizes"] + smaller * (not products and len(options["sizes"]) < 3)
+    sizes = options["sizes"] + smaller
     if 1 not in options["ranks"]:
         yield (
             {"sizes": sizes, "ranks": [1]},
