@@ -136,3 +136,21 @@ END
   sed 's/"multiprocessors": 132/"multiprocessors": 0/' h200.json >other.json
   expect_error 2 'multiprocessors is 0: must be whole numbers from 1 ' --model other.json -s 3072
 }
+
+@test "products over four H200 are predicted from one and two: half by p2p within 4%, by staged within 6%, with the host's share from both directions" {
+  local stored=$top_srcdir/doc/results/h200-x4-products-2026-11
+  products() { "$predict" --study "$stored/runs.jsonl" --comm "$1" -k warptile --fit-ranks 2 -n 4 -s 4096 -p 2x2 --per-host 4 --against "$stored/runs.jsonl" --json four.json >/dev/null; }
+  errors() { json four.json "(lambda e: ($2))(sorted(abs(q['error']) for q in d['against']['pairs'] if q['ranks'] == 4 and q['transport'] == '$1'))"; }
+  products "$stored/paths.json"
+  [ "$(errors p2p 'len(e), e[3] < 0.04')" = "(7, True)" ]
+  [ "$(errors staged 'len(e), e[6] < 0.06, e[11] < 0.15')" = "(13, True, True)" ]
+  # without a pair in one direction only the prior is left
+  "$PYTHON" - "$stored/paths.json" <<'END' >both.json
+import json, sys
+d = json.load(open(sys.argv[1]))
+d["pairs"] = [p for p in d["pairs"] if p["direction"] == "both"]
+print(json.dumps(d))
+END
+  products both.json
+  [ "$(errors staged 'e[6] > 0.15')" = True ]
+}

@@ -37,6 +37,27 @@ for way, half, most in ("p2p", 0.02, 0.08), ("staged", 0.04, 0.12):
 END
 }
 
+@test "four GPUs from one and two, as recorded: by staged half within 4% and 9 of 10 within 12%, all in their intervals" {
+  needs_results
+  for_figures
+  local of kernel
+  while read -r of kernel; do
+    of=$top_srcdir/doc/results/$of
+    "$predict" --study "$of/runs.jsonl" --comm "$of/paths.json" --fit-ranks 2 -k "$kernel" -s M -n 4 --include unverified --against "$of/runs.jsonl" --json four.json >/dev/null
+    "$PYTHON" - <<'END'
+import json, statistics
+pairs = [q for q in json.load(open("four.json"))["against"]["pairs"] if q["ranks"] == 4 and q["transport"] == "staged"]
+errors = sorted(abs(q["error"]) for q in pairs)
+n = len(errors)
+assert n >= 6 and statistics.median(errors) < 0.04 and errors[(9 * n + 9) // 10 - 1] < 0.12 and all(q["inside"] for q in pairs), errors
+END
+  done <<'END'
+h200-x4-2026-11-later stream
+h200-x4-2026-11-later temporal4
+h100-x4-2026-11/later temporal4
+END
+}
+
 @test "eight H200 from one to four, as recorded: by p2p half within 2% and all within 6%, by staged half within 4% and 14 of 16 within 9%" {
   needs_results
   for_figures

@@ -60,7 +60,7 @@ static void the_slowest_rank_decides_and_paths_carry_bytes_concurrently(void **s
   struct model_time time;
   (void)state;
   struct model *model =
-      model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1e9, 4e9}, {0, 0}}}});
+      model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1e9, 4e9}, {0, 0}, 0}}});
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 3, &g), STATUS_OK);
   assert_true(g.bytes[STUDY_SAME_HOST] == face && g.bytes[STUDY_OTHER_HOST] == face);
   assert_int_equal(model_predict(model, &g, "staged", &as_measured, &time), STATUS_OK);
@@ -80,8 +80,8 @@ static void hosts_are_reached_by_staged_and_unmeasured_paths_are_refused(void **
   (void)state;
   struct model *model =
       model_of(&(struct study_paths){2,
-                                     {{"p2p", -1, {1, 0}, {1e-6, 0}, {100e9, 0}, {0, 0}},
-                                      {"staged", -1, {1, 1}, {9e-6, 20e-6}, {1e9, 4e9}, {0, 0}}}});
+                                     {{"p2p", -1, {1, 0}, {1e-6, 0}, {100e9, 0}, {0, 0}, 0},
+                                      {"staged", -1, {1, 1}, {9e-6, 20e-6}, {1e9, 4e9}, {0, 0}, 0}}});
   for (int w = 0; w < 2; w++) model->terms.fitted.value[model_transport_column(w, TRANSPORT_SLAB)] = slab;
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 2, &g), STATUS_OK);
   assert_int_equal(model_predict(model, &g, "p2p", &as_measured, &time), STATUS_OK);
@@ -116,7 +116,7 @@ static void several_sweeps_a_pass_hide_no_exchange_by_p2p(void **state)
   } cases[] = {{"p2p", 6, 0}, {"ipc", 6, 0}, {"staged", 6, 1}, {"p2p", 2, 1}};
   struct geometry g;
   struct model_time time;
-  const struct study_transport like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}};
+  const struct study_transport like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}, 0};
   struct study_paths paths = {3, {like, like, like}};
   (void)state;
   for (int w = 0; w < 3; w++)
@@ -140,7 +140,7 @@ static void slabs_of_several_sweeps_go_first_by_staged(void **state)
 {
   struct geometry g;
   struct model_time time;
-  const struct study_transport like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}};
+  const struct study_transport like = {"", -1, {1, 1}, {8e-6, 8e-6}, {4e9, 4e9}, {0, 0}, 0};
   struct study_paths paths = {2, {like, like}};
   (void)state;
   snprintf(paths.transports[0].name, sizeof paths.transports[0].name, "p2p");
@@ -177,7 +177,7 @@ static void the_slower_path_is_found_by_the_time_of_its_bytes(void **state)
   struct model_time time;
   (void)state;
   struct model *model =
-      model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1.5e9, 1e9}, {0, 0}}}});
+      model_of(&(struct study_paths){1, {{"staged", -1, {1, 1}, {0, 0}, {1.5e9, 1e9}, {0, 0}, 0}}});
   model->terms.fitted.value[TERMS + TRANSPORT_BANDWIDTH] = 0.2;
   model->terms.fitted.value[TERMS + TRANSPORT_HOST] = 0.4;
   assert_int_equal(geometry_make(row, in_a_row, 1, 1, 3, &g), STATUS_OK);

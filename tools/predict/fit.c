@@ -76,10 +76,16 @@ static void transport_parameters(struct fitting *f, int via)
     return;
   }
   if (of->slabs_first) parameter_add(f, OF_VALUE, first + TRANSPORT_SYNC, 0.3 * latency, 1.5);
+  /* Two ranks show neither the cost of a second message nor the host's share of a byte. If ranks
+   * share memory, the former is what fits to four GPUs of stored studies agree on; the latter is
+   * comm-gpu's for products, whose messages are long (doc/lab/prediction-log.md). */
+  const int shared = path->handover > 0, measured = shared && of->hinders && path->host_share > 0;
+  const double host = measured ? path->host_share : of->host_guess;
   parameter_add(f, OF_VALUE, first + TRANSPORT_LATENCY, latency / latency_of(path), 0.7);
-  parameter_add(f, OF_VALUE, first + TRANSPORT_NEIGHBOUR, 0.03 * latency, 2);
-  parameter_add(f, OF_VALUE, first + TRANSPORT_BANDWIDTH, 1 - 2 * of->host_guess, 0.5);
-  parameter_add(f, OF_VALUE, first + TRANSPORT_HOST, of->host_guess, of->host_width);
+  parameter_add(f, OF_VALUE, first + TRANSPORT_NEIGHBOUR, (shared ? 0.5 : 0.03) * latency, shared ? 0.5 : 2);
+  parameter_add(f, OF_VALUE, first + TRANSPORT_BANDWIDTH, 1 - 2 * host, 0.5);
+  parameter_add(f, OF_VALUE, first + TRANSPORT_HOST, host,
+                measured || (shared && !of->hinders) ? 0.4 : of->host_width);
 }
 
 /* Parameters are put into the model in this order, because the gain of a cached point and the cost

@@ -59,13 +59,10 @@ status_t rank_list_parse(const char *option, const char *text, void *ranks)
 status_t between_parse(const char *option, const char *text, void *between)
 {
   struct study_between *b = between;
-  char word[2][64];
+  char word[2][64] = {""};
   double latency, bandwidth;
   const char *rest = value_next(text, ',', word[0], sizeof word[0]);
-  if (rest)
-    rest = value_next(rest, ',', word[1], sizeof word[1]);
-  else
-    word[1][0] = '\0';
+  if (rest) rest = value_next(rest, ',', word[1], sizeof word[1]);
   if (rest || value_read_real(word[0], 1e-3, 1e6, &latency) != STATUS_OK ||
       value_read_real(word[1], 1e-6, 1e6, &bandwidth) != STATUS_OK)
     return log_fail(

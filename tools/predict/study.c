@@ -384,20 +384,20 @@ int study_per_host(const struct study_run *run)
   return run->hosts > 0 ? (run->ranks + run->hosts - 1) / run->hosts : run->ranks;
 }
 
-/* Whether a pair counts for this transport and place. Pairs measured alone count only if none was
- * measured with all at once. */
+/* Whether a pair counts for this transport, place, load ("alone", or "all" pairs at once) and
+ * direction. */
 static int pair_counts(const json_t *document, const json_t *pair, const char *transport,
-                       enum study_where where, const char *load)
+                       enum study_where where, const char *load, const char *direction)
 {
   const char *a = rank_host(document, json_object_get(pair, "rank")),
              *b = rank_host(document, json_object_get(pair, "peer"));
   return text_is(pair, "way", transport) && text_is(pair, "used", transport) &&
-         text_is(pair, "company", load) && text_is(pair, "direction", "both") &&
+         text_is(pair, "company", load) && text_is(pair, "direction", direction) &&
          json_is_object(json_object_get(pair, "fit")) && (strcmp(a, b) != 0) == (where == STUDY_OTHER_HOST);
 }
 
 static double fit_median(const json_t *document, const char *transport, enum study_where where,
-                         const char *load, const char *key, int *n)
+                         const char *load, const char *direction, const char *key, int *n)
 {
   const json_t *pairs = json_object_get(document, "pairs");
   size_t all = json_array_size(pairs);
@@ -405,7 +405,7 @@ static double fit_median(const json_t *document, const char *transport, enum stu
   *n = 0;
   for (size_t p = 0; values && p < all; p++) {
     const json_t *pair = json_array_get(pairs, p);
-    if (pair_counts(document, pair, transport, where, load))
+    if (pair_counts(document, pair, transport, where, load, direction))
       values[(*n)++] = json_number_value(json_object_get(json_object_get(pair, "fit"), key));
   }
   double median = values ? stats_summarise(values, (size_t)*n).median : 0;
@@ -422,17 +422,20 @@ static void transport_fill(const json_t *document, const char *name, struct stud
     const json_t *pair = json_array_get(pairs, p);
     if (text_is(pair, "way", name)) transport->handover = handover_of(document, pair, transport->handover);
   }
+  int n, one;
   for (int where = 0; where < STUDY_WHERES; where++) {
-    int n;
     enum study_where w = (enum study_where)where;
-    const char *load = "all";
-    fit_median(document, name, w, load, "residual", &n);
+    const char *load = "all"; /* if all pairs were measured at once, isolated ones do not count */
+    fit_median(document, name, w, load, "both", "residual", &n);
     if (n == 0) load = "alone";
-    transport->residual[where] = fit_median(document, name, w, load, "residual", &n);
-    transport->latency[where] = fit_median(document, name, w, load, "latency_seconds", &n);
-    transport->bandwidth[where] = fit_median(document, name, w, load, "bytes_per_second", &n);
+    transport->residual[where] = fit_median(document, name, w, load, "both", "residual", &n);
+    transport->latency[where] = fit_median(document, name, w, load, "both", "latency_seconds", &n);
+    transport->bandwidth[where] = fit_median(document, name, w, load, "both", "bytes_per_second", &n);
     transport->known[where] = n > 0 && transport->bandwidth[where] > 0;
   }
+  const double both = fit_median(document, name, STUDY_SAME_HOST, "alone", "both", "bytes_per_second", &n),
+               single = fit_median(document, name, STUDY_SAME_HOST, "alone", "one", "bytes_per_second", &one);
+  if (n > 0 && one > 0) transport->host_share = fmin(fmax(1 - both / single, 0), 0.4);
 }
 
 static status_t study_transport_check(const char *path, const struct study_transport *transport)

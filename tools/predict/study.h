@@ -98,6 +98,9 @@ struct study_transport {
   double latency[STUDY_WHERES];   /**< seconds */
   double bandwidth[STUDY_WHERES]; /**< bytes per second and direction, both at once */
   double residual[STUDY_WHERES];
+  /** Part of a byte's time within a host that the copies of all its ranks share: the bandwidth that
+   * a direction loses if the other one is active too. 0: unknown */
+  double host_share;
 };
 
 /** A user-given path between hosts, per direction with both at once; all 0: not given. */

@@ -1,0 +1,1 @@
+himeno-predict --check FILE --against runs.jsonl|sweeps.jsonl, and himeno-predict --fit-ranks 2 --against (the lines -now), as the README has them: what, kernel, size, scaling, ranks, cut, transport, µs measured, predicted, error

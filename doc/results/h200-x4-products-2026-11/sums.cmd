@@ -1,0 +1,1 @@
+awk -f sums.awk checked.txt
