@@ -59,8 +59,6 @@ double pairs_slowest(const struct judge_run *run, struct check *check)
   return worst;
 }
 
-/* ---- compared with similar pairs ---- */
-
 static int pairs_within(const struct judge_run *run, const struct pair *p)
 {
   return run->ranks[p->rank].host == run->ranks[p->path->peer].host;

@@ -30,7 +30,7 @@ static const char sound[] = "every healthy device has this", chosen[] = "chosen 
 static const struct {
   const char *key;
   double limit[BUILT_IN];     /* limit; negative: not checked */
-  const char *from, *of_gpus; /* source of the limit, and of that of GPUs if it differs */
+  const char *from, *of_gpus; /* source of the limit; of_gpus: for GPUs, if it differs */
 } built_in[] = {
     {"ceiling_share_min",
      {0.9, 0.9, 0.9},
@@ -103,8 +103,6 @@ static void built_in_take(int which, struct policy *policy)
     if (policy->limit[k] >= 0) snprintf(policy->from[k], sizeof policy->from[k], "%s", from);
   }
 }
-
-/* ---- reasons of throttling ---- */
 
 int policy_reasons_read(const char *text)
 {

@@ -68,7 +68,7 @@ static double chance(const struct slowdown_series *l, struct stretch s, int beyo
   return pow(fmax(SLOWDOWN_DISTURBED, share), beyond);
 }
 
-/* The time when a block began, or an earlier one: the end of the previous block in the series. */
+/* The end of the previous block in the series, at or before which this block began. */
 static double slowdown_begin(const struct slowdown_series *l, int block)
 {
   return block > 0 ? l->ends[block - 1].end : 0;

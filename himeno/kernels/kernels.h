@@ -69,8 +69,8 @@ struct himeno_counts {
   uint64_t arithmetic;   /**< number of instructions that add or multiply floats */
   uint64_t flop;
   uint64_t stalls; /**< cycles in which a processor waited */
-  /** modelled, not measured: nanoseconds of all launches on the real chip, each with the host's
-   * call, and their points */
+  /** modelled, not measured: nanoseconds of all launches on the real chip, including the host's
+   * calls, and the number of points that the launches computed */
   uint64_t estimate_ns, estimate_points;
 };
 

@@ -279,8 +279,6 @@ static void himeno_paths_document(struct doc *d, const char *otherwise, const st
   doc_end(d);
 }
 
-/* ---- paths of many ranks, grouped if they differ only in their ends ---- */
-
 enum path_column { PATH_RANK, PATH_PEER, PATH_LATENCY, PATH_GBPS, PATH_COLUMNS };
 
 static void path_column_document(struct doc *d, const struct himeno_ranks *ranks,

@@ -87,8 +87,6 @@ status_t himeno_transport_rule(struct himeno_choice *choice)
   return STATUS_OK;
 }
 
-/* ---- ranks that share a device ---- */
-
 /* A rank's device. */
 struct seat {
   int host_first;

@@ -236,7 +236,7 @@ def widths(code, kind):
 
 
 def count(kernel):
-    """Counts of a kernel for the report."""
+    """Return the instruction counts of a kernel for the report."""
     graph = blocks(kernel)
     some, depth = hot_loop(kernel, graph)
     classified = classify(kernel, graph, some)

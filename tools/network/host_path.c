@@ -148,8 +148,6 @@ static status_t host_path_point_measure(void *of, int64_t bytes, struct bench_po
   return STATUS_OK;
 }
 
-/* ---- ranks that measure at the same time ---- */
-
 /* Ranks in the same place on their hosts measure at the same time: their copies share no
  * resource. */
 static status_t host_path_part_measure(struct bench *bench, struct host_path_rig *rig,

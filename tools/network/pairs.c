@@ -250,8 +250,6 @@ status_t bench_pairs_run(struct bench *bench)
   return STATUS_OK;
 }
 
-/* ---- the halos of a grid ---- */
-
 static status_t halo_describe(struct bench *bench, struct bench_exchange *x, struct bench_halo *halo)
 {
   const struct halo_plan *plan = &x->plan;

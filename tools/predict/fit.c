@@ -34,8 +34,6 @@ static int group_of(const struct sample *s)
   return s->via >= 0 ? s->via : STUDY_TRANSPORTS_MAX;
 }
 
-/* ---- parameters and their first guesses ---- */
-
 static void parameter_add(struct fitting *f, enum parameter_kind kind, int column, double guess, double width)
 {
   f->parameter[f->parameters++] = (struct parameter){kind, column, log(guess), width};

@@ -132,9 +132,9 @@ static double product_work(const struct model_terms *terms, const struct geometr
   return least;
 }
 
-/* Seconds to compute the interior: all points, or without hidden slabs those that no neighbour
+/* Seconds to compute the interior: all points if slabs_hidden, otherwise those that no neighbour
  * needs. With T sweeps per pass, layers of the halo are computed again: T − 1 layers in the first
- * sweep, then fewer. With hidden slabs, much work hides the fixed cost of a pass. */
+ * sweep, then fewer. If slabs_hidden, much work then hides the fixed cost of a pass. */
 static double interior_time(const struct model_terms *terms, const struct geometry *g)
 {
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],

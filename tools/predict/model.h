@@ -69,7 +69,7 @@ extern const char *const model_limit_names[MODEL_LIMITS];
 struct model_values {
   double value[MODEL_COLUMNS_MAX];
   double cache_points;
-  double share;  /**< f, see model_slowdown; 0: no ranks shared a memory */
+  double share;  /**< f, by which model_slowdown slows ranks that share a memory; 0: none did */
   double hinder; /**< h, the cost per second of hidden exchange */
 };
 

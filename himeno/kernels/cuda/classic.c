@@ -82,8 +82,6 @@ status_t cuda_tiles_sweep(struct cuda_exec *exec, struct gpu_queue *queue, struc
   return cuda_exec_check(exec, error, "launching a sweep");
 }
 
-/* ---- a sweep that exchanges its halos itself ---- */
-
 /* Maximum distance between two blocks of slabs: they mostly wait, which leaves the multiprocessor
  * to other blocks. */
 #define LINKED_SPREAD 4

@@ -22,8 +22,8 @@ __kernel void fill_standard(__global float *out, __global const float *table, co
     out[i * stride.x + j * stride.y + k] = k < extent.s2 ? v : 0.0f;
 }
 
-// rule: lo, w, and the limit of u below which the value is 0. origin: global index of the array's
-// first element. global: jmax, kmax.
+// rule: lo, w, and the limit of the random number u below which the value is 0. origin: global
+// index of the array's first element. global_extent: jmax, kmax.
 __kernel void fill_dense(__global float *out, const float4 rule, const ulong array, const long2 stride,
                          const int4 extent, const long4 origin, const long2 global_extent)
 {
