@@ -535,7 +535,7 @@ def reason(document):
 
 
 def side(check):
-    """Whether the limit is a minimum or a maximum."""
+    """Return the sign before a limit: <= for a maximum, >= for a minimum, a colon for no number."""
     if is_flag(check) or check["value"] is None:
         return ":"
     return " <=" if check["at_most"] else " >="

@@ -302,7 +302,7 @@ def reasons():
 
 
 def too_many():
-    """ "13 of 64" if these checks have drained so many nodes that they may be wrong themselves."""
+    """Return "13 of 64" if these checks drained so many nodes that they may be wrong themselves."""
     # All nodes may check at the same time: after the delay some see that others are drained
     # already.
     time.sleep(random.uniform(0, min(STAGGER_MAX, STAGGER * len(reasons()))))

@@ -15,8 +15,8 @@ struct workload {
   int dimensions;               /**< number of dimensions that are cut */
   const char *formula[2];       /**< formula of the time: without and with overlap */
   double flop;                  /**< operations per point */
-  /** Guess if no run measures it: the cost of a rank's bytes to its host's other ranks, relative to
-   * the time of two ranks that send as much; and the uncertainty of its logarithm. */
+  /** first guess of a host's term, the cost of a rank's bytes to its host's other ranks relative to
+   * the time of two ranks that send as much; and the uncertainty of the guess's logarithm */
   double host_guess, host_width;
   int regimes; /**< 1: the fit looks for caches and tiles */
   /** 1: if the host takes part in the exchange, slabs are computed first, in their own launch */
