@@ -130,8 +130,8 @@ static const struct option_spec options[] = {
      "With --backend qpu: run on N of the 12 QPUs (default: 12)."},
     {"kernel", 'k', PRODUCT, OPTION_CUSTOM(kernel, gemm_parse_kernel, "auto|KERNEL"),
      "Select the compute kernel; --list shows them, from the simplest to the fastest. auto takes the last "
-     "one that supports the problem, or on the emulated Raspberry Pi GPU the one with the shortest "
-     "estimated time (default: auto)."},
+     "one that supports the problem; on the emulated Raspberry Pi GPU, the last one whose estimated time "
+     "is within 3% of the shortest (default: auto)."},
     {"ladder", 0, RUN, OPTION_FLAG(ladder),
      "Run the backend's kernels from the simplest to the fastest over several sizes, and compare "
      "each with the speed that a model predicts."},

@@ -269,6 +269,8 @@ def row(point, found, tried):
 def row_of(path, point, found, tried):
     """The row of a document; BadInput if it lacks a figure or one is invalid."""
     try:
+        if "counts" in found.get("result", {}):
+            raise BadInput(f"{path}: the device is emulated and has no speed to study")
         one = row(point, found, tried)
         for name in (
             "seconds_a_sweep",

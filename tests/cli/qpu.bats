@@ -69,7 +69,7 @@ PY
   done
 }
 
-@test "gemm-gpu takes the kernel with the shortest estimate, by the shape" {
+@test "gemm-gpu takes the last kernel within 3% of the shortest estimate, by the shape" {
   local size estimate
   for size in 64x64x1000:threads 1:dot 100:67 192:ctmu; do
     "$gemm" -b qpu -s ${size%:*} --json "$document" >/dev/null
@@ -165,4 +165,14 @@ PY
   run on 1 "$himeno" -s XS -n 1
   expect_status 0
   [[ $output != *"backend qpu"* ]]
+}
+
+@test "a study of an emulated device is refused, and so is its table" {
+  [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
+  cd "$BATS_TEST_TMPDIR" || return
+  run "$top_srcdir/scripts/scaling" run study --program "$top_builddir/himeno-gpu" --launcher "$MPIRUN -np {ranks}" --sizes 18x18x18 --ranks 1 \
+    --kernels stream --no-paths --seconds 0.01 --options "-b qpu"
+  [[ $status = 3 && $output == *"r1: the device is emulated and has no speed to study"* ]]
+  run "$top_srcdir/scripts/scaling" csv study
+  [[ $status = 2 && $output == *"r1.json: the device is emulated and has no speed to study"* ]]
 }
