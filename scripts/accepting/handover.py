@@ -38,8 +38,9 @@ CAUSES = [
         ),
         (
             "^hang",
-            "a process, the network or the file system did not answer",
-            "read the log of the step and repeat the command",
+            "a process, the network or the file system did not answer, or the host was too busy",
+            "read the log of the step and repeat the command; if the program was making progress, "
+            "raise --limit or choose a smaller --size",
         ),
         (
             "^fault",

@@ -113,6 +113,7 @@ def tally(run):
     return {
         "all": len(named),
         "passed": len(named.keys() - failed - missing.keys()),
+        "passing": [check for check in named if check not in failed and check not in missing],
         "failed": len(failed),
         "failing": failing,
         "unchecked": missing,
@@ -210,7 +211,7 @@ def table(run, drain, again, alike):
     }
     good = [name for name in run.a.names if name not in shown and name not in failed]
     if good:
-        say(f"  {fold(good)}: {len(good)} pass")
+        say_wrapped(f"  passed: {fold(good)} ({len(good)} host{'s' * (len(good) != 1)})")
     for finding in run.findings:
         if (
             finding not in alike
@@ -258,15 +259,18 @@ def conclusion(run, alike, checks):
         parts = [f"nothing found{at}, but not everything was tested"]
     elif checks:
         parts = [f"ACCEPTED{at}: {checks['passed']} of {checks['all']} checks passed"]
+        if 0 < checks["passed"] < len(checks["unchecked"]):
+            parts[0] += f" ({'; '.join(titles(run)[check] for check in checks['passing'])})"
     else:
         parts = [f"nothing found{at}, but these stages check nothing against the policy"]
+    parts += notes(run)
     if checks and checks["unchecked"]:
         texts = [
             titles(run)[check] + ("" if hosts == run.tested else f" on {fold(hosts)}")
             for check, hosts in checks["unchecked"].items()
         ]
-        parts.append(f"{len(texts)} not checked: {', '.join(texts)}")
-    return "; ".join([*parts, *notes(run)])
+        parts.append(f"{len(texts)} not checked: {'; '.join(texts)}")
+    return "; ".join(parts)
 
 
 def advice(run, drain, again):

@@ -298,6 +298,7 @@ class Run:
             code,
             read_document(self.path(name, "doc")),
             self.path(name, "log"),
+            limit,
             self.unverified_passes,
         )
 
@@ -338,6 +339,15 @@ class Run:
 
     # ---- many ----
 
+    def left_text(self, what, found, total):
+        """The estimated remaining time; empty if nothing is known to follow."""
+        left = self.timing.remaining()
+        # Hosts that fail the first stage skip the later ones.
+        over = len(found) == total and not any(
+            what != "alone" or one["outcome"] == "pass" for one in found.values()
+        )
+        return f", about {timing.text(left)} left" if left > 0 and not over else ""
+
     def together(self, what, jobs, width=None, stage=None):
         """Run [(name, hosts, keywords)] concurrently, and return {name: outcome}.
 
@@ -366,8 +376,8 @@ class Run:
                     elif outcome == "pass" and name.startswith(COMPARED):
                         outcome = "done"
                     say_wrapped(
-                        f"[{len(found):>{len(str(total))}}/{total}, "
-                        f"{timing.text(self.timing.remaining())} left] {name:<{width_of_names}}  "
+                        f"[{what}: step {len(found):>{len(str(total))}} of {total}"
+                        f"{self.left_text(what, found, total)}] {name:<{width_of_names}}  "
                         f"{outcome + again:<4}  {done['why']}"
                     )
             except BaseException:
@@ -456,13 +466,15 @@ def percent_from(value, usual):
     return round(100 * (value / usual - 1), 2) if value is not None and usual else None
 
 
-def judge(code, document, log, unverified_passes=False):
+def judge(code, document, log, limit=math.inf, unverified_passes=False):
     """Outcome and reason of a step. Without a document it did not start, or broke."""
     said = last_words(log, leave=("$ ", "stopped after"))
     if code in (6, STOPPED) and DEVICE_HANG.search(said):
         return "device hang", said
     if code == STOPPED:
-        return "hang", "exceeded its time limit" + (f": {said}" if said else "")
+        return "hang", f"did not end within {limit:g} s" + (
+            f"; last output: {said}" if said else ""
+        )
     if document and document.get("partial") and code in PARTIAL_CODES:
         return "partial", "ended early by a signal"
     if document is None or document.get("partial"):

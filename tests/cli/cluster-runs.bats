@@ -68,7 +68,7 @@ load cluster
   : >faults
   cluster 'n[1-2]' --limit 300 --stages alone
   expect_status 0
-  grep -q 'n\[1-2\]: 2 pass' <<<"$output"
+  grep -q 'passed: n\[1-2\] (2 hosts)' <<<"$output"
 }
 
 @test "each host has the devices of its line of the hostfile" {
@@ -168,7 +168,7 @@ soaked='^soaked for \(2\|1\.9[789]\) of 2 s$'
   cluster 'n[1-4]' --soak 2s --slice 0.5s
   expect_status 7
   [ "$(verdict 'r["drain_list"], r["run_again_list"], sorted((f["hosts"], f["step"]) for f in r["findings"])')" = "('', 'n[3-4]', [(['n3'], 'alone-n3'), (['n4'], 'alone-0001-n4')])" ]
-  grep -q 'n\[1-2\]: 2 pass' <<<"$output"
+  grep -q 'passed: n\[1-2\] (2 hosts)' <<<"$output"
   [ "$(verdict '[json.load(open(f"out/steps/soak-000{n}-{kind}.json"))["outcome"] for n, kind in ((0, "memory"), (1, "compute"), (2, "memory"), (3, "compute"))]')" = \
     "['pass', 'not started', 'pass', 'pass']" ]
   grep -q "$soaked" <<<"$output"

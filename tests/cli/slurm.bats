@@ -34,7 +34,7 @@ in_slurm() {
   [ "$(cat cores)" = 16 ]
   grep -q '  run again: h3 (not started' <<<"$output"
   refute grep -q 'drain: h' <<<"$output"
-  grep -q 'h\[1-2,4\]: 3 pass' <<<"$output"
+  grep -q 'passed: h\[1-2,4\] (3 hosts)' <<<"$output"
   grep -q 'srun .*--nodelist=h3' <<<"$output"
 }
 

@@ -260,7 +260,8 @@ class Accepting(helper.Case):
         self.assertEqual(judged(5, partial=True), "partial")
         self.assertEqual(judged(1), "fault")
         self.assertEqual(steps.judge(0, None, "log")[0], "not started")
-        self.assertEqual(steps.judge(steps.STOPPED, None, "log")[0], "hang")
+        hang = ("hang", "did not end within 9 s")
+        self.assertEqual(steps.judge(steps.STOPPED, None, "log", 9), hang)
 
     def test_the_verdict_the_gravest_finding_is(self):
         """the verdict: the gravest finding is the exit status, evidence against one host drains it,
