@@ -65,8 +65,9 @@ struct halo_reach {
 
 struct halo_transport {
   const char *name;
-  const char *memory; /**< kind of memory that halos pass through */
-  const char *mover;  /**< library or hardware that moves them between ranks */
+  const char *memory;  /**< kind of memory that halos pass through */
+  const char *mover;   /**< library or hardware that moves them between ranks */
+  const char *on_cpus; /**< how they move on CPUs; NULL: unavailable there */
   /** \brief Whether it can be used with this backend; if not, the reason. */
   int (*available)(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
   /** \brief Collective: ranks agree on the outcome. Creates buffers, packer, queue, and the path to

@@ -92,6 +92,7 @@ const struct halo_transport halo_transport_ipc = {
     .name = "ipc",
     .memory = "device memory",
     .mover = "copy engines, only within a host",
+    .on_cpus = "packed, copied into the other rank's receive buffer, and unpacked",
     .available = linked_available,
     .setup = ipc_setup,
     .start = ipc_start,

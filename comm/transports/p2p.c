@@ -91,6 +91,7 @@ const struct halo_transport halo_transport_p2p = {
     .name = "p2p",
     .memory = "device memory",
     .mover = "stores of a kernel, or copy engines if large, only within a host",
+    .on_cpus = "stored directly into the other rank's halo",
     .available = linked_available,
     .setup = p2p_setup,
     .start = p2p_start,

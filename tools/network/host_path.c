@@ -189,8 +189,9 @@ static status_t kind_run(struct bench *bench, enum gpu_host_kind kind)
   if (!bench->plan.counting)
     RETURN_IF_FAILED(agree_status(bench->placement.comm, host_path_rig_open(bench, kind, &rig)));
   for (int direction = 0; direction < DIRECTIONS && status == STATUS_OK; direction++) {
-    progress_begin("host and device, %s memory, direction %d of %d",
-                   kind == GPU_HOST_PINNED ? "pinned" : "pageable", direction + 1, (int)DIRECTIONS);
+    static const char *const directions[DIRECTIONS] = {"to device", "to host", "both directions"};
+    progress_begin("host and device, %s memory, %s", kind == GPU_HOST_PINNED ? "pinned" : "pageable",
+                   directions[direction]);
     for (int h = 0; h < most && status == STATUS_OK; h++)
       status = host_path_part_measure(bench, &rig, (enum direction)direction, h, h + 1);
     if (most > 1 && status == STATUS_OK)

@@ -145,16 +145,21 @@ static void comm_print_host(const struct bench *bench, FILE *out)
 {
   if (bench->n_host == 0) return;
   const struct bench_curve *first = &bench->host[0].curve;
-  fprintf(out, "\n  Between host and device: time of the smallest and rate of the largest copy; both: both "
-               "directions\n  at once, rate per direction; isolated: one rank copies; concurrent: all do\n");
-  fprintf(out, "  rank  memory    direction  mode         %9s, us   largest, GB/s\n",
+  fprintf(
+      out,
+      "\n  Between host and device: time of the smallest copy, rate of the largest that was measured; both:\n"
+      "  both directions at once, rate per direction; isolated: one rank copies; concurrent: all do\n");
+  if (bench->plan.curves_left_out > 0) fprintf(out, "  rows without time for a measurement are left out\n");
+  if (bench->placement.backend->memory == GPU_MEMORY_HOST)
+    fprintf(out, "  on CPUs, pinned memory is pageable too\n");
+  fprintf(out, "  rank  memory    direction  mode         %9s, us      largest      GB/s\n",
           report_bytes((uint64_t)first->points[0].bytes));
   for (int p = 0; p < bench->n_host; p++) {
     const struct bench_path *path = &bench->host[p];
     if (path->rank >= RANKS_SHOWN) continue;
-    fprintf(out, "  %4d  %-8s  %-9s  %-10s  %14.2f  %14s\n", path->rank, path->method,
+    fprintf(out, "  %4d  %-8s  %-9s  %-10s  %14.2f  %11s %9s\n", path->rank, path->method,
             word_of(path->direction), word_of(path->load), path->curve.points[0].seconds * 1e6,
-            rate_text(last_point(&path->curve), 1));
+            report_bytes((uint64_t)last_point(&path->curve)->bytes), rate_text(last_point(&path->curve), 1));
   }
   for (int kind = 0; kind < 2; kind++) {
     static const char *const kinds[] = {"pinned", "pageable"};
@@ -186,23 +191,20 @@ static const struct bench_path *pair_find(const struct bench *bench, const char 
   return NULL;
 }
 
-/* Prints the latency above the diagonal, the bandwidth below it. A CPU's device memory is the
- * host's. */
+/* Prints the latency above the diagonal, the bandwidth below it. */
 static void print_matrix(const struct bench *bench, const char *method, FILE *out)
 {
   int n = bench->placement.ranks < RANKS_SHOWN ? bench->placement.ranks : RANKS_SHOWN;
   const struct bench_curve *curve = &bench->pairs[0].curve;
   const struct halo_transport *transport = halo_transport_find(method);
-  const int on_host = bench->placement.backend->memory == GPU_MEMORY_HOST;
-  const int within = strstr(transport->mover, "within a host") && !strstr(transport->mover, "MPI");
-  const char *mover = strncmp(transport->mover, "MPI", 3) == 0 ? "MPI"
-                      : within                                 ? "the CPU, only within a host"
-                                                               : "the CPU, or MPI between hosts";
-  fprintf(out, "\n  Between two ranks, transport %s\n  memory: %s; moved by %s\n", method,
-          on_host ? "host" : transport->memory, on_host ? mover : transport->mover);
+  fprintf(out, "\n  Between two ranks, transport %s\n", method);
+  if (bench->placement.backend->memory == GPU_MEMORY_HOST && transport->on_cpus)
+    fprintf(out, "  on CPUs: %s\n", transport->on_cpus);
+  else
+    fprintf(out, "  memory: %s; moved by %s\n", transport->memory, transport->mover);
   fprintf(out, "  Matrix (rows and columns are ranks), both directions at once:\n");
   fprintf(out, "  above the diagonal: us for %s; ", report_bytes((uint64_t)curve->points[0].bytes));
-  fprintf(out, "below: GB/s per direction for each pair's largest transfer\n      ");
+  fprintf(out, "below: GB/s per direction for the largest transfer of each pair\n      ");
   for (int b = 0; b < n; b++) fprintf(out, " %8d", b);
   for (int a = 0; a < n; a++) {
     fprintf(out, "\n  %4d", a);
@@ -229,6 +231,11 @@ static void comm_print_pairs(const struct bench *bench, FILE *out)
 {
   const char *methods[BENCH_HALOS_MAX];
   int n = methods_list(bench, methods);
+  if (n > 0)
+    fprintf(
+        out,
+        "\n  Between two ranks: us is the time per transfer of several in succession, on the slower rank\n"
+        "  (not half a round trip); isolated: one pair sends; concurrent: all pairs do\n");
   for (int w = 0; w < n; w++) {
     print_matrix(bench, methods[w], out);
     print_sizes(bench->pairs, bench->n_pairs, methods[w], out);
