@@ -162,8 +162,9 @@ static const struct option_spec options[] = {
      .group = "Result"},
     {"accept", 0, RUN, OPTION_FLAG(accept),
      "Exit with status 4, instead of a warning, if the vendor's library gives a wrong result: that points "
-     "to a faulty device. Record telemetry, and measure until the speed's noise is known. This option "
-     "takes no policy, unlike that of himeno-gpu."},
+     "to a faulty device. Record each device's power. Add blocks until the standard deviation of their "
+     "times is known to be at most 5%, for at most 10s, or --time if longer. This option takes no policy, "
+     "unlike that of himeno-gpu."},
     {OPTION_JSON(RUN, NULL, "")},
     {OPTION_QUIET},
     {"verbose", 'v', RUN, OPTION_FLAG(verbose),

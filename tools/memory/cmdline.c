@@ -135,8 +135,9 @@ static const struct option_spec options[] = {
      "size of an array (default: four times the last-level cache). --mixes: takes the largest size, up to "
      "1G, of which 14 arrays fit into memory. --roofline: takes the first size."},
     {"pace", 0, COPIES, OPTION_CHOICE(pace, "both|free|paced"),
-     "With --copies: paced adds a barrier of the thread block before each element, so that its threads "
-     "access neighbouring addresses; free has none (default: both)."},
+     "With --copies: select whether the threads of a block wait for each other. paced: they wait before "
+     "each element, so that they access neighbouring addresses at the same time. free: they do not wait "
+     "(default: both)."},
     {"assign", 0, COPIES, OPTION_CHOICE(assign, "all|cyclic|block|group"),
      "With --copies: select which elements a thread copies. cyclic: adjacent threads take adjacent "
      "elements. block: each thread takes a contiguous part. group: each thread block takes a contiguous "
