@@ -93,17 +93,21 @@ static const char *refusal(const struct judged *j)
   return NULL;
 }
 
-/* Lists the checks that were unknown or inapplicable; \a column is the current column. */
+/* Lists the checks that were unknown or inapplicable; \a column is the current column. Titles may
+ * contain commas. */
 static void unchecked_text(const struct checks *checks, int column, FILE *out)
 {
-  const int n = checks_count(checks, CHECK_UNKNOWN) + checks_count(checks, CHECK_INAPPLICABLE);
+  const int unknown = checks_count(checks, CHECK_UNKNOWN),
+            n = unknown + checks_count(checks, CHECK_INAPPLICABLE);
   const char *before = ":";
   if (n > 0) column += fprintf(out, "; %d not checked", n);
+  if (unknown > 0 && unknown < n)
+    column += fprintf(out, " (%d unknown, %d do not apply)", unknown, n - unknown);
   for (int c = 0; n > 0 && c < checks->n; c++) {
     const struct check *check = &checks->check[c];
     if (check->outcome != CHECK_UNKNOWN && check->outcome != CHECK_INAPPLICABLE) continue;
     column += fprintf(out, "%s", before);
-    before = ",";
+    before = ";";
     if (column + (int)strlen(check->title) + 2 > LINE_COLUMNS) column = fprintf(out, "\n   ") - 1;
     column += fprintf(out, " %s", check->title);
   }

@@ -75,15 +75,15 @@ void ranks_print_backend(const void *rows, size_t size, int n, FILE *out)
   if (hosts > 0) fprintf(out, "\n");
 }
 
-void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out)
+void ranks_print(const void *rows, size_t size, int n, const char *gflops_title, int verbose, FILE *out)
 {
   int width = HOST_WIDTH;
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const int length = (int)strlen(row_at(rows, size, r)->host);
     if (length > width) width = length;
   }
-  fprintf(out, "\n  rank  %-*s  GFLOPS without waiting  core IDs    NUMA  PCI           device%s\n", width,
-          "host", verbose ? ", UUID below" : "");
+  fprintf(out, "\n  rank  %-*s  %22s  core IDs    NUMA  PCI           device%s\n", width, "host",
+          gflops_title, verbose ? ", UUID below" : "");
   for (int r = 0; r < n && r < RANKS_SHOWN; r++) {
     const struct rank_row *row = row_at(rows, size, r);
     char gflops[REPORT_NUMBER_BYTES], numa[REPORT_NUMBER_BYTES], none[REPORT_NUMBER_BYTES];

@@ -44,7 +44,7 @@ int ranks_hosts(const void *rows, size_t size, int n);
 void ranks_print_backend(const void *rows, size_t size, int n, FILE *out);
 
 /** \brief Prints one line per row; with \a verbose also the UUIDs. */
-void ranks_print(const void *rows, size_t size, int n, int verbose, FILE *out);
+void ranks_print(const void *rows, size_t size, int n, const char *gflops_title, int verbose, FILE *out);
 
 /** \brief Warns about devices or cores that ranks share, in no more lines than the table has. */
 void ranks_print_sharing(const void *rows, size_t size, int n, FILE *out);

@@ -93,12 +93,15 @@ static void gemm_print_speed(const struct gemm_rig *rig, const struct gemm_resul
 static void print_peak(const struct gemm_rig *rig, const struct gemm_series *s, FILE *out)
 {
   const double seconds = s->predicted.seconds;
+  const int arithmetic = s->predicted.bound == GEMM_BOUND_ARITHMETIC;
   if (gemm_series_share(rig, s) <= 0) return;
   fprintf(out, "  peak       %.2f GFLOPS%s, measured in this run by multiply-adds in registers\n",
           rig->ceilings.flops / 1e9, rig->placement.ranks > 1 ? " per device" : "");
   if (seconds > 0)
-    fprintf(out, "  model      expects this kernel to reach %.1f%% of the peak, limited by %s\n",
-            100 * s->flop / seconds / rig->ceilings.flops, gemm_bound_names[s->predicted.bound]);
+    fprintf(out, "  model      expects %.1f%% of the peak: %s%s\n",
+            100 * s->flop / seconds / rig->ceilings.flops,
+            arithmetic ? "loads, idle cores and tile edges cost the rest" : "limited by ",
+            arithmetic ? "" : gemm_bound_names[s->predicted.bound]);
   else if (!gemm_run_modelled(rig))
     fprintf(out, "  model      does not describe OpenCL on a CPU\n");
 }
@@ -179,8 +182,8 @@ void gemm_report_text(const struct gemm_run *run, FILE *out)
   gemm_print_verdict(&run->rig, &run->result, out);
   if (timed && !emulated) gemm_print_speed(&run->rig, &run->result, out);
   gemm_print_config(run, out);
-  ranks_print(run->result.ranks, sizeof *run->result.ranks, run->rig.placement.ranks, run->rig.config.verbose,
-              out);
+  ranks_print(run->result.ranks, sizeof *run->result.ranks, run->rig.placement.ranks, "GFLOPS",
+              run->rig.config.verbose, out);
   if (timed && emulated) print_counts(run, out);
   if (timed && !emulated) gemm_print_timing(&run->rig, &run->result, out);
   if (run->work.cluster && run->result.series[0].seconds > 0 && !emulated)

@@ -95,12 +95,14 @@ static void himeno_print_config(const struct himeno_choice *choice, const struct
  * left out. */
 static void print_phases(double sweep, const struct himeno_ranks *ranks, int verbose, FILE *out)
 {
-  int n = ranks->n;
+  int n = ranks->n, waits = 0;
   double values[n];
+  for (int r = 0; r < n; r++) waits |= ranks->rank[r].waited > 0;
   fprintf(out,
           "\n  time per sweep %.3f us; phases may overlap%s;\n"
-          "  exposed time: the part of a sweep in which a rank computes neither interior nor boundary\n",
-          sweep * 1e6, n > 1 ? "; median (min ... max) over ranks" : "");
+          "  exposed time: the part of a sweep in which a rank computes neither interior nor boundary\n%s",
+          sweep * 1e6, n > 1 ? "; median (min ... max) over ranks" : "",
+          waits ? "  interior can include the wait for halos, unlike \"GFLOPS while computing\"\n" : "");
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
     for (int r = 0; r < n; r++) values[r] = ranks->rank[r].phases[p];
@@ -207,8 +209,11 @@ static void print_starved(const struct himeno_ranks *r, FILE *out)
 static void himeno_print_speed(const struct himeno_kernel *kernel, const struct himeno_result *r, FILE *out)
 {
   const double gflops = himeno_timing_gflops(&r->timing), rate = himeno_bytes_per_second(gflops);
-  fprintf(out, "  speed      %.2f GFLOPS, %.2f GB/s%s", gflops, rate / 1e9,
-          kernel->class_ == HIMENO_TEMPORAL ? " nominal" : "");
+  fprintf(out,
+          kernel->class_ == HIMENO_TEMPORAL
+              ? "  speed      %.2f GFLOPS; one pass per sweep would need %.2f GB/s"
+              : "  speed      %.2f GFLOPS, %.2f GB/s",
+          gflops, rate / 1e9);
   if (r->ceiling.all > 0) fprintf(out, ", %.1f%% of the ceiling", 100 * rate / r->ceiling.all);
   fprintf(out, "\n");
   report_noise(r->timing.samples, r->timing.n_samples, 1, out);
@@ -316,7 +321,8 @@ void himeno_report_text(const struct himeno_choice *choice, const struct himeno_
   judged_headline(judged, out);
   if (timed) himeno_print_speed(kernel, result, out);
   himeno_print_config(choice, ranks, out);
-  ranks_print(ranks->rank, sizeof *ranks->rank, ranks->n, choice->config->verbose, out);
+  ranks_print(ranks->rank, sizeof *ranks->rank, ranks->n, "GFLOPS while computing", choice->config->verbose,
+              out);
   if (timed) {
     print_phases(timing->seconds / (double)timing->sweeps, ranks, choice->config->verbose, out);
     himeno_print_timing(choice->config, result, out);

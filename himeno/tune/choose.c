@@ -21,7 +21,7 @@ const struct choice_words choice_words[] = {
     [CHOICE_ASKED] = {"asked", "as requested", "as requested"},
     [CHOICE_TRIAL] = {"trial", "fastest in a short trial", "fastest in a short trial"},
     [CHOICE_REMEMBERED] = {"remembered", NULL, NULL},
-    [CHOICE_RULE] = {"rule", NULL, "preferred for these links, not timed"},
+    [CHOICE_RULE] = {"rule", NULL, "chosen for these links without trial"},
 };
 
 struct solver_config himeno_solver_config(const struct himeno_choice *choice)

@@ -21,11 +21,7 @@ def bar_style(rung, best):
 
 
 def bar_label(rung):
-    share = (
-        ""
-        if rung["share"] is None
-        else f"  {100 * rung['share']:.1f}%{' nominal' if rung['class'] else ''}"
-    )
+    share = "" if rung["share"] is None else f"  {100 * rung['share']:.1f}%"
     digits = 0 if rung["gflops"] >= 100 else 2
     return f"{rung['gflops']:.{digits}f}{share}{'' if rung['verified'] else ' *'}"
 
@@ -71,7 +67,9 @@ def ladder_legend(panels):
         patches.Patch(label="fastest classic kernel", **style.BEST),
     ]
     if any(rung["class"] for panel in panels for rung in panel["rungs"]):
-        handles.append(patches.Patch(label="temporal: T sweeps per pass", **style.TEMPORAL))
+        handles.append(
+            patches.Patch(label="temporal: T sweeps per pass, share as if one", **style.TEMPORAL)
+        )
     if any(rung["ends"] for panel in panels for rung in panel["rungs"]):
         handles.append(
             lines.Line2D(
@@ -161,8 +159,10 @@ def draw_sizes(points, title, name):
         line_style.update({"markerfacecolor": "white"} if temporal else {})
         draw_line(axes, merged(mine, sizes), line_style, label + star)
     axes[0].set_ylabel("GFLOPS (34 flop per point)")
-    nominal = any(one["temporal"] for one in points)
-    axes[1].set_ylabel("share of the ceiling, %" + ("\n(temporal: nominal)" if nominal else ""))
+    temporal = any(one["temporal"] for one in points)
+    axes[1].set_ylabel(
+        "share of the ceiling, %" + ("\n(temporal: as if one pass per sweep)" if temporal else "")
+    )
     axes[1].axhline(100, **style.CEILING)
     long = sum(len(size) + 2 for size in sizes) > 55
     axes[1].set_xticks(

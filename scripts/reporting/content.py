@@ -301,7 +301,7 @@ def headline(study):
     only if no classic one ran."""
     classic = [one for one in entries(study) if one["rows"][0]["class"] != "temporal"]
     fastest = max(classic or entries(study), key=lambda one: one["gflops"])
-    kind = "" if classic else " (temporal: nominal)"
+    kind = "" if classic else " (temporal kernel, as if one pass per sweep)"
     ceiling = "peak arithmetic" if study.products else "the memory ceiling"
     figures = [
         (

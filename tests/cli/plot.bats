@@ -81,7 +81,7 @@ assert abs(low - 2000 / 29) < 1e-9 and abs(high - 2000 / 11) < 1e-9'
   grep -q '(temporal, T=3)' picture.svg
   draws sizes "$documents/temporal.json"
   grep -q 'cpu deep, temporal, T=3' picture.svg
-  grep -q '(temporal: nominal)' picture.svg
+  grep -q '(temporal: as if one pass per sweep)' picture.svg
   draws ladder "$documents/ladder.json"
   run ! grep -q temporal picture.svg
 }
