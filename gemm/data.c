@@ -10,28 +10,31 @@
 
 const char *const gemm_data_names[] = {"random", "wide", "special"};
 
-static float random_value(uint64_t hash)
+static double random_value(enum gemm_type type, uint64_t hash)
 {
-  return (float)(hash >> 40) * 0x1p-23f - 1.0f;
+  if (type == GEMM_F64) return (double)(hash >> 11) * 0x1p-52 - 1;
+  return (double)((float)(hash >> 40) * 0x1p-23f - 1.0f);
 }
 
-/* The magnitude comes from the lower bits of the hash, which the value does not use. */
-static float wide_value(enum gemm_type type, uint64_t hash)
+/* The magnitude comes from bits that the value does not use. */
+static double wide_value(enum gemm_type type, uint64_t hash)
 {
   int reach = gemm_types[type].operand_bytes == 2 && type != GEMM_BF16 ? 4 : 20;
-  int exponent = (int)(hash % (uint64_t)(2 * reach + 1)) - reach;
-  return ldexpf(random_value(hash), exponent);
+  uint64_t other = type == GEMM_F64 ? hash_mix(hash) : hash;
+  int exponent = (int)(other % (uint64_t)(2 * reach + 1)) - reach;
+  return ldexp(random_value(type, hash), exponent);
 }
 
 /* One element in the first row of A, one in B's first column and one in C are NaN; infinities are
  * scattered. */
-static float special_value(enum gemm_matrix matrix, int64_t row, int64_t column, uint64_t hash)
+static double special_value(enum gemm_type type, enum gemm_matrix matrix, int64_t row, int64_t column,
+                            uint64_t hash)
 {
   if (matrix == GEMM_A && row == 0 && column == 0) return NAN;
   if (matrix == GEMM_C && row == 1 && column == 1) return NAN;
   if (row % 5 == 2 && column % 7 == 3 && hash % SPECIAL_ONE_IN == 0)
     return hash & 1u << 20 ? INFINITY : -INFINITY;
-  return random_value(hash);
+  return random_value(type, hash);
 }
 
 struct fill {
@@ -42,7 +45,7 @@ struct fill {
   struct gemm_place place;
 };
 
-static float gemm_data_value(const struct fill *f, int64_t row, int64_t column)
+static double gemm_data_value(const struct fill *f, int64_t row, int64_t column)
 {
   enum gemm_matrix matrix = f->matrix;
   row += f->place.row;
@@ -50,13 +53,15 @@ static float gemm_data_value(const struct fill *f, int64_t row, int64_t column)
   uint64_t index = (uint64_t)(row * f->place.columns + column);
   uint64_t hash = hash_mix(hash_mix(index) + f->seed * GEMM_MATRICES + (uint64_t)matrix);
   if (f->data == GEMM_WIDE) return wide_value(f->problem->type, hash);
-  if (f->data == GEMM_SPECIAL) return special_value(matrix, row, column, hash);
-  return random_value(hash);
+  if (f->data == GEMM_SPECIAL) return special_value(f->problem->type, matrix, row, column, hash);
+  return random_value(f->problem->type, hash);
 }
 
 static void poison(enum gemm_type type, void *c, int64_t index)
 {
-  if (gemm_types[type].result_bytes == 2)
+  if (type == GEMM_F64)
+    ((uint64_t *)c)[index] = GEMM_POISON_DOUBLE;
+  else if (gemm_types[type].result_bytes == 2)
     ((uint16_t *)c)[index] = GEMM_POISON_HALF;
   else
     ((uint32_t *)c)[index] = GEMM_POISON_FLOAT;
@@ -64,6 +69,7 @@ static void poison(enum gemm_type type, void *c, int64_t index)
 
 int gemm_is_poison(enum gemm_type type, const void *c, int64_t index)
 {
+  if (type == GEMM_F64) return ((const uint64_t *)c)[index] == GEMM_POISON_DOUBLE;
   if (gemm_types[type].result_bytes == 2) return ((const uint16_t *)c)[index] == GEMM_POISON_HALF;
   return ((const uint32_t *)c)[index] == GEMM_POISON_FLOAT;
 }

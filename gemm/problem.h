@@ -25,7 +25,7 @@ struct gemm_problem {
   int64_t m, n, k;           /**< each at least 1 */
   int64_t ld[GEMM_MATRICES]; /**< leading dimensions of A, B and C, in elements */
   int trans_a, trans_b;
-  float alpha, beta;
+  double alpha, beta; /**< float values, unless the type is GEMM_F64 */
 };
 
 /** \brief Numbers of stored rows and columns of a matrix. */

@@ -8,13 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A product's type, named after its operands. C and sums are float, except for GEMM_F16_F16. */
+/** A product's type, named after its operands. C and sums are float, except for GEMM_F16_F16 and
+ * GEMM_F64. */
 enum gemm_type {
   GEMM_F32,     /**< float throughout */
   GEMM_TF32,    /**< stored as float, multiplied as TF32: 10 bits of fraction */
   GEMM_F16,     /**< A and B in half precision */
   GEMM_F16_F16, /**< A, B, C and sums in half precision */
   GEMM_BF16,    /**< A and B in bfloat16 */
+  GEMM_F64,     /**< double throughout */
   GEMM_TYPES
 };
 
@@ -36,16 +38,25 @@ struct gemm_type_traits {
 
 extern const struct gemm_type_traits gemm_types[GEMM_TYPES];
 
+/** \brief Number of digits that distinguish all values in messages. */
+static inline int gemm_digits(enum gemm_type type)
+{
+  return type == GEMM_F64 ? 17 : 9;
+}
+
 /** \brief The nearest half-precision number, ties to even; NaN stays NaN, overflow gives
  * infinity. */
 uint16_t gemm_half(float value);
 
-/** \brief Element \a index of a stored A or B, or of C, as a float. */
-float gemm_operand_get(enum gemm_type type, const void *matrix, int64_t index);
-float gemm_result_get(enum gemm_type type, const void *matrix, int64_t index);
+/** \brief \a value rounded to float, unless the type is GEMM_F64. */
+double gemm_rounded(enum gemm_type type, double value);
 
-/** \brief Stores \a value, rounded to the nearest representable number. */
-void gemm_operand_set(enum gemm_type type, void *matrix, int64_t index, float value);
-void gemm_result_set(enum gemm_type type, void *matrix, int64_t index, float value);
+/** \brief Element \a index of a stored A or B, or of C. */
+double gemm_operand_get(enum gemm_type type, const void *matrix, int64_t index);
+double gemm_result_get(enum gemm_type type, const void *matrix, int64_t index);
+
+/** \brief Stores \a value, rounded to the type; unless it is GEMM_F64, to float first. */
+void gemm_operand_set(enum gemm_type type, void *matrix, int64_t index, double value);
+void gemm_result_set(enum gemm_type type, void *matrix, int64_t index, double value);
 
 #endif

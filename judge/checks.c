@@ -191,6 +191,7 @@ const struct check_kind check_kinds[CHECK_KINDS] = {
     PRODUCTS("f16"),
     PRODUCTS("f16-f16"),
     PRODUCTS("bf16"),
+    PRODUCTS("f64"),
     RUN("gemm_spread_max", NUMBER, "spread of products", "(max - min) / median GFLOPS of products", "",
         PRODUCTS, MOST, 2, products_spread),
     RUN("gemm_power_limited_spread_max", NUMBER, "spread of power-limited products",

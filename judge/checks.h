@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 /** Number of keys that a policy may have. */
-#define CHECK_KINDS 46
+#define CHECK_KINDS 47
 
 #define CHECKS_MAX    (CHECK_KINDS + 2) /* two more compare with an earlier document */
 #define CHECK_WHY_MAX 200

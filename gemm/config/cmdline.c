@@ -89,9 +89,9 @@ static const struct option_spec options[] = {
      "Set the matrix sizes: A is MxK, B is KxN and C is MxN; N alone sets all three (default: 4096 on a "
      "GPU, 1024 on a CPU).",
      .group = "Problem", .given = OPTION_GIVEN(size_given)},
-    {"type", 0, RUN, OPTION_CHOICE_AS(type, "f32|tf32|f16|f16-f16|bf16", "TYPE"),
-     "Select the element type: f32, tf32, f16, bf16, or f16-f16, which also sums and stores in half "
-     "precision. The others sum and store in float (default: f32)."},
+    {"type", 0, RUN, OPTION_CHOICE_AS(type, "f32|tf32|f16|f16-f16|bf16|f64", "TYPE"),
+     "Select the element type: f32, tf32, f16, bf16, or f16-f16 or f64, which also sum and store in half or "
+     "double precision. The others sum and store in float (default: f32)."},
     {"trans", 0, RUN, OPTION_CHOICE(trans, "NN|NT|TN|TT"),
      "Select which of A and B are stored transposed: T, or N for not. All matrices are row-major (default: "
      "NN)."},
@@ -156,7 +156,8 @@ static const struct option_spec options[] = {
      "its power limit "
      "(default: 0.005s on a GPU, 0.05s on a CPU)."},
     {"verify", 0, RUN, OPTION_CHOICE(verify, "auto|full|off"),
-     "Compare the result with a product in float64. full: compare every element. auto: the same, "
+     "Compare the result with a product in float64, or f64 in double-double. full: compare every element. "
+     "auto: the same, "
      "but above about 1290x1290x1290 compare some rows and columns, and check the others by products with "
      "random vectors. off: do not verify (default: auto).",
      .group = "Result"},
@@ -212,8 +213,8 @@ status_t gemm_config_problem(const struct gemm_config *c, const int64_t size[3],
                            .k = size[2],
                            .trans_a = c->trans >> 1,
                            .trans_b = c->trans & 1,
-                           .alpha = (float)c->alpha,
-                           .beta = (float)c->beta};
+                           .alpha = gemm_rounded((enum gemm_type)c->type, c->alpha),
+                           .beta = gemm_rounded((enum gemm_type)c->type, c->beta)};
   memcpy(p.ld, c->ld, sizeof p.ld);
   RETURN_IF_FAILED(gemm_problem_complete(&p));
   if (c->data == GEMM_SPECIAL && !gemm_verify_is_full(&p, (enum gemm_verify)c->verify))

@@ -49,8 +49,8 @@ static void gemm_config_document(struct doc *d, const struct gemm_run *run)
   }
   doc_enum(d, "type", 0, DOC_COLUMN(gemm_types, name), "", gemm_types[p->type].name);
   doc_enum(d, "trans", 0, DOC_WORDS(gemm_trans_names), "", gemm_trans_name(p));
-  doc_real(d, "alpha", DOC_ANY, "", "", (double)p->alpha);
-  doc_real(d, "beta", DOC_ANY, "", "", (double)p->beta);
+  doc_real(d, "alpha", DOC_ANY, "", "", p->alpha);
+  doc_real(d, "beta", DOC_ANY, "", "", p->beta);
   doc_enum(d, "data", 0, DOC_WORDS(gemm_data_names), "", gemm_data_names[run->rig.config.data]);
   doc_enum(d, "backend", 0, DOC_WORDS(gpu_backend_names), "", run->rig.placement.backend->name);
   doc_whole(d, "qpus", DOC_OPTIONAL, "QPUs that a product runs on; only of backend qpu.",
@@ -140,9 +140,11 @@ static double unless_unverified(const struct gemm_check *c, double error)
   return c->how == GEMM_NOT_VERIFIED ? NAN : error;
 }
 
-static void gemm_check_document(struct doc *d, const struct gemm_check *c)
+static void gemm_check_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_series *s)
 {
-  if (!doc_object(d, "check", 0, "Rank 0's comparison with float64.", 1)) return;
+  const struct gemm_check *c = &s->check;
+  if (!doc_object(d, "check", 0, "Rank 0's comparison with float64, or of f64 with double-double.", 1))
+    return;
   doc_enum(d, "how", 0, DOC_WORDS(gemm_verified_names), "", gemm_verified_names[c->how]);
   doc_whole(d, "compared", 0, "", c->compared);
   doc_real(d, "element_error", DOC_NULLABLE | DOC_ANY, "", "Worst |out - ref| / (|alpha| |A||B| + |beta C|).",
@@ -151,6 +153,9 @@ static void gemm_check_document(struct doc *d, const struct gemm_check *c)
   doc_real(d, "norm_error", DOC_NULLABLE | DOC_ANY, "", "|out - ref| / |ref| in the Frobenius norm.",
            unless_unverified(c, c->norm_error));
   doc_real(d, "norm_bound", DOC_NULLABLE, "", "", unless_unverified(c, c->bounds.norm));
+  doc_enum(d, "arithmetic", DOC_OPTIONAL, DOC_WORDS(gemm_arithmetic_names),
+           "Of f64 and random data: whether bits and error are those of float64 additions.",
+           gemm_arithmetic_of(rig, s));
   doc_end(d);
 }
 
@@ -202,7 +207,7 @@ static void series_document(struct doc *d, const struct gemm_rig *rig, const str
   gemm_samples_document(d, s);
   gemm_blocks_document(d, &s->blocks);
   resources_document(d, &s->resources);
-  gemm_check_document(d, &s->check);
+  gemm_check_document(d, rig, s);
   counts_document(d, &s->counts, emulated);
   doc_text(d, "why", DOC_OPTIONAL, "Why the verdict is not pass.", why);
 }

@@ -180,7 +180,7 @@ static void print_head(const struct gemm_rig *rig, const struct gemm_result *res
   fprintf(out, "gemm-gpu %s, ladder of backend %s on %s\n", meta_version(), rig->placement.backend->name,
           rig->placement.info.name);
   fprintf(out, "  %s, %s, alpha %g, beta %g, %d rank%s\n", gemm_types[p->type].name, gemm_trans_name(p),
-          (double)p->alpha, (double)p->beta, ranks, ranks > 1 ? "s" : "");
+          p->alpha, p->beta, ranks, ranks > 1 ? "s" : "");
   if (rig->placement.reason[0]) fprintf(out, "  backend    the CPU (%s)\n", rig->placement.reason);
   print_ceilings(rig, out);
 }

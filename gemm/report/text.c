@@ -17,7 +17,7 @@ static void gemm_print_config(const struct gemm_run *run, FILE *out)
   fprintf(out,
           "\n  problem    %" PRId64 " x %" PRId64 " x %" PRId64
           " (m x n x k), %s, %s, alpha %g, beta %g, %s data\n",
-          p->m, p->n, p->k, gemm_types[p->type].name, gemm_trans_name(p), (double)p->alpha, (double)p->beta,
+          p->m, p->n, p->k, gemm_types[p->type].name, gemm_trans_name(p), p->alpha, p->beta,
           gemm_data_names[run->rig.config.data]);
   fprintf(out, "  where      %d rank%s on %d host%s, backend %s", ranks, ranks > 1 ? "s" : "", hosts,
           hosts > 1 ? "s" : "", run->rig.placement.backend->name);
@@ -121,11 +121,14 @@ static void gemm_print_timing(const struct gemm_rig *rig, const struct gemm_resu
 }
 
 /* Prints the error of a library's result for the same product. */
-static void print_reference_error(const struct gemm_series *s, FILE *out)
+static void print_reference_error(const struct gemm_rig *rig, const struct gemm_series *s, FILE *out)
 {
+  const char *arithmetic = gemm_arithmetic_of(rig, s);
   if (s->n_samples == 0 || s->check.how == GEMM_NOT_VERIFIED) return;
-  fprintf(out, "             library %s: %.3g and %.3g\n", s->kernel->name, s->check.element_error,
+  fprintf(out, "             library %s: %.3g and %.3g", s->kernel->name, s->check.element_error,
           s->check.norm_error);
+  if (arithmetic) fprintf(out, "; float64 arithmetic: %s", arithmetic);
+  fprintf(out, "\n");
 }
 
 /* Prints the first WRONG_SHOWN ranks with incorrect results, and their devices. */
@@ -145,7 +148,7 @@ static void print_wrong(const struct gemm_rig *rig, const struct gemm_result *re
   if (wrong > WRONG_SHOWN) fprintf(out, "  ... and %d more: see --json\n", wrong - WRONG_SHOWN);
 }
 
-static void print_error(const struct gemm_result *result, FILE *out)
+static void print_error(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out)
 {
   const struct gemm_check *c = &result->series[0].check;
   if (c->how == GEMM_NOT_VERIFIED) return;
@@ -155,7 +158,7 @@ static void print_error(const struct gemm_result *result, FILE *out)
           c->compared, c->element_error, c->bounds.element);
   fprintf(out, "             RMS of the error / RMS of C: %.3g%s (allowed: %.3g)\n", c->norm_error,
           c->how == GEMM_VERIFIED_SAMPLED ? ", estimated by random vectors" : "", c->bounds.norm);
-  for (int y = 1; y < result->n_series; y++) print_reference_error(&result->series[y], out);
+  for (int y = 1; y < result->n_series; y++) print_reference_error(rig, &result->series[y], out);
 }
 
 /* Prints the verdict. A run that was not verified does not pass. */
@@ -171,8 +174,9 @@ static void gemm_print_verdict(const struct gemm_rig *rig, const struct gemm_res
   else if (c->how == GEMM_NOT_VERIFIED)
     fprintf(out, "  verdict    NOT VERIFIED: the result was not compared\n");
   else
-    fprintf(out, "  verdict    PASS: %s agree with float64; timed repetitions are bitwise equal\n",
-            c->how == GEMM_VERIFIED_FULL ? "all elements" : "sampled rows, columns and vectors");
+    fprintf(out, "  verdict    PASS: %s agree with %s; timed repetitions are bitwise equal\n",
+            c->how == GEMM_VERIFIED_FULL ? "all elements" : "sampled rows, columns and vectors",
+            rig->config.type == GEMM_F64 ? "double-double" : "float64");
 }
 
 void gemm_report_text(const struct gemm_run *run, FILE *out)
@@ -188,7 +192,7 @@ void gemm_report_text(const struct gemm_run *run, FILE *out)
   if (timed && !emulated) gemm_print_timing(&run->rig, &run->result, out);
   if (run->work.cluster && run->result.series[0].seconds > 0 && !emulated)
     gemm_cluster_phases_text(&run->rig, &run->result, out);
-  print_error(&run->result, out);
+  print_error(&run->rig, &run->result, out);
   if (run->rig.config.accept && !emulated) {
     const struct worth worth = gemm_worth(&run->rig, &run->result);
     worth_text(&worth, out);

@@ -51,7 +51,8 @@ static double gemm_model_time(double work, double rate)
 static double splits_time(const struct gemm_machine *machine, const struct gemm_problem *p, int splits)
 {
   if (splits < 2) return 0;
-  double bytes = 2.0 * splits * (double)p->m * (double)p->n * sizeof(float);
+  double bytes = 2.0 * splits * (double)p->m * (double)p->n *
+                 fmax(sizeof(float), (double)gemm_types[p->type].result_bytes);
   return LAUNCH_SECONDS + gemm_model_time(bytes, machine->ceilings.bytes_per_second);
 }
 

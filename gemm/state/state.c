@@ -57,3 +57,8 @@ struct worth gemm_worth(const struct gemm_rig *rig, const struct gemm_result *re
   w.days = seconds * devices / DAY;
   return w;
 }
+
+const char *gemm_arithmetic_of(const struct gemm_rig *rig, const struct gemm_series *s)
+{
+  return rig->config.data == GEMM_RANDOM ? gemm_arithmetic_names[s->check.arithmetic] : NULL;
+}

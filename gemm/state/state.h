@@ -160,6 +160,9 @@ const char *gemm_series_verdict(const struct gemm_result *result, const struct g
  * in a block that does not read C, that is the last one. Rank 0, with --accept. */
 struct worth gemm_worth(const struct gemm_rig *rig, const struct gemm_result *result);
 
+/** \brief The arithmetic of a product of GEMM_F64 and random data, NULL if it is unknown. */
+const char *gemm_arithmetic_of(const struct gemm_rig *rig, const struct gemm_series *series);
+
 /** \brief GFLOPS of all ranks together, by the slowest rank's time; 0 if nothing was timed. */
 double gemm_series_gflops(const struct gemm_rig *rig, const struct gemm_series *series);
 

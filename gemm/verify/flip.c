@@ -116,7 +116,7 @@ static status_t gemm_flip_one(struct gemm_flip *flip, const struct gemm_matrices
   const struct gpu_mem all[] = {m->on.a, m->on.b, m->on.c};
   const struct gemm_problem *p = &m->problem;
   size_t bytes = gemm_element_bytes(p, flip->matrix);
-  unsigned char element[4];
+  unsigned char element[sizeof(double)];
   if (!flip->due || flip->rank != rank || !is_now(flip, kernel, block)) return STATUS_OK;
   flip->due = 0;
   if (!is_inside(flip, p)) return STATUS_OK;

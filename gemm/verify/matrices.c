@@ -105,9 +105,9 @@ static status_t piece_wrong(const struct gemm_matrices *m, enum gemm_matrix matr
   int64_t element = (int64_t)((at + byte) / bytes), now = (int64_t)(byte / bytes);
   return log_fail(
       STATUS_WRONG,
-      "%c changed in device memory: at stored row %" PRId64 ", column %" PRId64 " it is %.9g, must be %.9g",
-      "ABC"[matrix], element / p->ld[matrix], element % p->ld[matrix],
-      (double)gemm_operand_get(p->type, piece, now), (double)gemm_operand_get(p->type, host, element));
+      "%c changed in device memory: at stored row %" PRId64 ", column %" PRId64 " it is %.*g, must be %.*g",
+      "ABC"[matrix], element / p->ld[matrix], element % p->ld[matrix], gemm_digits(p->type),
+      gemm_operand_get(p->type, piece, now), gemm_digits(p->type), gemm_operand_get(p->type, host, element));
 }
 
 status_t gemm_matrices_check(struct gemm_matrices *m)

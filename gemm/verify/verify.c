@@ -23,12 +23,13 @@
 /* Minimum elements for comparing norms: fewer are too few for statistics. */
 #define NORM_LEAST 256
 
-/** Some rows of the product, or of its transpose, in float64. */
+/** Some rows of the product, or of its transpose. */
 struct lines {
   int transposed; /**< the rows are columns of C */
   int64_t n, length;
   int64_t *which;
   double *sums, *magnitudes;
+  double *low; /**< NULL unless the type is GEMM_F64 */
 };
 
 struct gemm_reference {
@@ -36,8 +37,9 @@ struct gemm_reference {
   const void *a, *b, *c;
   enum gemm_verified how;
   struct lines rows, columns;
-  double *x;       /**< VECTORS vectors of n elements, ±1 */
-  double *product; /**< VECTORS vectors of m elements: alpha·A·B·x + beta·C·x */
+  double *x; /**< VECTORS vectors of n elements, ±1 */
+  /** VECTORS vectors of m elements: alpha·A·B·x + beta·C·x, and the low parts for GEMM_F64 */
+  double *product, *low;
 };
 
 /** Sums over the elements of a comparison. */
@@ -53,9 +55,9 @@ struct gemm_bounds gemm_bounds_of(const struct gemm_problem *p, int truncates)
   const struct gemm_type_traits *t = &gemm_types[p->type];
   double k = (double)p->k, root = sqrt(k);
   double rounding = 2 * t->unit_operand + t->unit_result;
-  /* Half-precision sums are rounded to nearest, and less than once per term (Fasi and others,
-   * "Numerical behavior of NVIDIA tensor cores", 2021). */
-  if (truncates && p->type != GEMM_F16_F16)
+  /* Tensor cores round double sums to nearest, and half-precision sums too, less than once per term
+   * (Fasi and others, "Numerical behavior of NVIDIA tensor cores", 2021). */
+  if (truncates && p->type != GEMM_F16_F16 && p->type != GEMM_F64)
     return (struct gemm_bounds){(2 * k + 4) * t->unit_sum + rounding, (2 * k + 4) * t->unit_sum + rounding};
   return (struct gemm_bounds){(4 * root + 4) * t->unit_sum + rounding,
                               (2 * root + 4) * t->unit_sum + rounding};
@@ -89,13 +91,14 @@ static status_t lines_open(struct lines *lines, const struct gemm_problem *p, co
   lines->which = calloc((size_t)lines->n, sizeof *lines->which);
   lines->sums = malloc(elements * sizeof(double));
   lines->magnitudes = malloc(elements * sizeof(double));
-  if (!lines->which || !lines->sums || !lines->magnitudes)
+  lines->low = p->type == GEMM_F64 ? malloc(elements * sizeof(double)) : NULL;
+  if (!lines->which || !lines->sums || !lines->magnitudes || (p->type == GEMM_F64 && !lines->low))
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for a float64 reference of %zu elements",
                     elements);
   lines_number(lines, count);
   struct gemm_view left = gemm_view_make(p, transposed ? GEMM_B : GEMM_A, transposed ? b : a, transposed);
   struct gemm_view right = gemm_view_make(p, transposed ? GEMM_A : GEMM_B, transposed ? a : b, transposed);
-  gemm_reference_rows(&left, &right, p->k, lines->length, lines->which, lines->n, lines->sums,
+  gemm_reference_rows(&left, &right, p->k, lines->length, lines->which, lines->n, lines->sums, lines->low,
                       lines->magnitudes);
   return STATUS_OK;
 }
@@ -105,45 +108,76 @@ static void lines_close(struct lines *lines)
   free(lines->which);
   free(lines->sums);
   free(lines->magnitudes);
+  free(lines->low);
 }
 
-/* y = C·x for a result or the initial C, for all vectors in one pass. */
-static void result_vectors(const struct gemm_problem *p, const void *c, const double *x, double *y)
+/* y = C·x for a result or the initial C, for all vectors in one pass; \a low, the low parts, is
+ * only set for GEMM_F64. */
+static void result_vectors(const struct gemm_problem *p, const void *c, const double *x, double *y,
+                           double *low)
 {
   const int is_float = gemm_types[p->type].result_bytes == sizeof(float);
 #pragma omp parallel for schedule(static)
   for (int64_t i = 0; i < p->m; i++) {
     const float *row = (const float *)c + i * p->ld[GEMM_C];
-    double sums[VECTORS] = {0};
+    double sums[VECTORS] = {0}, errors[VECTORS] = {0}, error;
     for (int64_t j = 0; j < p->n; j++) {
-      double value = (double)(is_float ? row[j] : gemm_result_get(p->type, c, i * p->ld[GEMM_C] + j));
-      for (int v = 0; v < VECTORS; v++) sums[v] += value * x[v * p->n + j];
+      double value = is_float ? (double)row[j] : gemm_result_get(p->type, c, i * p->ld[GEMM_C] + j);
+      for (int v = 0; v < VECTORS; v++) {
+        sums[v] = gemm_two_sum(sums[v], value * x[v * p->n + j], &error);
+        errors[v] += error;
+      }
     }
-    for (int v = 0; v < VECTORS; v++) y[v * p->m + i] = sums[v];
+    for (int v = 0; v < VECTORS; v++) {
+      y[v * p->m + i] = sums[v];
+      if (p->type == GEMM_F64) low[v * p->m + i] = errors[v];
+    }
   }
+}
+
+/* alpha·(sum + *low) + beta·before. For GEMM_F64, \a low receives what the rounded value lacks;
+ * otherwise it is 0. */
+static double value_combine(const struct gemm_problem *p, double sum, double before, double *low)
+{
+  const double product = p->alpha == 0 ? 0 : p->alpha * sum, old = p->beta == 0 ? 0 : p->beta * before;
+  double error, value = gemm_two_sum(old, product, &error);
+  if (p->type != GEMM_F64 || !isfinite(value)) {
+    *low = 0;
+    return value;
+  }
+  if (p->alpha != 0) error += fma(p->alpha, sum, -product) + p->alpha * *low;
+  if (p->beta != 0) error += fma(p->beta, before, -old);
+  *low = error;
+  return value;
 }
 
 static status_t vectors_open(struct gemm_reference *r, const void *a, const void *b)
 {
   const struct gemm_problem *p = &r->problem;
   struct gemm_view left = gemm_view_make(p, GEMM_A, a, 0), right = gemm_view_make(p, GEMM_B, b, 0);
-  double *inner = malloc((size_t)p->k * sizeof *inner),
-         *before = calloc(VECTORS * (size_t)p->m, sizeof *before);
+  const int low = p->type == GEMM_F64;
+  double *inner = malloc(2 * (size_t)p->k * sizeof *inner), *inner_low = low && inner ? inner + p->k : NULL;
+  double *before = calloc(2 * VECTORS * (size_t)p->m, sizeof *before);
   r->x = malloc(VECTORS * (size_t)p->n * sizeof *r->x);
   r->product = malloc(VECTORS * (size_t)p->m * sizeof *r->product);
-  if (!inner || !before || !r->x || !r->product) {
+  r->low = calloc(VECTORS * (size_t)p->m, sizeof *r->low);
+  if (!inner || !before || !r->x || !r->product || !r->low) {
     free(inner);
     free(before);
     return log_fail(STATUS_ENVIRONMENT, "out of host memory for random vectors");
   }
   for (int64_t v = 0; v < VECTORS * p->n; v++) r->x[v] = hash_mix((uint64_t)v) & 1 ? 1 : -1;
   for (int64_t v = 0; v < VECTORS; v++) {
-    gemm_reference_vector(&right, p->k, p->n, r->x + v * p->n, inner);
-    gemm_reference_vector(&left, p->m, p->k, inner, r->product + v * p->m);
+    gemm_reference_vector(&right, p->k, p->n, r->x + v * p->n, NULL, inner, inner_low);
+    gemm_reference_vector(&left, p->m, p->k, inner, inner_low, r->product + v * p->m,
+                          low ? r->low + v * p->m : NULL);
   }
-  if (p->beta != 0) result_vectors(p, r->c, r->x, before);
-  for (int64_t i = 0; i < VECTORS * p->m; i++)
-    r->product[i] = (double)p->alpha * r->product[i] + (double)p->beta * before[i];
+  double *before_low = before + VECTORS * p->m;
+  if (p->beta != 0) result_vectors(p, r->c, r->x, before, before_low);
+  for (int64_t i = 0; i < VECTORS * p->m; i++) {
+    r->product[i] = value_combine(p, r->product[i], before[i], &r->low[i]);
+    r->low[i] += p->beta * before_low[i];
+  }
   free(inner);
   free(before);
   return STATUS_OK;
@@ -180,25 +214,34 @@ void gemm_reference_close(struct gemm_reference *r)
   lines_close(&r->columns);
   free(r->x);
   free(r->product);
+  free(r->low);
   free(r);
 }
 
 /* Largest finite value of C. Larger expected values may be infinite. */
 static double result_largest(enum gemm_type type)
 {
+  if (type == GEMM_F64) return 1.7976931348623157e308;
   return gemm_types[type].result_bytes == 2 ? 65504.0 : 3.4028234663852886e38;
 }
 
-static int is_right(double out, double expected, double limit, double largest)
+/* Twice the distance of subnormal numbers of C, which limits errors below the smallest normal
+ * number. */
+static double result_step(enum gemm_type type)
+{
+  return type == GEMM_F64 ? 0x1p-1073 : gemm_types[type].result_bytes == 2 ? 0x1p-24 : 0x1p-148;
+}
+
+static int is_right(double out, double expected, double low, double limit, double largest)
 {
   if (isnan(expected)) return isnan(out);
   if (isinf(expected)) return out == expected;
   if (isinf(out)) return fabs(expected) + limit >= largest && (out > 0) == (expected > 0);
-  return fabs(out - expected) <= limit;
+  return fabs((out - expected) - low) <= limit;
 }
 
-static void tally_add(struct tally *t, double out, double expected, double scale, int right, int64_t row,
-                      int64_t column)
+static void tally_add(struct tally *t, double out, double expected, double low, double scale, int right,
+                      int64_t row, int64_t column)
 {
   t->compared++;
   if (!right) {
@@ -207,7 +250,7 @@ static void tally_add(struct tally *t, double out, double expected, double scale
     t->column = column;
   }
   if (!isfinite(expected) || !isfinite(out)) return;
-  double difference = fabs(out - expected);
+  double difference = fabs((out - expected) - low);
   t->difference += difference * difference;
   t->size += expected * expected;
   if (difference > 0 && difference / scale > t->worst) t->worst = difference / scale;
@@ -221,15 +264,14 @@ static void line_compare(const struct gemm_reference *r, const struct lines *lin
   for (int64_t x = 0; x < lines->length; x++) {
     int64_t i = lines->transposed ? x : lines->which[line], j = lines->transposed ? lines->which[line] : x;
     int64_t at = i * p->ld[GEMM_C] + j;
-    double before = p->beta == 0 ? 0 : (double)p->beta * (double)gemm_result_get(p->type, r->c, at);
-    double expected = before, scale = fabs(before);
-    if (p->alpha != 0) expected += (double)p->alpha * lines->sums[line * lines->length + x];
-    scale += fabs((double)p->alpha) * lines->magnitudes[line * lines->length + x];
-    double value = (double)gemm_result_get(p->type, out, at);
-    /* Below the smallest normal number, errors are limited by the step of subnormals, not by the
-     * value. */
-    double limit = bound * scale + (gemm_types[p->type].result_bytes == 2 ? 0x1p-24 : 0x1p-148);
-    tally_add(t, value, expected, scale, is_right(value, expected, limit, largest), i, j);
+    double before = p->beta == 0 ? 0 : gemm_result_get(p->type, r->c, at);
+    double low = lines->low ? lines->low[line * lines->length + x] : 0;
+    double expected = value_combine(p, lines->sums[line * lines->length + x], before, &low);
+    double scale = p->beta == 0 ? 0 : fabs(p->beta * before);
+    scale += fabs(p->alpha) * lines->magnitudes[line * lines->length + x];
+    double value = gemm_result_get(p->type, out, at);
+    double limit = bound * scale + result_step(p->type);
+    tally_add(t, value, expected, low, scale, is_right(value, expected, low, limit, largest), i, j);
   }
 }
 
@@ -263,13 +305,14 @@ static void lines_compare(const struct gemm_reference *r, const struct lines *li
 static double gemm_verify_estimate(const struct gemm_reference *r, const void *out, struct gemm_check *c)
 {
   const struct gemm_problem *p = &r->problem;
-  double difference = 0, size = 0, *y = calloc((VECTORS + 2) * (size_t)p->m, sizeof *y);
+  double difference = 0, size = 0, *y = calloc((2 * VECTORS + 2) * (size_t)p->m, sizeof *y);
   if (!y) return NAN;
-  double *differences = y + VECTORS * p->m, *sizes = differences + p->m;
-  result_vectors(p, out, r->x, y);
+  double *low = y + VECTORS * p->m, *differences = low + VECTORS * p->m, *sizes = differences + p->m;
+  result_vectors(p, out, r->x, y, low);
   for (int64_t v = 0; v < VECTORS; v++) {
     for (int64_t i = 0; i < p->m; i++) {
-      double expected = r->product[v * p->m + i], strays = y[v * p->m + i] - expected;
+      double expected = r->product[v * p->m + i];
+      double strays = (y[v * p->m + i] - expected) + (low[v * p->m + i] - r->low[v * p->m + i]);
       differences[i] += strays * strays;
       sizes[i] += expected * expected;
     }
@@ -307,7 +350,7 @@ static status_t verdict(const struct gemm_reference *r, const void *out, const c
                     " elements compared are beyond their bound, one at "
                     "row %" PRId64 ", column %" PRId64 ", is %g",
                     who, c->wrong, c->compared, c->row, c->column,
-                    (double)gemm_result_get(p->type, out, c->row * p->ld[GEMM_C] + c->column));
+                    gemm_result_get(p->type, out, c->row * p->ld[GEMM_C] + c->column));
   if (c->overwritten)
     return log_fail(STATUS_WRONG,
                     "kernel %s: wrong result: %" PRId64 " elements past the rows of C were overwritten", who,
@@ -349,6 +392,7 @@ status_t gemm_verify(const struct gemm_reference *r, int truncates, const void *
   }
   c.norm_wrong = t.compared >= NORM_LEAST && !(c.norm_error <= c.bounds.norm);
   c.overwritten = count_overwritten(&r->problem, out);
+  c.arithmetic = gemm_reference_arithmetic(&r->problem, r->a, r->b, r->c, out, c.norm_error);
   *check = c;
   return verdict(r, out, who, &c);
 }
@@ -359,9 +403,9 @@ static status_t gemm_differences(const struct gemm_reference *r, const struct ta
   if (t->wrong == 0) return STATUS_OK;
   return log_fail(STATUS_WRONG,
                   "kernel %s: wrong result: %s differs from the first product: %" PRId64 " of %" PRId64
-                  " elements, one at row %" PRId64 ", column %" PRId64 ", is %.9g",
-                  who, what, t->wrong, t->compared, t->row, t->column,
-                  (double)gemm_result_get(r->problem.type, out, t->row * r->problem.ld[GEMM_C] + t->column));
+                  " elements, one at row %" PRId64 ", column %" PRId64 ", is %.*g",
+                  who, what, t->wrong, t->compared, t->row, t->column, gemm_digits(r->problem.type),
+                  gemm_result_get(r->problem.type, out, t->row * r->problem.ld[GEMM_C] + t->column));
 }
 
 status_t gemm_verify_bits(const struct gemm_reference *r, const void *right, const void *out, const char *who,
@@ -407,20 +451,19 @@ static void row_near(const struct gemm_reference *r, const struct repeated *of, 
                      const double *columns, int64_t i, const void *right, const void *out, struct tally *t)
 {
   const struct gemm_problem *p = &r->problem;
-  double largest = result_largest(p->type), step = p->type == GEMM_F16_F16 ? 0x1p-24 : 0x1p-148;
+  double largest = result_largest(p->type), step = result_step(p->type);
   for (int64_t j = 0; j < p->n; j++) {
     int64_t at = i * p->ld[GEMM_C] + j;
-    double before = p->beta == 0 ? 0 : (double)gemm_result_get(p->type, r->c, at);
-    double expected = (double)gemm_result_get(p->type, right, at),
-           value = (double)gemm_result_get(p->type, out, at);
-    double scale = of->growth_most * fabs((double)p->alpha) * row * columns[j] +
-                   (of->decay_most + of->growth_most * fabs((double)p->beta)) * fabs(before);
+    double before = p->beta == 0 ? 0 : gemm_result_get(p->type, r->c, at);
+    double expected = gemm_result_get(p->type, right, at), value = gemm_result_get(p->type, out, at);
+    double scale = of->growth_most * fabs(p->alpha) * row * columns[j] +
+                   (of->decay_most + of->growth_most * fabs(p->beta)) * fabs(before);
     if (of->launches > 1 && p->beta != 0) {
       if (!(scale < largest) || !isfinite(expected)) continue;
-      expected = (expected - (double)p->beta * before) * of->growth + of->decay * before;
+      expected = (expected - p->beta * before) * of->growth + of->decay * before;
     }
     double limit = 2 * of->launches * (bound * scale + step);
-    tally_add(t, value, expected, scale, is_right(value, expected, limit, largest), i, j);
+    tally_add(t, value, expected, 0, scale, is_right(value, expected, 0, limit, largest), i, j);
   }
 }
 
@@ -429,7 +472,7 @@ status_t gemm_verify_near(const struct gemm_reference *r, int truncates, int lau
 {
   const struct gemm_problem *p = &r->problem;
   const struct gemm_bounds bounds = gemm_bounds_of(p, truncates);
-  const struct repeated of = repeated_make((double)p->beta, p->beta == 0 ? 1 : launches);
+  const struct repeated of = repeated_make(p->beta, p->beta == 0 ? 1 : launches);
   struct gemm_view a = gemm_view_make(p, GEMM_A, r->a, 0), b = gemm_view_make(p, GEMM_B, r->b, 1);
   double *rows = malloc((size_t)p->m * sizeof *rows), *columns = malloc((size_t)p->n * sizeof *columns);
   struct tally t = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Verifies products against float64.
+ * \brief Verifies products against float64, and those of GEMM_F64 against double-double: sums of
+ * two doubles, with about 100 bits.
  *
  * There are two bounds. In both, u is the unit roundoff of the sums, and errors grow with √k, as in
  * random rounding (Higham and Mary, "A new approach to probabilistic rounding error analysis", SIAM
@@ -24,6 +25,9 @@ enum gemm_verify { GEMM_VERIFY_AUTO, GEMM_VERIFY_FULL, GEMM_VERIFY_OFF };
 /** Extent of a comparison. */
 enum gemm_verified { GEMM_NOT_VERIFIED, GEMM_VERIFIED_SAMPLED, GEMM_VERIFIED_FULL };
 
+/** How a product of GEMM_F64 was computed. An emulation of float64 multiplies and adds integers. */
+enum gemm_arithmetic { GEMM_ARITHMETIC_UNKNOWN, GEMM_NATIVE, GEMM_EMULATION };
+
 struct gemm_bounds {
   double element, norm;
 };
@@ -40,11 +44,13 @@ struct gemm_check {
   int64_t overwritten; /**< number of elements between rows of C that were overwritten */
   int norm_wrong;
   int64_t rows_wrong; /**< if sampled: number of rows whose norm is beyond the bound */
+  enum gemm_arithmetic arithmetic;
 };
 
 struct gemm_reference;
 
 extern const char *const gemm_verified_names[GEMM_VERIFIED_FULL + 1];
+extern const char *const gemm_arithmetic_names[GEMM_EMULATION + 1]; /**< the first is NULL */
 
 /** \brief Bounds for a problem on a kernel whose float sums round to nearest, or with \a truncates
  * toward zero. */
@@ -90,13 +96,32 @@ struct gemm_view gemm_view_make(const struct gemm_problem *problem, enum gemm_ma
                                 int transposed);
 
 /** \brief For each of the \a n_rows indices in \a rows: sums[r·n + j] = Σ a(rows[r], l)·b(l, j) and
- * magnitudes[r·n + j] = Σ |a||b|, over k terms. Products of operands are exact in float64. */
+ * magnitudes[r·n + j] = Σ |a||b|, over k terms. If \a low is NULL, sums are float64, in which
+ * products of floats are exact. Otherwise low[r·n + j] is what the rounded sum lacks; it is
+ * meaningless if the sum is not finite. */
 void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, int64_t k, int64_t n,
-                         const int64_t *rows, int64_t n_rows, double *sums, double *magnitudes);
+                         const int64_t *rows, int64_t n_rows, double *sums, double *low, double *magnitudes);
 
-/** \brief y = view·x in float64, for m rows of n. If \a x is NULL, y has the sum of squares of each
- * row. */
-void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, const double *x, double *y);
+/** \brief y = view·x, for m rows of n. If \a x is NULL, y has the sum of squares of each row. x_low
+ * and y_low are the low parts of double-double numbers; NULL: x has none, y is float64. */
+void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, const double *x,
+                           const double *x_low, double *y, double *y_low);
+
+/** \brief The rounded sum of a and b, and its exact error. Source: Knuth, "The art of computer
+ * programming", volume 2, 4.2.2. */
+static inline double gemm_two_sum(double a, double b, double *error)
+{
+  const double sum = a + b, part = sum - a;
+  *error = (a - (sum - part)) + (b - part);
+  return sum;
+}
+
+/** \brief How a product of random numbers was computed. It is native if half of some elements have
+ * the bits of one chain of fused multiply-adds. Otherwise its error decides: many rounded additions
+ * leave several units in the last place, exact ones about half a unit. Unknown for few terms. */
+enum gemm_arithmetic gemm_reference_arithmetic(const struct gemm_problem *problem, const void *a,
+                                               const void *b, const void *c, const void *out,
+                                               double norm_error);
 
 /** \brief y[i] = √Σ view(i, j)² for m rows of n: an element of |A||B| is at most the product of the
  * norms of a row of A and a column of B. */

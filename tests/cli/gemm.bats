@@ -32,6 +32,22 @@ setup() { document=$BATS_TEST_TMPDIR/result.json; }
   [ "$(json "$document" '0 < d["result"]["check"]["element_error"] <= d["result"]["check"]["element_bound"]')" = True ]
 }
 
+@test "products of float64 are verified in double-double, alone and over four ranks" {
+  for kernel in naive simd; do
+    run "$gemm" -b cpu -k $kernel --type f64 -s 65x33x129 --trans TN --alpha 0.3 --beta -1.1 -t 0.02 --json "$document"
+    expect_status 0
+    [[ $output == *"verdict    PASS: all elements agree with double-double"* ]]
+    [ "$(json "$document" 'd["config"]["type"], d["config"]["alpha"], d["result"]["check"]["element_bound"] < 6e-15')" = "f64 0.3 True" ]
+  done
+  "$gemm" -b cpu -k simd --type f64 -s 40x30x1100 -t 0.02 --json "$document" >/dev/null
+  [ "$(json "$document" 'd["result"]["check"]["arithmetic"]')" = native ]
+  "$gemm" -b cpu -k simd --type f64 --data wide -s 40x30x1100 -t 0.02 --json "$document" >/dev/null
+  [ "$(json "$document" '"arithmetic" in d["result"]["check"]')" = False ]
+  OMP_NUM_THREADS=1 run on 4 "$gemm" -b cpu --distributed -p 2x2 --panel 40 --type f64 -s 90x70x130 $quick
+  expect_status 0
+  [[ $output == *"verdict    PASS: all elements agree with double-double"* ]]
+}
+
 @test "each rank makes the whole product and reports its rate" {
   OMP_NUM_THREADS=1 run on 2 "$gemm" -b cpu -s 64 $quick --json "$document"
   expect_status 0
@@ -297,6 +313,9 @@ worn() {
   run "$gemm" -b qpu --type f16 -s 8
   expect_status 3
   [[ $output == *"backend qpu has no kernel for this product: its last one does not take type f16"* ]]
+  run "$gemm" -b qpu --type f64 -s 8
+  expect_status 3
+  [ "$output" = "gemm-gpu: backend qpu has no kernel for this product: its last one does not take type f64" ]
 }
 
 @test "the emulated QPU takes transposed matrices" {

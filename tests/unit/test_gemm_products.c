@@ -86,12 +86,13 @@ static void product_check(struct rig *rig, const struct gemm_kernel *kernel, con
 /* Kernels that take transposed matrices alternate between all four combinations. A kernel with many
  * tiles uses the last ones, the smallest: OpenCL on a CPU compiles the large ones for seconds, and
  * they differ only by constants. */
-static void kernel_check(struct rig *rig, const struct gemm_kernel *kernel, int shapes)
+static void kernel_check(struct rig *rig, const struct gemm_kernel *kernel, enum gemm_type type, int shapes)
 {
   char why[GPU_TEXT_MAX];
   int large = kernel->n_blocks == 1 && kernel->blocks[0].ahead;
   for (int shape = 0; shape < shapes; shape++) {
     struct gemm_problem p = problem_draw(rig, kernel->transposes && !large ? shape % 4 : 0);
+    p.type = type;
     const struct gemm_blocks *blocks = kernel->n_blocks > 1 ? &kernel->blocks[kernel->n_blocks - 1] : NULL;
     if (gemm_kernel_fits(kernel, rig->device, &p, why)) product_check(rig, kernel, &p, blocks);
   }
@@ -102,7 +103,8 @@ static void set_check(const char *backend, int shapes)
   struct rig rig;
   if (!rig_open(&rig, backend)) skip();
   for (int k = 0; k < rig.set->n; k++)
-    if (!rig.set->kernels[k]->is_reference) kernel_check(&rig, rig.set->kernels[k], shapes);
+    for (int type = 0; type < GEMM_TYPES && !rig.set->kernels[k]->is_reference; type++)
+      kernel_check(&rig, rig.set->kernels[k], (enum gemm_type)type, shapes);
   rig_close(&rig);
 }
 

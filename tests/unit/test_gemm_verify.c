@@ -321,6 +321,117 @@ static void c_that_went_through_many_products_follows_from_the_first(void **stat
   }
 }
 
+/* ---- float64 ---- */
+
+/* A result of float64, summed with 64 bits of fraction and rounded once; *a replaces A. */
+static void doubles_multiply(const struct gemm_problem *p, const double *a, const double *b, double *out)
+{
+  for (int64_t i = 0; i < p->m; i++)
+    for (int64_t j = 0; j < p->n; j++) {
+      long double sum = 0;
+      for (int64_t l = 0; l < p->k; l++) sum += (long double)a[i * p->k + l] * (long double)b[l * p->n + j];
+      out[i * p->n + j] = (double)((long double)p->alpha * sum);
+    }
+}
+
+static status_t doubles_verdict(const struct gemm_reference *reference, const double *out,
+                                struct gemm_check *check)
+{
+  log_mute(1);
+  status_t status = gemm_verify(reference, 1, out, "test", check);
+  log_mute(0);
+  return status;
+}
+
+/* Sums of float64, as one chain of multiply-adds and as two, are native. */
+static void doubles_add(const struct gemm_problem *p, const struct gemm_reference *reference, const double *a,
+                        const double *b)
+{
+  double *out = calloc((size_t)(p->m * p->n), sizeof *out);
+  struct gemm_check check;
+  assert_non_null(out);
+  for (int64_t chains = 1; chains <= 2; chains++) {
+    for (int64_t i = 0; i < p->m; i++)
+      for (int64_t j = 0; j < p->n; j++) {
+        double sums[2] = {0};
+        for (int64_t l = 0; l < p->k; l++)
+          sums[l % chains] = fma(a[i * p->k + l], b[l * p->n + j], sums[l % chains]);
+        out[i * p->n + j] = p->alpha * (sums[0] + sums[1]);
+      }
+    assert_int_equal(doubles_verdict(reference, out, &check), STATUS_OK);
+    assert_int_equal(check.arithmetic, GEMM_NATIVE);
+  }
+  free(out);
+}
+
+/* Errors that float64 arithmetic does not make, and that a reference in float64 would hide: an
+ * operand or a factor rounded to float, and one element beyond its bound. */
+static void errors_beyond_float64_are_found(void **state)
+{
+  const int64_t shapes[][3] = {{40, 30, 1100}, {5800, 5800, 2}};
+  (void)state;
+  for (int shape = 0; shape < 2; shape++) {
+    struct gemm_problem p = {.type = GEMM_F64,
+                             .m = shapes[shape][0],
+                             .n = shapes[shape][1],
+                             .k = shapes[shape][2],
+                             .alpha = 1.0 / 3};
+    double *at[GEMM_MATRICES];
+    struct gemm_reference *reference;
+    struct gemm_check check;
+    assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
+    for (int matrix = 0; matrix < GEMM_MATRICES; matrix++) {
+      at[matrix] = malloc(gemm_bytes(&p, (enum gemm_matrix)matrix));
+      assert_non_null(at[matrix]);
+      gemm_data_fill(&p, (enum gemm_matrix)matrix, GEMM_RANDOM, 7, NULL, at[matrix]);
+    }
+    double *a = at[GEMM_A], *out = at[GEMM_C];
+    assert_int_equal(gemm_is_poison(GEMM_F64, out, 0), 1);
+    assert_int_equal(gemm_reference_open(&p, GEMM_VERIFY_AUTO, a, at[GEMM_B], out, &reference), STATUS_OK);
+    doubles_multiply(&p, a, at[GEMM_B], out);
+    assert_int_equal(doubles_verdict(reference, out, &check), STATUS_OK);
+    assert_int_equal(check.how, shape ? GEMM_VERIFIED_SAMPLED : GEMM_VERIFIED_FULL);
+    assert_true(check.bounds.element < 1e-13);
+    /* rounded once: the reference sees half a unit in the last place, and no error of its own */
+    assert_true(check.norm_error > 0 && check.norm_error < (shape ? 0.6 : 0.5) * 0x1p-53);
+    assert_int_equal(check.arithmetic, shape ? GEMM_ARITHMETIC_UNKNOWN : GEMM_EMULATION);
+    double right = out[p.n + 1];
+    out[0] = nextafter(out[0], 9);
+    assert_int_equal(doubles_verdict(reference, out, &check), STATUS_OK);
+    if (shape == 0) doubles_add(&p, reference, a, at[GEMM_B]);
+    out[p.n + 1] = right + (shape ? 1e-12 : 1e-13) * (double)p.k;
+    assert_int_equal(doubles_verdict(reference, out, &check), STATUS_WRONG);
+    out[p.n + 1] = right;
+    p.alpha = (double)(float)p.alpha;
+    doubles_multiply(&p, a, at[GEMM_B], out);
+    assert_int_equal(doubles_verdict(reference, out, &check), STATUS_WRONG);
+    p.alpha = 1.0 / 3;
+    assert_true(a[p.k + 1] != (double)(float)a[p.k + 1]);
+    a[p.k + 1] = (double)(float)a[p.k + 1];
+    doubles_multiply(&p, a, at[GEMM_B], out);
+    assert_int_equal(doubles_verdict(reference, out, &check), STATUS_WRONG);
+    gemm_reference_close(reference);
+    for (int matrix = 0; matrix < GEMM_MATRICES; matrix++) free(at[matrix]);
+  }
+}
+
+/* All 52 bits of the fraction are random. */
+static void data_of_float64_have_random_bits_to_the_last(void **state)
+{
+  struct gemm_problem p = {.type = GEMM_F64, .m = 64, .n = 1, .k = 64};
+  double a[64 * 64];
+  int set[52] = {0};
+  (void)state;
+  assert_int_equal(gemm_problem_complete(&p), STATUS_OK);
+  gemm_data_fill(&p, GEMM_A, GEMM_RANDOM, 1, NULL, a);
+  for (int i = 0; i < 64 * 64; i++) {
+    assert_true(a[i] >= -1 && a[i] < 1);
+    const uint64_t bits = (uint64_t)((a[i] + 1) * 0x1p52);
+    for (int bit = 0; bit < 52; bit++) set[bit] += bits >> bit & 1;
+  }
+  for (int bit = 0; bit < 52; bit++) assert_in_range(set[bit], 1800, 2300);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -336,6 +447,8 @@ int main(void)
       cmocka_unit_test(any_bit_of_c_and_after_its_rows_is_compared),
       cmocka_unit_test(the_bits_that_a_block_of_a_library_is_held_to),
       cmocka_unit_test(c_that_went_through_many_products_follows_from_the_first),
+      cmocka_unit_test(errors_beyond_float64_are_found),
+      cmocka_unit_test(data_of_float64_have_random_bits_to_the_last),
   };
   cmocka_set_message_output(CM_OUTPUT_TAP);
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,14 +23,15 @@ static void rows_add(const float *a, int64_t lda, const float *b, int64_t ldb, i
 static void rows_store(const struct gemm_problem *p, int first, int64_t rows, int64_t width,
                        float sums[ROWS][WIDTH], float *c)
 {
+  const float alpha = (float)p->alpha, beta = (float)p->beta;
   for (int64_t r = 0; r < rows; r++)
     for (int64_t j = 0; j < width; j++) {
       float *out = &c[r * p->ld[GEMM_C] + j], before = 0;
       if (!first)
         before = *out;
       else if (p->beta != 0)
-        before = p->beta * *out;
-      *out = p->alpha * sums[r][j] + before;
+        before = beta * *out;
+      *out = alpha * sums[r][j] + before;
     }
 }
 

@@ -31,11 +31,17 @@ status_t gemm_cblas_open(struct gemm_exec *exec)
   return STATUS_OK;
 }
 
-void gemm_cblas(const struct gemm_problem *p, const float *a, const float *b, float *c)
+void gemm_cblas(const struct gemm_problem *p, const void *a, const void *b, void *c)
 {
-  cblas_sgemm(CblasRowMajor, p->trans_a ? CblasTrans : CblasNoTrans, p->trans_b ? CblasTrans : CblasNoTrans,
-              (int)p->m, (int)p->n, (int)p->k, p->alpha, a, (int)p->ld[GEMM_A], b, (int)p->ld[GEMM_B],
-              p->beta, c, (int)p->ld[GEMM_C]);
+  const CBLAS_TRANSPOSE trans_a = p->trans_a ? CblasTrans : CblasNoTrans,
+                        trans_b = p->trans_b ? CblasTrans : CblasNoTrans;
+  const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+  const int lda = (int)p->ld[GEMM_A], ldb = (int)p->ld[GEMM_B], ldc = (int)p->ld[GEMM_C];
+  if (p->type == GEMM_F64)
+    cblas_dgemm(CblasRowMajor, trans_a, trans_b, m, n, k, p->alpha, a, lda, b, ldb, p->beta, c, ldc);
+  else
+    cblas_sgemm(CblasRowMajor, trans_a, trans_b, m, n, k, (float)p->alpha, a, lda, b, ldb, (float)p->beta, c,
+                ldc);
 }
 
 static status_t cblas_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
@@ -52,7 +58,7 @@ const struct gemm_kernel gemm_cpu_cblas = {
     .name = "cblas",
     .step = CBLAS_NAME ", with the same number of threads",
     .is_reference = 1,
-    .types = GEMM_BIT(GEMM_F32),
+    .types = GEMM_BIT(GEMM_F32) | GEMM_BIT(GEMM_F64),
     .transposes = 1,
     .ops = &ops,
 };

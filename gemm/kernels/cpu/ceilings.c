@@ -16,11 +16,11 @@
 #define READ_ROUNDS     3
 
 /* Takes the best of several short rounds, because other programs occupy cores at times. */
-static status_t spin_measure(double *flops)
+static status_t spin_measure(enum gemm_type type, double *flops)
 {
   const struct gemm_micro *micro;
   double best = 0;
-  RETURN_IF_FAILED(gemm_micro_choose(&micro));
+  RETURN_IF_FAILED(gemm_micro_choose(type, &micro));
   for (int round = 0; round < SPIN_ROUNDS; round++) {
     double done = 0, begin = stats_now();
 #pragma omp parallel reduction(+ : done)
@@ -61,8 +61,8 @@ status_t gemm_cpu_ceilings(struct gpu_device *device, struct gpu_queue *queue, e
                            struct gemm_ceilings *ceilings)
 {
   struct gemm_ceilings found = {0};
-  (void)queue, (void)type;
-  RETURN_IF_FAILED(spin_measure(&found.flops));
+  (void)queue;
+  RETURN_IF_FAILED(spin_measure(type, &found.flops));
   RETURN_IF_FAILED(read_measure(device, &found.bytes_per_second));
   *ceilings = found;
   return STATUS_OK;

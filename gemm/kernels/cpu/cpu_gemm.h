@@ -22,6 +22,6 @@ status_t gemm_cpu_ceilings(struct gpu_device *device, struct gpu_queue *queue, e
 status_t gemm_cblas_open(struct gemm_exec *exec);
 
 /** \brief Computes one product with the CBLAS library. */
-void gemm_cblas(const struct gemm_problem *problem, const float *a, const float *b, float *c);
+void gemm_cblas(const struct gemm_problem *problem, const void *a, const void *b, void *c);
 
 #endif

@@ -8,17 +8,17 @@
 
 static const struct gemm_micro *const micros[] = {
 #ifdef __x86_64__
-    &gemm_micro_avx512,
-    &gemm_micro_avx2,
+    gemm_micro_avx512,
+    gemm_micro_avx2,
 #endif
-    &gemm_micro_generic,
+    gemm_micro_generic,
 };
 
-status_t gemm_micro_choose(const struct gemm_micro **micro)
+status_t gemm_micro_choose(enum gemm_type type, const struct gemm_micro **micro)
 {
   const char *wanted = switch_text("HIMENO_CPU_SIMD");
   for (size_t n = 0; n < sizeof micros / sizeof *micros; n++) {
-    const struct gemm_micro *one = micros[n];
+    const struct gemm_micro *one = &micros[n][type == GEMM_F64];
     if (wanted && strcmp(wanted, one->name)) continue;
     if (one->supported()) {
       *micro = one;

@@ -8,33 +8,36 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "gemm/types.h"
 
 /** The largest tile of C. */
 #define MICRO_ROWS_MAX    16
 #define MICRO_COLUMNS_MAX 64
 
-/** The functions for one instruction set. A tile of C, rows × columns elements, is kept in vector
- * registers. */
+/** The functions for one instruction set and type. A tile of C, rows × columns elements, is kept in
+ * vector registers. */
 struct gemm_micro {
   const char *name;
   int (*supported)(void);
   int rows, columns;
   /** \brief tile[r·columns + j] = Σ a[l·rows + r]·b[l·columns + j] over k terms. \a b and \a tile
    * start at multiples of 64 bytes. */
-  void (*tile)(int64_t k, const float *a, const float *b, float *tile);
+  void (*tile)(int64_t k, const void *a, const void *b, void *tile);
   /** \brief Runs \a iterations rounds of multiply-adds on registers only, each with one per element
    * of a tile. Returns the number of operations. */
   double (*spin)(int64_t iterations);
 };
 
-extern const struct gemm_micro gemm_micro_generic;
+/** Those of each instruction set: for float, and for double. */
+extern const struct gemm_micro gemm_micro_generic[2];
 #ifdef __x86_64__
-extern const struct gemm_micro gemm_micro_avx2;
-extern const struct gemm_micro gemm_micro_avx512;
+extern const struct gemm_micro gemm_micro_avx2[2];
+extern const struct gemm_micro gemm_micro_avx512[2];
 #endif
 
 /** \brief Chooses the instruction set that HIMENO_CPU_SIMD names, or the widest that this CPU
- * supports. STATUS_USAGE if the name is unknown, STATUS_ENVIRONMENT if this CPU lacks it. */
-status_t gemm_micro_choose(const struct gemm_micro **micro);
+ * supports, for GEMM_F64 or a type with float sums. STATUS_USAGE if the name is unknown,
+ * STATUS_ENVIRONMENT if this CPU lacks it. */
+status_t gemm_micro_choose(enum gemm_type type, const struct gemm_micro **micro);
 
 #endif

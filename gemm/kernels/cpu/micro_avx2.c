@@ -5,13 +5,22 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
+#define TARGET  __attribute__((target("avx2,fma")))
+#define ROWS    6
+#define VECTORS 2
+
+#define NUMBER       float
 #define FN(name)     avx2_##name
-#define TARGET       __attribute__((target("avx2,fma")))
 #define LANES        8
-#define ROWS         6
-#define VECTORS      2
 #define FMA(a, b, c) _mm256_fmadd_ps((a), (b), (c))
 #define SPREAD(x)    _mm256_set1_ps(x)
+#include "gemm/kernels/cpu/micro_body.h"
+
+#define NUMBER       double
+#define FN(name)     avx2_f64_##name
+#define LANES        4
+#define FMA(a, b, c) _mm256_fmadd_pd((a), (b), (c))
+#define SPREAD(x)    _mm256_set1_pd(x)
 #include "gemm/kernels/cpu/micro_body.h"
 
 static int avx2_supported(void)
@@ -19,6 +28,8 @@ static int avx2_supported(void)
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-const struct gemm_micro gemm_micro_avx2 = {"avx2",         avx2_supported, ROWS,
-                                           VECTORS *LANES, avx2_tile,      avx2_spin};
+const struct gemm_micro gemm_micro_avx2[2] = {
+    {"avx2", avx2_supported, ROWS, VECTORS * 8, avx2_tile, avx2_spin},
+    {"avx2", avx2_supported, ROWS, VECTORS * 4, avx2_f64_tile, avx2_f64_spin},
+};
 #endif

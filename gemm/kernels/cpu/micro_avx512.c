@@ -5,13 +5,22 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
+#define TARGET  __attribute__((target("avx512f")))
+#define ROWS    12
+#define VECTORS 2
+
+#define NUMBER       float
 #define FN(name)     avx512_##name
-#define TARGET       __attribute__((target("avx512f")))
 #define LANES        16
-#define ROWS         12
-#define VECTORS      2
 #define FMA(a, b, c) _mm512_fmadd_ps((a), (b), (c))
 #define SPREAD(x)    _mm512_set1_ps(x)
+#include "gemm/kernels/cpu/micro_body.h"
+
+#define NUMBER       double
+#define FN(name)     avx512_f64_##name
+#define LANES        8
+#define FMA(a, b, c) _mm512_fmadd_pd((a), (b), (c))
+#define SPREAD(x)    _mm512_set1_pd(x)
 #include "gemm/kernels/cpu/micro_body.h"
 
 static int avx512_supported(void)
@@ -19,6 +28,8 @@ static int avx512_supported(void)
   return __builtin_cpu_supports("avx512f");
 }
 
-const struct gemm_micro gemm_micro_avx512 = {"avx512",       avx512_supported, ROWS,
-                                             VECTORS *LANES, avx512_tile,      avx512_spin};
+const struct gemm_micro gemm_micro_avx512[2] = {
+    {"avx512", avx512_supported, ROWS, VECTORS * 16, avx512_tile, avx512_spin},
+    {"avx512", avx512_supported, ROWS, VECTORS * 8, avx512_f64_tile, avx512_f64_spin},
+};
 #endif

@@ -11,7 +11,7 @@
 #include "gemm/kernels/cpu/cpu_gemm.h"
 #include "gemm/kernels/cpu/micro.h"
 
-/* Depth of a block; rows of a block of A (192 KiB) and columns of a block of B (4 MiB). */
+/* Depth of a block; rows of a block of A (192 KiB of floats), columns of a block of B (4 MiB). */
 #define DEPTH   256
 #define ROWS    192
 #define COLUMNS 4096
@@ -22,16 +22,17 @@ struct simd {
   int threads;
   /** rows of a block of A, a multiple of the tile's; fewer than ROWS if there are many threads */
   int64_t rows;
-  float *b; /**< packed block of B, shared */
-  float *a; /**< packed blocks of A, one per thread */
+  int64_t bytes; /**< bytes per element */
+  char *b;       /**< packed block of B, shared */
+  char *a;       /**< packed blocks of A, one per thread */
 };
 
 /** Arguments of a launch. */
 struct simd_job {
   const struct gemm_problem *p;
   const struct simd *s;
-  const float *a, *b;
-  float *c;
+  const char *a, *b;
+  char *c;
 };
 
 static int64_t simd_least(int64_t x, int64_t y)
@@ -46,16 +47,28 @@ static int64_t simd_round_up(int64_t x, int64_t step)
 
 /* Packs a panel of `width` lines for the micro kernel: its l-th group of elements is element l of
  * each line. Strides in elements: `across` between lines, `along` within a line. */
-static void panel_pack(const float *from, int64_t across, int64_t along, int64_t lines, int64_t depth,
-                       int64_t width, float *to)
+#define PANEL_PACK(number)                                                                                   \
+  static void panel_pack_##number(const number *from, int64_t across, int64_t along, int64_t lines,          \
+                                  int64_t depth, int64_t width, number *to)                                  \
+  {                                                                                                          \
+    if (lines < width) memset(to, 0, (size_t)(width * depth) * sizeof *to);                                  \
+    if (across == 1)                                                                                         \
+      for (int64_t l = 0; l < depth; l++)                                                                    \
+        for (int64_t w = 0; w < lines; w++) to[l * width + w] = from[l * along + w];                         \
+    else                                                                                                     \
+      for (int64_t w = 0; w < lines; w++)                                                                    \
+        for (int64_t l = 0; l < depth; l++) to[l * width + w] = from[w * across + l * along];                \
+  }
+PANEL_PACK(float)
+PANEL_PACK(double)
+
+static void panel_pack(const struct simd_job *job, const void *from, int64_t across, int64_t along,
+                       int64_t lines, int64_t depth, int64_t width, void *to)
 {
-  if (lines < width) memset(to, 0, (size_t)(width * depth) * sizeof *to);
-  if (across == 1)
-    for (int64_t l = 0; l < depth; l++)
-      for (int64_t w = 0; w < lines; w++) to[l * width + w] = from[l * along + w];
+  if (job->p->type == GEMM_F64)
+    panel_pack_double(from, across, along, lines, depth, width, to);
   else
-    for (int64_t w = 0; w < lines; w++)
-      for (int64_t l = 0; l < depth; l++) to[l * width + w] = from[w * across + l * along];
+    panel_pack_float(from, across, along, lines, depth, width, to);
 }
 
 /* Packs a block of B: the threads divide its panels among them. */
@@ -65,45 +78,55 @@ static void b_pack(const struct simd_job *job, int64_t l, int64_t depth, int64_t
   int64_t across = job->p->trans_b ? ld : 1, along = job->p->trans_b ? 1 : ld;
 #pragma omp for schedule(static)
   for (int64_t x = 0; x < columns; x += width)
-    panel_pack(job->b + l * along + (j + x) * across, across, along, simd_least(width, columns - x), depth,
-               width, job->s->b + x * depth);
+    panel_pack(job, job->b + (l * along + (j + x) * across) * job->s->bytes, across, along,
+               simd_least(width, columns - x), depth, width, job->s->b + x * depth * job->s->bytes);
 }
 
-static void a_pack(const struct simd_job *job, int64_t l, int64_t depth, int64_t i, int64_t rows, float *to)
+static void a_pack(const struct simd_job *job, int64_t l, int64_t depth, int64_t i, int64_t rows, char *to)
 {
   int64_t ld = job->p->ld[GEMM_A], height = job->s->micro->rows;
   int64_t across = job->p->trans_a ? 1 : ld, along = job->p->trans_a ? ld : 1;
   for (int64_t y = 0; y < rows; y += height)
-    panel_pack(job->a + l * along + (i + y) * across, across, along, simd_least(height, rows - y), depth,
-               height, to + y * depth);
+    panel_pack(job, job->a + (l * along + (i + y) * across) * job->s->bytes, across, along,
+               simd_least(height, rows - y), depth, height, to + y * depth * job->s->bytes);
 }
 
 /* The first block's sums replace C, scaled by beta; those of later blocks are added. */
-static void tile_store(const struct gemm_problem *p, const float *tile, int64_t stride, int first,
-                       int64_t rows, int64_t columns, float *c)
-{
-  for (int64_t r = 0; r < rows; r++) {
-    float *out = c + r * p->ld[GEMM_C];
-    const float *sums = tile + r * stride;
-    if (first && p->beta == 0)
-      for (int64_t j = 0; j < columns; j++) out[j] = p->alpha * sums[j];
-    else if (first)
-      for (int64_t j = 0; j < columns; j++) out[j] = p->alpha * sums[j] + p->beta * out[j];
-    else
-      for (int64_t j = 0; j < columns; j++) out[j] += p->alpha * sums[j];
+#define TILE_STORE(number)                                                                                   \
+  static void tile_store_##number(const struct gemm_problem *p, const number *tile, int64_t stride,          \
+                                  int first, int64_t rows, int64_t columns, number *c)                       \
+  {                                                                                                          \
+    const number alpha = (number)p->alpha, beta = (number)p->beta;                                           \
+    for (int64_t r = 0; r < rows; r++) {                                                                     \
+      number *out = c + r * p->ld[GEMM_C];                                                                   \
+      const number *sums = tile + r * stride;                                                                \
+      if (first && beta == 0)                                                                                \
+        for (int64_t j = 0; j < columns; j++) out[j] = alpha * sums[j];                                      \
+      else if (first)                                                                                        \
+        for (int64_t j = 0; j < columns; j++) out[j] = alpha * sums[j] + beta * out[j];                      \
+      else                                                                                                   \
+        for (int64_t j = 0; j < columns; j++) out[j] += alpha * sums[j];                                     \
+    }                                                                                                        \
   }
-}
+TILE_STORE(float)
+TILE_STORE(double)
 
-static void simd_block_multiply(const struct simd_job *job, const float *a, int64_t l, int64_t depth,
+static void simd_block_multiply(const struct simd_job *job, const char *a, int64_t l, int64_t depth,
                                 int64_t i, int64_t rows, int64_t j, int64_t columns)
 {
   const struct gemm_micro *micro = job->s->micro;
-  float tile[MICRO_ROWS_MAX * MICRO_COLUMNS_MAX] __attribute__((aligned(ALIGN)));
+  const int64_t bytes = job->s->bytes, ld = job->p->ld[GEMM_C];
+  double tile[MICRO_ROWS_MAX * MICRO_COLUMNS_MAX] __attribute__((aligned(ALIGN)));
   for (int64_t x = 0; x < columns; x += micro->columns)
     for (int64_t y = 0; y < rows; y += micro->rows) {
-      micro->tile(depth, a + y * depth, job->s->b + x * depth, tile);
-      tile_store(job->p, tile, micro->columns, l == 0, simd_least(micro->rows, rows - y),
-                 simd_least(micro->columns, columns - x), job->c + (i + y) * job->p->ld[GEMM_C] + j + x);
+      const int64_t down = simd_least(micro->rows, rows - y),
+                    across = simd_least(micro->columns, columns - x);
+      void *c = job->c + ((i + y) * ld + j + x) * bytes;
+      micro->tile(depth, a + y * depth * bytes, job->s->b + x * depth * bytes, tile);
+      if (job->p->type == GEMM_F64)
+        tile_store_double(job->p, tile, micro->columns, l == 0, down, across, c);
+      else
+        tile_store_float(job->p, (const float *)tile, micro->columns, l == 0, down, across, c);
     }
 }
 
@@ -112,7 +135,7 @@ static void slice_multiply(const struct simd_job *job, int64_t l, int64_t j)
 {
   int64_t depth = simd_least(DEPTH, job->p->k - l), columns = simd_least(COLUMNS, job->p->n - j);
   int64_t step = job->s->rows;
-  float *a = job->s->a + omp_get_thread_num() * simd_round_up(ROWS, MICRO_ROWS_MAX) * DEPTH;
+  char *a = job->s->a + omp_get_thread_num() * simd_round_up(ROWS, MICRO_ROWS_MAX) * DEPTH * job->s->bytes;
   b_pack(job, l, depth, j, columns);
 #pragma omp for schedule(dynamic)
   for (int64_t i = 0; i < job->p->m; i += step) {
@@ -134,10 +157,10 @@ static status_t simd_launch(struct gemm_exec *exec, struct gpu_queue *queue, con
   return STATUS_OK;
 }
 
-static float *aligned_floats(int64_t n)
+static char *aligned_bytes(int64_t n)
 {
   void *memory = NULL;
-  return posix_memalign(&memory, ALIGN, (size_t)n * sizeof(float)) ? NULL : memory;
+  return posix_memalign(&memory, ALIGN, (size_t)n) ? NULL : memory;
 }
 
 static status_t simd_open(struct gemm_exec *exec)
@@ -145,12 +168,13 @@ static status_t simd_open(struct gemm_exec *exec)
   const struct gemm_problem *p = &exec->problem;
   struct simd *s = exec->state = calloc(1, sizeof *s);
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel simd");
-  RETURN_IF_FAILED(gemm_micro_choose(&s->micro));
+  RETURN_IF_FAILED(gemm_micro_choose(p->type, &s->micro));
   s->threads = omp_get_max_threads();
+  s->bytes = (int64_t)gemm_element_bytes(p, GEMM_A);
   s->rows = simd_least(simd_round_up((p->m + s->threads - 1) / s->threads, s->micro->rows),
                        ROWS / s->micro->rows * s->micro->rows);
-  s->b = aligned_floats(simd_round_up(simd_least(COLUMNS, p->n), MICRO_COLUMNS_MAX) * DEPTH);
-  s->a = aligned_floats(s->threads * simd_round_up(ROWS, MICRO_ROWS_MAX) * DEPTH);
+  s->b = aligned_bytes(simd_round_up(simd_least(COLUMNS, p->n), MICRO_COLUMNS_MAX) * DEPTH * s->bytes);
+  s->a = aligned_bytes(s->threads * simd_round_up(ROWS, MICRO_ROWS_MAX) * DEPTH * s->bytes);
   if (!s->a || !s->b) return log_fail(STATUS_ENVIRONMENT, "out of host memory for packed panels");
   exec->blocks = (struct gemm_blocks){.group_m = (int)s->rows,
                                       .group_n = (int)simd_least(COLUMNS, p->n),
@@ -183,7 +207,7 @@ const struct gemm_kernel gemm_cpu_simd = {
     .name = "simd",
     .step = "tiles of C in vector registers, A and B packed for the caches",
     .rung = 3,
-    .types = GEMM_BIT(GEMM_F32),
+    .types = GEMM_BIT(GEMM_F32) | GEMM_BIT(GEMM_F64),
     .transposes = 1,
     .ops = &ops,
 };

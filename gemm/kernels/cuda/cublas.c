@@ -17,15 +17,28 @@ static status_t cublas_fail(cublasStatus_t result, const char *what)
 
 struct cublas_state {
   cublasHandle_t handle;
-  uint16_t alpha, beta; /* as half precision */
+  union {
+    double f64;
+    float f32;
+    uint16_t half;
+  } alpha, beta; /* in the type of the sums */
 };
 
 static status_t cublas_open(struct gemm_exec *exec)
 {
   struct cublas_state *s = exec->state = calloc(1, sizeof *s);
   if (!s) return log_fail(STATUS_ENVIRONMENT, "out of host memory for kernel %s", exec->kernel->name);
-  s->alpha = gemm_half(exec->problem.alpha);
-  s->beta = gemm_half(exec->problem.beta);
+  switch (exec->problem.type) {
+  case GEMM_F64:
+    s->alpha.f64 = exec->problem.alpha, s->beta.f64 = exec->problem.beta;
+    break;
+  case GEMM_F16_F16:
+    s->alpha.half = gemm_half((float)exec->problem.alpha),
+    s->beta.half = gemm_half((float)exec->problem.beta);
+    break;
+  default:
+    s->alpha.f32 = (float)exec->problem.alpha, s->beta.f32 = (float)exec->problem.beta;
+  }
   RETURN_IF_FAILED(cuda_use(exec->device));
   cublasStatus_t result = cublasCreate(&s->handle);
   return result == CUBLAS_STATUS_SUCCESS ? STATUS_OK : cublas_fail(result, "cublasCreate");
@@ -47,6 +60,7 @@ static const struct {
     [GEMM_F16] = {CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F},
     [GEMM_F16_F16] = {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_16F},
     [GEMM_BF16] = {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F},
+    [GEMM_F64] = {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F},
 };
 
 static cublasOperation_t operation(int transposed)
@@ -61,13 +75,11 @@ static status_t cublas_launch(struct gemm_exec *exec, struct gpu_queue *queue, c
   const struct cublas_state *s = exec->state;
   const struct gemm_problem *p = &exec->problem;
   const enum gemm_type t = p->type;
-  const void *alpha = t == GEMM_F16_F16 ? (const void *)&s->alpha : &p->alpha;
-  const void *beta = t == GEMM_F16_F16 ? (const void *)&s->beta : &p->beta;
   cublasStatus_t result = cublasSetStream(s->handle, cuda_queue_handle(queue));
   if (result != CUBLAS_STATUS_SUCCESS) return cublas_fail(result, "cublasSetStream");
   result = cublasGemmEx(s->handle, operation(p->trans_b), operation(p->trans_a), (int)p->n, (int)p->m,
-                        (int)p->k, alpha, o->b.handle, types[t].operand, (int)p->ld[GEMM_B], o->a.handle,
-                        types[t].operand, (int)p->ld[GEMM_A], beta, o->c.handle, types[t].result,
+                        (int)p->k, &s->alpha, o->b.handle, types[t].operand, (int)p->ld[GEMM_B], o->a.handle,
+                        types[t].operand, (int)p->ld[GEMM_A], &s->beta, o->c.handle, types[t].result,
                         (int)p->ld[GEMM_C], types[t].arithmetic, CUBLAS_GEMM_DEFAULT);
   return result == CUBLAS_STATUS_SUCCESS ? STATUS_OK : cublas_fail(result, "cublasGemmEx");
 }

@@ -22,7 +22,7 @@ static const struct gemm_kernel naive = {
     .name = "naive",
     .step = "the CPU's plain loop, can fail on demand (for tests)",
     .rung = 1,
-    .types = GEMM_BIT(GEMM_F32),
+    .types = GEMM_BIT(GEMM_F32) | GEMM_BIT(GEMM_F64),
     .transposes = 1,
     .ops = &ops,
 };
