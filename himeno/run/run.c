@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/log.h"
+#include "base/stop.h"
 #include "comm/ranks/agree.h"
 #include "comm/transports/linked.h"
 #include "comm/transports/prove.h"
@@ -117,6 +118,8 @@ static status_t run_with(struct himeno_run *run, struct verify_value *value)
     progress_begin("measuring transports to neighbours");
     RETURN_IF_FAILED(paths_probe(choice, run->result.probes));
   }
+  /* Reinstall the handlers if opening devices loaded LLVM, whose own would lose a SIGUSR1. */
+  (void)stop_asked();
   RETURN_IF_FAILED(himeno_partial_write(&m));
   if (!config->soak_given) {
     const struct solver_config solver = himeno_solver_config(choice);
