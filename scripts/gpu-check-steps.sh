@@ -325,9 +325,9 @@ ladder() {
   [ "$(value "$step" '{r["verdict"] for r in d["rungs"]} - {"environment"} == {"pass"}')" = True ]
 }
 
-# ---- half precision and the tensor cores ----
+# ---- half and double precision, and the tensor cores ----
 
-tensor_kernels="f16x2 wmma-warp wmma mma wgmma"
+tensor_kernels="f16x2 wmma-warp wmma mma dmma wgmma"
 
 tensor_studies() {
   needs cuda
@@ -353,6 +353,11 @@ wgmma bf16 8191 0.5
 wgmma tf32 4096 0.5
 wgmma tf32 8192 0.5
 mma bf16 8192 0.5
+dmma f64 1024 0.5
+dmma f64 2048 0.5
+dmma f64 4096 0.5
+dmma f64 8192 0.5
+dmma f64 3001x2999x3003 0.5 --trans TN
 wmma f16 8192 0.5
 wmma f16-f16 8192 0.5
 f16x2 f16-f16 8192 0.5

@@ -47,6 +47,10 @@ TENSOR_TARGETS = {
     "tensor-wgmma-tf32-4096": 1.00,
     "tensor-wgmma-tf32-8192": 1.00,
     "tensor-wmma-f16-f16-8192": 0.55,
+    "tensor-dmma-f64-1024": 0.9,
+    "tensor-dmma-f64-2048": 0.95,
+    "tensor-dmma-f64-4096": 0.95,
+    "tensor-dmma-f64-8192": 0.95,
 }
 # Targets of the best rung relative to cuBLAS, and of OpenCL's best relative to CUDA's.
 PRODUCT_TARGETS = {1024: 0.95, 4096: 1.00, 8192: 1.00}

@@ -57,6 +57,8 @@ static void test_chips(void **state)
   } cases[] = {{"wgmma", 8, 0, "needs sm_90a (H100, H200), this is sm_80"},
                {"wgmma", 10, 0, "needs sm_90a (H100, H200), this is sm_100"},
                {"mma", 7, 5, "needs sm_80 or later, this is sm_75"},
+               {"dmma", 7, 5, "needs sm_80 or later, this is sm_75"},
+               {"dmma", 9, 0, ""},
                {"wmma", 6, 0, "needs sm_70 or later, this is sm_60"},
                {"f16x2", 5, 2, "needs sm_60 or later, this is sm_52"},
                {"wmma", 7, 0, ""},

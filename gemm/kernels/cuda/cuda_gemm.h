@@ -18,10 +18,11 @@ extern "C" {
 /** One product as gemm/problem.h defines it, in device memory, passed to kernels by value. Pointers
  * are declared as float for every type. */
 struct cuda_job {
+  enum gemm_type type;
   int m, n, k;
   int64_t lda, ldb, ldc; /**< leading dimensions, in elements */
   int trans_a, trans_b;
-  float alpha, beta;
+  double alpha, beta; /**< float values, unless the type is GEMM_F64 */
   const float *a, *b;
   float *c;
   float *work; /**< work space of the size that cuda_operation.work returns */
@@ -72,13 +73,15 @@ struct cuda_operation {
 
 extern const struct cuda_operation fp32_naive, fp32_regblock, fp32_local, fp32_unroll, fp32_pipeline,
     fp32_lds_pipeline, fp32_warptile;
-extern const struct cuda_operation tensor_f16x2, tensor_wmma_warp, tensor_wmma, tensor_mma, tensor_wgmma;
+extern const struct cuda_operation tensor_f16x2, tensor_wmma_warp, tensor_wmma, tensor_mma, tensor_dmma,
+    tensor_wgmma;
 
 /** \brief Enqueues C = alpha·Σ parts + beta·C in the stream. The parts are \a count float matrices
  * of the size of C, or of Cᵀ if \a turned, with leading dimension \a ld; consecutive parts are \a
- * part elements apart. Both are multiples of 4. The order of the sum depends only on \a count. */
-cudaError_t cuda_parts_add(const struct cuda_job *job, const float *parts, int count, int64_t part,
-                           int64_t ld, int turned, cudaStream_t stream);
+ * part elements apart. Both are multiples of 4. For GEMM_F64 the parts are double. The order of the
+ * sum depends only on \a count. */
+cudaError_t cuda_parts_add(const struct cuda_job *job, const void *parts, int count, int64_t part, int64_t ld,
+                           int turned, cudaStream_t stream);
 
 /** Operations for float32 on any chip. */
 extern const struct gemm_ops gemm_cuda_ops;

@@ -12,7 +12,9 @@ static const struct gemm_kernel naive = {
     .name = "naive",
     .step = "one thread per element",
     .rung = 1,
-    FP32(fp32_naive),
+    .types = GEMM_BIT(GEMM_F32) | GEMM_BIT(GEMM_F64),
+    .ops = &gemm_cuda_ops,
+    .variant = &fp32_naive,
     GEMM_BLOCKS({.group_m = 16, .group_n = 16, .item_m = 1, .item_n = 1, .stages = 1}),
 };
 
@@ -111,10 +113,24 @@ static const struct gemm_kernel mma = {
     TENSOR(tensor_mma),
 };
 
+static const struct gemm_kernel dmma = {
+    .name = "dmma",
+    .step = "double precision on tensor cores: mma m16n8k8, smaller tiles and split k if small",
+    .rung = 12,
+    .types = GEMM_BIT(GEMM_F64),
+    TENSOR(tensor_dmma),
+    /* In the first entry the rung's own model chooses the tile, and in all but the last ones the
+     * number of parts of k. */
+    GEMM_BLOCKS({0}, {.group_m = 128, .group_n = 128}, {.group_m = 128, .group_n = 64},
+                {.group_m = 64, .group_n = 128}, {.group_m = 64, .group_n = 64},
+                {.group_m = 64, .group_n = 32}, {.group_m = 16, .group_n = 128},
+                {.group_m = 128, .group_n = 16}, {.group_m = 64, .group_n = 64, .splits = 3}),
+};
+
 static const struct gemm_kernel wgmma = {
     .name = "wgmma",
     .step = "warpgroup MMA, TMA copies to pairs of blocks, persistent blocks",
-    .rung = 12,
+    .rung = 13,
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,
     TENSOR(tensor_wgmma),
@@ -138,6 +154,7 @@ static const struct gemm_kernel *const kernels[] = {
     &wmma_warp,
     &wmma,
     &mma,
+    &dmma,
     &wgmma,
 #if HAVE_CUBLAS
     &gemm_cuda_cublas,

@@ -69,7 +69,8 @@ static status_t cuda_gemm_check(const struct gemm_exec *exec, cudaError_t error)
 
 static struct cuda_job job_of(const struct gemm_problem *p)
 {
-  return (struct cuda_job){.m = (int)p->m,
+  return (struct cuda_job){.type = p->type,
+                           .m = (int)p->m,
                            .n = (int)p->n,
                            .k = (int)p->k,
                            .lda = p->ld[GEMM_A],

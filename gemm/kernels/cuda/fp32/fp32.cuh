@@ -8,10 +8,11 @@
 #include "gpu/cuda/cuda_device.h"
 
 // Stores an element of C. If beta is 0, C is not read: it may hold NaN.
-static __device__ __forceinline__ void result_store(float *out, float sum, float alpha, float beta)
+template <class T>
+static __device__ __forceinline__ void result_store(T *out, T sum, double alpha, double beta)
 {
-  float value = alpha * sum;
-  if (beta != 0) value = fmaf(beta, *out, value);
+  T value = (T)alpha * sum;
+  if (beta != 0) value = fma((T)beta, *out, value);
   *out = value;
 }
 

@@ -98,18 +98,33 @@ template <class S> struct warptile_item {
   }
 };
 
-// Stores four neighbours of a row of C, of which `valid` exist.
-static __device__ __forceinline__ void warptile_store(float *out, float4 sum, int valid, bool aligned,
-                                                      float alpha, float beta)
+// Four neighbours, as float4, or of doubles.
+struct __align__(16) double_quad
 {
+  double x, y, z, w;
+};
+template <class T> struct quad_of {
+  typedef float4 type;
+};
+template <> struct quad_of<double> {
+  typedef double_quad type;
+};
+
+// Stores four neighbours of a row of C, of which `valid` exist.
+template <class T>
+static __device__ __forceinline__ void warptile_store(T *out, typename quad_of<T>::type sum, int valid,
+                                                      bool aligned, double alpha, double beta)
+{
+  typedef typename quad_of<T>::type quad;
   if (aligned && valid >= 4) {
-    float4 v = {alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w};
+    const T by = (T)alpha, old_by = (T)beta;
+    quad v = {by * sum.x, by * sum.y, by * sum.z, by * sum.w};
     if (beta != 0) {
-      const float4 old = *(const float4 *)out;
-      v.x = fmaf(beta, old.x, v.x), v.y = fmaf(beta, old.y, v.y);
-      v.z = fmaf(beta, old.z, v.z), v.w = fmaf(beta, old.w, v.w);
+      const quad old = *(const quad *)out;
+      v.x = fma(old_by, old.x, v.x), v.y = fma(old_by, old.y, v.y);
+      v.z = fma(old_by, old.z, v.z), v.w = fma(old_by, old.w, v.w);
     }
-    *(float4 *)out = v;
+    *(quad *)out = v;
     return;
   }
   if (valid > 0) result_store(out, sum.x, alpha, beta);

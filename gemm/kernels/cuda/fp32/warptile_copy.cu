@@ -23,8 +23,9 @@ static constexpr warptile_tile tiles[] = {tile_of<shape_128x128>(0.73), tile_of<
 static void (*const kernels[])(cuda_job) = {warptile_copy<shape_128x128>, warptile_copy<shape_64x128>,
                                             warptile_copy<shape_64x64>};
 
-extern "C" cudaError_t cuda_parts_add(const cuda_job *job, const float *parts, int count, int64_t part,
-                                      int64_t ld, int turned, cudaStream_t stream)
+template <class T>
+static cudaError_t parts_add(const cuda_job *job, const void *parts, int count, int64_t part, int64_t ld,
+                             int turned, cudaStream_t stream)
 {
   // Its blocks may start when the last parts' blocks finish.
   cudaLaunchAttribute overlap = {};
@@ -33,7 +34,7 @@ extern "C" cudaError_t cuda_parts_add(const cuda_job *job, const float *parts, i
   const int64_t quads =
       turned ? ((int64_t)(job->m - 1) / 4 + 1) * job->n : ((int64_t)(job->n - 1) / 4 + 1) * job->m;
   int code = 0;
-  cudaError_t error = cuda_code_of((const void *)warptile_combine, &code);
+  cudaError_t error = cuda_code_of((const void *)warptile_combine<T>, &code);
   if (error != cudaSuccess) return error;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3((unsigned)((quads - 1) / 32 + 1));
@@ -41,7 +42,14 @@ extern "C" cudaError_t cuda_parts_add(const cuda_job *job, const float *parts, i
   config.stream = stream;
   config.attrs = &overlap;
   config.numAttrs = code >= 90;
-  return cudaLaunchKernelEx(&config, warptile_combine, *job, parts, count, part, ld, turned);
+  return cudaLaunchKernelEx(&config, warptile_combine<T>, *job, (const T *)parts, count, part, ld, turned);
+}
+
+extern "C" cudaError_t cuda_parts_add(const cuda_job *job, const void *parts, int count, int64_t part,
+                                      int64_t ld, int turned, cudaStream_t stream)
+{
+  return (job->type == GEMM_F64 ? parts_add<double> : parts_add<float>)(job, parts, count, part, ld, turned,
+                                                                        stream);
 }
 
 static bool warptile_copy_able(const cuda_job *, const cuda_chip *)

@@ -128,36 +128,38 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
 // column if partial products are stored transposed (`turned`). Each warp adds every PARTS_WARPS-th
 // part, in order; then the warps' sums are added in order.
 #define PARTS_WARPS 8
+template <class T>
 static __global__ void __launch_bounds__(32 * PARTS_WARPS)
-    warptile_combine(const CUDA_GRID_CONSTANT cuda_job job, const float *parts, int count, int64_t part,
+    warptile_combine(const CUDA_GRID_CONSTANT cuda_job job, const T *parts, int count, int64_t part,
                      int64_t ld, int turned)
 {
-  __shared__ float4 sums[PARTS_WARPS][32];
+  typedef typename quad_of<T>::type quad;
+  __shared__ quad sums[PARTS_WARPS][32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int across = turned ? job.n : (job.n - 1) / 4 + 1;
   const int64_t at = blockIdx.x * 32ll + lane;
   const int high = (int)(at / across), low = (int)(at % across);
   const int i = turned ? 4 * high : high, j = turned ? low : 4 * low;
-  const float *from = parts + (turned ? j * ld + i : i * ld + j);
-  float4 sum = {0, 0, 0, 0};
+  const T *from = parts + (turned ? j * ld + i : i * ld + j);
+  quad sum = {0, 0, 0, 0};
   next_may_start();
   wait_for_previous();
   if (i < job.m)
 #pragma unroll 4
     for (int which = warp; which < count; which += PARTS_WARPS) {
-      const float4 v = *(const float4 *)(from + which * part);
+      const quad v = *(const quad *)(from + which * part);
       sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
     }
   sums[warp][lane] = sum;
   __syncthreads();
   if (warp > 0 || i >= job.m) return;
   for (int other = 1; other < blockDim.x / 32; other++) {
-    const float4 v = sums[other][lane];
+    const quad v = sums[other][lane];
     sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
   }
-  float *out = job.c + i * job.ldc + j;
+  T *out = (T *)job.c + i * job.ldc + j;
   if (!turned) return warptile_store(out, sum, job.n - j, warptile_aligned(job), job.alpha, job.beta);
-  const float rows[] = {sum.x, sum.y, sum.z, sum.w};
+  const T rows[] = {sum.x, sum.y, sum.z, sum.w};
 #pragma unroll
   for (int x = 0; x < 4; x++)
     if (i + x < job.m) result_store(out + x * job.ldc, rows[x], job.alpha, job.beta);

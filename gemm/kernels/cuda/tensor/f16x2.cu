@@ -97,8 +97,8 @@ static cudaError_t f16x2_launch(const cuda_job *job, gemm_type, const cuda_chip 
                      job->m,
                      job->n,
                      job->k,
-                     job->alpha,
-                     job->beta};
+                     (float)job->alpha,
+                     (float)job->beta};
   dim3 grid((job->n + TILE - 1) / TILE, (job->m + TILE - 1) / TILE);
   f16x2_kernel<<<grid, 256, 0, stream>>>(args);
   return cudaGetLastError();

@@ -4,7 +4,6 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "gemm/kernels/cuda/tensor/tile_host.cuh"
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
 // Loads four 8×8 matrices; lane l gives the address of row l%8 of matrix l/8. Each lane receives a
@@ -51,6 +50,7 @@ template <class T, class Shape> struct mma_tile {
   typedef Shape S;
   static constexpr int rows = S::warp_m / 16, columns = S::warp_n / 8;
   static constexpr int down = rows, across = columns / 2;
+  static constexpr int step = 16;
   static constexpr bool ahead = true;
   static constexpr int store_bytes = 0; // results are stored from registers
   float d[rows][columns][4];
@@ -85,7 +85,7 @@ template <class T, class Shape> struct mma_tile {
       warp_multiply(T(), d[i][j], a[set][i], b[set][j / 2][j % 2 * 2], b[set][j / 2][j % 2 * 2 + 1]);
   }
 
-  __device__ __forceinline__ void store(const tile_args &args, int m, int n, uint16_t *) const
+  __device__ __forceinline__ void store(const tile_args<uint16_t> &args, int m, int n, uint16_t *) const
   {
     const int lane = threadIdx.x % 32;
     const bool pairs = args.ldc % 2 == 0 && (uintptr_t)args.c % 8 == 0 && args.beta == 0;
@@ -111,7 +111,8 @@ template <class T, class Shape> struct mma_tile {
 };
 
 template <class W>
-static __global__ void __launch_bounds__(W::S::threads) mma_kernel(const CUDA_GRID_CONSTANT tile_args args)
+static __global__ void __launch_bounds__(W::S::threads)
+    mma_kernel(const CUDA_GRID_CONSTANT tile_args<uint16_t> args)
 {
 #if __CUDA_ARCH__ >= 800
   extern __shared__ __align__(16) uint16_t shared[];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Loads tiles of 16-bit matrices into shared memory without transposing them. If rows begin at
-// multiples of 16 bytes, copies are asynchronous. Otherwise, and before Ampere, threads load and
-// store, so that loads by the tensor cores, which need this alignment, work for any matrix.
+// Loads tiles of matrices, of uint16_t or double, into shared memory without transposing them. If
+// rows begin at multiples of 16 bytes, copies are asynchronous. Otherwise, and before Ampere,
+// threads load and store 16-bit elements, so that loads by the tensor cores, which need this
+// alignment, work for any matrix. Doubles are copied asynchronously in any case.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_LOAD_CUH
 
@@ -9,18 +10,18 @@
 
 #include "gemm/kernels/cuda/fp32/async_copy.cuh"
 
-// Padding of a row in shared memory, in elements: eight rows begin in different banks, and at
-// multiples of 16 bytes.
-#define TILE_PAD 8
+// Padding of a row in shared memory, in elements: rows that a warp reads together begin in
+// different banks, and at multiples of 16 bytes.
+template <class E> constexpr int tile_pad = sizeof(E) == sizeof(double) ? 4 : 8;
 
-struct tile_source {
-  const uint16_t *data;
+template <class E> struct tile_source {
+  const E *data;
   int64_t ld;
   int rows, columns; // as stored
 };
 
 // Copies all 16 bytes, or zeros. Partial copies are avoided, since they count as a read of all 16.
-static __device__ __forceinline__ void copy_16_bytes(uint16_t *to, const uint16_t *from, bool valid)
+template <class E> static __device__ __forceinline__ void copy_16_bytes(E *to, const E *from, bool valid)
 {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from),
@@ -41,22 +42,38 @@ static __device__ __forceinline__ void copy_elements(uint16_t *to, const uint16_
   }
 }
 
-// A thread's share of consecutive tiles along k: eight elements of every `hop`-th row. `along`: k
+// Copies two elements; those from `left` on are zero.
+static __device__ __forceinline__ void copy_elements(double *to, const double *from, int left)
+{
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(to + i)), "l"(from + i),
+                 "r"(i < left ? 8 : 0)
+                 : "memory");
+#else
+    to[i] = i < left ? from[i] : 0;
+#endif
+}
+
+// A thread's share of consecutive tiles along k: 16 bytes of every `hop`-th row. `along`: k
 // runs along the stored rows, and the next tile is to the right; otherwise it is below. Elements
 // beyond the matrix are zero. `whole`: starts and lengths of stored rows are multiples of 16 bytes.
 // Without the branch for other rows, the compiler interleaves copies and products.
-template <int rows, int columns, int threads, bool along, bool whole> struct tile_reader {
-  static constexpr int vectors = columns / 8, hop = threads / vectors, copies = (rows + hop - 1) / hop,
-                       pitch = columns + TILE_PAD;
+template <class E, int rows, int columns, int threads, bool along, bool whole> struct tile_reader {
+  static constexpr int each = 16 / sizeof(E), vectors = columns / each, hop = threads / vectors,
+                       copies = (rows + hop - 1) / hop, pitch = columns + tile_pad<E>;
+  // Without loops, copies of single doubles are as fast as those of 16 bytes.
+  static constexpr int unrolled = sizeof(E) == sizeof(double) ? copies : 1;
   static_assert(threads % vectors == 0, "a thread stays in its columns");
-  const uint16_t *at;
+  const E *at;
   int64_t hop_elements, step_elements;
   int rows_left, columns_left; // rows and columns from this thread's first element to the edge
   int offset;                  // offset of the thread's first element in the tile
 
-  __device__ __forceinline__ tile_reader(const tile_source &from, int row0, int column0)
+  __device__ __forceinline__ tile_reader(const tile_source<E> &from, int row0, int column0)
   {
-    int row = threadIdx.x / vectors, column = threadIdx.x % vectors * 8;
+    int row = threadIdx.x / vectors, column = threadIdx.x % vectors * each;
     at = from.data + (row0 + row) * from.ld + column0 + column;
     hop_elements = hop * from.ld;
     step_elements = along ? columns : rows * from.ld;
@@ -67,16 +84,16 @@ template <int rows, int columns, int threads, bool along, bool whole> struct til
 
   // Loads the share. `aligned`, the same for all threads: every stored row begins at a multiple of
   // 16 bytes. Elements at the end of a row that do not fill 16 bytes are copied one by one.
-  __device__ __forceinline__ void load(uint16_t *tile, bool aligned)
+  __device__ __forceinline__ void load(E *tile, bool aligned)
   {
-    const int wide = min(max(columns_left, 0), 8);
-    if (whole || (aligned && wide % 8 == 0)) {
+    const int wide = min(max(columns_left, 0), each);
+    if (whole || (aligned && wide % each == 0)) {
 #pragma unroll
       for (int i = 0; i < copies; i++)
         if (has(i))
           copy_16_bytes(tile + offset + i * hop * pitch, at + i * hop_elements, i * hop < rows_left && wide);
     } else {
-#pragma unroll 1
+#pragma unroll(unrolled)
       for (int i = 0; i < copies; i++)
         if (has(i))
           copy_elements(tile + offset + i * hop * pitch, at + i * hop_elements,

@@ -253,8 +253,8 @@ static cudaError_t launch_shape(const cuda_job *job, gemm_type type, const cuda_
   wgmma_args args = {S::turned ? job->n : job->m,
                      S::turned ? job->m : job->n,
                      job->k,
-                     job->alpha,
-                     job->beta,
+                     (float)job->alpha,
+                     (float)job->beta,
                      (float *)job->c,
                      job->ldc};
   // TMA cuts rows at multiples of 16 bytes when it stores.

@@ -5,7 +5,6 @@
 #include <cuda_fp16.h>
 #include <mma.h>
 
-#include "gemm/kernels/cuda/tensor/tile_host.cuh"
 #include "gemm/kernels/cuda/tensor/tile_kernel.cuh"
 
 // Acc is the type of both the sums and C: float, or half if everything is half precision.
@@ -20,6 +19,7 @@ template <class Acc, class Shape, bool ahead_> struct wmma_tile {
       b_fragment;
   typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, rows, columns, 16, Acc> c_fragment;
   static constexpr int down = S::warp_m / rows, across = S::warp_n / columns;
+  static constexpr int step = 16;
   static constexpr bool ahead = ahead_;
   // A warp's staging buffer for results: a row of fragments.
   static constexpr int width = S::warp_n, pitch = width + 32 / sizeof(Acc);
@@ -55,7 +55,8 @@ template <class Acc, class Shape, bool ahead_> struct wmma_tile {
   }
 
   // Copies whole rows of C from this warp's staging buffer in shared memory.
-  __device__ __forceinline__ static void write(const tile_args &args, const Acc *staging, int m, int n)
+  __device__ __forceinline__ static void write(const tile_args<uint16_t> &args, const Acc *staging, int m,
+                                               int n)
   {
     constexpr int lanes = width / 2;
     static_assert(lanes <= 32, "a warp writes whole rows");
@@ -72,7 +73,7 @@ template <class Acc, class Shape, bool ahead_> struct wmma_tile {
     }
   }
 
-  __device__ __forceinline__ void store(const tile_args &args, int m, int n, uint16_t *shared) const
+  __device__ __forceinline__ void store(const tile_args<uint16_t> &args, int m, int n, uint16_t *shared) const
   {
     constexpr int together = width / columns;
     Acc *staging = (Acc *)shared + threadIdx.x / 32 * rows * pitch;
@@ -94,7 +95,7 @@ template <class Acc, class Shape, bool ahead_> struct wmma_tile {
 // The kernel, for chips from `least` on.
 template <class W, int blocks, int least>
 static __global__ void __launch_bounds__(W::S::threads, blocks)
-    wmma_kernel(const CUDA_GRID_CONSTANT tile_args args)
+    wmma_kernel(const CUDA_GRID_CONSTANT tile_args<uint16_t> args)
 {
 #if __CUDA_ARCH__ >= 700
   extern __shared__ __align__(128) uint16_t shared[];
@@ -125,8 +126,8 @@ struct wmma_size {
 // The tile of most rows and columns for this job, of those that fit the chip.
 static wmma_size size_most(const cuda_job *job, gemm_type type, int chip)
 {
-  if (tile_is_whole(job) && type != GEMM_F16_F16) return {128, 256, chip >= 90 && chip < 120 ? 64 : 32};
-  if (tile_is_whole(job) && chip >= 80) return {256, 256, 32};
+  if (tile_is_whole(job, 8) && type != GEMM_F16_F16) return {128, 256, chip >= 90 && chip < 120 ? 64 : 32};
+  if (tile_is_whole(job, 8) && chip >= 80) return {256, 256, 32};
   return {128, 128, 32};
 }
 
