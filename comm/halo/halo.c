@@ -117,13 +117,14 @@ static void cut_slab(struct halo_cut *cut, int d, int side, int depth)
   cut->boundary[cut->n++] = slab;
 }
 
-void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout)
+void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout, int rows)
 {
+  const int along_j = rows > plan->depth ? rows : plan->depth;
   cut->n = 0;
   cut->inner = layout->owned;
   for (int d = 0; d < 3; d++)
     for (int side = -1; side <= 1; side += 2)
-      if (has_neighbour(plan, d, side)) cut_slab(cut, d, side, plan->depth);
+      if (has_neighbour(plan, d, side)) cut_slab(cut, d, side, d == 1 ? along_j : plan->depth);
 }
 
 const char *halo_dir_name(const int dir[3], char text[8])

@@ -54,9 +54,9 @@ struct halo_cut {
   struct box inner;
 };
 
-/** \brief Divides the owned box into a slab of the plan's depth per neighbouring side, and the
- * rest. */
-void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout);
+/** \brief Divides the owned box into a slab per neighbouring side, and the rest. A slab has the
+ * plan's depth; along j it has \a rows if that is more. */
+void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout, int rows);
 
 /** \brief Whether a halo of \a depth layers has points in direction \a dir. */
 int halo_dir_is_needed(const int dir[3], int depth);

@@ -10,7 +10,8 @@
 #include "himeno/solver/state.h"
 
 SWITCH("HIMENO_SLAB_QUEUE", TUNING, AGREED, CHOICE("0|1"),
-       "1: classic kernels sweep the slabs that neighbours need at the same time as the rest; 0: first; "
+       "1: sweep the slabs that neighbours need at the same time as the rest, if the transport needs the "
+       "host; 0: sweep them first; "
        "unset: 1 on CUDA");
 
 static status_t pass_marks_read(struct pass_marks *marks, double phases[HIMENO_PHASES])
@@ -147,8 +148,8 @@ static status_t linked_pass(struct solver_passes *p, const struct solver_grid *g
 static int slabs_concurrent(const struct solver_passes *p, const struct solver_grid *grid)
 {
   const int gains = grid->compute->device->backend->memory == GPU_MEMORY_CUDA;
-  return p->pass == attended_pass && grid->kernel->class_ == HIMENO_CLASSIC && grid->set->concurrent &&
-         grid->set->concurrent(grid->exec) && switch_number("HIMENO_SLAB_QUEUE", gains);
+  return p->pass == attended_pass && grid->set->concurrent && grid->set->concurrent(grid->exec) &&
+         switch_number("HIMENO_SLAB_QUEUE", gains);
 }
 
 status_t solver_pass_choose(struct solver_passes *p, const struct solver_grid *grid, int overlap)

@@ -224,11 +224,29 @@ static void slabs_and_rest_make_up_the_owned_points(void **state)
       struct rank_plan made;
       struct halo_cut pieces;
       make_plan(&made, grids[g], cut, r, 1);
-      halo_cut_init(&pieces, &made.plan, &made.layout);
-      int64_t points = box_points(&pieces.inner);
-      for (int b = 0; b < pieces.n; b++) points += box_points(&pieces.boundary[b]);
-      assert_int_equal(points, box_points(&made.layout.owned));
+      for (int rows = 0; rows <= 7; rows += 3) {
+        halo_cut_init(&pieces, &made.plan, &made.layout, rows);
+        int64_t points = box_points(&pieces.inner);
+        for (int b = 0; b < pieces.n; b++) points += box_points(&pieces.boundary[b]);
+        assert_int_equal(points, box_points(&made.layout.owned));
+      }
     }
+}
+
+static void a_slab_along_j_has_the_rows_of_a_tile(void **state)
+{
+  (void)state;
+  static const int64_t grid[3] = {14, 42, 14};
+  static const int cut[3] = {2, 2, 1};
+  struct rank_plan made;
+  struct halo_cut pieces;
+  make_plan(&made, grid, cut, 0, 3);
+  halo_cut_init(&pieces, &made.plan, &made.layout, 8);
+  assert_int_equal(pieces.n, 2);
+  assert_int_equal(box_extent(&pieces.boundary[0], 0), 3);
+  assert_int_equal(box_extent(&pieces.boundary[1], 1), 8);
+  halo_cut_init(&pieces, &made.plan, &made.layout, 2);
+  assert_int_equal(box_extent(&pieces.boundary[1], 1), 3);
 }
 
 static void a_sent_point_is_in_a_slab(void **state)
@@ -240,7 +258,7 @@ static void a_sent_point_is_in_a_slab(void **state)
     struct rank_plan made;
     struct halo_cut pieces;
     make_plan(&made, grid, cut, 3, depth);
-    halo_cut_init(&pieces, &made.plan, &made.layout);
+    halo_cut_init(&pieces, &made.plan, &made.layout, 0);
     for (int m = 0; m < made.plan.n; m++)
       for (int d = 0; d < 3; d++) {
         const struct box *send = &made.plan.messages[m].send, *inner = &pieces.inner;
@@ -317,6 +335,7 @@ int main(void)
       cmocka_unit_test(chunks_and_pieces_cover_the_buffer),
       cmocka_unit_test(depth_one_needs_no_corners),
       cmocka_unit_test(slabs_and_rest_make_up_the_owned_points),
+      cmocka_unit_test(a_slab_along_j_has_the_rows_of_a_tile),
       cmocka_unit_test(a_sent_point_is_in_a_slab),
       cmocka_unit_test(rows_start_on_lines),
       cmocka_unit_test(the_choice_cuts_i_first),

@@ -91,7 +91,7 @@ static status_t rank_geometry(const struct geometry *all, int rank, int per_host
   struct halo_cut cut;
   *g = *all;
   RETURN_IF_FAILED(part_make(all, rank, &part));
-  halo_cut_init(&cut, &part.plan, &part.layout);
+  halo_cut_init(&cut, &part.plan, &part.layout, 0);
   g->points = (double)box_points(&part.decomp.owned);
   g->neighbours = part.plan.n;
   messages_count(&part.plan, rank, per_host, g->messages, g->bytes);

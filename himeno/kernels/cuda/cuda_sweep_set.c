@@ -13,8 +13,9 @@
 SWITCH("HIMENO_CUDA_TRAP", TEST, OWN, COUNT, "an assertion fails in that sweep on a CUDA device");
 
 /* A kernel: its family, and its variant within the family. */
-#define CLASSIC(form)    .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(form)
-#define TEMPORAL(T, all) .class_ = HIMENO_TEMPORAL, .sweeps = (T), .ops = &cuda_temporal_ops, .variant = (all)
+#define CLASSIC(form) .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(form)
+#define TEMPORAL(T, rows, all)                                                                               \
+  .class_ = HIMENO_TEMPORAL, .sweeps = (T), .slab_rows = (rows), .ops = &cuda_temporal_ops, .variant = (all)
 
 /* The ladder. Kernels without a rung are for tuning. */
 static const struct himeno_kernel kernels[] = {
@@ -47,19 +48,19 @@ static const struct himeno_kernel kernels[] = {
      .rung = 6,
      .trial = 1,
      .extra_arrays = HIMENO_COEFFICIENTS,
-     TEMPORAL(2, cuda_temporal_2)},
+     TEMPORAL(2, 12, cuda_temporal_2)},
     {.name = "temporal3",
      .step = "three sweeps per pass over memory",
      .rung = 7,
      .trial = 1,
      .extra_arrays = HIMENO_COEFFICIENTS,
-     TEMPORAL(3, cuda_temporal_3)},
+     TEMPORAL(3, 17, cuda_temporal_3)},
     {.name = "temporal4",
      .step = "four sweeps per pass over memory",
      .rung = 8,
      .trial = 1,
      .extra_arrays = HIMENO_COEFFICIENTS,
-     TEMPORAL(4, cuda_temporal_4)},
+     TEMPORAL(4, 17, cuda_temporal_4)},
     {.name = "resident",
      .step = "all sweeps in one launch, all data on the chip; only for grids that fit",
      .class_ = HIMENO_TEMPORAL,

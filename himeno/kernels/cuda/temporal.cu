@@ -19,7 +19,7 @@ cudaError_t cuda_temporal_open(struct cuda_temporal_chip *chip)
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess)
     error = cudaDeviceGetAttribute(&c.processors, cudaDevAttrMultiProcessorCount, device);
-  if (error == cudaSuccess) error = cudaMalloc(&c.progress, TEMPORAL_WAVES * sizeof(int));
+  if (error == cudaSuccess) error = cudaMalloc(&c.progress, 2 * CUDA_TEMPORAL_WAVES * sizeof(int));
   if (error == cudaSuccess) *chip = c;
   return error;
 }
@@ -133,7 +133,7 @@ static cudaError_t temporal_launch(const struct cuda_temporal_chip *chip, const 
   args_plan<S>(chip, &args);
   if (S::BULK) error = maps_encode<S>(args, &maps);
   if (error == cudaSuccess && args.progress)
-    error = cudaMemsetAsync(args.progress, 0, TEMPORAL_WAVES * sizeof(int), stream);
+    error = cudaMemsetAsync(args.progress, 0, CUDA_TEMPORAL_WAVES * sizeof(int), stream);
   if (error == cudaSuccess)
     error = cudaFuncSetAttribute(temporal_kernel<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  S::shared_bytes);

@@ -14,11 +14,16 @@
 extern "C" {
 #endif
 
-/** State of the temporal kernels on a device. Concurrent launches must not share it: there is one
- * per stream. */
+/** Counters of progress of a launch: one per wave of units that march concurrently. Later waves
+ * share them with the first. */
+enum { CUDA_TEMPORAL_WAVES = 512 };
+
+/** State of the temporal kernels on a device. */
 struct cuda_temporal_chip {
   int processors; /**< multiprocessors */
-  int *progress;  /**< device memory: counters of the launch in flight */
+  /** device memory: counters for two launches that run concurrently. A launch uses the first
+   * CUDA_TEMPORAL_WAVES from this address on */
+  int *progress;
 };
 
 /** Arguments of one launch. Around the box, pass.p must be valid on T points and the coefficients

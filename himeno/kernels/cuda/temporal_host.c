@@ -12,6 +12,7 @@ SWITCH("HIMENO_CUDA_BULK", TUNING, AGREED, CHOICE("0|1"), "0: temporal CUDA kern
 struct temporal_state {
   const struct cuda_temporal *form;
   struct cuda_temporal_chip chip;
+  const struct gpu_queue *queue; /* of the first launch; launches in another one may run concurrently */
 };
 
 /* Whether the chip supports a form of a temporal kernel. HIMENO_CUDA_BULK=0 selects the form for
@@ -50,16 +51,19 @@ static status_t temporal_sweep(struct cuda_exec *exec, struct gpu_queue *queue, 
                                const struct himeno_sweep *sweep)
 {
   const struct layout *layout = &exec->fields.layout;
-  const struct temporal_state *s = exec->state;
+  struct temporal_state *s = exec->state;
   struct cuda_temporal_job job = {.pass = *pass};
   (void)sweep;
+  if (!s->queue) s->queue = queue;
+  struct cuda_temporal_chip chip = s->chip;
+  if (queue != s->queue) chip.progress += CUDA_TEMPORAL_WAVES;
   for (int d = 0; d < 3; d++) {
     job.extent[d] = (int)layout->extent[d];
     job.interior_lo[d] = (int)layout->interior.lo[d];
     job.interior_hi[d] = (int)layout->interior.hi[d];
   }
   return cuda_exec_check(
-      exec, s->form->launch(&s->chip, &job, cuda_queue_handle(queue), cuda_exec_overlap(exec, queue)),
+      exec, s->form->launch(&chip, &job, cuda_queue_handle(queue), cuda_exec_overlap(exec, queue)),
       "launching a temporal pass");
 }
 

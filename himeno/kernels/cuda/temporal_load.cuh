@@ -88,7 +88,7 @@ template <class S> static __device__ void keep_step(const temporal_tile<S> &tile
   const temporal_args &args = tile.args;
   int wave = blockIdx.x / args.processors;
   int members = min(args.processors, args.in_step - wave * args.processors);
-  int *progress = args.progress + wave % TEMPORAL_WAVES;
+  int *progress = args.progress + wave % CUDA_TEMPORAL_WAVES;
   atomicAdd(progress, 1);
 #pragma unroll 1
   for (int look = 0; look < TEMPORAL_PATIENCE && *(volatile int *)progress < members * tick; look++)

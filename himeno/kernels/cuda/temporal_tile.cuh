@@ -92,10 +92,6 @@ template <int T_, int OUT_K, int OUT_J, bool BULK_> struct temporal_shape {
   }
 };
 
-// Counters of progress, one per wave of units that march concurrently; later waves share them with
-// the first.
-enum { TEMPORAL_WAVES = 512 };
-
 // A unit is the work of a block: a tile over all planes, or over a chunk of them.
 struct temporal_args {
   struct cuda_temporal_job job;
