@@ -114,11 +114,6 @@ const char *const telemetry_fact_names[TELEMETRY_FACTS] = {
     "corrected",  "uncorrected", "retired",     "pcie_replays", "nvlink_replays", "nvlink_recoveries",
     "nvlink_crc", "xids",        "card_errors", "pcie_gen",     "pcie_width",     "nvlinks_active"};
 
-const char *const telemetry_counter_words[TELEMETRY_COUNTERS] = {
-    "ECC errors corrected",   "ECC errors not corrected", "pages or rows retired", "PCIe replays",
-    "NVLink replays",         "NVLink recoveries",        "NVLink CRC errors",     "Xid events",
-    "errors of network cards"};
-
 int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact fact)
 {
   const int64_t facts[TELEMETRY_FACTS] = {

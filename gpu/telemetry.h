@@ -94,9 +94,6 @@ enum telemetry_fact {
 };
 extern const char *const telemetry_fact_names[TELEMETRY_FACTS];
 
-/** Descriptions of the error counters. */
-extern const char *const telemetry_counter_words[TELEMETRY_COUNTERS];
-
 /** \brief Detail of the last event of a fact: "Xid 79" or a card's name; "" if the fact has
  * none. */
 #define TELEMETRY_DETAIL_BYTES 48

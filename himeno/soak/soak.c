@@ -15,6 +15,7 @@
 #include "comm/ranks/agree.h"
 #include "comm/ranks/watch.h"
 #include "himeno/report/report.h"
+#include "himeno/result/record.h"
 #include "suite/progress.h"
 
 struct soak {
@@ -25,7 +26,7 @@ struct soak {
   int *counts;                      /* on rank 0: number of corruptions per rank */
   struct soak_found *found;         /* on rank 0: corruptions of all ranks in this block */
   int n_found;
-  struct soak_devices devices; /* with --soak-log */
+  int throttled; /* with --soak-log: whether any rank's device was, at the block's end */
   double begin;
   FILE *log; /* the log on rank 0; NULL without --soak-log */
 };
@@ -83,14 +84,18 @@ static status_t found_gather(struct soak *s, enum himeno_data data)
   return STATUS_OK;
 }
 
+static status_t throttled_reduce(struct soak *s)
+{
+  const int mine = s->m->record->now.throttle > 0;
+  return watch_allreduce(s->m->choice->placement.comm, &mine, &s->throttled, 1, MPI_INT, MPI_MAX,
+                         "whether a device is throttled");
+}
+
 static void line_document(struct doc *d, const struct soak *s, enum himeno_data data)
 {
   static const char *const verdicts[] = {"pass", "wrong"};
   const struct soak_block *b = &s->block;
-  doc_top(
-      d, "Line of himeno-gpu's soak log",
-      "One block of --soak --soak-log, one line each, appended. Telemetry is read after the block; null is "
-      "what no device reports.");
+  doc_top(d, "Line of himeno-gpu's soak log", "One block of --soak --soak-log, one line each, appended.");
   doc_time(d);
   doc_whole(d, "block", DOC_POSITIVE, "Of this run; in a log that several runs append to, each begins at 1.",
             s->m->result->timing.n_samples);
@@ -100,8 +105,7 @@ static void line_document(struct doc *d, const struct soak *s, enum himeno_data 
   doc_real(d, "gflops", DOC_NULLABLE, "GFLOPS", "",
            b->seconds > 0 ? himeno_gflops(s->m->result->timing.points, b->sweeps, b->seconds) : NAN);
   doc_enum(d, "verdict", 0, DOC_WORDS(verdicts), "", verdicts[b->wrong > 0]);
-  doc_flag(d, "throttled", 0, "A device of any rank was.", soak_devices_throttled(&s->devices));
-  soak_devices_document(d, &s->devices);
+  doc_flag(d, "throttled", 0, "A device of any rank was, at the end of the block.", s->throttled);
   soak_found_document(d, "corruptions", s->found, s->n_found);
 }
 
@@ -139,7 +143,7 @@ static status_t soak_block_step(struct soak *s, enum himeno_data data)
     r->blocks++;
     r->wrong_blocks += s->block.wrong;
   }
-  if (status == STATUS_OK && config->soak_log) status = soak_devices_gather(s->m->record, &s->devices);
+  if (status == STATUS_OK && config->soak_log) status = throttled_reduce(s);
   if (status == STATUS_OK && s->log) {
     struct doc d;
     doc_open(&d, 0);
@@ -179,7 +183,6 @@ static status_t soak_open(struct soak *s, const struct solver_config *config)
     if (status == STATUS_OK && c->soak_log) status = soak_log_open(c->soak_log, &s->log);
   }
   RETURN_IF_FAILED(agree_status(p->comm, status));
-  if (c->soak_log) RETURN_IF_FAILED(soak_devices_open(p->comm, p->host, s->m->record, &s->devices));
   return soak_known_open(config, passes > 0 ? passes : 1, &s->known);
 }
 
@@ -195,7 +198,6 @@ status_t himeno_soak(struct himeno_measurement *m)
   if (status == STATUS_OK) status = soak_blocks_run(&s);
   if (status == STATUS_OK) m->result->verification.source = s.known.reference.source;
   soak_known_close(&s.known);
-  soak_devices_close(&s.devices);
   if (s.log) fclose(s.log);
   free(s.gathered);
   free(s.counts);

@@ -13,7 +13,6 @@
 #include "himeno/result/result.h"
 #include "himeno/verify/verify.h"
 #include <mpi.h>
-#include "himeno/result/record.h"
 
 /** \brief Collective, instead of himeno_measure: STATUS_WRONG if a bit was wrong. */
 status_t himeno_soak(struct himeno_measurement *measurement);
@@ -65,36 +64,5 @@ struct soak_block {
  * passes. */
 status_t soak_block_run(struct solver *solver, struct soak_known *known, MPI_Comm comm, enum himeno_data data,
                         int every, struct soak_block *block);
-
-/* Values that the ranks' devices report after a block: extremes, with their rank, and changes. */
-
-struct soak_device {
-  char host[META_HOST_BYTES];
-  struct telemetry_sample now;
-  struct telemetry_state state;
-};
-
-struct soak_devices {
-  MPI_Comm comm;
-  struct soak_device mine;
-  int ranks; /**< 0 on ranks other than 0 */
-  /** devices after the previous and the last block, on rank 0 */
-  struct soak_device *before, *after;
-};
-
-/** \brief Collective: reads the devices before the first block. STATUS_ENVIRONMENT if memory ran
- * out. */
-status_t soak_devices_open(MPI_Comm comm, const char *host, const struct record *record,
-                           struct soak_devices *devices);
-void soak_devices_close(struct soak_devices *devices);
-
-/** \brief Collective: reads the devices after a block. */
-status_t soak_devices_gather(const struct record *record, struct soak_devices *devices);
-
-/** \brief Whether a device was throttled after the block. Rank 0 only. */
-int soak_devices_throttled(const struct soak_devices *devices);
-
-/** \brief Writes the field `telemetry` of a block's line. Rank 0 only. */
-void soak_devices_document(struct doc *d, const struct soak_devices *devices);
 
 #endif

@@ -258,76 +258,6 @@ static void a_planted_fault_is_read_from_text(void **state)
   assert_false(flip_parse("p 0,-1,0 3 1", &flip));
 }
 
-static struct soak_device silent(const char *host)
-{
-  struct soak_device device;
-  struct telemetry *nothing = telemetry_open("");
-  telemetry_read(nothing, &device.now);
-  telemetry_state(nothing, &device.state);
-  telemetry_close(nothing);
-  snprintf(device.host, sizeof device.host, "%s", host);
-  return device;
-}
-
-/* Three ranks: a good one, one that reports nothing, and one that is hot, throttled and has lost
- * lanes. */
-static json_t *telemetry_of(const struct soak_devices *devices)
-{
-  struct doc d;
-  doc_open(&d, 0);
-  soak_devices_document(&d, devices);
-  json_t *line = doc_close(&d), *telemetry = json_incref(json_object_get(line, "telemetry"));
-  json_decref(line);
-  return telemetry;
-}
-
-static void a_line_names_who_has_the_extremes(void **state)
-{
-  struct soak_device before[3], after[3];
-  const struct soak_devices devices = {.ranks = 3, .before = before, .after = after};
-  const char *of, *host;
-  double value;
-  int rank, ranks, from, to;
-  (void)state;
-  before[0] = (struct soak_device){
-      .host = "a",
-      .now = {300, 1980, 2619, 55, 0},
-      .state = {.sm_mhz_max = 1980, .pcie_gen = 5, .pcie_width = 16, .nvlinks_active = 18}};
-  before[1] = silent("b");
-  before[2] = before[0];
-  memcpy(before[2].host, "c", 2);
-  memcpy(after, before, sizeof before);
-  after[2].now = (struct telemetry_sample){290.5, 1200, 2619, 91, THROTTLE_THERMAL};
-  after[2].state.pcie_width = 8;
-  json_t *line = telemetry_of(&devices);
-  assert_true(soak_devices_throttled(&devices));
-  assert_int_equal(json_unpack(line, "{s:{s:{s:F, s:i, s:s}}}", "celsius", "high", "value", &value, "rank",
-                               &rank, "host", &host),
-                   0);
-  assert_true(value == 91 && rank == 2 && strcmp(host, "c") == 0);
-  assert_int_equal(json_unpack(line, "{s:{s:{s:F, s:i}}}", "celsius", "low", "value", &value, "rank", &rank),
-                   0);
-  assert_true(value == 55 && rank == 0);
-  assert_int_equal(
-      json_unpack(line, "{s:{s:{s:i, s:i}}}", "throttled", "thermal", "ranks", &ranks, "rank", &rank), 0);
-  assert_true(ranks == 1 && rank == 2);
-  assert_int_equal(json_unpack(line, "{s:[{s:i, s:s, s:i, s:i}!]}", "changes", "rank", &rank, "of", &of,
-                               "from", &from, "to", &to),
-                   0);
-  assert_true(rank == 2 && strcmp(of, "pcie_width") == 0 && from == 16 && to == 8);
-  json_decref(line);
-}
-
-static void devices_that_report_nothing_are_null(void **state)
-{
-  struct soak_device device = silent("a");
-  const struct soak_devices devices = {.ranks = 1, .before = &device, .after = &device};
-  json_t *line = telemetry_of(&devices);
-  (void)state;
-  assert_true(json_is_null(line) && !soak_devices_throttled(&devices));
-  json_decref(line);
-}
-
 /* Two devices for half a day each, one of them shared by two ranks. */
 static void a_clean_soak_reports_what_it_excludes_and_its_load(void **state)
 {
@@ -413,8 +343,6 @@ int main(int argc, char **argv)
       cmocka_unit_test(rarer_checks_miss_only_what_has_faded_from_the_field),
       cmocka_unit_test(a_block_stops_where_faults_are_due_in_order),
       cmocka_unit_test(a_planted_fault_is_read_from_text),
-      cmocka_unit_test(a_line_names_who_has_the_extremes),
-      cmocka_unit_test(devices_that_report_nothing_are_null),
       cmocka_unit_test(a_clean_soak_reports_what_it_excludes_and_its_load),
       cmocka_unit_test(a_torn_line_is_ended_before_the_next),
       cmocka_unit_test(a_line_is_whole_on_the_disk_before_the_next_slice),
