@@ -10,7 +10,7 @@
 
 /* Threads inherit the affinity of the thread that starts them, and our threads are pinned to one
  * core each. So a thread that may run on all cores starts the library. */
-status_t gemm_cblas_open(struct gemm_exec *exec)
+static status_t cblas_open(struct gemm_exec *exec)
 {
   (void)exec;
 #if HAVE_OPENBLAS_SET_NUM_THREADS
@@ -31,8 +31,12 @@ status_t gemm_cblas_open(struct gemm_exec *exec)
   return STATUS_OK;
 }
 
-void gemm_cblas(const struct gemm_problem *p, const void *a, const void *b, void *c)
+static status_t cblas_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
 {
+  (void)queue;
+  const struct gemm_problem *p = &exec->problem;
+  const void *a = o->a.handle, *b = o->b.handle;
+  void *c = o->c.handle;
   const CBLAS_TRANSPOSE trans_a = p->trans_a ? CblasTrans : CblasNoTrans,
                         trans_b = p->trans_b ? CblasTrans : CblasNoTrans;
   const int m = (int)p->m, n = (int)p->n, k = (int)p->k;
@@ -42,17 +46,10 @@ void gemm_cblas(const struct gemm_problem *p, const void *a, const void *b, void
   else
     cblas_sgemm(CblasRowMajor, trans_a, trans_b, m, n, k, (float)p->alpha, a, lda, b, ldb, (float)p->beta, c,
                 ldc);
-}
-
-static status_t cblas_launch(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *o)
-{
-  (void)queue;
-  gemm_cblas(&exec->problem, o->a.handle, o->b.handle, o->c.handle);
   return STATUS_OK;
 }
 
-static const struct gemm_ops ops = {
-    .fits = gemm_kernel_fits_int, .open = gemm_cblas_open, .launch = cblas_launch};
+static const struct gemm_ops ops = {.fits = gemm_kernel_fits_int, .open = cblas_open, .launch = cblas_launch};
 
 const struct gemm_kernel gemm_cpu_cblas = {
     .name = "cblas",

@@ -18,10 +18,4 @@ extern const struct gemm_kernel gemm_cpu_cblas;
 status_t gemm_cpu_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                            struct gemm_ceilings *ceilings);
 
-/** \brief Starts the library's threads, as many as OpenMP has; a gemm_ops.open. */
-status_t gemm_cblas_open(struct gemm_exec *exec);
-
-/** \brief Computes one product with the CBLAS library. */
-void gemm_cblas(const struct gemm_problem *problem, const void *a, const void *b, void *c);
-
 #endif
