@@ -34,7 +34,8 @@ struct program {
   void (*report)(FILE *out);
   /** Writes the document; in schema mode, that of the options before --schema. */
   void (*fields)(struct doc *d);
-  /** An existing document to write instead. NULL, or returns NULL: none. */
+  /** Returns a finished document, to be written instead of one from `fields`. If this is NULL or
+   * returns NULL, `fields` is called. */
   json_t *(*document)(void);
   void (*print_list)(FILE *out);
   void (*close)(void);

@@ -29,7 +29,7 @@ struct halo_route {
   struct route_part main, rest;
   struct gpu_event *both; /* event recorded after the halos of both parts have arrived */
   struct gpu_queue *join;
-  int unattended; /* 1 if all ranks are unattended */
+  int unattended; /* 1: the exchanges of all ranks only enqueue work */
   struct gpu_event *idle;
   status_t (*finish)(struct halo_route *route, struct gpu_event **arrived);
   struct {

@@ -156,7 +156,8 @@ static const struct option_spec options[] = {
      "its power limit "
      "(default: 0.005s on a GPU, 0.05s on a CPU)."},
     {"verify", 0, RUN, OPTION_CHOICE(verify, "auto|full|off"),
-     "Compare the result with a product in float64, or f64 in double-double. full: compare every element. "
+     "Compare the result with a product computed in float64, for --type f64 in double-double. full: compare "
+     "every element. "
      "auto: the same, "
      "but above about 1290x1290x1290 compare some rows and columns, and check the others by products with "
      "random vectors. off: do not verify (default: auto).",

@@ -102,7 +102,8 @@ static void print_phases(double sweep, const struct himeno_ranks *ranks, int ver
           "\n  time per sweep %.3f us; phases may overlap%s;\n"
           "  exposed time: the part of a sweep in which a rank computes neither interior nor boundary\n%s",
           sweep * 1e6, n > 1 ? "; median (min ... max) over ranks" : "",
-          waits ? "  interior can include the wait for halos, unlike \"GFLOPS while computing\"\n" : "");
+          waits ? "  the time of interior can include waiting for halos; GFLOPS while computing exclude it\n"
+                : "");
   for (int p = 0; p < HIMENO_PHASES; p++) {
     char bar[4 * BAR_CELLS + 1];
     for (int r = 0; r < n; r++) values[r] = ranks->rank[r].phases[p];
@@ -211,7 +212,7 @@ static void himeno_print_speed(const struct himeno_kernel *kernel, const struct 
   const double gflops = himeno_timing_gflops(&r->timing), rate = himeno_bytes_per_second(gflops);
   fprintf(out,
           kernel->class_ == HIMENO_TEMPORAL
-              ? "  speed      %.2f GFLOPS; one pass per sweep would need %.2f GB/s"
+              ? "  speed      %.2f GFLOPS; one pass over memory per sweep would need %.2f GB/s"
               : "  speed      %.2f GFLOPS, %.2f GB/s",
           gflops, rate / 1e9);
   if (r->ceiling.all > 0) fprintf(out, ", %.1f%% of the ceiling", 100 * rate / r->ceiling.all);

@@ -113,7 +113,7 @@ struct himeno_ranks {
   struct himeno_rank *rank;
   double *throttled; /**< per timed block: whether any device was throttled at its end */
   struct record_change *changes[RECORD_CHANGES_MAX]; /**< [change][rank] */
-  struct path_texts *texts;                          /**< texts of all paths, each once */
+  struct path_texts *texts;                          /**< list of all distinct path_texts */
   struct himeno_path *groups;                        /**< head of the list of first paths */
   struct telemetry_sample *series;                   /**< [rank · rows + row] */
   int kept_blocks;

@@ -53,7 +53,7 @@ struct himeno_timing {
 /** Bytes per second of the ceiling kernel; 0 if unknown. */
 struct himeno_ceiling {
   double all;              /**< rate of all ranks at the same time */
-  double other_data;       /**< rate of all ranks with the other data set */
+  double other_data;       /**< rate of all ranks with the data set that the run does not use */
   double noise;            /**< noise of `all`'s batches with either data set, relative */
   double mine, mine_noise; /**< rate and noise of this rank's device */
 };

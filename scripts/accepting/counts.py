@@ -68,7 +68,7 @@ def by_slurm(names):
     return {name: found.get(name) or each for name in names if found.get(name) or each}
 
 
-# ---- of each host ----
+# ---- expected devices of each host ----
 
 
 def most_common(counts):

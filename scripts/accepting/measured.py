@@ -17,7 +17,8 @@ COLUMNS = (
     (
         "ceiling_share",
         "ceiling",
-        "rate of the slowest device relative to the bandwidth that the same run measured",
+        "bandwidth of the slowest device while computing, as a share of the bandwidth measured "
+        "in the same run",
         100,
         "{:.1f}%",
         LOW,

@@ -402,7 +402,7 @@ def draw_curves(time, efficiency, points, group, style):
         key[0] for key in keys if 1 not in (of_series(points, MEASURED, mode, key) or {1: None})
     ]
     if without:
-        efficiency.set_xlabel(f"ranks (not shown, as not run on one rank: {', '.join(without)})")
+        efficiency.set_xlabel(f"ranks (no efficiency of {', '.join(without)}: not run on one rank)")
     drawn = efficiency.lines or efficiency.collections
     efficiency.set_ylim(0, max(110, 1.08 * efficiency.dataLim.y1 if drawn else 0))
     efficiency.axhline(100, color="black", linewidth=0.8, linestyle=IDEAL)

@@ -21,7 +21,7 @@ follows_schema() { has_jsonschema && follows comm "$1"; }
 @test "two ranks on CPUs: a report with every part, and a document that follows its schema" {
   run --separate-stderr quick 2 -b cpu --json two.json
   expect_status 0
-  for word in 'Between host and device' pinned pageable 'above the diagonal' 'Halo exchange of XS over 2x1x1' MPI_Allreduce 'arrived unchanged'; do
+  for word in 'Between host and device' pinned pageable 'above the diagonal' 'Halo exchange of size XS over 2x1x1' MPI_Allreduce 'arrived unchanged'; do
     [[ $output == *"$word"* ]] || { echo "no $word in: $output"; return 1; }
   done
   follows_schema two.json

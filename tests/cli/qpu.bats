@@ -171,7 +171,7 @@ PY
   [ -n "$MPIRUN" ] || skip "no MPI launcher was found"
   cd "$BATS_TEST_TMPDIR" || return
   run "$top_srcdir/scripts/scaling" run study --program "$top_builddir/himeno-gpu" --launcher "$MPIRUN -np {ranks}" --sizes 18x18x18 --ranks 1 \
-    --kernels stream --no-paths --seconds 0.01 --options "-b qpu"
+    --kernels stream --repeat 1 --no-paths --seconds 0.01 --options "-b qpu"
   [[ $status = 3 && $output == *"r1: the device is emulated and has no speed to study"* ]]
   run "$top_srcdir/scripts/scaling" csv study
   [[ $status = 2 && $output == *"r1.json: the device is emulated and has no speed to study"* ]]

@@ -317,7 +317,7 @@ d.result.ceiling_share = 2.24
 d.config["class"] = "temporal"
 d.config.T = 3
 FIGURES
-  report_has "wavefront3 (temporal: 3 sweeps per pass over memory), as requested" "10.20 GFLOPS; one pass per sweep would need 16.80 GB/s"
+  report_has "wavefront3 (temporal: 3 sweeps per pass over memory), as requested" "10.20 GFLOPS; one pass over memory per sweep would need 16.80 GB/s"
 }
 
 @test "during the blocks of a CPU there is a batch of the ceiling every half second" {

@@ -17,8 +17,9 @@
 #define SAME_LEVEL 1.08
 /** Neighbouring points that differ by less than this factor belong to no step. */
 #define GENTLE_RISE 1.05
-/** A piece is level if it rises by less than this factor from end to end. The limit for the first
- * piece of a plateau is lower; a long piece is always level. */
+/** A piece of at least LEAST_LEVEL points is level if its fitted line rises by less than the factor
+ * TREND_MAX, or TREND_FIRST for the first piece of a plateau. From LONG_LEVEL points on a piece is
+ * level whatever its rise. */
 #define TREND_MAX   1.10
 #define TREND_FIRST 1.05
 #define LEAST_LEVEL 3

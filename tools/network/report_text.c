@@ -34,8 +34,8 @@ static void print_fastest(const struct bench *bench, FILE *out)
   for (int h = 1; h < bench->n_halo; h++)
     if (bench->halo[h].point.seconds < fastest->point.seconds) fastest = &bench->halo[h];
   if (bench->n_halo > 0 && !bench->placement.info.emulated)
-    fprintf(out, "  fastest    halo exchange of %s by %s: %.2f us\n", bench->config.size.name, fastest->used,
-            fastest->point.seconds * 1e6);
+    fprintf(out, "  fastest    %s, for the halo exchange of size %s: %.2f us\n", fastest->used,
+            bench->config.size.name, fastest->point.seconds * 1e6);
 }
 
 /* Prints how the time was shared, and what was left out. */
@@ -149,7 +149,8 @@ static void comm_print_host(const struct bench *bench, FILE *out)
       out,
       "\n  Between host and device: time of the smallest copy, rate of the largest that was measured; both:\n"
       "  both directions at once, rate per direction; isolated: one rank copies; concurrent: all do\n");
-  if (bench->plan.curves_left_out > 0) fprintf(out, "  rows without time for a measurement are left out\n");
+  if (bench->plan.curves_left_out > 0)
+    fprintf(out, "  measurements for which no time was left have no row\n");
   if (bench->placement.backend->memory == GPU_MEMORY_HOST)
     fprintf(out, "  on CPUs, pinned memory is pageable too\n");
   fprintf(out, "  rank  memory    direction  mode         %9s, us      largest      GB/s\n",
@@ -246,7 +247,7 @@ static void print_halo(const struct bench *bench, FILE *out)
 {
   if (bench->n_halo == 0) return;
   fprintf(out,
-          "\n  Halo exchange of %s over %dx%dx%d ranks, %" PRId64
+          "\n  Halo exchange of size %s over %dx%dx%d ranks, %" PRId64
           " layer%s deep: the busiest rank sends %.1f kB in\n  %d message%s; us per "
           "exchange: median; last six columns: mean us per phase\n",
           bench->config.size.name, bench->procs[0], bench->procs[1], bench->procs[2], bench->config.depth,

@@ -387,7 +387,7 @@ void model_beyonds(const struct model_range *range, const struct geometry *g, co
     beyond[KIND_SIZE] = fmax(beyond[KIND_SIZE], 1);
   beyond[KIND_CUT] = range->cuts.n > 0 && g->ranks > 1 && !model_is_listed(&range->cuts, cut);
   if (beyond[KIND_RANKS] > 0)
-    beyond[KIND_CUT] = 0; /* the errors of more ranks include those of their other cuts */
+    beyond[KIND_CUT] = 0; /* the margin for more ranks comes from runs that also had other cuts */
 }
 
 void model_interval(const struct model *model, const struct geometry *g, const char *transport,

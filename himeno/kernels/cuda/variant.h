@@ -68,8 +68,9 @@ struct cuda_checksum_job {
 /** \brief Adds the checksums of the arrays over the box to *sum in device memory. */
 cudaError_t cuda_checksum(const struct cuda_checksum_job *job, unsigned long long *sum, cudaStream_t stream);
 
-/** \brief Computes the new values of the box of \a pass \a times times, each in a block that
- * reports its multiprocessor. Multiprocessor \a stuck flips bit number \a bit of its values. */
+/** \brief Computes the new values of the box of \a pass in each of \a times thread blocks. Block b
+ * stores them from values[b · points] on, and the number of its multiprocessor in processors[b].
+ * Blocks on multiprocessor \a stuck flip bit \a bit of each value. */
 cudaError_t cuda_repeat(const struct cuda_pass *pass, int times, int stuck, int bit, float *values,
                         int *processors, cudaStream_t stream);
 
