@@ -73,7 +73,8 @@ def panels(draw_into, prefix, labels):
     for (figure, axes), label in zip(made, labels):
         axes.set_title(label.partition(": ")[2], loc="left")
         axes.set_facecolor("none")
-        figure.tight_layout(pad=0.4)
+        for _ in range(2):  # the first may change the ticks, and so the space that labels need
+            figure.tight_layout(pad=0.4)
     return [
         inline(figure, f"{prefix}{place}-", label)
         for place, ((figure, _), label) in enumerate(zip(made, labels))
