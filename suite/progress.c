@@ -139,7 +139,7 @@ void progress_expect(double seconds)
   char text[TIME_MAX];
   if (!(seconds > 0)) return;
   p.end = stats_now() + seconds;
-  if (!first || !p.prints || (!p.in_place && p.end - p.opened < LINE_SECONDS)) return;
+  if (!first || !p.prints || p.end - p.opened < LINE_SECONDS) return;
   progress_clear();
   fprintf(stderr, "  about %s expected\n", duration_text(p.end - p.opened, text));
 }

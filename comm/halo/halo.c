@@ -119,7 +119,9 @@ static void cut_slab(struct halo_cut *cut, int d, int side, int depth)
 
 void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout, int rows)
 {
-  const int along_j = rows > plan->depth ? rows : plan->depth;
+  const int slabs = has_neighbour(plan, 1, -1) + has_neighbour(plan, 1, 1);
+  const int fits = box_extent(&layout->owned, 1) >= (int64_t)(slabs + 1) * rows;
+  const int along_j = rows > plan->depth && fits ? rows : plan->depth;
   cut->n = 0;
   cut->inner = layout->owned;
   for (int d = 0; d < 3; d++)

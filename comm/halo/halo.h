@@ -55,7 +55,7 @@ struct halo_cut {
 };
 
 /** \brief Divides the owned box into a slab per neighbouring side, and the rest. A slab has the
- * plan's depth; along j it has \a rows if that is more. */
+ * plan's depth; along j it has \a rows if that is more and leaves as many rows. */
 void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout, int rows);
 
 /** \brief Whether a halo of \a depth layers has points in direction \a dir. */

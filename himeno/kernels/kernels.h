@@ -22,8 +22,6 @@ struct himeno_kernel {
   enum himeno_class class_;
   int sweeps;       /**< T: sweeps per pass over memory, 1 for classic */
   int whole_planes; /**< the rank must hold whole (j, k) planes */
-  /** rows along j of a slab that neighbours need, if more than the halo's: those of a tile */
-  int slab_rows;
   /** does any number of sweeps over all owned points in a pass, and exchanges halos between them
    * itself: needs whole rows of k, and a link to every neighbour */
   int resident;
@@ -129,6 +127,9 @@ struct himeno_kernel_set {
   /** \brief Whether boxes of one pass may be swept concurrently in several queues. Not if
    * partial sums of gosa share memory. NULL: they may not. */
   int (*concurrent)(const struct himeno_exec *exec);
+  /** \brief Rows along j of a slab that neighbours need, if more than the halo's: those of a tile.
+   * NULL: the halo's. */
+  int (*slab_rows)(const struct himeno_exec *exec);
   /** \brief Whether the variant has a linked sweep. `links` and `linked` are NULL if no variant of
    * the set has one. */
   int (*links)(const struct himeno_exec *exec);

@@ -255,7 +255,7 @@ static status_t measure_blocks_run(struct himeno_measurement *m, struct verify_v
   struct solver_block block;
   char what[48];
   RETURN_IF_FAILED(value_settle(m, sweeps, value));
-  if (c->sweeps_given && !m->choice->placement.info.emulated)
+  if (c->sweeps_given && !m->is_rung && !m->choice->placement.info.emulated)
     progress_expect(m->result->timing.last.seconds / m->result->timing.last.sweeps * sweeps);
   RETURN_IF_FAILED(timing_begin(m, c->sweeps_given ? -1 : c->seconds));
   double begin = stats_now();

@@ -154,8 +154,10 @@ static int slabs_concurrent(const struct solver_passes *p, const struct solver_g
 
 status_t solver_pass_choose(struct solver_passes *p, const struct solver_grid *grid, int overlap)
 {
-  const struct solver_halo *halo = &p->halo;
+  struct solver_halo *halo = &p->halo;
   const struct box *owned = &grid->fields.layout.owned;
+  halo_cut_init(&halo->cut, &halo->plan, &grid->fields.layout,
+                grid->set->slab_rows ? grid->set->slab_rows(grid->exec) : 0);
   /* Thin slabs cost a temporal kernel T + 2 steps per plane: more than the exchange of halos by an
    * unattended route. */
   p->overlap = overlap && !(halo->unattended && grid->kernel->class_ == HIMENO_TEMPORAL);

@@ -50,7 +50,6 @@ static status_t solver_geometry_init(const struct solver_config *config, struct 
   decomp_init(&decomp, config->global, config->procs, grid->rank);
   RETURN_IF_FAILED(layout_init(layout, &decomp, depth, config->pad));
   halo_plan_init(&halo->plan, &decomp, layout, depth);
-  halo_cut_init(&halo->cut, &halo->plan, layout, config->kernel->slab_rows);
   grid->set = himeno_kernels_find(config->device->backend->name);
   if (grid->set) return STATUS_OK;
   return log_fail(STATUS_ENVIRONMENT, "backend %s has no Himeno kernels", config->device->backend->name);

@@ -81,11 +81,13 @@ def blame(slow, leaves, limit):
     """Describe the slow pairs, and name the leaf switches that all of them have in common."""
     leaf = {name: switch for switch, names in leaves.items() for name in names}
     paths = [{leaf.get(name) for name in pair} for pair in slow]
-    common = set.intersection(*paths) or set.union(*paths)
+    common = set.intersection(*paths)
     where = (
         "leaf switches unknown, see --topology"
-        if None in common
+        if None in set.union(*paths)
         else f"leaf switch{'es' * (len(common) > 1)} {fold(common)}"
+        if common
+        else "no leaf switch in common"
     )
     pairs = ", ".join(
         f"{a} to {b} {factor:.2f}" for (a, b), factor in list(slow.items())[:SHOWN_MAX]

@@ -132,7 +132,7 @@ CAUSES = [
         ),
         (
             "^path|exchange with other hosts|of the worst link|similar links|slowest network card|"
-            "together|of wires?",
+            "together|of wires?|spread of hosts",
             "a cable, a network card or a switch port is slow",
             "swap the cable, read the error counters of both ports, repeat the command",
         ),

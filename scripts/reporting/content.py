@@ -237,7 +237,7 @@ def measurements(study):
                 len(one["rows"]),
                 microseconds(one["seconds"]),
                 percent(one["spread"]),
-                f"{one['gflops']:.1f}",
+                f"{one['gflops']:#.5g}".rstrip("."),
                 percent(one["efficiency"]),
                 percent(one["share"]),
                 ", ".join(sorted({COMPARED.get(*[row["verified"]] * 2) for row in one["rows"]})),

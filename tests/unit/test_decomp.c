@@ -245,6 +245,8 @@ static void a_slab_along_j_has_the_rows_of_a_tile(void **state)
   assert_int_equal(pieces.n, 2);
   assert_int_equal(box_extent(&pieces.boundary[0], 0), 3);
   assert_int_equal(box_extent(&pieces.boundary[1], 1), 8);
+  halo_cut_init(&pieces, &made.plan, &made.layout, 11); /* the rank has 20 rows */
+  assert_int_equal(box_extent(&pieces.boundary[1], 1), 3);
   halo_cut_init(&pieces, &made.plan, &made.layout, 2);
   assert_int_equal(box_extent(&pieces.boundary[1], 1), 3);
 }

@@ -124,7 +124,7 @@ static status_t plan_run(struct bench *bench, double begin)
       .counting = 1, .end = c->seconds > 0 ? begin + c->seconds : INFINITY, .byte_seconds = BYTE_SECONDS};
   RETURN_IF_FAILED(parts_run(bench));
   bench->plan.counting = 0;
-  progress_expect(c->seconds);
+  if (c->seconds > 0) progress_expect(begin + c->seconds - stats_now());
   return parts_run(bench);
 }
 

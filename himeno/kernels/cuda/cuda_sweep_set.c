@@ -13,9 +13,8 @@
 SWITCH("HIMENO_CUDA_TRAP", TEST, OWN, COUNT, "an assertion fails in that sweep on a CUDA device");
 
 /* A kernel: its family, and its variant within the family. */
-#define CLASSIC(form) .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(form)
-#define TEMPORAL(T, rows, all)                                                                               \
-  .class_ = HIMENO_TEMPORAL, .sweeps = (T), .slab_rows = (rows), .ops = &cuda_temporal_ops, .variant = (all)
+#define CLASSIC(form)    .sweeps = 1, .ops = &cuda_classic_ops, .variant = &(form)
+#define TEMPORAL(T, all) .class_ = HIMENO_TEMPORAL, .sweeps = (T), .ops = &cuda_temporal_ops, .variant = (all)
 
 /* The ladder. Kernels without a rung are for tuning. */
 static const struct himeno_kernel kernels[] = {
@@ -48,19 +47,19 @@ static const struct himeno_kernel kernels[] = {
      .rung = 6,
      .trial = 1,
      .extra_arrays = HIMENO_COEFFICIENTS,
-     TEMPORAL(2, 12, cuda_temporal_2)},
+     TEMPORAL(2, cuda_temporal_2)},
     {.name = "temporal3",
      .step = "three sweeps per pass over memory",
      .rung = 7,
      .trial = 1,
      .extra_arrays = HIMENO_COEFFICIENTS,
-     TEMPORAL(3, 17, cuda_temporal_3)},
+     TEMPORAL(3, cuda_temporal_3)},
     {.name = "temporal4",
      .step = "four sweeps per pass over memory",
      .rung = 8,
      .trial = 1,
      .extra_arrays = HIMENO_COEFFICIENTS,
-     TEMPORAL(4, 17, cuda_temporal_4)},
+     TEMPORAL(4, cuda_temporal_4)},
     {.name = "resident",
      .step = "all sweeps in one launch, all data on the chip; only for grids that fit",
      .class_ = HIMENO_TEMPORAL,
@@ -273,6 +272,12 @@ static int cuda_sweep_concurrent(const struct himeno_exec *exec)
   return 1;
 }
 
+static int cuda_sweep_slab_rows(const struct himeno_exec *handle)
+{
+  const struct cuda_exec *exec = (const struct cuda_exec *)handle;
+  return exec->ops.slab_rows ? exec->ops.slab_rows(exec) : 0;
+}
+
 static int cuda_sweep_links(const struct himeno_exec *handle)
 {
   const struct cuda_exec *exec = (const struct cuda_exec *)handle;
@@ -408,6 +413,7 @@ const struct himeno_kernel_set himeno_kernels_cuda = {
     .fill = cuda_sweep_fill,
     .sweep = cuda_sweep_sweep,
     .concurrent = cuda_sweep_concurrent,
+    .slab_rows = cuda_sweep_slab_rows,
     .links = cuda_sweep_links,
     .linked = cuda_sweep_linked,
     .ceiling = ceiling,

@@ -28,6 +28,8 @@ struct himeno_ops {
   /** \brief The linked sweep, for variants that have one. NULL if none of the family has. */
   status_t (*linked)(struct cuda_exec *exec, struct gpu_queue *queue, const struct himeno_linked *linked);
   cudaError_t (*block)(const struct cuda_exec *exec, struct cuda_block *block);
+  /** \brief As himeno_kernel_set.slab_rows. */
+  int (*slab_rows)(const struct cuda_exec *exec);
 };
 
 /** himeno_kernel.variant depends on the family. Classic: the kernel's struct cuda_variant.

@@ -73,5 +73,13 @@ static cudaError_t temporal_block(const struct cuda_exec *exec, struct cuda_bloc
   return cuda_block_read(form->kernel, form->threads, form->shared_bytes, block);
 }
 
-const struct himeno_ops cuda_temporal_ops = {
-    .open = temporal_open, .close = temporal_close, .sweep = temporal_sweep, .block = temporal_block};
+static int temporal_slab_rows(const struct cuda_exec *exec)
+{
+  return ((const struct temporal_state *)exec->state)->form->tile[0];
+}
+
+const struct himeno_ops cuda_temporal_ops = {.open = temporal_open,
+                                             .close = temporal_close,
+                                             .sweep = temporal_sweep,
+                                             .block = temporal_block,
+                                             .slab_rows = temporal_slab_rows};

@@ -132,13 +132,16 @@ static wmma_size size_most(const cuda_job *job, gemm_type type, int chip)
 }
 
 // Chooses the largest tile that has at least one block per multiprocessor, or else the smallest.
+// Some tiles need whole rows. If one of these was asked for, a job without them, such as the last
+// panel of a distributed product, gets 128x128.
 static cudaError_t wmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                gemm_blocks *blocks)
 {
   const wmma_size sizes[] = {size_most(job, type, chip->number), {128, 128, 32}, {64, 64, 64}};
   for (const wmma_size &size : sizes) {
     const tile_order order = tile_order_of(job->m, job->n, size.m, size.n, TILE_BAND);
-    const bool asked = blocks->group_m == size.m && blocks->group_n == size.n;
+    const bool instead = size.n == 128 && blocks->group_n == 256 && !tile_is_whole(job, 8);
+    const bool asked = instead || (blocks->group_m == size.m && blocks->group_n == size.n);
     if (blocks->group_m ? !asked : size.m > 64 && order.tiles < chip->processors) continue;
     blocks->group_m = size.m;
     blocks->group_n = size.n;
