@@ -20,7 +20,7 @@ level() {
   tail -n 1 <<<"$output" | grep -q '^  NOT ACCEPTED at level 2: 3 findings; '
 }
 
-@test "level 3 on 64 hosts: a soak before the pairs finds what only work beside others shows" {
+@test "level 3 on 64 hosts: a soak before the pairs finds what shows only while others work too" {
   echo '{"name": "site", "device_gflops_min": 11.5, "stragglers_max": 0}' >site.json
   printf '%s\n' 'worn n07' 'slow n09 0 1.2' >faults
   level 3 --soak 0.2 --slice 0.1 --seconds 0.05 --rounds 1

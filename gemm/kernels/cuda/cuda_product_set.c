@@ -119,7 +119,7 @@ static const struct gemm_kernel dmma = {
     .rung = 12,
     .types = GEMM_BIT(GEMM_F64),
     TENSOR(tensor_dmma),
-    /* In the first entry the rung's own model chooses the tile, and in all but the last ones the
+    /* In the first entry the rung's own model chooses the tile, and in all but the last one the
      * number of parts of k. */
     GEMM_BLOCKS({0}, {.group_m = 128, .group_n = 128}, {.group_m = 128, .group_n = 64},
                 {.group_m = 64, .group_n = 128}, {.group_m = 64, .group_n = 64},

@@ -52,7 +52,7 @@ struct resident_tile {
     return p + ((i + 1) * (rows[1] + 2) + j + 1) * pitch;
   }
 
-  // Offset of row (i, j), counted in the same way, in an array of the grid.
+  // Offset in an array of the grid of row (i, j), counted as above.
   __device__ int offset(const cuda_pass &pass, int i, int j) const
   {
     return (lo[0] + i) * (int)pass.plane + (lo[1] + j) * pass.pitch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // dmma: double precision on tensor cores. A lane loads single elements of its fragments, which need
-// no order along the rows, so that each of A and B may be stored either way.
+// no order along the rows, so that each of A and B may be stored transposed or not.
 #include <float.h>
 #include <math.h>
 
