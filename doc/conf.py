@@ -16,7 +16,7 @@ myst_heading_anchors = 4
 exclude_patterns = ["kernel-template.*"]
 suppress_warnings = ["misc.highlighting_failure"]
 
-# Links to files of the source repository that are no pages lead to this address.
+# Base address of links to files of the source repository that are no pages of the site.
 with open("address") as file:
     repository = file.read().strip()
 LINK = re.compile(r"(?<=\])\(([^)\s#]+)(#[^)\s]*)?\)")
@@ -24,13 +24,13 @@ ANCHOR = re.compile(r"<a id=\"([^\"]+)\"></a>\n?")
 CODE = re.compile(r"(^```.*?^```|^    [^\n]*|`[^`\n]*`)", re.M | re.S)
 
 
-# An index lists these pages in addition to the pages that it links to.
+# Pages to list in the table of contents of an index, in addition to those that it links to.
 GENERATED = {"reference/index": ["options", "fields-*"], "results/README": ["*/README"]}
 
 
 def on_site(app, path):
-    """Return where the site has a file of the source tree: a folder is its README, pages of the
-    root folder are in project/. None for a file that is only in the repository."""
+    """Return the path in the site of a file of the source tree, or None if the site lacks it. For a
+    folder it is the path of its README. Pages of the root folder are in project/."""
     inside = path[4:] if path.startswith("doc/") else f"project/{path}"
     if os.path.isdir(os.path.join(app.srcdir, inside)):
         inside += "/README.md"
@@ -38,8 +38,8 @@ def on_site(app, path):
 
 
 def rewrite(app, page, source):
-    """Makes links of one page lead to where the site has their files, and gives an index its
-    pages."""
+    """Rewrite the links of one page to paths in the site, and give an index its table of
+    contents."""
     folder = os.path.dirname(page)
     was = "" if folder == "project" else os.path.join("doc", folder)
     linked = []

@@ -22,7 +22,7 @@ DOCUMENTS = {
 
 
 def options(programs):
-    """The --help of each program, as it prints it."""
+    """Yield the Markdown text of options.md: the output of each program's --help."""
     yield "# Options\n"
     yield "The output of `--help`. Installed programs have the same text as a man page.\n"
     for program in programs:
@@ -33,7 +33,7 @@ def options(programs):
 
 
 def kind_of(node):
-    """The type of a field in words."""
+    """Return the type of a schema's field in words."""
     if "const" in node:
         return f"`{json.dumps(node['const'])}`"
     if "enum" in node:
@@ -43,7 +43,7 @@ def kind_of(node):
 
 
 def rows(node, path, root):
-    """A row of the table per field: path, type, whether it is required, meaning."""
+    """Yield one table row per field: path, type, whether it is required, meaning."""
     while "$ref" in node:
         node = {**root["$defs"][node["$ref"].rsplit("/", 1)[1]], **node}
         del node["$ref"]
@@ -60,7 +60,7 @@ def rows(node, path, root):
 
 
 def fields(schema, program):
-    """One page per document: its fields as its schema declares them."""
+    """Yield the page of one document type: a table of the fields that its schema declares."""
     yield f"# Fields: {program}\n"
     yield f"{schema.get('description', schema['title'])}\n"
     yield "| field | type | required | meaning |\n| --- | --- | --- | --- |"

@@ -23,7 +23,7 @@ OTHERS = {
     "CLANG": "the clang that compiles OpenCL sources, instead of the newest on PATH",
     "PATH": "searched for a Python that has matplotlib, if the first has none",
 }
-# HIMENO_* is named in place of all switches for tuning.
+# In these lists HIMENO_* stands for all environment variables for tuning.
 ENVIRONMENT = {
     "himeno-gpu": (QUIET, *TRANSPORTS, QPU, "HIMENO_*")
     + ("CUDA_HOME", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"),
@@ -76,7 +76,7 @@ SCRIPTS.update((name, f"himeno-{name}") for name in ("accept", "plot", "report",
 
 
 def help_of(*command):
-    """The --help of a command, which names scripts as they are installed."""
+    """Return the output of a command's --help, with scripts under their installed names."""
     environment = {**os.environ, "COLUMNS": "10000", "PYTHONDONTWRITEBYTECODE": "1"}
     text = subprocess.run(
         [*command, "--help"], check=True, stdout=subprocess.PIPE, env=environment
@@ -91,19 +91,19 @@ def escape(text):
 
 
 def wrapped(text):
-    """Escaped text as lines, none of which looks like a macro."""
+    """Yield escaped text as lines, none of which looks like a macro of troff."""
     for line in textwrap.wrap(" ".join(text.split()), 78, break_on_hyphens=False):
         yield ("\\&" if line[0] in ".'" else "") + line
 
 
 def prose(text):
-    """Text as lines; its options are bold."""
+    """Yield plain text as escaped lines with its options in bold."""
     option = r"(?<![\w\\-])(\\-(?:\\-)?[A-Za-z](?:\w|\\-\w)*)"
     yield from wrapped(re.sub(option, r"\\fB\1\\fR", escape(text)))
 
 
 def tagged(tags, text):
-    """An entry of a list: its tags in bold, its text indented."""
+    """Yield an entry of a list: its tags in bold, then its indented text."""
     for n, tag in enumerate(tags):
         yield ".TQ" if n else ".TP"
         yield f"\\fB{escape(tag)}\\fR"
@@ -111,7 +111,7 @@ def tagged(tags, text):
 
 
 def blocks(text):
-    """Return (indented, lines) for each run of lines of --help with or without indent."""
+    """Yield (indented, lines) for each run of --help lines that are all indented or all not."""
     block, indented = [], False
     for line in [*text.splitlines(), ""]:
         if block and (not line or line.startswith(" ") != indented):
@@ -123,7 +123,7 @@ def blocks(text):
 
 
 def entries(lines):
-    """Return (term, text) for each entry of an indented block: option, operand or command."""
+    """Return [(term, text)] of an indented block. A term is an option, an operand or a command."""
     least = min(len(line) - len(line.lstrip()) for line in lines)
     found = []
     for line in lines:
@@ -133,12 +133,12 @@ def entries(lines):
             found.append([term, text.strip()])
         else:
             found[-1][1] += " " + line.strip()
-    # argparse lists the names of all commands in a line of its own.
+    # Drop argparse's line that lists the names of all commands.
     return [one for one in found if one[1] or not re.fullmatch(r"[-\w]+(\|[-\w]+)+", one[0])]
 
 
 def listed(lines):
-    """An indented block as a list. Commands without an explanation share that of the next."""
+    """Yield an indented block as a list. A command without a text shares the next one's."""
     tags = []
     for term, text in entries(lines):
         tags.append(term)
@@ -151,7 +151,7 @@ def listed(lines):
 
 
 def statuses(text):
-    """Exit statuses, one per paragraph, from `0 pass; 2 wrong option; ...`."""
+    """Yield one paragraph per exit status of a text such as `0 pass; 2 wrong option; ...`."""
     text, stop, rest = text.partition(". ") if re.search(r"\. [A-Z-]", text) else (text, "", "")
     for clause in re.split(r"; (?!than)|: (?=\d )", text.rstrip(".")):
         status = re.match(r"(\d) (.*)", clause, re.S)
@@ -166,8 +166,8 @@ def statuses(text):
 
 
 def read(text):
-    """Return (usages, summary, body, variables, examples, exits) of --help: lines of a page, but
-    for usages, summary and exits, which are plain text."""
+    """Split --help into (usages, summary, body, variables, examples, exits). Usages, summary and
+    exits are plain text; the others are lines of a man page."""
     usages, summary, body, variables, examples, exits, heading = [], "", [], [], [], "", ""
     for indented, lines in blocks(text):
         joined = " ".join(line.strip() for line in lines)
@@ -207,7 +207,7 @@ def read(text):
 def page(program, name, version, seconds, table):
     date = time.strftime("%Y-%m-%d", time.gmtime(int(seconds)))
     text = help_of(program)
-    # The summary of a C program follows its usage without an empty line.
+    # Insert the empty line between usage and summary that C programs do not print.
     text = re.sub(r"\A(Usage:.*\n(?: +or: .*\n)*)", r"\1\n", text)
     usages, summary, body, rest, examples, exits = read(text)
     yield f'.TH {name.upper()} 1 {date} "himeno-gpu {version}" "User Commands"'
@@ -259,7 +259,7 @@ def page(program, name, version, seconds, table):
 
 
 def switches(table):
-    """Return {name: (kind, meaning)} of the table that the build collects from the sources."""
+    """Return {name: (kind, meaning)} from the table of switches that the build collects."""
     found = {}
     with open(table, encoding="utf-8") as file:
         for row in file:
@@ -270,7 +270,7 @@ def switches(table):
     return found
 
 
-# Each heading begins a new paragraph.
+# Drop .PP after a heading, because a heading begins a new paragraph itself.
 lines = list(page(*sys.argv[1:]))
 useful = [b for a, b in zip(["", *lines], lines) if b != ".PP" or a[:3] not in (".SH", ".SS")]
 sys.stdout.buffer.write(("\n".join(useful) + "\n").encode())

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The number of devices per host, and hosts with fewer.
-
-It comes from --per-host, --inventory, the hostfile, Slurm or the hosts themselves."""
+"""The number of devices per host, and the hosts that have too few. The number comes from
+--per-host, --inventory, the hostfile, Slurm or the hosts themselves."""
 
 import collections
 import os
@@ -18,9 +17,8 @@ from processes import output
 
 
 def gpus_of(text, named=True):
-    """The number of GPUs in a list such as gres/gpu:h100:8,nic:1 or gpu:2(IDX:0-1).
-
-    Without `named` the list has only types of GPU, such as h100:4,a100:4."""
+    """Return the number of GPUs in a list such as gres/gpu:h100:8,nic:1 or gpu:2(IDX:0-1). If
+    `named` is False, the list has only types of GPU, such as h100:4,a100:4."""
     total = 0
     for one in filter(None, re.sub(r"\([^()]*\)", "", text).split(",")):
         words = re.split(r"[:=/]", one.strip())
@@ -39,7 +37,7 @@ def places_in(text):
 
 
 def shared_out(text):
-    """A job's GPUs per node; 0 if they cannot be divided evenly."""
+    """Return a job's number of GPUs per node, or 0 if they cannot be divided evenly."""
     total, nodes = gpus_of(text, named=False), int(os.environ.get("SLURM_JOB_NUM_NODES") or 0)
     return total // nodes if nodes and total % nodes == 0 else 0
 
@@ -72,13 +70,13 @@ def by_slurm(names):
 
 
 def most_common(counts):
-    """Return the most common count; if several are, the largest of them."""
+    """Return the most common count, or the largest one of several that are equally common."""
     found = collections.Counter(counts)
     return max(found, key=lambda count: (found[count], count))
 
 
 def expect(a):
-    """Set a.expected from --inventory: {host: what it should have}."""
+    """Set a.expected to {host: its expected inventory} from --inventory."""
     try:
         listed = inventory.checked(read_parsed(a.inventory), expand) if a.inventory else {}
     except (ValueError, BadInput) as error:
@@ -87,8 +85,7 @@ def expect(a):
 
 
 def count(a):
-    """Set a.devices, {host: ranks}, and a.listed, {host: devices}.
-
+    """Set a.devices to {host: number of ranks}, and a.listed to {host: number of devices}.
     a.devices is None if the hosts must be asked. a.listed is from an inventory, a hostfile or
     Slurm; the devices of a hostfile need not be GPUs."""
     if a.per_host is not None and a.per_host < 1:
@@ -107,7 +104,7 @@ def count(a):
 
 
 def differing(devices):
-    """Return {host: text} of hosts with another number of devices than most."""
+    """Return {host: text} of the hosts whose number of devices is not the most common one."""
     usual = most_common(devices.values())
     return {
         name: f"has {count} device{'s' * (count != 1)}, most hosts have {usual}"
@@ -120,7 +117,7 @@ def differing(devices):
 
 
 def held_by(document):
-    """Number of devices, other than CPUs, that the ranks of a host had; None if unknown."""
+    """Return how many devices, other than CPUs, the ranks of a host used; None if unknown."""
     ranks = (document or {}).get("ranks") or []
     if not ranks:
         return None
@@ -131,7 +128,7 @@ def held_by(document):
 
 
 def unused_by(document):
-    """Number of usable devices of a host that no rank had."""
+    """Return the number of usable devices of a host that no rank used."""
     return max(
         (rank.get("host_devices_unused") or 0 for rank in (document or {}).get("ranks") or []),
         default=0,
@@ -139,18 +136,19 @@ def unused_by(document):
 
 
 def seen_by(document):
-    """Number of devices of a host, from the document of one rank on it."""
+    """Return the number of devices of a host, from the document of a run of one rank on it."""
     return 1 + unused_by(document)
 
 
 def untested(run):
-    """Return {host: number of usable devices that stage alone did not use}"""
+    """Return {host: number of its usable devices that the stage alone did not use}."""
     found = {name: unused_by(run.document(f"alone-{name}")) for name in run.tested}
     return {name: count for name, count in found.items() if count}
 
 
 def short(run, names):
-    """Return {host: why} of hosts with fewer devices than listed for them, or than their peers."""
+    """Return {host: reason} of hosts with fewer devices than are listed, or than their peers
+    have."""
     if run.a.backend in ("cpu", "qpu"):
         return {}
     held = {name: held_by(run.document(f"alone-{name}")) for name in names}

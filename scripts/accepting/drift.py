@@ -14,8 +14,8 @@ from files import read_document
 from hosts import fold
 from steps import INSTALLATION, Finished, device_of, percent_from, say, say_wrapped
 
-RATE_MIN = 0.90  # minimum share of the rate at installation, unless the policy has one
-# as in judge/reference.h, where their names begin with REFERENCE_
+RATE_MIN = 0.90  # minimum share of the rate at installation, unless the policy sets one
+# The same values as in judge/reference.h, where the names begin with REFERENCE_.
 SIGMAS, LEAST, NOISY = 3, 0.01, 0.05
 # settings that must be equal for rates to be comparable
 WORK = ("imax", "jmax", "kmax", "data", "class")
@@ -31,7 +31,8 @@ def keyed(rows):
 
 
 def move(before, now):
-    """Move the earlier row of a device to its present host. Return {UUID: its earlier host}."""
+    """Move a device's earlier row to its present host. Return {UUID: earlier host} of those
+    moved."""
     gone, come = before.keys() - now.keys(), now.keys() - before.keys()
     moved = {}
     for host, device in sorted(come, key=str):
@@ -43,7 +44,7 @@ def move(before, now):
 
 
 def change(old, new, days, limit):
-    """The row of a device; `old` or `new` may be None."""
+    """Compare a device's earlier row `old` with its present row `new`; one of them may be None."""
     row = {key: (new or old)[key] for key in ("host", "rank", "uuid")}
     row.update(
         before=old and old["gflops"],
@@ -57,7 +58,7 @@ def change(old, new, days, limit):
         row["outcome"] = "vanished" if old else "new"
         return row
     if days and None not in (old["corrected"], new["corrected"]):
-        # The counter is reset when the driver is loaded.
+        # The counter restarts from 0 when the driver is loaded.
         row["corrected_per_day"] = (
             new["corrected"] - (old["corrected"] if new["corrected"] >= old["corrected"] else 0)
         ) / days
@@ -78,7 +79,7 @@ def change(old, new, days, limit):
 
 
 def of_host(rows):
-    """The row of a host: its slowest device before and now."""
+    """Return the row of a host, with its slowest device before and now."""
     known = [row for row in rows if row["percent"] is not None]
     if not known:
         return None
@@ -109,7 +110,7 @@ def properties(run, name):
 
 
 def changes(before, now, names):
-    """One line per property and change, with the hosts."""
+    """Return one line per changed property, with the hosts on which it changed."""
     found = {}
     for name in names:
         old, new = properties(before, name), properties(now, name)
@@ -147,9 +148,8 @@ def notes(rows, moved, hosts, apart):
 
 
 def compare_with(run, folder):
-    """Compare the run with the acceptance in a folder, and set run.drift.
-
-    A device below the guaranteed rate is a finding."""
+    """Compare the run with the acceptance in a folder, and set run.drift. A device below the
+    guaranteed rate becomes a finding."""
     before = Finished(folder)
     if (
         before.a.names

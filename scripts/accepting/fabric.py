@@ -8,13 +8,12 @@ from hosts import fold
 from steps import UNJUDGED, checks_of, hosts_of
 
 CONTENTION, SPREAD = "contention of fabric", "spread of hosts"  # checks of himeno-judge
-SHOWN_MAX = 3  # pairs in the text of a finding
+SHOWN_MAX = 3  # maximum number of pairs in the text of a finding
 
 
 def fabric(run, names):
-    """Return the hosts without those whose paths are slow even while all other hosts are idle.
-
-    A path that is slow only under load accuses no host."""
+    """Return the hosts whose paths are fast while all other hosts are idle. A path that is slow
+    only under load accuses no host."""
     if len(names) < 2 or not run.has("comm-gpu"):
         return names
     known = [name for name, cards in wires.cards_of_hosts(run, names).items() if cards]
@@ -66,8 +65,8 @@ def accuse(run, step):
 
 
 def contended(rows, hosts, limit):
-    """{(sender, receiver): factor} of pairs of hosts that are slower under load by more than
-    `limit`, the slowest first."""
+    """Return {(sender, receiver): factor} of the pairs of hosts that are slower under load by more
+    than `limit`, the slowest first."""
     found = {}
     for row in rows:
         for flow in row.get("fabric", ()):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What others need from an acceptance: the machine, the rates of its devices, the limits with
-their origin, the likely cause of each finding, and one archive per drained host for its vendor."""
+"""What users of an acceptance need beyond its verdict: the machine, the rates of its devices, the
+limits with their origin, likely causes of findings, and an archive for the vendor per drained
+host."""
 
 import io
 import json
@@ -16,7 +17,8 @@ from files import read_document, write_whole
 from hosts import fold
 from steps import percent_from
 
-# Pattern of a finding's kind, checks and text; likely cause; next step. The first match counts.
+# Each entry: pattern of a finding's kind, checks and text; likely cause; next step. First match
+# wins.
 CAUSES = [
     (re.compile(pattern), cause, step)
     for pattern, cause, step in (
@@ -153,7 +155,8 @@ CAUSES = [
         ),
     )
 ]
-# The device in a reason: rank 3 on n7, GPU-9a... or: rank 3, host n7, device GPU-9a...
+# Matches the device in a reason such as "rank 3 on n7, GPU-9a..." or "rank 3, host n7, device
+# GPU-9a...".
 DEVICE = re.compile(r"\brank \d+(?: on |, host )[^,;]+, (?:device )?([^;:),]+)")
 
 
@@ -161,7 +164,7 @@ DEVICE = re.compile(r"\brank \d+(?: on |, host )[^,;]+, (?:device )?([^;:),]+)")
 
 
 def model_of(row):
-    """The device's model, without the number of a null device."""
+    """Return the device's model. The name of a null device loses its number."""
     return re.sub(r"^(Null device) \d+$", r"\1", row["model"] or "unknown")
 
 
@@ -208,7 +211,8 @@ def devices(run):
 
 
 def machine(run, rows):
-    """Versions and models, each with the hosts or the number of devices that have it."""
+    """Return {property: {value: its hosts}} of the software, and the number of devices per
+    model."""
     found = {"suite": {}, "driver": {}, "mpi": {}, "kernel": {}}
     models = {}
 
@@ -246,7 +250,7 @@ def machine(run, rows):
 
 
 def durations(run):
-    """Return {stage: number of its steps, and the sum of their seconds}"""
+    """Return {stage: {"steps": number of its steps, "seconds": their sum}}."""
     found = {}
     for name, step in run.done.items():
         stage = found.setdefault(name.split("-")[0], {"steps": 0, "seconds": 0})
@@ -256,7 +260,8 @@ def durations(run):
 
 
 def limits(run):
-    """Each check of the policy: its limit, the limit's origin, the step with the least margin."""
+    """Return one row per check of the policy: its limit, the limit's origin, the smallest
+    margin."""
     worst = {}
     for name, step in run.done.items():
         accept = (run.document(name) or {}).get("result", {}).get("accept") or {}
@@ -323,9 +328,8 @@ def bundle_name(host):
 
 
 def bundles(run, document):
-    """Return {host: name of its archive} of the drained hosts.
-
-    An archive has findings, documents and logs of the host's steps, commands and versions."""
+    """Write one archive per drained host, and return {host: file name of its archive}. An archive
+    has the findings, the documents and logs of the host's steps, commands and versions."""
     for name in os.listdir(run.a.folder):
         if name.startswith("bundle-") and name.endswith(".tar"):
             os.remove(os.path.join(run.a.folder, name))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The hosts, their launcher and their leaf switches."""
+"""The hosts of an acceptance, their launcher and their leaf switches."""
 
 import argparse
 import itertools
@@ -27,7 +27,7 @@ def duration(text):
 
 
 def numbers(part, text):
-    """The expansion of a text in brackets: 01-03,7 → 01 02 03 7"""
+    """Return the texts that a list in brackets stands for: 01-03,7 → 01 02 03 7."""
     found = []
     for piece in text.split(","):
         ends = re.fullmatch(r"(\d+)(?:-(\d+))?", piece)
@@ -43,9 +43,8 @@ def is_ipv6(text):
 
 
 def expand(text):
-    """n[01-03,7],r[1-2]n[1-2] → n01 n02 n03 n7 r1n1 r1n2 r2n1 r2n2, in Slurm's order.
-
-    Addresses are names, too."""
+    """Expand a host list: n[01-03,7],r[1-2]n[1-2] → n01 n02 n03 n7 r1n1 r1n2 r2n1 r2n2, in Slurm's
+    order. IP addresses are host names, too."""
     found, outside_brackets = [], r",(?![^\[\]]*\])"
     for part in filter(None, re.split(outside_brackets, text.strip())):
         bare = part[1:-1] if part[0] + part[-1] == "[]" else part
@@ -69,7 +68,7 @@ def expand(text):
 
 
 def fold(names):
-    """A Slurm host list: n01 n02 n03 m1 → m1,n[01-03]"""
+    """Abbreviate host names as a Slurm host list: n01 n02 n03 m1 → m1,n[01-03]."""
     groups, rest = {}, []
     for name in sorted(set(names)):
         match = None if is_ipv6(name) else re.fullmatch(r"(.*?)(\d+)", name)
@@ -95,7 +94,8 @@ def fold(names):
 
 
 def slots_of(words):
-    """The slots in the words of a hostfile's line, such as slots=8 or max_slots = 8, or None."""
+    """Return the slots in a hostfile's line, such as slots=8 or max_slots = 8; None without
+    them."""
     rest = re.sub(r"\s*=\s*", "=", " ".join(words))
     for key in ("slots", "max[-_]slots"):
         found = re.search(rf"(?:^|\s){key}=(\d+)(?:\s|$)", rest)
@@ -105,7 +105,7 @@ def slots_of(words):
 
 
 def from_file(path):
-    """Return [(host, slots or None)] of the lines of a hostfile, as Open MPI and MPICH read it."""
+    """Return [(host, slots or None)] of a hostfile's lines, read as Open MPI and MPICH do."""
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         lines = [line.lstrip("\ufeff").split("#")[0].split() for line in file]
     found = []
@@ -121,14 +121,14 @@ def from_file(path):
 
 
 def names(a):
-    """Each host once, in the order given. Sets a.slots, {host: devices} by the hostfile."""
+    """Return each host once, in the order given. Set a.slots to {host: devices} by the hostfile."""
     if a.hosts is not None and a.hostfile is not None:
         raise BadInput("--hosts and --hostfile exclude each other")
     listed, a.slots = from_file(a.hostfile) if a.hostfile is not None else [], {}
     for name, slots in listed:
         a.slots[name] = a.slots.get(name, 0) + (slots or 1)
     named = {name for name, slots in listed if slots}
-    # A host on one line without slots has an unknown number; a host on N lines has N.
+    # With one line and no slots, a host's number of devices is unknown; with N lines it is N.
     a.slots = {name: slots for name, slots in a.slots.items() if name in named or slots > 1}
     given = os.environ.get("SLURM_JOB_NODELIST")
     found = (
@@ -142,9 +142,9 @@ def names(a):
 
 
 def launcher(a):
-    """The launcher's command with placeholders such as {ranks} and {list}."""
+    """Return the launcher's command with placeholders such as {ranks} and {list}."""
     in_slurm = "SLURM_JOB_ID" in os.environ
-    # Without --exact, which would leave each rank one core.
+    # Not --exact: it would give each rank only one core.
     usual = (
         "srun --overlap --nodelist={list} --nodes={hosts} --ntasks={ranks} "
         "--ntasks-per-node={per_host} --kill-on-bad-exit=1"
@@ -163,7 +163,7 @@ def launcher(a):
 
 
 def filled(text, on, counts):
-    """The launcher's command for the hosts `on` with `counts` ranks."""
+    """Return the launcher's command for the hosts `on`, with `counts` ranks on each."""
     return text.format(
         ranks=sum(counts),
         hosts=len(on),

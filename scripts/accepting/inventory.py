@@ -23,7 +23,8 @@ if __name__ == "__main__":
 from files import write_whole
 
 SCHEMA = "himeno-inventory/1"
-# Lists of devices with their fields, and single values. Fields that a file omits are not compared.
+# DEVICES: lists of devices, with the fields of a device. VALUES: single values of a host. A field
+# that an inventory file omits is not compared.
 DEVICES = {
     "gpus": ("pci", "model", "memory_gib", "vbios", "pcie_width", "nvlinks"),
     "network": ("name", "rate_gbps", "state", "firmware", "pcie_width"),
@@ -32,7 +33,7 @@ VALUES = ("cpu", "cpus", "sockets", "numa_nodes", "memory_gib", "kernel", "drive
 # properties that may change without a repair
 SOFTWARE = {"kernel", "driver", "cuda", "mpi", "vbios", "firmware"}
 TITLES = {"gpus": "GPU", "network": "network card"}
-# Names in reports of properties whose key is no word. A check's name has the key.
+# Readable names, for reports, of properties with an abbreviated key. Names of checks have the key.
 WORDS = {
     "cpu": "CPU model",
     "cpus": "CPUs",
@@ -45,8 +46,9 @@ WORDS = {
     "nvlinks": "NVLinks",
     "rate_gbps": "rate in Gbit/s",
 }
-MEMORY_SHARE = 0.02  # the kernel's own share of the memory varies between equal hosts
-# Vendor and class of the GPUs on the PCI bus, as in gpu/bus.c; servers have display adapters too.
+MEMORY_SHARE = 0.02  # tolerance: the kernel's share varies between equal hosts
+# Matches the PCI vendor and class of a GPU, as in gpu/bus.c. Most servers also have a display
+# adapter, which must not match.
 GPU_CLASSES = re.compile("0x10de 0x03|0x1002 0x(0380|12)|0x8086 0x0380")
 
 
@@ -54,7 +56,7 @@ GPU_CLASSES = re.compile("0x10de 0x03|0x1002 0x(0380|12)|0x8086 0x0380")
 
 
 def line(*parts):
-    """The first line of a small file; "" if there is none."""
+    """Return the first line of a small file, or "" if there is none."""
     try:
         with open(os.path.join(*map(str, parts)), encoding="utf-8", errors="replace") as file:
             return file.readline().strip()
@@ -63,13 +65,13 @@ def line(*parts):
 
 
 def number(text, scale=1):
-    """The number that a text begins with, over `scale` and rounded; None if it begins with none."""
+    """Return the number at the start of a text, divided by `scale` and rounded, or None."""
     found = re.match(r"\d+(\.\d+)?", text)
     return round(float(found[0]) / scale) if found else None
 
 
 def printed(words, seconds):
-    """What a program prints, whatever its exit status; "" if it cannot run or takes too long."""
+    """Return a program's output, whatever its exit status; "" if it cannot run or is too slow."""
     try:
         return subprocess.run(
             words,
@@ -90,7 +92,7 @@ def known(fields):
 
 
 def table(text):
-    """Return {PCI address: other columns} of what nvidia-smi prints."""
+    """Return {PCI address: list of the other columns} of nvidia-smi's output."""
     rows = csv.reader(text.splitlines(), skipinitialspace=True)
     return {
         row[0].lower()[-12:]: row[1:]
@@ -100,8 +102,8 @@ def table(text):
 
 
 def nvidia(smi, seconds):
-    """Return {PCI address: fields} of the GPUs that NVIDIA's driver opens. Errors are those of the
-    memory since the last reset."""
+    """Return {PCI address: fields} of the GPUs that NVIDIA's driver can open. Memory errors count
+    from the last reset of the counters."""
 
     def query(fields):
         return [smi, f"--query-gpu=pci.bus_id,{fields}", "--format=csv,noheader,nounits"]
@@ -111,7 +113,7 @@ def nvidia(smi, seconds):
         [smi, "nvlink", "--status"],
         query("ecc.errors.uncorrected.volatile.total,remapped_rows.failure"),
     )
-    # each query takes a large part of a second
+    # The queries run concurrently, because each takes a large part of a second.
     with concurrent.futures.ThreadPoolExecutor() as pool:
         devices, links, errors = pool.map(lambda one: printed(one, seconds), words)
     up, uuid = collections.Counter(), None
@@ -141,7 +143,7 @@ def nvidia(smi, seconds):
 
 
 def gpus(system, smi, seconds):
-    """The GPUs that the PCI bus lists, with what their driver knows of them."""
+    """Return the GPUs that the PCI bus lists, with the fields that their drivers report."""
     found = nvidia(smi, seconds) if smi else {}
     for folder in sorted(pathlib.Path(system, "bus/pci/devices").glob("*")):
         vendor = line(folder, "vendor")
@@ -158,7 +160,7 @@ def gpus(system, smi, seconds):
 
 
 def cards(system, ethtool, seconds):
-    """Ports of InfiniBand and RoCE, and other network cards with a device of their own."""
+    """Return the InfiniBand and RoCE ports, and the other network cards (not virtual ones)."""
     found = []
     for port in sorted(pathlib.Path(system, "class/infiniband").glob("*/ports/*")):
         card = port.parents[1]
@@ -188,7 +190,7 @@ def cards(system, ethtool, seconds):
 
 
 def cuda_version():
-    """The newest CUDA that the driver serves."""
+    """Return the newest CUDA version that the driver supports, or None."""
     try:
         version = ctypes.c_int(0)
         ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(version))
@@ -226,7 +228,7 @@ def hardware(system="/sys", smi="nvidia-smi", ethtool="ethtool", seconds=10):
 
 
 def everything():
-    """What this host has, with the software that jobs use."""
+    """Return this host's inventory, with the versions of the software that jobs use."""
     mpi = printed(["mpirun", "--version"], 10).splitlines()
     return {
         "schema": SCHEMA,
@@ -239,7 +241,8 @@ def everything():
 
 
 def checked(document, expand):
-    """Return {host, or "*" for any other: what it should have}; ValueError names what is wrong."""
+    """Return {host: expected inventory}. The host "*" stands for every host that is not listed.
+    Raises a ValueError that describes the error."""
 
     def keys(place, found, allowed):
         if not isinstance(found, dict):
@@ -273,7 +276,7 @@ def number_in(devices):
 
 
 def write(path, found, fold):
-    """The inventory file of {host: what it has}. Equal hosts share an entry."""
+    """Write the inventory file of {host: inventory}. Hosts with equal ones share an entry."""
     alike = {}
     for name, host in found.items():
         listed = {
@@ -292,8 +295,8 @@ def write(path, found, fold):
 
 
 def summary(host):
-    """Return {property: its value}. For devices the value is how many have which: "7 x 400, 1 x
-    200"."""
+    """Return {property: value as text}. A property of devices has the number of devices per value:
+    "7 x 400, 1 x 200"."""
     found = {key: str(host[key]) for key in VALUES if key in host}
     for key, fields in DEVICES.items():
         if key not in host:
@@ -311,7 +314,7 @@ def summary(host):
 
 
 def named(title):
-    """A property's name in reports."""
+    """Return a property's name for reports."""
     *device, key = title.rsplit(" ", 1)
     return " ".join([*device, WORDS.get(key, key)])
 
@@ -327,8 +330,8 @@ def equal(title, one, other):
 
 
 def missing(key, expected, found):
-    """Return " (GPU 0000:3b:00.0 missing)" and the like, for devices that are listed by name and
-    not found."""
+    """Return text such as " (GPU 0000:3b:00.0 missing)" about the devices that `expected` lists by
+    name and `found` lacks, or ""."""
     name = DEVICES[key][0]
     there = {one.get(name) for one in found[key]}
     lost = [one[name] for one in expected[key] if name in one and one[name] not in there]
@@ -336,12 +339,12 @@ def missing(key, expected, found):
 
 
 def differences(expected, found):
-    """Return [(property, text)] where a host differs from what it should have, if known."""
+    """Return [(property, text)] of properties with another known value than the expected one."""
     wanted, has, texts = summary(expected), summary(found), []
     for title, value in wanted.items():
         if title in has and not equal(title, value, has[title]):
             key = next((key for key in DEVICES if title == f"{TITLES[key]}s"), None)
-            # With another number of devices, their other properties differ too.
+            # Report only the number of devices if it differs: their properties differ then, too.
             if not any(title.startswith(f"{before[:-1]} ") for before, _ in texts):
                 texts.append(
                     (
@@ -354,8 +357,8 @@ def differences(expected, found):
 
 
 def of_one_type(found):
-    """Return [{host: what it has}] of hosts with the same model of GPU. A host without any could
-    have the usual ones."""
+    """Group hosts by their models of GPU: return [{host: inventory}]. Hosts without GPUs join the
+    largest group, because their GPUs may be missing."""
     types = {}
     for name, host in found.items():
         models = frozenset(one.get("model") for one in host["gpus"])
@@ -367,10 +370,10 @@ def of_one_type(found):
 
 
 def unlike(found, fold):
-    """Return [(property, hosts, text)] for properties that differ between the hosts in `found`. The
-    hosts are those that differ from most; there are none if no value is that of most. Hosts with
-    another number of devices than most are not compared by the other properties of these devices.
-    """
+    """Return [(property, hosts, text)] of the properties that differ between the hosts in `found`.
+    `hosts` are those without the value that most hosts have; it is empty if no value is that
+    common. If a host has another number of devices than most, their other properties are
+    ignored."""
     summaries, texts = {name: summary(host) for name, host in found.items()}, []
     for title in (f"{of}s" for of in TITLES.values()):
         counted = collections.Counter(one[title] for one in summaries.values() if title in one)

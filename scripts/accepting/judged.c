@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For scripts/accept-power: the policy "default" judges a run whose times were simulated. */
+/* Judges a run with simulated times by the policy "default", for scripts/accept-power. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,21 +12,21 @@
 #define BLOCKS_MAX 256
 /* Ceiling of a healthy device, as a share of its memory's theoretical bandwidth. */
 #define OF_THEORY 0.9
-/* Bytes per exchange, equal for all pairs of ranks, so that the check of pairs compares them. */
+/* Bytes per exchange. It is equal for all pairs of ranks, so that the check compares them. */
 #define PAIR_BYTES (1 << 19)
 
-/* One run. Times are [rank][block][2]: seconds per sweep of compute and of exchange. */
+/* A run. `times` is an array [rank][block][2]: seconds per sweep of compute and of exchange. */
 struct simulated {
   int ranks, blocks, per_host;
   const double *times;
-  const double *paths; /* [rank - 1][2]: seconds and bytes per second to the next rank */
+  const double *paths; /* [ranks - 1][2]: seconds and bytes/s to the next rank; or NULL */
   double sweeps;       /* sweeps per block */
 };
 
 /* Result of judged(). */
 struct judgement {
   int slow, noisy, stragglers, episodes;
-  char failed[256]; /* the failing checks, separated by commas */
+  char failed[256]; /* the names of the failing checks, separated by commas */
   int rank[JUDGE_FOUND_MAX], of_compute[JUDGE_FOUND_MAX];
 };
 
@@ -74,7 +74,7 @@ static void judged_rank_fill(const struct simulated *in, int r)
   pair_add(in, r + 1, r, &in->paths[2 * r]);
 }
 
-/* Whether more blocks must be timed before the run can be judged. */
+/* Returns 1 if more blocks must be timed before the run can be judged, otherwise 0. */
 EXPORTED int needs_more(const struct simulated *in)
 {
   double samples[BLOCKS_MAX], noise = 0;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What --level sets: options by their names, the sweeps of a block, and himeno-gpu's --timeout."""
+"""Settings of --level: options by name, the sweeps per block, and himeno-gpu's --timeout."""
 
-# Budgets leave ten seconds for a launcher that has to be ended, so that a level ends in time even
-# if hosts hang. Blocks of 36 sweeps have stored values for L per rank on up to 16 ranks, so no CPU
-# computes a reference. With the timeout a rank that waits for its own device reports the hang
-# before the step's limit.
+# Budgets reserve ten seconds to stop a launcher, so that a level ends in time even if hosts hang.
+# Blocks of 36 sweeps have stored reference values for size L per rank on up to 16 ranks, so that no
+# CPU has to compute a reference. The timeout is shorter than the step's limit: a rank that waits
+# for its own device reports the hang before the step is stopped.
 LEVELS = {
     1: {"stages": ["alone"], "block": 36, "timeout": 10, "seconds": 5, "limit": 38, "budget": 48},
     2: {"block": 36, "seconds": 5, "limit": 90, "budget": 580},
@@ -13,7 +13,7 @@ LEVELS = {
 
 
 def at_level(a):
-    """Set the options of the level that were not given."""
+    """Set the options of the level, except those given on the command line."""
     a.block = a.timeout = None
     for name, value in LEVELS.get(a.level, {}).items():
         if f"--{name}" not in getattr(a, "given", {}):

@@ -8,10 +8,10 @@ import pairs
 from steps import rows_by_host
 
 LOW, HIGH, EITHER = -1, 1, 0
-# Columns without any value are left out; the others are in every table.
+# A table omits these columns if they have no value; it always has the other columns.
 IF_KNOWN = ("theory_share", "pair_seconds", "gflops_per_watt")
-# Key, head, description, factor and format for readers, bad side (LOW, HIGH), and the least
-# relative and absolute distance of an outlier.
+# Each entry: key, head, description, factor and format of the printed value, bad side (LOW or
+# HIGH), and the minimum distance of an outlier, relative and absolute.
 COLUMNS = (
     ("gflops", "GFLOPS", "compute rate of the slowest device", 1, "{:#.5g}", LOW, 0.03, 0),
     (
@@ -99,7 +99,7 @@ def most(values, best=max):
 
 
 def errors_of(ranks):
-    """Number of errors of all devices of a host; None if no device reports them."""
+    """Return the number of errors of all devices of a host; None if no device reports them."""
     reported = [(rank.get("telemetry") or {}).get("ecc") or {} for rank in ranks]
     counts = [
         ecc[key]
@@ -111,15 +111,15 @@ def errors_of(ranks):
 
 
 def share_of(document):
-    """The lowest of the devices' shares, if each has one."""
+    """Return the devices' lowest share of the ceiling, or the run's if no device has one."""
     return most(
         (rank.get("ceiling_share") for rank in document.get("ranks", [])), min
     ) or document.get("result", {}).get("ceiling_share")
 
 
 def by_host(run):
-    """Return {host: (telemetry of its ranks in all steps, errors in each step of its own, exchanges
-    with other hosts)}; each document is read once."""
+    """Return {host: (telemetry of its ranks in all steps, number of errors per step that ran only
+    on this host, exchange times with other hosts)}. Reads each document once."""
     found = {name: ([], [], []) for name in run.a.names}
     for step, done in run.done.items():
         document = run.document(step) or {}
@@ -141,7 +141,7 @@ def row_of(name, document, telemetry, errors, pair_times):
         "gflops": most([rank.get("gflops") or None for rank in ranks], min),
         "ceiling_share": share_of(document),
         "theory_share": most(((rank.get("theory") or {}).get("share") for rank in ranks), min),
-        # None if kernels exchange halos within the sweep, so that the time is 0.
+        # The value is None if kernels exchange halos within the sweep, because the time is 0 then.
         "exchange_seconds": len(ranks) > 1 and pairs.exchange_of(document) or None,
         "pair_seconds": most(pair_times, statistics.median),
         "celsius": most(max(one["celsius"]) for one in telemetry if one.get("celsius")),

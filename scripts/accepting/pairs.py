@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Stage pairs: exchanges between two hosts, each host with several partners; slow pairs again
-alone; and whether a host or the path between two hosts is to blame."""
+"""Stage pairs: exchanges between two hosts, each host with several partners. Slow pairs run again
+by themselves. The stage decides whether a host or the path between two hosts is to blame."""
 
 import collections
 import os
@@ -11,16 +11,17 @@ import wires
 from noise import SIGMAS, noise_of, spread_of
 from steps import hosts_of, write_document
 
-# A pair is slow if its exchange exceeds the median by SIGMAS standard deviations and this share.
+# A slow pair's exchange exceeds the median by SIGMAS standard deviations and by this share.
 LEAST = 0.25
-LEAST_OF_FEW = 0.35  # least excess over the fastest pair, if there are few hosts
-# Up to this number of hosts a bad host has half of the pairs or more, which spoils the median.
+LEAST_OF_FEW = 0.35  # minimum excess over the fastest pair, if there are few hosts
+# Up to this number of hosts, one bad host is part of at least half of the pairs: no median is used.
 FEW_HOSTS = 4
 POLICY = "pairs of hosts"
 
 
 def rounds_of(names, rounds):
-    """Pair each host with another in each round, never the same twice, by the circle method."""
+    """Yield the pairs of each round by the circle method: each host has one partner per round, and
+    no pair occurs twice."""
     ring = list(names) + ([None] if len(names) % 2 else [])
     for _ in range(min(rounds, len(ring) - 1)):
         half = len(ring) // 2
@@ -29,10 +30,9 @@ def rounds_of(names, rounds):
 
 
 def exchange_of(document):
-    """Seconds per sweep in which the slowest rank packs, copies and sends, without waiting.
-
-    Phases are means over the blocks. They are scaled to the median block, so that one interrupted
-    block does not count as a slow exchange."""
+    """Return the seconds per sweep in which the slowest rank packs, copies and sends, without
+    waiting. None if the document lacks them. Phases are means over the blocks. They are scaled to
+    the median block, so that one interrupted block does not count as a slow exchange."""
     phases = ("pack", "d2h", "transfer", "h2d", "unpack")
     try:
         samples = document["result"]["samples"]
@@ -51,7 +51,7 @@ def limit_of(times):
 
 
 def limit_of_few(run, times):
-    """The limit relative to the fastest pair, beyond the noise of its exchange between blocks."""
+    """Return the limit relative to the fastest pair, with a margin for noise between blocks."""
     usual, spread = min(times.values()), 0
     for pair, time in times.items():
         series = run.document(pair_name(pair, "pair")).get("series") or {}
@@ -73,7 +73,7 @@ def pair_name(pair, kind):
 
 
 def pair_job(run, pair, kind):
-    # The policy limits only noise: the hosts have passed their own, and here the path is tested.
+    # The policy limits only noise: each host has passed by itself, and this stage tests the path.
     options = [
         *stages.sized(run),
         "-t",
@@ -86,7 +86,7 @@ def pair_job(run, pair, kind):
 
 
 def pairs_policy(run):
-    """A policy that refuses blocks too noisy to show a slow exchange."""
+    """Return the path of a policy that refuses blocks too noisy to show a slow exchange."""
     path = os.path.join(run.a.folder, "pairs.json")
     if not os.path.exists(path):
         write_document(
@@ -97,7 +97,7 @@ def pairs_policy(run):
 
 
 def again_alone(run, slow, limit):
-    """Return {pair: (seconds, step)} of the pairs that are slow without concurrent pairs, too."""
+    """Return {pair: (seconds, step)} of the pairs that are slow even without concurrent pairs."""
     done = run.together("again", [pair_job(run, pair, "again") for pair in slow], width=1)
     kept = {}
     for pair in slow:
@@ -110,7 +110,7 @@ def again_alone(run, slow, limit):
 
 
 def unjudged(run, pair, step):
-    """Report a step of two hosts that is inconclusive, and return whether it is."""
+    """Return True, and report the step of two hosts, if the step is inconclusive."""
     if step["outcome"] not in ("noisy", "unverified"):
         return False
     run.find(
@@ -120,7 +120,8 @@ def unjudged(run, pair, step):
 
 
 def path_found(run, pair):
-    """The transport between two hosts, its rate, and idle network cards, by comm-gpu."""
+    """Return text about the transport of two hosts, its rate and idle network cards, by
+    comm-gpu."""
     if not run.has("comm-gpu"):
         return ""
     options = [
@@ -156,7 +157,7 @@ def path_found(run, pair):
 
 
 def accuse(run, slow, limit, usual, met):
-    """Report a host that is slow with each of several partners; otherwise the path of a pair."""
+    """Report a host if it is slow with several partners, otherwise the path of each slow pair."""
     partners = {}
     for a, b in slow:
         partners.setdefault(a, []).append(b)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""accept.json as an HTML page, and as metrics for node_exporter's textfile collector."""
+"""Writes accept.json as an HTML page, and as metrics for node_exporter's textfile collector."""
 
 import os
 import time
@@ -61,7 +61,7 @@ def percent(value):
 
 
 def shown(limit, key):
-    """The text of a check's value or limit."""
+    """Return the value or the limit of a check as text."""
     text = (
         number(limit[key])
         if limit["unit"] != "yes/no"
@@ -239,7 +239,7 @@ def drift(document):
 
 
 def html(document):
-    """A page that needs nothing but accept.json."""
+    """Return an HTML page without external resources, made from accept.json."""
     tested, left_out = document["tested"], len(document["left_out"])
     wrong, untold = (
         {
@@ -322,7 +322,7 @@ def html(document):
 
 # ---- metrics ----
 
-# Metrics: suffix of himeno_accept_host_, key of a row, factor to the base unit.
+# Each entry: end of the metric's name himeno_accept_host_*, key of a row, factor to the base unit.
 METRICS = (
     ("flops_per_second", "gflops", 1e9),
     ("ceiling_ratio", "ceiling_share", 1),
@@ -342,7 +342,7 @@ def escaped(text):
 
 
 def prometheus(document, ended):
-    """The metrics in Prometheus' text format; `ended` is the time of the end in seconds."""
+    """Return the metrics in Prometheus' text format; `ended` is the end in seconds since 1970."""
     lines = []
 
     def family(name, about, samples):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The verdict: measurements, findings, hosts to drain, and commands that repeat each finding."""
+"""Prints the verdict: measurements, findings, hosts to drain, commands that repeat findings."""
 
 import os
 import time
@@ -32,16 +32,16 @@ EXIT = {
     "fabric": 5,
     "suspect": 5,
 }
-# kinds of findings that are evidence against a host
+# Kinds of findings that are evidence against a host.
 DRAINS = ("wrong", "slow", "device hang", "lost")
-# kinds that neither drain the host nor test it again
+# Kinds of findings for which a host is neither drained nor tested again.
 SHOWN = ("path", "fabric", "suspect", "duplicate")
 CHECKED = ("pass", "fail", "noisy")
 
 
 def drained(run, shared):
-    """Return {host: findings} that are evidence against the host; a check that all hosts fail is
-    none."""
+    """Return {host: findings} with the findings that are evidence against the host. A check that
+    all hosts fail is no evidence."""
     found = {}
     for finding in run.findings:
         if (
@@ -70,7 +70,7 @@ def to_run_again(run, drain):
 
 
 def suspected(run, drain):
-    """Findings of hosts that are slower than others, or have fewer devices, and are not drained."""
+    """Return the findings about hosts that are slow or lack devices, but are not drained."""
     return [
         finding
         for finding in run.findings
@@ -79,9 +79,8 @@ def suspected(run, drain):
 
 
 def tally(run):
-    """Counts of the policy's checks, and {check: hosts for which no step could judge it}.
-
-    None if no step was judged by the policy."""
+    """Return the counts of the policy's checks, and {check: hosts for which no step could judge
+    it}. Returns None if no step was judged by the policy."""
     named, checked, failed, failing = {}, set(), set(), set()
     for name, step in list(run.done.items()):
         accept = (run.document(name) or {}).get("result", {}).get("accept", {})
@@ -121,7 +120,7 @@ def tally(run):
 
 
 def set_up(run, shared):
-    """One line per set of checks that every host fails."""
+    """Return one line per set of checks that all hosts fail."""
     found = {}
     for finding in run.findings:
         if is_set_up(finding, shared):
@@ -175,7 +174,7 @@ def figures(rows):
 
 
 def verdict_of(run, name, drain, again, alike):
-    """The verdict of one host in a few words."""
+    """Return the verdict about one host in a few words."""
     if name not in run.tested:
         return "not tested"
     suspects = [finding for finding in suspected(run, drain) if name in finding["hosts"]]
@@ -224,13 +223,13 @@ def table(run, drain, again, alike):
 
 
 def notes(run):
-    """Return lines about what was not judged or not tested and has no finding."""
+    """Return lines about parts without a finding that were not judged or not tested."""
     left = ", ".join(f"{count} on {name}" for name, count in counts.untested(run).items())
     return [*run.notes, *([f"devices not tested: {left}"] if left else [])]
 
 
 def conclusion(run, alike, checks):
-    """The last line: what was checked, and what was not."""
+    """Return the last line, which lists what was checked and what was not."""
     at, parts = f" at level {run.a.level}" if run.a.level else "", []
     failed = (
         [
@@ -274,7 +273,7 @@ def conclusion(run, alike, checks):
 
 
 def advice(run, drain, again):
-    """Print what to do with each host."""
+    """Print the recommended action for each host."""
     if drain or again or suspected(run, drain):
         say("")
     if drain:

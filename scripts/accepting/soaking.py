@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A soak: all hosts for hours. Hosts that fail are dropped, and the others go on."""
+"""A soak tests all hosts for hours. Hosts that fail are dropped; the others continue."""
 
 import math
 import statistics
@@ -8,11 +8,11 @@ import stages
 from files import read_document
 from steps import device_of, hosts_of, say, say_wrapped
 
-SHORTEST = 0.05  # minimum share of a slice; a shorter rest of the time is not used
-STRESSED = 0.9  # share of the power limit, as in suite/worth.h
+SHORTEST = 0.05  # minimum length of the last slice, as a share of a slice
+STRESSED = 0.9  # minimum share of the power limit for a device under stress, as in suite/worth.h
 BLOCKS = 20  # minimum blocks of products per slice
-# Assumed number of kernels in a slice of products, each of which runs for gemm-gpu's --time: ours
-# and two libraries. Later slices use the number found in the first.
+# Assumed number of kernels in a slice of products: ours and two libraries, each of which runs for
+# gemm-gpu's --time. Later slices use the number found in the first slice.
 KERNELS_MOST = 3
 
 
@@ -52,15 +52,14 @@ def soak(run):
 
 
 def kernels_of(document):
-    """Number of kernels in a slice of products: ours, and timed libraries; 0 if unknown."""
+    """Return the number of kernels in a slice of products: ours and libraries; 0 if unknown."""
     libraries = (document or {}).get("yardsticks")
     return 0 if libraries is None else 1 + sum(bool(one.get("samples")) for one in libraries)
 
 
 def noticed(step, document):
-    """One line per transient slowdown and per rank with errors in a slice.
-
-    They have no limit in a run of hours, so no host is drained for them."""
+    """Yield one line per transient slowdown, and per rank with errors, in a slice. In a run of
+    hours they have no limit, so no host is drained for them."""
     ranks = (document or {}).get("ranks", [])
     for one in (document or {}).get("episodes", []):
         yield (
@@ -87,7 +86,7 @@ def worth(document):
 
 
 def say_worth(clean):
-    """Print what the clean slices exclude together, and the kind of work with the most power."""
+    """Print the limit on wrong blocks by the clean slices, and the work with the most power."""
     days = sum(days for slices in clean.values() for days, _ in slices)
     hard = {
         kind: statistics.median(share for _, share in slices)
@@ -107,7 +106,7 @@ def say_worth(clean):
 
 def job(run, name, seconds, kernels):
     if name.endswith("compute"):
-        # --accept counts a wrong product of the library, too, as the device's fault.
+        # --accept also counts a wrong product of a library as the device's fault.
         each = seconds / kernels
         work = {
             "program": "gemm-gpu",
@@ -135,8 +134,8 @@ def job(run, name, seconds, kernels):
 
 
 def hotter(run, seconds):
-    """Options that --gemm-options do not set: long blocks, which reach the power limit, and beta,
-    with which all products of a block are in the C that is compared."""
+    """Return the options that --gemm-options lack: long blocks, which reach the power limit, and
+    beta, which adds all products of a block to the C that is compared."""
     said = {word.split("=")[0] for word in run.a.gemm_options}
     return [
         word
@@ -175,7 +174,7 @@ def after_failure(run, step, names):
 
 
 def each_by_itself(run, step, names):
-    """Repeat the stage `alone`, and then the products if a slice of them failed."""
+    """Repeat the stage `alone` and, if a slice of products failed, the products."""
     number = step["name"].split("-")[1]
     kept = stages.sort_out(run, "himeno-gpu", stages.by_themselves(run, names, f"alone-{number}"))
     if kept == names and step["name"].endswith("compute"):
@@ -183,7 +182,7 @@ def each_by_itself(run, step, names):
 
 
 def culprits(document):
-    """Return (rank, device, why) of each rank with a wrong field or product."""
+    """Return [(rank, device, reason)] of the ranks with a wrong field or product."""
     ranks = (document or {}).get("ranks", [])
     found = (document or {}).get("result", {}).get("soak", {}).get("found", [])
     wrong = {

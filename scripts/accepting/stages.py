@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The stages, in their order; pairs, wires and fabric have files of their own."""
+"""The stages in their order. The stages pairs, wires and fabric are in files of their own."""
 
 import argparse
 import re
@@ -26,13 +26,13 @@ from steps import (
 
 INVENTORY_SECONDS = 20
 INVENTORY_SHARE = 0.15  # share of the budget
-SUSPECT = 0.10  # a host this much slower than the fastest is suspect
-SUSPECT_IN_SLOW = 0.03  # the same, for a host of a job that is slow
-TENSOR_TYPE = "bf16"  # element type of a second step of products
-NO_TYPE = "does not take type"  # gemm-gpu prints it for a type that the device does not support
-PRODUCTS_LEAST = 0.05  # a device this much below the median is slow at arithmetic
-EVERYONE = "every host"  # check of a finding for which no single host is to blame
-# The program's reason for having no device.
+SUSPECT = 0.10  # a host is suspect if it is slower than the fastest host by this share
+SUSPECT_IN_SLOW = 0.03  # the same, if the host is part of a slow job
+TENSOR_TYPE = "bf16"  # element type of the second step of products
+NO_TYPE = "does not take type"  # in gemm-gpu's message, if the device does not support the type
+PRODUCTS_LEAST = 0.05  # a device is slow at arithmetic if it is below the median by this share
+EVERYONE = "every host"  # value of a finding's check if no single host is to blame
+# Matches the program's message if it has no device.
 NO_DEVICE = re.compile(r"\bbackend \w+: (?!too little host memory)")
 NOT_BEGUN = {"not started", "partial", "environment", "usage", "unverified", "duplicate"}
 
@@ -41,7 +41,7 @@ NAMES = ["alone", "products", "pairs", "wires", "fabric", "switches", "all", "de
 
 
 def chosen(text):
-    """The stages of a list, in their order."""
+    """Return the stages of a list, in the order in which they run."""
     words = text.split(",")
     for word in words:
         if word not in NAMES:
@@ -50,9 +50,8 @@ def chosen(text):
 
 
 def all_of_them(run, soaked=None):
-    """Run the stages; each gets the hosts that passed the earlier ones.
-
-    After a soak, which begins with the stage alone, these are the hosts `soaked`."""
+    """Run the stages. Each stage gets the hosts that passed the earlier ones. After a soak, which
+    begins with the stage alone, `soaked` are the hosts that passed it."""
     work = {
         "alone": alone,
         "products": products,
@@ -72,7 +71,8 @@ def all_of_them(run, soaked=None):
 
 
 def sized(run):
-    """Options of each rank's problem; without --size himeno-gpu chooses by the kind of device."""
+    """Return the options of the problem. Without --size, himeno-gpu chooses by the device's
+    kind."""
     more = [
         word
         for name in ("block", "timeout")
@@ -90,7 +90,7 @@ def accepted_by(run, *more):
 
 
 def inventories(run):
-    """Take the inventory of each host; return {host: inventory} and {host: step}."""
+    """Take the inventory of each host; return ({host: inventory}, {host: step})."""
     steps = by_themselves(
         run,
         run.a.names,
@@ -120,16 +120,15 @@ def write_inventory(run):
 
 
 def compare_inventories(run):
-    """Report differences of the hosts from --inventory and from each other.
-
-    A host with fewer GPUs than the file lists has lost one."""
+    """Report the differences of hosts from --inventory and from each other. A host with fewer GPUs
+    than listed has lost one."""
     if not run.a.inventory and (len(run.a.names) < 2 or "--stages" in getattr(run.a, "given", {})):
         return
     found, steps = inventories(run)
     unknown = [name for name in run.a.names if name not in found]
     unlisted = [name for name in found if run.a.inventory and not run.a.expected[name]]
     for name in unknown if run.a.inventory else ():
-        if name in steps:  # after a step, the host did not answer
+        if name in steps:  # the step ran, but gave no inventory
             run.find(
                 "unverified",
                 [name],
@@ -193,9 +192,8 @@ def alone(run, names):
 
 
 def count(run):
-    """Ask each host for its number of devices, by a step of one rank, unless the number is known.
-
-    A host that does not answer gets the most common number."""
+    """Ask each host for its number of devices with a step of one rank, unless the number is known.
+    If a host does not answer, assume the most common number."""
     run.a.asked = not run.a.devices
     if run.a.asked:
         run.a.devices = dict.fromkeys(run.a.names, 1)
@@ -219,11 +217,10 @@ def count(run):
 
 
 def suspects(run, rows, steps, least):
-    """Report hosts that are slower than the fastest host with the same model by more than `least`.
-
-    The slowest device of each host counts. These may be half of the hosts, so none is drained.
-    A host whose ranks waited for a core during that share of the time is left out.
-    Return whether there are any."""
+    """Report the hosts that are slower by more than `least` than the fastest host with the same
+    model. A host's rate is that of its slowest device. A host whose ranks waited for a core for a
+    larger share of the time than `least` is left out. No host is drained, because the slower ones
+    may be half of all. Return True if there are any."""
     rates, found = {}, False
     for name, ranks in rows.items():
         if all(
@@ -254,9 +251,8 @@ def suspects(run, rows, steps, least):
 
 
 def duplicates(run, steps):
-    """Names that lead to a host which another name has named already.
-
-    Hosts that call themselves the same are told apart by their devices."""
+    """Return the names of hosts that an earlier name has reached already. Hosts with equal host
+    names are distinguished by their devices."""
     first, again = {}, set()
     for name, step in steps.items():
         rows = rows_by_host(step, run.document(step["name"])).get(name)
@@ -276,8 +272,7 @@ def duplicates(run, steps):
 
 
 def by_themselves(run, names, prefix, **job):
-    """Run a job on each host by itself; {host: step} of those for which there was time.
-
+    """Run a job on each host by itself; return {host: step} of the steps for which there was time.
     Steps are called PREFIX-HOST."""
     done = run.together(
         prefix,
@@ -287,9 +282,8 @@ def by_themselves(run, names, prefix, **job):
 
 
 def sort_out(run, program, steps):
-    """Report the hosts whose {host: step} failed, and return the others.
-
-    A program that starts on no host is no host's fault."""
+    """Report the hosts whose step in {host: step} failed, and return the others. If a program
+    starts on no host, no host is to blame."""
     bad = [name for name, step in steps.items() if step["outcome"] != "pass"]
     kinds = {steps[name]["outcome"] for name in bad}
     if (
@@ -328,7 +322,8 @@ def sort_out(run, program, steps):
 
 
 def shared_checks(run):
-    """Checks that at least two hosts fail and no host passes: policy or set-up is to blame."""
+    """Return the checks that at least two hosts fail and no host passes: the policy or the set-up
+    is to blame for them."""
     checked, failed = {}, {}
     for finding in run.findings:
         if len(finding["hosts"]) == 1 and finding["kind"] not in NOT_BEGUN | {"noisy"}:
@@ -364,7 +359,7 @@ def is_set_up(finding, shared):
 
 
 def backend_of(options):
-    """-b and its value from the options, or nothing."""
+    """Return -b and its value from the options, or an empty list."""
     for word, after in zip(options, [*options[1:], ""]):
         found = re.fullmatch(r"(?:-b|--backend=)(.+)", word)
         if found or word in ("-b", "--backend"):
@@ -373,9 +368,8 @@ def backend_of(options):
 
 
 def products(run, names, prefix="products"):
-    """Matrix products on each host must be correct, and no device slower than the others.
-
-    Without gemm-gpu there are none."""
+    """Check that the matrix products of each host are correct, and that no device is slower than
+    the others; return the hosts that pass. Without gemm-gpu, all pass."""
     if not run.has("gemm-gpu"):
         return names
     options = [
@@ -389,7 +383,7 @@ def products(run, names, prefix="products"):
     left = products_of(run, names, prefix, options)
     if any(re.match("--type(=|$)", word) for word in run.a.gemm_options):
         return left
-    # Tensor cores draw more power than the other units, and they fail alone.
+    # Test tensor cores, too: they draw more power than other units, and may fail alone.
     found = {name: run.document(f"{prefix}-{name}") or {} for name in left}
     tensor = [name for name in left if found[name].get("config", {}).get("backend") == "cuda"]
     passed = products_of(
@@ -399,7 +393,7 @@ def products(run, names, prefix="products"):
 
 
 def products_of(run, names, prefix, options, of=""):
-    """Products of one element type. A device without a kernel for it is not judged."""
+    """Test products of one element type. A device without a kernel for the type is not judged."""
     steps = by_themselves(run, names, prefix, program="gemm-gpu", options=options)
     without = [
         name
@@ -458,9 +452,8 @@ def slow_at_products(run, rates, steps, of=""):
 
 
 def stragglers(run, step, document):
-    """Report devices that are slower than the others of a larger job, and return their hosts.
-
-    Stage pairs judges exchanges."""
+    """Report devices that are slower than the others of a larger job; return their hosts. Exchanges
+    are judged by the stage pairs."""
     found = set()
     for one in (document or {}).get("stragglers", []):
         if one["of"] != "compute":
@@ -474,7 +467,8 @@ def stragglers(run, step, document):
 
 
 def is_known(run, step, document):
-    """Whether only exchanges over paths that were found slow before are slow."""
+    """Return True if all slow ranks are on hosts whose path was found slow before, and only checks
+    of exchanges and stragglers fail."""
     ends = {
         name for finding in run.findings if finding["kind"] == "path" for name in finding["hosts"]
     }
@@ -495,7 +489,7 @@ def is_known(run, step, document):
 
 
 def group(run, what, name, members):
-    """Run one job on all members, and return those that are left."""
+    """Run one job on all members; return those whose devices were not slow in it."""
     done = run.together(
         what,
         [(name, members, {"options": accepted_by(run)})],
@@ -533,15 +527,14 @@ def everything(run, names):
 
 
 def devices_of(run, name):
-    """Number of devices of a host's ranks; a shared device counts once."""
+    """Return the number of devices of a host's ranks; a shared device counts once."""
     uuids = [rank.get("uuid") for rank in (run.document(f"alone-{name}") or {}).get("ranks", [])]
     return len(set(uuids)) if uuids and all(uuids) else run.a.devices[name]
 
 
 def devices(run, names):
-    """Test each device of the hosts that are slow or wrong by themselves, one after the other.
-
-    A host with one device has been tested already."""
+    """Test the devices of each slow or wrong host one after the other. A host with one device has
+    been tested already."""
     shared = shared_checks(run)
     suspects = sorted(
         {

@@ -27,16 +27,16 @@ from endings import BadInput, Trouble
 from files import read_document, write_whole
 from processes import STOPPED, end, last_words, launched, say
 
-LOCK_TENTHS = 50  # tenths of a second to wait for the lock
-# A launched program ends with this one, however it ends.
+LOCK_TENTHS = 50  # time to wait for the lock, in tenths of a second
+# The kernel ends a launched program when this process ends, even if it is killed.
 LEASH = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
 JUDGE_SECONDS = 30
-STEP_BYTES = 65536  # bytes of a document, its log and its outcome
+STEP_BYTES = 65536  # disk space for a document, its log and its outcome, in bytes
 COLUMNS = 100
 PARTIAL_CODES = (0, 5, 8)
-INSTALLATION = "rate of installation"  # the check of a comparison with an earlier acceptance
-UNJUDGED = ("usage", "environment")  # outcomes of stages wires and fabric that are no finding
-# Steps whose results are compared with others only later: "pass" would be premature.
+INSTALLATION = "rate of installation"  # name of the check that compares with an earlier acceptance
+UNJUDGED = ("usage", "environment")  # outcomes of wires and fabric that are no finding
+# Names of steps whose results are compared only later. Until then "pass" would be premature.
 COMPARED = ("inventory-", "pair-", "again-", "path-")
 WORDS = {
     0: "pass",
@@ -48,18 +48,18 @@ WORDS = {
     7: "fault",
     8: "partial",
 }
-# A device that the PCI bus or a driver lists, and that cannot be opened. A limit of the job's
-# memory is no fault of the device.
+# Matches the error about a device that the PCI bus or a driver lists, and that cannot be opened. A
+# memory limit of the job is no fault of the device.
 LOST = re.compile(
     r"^(?!.*too little host memory).*(on the PCI bus cannot be used|but the PCI bus lists \d"
     r"|\bdevice \d+ \(.*\) cannot be opened)"
 )
-# A hang is a host's fault only if the program shows that a rank waited for its own device.
+# Matches output about a rank that waited for its own device: only such a hang is a host's fault.
 DEVICE_HANG = re.compile(r"waits? for its own device|waiting for its own device")
 
 
 def say_wrapped(text):
-    """Print a line; if it is too long, on several lines that are indented further."""
+    """Print a line, wrapped if it is too long. Further lines are indented more."""
     indent = re.match(" *", text)[0]
     say(
         textwrap.fill(
@@ -78,7 +78,7 @@ def write_document(path, document):
 
 
 def needs_space(folder):
-    """Raise Trouble if the folder cannot be written: then no host is to blame."""
+    """Raise Trouble if the folder cannot be written: then the failure is no host's fault."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(STEP_BYTES))
@@ -89,18 +89,18 @@ def needs_space(folder):
 
 
 def hosts_of(step):
-    """The host of each rank of a step, by the order in which the launcher was given them."""
+    """Return the host of each rank of a step; ranks are in the order of the launcher's hosts."""
     return [name for name, count in zip(step["hosts"], step.get("ranks", ())) for _ in range(count)]
 
 
 def device_of(row):
-    """A device's name in findings and reports: its UUID, or its rank."""
+    """Return a device's name for findings and reports: its UUID, or its rank."""
     return row.get("uuid") or f"rank {row['rank']}"
 
 
 def rows_by_host(step, document):
-    """Return {host: its ranks' rows}, by the order of ranks: a host may have another name for
-    itself."""
+    """Return {host: rows of its ranks}. Hosts are found by rank, because a host may call itself by
+    another name."""
     given, found = hosts_of(step), {}
     for row in (document or {}).get("ranks") or []:
         if row["rank"] < len(given):
@@ -109,7 +109,7 @@ def rows_by_host(step, document):
 
 
 def contents(path):
-    """The text of a policy's file; None for a built-in policy."""
+    """Return the text of a policy's file, or None for a built-in policy."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read(STEP_BYTES) if os.path.isfile(path) else None
@@ -118,7 +118,7 @@ def contents(path):
 
 
 class Run:
-    """One acceptance: its options, finished steps, findings and timing."""
+    """An acceptance: its options, finished steps, findings and timing."""
 
     def __init__(self, a):
         self.a = a
@@ -178,7 +178,7 @@ class Run:
         path = os.path.join(self.a.folder, "plan.json")
         before = read_document(path)
         if before and plan["size"] is None and before.get("size") == "L":
-            self.a.size = plan["size"] = "L"  # plans of earlier versions lack this default
+            self.a.size = plan["size"] = "L"  # plans of earlier versions lack the size
         if before is None:
             write_document(path, plan)
         elif before != plan:
@@ -209,11 +209,11 @@ class Run:
         return os.path.join(self.a.folder, "steps", f"{name}.{kind}")
 
     def has(self, program):
-        """Whether a program of the suite is in himeno-gpu's folder."""
+        """Return True if himeno-gpu's folder has this program of the suite."""
         return os.access(os.path.join(os.path.dirname(self.a.program), program), os.X_OK)
 
     def counts(self, on, per_host=None):
-        """Ranks of each host. They may differ only if the launcher is given {slots}."""
+        """Return the ranks of each host. The numbers differ only if the launcher has {slots}."""
         found = [per_host or self.a.devices[name] for name in on]
         return found if "{slots}" in self.a.launcher else [min(found)] * len(on)
 
@@ -230,7 +230,7 @@ class Run:
     # ---- one step ----
 
     def launch(self, words, log, limit):
-        """The exit status, or STOPPED if the limit was exceeded."""
+        """Return the exit status, or STOPPED if the limit was exceeded."""
         try:
             return launched(LEASH + words, log, limit, self.lock, self.processes)
         except OSError as error:
@@ -238,9 +238,8 @@ class Run:
             return 3
 
     def step(self, name, on, per_host=None, program="himeno-gpu", options=(), limit=None):
-        """Run a step unless it has been run, and return what steps/NAME.json has of it.
-
-        None if the budget ended it."""
+        """Run a step unless it has been run; return the contents of steps/NAME.json. Returns None
+        if the budget ended the step."""
         done = read_document(self.path(name, "json"))
         if done:
             self.check_places(done)
@@ -249,14 +248,12 @@ class Run:
         counts, limit = self.counts(on, per_host), limit or self.a.limit
         words = self.words(on, counts, program, options, self.path(name, "doc"))
         begin = time.time()
-        # Concurrent launchers sometimes disturb each other; a host that is down fails again.
+        # Concurrent launchers sometimes disturb each other. If a host is down, both tries fail.
         for tries, mode in (1, "w"), (2, "a"):
             ended = self.tried(name, words, limit, mode)
             if self.ending or not ended and tries == 1:
                 return None
-            if (
-                ended
-            ):  # otherwise the budget left no time for a second try, and the first one counts
+            if ended:  # if the budget ended the second try, the first one counts
                 outcome, why = ended
             if outcome not in ("not started", "partial"):
                 break
@@ -276,7 +273,7 @@ class Run:
         return done
 
     def tried(self, name, words, limit, mode):
-        """Outcome and reason of one launch; None if the budget left too little time for it."""
+        """Launch once; return (outcome, reason), or None if the budget left too little time."""
         left = self.time_left()
         if left <= 0 or self.ending:
             return None
@@ -311,7 +308,7 @@ class Run:
             return self.launch(words, log, JUDGE_SECONDS)
 
     def check_places(self, done):
-        """Change the outcome of a step whose ranks ran on other hosts: it is no evidence."""
+        """Change the outcome of a step whose ranks ran on wrong hosts: it is no evidence."""
         reported = {
             name: {row["host"] for row in rows}
             for name, rows in rows_by_host(done, self.document(done["name"])).items()
@@ -340,7 +337,7 @@ class Run:
     # ---- many ----
 
     def left_text(self, what, found, total):
-        """The estimated remaining time; empty if nothing is known to follow."""
+        """Return text with the estimated remaining time, or "" if nothing is known to follow."""
         left = self.timing.remaining()
         # Hosts that fail the first stage skip the later ones.
         over = len(found) == total and not any(
@@ -349,10 +346,9 @@ class Run:
         return f", about {timing.text(left)} left" if left > 0 and not over else ""
 
     def together(self, what, jobs, width=None, stage=None):
-        """Run [(name, hosts, keywords)] concurrently, and return {name: outcome}.
-
-        Steps that no longer fit the budget are listed in left_out. `stage`, by default `what`, is
-        the stage to whose estimated time the steps belong."""
+        """Run [(name, hosts, keywords)] concurrently, and return {name: outcome}. Steps that no
+        longer fit the budget are listed in left_out. `stage` is the stage whose estimated time
+        includes the steps; by default it is `what`."""
         found, total = {}, len(jobs)
         width_of_names = max((len(job[0]) for job in jobs), default=0)
         with concurrent.futures.ThreadPoolExecutor(
@@ -381,7 +377,7 @@ class Run:
                         f"{outcome + again:<4}  {done['why']}"
                     )
             except BaseException:
-                self.ending = True  # a step that a signal ends has no outcome and no second try
+                self.ending = True  # a step that a signal ends has no outcome, and no second try
                 pool.shutdown(wait=False, cancel_futures=True)
                 for process in list(self.processes):
                     end(process, 5)
@@ -392,10 +388,8 @@ class Run:
         self, kind, on, why, step, device=None, checks=None, value=None, limit=None, usual=None
     ):
         """Add a finding about the hosts `on`. `kind` is an outcome, "path", "fabric", "suspect" or
-        "lost".
-
-        `checks` are those that failed, by default the kind. `value` is compared with `limit` and
-        `usual`, by default those of the step's first failed check."""
+        "lost". `checks` are the failed checks, by default the kind. `value` is compared with
+        `limit` and `usual`, which by default are those of the step's first failed check."""
         if limit is None:
             failed = [
                 check
@@ -419,9 +413,8 @@ class Run:
 
 
 class Finished(Run):
-    """A finished acceptance, read from its folder.
-
-    `a` are the options of a command that continues it; without them it is only read."""
+    """A finished acceptance, read from its folder. `a` has the options of a command that continues
+    the acceptance, or is None to only read it."""
 
     def __init__(self, folder, a=None):
         plan, document = (
@@ -467,7 +460,7 @@ def percent_from(value, usual):
 
 
 def judge(code, document, log, limit=math.inf, unverified_passes=False):
-    """Outcome and reason of a step. Without a document it did not start, or broke."""
+    """Return (outcome, reason) of a step. Without a document it did not start, or broke off."""
     said = last_words(log, leave=("$ ", "stopped after"))
     if code in (6, STOPPED) and DEVICE_HANG.search(said):
         return "device hang", said
@@ -521,7 +514,7 @@ def titles(run):
 
 
 def failed_checks(document):
-    """Names of the failed checks. A wrong result is a finding by itself, whatever else failed."""
+    """Return the names of the failed checks; none if the result is wrong, a finding by itself."""
     if is_wrong(document):
         return []
     return [check["check"] for check in checks_of(document) if check["outcome"] == "fail"]
@@ -532,7 +525,7 @@ def is_wrong(document):
 
 
 def title(check):
-    """The name in reports; documents of earlier versions have only the key."""
+    """Return a check's name for reports; documents of earlier versions have only the key."""
     return check.get("title", check["check"])
 
 
@@ -547,7 +540,7 @@ def reason(document):
 
 
 def side(check):
-    """Return the sign before a limit: <= for a maximum, >= for a minimum, a colon for no number."""
+    """Return the sign before a limit: <= for a maximum, >= for a minimum, ":" for no number."""
     if is_flag(check) or check["value"] is None:
         return ":"
     return " <=" if check["at_most"] else " >="

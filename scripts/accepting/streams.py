@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Simulates streams of comm-gpu between hosts, which himeno-judge judges: what the limits of
-network cards and of the fabric find, and how often they accuse a healthy cluster."""
+"""Simulates streams of comm-gpu between hosts, and judges them by himeno-judge: which faults the
+limits for network cards and fabric find, and how often these limits accuse a healthy cluster."""
 
 import json
 import pathlib
@@ -13,14 +13,14 @@ POLICY = {
     "fabric_contention_max": CONTENTION,
     "fabric_spread_max": SPREAD,
     "wire_spread_max": WIRES,
-    "devices_per_host": 1,  # a limit that is always met: a policy must have a check that applies
+    "devices_per_host": 1,  # always met; needed because one check of a policy must apply
 }
-# Relative standard deviations: between the paths of hosts, between cards, and of a card's rate. The
-# last is the largest with which comm-gpu judges a card.
+# Relative standard deviations: PATHS between the paths of hosts, CARDS between cards, CARD_ERROR of
+# a card's rate. CARD_ERROR is the largest with which comm-gpu judges a card.
 PATHS, CARDS, CARD_ERROR = 0.03, 0.003, 0.0075
-# Relative errors of the rates under load: the error that comm-gpu aims at; the largest at which it
-# judges any rate (ALONE); one at which it judges only rates that are CERTAIN errors below the
-# isolated rate.
+# Relative errors of the rates under load: the error that comm-gpu aims at; ALONE, up to which it
+# judges any rate; and a larger one, with which it judges only rates that are at least CERTAIN
+# errors below the isolated rate.
 ERRORS = (0.02, 0.03, 0.1)
 ALONE, CERTAIN = 0.03, 10  # as in tools/network/wires.c
 SHIFTS_MAX = 8  # same as BENCH_SHIFTS of comm-gpu
@@ -29,8 +29,8 @@ REPORT = re.compile(r"^\S+: comm-gpu, \d+ ranks", re.MULTILINE)
 
 
 def flows(hosts, per_host, error, fault, factor, dice):
-    """Rates of the streams to each rank. A faulty link, from the first host to the second, is
-    slower only under load; a faulty host, the last one, also alone."""
+    """Return the rates of the streams to each rank. A faulty link, from the first host to the
+    second, is slower only under load. A faulty host, the last one, is also slower when isolated."""
     step = -(-(hosts - 1) // SHIFTS_MAX)
     found = [[] for _ in range(hosts * per_host)]
     for shift in range(1, hosts, step):
@@ -55,8 +55,8 @@ def flows(hosts, per_host, error, fault, factor, dice):
 
 
 def wires(per_host, fault, factor, dice):
-    """The rate of each card of two hosts, relative to its port; the first card of the first host is
-    slow."""
+    """Return the rate of each card of two hosts, relative to its port. If `fault` is "card", the
+    first card of the first host is slow."""
 
     def wire(rank):
         slow = factor if fault == "card" and rank == 0 else 1
@@ -77,7 +77,7 @@ def document(rows, per_host):
 
 
 def judged(judge, folder, documents):
-    """The failing checks of each document, as himeno-judge prints them."""
+    """Return the failing checks of each document, as himeno-judge prints them."""
     policy, path = pathlib.Path(folder, "streams.json"), pathlib.Path(folder, "streams.jsonl")
     policy.write_text(json.dumps(POLICY))
     path.write_text("\n".join(documents))
@@ -90,7 +90,7 @@ def judged(judge, folder, documents):
 
 
 def is_found(fault, hosts, per_host, failed):
-    """Whether one check fails and names the fault."""
+    """Return True if exactly one check fails, and it names the fault."""
     if len(failed) != 1:
         return False
     words = " ".join(failed[0].split())
@@ -103,7 +103,7 @@ def is_found(fault, hosts, per_host, failed):
 
 
 def failures(judge, folder, runs, make):
-    """The failing checks of `runs` documents; `make` creates them from a random generator."""
+    """Yield the failing checks of `runs` documents; `make` creates each from a generator."""
     for begin in range(0, runs, BATCH):
         seeds = range(begin, min(begin + BATCH, runs))
         yield from judged(judge, folder, [make(random.Random(seed)) for seed in seeds])

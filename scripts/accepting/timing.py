@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""How long an acceptance takes: an estimate before it begins, and what remains while it runs."""
+"""Duration of an acceptance: the estimate before it begins, and the remaining time later."""
 
 import math
 import time
 
 START = 8  # seconds per step for start-up, choice of transports and verification
 WIRES = 6  # duration of a step of stages wires and fabric, in multiples of --seconds
-SWITCH_MIN = 2  # switches with more hosts than this are tested
+SWITCH_MIN = 2  # a switch is tested if it has more hosts than this
 
 
 def text(seconds):
-    """A duration as text: 40 s, 6 min, 2 h 10 min."""
+    """Return a duration as text: 40 s, 6 min, 2 h 10 min."""
     if seconds < 100:
         return f"{max(1, round(seconds))} s"
     minutes = round(seconds / 60)
@@ -19,8 +19,8 @@ def text(seconds):
 
 
 def stages(a):
-    """Return {stage: (steps, seconds of all of them)}, without stage devices, which tests failed
-    hosts."""
+    """Return {stage: (number of steps, seconds of all its steps)}. The stage devices is left out,
+    because it tests only hosts that failed."""
     names, usual = len(a.names), a.seconds + START
 
     def waves(steps, rounds=1, each=usual):
@@ -44,7 +44,7 @@ def stages(a):
 
 
 class Timing:
-    """Estimates the remaining time by the pace so far. The duration of a soak is given."""
+    """Estimates the remaining time from the pace so far. The duration of a soak is known."""
 
     def __init__(self, a):
         self.begin, self.soak, self.budget = time.time(), a.soak or 0, a.budget
@@ -56,12 +56,13 @@ class Timing:
         return seconds if self.budget is None else min(seconds, self.budget)
 
     def ended(self, stage, seconds, was_kept):
-        """Count a step of the stage that has ended. `was_kept`: it ran before this start."""
+        """Count a finished step of a stage. `was_kept`: the step ran before this program
+        started."""
         if stage == "soak":
             self.soaked += seconds
             return
         if stage in self.left:
-            # Remove earlier stages: they had fewer steps than planned.
+            # Remove the estimates of earlier stages, which had fewer steps than planned.
             for earlier in list(self.left)[: list(self.left).index(stage)]:
                 del self.left[earlier]
         left = self.left.get(stage)
@@ -72,7 +73,7 @@ class Timing:
         self.estimated += 0 if was_kept else share
 
     def remaining(self):
-        """Estimated seconds until the end."""
+        """Return the estimated seconds until the end."""
         elapsed = time.time() - self.begin - self.soaked
         pace = elapsed / self.estimated if self.estimated else 1
         rest = pace * sum(seconds for _, seconds in self.left.values()) + max(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stage wires: each network card between two hosts by comm-gpu, against the rate of its port."""
+"""Stage wires: comm-gpu compares each network card between two hosts to its port's rate."""
 
 import re
 
@@ -15,7 +15,8 @@ OVER_TCP = re.compile(r" left (\S+) over TCP while ")
 
 
 def cards_of(host):
-    """Number of cards to which comm-gpu binds ranks: up, and not slower than half the fastest."""
+    """Return the number of cards to which comm-gpu binds ranks: those that are up, and have at
+    least half the rate of the fastest."""
     rates = [
         card.get("rate_gbps", 0) for card in host.get("network", ()) if card.get("state") in UP
     ]
@@ -23,16 +24,16 @@ def cards_of(host):
 
 
 def cards_of_hosts(run, names):
-    """Return {host: number of its cards}, by the inventories."""
+    """Return {host: number of its cards} from the inventories."""
     if "--stages" in getattr(run.a, "given", {}) and not any(
         run.document(f"inventory-{name}") for name in names
     ):
-        stages.inventories(run)  # the inventories are not known yet
+        stages.inventories(run)  # take the inventories, which are not known yet
     return {name: cards_of(run.document(f"inventory-{name}") or {}) for name in names}
 
 
 def wires(run, names):
-    """Return the hosts whose cards reach the policy's limits, alone and all at once."""
+    """Return the hosts whose cards reach the policy's limits, both isolated and concurrently."""
     if len(names) < 2 or not run.has("comm-gpu"):
         return names
     cards = cards_of_hosts(run, names)
@@ -61,7 +62,7 @@ def wires(run, names):
 
 
 def measured(run, matches, cards):
-    """Return {pair: step} of those for which there was time."""
+    """Run comm-gpu on pairs of hosts; return {pair: step} of the steps that had time to run."""
     options = ["--parts", "wires", "-t", f"{timing.WIRES * run.a.seconds:g}"]
     options += stages.backend_of(run.a.options)
     jobs = [
@@ -81,7 +82,8 @@ def measured(run, matches, cards):
 
 
 def slow_cards(run, done, cards):
-    """Either end of a wire may be slow: blame a host whose card is slow with another host, too."""
+    """Report hosts whose card is slow with a second host, too. One slow wire does not show which of
+    its ends is slow."""
     good = [name for pair, step in done.items() if step["outcome"] == "pass" for name in pair]
     bad = set()
     for pair in [pair for pair, step in done.items() if step["outcome"] == "slow"]:
@@ -103,7 +105,7 @@ def slow_cards(run, done, cards):
 
 
 def noticed(run, step):
-    """Report what the counters of comm-gpu prove: bytes sent by TCP despite a faster port."""
+    """Report faults that comm-gpu's counters prove: bytes sent by TCP despite a faster port."""
     document = run.document(step["name"]) or {}
     for text in document.get("findings", ()):
         own = OVER_TCP.search(text)
