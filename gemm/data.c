@@ -5,7 +5,8 @@
 
 #include "base/hash.h"
 
-/* One in this many candidates is a special value: rare enough that most rows stay finite. */
+/* Of the elements that special_value may replace, one in this many is infinite: rare enough that
+ * most rows stay finite. */
 #define SPECIAL_ONE_IN 97
 
 const char *const gemm_data_names[] = {"random", "wide", "special"};
@@ -25,8 +26,7 @@ static double wide_value(enum gemm_type type, uint64_t hash)
   return ldexp(random_value(type, hash), exponent);
 }
 
-/* One element in the first row of A, one in B's first column and one in C are NaN; infinities are
- * scattered. */
+/* A[0][0] and C[1][1] are NaN. Infinities are scattered over all three matrices. */
 static double special_value(enum gemm_type type, enum gemm_matrix matrix, int64_t row, int64_t column,
                             uint64_t hash)
 {

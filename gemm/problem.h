@@ -14,8 +14,8 @@
 #include "base/status.h"
 #include "gemm/types.h"
 
-/** Upper limit of extents and leading dimensions: kernels may store one in 32 bits. Offsets need
- * 64. */
+/** Upper limit of extents and leading dimensions, so that kernels may store each in 32 bits.
+ * Offsets need 64 bits. */
 #define GEMM_EXTENT_MAX 2147483647
 
 enum gemm_matrix { GEMM_A, GEMM_B, GEMM_C, GEMM_MATRICES };
@@ -32,8 +32,7 @@ struct gemm_problem {
 int64_t gemm_rows(const struct gemm_problem *problem, enum gemm_matrix matrix);
 int64_t gemm_columns(const struct gemm_problem *problem, enum gemm_matrix matrix);
 
-/** \brief Elements from the first to the last of a matrix: (rows − 1)·ld + columns, the size of its
- * buffer. */
+/** \brief Returns the number of elements in a matrix's buffer: (rows − 1)·ld + columns. */
 int64_t gemm_elements(const struct gemm_problem *problem, enum gemm_matrix matrix);
 size_t gemm_element_bytes(const struct gemm_problem *problem, enum gemm_matrix matrix);
 size_t gemm_bytes(const struct gemm_problem *problem, enum gemm_matrix matrix);
@@ -41,15 +40,16 @@ size_t gemm_bytes(const struct gemm_problem *problem, enum gemm_matrix matrix);
 /** \brief 2·m·n·k, the number of operations for all rates. */
 double gemm_flop(const struct gemm_problem *problem);
 
-/** \brief Fills in leading dimensions that are 0 and checks everything. STATUS_USAGE, with one
- * line, if a leading dimension is too small or the size in bytes overflows. */
+/** \brief Sets leading dimensions that are 0 to the length of a stored row. Logs an error and
+ * returns STATUS_USAGE if a leading dimension is too small or the size in bytes overflows. */
 status_t gemm_problem_complete(struct gemm_problem *problem);
 
-/** \brief The storage of A and B: "NN", "NT", "TN" or "TT". */
+/** \brief Returns the storage of A and B: "NN", "NT", "TN" or "TT". */
 const char *gemm_trans_name(const struct gemm_problem *problem);
 extern const char *const gemm_trans_names[4];
 
-/** \brief Reads N or MxNxK into an int64_t[3]. For any other text logs and returns STATUS_USAGE. */
+/** \brief Parses "N" or "MxNxK" into an int64_t[3]. Logs an error and returns STATUS_USAGE for any
+ * other text. */
 status_t gemm_size_parse(const char *option, const char *text, void *size);
 
 #endif

@@ -28,7 +28,7 @@ static float gemm_bits_float(uint32_t bits)
   return value;
 }
 
-/* Half precision has a step of 2⁻²⁴ below 2⁻¹⁴, and eleven significant bits from there on. */
+/* Half precision has steps of 2⁻²⁴ below 2⁻¹⁴, and eleven significant bits above. */
 uint16_t gemm_half(float value)
 {
   uint16_t sign = (uint16_t)(gemm_float_bits(value) >> 16 & 0x8000);
@@ -49,7 +49,7 @@ static float gemm_from_half(uint16_t half)
   return gemm_bits_float(gemm_float_bits(size) | sign);
 }
 
-/* GCC 12 drops this rounding if it is inlined and vectorised for two values. */
+/* GCC 12 drops this rounding if the function is inlined and vectorised for two values. */
 double gemm_rounded(enum gemm_type type, double value)
 {
   return type == GEMM_F64 ? value : (double)(float)value;

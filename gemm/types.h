@@ -29,8 +29,7 @@ struct gemm_type_traits {
   size_t operand_bytes; /**< bytes per element of A and B */
   size_t result_bytes;  /**< bytes per element of C */
   double
-      /** relative error of an operand that the kernel itself rounds before it multiplies; 0 for
-       * none */
+      /** relative error of an operand that the kernel rounds before it multiplies, otherwise 0 */
       unit_operand;
   double unit_sum;    /**< unit roundoff of the sums */
   double unit_result; /**< unit roundoff of C */
@@ -38,24 +37,25 @@ struct gemm_type_traits {
 
 extern const struct gemm_type_traits gemm_types[GEMM_TYPES];
 
-/** \brief Number of digits that distinguish all values in messages. */
+/** \brief Returns the number of digits with which messages can distinguish all values. */
 static inline int gemm_digits(enum gemm_type type)
 {
   return type == GEMM_F64 ? 17 : 9;
 }
 
-/** \brief The nearest half-precision number, ties to even; NaN stays NaN, overflow gives
+/** \brief Returns the nearest half-precision number, ties to even. NaN stays NaN, overflow gives
  * infinity. */
 uint16_t gemm_half(float value);
 
-/** \brief \a value rounded to float, unless the type is GEMM_F64. */
+/** \brief Returns \a value rounded to float, or unchanged if the type is GEMM_F64. */
 double gemm_rounded(enum gemm_type type, double value);
 
-/** \brief Element \a index of a stored A or B, or of C. */
+/** \brief Return element \a index of a stored matrix: A or B for gemm_operand_get, C for
+ * gemm_result_get. */
 double gemm_operand_get(enum gemm_type type, const void *matrix, int64_t index);
 double gemm_result_get(enum gemm_type type, const void *matrix, int64_t index);
 
-/** \brief Stores \a value, rounded to the type; unless it is GEMM_F64, to float first. */
+/** \brief Store \a value, rounded to the type (first to float, unless the type is GEMM_F64). */
 void gemm_operand_set(enum gemm_type type, void *matrix, int64_t index, double value);
 void gemm_result_set(enum gemm_type type, void *matrix, int64_t index, double value);
 

@@ -10,15 +10,15 @@
 #define PROCS_MAX (1 << 24)
 /* Panel widths are multiples of this, so that all panels except the last suit any kernel. */
 #define WIDTH_STEP 64
-/* Default widths. C is read and written once per panel, and a rank of a ring stores four panels,
- * less its own slices. doc/explanation/gemm-distributed.md has measurements of other widths. */
+/* Default panel widths, in k. Wider panels read and write C less often, but a rank of a ring stores
+ * the received slices of up to four panels. Measurements: doc/explanation/gemm-distributed.md. */
 #define WIDTH_CPU  256
 #define WIDTH_F32  8192
 #define WIDTH_HALF 32768
-/* Upper limit for the panels of a product; more would gain nothing. */
+/* Maximum number of default panels; more would gain nothing. */
 #define PANELS_MAX 1024
-/* Parameters of the cost model: operations per received byte in equal time, and the cost of a
- * message in bytes. Only their ratio matters, and similar grids perform equally well. */
+/* Parameters of the cost model, which counts in bytes: operations that take as long as receiving
+ * one byte, and the cost of a message. Rough values suffice: similar grids perform equally well. */
 #define FLOP_A_BYTE   100.0
 #define MESSAGE_BYTES 65536.0
 
@@ -60,8 +60,9 @@ int64_t gemm_grid_width(const struct gemm_problem *p, int64_t width, int on_cpu)
   return even < p->k ? even : p->k;
 }
 
-/* Modelled bytes that the busiest rank receives. Source: Van de Geijn and Watts, "SUMMA",
- * Concurrency 9, 1997, with rings whose links all send at the same time. */
+/* Returns the modelled time of the busiest rank, as the bytes that it could receive in that time.
+ * Source: Van de Geijn and Watts, "SUMMA", Concurrency 9, 1997, with rings whose links all send at
+ * the same time. */
 static double cost(const struct gemm_problem *p, int weak, int64_t rows, int64_t columns, int64_t panels)
 {
   double m = (double)over(p->m, weak ? 1 : rows), n = (double)over(p->n, weak ? 1 : columns),

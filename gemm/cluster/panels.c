@@ -10,9 +10,9 @@
 
 /* Rows of a slice start at multiples of a cache line. */
 #define LINE_BYTES 128
-/* Two of the 27 directions of halo messages, for the right and the left neighbour in a ring of A or
- * B. Both sets of routes use these tags, since a panel's first step runs at the same time as the
- * last step of the previous panel. */
+/* Tags of messages to the next and to the previous rank of a ring. The rings of A and B and both
+ * sets of routes use different tags, because their messages overlap: a panel's first step runs at
+ * the same time as the last step of the previous panel. */
 #define TAG_AHEAD  1
 #define TAG_BEHIND 2
 #define TAGS_RING  2
@@ -23,7 +23,7 @@ static int64_t up(int64_t value, int64_t step)
   return (value + step - 1) / step * step;
 }
 
-/* Rows or columns of C in the largest slice. */
+/* Returns the number of rows (A) or columns (B) of C in the largest slice. */
 static int64_t across_most(const struct gemm_grid *grid, enum gemm_matrix matrix)
 {
   int64_t extent = matrix == GEMM_A ? grid->m.extent : grid->n.extent, ring = grid->procs[matrix == GEMM_A],
@@ -43,7 +43,7 @@ static void shape_init(struct gemm_panels *p)
   int64_t bytes = (int64_t)gemm_element_bytes(&p->local, p->matrix),
           across = across_most(&p->grid, p->matrix);
   p->ring = p->grid.procs[p->matrix == GEMM_A];
-  /* K runs along the stored rows of A and of a transposed B, so by_rows is 0 for these. */
+  /* K runs along the stored rows of a plain A and of a transposed B, so by_rows is 0 for these. */
   p->by_rows = p->matrix == GEMM_A ? p->local.trans_a : !p->local.trans_b;
   int64_t rows = p->by_rows ? p->grid.width : across, columns = p->by_rows ? across : p->grid.width;
   int64_t pitch = up(columns * bytes, LINE_BYTES) / (int64_t)sizeof(float);
@@ -76,7 +76,8 @@ int64_t gemm_panels_ld(const struct gemm_problem *local, const struct gemm_grid 
   return p.ld;
 }
 
-/* Writes a slice in the layout for the device; elements beyond K or outside the slice are zero. */
+/* Writes this rank's slice of panel j in the layout for the device. Elements beyond K or outside
+ * the slice are zero. */
 static void slice_fill(const struct gemm_panels *p, int j, char *to)
 {
   size_t bytes = gemm_element_bytes(&p->local, p->matrix);
@@ -163,8 +164,8 @@ done:
 }
 
 /* Both ends of a message use the same tag. With two ranks, each is both the previous and the next
- * neighbour of the other. One rank of the ring has its messages in the opposite order, so that
- * ranks that exchange one message after the other do not deadlock. */
+ * neighbour of the other. The first rank of the ring lists its messages in the opposite order, so
+ * that transports that exchange one message after the other do not deadlock. */
 static void plan_init(const struct gemm_panels *p, int set, struct halo_plan *plan)
 {
   int base = set * TAGS_SET + (p->matrix == GEMM_A ? 0 : TAGS_RING), ring = p->ring,

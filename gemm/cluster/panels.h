@@ -7,14 +7,14 @@
  * of K: all k of the panel, and a part of the ring's rows of C (A) or columns of C (B). A slice is
  * a contiguous matrix, so it is sent directly from its memory as one message, and multiplied where
  * it arrives. In the first step each rank sends its own slice, and in every further step the slice
- * that it received last. After ring − 1 steps each rank has the whole panel. A slice is a field of
- * comm/halo that consists only of halo, and each step is an exchange on its own route, so that
- * every halo transport can be used.
+ * that it received last. After one step less than the ring has ranks, each rank has the whole
+ * panel. A slice is a field of comm/halo that consists only of halo, and each step is an exchange
+ * on its own route, so that every halo transport can be used.
  *
- * A neighbour may store panel n + 2 of a route once it has seen this rank begin n + 1, while this
- * rank may still multiply n. So steps alternate between four fields and two routes: before panel
- * n's field is overwritten, the neighbour has seen the begin of n + 2, which follows the product
- * with n. */
+ * A halo route alternates between two fields. A neighbour may overwrite the field of one exchange
+ * once this rank has begun the next, while this rank may still multiply that field. Therefore
+ * panels alternate between two routes with four fields: the next exchange on the route of panel n
+ * is for panel n + 2, which this rank begins only after the product with panel n. */
 #ifndef GEMM_CLUSTER_PANELS_H
 #define GEMM_CLUSTER_PANELS_H
 
@@ -24,8 +24,8 @@
 #define GEMM_PANEL_FIELDS 4
 #define GEMM_PANEL_SETS   2
 
-/** Distances between rows of C, and columns per slice of B, are multiples of this many elements. So
- * a part of C can begin at any slice, even if elements have 2 bytes. */
+/** The leading dimension of C and the columns per slice of B are multiples of this many elements,
+ * so that every part of C is aligned to GPU_PART_BYTES even if elements have 2 bytes. */
 #define GEMM_C_STEP (GPU_PART_BYTES / 2)
 
 struct gemm_panels {
@@ -36,9 +36,9 @@ struct gemm_panels {
   int ring, place; /**< ranks in the ring, and this rank's position */
   int peers[2];    /**< the rank to send to, and the rank to receive from */
   struct gemm_grid grid;
-  struct gemm_problem local; /**< this rank's block with all of K, as stored on the host */
+  struct gemm_problem local; /**< this rank's C with all of K; leading dimensions as on the host */
   const void *host;          /**< matrix A or B of this block, on the host */
-  int by_rows;               /**< 1: each stored row has one value of k */
+  int by_rows;               /**< 1: each stored row has one k; 0: each stored row has all k */
   int64_t ld;                /**< elements between stored rows of a slice */
   struct layout layout;      /**< layout of a slice, counted in floats for every type */
   struct gpu_mem *own;       /**< this rank's slices, one per panel */
@@ -47,12 +47,12 @@ struct gemm_panels {
   struct halo_route **route; /**< [set][step] */
 };
 
-/** \brief Bytes that a rank needs on its device. */
+/** \brief Returns the bytes of device memory that a rank needs for this operand. */
 uint64_t gemm_panels_bytes(const struct gemm_problem *local, const struct gemm_grid *grid,
                            enum gemm_matrix matrix);
 
-/** \brief The rows (A) or columns (B) of a rank's C in the slice of ring position \a place. The
- * first slice is the largest; the last may be smaller or empty. */
+/** \brief Returns the rows (A) or columns (B) of a rank's C that the slice at ring position
+ * \a place covers. The first slice is the largest; the last may be smaller or empty. */
 struct gemm_span gemm_panels_slice(const struct gemm_grid *grid, enum gemm_matrix matrix, int place);
 
 /** \brief Leading dimension of a slice, equal on every rank of the ring. */
@@ -77,7 +77,7 @@ static inline int gemm_panels_steps(const struct gemm_panels *p)
   return p->ring - 1;
 }
 
-/** \brief The route of a step; \a panel counts panels over all products. */
+/** \brief Returns the route of a step. \a panel counts panels over all products. */
 static inline struct halo_route *gemm_panels_route(const struct gemm_panels *p, long panel, int step)
 {
   return p->route[panel % GEMM_PANEL_SETS * gemm_panels_steps(p) + step];
@@ -86,18 +86,18 @@ static inline struct halo_route *gemm_panels_route(const struct gemm_panels *p, 
 /** \brief Starts a step of panel \a j after the event \a ready. */
 status_t gemm_panels_start(struct gemm_panels *panels, long panel, int j, int step, struct gpu_event *ready);
 
-/** \brief Bytes of a slice, that is, of the message in a step. */
+/** \brief Returns the bytes of a slice, that is, of the message in a step. */
 size_t gemm_panels_slice_bytes(const struct gemm_panels *panels);
 
-/** \brief The memory of the slice that a rank has before \a step; before the first it is its own.
- * gemm_panels_place returns that slice's position in the ring. */
+/** \brief Returns the slice that a rank receives in the last of \a step steps, or its own slice if
+ * \a step is 0. gemm_panels_place returns that slice's position in the ring. */
 struct gpu_mem gemm_panels_operand(const struct gemm_panels *panels, long panel, int j, int step);
 static inline int gemm_panels_place(const struct gemm_panels *p, int step)
 {
   return (p->place + p->ring - step) % p->ring;
 }
 
-/** \brief Returns STATUS_WRONG, logged, if one of this rank's own slices on the device has
+/** \brief Logs an error and returns STATUS_WRONG if one of this rank's own slices on the device has
  * changed. */
 status_t gemm_panels_check(struct gemm_panels *panels, struct gpu_queue *queue);
 

@@ -11,9 +11,9 @@
 
 const char *const gemm_phase_names[GEMM_PHASES] = {"compute", HALO_PHASE_NAMES, "exposed"};
 
-/* Multiprocessors that persistent kernels leave free if a ring forwards slices: otherwise the
- * kernels that set flags and wait for them could not start. Two ranks forward nothing, and `wgmma`
- * is up to 3% faster on all 132 multiprocessors of an H100. */
+/* Number of multiprocessors that persistent kernels leave free in rings of more than two ranks.
+ * These rings forward slices with kernels that set flags and wait for them, which could otherwise
+ * not start. In rings of two, `wgmma` is up to 3% faster on all 132 multiprocessors of an H100. */
 #define SPARE 4
 
 struct gemm_problem gemm_cluster_part(const struct gemm_cluster *c, int j, const int places[2])
@@ -34,8 +34,8 @@ static int parts(const struct gemm_cluster *c)
   return c->grid.procs[0] * c->grid.procs[1];
 }
 
-/* The kernel for a part: beta applies to the first panel, and the last panel may be shorter. NULL
- * if the part is empty. */
+/* Returns the address of the kernel for a part of C; the kernel is NULL if the part is empty. The
+ * first panel's kernel applies beta, and the last panel's may have fewer k. */
 static struct gemm_exec **part_of(const struct gemm_cluster *c, int j, const int places[2])
 {
   int last = c->grid.panels - 1, which = j == 0 ? 0 : j == last && c->whole.k % c->grid.width != 0 ? 2 : 1;
@@ -61,8 +61,8 @@ static struct gpu_queue *product_queue(const struct gemm_cluster *c, int q)
   return q == 0 || c->kernel.stays || blocks->stays || blocks->splits > 1 ? c->compute : c->second;
 }
 
-/* Starts the first step of both rings, after the product that read the field four panels ago, and
- * so after this rank has seen its neighbours begin two panels ago. */
+/* Starts the first step of panel j in both rings, after the product with panel j - 2: see
+ * gemm/cluster/panels.h. */
 static status_t broadcast_begin(struct gemm_cluster *c, int j)
 {
   for (int q = 0; q < GEMM_QUEUES && j >= 2; q++)
@@ -151,7 +151,7 @@ static status_t product_is_done(struct gemm_cluster *c)
 }
 
 /* Adds up the time in which at least one queue multiplies. Products are processed in order of their
- * start; each adds the part after the end of all earlier ones. */
+ * start; each adds its time after the latest end of the earlier ones. */
 static status_t product_marks_read(struct gemm_cluster *c)
 {
   int n = c->grid.panels * (steps_most(c) + 1), next[GEMM_QUEUES] = {0};
@@ -266,7 +266,6 @@ static status_t parts_open(struct gemm_cluster *c, const struct gemm_kernel *ker
   return STATUS_OK;
 }
 
-/* Not collective. */
 static status_t product_device_open(struct gemm_cluster *c, const struct gemm_kernel *kernel,
                                     const struct gemm_blocks *blocks, const void *const host[2])
 {

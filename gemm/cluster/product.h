@@ -14,7 +14,8 @@
 #include "gemm/cluster/panels.h"
 #include "gemm/kernels/kernels.h"
 
-/** Phases of a product: multiplying, moving panels as in comm/halo, and the remaining time. */
+/** Phases of a product: multiplication, the phases of comm/halo for moving panels, and the
+ * remaining time. */
 enum gemm_phase {
   GEMM_PHASE_COMPUTE,
   GEMM_PHASE_HALO,
@@ -23,11 +24,10 @@ enum gemm_phase {
 };
 extern const char *const gemm_phase_names[GEMM_PHASES];
 
-/** Number of queues. Parts of C alternate between them, so that one queue's launch uses the
- * multiprocessors that become idle at the end of the other's. */
+/** Parts of C alternate between queues, so that one queue's launch uses the multiprocessors that
+ * become idle at the end of the other's. */
 #define GEMM_QUEUES 2
 
-/** Events around the products that follow a step of a panel. */
 enum gemm_mark { GEMM_MARK_BEGIN, GEMM_MARK_END, GEMM_MARKS };
 struct gemm_marks {
   struct gpu_event *at[GEMM_QUEUES][GEMM_MARKS];
@@ -45,7 +45,7 @@ struct gemm_cluster {
   struct gemm_panels side[2]; /**< panels of A and of B */
   struct gemm_kernel kernel;  /**< has the chosen kernel's name and properties */
   struct gemm_ops ops;
-  struct gemm_exec exec; /**< the product as a kernel, for series */
+  struct gemm_exec exec; /**< the product in the form of a kernel */
   /** the chosen kernel: [first, middle, last panel][ring position of A][of B] */
   struct gemm_exec **part;
   struct gemm_marks *marks; /**< [panel][step] */
@@ -57,8 +57,8 @@ struct gemm_cluster {
   struct gemm_counts counts; /**< sums over this rank's parts of the last product */
 };
 
-/** \brief The problem of a part: the slices of panel \a j at positions \a places of the rings of A
- * and B. If it has no rows or columns, the part does not exist. */
+/** \brief Returns the problem of the part of C that the slices of panel \a j at ring positions
+ * \a places (A, B) determine. The part is empty if it has no rows or columns. */
 struct gemm_problem gemm_cluster_part(const struct gemm_cluster *cluster, int j, const int places[2]);
 
 /** \brief Opens a product. Collective; ranks agree on the status. The caller has set
@@ -73,7 +73,8 @@ void gemm_cluster_close(struct gemm_cluster *cluster);
 status_t gemm_cluster_link(struct gemm_cluster *cluster, const struct halo_transport *transport);
 void gemm_cluster_unlink(struct gemm_cluster *cluster);
 
-/** \brief Returns STATUS_WRONG, logged, if this rank's slices on the device have changed. */
+/** \brief Logs an error and returns STATUS_WRONG if this rank's slices on the device have
+ * changed. */
 status_t gemm_cluster_check(struct gemm_cluster *cluster);
 
 /** \brief Mean seconds per product in each phase since the last call. Collective if the product

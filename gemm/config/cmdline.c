@@ -18,7 +18,7 @@
 
 #define CONFIG struct gemm_config
 
-/* Sets of modes that read an option. */
+/* Bits of the modes; each option has the set of modes that read it. */
 enum {
   ALONE = 1,
   LADDER = 2,
@@ -44,7 +44,7 @@ static status_t gemm_parse_sizes(const char *option, const char *text, void *fie
   return STATUS_OK;
 }
 
-/* Four numbers: GFLOPS, GB/s of device memory, GB/s of local memory, compute units. */
+/* Parses four numbers: GFLOPS, GB/s of device memory, GB/s of local memory, compute units. */
 static status_t ceilings_parse(const char *option, const char *text, void *field)
 {
   struct gemm_machine *card = field;
@@ -178,7 +178,6 @@ static const struct option_spec options[] = {
      .group = "Tensor cores (CUDA)"},
 };
 
-/* Checks that the named backend has the named kernel. */
 static status_t gemm_kernel_check(const struct gemm_config *c)
 {
   if (!c->backend || !c->kernel) return STATUS_OK;

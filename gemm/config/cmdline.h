@@ -23,7 +23,7 @@ struct gemm_config {
   int64_t size[3]; /**< m, n, k */
   int size_given;
   int ladder;
-  struct gemm_machine card; /**< the device that predictions are for; units 0: the one in use */
+  struct gemm_machine card; /**< the values of --ceilings; units is 0 without that option */
   struct gemm_sizes sizes;
   int trans; /**< NN, NT, TN, TT */
   int64_t ld[GEMM_MATRICES];
@@ -31,7 +31,7 @@ struct gemm_config {
   int distributed;
   int procs[2];                      /**< P and Q; 0: auto */
   const char *transport;             /**< NULL: auto */
-  int weak;                          /**< 1: the size is that of each rank */
+  int weak;                          /**< 1: m and n are those of one rank's block of C */
   int64_t panel;                     /**< 0: the default */
   int type;                          /**< enum gemm_type */
   int data;                          /**< enum gemm_data */
@@ -51,15 +51,14 @@ struct gemm_config {
   int fragment_map;
 };
 
-/** The options of gemm-gpu, stored in struct gemm_config. */
 extern const struct option_program gemm_options;
 
-/** \brief The problem of size \a size. STATUS_USAGE for leading dimensions that are too small and
- * for overflow. */
+/** \brief Builds the problem of extents \a size. Returns STATUS_USAGE if a leading dimension is too
+ * small, a matrix is too large, or special data would be verified by samples. */
 status_t gemm_config_problem(const struct gemm_config *config, const int64_t size[3],
                              struct gemm_problem *problem);
 
-/** \brief Warns about options that the selected mode ignores. \a timed: the device has a speed. */
+/** \brief Warns about options that the mode ignores. \a timed is 0 on an emulated device. */
 void gemm_cmdline_ignore(const struct gemm_config *config, int timed);
 
 #endif

@@ -18,13 +18,12 @@
 #include "gemm/problem.h"
 #include "gpu/gpu.h"
 
-/** A kernel's division of the work, for the model. All zero for a kernel without such a choice. */
+/** A kernel's division of the work, for the model. All fields are 0 if the kernel has no choice. */
 struct gemm_blocks {
   int group_m, group_n; /**< elements of C per work-group (block of threads) */
   int group_k;          /**< depth of a step in local (shared) memory; 0: it is not used */
   int item_m, item_n;   /**< elements of C in the registers of a work-item (thread) */
-  /** buffers in local memory; with 1, loads and arithmetic alternate, with 2 or more they
-   * overlap */
+  /** buffers in local memory. With 1, loads and arithmetic alternate; with more, they overlap */
   int stages;
   /** 1: the next operands are loaded from local memory during the products */
   int ahead;
@@ -67,24 +66,24 @@ struct gemm_exec {
 };
 
 struct gemm_ops {
-  /** \brief Whether the kernel can do this problem on this device. If not, \a why completes the
-   * sentence "kernel X …", as in "needs sm_90, this is sm_80". NULL: it always can. Fast; logs
-   * nothing. */
+  /** \brief Returns 1 if the kernel can do this problem on this device. If not, \a why completes
+   * the sentence "kernel X …", as in "needs sm_90, this is sm_80". NULL if it always can. Fast;
+   * logs nothing. */
   int (*fits)(const struct gemm_kernel *kernel, const struct gpu_device *device,
               const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
-  /** \brief Prepares exec->state for exec->problem and exec->blocks. NULL: there is nothing to
-   * prepare. */
+  /** \brief Prepares exec->state for exec->problem and exec->blocks. NULL if there is nothing to
+   * do. */
   status_t (*open)(struct gemm_exec *exec);
-  /** \brief Releases exec->state, also if open failed. NULL: there is nothing to release. */
+  /** \brief Releases exec->state, also if open failed. NULL if there is nothing to release. */
   void (*close)(struct gemm_exec *exec);
   /** \brief Enqueues one product. */
   status_t (*launch)(struct gemm_exec *exec, struct gpu_queue *queue, const struct gemm_operands *operands);
-  /** \brief Sets the known resources; NULL: none are known. */
+  /** \brief Sets the known resources. NULL if none are known. */
   void (*resources)(const struct gemm_exec *exec, struct gemm_resources *resources);
-  /** \brief Counts of the device's emulator for the last launch; NULL if there is none. */
+  /** \brief Sets the counts of the device's emulator for the last launch. NULL if there is none. */
   void (*counts)(const struct gemm_exec *exec, struct gemm_counts *counts);
-  /** \brief Modelled seconds of a product on the real chip, also before the first launch; 0 if the
-   * device is the real chip. NULL: there is no model. */
+  /** \brief Sets *seconds to the modelled time of a product on the real chip, also before the first
+   * launch, or to 0 if the device is the real chip. NULL if there is no model. */
   status_t (*estimate)(struct gemm_exec *exec, double *seconds);
 };
 
@@ -115,8 +114,8 @@ struct gemm_kernel {
 /** Ceilings measured on this device in this run, for shares and for the model; 0 if unknown. */
 struct gemm_ceilings {
   double flops;                  /**< fused multiply-adds in registers, operations per second */
-  double bytes_per_second;       /**< reading device memory */
-  double local_bytes_per_second; /**< reads of local memory by the whole device */
+  double bytes_per_second;       /**< bytes per second of reads of device memory */
+  double local_bytes_per_second; /**< bytes per second of reads of local memory by all units */
 };
 
 /** Properties of a device for the model. 0 means unknown, which limits nothing. */
@@ -129,7 +128,7 @@ struct gemm_kernel_set {
   const char *backend;
   const struct gemm_kernel *const *kernels;
   int n;
-  /** \brief Measures the ceilings of \a type in about a tenth of a second; NULL if unsupported. */
+  /** \brief Measures the ceilings of \a type in about a tenth of a second. NULL if unsupported. */
   status_t (*ceilings)(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                        struct gemm_ceilings *ceilings);
 };
@@ -138,23 +137,23 @@ struct gemm_kernel_set {
 GPU_BACKENDS(GEMM_KERNELS)
 #undef GEMM_KERNELS
 
-/** \brief The set of a backend, NULL if it has none. */
+/** \brief Returns the set of a backend, or NULL if it has none. */
 const struct gemm_kernel_set *gemm_kernels_find(const char *backend);
 
-/** \brief The kernel \a name of the set, NULL if there is none. */
+/** \brief Returns the kernel \a name of the set, or NULL if there is none. */
 const struct gemm_kernel *gemm_kernel_find(const struct gemm_kernel_set *set, const char *name);
 
-/** \brief Whether a kernel supports the problem's type and transpositions and fits the device; if
- * not, \a why has the reason. */
+/** \brief Returns 1 if a kernel supports the problem's type and transpositions and fits the device.
+ * If not, \a why has the reason. */
 int gemm_kernel_fits(const struct gemm_kernel *kernel, const struct gpu_device *device,
                      const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
 
-/** \brief A gemm_ops.fits for libraries whose interface uses int for sizes. */
+/** \brief The function gemm_ops.fits of libraries whose interface uses int for sizes. */
 int gemm_kernel_fits_int(const struct gemm_kernel *kernel, const struct gpu_device *device,
                          const struct gemm_problem *problem, char why[GPU_TEXT_MAX]);
 
-/** \brief Prepares \a kernel, with its first blocks if \a blocks is NULL. STATUS_ENVIRONMENT, with
- * the reason, if it does not fit. */
+/** \brief Prepares \a kernel, with its first blocks if \a blocks is NULL. Logs the reason and
+ * returns STATUS_ENVIRONMENT if it does not fit. */
 status_t gemm_exec_open(const struct gemm_kernel *kernel, struct gpu_device *device,
                         const struct gemm_problem *problem, const struct gemm_blocks *blocks,
                         struct gemm_exec **exec);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The first product of a series is compared with float64 and kept. Later blocks of our kernels must
- * be bitwise equal to it; a library's result may differ within the bounds. A wrong result returns
- * STATUS_WRONG; one of a library is only recorded in series->fault, unless --accept is given. If A
- * or B changed, the device is at fault, whichever kernel was running. */
+ * be bitwise equal to it; a library's result may differ within the bounds. A wrong result of our
+ * kernels returns STATUS_WRONG; that of a library is only recorded in series->fault, unless
+ * --accept is given. If A or B changed, the device is at fault, whichever kernel was running. */
 #include "gemm/measure/measure.h"
 
 #include <stdio.h>
@@ -38,8 +38,8 @@ static void fault_keep(struct gemm_series *s)
   if (!s->fault[0]) snprintf(s->fault, sizeof s->fault, "%s", text[0] ? text : "gives a wrong result");
 }
 
-/* Decides which is at fault: the device if A or B changed, otherwise the kernel. Ranks of one
- * product continue together or not at all. */
+/* Decides what is at fault: the device if A or B changed, otherwise the kernel. Any other failure
+ * of a rank ends a distributed product on all ranks, because the others would wait for it. */
 static status_t gemm_compare_judge(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                                    status_t status)
 {
@@ -72,8 +72,9 @@ static status_t result_keep(struct gemm_work *work, void **kept)
   return STATUS_OK;
 }
 
-/* Requires bitwise equality with a correct result; for a library or other tiles, accepts any result
- * within the bounds. */
+/* Requires bitwise equality with the correct result *kept. If any_bits is 1 (a library, or trials
+ * of other tiles), accepts any result within the error bounds. If *kept is NULL, stores the
+ * verified result there. */
 static status_t result_compare(struct gemm_work *work, struct gemm_series *s, int launches, int any_bits,
                                void **kept, const char *what)
 {
@@ -115,9 +116,9 @@ static void block_name(const struct gemm_series *s, int block, char what[64])
     snprintf(what, 64, "block %d", block);
 }
 
-/* If C is read, it accumulates over all products of a block: the first block is compared as far as
- * rounding allows, and kept. Results of our kernels and of libraries are fetched in the same way,
- * because a device at its power limit cools down in this pause, whichever kernel follows. */
+/* If beta is not 0, C accumulates over all products of a block, so the first block is compared
+ * within the error bounds, and kept. Results of libraries are fetched as often as those of our
+ * kernels, so that a device at its power limit cools down equally before each. */
 static status_t block_compare(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                               int block)
 {

@@ -21,11 +21,11 @@
 #define ROUNDS_LEAST 3
 /* Times of an emulator are no measurements, so one round is enough. */
 #define ROUNDS_EMULATED 1
-/* Threads of the previous kernel may spin for this long. */
+/* Seconds for which threads of the previous kernel may still spin. */
 #define SETTLE_SECONDS 0.03
 #define POLL_SECONDS   0.05
-#define NOISE_MAX      0.05 /* the largest noise with which an acceptance is useful */
-#define NOISE_SECONDS  10.0 /* time for further blocks, until the noise is known */
+#define NOISE_MAX      0.05 /* --accept adds blocks until the noise is known to be at most this */
+#define NOISE_SECONDS  10.0 /* maximum seconds of added blocks, or --time if longer */
 
 status_t gemm_block_time(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_exec *exec,
                          int launches, double *seconds)
@@ -68,9 +68,9 @@ static status_t gemm_series_open(const struct gemm_rig *rig, struct gemm_work *w
   return gemm_compare_product(rig, work, s, 0);
 }
 
-/* Seconds of the fastest of a few products after an uncounted one, because other processes on a CPU
- * may delay any of them. Long products are timed once, and so are distributed ones, of which all
- * ranks must run equally many. */
+/* Sets *fastest to the seconds of the fastest of a few products after an untimed one, because other
+ * processes on a CPU may delay any of them. Long products are timed once, and so are distributed
+ * ones, because all ranks must run the same number. */
 static status_t gemm_probe(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *s,
                            double *fastest)
 {
@@ -101,8 +101,8 @@ static status_t series_calibrate(const struct gemm_rig *rig, struct gemm_work *w
   return STATUS_OK;
 }
 
-/* A kernel continues on all ranks or on none. Returns STATUS_WRONG if its result was wrong on a
- * rank and this decides the verdict. All ranks report the fault of the first such rank. */
+/* Ranks agree whether a kernel continues. Returns STATUS_WRONG if its result was wrong on a rank
+ * and this decides the verdict. All ranks report the fault of the lowest such rank. */
 static status_t series_agree(const struct gemm_rig *rig, struct gemm_series *s, status_t mine)
 {
   enum { WRONG, ABLE, FACTS };
@@ -189,9 +189,9 @@ static status_t gemm_block_run(struct gemm_run *run, struct gemm_series *s, int 
   return STATUS_OK;
 }
 
-/* Rank 0's clock decides for all. An acceptance judges the kernel's rate, so it needs the noise of
- * the blocks. While it is unknown on any rank, rounds continue for ten more times the requested
- * time or ten more seconds, whichever is less, but at least for the requested time again. */
+/* Rank 0's clock decides for all ranks. With --accept, while the noise is above NOISE_MAX or
+ * unknown on any rank, rounds continue for NOISE_SECONDS or 10 times `wanted`, whichever is less,
+ * but at least for `wanted` seconds more. */
 static status_t time_is_up(const struct gemm_rig *rig, const struct gemm_series *s, double begin,
                            double wanted, int *up)
 {
@@ -261,7 +261,7 @@ static status_t series_measure(struct gemm_run *run, struct gemm_series *series,
 {
   status_t worst = gemm_prepare(&run->rig, &run->work, series, n);
   if (worst != STATUS_OK && worst != STATUS_WRONG) return worst;
-  /* An acceptance is decided after a wrong result, so it need not continue for hours. */
+  /* With --accept a wrong result decides the verdict, so that timing is not needed. */
   run->result.wrong = worst == STATUS_WRONG && run->rig.config.accept;
   const struct placement *p = &run->rig.placement;
   struct starvation *starvation = gpu_takes_cores(p->backend->memory, &p->info) ? starvation_begin() : NULL;

@@ -32,11 +32,11 @@ status_t gemm_compare_block(const struct gemm_rig *rig, struct gemm_work *work, 
  * the details. */
 status_t gemm_compare_operands(const struct gemm_rig *rig, struct gemm_work *work);
 
-/** \brief Whether a wrong result of the series decides the run's verdict. */
+/** \brief Returns 1 if a wrong result of the series decides the run's verdict. */
 int gemm_compare_counts(const struct gemm_rig *rig, const struct gemm_work *work,
                         const struct gemm_series *series);
 
-/** \brief The last line held in the log, without this series' prefix "kernel X: ". */
+/** \brief Returns the last line held in the log, without this series' prefix "kernel X: ". */
 const char *gemm_compare_held(const struct gemm_series *series);
 
 #endif

@@ -212,8 +212,8 @@ static void series_document(struct doc *d, const struct gemm_rig *rig, const str
   doc_text(d, "why", DOC_OPTIONAL, "Why the verdict is not pass.", why);
 }
 
-/* The kernel's result may be right although the run is wrong: a library failed in an acceptance, or
- * A or B changed in device memory. Then the fault is that of the first rank that has one. */
+/* The kernel's result may be correct although the verdict is wrong: a library failed with --accept,
+ * or A or B changed in device memory. Then `why` is the fault of the first rank that has one. */
 static void gemm_result_document(struct doc *d, const struct gemm_rig *rig, const struct gemm_result *result)
 {
   const struct gemm_series *s = doc_at(d, result->series, 0);

@@ -18,7 +18,7 @@ static const char *verdict_of(const struct gemm_series *s)
   return s->check.how == GEMM_NOT_VERIFIED ? "not verified" : "correct";
 }
 
-/* The predicted share of the peak of the machine that the prediction is for. */
+/* Returns the predicted rate as a share of the peak of the device that the prediction is for. */
 static double predicted_share(const struct gemm_rig *rig, const struct gemm_series *s)
 {
   const double peak = gemm_run_predicted(rig).ceilings.flops;
@@ -62,7 +62,7 @@ static void print_rung(const struct gemm_rig *rig, const struct gemm_series *s, 
   if (s->status != STATUS_OK) fprintf(out, "      %s\n", s->why);
 }
 
-/* Prints a size's table; the first one explains the rungs. */
+/* Prints the table of one size. If `first`, explains each kernel. */
 static void print_size(const struct gemm_rig *rig, const struct gemm_ladder_size *size, int first, FILE *out)
 {
   const struct gemm_problem *p = &size->problem;

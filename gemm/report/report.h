@@ -9,10 +9,9 @@
 #include "base/document.h"
 #include "gemm/state/state.h"
 
-/** \brief Prints the text report of a product. */
 void gemm_report_text(const struct gemm_run *run, FILE *out);
 
-/** \brief Prints the text report of a ladder, or the rest of it. */
+/** \brief Prints what gemm_ladder_sizes_text has not yet printed of a ladder, and the summary. */
 void gemm_ladder_text(const struct gemm_run *run, FILE *out);
 
 /** \brief Prints the tables of a ladder's finished sizes that were not printed yet. */
@@ -24,7 +23,7 @@ void gemm_document(struct doc *d, const struct gemm_run *run);
 
 /* The following functions need --distributed. */
 
-/** \brief Print the division of the product and the paths of panels, and the phases. */
+/** \brief gemm_cluster_text prints the division of the product and the paths of panels. */
 void gemm_cluster_text(const struct gemm_run *run, FILE *out);
 void gemm_cluster_phases_text(const struct gemm_rig *rig, const struct gemm_result *result, FILE *out);
 

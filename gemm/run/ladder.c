@@ -13,8 +13,7 @@
 #include "suite/program.h"
 #include "suite/progress.h"
 
-/* The sizes of the seminar's plots. A CPU has fewer, because it takes minutes for the larger
- * ones. */
+/* The default sizes of a ladder. A CPU has fewer, because it takes minutes for the larger ones. */
 static const struct gemm_sizes sizes_gpu = {.size = {{1024, 1024, 1024},
                                                      {2048, 2048, 2048},
                                                      {3072, 3072, 3072},
@@ -27,7 +26,8 @@ static const struct gemm_sizes sizes_gpu = {.size = {{1024, 1024, 1024},
 static const struct gemm_sizes sizes_cpu = {.size = {{256, 256, 256}, {512, 512, 512}, {1024, 1024, 1024}},
                                             .n = 3};
 
-/* The sizes of the ladder: those asked for, or the defaults; n = 0 for a single size. */
+/* Returns the sizes of --sizes or the defaults; n is 0 for one size, that of --size or an
+ * emulator. */
 static const struct gemm_sizes *gemm_ladder_sizes(const struct gemm_rig *rig)
 {
   static const struct gemm_sizes one = {.n = 0};
@@ -44,8 +44,8 @@ static status_t gemm_ladder_build(struct gemm_result *result, int n)
   return log_fail(STATUS_ENVIRONMENT, "out of host memory for the ladder");
 }
 
-/* Measures one size of those that are left. The series move from the run to the ladder; the
- * matrices are freed. */
+/* Measures one size, moves its series from the run to the ladder, and frees its matrices.
+ * sizes_left, for the progress display, counts this size and the later ones. */
 static status_t size_climb(struct gemm_run *run, const int64_t size[3], int sizes_left)
 {
   struct gemm_result *r = &run->result;
@@ -67,7 +67,6 @@ status_t gemm_ladder(struct gemm_run *run)
 {
   const struct gemm_sizes *sizes = gemm_ladder_sizes(&run->rig);
   int n = sizes->n ? sizes->n : 1;
-  /* Default sizes are limited by memory. */
   while (!run->rig.config.sizes.n && n > 1 && !gemm_size_fits(&run->rig, sizes->size[n - 1])) n--;
   RETURN_IF_FAILED(agree_status(run->rig.placement.comm, gemm_ladder_build(&run->result, n)));
   for (int s = 0; s < n && !run->result.partial; s++) {

@@ -15,12 +15,13 @@
 #include "gpu/telemetry.h"
 #include "suite/progress.h"
 
-/* Usual time of a kernel besides its blocks: trials, verification and reference product. */
+/* Usual time of a kernel for trials, verification and the reference product: seconds, and a share
+ * of the time of its blocks. */
 #define SETUP_SECONDS 0.5
 #define SETUP_SHARE   0.1
 
-/* Sets the rank's fault. A fault of the device precedes one of our kernel, which precedes one of a
- * library. */
+/* Sets the rank's fault and warning. A fault of the device takes precedence over one of our kernel,
+ * and that over a library's. */
 static void rank_judge(const struct gemm_run *run, struct gemm_rank *rank)
 {
   snprintf(rank->fault, sizeof rank->fault, "%s",

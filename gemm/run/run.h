@@ -7,16 +7,15 @@
 #include "gemm/state/state.h"
 
 /** \brief Does everything after the command line was read. There is a result to report if it
- * returns STATUS_OK or STATUS_WRONG.
+ * returns STATUS_OK, STATUS_WRONG or STATUS_INCOMPLETE.
  *
- * If it fails with text held in the log, only this rank knows and the others wait: the caller must
- * abort the job. With no text held, the ranks have agreed and logged the cause. */
+ * If it fails while the log holds text, only this rank knows of the failure and the others wait:
+ * the caller must abort the job. If the log holds none, the ranks have agreed and logged the
+ * cause. */
 status_t gemm_run(struct gemm_run *run);
 
-/** \brief Frees the results of gemm_run. */
 void gemm_run_close(struct gemm_run *run);
 
-/** \brief Sets the expected time until the end from the number of sizes that are left. */
 void gemm_run_expect(const struct gemm_run *run, int sizes);
 
 /** \brief Measures all rungs and reference libraries of each size, interleaved, into

@@ -3,16 +3,16 @@
  * blocks.
  *
  * Source: Williams, Waterman and Patterson, "Roofline", Comm. ACM 52, 2009, applied to each memory
- * level as in Fixstars' seminar of 2022. Per step of k, a block of M×N elements reads 4·(M+N) bytes
- * for 2·M·N operations. Its intensity is therefore M·N / (2·(M+N)) flop per byte: the group's
- * blocks limit device memory, the work-item's local memory. Reads of less than a sector cost a
- * whole sector. Overlapped parts cost as much as the longest; sequential parts add up. Caches are
- * ignored. */
+ * level as in Fixstars' seminar of 2022. Per step of k, a block of M×N float elements reads 4·(M+N)
+ * bytes for 2·M·N operations. Its intensity is therefore M·N / (2·(M+N)) flop per byte. For device
+ * memory, the block is that of a work-group; for local memory, that of a work-item. A read of less
+ * than a sector takes as long as a whole sector. Overlapped times count as their maximum,
+ * sequential times are added up. Caches are ignored. */
 #include "gemm/state/state.h"
 
 #include <math.h>
 
-/* Overhead of a launch, and of a second one if parts are added up. */
+/* Seconds of overhead per launch. If k is split, a second launch adds up the splits. */
 #define LAUNCH_SECONDS 5e-6
 
 const char *const gemm_bound_names[] = {"arithmetic", "device memory", "local memory"};
@@ -20,9 +20,9 @@ const char *const gemm_bound_names[] = {"arithmetic", "device memory", "local me
 /* Smallest access to device memory, in bytes. */
 #define SECTOR 32.0
 
-/* Operations per byte for a block of rows × columns that reads `depth` elements of each row and
- * column at a time. The elements are contiguous in a row of op(A). In a column of op(B) they are
- * not, but their neighbours belong to the block too. */
+/* Returns the operations per byte for a block of rows × columns that reads `depth` elements of each
+ * row and column at a time. Without transposition, a row's elements are contiguous; a column's are
+ * not, but the block also uses the neighbours in its sectors. */
 static double intensity(const struct gemm_problem *p, double rows, double columns, double depth)
 {
   double bytes = (double)gemm_types[p->type].operand_bytes;
@@ -30,8 +30,8 @@ static double intensity(const struct gemm_problem *p, double rows, double column
   return 2 * rows * columns / (rows * (p->trans_a ? bytes : row) + columns * (p->trans_b ? row : bytes));
 }
 
-/* Share of units with useful work. A last round that is not full leaves units idle, and so do parts
- * of tiles beyond the edge. */
+/* Returns the share of compute units with useful work. Units are idle if the last wave of
+ * work-groups is incomplete. Elements of tiles beyond the matrix's edge are useless work. */
 static double filled_share(const struct gemm_machine *machine, const struct gemm_problem *p,
                            const struct gemm_blocks *b)
 {
@@ -47,7 +47,7 @@ static double gemm_model_time(double work, double rate)
   return rate > 0 ? work / rate : 0;
 }
 
-/* Time to write, read and add up the parts of C. */
+/* Returns the seconds to write, read and add up the partial results of C if k is split. */
 static double splits_time(const struct gemm_machine *machine, const struct gemm_problem *p, int splits)
 {
   if (splits < 2) return 0;

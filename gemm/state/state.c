@@ -28,8 +28,8 @@ double gemm_series_share(const struct gemm_rig *rig, const struct gemm_series *s
   return peak > 0 ? gemm_series_gflops(rig, s) / peak : 0;
 }
 
-/* Sizes of a ladder that were measured before a signal are complete. A wrong block ends its
- * series. */
+/* A series without samples is incomplete, and so is a product that a signal interrupted. The series
+ * of a ladder that were measured before the signal are complete. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *s)
 {
   int ended = s->n_samples > 0 && (!result->partial || result->ladder);

@@ -15,7 +15,6 @@
 #include "suite/ranks.h"
 #include "suite/worth.h"
 
-/** The limiting resource of a prediction. */
 enum gemm_bound { GEMM_BOUND_ARITHMETIC, GEMM_BOUND_DEVICE, GEMM_BOUND_LOCAL };
 
 struct gemm_prediction {
@@ -74,28 +73,28 @@ struct gemm_path {
   char face[8];  /**< "j+": along the process row, "i+": the column */
   int64_t bytes; /**< bytes per slice */
   char used[16];
-  char why[GPU_TEXT_MAX]; /**< why another transport is used; "" if it is the run's */
+  char why[GPU_TEXT_MAX]; /**< why another transport than the run's is used; "" if it is not */
   char handover[16];      /**< handover and reason of the halo_path */
   char handover_why[GPU_TEXT_MAX];
 };
 
 /** One rank's part of the report. */
 struct gemm_rank {
-  /** row of the table of ranks; its GFLOPS are by the rank's own median */
+  /** row in the table of ranks; its GFLOPS are from the rank's own median time */
   struct rank_row row;
   struct gemm_check check; /**< comparison of the result of the kernel or of the first rung */
   char fault[256];         /**< the fault on this rank; "" if none */
   char warning[256];       /**< a library's fault on this rank, if it does not decide the verdict */
   int unflipped;           /**< 1: a fault that should have been planted on this rank was not */
-  double power_share;      /**< share of the power limit by worth_share, with --accept */
-  double starved;          /**< share of the timed part in which a thread had no core; −1 unknown */
+  double power_share;      /**< with --accept: median power over its limit; NAN if unknown */
+  double starved;          /**< share of the timed part without a core; −1 if unknown */
   /* The following fields need --distributed. */
   double phases[GEMM_PHASES]; /**< mean seconds per timed product */
   int n_paths;
   struct gemm_path paths[2];
 };
 
-/** The device and its queue, opened before the first product. */
+/** Options, device, queue and measured ceilings, shared by all products of a run. */
 struct gemm_rig {
   struct gemm_config config;
   struct placement placement;
@@ -109,7 +108,7 @@ struct gemm_rig {
 /** The product of one size, and its reference result. */
 struct gemm_work {
   struct gemm_problem problem;  /**< the part of the product that this rank computes */
-  struct gemm_cluster *cluster; /**< the distributed product that it is a part of; NULL: none */
+  struct gemm_cluster *cluster; /**< NULL without --distributed */
   struct gemm_matrices matrices;
   struct gemm_reference *reference;
   struct gemm_flip *flips; /**< GEMM_FLIPS_MAX planted faults; NULL in normal runs */
@@ -143,30 +142,32 @@ struct gemm_run {
   struct gemm_power power;
 };
 
-/** \brief Describes this rank's device for the model. */
 struct gemm_machine gemm_run_machine(const struct gemm_rig *rig);
 
-/** \brief The machine that predictions in reports are for: that of --ceilings, or this rank's. */
+/** \brief Returns the device that reports predict for: that of --ceilings, or this rank's. */
 struct gemm_machine gemm_run_predicted(const struct gemm_rig *rig);
 
-/** \brief Whether predictions apply to this rank's device. On a CPU, OpenCL's work-items run one
- * after the other on a core and their local memory is a cache, so the model only ranks tiles. */
+/** \brief Returns 1 if predictions apply to this rank's device. On a CPU, OpenCL's work-items run
+ * one after the other on a core and their local memory is a cache, so there the model only ranks
+ * tiles. */
 int gemm_run_modelled(const struct gemm_rig *rig);
 
-/** \brief A series' verdict: status_verdict's, but "incomplete" until the series has ended. */
+/** \brief Returns status_verdict of the series' status, or "incomplete" if the run ended first. */
 const char *gemm_series_verdict(const struct gemm_result *result, const struct gemm_series *series);
 
-/** \brief The evidence from products without a fault (suite/worth.h). Only compared products count;
- * in a block that does not read C, that is the last one. Rank 0, with --accept. */
+/** \brief Returns the evidence (suite/worth.h) of the products that were compared: if beta is 0,
+ * only the last of each block. Call it on rank 0, with --accept. */
 struct worth gemm_worth(const struct gemm_rig *rig, const struct gemm_result *result);
 
-/** \brief The arithmetic of a product of GEMM_F64 and random data, NULL if it is unknown. */
+/** \brief Returns a name in gemm_arithmetic_names if the type is GEMM_F64, the data are random and
+ * the arithmetic was recognised; NULL otherwise. */
 const char *gemm_arithmetic_of(const struct gemm_rig *rig, const struct gemm_series *series);
 
-/** \brief GFLOPS of all ranks together, by the slowest rank's time; 0 if nothing was timed. */
+/** \brief Returns the GFLOPS of all ranks together, by the slowest rank's time; 0 if nothing was
+ * timed. */
 double gemm_series_gflops(const struct gemm_rig *rig, const struct gemm_series *series);
 
-/** \brief gemm_series_gflops as a share of the ceilings of all devices; 0: unknown. */
+/** \brief Returns gemm_series_gflops as a share of the peak of all devices; 0 if unknown. */
 double gemm_series_share(const struct gemm_rig *rig, const struct gemm_series *series);
 
 #endif

@@ -14,12 +14,13 @@
 
 #define SIZE_GPU 4096
 #define SIZE_CPU 1024
-/* On an emulator, a product that runs quickly: the size of the QPU's earlier programs. */
+/* Default m, n and k on an emulator, which is slow: the size of the QPU's earlier programs. */
 #define SIZE_EMULATED                                                                                        \
   {                                                                                                          \
     96, 3025, 363                                                                                            \
   }
-/* Estimates use only a part of the product, so smaller relative differences do not count. */
+/* Estimated times within this factor count as equal, because an estimate runs only a part of the
+ * product. */
 #define ESTIMATES_EQUAL 1.03
 /* Seconds per block. A GPU at its power limit changes its clock within tens of milliseconds: on an
  * H100, 0.05 s blocks of one kernel differed by 5 to 10%, 0.005 s blocks by less than 1%. On a CPU,
@@ -79,8 +80,9 @@ static status_t problem_choose(const struct gemm_rig *rig, struct gemm_work *wor
   return memory_check(&rig->memory, memory_needed(rig, &work->problem), what, "; use a smaller --size");
 }
 
-/* Estimated seconds by a model: INFINITY if the kernel cannot run, 0 without an estimate. A kernel
- * whose estimate fails is chosen last; it reports the cause when it is opened. */
+/* Returns a product's estimated seconds: INFINITY if the kernel cannot run it, 0 without a model,
+ * DBL_MAX if the estimate fails. A failing kernel is chosen if there is no other, and reports the
+ * cause when it is opened. */
 static double seconds_estimated(const struct gemm_rig *rig, const struct gemm_kernel *kernel,
                                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {
@@ -96,8 +98,8 @@ static double seconds_estimated(const struct gemm_rig *rig, const struct gemm_ke
   return DBL_MAX;
 }
 
-/* Chooses, among the kernels that can do the problem, the fastest by estimate, or of equally fast
- * ones the highest rung. NULL if there is none, with the last one's reason in \a why. */
+/* Returns the kernel with the least estimated time, of equal ones the highest rung. If no kernel
+ * supports the problem, returns NULL, and \a why is the last one's reason. */
 static const struct gemm_kernel *kernel_default(const struct gemm_rig *rig, const struct gemm_kernel_set *set,
                                                 const struct gemm_problem *problem, char why[GPU_TEXT_MAX])
 {
@@ -123,8 +125,8 @@ static status_t gemm_data_check(const struct gemm_rig *rig, const struct gemm_ke
                   rig->placement.backend->name);
 }
 
-/* The problem for choosing a kernel. Parts of one product differ by a row or a column, so the
- * largest is used, and all ranks choose the same kernel. */
+/* Returns the problem for which a kernel is chosen. The ranks' parts of one product differ by a row
+ * or a column; the largest is used, so that all ranks choose the same kernel. */
 static struct gemm_problem problem_of_kernel(const struct gemm_rig *rig, const struct gemm_work *work)
 {
   if (!work->cluster) return work->problem;

@@ -12,9 +12,9 @@
 #include "gemm/tune/tune.h"
 #include "suite/progress.h"
 
-/* Upper limit for panels: more would gain nothing, and each has its own events. */
+/* Maximum number of panels: more would gain nothing, and each has its own events. */
 #define PANELS_MAX 65536
-/* Products per transport; the first is not counted. */
+/* Products per trial of a transport; only the last is timed. */
 #define TRIAL_PRODUCTS 2
 
 /* Changes the problem from one rank's C to that of all ranks. */
@@ -40,7 +40,7 @@ static status_t local_init(struct gemm_cluster *c)
   return gemm_problem_complete(&c->local);
 }
 
-/* Checks that memory suffices. On a CPU the host's matrices and fetched results need the same
+/* Checks that memory suffices. On a CPU the host's matrices and fetched results are in the same
  * memory. */
 static status_t cluster_size_check(const struct gemm_rig *rig, const struct gemm_work *work)
 {
@@ -96,7 +96,7 @@ void gemm_cluster_places(const struct gemm_cluster *c, struct gemm_place places[
   places[GEMM_C].column = n;
 }
 
-/* Allocates a panel of random elements, for trials of tiles. */
+/* Allocates a panel for trials of tiles: elements of this rank's matrix, padded with zeros. */
 static status_t trial_panel(const struct gemm_rig *rig, struct gemm_work *work, enum gemm_matrix matrix,
                             struct gpu_mem *memory)
 {

@@ -12,8 +12,8 @@
 #include "gemm/measure/measure.h"
 #include "suite/progress.h"
 
-/* Number of trials: the model's best tiles are almost always among them. OpenCL on a CPU compiles
- * for seconds. */
+/* Maximum number of trials: the model's best tiles are almost always among them. It is lower on a
+ * CPU, where OpenCL compiles for seconds. */
 #define TRIALS     8
 #define TRIALS_CPU 2
 #define LAUNCHES   3
@@ -26,7 +26,7 @@
 #define LAUNCHES_SHORT 20
 #define FLOP_SHORT     3e10
 
-/* The problem of one launch: a panel if the product is distributed. */
+/* Returns the problem of one launch: that of a panel if the product is distributed. */
 static struct gemm_problem tried(const struct gemm_work *work)
 {
   return work->cluster ? gemm_cluster_part(work->cluster, 0, (const int[2]){0}) : work->problem;
@@ -44,8 +44,8 @@ static int by_prediction(const void *a, const void *b)
   return x->index - y->index;
 }
 
-/* Runs one trial. Skips blocks that cannot run here. STATUS_WRONG if the result differs from the
- * first trial's; for panels the product is compared instead. */
+/* Runs one trial. *seconds becomes DBL_MAX if these blocks cannot run here. Returns STATUS_WRONG if
+ * the result is wrong; the panels of a distributed product are not compared here. */
 static status_t gemm_trial(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *trials,
                            const struct gemm_blocks *blocks, double *seconds)
 {
@@ -71,7 +71,7 @@ done:
   return STATUS_OK;
 }
 
-/* Rank 0 runs the trials; the others receive its choice. */
+/* Runs the trials, on rank 0 only, and sets *best to the index of the fastest blocks. */
 static status_t fastest(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *trials,
                         const struct candidate *candidates, int *best)
 {

@@ -14,36 +14,36 @@ status_t gemm_place(struct gemm_rig *rig);
  * Not collective. */
 status_t gemm_ceilings_measure(struct gemm_rig *rig);
 
-/** \brief Whether a product of that size is valid, and fits the device with the least memory. */
+/** \brief Returns 1 if a product of that size is valid and fits the device with the least
+ * memory. */
 int gemm_size_fits(const struct gemm_rig *rig, const int64_t size[3]);
 
-/** \brief Creates problem, series, matrices and reference data for \a size; NULL: the size asked
- * for, or the default. Not collective: the caller makes the ranks agree. Close with
+/** \brief Creates problem, series, matrices and reference data for \a size or, if it is NULL, for
+ * --size or the default. Not collective: the caller makes the ranks agree. Close with
  * gemm_problem_close, also if it fails. */
 status_t gemm_problem_open(struct gemm_run *run, const int64_t size[3]);
 void gemm_problem_close(struct gemm_work *work, struct gemm_result *result);
 
-/** \brief Sets series->blocks. Collective. If the kernel has several, those are used that are
- * fastest on rank 0 in trials of the few that the model ranks first. If none runs, the first ones
- * are used, and opening them reports the cause. Each trial's result is compared: a kernel with a
- * wrong one is not timed, and gemm_measure makes that the verdict. */
+/** \brief Sets series->blocks. Collective. If the kernel offers several choices, rank 0 tries the
+ * few that the model ranks first, and all ranks use the fastest. If none runs, the first choice is
+ * used, and opening it reports the cause. Each trial's result is compared. A kernel with a wrong
+ * result is not timed, and gemm_measure makes it the verdict. */
 status_t gemm_tune(const struct gemm_rig *rig, struct gemm_work *work, struct gemm_series *series);
 
-/** \brief Creates work->cluster from work->problem, which becomes this rank's block of it. Not
- * collective. STATUS_USAGE for an impossible division, STATUS_ENVIRONMENT if memory is short. Free
- * with gemm_cluster_free. */
+/** \brief Creates work->cluster for the product work->problem, and changes work->problem to this
+ * rank's block of it. Not collective. Returns STATUS_USAGE for an impossible division,
+ * STATUS_ENVIRONMENT if memory is short. Free with gemm_cluster_free. */
 status_t gemm_cluster_cut(const struct gemm_rig *rig, struct gemm_work *work);
 void gemm_cluster_free(struct gemm_work *work);
 
-/** \brief The positions of this rank's A, B and C in the whole matrices. */
+/** \brief Sets \a places to the positions of this rank's A, B and C in the whole matrices. */
 void gemm_cluster_places(const struct gemm_cluster *cluster, struct gemm_place places[GEMM_MATRICES]);
 
 /** \brief Opens the distributed product and its transport (by default the fastest in a trial), and
- * puts it in the place of the kernel of run->result.series[0]. Collective; ranks agree on the
- * status. */
+ * makes it the kernel of run->result.series[0]. Collective; ranks agree on the status. */
 status_t gemm_cluster_prepare(struct gemm_run *run);
 
-/** \brief Sets this rank's phases and paths. Collective. */
+/** \brief Sets the rank's phases and paths. Collective. */
 status_t gemm_cluster_collect(struct gemm_work *work, struct gemm_rank *rank);
 
 #endif

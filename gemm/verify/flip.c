@@ -14,7 +14,7 @@
 SWITCH("HIMENO_GEMM_FLIP", TEST, OWN, FREE("`RANK [MATRIX] ROW,COLUMN BIT WHEN`"),
        "gemm-gpu: flips a bit in a matrix on the device ([gemm-verify.md](../explanation/gemm-verify.md))");
 
-/* Parses "simd:2", "simd:last", "simd:trial3" or "2". */
+/* Parses when a fault is planted: "simd:2", "simd:last", "simd:trial3" or "2". */
 static int parse_when(const char *text, struct gemm_flip *f)
 {
   char block[16] = "";
@@ -43,7 +43,7 @@ static int parse(const char *text, struct gemm_flip *flip)
   return 1;
 }
 
-/* Parses all faults in the text. Returns whether each is valid. */
+/* Parses all faults in the text. Returns 0 if one is not valid or there are too many. */
 static int parse_all(const char *text, struct gemm_flip flips[GEMM_FLIPS_MAX])
 {
   char one[128];
@@ -102,7 +102,7 @@ status_t gemm_flip_check(const struct gemm_flip flips[GEMM_FLIPS_MAX], const str
   return STATUS_OK;
 }
 
-/* Only rank 0 runs trials, so their checks are counted separately. */
+/* A plain number counts no trials of tiles, because only rank 0 runs them. */
 static int is_now(struct gemm_flip *flip, const char *kernel, int block)
 {
   int trial = block == GEMM_BLOCK_TRIAL;

@@ -24,20 +24,20 @@ struct gemm_flip {
   enum gemm_matrix matrix;
   int64_t row, column;
   int bit;
-  char kernel[32]; /**< "": any kernel */
+  char kernel[32]; /**< kernel or library; "": any */
   int block;       /**< number of the kernel's block, 0, GEMM_BLOCK_LAST or GEMM_BLOCK_TRIAL */
-  int check;       /**< number of the check, of any kernel or of this one's trials, from 1 */
+  int check;       /**< number of the check, of all kernels or of this one's trials, from 1 */
   int checks;      /**< number of checks so far */
 };
 
 #define GEMM_FLIPS_MAX 64
 
-/** \brief Reads the environment variable; *flips is NULL in normal runs. STATUS_USAGE, with one
- * line, for a text that is not valid. */
+/** \brief Reads HIMENO_GEMM_FLIP. *flips is NULL if it is not set. Logs an error and returns
+ * STATUS_USAGE if its text is not valid. */
 status_t gemm_flip_read(struct gemm_flip **flips);
 
-/** \brief Returns STATUS_USAGE, with one line, if a fault's rank does not exist, its position is
- * outside the matrix, or with \a c_alone its matrix is not C. */
+/** \brief Logs an error and returns STATUS_USAGE if a fault's rank does not exist, if its position
+ * is outside the matrix, or if \a c_alone is 1 and its matrix is not C. */
 status_t gemm_flip_check(const struct gemm_flip flips[GEMM_FLIPS_MAX], const struct gemm_problem *problem,
                          int ranks, int c_alone);
 

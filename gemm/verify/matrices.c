@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/report.h"
 
-/* Bytes per piece in which A and B are fetched for comparison. To reset a C that is not read, one
- * piece is copied to the device, which replicates it. */
+/* Bytes per transfer when A and B are fetched for comparison. If beta is 0, C is reset by copying
+ * this many bytes to the device, which replicates them. */
 #define PIECE ((size_t)8 << 20)
 
 uint64_t gemm_matrices_bytes(const struct gemm_problem *p)
@@ -59,7 +59,7 @@ void gemm_matrices_close(struct gemm_matrices *m)
   memset(m, 0, sizeof *m);
 }
 
-/* Resets C. If C is not read, all its elements are equal, and the device replicates them. */
+/* If beta is 0, all elements of the initial C are equal, and the device replicates them. */
 status_t gemm_matrices_reset(struct gemm_matrices *m)
 {
   const size_t bytes = gemm_bytes(&m->problem, GEMM_C);

@@ -11,33 +11,31 @@ struct gemm_matrices {
   struct gpu_device *device;
   struct gpu_queue *queue;
   struct gemm_problem problem;
-  void *host[GEMM_MATRICES]; /**< initial values; C before the product */
+  void *host[GEMM_MATRICES]; /**< initial values of A, B and C */
   void *out;                 /**< C fetched from the device */
   struct gemm_operands on;   /**< copies on the device */
 };
 
-/** \brief Total bytes of A, B and C. */
 uint64_t gemm_matrices_bytes(const struct gemm_problem *problem);
 
-/** \brief Creates all three and copies them to the device. Close with gemm_matrices_close, also if
- * this fails. \a places: NULL, or the positions of A, B and C in a product of many ranks; then only
- * C is copied. */
+/** \brief Creates A, B and C on the host and copies them to the device. Close with
+ * gemm_matrices_close, also if this fails. \a places is NULL, or has the positions of A, B and C in
+ * a distributed product; then only C is copied. */
 status_t gemm_matrices_open(struct gemm_matrices *matrices, struct gpu_device *device,
                             struct gpu_queue *queue, const struct gemm_problem *problem, enum gemm_data data,
                             uint64_t seed, const struct gemm_place *places);
 void gemm_matrices_close(struct gemm_matrices *matrices);
 
-/** \brief Sets C on the device to its value before the product; if beta is 0, to poison. */
+/** \brief Sets C on the device to its initial value, which is poison if beta is 0. */
 status_t gemm_matrices_reset(struct gemm_matrices *matrices);
 
-/** \brief Returns STATUS_WRONG, logged with the first element, if A or B on the device has changed
- * since it was copied there: no product writes to them. */
+/** \brief Logs the first changed element and returns STATUS_WRONG if A or B on the device differs
+ * from the host's copy: no product writes to them. */
 status_t gemm_matrices_check(struct gemm_matrices *matrices);
 
-/** \brief Copies C from the device into \a out and waits for it. */
 status_t gemm_matrices_fetch(struct gemm_matrices *matrices, void *out);
 
-/** \brief memcmp() == 0 and memcpy(), each with all host threads. */
+/** \brief gemm_same_bits is memcmp() == 0 and gemm_copy_bits is memcpy(), with all host threads. */
 int gemm_same_bits(const void *x, const void *y, size_t bytes);
 void gemm_copy_bits(void *to, const void *from, size_t bytes);
 

@@ -7,17 +7,18 @@
 
 #include "base/hash.h"
 
-/* Elements compared with a chain of multiply-adds, and the least terms for that and for a verdict
- * by the error. In units of roundoff an emulation leaves 0.5 to 1, native sums in parts of 32 terms
- * about 1.9, and a long chain 3 or more. */
+/* CHAINS elements are compared with a chain of fused multiply-adds if k is at least CHAIN_TERMS.
+ * The error is judged if k is at least ERROR_TERMS: in units of roundoff it is 0.5 to 1 for an
+ * emulation, 1.9 for native sums in parts of 32 terms, and 3 or more for a long chain. */
 #define CHAINS          32
 #define CHAIN_TERMS     64
 #define ERROR_TERMS     1024
 #define EMULATION_ERROR 1.25
-/* A block of b that is used for all rows: half of a small L2 cache. */
+/* Depth and width of a block of b that is used for all rows: half of a small L2 cache. */
 #define DEPTH 64
 #define WIDTH 256
-/* Limits for parts of long sums: most parts over all blocks, and fewest terms per part. */
+/* Long sums are divided into parts: at most PARTS_MAX over all blocks, each of at least PART_TERMS
+ * terms. */
 #define PARTS_MAX  256
 #define PART_TERMS 65536
 
@@ -36,9 +37,9 @@ static double element(const struct gemm_view *view, int64_t i, int64_t j)
   return (double)gemm_operand_get(view->type, view->data, i * view->row + j * view->column);
 }
 
-/* Adds one row's terms of a block. The compiler vectorises the loop, once per instruction set.
- * With \a low, the errors of products and sums are added up too. Source: Ogita, Rump and Oishi,
- * "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005. */
+/* Adds one row's terms of a block to the sums. The compiler vectorises the loop, once per
+ * instruction set. If \a low is not NULL, it receives the errors of products and sums. Source:
+ * Ogita, Rump and Oishi, "Accurate sum and dot product", SIAM J. Sci. Comput. 26, 2005. */
 static inline __attribute__((always_inline)) void add_terms(const double *a, int64_t depth,
                                                             const double block[DEPTH][WIDTH], int64_t width,
                                                             double *restrict sums, double *restrict low,
@@ -115,8 +116,9 @@ static void columns_add(const struct gemm_view *a, const struct gemm_view *b, in
   }
 }
 
-/* Divides sums of \a terms terms into parts, so that all threads have work if there are few blocks
- * of sums. The number depends only on the sizes. NULL: one part, or too little memory for more. */
+/* Divides sums of \a terms terms into *parts parts, so that all threads have work if there are few
+ * blocks. The number depends only on the sizes. Returns memory for the partial sums, or NULL for
+ * one part, also if memory is short. */
 static double *sums_open(int64_t blocks, int64_t terms, int64_t size, int64_t *parts)
 {
   int64_t most = PARTS_MAX / blocks, worth = terms / PART_TERMS;
@@ -126,7 +128,7 @@ static double *sums_open(int64_t blocks, int64_t terms, int64_t size, int64_t *p
   return partial;
 }
 
-/* Adds up the parts in order; \a low, if not NULL, receives the errors. */
+/* Adds up the partial sums in order. \a low, if not NULL, receives the rounding errors. */
 static void sums_close(const double *partial, int64_t parts, int64_t stride, int64_t size, double *sums,
                        double *low)
 {
@@ -160,7 +162,8 @@ void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, i
   free(partial);
 }
 
-/* Runs along the stored rows in both cases: for a transposed view it adds up columns. */
+/* Runs along the stored rows whether or not the view is transposed; a transposed one adds up
+ * columns. */
 static void vector_add(const struct gemm_view *view, int64_t i0, int64_t i1, int64_t first, int64_t end,
                        const double *x, const double *x_low, double *y, double *y_low)
 {

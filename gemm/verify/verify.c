@@ -9,23 +9,23 @@
 #include "base/hash.h"
 #include "base/log.h"
 
-/* Products with at most this many terms and elements are compared in full: one or two seconds on
- * one core, 512 MiB. */
+/* Products with at most FULL_TERMS terms and FULL_ELEMENTS elements are compared in full, which
+ * takes one or two seconds on one core and 512 MiB. */
 #define FULL_TERMS    ((double)(1ull << 31))
 #define FULL_ELEMENTS ((double)(1ull << 25))
-/* Numbers of sampled rows, columns and random vectors for larger products. */
+/* For larger products: number of sampled rows and of columns, and number of random vectors. */
 #define SAMPLED 32
 #define VECTORS 4
 /* Tolerance for the difference between the norm and its estimate by VECTORS vectors. */
 #define ESTIMATE_SLACK 1.5
-/* Tolerance for a row's estimate, which one in many thousands exceeds. */
+/* Tolerance for a row's estimate: one row in many thousands exceeds it by chance. */
 #define ROW_SLACK 8
-/* Minimum elements for comparing norms: fewer are too few for statistics. */
+/* Norms are compared from this many elements on, because fewer are too few for statistics. */
 #define NORM_LEAST 256
 
-/** Some rows of the product, or of its transpose. */
+/** Some rows or columns of C, and their reference values. */
 struct lines {
-  int transposed; /**< the rows are columns of C */
+  int transposed; /**< 1: the lines are columns of C */
   int64_t n, length;
   int64_t *which;
   double *sums, *magnitudes;
@@ -55,8 +55,8 @@ struct gemm_bounds gemm_bounds_of(const struct gemm_problem *p, int truncates)
   const struct gemm_type_traits *t = &gemm_types[p->type];
   double k = (double)p->k, root = sqrt(k);
   double rounding = 2 * t->unit_operand + t->unit_result;
-  /* Tensor cores round double sums to nearest, and half-precision sums too, less than once per term
-   * (Fasi and others, "Numerical behavior of NVIDIA tensor cores", 2021). */
+  /* Tensor cores round double and half-precision sums to nearest, less than once per term (Fasi and
+   * others, "Numerical behavior of NVIDIA tensor cores", 2021). */
   if (truncates && p->type != GEMM_F16_F16 && p->type != GEMM_F64)
     return (struct gemm_bounds){(2 * k + 4) * t->unit_sum + rounding, (2 * k + 4) * t->unit_sum + rounding};
   return (struct gemm_bounds){(4 * root + 4) * t->unit_sum + rounding,
@@ -69,7 +69,7 @@ int gemm_verify_is_full(const struct gemm_problem *p, enum gemm_verify verify)
   return verify == GEMM_VERIFY_FULL || (elements * (double)p->k <= FULL_TERMS && elements <= FULL_ELEMENTS);
 }
 
-/* Selects the first, the last and some lines between, all different if there are enough. */
+/* Selects the first, the last and some lines between, all different. */
 static void lines_number(struct lines *lines, int64_t count)
 {
   for (int64_t r = 0; r < lines->n; r++) {
@@ -111,8 +111,8 @@ static void lines_close(struct lines *lines)
   free(lines->low);
 }
 
-/* y = C·x for a result or the initial C, for all vectors in one pass; \a low, the low parts, is
- * only set for GEMM_F64. */
+/* Sets y = C·x for all random vectors in one pass over C, a result or the initial one. \a low
+ * receives the low parts, for GEMM_F64 only. */
 static void result_vectors(const struct gemm_problem *p, const void *c, const double *x, double *y,
                            double *low)
 {
@@ -135,8 +135,8 @@ static void result_vectors(const struct gemm_problem *p, const void *c, const do
   }
 }
 
-/* alpha·(sum + *low) + beta·before. For GEMM_F64, \a low receives what the rounded value lacks;
- * otherwise it is 0. */
+/* Returns alpha·(sum + *low) + beta·before. *low becomes the rounding error of that value for
+ * GEMM_F64, otherwise 0. */
 static double value_combine(const struct gemm_problem *p, double sum, double before, double *low)
 {
   const double product = p->alpha == 0 ? 0 : p->alpha * sum, old = p->beta == 0 ? 0 : p->beta * before;
@@ -218,15 +218,15 @@ void gemm_reference_close(struct gemm_reference *r)
   free(r);
 }
 
-/* Largest finite value of C. Larger expected values may be infinite. */
+/* Returns the largest finite value of C. Larger expected values may be infinite. */
 static double result_largest(enum gemm_type type)
 {
   if (type == GEMM_F64) return 1.7976931348623157e308;
   return gemm_types[type].result_bytes == 2 ? 65504.0 : 3.4028234663852886e38;
 }
 
-/* Twice the distance of subnormal numbers of C, which limits errors below the smallest normal
- * number. */
+/* Returns twice the distance of subnormal numbers of C, which limits errors below the smallest
+ * normal number. */
 static double result_step(enum gemm_type type)
 {
   return type == GEMM_F64 ? 0x1p-1073 : gemm_types[type].result_bytes == 2 ? 0x1p-24 : 0x1p-148;
@@ -300,8 +300,9 @@ static void lines_compare(const struct gemm_reference *r, const struct lines *li
   }
 }
 
-/* Estimates ‖out − ref‖ / ‖ref‖; NaN if there is a NaN anywhere. Each row is also compared with its
- * own norm or the mean row's, because one wrong element of A affects only one row. */
+/* Returns an estimate of ‖out − ref‖ / ‖ref‖; NaN if there is a NaN anywhere. Each row's error is
+ * also compared with the row's norm or the mean row's norm, whichever is larger, because one wrong
+ * element of A affects only one row. */
 static double gemm_verify_estimate(const struct gemm_reference *r, const void *out, struct gemm_check *c)
 {
   const struct gemm_problem *p = &r->problem;
@@ -426,7 +427,7 @@ status_t gemm_verify_bits(const struct gemm_reference *r, const void *right, con
   return gemm_differences(r, &t, out, who, what);
 }
 
-/** C after \a launches products: growth·(alpha·A·B) + decay·C. */
+/** C after \a launches products is growth·(alpha·A·B) + decay·C. */
 struct repeated {
   int launches;
   double growth, decay;           /**< Σβ^i and β^launches */
@@ -445,8 +446,8 @@ static struct repeated repeated_make(double beta, int launches)
   return of;
 }
 
-/* Compares one row. Later products propagate rounding errors, and each adds an error of the same
- * size. */
+/* Compares one row. Each further product propagates the earlier rounding errors and adds one of the
+ * same size. */
 static void row_near(const struct gemm_reference *r, const struct repeated *of, double bound, double row,
                      const double *columns, int64_t i, const void *right, const void *out, struct tally *t)
 {

@@ -22,7 +22,6 @@
 
 enum gemm_verify { GEMM_VERIFY_AUTO, GEMM_VERIFY_FULL, GEMM_VERIFY_OFF };
 
-/** Extent of a comparison. */
 enum gemm_verified { GEMM_NOT_VERIFIED, GEMM_VERIFIED_SAMPLED, GEMM_VERIFIED_FULL };
 
 /** How a product of GEMM_F64 was computed. An emulation of float64 multiplies and adds integers. */
@@ -52,35 +51,35 @@ struct gemm_reference;
 extern const char *const gemm_verified_names[GEMM_VERIFIED_FULL + 1];
 extern const char *const gemm_arithmetic_names[GEMM_EMULATION + 1]; /**< the first is NULL */
 
-/** \brief Bounds for a problem on a kernel whose float sums round to nearest, or with \a truncates
+/** \brief Returns the bounds for a kernel whose float sums round to nearest or, if \a truncates,
  * toward zero. */
 struct gemm_bounds gemm_bounds_of(const struct gemm_problem *problem, int truncates);
 
-/** \brief Whether the whole product is compared with this option. */
+/** \brief Returns 1 if the whole product is compared with this option. */
 int gemm_verify_is_full(const struct gemm_problem *problem, enum gemm_verify verify);
 
-/** \brief Computes the reference data, with all host threads. Keeps pointers to the host
- * matrices. */
+/** \brief Computes the reference data, with all host threads. Keeps pointers to the host matrices
+ * \a a, \a b and \a c. */
 status_t gemm_reference_open(const struct gemm_problem *problem, enum gemm_verify verify, const void *a,
                              const void *b, const void *c, struct gemm_reference **reference);
 void gemm_reference_close(struct gemm_reference *reference);
 
-/** \brief Compares \a out, stored like C, and fills in \a check. STATUS_WRONG, logged with the
- * first element beyond the bounds; \a who is the kernel's name. */
+/** \brief Compares \a out, stored like C, and fills in \a check. Logs an error and returns
+ * STATUS_WRONG if an element, the norm or a row is beyond its bound. \a who is the kernel's
+ * name. */
 status_t gemm_verify(const struct gemm_reference *reference, int truncates, const void *out, const char *who,
                      struct gemm_check *check);
 
-/** \brief Compares \a out, stored like C, bitwise with \a right. STATUS_WRONG, logged with the
- * number of different elements and one of them. \a who names the kernel and \a what the result, as
- * in "block 3". */
+/** \brief Compares \a out, stored like C, bitwise with \a right. If they differ, logs one element
+ * and returns STATUS_WRONG. \a who names the kernel and \a what the result, as in "block 3". */
 status_t gemm_verify_bits(const struct gemm_reference *reference, const void *right, const void *out,
                           const char *who, const char *what);
 
-/** \brief Compares correct results that are not bitwise equal: whether each element of \a out, C
- * after \a launches products, is within two bounds of the value that follows from \a right, C after
- * one verified product. For one product the norm is compared too. |A||B| is estimated by its upper
- * bound ‖row‖‖column‖. For several products, elements that are NaN or infinite or exceed C's type
- * are not compared. */
+/** \brief Compares \a out, C after \a launches products, with \a right, C after one verified
+ * product, if they need not be bitwise equal. An element may differ from the value computed from
+ * \a right by twice its bound per product. For one product the norm is compared too. |A||B| is
+ * estimated by its upper bound ‖row‖‖column‖. For several products, NaN, infinities and elements
+ * that exceed C's type are not compared. */
 status_t gemm_verify_near(const struct gemm_reference *reference, int truncates, int launches,
                           const void *right, const void *out, const char *who, const char *what);
 
@@ -91,24 +90,26 @@ struct gemm_view {
   int64_t row, column;
 };
 
-/** \brief op(A) or op(B) as a view of the stored matrix; \a transposed gives its transpose. */
+/** \brief Returns op(A) or op(B) as a view of the stored matrix, or its transpose if
+ * \a transposed. */
 struct gemm_view gemm_view_make(const struct gemm_problem *problem, enum gemm_matrix matrix, const void *data,
                                 int transposed);
 
-/** \brief For each of the \a n_rows indices in \a rows: sums[r·n + j] = Σ a(rows[r], l)·b(l, j) and
- * magnitudes[r·n + j] = Σ |a||b|, over k terms. If \a low is NULL, sums are float64, in which
- * products of floats are exact. Otherwise low[r·n + j] is what the rounded sum lacks; it is
- * meaningless if the sum is not finite. */
+/** \brief For each of the \a n_rows indices in \a rows, sets sums[r·n + j] = Σ a(rows[r], l)·b(l,
+ * j) and magnitudes[r·n + j] = Σ |a||b|, over k terms. If \a low is NULL, sums are float64, in
+ * which products of floats are exact. Otherwise low[r·n + j] is the exact sum less the rounded one;
+ * it is meaningless if the sum is not finite. */
 void gemm_reference_rows(const struct gemm_view *a, const struct gemm_view *b, int64_t k, int64_t n,
                          const int64_t *rows, int64_t n_rows, double *sums, double *low, double *magnitudes);
 
-/** \brief y = view·x, for m rows of n. If \a x is NULL, y has the sum of squares of each row. x_low
- * and y_low are the low parts of double-double numbers; NULL: x has none, y is float64. */
+/** \brief Sets y = view·x, for m rows of n elements. If \a x is NULL, y is the sum of squares of
+ * each row. x_low and y_low are the low parts of double-double numbers. If x_low is NULL, x has
+ * none; if y_low is NULL, y is rounded to float64. */
 void gemm_reference_vector(const struct gemm_view *view, int64_t m, int64_t n, const double *x,
                            const double *x_low, double *y, double *y_low);
 
-/** \brief The rounded sum of a and b, and its exact error. Source: Knuth, "The art of computer
- * programming", volume 2, 4.2.2. */
+/** \brief Returns the rounded sum of a and b, and sets *error to its exact error. Source: Knuth,
+ * "The art of computer programming", volume 2, 4.2.2. */
 static inline double gemm_two_sum(double a, double b, double *error)
 {
   const double sum = a + b, part = sum - a;
@@ -116,15 +117,16 @@ static inline double gemm_two_sum(double a, double b, double *error)
   return sum;
 }
 
-/** \brief How a product of random numbers was computed. It is native if half of some elements have
- * the bits of one chain of fused multiply-adds. Otherwise its error decides: many rounded additions
- * leave several units in the last place, exact ones about half a unit. Unknown for few terms. */
+/** \brief Returns how a product of random numbers was computed. It is native if half of the sampled
+ * elements are bitwise equal to a chain of fused multiply-adds. Otherwise its error decides: many
+ * rounded additions leave several units in the last place, exact ones about half a unit. Returns
+ * GEMM_ARITHMETIC_UNKNOWN if there are few terms. */
 enum gemm_arithmetic gemm_reference_arithmetic(const struct gemm_problem *problem, const void *a,
                                                const void *b, const void *c, const void *out,
                                                double norm_error);
 
-/** \brief y[i] = √Σ view(i, j)² for m rows of n: an element of |A||B| is at most the product of the
- * norms of a row of A and a column of B. */
+/** \brief Sets y[i] = √Σ view(i, j)² for m rows of n elements. An element of |A||B| is at most the
+ * product of the norms of a row of A and a column of B. */
 void gemm_reference_norms(const struct gemm_view *view, int64_t m, int64_t n, double *y);
 
 #endif

@@ -19,7 +19,7 @@ static void rows_add(const float *a, int64_t lda, const float *b, int64_t ldb, i
     }
 }
 
-/* The first block's sums replace C, scaled by beta; those of later blocks are added. */
+/* Stores alpha·sums + beta·C for the first block of k; for later blocks adds alpha·sums to C. */
 static void rows_store(const struct gemm_problem *p, int first, int64_t rows, int64_t width,
                        float sums[ROWS][WIDTH], float *c)
 {
@@ -60,7 +60,6 @@ static status_t blocked_launch(struct gemm_exec *exec, struct gpu_queue *queue, 
   return STATUS_OK;
 }
 
-/* Limits the blocks to the size of the matrices. */
 static status_t blocked_open(struct gemm_exec *exec)
 {
   struct gemm_blocks *b = &exec->blocks;

@@ -14,7 +14,6 @@ extern const struct gemm_kernel gemm_cpu_simd;
 extern const struct gemm_kernel gemm_cpu_cblas;
 #endif
 
-/** \brief The function gemm_kernel_set.ceilings of the CPU. */
 status_t gemm_cpu_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                            struct gemm_ceilings *ceilings);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The innermost product of `simd`, in one file per instruction set that includes
+ * \brief The innermost product of kernel `simd`. Each instruction set has a file that includes
  * micro_body.h. */
 #ifndef GEMM_KERNELS_CPU_MICRO_H
 #define GEMM_KERNELS_CPU_MICRO_H
@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "gemm/types.h"
 
-/** The largest tile of C. */
 #define MICRO_ROWS_MAX    16
 #define MICRO_COLUMNS_MAX 64
 
@@ -20,15 +19,15 @@ struct gemm_micro {
   const char *name;
   int (*supported)(void);
   int rows, columns;
-  /** \brief tile[r·columns + j] = Σ a[l·rows + r]·b[l·columns + j] over k terms. \a b and \a tile
-   * start at multiples of 64 bytes. */
+  /** \brief Sets tile[r·columns + j] = Σ a[l·rows + r]·b[l·columns + j] over k terms. \a b and
+   * \a tile start at multiples of 64 bytes. */
   void (*tile)(int64_t k, const void *a, const void *b, void *tile);
-  /** \brief Runs \a iterations rounds of multiply-adds on registers only, each with one per element
-   * of a tile. Returns the number of operations. */
+  /** \brief Runs \a iterations rounds of multiply-adds on registers only, in each round one per
+   * element of a tile. Returns the number of operations. */
   double (*spin)(int64_t iterations);
 };
 
-/** Those of each instruction set: for float, and for double. */
+/** The functions of each instruction set: [0] for float, [1] for double. */
 extern const struct gemm_micro gemm_micro_generic[2];
 #ifdef __x86_64__
 extern const struct gemm_micro gemm_micro_avx2[2];

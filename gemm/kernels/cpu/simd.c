@@ -11,7 +11,8 @@
 #include "gemm/kernels/cpu/cpu_gemm.h"
 #include "gemm/kernels/cpu/micro.h"
 
-/* Depth of a block; rows of a block of A (192 KiB of floats), columns of a block of B (4 MiB). */
+/* Sizes of blocks of A and B: both have DEPTH steps of k; a block of A has ROWS rows (192 KiB of
+ * floats), a block of B has COLUMNS columns (4 MiB). */
 #define DEPTH   256
 #define ROWS    192
 #define COLUMNS 4096
@@ -27,7 +28,6 @@ struct simd {
   char *a;       /**< packed blocks of A, one per thread */
 };
 
-/** Arguments of a launch. */
 struct simd_job {
   const struct gemm_problem *p;
   const struct simd *s;
@@ -45,8 +45,9 @@ static int64_t simd_round_up(int64_t x, int64_t step)
   return (x + step - 1) / step * step;
 }
 
-/* Packs a panel of `width` lines for the micro kernel: its l-th group of elements is element l of
- * each line. Strides in elements: `across` between lines, `along` within a line. */
+/* Packs a panel of `width` lines (rows of A or columns of B) for the micro kernel: element l of
+ * each line, then element l + 1 of each. Strides in elements: `across` between lines, `along`
+ * within a line. */
 #define PANEL_PACK(number)                                                                                   \
   static void panel_pack_##number(const number *from, int64_t across, int64_t along, int64_t lines,          \
                                   int64_t depth, int64_t width, number *to)                                  \
@@ -91,7 +92,7 @@ static void a_pack(const struct simd_job *job, int64_t l, int64_t depth, int64_t
                simd_least(height, rows - y), depth, height, to + y * depth * job->s->bytes);
 }
 
-/* The first block's sums replace C, scaled by beta; those of later blocks are added. */
+/* Stores alpha·sums + beta·C for the first block of k; for later blocks adds alpha·sums to C. */
 #define TILE_STORE(number)                                                                                   \
   static void tile_store_##number(const struct gemm_problem *p, const number *tile, int64_t stride,          \
                                   int first, int64_t rows, int64_t columns, number *c)                       \

@@ -43,31 +43,31 @@ struct cuda_launch {
   int shared_bytes; /**< dynamic shared memory, in addition to the kernel's static */
 };
 
-/** The code of a rung. \a blocks are those of the launch. Only launch needs the matrices of a
- * job. */
+/** The code of a rung. In each function, \a blocks are those of the launch, and only `launch` needs
+ * the matrices of the job. */
 struct cuda_operation {
   /** \brief Enqueues the product in the stream. */
   cudaError_t (*launch)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                         const struct gemm_blocks *blocks, cudaStream_t stream);
-  /** \brief Bytes of device memory that a launch needs in addition to the matrices; they are zero
-   * before the first launch. NULL: none. */
+  /** \brief Returns the bytes of device memory that a launch needs in addition to the matrices;
+   * they are zero before the first launch. NULL if it needs none. */
   size_t (*work)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                  const struct gemm_blocks *blocks);
   /** \brief Completes \a blocks, which may be all 0, with the values that a launch will use.
-   * cudaErrorInvalidConfiguration: there is no such kernel for this job on this chip. NULL: the
-   * operation has no choice. */
+   * Returns cudaErrorInvalidConfiguration if there is no such kernel for this job on this chip.
+   * NULL if the operation has no choice. */
   cudaError_t (*choose)(const struct cuda_job *job, enum gemm_type type, const struct cuda_chip *chip,
                         struct gemm_blocks *blocks);
-  /** \brief Launch parameters for reports. NULL: unknown. */
+  /** \brief Returns the launch parameters for reports. NULL if they are unknown. */
   struct cuda_launch (*describe)(const struct cuda_job *job, const struct cuda_chip *chip,
                                  const struct gemm_blocks *blocks);
-  /** \brief One of its kernels, for finding the architecture that it was built for. NULL: the same
-   * as the first rung's. */
+  /** \brief Returns one of the kernels, to find the architecture that it was built for. NULL if
+   * that is the same as the first rung's. */
   const void *(*kernel)(void);
   /* The following fields are for half precision and tensor cores only. */
   int chip;      /**< lowest compute capability, e.g. 80 */
   int family;    /**< 1: only this compute capability, since later chips dropped the instructions */
-  int built;     /**< this program contains code for such a chip */
+  int built;     /**< 1: this program contains code for such a chip */
   int rows_most; /**< largest number of rows of C, limited by the grid; 0: no limit */
 };
 
@@ -77,9 +77,9 @@ extern const struct cuda_operation tensor_f16x2, tensor_wmma_warp, tensor_wmma, 
     tensor_wgmma;
 
 /** \brief Enqueues C = alpha·Σ parts + beta·C in the stream. The parts are \a count float matrices
- * of the size of C, or of Cᵀ if \a turned, with leading dimension \a ld; consecutive parts are \a
- * part elements apart. Both are multiples of 4. For GEMM_F64 the parts are double. The order of the
- * sum depends only on \a count. */
+ * (double for GEMM_F64) of the size of C, or of Cᵀ if \a turned, with leading dimension \a ld.
+ * Consecutive parts are \a part elements apart. \a ld and \a part are multiples of 4. The order of
+ * the sum depends only on \a count. */
 cudaError_t cuda_parts_add(const struct cuda_job *job, const void *parts, int count, int64_t part, int64_t ld,
                            int turned, cudaStream_t stream);
 
@@ -92,7 +92,6 @@ extern const struct gemm_ops gemm_cuda_tensor_ops;
 extern const struct gemm_kernel gemm_cuda_cublas;
 #endif
 
-/** \brief A gemm_kernel_set.ceilings. */
 status_t gemm_cuda_ceilings(struct gpu_device *device, struct gpu_queue *queue, enum gemm_type type,
                             struct gemm_ceilings *ceilings);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of the CUDA backend. */
 #include "gemm/kernels/cuda/cuda_gemm.h"
 
 #define FP32(operation) .types = GEMM_BIT(GEMM_F32), .ops = &gemm_cuda_ops, .variant = &(operation)
@@ -73,7 +72,7 @@ static const struct gemm_kernel warptile = {
     .rung = 7,
     .transposes = 1,
     FP32(fp32_warptile),
-    /* In the first entry, all zero, the rung's own model chooses. */
+    /* The first entry is zero: the rung's own model chooses the blocks. */
     GEMM_BLOCKS({0}, SIZES(1, 0, 8), SIZES(1, 1, 16), SIZES(2, 0, 8), SIZES(4, 0, 8)),
 };
 
@@ -100,7 +99,7 @@ static const struct gemm_kernel wmma = {
     .rung = 10,
     .types = GEMM_BIT(GEMM_F16) | GEMM_BIT(GEMM_F16_F16),
     TENSOR(tensor_wmma),
-    /* In the first entry the rung's own rule chooses. */
+    /* For the first entry, the rung's own rule chooses the tile. */
     GEMM_BLOCKS({0}, {.group_m = 64, .group_n = 64}, {.group_m = 128, .group_n = 128},
                 {.group_m = 128, .group_n = 256}, {.group_m = 256, .group_n = 256}),
 };
@@ -119,8 +118,8 @@ static const struct gemm_kernel dmma = {
     .rung = 12,
     .types = GEMM_BIT(GEMM_F64),
     TENSOR(tensor_dmma),
-    /* In the first entry the rung's own model chooses the tile, and in all but the last one the
-     * number of parts of k. */
+    /* The rung's own model chooses the tile for the first entry, and the number of parts of k for
+     * all entries but the last. */
     GEMM_BLOCKS({0}, {.group_m = 128, .group_n = 128}, {.group_m = 128, .group_n = 64},
                 {.group_m = 64, .group_n = 128}, {.group_m = 64, .group_n = 64},
                 {.group_m = 64, .group_n = 32}, {.group_m = 16, .group_n = 128},
@@ -134,8 +133,8 @@ static const struct gemm_kernel wgmma = {
     .types = HALVES | GEMM_BIT(GEMM_TF32),
     .stays = 1,
     TENSOR(tensor_wgmma),
-    /* The rung's own model chooses the number of parts of k, and in the first entry also the
-     * tile. */
+    /* The rung's own model chooses the tile for the first entry, and the number of parts of k for
+     * all entries but the last. */
     GEMM_BLOCKS({0}, {.group_m = 256, .group_n = 256}, {.group_m = 256, .group_n = 192},
                 {.group_m = 256, .group_n = 128}, {.group_m = 256, .group_n = 64},
                 {.group_m = 64, .group_n = 256}, {.group_m = 128, .group_n = 256},

@@ -33,8 +33,8 @@ static status_t opencl_bench_timed(const struct opencl_bench *b, cl_kernel kerne
   return gpu_elapsed(b->begin, b->end, seconds);
 }
 
-/* Measures arithmetic or local memory: increases the number of iterations, the first argument,
- * until the time can be measured. \a work is that of a work-item in one iteration. */
+/* Measures arithmetic or local memory. Increases the number of iterations (arguments[0]) until the
+ * time can be measured. \a work is that of a work-item in one iteration. */
 static status_t iterations_measure(const struct opencl_bench *b, const char *name,
                                    struct opencl_argument *arguments, cl_uint n, double work, double *rate)
 {
@@ -95,7 +95,7 @@ status_t gemm_opencl_ceilings(struct gpu_device *device, struct gpu_queue *queue
   cl_float factor = 0.5f;
   struct opencl_argument spin[] = {{0}, OPENCL_ARGUMENT(factor), OPENCL_ARGUMENT(out)};
   struct opencl_argument local[] = {{0}, OPENCL_ARGUMENT(out)};
-  /* spin: 8 chains of float4, unrolled 8 times; read_local: 64 bytes */
+  /* work per iteration. spin: 8 chains of float4, unrolled 8 times; read_local: 64 bytes */
   TRY(iterations_measure(&b, "spin", spin, 3, 2.0 * 64 * 4, &found.flops), done);
   TRY(device_measure(&b, &found.bytes_per_second), done);
   TRY(iterations_measure(&b, "read_local", local, 2, 64, &found.local_bytes_per_second), done);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Common to all kernels: their arguments, and the function that stores a sum in C.
 
-// One rounding if the device fuses multiply and add at full rate, otherwise the fastest form.
+// fma rounds once; mad may be faster if the device has no fused multiply-add at full rate.
 #ifdef FP_FAST_FMAF
 #define MULTIPLY_ADD(a, b, c) fma(a, b, c)
 #else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds a kernel for one problem. Sizes are arguments; all values that shape the code are
- * constants of its program. */
+/* Builds a kernel for one problem. Matrix sizes are arguments. Values that change the generated
+ * code, such as tile sizes, are constants of the program. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,6 @@
 /* Offsets within a tile take 32 bits if a tile's rows are at most this many elements apart. */
 #define NEAR_ROWS (INT64_C(1) << 22)
 
-/* Work-group size of combine. */
 #define COMBINE_ACROSS 32
 #define COMBINE_DOWN   4
 
@@ -53,8 +52,8 @@ static int opencl_gemm_fits(const struct gemm_kernel *kernel, const struct gpu_d
   return !why[0];
 }
 
-/* Checks the compiled kernel's limits: it may allow fewer work-items than the device, and local
- * memory may be too small. */
+/* Checks the compiled kernel's limits: it may allow fewer work-items than the device does, or need
+ * more local memory than there is. */
 static status_t opencl_gemm_limits_check(const struct gemm_exec *exec, const struct opencl_gemm_state *s)
 {
   size_t items = items_of(variant_of(exec), &exec->blocks), most, required[3];
@@ -79,8 +78,8 @@ static int has_edges(const struct gemm_problem *p, const struct gemm_blocks *b)
   return p->m % b->group_m || p->n % b->group_n || p->k % b->group_k;
 }
 
-/* Whether C is stored in aligned parts, whose rows start at multiples of 16 bytes like its own. C
- * without parts is stored column by column: it is written only once, and chunks of four columns
+/* Returns whether C is stored in chunks of four columns. Only parts of a split product are, if rows
+ * of C and of the parts start at multiples of 16 bytes. C itself is written only once, and chunks
  * need registers that a long product can use better. */
 static int has_aligned_c(const struct gemm_problem *p, const struct gemm_blocks *b)
 {
@@ -129,8 +128,8 @@ status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *ker
   return STATUS_OK;
 }
 
-/* Creates combine from a separate program: its code depends on the number of splits and builds
- * quickly, while the product's own program serves any number of splits. */
+/* Creates kernel combine from a separate program: its code depends on the number of splits and
+ * builds quickly, while the product's own program serves any number of splits. */
 static status_t combine_create(const struct gemm_exec *exec, struct opencl_gemm_state *s)
 {
   static const struct opencl_gemm_variant combine = {.source = gemm_combine_cl};
@@ -177,7 +176,7 @@ static void items_cut(const struct gemm_exec *exec, size_t global[3], size_t loc
   global[2] = (size_t)b->splits;
 }
 
-/* With splits the products are stored unscaled in their parts; combine scales them. */
+/* If k is split, the parts are stored unscaled, and combine scales their sum. */
 static status_t product_launch(const struct gemm_exec *exec, const struct opencl_gemm_state *s,
                                struct gpu_queue *queue, const struct gemm_operands *o)
 {

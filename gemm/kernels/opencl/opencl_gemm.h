@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The OpenCL kernels share the code that builds and launches them; they differ in source,
+ * \brief Interface of the code that builds and launches all OpenCL kernels. They differ in source,
  * blocks and geometry. */
 #ifndef GEMM_KERNELS_OPENCL_OPENCL_GEMM_H
 #define GEMM_KERNELS_OPENCL_OPENCL_GEMM_H
@@ -9,7 +9,6 @@
 #include "gemm/kernels/kernels.h"
 #include "gpu/opencl/opencl_device.h"
 
-/** The geometry of a launch. */
 enum opencl_geometry {
   OPENCL_PLAIN, /**< two-dimensional groups of group_n/item_n × group_m/item_m work-items */
   OPENCL_TILES, /**< one-dimensional groups, ordered in bands; parts of k along z */
@@ -40,10 +39,8 @@ struct opencl_argument {
 status_t gemm_opencl_build(struct opencl_device *device, const struct opencl_gemm_variant *variant,
                            const char *options, cl_program *program);
 
-/** \brief Creates the kernel \a name of a program. */
 status_t gemm_opencl_kernel(cl_program program, const char *name, cl_kernel *kernel);
 
-/** \brief Enqueues a kernel with \a n arguments. */
 status_t gemm_opencl_launch(struct gpu_queue *queue, cl_kernel kernel,
                             const struct opencl_argument *arguments, cl_uint n, const size_t global[3],
                             const size_t local[3]);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of the OpenCL backend. */
 #include "gemm/kernels/opencl/lds_pipeline_cl.h"
 #include "gemm/kernels/opencl/local_cl.h"
 #include "gemm/kernels/opencl/naive_cl.h"
@@ -107,8 +106,8 @@ static const struct gemm_kernel panel = {
     .rung = 9,
     .transposes = 1,
     COMMON(panel_variant),
-    /* Local memory of a CPU is its cache: these use 480 KiB, or 144 KiB if there is less. The last
-     * entry is for vectors of sixteen. */
+    /* Local memory of a CPU is its cache: these tiles use 480 KiB, or 144 KiB if there is less. The
+     * last entry is for vectors of 16 floats. */
     GEMM_BLOCKS({.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
                 {.group_m = 48, .group_n = 96, .group_k = 256, .item_m = 6, .item_n = 16, .stages = 1},
                 {.group_m = 96, .group_n = 384, .group_k = 256, .item_m = 12, .item_n = 32, .stages = 1}),

@@ -3,7 +3,7 @@
 // chunks of four and stores both in local memory with k outermost. Each work-item computes ITEM_M ×
 // ITEM_N elements of C. The host also defines TRANS_A and TRANS_B (0 or 1), EDGES if a size is no
 // multiple of its tile, ALIGNED if every row of A and B starts at a multiple of 16 bytes, ALIGNED_C
-// if C is a part whose rows do, ON_CPU, and OFFSET, a type for offsets within a tile.
+// if C is a partial sum whose rows do, ON_CPU, and OFFSET, a type for offsets within a tile.
 #define ITEMS_M (GROUP_M / ITEM_M)
 #define ITEMS_N (GROUP_N / ITEM_N)
 #define ITEMS   (ITEMS_M * ITEMS_N)
@@ -18,7 +18,7 @@
 
 // Hints for GCN's compiler. Two groups per compute unit hide each other's latency, so kernels may
 // use 128 registers, except those that handle edges. STEP_END is no instruction, but keeps the
-// compiler from moving all reads to the start. Results of divisions are uniform in a group.
+// compiler from moving all reads to the start. UNIFORM marks values that are equal in a group.
 #ifdef __AMDGCN__
 #ifdef EDGES
 #define RESIDENT __attribute__((amdgpu_waves_per_eu(1, 2)))
@@ -33,8 +33,8 @@
 #define UNIFORM(x) (x)
 #endif
 
-// If four sums are stored at once, a CPU's compiler uses vectors of four for all products instead
-// of vectors of sixteen.
+// volatile: without it, if four sums are stored at once, a CPU's compiler uses vectors of four for
+// all products instead of vectors of sixteen.
 #ifdef ON_CPU
 #define KEPT volatile float
 #else
@@ -44,8 +44,6 @@
 typedef __global const float *restrict source_t;
 typedef __local float *restrict tile_t;
 
-// The position of a work-item: its group's first row and column, its index in the group, and its
-// part of k.
 struct place {
   int i0, j0;  // first row and column of the group
   int x, y;    // the work-item's column and row in the group
@@ -104,8 +102,9 @@ INLINE float4 chunk_across_k(source_t from, OFFSET offset, int left, int left_k)
   return chunk_read(from, offset);
 }
 
-// A work-item's share of a tile of A or B in transfer to local memory: `lines` rows of op(A) or
-// columns of op(B). LINE and STEP are a chunk's line and step of k within the tile.
+// A work-item's share of a tile of A or B on its way to local memory. `lines` is the number of rows
+// of op(A) or columns of op(B) in the tile. LINE and STEP give the line and the step of k of chunk
+// t.
 #define ALONG_LINE(t)         ((t) / (GROUP_K / 4))
 #define ALONG_STEP(t)         ((t) % (GROUP_K / 4) * 4)
 #define ACROSS_LINE(t, lines) ((t) % ((lines) / 4) * 4)

@@ -88,8 +88,9 @@ static const struct gemm_ops ops = {.fits = qpu_product_fits,
                                                  .ops = &ops,                                                \
                                                  .variant = &qpu_sgemm_kernels[qpu_sgemm_##id]}
 
-/* On a Pi there are no estimates, so the last rung is the default. On the emulator it is the kernel
- * with the shortest estimate, within 3%: for large products also the last rung. */
+/* On a Pi there are no estimates, so the last rung is the default. On the emulator the default is
+ * the highest rung whose estimate is within 3% of the shortest: for large products also the
+ * last. */
 KERNEL(dot, "dot products of 16 through two TMUs: 1 product in 14 instructions", 1);
 KERNEL(138, "outer product, one operation per instruction: 64 products in 138 instructions", 2);
 KERNEL(72, "both ALUs at once, delay slots filled: 64 products in 72 instructions", 3);

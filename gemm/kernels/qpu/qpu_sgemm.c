@@ -24,9 +24,9 @@
 #define END_WORDS    2
 #define MAX_A_STRIDE (1 << 24) /* bytes between rows of A; limited by mul24 */
 
-#define MOST_INSTRUCTIONS 20e6 /* larger products are estimated from a part of them */
-/* The part of a larger product that is estimated: tiles, or rows of a dot product, per program;
- * columns of a dot product; and the depth. */
+#define MOST_INSTRUCTIONS 20e6 /* products with more are estimated from a part of them */
+/* The part of a larger product that is estimated: PART_ROUNDS tiles (rows, for a dot product) per
+ * program, PART_COLUMNS columns for a dot product, and PART_DEPTH steps of q. */
 #define PART_ROUNDS  8
 #define PART_COLUMNS 64
 #define PART_DEPTH   512
@@ -49,15 +49,14 @@ const struct qpu_sgemm_kernel qpu_sgemm_kernels[QPU_SGEMM_KERNELS] = {
 
 #define MAX_C_STRIDE 65535 /* largest stride of a DMA load, in bytes */
 
-/** The memory in which the QPUs access C: the problem's own, a copy by rows, or a copy by tiles,
- * each with its rows together. */
+/** The QPUs access C in the problem's own memory, or in a copy stored by rows or by tiles. */
 enum c_place { C_IN_PLACE, C_IN_ROWS, C_IN_TILES };
 
 /** The problem in the QPUs' memory: padded sizes, strides in bytes. */
 struct sgemm_layout {
   const struct qpu_sgemm_kernel *kernel;
   const struct qpu_sgemm_problem *problem;
-  /* stored rows and columns, without the extra ones for look-ups */
+  /* padded numbers of rows and columns, without the extra ones that are only looked up */
   size_t p, q, r;
   uint32_t a, b, c, code, records; /* bus addresses */
   char *host_a, *host_b, *host_c, *host_records;
@@ -130,8 +129,8 @@ static status_t allocate(struct qpu_sgemm *s)
   return STATUS_OK;
 }
 
-/* Uses C in place if possible. Only kernels that read B by the uniform stream take C's stride from
- * a record. */
+/* Uses C in place if possible. Only kernels that read B by the uniform stream can: they take C's
+ * stride from a record. */
 static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
 {
   struct sgemm_layout *l = &s->layout;
@@ -149,8 +148,8 @@ static status_t place_c(struct qpu_sgemm *s, const struct qpu_sgemm_problem *m)
   return STATUS_OK;
 }
 
-/* Address of an element of C in the QPUs' memory, which has rows, or tiles stored by rows or
- * columns. */
+/* Returns the address of an element of C in the QPUs' copy, which is stored by rows, or by tiles
+ * whose elements are in row or column order. */
 static float *element_of_c(const struct sgemm_layout *l, size_t i, size_t j)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;
@@ -187,8 +186,8 @@ static void copy_matrix(char *to, uint32_t stride, const float *from, size_t ld,
   }
 }
 
-/* Copies the matrices in. The dot product reads B by columns, so they become rows. If beta is 0, C
- * is cleared, because its old contents must not matter. */
+/* Copies the matrices to the QPUs' memory. The dot product reads columns of B, so they are stored
+ * as rows. If beta is 0, C is cleared, because its old contents must not matter. */
 static void sgemm_copy_in(const struct sgemm_layout *l)
 {
   const struct qpu_sgemm_problem *m = l->problem;
@@ -371,13 +370,12 @@ void qpu_sgemm_close(struct qpu_sgemm *s)
   free(s);
 }
 
-/* The number of work items (tiles or rows) that the programs divide among them. */
+/* Returns the number of work items (tiles or rows) that the programs divide among them. */
 static size_t sgemm_parts(const struct sgemm_layout *l)
 {
   return l->kernel->kind == QPU_SGEMM_DOT ? l->p : count_tiles(l);
 }
 
-/* Runs the programs on the data in the QPUs' memory. */
 static status_t programs_run(struct qpu_sgemm *s, int n_qpus)
 {
   struct sgemm_layout *l = &s->layout;
@@ -392,7 +390,7 @@ static status_t programs_run(struct qpu_sgemm *s, int n_qpus)
   return qpu_device_run(s->device, jobs, l->n_programs, l->kernel->threads);
 }
 
-/* Instructions of the innermost loop, nearly all of the product's. */
+/* Returns the instructions of the innermost loop, nearly all of the product's. */
 static double instructions(const struct sgemm_layout *l)
 {
   const struct qpu_sgemm_kernel *kernel = l->kernel;

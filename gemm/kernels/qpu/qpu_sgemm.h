@@ -21,7 +21,7 @@ struct qpu_sgemm_problem {
   const float *a, *b;
   float *c;
   size_t lda, ldb, ldc;
-  int trans_a, trans_b; /**< stored by columns */
+  int trans_a, trans_b; /**< 1: the matrix is stored by columns */
 };
 
 /** The sources from which kernels read B. */
@@ -39,7 +39,7 @@ struct qpu_sgemm_kernel {
   uint32_t loop, loop_end; /**< byte addresses of the innermost loop */
   enum qpu_sgemm_kind kind;
   size_t tile_rows, tile_columns; /**< size of a tile of C; 1 each for a dot product */
-  int threads;                    /**< per QPU */
+  int threads;                    /**< threads per QPU */
 };
 
 enum qpu_sgemm_place {
@@ -72,8 +72,8 @@ status_t qpu_sgemm_open(struct gpu_device *device, const struct qpu_sgemm_kernel
                         size_t r, struct qpu_sgemm **sgemm);
 void qpu_sgemm_close(struct qpu_sgemm *sgemm);
 
-/** \brief Estimates the time of a product from its first tiles, also before the first run; 0 on a
- * Pi. */
+/** \brief Sets *seconds to the time of a product, estimated from its first tiles, also before the
+ * first run; to 0 on a Pi. */
 status_t qpu_sgemm_estimate(struct qpu_sgemm *sgemm, int n_qpus, double *seconds);
 
 /** \brief Computes one product of the size given to qpu_sgemm_open, on \a n_qpus QPUs (1 to 12).

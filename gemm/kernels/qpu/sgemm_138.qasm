@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# First rung: the outer product in its simplest form, one operation per instruction. 138 instructions for 64
+# Rung 2: the outer product in its simplest form, one operation per instruction. 138 instructions for 64
 # columns: at most 46% of them compute. Layout and words: sgemm.qinc.
 .include "sgemm.qinc"
   begin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Fourth rung: the loop is software-pipelined by four instructions (rotated), so that its branch fills the delay that
+# Rung 7: the loop is software-pipelined by four instructions (rotated), so that its branch fills the delay that
 # the uniform stream needs after its address changes. 67 instructions, 64 of which compute: 95.5%. The rotation leaves
 # a tail after the loop, during which the first block of C is loaded. Layout and words: sgemm.qinc.
 #

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Third rung: counter and address in one vector, the next column of A requested an iteration ahead. 68 instructions, 64
+# Rung 4: counter and address in one vector, the next column of A requested an iteration ahead. 68 instructions, 64
 # of which compute: 94.1%. Layout and words: sgemm.qinc.
 .include "sgemm.qinc"
   begin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Second rung: multiplication and addition in one instruction, and the branch's delay slots filled. 72 instructions, 64
+# Rung 3: multiplication and addition in one instruction, and the branch's delay slots filled. 72 instructions, 64
 # of which compute: 88.9%. Layout and words: sgemm.qinc.
 .include "sgemm.qinc"
   begin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The starting point: dot products of 16 elements per iteration, as in pi-gemm of 2014. One of the loop's 14
+# Rung 1: dot products of 16 elements per iteration, as in pi-gemm of 2014. One of the loop's 14
 # instructions multiplies and one adds; the others compute addresses, request look-ups and count.
 #
 # Uniforms: address of A's row · stride between this program's rows of A, in bytes · address of B's columns (stored as

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Two hardware threads per QPU, as the article suggests: while one waits for its tile of C the other computes. Each has
+# Rung 6: two hardware threads per QPU, as the article suggests: while one waits for its tile of C the other computes. Each has
 # half the registers, so tiles are 16 × 32 and the loop has 35 instructions for 32 products. Accumulators do not
 # survive a thread switch, so a thread reads the values that it needs afterwards from its own uniform stream.
 #

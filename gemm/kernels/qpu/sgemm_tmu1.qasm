@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# B by the second TMU instead of the uniform stream, whose cache limits the other outer products on the chip. Tiles are
+# Rung 5: B by the second TMU instead of the uniform stream, whose cache limits the other outer products on the chip. Tiles are
 # 48 × 16: three vectors of A and one of B per iteration. An element of B is moved to lane 0 by rotation and broadcast
 # by r5, which costs the mul ALU one instruction per three products: 78 instructions for 48 products.
 #

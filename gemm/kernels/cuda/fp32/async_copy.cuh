@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Addresses in shared memory, and asynchronous copies to it: cp.async from sm_80 on (ordinary loads
-// and stores before), and from sm_90 on bulk copies of boxes of a matrix, which complete on a
-// barrier. PTX ISA 8.0.
+// Addresses in shared memory, and asynchronous copies to it: cp.async from sm_80 on (older chips
+// use ordinary loads and stores), and from sm_90 on bulk copies of boxes of a matrix, which
+// complete on a barrier. PTX ISA 8.0.
 #ifndef GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
 #define GEMM_KERNELS_CUDA_FP32_ASYNC_COPY_CUH
 
@@ -35,7 +35,7 @@ static __device__ __forceinline__ void shared_store(uint32_t to, float x, float 
                : "memory");
 }
 
-// Copies by single threads: 4 or 16 bytes, or zeros if `valid` is false.
+// copy_float copies 4 bytes and copy_quad 16 bytes, or zeros if `valid` is false.
 
 static __device__ __forceinline__ void copy_float(uint32_t to, const float *from, bool valid)
 {
@@ -143,7 +143,7 @@ static __device__ __forceinline__ void cluster_sync()
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// Reads four floats of the shared memory of block `rank`.
+// Reads four floats at address `from` in the shared memory of block `rank` of the cluster.
 static __device__ __forceinline__ float4 cluster_load(uint32_t from, int rank)
 {
   uint32_t there;

@@ -16,7 +16,7 @@ static __device__ __forceinline__ void result_store(T *out, T sum, double alpha,
   *out = value;
 }
 
-// a_at and b_at: element (i, l) of A and (l, j) of B, which are not transposed.
+// Element (i, l) of A and element (l, j) of B, which are not transposed.
 static __device__ __forceinline__ float a_at(const cuda_job &job, int i, int l)
 {
   return job.a[i * job.lda + l];
@@ -27,8 +27,8 @@ static __device__ __forceinline__ float b_at(const cuda_job &job, int l, int j)
   return job.b[l * job.ldb + j];
 }
 
-// First row and column of a block's tile. Block numbers advance along the rows of C in the grid's
-// x, because only x is large enough for all tiles.
+// First row and column of a block's tile. Tiles are numbered row by row along the grid's x, because
+// only x is large enough for all tiles.
 struct corner {
   int i, j;
 };

@@ -11,7 +11,7 @@
 #define DEPTH        8 // steps of k per tile
 #define ITEM         8
 #define TILE_THREADS 256
-#define PITCH        (TILE + 4) // per row; padded against bank conflicts of A's transposed stores
+#define PITCH        (TILE + 4) // padded row; avoids bank conflicts of A's transposed stores
 
 // A thread's sums and their position.
 struct tile_sums {
@@ -52,7 +52,7 @@ struct tile_sums {
   }
 };
 
-// Loads a thread's eight elements of a row of shared memory.
+// Loads a thread's eight elements of a row of shared memory: four at `from` and four 64 later.
 static __device__ __forceinline__ void item_load(const float *row, int from, float (&to)[ITEM])
 {
   const float4 left = *(const float4 *)(row + from), right = *(const float4 *)(row + from + 64);
@@ -80,10 +80,10 @@ struct tile_pair {
 
 // A thread's share of the next tile: four floats of A, along k, and four of B, along n.
 struct tile_fetch {
-  const float *a, *b; // start of the share of the next tile
+  const float *a, *b; // the thread's first element of the next tile
   int64_t b_step;
   int a_row, a_column, b_row, b_column; // within the tile
-  int a_valid, b_valid;                 // elements inside the matrix; 0: none
+  int a_valid, b_valid;                 // number of elements inside the matrix
   int k_left;                           // steps of k from the next tile on
   bool a_aligned, b_aligned;
   float4 from_a, from_b;

@@ -24,7 +24,7 @@ static cudaError_t naive_by_type(const cuda_job *job, gemm_type type, const cuda
   return (type == GEMM_F64 ? rung_f64::launch : rung::launch)(job, type, chip, blocks, stream);
 }
 
-// Without a job, that of float.
+// Describes the kernel for float if job is NULL.
 static cuda_launch naive_describe(const cuda_job *job, const cuda_chip *chip, const gemm_blocks *blocks)
 {
   return (job && job->type == GEMM_F64 ? rung_f64::describe : rung::describe)(job, chip, blocks);

@@ -12,7 +12,7 @@ static __global__ void __launch_bounds__(SIDE *SIDE) regblock(cuda_job job)
   const corner at = corner_of(job.n, TILE, TILE);
   const int i0 = at.i + threadIdx.x / SIDE, j0 = at.j + threadIdx.x % SIDE;
   float sums[ITEM][ITEM] = {};
-  // Pointers to the next elements, which move along k: no address is computed from its indices.
+  // Pointers to the next elements advance along k, so that no address is computed from indices.
   // Beyond the edge, the last row or column is read again; these sums are not stored.
   const float *a_next[ITEM], *b_next[ITEM];
 #pragma unroll

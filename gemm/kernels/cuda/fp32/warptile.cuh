@@ -19,14 +19,14 @@ struct warptile_shape {
   static_assert(lanes_m * lanes_n == 32, "32 lanes");
 };
 
-// Elements per row of a part of C.
+// Returns the leading dimension of a partial sum of C, which has n columns.
 static __host__ __device__ __forceinline__ int64_t parts_ld(int n)
 {
   return ((int64_t)n + 3) / 4 * 4;
 }
 
-// Tiles are ordered down a band of 8 rows of tiles, then by columns of the band, so that tiles
-// computed at the same time share rows and columns in the L2 cache.
+// Tiles are numbered in bands of 8 rows of tiles: down each column of the band, then on to the next
+// column, so that tiles computed at the same time share rows and columns in the L2 cache.
 #define WARPTILE_BAND 8
 static __device__ __forceinline__ corner warptile_corner(int number, int rows, int columns, int tile_m,
                                                          int tile_n)
@@ -36,9 +36,9 @@ static __device__ __forceinline__ corner warptile_corner(int number, int rows, i
   return {(band * WARPTILE_BAND + rest % height) * tile_m, rest / height * tile_n};
 }
 
-// A thread's elements of a tile: groups of four rows, lanes_m groups apart, by groups of four
-// columns, lanes_n groups apart. Loads have 16 bytes, and the lanes of a warp read neighbouring or
-// equal addresses.
+// A thread's elements of a tile. Its rows form groups of four, lanes_m groups apart, and its
+// columns groups of four, lanes_n groups apart. Loads have 16 bytes, and the lanes of a warp read
+// neighbouring or equal addresses.
 template <class S> struct warptile_item {
   float sums[S::item_m][S::item_n];
   float a[2][S::item_m], b[2][S::item_n]; // this step's operands and the next one's
@@ -69,7 +69,8 @@ template <class S> struct warptile_item {
     return y / 4 * S::lanes_n * 4 + y % 4;
   }
 
-  // Loads a step's elements. at_a, at_b: addresses of the thread's first row and column in it.
+  // Loads the elements of a step. at_a and at_b are the addresses of the thread's first row and
+  // column.
   __device__ __forceinline__ void load(int step, uint32_t at_a, uint32_t at_b)
   {
 #pragma unroll
@@ -98,7 +99,7 @@ template <class S> struct warptile_item {
   }
 };
 
-// Four neighbours, as float4, or of doubles.
+// Four neighbouring elements of type T: quad_of<T>::type is float4 or, for double, double_quad.
 struct __align__(16) double_quad
 {
   double x, y, z, w;
@@ -156,8 +157,8 @@ static __device__ __forceinline__ void warptile_finish(const warptile_item<S> &i
   }
 }
 
-// The job of one part of k: its sums are stored in the job's work space, one matrix of C's size per
-// part.
+// Returns the job of one part of k, whose sums are stored in the work space: one matrix of C's size
+// per part.
 static __device__ __forceinline__ cuda_job warptile_partial(const cuda_job &job, int part)
 {
   cuda_job partial = job;

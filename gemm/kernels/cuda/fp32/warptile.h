@@ -22,19 +22,19 @@ struct warptile_tile {
 /** A division of a product. */
 struct warptile_cut {
   int tile;   /**< index in the loader's tiles */
-  int splits; /**< number of parts of k, 1 for none */
+  int splits; /**< number of parts of k; 1 if k is not split */
   bool stays; /**< persistent blocks, see warptile_tile.stays */
-  int stages; /**< number of stages, tiles of k in shared memory */
+  int stages; /**< number of tiles along k in shared memory */
 };
 
 struct warptile_loader {
   const warptile_tile *tiles; /**< in order of preference */
   int n_tiles;
-  /** \brief Whether the chip, this program's code and the matrices allow this loader. */
+  /** \brief Returns whether the chip, this program's code and the matrices allow this loader. */
   bool (*able)(const cuda_job *job, const cuda_chip *chip);
-  /** \brief Number of stages for a cut whose other fields are set; 0: it does not fit. */
+  /** \brief Returns the stages for a cut whose other fields are set, or 0 if it does not fit. */
   int (*stages)(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut);
-  /** \brief Predicted seconds on an H100, to compare cuts. */
+  /** \brief Returns the predicted seconds on an H100, to compare cuts. */
   double (*predict)(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut);
   size_t (*work)(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut);
   cuda_launch (*describe)(const cuda_job *job, const warptile_cut &cut);
@@ -42,18 +42,18 @@ struct warptile_loader {
                         cudaStream_t stream);
 };
 
-/** \brief Predicted seconds of the busiest multiprocessor, with whole tiles in rounds of blocks and
- * each tile in \a splits parts. \a part_seconds: cost per part and round, in addition to its
- * arithmetic. */
+/** \brief Returns the predicted seconds of the busiest multiprocessor. It computes tiles, each in
+ * \a splits parts of k, in rounds of resident blocks. \a part_seconds is the cost per part and
+ * round in addition to the arithmetic. */
 double warptile_rounds(const cuda_job *job, const cuda_chip *chip, const warptile_tile &tile, int splits,
                        double part_seconds);
 
-/** \brief Bytes of \a splits parts of C. */
+/** \brief Returns the bytes of \a splits partial sums of C. */
 extern "C" size_t warptile_parts_bytes(const cuda_job *job, int splits);
 
-/** Seconds of a further kernel that adds up parts. */
+/** Seconds of the kernel that adds up the parts of k. */
 #define WARPTILE_COMBINE_SECONDS 4e-6
-/** Peak of one multiprocessor of an H100, to weigh arithmetic against other costs. */
+/** Operations per second at the peak of one multiprocessor of an H100. */
 #define WARPTILE_FLOPS 5.07e11
 /** Bandwidth of an H100's device memory. */
 #define WARPTILE_BYTES_PER_SECOND 2.5e12

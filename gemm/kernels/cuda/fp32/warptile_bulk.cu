@@ -9,13 +9,13 @@
 typedef void (*bulk_kernel)(bulk_args);
 
 struct bulk_variant {
-  bulk_kernel bulk[2][2], stream[2][2]; // [A is transposed][B is transposed]
+  bulk_kernel bulk[2][2], stream[2][2]; // [kernel transposes A][kernel transposes B]
   int stage, a, b;                      // bytes
 };
 
 enum { WHOLE = 1, STAYS = 2, ROWS = 4 };
 
-// Only the kernels that a tile is used with are compiled.
+// Compiles only the kernels that the tile is used with: `uses` has the bits WHOLE, STAYS and ROWS.
 template <class S, int uses> struct bulk_row {
   static constexpr warptile_tile tile(double rate)
   {
@@ -53,10 +53,10 @@ static const bulk_variant variants[] = {row_128x256::variant(),       row_128x12
                                         row_128x128_stays::variant(), row_64x128::variant(),
                                         row_64x64::variant(),         row_16x512::variant()};
 
-// Bytes of a multiprocessor's shared memory per block: 1 KiB that every block takes, and 1 KiB for
-// barriers and alignment.
+// Bytes of shared memory that a block needs in addition to its stages: 1 KiB that CUDA reserves per
+// block, and 1 KiB for barriers and alignment.
 #define RESERVED 2048
-// Fewest steps (tiles of k) per persistent block.
+// Minimum number of steps (tiles of k) per persistent block.
 #define STEPS_LEAST 4
 // Seconds to add up a tile in a cluster, per element and part.
 #define CLUSTER_ELEMENT_SECONDS 1.6e-10
@@ -78,7 +78,7 @@ static bool is_rows(const bulk_variant &v)
   return !v.bulk[1][1] && !v.stream[1][1];
 }
 
-// Whether a further kernel adds up the parts.
+// Returns whether a further kernel adds up the parts of k.
 static bool combines(const warptile_cut &cut)
 {
   return cut.splits > (is_rows(variants[cut.tile]) ? 1 : BULK_CLUSTER_MAX);
@@ -99,7 +99,8 @@ static bool bulk_able(const cuda_job *job, const cuda_chip *chip)
   return chip->number >= 90 && job->lda % 4 == 0 && job->ldb % 4 == 0;
 }
 
-// As many stages as fit. A cluster adds up its parts in the memory of the stages.
+// Returns the number of stages that fit, or 0 if the kernel cannot run. A cluster adds up its parts
+// of k in the memory of the stages.
 static int bulk_stages(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
@@ -113,8 +114,8 @@ static int bulk_stages(const cuda_job *job, const cuda_chip *chip, const warptil
   return count < 2 || (cluster_of(cut) > 1 && room < sums) ? 0 : count;
 }
 
-// Number of persistent blocks: as many as are resident at one time, each with STEPS_LEAST steps or
-// more.
+// Returns the number of persistent blocks: as many as are resident at one time, if each has at
+// least STEPS_LEAST steps.
 static int stream_blocks(const cuda_job *job, const cuda_chip *chip, const warptile_tile &t)
 {
   const int64_t steps = tiles_of(job, t.m, t.n) * ((job->k - 1) / t.k + 1);
@@ -122,14 +123,14 @@ static int stream_blocks(const cuda_job *job, const cuda_chip *chip, const warpt
   return (int)(least < 1 ? 1 : least < most ? least : most);
 }
 
-// Whether any tile is shared by two or more blocks.
+// Returns whether any tile is shared by two or more blocks.
 static bool stream_shares(const cuda_job *job, const cuda_chip *chip, const warptile_tile &t)
 {
   return tiles_of(job, t.m, t.n) % stream_blocks(job, chip, t) != 0;
 }
 
-// Bytes of work space: the parts that a further kernel adds up, or one parcel and one flag per
-// persistent block.
+// Returns the bytes of work space: for the parts that a further kernel adds up, or for the sums and
+// the flag that each persistent block passes on.
 static size_t bulk_work(const cuda_job *job, const cuda_chip *chip, const warptile_cut &cut)
 {
   const warptile_tile &t = tiles[cut.tile];
@@ -145,8 +146,8 @@ static double bulk_predict(const cuda_job *job, const cuda_chip *chip, const war
     const double tiles = (double)tiles_of(job, t.m, t.n);
     double seconds = warptile_rounds(job, chip, t, cut.splits,
                                      cluster_of(cut) > 1 ? CLUSTER_ELEMENT_SECONDS * t.m * t.n : 0);
-    // This kernel is limited by reading B from device memory, at full bandwidth only if blocks fill
-    // the device.
+    // warptile_rows is limited by reading B from device memory, at full bandwidth only if blocks
+    // fill the device.
     if (is_rows(variants[cut.tile]))
       seconds = fmax(seconds, tiles * t.n * job->k * sizeof(float) / WARPTILE_BYTES_PER_SECOND *
                                   fmax(1, chip->processors * t.blocks / (tiles * cut.splits)));
@@ -172,8 +173,8 @@ static cuda_launch bulk_describe(const cuda_job *job, const warptile_cut &cut)
           is_rows(v) ? 0 : cut.stages * v.stage + buffer_bytes(job, v)};
 }
 
-// A matrix stored as rows×columns, and the box of one copy. Rows that are transposed later are
-// stored swizzled.
+// A matrix stored as rows×columns, and the box of one copy. `turns`: the kernel transposes the box
+// later, so it is stored swizzled.
 struct map_shape {
   const float *data;
   int rows, columns;

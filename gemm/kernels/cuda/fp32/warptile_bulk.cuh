@@ -12,8 +12,8 @@
 #include "gemm/kernels/cuda/fp32/warptile.cuh"
 
 #define BULK_STAGES_MAX 8
-// Parts of k that a cluster adds up. On an H200 33 clusters of four are not resident at once, and
-// clusters of four load its multiprocessors unevenly.
+// Largest number of parts of k that a cluster adds up. Clusters of four load an H200's
+// multiprocessors unevenly, and 33 of them are not resident at once.
 #define BULK_CLUSTER_MAX 2
 
 struct bulk_args {
@@ -23,7 +23,7 @@ struct bulk_args {
   int stages, splits;
 };
 
-// Sizes in bytes in shared memory: stages, and two buffers for transposed tiles.
+// Bytes of a tile of A, of a tile of B, and of a stage, which has one of each.
 template <class S> struct bulk_layout {
   static constexpr int a = S::m * S::k * (int)sizeof(float), b = S::n * S::k * (int)sizeof(float),
                        stage = a + b;
@@ -85,7 +85,7 @@ template <int extent, int depth, int threads> struct tile_turn {
   }
 };
 
-// First row, column and step of k of a pair of boxes.
+// First row of A, first column of B and first step of k of a pair of boxes.
 struct bulk_place {
   int i, j, l;
 };
@@ -205,7 +205,7 @@ static __global__ void __launch_bounds__(S::threads, S::blocks)
   const uint32_t of_a = begin + item.i * (int)sizeof(float);
   const uint32_t of_b = begin + (turn_b ? ring.turned_a : bytes::a) + item.j * (int)sizeof(float);
   uint32_t now = 0, buffer = buffers,
-           parity = 0; // now: this tile's offset; parity: that of the awaited stage
+           parity = 0; // now: offset of this tile; parity: parity of the awaited stage
   int stage = 0, awaited = ring.lead - 1;
   bool there = false;
 #pragma unroll 1

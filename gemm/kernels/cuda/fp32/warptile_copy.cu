@@ -27,7 +27,7 @@ template <class T>
 static cudaError_t parts_add(const cuda_job *job, const void *parts, int count, int64_t part, int64_t ld,
                              int turned, cudaStream_t stream)
 {
-  // Its blocks may start when the last parts' blocks finish.
+  // Blocks of this kernel may start when the last blocks of the previous one finish.
   cudaLaunchAttribute overlap = {};
   overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   overlap.val.programmaticStreamSerializationAllowed = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The warptile kernel for every chip, leading dimension and transposition. Threads copy tiles, four
+// The warptile kernel for every chip, leading dimension and transposition. Threads copy tiles three
 // tiles ahead; operands that run along k are transposed by copying single floats.
 #ifndef GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
 #define GEMM_KERNELS_CUDA_FP32_WARPTILE_COPY_CUH
@@ -19,7 +19,7 @@ template <int extent, int depth, int threads> struct tile_copy {
   static constexpr int share = extent * depth / threads;
   const float *from;
   int64_t step,
-      // elements between copies, and from the end of the last copy to the next tile's first
+      // step: between copies; rewind: from the last copy's end to the next tile (elements)
       rewind;
   uint32_t to, to_step; // bytes
   int k, k_step;        // k of the first copy, and the step between copies: 0 along m or n
@@ -43,7 +43,7 @@ template <int extent, int depth, int threads> struct tile_copy {
     to_step = (uint32_t)(k_step * pitch + x_step) * (uint32_t)sizeof(float);
   }
 
-  // Number of copies inside the matrix if \a k_left steps of k are left.
+  // Returns the number of copies inside the matrix if \a k_left steps of k are left.
   __device__ __forceinline__ int valid(int k_left) const
   {
     if (k_left >= depth) return inside;
@@ -72,7 +72,7 @@ template <class S> struct copy_stage {
   static constexpr int bytes = side_a::bytes + side_b::bytes;
 };
 
-// Multiplies the steps of k from `first` to `end`.
+// Multiplies the tiles of k from `first` up to, but not including, `end`.
 template <class S>
 static __device__ __forceinline__ void copy_multiply(const cuda_job &job, const corner &at, int first,
                                                      int end, warptile_item<S> &item)

@@ -13,14 +13,14 @@
 
 #if __CUDA_ARCH__ >= 900
 
-// A range of steps of k, in tiles, of one tile of C.
+// Steps `from` to `end` along k, counted in tiles of k, of tile `number` of C.
 struct stream_segment {
   int number, from, end;
 };
 
 // The order of work for all blocks.
 struct stream_plan {
-  int deep, blocks, rounds, line; // rounds of whole tiles; line: tiles that are shared by steps
+  int deep, blocks, rounds, line; // rounds: of whole tiles; line: number of tiles that blocks share
 
   __device__ __forceinline__ stream_plan(int tiles, int deep_, int blocks_) : deep(deep_), blocks(blocks_)
   {
@@ -51,7 +51,7 @@ struct stream_plan {
 // State of the thread that requests boxes. It is in shared memory, because all registers are in
 // use.
 struct stream_course {
-  int which, l, end; // which: segment; steps in tiles
+  int which, l, end; // which: segment; l, end: its next step and its end, in tiles of k
   corner at;
 };
 
@@ -72,7 +72,7 @@ template <class S> struct stream_asker {
   }
 };
 
-// Tiles pass through the ring in order, whatever tile of C they belong to.
+// Tiles of A and B pass through the ring in order, whichever tile of C they belong to.
 template <class S, bool turn_a, bool turn_b> struct stream_flow {
   typedef bulk_layout<S> bytes;
   typedef bulk_ring<S, turn_a, turn_b> ring_type;
@@ -80,7 +80,7 @@ template <class S, bool turn_a, bool turn_b> struct stream_flow {
   const ring_type ring;
   uint32_t buffers;             // offset of the transposed tiles
   int left;                     // number of tiles still to multiply
-  uint32_t now, buffer, parity; // now: this tile's offset; parity: that of the awaited stage
+  uint32_t now, buffer, parity; // now: offset of this tile; parity: parity of the awaited stage
   int stage, awaited;
   bool there;
 

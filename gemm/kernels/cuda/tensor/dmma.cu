@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// dmma: double precision on tensor cores. A lane loads single elements of its fragments, which need
-// no order along the rows, so that each of A and B may be stored transposed or not.
+// dmma: double precision on tensor cores. A lane loads the elements of its fragments one by one, so
+// that A and B may each be stored transposed or not.
 #include <float.h>
 #include <math.h>
 
@@ -109,9 +109,9 @@ struct dmma_code {
 struct dmma_tiles {
   int m, n, k, item_m, item_n, stages;
   int blocks;              // resident per multiprocessor
-  double rate,             // measured share of the peak of an H200 that these reach on full tiles
-      alone;               // share of `rate` that one of them reaches
-  dmma_code code[2][2][2]; // by transposition of A, of B, and whether all rows are whole
+  double rate,             // measured share of an H200's peak that full tiles reach
+      alone;               // share of `rate` that a single resident block reaches
+  dmma_code code[2][2][2]; // [A is transposed][B is transposed][tile_is_whole]
 };
 
 template <class S> static constexpr dmma_code code_of()
@@ -159,9 +159,9 @@ static size_t dmma_work(const cuda_job *job, gemm_type, const cuda_chip *, const
   return blocks->splits > 1 ? sizeof(double) * blocks->splits * job->m * dmma_parts_ld(job) : 0;
 }
 
-// On an H200, to compare tiles: the peak per multiprocessor; seconds of a round of blocks for the
-// first loads and the stores, and of a further kernel; bytes per second of device memory and, for
-// parts, of the L2 cache.
+// Measured on an H200, to compare tiles: operations per second of one multiprocessor; seconds of a
+// round of blocks for the first loads and the stores; seconds of the kernel that adds up parts of
+// k; bytes per second of device memory and, for these parts, of the L2 cache.
 #define PEAK_PER_SECOND  5.07e11
 #define ROUND_SECONDS    2e-6
 #define COMBINE_SECONDS  3e-6
@@ -183,8 +183,8 @@ static double dmma_predict(const cuda_job *job, const cuda_chip *chip, const dmm
   return fmax(busy, bytes / BYTES_PER_SECOND) + 0.1 * busy + (splits > 1 ? parts : 0);
 }
 
-// Chooses, among the tiles asked for, the tile and the number of parts of k with the fewest
-// predicted seconds.
+// Chooses the tile and the number of parts of k with the fewest predicted seconds, among the tiles
+// that the caller allows.
 static cudaError_t dmma_choose(const cuda_job *job, gemm_type, const cuda_chip *chip, gemm_blocks *blocks)
 {
   const gemm_blocks asked = *blocks;

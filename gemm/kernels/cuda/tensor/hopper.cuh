@@ -30,7 +30,7 @@ static __device__ __forceinline__ void barrier_arrive_at(uint32_t barrier, uint3
                : "memory");
 }
 
-// A barrier for one warpgroup; number 0 belongs to the whole block.
+// Barrier for the threads of one warpgroup. Number 0 is the barrier of __syncthreads().
 static __device__ __forceinline__ void group_sync(int number)
 {
   asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");

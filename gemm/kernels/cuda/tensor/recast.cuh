@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-// Leading dimension for rows of whole 128-byte lines.
+// Returns the leading dimension that pads rows to whole 128-byte lines.
 static inline int64_t padded(int64_t elements, int64_t size)
 {
   int64_t line = 128 / size;
@@ -82,7 +82,7 @@ static __global__ void recast_along(const float *from, int64_t ld, int rows, int
 }
 
 // Transposes rows that run across k, in 64×64 tiles in shared memory, with 256 threads. Grid: x
-// along the new rows, y strides along k.
+// selects 64 of the new rows, y strides along k.
 static __global__ void recast_across(const float *from, int64_t ld, int rows, int k, recast_tf32 sink)
 {
   __shared__ float tile[64][65];
@@ -113,7 +113,7 @@ static inline cudaError_t repack(const uint16_t *from, int64_t ld, int rows, int
   return cudaGetLastError();
 }
 
-// Copies an operand into `rows` rows of k elements. `turned`: it is stored with rows across k.
+// Copies an operand into `rows` rows of k elements. If `turned`, it is stored with rows across k.
 static inline cudaError_t recast(const float *from, int64_t ld, int turned, int rows, int k,
                                  const recast_tf32 &sink, cudaStream_t stream)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The frame of the wmma, mma and dmma rungs. A block of warps computes a tile of C from stages in
-// shared memory, which are filled in advance. Each warp multiplies its own part; its operands are
-// loaded into registers one step before they are needed.
+// The loop that the wmma, mma and dmma rungs share. A block of warps computes a tile of C from
+// stages in shared memory, which are filled in advance. Each warp multiplies its own part; its
+// operands are loaded into registers one step before they are needed.
 #ifndef GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 #define GEMM_KERNELS_CUDA_TENSOR_TILE_KERNEL_CUH
 
@@ -17,7 +17,7 @@ template <class E> struct tile_args {
   tile_source<E> a, b;
   void *c;
   int64_t ldc;
-  int64_t part; // elements from the sums of a part of k, which are stored in C's place, to the next
+  int64_t part; // elements between the sums of consecutive parts of k in `c`
   int m, n, k;
   int aligned; // 1 if every stored row of A and B begins at a multiple of 16 bytes
   scalar alpha, beta;
@@ -52,12 +52,11 @@ struct tile_shape {
 };
 
 // If k has several parts, the grid's y is the part.
-//
-// Class W multiplies. W::load_a<s>(i, a, k) and W::load_b<s>(j, b, k) load W::step of k, of one of
-// W::down pieces of A and of one of W::across pieces of B, into the s-th set of registers.
-// W::multiply<s>(i) multiplies a piece of A by all pieces of B. W::store(args, m, n, shared) stores
-// the sums. If W::ahead, there are two sets: one is filled while the other is multiplied. Otherwise
-// another block on the multiprocessor has to hide the latency.
+// Class W multiplies. W::load_a<s>(i, a, k) and W::load_b<s>(j, b, k) load W::step steps of k of
+// fragment i of A (of W::down) and fragment j of B (of W::across) into the s-th set of registers.
+// W::multiply<s>(i) multiplies fragment i of A by all fragments of B. W::store(args, m, n, shared)
+// stores the sums. If W::ahead, there are two sets: one is filled while the other is multiplied.
+// Otherwise another block on the multiprocessor has to hide the latency.
 template <class W> struct tile_march {
   typedef typename W::S S;
   typedef typename S::element E;
@@ -200,14 +199,14 @@ static inline bool tile_is_aligned(const void *data, int64_t ld, int each)
   return ld % each == 0 && (uintptr_t)data % 16 == 0;
 }
 
-// Whether the kernels for `whole` shapes can be used, see tile_reader.
+// Returns whether the kernels for `whole` shapes can be used, see tile_reader.
 static inline bool tile_is_whole(const cuda_job *job, int each)
 {
   return tile_is_aligned(job->a, job->lda, each) && tile_is_aligned(job->b, job->ldb, each) &&
          (job->trans_a ? job->m : job->k) % each == 0 && (job->trans_b ? job->k : job->n) % each == 0;
 }
 
-// The arguments for a job, with tiles of tile_m×tile_n in bands of \a band rows.
+// Returns the arguments for a job, with tiles of tile_m×tile_n in bands of \a band rows.
 template <class E>
 static tile_args<E> tile_args_of(const cuda_job *job, int tile_m, int tile_n, int band = TILE_BAND)
 {

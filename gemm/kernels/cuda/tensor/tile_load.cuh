@@ -63,7 +63,7 @@ static __device__ __forceinline__ void copy_elements(double *to, const double *f
 template <class E, int rows, int columns, int threads, bool along, bool whole> struct tile_reader {
   static constexpr int each = 16 / sizeof(E), vectors = columns / each, hop = threads / vectors,
                        copies = (rows + hop - 1) / hop, pitch = columns + tile_pad<E>;
-  // Without loops, copies of single doubles are as fast as those of 16 bytes.
+  // If unrolled, copies of single doubles are as fast as those of 16 bytes.
   static constexpr int unrolled = sizeof(E) == sizeof(double) ? copies : 1;
   static_assert(threads % vectors == 0, "a thread stays in its columns");
   const E *at;

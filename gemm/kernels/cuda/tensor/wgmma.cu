@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wgmma: half, bfloat16 and TF32 on Hopper. TMA needs rows at multiples of 16 bytes. Operands
-// stored otherwise are first copied into such rows. For TF32, if neither operand is stored along k,
+// wgmma: half, bfloat16 and TF32 on Hopper. TMA needs rows that begin at multiples of 16 bytes, so
+// other operands are first copied into such rows. For TF32, if neither operand is stored along k,
 // the smaller one is copied too. A performance model chooses the tile and the number of parts of k,
 // which a further kernel adds up.
 #include "gemm/kernels/cuda/cuda_gemm.h"
@@ -17,9 +17,9 @@
 // Rows of pairs of tiles per band, so that the tiles computed concurrently cover about a square of
 // C.
 #define BAND 8
-// Clock cycles between the starts of two groups of pairs. On an H100 three of these are less than
-// the 4000 to 5000 cycles of a tile's store. Half-precision products of 4096 and 8192 took 1% less
-// time.
+// Clock cycles between the starts of two groups of pairs of blocks, so that their stores do not
+// coincide. On an H100, three such delays are shorter than a tile's store of 4000 to 5000 cycles;
+// half-precision products of 4096 and 8192 took 1% less time with them.
 #define SPREAD 700
 
 struct operand_plan {
@@ -65,7 +65,7 @@ static operand_plan operand_plan_of(const cuda_job *job, gemm_type type, bool is
 #define TILE_ROWS 256
 #define PARTS_MAX 256
 
-// Whether A and B are exchanged for the kernel: see wgmma_shape.
+// Returns whether A and B are exchanged for the kernel: see wgmma_shape.
 static bool is_turned(const cuda_job *job, gemm_type type)
 {
   return type == GEMM_TF32 && operand_plan_of(job, type, true).across;
@@ -107,7 +107,7 @@ static cuda_job job_swapped(const cuda_job *job, bool swapped)
   return to;
 }
 
-// The parts that are added up: rows of whole tiles per part.
+// Layout of the partial sums that are added up; each has whole tiles of rows.
 struct parts_plan {
   int rows;
   int64_t ld;
@@ -132,9 +132,10 @@ static size_t wgmma_work(const cuda_job *job, gemm_type type, const cuda_chip *,
          parts_plan_of(&of, type, blocks).bytes;
 }
 
-// Seconds on an H200, in order: a step of 128 bytes along k of tiles of 256 columns, and the share
-// of it that narrower tiles take; the first loads and the last store of a round of tiles 256 wide;
-// a further kernel. Then bytes per second from and to the L2 cache.
+// Measured on an H200, to compare tiles: seconds of a step of 128 bytes along k, for tiles of 256
+// columns; seconds of a round of tiles for the first loads and the last store; seconds of the
+// kernel that adds up parts of k; bytes per second from and to the L2 cache. `step` in `widths`:
+// share of STEP_SECONDS that narrower tiles take.
 #define STEP_SECONDS       0.58e-6
 #define ROUND_SECONDS      1e-6
 #define COMBINE_SECONDS    3e-6
@@ -159,8 +160,8 @@ static double wgmma_predict(const cuda_job *job, gemm_type type, const cuda_chip
   return ceil(units / pairs) * round + sums / PARTS_PER_SECOND + (parts ? COMBINE_SECONDS : 0);
 }
 
-// Chooses, among the tiles asked for, the tile and the number of parts of k with the fewest
-// predicted seconds.
+// Chooses the tile and the number of parts of k with the fewest predicted seconds, among the tiles
+// that the caller allows.
 static cudaError_t wgmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                 gemm_blocks *blocks)
 {
@@ -208,8 +209,8 @@ static bool operand_map(const void *data, const operand_plan &p, int box_rows, C
       tensor_map_shape<T>{(const T *)data, p.columns, p.rows, p.ld, 128 / (int)sizeof(T), box_rows}, map);
 }
 
-// Number of pairs of blocks. If that adds no rounds, it is a multiple of BAND. On an H100 that is
-// 64 of 66 pairs, and products of 4096 read 14% less from device memory, because the tiles of a
+// Returns the number of pairs of blocks: a multiple of BAND if that adds no rounds. On an H100 that
+// is 64 of 66 pairs, and products of 4096 read 14% less from device memory, because the tiles of a
 // round are at the same k at the same time.
 static int pairs_of(const cuda_chip *chip, int tiles)
 {

@@ -17,10 +17,10 @@ struct wgmma_args {
   float *c;
   int64_t ldc;
   int bulk_store; // TMA can store C by map_c, and beta is 0
-  // clock cycles between the starts of two groups of pairs; pair n belongs to group n %
+  // clock cycles between the starts of two groups of pairs of blocks; pair n is in group n %
   // SPREAD_TURNS
   int spread;
-  // Parts of k. If more than one: part p of C is stored by map_c from row p × part_rows on.
+  // Number of parts of k. If it is more than 1, map_c stores part p from row p × part_rows on.
   int splits, part_rows;
   tile_order order;
 };
@@ -32,10 +32,10 @@ enum { SPREAD_TURNS = 4 };
 // the kernel receives B as its A, A as its B, n as its m and m as its n, and computes C `turned`.
 template <class T, int columns_, bool a_across_, bool b_across_, bool turned_ = false> struct wgmma_shape {
   typedef T type;
-  static constexpr bool a_across = a_across_, b_across = b_across_; // stored along m; n
+  static constexpr bool a_across = a_across_, b_across = b_across_; // A along m; B along n
   static constexpr bool turned = turned_, by_registers = sizeof(T) == 4 && a_across;
   static constexpr int rows = 128, columns = columns_, depth = 128 / sizeof(T);
-  static constexpr int slices = 2; // 32 floats of each of 64 rows: staging for a warpgroup's stores
+  static constexpr int slices = 2; // slices of 64 rows of 32 floats, for a warpgroup's stores
   static constexpr uint32_t a_bytes = rows * 128, b_bytes = columns * 128, stage_bytes = a_bytes + b_bytes;
   static constexpr int stages = (192 << 10) / stage_bytes;
   // Each block of a cluster loads half of B: half of the columns, or half of the depth if boxes of

@@ -92,7 +92,7 @@ template <class Acc, class Shape, bool ahead_> struct wmma_tile {
   }
 };
 
-// The kernel, for chips from `least` on.
+// The kernel is empty for chips before `least`.
 template <class W, int blocks, int least>
 static __global__ void __launch_bounds__(W::S::threads, blocks)
     wmma_kernel(const CUDA_GRID_CONSTANT tile_args<uint16_t> args)
@@ -123,7 +123,7 @@ struct wmma_size {
   int m, n, k;
 };
 
-// The tile of most rows and columns for this job, of those that fit the chip.
+// Returns the largest tile for this job, of those that fit the chip.
 static wmma_size size_most(const cuda_job *job, gemm_type type, int chip)
 {
   if (tile_is_whole(job, 8) && type != GEMM_F16_F16) return {128, 256, chip >= 90 && chip < 120 ? 64 : 32};
@@ -131,9 +131,9 @@ static wmma_size size_most(const cuda_job *job, gemm_type type, int chip)
   return {128, 128, 32};
 }
 
-// Chooses the largest tile that has at least one block per multiprocessor, or else the smallest.
-// Some tiles need whole rows. If one of these was asked for, a job without them, such as the last
-// panel of a distributed product, gets 128x128.
+// Chooses the largest tile that gives every multiprocessor a block, or else the smallest. Some
+// tiles need whole rows. If the caller asks for one of these and the job has no whole rows, as in
+// the last panel of a distributed product, it gets 128x128.
 static cudaError_t wmma_choose(const cuda_job *job, gemm_type type, const cuda_chip *chip,
                                gemm_blocks *blocks)
 {
