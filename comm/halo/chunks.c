@@ -15,7 +15,7 @@ static int64_t less_of(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* Length in floats of the chunk that begins \a at floats into a box. */
+/* Returns the number of floats in the chunk that starts \a at floats into a box. */
 static int64_t chunk_floats(const struct box *box, int64_t at, int64_t most)
 {
   int64_t row = box_extent(box, 2), layer = row * box_extent(box, 1), all = box_points(box);
@@ -35,7 +35,8 @@ static int64_t chunks_count(const struct halo_plan *plan, int receive, const str
   return n;
 }
 
-/* Appends a chunk. It joins the previous piece if they are adjacent and together small enough. */
+/* Appends a chunk. It joins the previous piece (copy) if the two are adjacent in the buffer, not
+ * larger than `most` floats together, and neither is of a message with `alone`. */
 static void chunk_add(struct halo_chunks *chunks, int message, int64_t begin, int64_t count,
                       const struct halo_cutting *cutting)
 {

@@ -7,16 +7,16 @@
 #include "comm/halo/halo.h"
 #include "gpu/gpu.h"
 
-/** Part of a halo message that travels as one MPI message. Both ends compute the same division. */
+/** Part of a halo message, sent as one MPI message. Sender and receiver use the same division. */
 struct halo_chunk {
-  int message, piece;
+  int message, piece;   /**< indices into the plan's messages and into halo_chunks.piece */
   int64_t begin, count; /**< position in the packed buffer, and length, in floats */
 };
 
 /** One copy between device and host: a large chunk, or several consecutive small ones. */
 struct halo_piece {
-  int64_t begin, count;
-  int first, chunks;
+  int64_t begin, count; /**< position in the packed buffer, and length, in floats */
+  int first, chunks;    /**< index of the first chunk, and number of chunks */
 };
 
 struct halo_chunks {
@@ -25,19 +25,19 @@ struct halo_chunks {
   struct halo_piece *piece;
 };
 
-/** How a message is divided: into layers of its box, rows of one layer, or parts of one row. */
+/** How a message is divided. A chunk is whole layers of its box, whole rows, or part of one row. */
 struct halo_cutting {
-  int64_t most; /**< maximum floats per chunk; 0: one chunk per message, one piece per buffer */
-  int alone;    /**< 1: pieces of this message contain no other chunks */
+  int64_t most; /**< maximum floats per chunk; if 0, the message is one chunk */
+  int alone;    /**< 1: pieces of this message contain no chunks of other messages */
 };
 
-/** \brief Divides the send side of a plan, or if \a receive the receive side, each message by its
- * entry in \a cutting. The chunks of messages with `alone` come first. */
+/** \brief Divides each message of a plan as its entry in \a cutting says: the boxes to receive if
+ * \a receive is 1, otherwise those to send. Chunks of messages with `alone` come first. */
 status_t halo_chunks_create(struct halo_chunks *chunks, const struct halo_plan *plan, int receive,
                             const struct halo_cutting cutting[HALO_MESSAGES_MAX]);
 
-/** \brief The rows of a field that correspond to a piece of one message: \a count floats starting
- * \a begin floats into the box. */
+/** \brief Returns the part of a field, in bytes, that holds \a count floats of a packed message,
+ * starting \a begin floats into \a box. */
 struct gpu_rows halo_rows(const struct layout *layout, const struct box *box, int64_t begin, int64_t count);
 
 void halo_chunks_free(struct halo_chunks *chunks);

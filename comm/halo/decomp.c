@@ -7,9 +7,9 @@
 
 #include "base/log.h"
 
-/* Cost model of an exchange, used only to choose a decomposition. The fixed cost of a message
- * equals that of MESSAGE_BYTES bytes (10 µs at 10 GB/s). The factors account for packing: a face's
- * bytes cost more, the shorter its contiguous runs are. */
+/* Cost model of an exchange, in bytes, used only to choose a decomposition. Each message costs
+ * MESSAGE_BYTES in addition to its data (10 µs at 10 GB/s). pack_factor multiplies the bytes of
+ * faces normal to i, j and k, because shorter contiguous runs are slower to pack. */
 #define MESSAGE_BYTES 100e3
 static const double pack_factor[3] = {1.0, 1.25, 3.0};
 
@@ -157,8 +157,8 @@ int decomp_neighbour(const struct decomp *decomp, const int dir[3])
   return (there.coord[0] * there.procs[1] + there.coord[1]) * there.procs[2] + there.coord[2];
 }
 
-/* Computes extents and boxes of one dimension, with a halo at each neighbour and the single fixed
- * layer at an end of the grid. */
+/* Computes the extents and boxes of dimension d. The array has a halo at each neighbour and a
+ * single fixed layer at each end of the grid. */
 static void layout_dimension(struct layout *layout, const struct decomp *decomp, int depth, int d)
 {
   int first = decomp->coord[d] == 0, last = decomp->coord[d] == decomp->procs[d] - 1;

@@ -29,10 +29,10 @@ static inline int64_t box_points(const struct box *b)
 }
 
 struct decomp {
-  int procs[3];
-  int coord[3]; /**< this rank's coordinates: rank = (coord[0]·Q + coord[1])·R + coord[2] */
-  int64_t global[3];
-  struct box owned; /**< interior points that this rank owns, global indices */
+  int procs[3];      /**< P, Q, R: number of ranks per dimension */
+  int coord[3];      /**< this rank's coordinates: rank = (coord[0]·Q + coord[1])·R + coord[2] */
+  int64_t global[3]; /**< points of the whole grid, boundary included */
+  struct box owned;  /**< interior points that this rank owns, global indices */
 };
 
 /** A kernel's constraints on the decomposition. */
@@ -43,47 +43,48 @@ struct decomp_rules {
   int whole_rows;   /**< dimension k may not be divided */
 };
 
-/** \brief Chooses P×Q×R for \a ranks with the shortest modelled exchange time. STATUS_USAGE if no
- * decomposition leaves each rank enough points. \a global is the whole grid, or the grid per rank
- * if \a weak is 1. */
+/** \brief Sets \a procs to the decomposition P×Q×R of \a ranks with the shortest modelled exchange
+ * time. \a global is the whole grid, or the grid per rank if \a weak is 1. Returns STATUS_USAGE if
+ * no decomposition leaves each rank enough points. */
 status_t decomp_choose(int ranks, const int64_t global[3], int weak, const struct decomp_rules *rules,
                        int procs[3]);
 
-/** \brief Checks a decomposition that the user gave: STATUS_USAGE unless its product is \a ranks
- * and each rank has enough points. */
+/** \brief Checks a user's decomposition. Returns STATUS_USAGE unless its product is \a ranks, each
+ * rank has enough points, and it satisfies \a rules. */
 status_t decomp_check(int ranks, const int64_t global[3], const int procs[3],
                       const struct decomp_rules *rules);
 
 /** \brief Sets \a procs to \a wanted, or to a chosen decomposition if wanted[0] is 0, and \a global
- * to the grid of all ranks. STATUS_USAGE as for decomp_choose and decomp_check. */
+ * to the whole grid. \a extent and the errors are those of decomp_choose and decomp_check. */
 status_t decomp_cut(int ranks, const int64_t extent[3], int weak, const struct decomp_rules *rules,
                     const int wanted[3], int procs[3], int64_t global[3]);
 
-/** \brief Computes the part of the grid that \a rank owns. The decomposition must have been
- * checked. */
+/** \brief Computes the part of the grid that \a rank owns. The decomposition must be valid. */
 void decomp_init(struct decomp *decomp, const int64_t global[3], const int procs[3], int rank);
 
-/** \brief The rank in direction \a dir (−1, 0 or 1 per dimension), −1 outside of the grid. */
+/** \brief Returns the rank of the neighbour in direction \a dir (−1, 0 or 1 per dimension), or −1
+ * if \a dir leaves the grid. */
 int decomp_neighbour(const struct decomp *decomp, const int dir[3]);
 
-/** The local array. Element (i, j, k) is at offset i·plane + j·pitch + k, in floats. */
+/** Shape of a rank's local array. Element (i, j, k) is float i·plane + j·pitch + k of it. */
 struct layout {
   int64_t origin[3]; /**< global index of local (0, 0, 0) */
-  int64_t extent[3]; /**< points held, including halo and fixed layers */
+  int64_t extent[3]; /**< points per dimension, including halo and fixed layers */
   int64_t pitch;     /**< floats from row to row: a multiple of 32 */
   int64_t plane;     /**< floats from plane to plane */
   struct box owned;  /**< interior points that this rank owns, local indices */
   /** owned points and adjacent fixed layers, over which the checksum is computed; local indices */
   struct box counted;
-  struct box interior; /**< points that a sweep updates, clipped to the array; local indices */
+  /** interior points of the grid that the array holds, with the halo; local indices */
+  struct box interior;
   int64_t global[3];
 };
 
-/** \brief Computes the local array for a halo of \a depth. \a pad is a minimum number of floats to
- * add to the pitch, rounded up so that rows stay aligned to 128 bytes. STATUS_USAGE on overflow. */
+/** \brief Computes the shape of the local array with a halo of \a depth layers. The pitch is a
+ * row's extent plus at least \a pad floats, rounded up to 32. Returns STATUS_USAGE on overflow. */
 status_t layout_init(struct layout *layout, const struct decomp *decomp, int depth, int pad);
 
-/** \brief Number of floats of one array, including padding. */
+/** \brief Returns the number of floats of one array, including padding. */
 static inline int64_t layout_floats(const struct layout *layout)
 {
   return layout->plane * layout->extent[0];

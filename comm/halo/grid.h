@@ -14,19 +14,19 @@ struct grid_size {
   int64_t extent[3]; /**< imax, jmax, kmax */
 };
 
-/** \brief Reads XS … XL (any case) or IxJxK, each at least 3, into a struct grid_size. If invalid,
- * logs and returns STATUS_USAGE. */
+/** \brief Reads XS … XL (any case) or IxJxK, each extent at least 3, into a struct grid_size. If
+ * the text is invalid, logs an error and returns STATUS_USAGE. */
 status_t grid_size_parse(const char *option, const char *text, void *size);
 
-/** \brief Number of named sizes, and the n-th of them, smallest first. */
+/** \brief Returns the number of named sizes. grid_size_named returns the n-th, smallest first. */
 int grid_size_count(void);
 const struct grid_size *grid_size_named(int n);
 
-/** \brief Reads PxQxR into an int[3]; "auto" sets its first to 0. STATUS_USAGE, logged, if
- * invalid. */
+/** \brief Reads PxQxR into \a procs, an int[3]; "auto" sets only procs[0], to 0. If the text is
+ * invalid, logs an error and returns STATUS_USAGE. */
 status_t grid_procs_parse(const char *option, const char *text, void *procs);
 
-/** \brief The entry for the decomposition in a program's option table. */
+/** \brief Entry of a program's option table for --procs. \a auto_does says what "auto" chooses. */
 #define GRID_OPTION_PROCS(readers, auto_does)                                                                \
   "procs", 'p', readers, OPTION_CUSTOM(procs, grid_procs_parse, "auto|PxQxR"),                               \
       "Set the numbers of ranks along the grid's dimensions i, j and k. auto " auto_does " (default: auto)."

@@ -14,7 +14,7 @@ static int dir_number(const int dir[3], int sign)
   return (sign * dir[0] + 1) * 9 + (sign * dir[1] + 1) * 3 + (sign * dir[2] + 1);
 }
 
-/* A sweep reads points that differ in at most two indices, several sweeps all 26 neighbours. */
+/* One sweep reads neighbours that differ in at most two indices; several sweeps need all 26. */
 int halo_dir_is_needed(const int dir[3], int depth)
 {
   int differing = (dir[0] != 0) + (dir[1] != 0) + (dir[2] != 0);

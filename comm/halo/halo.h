@@ -3,8 +3,8 @@
  * \brief The halo messages of a rank: one per neighbour, up to 26, all sent at the same time.
  *
  * The messages of a rank are contiguous in one send and one receive buffer, so that one kernel
- * packs and one unpacks all of them. With depth 1 the sweep does not read the corners of its cube:
- * 18 neighbours suffice. */
+ * packs and one unpacks all of them. With depth 1, 18 neighbours suffice, because a sweep does not
+ * read the eight corners of a point's 3×3×3 cube. */
 #ifndef COMM_HALO_HALO_H
 #define COMM_HALO_HALO_H
 
@@ -20,8 +20,8 @@ struct halo_message {
   int64_t count;       /**< floats sent */
   int64_t recv_count;  /**< floats received; equal to count in plans of halo_plan_init */
   int64_t send_offset; /**< start in the send buffer, in floats */
-  int64_t recv_offset;
-  /** MPI tags: number of the direction, 0 … 26, as the sender of the message sees it */
+  int64_t recv_offset; /**< start in the receive buffer, in floats */
+  /** MPI tags: number (0 … 26) of the direction from the message's sender to its receiver */
   int send_tag, recv_tag;
 };
 
@@ -29,39 +29,40 @@ struct halo_plan {
   int depth;
   int n;
   struct halo_message messages[HALO_MESSAGES_MAX];
-  int64_t floats, recv_floats; /**< size of the send and of the receive buffer */
+  int64_t floats, recv_floats; /**< sizes of the send and of the receive buffer */
 };
 
-/** \brief Computes the plan of this rank. */
+/** \brief Plans the messages of one rank for a halo of \a depth layers. */
 void halo_plan_init(struct halo_plan *plan, const struct decomp *decomp, const struct layout *layout,
                     int depth);
 
-/** \brief The plan of rank 0 or 1 of a pair: each sends \a n floats to the other, or with
- * \a one_way only rank 0 does. The layout has one row: the floats to send, then those that arrive,
- * each part aligned to a cache line of a GPU. */
+/** \brief Plans a message of \a n floats between ranks 0 and 1, in both directions or, with \a
+ * one_way, only from rank 0 to rank 1. The layout is one row: the floats to send, then the floats
+ * to receive, each aligned to a cache line of a GPU. */
 void halo_plan_pair(struct halo_plan *plan, struct layout *layout, int rank, int64_t n, int one_way);
 
-/** \brief STATUS_USAGE if a message has more floats than MPI can count. */
+/** \brief Returns STATUS_USAGE if a message has more floats than MPI can count (INT_MAX). */
 status_t halo_plan_check(const struct halo_plan *plan);
 
 #define HALO_BOUNDARIES_MAX 6
 
-/** The owned points in parts: slabs that neighbours need, and the rest, computed during the
- * exchange. */
+/** The owned points, divided into boundary slabs, which neighbours need, and the inner box, which
+ * is computed during the exchange. */
 struct halo_cut {
   int n;
   struct box boundary[HALO_BOUNDARIES_MAX];
   struct box inner;
 };
 
-/** \brief Divides the owned box into a slab per neighbouring side, and the rest. A slab has the
- * plan's depth; along j it has \a rows if that is more and leaves as many rows. */
+/** \brief Divides the owned box into one slab per side with a neighbour, and the inner box. Slabs
+ * have the plan's depth; along j they have \a rows if that is more and the inner box keeps as
+ * many. */
 void halo_cut_init(struct halo_cut *cut, const struct halo_plan *plan, const struct layout *layout, int rows);
 
-/** \brief Whether a halo of \a depth layers has points in direction \a dir. */
+/** \brief Returns 1 if a halo of \a depth layers has points in direction \a dir. */
 int halo_dir_is_needed(const int dir[3], int depth);
 
-/** \brief Writes the direction as "i-", "j+k+", … for messages. Returns text. */
+/** \brief Writes the direction to \a text as "i-", "j+k+", …, for error messages. Returns text. */
 const char *halo_dir_name(const int dir[3], char text[8]);
 
 #endif

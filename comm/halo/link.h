@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Flags and faces stored into the neighbours' memory: the mechanism of the transports p2p
- * and ipc.
+ * \brief Exchange by stores into the neighbours' memory: first faces, then flags. The transports
+ * p2p and ipc use it.
  *
  * Exchanges are numbered from 1. A rank stores its faces into its neighbours' memory and then
  * writes the exchange's number to its flag at each neighbour. A rank reads a halo only after its
@@ -16,8 +16,8 @@
 #define HALO_TAGS 27
 /** 64-bit words per flag: 128 bytes, so that no two flags share a cache line */
 #define HALO_FLAG_WORDS 16
-#define HALO_FLAG_UNIT                                                                                       \
-  ((uint64_t)1 << 20) /**< amount by which one exchange increases a flag, in one or several parts */
+/** increase of a flag per exchange; the blocks of a kernel may add parts of it */
+#define HALO_FLAG_UNIT ((uint64_t)1 << 20)
 
 /** Device memory of a rank to which its neighbours write. */
 struct halo_mailbox {
@@ -30,18 +30,18 @@ struct halo_mailbox {
 /** Device memory that only its own rank writes; initially zero. */
 struct halo_state {
   uint64_t base;   /**< number of exchanges before this block of sweeps */
-  unsigned blocks; /**< blocks of the sending kernel that have stored their part */
-  /** the deadline has passed: this rank no longer waits or sends */
+  unsigned blocks; /**< number of thread blocks of the sending kernel that are done */
+  /** 1 after a wait has passed its deadline: this rank then no longer waits or sends */
   int broken;
-  /** time spent waiting, storing faces, and in sweeps that store faces themselves */
+  /** total times of waits, of storing faces, and of sweeps that store faces themselves */
   uint64_t wait_ns, push_ns, edge_ns;
 };
 
 /** Host memory in which the device reports long waits. */
 struct halo_plea {
   volatile uint64_t step;    /**< number of the exchange that is waited for, relative to `base` */
-  volatile uint32_t missing; /**< one bit per missing message; 0 unless a wait is long */
-  volatile uint32_t hung;
+  volatile uint32_t missing; /**< one bit per message still awaited; 0 unless a wait is long */
+  volatile uint32_t hung;    /**< 1 after the deadline has passed */
 };
 
 struct halo_link_message {
@@ -67,7 +67,7 @@ struct halo_link {
 
 /** Device operations on a link; asynchronous if the backend has queues. */
 struct halo_link_ops {
-  /** \brief Whether additions to memory of the device \a uuid are atomic. NULL: always. */
+  /** \brief Returns 1 if additions to memory of the device \a uuid are atomic. NULL: always. */
   int (*adds)(struct gpu_device *device, const char *uuid);
   /** \brief Stores the faces of \a field into field `which` of the neighbours, then sets the flags
    * to base + \a step. */
@@ -78,7 +78,7 @@ struct halo_link_ops {
   /** \brief Blocks the queue until all own flags have reached base + \a step, or the deadline has
    * passed. NULL if the host has to poll the flags. */
   status_t (*await)(struct gpu_queue *queue, const struct halo_link *link, uint64_t step);
-  /** \brief Push and await in one launch. NULL if await is NULL. */
+  /** \brief Does push and await in one launch. NULL if await is NULL. */
   status_t (*exchange)(struct gpu_queue *queue, const struct halo_link *link, struct gpu_mem field, int which,
                        uint64_t step);
   /** \brief Adds \a steps to base. */
@@ -89,7 +89,7 @@ extern const struct halo_link_ops halo_link_ops_cpu;
 extern const struct halo_link_ops halo_link_ops_null;
 extern const struct halo_link_ops halo_link_ops_cuda;
 
-/** \brief A backend's operations on links, NULL if it has none. */
+/** \brief Returns a backend's operations on links, or NULL if it has none. */
 const struct halo_link_ops *halo_link_ops_find(const char *backend);
 
 #endif

@@ -21,15 +21,15 @@ struct halo_packer {
   status_t (*move)(struct halo_packer_state *state, struct gpu_queue *queue, struct gpu_mem field,
                    struct gpu_mem buffer, int gather);
   void (*close)(struct halo_packer_state *state);
-  const struct halo_link_ops
-      *link_ops; /**< operations on links; NULL if neighbours' memory is inaccessible */
+  /** operations on links; NULL if devices cannot access each other's memory */
+  const struct halo_link_ops *link_ops;
 };
 
 #define HALO_PACKER(name, built) extern const struct halo_packer halo_packer_##name;
 GPU_BACKENDS(HALO_PACKER)
 #undef HALO_PACKER
 
-/** \brief The packer of a backend, NULL if it was not built. */
+/** \brief Returns the packer of a backend, or NULL if the backend was not built. */
 const struct halo_packer *halo_packer_find(const char *backend);
 
 #endif

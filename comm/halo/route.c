@@ -25,9 +25,9 @@ struct halo_route {
   struct halo_context context;
   struct halo_plan plan;
   struct halo_reach reach[HALO_MESSAGES_MAX];
-  /* messages that the requested transport carries, and those of `staged` */
+  /* main: messages of the requested transport; rest: messages that `staged` carries instead */
   struct route_part main, rest;
-  struct gpu_event *both; /* event recorded after the halos of both parts have arrived */
+  struct gpu_event *both; /* recorded after the halos of main and of rest have arrived */
   struct gpu_queue *join;
   int unattended; /* 1: the exchanges of all ranks only enqueue work */
   struct gpu_event *idle;
@@ -35,7 +35,7 @@ struct halo_route {
   struct {
     long left;            /* number of exchanges until the one to corrupt */
     struct gpu_mem field; /* field of the current exchange */
-  } planted, *fault;      /* the fault of HIMENO_HALO_CORRUPT; NULL in normal runs */
+  } planted, *fault;      /* the fault of HIMENO_HALO_CORRUPT; `fault` is NULL in normal runs */
 };
 
 static int has_rest(const struct halo_route *route)
@@ -43,7 +43,7 @@ static int has_rest(const struct halo_route *route)
   return route->rest.plan.n > 0;
 }
 
-/* Finishes both parts. Sets *arrived to one event for both. */
+/* Finishes main and rest. Sets *arrived to one event after which all halos are valid. */
 static status_t route_finish(struct halo_route *route, struct gpu_event **arrived)
 {
   struct gpu_event *rest;
@@ -108,8 +108,7 @@ static status_t route_part_open(struct halo_route *route, const struct halo_tran
   return STATUS_OK;
 }
 
-/* Opens `staged` for the remaining messages. Collective: ranks without such messages only take
- * part. */
+/* Opens `staged` for the messages in rest. Collective, also for ranks without such messages. */
 static status_t rest_open(struct halo_route *route)
 {
   struct halo_reach reach[HALO_MESSAGES_MAX];
@@ -138,7 +137,7 @@ static void fault_plan(struct halo_route *route)
   route->fault->left = (long)corrupt[1];
 }
 
-/* The route is unattended only if all ranks are: otherwise every pass has collectives. */
+/* Sets unattended to 1 only if all ranks can be, because otherwise every pass has collectives. */
 static status_t unattended_agree(struct halo_route *route)
 {
   int mine = route->main.transport->unattended && !route->rest.transport && !route->fault;

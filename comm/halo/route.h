@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The exchange as callers see it: a transport for the messages that it can carry, `staged`
- * for the others.
+ * \brief The exchange as callers see it: a transport for the messages that it can carry, and the
+ * transport `staged` for the other messages.
  *
  * decomp.h divides the grid over ranks, halo.h plans each rank's messages, transport.h moves them,
  * and pack.h and link.h contain the device's part, by packed buffers or by direct stores:
@@ -12,8 +12,8 @@
  *     halo_route_wait(route, queue);    the host waits, with the deadline of comm/ranks/watch.h
  *     halo_route_close(route);
  *
- * All fields of an exchange must alternate: fields[0], fields[1], fields[0], … — a neighbour may
- * run one exchange ahead. */
+ * Successive exchanges must alternate between fields[0] and fields[1], because a neighbour may run
+ * one exchange ahead. */
 #ifndef COMM_HALO_ROUTE_H
 #define COMM_HALO_ROUTE_H
 
@@ -21,11 +21,13 @@
 
 struct halo_route;
 
-/** The path of a message. */
+/** How one message of the plan travels. */
 struct halo_path {
   const struct halo_transport *used;
-  char why[GPU_TEXT_MAX]; /**< the reason why the transport cannot carry it; "" if it can */
-  const char *handover;   /**< the handover that the transport reports; "" if it has only one */
+  /** the reason why the requested transport cannot carry the message; "" if it can */
+  char why[GPU_TEXT_MAX];
+  /** the handover that the transport reports; "" if the transport has only one */
+  const char *handover;
   char handover_why[GPU_TEXT_MAX];
 };
 
@@ -39,7 +41,7 @@ void halo_route_close(struct halo_route *route);
 /** \brief Begins an exchange, as `start` of struct halo_transport does. */
 status_t halo_route_start(struct halo_route *route, struct gpu_mem field, struct gpu_event *computed);
 
-/** \brief Like halo_route_start, but sends data from \a from instead of from \a field. */
+/** \brief Like halo_route_start, but sends the data in \a from instead of that in \a field. */
 status_t halo_route_pass(struct halo_route *route, struct gpu_mem from, struct gpu_mem field,
                          struct gpu_event *computed);
 status_t halo_route_progress(struct halo_route *route);
@@ -56,22 +58,22 @@ status_t halo_route_await(struct halo_route *route, struct gpu_event *event);
 /** \brief Blocks the host until \a queue is empty; otherwise like halo_route_await. */
 status_t halo_route_wait(struct halo_route *route, struct gpu_queue *queue);
 
-/** \brief Whether on all ranks start and finish only enqueue work, so no host acts before
- * halo_route_wait. */
+/** \brief Returns 1 if on all ranks start and finish only enqueue work, so that the host need not
+ * act before halo_route_wait. */
 int halo_route_unattended(const struct halo_route *route);
 
 /** \brief Ends a block of exchanges: see `lap` of the transport. Only for unattended routes. */
 status_t halo_route_lap(struct halo_route *route);
 
-/** \brief Whether kernels can send and wait themselves: the transport has a link, and it carries
- * all messages of every rank. */
+/** \brief Returns 1 if kernels can send and wait themselves: the transport has a link, and it
+ * carries all messages of every rank. */
 int halo_route_linked(const struct halo_route *route);
 
-/** \brief The link, for kernels that send and wait themselves. Sets \a step, unless NULL, to the
- * number of the next exchange. */
+/** \brief Returns the link, for kernels that send and wait themselves. Sets \a step, unless NULL,
+ * to the number of the next exchange. */
 const struct halo_link *halo_route_link(const struct halo_route *route, uint64_t *step);
 
-/** \brief After use of the link by kernels: makes the halos valid for work in context.compute. */
+/** \brief Makes halos that kernels received through the link valid for work in context.compute. */
 status_t halo_route_settle(struct halo_route *route);
 
 /** \brief Describes the path of message \a m of the plan. */

@@ -27,9 +27,9 @@ enum halo_phase { HALO_PACK, HALO_D2H, HALO_WAIT, HALO_TRANSFER, HALO_H2D, HALO_
 #define HALO_PHASE_NAMES "pack", "d2h", "wait", "transfer", "h2d", "unpack"
 
 /** Stages of an exchange that packs and unpacks. They do not overlap: each moment counts for the
- * first stage that is not finished for all halos of a rank. */
+ * earliest stage that some halo of the rank has not finished. */
 enum halo_stage { STAGE_PACK, STAGE_D2H, STAGE_HANDOVER, STAGE_H2D, STAGE_UNPACK, HALO_STAGES };
-/** Names of the handover of staged halos: within a host, and between two. */
+/** Handovers of staged halos: "shared memory" within a host, "MPI" between hosts. */
 extern const char *const halo_handovers[2];
 
 #define HALO_STAGE_NAMES "pack", "d2h", "handover", "h2d", "unpack"
@@ -66,13 +66,13 @@ struct halo_reach {
 struct halo_transport {
   const char *name;
   const char *memory;  /**< kind of memory that halos pass through */
-  const char *mover;   /**< library or hardware that moves them between ranks */
-  const char *on_cpus; /**< how they move on CPUs; NULL: unavailable there */
-  /** \brief Whether it can be used with this backend; if not, the reason. */
+  const char *mover;   /**< library or hardware that moves halos between ranks */
+  const char *on_cpus; /**< how halos move between ranks on CPUs; NULL if unavailable there */
+  /** \brief Returns 1 if the transport works with this backend; if not, sets the reason. */
   int (*available)(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
   /** \brief Collective: ranks agree on the outcome. Creates buffers, packer, queue, and the path to
    * each neighbour. If the transport cannot carry message m of the plan, clears reach[m].carried
-   * and sets the reason, at both ends of the message. It then moves only the others. */
+   * and sets the reason, at both ends of the message. Only the other messages then move. */
   status_t (*setup)(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX],
                     struct halo_exchange **exchange);
   /** \brief Begins to move halos into \a field, one of context.fields. The data to send is in
@@ -82,7 +82,7 @@ struct halo_transport {
   status_t (*start)(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                     struct gpu_event *computed);
   /** \brief Lets messages progress without blocking; called between parts of interior work. NULL if
-   * they progress without the host. */
+   * messages progress without the host. */
   status_t (*progress)(struct halo_exchange *exchange);
   /** \brief Returns when all work of the host is done. The field's halos are valid after the event
    * *arrived, or if that is NULL, for later work in context.compute. */
@@ -90,20 +90,20 @@ struct halo_transport {
   /** \brief Adds the times of finished exchanges. Call it when the device's queue is empty. */
   status_t (*times)(struct halo_exchange *exchange, struct halo_times *times);
   /* `hung` and `describe` are NULL if only the host waits. */
-  /** \brief Whether a wait on the device has passed the deadline. */
+  /** \brief Returns 1 if a wait on the device has passed the deadline. */
   int (*hung)(const struct halo_exchange *exchange);
   /** \brief Lists the ranks that the device waits for, and sets the sweep that the device is in. */
   void (*describe)(const struct halo_exchange *exchange, struct watch_targets *targets);
   /** \brief Closes the exchange and frees its memory. Collective unless an exchange failed. */
   void (*teardown)(struct halo_exchange *exchange);
-  /** \brief How message \a m of the plan is handed over, "shared memory" or "MPI", and why. NULL if
-   * all messages of the transport are handed over alike. */
+  /** \brief Returns how message \a m of the plan is handed over, "shared memory" or "MPI", and sets
+   * the reason. NULL if the transport hands over all messages in the same manner. */
   const char *(*handover)(const struct halo_exchange *exchange, int m, const char **why);
-  /** Whether -x auto tries it. HALO_TRIAL_SLOW: starting it takes seconds, so it is skipped if
-   * kernels can store into the memory of all neighbours; such kernels have always been faster */
+  /** Whether `-x auto` tries the transport. HALO_TRIAL_SLOW: its setup takes seconds, so it is
+   * skipped if kernels can store into the memory of all neighbours, which was always faster. */
   enum { HALO_NO_TRIAL, HALO_TRIAL, HALO_TRIAL_SLOW } trial;
-  /** \brief Allocates and frees memory for fields that neighbours or a library must access. Not
-   * collective. NULL: use gpu_alloc and gpu_free. */
+  /** \brief Allocates memory for fields that neighbours or a library must access; `free` frees it.
+   * Not collective. If NULL, gpu_alloc and gpu_free are used. */
   status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   void (*free)(struct gpu_device *device, struct gpu_mem *mem);
   /** 1: start and finish only enqueue work, so the host need not act during a block */
@@ -113,9 +113,9 @@ struct halo_transport {
    * enqueued since the last lap, this call included, can be captured and launched again. */
   status_t (*lap)(struct halo_exchange *exchange);
   /** \brief For kernels that send and wait themselves (comm/halo/link.h): returns the link, and
-   * sets \a step, unless NULL, to the next exchange's number. NULL: no link. */
+   * sets \a step, unless NULL, to the next exchange's number. NULL if the transport has no link. */
   const struct halo_link *(*link)(struct halo_exchange *exchange, uint64_t *step);
-  /** \brief After an exchange by the link: makes its halos valid for work in context.compute. */
+  /** \brief Makes halos that arrived through the link valid for work in context.compute. */
   status_t (*settle)(struct halo_exchange *exchange);
 };
 
@@ -132,10 +132,10 @@ extern const struct halo_transport *const halo_transports[];
 
 const struct halo_transport *halo_transport_find(const char *name);
 
-/** \brief Writes `memory` and `mover` of the transport named \a used; nothing for other names. */
+/** \brief Documents a transport's `memory` and `mover`; both are absent for other names. */
 void halo_transport_document(struct doc *d, const char *used);
 
-/** \brief STATUS_USAGE if no transport has that name; the message suggests a similar one. */
+/** \brief Returns STATUS_USAGE if no transport has that name; the error suggests a similar one. */
 status_t halo_transport_check(const char *option, const char *name);
 /** \brief Reads a transport's name into \a field, a const char *; NULL for "auto". Errors as for
  * halo_transport_check. */

@@ -9,7 +9,7 @@
 #include "comm/halo/pack.h"
 #include "gpu/null/null_device.h"
 
-/** Copies below this many floats are not worth waking threads for. */
+/** Copies of fewer floats run on one thread, because waking threads would take longer. */
 #define PARALLEL_FLOATS 16384
 
 struct cpu_packer {
@@ -35,7 +35,7 @@ static void cpu_packer_close(struct halo_packer_state *state)
   free(state);
 }
 
-/** Copies the rows of a box between the field and a contiguous buffer. */
+/** Copies the rows of a box from the field to a contiguous buffer if gather, otherwise back. */
 static void copy_box(const struct layout *layout, const struct box *b, float *field, float *buffer,
                      int gather)
 {

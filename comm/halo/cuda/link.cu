@@ -11,26 +11,26 @@ extern "C" {
 // EACH: quads of four floats that a thread has in flight
 static const unsigned THREADS = 256, EACH = 4;
 static const unsigned BLOCKS = 264; // maximum per message
-// If all messages are short, each quad has a thread of its own. Each block executes a fence and
-// adds its part to a flag, so blocks are as large as possible.
+// Launch shape if no message has more than FEW quads: each quad then has a thread of its own.
+// Blocks are as large as possible, because each executes a fence and adds to a flag.
 static const unsigned FEW_THREADS = 1024, FEW = BLOCKS * THREADS;
 static const unsigned WARP = 32, QUAD = 4;
 
-// The first block of each message, and one past the block of the last. An empty message has one
-// block, for its flag.
+// first[m] is the first block of message m, and first[n] the number of blocks. An empty message has
+// one block, which sets the flag.
 struct shares {
   unsigned first[HALO_MESSAGES_MAX + 1];
 };
 
-// A face as rows of quads: four floats, aligned at the target. The first and last quad of a row may
-// have fewer floats.
+// A face divided into quads: four floats, aligned in the target. The first and last quad of a row
+// may have fewer floats.
 struct face {
   float *out;
   const float *in;
   int64_t out_plane, out_pitch, in_plane, in_pitch;
-  unsigned rows, width, lead,
-      quads;    // rows per plane, floats per row, floats cut off the first quad, quads per row
-  bool aligned; // the source of quads is aligned as well
+  // rows per plane, floats per row, floats missing in a row's first quad, quads per row
+  unsigned rows, width, lead, quads;
+  bool aligned; // the quads are aligned in the source, too
 };
 
 static __device__ __forceinline__ unsigned lead_of(const float *at)
@@ -116,7 +116,7 @@ static __device__ __forceinline__ void settle(place &at)
 // A block's share of an exchange.
 struct work {
   const halo_link_message *to;
-  // this block's index among the message's blocks, their number, and the message's quads
+  // block: index among the message's blocks; blocks: their number; total: quads of the message
   unsigned block, blocks, total;
   face f;
 };
@@ -175,7 +175,7 @@ static __global__ void __launch_bounds__(THREADS)
   work_end<AWAIT>(link, w, step, start, broken);
 }
 
-// The variant for short messages only, with larger blocks. `place` and `value` are declared in this
+// The variant for short messages only, with larger blocks. `at` and `value` are declared in this
 // form because the compiler otherwise generates slower code.
 template <bool AWAIT>
 static __global__ void __launch_bounds__(FEW_THREADS)
@@ -250,7 +250,7 @@ static shares shares_plan(const struct halo_link *link, unsigned threads)
   return share;
 }
 
-// Whether the code loaded for this device supports programmatic dependent launch.
+// Returns whether the code loaded for this device supports programmatic dependent launch.
 static bool overlaps(const void *kernel)
 {
   static const int code = [kernel] {
@@ -266,7 +266,7 @@ static const void *link_kernel_of(bool await, bool few)
   return await ? (const void *)push_faces<true> : (const void *)push_faces<false>;
 }
 
-// On Hopper and later the launch may overlap the end of the previous kernel.
+// Launches a kernel. On Hopper and later it may overlap the end of the previous kernel.
 static status_t faces_launch(bool await, struct gpu_queue *queue, const struct halo_link *link,
                              struct gpu_mem field, int which, uint64_t step)
 {

@@ -11,7 +11,7 @@ extern "C" {
 #include "comm/halo/link.h"
 }
 
-// A longer wait is reported to the host, so that it can name the neighbour.
+// Waits longer than this are reported to the host, which can then name the neighbour.
 static const uint64_t LINK_TELL_NS = 20000000;
 
 __device__ __forceinline__ uint64_t link_nanoseconds()
@@ -42,9 +42,9 @@ __device__ __forceinline__ void link_set(uint64_t *flag, uint64_t value)
 #endif
 }
 
-// Orders the stores of this thread, and those of its block before a barrier, before later stores of
-// this thread, as seen by all devices. Cheaper than __threadfence_system, which in addition puts
-// all such fences into one order.
+// Makes stores of this thread, and stores of its block before a barrier, visible to all devices
+// before this thread's later stores. Cheaper than __threadfence_system, which also brings all such
+// fences into one order.
 __device__ __forceinline__ void link_fence()
 {
 #if __CUDA_ARCH__ >= 700
@@ -62,7 +62,7 @@ __device__ __forceinline__ void link_store(float *to, float4 v)
                : "memory");
 }
 
-// Whether a wait has passed its deadline. From then on nothing is sent, and no wait blocks.
+// Returns whether a wait has passed its deadline. From then on nothing is sent, and no wait blocks.
 __device__ __forceinline__ bool link_broken(const halo_link &link)
 {
   return *(volatile int *)&link.state->broken;
@@ -114,8 +114,8 @@ __device__ __forceinline__ void link_await(const halo_link &link, uint64_t excha
   if (told && lane == 0) link.plea->missing = 0;
 }
 
-// Makes the stores of this block's threads for one neighbour visible and adds this block's part to
-// the flag there. The parts of \a blocks blocks add up to one unit. Call with all threads of a
+// Makes the stores of this block's threads visible to one neighbour, and adds this block's part to
+// the flag there. The parts of all \a blocks add up to HALO_FLAG_UNIT. Call with all threads of a
 // block, only if link.adds.
 __device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, unsigned blocks,
                                                unsigned thread, bool broken)
@@ -125,8 +125,8 @@ __device__ __forceinline__ void link_part_sent(uint64_t *flag, unsigned block, u
   link_add(flag, block == 0 ? HALO_FLAG_UNIT - (blocks - 1) : 1);
 }
 
-// Makes the stores of this block's threads visible. The last of `blocks` blocks to call it sets the
-// flags, and returns true. Call with all threads of a block.
+// Makes the stores of this block's threads visible. The last of \a blocks blocks sets the flags,
+// and returns true. Call with all threads of a block.
 __device__ __forceinline__ bool link_sent(const halo_link &link, uint64_t exchange, unsigned blocks,
                                           unsigned thread)
 {

@@ -12,7 +12,7 @@
 #define EACH          4 /* floats per work-item */
 #define PIECE_NUMBERS 6 /* numbers per row of the table in pack.cl */
 
-/** One direction: the kernel, and the table of its boxes. */
+/** The kernel that packs or unpacks, and its table of boxes: one row per message. */
 struct mover {
   const char *name;
   cl_kernel kernel;
