@@ -52,8 +52,8 @@ static void print_once(const struct verdict *all, int n, int r)
   if (all[r].text[0]) log_print(equal == n && !all[r].local ? "" : who, all[r].text);
 }
 
-/* Sends one message of an agreement and receives one. A rank that failed may be the only one here
- * while the others wait for it elsewhere: it notifies them, and the job ends once one confirms. */
+/* Sends and receives one message of an agreement. If this rank failed, the others may not come here
+ * but wait for it in another call. It then notifies them, and the job ends after one confirms. */
 static status_t agree_exchange(MPI_Comm comm, status_t status, int to, int from, const int *mine, int *theirs)
 {
   MPI_Request requests[2];
@@ -103,9 +103,9 @@ static status_t texts_print(MPI_Comm comm, status_t status)
   return printed;
 }
 
-/* Dissemination: in the round with distance d each rank receives the knowledge of the rank d before
- * it. Source: Hensgen, Finkel and Manber, "Two algorithms for barrier synchronization", 1988. Uses
- * messages with own tags, which match no collective of a rank that is elsewhere. */
+/* Dissemination algorithm: in the round with distance d each rank receives the worst status known
+ * to the rank d before it. Source: Hensgen, Finkel and Manber, "Two algorithms for barrier
+ * synchronization", 1988. Its tags match no collective. */
 status_t agree_status(MPI_Comm comm, status_t status)
 {
   int rank, n, worst = (int)status;

@@ -12,7 +12,7 @@
  * once, with the ranks that had it. */
 status_t agree_status(MPI_Comm comm, status_t status);
 
-/** \brief For a failure that other ranks cannot notice: prints the held text and ends the job. */
+/** \brief Ends the job after a failure that other ranks cannot notice; prints the held error. */
 void agree_abort(status_t status) __attribute__((noreturn));
 
 #endif

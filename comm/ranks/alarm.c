@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* When a wait passes its deadline, the rank reports what it waits for: in its slot of the table to
- * the ranks of its host, and by messages to those that may report to the user. Every rank that
- * learns of it during a wait does the same. After a grace time the lowest rank that has reported
- * prints the message. Ranks that are stopped, dead or cut off have not reported, so the message
- * names them as silent. */
+/* When a wait passes its deadline, the rank reports what it waits for: to the ranks of its host in
+ * the shared table, and by messages to the ranks that may print. Every rank that learns of it
+ * during a wait reports, too. After a grace time the lowest rank that has reported prints the
+ * message. Ranks that are stopped, dead or disconnected have not reported, so the message names
+ * them as silent. */
 #include "comm/ranks/alarm.h"
 
 #include <math.h>
@@ -18,21 +18,21 @@
 #include "base/stop.h"
 
 #define MESSAGE_MAX   900
-#define REPORTERS_MAX 64  /* maximum number of ranks that receive messages */
+#define REPORTERS_MAX 64  /* maximum number of ranks that receive reports as messages */
 #define OTHERS_NAMED  8   /* maximum number of further waits in the message */
-#define GRACE_HERE    0.3 /* time for reports to arrive in the table */
-#define GRACE         1.0 /* time for reports to arrive as messages */
-#define GRACE_QUIET   0.6 /* more time for ranks that receive no messages */
-#define ABORT         5.0 /* time for the printing rank to end the job */
-/* maximum age of the last beat of a rank that is alive */
+#define GRACE_HERE    0.3 /* seconds for reports to arrive in the table */
+#define GRACE         1.0 /* seconds for reports to arrive as messages */
+#define GRACE_QUIET   0.6 /* further seconds before a rank that receives no messages prints */
+#define ABORT         5.0 /* seconds for the printing rank to end the job */
+/* maximum age of the last heartbeat of a rank that counts as alive */
 #define ALIVE ALARM_SECOND
-#define LATE  (ALARM_SECOND * 3 / 5) /* age of a beat that is overdue */
-/* maximum age of the last poll of a rank that is waiting */
+#define LATE  (ALARM_SECOND * 3 / 5) /* age above which a heartbeat is overdue */
+/* maximum age of the last poll of a rank that counts as waiting */
 #define WAITING  (ALARM_SECOND / 2)
-#define STUCK    2.0 /* seconds in a wait before a rank confirms another rank's failure */
+#define STUCK    2.0 /* seconds in another wait before a rank confirms that to a failed rank */
 #define LAUNCHER 1.2 /* seconds from a launcher's SIGTERM to its SIGKILL */
-#define WORK     10  /* longest work between two waits, in deadlines */
-/* MPI tag of reports, in MPI_COMM_WORLD, in which nothing else is sent */
+#define WORK     10  /* maximum time between two waits of a busy rank, in deadlines */
+/* MPI tag of reports, in MPI_COMM_WORLD */
 #define REPORT_TAG 32000
 
 static union {
@@ -86,14 +86,14 @@ int alarm_starves(const struct alarm_slot *slot, uint64_t now)
   return known && state == 'R';
 }
 
-/* Whether the rank has waited for its own device alone for half a deadline. */
+/* Returns whether the rank has waited only for its own device for half a deadline. */
 static int is_at_device(const struct alarm_slot *slot, uint64_t now)
 {
   return now - slot->device < WAITING &&
          (double)(int64_t)(now - slot->moved) >= monitor.seconds / 2 * ALARM_SECOND;
 }
 
-/* Reads a slot into the snapshot. A rank with beats and no report computes or is blocked. */
+/* Copies a slot into the snapshot. A rank that beats without a report computes or is blocked. */
 static void slot_read(const struct alarm_slot *slot, uint64_t now, struct alarm_snapshot *snapshot)
 {
   char *heard = &snapshot->heard[slot->rank];
@@ -119,7 +119,7 @@ static void table_read(struct alarm_snapshot *snapshot)
     slot_read(&monitor.table->slot[s], now, snapshot);
 }
 
-/* Translates targets to ranks in MPI_COMM_WORLD. */
+/* Translates the targets' ranks in comm to ranks in MPI_COMM_WORLD. */
 static void targets_name(MPI_Comm comm, struct watch_targets *targets)
 {
   MPI_Group own, all;
@@ -190,14 +190,15 @@ static void report_keep(const struct alarm_report *report)
     memcpy(monitor.hosts[report->rank], report->host, ALARM_HOST_MAX);
 }
 
-/* Ranks that may report are evenly spaced, so that they are not all on a host that is cut off. */
+/* Returns whether the rank may print. Such ranks are evenly spaced, so that not all of them are on
+ * one disconnected host. */
 static int may_report(int rank)
 {
   int stride = (monitor.ranks + REPORTERS_MAX - 1) / REPORTERS_MAX;
   return rank % stride == 0;
 }
 
-/* Sends this rank's report. It does not wait for completion, because the job ends anyway. */
+/* Sends this rank's report without waiting for completion, because the job ends anyway. */
 static void raise_all(const struct watch_wait *wait)
 {
   struct alarm_report *mine = &monitor.own->report;
@@ -237,7 +238,7 @@ int alarm_reports_take(void)
   }
 }
 
-/* Sends without waiting for completion: the receiver may be busy for a long time. */
+/* Sends without waiting for completion, because the receiver may be busy for a long time. */
 static void note_send(const struct alarm_report *note, int rank)
 {
   MPI_Request request;
@@ -316,7 +317,7 @@ static int is_heard(const struct alarm_snapshot *snapshot, int rank)
   return snapshot->heard[rank] == ALARM_ALIVE || snapshot->heard[rank] == ALARM_REPORTED;
 }
 
-/* The target to name first: a silent one, if there is any. */
+/* Returns the index of the target to name first: the first silent one, otherwise 0. */
 static int target_choose(const struct alarm_snapshot *snapshot, const struct alarm_report *report)
 {
   for (int t = 0; t < report->targets.n; t++)
@@ -324,8 +325,8 @@ static int target_choose(const struct alarm_snapshot *snapshot, const struct ala
   return 0;
 }
 
-/* How close a wait is to the cause: 3 for a silent neighbour, 2 for another neighbour, 1 for all
- * ranks, 0 for its own device. */
+/* Returns how close a rank is to the cause: 3 if it waits for a silent rank, 2 for another named
+ * rank, 1 for all ranks; 0 if it computes or waits for its own device. */
 static int nearness(const struct alarm_snapshot *snapshot, const struct alarm_report *report)
 {
   if (report->computing) return 0;
@@ -415,7 +416,7 @@ void alarm_report_for(struct alarm_snapshot *snapshot)
   report_print(snapshot);
 }
 
-/* The lowest rank that has reported. Ranks that receive no messages know only of themselves. */
+/* Returns the lowest rank that has reported, as far as this rank knows. */
 static int reporter(void)
 {
   for (int r = 0; r < monitor.ranks; r++)
@@ -430,7 +431,7 @@ double alarm_launcher_ends(void)
   return stop_asked() && since < LAUNCHER ? LAUNCHER - since : 0;
 }
 
-/* The message without a watch, when no other ranks can be asked. */
+/* Logs the message of a rank without a watch, which cannot ask other ranks. */
 static status_t hang_single(const struct watch_wait *wait)
 {
   int rank = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The state that ranks know of each other, and the actions when a wait passes its deadline.
- * The layer below watch.h, guard.h and heartbeat.h.
+ * \brief What the ranks know of each other's state, and the actions when a wait passes its
+ * deadline. watch.h, guard.h and heartbeat.h are built on it.
  *
  * The ranks of one host share a table with one slot per rank. The rank writes its state to its
- * slot, and a separate thread of it regularly writes a beat; the others read both. Ranks of other
- * hosts are asked by messages. Times are nanoseconds of the host's clock. */
+ * slot, and a separate thread of the rank regularly writes a beat there; the other ranks read them.
+ * Ranks of other hosts are asked by messages. Times are nanoseconds of the host's clock. */
 #ifndef COMM_RANKS_ALARM_H
 #define COMM_RANKS_ALARM_H
 
@@ -20,15 +20,15 @@
 #define ALARM_SECOND   1000000000u
 
 enum alarm_kind {
-  ALARM_LATE,   /**< a wait passed its deadline */
-  ALARM_FAILED, /**< this rank failed, which the others may not know */
-  ALARM_STUCK   /**< confirms to a failed rank that this rank waits for something else */
+  ALARM_LATE,   /**< a wait of the sender passed its deadline */
+  ALARM_FAILED, /**< the sender failed, and the other ranks may not know */
+  ALARM_STUCK   /**< answer to ALARM_FAILED: the sender waits for something else */
 };
 
 /** A rank's report to the others. */
 struct alarm_report {
   enum alarm_kind kind;
-  int failure; /**< ALARM_FAILED, ALARM_STUCK: number of the failure on the failed rank */
+  int failure; /**< number of the failure on the failed rank; unused for ALARM_LATE */
   int rank;
   int device;    /**< 1: the rank has waited for its own device for half a deadline */
   int computing; /**< 1: the rank waits only for its own device, or for nothing */
@@ -39,29 +39,30 @@ struct alarm_report {
 
 enum alarm_presence {
   ALARM_AWAY, /**< the rank has not attached the table */
-  ALARM_HERE, /**< it has joined */
-  ALARM_LEFT  /**< it has left and waits for no rank any more */
+  ALARM_HERE, /**< the rank has attached the table */
+  ALARM_LEFT  /**< the rank has left and waits for no rank any more */
 };
 
 struct alarm_slot {
-  _Alignas(128) _Atomic uint64_t beat; /**< time of its thread's last beat; 0 before the first */
+  /** time of the heartbeat thread's last beat; 0 before the first */
+  _Alignas(128) _Atomic uint64_t beat;
   /** when the rank last began a wait or returned from a blocking call, plus the time since then for
    * which it was ready to run but had no core */
   _Atomic uint64_t moved;
-  _Atomic uint64_t device;   /**< when it last polled its own device */
-  _Atomic uint64_t polled;   /**< when it last polled for data of other ranks */
-  _Atomic int blocked;       /**< 1: in a call that returns only when other ranks have called it */
+  _Atomic uint64_t device;   /**< when the rank last polled its own device */
+  _Atomic uint64_t polled;   /**< when the rank last polled for data of other ranks */
+  _Atomic int blocked;       /**< 1: in a call that returns only after other ranks made it, too */
   _Atomic int filled;        /**< 1: `report` is filled in */
   _Atomic int state;         /**< enum alarm_presence */
-  _Atomic int thread;        /**< thread ID of its thread in the kernel; 0: not yet known */
-  int rank;                  /**< number in MPI_COMM_WORLD, as for all ranks here */
+  _Atomic int thread;        /**< kernel's ID of the heartbeat thread; 0: not yet known */
+  int rank;                  /**< rank in MPI_COMM_WORLD */
   char call[ALARM_WHAT_MAX]; /**< name of the blocking call */
   struct alarm_report report;
 };
 
 struct alarm_table {
-  _Atomic int raised;   /**< a wait has passed its deadline: all ranks report */
-  _Atomic int reported; /**< the message is printed, or being printed */
+  _Atomic int raised;   /**< 1: a wait has passed its deadline; all ranks report */
+  _Atomic int reported; /**< 1: a rank prints the message, or has printed it */
   int n;
   struct alarm_slot slot[];
 };
@@ -75,51 +76,52 @@ struct alarm_snapshot {
 };
 
 struct alarm {
-  int rank, ranks; /**< ranks 0: without a watch */
+  int rank, ranks; /**< ranks is 0 without a watch, and for a single rank */
   double seconds;
   char (*hosts)[ALARM_HOST_MAX];
   struct alarm_table *table; /**< the host's table; never NULL */
   struct alarm_slot *own;
   struct alarm_snapshot snapshot; /**< the other ranks' states as the main thread knows them */
   long sweep;
-  _Atomic uint64_t paused;  /**< total time for which this process was suspended */
-  _Atomic uint64_t stopped; /**< when SIGTERM was seen; 0: never */
-  int failure;              /**< number of this rank's last agreement, to match confirmations */
-  int stuck; /**< number of the failure for which a rank has confirmed that it waits elsewhere */
+  _Atomic uint64_t paused;    /**< total time for which this process was suspended */
+  _Atomic uint64_t stopped;   /**< when SIGTERM was seen; 0: never */
+  int failure;                /**< number of this rank's last agreement; confirmations repeat it */
+  int stuck;                  /**< the `failure` that another rank has confirmed (ALARM_STUCK) */
   struct alarm_report failed; /**< the last failure of another rank */
   uint64_t failed_at;         /**< when the last failure of another rank was received */
-  _Atomic int hung;           /**< alarm_hang was called: all further waits end at once */
+  _Atomic int hung;           /**< 1: alarm_hang was called; all further waits end at once */
 };
 
 /** \brief The alarm state of this process, shared by its threads. */
 struct alarm *alarm_monitor(void);
 
-/** \brief The time in nanoseconds by the host's clock. */
+/** \brief Returns the time of the host's clock (CLOCK_MONOTONIC) in nanoseconds. */
 uint64_t alarm_clock(void);
 
-/** \brief Whether the rank's thread is late because it is ready to run but has no core. In a rank
- * that hung or was stopped, that thread would sleep or be stopped. */
+/** \brief Returns 1 if the rank's heartbeat is late because its thread is ready to run but has no
+ * core. The thread of a rank that hung or was stopped would be asleep or stopped instead. */
 int alarm_starves(const struct alarm_slot *slot, uint64_t now);
 
-/** \brief Whether the wait may exceed its deadline because ranks of this host make progress. A wait
- * for all ranks may if any rank works or has begun a wait within the deadline. A wait for named
- * ranks may if one of them has: then only the machine is busy. */
+/** \brief Returns 1 if the wait may exceed its deadline because an awaited rank of this host makes
+ * progress: it is ready to run but has no core, or it began its last wait less than a deadline ago.
+ * In a wait for all ranks, a rank that computes may take ten deadlines. */
 int alarm_others_work(const struct watch_wait *wait);
 
-/** \brief Handles a wait past its deadline, of this rank or another one. Returns STATUS_HANG after
- * the message is printed; the caller then ends the job. */
+/** \brief Handles a wait, of this rank or another one, that has passed its deadline. Returns
+ * STATUS_HANG after the message is printed; the caller then ends the job. */
 status_t alarm_hang(const struct watch_wait *wait);
 
-/** \brief If a launcher has sent SIGTERM, the seconds until it ends the job; the rank that caused
- * that has printed the reason. 0 if a user asked the run to end: it continues to its report. */
+/** \brief Returns how many seconds to wait after SIGTERM, because a launcher that sent it ends the
+ * job by then; the rank that caused this has printed the reason. Returns 0 after that time: a user
+ * sent the signal, and the run continues to its report. */
 double alarm_launcher_ends(void);
 
-/** \brief Receives reports of other ranks. Returns whether one of them is past the deadline of its
- * wait. */
+/** \brief Receives reports of other ranks. Returns 1 if one reports a wait past its deadline. */
 int alarm_reports_take(void);
 
-/** \brief Notifies the other ranks of \a comm that this one failed. A rank that waits for something
- * other than the agreement for STUCK seconds confirms it, and alarm_is_stuck returns 1. */
+/** \brief Notifies the other ranks of \a comm that this rank failed. A rank that waits for
+ * something other than the agreement for STUCK seconds confirms this, and alarm_is_stuck then
+ * returns 1. */
 void alarm_failure_notify(MPI_Comm comm);
 int alarm_is_stuck(void);
 
@@ -131,8 +133,8 @@ void alarm_failure_answer(const struct watch_wait *wait);
 status_t alarm_snapshot_open(struct alarm_snapshot *snapshot, int ranks);
 void alarm_snapshot_close(struct alarm_snapshot *snapshot);
 
-/** \brief Prints the message from the table alone, unless another rank of the host has. For the
- * heartbeat thread, if the main thread does not respond. */
+/** \brief Prints the message from the table alone, unless a rank of this host has printed it. For
+ * the heartbeat thread, if the main thread does not respond. */
 void alarm_report_for(struct alarm_snapshot *snapshot);
 
 #endif

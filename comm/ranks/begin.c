@@ -16,7 +16,7 @@
 /* maximum duration of MPI_Init after a user asked the run to end */
 #define START_SECONDS 10
 
-/* Detects a launcher of another MPI: it starts several programs, each a job of one rank. */
+/* Fails if a launcher of another MPI library started the ranks: each is then a job of its own. */
 static status_t together_check(void)
 {
   char mpi[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -34,7 +34,7 @@ static status_t together_check(void)
       launcher.ranks, launcher.variable, mpi);
 }
 
-/* Checks that ranks were started alike, first of all: another build may use other formats. */
+/* Checks first that ranks were started alike, because another build may use other messages. */
 static status_t ranks_meet(double seconds, const struct same_start *start)
 {
   RETURN_IF_FAILED(watch_open(seconds));
@@ -44,7 +44,7 @@ static status_t ranks_meet(double seconds, const struct same_start *start)
 
 status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_start *start)
 {
-  /* without a launcher Open MPI starts a daemon to spawn ranks: half of the start's time */
+  /* without a launcher Open MPI would start a daemon to spawn ranks: half of the startup time */
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
   stop_within(START_SECONDS);
   int error = MPI_Init(argc, argv);
@@ -60,7 +60,7 @@ status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_st
     if (error == MPI_SUCCESS) MPI_Finalize();
     return status;
   }
-  /* not earlier, because MPI's daemons may hang if writing fails without a signal */
+  /* only after MPI_Init, because its daemons may hang if a failed write raises no signal */
   start_signals();
   return STATUS_OK;
 }

@@ -6,10 +6,10 @@
 
 #include "comm/ranks/same.h"
 
-/** \brief Calls MPI_Init; a signal ends the process if that hangs. STATUS_ENVIRONMENT, printed, if
- * it fails, or if a launcher started several ranks that are not connected. STATUS_USAGE, printed,
- * if ranks were started differently (not checked if \a start is NULL). From here on every wait for
- * another rank has a deadline of \a seconds (0: WATCH_SECONDS), and start_signals() is in
+/** \brief Calls MPI_Init; a signal ends the process if that hangs. Returns STATUS_ENVIRONMENT if it
+ * fails, or if a launcher started several ranks that are not connected, and STATUS_USAGE if ranks
+ * were started differently (not checked if \a start is NULL); prints the error. From here on every
+ * wait for another rank has a deadline of \a seconds (0: WATCH_SECONDS), and start_signals() is in
  * effect. */
 status_t begin_mpi(int *argc, char ***argv, double seconds, const struct same_start *start);
 

@@ -26,7 +26,7 @@ static const char *const net_errors[] = {"rx_errors", "tx_errors", "rx_missed_er
 
 const char *const cards_near_names[] = {"switch", "root", "node", "system", "unknown"};
 
-/* Reads the first line of a file, without the newline. Returns whether there is one. */
+/* Reads the first line of a file, without the newline. Returns 0 if it is missing or empty. */
 static int line_read(const char *folder, const char *name, char *text, size_t size)
 {
   char path[PATH_MAX];
@@ -58,7 +58,7 @@ static int64_t sum_read(const char *folder, const char *const *names, size_t n)
   return sum;
 }
 
-/* The path of a PCI device in sysfs with links resolved. sysfs has bus numbers in lower case. */
+/* Sets the path of a PCI device in sysfs, links resolved. Its bus numbers are in lower case. */
 static int pci_path(const char *pci, char path[PATH_MAX])
 {
   char link[PATH_MAX];
@@ -69,8 +69,8 @@ static int pci_path(const char *pci, char path[PATH_MAX])
   return realpath(link, path) != NULL;
 }
 
-/* Number of bridges that two paths share below "/devices/pciDDDD:BB"; −1 if they do not share that
- * folder. A device's own folder is not a bridge. */
+/* Returns the number of bridges that two paths share below "/devices/pciDDDD:BB", or −1 if they do
+ * not share that folder. A device's own folder is not a bridge. */
 static int shared_bridges(const char *a, const char *b)
 {
   const char *root = strstr(a, "/devices/pci");
@@ -89,14 +89,14 @@ enum cards_near cards_near(const char *pci, const char *other)
   char a[PATH_MAX], b[PATH_MAX];
   if (!pci_path(pci, a) || !pci_path(other, b)) return CARDS_UNKNOWN;
   int shared = shared_bridges(a, b);
-  /* the shared bridges are a root port and a switch below it */
+  /* two shared bridges are a root port and a switch below it */
   if (shared > 1) return CARDS_SWITCH;
   if (shared >= 0) return CARDS_ROOT;
   int64_t node = number_read(a, "numa_node", -1);
   return node >= 0 && node == number_read(b, "numa_node", -1) ? CARDS_NODE : CARDS_SYSTEM;
 }
 
-/* Sets the card's PCI address from the link `folder`/device. */
+/* Sets the card's PCI address, NUMA node and distance by the link `folder`/device. */
 static void device_locate(const char *folder, const char *pci, struct card *card)
 {
   char link[PATH_MAX], path[PATH_MAX];
@@ -183,7 +183,7 @@ static void ib_device_read(const char *folder, const char *name, const char *pci
   if (n >= 0) free(entries);
 }
 
-/* Reads a network device, but not loopback or one of an RDMA card (device/infiniband). */
+/* Reads a network device. Skips loopback and devices of RDMA cards (device/infiniband). */
 static void net_device_read(const char *folder, const char *name, const char *pci, struct cards *cards)
 {
   if (cards->n >= CARDS_MAX || strcmp(name, "lo") == 0 || card_exists(folder, "device/infiniband")) return;

@@ -50,7 +50,7 @@ struct cards_row {
   struct card card;
   int64_t received, sent; /**< bytes between the readings */
   int64_t errors, discards, symbols;
-  /** active but carried almost nothing, although ranks of the host sent bytes to other hosts */
+  /** 1: active but carried almost nothing, although ranks of the host sent to other hosts */
   int idle;
 };
 
@@ -68,10 +68,10 @@ struct cards_table {
  * none. Having no card is not an error. */
 void cards_read(const char *pci, struct cards *cards);
 
-/** \brief The card of that name, NULL if there is none. */
+/** \brief Returns the card of that name, or NULL if there is none. */
 const struct card *cards_find(const struct cards *cards, const char *name);
 
-/** \brief The distance of two PCI devices, from their paths in sysfs. */
+/** \brief Returns the distance of two PCI devices, from their paths in sysfs. */
 enum cards_near cards_near(const char *pci, const char *other);
 
 extern const char *const cards_near_names[CARDS_UNKNOWN + 1];

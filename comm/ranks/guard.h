@@ -3,8 +3,8 @@
  * \brief A deadline for MPI calls without a nonblocking form: creating communicators, measured
  * sums, and MPI_Finalize.
  *
- * All ranks meet first, in a wait that names the missing ranks. A rank that falls silent after that
- * is found by the others' heartbeats. */
+ * Before such a call all ranks meet in a barrier, which names missing ranks. The heartbeats of the
+ * other ranks detect a rank that falls silent after that. */
 #ifndef COMM_RANKS_GUARD_H
 #define COMM_RANKS_GUARD_H
 

@@ -19,14 +19,15 @@
 
 #define BEAT_SECONDS   0.2
 #define SILENT_SECONDS 1.0 /* minimum, because beats may be late on a busy machine */
-/* Delays from an alarm to its report. The first host reports first, the others only if the job is
- * still running, because they cannot ask each other. A rank whose main thread still responds asks
- * the other hosts, and reports before REPORT_DELAY_RESPONSIVE. */
+/* Delays in seconds from an alarm to its report. The first host reports first, the others only if
+ * the job is still running, because they cannot ask each other. A rank whose main thread still
+ * responds asks the other hosts, and reports before REPORT_DELAY_RESPONSIVE. */
 #define REPORT_DELAY_FIRST      0.7
 #define REPORT_DELAY_RESPONSIVE 1.4
 #define REPORT_DELAY_SECOND     1.5
-#define REPORT_DELAY_LATER      3.0 /* delay of later hosts, times log2 of the host's index */
-#define END_SECONDS             3.5 /* seconds from an alarm to the end of the process */
+/* further delay of later hosts, times log2 of the host's index */
+#define REPORT_DELAY_LATER 3.0
+#define END_SECONDS        3.5 /* seconds from an alarm to the end of the process */
 
 static struct {
   struct alarm *monitor;
@@ -38,14 +39,14 @@ static struct {
   struct gpu_mem memory;   /* the table, if another rank created it */
   struct alarm_table *own; /* the table, if this rank created it */
   uint64_t last;           /* time of the last beat */
-  int schedstat;           /* file with the main thread's times; negative: none */
+  int schedstat;           /* descriptor of the main thread's schedstat file; negative: none */
   uint64_t starved;        /* starved_read() at the last beat */
-  /* when this thread saw the alarm; 0: none. Times exclude suspension of this process */
+  /* when this thread saw the alarm, without suspensions of this process; 0: no alarm */
   uint64_t raised;
-  double patience; /* delay from the alarm to this thread's report */
+  double patience; /* delay in seconds from the alarm to this thread's report */
   struct {
-    uint64_t beat, since; /* the last beat, and when it changed */
-  } * heard;              /* by slot */
+    uint64_t beat, since; /* last beat read, and when it changed */
+  } * heard;              /* indexed by slot */
 } heartbeat = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int is_over(uint64_t now, uint64_t since, double seconds)
@@ -53,7 +54,7 @@ static int is_over(uint64_t now, uint64_t since, double seconds)
   return now > since && (double)(now - since) > seconds * ALARM_SECOND;
 }
 
-/* Nanoseconds for which the main thread was ready to run but had no core; 0 if unknown. */
+/* Returns the nanoseconds for which the main thread was ready but had no core; 0 if unknown. */
 static uint64_t starved_read(void)
 {
   char text[128];
@@ -164,7 +165,7 @@ static status_t thread_start(void)
                            : log_fail(STATUS_ENVIRONMENT, "the watchdog's thread cannot be started");
 }
 
-/* Creates the table on the first rank of the host, and offers it to the others. */
+/* Creates the table on the first rank of the host, and offers it to the host's other ranks. */
 static void table_offer(int n, struct gpu_share *offer)
 {
   size_t bytes = sizeof(struct alarm_table) + (size_t)n * sizeof(struct alarm_slot);
@@ -192,8 +193,8 @@ static void heartbeat_table_take(struct alarm_table *table, int slot)
   own->state = ALARM_HERE;
 }
 
-/* This rank's index among those of its host, their number, the first of them, and the index of the
- * host in the job. */
+/* slot: this rank's index among the host's ranks; n: their number; first: the lowest of these
+ * ranks; host: index of the host in the job. */
 struct heartbeat_place {
   int slot, n, first, host;
 };
@@ -223,8 +224,8 @@ static double patience_of(const struct heartbeat_place *place)
   return place->host == 0 ? REPORT_DELAY_FIRST : REPORT_DELAY_SECOND + REPORT_DELAY_LATER * log2(place->host);
 }
 
-/* Shares the table. A slot counts once its rank has joined: ranks that cannot are not waited
- * for. */
+/* Shares the table. A slot counts once its rank has attached the table; no rank waits for a rank
+ * that cannot. */
 static status_t table_share(const struct heartbeat_place *place)
 {
   struct gpu_share mine = {.bytes = 0}, *offers = calloc((size_t)heartbeat.monitor->ranks, sizeof mine);
@@ -254,8 +255,8 @@ status_t heartbeat_open(void)
   return thread_start();
 }
 
-/* Waits, with the thread running, until all ranks of the host have joined: a rank that stops
- * earlier must be noticed. */
+/* Waits until all ranks of the host have left. The heartbeat thread still runs, so that a rank that
+ * stops before this is noticed. */
 static void others_await(void)
 {
   const struct timespec pause = {0, 500000};

@@ -13,8 +13,8 @@
 #include "base/status.h"
 
 /** \brief Collective over all ranks, after watch_open. Does nothing for a single rank. Ranks that
- * cannot share memory with the others of their host have no table, and exchange messages with them
- * as with other hosts. */
+ * cannot share memory with their host's other ranks exchange messages with them, as with ranks of
+ * other hosts. */
 status_t heartbeat_open(void);
 
 /** \brief After MPI_Finalize: returns when all ranks of this host have called it. */

@@ -11,8 +11,8 @@
 #include "comm/ranks/guard.h"
 #include "comm/ranks/watch.h"
 
-/* Memory reserved for MPI, drivers, kernels' code and threads: this share, at least RESERVE_LEAST
- * bytes, but at most an eighth. */
+/* Memory of a rank reserved for MPI, drivers, kernels' code and threads: RESERVE_SHARE of it, at
+ * least RESERVE_LEAST bytes, but at most 1/RESERVE_MOST of it. */
 #define RESERVE_SHARE 0.03
 #define RESERVE_LEAST ((uint64_t)64 << 20)
 #define RESERVE_MOST  8
@@ -45,8 +45,8 @@ done:
   return status;
 }
 
-/* Chooses the limit with the smallest share. Memory that a driver maps into a process does not
- * count for a device's limits, because more may be mapped than is allocated. */
+/* Chooses the limit with the smallest share. A GPU's only limit is its own memory: drivers map more
+ * memory into a process than is allocated, so limits of the process do not apply. */
 static void share_choose(const struct host_limit limits[GPU_LIMITS], const int sharing[GPU_LIMITS],
                          struct memory_budget *budget)
 {

@@ -12,7 +12,7 @@ struct memory_budget {
   struct gpu_device *device;
   uint64_t share;                     /**< this rank's share of the free memory, bytes */
   uint64_t usable;                    /**< the share less a reserve for MPI, drivers and threads */
-  uint64_t share_least, usable_least; /**< minimum over all ranks */
+  uint64_t share_least, usable_least; /**< minima of share and usable over all ranks */
   struct host_limit limit;            /**< the limit that determines the share */
   int sharing;                        /**< number of ranks that share that limit */
 };
@@ -22,9 +22,9 @@ struct memory_budget {
  * share this rank's device if it is not a CPU. Ranks agree on the outcome. */
 status_t memory_measure(MPI_Comm comm, struct gpu_device *device, int sharing, struct memory_budget *budget);
 
-/** \brief Checks that this rank may use \a need bytes for \a what ("size L"). STATUS_ENVIRONMENT if
- * not; the message has the limit, the processes that hold the memory, and \a advice ("; use …").
- * Does not agree with other ranks: the caller does. */
+/** \brief Checks that this rank may use \a need bytes for \a what ("size L"). Returns
+ * STATUS_ENVIRONMENT if not; the error names the limit, the processes that hold the memory, and \a
+ * advice ("; use …"). Does not agree with other ranks; the caller does. */
 status_t memory_check(const struct memory_budget *budget, uint64_t need, const char *what,
                       const char *advice);
 

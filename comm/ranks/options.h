@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The entry for the deadline in a program's option table. */
+ * \brief Option-table entry of --timeout, the deadline of waits for other ranks. */
 #ifndef COMM_RANKS_OPTIONS_H
 #define COMM_RANKS_OPTIONS_H
 

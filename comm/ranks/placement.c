@@ -38,7 +38,7 @@ status_t placement_open(MPI_Comm world, struct placement *placement)
                              "MPI_Comm_split_type"));
   MPI_Comm_rank(host, &p.host_rank);
   MPI_Comm_size(host, &p.host_ranks);
-  p.host_first = p.rank; /* key 0 in the split keeps the order of ranks */
+  p.host_first = p.rank; /* key 0 of the split keeps the order, so rank 0 of `host` is the lowest */
   MPI_Bcast(&p.host_first, 1, MPI_INT, 0, host);
   MPI_Comm_free(&host);
   meta_host(p.host, sizeof p.host);
@@ -57,7 +57,7 @@ static int same_claim(const struct rank_claim *a, const struct rank_claim *b)
   return a->claim.backend == b->claim.backend && strcmp(a->claim.reason, b->claim.reason) == 0;
 }
 
-/* Describes the ranks with the same claim as rank `first`: "n1, n2 (2 ranks, from rank 0)". */
+/* Describes the ranks with the same claim as rank `first`: "n1, n2 (from rank 0 on, 2 ranks)". */
 static void write_who(const struct rank_claim *all, int n, int first, char *text, size_t size)
 {
   int ranks = 0, hosts = 0;
@@ -208,7 +208,7 @@ static void placement_take(struct placement *p, hwloc_topology_t topology, const
   bind_process(topology, mine->cpus, p->backend->on_host);
 }
 
-/* Checks the number of devices. A CPU chosen because there is no GPU is not an expected device. */
+/* Checks the number of devices. A CPU that is used only because there is no GPU does not count. */
 static status_t expect_check(const struct placement *p, const struct placement_request *request, int seen)
 {
   if (request->expect > 0 && p->reason[0])
@@ -219,8 +219,8 @@ static status_t expect_check(const struct placement *p, const struct placement_r
                   p->host, seen, seen == 1 ? "" : "s", p->backend->name, request->expect);
 }
 
-/* Refuses ranks that share a GPU by mistake: sharing is intended only if the host shows all its
- * GPUs, or if the job chooses among them. */
+/* Fails if ranks share a GPU by mistake. Sharing counts as intended if all GPUs of the host are
+ * visible, or if the user chose among them. */
 static status_t sharing_check(const struct placement *p, const struct placement_request *request,
                               const struct host_table *table)
 {
@@ -244,7 +244,7 @@ static status_t host_assign(struct placement *p, const struct placement_request 
   status_t status;
   struct host_table table = {NULL, NULL, NULL, 0};
   struct launcher launcher;
-  /* without a launcher, the user has chosen the cores, even if it is only one */
+  /* a single rank without a launcher keeps the cores that the user chose, even if it is one */
   const int chosen = request->binding == BINDING_AUTO && p->ranks == 1 && !launcher_find(&launcher);
   const enum binding_policy policy = chosen ? BINDING_KEEP : request->binding;
   RETURN_IF_FAILED(placement_table_make(host, topology, choice, &table));

@@ -11,7 +11,7 @@
 #include "gpu/select.h"
 
 struct placement_request {
-  /** backend to use; NULL: the first with a GPU, otherwise the CPU */
+  /** backend to use; if NULL, the first one with a GPU, or the CPU if there is no GPU */
   const struct gpu_backend *backend;
   const char *device; /**< index, UUID or part of a name; NULL for any */
   enum binding_policy binding;
@@ -22,17 +22,18 @@ struct placement {
   MPI_Comm comm; /**< duplicate of the program's communicator, which returns errors */
   int rank, ranks;
   int host_rank, host_ranks;
-  int host_first;  /**< lowest rank of this host, which identifies it: names need not be unique */
+  /** lowest rank of this host, which identifies the host because names need not be unique */
+  int host_first;
   int host_unused; /**< devices that ranks of this host see but none uses */
   char host[META_HOST_BYTES];
   const struct gpu_backend *backend; /**< the same on all ranks */
-  /** why the backend uses no GPU; "" if it does, or if the user chose it */
+  /** why the backend uses no GPU; "" if it uses one, or if the user chose the backend */
   char reason[GPU_CLAIM_TEXT];
   int device; /**< index in the list of the backend's probe */
   struct gpu_device_info info;
   int numa;       /**< NUMA node of the device, −1 if unknown */
   int shared;     /**< number of other ranks of the host on the same device; 0 on CPUs */
-  int overlap;    /**< 1: shares a core with another rank */
+  int overlap;    /**< 1: this rank shares a core with another rank */
   char cpus[128]; /**< list of processing units, "0-7,16-23" */
 };
 
@@ -46,8 +47,8 @@ struct rank_claim {
   int host_first; /**< as in struct placement */
 };
 
-/** \brief Checks that all ranks have one backend that they can use. Otherwise logs each backend
- * with hosts and reasons, in the same words on all ranks, and returns STATUS_ENVIRONMENT. */
+/** \brief Checks that all ranks would use the same backend. Otherwise logs each backend with hosts
+ * and reasons, in the same words on all ranks, and returns STATUS_ENVIRONMENT. */
 status_t rank_claims_check(const struct rank_claim *all, int n);
 
 /** \brief Collective: chooses backend, device and cores, and binds this process to them. Ranks

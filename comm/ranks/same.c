@@ -25,8 +25,8 @@ struct settings {
   size_t asked; /**< offset of the options and variables */
 };
 
-/** Hashes of both parts, reduced to their maxima over all ranks. The complements give the
- * minimum. */
+/** Hashes of both parts of the settings, reduced to their maxima over all ranks. The maximum of a
+ * complement gives the minimum; if it equals the maximum, all ranks agree. */
 struct digest {
   uint64_t build, no_build, asked, no_asked, unparsed;
 };
@@ -75,7 +75,7 @@ static uint64_t hash(const char *at, const char *end)
   return sum;
 }
 
-/** The value of \a name in the pairs from \a at to \a end; NULL if there is none. */
+/** Returns the value of \a name in the pairs from \a at to \a end, or NULL if there is none. */
 static const char *same_value(const char *at, const char *end, const char *name)
 {
   while (at < end) {
@@ -100,18 +100,18 @@ static const char *shown(const char *value)
   return !value ? "not given" : value[0] ? value : "given";
 }
 
-/** One part of two ranks' settings, and the message about their differences. */
+/** One part of the settings of rank 0 and of another rank, and the message about differences. */
 struct comparison {
   const struct option_program *program;
   const char *at, *end, *other_at, *other_end;
   const char *host, *other_host;
   int asked; /**< 0: program and build, 1: options and variables */
-  int rank;  /**< rank of `other` */
+  int rank;  /**< number of the other rank */
   int n;     /**< differences so far */
   char text[TEXT_MAX];
 };
 
-/* Adds a difference to the message. The first one is reported in full, further options by name. For
+/* Adds a difference to the message: the first with both values, further options by name. For
  * program and build only the first is reported, because it causes the others. */
 static void same_compare(struct comparison *c, const char *name, const char *mine, const char *other)
 {
@@ -146,7 +146,7 @@ struct header {
   char host[HOST_MAX];
 };
 
-/* Whether one part of rank 0's settings differs from that of \a rank. */
+/* Compares one part of rank 0's settings with that of \a rank. Returns 1 if they differ. */
 static int same_differs(const struct same_start *start, const struct settings *mine, int asked, int rank,
                         const struct header *other, const char *text)
 {
@@ -166,8 +166,8 @@ static int same_differs(const struct same_start *start, const struct settings *m
   return c.n > 0;
 }
 
-/* Compares with \a rank: STATUS_USAGE if it differs from rank 0. Sets *done to 1 on all ranks with
- * the same text as \a rank. */
+/* Compares the settings of \a rank with those of rank 0. Returns STATUS_USAGE if they differ. Sets
+ * *done to 1 on all ranks with the same settings as \a rank. */
 static status_t compare_with(const struct same_start *start, const struct settings *mine, int asked, int rank,
                              int *done)
 {
@@ -188,7 +188,7 @@ static status_t compare_with(const struct same_start *start, const struct settin
   return status == STATUS_OK && unequal ? STATUS_USAGE : status;
 }
 
-/* Compares all ranks with rank 0. Different spellings of a value are equal. */
+/* Compares all ranks with rank 0. Different spellings of an option's value count as equal. */
 static status_t compare_ranks(const struct same_start *start, const struct settings *mine, int asked,
                               uint64_t hash)
 {

@@ -11,13 +11,13 @@
 #include "comm/ranks/mpi_check.h"
 
 #define SERVE (ALARM_SECOND / 10000) /* minimum time between two checks for other ranks' reports */
-/* age of this process's last beat above which it counts as suspended */
+/* age of this process's last heartbeat above which the process counts as suspended */
 #define STALE (ALARM_SECOND / 2)
 
 const char watch_agreement[] = "agreement";
 
-/* Whether all ranks are on this host. Called before the ranks exchange hosts, when only the
- * launcher's variables show it. */
+/* Returns whether all ranks are on this host, from the launcher's variables, because the ranks have
+ * not yet exchanged the names of their hosts. */
 static int all_are_here(int ranks)
 {
   static const char *const launcher_sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"};
@@ -68,7 +68,7 @@ void watch_sweep(long sweep)
   alarm_monitor()->sweep = sweep;
 }
 
-/* Time in which this process was not suspended. */
+/* Subtracts the time for which this process was suspended. */
 static uint64_t watch_time(uint64_t clock)
 {
   return clock - alarm_monitor()->paused;
@@ -107,9 +107,9 @@ static int is_late(const struct watch_wait *wait, uint64_t now)
   return now > wait->begin && (double)(now - wait->begin) >= watch_seconds() * ALARM_SECOND;
 }
 
-/* Whether the deadline passed only because of a pause. Just after a pause, the heartbeat thread
- * does not yet know its length. The thread publishes the length before its next beat, so the beat
- * is read first. */
+/* Returns whether the deadline passed only because this process was suspended. The heartbeat thread
+ * adds a suspension to `paused` before its next beat, so the beat is read first; an old beat means
+ * that a suspension has not been added yet. */
 static int is_paused(const struct watch_wait *wait)
 {
   uint64_t beat = alarm_monitor()->own->beat, clock = alarm_clock();

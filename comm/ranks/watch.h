@@ -25,7 +25,7 @@
 status_t watch_open(double seconds);
 void watch_close(void);
 
-/** \brief The deadline in seconds. */
+/** \brief Returns the deadline in seconds. */
 double watch_seconds(void);
 
 /** \brief Writes "rank 3 on host n01" for a rank of \a comm, with its number in MPI_COMM_WORLD. */
@@ -34,7 +34,7 @@ const char *watch_rank_name(MPI_Comm comm, int rank, char text[WATCH_NAME_MAX]);
 /** Name of the wait in agree_status, for messages. */
 extern const char watch_agreement[];
 
-/** \brief Sets the sweep that this rank is in, from 1; 0 for none. Costs almost nothing. */
+/** \brief Sets the number of the sweep that this rank is in, from 1; 0 for none. */
 void watch_sweep(long sweep);
 
 /** The ranks that a rank waits for. */
@@ -43,7 +43,7 @@ struct watch_targets {
   int n;
   struct {
     int rank;
-    char face[8]; /**< face that is missing, such as "i-"; "" if there is none */
+    char face[8]; /**< face of the awaited halo, such as "i-"; "" for other waits */
   } at[WATCH_TARGETS_MAX];
 };
 
@@ -55,23 +55,22 @@ struct watch_wait {
   MPI_Comm comm;
   watch_describe *describe; /**< NULL for a wait for all ranks */
   const void *of;
-  const char *
-      /** "halos", "the sum of gosa", …; NULL while only the rank's own device is waited for */
-      what;
-  /** time of the wait's begin and of the last poll, in nanoseconds without suspension */
+  /** name such as "the sum of gosa"; NULL while only the rank's own device is awaited */
+  const char *what;
+  /** begin: start of the wait; served: last poll; in nanoseconds without suspensions */
   uint64_t begin, served;
 };
 
-/** \brief Begins a wait for \a what; if \a describe is NULL, for all ranks. The texts must outlive
- * the wait. */
+/** \brief Begins a wait named \a what for the ranks that \a describe lists; for all ranks if it is
+ * NULL. \a what and \a of must outlive the wait. */
 void watch_begin(struct watch_wait *wait, MPI_Comm comm, const char *what, watch_describe *describe,
                  const void *of);
 
-/** \brief Call repeatedly during the wait. STATUS_HANG past the deadline, or if another rank is
- * past its own. Then one rank has printed the message, and the caller must end the job. */
+/** \brief Call repeatedly during the wait. Returns STATUS_HANG if this wait or another rank's has
+ * passed its deadline. One rank has then printed the message, and the caller must end the job. */
 status_t watch_poll(struct watch_wait *wait);
 
-/** \brief Like watch_poll after the deadline, for a wait on the device that has passed it. */
+/** \brief Handles a wait on the device that has passed its deadline, as watch_poll does. */
 status_t watch_expired(struct watch_wait *wait);
 
 /** \brief Like watch_poll without a deadline, for long waits for the rank's own device. */
@@ -84,15 +83,15 @@ status_t watch_request(MPI_Comm comm, MPI_Request *request, const char *what);
 status_t watch_peer(MPI_Comm comm, MPI_Request *request, int peer, const char *what);
 
 /** \brief A barrier without a deadline of its own, for idle ranks while others are busy. The busy
- * ones watch each other, and a silent rank is still reported. */
+ * ranks watch each other, and a silent rank is still reported. */
 status_t watch_patiently(MPI_Comm comm, const char *what);
 
 /** \brief Collective operations of MPI, with the deadline of all waits. */
 status_t watch_barrier(MPI_Comm comm, const char *what);
 status_t watch_allreduce(MPI_Comm comm, const void *send, void *receive, int count, MPI_Datatype type,
                          MPI_Op op, const char *what);
-/** \brief Gather \a bytes per rank, in the order of ranks: on rank 0 (\a receive is ignored
- * elsewhere), or on all ranks. */
+/** \brief Gathers \a bytes per rank, in the order of ranks, on rank 0 (\a receive is ignored
+ * elsewhere); watch_allgather gathers on all ranks. */
 status_t watch_gather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what);
 status_t watch_allgather(MPI_Comm comm, const void *send, void *receive, size_t bytes, const char *what);
 status_t watch_bcast(MPI_Comm comm, void *buffer, int count, MPI_Datatype type, int root, const char *what);
