@@ -29,7 +29,7 @@ SWITCH("HIMENO_MPI_DEVICE", USER, AGREED, CHOICE("0|1"),
 #define TRY_FLOATS 65536
 #define TRY_TAG    128
 
-/* Support as the library reports it; 1 if it cannot be queried. */
+/* Returns what the library reports about device memory, or 1 if it cannot be queried. */
 static int library_supports(void)
 {
 #ifdef MPIX_CUDA_AWARE_SUPPORT
@@ -45,8 +45,8 @@ static int is_ucx_cuda(struct dl_phdr_info *object, size_t size, void *found)
   return *(int *)found = strstr(object->dlpi_name, "libuct_cuda") != NULL;
 }
 
-/* Whether Open MPI sends by UCX with CUDA transports: the functions in `mca_pml` are then UCX's.
- * Open MPI's own answer was fixed when it was built, and does not show that. */
+/* Returns 1 if Open MPI sends by UCX with CUDA transports: the functions in `mca_pml` are then
+ * UCX's. Open MPI's own answer was fixed when it was built, so it does not show this. */
 static int ucx_supports(void)
 {
   const char *transports = getenv("UCX_TLS");
@@ -69,7 +69,7 @@ status_t aware_agree(MPI_Comm comm)
   return watch_allreduce(comm, &mine, &ucx, 1, MPI_INT, MPI_MIN, "whether MPI takes device memory");
 }
 
-/* The component that carries device memory. NULL: none, or the memory is the host's. */
+/* The library component that carries device memory; NULL if there is none, or for host memory. */
 static const char *mover;
 
 const char *aware_mover(void)
@@ -141,7 +141,7 @@ static size_t aware_place(int message)
   return (size_t)message * TRY_FLOATS;
 }
 
-/* The steps that may fail on one rank, before any other rank waits for it. */
+/* Does the steps that may fail on one rank, before any other rank waits for this rank. */
 static status_t trial_create(struct aware_trial *t)
 {
   struct gpu_device *device = t->context->device;
@@ -191,7 +191,7 @@ status_t aware_try(const struct halo_context *context, struct halo_reach reach[H
   MPI_Comm_rank(context->comm, &t.rank);
   status_t status = agree_status(context->comm, trial_create(&t));
   if (status == STATUS_OK) {
-    /* neighbours wait for this rank, and MPI uses the device's memory until they have the data */
+    /* on an error abort: neighbours wait for this rank, and MPI may still read its device memory */
     const status_t sent =
         neighbours_swap(context, TRY_TAG, t.send.handle, t.recv.handle, TRY_FLOATS * sizeof(float));
     if (sent != STATUS_OK) agree_abort(sent);

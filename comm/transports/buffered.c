@@ -9,12 +9,13 @@
 #include "base/log.h"
 #include "comm/ranks/agree.h"
 
-/* Maximum floats of a chunk: for MPI, unless the length is measured, and for handover. */
+/* Maximum floats per chunk: of messages by MPI until the length is measured, and of messages
+ * through shared memory. */
 #define CHUNK_FLOATS    65536
 #define HANDOVER_FLOATS 262144
 
-/* Messages with shorter rows are packed. If any message is packed, so are those with fewer bytes
- * than ROWS_BYTES_MIN: a copy of its own would cost more than it saves. */
+/* Messages with rows shorter than ROW_BYTES_MIN are packed. If any message is packed, so are
+ * messages smaller than ROWS_BYTES_MIN: separate copies would cost more than they save. */
 #define ROW_BYTES_MIN  256
 #define ROWS_BYTES_MIN 16384
 
@@ -169,8 +170,8 @@ static int64_t row_bytes(const struct halo_message *message)
   return (sent > received ? sent : received) * (int64_t)sizeof(float);
 }
 
-/* Chooses packing or copies of rows. Ranks need not agree: buffers have the same data in both
- * cases. */
+/* Chooses packing or copies of rows for each message. Ranks need not agree, because the buffers
+ * have the same data in both cases. */
 static void rows_choose(struct buffered_fixed *fixed)
 {
   const struct gpu_backend *backend = fixed->context.device->backend;
@@ -187,8 +188,8 @@ static void rows_choose(struct buffered_fixed *fixed)
   }
 }
 
-/* Divides the messages into chunks. Messages handed over are copied separately from those received
- * by MPI, because they are in another buffer. */
+/* Divides the messages into chunks. Messages in shared memory are copied separately from those
+ * received by MPI, because they are in another buffer. */
 static status_t chunks_create(struct buffered_fixed *fixed, struct buffered_local *local, int64_t floats)
 {
   struct halo_cutting send[HALO_MESSAGES_MAX], recv[HALO_MESSAGES_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the length of chunks in which `staged` and `staged-mpi` send halos by MPI. It depends on
- * the network, the copies and the cost of a message on the host, so lengths are tried. */
+/* Times lengths of chunks in which `staged` and `staged-mpi` can send halos by MPI. The best length
+ * depends on the network, the copies and the host's cost per message. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,17 +10,18 @@
 #include "comm/ranks/watch.h"
 #include "comm/transports/buffered.h"
 
-/* Each round has one untimed exchange and up to EXCHANGES timed ones, fewer if they take long. */
+/* At most ROUNDS rounds, fewer if they take SECONDS_MOST in total. Per length, a round has one
+ * untimed exchange and EXCHANGES timed ones. */
 #define ROUNDS       3
 #define EXCHANGES    2
 #define SECONDS_MOST 0.3
 
-/* A shorter chunk is chosen only if it takes at most this share of the longer one's time. */
+/* A shorter chunk is chosen only if it takes at most this share of the best longer one's time. */
 #define GAIN 0.9
 
 #define CANDIDATES 5
 
-/* Lengths to try, ascending; the last one is whole messages. Returns their number. */
+/* Sets the lengths to try, ascending; the last is 0, whole messages. Returns their number. */
 static int candidates(int64_t longest, int64_t floats[CANDIDATES])
 {
   static const int64_t parts[] = {1 << 14, 1 << 16, 1 << 18, 1 << 20};
@@ -52,7 +53,7 @@ static status_t chunk_trial_exchange(struct buffered_exchange *x)
   return halo_transport_staged.finish(exchange, &arrived);
 }
 
-/* Measures exchanges in chunks of \a floats: the time of the slowest rank, in seconds. */
+/* Times EXCHANGES exchanges with chunks of \a floats: the time of the slowest rank. */
 static status_t exchanges_time(struct buffered_exchange *x, int64_t floats, double *seconds)
 {
   RETURN_IF_FAILED(agree_status(x->fixed.context.comm, buffered_cut(x, floats)));

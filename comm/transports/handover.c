@@ -14,7 +14,7 @@
 #include "gpu/host.h"
 #include "gpu/host_share.h"
 
-/* Distance of the tags of set-up messages from those of halo messages. */
+/* Added to the MPI tag of a halo message for its set-up message. */
 #define HELLO_TAG 64
 
 /* A counter has a cache line of its own, because another process polls it. */
@@ -30,11 +30,11 @@ struct handover_block {
 /* The first message between neighbours, which describes the shared memory. */
 struct handover_hello {
   struct gpu_share share;
-  int64_t buffer[2]; /* bytes from the start of the block to the message */
+  int64_t buffer[2]; /* per send buffer: bytes from the start of the block to the message */
   int64_t count;     /* floats */
 };
 
-/* ---- counters: a copy is complete before its counter is published ---- */
+/* ---- counters: a counter is published after the copy that it announces is complete ---- */
 
 static void counter_publish(struct counter *counter, uint64_t value)
 {
@@ -153,7 +153,7 @@ static void peer_unmap(struct gpu_device *device, struct handover_peer *peer)
   *peer = (struct handover_peer){.owner = 0};
 }
 
-/* The peer of an earlier message to the same rank, which has mapped the same memory. */
+/* Returns the entry of an earlier message to the same rank, whose mapping is reused, or NULL. */
 static const struct handover_peer *mapped_before(const struct handover *h, const struct halo_plan *plan,
                                                  int m)
 {
@@ -209,7 +209,7 @@ static void handover_hellos_fill(const struct handover *h, const struct halo_pla
   }
 }
 
-/* Opens the neighbours' memory. A rank with all messages by MPI does not share its own. */
+/* Opens the neighbours' memory. A rank whose messages all go by MPI frees its own block. */
 static status_t peers_open(struct handover *h, const struct halo_context *context,
                            struct halo_reach reach[HALO_MESSAGES_MAX])
 {

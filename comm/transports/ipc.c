@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed faces, copied by the copy engine into the neighbours' two alternating receive buffers. */
+/* Copy engines copy packed faces into the neighbours' two alternating receive buffers. */
 #include "base/stats.h"
 #include "comm/ranks/agree.h"
 #include "comm/transports/linked.h"
 
-/* Creates the buffers. Offsets are those of the whole plan at both ends, also if only some messages
- * are carried. */
+/* Creates the buffers. Offsets are those of the whole plan on both ranks, even if only some
+ * messages are carried. */
 static status_t ipc_buffers_create(struct linked_exchange *x)
 {
   struct gpu_device *device = x->context.device;
@@ -16,7 +16,7 @@ static status_t ipc_buffers_create(struct linked_exchange *x)
   return STATUS_OK;
 }
 
-/* Clears the buffers for memory checkers. They inspect the source of a captured copy before the
+/* Clears the buffers for memory checkers, which inspect the source of a captured copy before the
  * graph has packed the faces, and do not see writes of other processes. No neighbour writes before
  * all ranks have agreed. */
 static status_t buffers_clear(struct linked_exchange *x)

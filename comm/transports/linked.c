@@ -54,7 +54,7 @@ static void message_link(struct linked_exchange *x, const struct halo_message *m
   x->link.adds &= !x->link_ops->adds || x->link_ops->adds(x->context.device, peer->uuid);
 }
 
-/* Keeps the messages that are carried, with offsets that close the gaps of the others. */
+/* Fills plan and link with the carried messages. Their offsets stay those of the whole plan. */
 static void messages_link(struct linked_exchange *x, const struct halo_plan *whole,
                           const struct halo_reach reach[HALO_MESSAGES_MAX])
 {
@@ -168,7 +168,7 @@ static void describe_here(const void *of, struct watch_targets *targets)
     if (!linked_has_come(x, m)) halo_target_add(targets, &x->plan.messages[m]);
 }
 
-/* Waits on the host, if the device is the host itself. */
+/* Waits on the host, for backends whose device is the host itself. */
 static status_t await_here(struct linked_exchange *x)
 {
   struct watch_wait wait;

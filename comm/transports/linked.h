@@ -16,17 +16,17 @@ struct linked_exchange {
   struct halo_plea *plea;
   struct halo_peer peers[HALO_MESSAGES_MAX];
   struct halo_link link;
-  uint64_t step;             /**< exchanges begun since the last lap */
+  uint64_t step;             /**< number of exchanges begun since the last lap */
   struct gpu_queue *current; /**< queue of the current exchange */
   struct gpu_mem field;      /**< field of the current exchange */
   struct halo_times times;
-  /** exchanges at the last read of times; a captured one counts as often as it runs */
+  /** number of exchanges at the last read of times; each run of a captured one counts */
   uint64_t counted;
   struct halo_state seen; /**< the device's counters at the last read of times */
 
   /* members that only p2p uses */
   int copies;          /**< 1: all messages are contiguous and large enough for a copy engine */
-  struct gpu_mem from; /**< source of an exchange that begins in finish; otherwise no memory */
+  struct gpu_mem from; /**< source of an exchange that is launched in finish; otherwise NULL */
 
   /* members that only ipc uses */
   const struct halo_packer *packer;
@@ -34,45 +34,45 @@ struct linked_exchange {
   struct gpu_mem send, recv[2];
 };
 
-/** \brief Whether a backend supports links; if not, the reason. */
+/** \brief Returns 1 if a backend supports links; if not, sets the reason. */
 int linked_available(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX]);
 
 /** \brief Collective; ranks agree. Creates an exchange with only its context set. */
 status_t linked_create(const struct halo_context *context, struct linked_exchange **exchange);
 
-/** \brief Collective; ranks agree. \a offer contains the targets; the mailbox is created here.
- * Clears reach as halo_peers_open does. */
+/** \brief Collective; ranks agree. Opens the link. \a offer contains the targets; the mailbox is
+ * created here. Clears reach as halo_peers_open does. */
 status_t linked_open(struct linked_exchange *exchange, struct halo_offer *offer,
                      struct halo_reach reach[HALO_MESSAGES_MAX]);
 
-/** \brief linked_create and linked_open, for transports that need nothing in between. */
+/** \brief Calls linked_create and linked_open, for transports that need no step between them. */
 status_t linked_setup(const struct halo_context *context, struct halo_offer *offer,
                       struct halo_reach reach[HALO_MESSAGES_MAX], struct halo_exchange **exchange);
 
-/** \brief Begins an exchange. Sets \a queue to that of its work, which waits for \a computed. */
+/** \brief Begins an exchange. Sets \a queue to its queue, which waits for \a computed. */
 status_t linked_begin(struct linked_exchange *exchange, struct gpu_event *computed, struct gpu_queue **queue);
 
-/** \brief Offset in floats of the first point of a box in a field. */
+/** \brief Returns the offset in floats of the first point of a box in a field. */
 static inline int64_t linked_first(const struct layout *layout, const struct box *box)
 {
   return box->lo[0] * layout->plane + box->lo[1] * layout->pitch + box->lo[2];
 }
 
-/** \brief Index of \a field in context.fields. */
+/** \brief Returns the index of \a field in context.fields. */
 static inline int linked_which(const struct linked_exchange *exchange, struct gpu_mem field)
 {
   return field.handle == exchange->context.fields[1].handle;
 }
 
-/** \brief Copies each message, which is contiguous, from \a from to the neighbours' \a field, then
- * sets their flags. */
+/** \brief Copies each message from \a from to the neighbours' \a field, then sets the neighbours'
+ * flags. All messages must be contiguous. */
 status_t linked_copy(struct linked_exchange *exchange, struct gpu_queue *queue, struct gpu_mem from,
                      struct gpu_mem field);
 
 /** \brief Waits for the flags of the current exchange, in the queue or on the host. */
 status_t linked_await(struct linked_exchange *exchange, struct gpu_queue *queue);
 
-/** \brief Whether the flag of message \a m, if the host can read it, has reached this exchange. */
+/** \brief Returns 1 if message \a m of this exchange has arrived; its flag is read by the host. */
 int linked_has_come(const struct linked_exchange *exchange, int m);
 
 /** \brief Ends an exchange and sets *arrived as halo_transport.finish does. */

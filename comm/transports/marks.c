@@ -10,8 +10,8 @@ int buffered_is_marked(const struct buffered_fixed *fixed, int mark)
   return fixed->packed.n > 0 || (mark != MARK_PACKED && mark != MARK_READY && mark != MARK_UNPACKED);
 }
 
-/* Adds the stages of an exchange. The end of the handover is HERE, recorded in a queue that is idle
- * then; for a single piece it is BACK. */
+/* Adds an exchange's times per stage. The handover ends at HERE, which is recorded in the idle
+ * queue `out`; with one piece it ends at BACK, and without copies to the device at IN. */
 static void stages_add(const struct buffered_fixed *fixed, struct buffered_clock *clock,
                        const double at[MARKS])
 {

@@ -127,7 +127,7 @@ static status_t nccl_buffers_create(struct nccl_exchange *x)
   return gpu_event_create(device, &x->before);
 }
 
-/* Whether any two ranks share a device, which NCCL refuses. Collective. */
+/* Collective: sets *shared to 1 if any two ranks share a device, which NCCL refuses. */
 static status_t devices_shared(MPI_Comm comm, const struct gpu_device *device, int *shared)
 {
   int ranks, rank;

@@ -11,7 +11,7 @@ static int absent_available(const struct gpu_backend *backend, char reason[GPU_T
   return 0;
 }
 
-/** Never available, so the other functions are not called. */
+/** The transport is never available, so its other functions are never called. */
 const struct halo_transport halo_transport_nccl = {
     .name = "nccl",
     .memory = "device memory",

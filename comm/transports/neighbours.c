@@ -9,7 +9,7 @@
 #include "comm/ranks/mpi_check.h"
 #include "comm/ranks/watch.h"
 
-/* Distance of the tags of agreements from those of halo messages. */
+/* Added to the MPI tag of a halo message for the agreement about it. */
 #define VERDICT_TAG 96
 
 struct swap {

@@ -6,15 +6,15 @@
 
 #include "comm/halo/transport.h"
 
-/** \brief For every message of the plan, sends out[m] and receives in[m], \a size bytes each.
- * \a tag is added to the messages' tags. STATUS_WRONG if another number of bytes arrives. */
+/** \brief For every message of the plan, sends out[m] and receives in[m], \a size bytes each. \a
+ * tag is added to the messages' tags. Returns STATUS_WRONG if another number of bytes arrives. */
 status_t neighbours_swap(const struct halo_context *context, int tag, const void *out, void *in, size_t size);
 
-/** \brief Agrees with each neighbour: a message stays carried if both ends can carry it; otherwise
- * both get the reason. */
+/** \brief Agrees with each neighbour: a message stays carried only if both ranks can carry it;
+ * otherwise both get the reason. */
 status_t neighbours_agree(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX]);
 
-/** \brief Collective. Refuses messages to ranks of other hosts. */
+/** \brief Collective. Calls neighbours_refuse for messages to ranks of other hosts. */
 status_t neighbours_on_host(const struct halo_context *context, struct halo_reach reach[HALO_MESSAGES_MAX]);
 
 /** \brief Clears reach->carried and sets the reason, unless there is one already. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Faces stored directly into the neighbours' halos: without packing, and without the host. */
+/* Kernels store faces directly into the neighbours' halos, without packing and without the host. */
 #include "base/stats.h"
 #include "comm/transports/linked.h"
 
-/* If other work runs concurrently, the copy engine sends messages of at least this size. Starting a
- * copy takes about 5 us. A kernel that stores occupies as many multiprocessors as it can get for
- * the duration of the copy. At 300 GB/s or more, 1 MiB takes 4 us. */
+/* Minimum message size for the copy engine if other work runs concurrently. Starting a copy takes
+ * about 5 us. A kernel that stores occupies as many multiprocessors as it can get during the
+ * transfer, which takes at most 4 us per MiB at 300 GB/s or more. */
 #define COPY_BYTES (1 << 20)
 
-/* Whether a box is contiguous in a field with strides \a pitch (rows) and \a plane, in floats. */
+/* Returns 1 if a box is contiguous in a field with strides \a pitch and \a plane, in floats. */
 static int is_one_piece(const struct box *box, int64_t pitch, int64_t plane)
 {
   int64_t layers = box_extent(box, 0), rows = box_extent(box, 1), row = box_extent(box, 2);
@@ -41,7 +41,7 @@ static status_t p2p_setup(const struct halo_context *context, struct halo_reach 
   return STATUS_OK;
 }
 
-/* If nothing is to run concurrently with the exchange, one launch does all of it. */
+/* If nothing is to run concurrently, finish launches the whole exchange as one kernel. */
 static status_t p2p_start(struct halo_exchange *exchange, struct gpu_mem from, struct gpu_mem field,
                           struct gpu_event *computed)
 {

@@ -12,7 +12,7 @@
 #include "comm/transports/neighbours.h"
 #include "comm/transports/prove.h"
 
-/* Distance of the tags of set-up messages from those of halo messages. */
+/* Added to the MPI tag of a halo message for its set-up message. */
 #define HELLO_TAG 64
 
 /* The first message between neighbours, which offers this rank's memory. */
@@ -38,7 +38,7 @@ static int peer_attach(struct gpu_device *device, const struct peers_hello *hell
   return 0;
 }
 
-/* The peer of an earlier message to the same rank, which has opened the same memory. */
+/* Returns the entry of an earlier message to the same rank, whose memory is reused, or NULL. */
 static const struct halo_peer *attached_before(const struct halo_plan *plan, const struct halo_peer *peers,
                                                int m)
 {

@@ -8,7 +8,7 @@
 #include "comm/halo/transport.h"
 
 /** Memory of a rank to which its neighbours write, from gpu_alloc_shared: two alternating targets,
- * and the flags. */
+ * and the mailbox with the flags. */
 struct halo_offer {
   struct gpu_mem target[2], mailbox;
   int64_t plane, pitch; /**< strides of the targets, floats */
@@ -18,7 +18,7 @@ struct halo_offer {
 
 /** The other end of a message. */
 struct halo_peer {
-  /** attached memory of the neighbour; handles are NULL if that failed */
+  /** attached memory of the neighbour; handles are NULL if attaching failed */
   struct gpu_mem target[2], mailbox;
   int64_t plane, pitch, first;
   char uuid[48]; /**< UUID of the neighbour's device */
@@ -26,8 +26,8 @@ struct halo_peer {
   int owner;
 };
 
-/** \brief Collective. Attaches the neighbours of all messages of the plan, stores a mark in their
- * mailboxes and checks the marks that arrived. If one end cannot reach the other, clears
+/** \brief Collective. Attaches the memory of the neighbours of all messages, stores a mark in their
+ * mailboxes and checks the marks that arrived. If one rank cannot reach the other, clears
  * reach[m].carried at both ends, with the reason. */
 status_t halo_peers_open(const struct halo_context *context, struct gpu_queue *queue,
                          const struct halo_offer *offer, struct halo_reach reach[HALO_MESSAGES_MAX],

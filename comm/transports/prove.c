@@ -78,8 +78,8 @@ static status_t rung_open(struct proof *p)
   return STATUS_OK;
 }
 
-/* Performs a rung. Kernels stop waiting by the device's clock; a host that waits for its own
- * kernels has the same limit. */
+/* Performs a rung. A kernel that waits for a flag stops at LIMIT by the device's clock; if the host
+ * waits instead, it has the same limit. */
 static status_t rung_act(struct proof *p, enum peer_rung rung)
 {
   struct linked_exchange *x = p->x;
@@ -216,8 +216,8 @@ end:
   return status;
 }
 
-/* In round t, ranks r and s with r + s = t modulo n − 1 are partners; the rank for which r = s
- * meets the last rank. */
+/* In round t, ranks r and s with r + s = t modulo n − 1 are partners (n made even); the rank for
+ * which r = s meets the last rank. */
 void peers_round(int *partner, int n, int round)
 {
   int even = n + n % 2, odd = even - 1;
@@ -249,7 +249,7 @@ const char *peers_refused(MPI_Comm comm, int peer)
   return NULL;
 }
 
-/* Proves all pairs of a host; all hosts do it at the same time. \a mine: one entry per rank. */
+/* Tests all pairs of a host; all hosts do so at the same time. Fills one entry per rank. */
 static status_t host_prove(const struct placement *placement, struct gpu_device *device, MPI_Comm host,
                            struct peer_proof *mine)
 {

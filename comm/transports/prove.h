@@ -8,34 +8,34 @@
 
 /** Steps of a test. Each uses only mechanisms that the previous steps have proven. */
 enum peer_rung {
-  PEER_OPEN,  /**< each opens the other's memory, and a word copied there arrives */
+  PEER_OPEN,  /**< each rank opens the other's memory, and a word copied there arrives */
   PEER_STORE, /**< a kernel stores one word */
   PEER_PUT,   /**< copy engines write 256 KiB */
   PEER_GET,   /**< copy engines read 256 KiB */
-  PEER_FLAGS, /**< two resident kernels store 256 KiB, set a flag and wait for the other's */
+  PEER_FLAGS, /**< kernels on both devices store 256 KiB, set a flag and await the other's flag */
   PEER_RUNGS  /**< all steps passed */
 };
 extern const char *const peer_rung_names[PEER_RUNGS + 1];
 
 struct peer_proof {
-  int peer;      /**< rank, −1: none */
+  int peer;      /**< the other rank; −1: unused entry */
   int rung;      /**< the first step that failed, or PEER_RUNGS */
-  char why[320]; /**< why it failed, and the PCI path between the devices */
+  char why[320]; /**< reason of the failure, and the PCI path between the devices */
 };
 
 /** \brief Collective. Tests each pair of ranks of a host. Afterwards, transports that need direct
- * access refuse pairs whose test failed. A copy through the host is the control: STATUS_WRONG if
- * its data differs. Sets *proofs to a list with *most entries per rank, on all ranks; it stays
- * allocated. */
+ * access refuse pairs whose test failed. A copy through the host is the control: returns
+ * STATUS_WRONG if its data differs. Sets *proofs to a list with *most entries per rank, on all
+ * ranks; it stays allocated. */
 status_t peers_prove(const struct placement *placement, struct gpu_device *device,
                      const struct peer_proof **proofs, int *most);
 
-/** \brief Why memory of rank \a peer of \a comm is not used although it can be opened; NULL if it
- * is. */
+/** \brief Returns why memory of rank \a peer of \a comm is not used although it can be opened: its
+ * test failed. NULL if the memory may be used. */
 const char *peers_refused(MPI_Comm comm, int peer);
 
-/** \brief The partner of each of \a n ranks in a round, −1 for none. In n + n % 2 − 1 rounds each
- * rank meets every other. */
+/** \brief Sets \a partner of each of \a n ranks in a round, −1 for none. In n + n % 2 − 1 rounds
+ * each rank meets every other rank. */
 void peers_round(int *partner, int n, int round);
 
 #endif

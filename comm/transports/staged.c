@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed halos in chunks: while one chunk is sent, the next is copied out, and another is copied
- * in. `staged` hands chunks over through pinned memory that both ranks of a host map, and between
- * hosts by MPI. `staged-mpi` always uses MPI. `pageable` gives MPI pageable host memory, `mpi`
- * device pointers. */
+/* Transports that send packed halos in chunks: while one chunk is sent, the next is copied from the
+ * device, and another to it. `staged` passes chunks through pinned memory that both ranks of a host
+ * map, and between hosts by MPI. `staged-mpi` always uses MPI. `pageable` gives MPI pageable host
+ * memory, `mpi` device pointers. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "comm/transports/aware.h"
 #include "comm/transports/buffered.h"
 
-/* MPI tag of a message's token, relative to the message's tag. */
+/* Added to a message's MPI tag for its token, an empty message that precedes the data. */
 #define TOKEN_TAG 32
 
 static status_t chunked_setup(const struct halo_context *context, enum buffered_kind kind,
@@ -65,8 +65,8 @@ static int buffered_available(const struct gpu_backend *backend, char reason[GPU
   return 0;
 }
 
-/* Time since the last poll counts as `transfer` if data is in flight, and as `wait` if the halo is
- * late. */
+/* Adds the time since the last poll to `transfer` if data is in flight, and to `wait` if a
+ * neighbour has not begun to send. */
 static void account(struct buffered_current *current, struct buffered_clock *clock)
 {
   double now = stats_now();
@@ -172,7 +172,7 @@ static status_t staged_pack(struct buffered_exchange *x)
   return buffered_mark(&x->clock, MARK_PACKED, x->fixed.out);
 }
 
-/* ---- buffers: reused after all neighbours took the data in them ---- */
+/* ---- buffers: reused after all neighbours have copied the data in them ---- */
 
 static status_t takes_send(struct buffered_exchange *x)
 {
@@ -197,8 +197,8 @@ static void buffer_describe(const void *of, struct watch_targets *targets)
     if (!is_taken(&x->local, &x->current, m)) halo_target_add(targets, &x->fixed.plan.messages[m]);
 }
 
-/* Waits until the next send buffer may be overwritten. Neighbours that send to each other need not
- * wait: the last data received was computed from the halo sent before, so that was taken. */
+/* Waits until the next send buffer may be overwritten. If neighbours send to each other, this
+ * returns at once: the last data received was computed from the halo sent before it. */
 static status_t buffer_await(struct buffered_exchange *x)
 {
   struct watch_wait wait;
@@ -237,7 +237,7 @@ static status_t buffered_start(struct halo_exchange *exchange, struct gpu_mem fr
   return x->fixed.outgoing.n == 0 ? tokens_send(x) : STATUS_OK;
 }
 
-/* Sends the pieces that were copied out, in order. */
+/* Sends, in order, the chunks whose pieces have been copied from the device. */
 static status_t chunks_send(struct buffered_exchange *x)
 {
   while (x->current.sent < x->fixed.outgoing.n) {
@@ -283,7 +283,7 @@ static status_t staged_is_done(struct buffered_local *local, struct buffered_cur
   if (n == 0 || !local->by_mpi) return STATUS_OK;
   int error = MPI_Testsome(n, requests->at, done, current->indices, current->statuses);
   for (int r = 0; error == MPI_SUCCESS && r < *done; r++) current->statuses[r].MPI_ERROR = MPI_SUCCESS;
-  /* The receiver reports messages that are too long. */
+  /* arrival_check reports messages that are too long. */
   return error == MPI_ERR_IN_STATUS && requests == &current->data_in ? STATUS_OK
                                                                      : mpi_check(error, "MPI_Testsome");
 }
@@ -320,7 +320,7 @@ static void token_taken(struct buffered_exchange *x, int m)
   x->current.in_transfer += x->fixed.chunks[m];
 }
 
-/* Takes chunks that were handed over, in order; a neighbour may be one exchange ahead. */
+/* Receives chunks from shared memory, in order; the neighbour may be one exchange ahead. */
 static status_t handed_take(struct buffered_exchange *x, int m)
 {
   const struct handover_peer *peer = &x->local.handover.peer[m];
@@ -334,7 +334,7 @@ static status_t handed_take(struct buffered_exchange *x, int m)
   return STATUS_OK;
 }
 
-/* Takes all halo data that has arrived, which may be before its token is seen. */
+/* Receives all halo data that has arrived, possibly before the token of its message. */
 static status_t arrivals_take(struct buffered_exchange *x)
 {
   int done;
@@ -366,7 +366,7 @@ static status_t buffered_progress(struct halo_exchange *exchange)
   return STATUS_OK;
 }
 
-/* Lists neighbours from which data is missing, or which have not taken the data sent to them. */
+/* Lists neighbours from which data is missing, or which have not received the data sent to them. */
 static void staged_describe(const void *of, struct watch_targets *targets)
 {
   const struct buffered_exchange *x = of;
