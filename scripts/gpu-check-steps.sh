@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# The steps of scripts/gpu-check, which runs this file once a step, in a process of its own that it can stop:
+# The steps of scripts/gpu-check, which runs this file once per step, as a process that it can stop:
 #   step=NAME bash gpu-check-steps.sh FUNCTION [ARGUMENT]...
 # A step exits with 0 if it passed, 77 if it was skipped, and another status if it failed. Its
-# output is its log; note TEXT adds its line to the summary.
+# output is its log. `note TEXT` sets the step's line in the summary.
 # shellcheck disable=SC2154 # source_folder, build, given_build, out, scratch and step come from gpu-check
 set -euo pipefail
 
@@ -44,7 +44,7 @@ build() {
 
 # ---- shared by the steps ----
 
-# devices BACKEND: prints the number of devices in --list.
+# devices BACKEND: prints how many devices of the backend --list found.
 devices() {
   awk -v head="$1:" '/^  [a-z]+: / { on = $1 == head } on && /^    device / { n++ } END { print n + 0 }' "$out/list.txt"
 }
@@ -56,7 +56,7 @@ needs() {
     skip "$1: $(awk -v head="$1:" '/^  [a-z]+: / { on = $1 == head } on && sub(/^    no device: /, "")' "$out/list.txt")"
 }
 
-# place BACKEND: prints options for its first device that is no CPU, because an OpenCL loader may list CPUs too.
+# place BACKEND: prints options for its first device but CPUs, which an OpenCL loader may list too.
 place() {
   local device
   device=$(awk -v head="$1:" '/^  [a-z]+: / { on = $1 == head } on && /^    device .* compute units/ { print $2; exit }' "$out/list.txt")
@@ -64,8 +64,8 @@ place() {
   [ -z "$device" ] || printf ' %s %s' --device "$device"
 }
 
-# launch RANKS PROGRAM [ARGUMENT]...: runs the program by mpirun. A launcher may change the OpenCL loader's variables, so env
-# sets them after it.
+# launch RANKS PROGRAM [ARGUMENT]...: runs the program by mpirun. A launcher may change the OpenCL loader's variables, so env sets
+# them again.
 launch() {
   local ranks=$1
   shift
@@ -84,7 +84,7 @@ expect() {
   grep -Eq -- "$pattern" "$scratch/$step.text" || fail "nothing said matches $pattern"
 }
 
-# tap COMMAND...: runs a test that prints TAP; fails unless it is complete and without a failure.
+# tap COMMAND...: runs a test that prints TAP; fails if the output is incomplete or a case failed.
 tap() {
   local code=0 text=$scratch/$step.tap
   "$@" | tee "$text" || code=$?
@@ -125,7 +125,7 @@ matrix() {
   tap launch "$3" "$build/tests/mpi/matrix" "$source_folder/tests/golden/himeno.csv" "$1" "$2"
 }
 
-# cluster BACKEND: runs products over up to four ranks, with random shapes, grids, transports, a flipped bit in every third.
+# cluster BACKEND: runs products over up to four ranks: random shapes, grids and transports, and every third with a flipped bit.
 cluster() {
   needs "$1"
   export OMP_NUM_THREADS=1
@@ -143,7 +143,7 @@ sys.exit(len({rank["uuid"] for rank in ranks}) != 2 or any(rank["device_shared"]
 END
 }
 
-# Fails if a compiler spoils the second kernel of a pair: in its machine code no word may take more instructions.
+# Fails if the second kernel of a pair has more instructions per word in its machine code than the first.
 pairs_sass() {
   command -v cuobjdump >/dev/null || command -v nvdisasm >/dev/null || skip "neither cuobjdump nor nvdisasm was found"
   local input=$source_folder/doc/pairs.cu
@@ -167,7 +167,7 @@ memory() {
   note "$(value memory '", ".join("%s %.0f ns" % (l["name"], l["ns"]) for l in d["latency"]["levels"])')"
 }
 
-# roofline SIZE: measures a roofline with the ladder of that size on it, and with its measured
+# roofline SIZE: measures a roofline on which the ladder of that size is drawn, with measured
 # traffic if hardware counters can be read.
 roofline() {
   needs cuda
@@ -285,7 +285,7 @@ cluster_sanitizer() {
   sanitized_well 2 $code
 }
 
-# ---- benchmarks: NAME.json and a file with the command line that made it ----
+# ---- benchmarks: each writes NAME.json, and its command line into NAME.cmd ----
 
 bench() {
   local name=$1 ranks=$2
@@ -294,7 +294,7 @@ bench() {
   launch "$ranks" "$himeno" "$@" --json "$out/json/$name.json"
 }
 
-# value NAME EXPRESSION: prints the value for d, the document NAME.json.
+# value NAME EXPRESSION: prints a Python expression, in which d is the document NAME.json.
 value() {
   "$python" -c "import json, sys; d = json.load(open(sys.argv[1])); print($2)" "$out/json/$1.json"
 }
@@ -307,7 +307,6 @@ copy_rate() {
   note "$(value copy-rate '", ".join("%s %.0f GB/s" % (c["size"], c["gbps"]) for c in d["copies"])')"
 }
 
-# run BACKEND SIZE KERNEL SECONDS: measures one kernel.
 run() {
   needs "$1"
   # shellcheck disable=SC2046 # several words
@@ -337,8 +336,8 @@ tensor_studies() {
   tap "$build/tests/unit/test_gemm_tensor"
 }
 
-# KERNEL TYPE SIZE SECONDS [OPTION]...: measured interleaved with cuBLAS, longer if both are similarly fast. Kernels that this
-# chip lacks are left out.
+# Prints a product per line: KERNEL TYPE SIZE SECONDS [OPTION]... Each alternates with cuBLAS, for a longer time if both are
+# similarly fast. Kernels that this chip lacks are left out.
 tensor_products() {
   cat <<END
 wgmma f16 4096 2
@@ -386,8 +385,8 @@ tensor() {
 fp32_kernels="naive regblock local unroll pipeline lds-pipeline warptile"
 opencl_kernels="naive regblock local unroll pipeline lds-pipeline small-tiles split-k panel"
 
-# Runs the ladder at the smallest, a middle and the largest size of its plots. On CUDA also a product
-# whose matrices have more than 2^31 elements, if they fit in memory.
+# Runs the ladder at the smallest, a middle and the largest size of its plots. CUDA also runs a product whose matrices have more
+# than 2^31 elements, if memory suffices.
 products() {
   local arguments code=0 large=$scratch/$step.large
   needs "$1"
@@ -414,8 +413,8 @@ products_right() {
   tap together "$1" none $names
 }
 
-# shapes_for TOOL KERNEL: prints the set of shapes, smaller for slow tools. wgmma has persistent blocks, which take a second
-# tile only in the largest.
+# shapes_for TOOL KERNEL: prints which set of shapes to run. Slow tools get fewer. Only the set "all" has a shape for which a
+# persistent block of wgmma computes a second tile.
 shapes_for() {
   case "$1 $2" in
     "none wgmma") echo all ;;
@@ -424,8 +423,8 @@ shapes_for() {
   esac
 }
 
-# together BACKEND TOOL KERNEL...: runs each kernel, with a sanitizer's tool or none, in its own process, all concurrently: a
-# tool slows them many times, and a driver takes long to build OpenCL. Then prints their results as one TAP list.
+# together BACKEND TOOL KERNEL...: runs each kernel in its own process, with a sanitizer's tool or none, and prints their results
+# as one TAP list. The processes are concurrent because tools slow them by a large factor, and drivers take long to build OpenCL.
 together() {
   local backend=$1 tool=$2 kernel process tests plan=0 code=0 guard running=() text=$scratch/$step-tests
   shift 2
@@ -446,7 +445,7 @@ together() {
   return $code
 }
 
-# sanitized TOOL KERNEL...: runs kernels on a few shapes.
+# sanitized TOOL KERNEL...: runs kernels on a few shapes with a sanitizer's tool.
 sanitized() {
   local log code=0
   command -v compute-sanitizer >/dev/null || skip "compute-sanitizer was not found"

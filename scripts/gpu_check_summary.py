@@ -17,13 +17,13 @@ sys.dont_write_bytecode = True
 from files import read_document  # noqa: E402
 
 SIZES = ("XL", "L", "M")
-# A kernel that reads 13 arrays and writes one can be as fast as a copy, and so can the sweep.
+# Targets of the sweep and of the ceiling: a kernel that reads 13 arrays can be as fast as a copy.
 CEILING_TARGET = {"XL": 0.99, "L": 0.99, "M": 0.97}
 COPY_TARGET = 0.99
 BEST_COPY_TARGET = 0.97
 OPENCL_TARGET = 0.97
-# Targets of the best kernel of several sweeps per pass and the best of two, relative to the
-# ceiling.
+# Targets relative to the ceiling: of the best kernel with several sweeps per pass, by backend and
+# size; of the kernel with two.
 TEMPORAL_TARGETS = {
     "cuda-XL": 2.5,
     "cuda-L": 2.3,
@@ -52,7 +52,7 @@ TENSOR_TARGETS = {
     "tensor-dmma-f64-4096": 0.95,
     "tensor-dmma-f64-8192": 0.95,
 }
-# Targets of the best rung relative to cuBLAS, and of OpenCL's best relative to CUDA's.
+# Targets of the best rung relative to cuBLAS, and of OpenCL's best rung relative to CUDA's.
 PRODUCT_TARGETS = {1024: 0.95, 4096: 1.00, 8192: 1.00}
 PRODUCT_OPENCL_TARGET = 0.85
 
@@ -76,7 +76,7 @@ def read_steps(path, folder):
 
 
 def read_runs(folder):
-    """Every document with the command line that made it."""
+    """Return {name: document, its file, and the command line that wrote it}."""
     runs = {}
     for path in sorted((folder / "json").glob("*.cmd")):
         document = path.with_suffix(".json")
@@ -102,8 +102,8 @@ def copy_rates(runs):
 
 
 def copy_share(runs):
-    """The smallest ratio over sizes of mem-gpu's copy to the better of cudaMemcpy and
-    BabelStream's."""
+    """Return the smallest ratio, over sizes, of mem-gpu's copy to the faster of cudaMemcpy and
+    BabelStream."""
     document = document_of(runs, "memory")
     copies = (document.get("copies") or {}).get("ways", [])
     return min((copy["share"] for copy in copies), default=None)
@@ -149,7 +149,7 @@ def tensor_figures(runs):
 
 
 def best_products(runs, backend):
-    """GFLOPS of the fastest rung and of each reference library, by size."""
+    """Return {size: GFLOPS of the fastest rung, and of each reference library}."""
     document = document_of(runs, f"products-{backend}")
     sizes = {}
     for size in document.get("sizes", []):

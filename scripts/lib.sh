@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# Set-up shared by scripts/quickstart and scripts/test. Sourced from the project's folder.
+# Functions that scripts/quickstart and scripts/test share, which source this file.
 
 build_packages=(build-essential autoconf automake pkg-config libopenmpi-dev openmpi-bin libhwloc-dev libjansson-dev
                 ocl-icd-opencl-dev libopenblas-dev libclblast-dev libcminpack-dev python3)
 test_packages=(libcmocka-dev bats pocl-opencl-icd python3-jsonschema python3-matplotlib clang-format-14 clang-14
                libclc-14 libclc-14-dev mpich libmpich-dev procps python3-venv)
-# Optional apt packages; a test that lacks one is skipped.
+# Optional apt packages. A test that lacks one of them is skipped.
 optional_packages=(chromium fish jq mandoc munge python3-prometheus-client slurm-client slurmctld slurmd zsh)
 
 say() { printf '\n==> %s\n' "$*"; }
@@ -18,7 +18,8 @@ die() {
 # version: prints the suite's version, from the file that scripts/shared/options.py reads.
 version() { printf '%s %s\n' "$(basename "$0")" "$(sed -n 's/^version: *//p' CITATION.cff)"; }
 
-# common_option OPTION: handles options of quickstart and test; collects those for configure. The script defines usage().
+# common_option OPTION: handles an option that quickstart and test share, and collects those of configure. usage() is the
+# script's.
 with_install=1
 for_configure=()
 common_option() {
@@ -36,7 +37,7 @@ pack_inputs() {
   (cd "$1" && LC_ALL=C tar --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf "$2" -- *)
 }
 
-# Whether ./build is not configured yet and no option selects the GPUs to compile for.
+# Succeeds if ./build is not configured yet, and no option selects the GPUs to compile for.
 chips_are_open() { [ ! -x build/config.status ] && [[ " ${for_configure[*]-}" != *" --with"*"-cuda"* ]]; }
 
 # show COMMAND...: prints the command and runs it.
@@ -76,8 +77,8 @@ offered() {
   done
 }
 
-# configure FOLDER [FLAG]...: configures in FOLDER. Without flags an earlier configuration is repeated with its own flags, to
-# find what was installed since.
+# configure FOLDER [FLAG]...: configures in FOLDER. Without flags, repeats an earlier configuration with its flags, to find
+# libraries that were installed since then.
 configure() {
   local folder=$1
   shift

@@ -6,9 +6,9 @@ import dataclasses
 import re
 
 CLASSES = ("arithmetic", "address", "load", "store", "scalar", "control", "wait", "move")
-# Assumed number of iterations each time a loop is entered.
+# Assumed number of iterations of a loop each time it is entered.
 TRIPS = 10
-# Weight of a matrix instruction relative to others: per warpgroup, per warp.
+# Weight of a matrix instruction relative to other instructions: of a warpgroup, of a warp.
 PRODUCTS = (
     (re.compile(r"[HIQ]GMMA|wgmma\.mma"), 100),
     (re.compile(r"[HIDQ]MMA|mma\.sync|wmma\.mma"), 8),
@@ -33,7 +33,7 @@ def leaders(kernel):
 
 
 def blocks(kernel):
-    """Basic blocks and the edges between them."""
+    """Return the basic blocks of a kernel, with the edges between them."""
     starts = leaders(kernel)
     place = {start: index for index, start in enumerate(starts)}
     found = [Block(start, end) for start, end in zip(starts, starts[1:] + [len(kernel.code)])]
@@ -47,7 +47,8 @@ def blocks(kernel):
 
 
 def dominators(graph):
-    """For each reachable block, the blocks that every path to it passes."""
+    """Return {block: set of the blocks on every path to it} and {block: its predecessors}, for the
+    blocks that can be reached."""
     reached, rest = {0}, [0]
     while rest:
         for follower in graph[rest.pop()].next:
@@ -70,8 +71,8 @@ def dominators(graph):
 
 
 def loops(graph):
-    """Natural loops as {head: blocks}: each has a back edge, to a block that dominates the edge's
-    origin."""
+    """Return the natural loops as {head: its blocks}. A natural loop has an edge back to its head,
+    which dominates the block at the edge's start."""
     over, before = dominators(graph)
     found = {}
     for block in over:
@@ -90,7 +91,7 @@ def loops(graph):
 
 
 def weight_of(kernel, graph, some):
-    """Estimated cost of executing these blocks once, in instructions; products count as many."""
+    """Return the estimated cost of executing these blocks once. A product counts as several."""
 
     def weigh(one):
         return next((weight for pattern, weight in PRODUCTS if pattern.match(one.op)), 1)
@@ -101,14 +102,14 @@ def weight_of(kernel, graph, some):
 
 
 def own_blocks(head, found):
-    """The blocks of a loop that are not in an inner loop."""
+    """Return the blocks of a loop that are not in an inner loop."""
     within = [body for other, body in found.items() if other != head and body < found[head]]
     return found[head] - set().union(*within) if within else found[head]
 
 
 def hot_loop(kernel, graph):
-    """The blocks of the loop with the most work, without its inner loops, and its depth. A kernel
-    without loops, apart from the endless one after its end, is returned whole, with depth 0."""
+    """Return the blocks of the loop with the most work, without its inner loops, and its depth. A
+    kernel without loops is returned whole, with depth 0; the endless loop after its end is none."""
     found = {
         head: body
         for head, body in loops(graph).items()
@@ -125,16 +126,16 @@ def hot_loop(kernel, graph):
 
 
 def sources(kernel, graph, some):
-    """Returns a function that finds, for an instruction and a register, the instructions that may
-    have written it last. It searches backward through the blocks of a loop, also around the loop. A
-    write under a predicate does not hide earlier ones."""
+    """Return find(place, name), which lists the instructions that may have written a register last
+    before an instruction. It searches backward through the blocks `some`, also from a loop's head
+    to its end. A write under a predicate does not hide earlier ones."""
     block_of = {
         place: block for block in some for place in range(graph[block].first, graph[block].end)
     }
     before = {block: [other for other in some if block in graph[other].next] for block in some}
 
     def scan(block, end, name):
-        """Writers in a block, last first, and whether earlier writers remain visible."""
+        """Return the writers in a block, last first, and True if earlier writers remain visible."""
         found = []
         for place in range(end - 1, graph[block].first - 1, -1):
             if name in kernel.code[place].writes:
@@ -161,8 +162,8 @@ def sources(kernel, graph, some):
 
 
 def slice_back(code, wanted, find, floating=True):
-    """Instructions whose results reach the wanted (place, register), through instructions that do
-    not access memory."""
+    """Return the instructions whose results reach the wanted (place, register) without passing
+    through memory."""
     found, rest = set(), list(wanted)
     while rest:
         for place in find(*rest.pop()):
@@ -174,8 +175,8 @@ def slice_back(code, wanted, find, floating=True):
 
 
 def classify(kernel, graph, some):
-    """Assigns a class to each instruction of some blocks. Work of the scalar unit is always
-    "scalar"; the other classes are address, control (branches) and arithmetic."""
+    """Return (class, instruction) for each instruction of the blocks `some`. An instruction whose
+    result is used in an address, or only in a branch, has the class address or control."""
     find = sources(kernel, graph, some)
     code = kernel.code
     places = sorted(
@@ -229,7 +230,7 @@ def classify(kernel, graph, some):
 
 
 def widths(code, kind):
-    """Number of accesses per space and width, e.g. {"global 16": 3}."""
+    """Return the number of accesses per space and width in bytes, such as {"global 16": 3}."""
     return dict(
         collections.Counter(f"{one.space} {one.width}" for one in code if one.memory == kind)
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parses machine code as text: inputs, outputs and successors of each instruction."""
+"""Parses machine code as text: the inputs, outputs and successors of each instruction."""
 
 import dataclasses
 import re
@@ -10,20 +10,20 @@ class Instruction:
     op: str
     text: str
     writes: tuple = ()
-    reads: tuple = ()  # registers read, without those of an address
-    address: tuple = ()  # registers of the address of a memory instruction
-    guard: tuple = ()  # predicates that decide whether it executes
+    reads: tuple = ()  # registers that are read, except those of an address
+    address: tuple = ()  # registers that form the address of a memory access
+    guard: tuple = ()  # predicates that decide if the instruction executes
     memory: str = ""  # "load" or "store"
     space: str = ""  # "global", "shared", "constant", "local"
     width: int = 0  # bytes per thread
     unit: str = ""  # "scalar", "wait", "branch", "move"
     target: str = ""  # label of a branch
     conditional: bool = False
-    ends: bool = False  # only its target can follow it
+    ends: bool = False  # only the target can follow
 
     @property
     def floating(self):
-        """Whether it works on floating-point numbers; addresses are never computed from these."""
+        """True for an instruction on floating-point numbers, which never computes an address."""
         return bool(
             re.match(r"[FDH](?!LO)[A-Z0-9]+|MUFU|[HIQ]?G?MMA", self.op)
             or re.search(r"[._](f|bf|tf)(16|32|64)(x2)?\b", self.op)
@@ -35,12 +35,12 @@ class Kernel:
     name: str
     isa: str
     code: list = dataclasses.field(default_factory=list)
-    # label: index of the instruction that follows it
+    # {label: index of the instruction that follows it}
     labels: dict = dataclasses.field(default_factory=dict)
 
 
 def split_operands(text):
-    """Splits at commas outside of brackets."""
+    """Split at commas that are not inside brackets."""
     parts, depth, begin = [], 0, 0
     for place, letter in enumerate(text):
         depth += (letter in "[{(") - (letter in "]})")
@@ -51,7 +51,7 @@ def split_operands(text):
     return [part for part in parts if part]
 
 
-# ---- SASS, of nvdisasm -c or cuobjdump --dump-sass ----
+# ---- SASS, as printed by nvdisasm -c or cuobjdump --dump-sass ----
 
 SASS_LINE = re.compile(
     r"/\*([0-9a-f]{4,})\*/\s+(?:@(!?U?P[0-9T]+)\s+)?([A-Z][A-Z0-9_.]*)\s*(.*?)\s*;"
@@ -147,8 +147,8 @@ def sass_width(op):
 
 
 def sass_writes(op, operands):
-    """Registers written: the first operand and the predicates that follow it. Only the first
-    register of a wide result is listed."""
+    """Return the registers written: the first operand, and the predicates that follow it. A wide
+    result is listed by its first register only."""
     writes = sass_registers(operands[0])
     count = 1
     while count < len(operands) and re.fullmatch(r"U?P[0-9T]+", operands[count]):
@@ -204,7 +204,7 @@ def sass_instruction(guard, op, rest):
 
 
 def sass_reads(op, operands):
-    """Registers read; of a wide source only the first one."""
+    """Return the registers read: both of a double and of the addend of .WIDE, else the first."""
     reads = [name for operand in operands for name in sass_registers(operand)]
     if ".WIDE" in op and operands and re.fullmatch(r"-?R\d+", operands[-1]):
         reads.append(following(reads[-1], 1))
@@ -316,7 +316,7 @@ def ptx_instruction(guard, op, rest):
 
 
 def ptx_statements(text):
-    """The statements and labels of a body, one string each."""
+    """Yield the statements and labels of a PTX body, one string each."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
     for line in re.split(r"(?<=;)|(?<=:)\s*\n|\n(?=\s*[{}]\s*\n)", text):
         line = " ".join(line.split()).strip()
@@ -381,8 +381,8 @@ def gcn_width(op):
 
 
 def gcn_memory(one, operands):
-    """Whether it is a memory instruction, which it parses. Loads have the result first, stores the
-    address or data."""
+    """If the instruction accesses memory, parse its operands and return True. A load has its result
+    first, a store its address or data."""
     op = one.op
     families = {
         "global_": "global",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares the article's pairs of kernels: instructions per word before and after."""
+"""Compares the pairs of kernels in doc/pairs.*: instructions per word before and after."""
 
 import flow
 
@@ -15,8 +15,8 @@ BEFORE = {"column": "row", "byte": "scalar"}
 
 
 def vector(counted):
-    """Instructions that the vector unit of a GCN chip issues: all except scalar work, scalar
-    control and waits."""
+    """Return the number of instructions that the vector unit of a GCN chip issues. Scalar work,
+    scalar control and waits do not count."""
     return sum(
         one.split()[1].startswith(("v_", "ds_", "global_", "flat_", "buffer_"))
         for one in counted["text"]
@@ -24,7 +24,7 @@ def vector(counted):
 
 
 def measured(counted, pair, isa):
-    """Instructions per stored word; for the scalar unit's pairs only the vector unit's."""
+    """Return instructions per stored word; the scalar unit's pairs count only vector ones."""
     words = counted["words"] or 1
     if isa == "gcn" and pair in ("scalar", "byte"):
         return vector(counted) / words
@@ -32,16 +32,16 @@ def measured(counted, pair, isa):
 
 
 def beginning(counted, letter):
-    """Instructions per word whose names begin with `letter`, as the article counts GCN's: v_ for
-    vector, s_ for scalar, waits and branches."""
+    """Return the instructions per word whose names begin with `letter`, as the article counts
+    GCN's: "v_" for vector instructions; "s_" for scalar ones, waits and branches."""
     return sum(one.split()[1].startswith(letter) for one in counted["text"]) / (
         counted["words"] or 1
     )
 
 
 def table(kernels, isa):
-    """One row per pair: name, what is counted, before, after, and whether it must not rise. Ends at
-    the first missing kernel."""
+    """Return rows with a pair's name, what is counted, the counts before and after, and whether the
+    count must not rise. Raises LookupError if a kernel is missing."""
     by_name = {kernel.name: flow.count(kernel) for kernel in kernels}
     rows = []
     for pair, about, strict in ROWS:

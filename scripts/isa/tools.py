@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Converts a source, an object or a program to machine code as text: finds and runs the tools."""
+"""Converts a source, an object or a program to machine code as text, with tools that it finds."""
 
 import glob
 import os
@@ -17,11 +17,11 @@ TEXTS = {".sass": "sass", ".ptx": "ptx", ".s": "gcn"}
 # Distributions keep libclc, which has get_global_id and similar functions, in these directories.
 CLC_FOLDERS = ("/usr/lib/clc", "/usr/share/clc", "/usr/local/share/clc", "/usr/lib64/clc")
 DEFAULT_CHIP = {"sass": "sm_90", "ptx": "sm_90", "gcn": "gfx906"}
-# Chips for the kernels that exist in both languages; AMD's is the article's.
+# Default chips for kernels that exist in CUDA and OpenCL. AMD's is the chip of the article.
 PAIRS_CHIP = {"gcn": "tahiti"}
-CLANG_CHIP = "sm_70"  # every supported clang knows it
+CLANG_CHIP = "sm_70"  # a chip that every supported clang knows
 
-# Files that the host prepends to an OpenCL source, and its macros for the shapes that GPUs use.
+# Files that the host prepends to an OpenCL source, and macros with the values that GPUs use.
 OPENCL_DIRECTORIES = {
     "himeno/kernels/opencl": (
         ("common.cl", "field.cl"),
@@ -40,7 +40,7 @@ OPENCL_DIRECTORIES = {
 }
 OPENCL_OWN = {"block16.cl": "GROUP_K=16 GROUP_J=16"}
 OPENCL_TILED = ("unroll.cl", "pipeline.cl", "lds_pipeline.cl")
-# Sources that have no kernels, need a user's source, or are for CPUs.
+# OpenCL sources without kernels of their own, for a user's source, or for CPUs.
 OPENCL_PARTS = ("common.cl", "field.cl", "tile.cl", "shape.cl", "user.cl", "panel.cl", "combine.cl")
 
 
@@ -99,7 +99,7 @@ def cuda_compiled(source, kind, chip, folder):
         raise Trouble(f"nvcc was not found: it compiles {source}")
     target = os.path.join(folder, f"code.{kind}")
     code = re.sub(r"^sm_", "", chip)
-    # Instructions specific to Hopper exist only in machine code for exactly that chip.
+    # Instructions specific to Hopper need machine code for exactly that chip (sm_90a).
     hopper = code == "90" and re.search(
         "wgmma|HAVE_SM90A", pathlib.Path(source).read_text(encoding="utf-8")
     )
@@ -130,8 +130,8 @@ def sass_of_source(source, chip, folder):
 
 
 def sass_of_binary(binary):
-    """cuobjdump extracts cubins from programs, libraries and objects; nvdisasm can read a single
-    cubin too."""
+    """Return the machine code of a program, library, object or single cubin. nvdisasm reads only a
+    cubin."""
     with open(binary, "rb") as file:
         head = file.read(20)
     if head[:4] not in (b"\x7fELF", b"!<ar"):
@@ -171,7 +171,7 @@ def clc_library(chip, target):
 
 
 def opencl_parts(source):
-    """The sources to prepend, and the macros that the source needs."""
+    """Return the sources, of which the last is `source`, and the -D options that it needs."""
     path = pathlib.Path(source).resolve()
     directory = next(
         (directory for directory in OPENCL_DIRECTORIES if path.parent == ROOT / directory), None
@@ -241,7 +241,7 @@ def suite_sources(isa):
 
 
 def choose_isa(source, wanted):
-    """The instruction set in which an input is counted, and a note if it is not the preferred
+    """Return the instruction set in which to count an input, and a note if it is not the preferred
     one."""
     ending = os.path.splitext(source)[1]
     if ending in TEXTS:
@@ -258,7 +258,7 @@ def choose_isa(source, wanted):
 
 
 def kernels_of(source, isa, chip, defines):
-    """The kernels of an input, read from their machine code."""
+    """Return the kernels of an input, read from its machine code."""
     ending = os.path.splitext(source)[1]
     chip = chip or (CLANG_CHIP if ending == ".cl" and isa == "ptx" else DEFAULT_CHIP[isa])
     with tempfile.TemporaryDirectory() as folder:
@@ -282,7 +282,7 @@ def kernels_of(source, isa, chip, defines):
 
 
 def plain_names(names):
-    """Demangled names if c++filt is available."""
+    """Return the names, demangled if c++filt is available."""
     filter_path = shutil.which("c++filt") or find_nvidia("cu++filt")
     if not filter_path or not names:
         return names

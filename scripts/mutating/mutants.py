@@ -12,7 +12,7 @@ from endings import BadInput
 SUFFIXES = (".c", ".h", ".cu", ".cuh", ".cl", ".qasm", ".qinc", ".py", ".sh")
 NOT_DIRECTORIES = ("tests", "doc", "m4", "autom4te.cache", "build*", ".*")
 
-# Tests of a file: those of the last line whose pattern matches its path.
+# Pairs (pattern of paths, tests): a file has the tests of the last pattern that matches its path.
 DIRECTORIES = (
     (
         "base/*",
@@ -152,7 +152,7 @@ DIRECTORIES = (
 
 
 class NotFound(Exception):
-    """A mutant's place is missing or not unique."""
+    """The text that a mutant replaces is missing, or is not unique."""
 
 
 class Tree:
@@ -176,7 +176,7 @@ class Tree:
                         self.texts[os.path.relpath(file, self.root)] = source.read()
 
     def tests_of(self, file):
-        """Patterns from the last line of DIRECTORIES that matches the file."""
+        """Return the test patterns of the last entry of DIRECTORIES that matches the file."""
         patterns = [tests for directory, tests in DIRECTORIES if fnmatch.fnmatch(file, directory)]
         if not patterns:
             raise NotFound(
@@ -185,7 +185,7 @@ class Tree:
         return patterns[-1]
 
     def tests(self, patterns):
-        """Paths as make knows them: programs without .c."""
+        """Return the tests that match the patterns, as make names them: programs without .c."""
         found = []
         for pattern in patterns.split():
             paths = sorted(self.root.glob(pattern)) + sorted(self.root.glob(pattern + ".c"))
@@ -204,7 +204,7 @@ def is_script(file):
 
 @functools.lru_cache(maxsize=None)
 def code_only(text):
-    """Replaces comments and strings by spaces, so that brackets can be counted."""
+    """Replace comments and strings by spaces, so that brackets can be counted."""
     return re.sub(
         r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
         lambda match: re.sub(r"[^\n]", " ", match.group()),
@@ -214,7 +214,7 @@ def code_only(text):
 
 
 def closing(code, at):
-    """The index after the bracket that closes the one at `at`."""
+    """Return the index after the bracket that closes the one at `at`."""
     depth = 0
     for match in re.compile(r"[(){}]").finditer(code, at):
         depth += 1 if match.group() in "({" else -1
@@ -224,7 +224,7 @@ def closing(code, at):
 
 
 def c_definitions(text, name):
-    """Functions, tables and macros with this name, as (begin, end)."""
+    """Yield (begin, end) of each function, table and macro with this name."""
     word = re.escape(name)
     for macro in re.finditer(
         rf"^[ \t]*#[ \t]*define[ \t]+{word}\b(?:[^\n]*\\\n)*[^\n]*", text, re.MULTILINE
@@ -241,7 +241,7 @@ def c_definitions(text, name):
 
 @functools.lru_cache(maxsize=None)
 def python_named(text):
-    """Named definitions and assignments, as (names, begin, end)."""
+    """Return (names, begin, end) of the named definitions and assignments in a Python source."""
     lines, found = [0], []
     for line in text.splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
@@ -277,7 +277,7 @@ def definitions(file, text, name):
 
 
 def anyhow_set(expression):
-    """A pattern for the expression with any white space between its words."""
+    """Return a pattern that matches the expression with any white space between its words."""
     words = re.findall(r"\w+|[^\w\s]", expression)
     parts = [
         r"\s+" if before[-1:].isalnum() and word[:1].isalnum() else r"\s*"
@@ -292,7 +292,7 @@ def anyhow_set(expression):
 
 
 class Mutant:
-    """One mutant: a function, an expression in it and its replacement. Its text describes the
+    """A mutant: a function, an expression in it, and its replacement. Its text describes the
     error."""
 
     def __init__(self, name, text, keys):
@@ -310,7 +310,7 @@ class Mutant:
             raise BadInput(f'{name}: a mutant has "in", "from", "to" and perhaps "tests"')
 
     def find(self, tree):
-        """Sets its place in the tree, which must be unique, and its tests."""
+        """Find its place in the tree, which must be unique, and its tests."""
         places, functions = [], 0
         for file, text in tree.texts.items():
             for begin, end in definitions(file, text, self.function):

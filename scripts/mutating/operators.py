@@ -99,8 +99,8 @@ def blank(text, filler=" "):
 
 
 def other_number(text):
-    """A slightly different constant, e.g. for a limit that is off by one or a wider tolerance; ""
-    if the text is no number."""
+    """Return a slightly different constant, such as a limit that is off by one or a wider
+    tolerance, or "" if the text is no number."""
     digits = text.rstrip("uUlLfF" if not text.lower().startswith("0x") else "uUlL")
     try:
         value = (
@@ -114,8 +114,8 @@ def other_number(text):
 
 
 def c_tokens(text):
-    """Tokens as (text, begin, end), without comments and directives; a string is one token. Also
-    whether a position is in a macro."""
+    """Return the tokens as (text, begin, end), without comments and directives, and a function that
+    returns True if a position is in a macro. A string is one token."""
     code = MASKED.sub(
         lambda match: blank(match.group(), " " if match.group()[0] == "/" else "_"), text
     )
@@ -131,7 +131,7 @@ def c_tokens(text):
 
 
 def operand(words, at, step, stops=STOPS):
-    """Index of the last token of the operand next to `at`, in the direction of `step`."""
+    """Return the index of the last token of the operand next to `at`. `step` is 1 or -1."""
     depth, last = 0, at
     while 0 <= last + step < len(words):
         word = words[last + step][0]
@@ -178,7 +178,7 @@ def c_expressions(text, words):
             first = words[operand(words, i, -1)][1]
             colon = operand(words, i, 1)
             yield first, begin, f"!({text[first:begin].strip()}) ", "condition"
-            if words[colon + 1][0] == ":":  # the first branch has no nested conditional
+            if words[colon + 1][0] == ":":  # only without a nested conditional before the colon
                 yield first, words[colon + 2][1], "", "condition"
                 yield (
                     first,
@@ -202,7 +202,7 @@ def c_expressions(text, words):
             word[0].isdigit()
             and other_number(word)
             and not (i > 2 and before == "[" and words[i - 3][0] == "char")
-        ):  # not a buffer's size: a longer buffer changes nothing
+        ):  # skip a buffer's size: a longer one changes nothing
             yield begin, end, other_number(word), "constant"
 
 
@@ -216,7 +216,7 @@ def closing_token(words, at):
 
 
 def c_statements(text, words):
-    """Statements: calls, assignments and jumps. Two words, or a keyword, begin a declaration."""
+    """Yield calls, assignments and jumps. Two words, or a keyword, begin a declaration."""
     braces = i = 0
     starts = False
     while i < len(words):
@@ -292,8 +292,8 @@ def c_edits(text):
 
 
 def python_nodes(node, inside=False):
-    """All nodes, and for each whether it is in a function. Leaves out f-strings, which have wrong
-    positions before Python 3.12."""
+    """Yield (node, True if it is in a function) for all nodes. f-strings are left out, because
+    Python before 3.12 gives them wrong positions."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.JoinedStr):
             within = inside or isinstance(node, (ast.FunctionDef, ast.Lambda))
@@ -437,7 +437,7 @@ def shell_edits(text):
 
 
 def edits(file, text):
-    """All edits of a file, without duplicates, in the order of their places."""
+    """Return all edits of a file, without duplicates, in the order of their positions."""
     first = text[: text.find("\n")]
     read = (
         python_edits

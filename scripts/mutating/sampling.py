@@ -16,7 +16,7 @@ import trial
 from endings import BadInput
 from mutants import NotFound
 
-# Excluded: kernel languages, and scripts that test or check the tree, which no user runs.
+# Files that are not sampled: kernel languages, and scripts that test the tree, which no user runs.
 NOT_SAMPLED = (
     "*.cl",
     "*.qasm",
@@ -27,9 +27,9 @@ NOT_SAMPLED = (
     "scripts/fuzz",
     "scripts/compile-commands",
 )
-# only a machine with a GPU runs these
+# Files whose code runs only on a machine with a GPU.
 CUDA = ("*.cu", "*.cuh", "*/cuda/*", "scripts/gpu-check-steps.sh")
-# Code of verdicts, rates, units, bytes, statistics and exit codes.
+# Files with code of verdicts, rates, units, bytes, statistics and exit codes.
 FIGURES = (
     "judge/*",
     "*/result/*",
@@ -50,12 +50,12 @@ FIGURES = (
 )
 SAME, REVIEWED = "same code", ("equivalent", "speed")
 COUNTED = (trial.KILLED, trial.SURVIVED, *REVIEWED)
-HEADER_OF_MANY = 12  # objects that include a header; above that they are not compared
+HEADER_OF_MANY = 12  # if more objects include a header, they are not compared
 
 
 class Sampled:
-    """One mutant. Its key is its file and the lines before and after it, so that it survives moves
-    of other lines."""
+    """A mutant of the sample. Its name has its file, and its line before and after the change, so
+    that it survives changes of other lines."""
 
     def __init__(self, file, text, edit, seen):
         begin, end, self.new, self.operator = edit
@@ -82,7 +82,7 @@ class Sampled:
 
 
 def population(tree, cuda, files=None):
-    """All mutants by name, of some files or of all."""
+    """Return {name: mutant} of all mutants of `files`, by default of all files."""
     everything = {}
     for file, text in tree.texts.items():
         if (
@@ -98,8 +98,8 @@ def population(tree, cuda, files=None):
 
 
 def reviewed(tree):
-    """Mutants that no test can kill, as {name: (kind, reason)}: equivalent ones, and those that
-    change only the speed."""
+    """Return {name: (kind, reason)} of the mutants that no test can kill, because they are
+    equivalent or change only the speed."""
     found = {}
     path = tree.root / "tests" / "mutants" / "reviewed"
     for paragraph in (
@@ -125,7 +125,7 @@ def reviewed(tree):
 
 
 def unmatched(tree):
-    """Reviewed mutants that the operators no longer make."""
+    """Return the names of reviewed mutants that the operators no longer make."""
     names = reviewed(tree)
     files = {name.split(": ")[0] for name in names}
     everything = {**population(tree, False, files), **population(tree, True, files)}
@@ -133,7 +133,7 @@ def unmatched(tree):
 
 
 def users(tree, file):
-    """A script and the scripts that import or source it."""
+    """Return a script, and the scripts that import or source it."""
     found, fresh = set(), {file}
     while fresh:
         found |= fresh
@@ -152,8 +152,8 @@ def users(tree, file):
 
 @functools.lru_cache(maxsize=None)
 def tests_of(rig, tree, file):
-    """The tests of its directory, the test programs that call its functions, and the bats and
-    unittest files that name its script."""
+    """Return the tests of a file's directory, the test programs that call its functions, and the
+    bats and unittest files that name its script."""
     try:
         own = tree.tests(tree.tests_of(file))
     except NotFound:
@@ -174,7 +174,7 @@ def tests_of(rig, tree, file):
 
 
 def is_read(mutant, text):
-    """Whether Python or the shell can parse the mutant; a C compiler is run later."""
+    """Return True if Python or the shell can parse the mutant. C is compiled later."""
     first = text[: text.find("\n")]
     if mutant.file.endswith(".py") or "python" in first:
         try:
@@ -196,8 +196,8 @@ def is_read(mutant, text):
 
 
 def tried(mutant, rig, trials, limit):
-    """Tests a mutant and returns its line of results. If objects without debug information are
-    equal, the mutant changes nothing."""
+    """Test a mutant and return its line of results. If its objects, without debug information,
+    equal the unchanged ones, the mutant changes nothing."""
     text = mutant.planted(rig.texts[mutant.file])
     if not is_read(mutant, text):
         return trial.Line(mutant.name, trial.NOT_BUILT, 0, "it is not parsed")
@@ -214,13 +214,13 @@ def tried(mutant, rig, trials, limit):
     line = trials.of(mutant, limit)
     if (
         objects and len(objects) <= HEADER_OF_MANY and line.verdict == trial.NOT_BUILT
-    ):  # it compiles, but a program that the build runs failed
+    ):  # it compiled, but a program that the build runs failed
         line = line._replace(verdict=trial.KILLED, by=f"the build: {line.by}")
     return line
 
 
 def interval(hits, of):
-    """Wilson's 95% interval for a share."""
+    """Return Wilson's 95% interval for a share."""
     z = 1.959964
     middle, half = hits + z * z / 2, z * math.sqrt(hits * (of - hits) / of + z * z / 4)
     return (middle - half) / (of + z * z), (middle + half) / (of + z * z)
@@ -275,8 +275,8 @@ def read_lines(path):
 
 
 def sample(a, tree, rig, results):
-    """Draws by a hash of seed and name: a larger sample contains a smaller one, and changes of the
-    tree do not affect other draws."""
+    """Test a random sample of mutants. They are ordered by a hash of seed and name, so that a
+    larger sample contains a smaller one, and changes of the tree do not affect other draws."""
     everything, known = population(tree, a.cuda), reviewed(tree)
     files = {mutant.file for mutant in everything.values()}
     print(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A copy of the tree, with an incremental build."""
+"""A copy of the tree, which is built incrementally."""
 
 import fcntl
 import fnmatch
@@ -16,15 +16,15 @@ NOT_COPIED = ("build*", ".git", "autom4te.cache", "__pycache__")  # folders
 
 
 class Scratch:
-    """The folders SCRATCH/tree and SCRATCH/build. Updates an existing copy: only files that differ
-    are built again."""
+    """The folders SCRATCH/tree and SCRATCH/build. If they exist, only changed files are copied and
+    built again."""
 
     def __init__(self, tree, folder, configure, jobs):
         self.original, self.texts = tree.root, tree.texts
         self.folder = pathlib.Path(folder).resolve()
         self.tree, self.build = self.folder / "tree", self.folder / "build"
         self.jobs, self.mutant, self.made, self.names = jobs, None, [], {}
-        for name in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES"):  # set by a make that runs this script
+        for name in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES"):  # set by the calling make
             os.environ.pop(name, None)
         self.build.mkdir(parents=True, exist_ok=True)
         self.lock = open(self.folder / "lock", "w", encoding="utf-8")
@@ -50,7 +50,7 @@ class Scratch:
                 for name in folders
                 if not skipped(name) and pathlib.Path(path, name) != self.folder
             ]
-            for name in set(names) - {".git"}:  # in a second work tree .git is a file
+            for name in set(names) - {".git"}:  # .git is a file in a second work tree
                 file = pathlib.Path(path, name)
                 here.add(file.relative_to(self.original))
                 copy_file(file, self.tree / file.relative_to(self.original))
@@ -82,7 +82,7 @@ class Scratch:
                     raise Trouble(f"{shlex.join(command)} failed: see {self.folder / 'build.log'}")
 
     def variable(self, words):
-        """Return these words as make expands them in the build folder."""
+        """Return the text `words` as make expands it in the build folder."""
         done = subprocess.run(
             ["make", "-s", "-f", "Makefile", "-f", "-", "mutate-tell"],
             cwd=self.build,
@@ -94,9 +94,9 @@ class Scratch:
         return done.stdout.strip()
 
     def targets(self, test):
-        """Returns the targets to build for a test. A test program needs itself. A script needs the
-        test programs that it names, in tests/clock all of them. A bats file also needs the suite's
-        programs."""
+        """Return the targets to build for a test. A test program needs itself. A script needs the
+        test programs that it names; in tests/clock, all of that directory. A bats file also needs
+        the suite's programs."""
         if test in self.for_tests:
             return [test]
         words = set(re.findall(r"tests/\w+/[\w-]+", (self.tree / test).read_text(encoding="utf-8")))
@@ -110,7 +110,7 @@ class Scratch:
         )
 
     def make(self, targets):
-        """Builds the targets; returns whether it succeeded."""
+        """Build the targets; return True on success."""
         with open(self.folder / "build.log", "w", encoding="utf-8") as log:
             return (
                 subprocess.run(
@@ -138,8 +138,8 @@ class Scratch:
         (self.tree / file).write_text(text, encoding="utf-8")
 
     def compiled(self):
-        """Return (object, files from which it was compiled) for all objects; the source comes
-        first."""
+        """Return [(object, files from which it was compiled)] of all objects. The first file is the
+        source."""
         for path in [] if self.made else [*self.build.rglob("*.Po"), *self.build.rglob("*.d")]:
             rule, _, _ = path.read_text(encoding="utf-8").replace("\\\n", " ").partition("\n\n")
             target, _, files = rule.partition(":")
@@ -156,7 +156,7 @@ class Scratch:
         ]
 
     def symbols(self, name, letters):
-        """Symbols of an object whose kinds are in `letters` (see nm)."""
+        """Return the symbols of an object whose kind, as nm prints it, is in `letters`."""
         if name not in self.names:
             self.names[name] = subprocess.run(
                 ["nm", "-P", self.build / name],
@@ -170,7 +170,7 @@ class Scratch:
         }
 
     def callers(self, file):
-        """Test programs that call the functions of a source, or that include a header."""
+        """Return the test programs that call functions of a source, or that include a header."""
         own = (
             set().union(*(self.symbols(name, "TDBR") for name in self.objects(file)))
             if file.endswith(".c")
@@ -185,7 +185,7 @@ class Scratch:
         }
 
     def code(self, objects):
-        """A digest of objects without debug information; None if one is not built."""
+        """Return a digest of objects without debug information; None if one cannot be built."""
         if not self.make(objects):
             return None
         digest, bare = hashlib.sha256(), self.folder / "bare.o"
@@ -200,7 +200,7 @@ def skipped(folder):
 
 
 def generated(path):
-    """Whether autogen.sh generates this file."""
+    """Return True if autogen.sh generates this file."""
     return path.parts[0] in ("build-aux", "autom4te.cache") or path.name in (
         "configure",
         "configure~",
@@ -211,7 +211,7 @@ def generated(path):
 
 
 def copy_file(file, to):
-    """Copies a file only if it differs, so that make does not build it again."""
+    """Copy a file only if it differs, so that make does not build it again."""
     if (
         to.is_file()
         and not to.is_symlink()

@@ -17,8 +17,8 @@ from files import write_whole
 
 KILLED, SURVIVED, NOT_BUILT, NOT_TRIED = "killed", "survived", "not built", "not tried"
 TRIES = 3
-UNKNOWN = 600  # assumed seconds of a test whose usual time is unknown
-SLOWER = 4  # multiple of the usual time; a busy machine does not slow a test by more
+UNKNOWN = 600  # assumed duration in seconds of a test that has not been timed
+SLOWER = 4  # multiple of the usual time; slower tests have hung, even if the machine is busy
 MARK = "MUTATE_TRIAL"
 
 Line = collections.namedtuple("Line", "name verdict seconds by")
@@ -26,8 +26,8 @@ Outcome = collections.namedtuple("Outcome", "failed ran seconds late")
 
 
 class Trials:
-    """Runs mutants against tests. The usual result and time of each test are measured before its
-    first use."""
+    """Runs tests with mutants. Before a test is first used, its result and time without a mutant
+    are measured."""
 
     def __init__(self, rig, patience, quick):
         self.rig, self.patience, self.quick = rig, patience, quick
@@ -39,18 +39,18 @@ class Trials:
                 self.known[test] = (text, state, float(seconds))
 
     def state(self, test):
-        """Result without a mutant: "passes", "fails" or "skipped"; "" if unknown."""
+        """Return the result without a mutant: "passes", "fails" or "skipped"; "" if unknown."""
         text, state, _ = self.known.get(test, ("", "", 0))
         return state if text == self.text_of(test) else ""
 
     def expected(self, test):
-        """Usual seconds of a test; a guess if unknown."""
+        """Return the usual seconds of a test, or a guess if it has not been timed."""
         return (
             self.known[test][2] if test in self.known else 2 if test in self.rig.for_tests else 60
         )
 
     def text_of(self, test):
-        """Digest of a test's source; replay_NAME of tests/fuzz is built from NAME.c."""
+        """Return a digest of a test's source. The source of replay_NAME in tests/fuzz is NAME.c."""
         file = self.rig.tree / test
         sources = (
             file,
@@ -90,8 +90,8 @@ class Trials:
         write_whole(str(self.file), "".join(lines))
 
     def of(self, mutant, limit=math.inf):
-        """Runs programs before scripts, the fastest first, until one fails. From the second on
-        leaves out tests that would end after `limit` seconds."""
+        """Run the tests of a mutant until one fails: test programs before scripts, the fastest
+        first. After the first test, tests that would end after `limit` seconds are left out."""
         tests = sorted(
             (
                 test
@@ -132,9 +132,9 @@ class Trials:
         )
 
     def face(self, mutant, test):
-        """The verdict and its reason, or None if the test is not used. A test that fails or times
-        out with the mutant is run without it too, unless its usual time is known: it may always
-        fail, or other programs may use the cores."""
+        """Run one test with the mutant; return (verdict, reason), or None if the test is unusable.
+        A test that fails or is late also runs without the mutant, unless its usual time is known:
+        it may always fail, or other programs may use the cores."""
         for _ in range(TRIES):
             limit, known = self.limit(test), self.state(test)
             self.rig.plant(mutant)
@@ -158,7 +158,8 @@ class Trials:
 
 
 def run(rig, test, limit):
-    """The name of the first case that failed, "" if none did; and whether any case ran."""
+    """Return the test's first failed case or "", whether a case ran, its seconds, and whether it
+    was stopped at `limit`."""
     begin, failed, ran, skips = time.monotonic(), "", False, False
     command = (
         "top_srcdir=$1 top_builddir=$PWD; export top_srcdir top_builddir; . tests/env.sh; "
@@ -172,7 +173,7 @@ def run(rig, test, limit):
         **os.environ,
         MARK: mark,
         "TMPDIR": str(temporary),
-        "TEST_PROGRESS": "/dev/null",  # not to the progress of a complete test run
+        "TEST_PROGRESS": "/dev/null",  # not into the progress of a whole test run
     }
     file = test if (rig.build / test).exists() else str(rig.tree / test)
     late = threading.Event()
@@ -206,7 +207,7 @@ def run(rig, test, limit):
 
 
 def marked(mark):
-    """All processes of a trial, even if their parents have ended."""
+    """Yield the processes of a trial, even those whose parents have ended."""
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if f"{MARK}={mark}".encode() in (process / "environ").read_bytes().split(b"\0"):
@@ -240,7 +241,7 @@ def write_results(path, lines):
 
 
 def summary(tried):
-    """Prints survivors and the score for (mutant, line); returns 1 if any mutant survived."""
+    """Print the survivors and the score of [(mutant, line)]; return 1 if a mutant survived."""
     count = collections.Counter(line.verdict for _, line in tried)
     print()
     for mutant, line in tried:

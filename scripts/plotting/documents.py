@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Reads the suite's JSON documents for scripts/plot and converts them to series and panels."""
+"""Reads the suite's JSON documents for scripts/plot, and converts them to series and panels."""
 
 import statistics
 
 from endings import BadInput
 from files import open_input, parsed, read_parsed
 
-# Errors from reading a document that does not conform to its schema.
+# Exceptions that can occur if a document does not conform to its schema.
 UNFIT = (
     KeyError,
     TypeError,
@@ -18,7 +18,7 @@ UNFIT = (
 )
 RUNS = ("himeno-gpu/1", "himeno-gpu/2")
 BACKENDS = ("cuda", "opencl", "cpu", "qpu", "null")
-# Operations and bytes per point of a sweep: converts the ceiling from bytes to operations.
+# Operations per byte of a sweep, which convert a ceiling from bytes to operations.
 FLOP_PER_BYTE = 34 / 56
 
 
@@ -35,7 +35,7 @@ def read(path):
 
 
 def read_all(path):
-    """Return (name, document) of a JSON file, or of each line of a *.jsonl file."""
+    """Return [(name, document)] of a JSON file, or of the lines of a *.jsonl file."""
     if not path.endswith(".jsonl"):
         return [read(path)]
     found = []
@@ -61,7 +61,7 @@ def read_all(path):
 
 
 def passed(path, points):
-    """The points that have a speed: an emulator counts instructions and has none."""
+    """Return the points that have a speed. Emulators count instructions and have none."""
     found = [point for point in points if point["gflops"] is not None]
     if not found:
         raise BadInput(
@@ -76,17 +76,17 @@ def passed(path, points):
 
 
 def size_rank(config):
-    """Orders sizes, named or not, by their number of points."""
+    """Return a size's number of points, by which sizes with and without a name are ordered."""
     return config["imax"] * config["jmax"] * config["kmax"]
 
 
 def class_name(one):
-    """Names the class of a temporal kernel, so that it is never mixed with classic ones."""
+    """Return a temporal kernel's class, which keeps it apart from classic kernels (class "")."""
     return "" if one["class"] == "classic" else f"temporal, T={one['T']}"
 
 
 def emulated(document):
-    """Whether it is an emulator's, which counts instructions and has no rates."""
+    """Return True for the document of an emulator, which counts instructions and has no rates."""
     if document.get("schema") != "comm-gpu/1":
         return "counts" in document.get("result", {})
     return any(
@@ -98,8 +98,8 @@ def emulated(document):
 
 
 def described(path, document, build):
-    """build(document); BadInput if the document has no speed or does not conform to its schema.
-    `path` names it, or several."""
+    """Return build(document). Raises BadInput if the document has no speed or does not conform to
+    its schema. `path` is its name in errors."""
     try:
         if isinstance(document, dict) and emulated(document):
             raise BadInput(f"{path}: an emulator has no speed to draw")
@@ -111,8 +111,8 @@ def described(path, document, build):
 
 
 def only(read_documents, program, kind):
-    """Path and document if exactly one document of the program is given; `kind` is that of
-    scripts/plot."""
+    """Return (path, document) if exactly one document is given, and it is the program's. `kind` is
+    the plot's name."""
     if len(read_documents) != 1:
         raise BadInput(f"{kind}: give exactly one document of {program}")
     path, document = read_documents[0]
@@ -133,7 +133,7 @@ def origin(document, device):
 
 
 def ends(rung):
-    """Rates between which 90% of the timed blocks are; none if there are fewer than two blocks."""
+    """Return the range of the middle 90% of the blocks' rates; () with fewer than two blocks."""
     samples = rung["gflops"] is not None and rung.get("samples") or []
     if len(samples) < 2:
         return ()
@@ -169,7 +169,7 @@ def ladder(document):
 
 
 def ladders(read_documents):
-    """One panel per document, by backend, small sizes first."""
+    """Return one panel per document, ordered by backend and size."""
     panels = []
     for path, document in read_documents:
         if document["schema"] != "himeno-ladder/1":
@@ -217,7 +217,7 @@ def point(document, kernel, classed, rates, ranks, device):
     words = [f"{config['backend']} {kernel}", class_name(classed), *more]
     return {
         "series": ", ".join(word for word in words if word),
-        # Kernels with another number of sweeps per pass are drawn as other kernels.
+        # The same kernel with another number of sweeps per pass is a separate kernel.
         "kernel": (kernel, class_name(classed)),
         "group": (config["backend"], *more),
         "order": BACKENDS.index(config["backend"]),
@@ -235,7 +235,7 @@ READERS = {**dict.fromkeys(RUNS, run_point), "himeno-ladder/1": ladder_points}
 
 
 def series(read_documents):
-    """Return all points of the documents. Drawing merges those of one series and size."""
+    """Return all points of the documents. Drawing merges points of one series and size."""
     points = []
     for path, document in read_documents:
         if document["schema"] not in READERS:

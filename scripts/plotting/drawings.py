@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plots of scripts/plot."""
+"""Draws the kinds "ladder" and "sizes" of scripts/plot."""
 
 import collections
 import statistics
@@ -55,7 +55,7 @@ def draw_panel(axes, panel):
 
 
 def panel_grid(panels):
-    """Rows and columns: one row per backend if all backends have the same number of panels."""
+    """Return (rows, columns): a row per backend if all backends have as many panels."""
     widths = set(collections.Counter(panel["order"][:2] for panel in panels).values())
     columns = min(4, widths.pop() if len(widths) == 1 else min(3, len(panels)))
     return -(-len(panels) // columns), columns
@@ -102,7 +102,7 @@ def draw_ladders(panels, title, name):
 
 
 def merged(points, sizes):
-    """Rates and median share of a series per size, in the order of sizes."""
+    """Return the rates of a series and its median share of the ceiling in %, per size."""
     found = []
     for place, size in enumerate(sizes):
         here = [one for one in points if one["size"] == size]

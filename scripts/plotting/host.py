@@ -9,7 +9,7 @@ DIRECTIONS = {"in": "host to device", "out": "device to host", "both": "both dir
 
 
 def spread(paths):
-    """Lowest and highest rate over the ranks at each size that all of them have."""
+    """Return the lowest and highest rate over the ranks, at each size that all ranks have."""
     rates = [{point["bytes"]: point["gbps"] for point in path["points"]} for path in paths]
     sizes = [size for size in rates[0] if all(size in one for one in rates)]
     return {
@@ -20,7 +20,7 @@ def spread(paths):
 
 
 def panels(document):
-    """Return {load: {(memory, direction): rates}}"""
+    """Return {load: {(memory, direction): rates}}."""
     found = {}
     for path in document["host"]:
         found.setdefault(path["company"], {}).setdefault(

@@ -7,7 +7,7 @@ import documents
 
 PLAIN = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
 PREFIXES = ("", "Ki", "Mi", "Gi", "Ti")
-# Least distance of two labels: of kernels in pixels, of peaks as a factor.
+# Minimum distance of labels: of kernels (LABEL_SPACE) in pixels, of peaks as a factor.
 LABEL_SPACE = 16
 PEAK_SPACE = 1.4
 
@@ -24,7 +24,7 @@ def bytes_text(value):
 
 
 def copies(document):
-    """The copies measured at every size: cyclic, with the first number of threads and blocks."""
+    """Return the copies measured at every size: cyclic, with the first threads and blocks."""
     section = document["copies"]
     points, first = section["points"], section["points"][0]
     same = [
@@ -98,7 +98,7 @@ BUILDERS = {"copies": copies, "latency": latency, "roofline": roofline}
 
 
 def read(kind, read_documents):
-    """Read the data of one document."""
+    """Return the data of exactly one document."""
     path, document = documents.only(read_documents, "mem-gpu", kind)
     if not document.get(kind):
         raise documents.BadInput(f"{path}: no {kind} in it: run mem-gpu --{kind}")
@@ -117,8 +117,8 @@ def read(kind, read_documents):
 
 
 def draw_copy_panel(axes, data, width, n, style):
-    """Draw the rates of one number of streams, paced and unpaced, of a copy by the driver, and of
-    the program's own copy."""
+    """Draw the rates of copies of one width: with `n` streams, paced and unpaced, by the driver,
+    and by the program's tuned copy."""
     for paced, line_style in (
         (False, {**style.line(0), "markersize": 4}),
         (True, {**style.line(1), "markersize": 4, "markerfacecolor": "white"}),
@@ -149,7 +149,7 @@ def draw_copy_panel(axes, data, width, n, style):
 
 
 def label_bytes(axes):
-    """Labels an axis at powers of two, several octaves apart."""
+    """Label an axis of bytes at powers of two that are several octaves apart."""
     low, high = (math.log2(limit) for limit in axes.get_xlim())
     step = max(2, 2 * math.ceil((high - low) / 14))
     ticks = [2**power for power in range(math.ceil(low / 2) * 2, math.floor(high) + 1, step)]
@@ -229,8 +229,8 @@ def draw_copies(data, style):
 
 
 def draw_level(axes, level, greatest, last_end, curve):
-    """Marks a level: a cache ends at a dotted line, with its name on the free side; a TLB ends
-    at a line up from the curve."""
+    """Mark a level. A dotted line shows where a cache ends, with the cache's name on the free side;
+    a line up from the curve shows where a TLB ends."""
     kind, name, ns, end = level
     if kind == "memory":
         axes.annotate(
@@ -312,7 +312,7 @@ def draw_latency(data, style):
 
 
 def label_kernels(axes, kernels):
-    """Numbers kernels from left to right and top to bottom; those close to each other share a
+    """Number kernels from left to right and top to bottom. Kernels close to each other share a
     label below them."""
     kernels.sort(key=lambda one: (one["x"], -one["y"]))
     groups = []
@@ -356,7 +356,7 @@ def rate_text(rate, unit):
 
 
 def merged_peaks(peaks):
-    """Return [(rate, text)]: types with nearly the same peak share a label."""
+    """Return [(rate, text)]. Types with nearly the same peak share a label."""
     found = []
     for name, rate in sorted(peaks, key=lambda peak: -peak[1]):
         if found and rate * PEAK_SPACE > found[-1][0]:
@@ -367,8 +367,8 @@ def merged_peaks(peaks):
 
 
 def draw_ceilings(axes, data, low, high):
-    """Draws the levels' slopes and the flat peaks. The axes' limits must be set: names are
-    written along their slopes."""
+    """Draw the slopes of the memory levels and the flat peaks. The axes' limits must be set
+    already, because labels follow the slopes."""
     peak = max(rate for _, rate in data["peaks"])
     (x0, y0), (x1, y1) = axes.transData.transform([(low, low), (high, high)])
     angle = math.degrees(math.atan2(y1 - y0, x1 - x0))

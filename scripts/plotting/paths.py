@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Draws the pair matrices and size curves of a comm-gpu document, for scripts/plot paths."""
+"""Draws the matrices of pairs and the curves of a comm-gpu document, for scripts/plot paths."""
 
 import documents
 import host
 import memory
 
 CURVES_MAX = 4
-LEGEND_SHARE = 0.45  # share of a panel's height, above the points
-# Root mean square of the relative errors, beyond which a fit is not drawn.
+LEGEND_SHARE = 0.45  # part of a panel's height, above the points, for the legend
+# A fit is not drawn if the root mean square of its relative errors exceeds this.
 FIT_POOR = 0.2
-# Matrices per row, and their halves: latencies above the diagonal, bandwidths below.
+# ABREAST: matrices per row. HALVES: latencies are above the diagonal, bandwidths below.
 ABREAST = 4
 HALVES = (
     (lambda row, column: row < column, "Oranges"),
@@ -18,7 +18,7 @@ HALVES = (
 
 
 def fitted(path):
-    """Return (bytes, seconds) along the fit, or None if there is none or it is poor."""
+    """Return [(bytes, seconds)] along the fit, or None if there is no fit or it is poor."""
     low, high = path["points"][0]["bytes"], path["points"][-1]["bytes"]
     sizes = [low * (high / low) ** (step / 60) for step in range(61)]
     fit = path["fit"]
@@ -47,8 +47,8 @@ def pair_name(path):
 
 
 def curves(document):
-    """Rank 0's isolated host copies, then, per transport, load and direction, a pair with most
-    sizes."""
+    """Return curves: of rank 0's isolated host copies; and of the pair with the most sizes for each
+    transport, load and direction."""
     found = [
         curve(path, f"{path['way']} host memory, {host.DIRECTIONS[path['direction']]}", "host")
         for path in document["host"]
@@ -63,7 +63,8 @@ def curves(document):
 
 
 def matrix(document, transport):
-    """Latency of the smallest transfer in µs above the diagonal, GB/s of the largest below."""
+    """Return a transport's matrix: µs of the smallest transfer above the diagonal, GB/s of the
+    largest below."""
     ranks = len(document["ranks"])
     cells = {}
     for path in document["pairs"]:
@@ -88,7 +89,7 @@ def one(document):
 
 
 def read(read_documents):
-    """Read the data of one document."""
+    """Return the data of exactly one document."""
     path, document = documents.only(read_documents, "comm-gpu", "paths")
     data = documents.described(path, document, one)
     if not data["curves"]:
@@ -99,8 +100,8 @@ def read(read_documents):
 
 
 def draw_matrix(axes, matrix_data, limits):
-    """One colour map per half, darker for larger values; pairs that were not measured stay
-    empty."""
+    """Draw each half in its own colour map, darker for larger values. Pairs without a measurement
+    stay empty."""
     n, cells = matrix_data["ranks"], matrix_data["cells"]
     for (is_half, colours), limit in zip(HALVES, limits):
         shown = [
@@ -134,7 +135,7 @@ def title_of(kind):
 
 
 def draw_curves(axes, found, line_styles, style):
-    """Draws at most CURVES_MAX curves: time on the left, rate on the right."""
+    """Draw at most CURVES_MAX curves: times in the left panel, rates in the right one."""
     for one in found:
         line_style = dict(line_styles[one["series"]], markersize=4, linestyle="none")
         axes[0].plot(
@@ -168,7 +169,7 @@ def draw_curves(axes, found, line_styles, style):
 
 
 def rows_of(curves):
-    """At most CURVES_MAX curves per panel, all of one kind."""
+    """Return lists of at most CURVES_MAX curves of the same kind, one list per row of panels."""
     kinds = {}
     for one in curves:
         kinds.setdefault(one["kind"], []).append(one)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Draws the share of peak of gemm-gpu's ladders, measured and predicted, for scripts/plot
+"""Draws the share of the peak, measured and predicted, of gemm-gpu's ladders, for scripts/plot
 products."""
 
 import documents
@@ -13,7 +13,7 @@ def share(value):
 
 
 def point(size, rung):
-    """A point of a kernel's line; the name of a non-cubic size has all three extents."""
+    """Return a point of a kernel's line. Its size is named m, or mxnxk if they differ."""
     name = (
         str(size["m"])
         if size["m"] == size["n"] == size["k"]
@@ -31,7 +31,7 @@ def point(size, rung):
 
 
 def panel(document):
-    """The kernels and their points, in the order of the ladder."""
+    """Return the panel of a document: its kernels in the ladder's order, with their points."""
     config, lines = document["config"], {}
     for size in document["sizes"]:
         for rung in size["rungs"]:
@@ -66,7 +66,7 @@ def read(read_documents):
 
 
 def draw_lines(axes, one, style, line_styles):
-    """Measured values are markers on full lines, predicted ones thin dashes of the same colour."""
+    """Draw measured values as markers on full lines, predictions as thin dashes of their colour."""
     for line in one["lines"]:
         line_style = line_styles[line["kernel"]]
         places = [one["sizes"].index(spot["size"]) for spot in line["points"]]
@@ -95,7 +95,7 @@ def draw_lines(axes, one, style, line_styles):
 
 
 def draw_bars(axes, one, style):
-    """Draws one size: a bar per kernel, and a tick at the model's prediction."""
+    """Draw one size: a bar per kernel, and a tick at the model's prediction."""
     spots = [line["points"][0] for line in one["lines"]]
     for place, (line, spot) in enumerate(zip(one["lines"], spots)):
         axes.barh(
@@ -120,7 +120,7 @@ def draw_bars(axes, one, style):
 
 
 def legend(panels, lines, line_styles, style):
-    """The legend: kernels of line panels, and the meaning of bars and ticks."""
+    """Draw the legend: the kernels of panels with lines, and the meaning of bars and ticks."""
     from matplotlib import patches
 
     bars, curves = (

@@ -13,7 +13,7 @@ from naming import transport_of
 MODES = ("strong", "weak")
 MEASURED = "himeno-gpu"
 PREDICTED = "himeno-predict/1"
-# Lines per panel, and panels per row.
+# SERIES_MAX: maximum number of lines per panel. ABREAST: panels per row.
 SERIES_MAX = 4
 ABREAST = 4
 IDEAL = (0, (4, 2))
@@ -28,7 +28,7 @@ WORDS_OF_PRODUCTS = {"interior": "multiplying", "boundary": None}
 
 
 def expand(paths):
-    """Replaces a folder by the documents of its study."""
+    """Yield the paths; a folder is replaced by the documents of the study in it."""
     for path in paths:
         if not os.path.isdir(path):
             yield path
@@ -62,8 +62,8 @@ def median_block(document):
 
 
 def series_key(config, kernel, ranks):
-    """Size, kernel and transport. One rank has no transport; a model that names no kernel fits
-    any."""
+    """Return (size, kernel, transport). One rank has no transport. A model without a kernel's name
+    fits every kernel."""
     return config["size"], kernel, transport_of(config) if ranks > 1 else None
 
 
@@ -92,12 +92,12 @@ def measured(document):
 
 
 def products(document):
-    """Points of a product's document, as a file or already converted by a study."""
+    """Return the points of a distributed product, converted already if it is from a study."""
     return measured(document if "of" in document else distributed.as_run(document))
 
 
 def predicted(document):
-    """The predicted points. Empty for a poor model, because readers would trust its curves."""
+    """Return the predicted points. A poor model has none: readers would trust its curves."""
     if document.get("poor"):
         return []
     found, overlap = [], document.get("model", {}).get("overlap", True)
@@ -141,7 +141,7 @@ READERS = {
 
 
 def read(read_documents):
-    """Return all points of the documents. Those of one rank belong to both modes and all
+    """Return all points of the documents. Points of one rank belong to both modes and to all
     transports."""
     points = []
     for path, document in read_documents:
@@ -166,7 +166,7 @@ def step(points):
 
 
 def parts(points):
-    """Return (index of the colour, part, label) of each part that any bar has."""
+    """Return (index of the colour, part, label) of each part of a sweep that occurs in a bar."""
     words = WORDS_OF_PRODUCTS if step(points) == "product" else {}
     return [
         (index, part, words.get(part, name))
@@ -191,7 +191,7 @@ def fits(point, size, kernel, transport):
 
 
 def of_series(points, kind, mode, key):
-    """A line's points by ranks; of several cuts into the same number of ranks, the fastest."""
+    """Return {ranks: points} of a line; of several process grids with these ranks, the fastest."""
     found = {}
     for point in points:
         if (
@@ -210,7 +210,7 @@ def of_series(points, kind, mode, key):
 
 
 def names(points):
-    """Size, kernel and transport of each line, small sizes first."""
+    """Return (size, kernel, transport) of each line, small sizes first."""
     found = {point["key"] for point in points if point["key"][2] and point["key"][1]}
     found |= {
         point["key"]
@@ -227,7 +227,7 @@ def names(points):
 
 
 def groups(points):
-    """The panels: (mode, transport and kernel, keys of at most SERIES_MAX lines)."""
+    """Return the panel groups: (mode, transport and kernel, keys of up to SERIES_MAX lines)."""
     keys = names(points)
     kernels = {key[1] for key in keys}
     found = []
@@ -256,7 +256,7 @@ def middle(some):
 
 
 def efficiencies(line, mode, instead=None):
-    """Efficiency by ranks, relative to one rank of this line or, if it has none, of line
+    """Return {ranks: efficiency}, relative to one rank of this line or, if it has none, of line
     `instead`."""
     first = line.get(1) or (instead or {}).get(1)
     if not first:
@@ -272,7 +272,7 @@ def efficiencies(line, mode, instead=None):
 
 
 def line_styles_of(points, style):
-    """Each size's colour and marker, the same in all panels."""
+    """Return {size: colour and marker}, which are the same in all panels."""
     return {
         size: style.line(index)
         for index, size in enumerate(dict.fromkeys(key[0] for key in names(points)))
@@ -302,7 +302,7 @@ def label_of(mode, key, some, share):
 
 
 def draw_measured(time, efficiency, points, mode, key, line_style, style):
-    """Draws joined medians, minimum to maximum, and the dashed ideal."""
+    """Draw the joined medians, bars from minimum to maximum, and the dashed ideal."""
     line = of_series(points, MEASURED, mode, key)
     if not set(line) - {1}:
         return
@@ -339,7 +339,7 @@ def draw_measured(time, efficiency, points, mode, key, line_style, style):
 
 
 def draw_predicted(time, efficiency, points, mode, key, line_style, style):
-    """Draws diamonds, their line and band. A prediction for one rank alone is no scaling."""
+    """Draw predictions as diamonds with a line and a band. One rank alone shows no scaling."""
     line = of_series(points, PREDICTED, mode, key)
     if not set(line) - {1}:
         return
@@ -372,7 +372,7 @@ def draw_predicted(time, efficiency, points, mode, key, line_style, style):
 
 
 def draw_curves(time, efficiency, points, group, style):
-    """Draw a group's time and efficiency over ranks."""
+    """Draw a group's time and efficiency over the number of ranks."""
     mode, name, keys = group
     line_styles = line_styles_of(points, style)
     for key in keys:
@@ -411,7 +411,7 @@ def draw_curves(time, efficiency, points, group, style):
 
 
 def draw_phases(axes, points, mode, key, style):
-    """Bars of a line by ranks: measured, and next to it hatched the prediction."""
+    """Draw the phases as a bar per number of ranks, and hatched predictions next to them."""
     lines = [of_series(points, kind, mode, key) for kind in (MEASURED, PREDICTED)]
     ranks = sorted(
         set(lines[0])
@@ -461,7 +461,7 @@ def with_phases(points, group):
 
 
 def legend(points, keys, style, line_styles):
-    """Handles: one per size and one per kind of point."""
+    """Return the legend's handles: one per size, and one per kind of point."""
     from matplotlib import lines
 
     kinds = {point["kind"] for point in points}
@@ -491,7 +491,7 @@ def legend(points, keys, style, line_styles):
 
 
 def draw(points, title, name):
-    """One column per panel group: time, efficiency, and the phases of each line."""
+    """Draw one column per panel group: time, efficiency, and the phases of each line."""
     from matplotlib import patches, pyplot
     import style
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One style for all plots: readable in black and white, on a page and on a screen."""
+"""The style of all plots, which is readable in black and white, on a page and on a screen."""
 
 import io
 
@@ -9,8 +9,8 @@ from files import write_whole
 matplotlib.use("Agg")
 from matplotlib import pyplot, ticker  # noqa: E402
 
-# Far apart in lightness, so that they differ in black and white. Lines also differ by marker and
-# dashes.
+# The colours differ in lightness, so that they differ in black and white, too. Lines also differ by
+# marker and dashes.
 COLOURS = (
     "#1b3a5c",
     "#c8562d",
@@ -25,9 +25,9 @@ COLOURS = (
     "#0f6e6e",
     "#8a9a2b",
 )
-# Parts of a bar: computing is grey, communication is red.
+# Parts of a bar: computation is grey, communication red.
 PARTS = ("#8d99a6", "#56636f", "#b8336a", "#e9a1c1")
-# Predictions are hollow diamonds, and kernels in a roofline stars.
+# Markers of series. They lack the diamond of predictions and the star of kernels in a roofline.
 MARKERS = ("o", "s", "^", "v", "<", ">", "P", "X")
 DASHES = ("-", "--", "-.", ":")
 CLASSIC = {"facecolor": "#9fb4c9", "edgecolor": "#1b3a5c", "linewidth": 0.8}
@@ -62,7 +62,7 @@ pyplot.rcParams.update(
 
 
 def line(index, dash=0):
-    """Colour, marker and dashes of a series; a colour that repeats gets other dashes."""
+    """Return colour, marker and dashes of a series. If the colours repeat, the dashes differ."""
     return {
         "color": COLOURS[index % len(COLOURS)],
         "marker": MARKERS[index % len(MARKERS)],
@@ -73,7 +73,7 @@ def line(index, dash=0):
 
 
 def bar_axis(axes, names, values, head):
-    """Labels bars with names at the left of their axes and values at the right, where they overlap
+    """Label bars with names to the left of their axes and values to the right, where they overlap
     nothing."""
     places = range(len(names))
     axes.set_yticks(places, names)
@@ -97,8 +97,8 @@ def bar_axis(axes, names, values, head):
 
 
 def range_bar(axes, place, ends, across=True, color="black"):
-    """Draws a range of values at `place`: horizontal if `across`, else vertical. Draws nothing if
-    `ends` is empty."""
+    """Draw a range of values at `place`: horizontally if `across`, otherwise vertically. Draws
+    nothing if `ends` is empty."""
     if ends:
         axes.plot(
             *((ends, [place] * 2) if across else ([place] * 2, ends)),
@@ -111,8 +111,8 @@ def range_bar(axes, place, ends, across=True, color="black"):
 
 
 def legend(figure, handles):
-    """Puts a legend at the figure's foot, in as many columns as fit, and returns its number of
-    rows for `save`."""
+    """Put a legend at the figure's foot, in as many columns as fit. Return its number of rows,
+    which `save` needs."""
     width, height = figure.get_size_inches()
     longest = max((len(handle.get_label()) for handle in handles), default=0)
     columns = max(1, min(len(handles), int((width - 0.2) / (0.068 * longest + 0.8))))
@@ -123,7 +123,7 @@ def legend(figure, handles):
 
 
 def labelled(*axes):
-    """Handles of all labels on these axes, without duplicates."""
+    """Return the handles of all labels on these axes, without duplicates."""
     found = {
         label: handle
         for one in reversed(axes)
@@ -135,8 +135,8 @@ def labelled(*axes):
 
 
 def plain_ticks(axis):
-    """Labels a logarithmic axis with plain numbers, not powers of ten, and a short axis at 1, 2
-    and 5."""
+    """Label a logarithmic axis with plain numbers instead of powers of ten. A short axis has labels
+    at 1, 2 and 5."""
     low, high = axis.get_view_interval()
     axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,)))
     axis.set_major_formatter("{x:g}")
@@ -151,14 +151,14 @@ def whole_markers(axes):
 
 
 def titled(artist, text):
-    """Attach a tooltip to an artist; an SVG in a page shows it."""
+    """Give an artist a tooltip, which is shown by an SVG in a page."""
     titles = vars(artist.figure).setdefault("titles", {})
     artist.set_gid(f"title{len(titles)}")
     titles[artist.get_gid()] = text
 
 
 def caption(origins, extra=""):
-    """Devices, dates and versions of the measurements."""
+    """Return a text with the devices, dates and versions of the measurements."""
 
     def listed(key):
         values = sorted({one[key] for one in origins})
@@ -170,8 +170,8 @@ def caption(origins, extra=""):
 
 
 def save(figure, name, text, title, legend_rows):
-    """Write NAME.png, NAME.svg and NAME.pdf, with the caption at the foot and space for the
-    legend above it."""
+    """Write NAME.png, NAME.svg and NAME.pdf with the caption at the foot, and the legend above
+    it."""
     height = figure.get_size_inches()[1]
     figure.text(0.5, 0.08 / height, text, ha="center", va="bottom", fontsize=8, color="#404040")
     figure.suptitle(title, y=1 - 0.08 / height, va="top").set_in_layout(False)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Draws and tabulates computing and communication per sweep by transport, for scripts/plot
-transports."""
+"""Draws and tabulates the computation and communication per sweep of each transport, for
+scripts/plot transports."""
 
 import csv
 import io
@@ -13,10 +13,9 @@ from endings import BadInput
 from files import write_whole
 from naming import NO_OVERLAP
 
-# Size L in the report of 2009, in seconds and GFLOPS: one measured and one predicted row. The
-# report predicts 170 GFLOPS, 4.3 ms of
-# computing and more than twice the communication of the PCs; 2.3 ms is what 170 GFLOPS leave
-# (doc/lab/prediction-log.md).
+# Size L in the report of 2009, in seconds and GFLOPS: a measured and a predicted row. The report
+# predicts 170 GFLOPS, 4.3 ms of computation, and more than twice the communication of the PCs. 170
+# GFLOPS leave 2.3 ms for communication (doc/lab/prediction-log.md).
 REPORT = [
     {
         "size": "L",
@@ -57,7 +56,7 @@ AGAINST = "p2p"
 
 
 def carried(found):
-    """The transports that moved the bytes, over all pairs."""
+    """Return the names of the transports that moved the bytes of all pairs."""
     used = {
         path["used"] + (f", {path['handover']}" if path.get("handover") else "")
         for path in found["paths"]
@@ -66,8 +65,8 @@ def carried(found):
 
 
 def measured(rows, found):
-    """A configuration's row: medians of its runs. Computing is the slowest rank's, because
-    waiting for it is not communication."""
+    """Return a configuration's row with the medians of its runs. The time of computation is the
+    slowest rank's, because waiting for that rank is not communication."""
     times = [row["seconds_a_sweep"] for row in rows]
     whole = statistics.median(times)
     compute = min(
@@ -85,7 +84,7 @@ def measured(rows, found):
 
 
 def entry(folder, points, rows, tried):
-    """A configuration's figures, or the reason why there are none."""
+    """Return a configuration's figures, or the reason why there are none."""
     first = points[0]
     one = {key: first[key] for key in ("size", "kernel", "transport")}
     done = [point for point in points if point["name"] in rows]
@@ -103,7 +102,7 @@ def entry(folder, points, rows, tried):
 
 
 def against(entries):
-    """Add GFLOPS relative to p2p to each entry."""
+    """Add to each entry its GFLOPS relative to those of p2p."""
     best = {
         (one["size"], one["kernel"]): one["gflops"]
         for one in entries
@@ -116,7 +115,8 @@ def against(entries):
 
 
 def read(folders):
-    """All configurations of two ranks or more, in the order in which the study names them."""
+    """Return the configurations of two ranks or more, in the order in which the study lists
+    them."""
     if len(folders) != 1:
         raise BadInput("transports: give exactly one folder of scripts/scaling")
     (folder,) = folders
@@ -169,7 +169,7 @@ def read(folders):
 
 
 def cells(one):
-    """A row's texts, by column."""
+    """Return the texts of a row by column."""
     if "gflops" not in one:
         return {column: one.get(column, "") for column in COLUMNS}
     whole = one["compute"] + one["communicate"]
@@ -209,7 +209,7 @@ def write_tables(data, name):
 
 
 def digits(value):
-    """Return the value with at least three digits, without a power of ten."""
+    """Return a number as text with at least three digits and without a power of ten."""
     return f"{value:.0f}" if value >= 100 else f"{value:#.3g}"
 
 
@@ -224,8 +224,8 @@ def label_of(one, scale):
 
 
 def draw_bars(axes, entries, scale, style):
-    """Stacks communication on computing; the first entry is at the top. An entry without figures
-    has its reason instead of a bar."""
+    """Draw communication stacked on computation, with the first entry at the top. An entry without
+    figures has its reason in place of a bar."""
     entries = entries[::-1]
     for place, one in enumerate(entries):
         if "gflops" not in one:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The panels of scripts/plot scaling as SVG for a page: in the page's colours, with a tooltip at
-every point."""
+"""Panels of scripts/plot scaling as SVG for a page, with the page's colours, and a tooltip at every
+point."""
 
 import html
 import io
@@ -14,7 +14,7 @@ from matplotlib import pyplot
 SVG, LINK = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 tree.register_namespace("", SVG)
 tree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
-# The page's variable for each colour of a plot; page.py defines both schemes.
+# {colour of a plot: the page's CSS variable}, which page.py sets for both colour schemes.
 VARIABLES = {
     **{colour: f"var(--line{index})" for index, colour in enumerate(style.COLOURS)},
     **{colour: f"var(--part{index})" for index, colour in enumerate(style.PARTS)},
@@ -24,19 +24,19 @@ VARIABLES = {
     "#505050": "var(--ink)",
     "#404040": "var(--ink)",
 }
-# Size of a panel in inches: readable at the width of a phone.
+# Size of a panel in inches, which is readable at the width of a phone.
 PANEL = (3.7, 2.6)
 
 
 def adapted(text, prefix):
-    """An attribute with the page's colours and font, and prefixed references."""
+    """Return SVG text with the page's colours and font. References to ids get the prefix."""
     text = text.replace("url(#", f"url(#{prefix}")
     text = re.sub(r"#[0-9a-f]{6}", lambda found: VARIABLES.get(found[0], found[0]), text)
     return re.sub(r"'DejaVu Sans',[^;]*", "system-ui, 'DejaVu Sans', sans-serif", text)
 
 
 def inline(figure, prefix, label):
-    """The figure as inline SVG: ids get a prefix, and artists their tooltips."""
+    """Return the figure as inline SVG. Its ids get a prefix, and its artists their tooltips."""
     file = io.BytesIO()
     figure.patch.set_visible(False)
     figure.savefig(
@@ -66,14 +66,14 @@ def inline(figure, prefix, label):
 
 
 def panels(draw_into, prefix, labels):
-    """The panels drawn by one call, as one SVG each, titled by what follows the colon in a
-    label; an empty one is left out."""
+    """Return one SVG for each panel that `draw_into` draws. What follows the colon in a label is
+    the title. Empty panels are left out."""
     made = [pyplot.subplots(figsize=PANEL) for _ in labels]
     draw_into(*(axes for _, axes in made))
     for (figure, axes), label in zip(made, labels):
         axes.set_title(label.partition(": ")[2], loc="left")
         axes.set_facecolor("none")
-        for _ in range(2):  # the first may change the ticks, and so the space that labels need
+        for _ in range(2):  # the first may change the ticks, and so the space for labels
             figure.tight_layout(pad=0.4)
     return [
         inline(figure, f"{prefix}{place}-", label)
@@ -83,7 +83,7 @@ def panels(draw_into, prefix, labels):
 
 
 def swatch(handle):
-    """A legend's entry in HTML: line, marker and label."""
+    """Return a legend's entry in HTML: line, marker and label."""
     colour = (
         VARIABLES.get(handle.get_color() if hasattr(handle, "get_color") else None)
         or VARIABLES["#505050"]
@@ -114,7 +114,7 @@ def swatch(handle):
 
 
 def parts(points):
-    """The legend of the bars' colours; hatched bars are predicted."""
+    """Return the legend of the bars' colours in HTML. Hatched bars are predicted."""
     items = "".join(
         f'<li><i style="background: var(--part{index})"></i>{html.escape(label)}</li>'
         for index, _, label in scaling.parts(points)
@@ -128,8 +128,8 @@ def parts(points):
 
 
 def groups(points):
-    """Per group of lines: title, legends, and the panels: time, efficiency and the phases of
-    each line."""
+    """Yield for each group of lines its title, its legends, and its panels: time, efficiency, and
+    the phases of each line."""
     for number, group in enumerate(scaling.groups(points)):
         mode, name, keys = group
         mine = [
@@ -165,7 +165,7 @@ def groups(points):
 
 
 def overview(points, group, colours):
-    """Measured time and efficiency of a group as one figure of its own."""
+    """Return the measured time and efficiency of a group as one figure."""
     points = [point for point in points if point["kind"] == scaling.MEASURED]
     figure, (time, efficiency) = pyplot.subplots(1, 2, figsize=(8.4, 3.3))
     scaling.draw_curves(time, efficiency, points, group, style)

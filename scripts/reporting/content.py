@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The content of a report: tables as lists of rows, from the study's documents."""
+"""The content of a report: tables as lists of rows, made from the study's documents."""
 
 import os
 import re
@@ -13,13 +13,13 @@ import store
 from naming import driver_of
 
 
-# Exit statuses by verdict, for documents without a study.
+# {verdict: exit status}, for documents that do not belong to a study.
 EXIT = {"wrong": 4, "hang": 6, "environment": 3, "usage": 2, "noisy": 3}
 
 
 def loose(folder):
-    """Points and documents of a folder without a study: himeno-gpu's documents in it, in its
-    runs/ or in its runs.jsonl."""
+    """Return the points and documents of a folder without a study. The documents are himeno-gpu's
+    in the folder, in its runs/ or in its runs.jsonl."""
     found = []
     files = scaling.expand([folder]) if os.path.isdir(folder) else ()
     for path, document in (one for file in files for one in documents.read_all(file)):
@@ -52,7 +52,7 @@ def point_of(document, path):
     }
 
 
-# Reference that a run's result was compared with, keyed by the document's field `verified`.
+# {value of the document's field `verified`: reference that the result was compared with}.
 COMPARED = {
     "known": "stored checksum",
     "reference": "checksum by CPUs",
@@ -65,7 +65,7 @@ COMPARED = {
 
 
 class Study:
-    """A folder of scripts/scaling, or of himeno-gpu's documents, with documents of
+    """A study of scripts/scaling, or a folder of himeno-gpu's documents, with documents of
     himeno-predict."""
 
     def __init__(self, folder, extra):
@@ -106,7 +106,7 @@ class Study:
         self.drawn = scaling.read([(folder, document) for document in self.documents] + extra)
 
     def unfinished(self):
-        """Points without a document that passed: (point, its last attempt or None)."""
+        """Return [(point, its last attempt or None)] of the points whose documents did not pass."""
         if self.study:
             return [
                 (point, self.attempts.get(point["name"]))
@@ -121,7 +121,7 @@ class Study:
 
 
 def groups(study):
-    """Runs by configuration, ordered by scaling, size, transport and ranks."""
+    """Return {configuration: its runs}, ordered by scaling, size, transport and ranks."""
     found = {}
     for row in study.rows:
         found.setdefault(compare.key(row), []).append(row)
@@ -180,12 +180,12 @@ def microseconds(value):
 
 
 def percent(value, digits=1):
-    """A share; "–" where it is not known."""
+    """Return a share as a percentage, or "–" if it is unknown."""
     return "–" if value is None else f"{100 * value:.{digits}f}%"
 
 
 def entries(study):
-    """Key and figures of each configuration; an unknown figure is None."""
+    """Return the key and the figures of each configuration. An unknown figure is None."""
     found = groups(study)
     for key, rows in found.items():
         mode, size, ranks, kernel, _, _ = key
@@ -204,7 +204,7 @@ def entries(study):
 
 
 def measurements(study):
-    """One row per configuration. The last two columns are left out if they have no value."""
+    """Return one row per configuration. The last two columns are left out if they are empty."""
     head = [
         "scaling",
         "size",
@@ -263,13 +263,13 @@ def where(key):
 
 
 def wrong(study):
-    """Points whose last attempt ended with a wrong result."""
+    """Return the names of the points whose last attempt ended with a wrong result."""
     return [point["name"] for point, tried in study.unfinished() if tried and tried["exit"] == 4]
 
 
 def best_efficiencies(study):
-    """The best efficiency at the most ranks of the largest size, per mode; and the lowest of
-    all."""
+    """Return {mode: best efficiency at the most ranks of the largest size}, and the lowest of all
+    efficiencies."""
     known = [one for one in entries(study) if one["efficiency"] is not None and one["key"][2] > 1]
     found = {}
     for mode in scaling.MODES:
@@ -298,7 +298,7 @@ def best_efficiencies(study):
 
 def headline(study):
     """Return (name, figure, explanation) of speed, scaling and correctness. Temporal kernels count
-    only if no classic one ran."""
+    only if no classic kernel ran."""
     classic = [one for one in entries(study) if one["rows"][0]["class"] != "temporal"]
     fastest = max(classic or entries(study), key=lambda one: one["gflops"])
     kind = "" if classic else " (temporal kernel, as if one pass per sweep)"
@@ -373,7 +373,7 @@ def left_over(study):
 
 
 def machine(study):
-    """Return (name, value); values that differ between runs are separated by commas."""
+    """Return [(name, value)]; if a value differs between runs, it lists all, with commas."""
 
     def listed(values):
         return (
@@ -419,7 +419,7 @@ def settings(study):
 
 
 def validation(study):
-    """Return head and rows of the validation table; None without a prediction."""
+    """Return head and rows of the validation table; None if there is no prediction."""
     return (
         validation_of(study.predictions)
         if study.predictions and study.predictions.get("validation")
@@ -428,13 +428,14 @@ def validation(study):
 
 
 def held_out_of(predictions):
-    """Errors of held-out runs, and the limits beyond which a model is poor; empty for older
-    documents."""
+    """Return the errors of held-out runs, and the limits beyond which a model is poor. Older
+    documents have none."""
     return (predictions.get("model") or {}).get("held_out") or {}
 
 
 def covered_of(predictions):
-    """Held-out runs covered by the intervals: of all, then by group; empty for older documents."""
+    """Return how many held-out runs the intervals cover, of all and per group. Old documents lack
+    it."""
     return (predictions.get("model") or {}).get("covered") or []
 
 
@@ -483,7 +484,7 @@ def commands(study):
                 first = file.readline().strip()
         except OSError:
             continue
-        if first.startswith("$ "):  # its document was renamed when it was complete
+        if first.startswith("$ "):  # a document is renamed when it is complete
             found.append(
                 first[2:].replace(
                     f"runs/.{point['name']}.draft",
@@ -494,7 +495,7 @@ def commands(study):
 
 
 def predictions_verdicts(predictions):
-    """Verdicts by the limits in the document; none for older documents, which have no limits."""
+    """Return verdicts by the document's limits; none for older documents, which lack them."""
     checked, covered, checks = predictions.get("validation"), covered_of(predictions), []
     held_out = held_out_of(predictions)
     most, least = held_out.get("median_error_max"), held_out.get("inside_min")
@@ -527,8 +528,8 @@ def predictions_verdicts(predictions):
 
 
 def verdicts(study):
-    """Return (name, whether it is good or None, what was found[, a word]) as page.verdicts takes
-    it."""
+    """Return rows for page.verdicts: name, True if it is good (None if unknown), what was found,
+    and sometimes a word."""
     left, bad = len(study.unfinished()), wrong(study)
     unverified = sum(row["verified"] == "no" for row in study.rows)
     checks = [

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""One self-contained HTML file: style, figures and the sorting of tables are inside."""
+"""Writes a self-contained HTML file with its style, figures and the code that sorts tables."""
 
 import html
 
-# Colours of the light and the dark scheme. Least contrast to the background: text 4.5, lines 2.3.
+# Colours of the light and dark schemes. Minimum contrast to the background: text 4.5, lines 2.3.
 NAMES = [
     *"ink dim line good bad mark flag page band".split(),
     *(f"line{n}" for n in range(12)),
@@ -35,7 +35,7 @@ def scheme(colours):
     return ":root { " + " ".join(f"--{name}: {colour};" for name, colour in colours.items()) + " }"
 
 
-# Paper is white in both schemes.
+# Printed pages have a white background in both schemes.
 SCHEMES = f"{scheme(LIGHT)}\n@media screen and (prefers-color-scheme: dark) {{ {scheme(DARK)} }}\n"
 STYLE = (
     SCHEMES
@@ -162,8 +162,8 @@ def is_text(value):
 
 
 def table(head, rows, sorts=True, marks=(), wraps=False, texts=()):
-    """Cells (row, column) of `marks` are highlighted. Text columns and the columns `texts` are
-    left-aligned; with `wraps` text is broken into lines."""
+    """Return an HTML table. `marks` are highlighted cells (row, column). Columns of text and the
+    columns `texts` are left-aligned. With `wraps`, long text is broken into lines."""
     left = [
         column in texts or all(is_text(row[column]) for row in rows) for column in range(len(head))
     ]
@@ -208,8 +208,8 @@ def facts(pairs):
 
 
 def verdicts(checks):
-    """Return (name, whether it is good or None, what was found[, a word instead of yes, no or
-    unknown])."""
+    """Return a list in HTML. A check is (name, True if good, False if bad or None if unknown, what
+    was found) and sometimes a word that replaces yes, no or unknown."""
     classes = {True: ("good", "yes"), False: ("bad", "no"), None: ("open", "unknown")}
     items = "\n".join(
         f"<li class={classes[good][0]}><b>{escaped(name)}: "

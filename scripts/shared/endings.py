@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: MIT
-"""Ends a script: exit status, one line for the user after an error, and no leftover files."""
+"""Ends a script: exit status, one line for the user after an error, no leftover files."""
 
 import os
 import signal
 import sys
 
 
-# The order of severity in which one exit status represents several.
+# If one exit status stands for several, it is the first of these that occurred.
 GRAVEST = (7, 6, 4, 3, 2, 8, 5)
 
-# Make printing work in every locale: characters that a stream cannot encode are escaped.
+# Characters that a stream's encoding lacks are escaped, so that printing works in every locale.
 for stream in filter(None, (sys.stdout, sys.stderr)):
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")
 
 
 class BadInput(Exception):
-    """Invalid option or input. Its text is one line for the user; exit status 2."""
+    """An invalid option or input. Its text is one line for the user; the exit status is 2."""
 
 
 class Trouble(Exception):
-    """The environment lacks something. Its text is one line for the user; exit status 3."""
+    """The environment lacks something. Its text is one line for the user; the exit status is 3."""
 
 
 class Fault(Exception):
-    """A program that the script ran has failed. Its text is one line for the user; exit status
-    7."""
+    """A program that the script ran has failed. Its text is one line for the user; the exit status
+    is 7."""
 
 
 def end_cleanly():
-    """Makes signals end the script through its finally blocks, which remove drafts and end its
+    """Let signals end the script through its finally blocks, which remove drafts and stop its
     programs."""
 
     def end(number, _):
@@ -41,11 +41,11 @@ def end_cleanly():
 
 
 def status_of(action, stopped=None):
-    """The exit status of an action, which returns it, or None for 0. If a signal ends the action,
-    prints `stopped` and returns 8."""
+    """Return the exit status of an action: what the action returns, or 0 for None. If a signal ends
+    the action, print `stopped` and return 8."""
     if stopped:
         for number in (signal.SIGHUP, signal.SIGTERM):
-            # nohup ignores SIGHUP, which stays ignored
+            # a signal that nohup ignores stays ignored
             if signal.getsignal(number) == signal.SIG_DFL:
                 signal.signal(number, signal.default_int_handler)
     try:

@@ -14,7 +14,7 @@ import time
 
 from endings import BadInput, Trouble
 
-READER_TENTHS = 20  # time for a pipe's reader, in tenths of a second
+READER_TENTHS = 20  # time to wait for a pipe's reader, in tenths of a second
 NO_SPACE = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO
 
 
@@ -37,7 +37,7 @@ def row_complete(row, common):
 
 
 def rows_completed(document):
-    """Adds to each row the fields that a document of many ranks stores in ranks_common."""
+    """Add to each row the fields that a document with many ranks stores in ranks_common."""
     if isinstance(document, dict) and isinstance(document.get("ranks_common"), dict):
         for row in document.get("ranks", []):
             row_complete(row, document["ranks_common"])
@@ -45,7 +45,7 @@ def rows_completed(document):
 
 
 def parsed(data):
-    """Parses bytes as JSON. Raises ValueError, with one line."""
+    """Parse bytes as JSON. Raises ValueError, whose text is one line."""
     try:
         text = data.decode("utf-8-sig")
         return rows_completed(json.loads(text, parse_constant=no_number, parse_float=finite))
@@ -56,8 +56,8 @@ def parsed(data):
 
 
 def open_input(path):
-    """Opens a file for reading bytes. The writer of a pipe may start at the same time; a pipe
-    without a writer ends after two seconds and is empty."""
+    """Open a file for reading bytes. The writer of a pipe may start at the same time; a pipe that
+    has no writer within two seconds is empty."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
         waiting = select.poll()
@@ -68,13 +68,13 @@ def open_input(path):
 
 
 def read_parsed(path):
-    """Parses a file as JSON. Raises OSError or ValueError."""
+    """Parse a file as JSON. Raises OSError or ValueError."""
     with open_input(path) as file:
         return parsed(file.read())
 
 
 def read_document(path):
-    """A complete JSON document; None if missing or truncated."""
+    """Return a complete JSON document; None if it is missing or truncated."""
     try:
         found = read_parsed(path)
     except (OSError, ValueError):
@@ -83,7 +83,7 @@ def read_document(path):
 
 
 def keep_inputs(outputs, inputs):
-    """Refuses an output that is the same file as one of the inputs."""
+    """Refuse an output that is the same file as one of the inputs."""
     for output in outputs:
         for one in inputs:
             with contextlib.suppress(OSError):
@@ -92,7 +92,7 @@ def keep_inputs(outputs, inputs):
 
 
 def descriptor_of(path):
-    """The descriptor that /dev/stdout or /dev/fd/3 refers to; None for other paths."""
+    """Return the descriptor that a path such as /dev/stdout or /dev/fd/3 means, or None."""
     for _ in range(40):
         found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", path)
         if found or not os.path.islink(path):
@@ -102,8 +102,8 @@ def descriptor_of(path):
 
 
 def open_into(path):
-    """Opens a path that is not replaced, e.g. a pipe. Its reader may start at the same time; the
-    wait is limited."""
+    """Open a path that cannot be replaced, such as a pipe. A pipe's reader may start at the same
+    time; the wait for it is limited."""
     for last in [False] * (READER_TENTHS - 1) + [True]:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
@@ -118,7 +118,7 @@ def open_into(path):
 
 
 def write_into(path, descriptor, data):
-    """Writes to a file that is not regular, is already open or not replaceable."""
+    """Write to a file that is not regular, is open already, or cannot be replaced."""
     sys.stdout.flush()
     with os.fdopen(open_into(path) if descriptor is None else os.dup(descriptor), "wb") as file:
         file.write(data)
@@ -127,7 +127,7 @@ def write_into(path, descriptor, data):
 
 
 def replace(path, before, data):
-    """Replaces a file by a draft, if possible one without a name until it is complete."""
+    """Replace a file by a draft, which has no name before it is complete, if possible."""
     draft = f"{os.path.dirname(path) or '.'}/.{os.getpid()}-{os.urandom(4).hex()}.new"
     try:
         descriptor, named = (
@@ -146,7 +146,7 @@ def replace(path, before, data):
             file.flush()
             os.fsync(file.fileno())
             if not named:
-                # src_dir_fd makes os.link follow the link
+                # src_dir_fd makes os.link follow the symbolic link in /proc.
                 os.link(f"/proc/self/fd/{file.fileno()}", draft, src_dir_fd=file.fileno())
         os.replace(draft, path)
     finally:
@@ -155,9 +155,9 @@ def replace(path, before, data):
 
 
 def write_whole(path, data):
-    """Writes text or bytes. A file is replaced atomically, through symbolic links, and keeps its
-    permissions; if the system does not allow that, it is overwritten, with a warning. Anything
-    else, such as a pipe, is written to."""
+    """Write text or bytes. A file is replaced atomically, through symbolic links, and keeps its
+    permissions. If it cannot be replaced, it is overwritten, with a warning. To anything else, such
+    as a pipe, the data are written."""
     data = data.encode(errors="backslashreplace") if isinstance(data, str) else data
     try:
         descriptor = descriptor_of(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Imported first by installed scripts: an older Python gets one line and exit status 3."""
+"""Installed scripts import this first: an older Python prints one line and exits with 3."""
 
 import sys
 

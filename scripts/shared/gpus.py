@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Exits with 0 if CUDA or OpenCL finds a device that is no CPU; otherwise prints the reason of each
-and exits with 1. Asks the drivers, so nothing need be built."""
+"""Exits with 0 if CUDA or OpenCL finds a device that is not a CPU. Otherwise prints the reason of
+each and exits with 1. It asks the drivers, so that no build is needed."""
 
 import ctypes
 import sys
@@ -10,7 +10,7 @@ PLATFORMS_MAX = 32
 
 
 def cuda():
-    """The reason if CUDA finds no device, otherwise None."""
+    """Return the reason why CUDA finds no device, or None if it finds one."""
     try:
         driver = ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -21,7 +21,7 @@ def cuda():
 
 
 def opencl():
-    """The reason if OpenCL finds no device, otherwise None."""
+    """Return the reason why OpenCL finds no device, or None if it finds one."""
     try:
         loader = ctypes.CDLL("libOpenCL.so.1")
     except OSError:

@@ -3,7 +3,7 @@
 
 import re
 
-# Suffix of the name if halos are sent only after all computing.
+# Suffix of a transport's name if halos are sent only after all computation.
 NO_OVERLAP = "-no-overlap"
 
 
@@ -12,5 +12,5 @@ def transport_of(config):
 
 
 def driver_of(text):
-    """The driver without the word that a document has in front of its version."""
+    """Return the driver's version; some documents have the word "driver" before it."""
     return re.sub("^driver ", "", text)

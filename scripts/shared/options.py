@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options with their readers, so that an option that nothing reads causes a warning."""
+"""Options that name their readers, so that a warning can list given options that nothing reads."""
 
 import argparse
 import os
@@ -11,7 +11,7 @@ ALWAYS = frozenset({"always"})
 
 
 def add_version(parser):
-    """Adds --version with the suite's version, from a file at the same relative place in the source
+    """Add --version with the suite's version, from a file with the same relative path in the source
     tree and in an installation."""
     citation = pathlib.Path(__file__).resolve().parents[2] / "CITATION.cff"
     found = re.search(r"^version: *(\S+)", citation.read_text(), re.M).group(1)
@@ -21,8 +21,8 @@ def add_version(parser):
 
 
 class Parser(argparse.ArgumentParser):
-    """Every option is added with `reads`: ALWAYS, or the names of the modes, stages or inputs that
-    read it."""
+    """A parser in which each option has `reads`: ALWAYS, or the names of the modes, stages or
+    inputs that read the option."""
 
     def __init__(self, *rest, formatter_class=argparse.RawDescriptionHelpFormatter, **keywords):
         super().__init__(*rest, formatter_class=formatter_class, **keywords)
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def ignored(arguments, readers, asked):
-    """Lists the given options that none of the readers reads in one warning, and returns them."""
+    """Print one warning that lists the given options that no reader reads; return their names."""
     names = [
         name
         for name, reads in getattr(arguments, "given", {}).items()

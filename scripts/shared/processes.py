@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs that scripts run: how to find them, their last message, and how to end launchers."""
+"""Programs that scripts run: finding them, reading their last message, and stopping launchers."""
 
 import os
 import pathlib
@@ -13,15 +13,14 @@ import sys
 from endings import BadInput, Trouble
 
 STOPPED = "stopped"
-# Open MPI and PRRTE refuse to run as root unless these are set; checks under Slurm run as root and
-# do not set them.
+# Open MPI and PRRTE do not run as root unless these are set. Checks under Slurm run as root and do
+# not set them.
 AS_ROOT = {
     f"{runtime}_ALLOW_RUN_AS_ROOT{suffix}": "1"
     for runtime in ("OMPI", "PRTE")
     for suffix in ("", "_CONFIRM")
 }
-# Without ssh on PATH, these launchers do not start even on this host alone, for which no ssh is
-# needed.
+# These launchers do not start without ssh on PATH, even if all ranks are on this host.
 NO_SSH = {"OMPI_MCA_plm_rsh_agent": "/bin/false", "PRTE_MCA_plm_ssh_agent": "/bin/false"}
 
 
@@ -30,8 +29,8 @@ def say(text):
 
 
 def himeno_gpu(given):
-    """Path of himeno-gpu; `given` is --program, or None. Searches this installation, then PATH,
-    then the build of the scripts' own tree."""
+    """Return the path of himeno-gpu. `given` is --program or None; if it is None, the current
+    folder, this installation, PATH and the build of this source tree are searched."""
     tree = pathlib.Path(__file__).resolve().parents[2]
     installed = os.path.join(os.path.dirname(sys.argv[0]), "himeno-gpu")
     beside = [
@@ -51,8 +50,8 @@ def himeno_gpu(given):
 
 
 def checked_launcher(given, names, here=True):
-    """--launcher, or its default. It may contain only these placeholders, and must be a program of
-    this machine."""
+    """Return the launcher `given`. It may contain only the placeholders `names`; if `here`, it must
+    be a program of this machine."""
     try:
         first = shlex.split(given.format(**dict.fromkeys(names, 1)))[0]
     except (KeyError, IndexError, ValueError) as error:
@@ -66,9 +65,9 @@ def checked_launcher(given, names, here=True):
 
 
 def last_words(path, leave=("$ ",)):
-    """The last message of a program of the suite other than warnings; otherwise the first sentence
-    of a launcher's last framed message, or the last line with text. Ignores lines that begin as in
-    `leave`, which this script wrote."""
+    """Return the last message, not a warning, of a program of the suite. Without one, return the
+    first sentence of the launcher's last framed message, or the last line with text. Lines that
+    begin with `leave`, which this script wrote, do not count."""
     with open(path, encoding="utf-8", errors="replace") as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith(leave)]
     errors = [line for line in lines if re.search(r"(himeno|gemm|comm)-gpu: (?!warning)", line)]
@@ -85,7 +84,7 @@ def last_words(path, leave=("$ ",)):
 
 
 def output(words, seconds=60):
-    """The output of a command; None if it does not exist, fails or takes too long."""
+    """Return the output of a command; None if it does not exist, fails or takes too long."""
     try:
         done = subprocess.run(
             words,
@@ -111,9 +110,9 @@ def environment():
 
 
 def launched(words, log, limit, held, running=None):
-    """Runs a launcher and returns its exit status, or STOPPED after `limit`. The command and its
-    output go to the log. The launcher inherits the file `held`, and is in the set `running`
-    meanwhile."""
+    """Run a launcher; return its exit status, or STOPPED after `limit` seconds. The command and its
+    output go to the log. The launcher inherits the file `held`, and is in the set `running` while
+    it runs."""
     log.write("$ " + shlex.join(words) + "\n")
     log.flush()
     process = subprocess.Popen(
@@ -141,8 +140,8 @@ def launched(words, log, limit, held, running=None):
 
 
 def end(process, patience=10):
-    """Ends the launcher's process group: with SIGTERM, so that it ends its ranks, and after
-    `patience` seconds with SIGKILL."""
+    """Stop a launcher's process group: by SIGTERM, after which the launcher stops its ranks, and by
+    SIGKILL if it still runs after `patience` seconds."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, sign)

@@ -37,21 +37,24 @@ import hosts  # noqa: E402
 import inventory  # noqa: E402
 from files import parsed  # noqa: E402
 
-STATE = "/var/lib/himeno"  # the site's inventory.json; active.json, reported.json of these checks
+STATE = "/var/lib/himeno"  # the site's inventory.json, and active.json and reported.json, written
+# here
 FAULT = 10  # exit status
 OWNERS = (0, os.geteuid())
-NVIDIA_SECONDS = 1.5  # a whole passive check may take 2 s
+NVIDIA_SECONDS = 1.5  # time limit of nvidia-smi; a whole passive check may take 2 s
 ACTIVE_SECONDS = 20
 SLURM_SECONDS = 10
-SETTLED_SECONDS = 300  # after the start of the kernel all network links should be up
+SETTLED_SECONDS = 300  # time from the kernel's start until all network links should be up
 FRESH_SECONDS = 20 * 3600  # an active check is not repeated within this time
-# If these checks have drained this share of all nodes, the policy or the inventory may be wrong.
+# If these checks have drained this share of all nodes, the policy or the inventory may be wrong: no
+# further node is drained.
 SHARE_MAX = 0.2
-STAGGER, STAGGER_MAX = 0.2, 30  # seconds per node, and at most; Slurm ends a health check after 60
+STAGGER, STAGGER_MAX = 0.2, 30  # delay per node, and maximum; Slurm ends a health check after 60 s
 REASON_MAX = 200
 LINKS_MAX = 40
 FILE_MAX = 1 << 20
-# Xids after which a GPU needs a reset or a repair. After other Xids a program has failed.
+# NVIDIA's error codes (Xids) after which a GPU needs a reset or a repair. Programs cause the
+# others.
 XIDS = {
     46: "stopped processing",
     48: "uncorrected ECC error",
@@ -70,7 +73,7 @@ OURS = re.compile(r"himeno: |(Prolog|Epilog) error")
 
 
 class Trouble(Exception):
-    """The checks cannot do their work. Its text is one line for the administrator."""
+    """The checks cannot run. The text is one line for the administrator."""
 
 
 def say(text):
@@ -82,8 +85,8 @@ def say(text):
 
 
 def safe(status):
-    """Whether root alone can change a file of this status. A sticky folder protects root's files in
-    it."""
+    """Return True if only root can change a file with this status. A sticky folder protects root's
+    files in it."""
     writers = stat.S_IWOTH | (stat.S_IWGRP if status.st_gid else 0)
     sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
     return status.st_uid in OWNERS and bool(
@@ -92,7 +95,7 @@ def safe(status):
 
 
 def trusted(path):
-    """Whether root alone can change the file, and each folder and link on the way to it."""
+    """Return True if only root can change the file, and each folder and link in its path."""
     at, rest, links = "/", os.path.abspath(path).split("/")[::-1], 0
     while rest:
         at = os.path.normpath(os.path.join(at, rest.pop()))
@@ -113,7 +116,7 @@ def trusted(path):
 
 @functools.lru_cache(maxsize=1)
 def environment():
-    """The environment of every program that is run here."""
+    """Return the environment for all programs that node.py runs."""
     path = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/bin:/sbin:/bin".split(":")
     conf = os.environ.get("SLURM_CONF", "")
     more = {"SLURM_CONF": conf} if os.path.isabs(conf) and trusted(conf) else {}
@@ -125,13 +128,13 @@ def environment():
 
 
 def program(name):
-    """The path of a program that root may run; None if there is none."""
+    """Return the path of a program if only root can change it, so that root may run it."""
     path = shutil.which(name, path=environment()["PATH"])
     return path if path and trusted(path) else None
 
 
 def slurm(*words):
-    """What a command of Slurm prints."""
+    """Return the output of a command of Slurm."""
     path = program(words[0])
     if not path:
         raise Trouble(f"{words[0]}: no such program that only root can change")
@@ -154,7 +157,7 @@ def slurm(*words):
 
 
 class State:
-    """The folder STATE, opened once, so that all files are in the folder that was checked."""
+    """The folder STATE. It is opened once, so that all files are in the folder that was checked."""
 
     def __init__(self):
         if not os.path.lexists(STATE):
@@ -165,7 +168,7 @@ class State:
             raise Trouble(f"{STATE}: must be a folder that only root can change")
 
     def read(self, name):
-        """The JSON object in a file; {} if there is no file."""
+        """Return the JSON object in a file; {} if there is no file."""
         try:
             descriptor = os.open(
                 name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=self.folder
@@ -192,11 +195,11 @@ class State:
         os.replace(draft, name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
 
 
-# ---- passive checks: (texts, what reported.json keeps of them) ----
+# ---- passive checks: each returns (texts of faults, entries for reported.json) ----
 
 
 def verdict(state, reported):
-    """A fault that the last active check found."""
+    """The fault that the last active check found, unless it was reported."""
     active = state.read("active.json")
     if active.get("outcome") != "fault" or active.get("time") == reported.get("active"):
         return [], {}
@@ -210,7 +213,7 @@ def kernel_log():
         while len(data) < 16 * FILE_MAX:
             try:
                 record = os.read(descriptor, 8192)
-            except BrokenPipeError:  # this message was overwritten meanwhile
+            except BrokenPipeError:  # the message was overwritten before it was read
                 continue
             except BlockingIOError:
                 break
@@ -219,8 +222,8 @@ def kernel_log():
             data += record
     finally:
         os.close(descriptor)
-    # Skip messages with a facility, numbered from 8 on: services, and users through them, write
-    # those to this log.
+    # Messages with a level of 8 or more have a facility: services write them, and users through
+    # services. They are skipped.
     return [
         (int(number), text)
         for level, number, text in re.findall(
@@ -231,7 +234,8 @@ def kernel_log():
 
 
 def xids(state, reported):
-    """Xids that need a reset or a repair, the newest first."""
+    """Xids after which the GPU needs a reset or a repair, the newest first, without reported
+    ones."""
     boot = inventory.line("/proc/sys/kernel/random/boot_id")
     after, found = reported.get("message", -1) if reported.get("boot") == boot else -1, {}
     for number, text in kernel_log():
@@ -243,7 +247,7 @@ def xids(state, reported):
 
 
 def expected(state, node):
-    """What the site's inventory lists for the node; {} if nothing."""
+    """Return what the site's inventory lists for the node; {} if it lists nothing."""
     document = state.read("inventory.json")
     try:
         listed = inventory.checked(document, hosts.expand) if document else {}
@@ -253,7 +257,7 @@ def expected(state, node):
 
 
 def equipment(state, node, found):
-    """Devices, links and memory that are not as the inventory lists them."""
+    """Devices, links and memory that differ from the site's inventory."""
     texts, uptime = [], float(inventory.line("/proc/uptime").split()[0])
     for title, text in inventory.differences(expected(state, node), found):
         if inventory.is_software(title):
@@ -266,7 +270,6 @@ def equipment(state, node, found):
 
 
 def memory(found):
-    """Errors of the GPUs' memory."""
     return [
         f"GPU {place}: {name} ({one['uuid']})"
         for place, one in enumerate(found["gpus"])
@@ -275,8 +278,8 @@ def memory(found):
 
 
 def faults(state, node):
-    """What is wrong with the node and was not reported before, and the new reported.json. A check
-    that fails does not stop the others."""
+    """Return the texts of the node's faults that were not reported before, and the new
+    reported.json. If a check cannot run, the others still do."""
     smi = program("nvidia-smi")
     found = inventory.hardware(smi=smi, ethtool=None, seconds=NVIDIA_SECONDS)
     reported, texts, keep = state.read("reported.json"), [], {}
@@ -297,14 +300,14 @@ def faults(state, node):
 
 
 def reasons():
-    """Return {node: why it is drained}"""
+    """Return {node: the reason why it is drained}."""
     return dict(re.findall(r"^(\S+) (.*)$", slurm("sinfo", "-h", "-N", "-o", "%N %E"), re.M))
 
 
 def too_many():
     """Return "13 of 64" if these checks drained so many nodes that they may be wrong themselves."""
-    # All nodes may check at the same time: after the delay some see that others are drained
-    # already.
+    # All nodes may check at the same time. After a random delay, later nodes see that others are
+    # drained.
     time.sleep(random.uniform(0, min(STAGGER_MAX, STAGGER * len(reasons()))))
     found = reasons().values()
     drained = sum(bool(OURS.match(reason)) for reason in found)
@@ -312,7 +315,7 @@ def too_many():
 
 
 def health(state, node):
-    """Sets a reason unless an administrator has set one."""
+    """Drain the node if it has a fault, and set the reason unless an administrator has set one."""
     texts, keep = faults(state, node)
     if not texts:
         return
@@ -335,7 +338,7 @@ def health(state, node):
 
 
 def around_a_job(state, node):
-    """Check only this node. Reasons that health holds back do not count here either."""
+    """Return FAULT if the node has a fault other than those that `health` did not act on."""
     texts, _ = faults(state, node)
     held = state.read("reported.json").get("held", ())
     for text in texts:
@@ -347,7 +350,8 @@ def around_a_job(state, node):
 
 
 def submit(options):
-    """A job that Slurm cannot start within minutes is dropped: users' jobs go first."""
+    """Submit an active check to each idle node. Slurm drops a job that it cannot start within
+    minutes, because users' jobs have priority."""
     queued = slurm("squeue", "-h", "-n", "himeno-active", "-o", "%n").split()
     idle = slurm("sinfo", "-h", "-N", "-t", "idle", "-o", "%N %G")
     for name, gres in dict(re.findall(r"^(\S+) (\S+)$", idle, re.M)).items():
@@ -371,8 +375,8 @@ def submit(options):
 
 
 def number_of_gpus(state, node):
-    """Return the number from the site's inventory or Slurm's configuration, not from the node
-    itself."""
+    """Return the number of GPUs in the site's inventory or Slurm's configuration; the node itself
+    may have lost one."""
     listed = expected(state, node)
     if "gpus" in listed:
         return inventory.number_in(listed["gpus"])
@@ -393,7 +397,7 @@ def himeno_gpu():
 
 
 def active(state, node, options):
-    """Keeps a verdict. Without one the last verdict holds."""
+    """Test this node and store the verdict. If the test gives none, the previous verdict stays."""
     age = time.time() - state.read("active.json").get("time", 0)
     if 0 <= age < FRESH_SECONDS:
         return
@@ -437,7 +441,7 @@ def active(state, node, options):
 
 
 def outcome(folder, status):
-    """The outcome of an acceptance, as stored in active.json."""
+    """Return the outcome of an acceptance as active.json stores it."""
     try:
         document = parsed(pathlib.Path(folder, "out/accept.json").read_bytes())
     except (OSError, ValueError):
@@ -457,7 +461,8 @@ def outcome(folder, status):
 
 
 def reason_of(finding, run):
-    """The device of the first check that failed; its rate compared with its peers, or the limit."""
+    """Return the device of the first failed check. A slow rate is compared with its peers or the
+    limit."""
     checks = run.get("result", {}).get("accept", {}).get("checks", [])
     failed = [one for one in checks if one["outcome"] == "fail" and one["rank"] is not None]
     if not failed:
@@ -489,6 +494,6 @@ if __name__ == "__main__":
     syslog.openlog("himeno")
     try:
         sys.exit(main(*sys.argv[1:]))
-    except Exception as error:  # errors of the checks themselves are no fault of the node
+    except Exception as error:  # a failure of the checks themselves is not a fault of the node
         say(f"{' '.join(sys.argv[1:2])}: {' '.join(str(error).split()) or type(error).__name__}")
         sys.exit(3)

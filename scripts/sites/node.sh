@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# node.sh MODE [OPTION]...: runs node.py by the first Python of the system that is new enough.
+# node.sh MODE [OPTION]...: runs node.py with the first Python in /usr/bin that is new enough.
 here=$(/usr/bin/dirname "$(/usr/bin/readlink -f "$0")")
 code=127
 for python in /usr/bin/python3 /usr/bin/python3.[89] /usr/bin/python3.1[0-9]; do

@@ -35,7 +35,7 @@ class HimenoGpu(rfm.RunOnlyRegressionTest):
     ranks_per_host = variable(int, value=1)
     seconds = variable(float, value=5.0)
     policy = variable(str, value="")
-    # The expected share of the ceiling, and the accepted shortfall.
+    # Expected share of the ceiling, and tolerance relative to it.
     share = variable(float, value=0.95)
     tolerance = variable(float, value=-0.05)
     document = "result.json"

@@ -34,7 +34,7 @@ class HimenoGpu(AutotoolsPackage, CudaPackage):
     depends_on("openblas threads=openmp", when="+blas")
     depends_on("cminpack", when="+predict")
     depends_on("cuda@12:", when="+cuda")
-    # Libraries opened at run time. Programs find them by the run path that a link dependency adds.
+    # NCCL is opened at run time. A link dependency adds the run path by which programs find it.
     depends_on("nccl", when="+nccl")
 
     def autoreconf(self, spec, prefix):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Repeats the chapter of 2009: CPU ranks represent the cluster; GPUs are predicted by the report's
-rule before they run, and measured after."""
+"""Repeats the report's chapter of 2009. CPU ranks represent its cluster. The times on GPUs are
+predicted by the report's rule before they are measured."""
 
 import copy
 import os
@@ -14,7 +14,7 @@ from files import read_document
 from naming import NO_OVERLAP
 from processes import say
 
-# Transports between PCs in 2009, and those between GPUs today.
+# BETWEEN_CPUS: transport between the PCs of 2009. MEMORY: names of transports between GPUs.
 BETWEEN_CPUS = "mpi"
 MEMORY = {"pageable": "pageable", "staged-mpi": "pinned + MPI", "staged": "pinned, shared"}
 METHODS = [method + late for method in MEMORY for late in (NO_OVERLAP, "")]
@@ -22,7 +22,8 @@ FLOP = 34
 
 
 def planned(folder, options, program_options, transports):
-    """A study of the chapter's size in strong scaling, cut along i; reuses an existing one."""
+    """Return the folder's study, or a new one: the chapter's size in strong scaling, cut along
+    i."""
     found = plan.read(folder)
     if not found:
         found = plan.make(
@@ -40,8 +41,8 @@ def planned(folder, options, program_options, transports):
 
 
 def times(folder, study):
-    """Return {(ranks, transport): row} of finished points. Computing is the slowest rank's, because
-    waiting for it is not communication."""
+    """Return {(ranks, transport): row} of the finished points. The time of computation is the
+    slowest rank's, because waiting for that rank is not communication."""
     found = {}
     for row in store.rows(folder, study):
         whole = row["seconds_a_sweep"]
@@ -55,8 +56,8 @@ def times(folder, study):
 
 
 def exchanges(folder, study, backend, ranks):
-    """Return {transport: seconds} of the same halos without computing, by comm-gpu; None if ranks
-    share a device, because each rank represents a node."""
+    """Return {transport: seconds} of the exchange alone, which comm-gpu measures with the same
+    halos. None if ranks share a device, because a rank represents a node."""
     options = study["options"]
     (size,) = options["sizes"]
     point = {"name": f"halos-{backend}-{ranks}", "kind": "paths", "ranks": ranks, "repeat": 1}
@@ -80,7 +81,7 @@ def exchanges(folder, study, backend, ranks):
 
 
 def entry(ranks, name, row, compute, communicate):
-    """A row of the table; the figure has one panel per number of ranks."""
+    """Return a row of the table. The figure has one panel per number of ranks."""
     points = (row["imax"] - 2) * (row["jmax"] - 2) * (row["kmax"] - 2)
     return {
         "size": f"{row['size']} on {ranks}{' CPU ranks' if row['backend'] == 'cpu' else ' GPUs'}",
@@ -94,8 +95,9 @@ def entry(ranks, name, row, compute, communicate):
 
 
 def predicted(cpus, one, halos, ranks):
-    """Rows of the CPU ranks, then of each method by the report's rule: the CPUs' computing is
-    scaled by the gain of one GPU, their communication by that of the halos alone."""
+    """Return rows of the CPU ranks, and of each method as the report's rule predicts it. The rule
+    divides the CPUs' computation by the speedup of one GPU, and scales their communication like the
+    exchange alone."""
     factor = cpus[1, "none"]["seconds_a_sweep"] / one["seconds_a_sweep"]
     row = cpus[ranks, BETWEEN_CPUS + NO_OVERLAP]
     found = [entry(ranks, f"{ranks} CPU ranks, MPI", row, row["compute"], row["communicate"])]
@@ -105,7 +107,7 @@ def predicted(cpus, one, halos, ranks):
             row["compute"] / factor,
             row["communicate"] * halos["gpu", ranks][name] / halos["cpu", ranks][BETWEEN_CPUS],
         )
-        if method == name:  # with overlap, only the communication that computing does not hide
+        if method == name:  # with overlap, computation hides part of the communication
             communicate = max(0, communicate - compute)
         found.append(entry(ranks, label(method, "predicted"), one, compute, communicate))
     return found
@@ -126,8 +128,8 @@ def finished(folder, study, retry):
 
 
 def tables(cpus, entries, origin, name, title, figure):
-    """Writes NAME.md and NAME.csv, and the figure if matplotlib is available. The report's panel
-    has the CPU ranks, in ms."""
+    """Write NAME.md, NAME.csv and, if matplotlib is available, the figure. The CPU ranks are in the
+    panel of the report's results, in ms."""
     sys.path.insert(
         0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "plotting")
     )
@@ -149,7 +151,6 @@ def tables(cpus, entries, origin, name, title, figure):
 
 
 def run(folder, options, backend, counts, retry):
-    """Runs everything that is not finished yet."""
     os.makedirs(folder, exist_ok=True)
     several = [ranks for ranks in counts if ranks > 1]
     if not several:
@@ -163,7 +164,7 @@ def run(folder, options, backend, counts, retry):
             methods,
         )
 
-    # A rank represents a node: a single rank gets as many cores as one of many.
+    # A rank represents a node, so a single rank gets as many cores as each of several ranks.
     cores = max(1, len(os.sched_getaffinity(0)) // max(several))
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = before or str(cores)

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""Compares two studies: the points that became slower or faster, beyond the noise of both."""
+"""Compares two studies: the points that changed by more than the noise of both studies."""
 
 import math
 import statistics
 
-# A difference counts if chance alone would cause it less often than this, over all compared points.
+# Over all compared points, the probability of a difference by chance alone is at most this.
 CHANCE = 0.05
-# Probability of finding a change of the printed size.
+# A change of the printed size would be found with this probability.
 POWER = 0.9
-# Assumed least variation of a run, even if few repeats show less.
+# Assumed minimum variation of a run, as a share, even if few repeats vary less.
 NOISE_LEAST = 0.002
 # Index of the transport in a configuration's key.
 TRANSPORT = 4
 
 
 def tail(angle, freedom):
-    """Probability that Student's t exceeds sqrt(freedom) / tan(angle): the integral of its density,
-    which is sin(angle) ** (freedom - 1) in terms of the angle."""
+    """Return the probability that Student's t exceeds sqrt(freedom) / tan(angle). It is the
+    integral of the density, which is proportional to sin(angle) ** (freedom - 1)."""
     steps = 400
     heights = [math.sin(angle * step / steps) ** (freedom - 1) for step in range(steps + 1)]
     simpson = (
@@ -33,7 +33,7 @@ def tail(angle, freedom):
 
 
 def student(chance, freedom):
-    """Two-sided quantile of Student's t, by bisection over the angle."""
+    """Return the two-sided quantile of Student's t, found by bisection of the angle."""
     low, high = 0, math.pi / 2
     for _ in range(50):
         middle = (low + high) / 2
@@ -53,7 +53,7 @@ def key(row):
 
 
 def grouped(rows):
-    """Logarithms of the times per configuration."""
+    """Return {configuration: logarithms of its times}."""
     found = {}
     for row in rows:
         found.setdefault(key(row), []).append(math.log(float(row["seconds_a_sweep"])))
@@ -61,8 +61,8 @@ def grouped(rows):
 
 
 def pooled(groups, transport):
-    """Standard deviation of a transport's runs about their configurations' means, None without
-    repeats; and its degrees of freedom."""
+    """Return the standard deviation of a transport's runs from the means of their configurations
+    (None without repeats), and its degrees of freedom."""
     mine = [values for one, values in groups.items() if one[TRANSPORT] == transport]
     freedom = sum(len(values) - 1 for values in mine)
     squares = sum((value - statistics.fmean(values)) ** 2 for values in mine for value in values)
@@ -70,8 +70,8 @@ def pooled(groups, transport):
 
 
 def noise_of(a, b, transport):
-    """Spread of a run in both studies; a study without repeats takes the other's. None if neither
-    has any."""
+    """Return the variation of a run in both studies. A study without repeats gets the other's; None
+    if neither has repeats."""
     (noise_a, freedom_a), (noise_b, freedom_b) = pooled(a, transport), pooled(b, transport)
     if not freedom_a and not freedom_b:
         return None
@@ -86,8 +86,8 @@ def noise_of(a, b, transport):
 
 
 def uncertainty(noise, n_a, n_b):
-    """Standard error of a difference of means, and its degrees of freedom by Welch and
-    Satterthwaite."""
+    """Return the standard error of a difference of means, and its degrees of freedom
+    (Welch-Satterthwaite)."""
     shares = [taken**2 / n for taken, n in zip(noise["taken"], (n_a, n_b))]
     return math.sqrt(sum(shares)), sum(shares) ** 2 / sum(
         share**2 / freedom for share, freedom in zip(shares, noise["freedom"])
@@ -95,8 +95,8 @@ def uncertainty(noise, n_a, n_b):
 
 
 def compare(before, after, least):
-    """Compare the configurations that both studies have, one entry each; `least` is the smallest
-    relevant difference, as a share."""
+    """Compare the configurations that both studies have. `least` is the smallest relevant
+    difference, as a share."""
     a, b = grouped(before), grouped(after)
     both = [one for one in a if one in b]
     noises = {
@@ -149,7 +149,7 @@ def size_of(share):
 
 
 def noise_text(transport, noise, entries):
-    """The measured variation of a transport's runs, and the size of a change that would be
+    """Return a text about the variation of a transport's runs, and about the change that would be
     found."""
     mine = [
         entry["found"]

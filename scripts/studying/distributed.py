@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Studies of gemm-gpu --distributed, in the format of himeno-gpu's: sizes, grids, options and
-documents."""
+"""Studies of gemm-gpu --distributed in the format of himeno-gpu's studies: sizes, process grids,
+options and documents."""
 
 import os
 import re
@@ -13,7 +13,7 @@ NOT_MEASURED = {"min": None, "median": None, "max": None}
 
 
 def is_of(options):
-    """Whether the study's program computes products."""
+    """Return True if the study's program computes matrix products."""
     return os.path.basename(options["program"]).startswith("gemm-gpu")
 
 
@@ -25,7 +25,7 @@ def size(text):
 
 
 def grids(count, wanted):
-    """The process grids of `count` ranks, in the format of gemm-gpu's -p."""
+    """Return the process grids of `count` ranks as gemm-gpu's -p takes them."""
     if count == 1:
         return ["1x1"]
     found = []
@@ -45,7 +45,7 @@ def grids(count, wanted):
 
 
 def command(point, seconds):
-    """Command-line options for a point."""
+    """Return the command-line options for a point."""
     wanted = [
         "--distributed",
         "-s",
@@ -62,15 +62,15 @@ def command(point, seconds):
 
 
 def of_ranks(config):
-    """SIZE as given: with --weak, one rank's block of C."""
+    """Return SIZE as it was given: with --weak, the product of one rank's block of C."""
     cut, (p, q) = config["distributed"], config["distributed"]["procs"]
     m, n = (config["m"] // p, config["n"] // q) if cut["weak"] else (config["m"], config["n"])
     return size(f"{m}x{n}x{config['k']}")
 
 
 def as_run(document):
-    """Converts a product's document to the fields of himeno-gpu's that a study reads: a product
-    becomes a sweep, its multiplications the interior."""
+    """Convert a product's document to the fields of himeno-gpu's that a study reads. A product
+    counts as a sweep, and its multiplications as the interior."""
     config, result, cut, phases = (
         document["config"],
         document["result"],
@@ -80,7 +80,7 @@ def as_run(document):
     blocks = len(result["samples"])
     own = (
         statistics.median(result["samples"]) / result["launches"]
-    )  # the run's times are rank 0's; a study and GFLOPS need the slowest rank's
+    )  # the run's times are rank 0's, but a study needs those of the slowest rank
     samples = [sample * result["seconds"] / own if own else sample for sample in result["samples"]]
     return {
         **document,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs points of a study one after the other, on this host or within an allocation."""
+"""Runs the points of a study one after the other, on this host or in an allocation."""
 
 import math
 import os
@@ -21,7 +21,7 @@ START_SECONDS = 3  # seconds per point for start-up and verification
 
 
 def command(options, point, target):
-    """Launcher, program and options of a point, which writes its document to `target`."""
+    """Return the command that runs a point, which writes its document to `target`."""
     ranks = point["ranks"]
     hosts = math.ceil(ranks / options["per_host"]) if options["per_host"] else 1
     filled = options["launcher"].format(
@@ -65,7 +65,7 @@ def command(options, point, target):
 
 
 def launch(options, words, log, held):
-    """Runs a command; its output goes to the log. Returns its exit status."""
+    """Run a command with its output in the log; return its exit status."""
     try:
         code = launched(words, log, options["limit"], held)
     except OSError as error:
@@ -74,14 +74,14 @@ def launch(options, words, log, held):
 
 
 def attempt(folder, study, point, session, held=None):
-    """Runs a point and logs it. The document appears atomically: a draft is renamed when it is
-    complete."""
+    """Run a point and log it. Its document appears atomically, because a draft is renamed when it
+    is complete."""
     target, said = store.path_of(folder, point), store.said_of(folder, point)
     draft = os.path.join(folder, "runs", "." + point["name"] + ".draft")
     begin = time.time()
     with open(said, "w", encoding="utf-8", errors="surrogateescape") as log:
         code = launch(study["options"], command(study["options"], point, draft), log, held)
-    # 5: the results are correct, but a threshold was missed
+    # Exit status 5 means correct results below a threshold.
     if code in (0, 5) and os.path.exists(draft):
         os.replace(draft, target)
     elif os.path.exists(draft):
@@ -125,8 +125,9 @@ def show(point, done, why, finished, total, left):
 
 
 def expected(folder, study, remaining):
-    """Estimated seconds: from points with the same number of ranks, otherwise from all; before the
-    first from the time that each measures."""
+    """Return the estimated seconds of the remaining points. A point takes the mean time of finished
+    points with as many ranks, or else of all; before the first point it takes --seconds and the
+    start."""
     took = {}
     ranks = {point["name"]: point["ranks"] for point in study["points"]}
     for name, entry in store.attempts(folder).items():
@@ -146,8 +147,8 @@ def time_left(folder, study, remaining):
 def unfinished(folder, study, retry):
     tried = store.attempts(folder)
     open_points = [point for point in study["points"] if not store.finished(folder, point)]
-    # Failed points are repeated only with --retry. Points that a signal ended, or whose file is
-    # truncated, are always repeated.
+    # A failed point is repeated only with --retry. A point that a signal ended, or whose file is
+    # truncated, is always repeated.
     return [
         point
         for point in open_points
@@ -172,10 +173,10 @@ def session_begin(folder, study):
 
 
 def run(folder, study, retry):
-    """Runs all points that are not finished. Returns the exit status."""
+    """Run all points that are not finished; return the exit status."""
     held = store.lock(folder, say)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP, which stays ignored
+        if signal.getsignal(number) == signal.SIG_DFL:  # a signal that nohup ignores stays ignored
             signal.signal(number, signal.default_int_handler)
     todo = unfinished(folder, study, retry)
     total = len(study["points"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plan of a scaling study: its points, in random order, and the file that stores them."""
+"""The plan of a scaling study: its points in random order, and the file that stores them."""
 
 import itertools
 import json
@@ -13,7 +13,7 @@ from files import read_parsed, write_whole
 from processes import say
 
 SCHEMA = "himeno-study/1"
-# The types of the fields in a study's file, per kind of entry.
+# Types of the fields in a study's file, per kind of entry.
 PATHS = {"name": str, "ranks": int, "repeat": int}
 POINT = {**PATHS, "size": str, "kernel": str, "transport": str, "scaling": str, "procs": str}
 OPTIONS = {
@@ -33,7 +33,7 @@ NAMED_SIZES = ("XS", "S", "M", "L", "XL")
 
 
 def words(option, text, allowed=None):
-    """The words of a list separated by commas, without duplicates."""
+    """Return the words of a list separated by commas, without duplicates."""
     found = list(dict.fromkeys(word for word in text.split(",") if word))
     if not found:
         raise BadInput(f"{option}: empty list")
@@ -60,7 +60,7 @@ def ranks(text):
 
 
 def cuts(count, wanted, of_products=False):
-    """The cuts into `count` ranks, in the format of himeno-gpu's -p, or gemm-gpu's."""
+    """Return the process grids of `count` ranks, as -p of himeno-gpu, or gemm-gpu, takes them."""
     if of_products:
         return distributed.grids(count, wanted)
     if count == 1:
@@ -86,8 +86,8 @@ def cuts(count, wanted, of_products=False):
 
 
 def points_of(options):
-    """Every combination once. One rank has no neighbours, so neither transport nor weak scaling
-    matters for it."""
+    """Return each combination once. One rank has no neighbours, so that it has one point for all
+    transports and both kinds of scaling."""
     found = {}
     for size, count, kernel in itertools.product(
         options["sizes"], options["ranks"], options["kernels"]
@@ -112,8 +112,8 @@ def points_of(options):
 
 
 def suffice(options):
-    """Return (options, reason) of the additional points that are needed to predict
-    options["predict"] ranks."""
+    """Yield (options, reason) of the additional points that a prediction of options["predict"]
+    ranks needs."""
     wanted, count, products = (
         options["predict"],
         min([ranks for ranks in options["ranks"] if ranks > 1], default=2),
@@ -122,7 +122,7 @@ def suffice(options):
     first = min(
         (NAMED_SIZES.index(size) for size in options["sizes"] if size in NAMED_SIZES), default=0
     )
-    # Each named size has an eighth of the next one's points. More ranks have fewer points each.
+    # A named size has an eighth of the next one's points, like a rank of eight times as many ranks.
     steps = 2 if len(options["sizes"]) < 3 else int(wanted > max(options["ranks"]))
     smaller = [] if products else list(NAMED_SIZES[max(0, first - steps) : first])
     if smaller:
@@ -161,7 +161,8 @@ def suffice(options):
 
 
 def make(options):
-    """All points and repeats, shuffled together, so that a slow hour affects all configurations."""
+    """Return a new study. Points and repeats are shuffled, so that a slow hour affects all
+    alike."""
     single = points_of(options)
     for more, reason in suffice(options) if options.get("predict") else ():
         added = {
@@ -187,7 +188,7 @@ def make(options):
 
 
 def read(folder):
-    """The study in a folder; None if there is none."""
+    """Return the study in a folder; None if there is none."""
     path = os.path.join(folder, "study.json")
     try:
         study = read_parsed(path)
@@ -204,7 +205,7 @@ def read(folder):
 
 
 def check(path, study):
-    """Checks the type of each field; some are used in file names."""
+    """Check the type of each field. Some fields become parts of file names."""
     options, points = study.get("options"), study.get("points")
     if not isinstance(options, dict) or not isinstance(points, list):
         raise BadInput(f"{path}: not as scripts/scaling writes it: options or points are missing")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Records the settings of a session: those of MPI, UCX and NCCL, and the versions of the libraries
-that move messages."""
+"""Records the settings of a session: those of MPI, UCX and NCCL, and the versions of the
+communication libraries."""
 
 import hashlib
 import os
@@ -9,7 +9,7 @@ import re
 
 from processes import output
 
-# Only these variables of the environment are recorded.
+# Only environment variables that match this pattern are recorded.
 ALLOWED = re.compile(
     r"(OMPI_MCA|PMIX_MCA|PRTE_MCA|UCX|NCCL|MPICH|MPIR_CVAR|FI|I_MPI|MV2|OMP|GOMP|KMP)_\w+|"
     r"CUDA_(VISIBLE_DEVICES|MPS_\w+|DEVICE_\w+)|SLURM_(JOB_ID|JOB_NUM_NODES|JOB_PARTITION|NTASKS_PER_NODE)|HIMENO_\w+"
@@ -53,7 +53,7 @@ def gather(options):
 
 
 def differences(before, now):
-    """Describes the settings that differ from an earlier session's."""
+    """Return texts about the settings that differ from those of an earlier session."""
     found = []
     for key in ("program_sha256", "launcher", "ucx", "gpu_driver", "host"):
         if before.get(key) != now.get(key):

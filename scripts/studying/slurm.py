@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs a study with Slurm: one allocation for all points, or one job per point. Jobs continue when
-this program ends."""
+"""Runs a study with Slurm, with one allocation for all points or one job per point. Jobs continue
+after this program ends."""
 
 import json
 import math
@@ -18,7 +18,7 @@ from files import read_document, write_whole
 
 
 def submit(options, ranks, name, log, words):
-    """Submits a job that runs these words; returns its number."""
+    """Submit a job that runs the command `words`; return the job's number."""
     per_host = min(ranks, options["per_host"])
     command = [
         "sbatch",
@@ -42,7 +42,7 @@ def submit(options, ranks, name, log, words):
 
 
 def alive(numbers):
-    """The jobs that are pending or running."""
+    """Return the jobs that are pending or running."""
     if not numbers:
         return set()
     done = subprocess.run(
@@ -56,8 +56,8 @@ def alive(numbers):
 
 
 def submit_all(folder, study, todo):
-    """Submits jobs for the remaining points without a live job. Returns {point: job}; one job for
-    all has the name "all"."""
+    """Submit jobs for the remaining points that have no live job. Return {point: job}; a single job
+    for all points has the name "all"."""
     options, path = study["options"], os.path.join(folder, "jobs.json")
     jobs = read_document(path) or {}
     there = alive(set(jobs.values()))
@@ -79,7 +79,7 @@ def submit_all(folder, study, todo):
 
 
 def follow(folder, study, todo, jobs, poll):
-    """Reports points as they finish, until no job is left."""
+    """Print each point as it finishes, until no job is left."""
     total, waiting = len(study["points"]), list(todo)
     shown = total - len(todo)
     while waiting:

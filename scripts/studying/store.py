@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The folder of a study: finished points, log of attempts, CSV. `scripts/scaling --help` lists its
-files."""
+"""The folder of a study: finished points, the log of attempts, and the CSV file. `scripts/scaling
+--help` lists its files."""
 
 import csv
 import fcntl
@@ -64,7 +64,7 @@ COLUMNS = (
     + [f"{phase}_{which}" for phase in PHASES for which in ("median", "max")]
     + ["time", "version", "session"]
 )
-# Fields of the log's two kinds of entries.
+# Fields of the two kinds of entries in the log.
 SESSION = {"session": int, "time": str, "settings": dict}
 ATTEMPT = {"point": str, "exit": int, "finished": bool, "took": (int, float), "why": str}
 
@@ -82,8 +82,8 @@ def said_of(folder, point):
 
 
 def finished(folder, point):
-    """The document of a finished point; None if the file is missing, truncated or another
-    point's."""
+    """Return the document of a finished point. It is None if the file is missing, truncated or of
+    another point."""
     found = read_document(path_of(folder, point))
     if not found:
         return None
@@ -120,7 +120,7 @@ def log_add(folder, entry):
 
 
 def entry_of(line):
-    """The entry of a line; None if it is truncated, e.g. by a kill, or not this program's."""
+    """Return the entry in a line of the log; None if the line is truncated or not an entry."""
     try:
         entry = parsed(line)
     except ValueError:
@@ -142,7 +142,7 @@ def say_once(text):
 
 
 def log_read(folder):
-    """Return all whole entries; warn once if there are others."""
+    """Return all complete entries of the log. Print one warning if there are others."""
     path = os.path.join(folder, "log.jsonl")
     try:
         with open(path, "rb") as file:
@@ -158,7 +158,7 @@ def log_read(folder):
 
 
 def attempts(folder):
-    """The last attempt of each point."""
+    """Return {point: its last attempt}."""
     return {entry["point"]: entry for entry in log_read(folder) if "point" in entry}
 
 
@@ -170,7 +170,7 @@ def sessions(folder):
 
 
 def lock(folder, say):
-    """Locks the folder. Launchers inherit the lock, so that this program waits for those that a
+    """Lock the folder. Launchers inherit the lock, so that this program waits for launchers that a
     killed study left running."""
     file = open(os.path.join(folder, "lock"), "a+", encoding="utf-8")
     for attempt in range(10**9):
@@ -212,7 +212,7 @@ def command_of(process):
 
 
 def seconds_a_sweep(found):
-    """Seconds per sweep of the median block."""
+    """Return the seconds per sweep of the median block."""
     samples, block = found["result"]["samples"], found["config"]["block"]
     if not samples or not block:
         return found["result"]["seconds"] / max(found["config"]["sweeps"], 1)
@@ -267,7 +267,7 @@ def row(point, found, tried):
 
 
 def row_of(path, point, found, tried):
-    """The row of a document; BadInput if it lacks a figure or one is invalid."""
+    """Return the row of a document. Raises BadInput if a figure is missing or invalid."""
     try:
         if "counts" in found.get("result", {}):
             raise BadInput(f"{path}: the device is emulated and has no speed to study")
@@ -284,7 +284,7 @@ def row_of(path, point, found, tried):
             if not 0 < one[name] < math.inf:
                 raise ValueError(f"{name} is {one[name]}")
         for rank in found["ranks"]:
-            # fields shown in the report
+            # fields that the report shows
             {rank[name] for name in ("host", "device", "uuid", "driver")}
         found["system"].items()
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
