@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The list of all backends, in order of preference. Other components make their tables of
- * backends from it.
+ * \brief The list of all backends, in order of preference. Other components expand it to tables.
  *
- * X(name, built): a backend that was not built stays in the list of gpu/gpu.h; its probe gives the
- * reason. Tables that use `built` need config.h. */
+ * Entries are X(name, built). The probe of a backend that was not built gives the reason. Tables
+ * that use `built` need config.h. */
 #ifndef GPU_BACKENDS_H
 #define GPU_BACKENDS_H
 

@@ -27,10 +27,10 @@ status_t binding_topology_load(const char *xml, hwloc_topology_t *topology)
   return STATUS_OK;
 }
 
-/** The NUMA node of a topology object; NULL if it could be one of several. Nodes with cores are
- * preferred to nodes without (a GPU's memory, or nodes whose cores are not allowed). On a host with
- * several nodes, a device directly below the root has no known node, even if only one node is
- * allowed. */
+/** Returns the NUMA node of a topology object, or NULL if it could be one of several. Nodes with
+ * cores are preferred to nodes without (a GPU's memory, or nodes whose cores are not allowed). On a
+ * host with several nodes, a device directly below the root has no known node, even if only one
+ * node is allowed. */
 static hwloc_obj_t node_of_place(hwloc_topology_t topology, hwloc_obj_t place)
 {
   hwloc_obj_t found = NULL, node = NULL;
@@ -58,7 +58,7 @@ int binding_device_numa(hwloc_topology_t topology, const struct gpu_device_info 
   return node ? (int)node->os_index : -1;
 }
 
-/** The cores to which the launcher bound a rank; all allowed cores if it bound none. */
+/** Returns the cores to which the launcher bound a rank, or all allowed cores if it bound none. */
 static hwloc_const_cpuset_t bound_of(hwloc_topology_t topology, const struct binding_rank *rank)
 {
   if (rank->bound && !hwloc_bitmap_iszero(rank->bound)) return rank->bound;
@@ -71,7 +71,7 @@ int binding_same_device(const struct gpu_device_info *a, const struct gpu_device
   return a->pci[0] && !strcmp(a->pci, b->pci);
 }
 
-/** Distance of a device from a rank's cores, in classes. */
+/** Classes of distance between a device and a rank's cores. */
 enum { NEAR, SAME_PACKAGE, FAR, DISTANCES };
 
 /** A rank's view of a device. */
@@ -83,8 +83,8 @@ struct view {
 struct host_device {
   const struct gpu_device_info *info;
   int index;   /**< index in the list of the first rank that sees the device */
-  int owner;   /**< rank that uses it in this round, −1 if none */
-  int visited; /**< the search for a device for the current rank has visited it */
+  int owner;   /**< rank that uses the device in this round, −1 if none */
+  int visited; /**< 1: the search for the current rank's device has visited this one */
 };
 
 /** The host's ranks and its distinct devices. */
@@ -92,12 +92,11 @@ struct host {
   int n_ranks, n_devices;
   struct host_device *devices;
   struct view *views; /**< [rank][device] */
-  int *taken;         /**< [rank]: index of the rank's device, −1 if none yet */
+  int *taken;         /**< [rank]: index of the rank's device, −1 before it has one */
 };
 
-/* Whether an entry is a known device. Devices without UUID and PCI address are distinguished by
- * their position in the list: a false warning of two ranks on one device is better than
- * none. */
+/* Returns 1 if an entry is the known device. Devices without UUID and PCI address are identified by
+ * name and position in the list: a false warning of two ranks on one device is better than none. */
 static int is_device(const struct host_device *known, const struct gpu_device_info *info, int index)
 {
   int anonymous = !known->info->uuid[0] && !info->uuid[0] && !known->info->pci[0] && !info->pci[0];
@@ -105,8 +104,7 @@ static int is_device(const struct host_device *known, const struct gpu_device_in
   return binding_same_device(known->info, info);
 }
 
-/** Returns the index of a rank's device among the host's devices, and adds the device if it is
- * new. */
+/** Returns the index of a rank's device among the host's devices; adds the device if it is new. */
 static int host_device(struct host *host, const struct gpu_device_info *info, int index)
 {
   for (int d = 0; d < host->n_devices; d++)
@@ -173,9 +171,9 @@ static int binding_take(struct host *host, int rank, int device)
   return 1;
 }
 
-/** Finds a device within reach for a rank, nearest first: a free one, or one whose owner can move
- * to another. This is the augmenting path of bipartite matching (Kuhn, 1955), so as many ranks as
- * possible get a device of their own. */
+/** Finds a device at most at distance \a reach for a rank: a free device, nearest first, or one
+ * whose owner can move to another device. This is the augmenting path of bipartite matching (Kuhn,
+ * 1955), so as many ranks as possible get a device of their own. */
 static int binding_place(struct host *host, int rank, int reach)
 {
   const struct view *views = host->views + (size_t)rank * (size_t)host->n_devices;
@@ -232,8 +230,8 @@ status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *
   return STATUS_OK;
 }
 
-/** The next core of which the pool contains a hardware thread. If the topology has no cores,
- * hardware threads take their place. */
+/** Returns the next core with a hardware thread in the pool, or NULL at the end. If the topology
+ * has no cores, hardware threads take their place. */
 static hwloc_obj_t next_core(hwloc_topology_t topology, hwloc_const_cpuset_t pool, hwloc_obj_t core)
 {
   hwloc_obj_type_t type =
@@ -250,8 +248,8 @@ static int count_cores(hwloc_topology_t topology, hwloc_const_cpuset_t pool)
   return n;
 }
 
-/** Sets \a cpus to one of several equal parts of the pool's cores, never empty: with fewer cores
- * than parts, parts share cores. */
+/** Sets \a cpus to one of \a parts equal parts of the pool's cores. No part is empty: if there are
+ * fewer cores than parts, parts share cores. */
 static void deal(hwloc_topology_t topology, hwloc_const_cpuset_t pool, int part, int parts,
                  hwloc_cpuset_t cpus)
 {
@@ -265,8 +263,8 @@ static void deal(hwloc_topology_t topology, hwloc_const_cpuset_t pool, int part,
 
 /** A rank's share of the host's cores. Ranks that divide the same pool have the same node. */
 struct share {
-  hwloc_obj_t node;    /**< NUMA node near the rank's device, NULL if there is none */
-  int part, parts;     /**< index and number of the ranks that have this node */
+  hwloc_obj_t node;    /**< NUMA node of the rank's device, NULL if unknown or unused */
+  int part, parts;     /**< index of the rank among those with this node, and number of these */
   hwloc_cpuset_t pool; /**< owned */
 };
 
@@ -317,7 +315,7 @@ static void divide(hwloc_topology_t topology, hwloc_const_cpuset_t all, const st
   set_pools(all, shares, n);
 }
 
-/** Divides \a all among the ranks, whose `cpus` are empty sets. */
+/** Divides the cores \a all among the ranks, whose `cpus` must be empty sets. */
 static status_t share_cores(hwloc_topology_t topology, hwloc_const_cpuset_t all, struct binding_rank *ranks,
                             int n)
 {
@@ -343,8 +341,7 @@ static void whole_cores(hwloc_topology_t topology, hwloc_const_cpuset_t cpus, hw
     hwloc_bitmap_or(whole, whole, core->cpuset);
 }
 
-/** Marks ranks that share a core with another rank, even if they use different hardware threads of
- * it. */
+/** Marks ranks that share a core with another rank, even by different hardware threads. */
 static void mark_overlaps(hwloc_topology_t topology, struct binding_rank *ranks, int n,
                           hwloc_cpuset_t scratch)
 {

@@ -13,8 +13,8 @@
 enum binding_policy {
   /** keep the launcher's binding, but widen a single-core default binding to a fair share */
   BINDING_AUTO,
-  BINDING_KEEP, /**< keep the cores that the launcher bound */
-  BINDING_SHARE /**< an equal share of the host's allowed cores, nearest to the device */
+  BINDING_KEEP, /**< keep the cores to which the launcher bound the rank */
+  BINDING_SHARE /**< use an equal share of the host's allowed cores, nearest to the device */
 };
 
 /** A rank of this host. Arrays of it are in the order of the host's ranks. */
@@ -22,22 +22,21 @@ struct binding_rank {
   const struct gpu_device_info *devices; /**< the devices that this rank sees */
   int n_devices;
   hwloc_const_cpuset_t bound; /**< cores to which the launcher bound the rank */
-  /* chosen: */
+  /* the functions below set these: */
   int device;          /**< index into `devices`, −1 if none */
   int host_devices;    /**< distinct devices that the host's ranks see together */
   int host_unused;     /**< number of devices that no rank uses */
   int shared;          /**< number of other ranks of the host that use the same device */
   hwloc_cpuset_t cpus; /**< cores to run on; the caller frees it */
-  int overlap;         /**< 1: another rank uses one of its cores too */
+  int overlap;         /**< 1: another rank uses a core of this rank, too */
 };
 
-/** \brief Loads the topology of a recorded machine (\a xml), or of this one (NULL), with its PCI
- * devices and without starting any device library. The caller destroys it with
- * hwloc_topology_destroy. */
+/** \brief Loads the topology of the machine recorded in \a xml, or of this machine if it is NULL,
+ * with PCI devices but without starting a device library. Free it with hwloc_topology_destroy. */
 status_t binding_topology_load(const char *xml, hwloc_topology_t *topology);
 
-/** \brief The NUMA node (OS index) of a device, from its PCI address in the topology, or else from
- * the backend; −1 if unknown. */
+/** \brief Returns the NUMA node (OS index) of a device, from its PCI address in the topology,
+ * otherwise from the backend; −1 if unknown. */
 int binding_device_numa(hwloc_topology_t topology, const struct gpu_device_info *device);
 
 /** \brief Gives every rank of one host a device. Two entries are one device if their UUIDs agree,
@@ -46,14 +45,14 @@ int binding_device_numa(hwloc_topology_t topology, const struct gpu_device_info 
  * their own, whatever subsets of the devices they see. A CPU never counts as shared. */
 status_t binding_assign_devices(hwloc_topology_t topology, struct binding_rank *ranks, int n);
 
-/** \brief Sets the cores of every rank of one host by \a policy. SHARE divides the cores of each
- * NUMA node among the ranks whose device is near it; without such devices it divides all cores
- * evenly. */
+/** \brief Sets the cores of every rank of one host by \a policy. BINDING_SHARE divides the cores of
+ * each NUMA node among the ranks whose device is near it, and the remaining cores among the other
+ * ranks. If any of them would have no core of its own, it divides all cores evenly. */
 status_t binding_assign_cpus(hwloc_topology_t topology, enum binding_policy policy,
                              struct binding_rank *ranks, int n);
 
-/** \brief Whether two infos describe one physical device (equal UUID, or without UUIDs equal PCI
- * address). */
+/** \brief Returns 1 if two infos describe one device: by UUIDs, or without them by PCI
+ * addresses. */
 int binding_same_device(const struct gpu_device_info *a, const struct gpu_device_info *b);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the GPUs on the PCI bus. Every NVIDIA display device is a GPU. AMD and Intel also build the
- * graphics of CPUs and management controllers: their devices count only if they drive no screen and
- * have a large memory window. Devices of other vendors do not count. */
+/* Finds the GPUs on the PCI bus. Every NVIDIA display device is a GPU. AMD and Intel also build
+ * integrated graphics: their devices count only if they are no VGA controllers and have a large
+ * memory window. Devices of other vendors do not count. */
 #include "gpu/select.h"
 
 #include <dirent.h>
@@ -26,7 +26,7 @@ struct vendor {
   const char *name;
   int any_display;     /**< 1: every display device of this vendor is a GPU */
   const char *node;    /**< path of a device node of its driver */
-  const char *hide[2]; /**< environment variables that select among its GPUs */
+  const char *hide[2]; /**< environment variables that select among the vendor's GPUs */
 };
 
 static const struct vendor vendors[] = {
@@ -62,7 +62,7 @@ static unsigned long read_hex(const char *folder, const char *name)
   return host_read_line(path, line, sizeof line) ? strtoul(line, NULL, 16) : 0;
 }
 
-/* Bytes of the largest memory window, 0 if unknown. */
+/* Returns the size of the largest memory window in bytes, or 0 if unknown. */
 static unsigned long long window_bytes(const char *folder)
 {
   char path[PATH_MAX];

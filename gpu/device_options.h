@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Option table entries that select the device, shared by every program with ranks. Each
- * program passes the modes and parts that read the option. */
+ * \brief Option table entries that select the device, shared by every program with ranks. \a
+ * readers lists the program's modes and parts that read the option. */
 #ifndef GPU_DEVICE_OPTIONS_H
 #define GPU_DEVICE_OPTIONS_H
 

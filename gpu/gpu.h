@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The device layer: one const struct per backend, with the same verbs for every device.
+ * \brief The device layer: one const struct per backend, with the same functions (verbs) for every
+ * device.
  *
  * A device has queues. Work in one queue runs in order; queues run concurrently. Copies and kernels
  * are asynchronous to the host if the device supports that (on the CPU backend a call returns when
@@ -70,9 +71,9 @@ struct gpu_share {
 
 /** Rows of a box in device memory, in bytes. In host memory the rows are contiguous. */
 struct gpu_rows {
-  size_t offset; /**< offset of the first row */
-  size_t width, rows, pitch;
-  size_t layers, slice; /**< number of layers, and the distance between them, a multiple of pitch */
+  size_t offset;             /**< offset of the first row */
+  size_t width, rows, pitch; /**< bytes per row, rows per layer, bytes from row to row */
+  size_t layers, slice;      /**< number of layers; distance between them, a multiple of pitch */
 };
 
 /** Recorded work of a queue, which can be launched repeatedly. */
@@ -90,7 +91,7 @@ enum gpu_urgency { GPU_NORMAL, GPU_URGENT };
 /** Libraries that can use a device's memory by address. */
 enum gpu_memory {
   GPU_MEMORY_OPAQUE, /**< only the backend itself can use the memory */
-  GPU_MEMORY_HOST,   /**< the host can, and therefore every library */
+  GPU_MEMORY_HOST,   /**< the host can use it, and therefore every library */
   GPU_MEMORY_CUDA    /**< libraries with CUDA support can use it */
 };
 
@@ -107,9 +108,9 @@ struct gpu_backend {
   enum gpu_memory memory;
   /** On a host with a GPU of this vendor, automatic choice uses only this backend. */
   enum gpu_vendor vendor;
-  int on_host;   /**< its kernels run on this process's threads, so it always has a device */
+  int on_host;   /**< 1: kernels run on this process's threads, so there is always a device */
   int for_tests; /**< 1: used only if the user names it */
-  /** programs may run on 1 to this many compute units of a device; 0: always on all */
+  /** maximum number of compute units that a program can choose; 0: it always uses all */
   int units_max;
 
   /** \brief Lists devices. Never fails: if there are none, *n is 0 and `reason` gives the cause
@@ -118,17 +119,17 @@ struct gpu_backend {
   status_t (*open)(int index, struct gpu_device **device);
   void (*close)(struct gpu_device *device);
 
-  /** \brief Memory with undefined contents. The CPU backend leaves pages untouched, so that kernels
-   * determine their NUMA nodes. */
+  /** \brief Allocates memory with undefined contents. The CPU backend leaves pages untouched, so
+   * that kernels determine their NUMA nodes. */
   status_t (*alloc)(struct gpu_device *device, size_t bytes, struct gpu_mem *mem);
   void (*free)(struct gpu_device *device, struct gpu_mem *mem);
   status_t (*alloc_host)(struct gpu_device *device, size_t bytes, enum gpu_host_kind kind, void **host);
   void (*free_host)(struct gpu_device *device, enum gpu_host_kind kind, void *host);
-  /** \brief Bytes of device memory that are free now. */
+  /** \brief Sets *bytes to the device memory that is free now. */
   status_t (*memory_free)(struct gpu_device *device, uint64_t *bytes);
 
-  /** \brief Creates a queue. Work of an urgent queue precedes waiting work of others if the device
-   * supports that. */
+  /** \brief Creates a queue. Work of an urgent queue precedes waiting work of other queues if the
+   * device supports that. */
   status_t (*queue_create)(struct gpu_device *device, enum gpu_urgency urgency, struct gpu_queue **queue);
   void (*queue_destroy)(struct gpu_queue *queue);
   status_t (*event_create)(struct gpu_device *device, struct gpu_event **event);
@@ -144,12 +145,12 @@ struct gpu_backend {
 
   /** \brief Marks the current end of the queue. An event can be recorded again. */
   status_t (*record)(struct gpu_event *event, struct gpu_queue *queue);
-  /** \brief Later work of the queue starts only after the event. */
+  /** \brief Makes later work of the queue wait for the event. */
   status_t (*wait)(struct gpu_queue *queue, struct gpu_event *event);
   /** \brief Sets *ready if the queue has reached the event, without blocking. Also makes the device
    * start queued work. */
   status_t (*ready)(struct gpu_event *event, int *ready);
-  /** \brief Seconds between two passed events of one device, by the device's clock. */
+  /** \brief Sets *seconds to the time between two passed events of one device, by its clock. */
   status_t (*elapsed)(struct gpu_event *begin, struct gpu_event *end, double *seconds);
   /** \brief Blocks the host until the queue is empty. */
   status_t (*sync)(struct gpu_queue *queue);
@@ -157,15 +158,15 @@ struct gpu_backend {
   /* Capabilities: groups of verbs, of which a backend has all or none; gpu_has checks that. Some
    * wrappers below have a fallback; the others require the capability. */
 
-  /** Events without a timestamp. Without this capability gpu_event_create_untimed makes timed
-   * events: it is left out by backends whose timestamps cost nothing. */
+  /** Events without a timestamp. Backends whose timestamps cost nothing lack this capability;
+   * gpu_event_create_untimed then makes timed events. */
   struct gpu_untimed {
     status_t (*create)(struct gpu_device *device, struct gpu_event **event);
   } untimed;
 
-  /** \brief Makes copies from and to memory of host_share.h as fast as those of GPU_HOST_PINNED,
-   * until unpin. If pinning fails, it returns 0 with the reason and logs nothing. Backends without
-   * the capability already copy at full speed. */
+  /** \brief `pin` makes copies from and to memory of host_share.h as fast as those of
+   * GPU_HOST_PINNED, until `unpin`. If pinning fails, it returns 0 with the reason and logs
+   * nothing. Backends without the capability already copy at full speed. */
   struct gpu_pins {
     int (*pin)(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX]);
     void (*unpin)(struct gpu_device *device, void *host);
@@ -194,15 +195,15 @@ struct gpu_backend {
                      size_t from_offset, size_t bytes);
   } sharing;
 
-  /** \brief Makes \a bytes bytes of \a whole from \a offset on (a multiple of GPU_PART_BYTES) a
-   * memory object. End it before \a whole is freed; queued work may still use it. Backends without
-   * the capability use addresses. */
+  /** \brief `begin` makes a memory object of \a bytes bytes of \a whole from \a offset on (a
+   * multiple of GPU_PART_BYTES). Call `end` before \a whole is freed; queued work may still use the
+   * part. Backends without the capability use addresses. */
   struct gpu_parts {
     status_t (*begin)(struct gpu_mem whole, size_t offset, size_t bytes, struct gpu_mem *part);
     void (*end)(struct gpu_mem *part);
   } parts;
 
-  /** \brief Between begin and end, work enqueued in the queue, and in others that wait for its
+  /** \brief Work enqueued between `begin` and `end`, in the queue and in others that wait for its
    * events, is recorded instead of executed. */
   struct gpu_graphs {
     status_t (*begin)(struct gpu_queue *queue);
@@ -212,7 +213,7 @@ struct gpu_backend {
   } graphs;
 };
 
-/** Whether a backend has a capability, for example gpu_has(backend, graphs). */
+/** True if a backend has a capability, for example gpu_has(backend, graphs). */
 #define gpu_has(backend, capability) gpu_has_##capability(backend)
 #define GPU_HAS(capability, verb)                                                                            \
   static inline int gpu_has_##capability(const struct gpu_backend *backend)                                  \
@@ -234,11 +235,11 @@ GPU_BACKENDS(GPU_BACKEND)
 /** \brief All backends, built or not, in order of preference; ends with NULL. */
 extern const struct gpu_backend *const gpu_backends[];
 
-/** \brief The names of all backends; the array has no NULL at the end. */
+/** \brief Names of all backends; the array has no NULL at the end. */
 #define GPU_BACKEND_ONE(name, built) +1
 extern const char *const gpu_backend_names[GPU_BACKENDS(GPU_BACKEND_ONE)];
 
-/** \brief The backend with that name, or NULL. */
+/** \brief Returns the backend with that name, or NULL. */
 const struct gpu_backend *gpu_backend_find(const char *name);
 
 /** \brief Reads the name of a backend into a const struct gpu_backend *, "auto" as NULL. Logs and
@@ -249,7 +250,6 @@ status_t gpu_backend_parse(const char *option, const char *text, void *backend);
  * driver's \a error, and returns STATUS_ENVIRONMENT. */
 status_t gpu_open_fail(const struct gpu_device_info *info, int index, const char *error);
 
-/** \brief Opens the `index`-th device of the backend's probe. */
 static inline status_t gpu_open(const struct gpu_backend *backend, int index, struct gpu_device **device)
 {
   return backend->open(index, device);
@@ -279,7 +279,7 @@ static inline status_t gpu_alloc_shared(struct gpu_device *device, size_t bytes,
   const struct gpu_backend *backend = device->backend;
   return (gpu_has(backend, sharing) ? backend->sharing.alloc : backend->alloc)(device, bytes, mem);
 }
-/** \brief Pins host memory; does nothing if the backend has no pins. */
+/** \brief Pins host memory; returns 1 and does nothing if the backend has no pins. */
 static inline int gpu_pin(struct gpu_device *device, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
 {
   return !gpu_has(device->backend, pins) || device->backend->pins.pin(device, host, bytes, reason);
@@ -349,8 +349,7 @@ static inline status_t gpu_copy_rows_out(struct gpu_queue *queue, void *host, st
 {
   return gpu_called((gpu_calls = 1, queue->device->backend->row_copies.out(queue, host, mem, rows)));
 }
-/** \brief Whether work of a device, whose backend has that kind of \a memory, occupies the host's
- * cores. */
+/** \brief Returns 1 if work of a device with that kind of \a memory occupies the host's cores. */
 static inline int gpu_takes_cores(enum gpu_memory memory, const struct gpu_device_info *info)
 {
   return info->is_cpu || memory == GPU_MEMORY_HOST;
@@ -399,7 +398,7 @@ static inline status_t gpu_copy(struct gpu_queue *queue, struct gpu_mem to, size
   return gpu_called(
       (gpu_calls = 1, queue->device->backend->sharing.copy(queue, to, to_offset, from, from_offset, bytes)));
 }
-/** \brief Makes a part, or an address within the whole if the backend has no parts. */
+/** \brief Creates a part; without parts, the part is an address within \a whole. */
 static inline status_t gpu_part(struct gpu_device *device, struct gpu_mem whole, size_t offset, size_t bytes,
                                 struct gpu_mem *part)
 {

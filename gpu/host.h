@@ -29,27 +29,26 @@ struct host_memory {
  * parents, and the process's own (RLIMIT_AS and RLIMIT_DATA). */
 void host_memory_read(struct host_memory *memory);
 
-/** \brief The limit with the smallest available memory. */
+/** \brief Returns the limit with the smallest available memory. */
 const struct host_limit *host_memory_least(const struct host_memory *memory);
 
-/** \brief The root of sysfs: /sys, or the folder in HIMENO_SYSFS. */
+/** \brief Returns the root of sysfs: /sys, or the folder in HIMENO_SYSFS. */
 const char *host_sysfs(void);
 
-/** \brief Reads the first line of a small system file, without its end; "" and 0 if there is
- * none. */
+/** \brief Reads the first line of a small file, without its end; "" and 0 if there is none. */
 int host_read_line(const char *path, char *line, int size);
 
 /** \brief Writes an identifier of the host, "CPU-" and 16 hex digits. It is equal for all processes
  * of a host, and stays the same after a reboot. */
 void host_uuid(char *text, size_t size);
 
-/** \brief Number of logical CPUs that the calling thread may use; 0 if unknown. */
+/** \brief Returns the number of logical CPUs that the calling thread may use; 0 if unknown. */
 int host_allowed_cpus(void);
 
-/** \brief Number of OpenMP threads of a parallel region; respects OMP_THREAD_LIMIT. */
+/** \brief Returns the number of OpenMP threads of a parallel region, within OMP_THREAD_LIMIT. */
 int host_threads(void);
 
-/** \brief Smallest page size of mmap, in bytes. */
+/** \brief Returns the smallest page size of mmap, in bytes. */
 size_t host_page_bytes(void);
 
 #endif

@@ -34,7 +34,7 @@ struct offer {
 static struct shared *all;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Size of the mapping. The mark has its own page at the end. */
+/* Returns the size of the mapping for \a bytes bytes and the mark, which has its own page. */
 static size_t map_size(size_t bytes)
 {
   size_t page = host_page_bytes();

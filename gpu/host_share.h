@@ -6,14 +6,13 @@
 
 #include "gpu/gpu.h"
 
-/** \brief Allocates zeroed memory; NULL if there is not enough. Pages get their NUMA node when
- * touched. */
+/** \brief Returns zeroed memory, or NULL. Pages get their NUMA node when they are touched. */
 void *host_share_alloc(size_t bytes);
 
 /** \brief Frees \a memory and returns 1; returns 0 if host_share_alloc did not allocate it. */
 int host_share_free(void *memory);
 
-/** \brief Fills \a share with the data that another process needs for host_share_attach.
+/** \brief Fills \a share with the data that another process needs for host_share_attach. Returns
  * STATUS_FAULT if \a mem is not from host_share_alloc. */
 status_t host_share_offer(struct gpu_mem mem, struct gpu_share *share);
 

@@ -8,8 +8,8 @@
 #include "base/report.h"
 #include "gpu/telemetry.h"
 
-/* The limit that the device reports. A CPU's memory is the host's minus untouched allocations of
- * this process, so its limit is the smallest one of the host. */
+/* Sets the limit that the device reports. A CPU's limit is the smallest one of the host; its free
+ * memory excludes allocations of this process that are not touched yet. */
 static status_t device_limit(struct gpu_device *device, const struct host_memory *host,
                              struct host_limit *limit)
 {

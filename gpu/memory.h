@@ -12,25 +12,24 @@
 /** Index of a limit: the device's own memory, then the limits of host memory by enum host_scope. */
 enum { GPU_LIMIT_DEVICE, GPU_LIMIT_HOST, GPU_LIMITS = GPU_LIMIT_HOST + HOST_SCOPES };
 
-/** \brief Reads the limits of allocations on \a device. Unless the device is a CPU, the limits of
- * machine and control group are unset; that of the process applies, because drivers map device
- * memory into its address space. */
+/** \brief Reads the limits of allocations on \a device. For a GPU the limits of the machine and of
+ * the control group are unset, but that of the process applies, because drivers map device memory
+ * into its address space. */
 status_t gpu_memory_limits(struct gpu_device *device, struct host_limit limits[GPU_LIMITS]);
 
 #define GPU_HOLDERS_TEXT 256
-/** \brief Writes "; held by process 4711 (python3, 73.0 GiB)", the other processes with memory on
- * \a device by NVML, into \a text; "" if unknown. Returns text. */
+/** \brief Writes the other processes with memory on \a device, as NVML lists them, into \a text: ";
+ * held by process 4711 (python3, 73.0 GiB)", or "" if unknown. Returns text. */
 const char *gpu_memory_holders(const struct gpu_device *device, char text[GPU_HOLDERS_TEXT]);
 
 /** \brief Logs that another \a bytes bytes could not be allocated, with the limit and the processes
- * that hold the memory. \a detail: further information, or "". Returns STATUS_ENVIRONMENT. */
+ * that hold the memory. The message ends with \a detail. Returns STATUS_ENVIRONMENT. */
 status_t gpu_memory_refused(struct gpu_device *device, uint64_t bytes, const char *detail);
 
-/** \brief Like gpu_memory_refused, for host memory. \a how: " page-locked", or "". */
+/** \brief Like gpu_memory_refused, for host memory. \a how is " page-locked", or "". */
 status_t gpu_host_memory_refused(uint64_t bytes, const char *how);
 
-/** \brief Returns STATUS_FAULT, logged with the name of the \a verb, if the bytes are not inside
- * the memory. */
+/** \brief Logs \a verb and returns STATUS_FAULT if the bytes are not inside the memory. */
 static inline status_t gpu_range_check(const char *verb, struct gpu_mem mem, size_t offset, size_t bytes)
 {
   if (offset <= mem.bytes && bytes <= mem.bytes - offset) return STATUS_OK;

@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/values.h"
 
-/* Whether --device \a wanted selects the device at that index of the probe. */
+/* Returns whether --device \a wanted selects the device at \a index of the probe. */
 static int device_matches(const char *wanted, const struct gpu_device_info *info, int index)
 {
   long long n;
@@ -18,8 +18,8 @@ static int device_matches(const char *wanted, const struct gpu_device_info *info
   return strncasecmp(info->uuid, wanted, strlen(wanted)) == 0 || strcasestr(info->name, wanted) != NULL;
 }
 
-/* Whether automatic choice may use the backend. Devices that are CPUs do not count: the CPU backend
- * is faster. */
+/* Returns whether automatic choice may use the backend; if not, sets the reason. Devices that are
+ * CPUs do not count, because the CPU backend is faster on them. */
 static int has_gpu(const struct gpu_backend *backend, char reason[GPU_TEXT_MAX])
 {
   struct gpu_device_info *devices = NULL;

@@ -17,16 +17,16 @@ struct gpu_bus {
   int chosen;          /**< 1: the job's environment selects among the GPUs of a vendor */
   /** visible GPUs as text: "NVIDIA 0000:3b:00.0, kernel driver nouveau; ..." */
   char listed[GPU_BUS_TEXT];
-  const char *hiding; /**< the variable that hides all GPUs of a vendor, NULL for none */
+  const char *hiding; /**< variable that hides all GPUs of a vendor; NULL: none */
 };
 
-/** \brief Reads the bus below host_sysfs. Only if it lists no device at all, a device node in /dev
- * counts as a GPU: containers may have no sysfs. */
+/** \brief Reads the bus below host_sysfs. Only if it lists no device at all, as in a container
+ * without sysfs, a device node in /dev counts as a GPU. */
 void gpu_bus_read(struct gpu_bus *bus);
 
 #define GPU_CLAIM_TEXT 1024
 
-/** The backend that this process would use. Plain bytes: ranks exchange them. */
+/** The backend that this process would use. Ranks exchange it, so it has no pointers. */
 struct gpu_claim {
   int backend; /**< index in gpu_backends, −1 if none can be used */
   /** why none is usable, or why automatic choice uses no GPU; otherwise "" */
@@ -34,7 +34,7 @@ struct gpu_claim {
 };
 
 /** \brief Finds whether the backend \a asked has a device. NULL selects the first backend with a
- * GPU, or else the CPU. On a host with a GPU that no backend can use, no backend is selected,
+ * GPU, otherwise the CPU. On a host with a GPU that no backend can use, no backend is selected,
  * unless the job's environment hides all GPUs. */
 void gpu_claim_make(const struct gpu_backend *asked, struct gpu_claim *claim);
 
@@ -49,7 +49,7 @@ struct gpu_choice {
 };
 
 /** \brief Finds the devices that match \a wanted: a position, the start of a UUID, or a part of a
- * name; NULL matches all. STATUS_ENVIRONMENT, with the reason, if there is none. */
+ * name; NULL matches all. If there is none, logs the reason and returns STATUS_ENVIRONMENT. */
 status_t gpu_choice_make(const struct gpu_backend *backend, const char *wanted, struct gpu_choice *choice);
 void gpu_choice_free(struct gpu_choice *choice);
 

@@ -14,8 +14,7 @@
 /** The value of every field that is unknown. */
 #define TELEMETRY_UNKNOWN (-1)
 
-/** Reasons for reduced clocks. The values are NVML's; idleness is not a reason and never
- * reported. */
+/** Reasons for reduced clocks, with NVML's values. Idle clocks are not reported. */
 enum telemetry_throttle {
   THROTTLE_APPLICATION_CLOCKS = 0x2,
   THROTTLE_POWER_CAP = 0x4,
@@ -27,7 +26,6 @@ enum telemetry_throttle {
 };
 #define THROTTLE_BITS 8
 
-/** Size of a buffer for the names of all reasons. */
 #define TELEMETRY_THROTTLE_BYTES 120
 
 struct telemetry_sample {
@@ -46,7 +44,7 @@ enum telemetry_value {
 };
 extern const char *const telemetry_value_names[TELEMETRY_VALUES];
 
-/** \brief The value of a sample with that index. */
+/** \brief Returns the value of a sample with that index. */
 double telemetry_value(const struct telemetry_sample *sample, enum telemetry_value value);
 
 /** State that hardly changes during a run. */
@@ -58,20 +56,22 @@ struct telemetry_state {
   int retired;                    /**< number of memory pages or rows taken out of service */
   int pcie_gen, pcie_gen_max, pcie_width, pcie_width_max;
   int nvlinks, nvlinks_active;
-  int memory_bits, cores; /**< width of the memory bus in bits; lanes of all multiprocessors */
+  /** width of the memory bus in bits; number of lanes of all multiprocessors */
+  int memory_bits, cores;
   int64_t pcie_replays;
   /** NVLink error counters, summed over all links */
   int64_t nvlink_replays, nvlink_recoveries, nvlink_crc;
-  int64_t xids; /**< since telemetry_open */
+  int64_t xids; /**< number of Xids (driver errors) since telemetry_open */
   int xid;      /**< number of the latest Xid */
   /** errors and discards of the host's network cards; the caller sets it */
   int64_t card_errors;
   char card[48]; /**< name of the card with most of the latest card errors */
 };
 
-/** \brief Theoretical peaks, from the device's highest clocks and its widths: memory bytes per
- * second at two words per clock, and single-precision operations per second at two per lane and
- * clock. 0 if the device does not report them, or if it is partitioned (MIG). */
+/** \brief Returns the theoretical peak in memory bytes per second, from the highest memory clock,
+ * two words per clock, and the bus width. telemetry_peak_flops returns that in single-precision
+ * operations per second, two per lane and clock. Both are 0 if unknown, or if the device is
+ * partitioned (MIG). */
 double telemetry_peak_bytes(const struct telemetry_state *state);
 double telemetry_peak_flops(const struct telemetry_state *state);
 
@@ -94,13 +94,13 @@ enum telemetry_fact {
 };
 extern const char *const telemetry_fact_names[TELEMETRY_FACTS];
 
-/** \brief Detail of the last event of a fact: "Xid 79" or a card's name; "" if the fact has
- * none. */
+/** \brief Writes the detail of a fact's last event, "Xid 79" or a card's name, to \a text; "" if
+ * there is none. Returns text. */
 #define TELEMETRY_DETAIL_BYTES 48
 const char *telemetry_fact_detail(const struct telemetry_state *state, enum telemetry_fact fact,
                                   char text[TELEMETRY_DETAIL_BYTES]);
 
-/** \brief The fact of a state with that index. */
+/** \brief Returns the fact of a state with that index. */
 int64_t telemetry_fact(const struct telemetry_state *state, enum telemetry_fact fact);
 
 struct telemetry;
@@ -111,11 +111,11 @@ struct telemetry;
 struct telemetry *telemetry_open(const char *pci);
 void telemetry_close(struct telemetry *telemetry);
 
-/** \brief The source that answers: one of telemetry_sources, or "". */
+/** \brief Names of the sources; telemetry_source returns that of the one that answers, or "". */
 extern const char *const telemetry_sources[2];
 const char *telemetry_source(const struct telemetry *telemetry);
 
-/** \brief Reads a sample. It takes about a millisecond, so call it between blocks, not during one.
+/** \brief Reads a sample, in about a millisecond: call it between blocks, not during one.
  * telemetry_state takes several times longer. */
 void telemetry_read(struct telemetry *telemetry, struct telemetry_sample *sample);
 void telemetry_state(struct telemetry *telemetry, struct telemetry_state *state);
@@ -132,7 +132,7 @@ struct telemetry_sent {
 };
 void telemetry_sent(struct telemetry *telemetry, struct telemetry_sent *sent);
 
-/** \brief Bytes sent between two readings. At most 4 GiB of them may be through PCIe. */
+/** \brief Returns the bytes sent between two readings, of which at most 4 GiB by PCIe. */
 struct telemetry_sent telemetry_sent_between(const struct telemetry_sent *before,
                                              const struct telemetry_sent *after);
 

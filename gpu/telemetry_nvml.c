@@ -32,7 +32,7 @@ typedef void *device_t, *event_set_t;
 
 struct event {
   device_t device;
-  unsigned long long type, data; /* type of the event; data: the number of an Xid */
+  unsigned long long type, data; /* type of the event; for an Xid, data is its number */
   unsigned gpu_instance, compute_instance;
 };
 
@@ -145,7 +145,7 @@ static void events_begin(struct nvml *n)
     n->events_free(events);
 }
 
-/* Starts NVML and finds the device. Returns whether that succeeded. */
+/* Starts NVML and finds the device. Returns 1 if both succeeded. */
 static int start(struct nvml *n, const char *pci)
 {
   int (*init)(void), (*by_pci)(const char *, device_t *);
@@ -216,8 +216,8 @@ int nvml_joules(const struct nvml *n, double *joules)
   return 1;
 }
 
-/* Keeps the largest users in descending order. A process that is listed as several kinds counts
- * once. */
+/* Adds a process to the largest users, in descending order. One that is listed as several kinds
+ * counts once. */
 static void holder_add(struct telemetry_memory *memory, const struct process *process)
 {
   struct telemetry_holder holder = {process->id, process->bytes == ~0ull ? 0 : (int64_t)process->bytes};
@@ -271,7 +271,7 @@ void nvml_sent(const struct nvml *n, struct telemetry_sent *sent)
   read_field(n, NVML_FIELD_PCIE_BYTES, 0, 1, &sent->pcie);
 }
 
-/* A MIG instance has only a part of the widths, which NVML does not report. */
+/* Reads nothing for a MIG instance: it has part of the widths, which NVML does not report. */
 static void read_widths(const struct nvml *n, struct telemetry_state *state)
 {
   unsigned divided, pending;

@@ -34,7 +34,7 @@ static FILE *file_open(const char *folder, const char *name)
   return folder[0] && name[0] && join(path, folder, name) ? fopen(path, "r") : NULL;
 }
 
-/* Reads the first line of a file. Returns whether there was one. */
+/* Reads the first line of a file. Returns 1 if there was one. */
 static int read_line(const char *folder, const char *name, char *line, int size)
 {
   char path[PATH_BYTES];
@@ -59,7 +59,7 @@ static int read_int(const char *folder, const char *name, double scale, int *num
   return 1;
 }
 
-/* Finds the device's hwmon folder, that with the smallest number if there are several. */
+/* Finds the device's hwmon folder; if there are several, the one with the smallest number. */
 static void find_hwmon(struct sysfs *s)
 {
   char folder[PATH_BYTES];
@@ -74,7 +74,6 @@ static void find_hwmon(struct sysfs *s)
   closedir(list);
 }
 
-/* Reads amdgpu's memory use. */
 void sysfs_memory(const struct sysfs *s, struct telemetry_memory *memory)
 {
   double total, used;
@@ -121,8 +120,8 @@ static void sysfs_read_errors(const char *folder, const char *name, struct telem
   fclose(file);
 }
 
-/* Counts amdgpu's bad pages. A line per page, "0x027f5d43 : 0x00001000 : R": R is retired, P
- * pending, F could not be retired. */
+/* Counts amdgpu's retired and pending pages. The file has a line per page, "0x027f5d43 : 0x00001000
+ * : R": R is retired, P pending, F could not be retired. */
 static void sysfs_read_retired(const char *folder, int *retired)
 {
   char line[64], flag;

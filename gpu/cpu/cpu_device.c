@@ -36,10 +36,10 @@ SWITCH("HIMENO_CPU_SIMD", TUNING, AGREED, CHOICE("avx512|avx2|sse2|generic"),
  * page, the 14 streams would compete for the same few sets of the L1 cache, which repeat every 4
  * KiB, and in huge pages for those of the L2 cache, which repeat every 64 or 128 KiB. So the nth
  * array starts n modulo 16 steps after the start of a page. A step is 256 bytes, and for large
- * arrays two pages more. With one thread, 13 reads and a write were 8% faster with steps of 256
- * bytes on an Intel Xeon and 11% on an AMD EPYC; steps of whole pages gained nothing. With two
- * pages more, 16 threads of a Xeon that compute two sweeps per pass went from ×1.26 to ×1.43 of the
- * ceiling. */
+ * arrays 256 bytes and two pages. With one thread, 13 reads and a write were 8% faster with steps
+ * of 256 bytes on an Intel Xeon and 11% on an AMD EPYC; steps of whole pages gained nothing. With
+ * two pages more, 16 threads of a Xeon that compute two sweeps per pass went from ×1.26 to ×1.43 of
+ * the ceiling. */
 #define STAGGER_STEP   ((size_t)256)
 #define STAGGER_LARGE  (STAGGER_STEP + 8192)
 #define STAGGER_PLACES 16
@@ -79,7 +79,7 @@ static const char *cpu_vector_extension(void)
   return "";
 }
 
-/** Counts the cores and the last-level cache that the process's binding reaches. */
+/** Counts the cores to which the process is bound, and adds up their last-level caches. */
 static void cpu_count_cores(struct gpu_device_info *info)
 {
   hwloc_topology_t topology;
@@ -153,8 +153,8 @@ void cpu_close(struct gpu_device *device)
   free(device);
 }
 
-/* The system's figure still counts allocated but untouched pages as free. Our own figure ignores
- * pages that other processes have taken since. So the smaller one is used. */
+/* Sets the smaller of two figures. The system's still counts allocated but untouched pages as free;
+ * the memory available at open less held_bytes ignores what other processes have taken since. */
 static status_t cpu_memory_free(struct gpu_device *base, uint64_t *bytes)
 {
   struct cpu_device *device = (struct cpu_device *)base;
@@ -166,15 +166,15 @@ static status_t cpu_memory_free(struct gpu_device *base, uint64_t *bytes)
   return STATUS_OK;
 }
 
-/** Maps memory so that \a bytes begin `lead` bytes after a multiple of `align`, and at least one
- * more page follows them. */
+/** Maps memory so that an array of \a bytes bytes begins `lead` bytes after a multiple of `align`,
+ * and is followed by at least one page. Returns 0 if that fails. */
 static int cpu_map(struct cpu_block *block, size_t bytes, size_t align, size_t lead)
 {
   block->map_bytes = bytes + lead + align + host_page_bytes();
   block->map = mmap(NULL, block->map_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (block->map == MAP_FAILED) return 0;
   uintptr_t first = ((uintptr_t)block->map + align - 1) / align * align;
-  /* Advise only whole huge pages: a partial one would use memory beyond the array. */
+  /* Advise only whole huge pages, because a partial one would use memory beyond the array. */
   if (align == HUGE_PAGE) madvise((void *)first, (lead + bytes) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
   block->start = (void *)(first + lead);
   block->bytes = bytes;

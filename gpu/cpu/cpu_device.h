@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Verbs of the CPU backend that do not depend on its device: every backend in host memory
- * uses them. */
+ * \brief Functions of the CPU backend that do not depend on its device. Others call them. */
 #ifndef GPU_CPU_CPU_DEVICE_H
 #define GPU_CPU_CPU_DEVICE_H
 

@@ -25,8 +25,7 @@ static cudaEvent_t event_handle(struct gpu_event *event)
   return ((struct cuda_event *)event)->event;
 }
 
-/* Whether the error means that memory, a device or a driver is unavailable, not that the run
- * failed. */
+/* Returns 1 if memory, a device or a driver is unavailable, 0 if the run failed. */
 static int lacks(cudaError_t error)
 {
   switch (error) {
@@ -304,7 +303,7 @@ static status_t cuda_event_create(struct gpu_device *device, struct gpu_event **
   return event_create_flags(device, cudaEventDefault, event);
 }
 
-/* On an H200 an event with a timestamp occupies a stream for 1.3 µs, one without for 0.03 µs. */
+/* On an H200 an event with a timestamp occupies a stream for 1.3 µs, and one without 0.03 µs. */
 static status_t event_create_untimed(struct gpu_device *device, struct gpu_event **event)
 {
   return event_create_flags(device, cudaEventDisableTiming, event);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Native handles of the CUDA backend, for the kernels of each workload. Plain C. */
+ * \brief Native handles of the CUDA backend, for the kernels of each workload. Compiles as C. */
 #ifndef GPU_CUDA_CUDA_DEVICE_H
 #define GPU_CUDA_CUDA_DEVICE_H
 
@@ -45,12 +45,11 @@ static inline status_t cuda_check(cudaError_t error, const char *what)
 /** \brief Makes \a device the calling thread's current device. */
 status_t cuda_use(struct gpu_device *device);
 
-/** \brief The CUDA ordinal of the device with this UUID in this process; −1 if the process does not
- * see it. */
+/** \brief Returns the CUDA ordinal of the device with this UUID, or −1 if it is not visible. */
 int cuda_ordinal_of(const char *uuid);
 
 /** \brief Sets *code to the compute capability for which the code of a kernel in use was compiled,
- * e.g. 90 for 9.0. It can be lower than that of the current device: the driver compiles PTX of an
+ * e.g. 90 for 9.0. It is lower than that of the current device if the driver compiled PTX of an
  * older version, which lacks newer instructions. */
 static inline cudaError_t cuda_code_of(const void *kernel, int *code)
 {

@@ -10,8 +10,8 @@
 #include "gpu/cuda/cuda_verbs.h"
 #include "gpu/memory.h"
 
-/* Allocations of this size are never part of a larger one, so that a handle opens this memory and
- * nothing else. */
+/* Sizes of shared allocations are multiples of this. The driver does not put them into a larger
+ * block, so an IPC handle opens this memory and nothing else. */
 #define SHARED_GRAIN ((size_t)2 << 20)
 
 status_t cuda_alloc_shared(struct gpu_device *device, size_t bytes, struct gpu_mem *mem)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Finds the driver's function that describes arrays to TMA. */
+ * \brief Finds the driver's function that describes arrays to the tensor memory accelerator. */
 #ifndef GPU_CUDA_CUDA_TENSOR_MAP_H
 #define GPU_CUDA_CUDA_TENSOR_MAP_H
 

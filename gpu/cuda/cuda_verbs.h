@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Verbs of the CUDA backend that cuda_share.c defines. */
+ * \brief Functions of the CUDA backend that cuda_share.c and cuda_device.c share. */
 #ifndef GPU_CUDA_CUDA_VERBS_H
 #define GPU_CUDA_CUDA_VERBS_H
 

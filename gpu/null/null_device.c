@@ -34,16 +34,16 @@ struct null_device {
   uint64_t held_bytes;
 };
 
-#define ATTACHED 64 /* number of the latest attachments that are remembered */
+#define ATTACHED 64 /* number of the most recent attachments that are remembered */
 static const void *attached[ATTACHED];
 static int n_attached;
 
 static const char *peer_fault = "";
 static long calls;
-/* which call fails, and which never returns, counted from 1; 0 for none */
+/* number of the call that fails, and of the call that never returns, from 1; 0: none */
 static long failing, hanging;
 
-/** The global rank, from the launcher's variables; −1 without a launcher. */
+/** Returns the global rank from the launcher's variables, or −1 without a launcher. */
 static long long launcher_rank(void)
 {
   static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
@@ -63,7 +63,7 @@ status_t null_call(const char *verb, status_t status)
 {
   const long call = ++calls;
   while (call == hanging) {
-    gpu_calls = 1; /* kernel launches are no verbs of the backend, so the flag is set here */
+    gpu_calls = 1; /* kernel launches do not set this flag, so it is set here */
     pause();
   }
   if (call != failing) return STATUS_OK;
@@ -140,7 +140,7 @@ static status_t null_memory_free(struct gpu_device *device, uint64_t *bytes)
   return STATUS_OK;
 }
 
-/* Memory from malloc, so that the sanitizers detect every access out of bounds and every leak. */
+/* Memory comes from the C library, so that sanitizers detect leaks and accesses out of bounds. */
 static status_t null_alloc(struct gpu_device *base, size_t bytes, struct gpu_mem *mem)
 {
   struct null_device *device = (struct null_device *)base;
@@ -195,8 +195,8 @@ static int null_attach(struct gpu_device *device, const struct gpu_share *share,
   return 1;
 }
 
-/* Defines the remaining verbs: each counts the call and runs the CPU backend's verb. The CPU
- * backend's queues, events and copies ignore the device. */
+/* Defines the remaining functions. Each counts the call and runs the CPU backend's function: the
+ * CPU backend's queues, events and copies ignore the device. */
 #define COUNTED(verb, status, parameters, arguments)                                                         \
   static status_t null_##verb parameters                                                                     \
   {                                                                                                          \

@@ -4,11 +4,11 @@
  *
  * HIMENO_NULL_FAIL=N makes the Nth call of the run fail (counting all verbs that can fail, and
  * kernel launches) with the status that such a call has on a real device. HIMENO_NULL_HANG=N makes
- * the Nth call never return, as on a hung device. HIMENO_NULL_RANK=R limits both to the process
- * whose launcher assigned that rank. HIMENO_NULL_DEVICES=N shows N devices (default 8).
- * HIMENO_NULL_APART=R separates rank R from its neighbours' memory. HIMENO_NULL_PEER=KIND makes
- * operations on neighbours' memory fail silently. The devices are listed only if the backend is
- * named (`-b null`), and never chosen automatically. */
+ * the Nth call never return, as on a hung device. HIMENO_NULL_PEER=KIND makes operations on
+ * neighbours' memory fail silently. HIMENO_NULL_RANK=R limits these three to the process whose
+ * launcher assigned that rank. HIMENO_NULL_DEVICES=N shows N devices (default 8).
+ * HIMENO_NULL_APART=R makes rank R and its neighbours unable to access each other's memory. The
+ * devices are listed only if the backend is named (`-b null`), and never chosen automatically. */
 #ifndef GPU_NULL_NULL_DEVICE_H
 #define GPU_NULL_NULL_DEVICE_H
 
@@ -18,10 +18,10 @@
  * fail. */
 status_t null_call(const char *verb, status_t status);
 
-/** \brief Number of calls counted so far. */
+/** \brief Returns the number of calls counted so far. */
 long null_calls(void);
 
-/** \brief Whether HIMENO_NULL_PEER names \a kind. */
+/** \brief Returns 1 if HIMENO_NULL_PEER names \a kind. */
 int null_peer_fault(const char *kind);
 
 #endif

@@ -98,8 +98,8 @@ static status_t open_context(struct opencl_device *device, int index)
   return STATUS_OK;
 }
 
-/* Free memory. OpenCL has no query for it, so use the figure of the host or of the device's driver,
- * or otherwise all memory. */
+/* Returns the free memory in bytes. OpenCL has no query for it, so it is the host's figure for a
+ * CPU, that of telemetry for a GPU, or all memory if that is unknown. */
 static uint64_t free_now(const struct gpu_device_info *info)
 {
   struct host_memory host;
@@ -157,8 +157,8 @@ static void opencl_device_close(struct gpu_device *base)
   free(device);
 }
 
-/* Memory that was free at open minus the memory that this process holds; for a CPU device at most
- * the memory that is free on the host now. */
+/* Sets *bytes to the memory that was free at open less the memory that this process holds. A CPU
+ * device has at most the memory that is free on the host now. */
 static status_t opencl_memory_free(struct gpu_device *base, uint64_t *bytes)
 {
   struct opencl_device *device = native(base);
@@ -178,7 +178,7 @@ static cl_int opencl_place(struct opencl_device *device, cl_mem buffer)
   return error == CL_SUCCESS ? clFinish(device->service) : error;
 }
 
-/* Creates a buffer. \a memory: the caller's memory to use, or NULL. */
+/* Creates a buffer in the caller's \a memory, or in new memory if it is NULL. */
 static cl_int opencl_buffer_create(struct opencl_device *device, cl_mem_flags flags, size_t bytes,
                                    void *memory, cl_mem *buffer)
 {
@@ -194,8 +194,7 @@ static cl_int opencl_buffer_create(struct opencl_device *device, cl_mem_flags fl
   return CL_SUCCESS;
 }
 
-/** CL_OUT_OF_RESOURCES means an access out of bounds when a kernel runs, but lack of memory in an
- * allocation. */
+/** CL_OUT_OF_RESOURCES means lack of memory here, but from a kernel an access out of bounds. */
 static status_t alloc_failed(struct opencl_device *device, size_t bytes, cl_int error)
 {
   char detail[128];
@@ -301,7 +300,7 @@ static void opencl_free_host(struct gpu_device *base, enum gpu_host_kind kind, v
     pinned_drop(native(base), host);
 }
 
-/* For a CPU device no pinning is needed: its copies are the host's. */
+/* A CPU device needs no pinning, because the host itself copies. */
 static int opencl_pin(struct gpu_device *base, void *host, size_t bytes, char reason[GPU_TEXT_MAX])
 {
   void *mapped;

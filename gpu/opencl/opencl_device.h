@@ -21,10 +21,10 @@ struct opencl_device {
   cl_device_id id;
   cl_context context;
   cl_command_queue service;     /**< queue for allocating and mapping memory */
-  struct opencl_pinned *pinned; /**< memory that alloc_host mapped */
+  struct opencl_pinned *pinned; /**< memory that alloc_host or pin mapped */
   struct opencl_built *built;   /**< programs built so far */
   uint64_t held_bytes;          /**< bytes that this process has allocated */
-  uint64_t free_at_open;        /**< bytes free for all processes; on a CPU, of the host */
+  uint64_t free_at_open;        /**< bytes that were free at open; on a CPU, those of the host */
   /** state of `notice`, which any thread of the driver may write */
   atomic_int noticed;
   char notice[256];   /**< the first error that the driver reported asynchronously */
@@ -42,16 +42,16 @@ struct opencl_queue {
 status_t opencl_program_build(struct opencl_device *device, const char *source, const char *options,
                               cl_program *program);
 
-/** \brief Like opencl_program_build, for a user's kernel from the file \a path. A compile error is
- * STATUS_USAGE. */
+/** \brief Like opencl_program_build, for a user's kernel from the file \a path. Returns
+ * STATUS_USAGE for a compile error. */
 status_t opencl_program_build_file(struct opencl_device *device, const char *path, const char *source,
                                    const char *options, cl_program *program);
 
 /** \brief Releases the device's own references to the programs built. */
 void opencl_programs_release(struct opencl_device *device);
 
-/** \brief The name of an error, such as "CL_OUT_OF_RESOURCES"; "OpenCL error -1234" for unknown
- * codes, in a buffer per thread. */
+/** \brief Returns the name of an error, such as "CL_OUT_OF_RESOURCES"; for unknown codes "OpenCL
+ * error -1234", in a buffer per thread. */
 const char *opencl_error_name(cl_int error);
 
 /** \brief Logs "what: error". Returns STATUS_ENVIRONMENT for lack of memory, otherwise
@@ -61,19 +61,18 @@ status_t opencl_fail(cl_int error, const char *what);
 /** \brief Calls clGetDeviceInfo; logs failures as opencl_fail does. */
 status_t opencl_query(const struct opencl_device *device, cl_device_info what, size_t bytes, void *value);
 
-/** \brief Whether the device has the extension \a name. */
+/** \brief Returns 1 if the device has the extension \a name. */
 int opencl_has_extension(cl_device_id id, const char *name);
 
-/** \brief Whether the driver is NVIDIA's, which differs from others in some details. */
+/** \brief Returns 1 if the driver is NVIDIA's, which differs from others in some details. */
 int opencl_is_nvidia(const struct opencl_device *device);
 
-/** \brief The compute capability, e.g. 90 for sm_90; 0 for other vendors' drivers and if
- * unknown. */
+/** \brief Returns the compute capability, e.g. 90 for sm_90; 0 if it is not NVIDIA's. */
 int opencl_nvidia_chip(const struct opencl_device *device);
 
-/** \brief Work-group limits of a compiled kernel. \a most: largest number of work-items, which the
- * kernel's registers may reduce below the device's limit. \a required: the size in x, y, z that the
- * kernel requires by its attribute, or zeros. */
+/** \brief Reads the work-group limits of a compiled kernel. \a most: largest number of work-items,
+ * which the kernel's registers may reduce below the device's limit. \a required: the size in x, y,
+ * z that the kernel requires by its attribute, or zeros. */
 status_t opencl_kernel_limits(const struct opencl_device *device, cl_kernel kernel, size_t *most,
                               size_t required[3]);
 

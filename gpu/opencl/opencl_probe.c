@@ -80,7 +80,7 @@ int opencl_has_extension(cl_device_id id, const char *name)
   return found;
 }
 
-/* Writes the UUID as "GPU-" and five groups, the format of NVIDIA's tools and CUDA. */
+/* Writes NVIDIA's UUIDs as its tools do, "GPU-" and five groups, others as 32 hex digits. */
 static void describe_uuid(cl_device_id id, struct gpu_device_info *info)
 {
   static const int dash_before[UUID_BYTES] = {[4] = 1, [6] = 1, [8] = 1, [10] = 1};
@@ -93,7 +93,7 @@ static void describe_uuid(cl_device_id id, struct gpu_device_info *info)
     at += sprintf(at, "%s%02x", nvidia && dash_before[i] ? "-" : "", uuid[i]);
 }
 
-/** Reads the PCI address by whichever extension the driver supports. */
+/** Reads the PCI address by an extension that the driver supports; returns 0 if there is none. */
 static int read_pci(cl_device_id id, struct khr_pci *pci)
 {
   struct amd_topology amd;
@@ -159,7 +159,7 @@ static void opencl_describe(struct opencl_probed *entry)
   if (allowed > 0 && allowed < info->compute_units) info->compute_units = allowed;
 }
 
-/** Whether kernels can be built for the device by OpenCL 1.2 calls, which older platforms lack. */
+/** Returns whether kernels can be built for the device by OpenCL 1.2 calls. */
 static int usable(cl_device_id id)
 {
   int major = 0, minor = 0;
@@ -172,7 +172,7 @@ static int usable(cl_device_id id)
          10 * major + minor >= 12;
 }
 
-/* Whether the list has the device already. Within one platform two entries are two devices
+/* Returns 1 if the list already has the device. Within one platform two entries are two devices
  * (sub-devices of one GPU have the same PCI address). In different platforms, equal UUIDs or PCI
  * addresses mean one device. */
 static int listed_before(const struct opencl_probed *entries, int n, const struct opencl_probed *entry)

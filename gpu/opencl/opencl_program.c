@@ -102,7 +102,7 @@ static void join_lines(char *text, int lines)
   }
 }
 
-/** Logs the build log. \a path: the user's file, NULL for the suite's own source. */
+/** Logs the build log. \a path is the user's file, or NULL for the suite's own source. */
 static status_t build_failed(struct opencl_device *device, cl_program program, cl_int error, const char *path)
 {
   size_t bytes = 0;
@@ -144,7 +144,7 @@ struct opencl_built {
   struct opencl_built *next;
   cl_program program;
   size_t options_length;
-  char text[]; /**< the options and the source that it was built from */
+  char text[]; /**< the options, then the source, from which it was built */
 };
 
 static struct opencl_built *built_find(const struct opencl_device *device, const char *source,
