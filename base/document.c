@@ -14,7 +14,8 @@
 #include "base/values.h"
 
 #define SCHEMA_COLUMNS 140 /* maximum columns of a property that is printed on one line */
-/** 17 digits read back as the same double. Documents of many ranks have 8, exact to 1e-7. */
+/** Real numbers have 17 digits, which restore the same double. Documents of many ranks are compact
+ * and have 8 digits, exact to 1e-7. */
 #define JSON_FORMAT    (JSON_INDENT(2) | JSON_REAL_PRECISION(17))
 #define JSON_COMPACTED (JSON_COMPACT | JSON_REAL_PRECISION(8))
 
@@ -301,7 +302,8 @@ static void refer(struct doc *d, json_t *node, json_t *reference)
 }
 
 /* Replaces objects that are equal apart from their descriptions by references to one definition,
- * which is named after the second of them. \a seen maps a text to its first object. */
+ * which gets the name of the second such object. \a seen maps the JSON text of an object to the
+ * first object with that text. */
 static void define_repeated(struct doc *d, json_t *seen, const char *name, json_t *node)
 {
   const char *key;
@@ -369,7 +371,8 @@ status_t document_read(const char *path, json_t **document)
   return STATUS_OK;
 }
 
-/* Sets \a text to the JSON text of \a document, then packs its rows again. */
+/* Packs the rows of \a document and sets \a text to its JSON text. The caller unpacks the rows
+ * again, and frees the text. */
 static status_t doc_text_of(const json_t *document, char **text)
 {
   const int many = json_array_size(json_object_get(document, "ranks")) > DOC_RANKS_FULL;
@@ -419,8 +422,8 @@ static int print_flat(const json_t *node, size_t columns_max, FILE *out)
   return fits;
 }
 
-/* Prints a schema on one line if it fits. Otherwise each property and definition gets a line of its
- * own, or more if it does not fit either. */
+/* Prints a schema on one line if it fits. Otherwise each property and each definition begins a
+ * line, and is itself split like this if it does not fit. */
 static int print_schema(const json_t *schema, size_t column, FILE *out)
 {
   const char *name, *key, *between = "{";

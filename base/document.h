@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief JSON documents whose fields are declared once, by the call that writes them.
+/** \file \brief JSON documents whose fields are declared once, by the call that writes them.
  *
- * A document's function visits its fields in order, each with one call. With data the calls build
- * the document. In schema mode the same function builds the JSON Schema (draft 2020-12): no value
- * is evaluated, lists are visited once (doc_each), and optional and nullable objects are entered.
- * Code between the calls must therefore accept a zeroed state, and take list elements with
+ * Each document has one function, which makes one call per field, in order. In data mode the calls
+ * build the document. In schema mode the same function builds the JSON Schema (draft 2020-12): no
+ * value is evaluated, lists are visited once (doc_each), and optional and nullable objects are
+ * entered. Code between the calls must therefore accept a zeroed state, and take list elements with
  * doc_at.
  *
  * Other main files of base/: options.h (command line), log.h (messages), status.h (exit codes). */
@@ -24,23 +23,23 @@
 
 struct doc {
   int schema; /**< 1: schema mode, in which the calls declare fields and do not evaluate values */
-  int lost;   /**< memory ran out, or a text that is required was NULL */
-  int depth;  /**< number of open objects and lists; the first is the document */
-  json_t *open[DOC_DEPTH_MAX]; /**< schemas of the open objects and lists; only in schema mode */
+  int lost;   /**< 1: memory ran out, or a required text was NULL */
+  int depth;  /**< number of open objects and lists, including the document itself */
+  json_t *open[DOC_DEPTH_MAX]; /**< the open objects and lists; in schema mode their schemas */
 };
 
-/** Rules of a field; 0: it is always present, numbers are at least 0 and texts are not empty. A
- * value is unknown if it is NULL or not finite, and for a field that may be absent or null also if
- * it is below the field's minimum. */
+/** Rules of a field. Without a rule it is always present, its numbers are at least 0 and its texts
+ * are not empty. A value is unknown if it is NULL or not finite; a field that may be absent or null
+ * is also unknown if it is below its minimum. */
 enum doc_rules {
   DOC_OPTIONAL = 1, /**< an unknown value is left out; documents of earlier builds may lack it */
   DOC_NULLABLE = 2, /**< an unknown value is written as null */
   DOC_ANY = 4,      /**< numbers may be negative, texts empty */
-  DOC_POSITIVE = 8  /**< numbers are above 0, list lengths too */
+  DOC_POSITIVE = 8  /**< numbers and list lengths are above 0 */
 };
 
-/** The words of an enumeration. They are a member of a table's rows, which are \a stride bytes
- * apart. */
+/** The words of an enumeration: \a n texts that are \a stride bytes apart, for example one member
+ * of each row of a table. */
 struct doc_words {
   const char *const *first; /**< NULL entries are left out */
   size_t n, stride;
@@ -49,8 +48,8 @@ struct doc_words {
 #define DOC_COLUMN(table, member)                                                                            \
   ((struct doc_words){&(table)->member, sizeof(table) / sizeof *(table), sizeof *(table)})
 
-/* Macros that write one field. \a name is NULL for an element of a list; \a about describes the
- * field in the schema. */
+/* Macros that write one field. \a name is NULL for a list element; \a about goes into the
+ * schema. */
 
 #define doc_real(d, name, rules, unit, about, value)                                                         \
   ((d)->schema ? doc_declare_number(d, name, rules, "number", unit, about)                                   \
@@ -65,8 +64,7 @@ struct doc_words {
 /** A text that matches the regular expression \a pattern. */
 #define doc_pattern(d, name, rules, pattern, about, value)                                                   \
   ((d)->schema ? doc_declare_text(d, name, rules, pattern, about) : doc_put_text(d, name, rules, value))
-/** A number of \a digits hexadecimal digits, as text. \a digits is a literal. The number is unknown
- * unless \a known. */
+/** A number of \a digits (a literal) hexadecimal digits, as text; unknown unless \a known. */
 #define doc_hex(d, name, rules, digits, about, known, value)                                                 \
   ((d)->schema ? doc_declare_text(d, name, rules, "^[0-9a-f]{" #digits "}$", about)                          \
                : doc_put_hex(d, name, rules, digits, known, value))
@@ -80,8 +78,8 @@ struct doc_words {
 #define doc_one_of(d, name, about, value, ...)                                                               \
   ((d)->schema ? doc_declare_one_of(d, name, about, DOC_COUNT_(__VA_ARGS__), (int64_t[]){__VA_ARGS__})       \
                : doc_put_whole(d, name, 0, value))
-/** A list of the numbers at the end of the argument list; null if the field may be null and one of
- * them is unknown. */
+/** A list of the numbers at the end of the argument list. It is null if DOC_NULLABLE is set and one
+ * of the numbers is unknown. */
 #define doc_reals(d, name, rules, unit, about, ...)                                                          \
   ((d)->schema ? doc_declare_numbers(d, name, rules, "number", unit, about, DOC_COUNT_(__VA_ARGS__))         \
                : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), (double[]){__VA_ARGS__}, NULL))
@@ -90,8 +88,8 @@ struct doc_words {
                : doc_put_numbers(d, name, rules, DOC_COUNT_(__VA_ARGS__), NULL, (int64_t[]){__VA_ARGS__}))
 #define DOC_COUNT_(...) (sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
-/* Containers of fields: objects and lists. Each macro returns whether to visit the fields and
- * doc_end; it returns 0 if the container is not \a present. */
+/* Containers of fields: objects and lists. If a macro returns 1, visit the fields and then call
+ * doc_end. It returns 0 if the container is not \a present. */
 
 #define doc_object(d, name, rules, about, present)                                                           \
   ((d)->schema ? doc_declare_object(d, name, rules, about)                                                   \
@@ -107,13 +105,14 @@ struct doc_words {
 void doc_end(struct doc *d);
 
 /** Begins one of the alternatives at the end of an object. Exactly one alternative applies; its
- * required fields are those declared from here on without DOC_OPTIONAL. Returns whether to visit
- * the fields; 0 unless \a apply. */
+ * required fields are those declared from here on without DOC_OPTIONAL. Returns 1 if its fields are
+ * to be visited: in schema mode always, otherwise if \a apply. */
 #define doc_case(d, apply) ((d)->schema ? doc_declare_case(d) : (apply))
 
-/** Whether element \a i of a list or map of \a n is to be visited. */
+/** Returns whether to visit element \a i of \a n of a list or map; in schema mode only element
+ * 0. */
 #define doc_each(d, i, n) ((d)->schema ? (i) < 1 : (i) < (n))
-/** Element \a i of an array; in schema mode an element of zeros. */
+/** Returns element \a i of an array; in schema mode an element of zeros. */
 #define doc_at(d, array, i) ((d)->schema ? doc_nothing(sizeof *(array)) : (const void *)((array) + (i)))
 
 /** \brief Begins a document, or its schema if \a schema is 1. */
@@ -132,8 +131,8 @@ void doc_time(struct doc *d);
 /** \brief Writes an object with the minimum, median and maximum of a summary, in seconds. */
 void doc_spread(struct doc *d, const char *name, struct stats_summary summary);
 
-/** \brief Ends a document and returns it. NULL, without a message, if out of memory or a required
- * text was NULL. */
+/** \brief Ends a document and returns it. Returns NULL, without a message, if memory ran out or a
+ * required text was NULL. */
 json_t *doc_close(struct doc *d);
 
 /** \brief Ends a schema and prints it. */
@@ -141,37 +140,37 @@ status_t doc_print(struct doc *d, FILE *out);
 
 /* Whole documents. */
 
-/** Documents of more ranks than this are written without white space, and values that all rows of
- * ranks share are stored once, in DOC_COMMON. */
+/** Number of ranks above which a document is written without white space. A document with
+ * DOC_COMMON stores there, once, the values that all rows of ranks share. */
 #define DOC_RANKS_FULL 256
 #define DOC_COMMON     "ranks_common"
 
-/** \brief Packs the last row of the open list, in two passes over all rows. doc_row_compare keeps
- * in DOC_COMMON only values that the row shares, and drops the row. doc_row_pack removes from the
- * row the values that are in DOC_COMMON. */
+/** \brief Pack the last row of the open list. The caller visits all rows twice. In the first pass
+ * doc_row_compare removes from DOC_COMMON the values that the row does not share, and deletes the
+ * row. In the second pass doc_row_pack removes from the row the values in DOC_COMMON. */
 void doc_row_compare(struct doc *d, int is_first);
 void doc_row_pack(struct doc *d);
 
-/** \brief Moves the values that all rows of ranks share to DOC_COMMON, if the document has that
- * object. document_rows_unpack moves them back, as is necessary after reading a document. */
+/** \brief document_rows_pack moves the values that all rows of ranks share to DOC_COMMON, if the
+ * document has that object. document_rows_unpack moves them back; call it after reading a
+ * document. */
 void document_rows_pack(const json_t *document);
 void document_rows_unpack(const json_t *document);
 
-/** \brief Reads a JSON document. STATUS_ENVIRONMENT, with line and column, if it is invalid or
- * repeats a key. */
+/** \brief Reads a JSON document. Returns STATUS_ENVIRONMENT if it is invalid or repeats a key. */
 status_t document_read(const char *path, json_t **document);
 
-/** \brief Writes \a document by file_write, or to standard output for "-". STATUS_ENVIRONMENT if \a
- * document is NULL, or if writing fails. */
+/** \brief Writes \a document by file_write, or to standard output for "-". Returns
+ * STATUS_ENVIRONMENT if \a document is NULL or if writing fails. */
 status_t document_write(const json_t *document, const char *path);
 
-/** \brief Writes \a document as text, frees it, and parses the text into \a copy. Unlike a copy,
- * this never holds two documents of many ranks in memory. STATUS_ENVIRONMENT if \a document is
- * NULL, or memory ran out. */
+/** \brief Writes \a document as text, frees it, and parses the text into \a copy. Unlike
+ * json_deep_copy, this never holds two documents of many ranks in memory. Returns
+ * STATUS_ENVIRONMENT if \a document is NULL or memory ran out. */
 status_t document_reread(json_t *document, json_t **copy);
 
-/** \brief A JSON string made of any bytes; each byte that is not valid UTF-8 becomes U+FFFD. NULL
- * if \a bytes is NULL or memory ran out. */
+/** \brief Returns a JSON string made of any bytes; each byte that is not valid UTF-8 becomes
+ * U+FFFD. Returns NULL if \a bytes is NULL or memory ran out. */
 json_t *document_text(const char *bytes);
 
 /* Functions that the macros use; programs do not call them. */

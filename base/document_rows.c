@@ -16,8 +16,8 @@ static void common_keep(json_t *common, const json_t *row)
   }
 }
 
-/* If \a add, adds to \a row the values of \a common that it lacks; otherwise removes from it the
- * values that are in \a common. */
+/* If \a add, copies to \a row the values of \a common that the row lacks. Otherwise removes from
+ * the row all values whose names are in \a common. */
 static void common_move(json_t *row, json_t *common, int add)
 {
   const char *key;

@@ -25,9 +25,9 @@
 
 /** An output file. */
 struct target {
-  char path[PATH_MAX]; /**< with all links resolved, because a link must stay a link */
-  int plain;           /**< 1 for a plain file, or if nothing exists yet */
-  int descriptor;      /**< descriptor of this process that the path names, otherwise −1 */
+  char path[PATH_MAX]; /**< all symbolic links are resolved, so that no link is replaced */
+  int plain;           /**< 1 if the path is a plain file or does not exist yet */
+  int descriptor;      /**< N if the path leads to /dev/fd/N of this process, otherwise −1 */
   int exists;
   struct stat before; /**< the file's attributes, if it exists */
 };
@@ -38,15 +38,15 @@ static status_t cannot_write(const char *path, int cause)
                   cause == ENXIO ? "no process reads this pipe" : strerror(cause));
 }
 
-/* Length of the folder's name including its slash; 0 for the current folder. */
+/* Returns the length of the folder part of a path, with the slash; 0 if there is none. */
 static int folder_of(const char *path)
 {
   const char *slash = strrchr(path, '/');
   return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* The number N of a path /dev/fd/N in any spelling, otherwise -1. The descriptor must be used
- * itself: opening the path again would lose its position in the file. */
+/* Returns the number N of a path /dev/fd/N in any spelling, otherwise -1. The caller must write to
+ * this descriptor: opening the path again would lose the position in the file. */
 static int descriptor_of(const char *path)
 {
   char folder[PATH_MAX + 1], real[PATH_MAX], own[PATH_MAX];
@@ -58,7 +58,7 @@ static int descriptor_of(const char *path)
   return number <= INT_MAX ? (int)number : -1;
 }
 
-/* Follows a link to its target, which need not exist. Returns 0, or the cause. */
+/* Follows symbolic links to a target, which need not exist. Returns 0 or an errno. */
 static int follow(struct target *target)
 {
   char link[PATH_MAX];
@@ -76,7 +76,7 @@ static int follow(struct target *target)
   return ELOOP;
 }
 
-/* Finds the target of \a path. Returns 0, or the errno why nothing can be written there. */
+/* Finds the file that \a path leads to. Returns 0, or the errno if nothing can be written there. */
 static int target_init(struct target *target, const char *path)
 {
   memset(target, 0, sizeof *target);
@@ -87,7 +87,7 @@ static int target_init(struct target *target, const char *path)
   if (target->descriptor == STDOUT_FILENO)
     target->descriptor = output_descriptor();
   else if (target->descriptor == output_descriptor())
-    return EBADF; /* the user cannot have opened this descriptor */
+    return EBADF; /* output_keep opened this descriptor, not the user */
   if (target->descriptor >= 0) {
     int flags = fcntl(target->descriptor, F_GETFL);
     return flags < 0 || (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
@@ -138,7 +138,7 @@ int file_is_same(const char *a, const char *b)
 
 /* ---- input files and open pipes ---- */
 
-/** Files that were read, and pipes that are open. */
+/** Files that were read (inputs), and pipes that are kept open (held). */
 static struct inodes {
   struct inode {
     struct stat info;
@@ -147,7 +147,7 @@ static struct inodes {
   size_t n;
 } inputs, held;
 
-/* Adds a file. If memory runs out, the file is not remembered. */
+/* Adds a file to the list. If memory runs out, the file is not recorded. */
 static int inode_add(struct inodes *inodes, const struct stat *info, int descriptor)
 {
   struct inode *longer = realloc(inodes->list, (inodes->n + 1) * sizeof *longer);
@@ -238,8 +238,8 @@ static int name_take(const struct target *target, int descriptor, char draft[PAT
   return made;
 }
 
-/* Opens a nameless file, which disappears with the process; if the file system has none, a named
- * one. */
+/* Opens a file without a name, which disappears with the process. If the file system does not
+ * support that, opens a named file. */
 static int draft_open(const struct target *target, char draft[PATH_MAX])
 {
   char folder[PATH_MAX + 1];
@@ -253,8 +253,7 @@ static int draft_open(const struct target *target, char draft[PATH_MAX])
   return descriptor;
 }
 
-/* Gives the draft the permissions of the file that it replaces, and its owner if that is
- * allowed. */
+/* Gives the draft the permissions and, if that is allowed, the owner of the replaced file. */
 static int draft_dress(int descriptor, const struct target *target)
 {
   const struct stat *before = &target->before;
@@ -265,9 +264,9 @@ static int draft_dress(int descriptor, const struct target *target)
   return fchmod(descriptor, before->st_mode & 0777) == 0 ? 0 : errno;
 }
 
-/* Returns 0 if another file could be renamed to \a path, otherwise the errno. Uses rmdir, which
- * fails on a file: because the kernel checks the permission to remove a name first, a sticky folder
- * and an immutable file give EPERM here, not ENOTDIR. */
+/* Returns 0 if another file could be renamed to \a path, otherwise the errno. Tries rmdir, which
+ * never removes a file. It fails with EPERM in a sticky folder or for an immutable file, and with
+ * ENOTDIR only if the name could be removed. */
 static int rename_try(const char *path)
 {
   struct statx info;
@@ -278,8 +277,8 @@ static int rename_try(const char *path)
 
 /** Result of replacing a file. */
 struct attempt {
-  int cause;   /**< 0, or why it failed */
-  int refused; /**< the file cannot be replaced, but perhaps overwritten */
+  int cause;   /**< 0, or the errno of the failure */
+  int refused; /**< 1 if the file cannot be replaced, but perhaps overwritten */
 };
 
 static struct attempt attempt_of(int cause)
@@ -287,8 +286,7 @@ static struct attempt attempt_of(int cause)
   return (struct attempt){cause, cause != 0};
 }
 
-/* Writes and renames the draft. If \a bytes is NULL, does everything except writing and
- * renaming. */
+/* Writes and renames the draft. If \a bytes is NULL, does every step except these two. */
 static struct attempt draft_rename(int descriptor, const struct target *target, char draft[PATH_MAX],
                                    const char *bytes, size_t size)
 {
@@ -381,15 +379,15 @@ static int write_into(const struct target *target, const char *bytes, size_t siz
   return close(descriptor) != 0 && !cause ? errno : cause;
 }
 
-/* Writes \a bytes. If \a bytes is NULL, does everything else, so that a check fails wherever
- * writing would. Returns 0, or the errno. */
+/* Writes \a bytes. If \a bytes is NULL, takes every step except the write, so that a check fails
+ * whenever a write would fail. Returns 0, or the errno. */
 static int file_write_target(const struct target *target, const char *path, const char *bytes, size_t size)
 {
   if (!target->plain) return write_into(target, bytes, size);
   const struct attempt made = replace(target, bytes, size);
   if (!made.refused || !target->exists) return made.cause;
   const int cause = write_into(target, bytes, size);
-  /* no second warning if file_check has printed it */
+  /* file_check has already printed this warning if its own attempt was refused */
   if (!cause && (!bytes || !replace(target, NULL, 0).refused))
     log_warn("\"%s\" is overwritten in place, because it cannot be replaced: %s", path, strerror(made.cause));
   return cause;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief The splitmix64 step, which generates dense data and the field's checksum. Source: Steele,
- * Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. */
+/** \file \brief The splitmix64 step, which generates test data and the checksum of a pressure
+ * field. Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
+ * 2014. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

@@ -21,7 +21,7 @@ static struct {
   char held[HELD_MAX]; /**< messages, separated by newlines */
 } state = {.rank = -1};
 
-/** Protects the held messages: device libraries log from threads of their own. */
+/** Lock for the held messages, because device libraries log from threads of their own. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void log_copy(char *to, size_t size, const char *from)
@@ -93,8 +93,7 @@ static void print(const char *kind, const char *who, const char *message)
   fputs(line, stderr);
 }
 
-/** Appends to the held text. If that is full, the first messages stay: they are nearest to the
- * cause. */
+/** Appends to the held text. If that is full, drops the message: the first ones show the cause. */
 static void hold(const char *message)
 {
   size_t used = strlen(state.held);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Messages to the user on standard error. The first function to detect an error logs it,
- * once. */
+/** \file \brief Messages to the user on standard error. The function that detects an error logs
+ * it. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -38,15 +37,16 @@ void log_before(void (*before)(void));
 /** \brief Starts holding errors (1), or prints the held text and stops holding (0). */
 void log_hold(int hold);
 
-/** \brief The held text, "" if none. It stays held. */
+/** \brief Returns the held text, or "" if there is none. The text remains held. */
 const char *log_held(void);
 
-/** \brief Mutes errors (1) or not (0): while muted, they are neither printed nor held. For attempts
- * that may fail. LOG_UNFIT mutes only errors of status_is_unfit(). Returns the previous value. */
+/** \brief Mutes errors if \a mute is 1, and unmutes them if it is 0. Muted errors are neither
+ * printed nor held. Use it for attempts that may fail. LOG_UNFIT mutes only errors of
+ * status_is_unfit(). Returns the previous value. */
 int log_mute(int mute);
 #define LOG_UNFIT 2
 
-/** \brief Discards the held text, after the ranks have printed it together. */
+/** \brief Discards the held text. The ranks call this after they have printed it together. */
 void log_drop(void);
 
 /** \brief Prints held text of \a who ("" for all ranks), one message per line. For a rank that

@@ -13,8 +13,8 @@
 
 #define LINE_MAX_BYTES 512
 
-/** Settings that change what is measured, or name the job. Apart from these only the switches are
- * read from the environment. */
+/** Environment variables that a document records: those that change what is measured or name the
+ * job. It also records the variables HIMENO_* (base/switches.h), but no others. */
 static const char *const allowed_settings[] = {
     "OMP_NUM_THREADS",
     "OMP_PROC_BIND",

@@ -21,7 +21,8 @@ struct parser {
   char *config;
 };
 
-/** Options on this process's command line: all, with their values, and those that no mode reads. */
+/** Options on this process's command line. \a given are all, with their values; \a ignored are
+ * those that the selected mode does not read. */
 static struct {
   const struct option_spec *given[OPTIONS_MAX], *ignored[OPTIONS_MAX];
   const char *value[OPTIONS_MAX]; /**< "" for a flag */
@@ -118,7 +119,7 @@ static int is_named(const char *word, size_t length, const char *name)
   return strlen(name) == length && strncmp(name, word, length) == 0;
 }
 
-/** The option that a word names, NULL if none. Sets *attached to the value in the same word, or
+/** Returns the option that a word names, or NULL. Sets *attached to a value in the same word, or
  * NULL. */
 static const struct option_spec *option_find(const struct option_program *program, const char *word,
                                              const char **attached)
@@ -171,7 +172,6 @@ static status_t parse_words(struct parser *parser, enum option_request *request)
   return STATUS_OK;
 }
 
-/** Checks that each option of the table has readers. */
 static status_t check_table(const struct option_program *program)
 {
   for (size_t i = 0; i < program->n_options; i++)
@@ -214,8 +214,8 @@ static status_t check_files(const struct parser *parser)
   return STATUS_OK;
 }
 
-/** Whether the command line has the option in \a words: "NAME", or "NAME VALUE" for one value.
- * Without VALUE, auto counts as not given. */
+/** Whether the command line has the option in \a words. "NAME" matches any value except auto; "NAME
+ * VALUE" matches only that value. */
 static int is_given(const char *words)
 {
   size_t length = strcspn(words, " ");
@@ -228,8 +228,8 @@ static int is_given(const char *words)
   return 0;
 }
 
-/** Refuses options that pair->one excludes. If \a joined, refuses pair->one without the options
- * that it needs. */
+/** If \a joined, refuses pair->one without the options that it needs. Otherwise refuses pair->one
+ * with the options that it excludes. */
 static status_t check_pair(const struct option_pair *pair, int joined)
 {
   char other[TEXT_MAX];

@@ -41,8 +41,8 @@ struct option_spec {
   struct option_value value;
   const char *help;    /**< begins with a verb; includes the default with its unit */
   const char *group;   /**< heading in --help, on the first option of a group */
-  const char *missing; /**< the value if no word follows it; NULL: a value is required */
-  /** offset of the field set to 1 if the option is given, by OPTION_GIVEN(); 0: none */
+  const char *missing; /**< value if no word follows the option; NULL if one must follow */
+  /** offset, from OPTION_GIVEN(), of a field to set to 1 if the option is given; 0 for no field */
   size_t given;
   const char *old; /**< previous name, accepted with a warning for one release; NULL: none */
 };
@@ -56,8 +56,7 @@ struct option_spec {
 /** Reader bit of an option that may differ between the ranks of a job. */
 #define OPTION_OWN (1u << 29)
 
-/* Macros for entries of option tables. The program defines CONFIG as the type of its
- * configuration. */
+/* Macros for entries of option tables. The program defines CONFIG as its configuration's type. */
 
 #define OPTION_FIELD(type, field) _Generic(((CONFIG *)0)->field, type : offsetof(CONFIG, field))
 #define OPTION_GIVEN(field)       (OPTION_FIELD(int, field) + 1)
@@ -73,7 +72,7 @@ struct option_spec {
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(int64_t, field), metavar, {VALUE_INT, NULL, min, max}, NULL}
 #define OPTION_REAL(field, min, max, metavar)                                                                \
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(double, field), metavar, {VALUE_REAL, NULL, min, max}, NULL}
-/** A time in seconds, given as 90, 15m or 8h. */
+/** A time in seconds; the user may write it as 90, 15m or 8h. */
 #define OPTION_TIME(field, min, max, metavar)                                                                \
   .value = {OPTION_TYPE_RANGE, OPTION_FIELD(double, field), metavar, {VALUE_TIME, NULL, min, max}, NULL}
 #define OPTION_CHOICE(field, words) OPTION_CHOICE_AS(field, words, words)
@@ -138,8 +137,7 @@ enum option_request { OPTION_RUN, OPTION_SHOW_HELP, OPTION_SHOW_VERSION, OPTION_
 status_t option_parse_all(const struct option_program *program, int argc, char **argv, void *config,
                           enum option_request *request);
 
-/** \brief The value of an option on the last command line, "" for a flag; NULL if it was not
- * given. */
+/** \brief Returns an option's value on the command line, "" for a flag, NULL if not given. */
 const char *option_value_text(const struct option_spec *option);
 
 /** \brief Whether two values of an option mean the same; NULL: the option is not given. */

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** \brief Draws a bar of at most \a width cells, with eighths in UTF-8 locales, otherwise with
- * '#'. */
+/** \brief Draws \a share as a bar of at most \a width cells. The cells are blocks in steps of an
+ * eighth in UTF-8 locales, otherwise '#'. */
 void report_bar(char *text, size_t size, double share, int width);
 
 #define REPORT_SPREAD_BYTES 24
@@ -21,7 +21,7 @@ const char *report_spread(double share, int known, int width, char text[REPORT_S
 /** \brief \a value in at least \a width columns; a dash if it is not positive: unknown is not 0. */
 const char *report_number(double value, int width, int decimals, char text[REPORT_NUMBER_BYTES]);
 
-/** \brief Prints the upper bound of the noise of block times. If \a warn, prints only a warning,
+/** \brief Prints the upper bound of the noise of block times. If \a warn, only prints a warning,
  * and only if the bound exceeds STATS_NOISY. Prints nothing for fewer than three blocks. */
 void report_noise(const double *samples, int n, int warn, FILE *out);
 

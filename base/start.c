@@ -9,9 +9,9 @@
 #include "base/output.h"
 #include "base/switches.h"
 
-/* The first variable that is set counts, because a step of Slurm may contain another launcher. If
- * `shell` is set, srun --pty opened a shell, which passes its step's variables to all programs
- * started there. */
+/* The first row whose variable `ranks` is set applies, because a Slurm step may contain another
+ * launcher. If the row's variable `shell` is set, no row applies: srun --pty opened a shell, whose
+ * programs inherit these variables but are not ranks. */
 static const struct {
   const char *ranks, *rank, *shell;
 } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", NULL},

@@ -4,7 +4,8 @@
 #ifndef BASE_START_H
 #define BASE_START_H
 
-/** The number of processes that a launcher such as mpirun or srun announces to each of them. */
+/** The job's size and this process's rank, from the environment variables that launchers such as
+ * mpirun and srun set. */
 struct launcher {
   const char *variable;  /**< the environment variable with the number of ranks */
   long long ranks, rank; /**< number of ranks in the job, and this process's rank */
@@ -16,9 +17,9 @@ int launcher_find(struct launcher *launcher);
 /** \brief Sets the program's name in messages, and calls output_keep. */
 void start_program(const char *name);
 
-/** \brief Ignores SIGXFSZ and SIGPIPE: a file beyond the size limit and a reader that closed its
- * pipe become errors of the write, like a full disk, instead of ending the process. Programs that
- * this one starts get the default handlers. */
+/** \brief Handles SIGXFSZ and SIGPIPE, so that writing beyond the file size limit or to a closed
+ * pipe fails with an error instead of ending the process. Programs that this one starts get the
+ * default handlers. */
 void start_signals(void);
 
 #endif

@@ -79,7 +79,7 @@ struct starvation *starvation_begin(void)
   return NULL;
 }
 
-/* The times of thread \a id at the begin of the measurement; zeros if it started later. */
+/* Returns the times of thread \a id at the start of the measurement; zeros if it started later. */
 static struct thread thread_at(const struct starvation *s, int id)
 {
   for (int t = 0; t < s->n; t++)

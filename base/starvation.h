@@ -5,16 +5,15 @@
 #ifndef BASE_STARVATION_H
 #define BASE_STARVATION_H
 
-/** The kernel's counters at the begin of a measurement. A NULL pointer means that the kernel has
- * none. */
+/** The kernel's counters at the start of a measurement; NULL if the kernel has none. */
 struct starvation;
 
 struct starvation *starvation_begin(void);
 
-/** \brief The share of the time since the begin in which a thread waited for a core or a CPU was
- * stolen by the hypervisor, whichever is larger; −1 if unknown. Counts the thread that waited
- * longest, of those that were running or ready for at least half of the time, and the most stolen
- * of the CPUs that the process may use. */
+/** \brief Returns the larger of two shares of the time since the start: that for which a thread
+ * waited for a core, and that for which the hypervisor stole a CPU. Counts the thread that waited
+ * longest, of those that ran or were ready for at least half of the time, and the CPU stolen most,
+ * of those that the process may use. Returns −1 if unknown. */
 double starvation_share(const struct starvation *begin);
 
 void starvation_end(struct starvation *begin);

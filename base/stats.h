@@ -18,8 +18,7 @@ struct stats_summary {
 /** \brief Compares two doubles, for qsort. */
 int stats_compare(const void *a, const void *b);
 
-/** \brief Appends a sample to an array that the caller frees. STATUS_ENVIRONMENT if out of
- * memory. */
+/** \brief Appends a sample to an array that the caller frees. STATUS_ENVIRONMENT: out of memory. */
 status_t stats_add(double **samples, int *n, double sample);
 
 /** \brief Summary of \a n samples in any order; all zero if n is 0 or memory ran out. */

@@ -45,8 +45,7 @@ const char *status_verdict(status_t status);
  * incomplete, slow, ok. */
 status_t status_worst(status_t a, status_t b);
 
-/** \brief Evaluates \a call; if it fails, stores its status in the local variable `status` and
- * jumps to \a label. */
+/** \brief Evaluates \a call; if it fails, stores its status in `status` and jumps to \a label. */
 #define TRY(call, label)                                                                                     \
   do {                                                                                                       \
     if ((status = (call)) != STATUS_OK) goto label;                                                          \

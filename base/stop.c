@@ -31,8 +31,8 @@ void stop_within(int seconds)
   if (!seconds) alarm(0);
 }
 
-/* Libraries replace handlers: LLVM replaces all of these when OpenCL loads it. Install ours again
- * if SIGUSR1 shows that a library has done so. */
+/* Libraries replace signal handlers: LLVM replaces all of these when OpenCL loads it. Install our
+ * handlers again if that of SIGUSR1 has been replaced. */
 int stop_asked(void)
 {
   struct sigaction present;

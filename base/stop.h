@@ -7,16 +7,15 @@
 #ifndef BASE_STOP_H
 #define BASE_STOP_H
 
-/** \brief Catches the signals that ask the program to end: the first of a kind only sets a flag,
- * the second ends the process. */
+/** \brief Catches the signals that ask the program to end. The first signal of a number only sets a
+ * flag; a second one with that number ends the process. */
 void stop_catch(void);
 
 /** \brief Call before a function that may hang. A signal that asks the program to end then ends it
  * after \a seconds, unless stop_within(0) is called before. */
 void stop_within(int seconds);
 
-/** \brief Whether a signal has asked the program to end. Reinstalls handlers that a library has
- * replaced. */
+/** \brief Returns whether a signal asked the program to end. Reinstalls replaced handlers. */
 int stop_asked(void);
 
 #endif

@@ -23,7 +23,7 @@ enum switch_check {
 };
 
 enum switch_scope {
-  SWITCH_OWN,   /**< may differ between ranks: for rank 0, scripts or one device */
+  SWITCH_OWN,   /**< may differ between ranks: only rank 0, a script or one device reads it */
   SWITCH_AGREED /**< must be the same on all ranks of a job */
 };
 
@@ -46,8 +46,7 @@ struct switch_spec {
 /** \brief The \a n-th variable of the table, counted from 0; NULL after the last. */
 const struct switch_spec *switch_at(int n);
 
-/** \brief STATUS_USAGE, logged, if a variable of the table has an invalid value. option_parse_all
- * calls it. */
+/** \brief Returns STATUS_USAGE, logged, if a variable of the table has an invalid value. */
 status_t switches_check(void);
 
 /** \brief Warns once about all HIMENO_* that are set but not in the table, perhaps misspelled. */
@@ -59,8 +58,7 @@ const char *switch_text(const char *name);
 /** \brief The whole number in a variable of the table, \a unset if it has none. */
 long long switch_number(const char *name, long long unset);
 
-/** \brief Reads a variable of the form "RANK:NUMBER" into \a pair. Returns whether it has such a
- * value. */
+/** \brief Reads a variable of the form "RANK:NUMBER" into \a pair. Returns whether it is valid. */
 int switch_pair(const char *name, long long pair[2]);
 
 /** \brief The whole number in a launcher's variable, \a unset if it has none. */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Readers for the values of options and switches.
- */
+/** \file \brief Readers for the values of options and switches. */
 #ifndef BASE_VALUES_H
 #define BASE_VALUES_H
 
@@ -38,8 +36,8 @@ struct value_guess {
   int edits;
 };
 
-/** \brief Keeps \a word if it needs fewer edits than the best so far, and few for its length. An
- * edit inserts, deletes or changes a letter, or swaps two. */
+/** \brief Keeps \a word if it needs fewer edits than the best word so far, and few relative to its
+ * length. An edit inserts, deletes or changes a letter, or swaps two adjacent ones. */
 void value_guess(struct value_guess *guess, const char *word);
 
 /** \brief ": did you mean WORD?", or \a otherwise if no word is similar. */
@@ -53,8 +51,7 @@ const char *value_next(const char *rest, char separator, char *word, size_t size
 /** \brief Length in bytes of the UTF-8 character at the start of \a text; 0 if it is invalid. */
 size_t value_utf8(const char *text);
 
-/** \brief Replaces each byte that is not printable ASCII, and so might control a terminal, by
- * '?'. */
+/** \brief Replaces each byte that is not printable ASCII by '?'; it might control a terminal. */
 void value_make_printable(char *text);
 
 /** \brief Strict readers of a number: STATUS_USAGE, without a message, unless the whole text is one
