@@ -97,7 +97,7 @@ static double slowdowns(const struct judge_run *run, struct check *check)
   return run->n_slowdowns;
 }
 
-/* The number of devices of the host with the fewest; ranks that share a device count it once. */
+/* Returns the smallest number of devices per host. A device that ranks share counts once. */
 static double devices_per_host(const struct judge_run *run, struct check *check)
 {
   double least = INFINITY;
@@ -126,7 +126,8 @@ static double unshared(const json_t *row)
   return neither(view_number(row, "device_shared"), view_number(row, "cpus_shared"));
 }
 
-/* On CPUs, ranks that share cores share the device. */
+/* Returns 1 if no other rank uses the rank's device, NAN if unknown. On CPUs, ranks that share
+ * cores share the device. */
 static double device_unshared(const json_t *row)
 {
   const int is_gpu = view_number(row, "is_cpu") == 0;
@@ -140,7 +141,7 @@ static double pcie_full(const json_t *row)
   return isnan(width) || isnan(most) ? NAN : width >= most;
 }
 
-/* The share of blocks with the most frequent of the forbidden reasons. */
+/* Returns the share of blocks with the most frequent forbidden reason of throttling. */
 static double throttled(const json_t *row, const struct policy *policy)
 {
   const double samples = view_number(row, "telemetry.samples");
@@ -266,7 +267,8 @@ int check_inapplicable(struct check *check, const char *format, ...)
   return 0;
 }
 
-/* Whether a run of this kind has the value of a check; if not, \a check gets the reason. */
+/* Returns whether a run such as \a draft can have a check's value; if not, \a check gets the
+ * reason. */
 static int applies(const struct judge_draft *draft, const struct check_kind *kind, struct check *check)
 {
   if (kind->of & NEEDS_SPEED && draft->emulated) return check_inapplicable(check, "emulated, so no speed");
@@ -275,10 +277,10 @@ static int applies(const struct judge_draft *draft, const struct check_kind *kin
   return 1;
 }
 
-/* Whether this run has the value of a check; if not, \a check gets the reason. A rank's times are
- * not its own if ranks share a device, or if exchanges wait for a core. Built-in limits of size
- * hold for GPUs only, because a core may compute more slowly than it reads, and only for grids
- * beyond the caches, because others do not show the memory. */
+/* Returns whether this run has the value of a check. If not, stores the reason in \a check. If
+ * ranks share a device or cores, a rank's times depend on other ranks. A built-in limit with
+ * NEEDS_SIZE applies only to GPUs, because a core may compute more slowly than it reads, and only
+ * to grids beyond the caches, because smaller ones do not measure the memory. */
 static int has_value(const struct judge_run *run, const struct policy *policy, const struct check_kind *kind,
                      struct check *check)
 {
@@ -307,7 +309,8 @@ static int has_value(const struct judge_run *run, const struct policy *policy, c
   return 0;
 }
 
-/* Finds the worst rank's value. An unknown value is the worst only if \a unknown_fails. */
+/* Sets value and rank of \a check from the worst rank. If \a unknown_fails, or if no rank's value
+ * is known, that is a rank with an unknown value. */
 static void worst_rank(const struct judge_run *run, int key, int unknown_fails, struct check *check)
 {
   int unknown = -1, unknowns = 0;
@@ -338,8 +341,8 @@ static void check_explain(const struct judge_run *run, enum check_of of, struct 
   value_make_printable(check->why);
 }
 
-/* Makes a check inapplicable if its value is unknown and need not be known: other programs do not
- * measure all values, and devices do not report all. */
+/* Makes a check inapplicable if its value may be unknown and is: programs other than himeno-gpu do
+ * not measure all values, and devices do not report all. */
 static void excuse(const struct judge_run *run, enum check_of of, struct check *check)
 {
   const int other = strcmp(run->program, "himeno-gpu") != 0;
@@ -379,9 +382,9 @@ static void kind_judge(const struct judge_run *run, const struct policy *policy,
   check_explain(run, kind->of, check);
 }
 
-/* Whether to list a check. A check of products needs a run of its element type. Of the two checks
- * of their spread, one is for devices at their power limit, where products differ more; devices of
- * unknown power count as at the limit. */
+/* Returns whether to list a check. A check of matrix products needs a run of its element type.
+ * gemm_spread_max is for devices below their power limit; another key is for devices at the limit,
+ * where products differ more, and for devices of unknown power. */
 static int is_listed(const struct judge_run *run, const struct check_kind *kind)
 {
   const size_t n = run->type ? strlen(run->type) : 0;
@@ -400,8 +403,8 @@ void checks_of_policy(struct judge_run *run, const struct policy *policy, struct
       kind_judge(run, policy, k, &checks->check[checks->n++]);
 }
 
-/* Adds the needs of a check to \a plan. A run that the user made too short for slowdowns stays
- * short. */
+/* Extends \a plan by what a check needs. If the user asked for less than SLOWDOWN_SPAN seconds, the
+ * run is not prolonged for slowdowns. */
 static void plan_kind(const struct judge_draft *draft, const struct policy *policy, enum check_of of,
                       struct judge_plan *plan)
 {

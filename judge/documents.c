@@ -19,8 +19,8 @@ status_t document_file_parse(const char *option, const char *text, void *field)
   return STATUS_OK;
 }
 
-/* Reads the next document: a whole file, or a line with a document and its name. Sets \a document
- * to NULL at the end of the file. */
+/* Reads the next JSON value of a file: a document, or a line of a study, which holds a document and
+ * its name. Sets \a document to NULL at the end of the file. */
 static status_t document_next(FILE *file, const char *path, json_t **document)
 {
   json_error_t error;

@@ -37,8 +37,8 @@ static json_t *drift_index(const json_t *rows)
   return index;
 }
 
-/* The row of the same device: on the same host if possible, otherwise on another one. By rank if it
- * has no UUID. NULL if there is none. */
+/* Returns the row of the same device, preferably on the same host; NULL if there is none. A device
+ * without a UUID is found by its rank. */
 static const json_t *drift_same(const json_t *index, const json_t *row)
 {
   char key[200];
@@ -52,8 +52,8 @@ static double drift_rate(const json_t *row)
   return rate > 0 ? rate : view_number(row, "gflops");
 }
 
-/* Compares a device's rows of two documents. The counter of corrected errors starts at zero when
- * the driver is loaded. */
+/* Compares a device's rows of two documents. The counter of corrected errors restarts at zero when
+ * the driver is loaded, so all of a smaller value is new. */
 static struct drift drift_of(const json_t *before, const json_t *now, double days)
 {
   const double noise = REFERENCE_SIGMAS * hypot(view_number(before, "noise"), view_number(now, "noise")),
@@ -112,7 +112,7 @@ static void drift_changed(const json_t *before, const json_t *now, const char *p
     fprintf(out, "    %s%s%s: %s → %s\n", path, *of ? " of " : "", of, texts[0], texts[1]);
 }
 
-/* Prints the devices that the other document lacks. */
+/* Prints the devices of \a rows that \a others lacks. */
 static void drift_missing(const json_t *rows, const json_t *others, const char *what, FILE *out)
 {
   char name[200];

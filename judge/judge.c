@@ -49,7 +49,8 @@ status_t judge_plan(const struct judge_limits *limits, const json_t *draft, stru
                   limits->policy_name);
 }
 
-/* The verdict of the run itself, without the acceptance that himeno-gpu adds to it. */
+/* Returns the verdict of the run itself. In a document of himeno-gpu, the verdicts usage,
+ * environment, noisy and slow come from an earlier judgement and are ignored. */
 static status_t own_verdict(const json_t *document)
 {
   static const status_t all[] = {STATUS_USAGE, STATUS_ENVIRONMENT, STATUS_NOISY, STATUS_SLOW,
@@ -61,8 +62,8 @@ static status_t own_verdict(const json_t *document)
   return json_is_true(json_object_get(document, "partial")) ? STATUS_INCOMPLETE : STATUS_OK;
 }
 
-/* Whether the timed part of the result was compared with a reference. Programs other than
- * himeno-gpu show it by their verdict. */
+/* Returns whether the timed part of the result was compared with a reference. For programs other
+ * than himeno-gpu this is 1, because their verdict covers it. */
 static int is_compared(const json_t *document)
 {
   const char *verified = view_text(document, "result.verified");
@@ -78,7 +79,7 @@ static status_t unverified(const json_t *document)
                   asked ? "--verify off left nothing verified" : "the result could not be verified");
 }
 
-/* Whether at least one of the checks from \a first to before \a end could be made. */
+/* Returns whether a check from \a first to before \a end has a known value. */
 static int any_made(const struct checks *checks, int first, int end)
 {
   int made = 0;

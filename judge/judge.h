@@ -20,7 +20,7 @@
 
 /** The policy and the earlier document by which a document is judged. */
 struct judge_limits {
-  /** names of policy and reference; NULL if there is none */
+  /** name of the policy and of the reference; NULL if it is not given */
   const char *policy_name, *reference_name;
   struct policy policy;
   struct reference reference;
@@ -34,14 +34,14 @@ void judge_limits_free(struct judge_limits *limits);
 /** The measurement that a run needs so that it can be judged. */
 struct judge_plan {
   int blocks_min; /**< minimum number of timed blocks */
-  /** time more blocks while the upper bounds of the noise of the blocks and of a device exceed
-   * these; infinite: no check needs them */
+  /** upper bounds of the relative noise of the blocks, and of a device: measure more blocks while
+   * either is exceeded; infinite if no check needs a bound */
   double noise_max, device_noise_max;
-  double span_min; /**< minimum seconds from the begin of the first block to the end of the last */
+  double span_min; /**< minimum seconds from the start of the first block to the end of the last */
 };
 
-/** \brief Plans the measurement of a run; \a draft is its document so far. STATUS_USAGE if the
- * reference is of other work, or if a soak cannot check anything in the policy. */
+/** \brief Plans the measurement of a run; \a draft is its document so far. Returns STATUS_USAGE if
+ * the run of the reference did other work, or if no check of the policy is possible in a soak. */
 status_t judge_plan(const struct judge_limits *limits, const json_t *draft, struct judge_plan *plan);
 
 /** A document that was judged. */

@@ -92,7 +92,6 @@ static void judge_text(const struct judged *j, const char *name, FILE *out)
   judged_text(j, out);
 }
 
-/* The report names the program in the document, and ignores the document's name for itself. */
 static status_t judge_one(json_t *document, const char *name, void *context)
 {
   struct judging *judging = context;

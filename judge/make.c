@@ -28,8 +28,7 @@ static const char *const paths[SERIES] = {
     [GEN] = "telemetry.link.pcie_gen",         [WIDTH] = "telemetry.link.pcie_width",
     [LINKS] = "telemetry.link.nvlinks_active", [ECC] = "telemetry.ecc.on"};
 
-/* All values of a kind, such as the devices' rates. lacking: at least one device or pair has
- * none. */
+/* All values of a kind, such as the devices' rates; lacking: 1 if a device or pair has no value. */
 struct make_series {
   double *values;
   int n, lacking;
@@ -56,7 +55,7 @@ static status_t make_add(struct make_series *s, double value)
   return stats_add(&s->values, &s->n, value);
 }
 
-/* Checks that the document has the device, kernel and work of the first one. */
+/* Checks that the document has the kernel and, within 2%, the points per rank of the first one. */
 static status_t make_same_work(const json_t *document, const char *where, struct good *good)
 {
   const json_t *config = json_object_get(document, "config"), *ranks = json_object_get(document, "ranks");
@@ -101,7 +100,8 @@ static status_t device_add(const json_t *rank, const char *where, struct good *g
   return STATUS_OK;
 }
 
-/* All paths must have the same transport, because no single limit fits several. */
+/* Adds latency and rate of a path. The policy limits them only if all paths have the same
+ * transport, because no single limit fits several transports. */
 static status_t path_add(const json_t *path, size_t n, void *context)
 {
   struct good *good = context;
@@ -141,8 +141,8 @@ static void make_put(json_t *policy, const char *key, json_t *value, const char 
   json_object_set_new(json_object_get(policy, "from"), key, document_text(from));
 }
 
-/* Writes a limit: the median minus (or plus if \a at_most) five spreads, but at least the share
- * \a least from the median. */
+/* Writes a limit: the median minus (or plus if \a at_most) five spreads. The limit differs from the
+ * median by at least \a least times the median. */
 static void put_typical(json_t *policy, const char *key, const struct make_series *s, const char *of,
                         double least, int at_most)
 {
@@ -157,7 +157,7 @@ static void put_typical(json_t *policy, const char *key, const struct make_serie
            from);
 }
 
-/* Writes the least value as a limit. If \a flag, writes true if all devices have 1. */
+/* Writes the smallest value as a limit. If \a flag, writes true if that value is 1. */
 static void put_least(json_t *policy, const char *key, const struct make_series *s, const char *of, int flag)
 {
   char from[POLICY_FROM_MAX];

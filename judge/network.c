@@ -10,10 +10,10 @@
 #include "judge/parts.h"
 
 #define WIRES_MIN 4 /* with fewer cards there is no median to compare with */
-/* A rank is slow if its fastest pair is below this share of the fastest one. */
+/* A rank is slow if even its fastest pair is below this share of the fastest similar pair. */
 #define RANK_SLOW 0.9
 
-/* A value of the s-th stream to a rank from another host. */
+/* Returns the field \a name of the s-th stream from another host to \a rank. */
 static double flow_number(const struct judge_run *run, int rank, int s, const char *name)
 {
   char path[32];
@@ -21,8 +21,8 @@ static double flow_number(const struct judge_run *run, int rank, int s, const ch
   return view_number(run->ranks[rank].row, path);
 }
 
-/* The largest slowdown of a pair of hosts when all hosts send at once. The hosts themselves are not
- * the cause, because the same pair is fast when it is isolated. */
+/* Returns the largest factor by which a pair of hosts is slower when all hosts send at once. The
+ * hosts themselves are not the cause, because the same pair is fast in isolation. */
 double fabric_contention(const struct judge_run *run, struct check *check)
 {
   double worst = NAN;
@@ -37,9 +37,9 @@ double fabric_contention(const struct judge_run *run, struct check *check)
   return worst;
 }
 
-/* The largest distance of a host below the median of all hosts, relative. A host counts by its
- * fastest pair in either direction, each pair measured in isolation: the slower pairs may be slow
- * because of their other end. */
+/* Returns how far the slowest host is below the median of all hosts, as a share of the median. A
+ * host's rate is that of its fastest pair, separately for sending and receiving and with each pair
+ * in isolation: its slower pairs may be slow because of the other host. */
 double fabric_spread(const struct judge_run *run, struct check *check)
 {
   const size_t ranks = (size_t)run->n_ranks;
@@ -62,8 +62,9 @@ double fabric_spread(const struct judge_run *run, struct check *check)
   return below;
 }
 
-/* The largest distance of a card below the median of all cards, relative, isolated or concurrent.
- * Either end of its wire may be the cause. */
+/* Returns how far the slowest card is below the median of all cards, as a share of the median: the
+ * larger result of the isolated and the concurrent measurement. The cause may be at either end of
+ * the card's wire. */
 double wire_spread(const struct judge_run *run, struct check *check)
 {
   static const char *const shares[] = {"wire.out", "wire.out_all"};
@@ -91,7 +92,8 @@ double wire_spread(const struct judge_run *run, struct check *check)
 
 /* ---- collectives ---- */
 
-/* The best of a path's sizes in GB/s: its field "gbps" or "busbw". NAN: unknown. */
+/* Returns the highest rate of a path over all message sizes, in GB/s, from \a field ("gbps" or
+ * "busbw"); NAN if unknown. */
 static double path_best(const json_t *path, const char *field)
 {
   const json_t *points = view_at(path, "points");
@@ -101,8 +103,7 @@ static double path_best(const json_t *path, const char *field)
   return best;
 }
 
-/* Whether two pairs were measured by the same transport, in the same direction and under the same
- * load. */
+/* Whether two pairs were measured by the same transport, in the same direction and load. */
 static int pairs_alike(const json_t *one, const json_t *other)
 {
   static const char *const keys[] = {"used", "direction", "company"};
@@ -111,7 +112,7 @@ static int pairs_alike(const json_t *one, const json_t *other)
   return same;
 }
 
-/* Describes the slowest pair, relative to the fastest one like it. If a rank is slow with all its
+/* Describes the slowest pair, relative to the fastest similar pair. If a rank is slow with all its
  * peers, \a check gets that rank. */
 static void pairs_explain(const struct judge_run *run, const json_t *pairs, struct check *check)
 {

@@ -25,7 +25,7 @@ static double devices_noise(const struct judge_run *run)
   return most;
 }
 
-/* The rank that waited for a core for the largest share of its time. */
+/* Returns the rank that waited for a core for the largest share of its time. */
 static int starved_rank(const struct judge_run *run)
 {
   int most = 0;

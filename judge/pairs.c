@@ -15,7 +15,7 @@ struct pair {
   double value, typical;
 };
 
-/* Lists the ends of all pairs and sets \a n to their number. NULL if memory ran out. */
+/* Returns the ends of all pairs, and their number in \a n. Returns NULL if memory ran out. */
 static struct pair *pairs_list(const struct judge_run *run, int rate, int *n)
 {
   size_t capacity = 1;
@@ -30,7 +30,7 @@ static struct pair *pairs_list(const struct judge_run *run, int rate, int *n)
   return pairs;
 }
 
-/* The worst of the values, or if \a ratio of the values relative to the median of similar ends.
+/* Returns the worst value. If \a ratio, each value is first divided by the median of similar ends.
  * \a check gets the suspected end. */
 static double pairs_worst(const struct judge_run *run, const struct pair *pairs, int n, int ratio,
                           struct check *check)
@@ -70,8 +70,8 @@ static int pairs_similar(const struct judge_run *run, const struct pair *a, cons
          strcmp(a->path->handover, b->path->handover) == 0;
 }
 
-/* Sets `typical` of all ends. It is computed once per group of similar ends, for the first of them.
- * Each pair has two ends. */
+/* Sets `typical` of all ends. It is computed for the first end of each group of similar ends, and
+ * copied to the others. PAIRS_SIMILAR_MIN counts pairs, which have two ends each. */
 static void pairs_usual(const struct judge_run *run, struct pair *pairs, int n, double *scratch)
 {
   for (int p = 0; p < n; p++) {

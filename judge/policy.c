@@ -30,7 +30,7 @@ static const char sound[] = "every healthy device has this", chosen[] = "chosen 
 static const struct {
   const char *key;
   double limit[BUILT_IN];     /* limit; negative: not checked */
-  const char *from, *of_gpus; /* source of the limit; of_gpus: for GPUs, if it differs */
+  const char *from, *of_gpus; /* source of the limit; of_gpus: for h100 and h200, if it differs */
 } built_in[] = {
     {"ceiling_share_min",
      {0.9, 0.9, 0.9},
@@ -132,7 +132,7 @@ static const char *allowed(enum check_values values)
   return texts[values];
 }
 
-/* Whether \a value is valid for a key of that type. If so, sets \a number. */
+/* Sets \a number to a value. Returns whether the value is valid for a key of that type. */
 static int policy_number(const json_t *value, enum check_values values, double *number)
 {
   *number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
@@ -226,7 +226,7 @@ static int is_empty(const struct policy *policy)
   return 1;
 }
 
-/* Refuses a policy that can never fail. */
+/* Refuses a policy that checks nothing, or that has only one of two keys that need each other. */
 static status_t policy_whole(const struct policy *policy, const char *where)
 {
   if ((policy_limit(policy, "throttled_max") >= 0) != (policy->throttle_forbidden != 0))

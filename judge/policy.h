@@ -14,11 +14,11 @@
 #include "base/status.h"
 #include "judge/checks.h"
 
-/** With fewer timed blocks the noise of a run is unknown. */
+/** Minimum number of timed blocks; with fewer the noise of a run is unknown. */
 #define POLICY_BLOCKS_MIN 3
-/** Noise of the blocks' times above which no check of speed fails, unless a policy sets it. */
+/** Noise of block times above which no check of speed fails, if a policy has no noise_max. */
 #define POLICY_NOISE_MAX 0.05
-/** NVLink CRC errors of a device per second, in built-in and derived policies. */
+/** Limit of NVLink CRC errors per second and device, in built-in and derived policies. */
 #define POLICY_NVLINK_CRC_RATE_MAX  100.0
 #define POLICY_NVLINK_CRC_RATE_FROM "NVIDIA's DCGM: its health check fails a device at 100 per second"
 #define POLICY_NAME_MAX             64
@@ -39,7 +39,7 @@ struct policy {
   int throttle_forbidden;                  /**< bits of policy_reasons */
 };
 
-/** \brief The limit of a key of check_kinds; negative if the policy has none. */
+/** \brief Returns the limit of a key of check_kinds; negative if the policy has none. */
 double policy_limit(const struct policy *policy, const char *key);
 
 /** \brief Reads a built-in policy by name, or a file. STATUS_ENVIRONMENT if the file cannot be

@@ -34,7 +34,7 @@ static int is_one_of(const char *word, const char *const *words)
   return *words != NULL;
 }
 
-/* Index of the program by the document's schema; PROGRAMS if unknown. */
+/* Returns the index of the program by the document's schema; PROGRAMS if unknown. */
 static size_t program_find(const json_t *document)
 {
   size_t p = 0;
@@ -42,14 +42,15 @@ static size_t program_find(const json_t *document)
   return p;
 }
 
-/* Relative difference between the mean block's time and the median block's. Rates are compared by
- * the median, so that one interrupted block does not make a run slow. */
+/* Returns by what share the mean block's time exceeds the median block's. Rates are compared by the
+ * median, so that one interrupted block does not make a run slow. */
 static double tail_of(const struct stats_summary *s)
 {
   return s->median > 0 ? s->mean / s->median - 1 : 0;
 }
 
-/* Sets the blocks' noise and tail. Returns 0 if \a samples is not a list of enough times. */
+/* Sets the blocks' noise and tail (tail_of). Returns 0 if \a samples is not a list of enough
+ * times. */
 static int noise_get(const json_t *samples, struct reference *r)
 {
   double *times = NULL;
@@ -140,7 +141,7 @@ static status_t reference_differs(const struct reference *r, const char *what, c
   return status;
 }
 
-/* Number of ranks. A draft lists no ranks yet, only their arrangement. */
+/* Returns the number of ranks. A draft lists no ranks yet, only the process grid. */
 static int ranks_of(const json_t *document)
 {
   const json_t *procs = view_at(document, "config.procs");

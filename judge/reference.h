@@ -6,10 +6,9 @@
 
 #include "judge/view.h"
 
-/** A run is slower if it is below the earlier rate by more than this many standard deviations of
- * both runs together, and by more than 1%. If that tolerance exceeds 5%, a run passes only if it
- * would still be within 5% of the earlier rate after subtracting the tolerance; otherwise it is
- * noisy. */
+/** A run is slower if its rate is below the earlier one by more than the tolerance: SIGMAS standard
+ * deviations of both runs together, at least 1%. If the tolerance exceeds 5%, a run passes only if
+ * its rate minus the tolerance is within 5% of the earlier rate; otherwise it is noisy. */
 #define REFERENCE_SIGMAS 3.0
 #define REFERENCE_LEAST  0.01
 #define REFERENCE_NOISY  0.05
@@ -30,13 +29,13 @@ struct reference {
  * Sizes and types in it are checked. */
 status_t reference_read(const char *path, struct reference *reference);
 
-/** \brief Reads an earlier document from text; \a where is its name in messages. Errors as in
+/** \brief Reads an earlier document from text; \a where names it in messages; see
  * reference_read. */
 status_t reference_parse(const char *text, size_t bytes, const char *where, struct reference *reference);
 void reference_free(struct reference *reference);
 
-/** \brief STATUS_USAGE if the earlier run did other work than that of \a document. In a draft,
- * which lists no ranks, config.procs gives their number. */
+/** \brief Returns STATUS_USAGE if the earlier run did other work than that of \a document. In a
+ * draft, which lists no ranks, config.procs gives their number. */
 status_t reference_same(const json_t *document, const struct reference *reference);
 
 /** \brief Warns if device or kernel differ, and sets the check that compares the rates. Both runs

@@ -12,8 +12,8 @@
 #define SLOWDOWNS_SHOWN 10
 #define COUNTED_SHOWN   64
 
-/* Formats a value. printf's width is in bytes, and the dash of an unknown value has two bytes more
- * than columns. */
+/* Formats a value. The dash of an unknown value has two bytes more than columns, as printf
+ * counts. */
 static const char *judge_number(double value, int is_flag, char text[24])
 {
   snprintf(text, 24, fabs(value) >= 100 || value == floor(value) ? "%.0f" : "%.4f", value);
@@ -81,7 +81,7 @@ static void counted_text(const struct judge_run *run, FILE *out)
     fprintf(out, "  ... and %d more ranks: --json has them all\n", ranks - COUNTED_SHOWN);
 }
 
-/* The reason why the run is not accepted; NULL if it is. */
+/* Returns the reason why the run is not accepted; NULL if it is accepted. */
 static const char *refusal(const struct judged *j)
 {
   if (j->verdict == STATUS_WRONG) return "the result is wrong";
@@ -93,8 +93,8 @@ static const char *refusal(const struct judged *j)
   return NULL;
 }
 
-/* Lists the checks that were unknown or inapplicable; \a column is the current column. Titles may
- * contain commas. */
+/* Lists the checks that were unknown or inapplicable, separated by semicolons, because titles may
+ * contain commas. \a column is the current column. */
 static void unchecked_text(const struct checks *checks, int column, FILE *out)
 {
   const int unknown = checks_count(checks, CHECK_UNKNOWN),

@@ -6,9 +6,9 @@
 
 #include "base/stats.h"
 
-#define DRAGGED 1.5 /* excess slowness of the rank waited for, relative to the waiting rank's */
+#define DRAGGED 1.5 /* minimum excess slowness, as a multiple of that of a rank that waits */
 
-/* The blocks of one rank, compute or exchange. */
+/* One rank's times of computing or of exchange, per block. */
 struct slowdown_series {
   const struct judge_block *blocks;
   const struct judge_end *ends;
@@ -58,7 +58,7 @@ static int slowdown_beyond_count(const struct slowdown_series *l, struct stretch
   return n;
 }
 
-/* Probability that this many consecutive blocks exceed the limit by chance. The probability for one
+/* Returns the probability that \a beyond blocks exceed the limit by chance. The probability for one
  * block is the share of blocks outside of the stretch that exceed it. */
 static double chance(const struct slowdown_series *l, struct stretch s, int beyond)
 {
@@ -68,13 +68,13 @@ static double chance(const struct slowdown_series *l, struct stretch s, int beyo
   return pow(fmax(SLOWDOWN_DISTURBED, share), beyond);
 }
 
-/* The end of the previous block in the series, at or before which this block began. */
+/* Returns the time at which a block began: the end of the previous block in the series. */
 static double slowdown_begin(const struct slowdown_series *l, int block)
 {
   return block > 0 ? l->ends[block - 1].end : 0;
 }
 
-/* The stretch that begins at a block and extends forwards (step 1) or backwards (−1). */
+/* Returns the stretch from a block forwards (step 1) or backwards (−1). */
 static struct stretch stretch_from(const struct slowdown_series *l, int block, int step)
 {
   int end = block;
@@ -94,7 +94,7 @@ static double pause_between(const struct slowdown_series *l, struct stretch s, i
                         : slowdown_begin(l, s.first) - l->ends[block].end;
 }
 
-/* Joins a stretch with those after it (step 1) or before it (−1) that short pauses separate from
+/* Joins to a stretch those after (step 1) or before it (−1) that a short pause separates from
  * it. */
 static struct stretch stretch_joined(const struct slowdown_series *l, struct stretch s, int step)
 {
@@ -141,7 +141,8 @@ static int series_search(struct slowdown_series *l, struct slowdown *found, int 
   return n;
 }
 
-/* Whether, for most of a slowdown, another rank computed slowly and this rank waited for it. */
+/* Returns whether rank e->rank only waited: another rank computed slowly for at least half of the
+ * slowdown \a e, and \a e is one of exchange, or one of computing with much less slowness. */
 static int is_dragged(const struct slowdown *e, const struct slowdown *by)
 {
   double common = fmin(e->end, by->end) - fmax(e->begin, by->begin);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Transient slowdowns of a rank, compute and exchange separately.
+/** \file \brief Transient slowdowns of a rank, compute and exchange separately.
  *
  * A rank's usual time is its own median over the run, so a slowdown that takes less than half of
  * the run shows; a rank that is always slow is a straggler (straggler.h). A block exceeds the limit
@@ -9,14 +8,14 @@
  * two blocks in a row stay below the limit, except in pauses shorter than SLOWDOWN_PAUSE that are
  * followed by more blocks above it than chance explains (SLOWDOWN_RETURN).
  *
- * It lasts at least SLOWDOWN_SECONDS, and has more blocks above the limit than chance explains: by
- * chance a block exceeds it as often as those outside of the slowdown, and at least with
- * probability SLOWDOWN_DISTURBED. Over all blocks, ranks and both kinds these chances add up to at
- * most SLOWDOWN_ALARMS per run.
+ * A slowdown lasts at least SLOWDOWN_SECONDS, and has more blocks above the limit than chance
+ * explains: the probability for one block is the share of blocks outside of the slowdown that
+ * exceed it, but at least SLOWDOWN_DISTURBED. Over all blocks, ranks and both kinds these chances
+ * add up to at most SLOWDOWN_ALARMS per run.
  *
- * A rank that only waits for a slow one is not named. A slowdown is left out if another rank's
- * computing is slow for at least half of its time, and it is one of exchange, or one of computing
- * that is much less slow. */
+ * A rank that only waits for a slow one is not named. A slowdown in exchange is left out if another
+ * rank computes slowly for at least half of its time. So is a slowdown in computing that is much
+ * smaller than the other rank's. */
 #ifndef JUDGE_SLOWDOWN_H
 #define JUDGE_SLOWDOWN_H
 

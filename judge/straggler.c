@@ -31,7 +31,7 @@ static int straggler_similar(enum judge_of of, const struct straggler_work *a, c
          fabs(a->bytes - b->bytes) <= SIMILAR * fmax(a->bytes, b->bytes);
 }
 
-/* The first rank similar to \a rank, which represents its group. */
+/* Returns the first rank similar to \a rank, which represents its group. */
 static int first_similar(const struct straggler_ranks *in, enum judge_of of, int rank)
 {
   int first = 0;
@@ -39,7 +39,8 @@ static int first_similar(const struct straggler_ranks *in, enum judge_of of, int
   return first;
 }
 
-/* The median time of \a rank and similar ranks in a block; 0 if there are too few. */
+/* Returns the median time of \a rank and similar ranks in a block. If these are too few, all ranks
+ * with the same paths count; 0 if even they are too few. */
 static double straggler_typical(const struct straggler_ranks *in, enum judge_of of, int rank, int block,
                                 double *scratch)
 {
@@ -55,7 +56,7 @@ static double straggler_typical(const struct straggler_ranks *in, enum judge_of 
   return n < STRAGGLER_RANKS_MIN ? 0 : stats_summarise(scratch, (size_t)n).median;
 }
 
-/* Each rank's time relative to its group's median; ratios: [rank · blocks + block]. */
+/* Sets \a ratios [rank · blocks + block] to the rank's time relative to its group's median. */
 static void ratios_fill(const struct straggler_ranks *in, enum judge_of of, double *ratios, double *scratch)
 {
   double *median = scratch + in->ranks;
@@ -69,8 +70,8 @@ static void ratios_fill(const struct straggler_ranks *in, enum judge_of of, doub
   }
 }
 
-/* share: probability that a block exceeds the limit by chance. after: the same for a block that
- * follows one above the limit, because disturbances last. */
+/* `share` is the probability that a block exceeds the limit by chance, and `after` that for a block
+ * after one that exceeds it: disturbances last. */
 struct chance {
   double share, after;
 };
@@ -82,8 +83,7 @@ static int straggler_beyond_count(const double *ratios, int blocks, double limit
   return n;
 }
 
-/* Estimates the probabilities in struct chance from the ranks whose slowness is within the
- * limit. */
+/* Estimates the probabilities from the blocks of ranks whose slowness is within the limit. */
 static struct chance chance_of(const struct straggler_ranks *in, const double *ratios, const double *slowness,
                                double limit)
 {
@@ -100,8 +100,9 @@ static struct chance chance_of(const struct straggler_ranks *in, const double *r
   return (struct chance){share, fmax(share, (both + share) / (followed + 1))};
 }
 
-/* The probability that at least \a beyond of \a blocks blocks exceed the limit, by a Markov chain
- * of two states. p[at][n]: n blocks so far exceed it, and the last one does (at = 1) or not. */
+/* Returns the probability that at least \a beyond of \a blocks blocks exceed the limit, by a Markov
+ * chain of two states. p[at][n] is the probability that n blocks so far exceed it, and that the
+ * last one does (at = 1) or does not (at = 0). */
 static double probability(int beyond, int blocks, const struct chance *c)
 {
   double p[2][blocks + 1], sum = 0;
@@ -119,7 +120,7 @@ static double probability(int beyond, int blocks, const struct chance *c)
   return sum;
 }
 
-/* The share of STRAGGLER_ALARMS for each test of a run. */
+/* Returns the probability of a false alarm that each test of a run may have. */
 static double alarms_each(int ranks)
 {
   return STRAGGLER_ALARMS / (JUDGE_KINDS * (double)ranks);
@@ -130,8 +131,8 @@ int straggler_blocks_min(int ranks)
   return (int)ceil(log(alarms_each(ranks)) / log(STRAGGLER_DISTURBED));
 }
 
-/* Standard deviation of a rank's slowness, the larger of two: that of the ranks, and that of a
- * median of blocks with a typical rank's noise. */
+/* Returns the standard deviation of a rank's slowness, the larger of two estimates: from the spread
+ * between the ranks, and from a typical rank's noise, for a median over the blocks. */
 static double deviation(const struct straggler_ranks *in, const double *ratios,
                         const struct stats_summary *slowness, double *scratch)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief Ranks that are slower than chance explains, compute and exchange separately.
+/** \file \brief Ranks that are slower than chance explains, compute and exchange separately.
  *
  * In each block, a rank's time is divided by the median over similar ranks, which send the same
  * number of messages and bytes, so that a common change such as a warming machine cancels. If fewer
@@ -13,12 +12,12 @@
  * larger of two: 1.4826·MAD, and that of a median of the same number of blocks with a typical
  * rank's noise.
  *
- * It must also do so in more blocks than chance explains (a sign test). The chance that a block
- * exceeds the limit is the share of the usual ranks' blocks that do, at least STRAGGLER_DISTURBED;
- * the chance that the next one does too is also taken from theirs. Over all ranks and both kinds
- * the chances of a false alarm add up to at most STRAGGLER_ALARMS per run, so that few blocks
- * accuse no rank. A disturbance comes and goes; a bad part does not, and has to show in
- * STRAGGLER_MOST of the blocks. */
+ * It must also do so in more blocks than chance explains (a sign test). The probability that a
+ * block exceeds the limit by chance is the share of such blocks of all other ranks, at least
+ * STRAGGLER_DISTURBED; their blocks also give the probability after a block that exceeds it. The
+ * probabilities of a false alarm, for all ranks, compute and exchange, add up to at most
+ * STRAGGLER_ALARMS per run, so a rank cannot be accused by few blocks. A disturbance comes and
+ * goes; a bad part does not, and has to show in STRAGGLER_MOST of the blocks. */
 #ifndef JUDGE_STRAGGLER_H
 #define JUDGE_STRAGGLER_H
 
@@ -43,8 +42,8 @@ struct straggler_work {
   double points;
   int neighbours;
   double bytes; /**< bytes that it sends to its neighbours */
-  /** number of messages to other hosts, and of those that the run's transport cannot carry:
-   * exchanges are compared between ranks for which both are equal */
+  /** between: number of its messages to other hosts; detours: number of its messages that the run's
+   * transport cannot carry. Exchanges of ranks are compared if both are equal. */
   int between, detours;
 };
 
@@ -62,7 +61,8 @@ struct straggler {
   int beyond; /**< number of blocks in which it exceeded the limit */
 };
 
-/** \brief Minimum number of blocks per rank to accuse one of \a ranks ranks. */
+/** \brief Returns the minimum number of blocks per rank with which one of \a ranks ranks can be
+ * found to be a straggler. */
 int straggler_blocks_min(int ranks);
 
 /** \brief Finds the stragglers, slowest first. Stores at most \a capacity of them. Returns how many

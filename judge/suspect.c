@@ -11,8 +11,7 @@
 #include "base/values.h"
 #include "judge/policy.h"
 
-/* Smallest reported differences: of clock and power, relative; of temperature, in degrees
- * Celsius. */
+/* Smallest differences that are reported: clock and power relative, temperature in °C. */
 #define CLOCK_LEAST   0.02
 #define CELSIUS_LEAST 5
 #define WATTS_LEAST   0.1
@@ -131,7 +130,8 @@ static int is_fault(size_t fact)
   return strcmp(facts[fact].name, "nvlink_crc") != 0;
 }
 
-/* Sums all counters, or if \a faults those of defects; NAN if none is known. \a text lists them. */
+/* Returns the sum of a rank's counters; NAN if none is known. If \a faults, only counters that show
+ * a defect count. \a text lists the counters above zero. */
 static double suspect_errors(const struct judge_run *run, int rank, int faults, char *text, size_t size)
 {
   const json_t *last = json_object_get(run->ranks[rank].row, "counted_last");
@@ -199,8 +199,8 @@ static int was_slow_with(const struct judge_run *run, int rank, const struct slo
   return 0;
 }
 
-/* Adds the neighbour whose exchange is slow as well, as at both ends of a bad link: always, or in
- * the same \a slowdown if it is not NULL. */
+/* Appends to \a text a neighbour whose exchange is slow as well, as at both ends of a bad link:
+ * slow during \a slowdown, or a straggler if \a slowdown is NULL. */
 static void link_ends(const struct judge_run *run, int rank, const struct slowdown *slowdown, char *text,
                       size_t size)
 {
@@ -226,8 +226,8 @@ const char *suspect_straggler(const struct judge_run *run, const struct straggle
   return text;
 }
 
-/* 2 if the rank is a straggler in computing, 1 if it had a slowdown in computing. Exchange does not
- * count: at a bad link perhaps only one end is found slow in it. */
+/* Returns 2 if the rank is a straggler in computing, 1 if it only had a slowdown in computing,
+ * otherwise 0. Exchange does not count: perhaps only one end of a bad link is found slow. */
 static int computes_slowly(const struct judge_run *run, int rank)
 {
   int once = 0;
@@ -243,8 +243,8 @@ void suspect_end(const struct judge_run *run, int *rank, int peer, char *text, s
   if (change) *rank = peer;
 }
 
-/* A device's values, and the differences that are reported: a relative decrease, a relative
- * increase, an absolute increase. */
+/* A device's values, and the smallest differences that are reported. less: relative decrease;
+ * more_share: relative increase; more: increase in units of the value. */
 static const struct {
   const char *name;
   double less, more_share, more;
@@ -263,13 +263,13 @@ struct concurrent {
   int changed;  /* one bit per fact that changed in the slowdown */
 };
 
-/* Whether a row of telemetry, which covers \a each blocks, begins in the slowdown. */
+/* Returns whether a row of telemetry, which covers \a each blocks, overlaps the slowdown. */
 static int row_is_in(const struct slowdown *s, size_t row, int each)
 {
   return row >= (size_t)(s->first / each) && row <= (size_t)(s->last / each);
 }
 
-/* The median over the rows in the slowdown, or over those outside of it. */
+/* Returns the median over the rows in the slowdown, or over those outside of it. */
 static double suspect_median(const json_t *column, const struct slowdown *s, int each, int inside)
 {
   double *known = malloc(sizeof *known * (json_array_size(column) + 1));

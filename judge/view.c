@@ -45,7 +45,7 @@ static status_t damaged(const char *where)
   return log_fail(STATUS_ENVIRONMENT, "%s: its series or ranks are damaged", where);
 }
 
-/* The lowest rank of the host, by the document or else by the host's name. */
+/* Returns the lowest rank on the same host, by the row's field host_first or by the host's name. */
 static int host_of(const json_t *ranks, size_t rank)
 {
   const json_t *row = json_array_get(ranks, rank);
@@ -56,7 +56,7 @@ static int host_of(const json_t *ranks, size_t rank)
   return (int)first;
 }
 
-/* \a on_cpu: whether the backend is a CPU, for documents that do not state it per rank. */
+/* \a on_cpu: whether the backend is a CPU, for documents that do not state this per rank. */
 static struct judge_rank rank_of(const json_t *ranks, size_t rank, int on_cpu)
 {
   const json_t *row = json_array_get(ranks, rank);
@@ -155,8 +155,7 @@ static status_t ranks_read(const json_t *document, struct judge_run *run)
   return STATUS_OK;
 }
 
-/* Reads element \a at of a list, in seconds. Returns whether the list has \a n elements and this
- * one is a time. */
+/* Reads element \a at in seconds. Returns whether the list has \a n elements and this is a time. */
 static int seconds_read(const json_t *values, size_t n, size_t at, double *seconds)
 {
   const json_t *value = json_array_size(values) == n ? json_array_get(values, at) : NULL;

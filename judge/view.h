@@ -14,13 +14,13 @@
 #include "judge/straggler.h"
 
 #define JUDGE_BLOCKS_MAX 256 /**< maximum length of a rank's series */
-#define JUDGE_FOUND_MAX  64  /**< most stragglers or slowdowns that are stored */
+#define JUDGE_FOUND_MAX  64  /**< maximum number of stragglers or slowdowns stored */
 
 /** One message of a rank: its neighbour, and the cost of an exchange with that neighbour alone. */
 struct judge_path {
   int peer;
   const char *face, *used, *handover;
-  int detour; /**< 1: the run's transport cannot carry it */
+  int detour; /**< 1: it uses another transport than the run */
   double bytes, us, gbps;
 };
 
@@ -41,7 +41,7 @@ struct judge_rank {
 struct judge_run {
   const json_t *document; /**< NULL in a simulation */
   const char *program;
-  const char *type;   /**< element type, if each rank computes products of its own, or NULL */
+  const char *type;   /**< element type if each rank computes its own product, otherwise NULL */
   double power_share; /**< with `type`: lowest power of a device over its limit */
   int n_ranks;
   struct judge_rank *ranks;
@@ -68,10 +68,11 @@ void judge_run_free(struct judge_run *run);
 /** \brief Finds stragglers and slowdowns in the series of \a run. */
 status_t judge_find(struct judge_run *run);
 
-/** \brief The number at a path such as "telemetry.sm_mhz.0"; true is 1. NAN if there is none. */
+/** \brief Returns the number at a path such as "telemetry.sm_mhz.0"; true is 1. Returns NAN if
+ * there is none. */
 double view_number(const json_t *object, const char *path);
 
-/** \brief The text at a path as in view_number; "" if there is none. */
+/** \brief Returns the text at a path as in view_number; "" if there is none. */
 const char *view_text(const json_t *object, const char *path);
 
 /** \brief Calls \a visit for each path of \a document, until a call fails. \a from is the object
@@ -84,7 +85,7 @@ double view_path_number(const json_t *from, const char *key, size_t n);
 /** \brief Appends the positive times in a list, as stats_add does. */
 status_t view_samples(const json_t *samples, double **seconds, int *n);
 
-/** \brief The value at a path as in view_number; NULL if there is none. */
+/** \brief Returns the value at a path as in view_number; NULL if there is none. */
 const json_t *view_at(const json_t *object, const char *path);
 
 #endif
