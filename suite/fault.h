@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** \file
- * \brief A bit to flip in device memory, as variables for tests describe it: rank, array,
- * coordinates, bit and time, separated by spaces. */
+/** \file \brief A bit to flip in device memory. Environment variables for tests describe it by
+ * rank, array, coordinates, bit and time, separated by spaces. */
 #ifndef SUITE_FAULT_H
 #define SUITE_FAULT_H
 

@@ -11,8 +11,9 @@
 /** Prints a program's lines about a backend with \a devices devices. */
 typedef void list_more(const struct gpu_backend *backend, int devices, FILE *out);
 
-/** \brief Prints the backend \a asked, or all except those for tests, with one line per device or
- * the reason why there is none, and calls \a more for each. \a heading ends the list's heading. */
+/** \brief Prints the backend \a asked, or if that is NULL all backends except those for tests: one
+ * line per device, or the reason why there is none. Then calls \a more for the backend. \a heading
+ * is appended to the list's heading. */
 void list_backends(const struct gpu_backend *asked, const char *heading, list_more *more, FILE *out);
 
 /** \brief Prints the transports that a backend supports in this build and with these libraries, and

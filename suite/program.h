@@ -26,13 +26,13 @@ struct program {
   const int *list;         /**< value of --list; NULL: no such option */
   const int *quiet;        /**< value of --quiet; NULL: no such option */
 
-  /** Runs the program. Sets \a ended if there is something to report, whatever the status. Ranks
-   * agree on both, with one exception: a failure with text held in the log happened on one rank
-   * while the others wait, and ends the job. */
+  /** Runs the program. Sets \a ended to 1 if there is a report to print, whatever the status. All
+   * ranks must set \a ended and the status alike, except after a failure on one rank while the
+   * others wait: it leaves its message in the held log (log_held), and the job is aborted. */
   status_t (*run)(int *ended);
   /** Prints the report for people; NULL: the run has printed it. */
   void (*report)(FILE *out);
-  /** Writes the document; in schema mode, that of the options before --schema. */
+  /** Writes the document; in schema mode declares that of the options before --schema. */
   void (*fields)(struct doc *d);
   /** Returns a finished document, to be written instead of one from `fields`. If this is NULL or
    * returns NULL, `fields` is called. */
@@ -50,16 +50,15 @@ struct program {
 /** \brief Runs a program of a single process. Returns its exit code. */
 int program_main(const struct program *program, int argc, char **argv);
 
-/** \brief Runs a program of several ranks, from MPI_Init to MPI_Finalize. All return one exit
- * code. */
+/** \brief Runs a program of several ranks. All ranks return the same exit code. */
 int program_mpi_main(const struct program *program, int argc, char **argv);
 
-/** \brief The stream for the report: standard error if the document goes to standard output. */
+/** \brief Returns the stream for the report: standard error if the document goes to stdout. */
 FILE *program_out(const char *json);
 
 /* Steps that program_main and program_mpi_main share. */
 
-/** \brief Whether to run the program: 0 if help, the version or the list was requested. */
+/** \brief Returns whether to run the program: 0 if help, the version or the list was requested. */
 int program_runs(const struct program *program, enum option_request request);
 /** \brief Prints the JSON Schema of the document, for --schema. Returns the exit code. */
 int program_schema(const struct program *program);

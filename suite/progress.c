@@ -15,12 +15,12 @@ SWITCH("HIMENO_QUIET", USER, OWN, CHOICE("0|1"), "1: print no progress, like `--
 #define TEXT_MAX 128
 #define TIME_MAX 32
 #define WIDTH    78 /* columns of a line on a terminal */
-/* Minimum seconds between two lines on a terminal and in a log. In the log of a long run the
- * interval is at least this share of the elapsed time. */
+/* Minimum seconds between two lines: IN_PLACE_SECONDS on a terminal, otherwise LINE_SECONDS or, in
+ * a long run, LINE_SHARE of the elapsed time. */
 #define IN_PLACE_SECONDS 0.1
 #define LINE_SECONDS     3.0
 #define LINE_SHARE       0.05
-/* Duration from which a phase's line shows its elapsed time. */
+/* Minimum seconds from which a phase's line shows its elapsed time. */
 #define SHOWN_SECONDS 2.0
 
 static struct {
@@ -40,7 +40,7 @@ void progress_open(int quiet, double started)
   log_before(progress_clear);
 }
 
-/* Adds the elapsed time to the phase, whose name ends at the first comma. */
+/* Adds the time since the last call to the current phase, whose name ends at the first comma. */
 static void progress_count(double now)
 {
   const int length = (int)strcspn(p.phase, ",");

@@ -24,15 +24,15 @@ void progress_open(int quiet, double started);
  * all time since the start. Returns their number. */
 int progress_phases(const struct progress_phase **phases);
 
-/** \brief Sets the part to which the next phases belong, e.g. "rung 3 of 6, stream"; "" for
- * none. */
+/** \brief Sets the part to which the next phases belong, e.g. "rung 3 of 6, stream", or "". */
 void progress_part(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** \brief Begins a phase, e.g. "trying kernels, 3 of 5". */
 void progress_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** \brief Sets the expected time until the end of the program; lines then show what remains. The
- * first call prints the whole duration. A time that is not positive is unknown and ignored. */
+/** \brief Sets the expected time until the end of the program; progress lines then show the time
+ * left. The first call prints the whole duration. A time that is not positive is unknown and
+ * ignored. */
 void progress_expect(double seconds);
 
 /** \brief Prints what the phase has achieved so far, e.g. "3 blocks, 3.4 GFLOPS". */

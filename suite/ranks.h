@@ -19,9 +19,9 @@ struct rank_row {
   double gflops; /**< GFLOPS by the rank's own timing */
 };
 
-/** \brief Collective: chooses backend, device and cores as the options of the same names do (NULL
- * and 0: any, and no check of the number of devices), and opens the device. Ranks agree on the
- * outcome. */
+/** \brief Collective: chooses backend, device and cores as the options of these names do, and opens
+ * the device. NULL as backend or device means any; 0 as \a expect means no check of the number of
+ * devices. Ranks agree on the outcome. */
 status_t rank_place(struct placement *placement, const struct gpu_backend *backend, const char *device,
                     int binding, int64_t expect, struct gpu_device **opened);
 
