@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# HG_BUILD_CC: programs that run while building are made for this machine, whatever the others are made for.
+# HG_BUILD_CC finds a compiler for the programs that run during the build. When cross compiling,
+# they must run on this machine.
 AC_DEFUN([HG_BUILD_CC],
 [AC_ARG_VAR([CC_FOR_BUILD], [C compiler for this machine, when building for another (default: gcc or cc)])
 AS_IF([test "x$cross_compiling" = xyes], [

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# HG_C_LANGUAGE: gnu11, optimised, with every operation rounded as written: the bits of a result are part of it.
+# HG_C_LANGUAGE sets HG_CFLAGS: gnu11 and warnings. Every operation must be rounded as written,
+# because results are compared bit for bit.
 AC_DEFUN([HG_C_LANGUAGE],
 [HG_CFLAGS=
 HG_TRY_CFLAG([-std=gnu11])
@@ -23,7 +24,7 @@ AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
   [AC_MSG_RESULT([no])
    AC_MSG_ERROR([fast-math or extended precision is on: take it out of CFLAGS (Intel: add -fp-model=precise)])])])
 
-# HG_TRY_CFLAG(FLAG) adds FLAG to HG_CFLAGS when the compiler knows it.
+# HG_TRY_CFLAG(FLAG) adds FLAG to HG_CFLAGS if the compiler accepts it.
 AC_DEFUN([HG_TRY_CFLAG],
 [AC_MSG_CHECKING([whether $CC takes $1])
 hg_save_CFLAGS=$CFLAGS

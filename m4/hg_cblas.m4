@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# CBLAS, best OpenBLAS: the reference library of matrix products on CPUs.
+# CBLAS, preferably OpenBLAS: the reference library for matrix products on CPUs.
 AC_DEFUN([HG_CBLAS],
 [AC_ARG_WITH([cblas],
   [AS_HELP_STRING([--with-cblas@<:@=DIR@:>@], [OpenBLAS in DIR as reference library of gemm-gpu (default: if found)])],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# CLBlast: the reference library of matrix products by OpenCL. To be called behind HG_OPENCL.
+# CLBlast: the reference library for matrix products with OpenCL. Call it after HG_OPENCL.
 AC_DEFUN([HG_CLBLAST],
 [AC_ARG_WITH([clblast],
   [AS_HELP_STRING([--with-clblast@<:@=DIR@:>@], [CLBlast in DIR as reference library of gemm-gpu (default: if found)])],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# C/C++ Minpack: nonlinear least squares for himeno-predict. Its licence is BSD's.
+# C/C++ Minpack: nonlinear least squares for himeno-predict. Its licence is a BSD licence.
 AC_DEFUN([HG_CMINPACK],
 [AC_ARG_WITH([cminpack],
   [AS_HELP_STRING([--with-cminpack@<:@=DIR@:>@], [C/C++ Minpack for himeno-predict, in DIR (default: if found)])],

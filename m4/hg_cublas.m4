@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# cuBLAS: the reference library of matrix products on NVIDIA's devices.
+# cuBLAS: the reference library for matrix products on NVIDIA GPUs.
 AC_DEFUN([HG_CUBLAS],
 [AC_REQUIRE([HG_CUDA])
 AC_ARG_WITH([cublas],

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# CUDA: nvcc, the static runtime (so that programs start where there is no driver), and the chips to build for.
+# CUDA: nvcc, the static runtime, so that programs start on hosts without a driver, and the GPU
+# architectures to build for.
 AC_DEFUN([HG_CUDA],
 [AC_ARG_WITH([cuda],
   [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@], [CUDA backend, with the toolkit in DIR (default: if found)])],
@@ -26,7 +27,8 @@ AC_DEFINE_UNQUOTED([HAVE_CUDA], [$hg_cuda], [1 when the CUDA backend is built, e
 AM_CONDITIONAL([HAVE_CUDA], [test $hg_cuda = 1])
 AC_SUBST([HAVE_CUDA], [$hg_cuda])])
 
-# HG_CUDA_FIND sets hg_cuda=1, or hg_cuda_why.
+# HG_CUDA_FIND finds nvcc. It sets hg_cuda to 1, or hg_cuda_why to the reason why CUDA is
+# unavailable.
 AC_DEFUN([HG_CUDA_FIND],
 [AS_CASE([$with_cuda], [yes|auto], [hg_folder=${CUDA_HOME:-$CUDA_PATH}], [hg_folder=$with_cuda])
 AS_IF([test -n "$hg_folder"], [hg_path=$hg_folder/bin],
@@ -38,7 +40,8 @@ AS_IF([test -z "$NVCC"], [hg_cuda_why="nvcc is not in $hg_path"], [
   HG_CUDA_ARCH
   HG_CUDA_LIBRARIES])])
 
-# HG_CUDA_ARCH sets CUDA_GENCODE: machine code for each chip asked for, and PTX for those to come.
+# HG_CUDA_ARCH sets CUDA_GENCODE: machine code for each requested architecture, and PTX for later
+# ones.
 AC_DEFUN([HG_CUDA_ARCH],
 [AC_MSG_CHECKING([which CUDA chips to build for])
 hg_known=$("$NVCC" --list-gpu-code 2>/dev/null | sed -n 's/^sm_\(@<:@0-9@:>@*@<:@a-z@:>@*\)$/\1/p')
@@ -59,7 +62,8 @@ done
 hg_cuda_arch=$(echo $hg_cuda_arch)
 CUDA_GENCODE=
 for hg_chip in $hg_cuda_arch; do
-  # Every chip of capability 9.0 has what 90a adds: registers that warps hand to each other, matrix instructions.
+  # 90a adds features that every GPU of capability 9.0 has: moving registers between warps, and
+  # matrix instructions.
   hg_code=$hg_chip
   AS_IF([test $hg_chip = 90], [hg_code=90a])
   CUDA_GENCODE="$CUDA_GENCODE -gencode arch=compute_$hg_code,code=sm_$hg_code"
@@ -69,8 +73,9 @@ AC_MSG_RESULT([$hg_cuda_arch])
 HG_CUDA_TENSOR
 HG_CUDA_HOPPER])
 
-# HG_CUDA_TENSOR sets CUDA_GENCODE_TENSOR, for sources with tensor cores, which take long to compile: the chips that have some,
-# one of those that run the same machine code (8.6 runs 8.0's), and PTX as above.
+# HG_CUDA_TENSOR sets CUDA_GENCODE_TENSOR for sources with tensor cores, which take long to compile:
+# the architectures that have tensor cores, without minor versions that run the code of the .0
+# version (8.6 runs that of 8.0), and PTX as above.
 AC_DEFUN([HG_CUDA_TENSOR],
 [CUDA_GENCODE_TENSOR=
 hg_tensor=
@@ -84,8 +89,9 @@ AS_IF([test -z "$hg_tensor"], [hg_tensor=$(echo "$hg_known" | grep -x '7@<:@05@:
 for hg_chip in $hg_tensor; do :; done
 CUDA_GENCODE_TENSOR="$CUDA_GENCODE_TENSOR -gencode arch=compute_$hg_chip,code=compute_$hg_chip"])
 
-# HG_CUDA_HOPPER sets CUDA_GENCODE_HOPPER, for sources that are Hopper's alone: its own instructions are in sm_90a and not in
-# sm_90. Where they cannot be had those sources are compiled like the others, without HAVE_SM90A, and say so when they run.
+# HG_CUDA_HOPPER sets CUDA_GENCODE_HOPPER for sources that only Hopper GPUs run: their instructions
+# exist in sm_90a but not in sm_90. If nvcc does not know these instructions, the sources are
+# compiled like the others, without HAVE_SM90A, and report that at run time.
 AC_DEFUN([HG_CUDA_HOPPER],
 [CUDA_GENCODE_HOPPER=$CUDA_GENCODE
 AS_CASE([" $hg_cuda_arch "], [*" 90 "*|*" 90a "*], [
@@ -100,7 +106,8 @@ HG_END
     [AC_MSG_RESULT([no])])
   rm -f conftest.cu conftest.cubin])])
 
-# HG_CUDA_LIBRARIES builds a kernel and links it with the static runtime.
+# HG_CUDA_LIBRARIES compiles a kernel and links it with the static runtime. It sets hg_cuda to 1 if
+# that works, otherwise hg_cuda_why.
 AC_DEFUN([HG_CUDA_LIBRARIES],
 [AC_MSG_CHECKING([whether CUDA $hg_cuda_version builds programs])
 CUDA_CFLAGS=

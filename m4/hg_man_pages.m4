@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# doc/make_man.py makes the man pages from --help. Release tarballs bring the pages along.
+# doc/make_man.py makes the man pages from --help. Release tarballs contain the pages.
 AC_DEFUN([HG_MAN_PAGES],
 [AC_PATH_PROG([PYTHON3], [python3])
 hg_pages=no

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-# HG_MPI_COMPILER: the compiler is MPI's wrapper, unless CC says otherwise. Called before AC_PROG_CC.
+# HG_MPI_COMPILER sets CC to MPI's compiler wrapper, unless the user set CC. Call it before
+# AC_PROG_CC.
 AC_DEFUN([HG_MPI_COMPILER],
 [AC_ARG_VAR([MPICC], [MPI's C compiler, taken as CC (default: mpicc)])
 AS_IF([test -n "$MPICC"], [CC=$MPICC],
   [test -z "$CC"], [AC_CHECK_PROGS([CC], [mpicc mpicc.openmpi mpicc.mpich cc])])])
 
-# HG_MPI: MPI works, whose it is, and what launches its programs.
+# HG_MPI checks that MPI works, and sets MPI_FLAVOUR to its implementation and MPIRUN to its
+# launcher.
 AC_DEFUN([HG_MPI],
 [AC_ARG_VAR([MPIRUN], [launcher of MPI programs, for the tests])
 AC_MSG_CHECKING([whether $CC builds MPI programs])
@@ -20,21 +22,23 @@ openmpi-bin; cluster: load the MPI module, or give MPICC=/path/to/mpicc)])])
 HG_MPI_FLAVOUR([openmpi], [OPEN_MPI])
 HG_MPI_FLAVOUR([mpich], [MPICH_VERSION])
 AS_IF([test -z "$MPI_FLAVOUR"], [MPI_FLAVOUR=other])
-# gcc takes MPICH's MPI_STATUSES_IGNORE, an address that is never written to, for an array of no elements.
+# gcc treats MPICH's MPI_STATUSES_IGNORE, an address that is never written to, as an empty array,
+# and warns.
 AS_IF([test "$MPI_FLAVOUR" = mpich], [HG_TRY_CFLAG([-Wno-stringop-overflow])])
 AC_SUBST([MPI_FLAVOUR])
 HG_MPI_LAUNCHER
 HG_NOTE([MPI], [on], [$MPI_FLAVOUR with $CC, launched by ${MPIRUN:-nothing that was found}])])
 
-# HG_MPI_FLAVOUR(NAME, MACRO): MACRO of mpi.h tells whose MPI this is.
+# HG_MPI_FLAVOUR(NAME, MACRO) sets MPI_FLAVOUR to NAME if mpi.h defines MACRO.
 AC_DEFUN([HG_MPI_FLAVOUR],
 [AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[#include <mpi.h>
 #ifndef $2
 #error not $1
 #endif]], [])], [MPI_FLAVOUR=$1])])
 
-# HG_MPI_LAUNCHER sets MPIRUN: the first launcher whose two ranks see each other. A library and the launcher packaged with it may not
-# (Ubuntu 24.04's MPICH asks by PMIx, its mpirun answers by PMI). Where none can be tried, as when cross compiling, the first found.
+# HG_MPI_LAUNCHER sets MPIRUN to the first launcher that starts two ranks of one job. A library and
+# the launcher packaged with it may not fit together (MPICH of Ubuntu 24.04 uses PMIx, its mpirun
+# uses PMI). If none can be tried, as when cross compiling, MPIRUN is the first launcher found.
 AC_DEFUN([HG_MPI_LAUNCHER],
 [hg_compiler=$(set x $CC && command -v "$[2]")
 hg_folder=$(dirname "${hg_compiler:-/}")
@@ -53,7 +57,8 @@ return n != 2;]])],
   AC_MSG_RESULT([${MPIRUN:-none could be tried}])])
 AC_PATH_PROGS([MPIRUN], [$hg_launchers], [], [$hg_folder$PATH_SEPARATOR$PATH])])
 
-# HG_MPI_TRY(LAUNCHER): conftest on two ranks of this host, whoever runs it and whatever cores there are.
+# HG_MPI_TRY(LAUNCHER) runs conftest on two ranks of this host, also as root and with fewer than two
+# cores.
 m4_define([HG_MPI_TRY],
 [OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 \
 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe timeout 20 $1 -n 2 ./conftest$ac_exeext </dev/null >&AS_MESSAGE_LOG_FD 2>&1])

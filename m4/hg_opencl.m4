@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# OpenCL: the ICD loader and its headers; which devices there are is found out at run time.
+# OpenCL: the ICD loader and its headers. The programs find the devices at run time.
 AC_DEFUN([HG_OPENCL],
 [AC_ARG_WITH([opencl],
   [AS_HELP_STRING([--with-opencl@<:@=DIR@:>@], [OpenCL backend, with the ICD loader in DIR (default: if found)])],

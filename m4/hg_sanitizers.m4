@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# --enable-sanitizers: a build for tests that stops at the first bad access, leak or undefined operation.
+# --enable-sanitizers: a build for tests. Programs stop at the first invalid access, memory leak or
+# undefined operation.
 AC_DEFUN([HG_SANITIZERS],
 [AC_ARG_ENABLE([sanitizers],
   [AS_HELP_STRING([--enable-sanitizers], [build with address and undefined-behaviour sanitizers, for tests])],

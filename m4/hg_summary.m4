@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# HG_NOTE(NAME, STATE, REASON) adds a line to the table that ends configure; HG_SUMMARY prints it.
+# HG_NOTE(NAME, STATE, REASON) adds a line to the table at the end of configure's output. HG_SUMMARY
+# prints the table.
 AC_DEFUN([HG_NOTE],
 [hg_summary="$hg_summary
 $(printf '  %-12s %-4s %s' "$1" "$2" "$3")"])
@@ -13,7 +14,8 @@ $hg_summary
 Next: make, make check, make install.
 HG_END])
 
-# HG_OPTIONAL_OFF(NAME, WISH, REASON): an optional part is not there. An error when it was asked for by name.
+# HG_OPTIONAL_OFF(NAME, WISH, REASON) notes that an optional component is off. WISH is the value of
+# its --with option. If the user requested the component, this is an error.
 AC_DEFUN([HG_OPTIONAL_OFF],
 [AS_CASE([$2],
   [auto], [HG_NOTE([$1], [off], [$3])],
@@ -21,8 +23,8 @@ AC_DEFUN([HG_OPTIONAL_OFF],
   [AC_MSG_ERROR([$1 was asked for, but: $3])])])
 
 # HG_REQUIRE_LIBRARY(NAME, VARIABLE, PKG-CONFIG, HEADER, FUNCTION, LIBRARY, PACKAGE)
-# A library that must be there: VARIABLE_CFLAGS and VARIABLE_LIBS, if set, else --with-NAME=DIR, else pkg-config, else
-# the compiler's own search path.
+# Finds a required library: by VARIABLE_CFLAGS and VARIABLE_LIBS if set, otherwise by
+# --with-NAME=DIR, by pkg-config, or in the compiler's own search path.
 AC_DEFUN([HG_REQUIRE_LIBRARY],
 [AC_ARG_WITH([$1],
   [AS_HELP_STRING([--with-$1=DIR], [$1 is installed in DIR (default: ask pkg-config, then the compiler)])],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the tests need. Without it they are skipped, and say why.
+# Tools for the tests. Tests whose tool is missing are skipped and print the reason.
 AC_DEFUN([HG_TEST_TOOLS],
 [AC_ARG_VAR([CMOCKA_CFLAGS], [compiler flags for cmocka])
 AC_ARG_VAR([CMOCKA_LIBS], [linker flags for cmocka])
