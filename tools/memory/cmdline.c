@@ -34,7 +34,7 @@ static status_t mem_values_refuse(const char *option, const char *text, uint64_t
                   option, text, report_bytes(least), step);
 }
 
-/* A list of sizes between \a least and \a most, each a multiple of \a grain. */
+/* Parses a list of sizes from \a least to \a most, each a multiple of \a grain. */
 static status_t mem_values_parse(const char *option, const char *text, uint64_t least, uint64_t most,
                                  uint64_t grain, struct mem_values *values)
 {

@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "gpu/gpu.h"
 
-/** Lists of numbers: "1,2,4" and "64K,1M,1.5G". */
+/** Maximum length of a list of numbers such as "1,2,4" or "64K,1M,1.5G". */
 #define MEM_VALUES_MAX 32
 
 struct mem_values {
@@ -15,7 +15,7 @@ struct mem_values {
   int n;
 };
 
-/** Sections to measure. If the user gives none: all but the roofline. */
+/** Sections to measure. If the user names none: all but the roofline. */
 struct mem_sections {
   int copies, mixes, latency, host, roofline;
 };
@@ -29,18 +29,17 @@ struct mem_config {
   const char *device;                                                 /**< NULL: the first */
   struct mem_values streams, sizes, widths, threads, blocks, strides; /**< n = 0: the default */
   int pace, assign;
-  uint64_t footprint;  /**< largest footprint of latency curves; 0: by the device's memory */
+  uint64_t footprint;  /**< largest footprint of latency curves; 0: chosen by the device's memory */
   const char *kernels; /**< documents whose kernels go on the roofline, separated by commas */
   double seconds;      /**< time for the samples of each section */
   const char *json;
   int list, quiet;
 };
 
-/** Options of mem-gpu; they set struct mem_config. */
 extern const struct option_program mem_options;
 
-/** \brief Warns about given options that no selected section reads; \a blocks: the device has
- * thread blocks. */
+/** \brief Warns about given options that no selected section reads. \a blocks is 1 if the device
+ * has thread blocks. */
 void mem_cmdline_ignore(const struct mem_config *config, int blocks);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Copies: streams × sizes × pacing × assignment × threads and blocks, compared with the suite's
- * tuned copy, BabelStream's and the library's. */
+/* Measures copies for combinations of streams, sizes, pacing, assignment, threads and blocks, and
+ * compares them with the suite's tuned copy, BabelStream's and the library's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/report.h"
 #include "tools/memory/state.h"
 
-/** Share of the device's free memory for both sides of the largest copy. */
+/** Share of the device's free memory for source and destination of the largest copy. */
 #define GPU_SHARE 0.9
 /** On a CPU the largest default size is four times its last cache, but at least this. */
 #define CPU_LEAST ((uint64_t)64 << 20)
@@ -18,7 +18,6 @@
 
 #define POINTS_MAX 8192
 
-/** A copy that a sampler can run. */
 struct copies_job {
   struct mem_rig *rig;
   struct mem_copy copy;
@@ -88,8 +87,7 @@ static struct copies_study study_default(const struct mem_config *c, const struc
   return s;
 }
 
-/* The study of launch parameters at one size, unless the user chose them: all assignments, and
- * several launch shapes. */
+/* Returns the study of all assignments except cyclic, for one size. */
 static struct copies_study study_assigns(const struct mem_traits *traits, struct copies_study s)
 {
   s.assigns = traits->assign & ~(1 << MEM_CYCLIC);
@@ -252,8 +250,9 @@ static status_t copies_sizes_run(struct mem_run *run, const struct mem_values *s
   return STATUS_OK;
 }
 
-/* Gain of pacing for one width and number of streams: median over sizes of paced / unpaced, in
- * cyclic copies with the study's first launch shape. */
+/* Sets *found to the gain of pacing for one width and number of streams: the median of paced /
+ * unpaced over sizes beyond the cache, in cyclic copies with the study's first launch shape.
+ * Returns 0 if there are none. */
 static int pacing_find(const struct mem_copies *copies, uint64_t cache, const struct copies_study *s,
                        int width, int streams, struct mem_pacing *found)
 {

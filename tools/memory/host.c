@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory bandwidth with four access patterns, one thread and all (or the requested number),
- * with normal and streaming stores. Only the bytes that the loop names count: a store that first
- * reads its cache line moves more. */
+/* Measures host memory bandwidth with four access patterns, one thread and all (or the requested
+ * number), with normal and streaming stores. Rates count only what the loop reads and writes,
+ * although a store that first reads its cache line moves more. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,8 +181,8 @@ done:
 }
 
 /* By default arrays have four times the size of the last cache, within limits, and one thread and
- * all threads run. Given sizes may be meant for a GPU and too large for the host; given thread
- * counts may be those of a GPU's blocks. */
+ * all threads run. Of several --sizes, those too large for the host are skipped. --threads is
+ * ignored if it is for a GPU's blocks. */
 static status_t host_sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
 {
   const int all = host_threads(), of_blocks = run->config.sections.copies && run->rig.traits.blocks_max > 1;

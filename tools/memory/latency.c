@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Latency of a load over strides and footprints. All curves are measured from end to end several
+/* Latency of a load over strides and footprints. Each curve is measured from end to end several
  * times, so that samples of one point are far apart in time. For each sample the ring is linked
  * anew, visited once if that can warm a cache, and timed by a chase that continues from there. */
 #include <math.h>
@@ -95,7 +95,7 @@ static status_t latency_chase_run(struct mem_rig *rig, struct mem_chase *chase, 
   return gpu_elapsed(rig->sampler.begin, rig->sampler.end, seconds);
 }
 
-/* Number of nodes to visit before the timed chase. */
+/* Returns the number of nodes to visit before the timed chase. */
 static uint64_t warm_hops(const struct mem_rig *rig, const struct mem_ring *ring)
 {
   uint64_t cache = rig->device->info.cache_bytes;

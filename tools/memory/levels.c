@@ -3,13 +3,13 @@
 
 #include <stdio.h>
 
-/** Two steps are at the same place if their ranges, widened by this factor, overlap. */
+/** Two rises coincide if their ranges of footprints, widened by this factor, overlap. */
 #define NEAR 1.5
 /** At this many times its reach, a TLB with random replacement misses seven times of eight. */
 #define GRADUAL_FULL 8
 /** Smallest gradual rise that counts, as a share of the level's latency. */
 #define GRADUAL_RISE 0.015
-/** A plateau belongs to a level if the next level is slower than it by this factor. */
+/** A plateau belongs to the slowest level whose latency is below this many times the plateau's. */
 #define BASE_ABOVE 1.02
 /** A rise to less than this many times the first cache's latency still belongs to that cache. */
 #define FIRST_FILLS 1.5
@@ -44,9 +44,9 @@ static int cache_explains(const struct levels_level *levels, int caches, const s
   return 0;
 }
 
-/* Whether a curve of a wider stride has a rise at the same number of lines (\a same_lines) or at
- * the same footprint. Rises that an already found cache explains do not count as the same
- * footprint. */
+/* Returns whether a curve of a wider stride has a rise at the same number of lines (if
+ * \a same_lines) or at the same footprint. In the second case, rises that an already found cache
+ * explains do not count. */
 static int seen(const struct levels_curve *curves, int n, const struct rise *r, uint64_t line, int same_lines,
                 const struct levels_level *levels, int caches)
 {
@@ -62,7 +62,7 @@ static int seen(const struct levels_curve *curves, int n, const struct rise *r, 
   return 0;
 }
 
-/* The curve with the smallest stride of at least a line: caches are found on it. */
+/* Returns the curve with the smallest stride of at least a line. Caches are found on it. */
 static struct levels_curve *line_curve(struct levels_curve *curves, int n, uint64_t line)
 {
   struct levels_curve *best = NULL;
@@ -82,9 +82,9 @@ static void name_caches(struct levels_level *levels, int n, int is_cpu)
   snprintf(levels[2].name, sizeof levels[2].name, "L2 far");
 }
 
-/* Whether a rise belongs to a TLB that is already listed. A TLB is found on a wide stride, at a
- * rise that no cache explains, and is listed once, for the widest stride. Its reach in bytes is
- * constant for strides narrower than a page, its number of entries for wider ones. */
+/* Returns whether a rise belongs to a TLB that is already listed. A TLB is found on a wide stride,
+ * at a rise that no cache explains, and is listed once, for the widest stride. Its reach in bytes
+ * is constant for strides narrower than a page, its number of entries for wider ones. */
 static int tlb_known(const struct levels_level *levels, int first, int n, const struct rise *r)
 {
   for (int i = first; i < n; i++) {
@@ -125,7 +125,7 @@ static int find_caches(const struct levels_curve *curves, int n, const struct le
   return found;
 }
 
-/* Whether a rise before the end of a GPU's first cache is caused by its sets as they fill: that
+/* Returns whether a GPU's first cache causes a rise before its own end, as its sets fill: that
  * cache is indexed by virtual addresses. */
 static int fills_first(const struct levels_level *levels, int caches, const struct rise *r, int is_cpu)
 {
@@ -148,8 +148,8 @@ static int find_tlbs(const struct levels_curve *curves, int n, int caches, uint6
   return found;
 }
 
-/* Latency of the level that a plateau of a wide stride belongs to: the slowest one that the plateau
- * exceeds or nearly equals. */
+/* Returns the latency of the level that a plateau of a wide stride belongs to: the slowest one that
+ * the plateau exceeds or nearly equals. */
 static double base_of(const struct levels_level *levels, int caches, double ns)
 {
   double base = 0;
@@ -181,7 +181,6 @@ static int find_gradual(const struct levels_curve *curves, int n, const struct l
   return found;
 }
 
-/* Sorts TLBs by reach. */
 static void sort_tlbs(struct levels_level *tlbs, int n)
 {
   for (int i = 1; i < n; i++)

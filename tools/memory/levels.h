@@ -15,7 +15,7 @@
 
 #define STEPS_PLATEAUS_MAX 12
 
-/** A level part of a curve: a plateau. */
+/** A part of a curve with about constant latency. */
 struct steps_plateau {
   int first, last; /**< indices of its first and last point */
   double level;    /**< median latency of these points */
@@ -24,17 +24,17 @@ struct steps_plateau {
 /** \brief Finds the plateaus of \a n latencies \a y over rising footprints, in their order; returns
  * their number.
  *
- * The logarithms are cut into constant pieces with the least sum of squares plus a price per piece
- * (optimal partitioning; Jackson et al., "An algorithm for optimal partitioning of data on an
- * interval", 2005). The price follows the noise of the curve. Pieces of fewer than three points,
- * and short ones that rise, are ramps. Neighbouring plateaus that hardly differ are joined, and so
- * is a piece that falls back below an earlier level. Steps of at least 8% are found if three or
- * more points are on each side. */
+ * The logarithms are divided into constant segments with the least sum of squares plus a penalty
+ * per segment (optimal partitioning; Jackson et al., "An algorithm for optimal partitioning of data
+ * on an interval", 2005). The penalty grows with the noise of the curve. Segments of fewer than
+ * three points, and short ones that rise, are ramps. Neighbouring plateaus that hardly differ are
+ * joined, and a segment below the previous plateau is added to it. Steps of at least 8% are found
+ * if three or more points are on each side. */
 int steps_find(const double *y, int n, struct steps_plateau plateaus[STEPS_PLATEAUS_MAX]);
 
-/** \brief Whether the latencies of one plateau approach \a far: y = far − near / footprint, as with
- * a TLB with random replacement that misses more and more. The formula must explain most of the
- * variance between the plateau's ends. */
+/** \brief Returns 1 if the latencies of one plateau approach \a far: y = far − near / footprint, as
+ * with a TLB with random replacement that misses more and more. The formula must explain most of
+ * the variance between the plateau's ends. */
 int steps_approach(const uint64_t *bytes, const double *y, const struct steps_plateau *plateau, double *far,
                    double *near);
 

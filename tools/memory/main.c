@@ -39,7 +39,7 @@ static status_t sections_run(void)
   const struct {
     int asked;
     const char *name;
-    double least; /* seconds of the fewest samples on two cores of a CPU */
+    double least; /* seconds for the minimum number of samples on two cores of a CPU */
     status_t (*run)(struct mem_run *run);
   } sections[] = {{s->copies, "copies", 17, mem_copies_run},
                   {s->mixes, "mixes of reads and writes", 3, mem_mixes_run},

@@ -21,7 +21,7 @@ static status_t mixes_job_run(void *context)
   return job->rig->ops->mix(job->rig->exec, job->rig->sampler.queue, &job->mix);
 }
 
-/* The largest requested size of which 14 arrays fit; by default a power of two. */
+/* Sets *bytes to the largest requested size that fits, by default to a power of two. */
 static status_t plan_bytes(struct gpu_device *device, const struct mem_values *sizes, uint64_t *bytes)
 {
   uint64_t available, most = device->info.is_cpu ? CPU_BYTES : MOST_BYTES, best = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Places kernels of the suite on the roofline, from their JSON documents: the measured rate, and
  * the intensity from the bytes that the kernel moves. A pass of T sweeps does 34·T operations per
- * point and moves 56 bytes, or as many as hardware counters saw (scripts/dram-traffic). A matrix
- * product reads a row and a column of blocks for each block, unless a cache holds them. */
+ * point and moves 56 bytes, or as many as hardware counters measured (scripts/dram-traffic). A
+ * matrix product reads a row and a column of blocks for each block, unless a cache holds them. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,8 @@ static status_t no_document(const char *path, const char *why)
   return log_fail(STATUS_USAGE, "--kernels %s: %s", path, why);
 }
 
-/* The number at a path of keys, or 0. */
+/* Returns the number at key `two` of key `one`, or of `one` if `two` is NULL; 0 if there is
+ * none. */
 static double mem_place_number(const json_t *object, const char *one, const char *two)
 {
   const json_t *value = json_object_get(object, one);
@@ -39,7 +40,7 @@ static struct mem_placed *next(struct mem_roofline *r)
   return r->n_placed < MEM_PLACED_MAX ? &r->placed[r->n_placed++] : NULL;
 }
 
-/* Places a sweep; its class and T are in \a classed. */
+/* Places a sweep. \a classed has its class and its T. */
 static status_t place_sweep(struct mem_roofline *r, const char *path, const char *kernel,
                             const json_t *config, const json_t *classed, double gflops)
 {
@@ -91,8 +92,8 @@ static enum mem_type type_named(const char *name, double *bytes)
   return strstr(name, "tf32") ? MEM_TF32 : MEM_FP32;
 }
 
-/* Operations per byte: from the document's own model of the blocks, otherwise with each matrix
- * moved once. \a sizes has m, n and k. */
+/* Returns the operations per byte: from the document's own model of the blocks, otherwise with each
+ * matrix moved once. \a sizes has m, n and k. */
 static double product_intensity(const json_t *series, const json_t *sizes, double bytes, char traffic[160])
 {
   double model = mem_place_number(series, "predicted", "device_intensity");

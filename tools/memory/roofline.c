@@ -17,7 +17,7 @@
 #define GPU_BYTES   ((uint64_t)1 << 30)
 #define CPU_BYTES   ((uint64_t)128 << 20)
 #define CHECK_BYTES ((uint64_t)1 << 20)
-/* bytes of results that the host recomputes to compare them */
+/* bytes of data for which the host recomputes the results */
 #define FP32_BYTES ((uint64_t)64 << 10)
 #define WINDOW_READ                                                                                          \
   ((uint64_t)64 << 20) /* minimum bytes that each reader of a cache's window reads per sample */
@@ -66,8 +66,8 @@ static status_t window_check(struct roofline_work *work, struct window_job *job,
   return mem_word_check(work->rig, work->sum, want * (uint32_t)job->window.readers, what);
 }
 
-/* Windows for the first cache, the last cache and memory; levels that the device does not report
- * are left out. */
+/* Chooses windows for the first cache, the last cache and memory. Leaves out levels that the device
+ * does not report. Returns their number. */
 static int plan_windows(const struct roofline_work *work, struct mem_window_point points[MEM_WINDOWS])
 {
   uint64_t cache = work->rig->device->info.cache_bytes, l1 = work->rig->traits.l1;
@@ -130,7 +130,8 @@ static status_t fp32_check(struct roofline_work *work, struct flops_job *job)
   return mem_word_check(work->rig, work->sum, want, what);
 }
 
-/* Expected sum of tensor.cu: the loads of one round are `threads` words of 16 bytes apart. */
+/* Returns the sum that tensor.cu must find; *size is that of absolute values. Loads of one round
+ * are `threads` words of 16 bytes apart. */
 static double tensor_expect(const struct mem_flops *f, double *size)
 {
   int one = f->type == MEM_TF32 ? MEM_TENSOR_FLOP16 / 2 : MEM_TENSOR_FLOP16;

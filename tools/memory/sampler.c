@@ -64,7 +64,7 @@ static status_t sample(struct sampler *s, struct sampler_item *item)
   RETURN_IF_FAILED(sampler_timed(s, item, item->repeats, &seconds));
   item->samples[item->n++] = item->work * item->repeats / fmax(seconds, 1e-9);
   item->rate = stats_summarise(item->samples, (size_t)item->n);
-  /* The standard error of the median, relative to it. The median absolute deviation gives σ. */
+  /* The relative standard error of the median; stats_noise estimates σ. */
   const double error = 1.2533 * stats_noise(&item->rate) / sqrt(item->n);
   item->quiet = item->n >= SAMPLES_MIN && error < SAMPLER_QUIET;
   return STATUS_OK;

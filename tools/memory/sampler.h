@@ -19,7 +19,6 @@ struct sampler {
   double sample_seconds; /**< a sample repeats its work until it takes about this long */
 };
 
-/** One measurement. */
 struct sampler_item {
   status_t (*run)(void *context); /**< enqueues the work once */
   void *context;

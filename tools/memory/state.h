@@ -147,7 +147,7 @@ struct mem_rig {
   struct mem_traits traits;
   struct sampler sampler;
   uint64_t checks;
-  uint64_t corrupt; /**< HIMENO_MEM_CORRUPT: the comparison that flips a bit; 0: none */
+  uint64_t corrupt; /**< HIMENO_MEM_CORRUPT: comparison before which a bit is flipped; 0: none */
 };
 
 struct mem_run {
@@ -164,43 +164,43 @@ struct mem_run {
   struct mem_roofline roofline;
 };
 
-/* Measure one section each. STATUS_WRONG: a result differs; earlier results can still be
- * reported. */
+/* Each of these measures one section. STATUS_WRONG means that a result differs; earlier results can
+ * still be reported. */
 status_t mem_copies_run(struct mem_run *run);
 status_t mem_mixes_run(struct mem_run *run);
 status_t mem_latency_run(struct mem_run *run);
 status_t mem_host_run(struct mem_run *run);
 status_t mem_roofline_run(struct mem_run *run);
 
-/** \brief Refuses values of --threads above \a most, the device's maximum. STATUS_ENVIRONMENT. */
+/** \brief Logs an error and returns STATUS_ENVIRONMENT if a value of --threads exceeds \a most. */
 status_t mem_threads_check(const struct mem_values *threads, int most, const char *device);
 
-/** \brief The measured point of a copy, regardless of method and memory; NULL if there is none. */
+/** \brief Returns the measured point of a copy, regardless of method and memory, or NULL if there
+ * is none. */
 const struct mem_copy_point *mem_copy_find(const struct mem_copies *copies, const struct mem_copy *like);
 
-/** \brief The smallest number of streams such that pacing gains for it and every larger number; 0:
- * there is none. */
+/** \brief Returns the smallest number of streams such that pacing gains for it and every larger
+ * number, or 0 if there is none. */
 int mem_pacing_from(const struct mem_copies *copies, int width);
 
 /* Comparisons of results. */
 
-/** \brief Counts a comparison. Returns whether HIMENO_MEM_CORRUPT names it, which must then
- * fail. */
+/** \brief Counts a comparison. Returns 1 if HIMENO_MEM_CORRUPT names it, so that it must fail. */
 int mem_contents_corrupt(struct mem_rig *rig);
-/** \brief Compares memory with its expected content; \a what names it in the message.
- * STATUS_WRONG. */
+/** \brief Compares memory with its expected content. If they differ, logs an error that begins with
+ * \a what and returns STATUS_WRONG. */
 status_t mem_contents_check(struct mem_rig *rig, struct gpu_mem mem, uint64_t bytes, struct mem_check check,
                             const char *what);
-/** \brief Compares one word of device memory with \a want. STATUS_WRONG. */
+/** \brief Like mem_contents_check, for one word of device memory. */
 status_t mem_word_check(struct mem_rig *rig, struct gpu_mem word, uint32_t want, const char *what);
-/** \brief Compares the final position of a chase with \a want. STATUS_WRONG. */
+/** \brief Like mem_contents_check, for the final position of a chase. */
 status_t mem_position_check(struct mem_rig *rig, uint64_t got, uint64_t want, const char *what);
 /** \brief Computes the sum of all words of array 0. */
 status_t mem_sum_of(struct mem_rig *rig, uint64_t bytes, uint32_t *sum);
 
 /** \brief Reads the documents listed in \a kernels, the argument of --kernels, into
- * roofline->placed. STATUS_ENVIRONMENT: a file cannot be read; STATUS_USAGE: it is not a document
- * with kernels that can be placed. */
+ * roofline->placed. Returns STATUS_ENVIRONMENT if a file cannot be read, STATUS_USAGE if it is not
+ * a document with kernels that can be placed. */
 status_t mem_place_read(const char *kernels, struct mem_roofline *roofline);
 
 /* Reports. */

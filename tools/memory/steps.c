@@ -7,25 +7,26 @@
 
 #include "base/stats.h"
 
-/** Least price of a piece, in squared logarithms: a step of 8% with three points on each side is
- * worth it. */
+/** Minimum penalty of a segment, in squared logarithms. With it a step of 8% is found if three
+ * points are on each side. */
 #define PENALTY_MIN 0.005
-/** Price of a piece, in variances of the noise: Bayes's information criterion counts two parameters
- * per piece, level and place; doubled for safety. */
+/** Penalty of a segment, in variances of the noise. Bayes's information criterion counts two
+ * parameters per segment, level and position; doubled for safety. */
 #define PENALTY_NOISE 4
 /** Levels that differ by less than this factor are the same. */
 #define SAME_LEVEL 1.08
-/** Neighbouring points that differ by less than this factor belong to no step. */
+/** A segment that rises by less than this factor from the end of a plateau continues it. */
 #define GENTLE_RISE 1.05
-/** A piece of at least LEAST_LEVEL points is level if its fitted line rises by less than the factor
- * TREND_MAX, or TREND_FIRST for the first piece of a plateau. From LONG_LEVEL points on a piece is
- * level whatever its rise. */
+/** A segment of at least LEAST_LEVEL points is level if its fitted line rises by less than the
+ * factor TREND_MAX, or TREND_FIRST for the first segment of a plateau. From LONG_LEVEL points on a
+ * segment is level whatever its rise. */
 #define TREND_MAX   1.10
 #define TREND_FIRST 1.05
 #define LEAST_LEVEL 3
 #define LONG_LEVEL  7
 
-/** The first and last eighth of a plateau belong to the neighbouring steps. */
+/** steps_approach ignores this part of a plateau at each end, which belongs to a step. It needs
+ * that many points, and to explain that share of the variance. */
 #define APPROACH_ENDS      8
 #define APPROACH_POINTS    8
 #define APPROACH_EXPLAINED 0.8
@@ -41,9 +42,9 @@ struct curve {
   double penalty;
 };
 
-/* Variance of the noise, from the difference between each point and the middle of its neighbours:
- * steps and ramps affect few of them. For independent values z[i−1] − 2 z[i] + z[i+1] has six times
- * their variance. */
+/* Returns the variance of the noise, from the difference between each point and the mean of its
+ * neighbours: steps and ramps affect few differences. For independent values z[i−1] − 2 z[i] +
+ * z[i+1] has six times their variance. */
 static double noise_variance(const struct curve *c)
 {
   double differences[POINTS_MAX];
@@ -54,7 +55,7 @@ static double noise_variance(const struct curve *c)
   return sigma * sigma;
 }
 
-/* start[e]: start of the last piece in the best cut of points 0 … e − 1. */
+/* Sets start[e] to the start of the last segment in the best partition of points 0 … e − 1. */
 static void partition(const struct curve *c, int start[POINTS_MAX + 1])
 {
   double best[POINTS_MAX + 1] = {0};
@@ -70,8 +71,7 @@ static void partition(const struct curve *c, int start[POINTS_MAX + 1])
   }
 }
 
-/* Factor by which points first … end − 1 rise from end to end, along a straight line through their
- * logarithms. */
+/* Returns the factor by which points first … end − 1 rise, by a line through their logarithms. */
 static double trend(const struct curve *c, int first, int end)
 {
   int n = end - first;
@@ -83,7 +83,7 @@ static double trend(const struct curve *c, int first, int end)
   return exp(along / over * (n - 1));
 }
 
-/* Whether the points form a level, not a part of a ramp. */
+/* Returns whether the points form a level, not a part of a ramp. */
 static int is_level(const struct curve *c, int first, int end, double most)
 {
   int n = end - first;
@@ -95,15 +95,16 @@ static double steps_level(const double *y, int first, int last)
   return stats_summarise(y + first, (size_t)(last - first + 1)).median;
 }
 
-/* Whether a piece continues gently from the end of the plateau, as with a cache whose sets fill. */
+/* Returns whether a segment continues gently from the plateau's end, as with a cache whose sets
+ * fill. */
 static int steps_continues(const double *y, const struct steps_plateau *p, int first)
 {
   return first == p->last + 1 &&
          steps_level(y, first, first + 1) < steps_level(y, p->last - 1, p->last) * GENTLE_RISE;
 }
 
-/* Adds a piece to the last plateau if it is no higher or continues from it; otherwise starts a new
- * plateau if it can. */
+/* Adds a segment to the last plateau if it is no higher or continues from it. Otherwise starts a
+ * new plateau, if `starts`. */
 static int steps_append(const double *y, int first, int last, int starts, struct steps_plateau *plateaus,
                         int n)
 {

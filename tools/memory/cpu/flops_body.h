@@ -12,7 +12,7 @@ typedef uint32_t FN(loose) __attribute__((vector_size(BYTES), aligned(4), may_al
 #define LANES (BYTES / 4)
 #define EACH  _Pragma("GCC unroll 8") for (int v = 0; v < 8; v++)
 
-/* A mask of the first \a places of every four lanes. */
+/* Returns a mask of the first \a places of every four lanes. */
 static inline TARGET __attribute__((always_inline)) VW FN(every_fourth)(int places)
 {
   VW mask;

@@ -10,9 +10,9 @@
 #include <immintrin.h>
 #endif
 
-/* One version per instruction set; the loader picks the best one for this processor. Not with the
- * address sanitizer, which starts later than the loader asks. Clang 14 links such functions only
- * within a file. */
+/* Compiles one version per instruction set; the loader picks the best one for this processor. The
+ * address sanitizer starts too late for that. Functions are static, because Clang 14 links such
+ * functions only within a file. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define EVERY_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -60,7 +60,8 @@ uint32_t mem_cpu_flops_plain(const uint32_t *from, size_t words, int flop16)
 }
 
 #ifdef __x86_64__
-/* Eight vectors at once: current processors have that many multiply-adds in flight. */
+/* flops_body.h computes eight vectors at once: current processors have that many multiply-adds in
+ * flight. */
 #define FN(name)     avx512_##name
 #define TARGET       __attribute__((target("avx512f")))
 #define BYTES        64

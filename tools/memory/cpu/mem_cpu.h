@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief One thread's share of mem-gpu's work on the CPU, and the four accesses to host memory. */
+ * \brief One thread's share of mem-gpu's work on the CPU. */
 #ifndef TOOLS_MEMORY_CPU_MEM_CPU_H
 #define TOOLS_MEMORY_CPU_MEM_CPU_H
 
@@ -10,7 +10,7 @@
 /** \brief Sum of words. */
 extern uint32_t (*const mem_cpu_sum)(const uint32_t *from, size_t words);
 
-/** \brief to[w] = from[0][w] ^ from[1][w] ^ … */
+/** \brief Sets to[w] = from[0][w] ^ from[1][w] ^ … */
 extern void (*const mem_cpu_combine)(uint32_t *to, const uint32_t *const *from, int reads, size_t words);
 
 /** \brief Does the roofline's work (flops.h) on `words` words, a multiple of 4. Returns the sum of

@@ -10,7 +10,6 @@
 
 #define PIECE ((uint64_t)4096)
 
-/* The backend keeps no state: its struct mem_exec is the device. */
 static status_t mem_cpu_open(struct gpu_device *device, struct mem_exec **exec)
 {
   *exec = (struct mem_exec *)device;
@@ -79,7 +78,7 @@ static void study_share(const struct mem_copy *c, uint64_t id, uint64_t threads)
   }
 }
 
-/* Begin and end of the calling thread's share, in whole pages. */
+/* Sets begin and end, in bytes, of the calling thread's share, which has whole pages. */
 static void mem_cpu_share(uint64_t bytes, uint64_t *begin, uint64_t *end)
 {
   uint64_t pieces = (bytes + PIECE - 1) / PIECE, id = (uint64_t)omp_get_thread_num();

@@ -24,16 +24,15 @@ struct mem_cuda_exec {
   int units;
   struct mem_cuda_found *found; /**< on the device */
   unsigned long long *result;   /**< result of a chase on the device: position and cycles */
-  int peaks;                    /**< the build has the chip's warpgroup instructions */
+  int peaks;                    /**< 1: the build has the chip's warpgroup instructions */
 };
 
-/** \brief Number of the device's multiprocessors. */
 static inline int mem_cuda_units(const struct mem_exec *exec)
 {
   return ((const struct mem_cuda_exec *)exec)->units;
 }
 
-/** \brief Whether the last launch, named by \a what, failed. */
+/** \brief Returns the status of the last launch; a failure is logged with \a what. */
 static inline status_t mem_cuda_launched(const char *what)
 {
   return cuda_check(cudaGetLastError(), what);
@@ -57,15 +56,15 @@ status_t mem_cuda_tensor(struct mem_exec *exec, struct gpu_queue *queue, struct 
  * ~0, 0}. */
 status_t mem_cuda_check(struct mem_cuda_exec *x, struct gpu_queue *queue, struct gpu_mem mem, uint64_t bytes,
                         const struct mem_check *check);
-/** \brief Leaves the last position in x->result[0] and the cycles in [1]. */
+/** \brief Runs a chase. Sets x->result[0] to the last position and x->result[1] to the cycles. */
 status_t mem_cuda_chase(struct mem_cuda_exec *x, struct gpu_queue *queue, const struct mem_chase *chase);
 /** \brief Sets *flag, in device memory, to whether the warpgroup instructions of sm_90a were
  * compiled in. */
 status_t mem_cuda_peak_built(unsigned *flag);
-/** \brief Whether the code that this program runs on the device uses matrix units. A chip may run
- * PTX for an older one, which has none. */
+/** \brief Returns 1 if the code that this program runs on the device uses matrix units. If the
+ * build only has code for an older chip, it does not. */
 int mem_cuda_tensor_built(void);
-/** \brief Launch shapes of MEM_TUNED and of the mixes. */
+/** \brief Return the launch shapes of MEM_TUNED and of the mixes. */
 struct mem_shapes mem_cuda_copy_shapes(void);
 struct mem_shapes mem_cuda_mix_shapes(void);
 

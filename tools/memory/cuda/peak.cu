@@ -17,7 +17,8 @@
 #define B_WORDS      (N * K_BYTES / 4)
 #define ACCUMULATORS (M * N / 128)
 
-/* Word w of the first factor. Words of the second depend only on the row within the core matrix. */
+/* Returns word w of the first factor. Words of the second depend only on the row within the core
+ * matrix. */
 static __host__ __device__ __forceinline__ uint32_t a_word(uint32_t w)
 {
   return mem_word(7, w);
@@ -32,8 +33,8 @@ static __device__ uint32_t b_word(enum mem_type type, uint32_t w)
   return odd ? 0xbf00bf00u : 0x3f403f40u;
 }
 
-/* Matrix descriptor of a tile: its address, and the distances between core matrices along k and
- * along m or n, in units of 16 bytes; no swizzle. */
+/* Returns the matrix descriptor of a tile: its address and, in units of 16 bytes, the distances
+ * between core matrices along k and along m or n; no swizzle. */
 static __device__ uint64_t descriptor(const uint32_t *tile, int rows)
 {
   uint64_t address = (uint64_t)(__cvta_generic_to_shared(tile) >> 4 & 0x3fff);

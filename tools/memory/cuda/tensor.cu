@@ -40,8 +40,8 @@ template <enum mem_type TYPE> static __device__ void product(float[4], const uin
 }
 #endif
 
-/* The word of the second factor that a lane holds: of column lane / 4, twice per word for types of
- * 16 bits. */
+/* Returns the word of the second factor that this lane holds: the value of column lane / 4, twice
+ * for types of 16 bits. */
 template <enum mem_type TYPE> static __device__ uint32_t second_factor(void)
 {
   float value = MEM_TENSOR_B(threadIdx.x % 32 / 4);

@@ -41,7 +41,7 @@ MEM_SHARED float mem_float(uint32_t bits)
   return u.value;
 }
 
-/** \brief Sum of the values in a word of mem_tensor_bits(). */
+/** \brief Returns the sum of the values in a word of mem_tensor_bits(). */
 MEM_SHARED double mem_tensor_sum(enum mem_type type, uint32_t word)
 {
   uint32_t bits = mem_tensor_bits(type, word), low = bits & 0xffff, high = bits >> 16;
@@ -51,12 +51,12 @@ MEM_SHARED double mem_tensor_sum(enum mem_type type, uint32_t word)
          (double)mem_float((high & 0x8000u) << 16 | ((high & 0x7fffu) + 0x1c000u) << 13);
 }
 
-/** Column n of the second factor, 0 … 7, holds MEM_TENSOR_B(n) everywhere, so that the sum of a
- * product is the sum of the first factor times the sum over n, whatever the layout of the
- * fragments. */
+/** All elements in column n (0 … 7) of the second factor are MEM_TENSOR_B(n), so that the sum of a
+ * product's elements is the sum of the first factor's times MEM_TENSOR_B_SUM, whatever the layout
+ * of the fragments. */
 #define MEM_TENSOR_B(n)  ((float)((n) % 2 ? -0.5 : 0.75))
 #define MEM_TENSOR_B_SUM 1.0
-/** operations per 16 bytes if each fragment is used once; 64 for TF32 */
+/** operations per 16 bytes if each fragment is used once; half of this for TF32 */
 #define MEM_TENSOR_FLOP16 128
 
 #endif

@@ -38,7 +38,7 @@ struct mem_copy {
   struct gpu_mem from, to;
   uint64_t bytes; /**< bytes copied: this many are read and as many written */
   int streams;    /**< number of equal parts of the arrays, copied concurrently */
-  int paced;      /**< a barrier of the block before each element */
+  int paced;      /**< 1: threads of a block wait for each other before each element */
   enum mem_assign assign;
   int width;   /**< bytes that a thread moves at once: 4 or 16 */
   int threads; /**< threads per block */
@@ -62,7 +62,7 @@ enum mem_expect { MEM_EXPECT_XOR, MEM_EXPECT_WRITTEN };
 struct mem_check {
   enum mem_expect expect;
   int arrays;     /**< number of arrays for MEM_EXPECT_XOR */
-  uint64_t wrong; /**< how many words differ */
+  uint64_t wrong; /**< number of words that differ */
   uint64_t first; /**< index of the first word that differs */
   uint32_t sum;   /**< sum of all expected words */
 };
@@ -74,7 +74,7 @@ struct mem_chase {
   uint64_t start, end;
   uint64_t hops;
   struct gpu_event *begin_event, *end_event; /**< recorded around the loads */
-  /** device clock cycles of all hops, 0 without a clock: set when the call returns */
+  /** device clock cycles of all hops, or 0 without a clock; set when the call returns */
   double cycles;
 };
 
@@ -150,8 +150,8 @@ struct mem_ops {
 
   status_t (*window)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_window *window);
   status_t (*flops)(struct mem_exec *exec, struct gpu_queue *queue, struct mem_flops *flops);
-  /** \brief Runs matrix products at full rate, from shared memory. Sets the operations and the
-   * expected \a sum. */
+  /** \brief Runs matrix products at full rate, from shared memory. Sets *flop to the number of
+   * operations and *expect to the value that \a sum must have. */
   status_t (*peak)(struct mem_exec *exec, struct gpu_queue *queue, enum mem_type type, int passes,
                    struct gpu_mem sum, double *flop, double *expect);
 };
@@ -160,7 +160,7 @@ struct mem_ops {
 GPU_BACKENDS(MEM_OPS)
 #undef MEM_OPS
 
-/** \brief The set of a backend; NULL if it has none. */
+/** \brief Returns the set of a backend, or NULL if it has none. */
 const struct mem_ops *mem_ops_find(const char *backend);
 
 extern const char *const mem_assign_names[3];

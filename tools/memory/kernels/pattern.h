@@ -26,13 +26,13 @@ MEM_SHARED uint32_t mem_mix32(uint32_t x)
   return x ^ (x >> 16);
 }
 
-/** \brief Word \a w of the array with number \a array. */
+/** \brief Returns word \a w of the array with number \a array. */
 MEM_SHARED uint32_t mem_word(uint32_t array, uint64_t w)
 {
   return mem_mix32((uint32_t)w + array * 0x9e3779b9u + (uint32_t)(w >> 32) * 0x85ebca6bu);
 }
 
-/** \brief Exclusive or of word \a w of arrays 0 … \a arrays − 1. */
+/** \brief Returns the exclusive or of word \a w of arrays 0 … \a arrays − 1. */
 MEM_SHARED uint32_t mem_word_xor(int arrays, uint64_t w)
 {
   uint32_t x = 0;
@@ -40,8 +40,8 @@ MEM_SHARED uint32_t mem_word_xor(int arrays, uint64_t w)
   return x;
 }
 
-/** \brief Word \a w after the write-only kernel: one multiplication, so that only the memory can
- * limit the speed. */
+/** \brief Returns word \a w as the write-only kernel stores it: one multiplication, so that only
+ * the memory can limit the speed. */
 MEM_SHARED uint32_t mem_word_written(uint64_t w)
 {
   return (uint32_t)w * 0x9e3779b1u + 0x7f4a7c15u;
@@ -54,8 +54,9 @@ struct mem_ring {
   uint32_t stride, line;
 };
 
-/** \brief A permutation of 0 … nodes−1. Each round is a bijection of the range of the next power of
- * two; values outside of 0 … nodes−1 take further rounds (cycle walking). */
+/** \brief Returns element \a k of a permutation of 0 … nodes−1. Each round is a bijection of the
+ * range of the next power of two; values outside of 0 … nodes−1 take further rounds (cycle
+ * walking). */
 MEM_SHARED uint64_t mem_ring_permute(const struct mem_ring *ring, uint64_t k)
 {
   uint64_t n = ring->nodes, mask = 1, x = k;
@@ -73,9 +74,9 @@ MEM_SHARED uint64_t mem_ring_permute(const struct mem_ring *ring, uint64_t k)
   return x;
 }
 
-/** \brief Position of the chase at step \a k, as stored in memory. In slots wider than a line the
- * node is on a random line: at equal places all nodes would compete for a few sets of the
- * caches. */
+/** \brief Returns the position of the chase at step \a k, as stored in memory. In slots wider than
+ * a line the node is on a random line: at equal places all nodes would compete for a few sets of
+ * the caches. */
 MEM_SHARED uint64_t mem_ring_at(const struct mem_ring *ring, uint64_t k)
 {
   uint64_t node = mem_ring_permute(ring, k % ring->nodes);

@@ -17,7 +17,6 @@
 /** Words that one launch of a comparison checks: its counters have 32 bits. */
 #define CHECK_WORDS ((uint64_t)1 << 30)
 
-/** X macro of the kernels' names. */
 #define CL_ALL(K)                                                                                            \
   K(fill)                                                                                                    \
   K(check)                                                                                                   \
@@ -157,7 +156,7 @@ struct argument {
 #define ARG(variable) ((struct argument){sizeof(variable), &(variable)})
 #define ARGS(...)     ((const struct argument[]){__VA_ARGS__, {0, NULL}})
 
-/** Enqueues `groups[]` groups of `lanes` work-items, in one or two dimensions. */
+/** Enqueues \a rows rows of \a groups groups of \a lanes work-items. */
 static status_t mem_opencl_launch(struct mem_exec *exec, struct gpu_queue *queue, enum kernel k,
                                   size_t groups, size_t rows, size_t lanes, const struct argument *arguments)
 {
