@@ -181,8 +181,8 @@ done:
 }
 
 /* By default arrays have four times the size of the last cache, within limits, and one thread and
- * all threads run. Of several --sizes, those too large for the host are skipped. --threads is
- * ignored if it is for a GPU's blocks. */
+ * all threads run. If several --sizes are given, those too large for the host are skipped.
+ * --threads is ignored if it is for a GPU's blocks. */
 static status_t host_sizes_run(struct mem_run *run, struct gpu_device *cpu, struct sampler *sampler)
 {
   const int all = host_threads(), of_blocks = run->config.sections.copies && run->rig.traits.blocks_max > 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief Measurements of comm-gpu: paths, and on each the seconds per transfer over sizes.
+ * \brief Measurements of comm-gpu: for each path, the seconds per transfer over transfer sizes.
  *
- * Seconds are host time from the barrier to the moment when the last byte may be used, the slowest
- * rank's, divided by the number of consecutive transfers in a batch. Every transfer has new
- * content, which is compared. */
+ * Seconds are the slowest rank's host time from a barrier until the last byte may be used, divided
+ * by the number of consecutive transfers in a batch. Every transfer has new content, which is
+ * compared. */
 #ifndef TOOLS_NETWORK_BENCH_H
 #define TOOLS_NETWORK_BENCH_H
 
@@ -42,7 +42,7 @@ struct bench_config {
   int binding;                            /**< enum binding_policy */
   struct grid_size size;                  /**< grid of the halo part */
   int size_given, weak;
-  int procs[3]; /**< first 0: auto */
+  int procs[3]; /**< procs[0] is 0 for auto */
   int64_t depth;
   int64_t min_bytes, max_bytes; /**< smallest and largest transfer, in bytes */
   int max_given;
@@ -60,7 +60,7 @@ struct bench_config {
 /** Parts of a rank's time, in seconds per exchange: the stages, and the time between two exchanges.
  * Their sum is the rank's mean time per exchange. */
 struct bench_stages {
-  int known; /**< the transport has stages, and both ends send */
+  int known; /**< 1: the transport has stages, and both ends send */
   double at[BENCH_STAGES];
 };
 
@@ -114,13 +114,13 @@ struct bench_halo {
 
 /** How the parts share the time. Each part first counts its curves, then measures them. */
 struct bench_plan {
-  double end;    /**< end time, by stats_now; infinite: all sizes, config.samples batches each */
+  double end;    /**< end time by stats_now; INFINITY: all sizes, config.samples batches each */
   int counting;  /**< 1: curves are counted, not yet measured */
   double shares; /**< sum of the time shares of curves still to measure */
   int curves[BENCH_PARTS], total, done;
   int curves_left_out, sizes_left_out;
   double curve_end, point_end; /**< planned end of the curve, and of its current size */
-  /** seconds that the last size took for more batches than the minimum */
+  /** seconds of the last size's batches beyond the minimum number */
   double spare;
   double uncertain;    /**< relative uncertainty above which a median needs more batches */
   double byte_seconds; /**< seconds per byte of a large size, with the fewest batches */
@@ -137,7 +137,8 @@ struct bench_wire {
   int peer;  /**< rank at the other end of the wire */
 };
 
-/** Streams to a rank from the same place on another host, in Gbit/s; NAN: uncertain. */
+/** Streams to a rank from the rank with the same number on another host, in Gbit/s; NAN:
+ * uncertain. */
 struct bench_flow {
   int shift, from, to; /**< shift: number of hosts from sender to receiver; from, to: ranks */
   double alone, all;   /**< rate while one host sends, and while all do */
@@ -174,13 +175,12 @@ struct bench {
   double seconds;
 };
 
-/** \brief Runs everything after the command line and fills \a bench. STATUS_WRONG if the content of
- * a transfer differs. Errors are reported as by himeno_run: a held message is known only to this
- * rank. */
+/** \brief Runs everything after the command line and fills \a bench. Returns STATUS_WRONG if the
+ * content of a transfer differs. If it fails with a message held in the log, only this rank knows
+ * of the failure. */
 status_t bench_run(struct bench *bench);
 void bench_close(struct bench *bench);
 
-/** \brief Measure one part each; collective over all ranks. */
 status_t bench_host_run(struct bench *bench);
 status_t bench_pairs_run(struct bench *bench);
 status_t bench_halo_run(struct bench *bench);
@@ -200,9 +200,9 @@ void bench_wires_bind(void);
 /** Relative standard error beyond which a card's rate is too uncertain to be judged. */
 #define BENCH_UNCERTAIN 0.0075
 
-/** \brief A rank's measured rate over the rate of its card's port: sent and received while no other
- * card is busy (0 and 1), while all are (2 and 3). NAN: uncertain, or another card carried the
- * bytes. */
+/** \brief Returns a rank's measured rate over the rate of its card's port. \a share 0 is the rate
+ * sent and 1 the rate received while no other card is busy, 2 and 3 the same while all are. Returns
+ * NAN if the rate is uncertain or another card carried the bytes. */
 double bench_wire_share(const struct bench *bench, int rank, int share);
 
 /** \brief Reads the counters of the network cards, and those of this host's IP traffic without
@@ -213,14 +213,14 @@ void bench_counters_read(const char *pci, struct cards *cards);
  * Returns 0 if there is none. */
 int bench_counters_finding(const struct bench_counters *counters, int row, char *text, size_t size);
 
-/** \brief Whether a transport is requested and available here. */
+/** \brief Returns 1 if a transport is requested and available here. */
 int bench_transport_wanted(const struct bench *bench, const struct halo_transport *transport);
 
 /** \brief Collective over all ranks, before a curve of \a part that takes \a shares of the
  * remaining time. *measure is 0 while curves are counted, and when the time is over. */
 status_t bench_curve_begin(struct bench *bench, enum bench_part part, double shares, int *measure);
 
-/** Share of the time for a curve of all sizes, and for a curve of few. */
+/** Time shares of a curve of all sizes, and of a curve of few. */
 #define BENCH_SHARES_ALL 6
 #define BENCH_SHARES_FEW 2
 
@@ -233,24 +233,25 @@ typedef status_t bench_measure(void *of, int64_t bytes, struct bench_point *poin
 status_t bench_curve_measure(struct bench *bench, MPI_Comm comm, int64_t least, int64_t most, int all,
                              bench_measure *measure, void *of, struct bench_curve *curve);
 
-/** Runs a batch of transfers; \a seconds: per transfer, on this rank. */
+/** Runs a batch of transfers. Sets *seconds to the time per transfer on this rank. */
 typedef status_t bench_batch(void *of, double *seconds);
 
-/** \brief Collective over \a comm: makes one point from batches, each as long as on the slowest
- * rank. Takes config.samples batches; more while their median is uncertain by over 1%; fewer, at
- * least three, if the size's time is over. point.transfers is their number; \a mean this rank's
- * mean. */
+/** \brief Collective over \a comm: makes one point from batches, whose time is that of the slowest
+ * rank. Runs config.samples batches; more while their median is too uncertain; fewer, at least
+ * three, if the size's time is over. Sets point.transfers to the number of batches and *mean to
+ * this rank's mean. */
 status_t bench_point_make(struct bench *bench, MPI_Comm comm, int64_t bytes, bench_batch *batch, void *of,
                           struct bench_point *point, double *mean);
 
-/** \brief agree_status within \a comm. A single rank holds its message until all ranks agree. */
+/** \brief Like agree_status. If \a comm has one rank, it holds its message until all ranks
+ * agree. */
 status_t bench_agree(MPI_Comm comm, status_t status);
 
-/** \brief Ends a turn in which some ranks measured: they wait for each other, and idle ranks for
- * them, without a time limit. */
+/** \brief Called by all ranks after some measured: these wait with a time limit, idle ranks
+ * without. */
 status_t bench_rest(const struct bench *bench, int measured);
 
-/** \brief Makes a path before its measurement; `used` is \a method until the bytes' transport is
+/** \brief Returns a path to be measured; `used` is \a method until the transport of the bytes is
  * known. */
 struct bench_path bench_path_of(int rank, int peer, const char *method, const char *why,
                                 const char *direction, const char *load);
@@ -272,7 +273,6 @@ void bench_fit(struct bench_curve *curve);
  * other lines follow. */
 void bench_report_verdict(const struct bench *bench, status_t status, FILE *out);
 
-/** \brief Prints the report. */
 void bench_report_text(const struct bench *bench, FILE *out);
 
 /** \brief Writes the document of doc/comm.schema.json. */

@@ -7,7 +7,6 @@
 #include "base/options.h"
 #include "tools/network/bench.h"
 
-/** Options of comm-gpu; they set struct bench_config. */
 extern const struct option_program bench_options;
 
 /** \brief Warns about given options that the requested parts ignore, once the number of ranks is

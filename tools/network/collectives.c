@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Collectives of doubles over all ranks. MPI_Allreduce in host memory shows the cost and scaling of
- * gosa's reduction. Others run in device memory, by NCCL or, if that is host memory, by MPI. */
+ * the reduction of the residual (gosa). Others run in device memory, by NCCL or, if that is host
+ * memory, by MPI. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 #define REGION_BYTES ((int64_t)1 << 20) /* bytes of host memory for a batch of small calls */
 #define BATCH_MAX    32
-/* Calls that follow each other in a device's queue: their minimum number, and bytes per batch. */
+/* Calls per batch in a device's queue: minimum and maximum number, and total bytes. */
 #define QUEUED_LEAST 8
 #define QUEUED_MOST  128
 #define QUEUED_BYTES ((int64_t)64 << 20)

@@ -52,8 +52,8 @@ static struct box whole_field(const struct bench_exchange *x)
   return (struct box){{0, 0, 0}, {x->layout.extent[0], x->layout.extent[1], x->layout.pitch}};
 }
 
-/* Memory that a plane of a box spans: returns its first float relative to the plane's; \a n is the
- * number of floats. */
+/* Returns the offset in floats of a box within each plane, and sets *n to the number of floats from
+ * there to the end of the box. */
 static int64_t span_of(const struct layout *l, const struct box *box, int64_t *n)
 {
   const int64_t first = box->lo[1] * l->pitch + box->lo[2];
@@ -76,7 +76,7 @@ static status_t span_copy(struct bench_exchange *x, int f, const struct box *box
   return gpu_sync(x->queue);
 }
 
-/* Fills all points of the rank, later only those that it sends. */
+/* Fills the points of the rank: before the first batch all, later only those that it sends. */
 static status_t field_make(struct bench_exchange *x, int f)
 {
   const struct box *owned = &x->layout.owned;
@@ -152,7 +152,7 @@ static status_t field_check(struct bench_exchange *x, int f, int whole)
   return STATUS_OK;
 }
 
-/* Damages the first halo of a field, in device memory. */
+/* Flips a bit in the first halo of field 0, in device memory, if this batch is to be corrupted. */
 static status_t exchange_corrupt(struct bench_exchange *x, int exchanges)
 {
   const struct layout *l = &x->layout;
@@ -248,7 +248,8 @@ static status_t exchanges_put(struct bench_exchange *x, int n)
   return halo_route_unattended(x->route) ? halo_route_lap(x->route) : STATUS_OK;
 }
 
-/* Records the batch if possible: then the host's calls do not delay short exchanges. */
+/* Captures the batch as a graph if possible, so that the host's calls do not delay short
+ * exchanges. */
 static status_t exchange_graph_prepare(struct bench_exchange *x, int n)
 {
   int can =

@@ -6,9 +6,9 @@
  * Exchanges alternate between two fields and wait for one another, as the sweeps of a solver do.
  * Before a batch both fields get new content in the points that a rank sends; after it halos and
  * sent points of both are compared. The first batch and bench_exchange_check compare every point,
- * also those that no message may touch: nothing else writes them in between. A batch of two proves
- * each transfer by itself. A longer one proves the last of each field, and finds any damage that
- * remains. If a transport needs no host, a batch is one recorded graph. */
+ * also those that no message may touch: nothing else writes them in between. A batch of two checks
+ * each transfer. A longer batch checks the last transfer of each field, and finds any earlier
+ * damage that remains. If a transport needs no host, a batch is one graph. */
 #ifndef TOOLS_NETWORK_EXCHANGE_H
 #define TOOLS_NETWORK_EXCHANGE_H
 
@@ -36,7 +36,7 @@ struct bench_exchange {
   struct layout layout;
   struct halo_plan plan;
   struct gpu_queue *queue;
-  /** graph of a batch of graph_n exchanges from an even one on; NULL: not yet recorded */
+  /** graph of a batch of graph_n exchanges that begins with field 0; NULL: not yet captured */
   struct gpu_graph *graph;
   int graph_n;
   struct gpu_mem fields[BENCH_FIELDS];
@@ -51,8 +51,8 @@ struct bench_exchange {
 status_t bench_exchange_open(const struct bench_exchange_config *config, struct bench_exchange **x);
 void bench_exchange_close(struct bench_exchange *x);
 
-/** \brief Collective: runs a batch of \a n ≥ 2 exchanges; \a seconds per exchange, on this rank.
- * STATUS_WRONG, logged, if content differs. */
+/** \brief Collective: runs a batch of \a n ≥ 2 exchanges. Sets *seconds to the time per exchange on
+ * this rank. Logs an error and returns STATUS_WRONG if content differs. */
 status_t bench_exchange_batch(struct bench_exchange *x, int n, double *seconds);
 
 /** \brief Compares every point of both fields after the last batch. */

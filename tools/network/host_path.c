@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies between host memory and device: pinned and pageable, in each direction and both at once,
- * with one rank per host and with all. A transfer includes the wait for its copy. */
+ * by one rank per host and by all ranks. A transfer includes the wait for its copy. */
 #include <stdio.h>
 #include <string.h>
 

@@ -17,7 +17,8 @@
 /* A batch takes about this long, and has at most BATCH_MAX exchanges. */
 #define BATCH_SECONDS 2e-3
 #define BATCH_MAX     512
-/* The first warm-up measures an exchange including the host's calls, the next one without them. */
+/* Maximum number of warm-ups; the host's calls count in the first one's time, not in the
+ * second's. */
 #define WARM_UPS 3
 /* Pairs of up to this many ranks are measured one after the other; pairs of more ranks in rounds of
  * disjoint pairs. */
@@ -30,7 +31,8 @@ int bench_transport_wanted(const struct bench *bench, const struct halo_transpor
   return (!asked || asked == transport) && transport->available(bench->placement.backend, reason);
 }
 
-/* On CPUs a longer batch amortises only the barrier, and batches of two prove every transfer. */
+/* Returns the exchanges per batch: 2 on CPUs, where a longer batch amortises only the barrier, and
+ * batches of two check every transfer. */
 static int batch_size(const struct bench *bench, double seconds)
 {
   if (bench->device->info.is_cpu) return 2;
@@ -39,8 +41,8 @@ static int batch_size(const struct bench *bench, double seconds)
   return n < 2 ? 2 : n > BATCH_MAX ? BATCH_MAX : n;
 }
 
-/* The stages of an exchange; none in one direction, where the sender finishes long before the
- * exchange. */
+/* Returns the stages of an exchange. They are unknown if only one rank sends, because it finishes
+ * long before the exchange. */
 static struct bench_stages stages_of(const struct bench_exchange *x, const struct halo_times *times,
                                      double mean)
 {
@@ -172,8 +174,7 @@ static status_t pairs_round_run(struct bench *bench, const struct halo_transport
   return STATUS_OK;
 }
 
-/* Whether a pair is measured at all sizes: the first pair on one host, and the first between
- * two. */
+/* Returns whether a pair is measured at all sizes: the first on one host, the first between two. */
 static int draws_curve(const struct bench *bench, int a, int b)
 {
   int between = 0;
@@ -212,7 +213,7 @@ static status_t many_pairs(struct bench *bench, const struct halo_transport *tra
   return STATUS_OK;
 }
 
-/* Pairs rank r with r + N/2: every message crosses the middle. */
+/* Pairs rank r with r + N/2, so that every message crosses the middle. */
 static status_t all_pairs(struct bench *bench, const struct halo_transport *transport, struct round *round)
 {
   int n = bench->placement.ranks, half = n / 2;
@@ -261,7 +262,8 @@ static status_t halo_describe(struct bench *bench, struct bench_exchange *x, str
   return STATUS_OK;
 }
 
-/* The transport of all ranks' messages: the requested one, its substitute staged, or a mixture. */
+/* Sets halo->used to the transport of all ranks' messages: the requested one, its substitute
+ * `staged`, or both. */
 static status_t halo_used(struct bench *bench, const struct bench_exchange *x,
                           const struct halo_transport *transport, struct bench_halo *halo)
 {

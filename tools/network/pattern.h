@@ -10,8 +10,7 @@
 
 #include "base/hash.h"
 
-/** \brief The bits of a finite float, 23 of them random, for float arrays and for buffers of
- * words. */
+/** \brief Returns the bits of a finite float with a random fraction of 23 bits. */
 static inline uint32_t pattern_word(uint64_t place, uint64_t version)
 {
   return (uint32_t)(hash_mix(place + version * 0x2545f4914f6cdd1du) >> 41) | 0x3f800000u;
@@ -20,11 +19,12 @@ static inline uint32_t pattern_word(uint64_t place, uint64_t version)
 /** \brief Fills a buffer; \a bytes is a multiple of four. */
 void pattern_fill(void *buffer, size_t bytes, uint64_t version);
 
-/** \brief Offset of the first word that differs, or \a bytes if none does. */
+/** \brief Returns the offset of the first word that differs, or \a bytes if none does. */
 size_t pattern_check(const void *buffer, size_t bytes, uint64_t version);
 
-/** \brief Whether one of these transfers is the one that HIMENO_BENCH_CORRUPT names (from 1); the
- * caller then flips a bit of the received data. NULL in normal runs; pattern_fault_read sets it. */
+/** \brief Returns 1 if one of the next \a transfers transfers is the one that HIMENO_BENCH_CORRUPT
+ * names (from 1); the caller then flips a bit of the received data. NULL in normal runs;
+ * pattern_fault_read sets it. */
 extern int (*pattern_fault)(int64_t transfers);
 void pattern_fault_read(void);
 

@@ -18,8 +18,8 @@
 /* From this size on the time of a point is proportional to its bytes. */
 #define LARGE_BYTES (1 << 18)
 
-/* Sizes of a curve with few points, which suffice for the matrix and a fit; and the sizes to which
- * a curve gives priority after its smallest one. */
+/* few_sizes: sizes of a curve with few points, enough for the matrix and a fit. first_sizes: sizes
+ * that any curve measures first after its smallest one. */
 static const int64_t few_sizes[] = {4096, 1 << 20, 16 << 20}, first_sizes[] = {1 << 20, 16 << 20, 4096};
 #define FEW 3
 
@@ -83,7 +83,7 @@ static int sizes_list(const struct bench *bench, int64_t least, int64_t most, in
   return n;
 }
 
-/* The largest size up to \a bytes that was not measured; −1 if there is none. */
+/* Returns the index of the largest size up to \a bytes that was not measured, or −1. */
 static int nearest_size(const int64_t *sizes, int n, int64_t bytes)
 {
   while (--n >= 0)
@@ -99,8 +99,8 @@ static void curve_insert(struct bench_curve *curve, const struct bench_point *po
   curve->points[at] = *point;
 }
 
-/* Whether a size fits into a share of the curve's remaining time on all ranks; \a cost: time of a
- * small size. */
+/* Sets *fits to 1 if a size fits into a share of the curve's remaining time on all ranks. \a cost
+ * is the time of a small size. */
 static status_t size_fits(const struct bench_plan *plan, MPI_Comm comm, double cost, int64_t bytes,
                           double share, int *fits)
 {

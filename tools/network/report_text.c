@@ -18,7 +18,7 @@ static const struct bench_point *last_point(const struct bench_curve *curve)
   return &curve->points[curve->n - 1];
 }
 
-/* GB/s with three significant digits, so that slow small messages are not printed as 0. */
+/* Writes GB/s, with three digits below 1, so that slow small messages are not printed as 0. */
 static const char *rate_text(const struct bench_point *point, double factor)
 {
   static char text[16];
@@ -83,7 +83,7 @@ struct column {
   const char *method, *load, *direction;
 };
 
-/* The slowest point of a size among the paths of a column; NULL: none. */
+/* Returns the slowest point of a size among the paths of a column, or NULL if there is none. */
 static const struct bench_point *slowest(const struct bench_path *paths, int n, const struct column *column,
                                          int64_t bytes)
 {
@@ -99,7 +99,7 @@ static const struct bench_point *slowest(const struct bench_path *paths, int n, 
   return found;
 }
 
-/* The smallest size above \a bytes on any path of \a method; 0: none. */
+/* Returns the smallest size above \a bytes on any path of \a method, or 0 if there is none. */
 static int64_t size_after(const struct bench_path *paths, int n, const char *method, int64_t bytes)
 {
   int64_t next = 0;
@@ -111,7 +111,7 @@ static int64_t size_after(const struct bench_path *paths, int n, const char *met
   return next;
 }
 
-/* The name of a load or direction in reports. */
+/* Returns the name of a load or direction in reports. */
 static const char *word_of(const char *name)
 {
   static const char *const words[][2] = {

@@ -67,7 +67,6 @@ static status_t bench_sizes_choose(struct bench *bench)
   return memory_check(&memory, (uint64_t)c->max_bytes * PAIR_COPIES, what, "; use a smaller --max");
 }
 
-/* Chooses the grid whose halos are exchanged. */
 static status_t grid_choose(struct bench *bench)
 {
   struct bench_config *c = &bench->config;

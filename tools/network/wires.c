@@ -23,7 +23,8 @@
 #define UNCERTAIN        0.005 /* accepted uncertainty of a stream's median */
 #define FABRIC_BYTES     (4 << 20)
 #define FABRIC_UNCERTAIN 0.03
-/* An uncertain rate under load counts if it is this many standard errors below the rate alone. */
+/* An uncertain rate under load counts if it is this many standard errors below the isolated
+ * rate. */
 #define FABRIC_CERTAIN 10
 
 /* MPI libraries read from the environment which cards to use; each transport has its own variable
@@ -91,8 +92,8 @@ struct stream {
   double own[BENCH_SAMPLES_MAX];
 };
 
-/* Moves the messages of one sample. \a seconds: until all have arrived, or been sent if none
- * arrives. */
+/* Moves the messages of one sample. *seconds is the time until all have arrived or, on a rank that
+ * receives none, until all were sent. Returns MPI's error code. */
 static int stream_move(const struct stream *s, double *seconds)
 {
   MPI_Comm world = s->bench->placement.comm;
@@ -132,7 +133,8 @@ static status_t stream_batch(void *of, double *seconds)
                                    s->from, at);
 }
 
-/* Size of a message, equal for all streams, so that their start-up costs are equal. */
+/* Returns the bytes of a message, the same for all streams, so that their start-up costs are
+ * equal. */
 static size_t message_bytes(const struct bench *bench)
 {
   double seconds = STREAM_SECONDS, gbps = INFINITY;
@@ -238,7 +240,7 @@ status_t bench_wires_run(struct bench *bench)
   return bound_gather(bench);
 }
 
-/* ---- the fabric: to the host a shift further, one host at a time and all at once ---- */
+/* ---- fabric: streams to the host `shift` hosts further ---- */
 
 static int rank_at(const struct bench *bench, int host, int place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fits the model to a study: logarithms of times, a robust loss, and MINPACK's Levenberg-Marquardt.
- * Each parameter is the logarithm of a positive number and starts at a weak guess, which remains if
+ * Each parameter is the logarithm of a positive number. It starts at a guess, and stays there if
  * the runs do not determine it. */
 #include <cminpack.h>
 #include <math.h>
@@ -20,8 +20,8 @@
 #define SPREAD_MOST  0.5
 /* Rounds of fitting and re-estimating the runs' errors. */
 #define ROUNDS 3
-/* A cache, or tiles, must lower the loss by at least this: by chance it happens in one of a hundred
- * studies of 12 to 24 runs. */
+/* A cache, or tiles, are used only if they lower the loss by at least this, which happens by chance
+ * in one of a hundred studies of 12 to 24 runs. */
 #define LOSS_GAIN 7.0
 /* Smallest candidate for the points of a tile; each further one is twice as large. */
 #define TILE_LEAST    64
@@ -39,15 +39,15 @@ static void parameter_add(struct fitting *f, enum parameter_kind kind, int colum
   f->parameter[f->parameters++] = (struct parameter){kind, column, log(guess), width};
 }
 
-/* comm-gpu's latency of a transport: within a host if known, otherwise between hosts. */
+/* Returns comm-gpu's latency: within a host if known, otherwise between hosts. */
 static double latency_of(const struct study_transport *transport)
 {
   return fmax(transport->latency[transport->known[STUDY_SAME_HOST] ? STUDY_SAME_HOST : STUDY_OTHER_HOST],
               1e-9);
 }
 
-/* comm-gpu's latency. A busy machine inflates it, so it is at most the time of the shortest run by
- * this transport. */
+/* Returns comm-gpu's latency, but at most the time of the shortest run by this transport, because a
+ * busy machine inflates what comm-gpu measures. */
 static double latency_guess(const struct fitting *f, int via)
 {
   double latency = latency_of(&f->model->terms.paths.transports[via]);
@@ -75,8 +75,8 @@ static void transport_parameters(struct fitting *f, int via)
   }
   if (of->slabs_first) parameter_add(f, OF_VALUE, first + TRANSPORT_SYNC, 0.3 * latency, 1.5);
   /* Two ranks show neither the cost of a second message nor the host's share of a byte. If ranks
-   * share memory, the former is what fits to four GPUs of stored studies agree on; the latter is
-   * comm-gpu's for products, whose messages are long (doc/lab/prediction-log.md). */
+   * share memory, the cost on which fits to stored studies of four GPUs agree is the guess; for
+   * products, whose messages are long, comm-gpu's share is (doc/lab/prediction-log.md). */
   const int shared = path->handover > 0, measured = shared && of->hinders && path->host_share > 0;
   const double host = measured ? path->host_share : of->host_guess;
   parameter_add(f, OF_VALUE, first + TRANSPORT_LATENCY, latency / latency_of(path), 0.7);
@@ -126,7 +126,8 @@ static void parameters_make(struct fitting *f)
   for (int w = 0; w < m->terms.paths.n; w++) transport_parameters(f, w);
 }
 
-/* The place of parameter \a p in \a values; \a column is its index if it is stored in `value`. */
+/* Returns the address of parameter \a p in \a values; \a column is its index if it is stored in
+ * `value`. */
 static double *value_place(struct model_values *values, const struct parameter *p, int column)
 {
   if (p->kind == OF_CACHE_POINTS) return &values->cache_points;
@@ -192,7 +193,8 @@ static status_t minimise(struct fitting *f, double *at, double *loss)
   return log_fail(STATUS_FAULT, "MINPACK's lmdif failed on %d runs and %d parameters: info %d", f->n, n, how);
 }
 
-/* The q-quantile of the absolute errors of a group (−1: all runs); *n is the number of runs. */
+/* Returns the q-quantile of the absolute errors of a group (−1: all runs); *n is the number of
+ * runs. */
 static double errors_quantile(const struct fitting *f, int group, double q, int *n)
 {
   double *errors = calloc((size_t)f->n + 1, sizeof *errors), found = 0;
@@ -204,8 +206,8 @@ static double errors_quantile(const struct fitting *f, int group, double q, int 
   return found;
 }
 
-/* Weights: runs by a transport that agree with the model to 1% count more than runs that agree to
- * 10%. */
+/* Sets the weights: runs by a transport that agree with the model to 1% count more than runs that
+ * agree to 10%. */
 static void sigmas_set(struct fitting *f)
 {
   for (int g = 0; g <= STUDY_TRANSPORTS_MAX; g++) {
@@ -215,7 +217,7 @@ static void sigmas_set(struct fitting *f)
   }
 }
 
-/* Starts at another model's values, for the parameters that it has. */
+/* Sets \a at to another model's values, or the guesses of parameters that it lacks. */
 static void beginning_take(const struct fitting *f, const struct model_terms *from, double *at)
 {
   struct model_values fitted = from->fitted;
@@ -311,8 +313,7 @@ static status_t replicates_make(struct fitting *f, const double *best)
   return STATUS_OK;
 }
 
-/* Spread that covers 90% of runs, scaled as a normal distribution's; at least the noise of
- * blocks. */
+/* Returns the spread that covers 90% of runs, as a normal distribution's; at least their noise. */
 static double spread_of(const struct fitting *f, int group, double freedom)
 {
   int n;

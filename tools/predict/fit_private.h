@@ -34,19 +34,19 @@ struct fitting {
   double sigma[STUDY_TRANSPORTS_MAX + 1]; /**< spread of runs per transport; last: on one rank */
   struct parameter parameter[PARAMETERS_MAX];
   int parameters;
-  struct model *model; /**< gets the parameters */
+  struct model *model; /**< the model that is fitted */
 };
 
-/** \brief Finds the transports of the study's runs, each with its paths. STATUS_ENVIRONMENT if
- * comm-gpu measured none. */
+/** \brief Finds the transports of the study's runs, each with its paths. Returns STATUS_ENVIRONMENT
+ * if comm-gpu did not measure one of them. */
 status_t fit_transports_choose(const struct study *study, const struct study_paths *paths,
                                struct model_terms *terms);
 
 /** \brief Makes the samples of the study's runs; the caller frees f->samples. */
 status_t fit_samples_make(const struct study *study, struct fitting *f);
 
-/** \brief Notes the measured range. fit_enough_check: STATUS_ENVIRONMENT, saying what to measure,
- * if it is too little. */
+/** \brief fit_range_note stores the measured range in the model. fit_enough_check returns
+ * STATUS_ENVIRONMENT, with a message that says what to measure, if it is too small. */
 void fit_range_note(const struct fitting *f);
 status_t fit_enough_check(const struct fitting *f);
 

@@ -73,7 +73,7 @@ status_t fit_samples_make(const struct study *study, struct fitting *f)
   return STATUS_OK;
 }
 
-/* Ranks per host in the runs on several hosts; 0 if there are none. */
+/* Returns the ranks per host in the runs on several hosts, or 0 if there are none. */
 static int host_ranks(const struct study *study)
 {
   int most = 0;
@@ -85,16 +85,16 @@ static int host_ranks(const struct study *study)
   return most;
 }
 
-/* GPU types of which many devices were measured: the range over its expectation for that number
- * (doc/devices.json). */
+/* GPU types of which many devices were measured. spread: the range of their speeds over its
+ * expectation for that number of devices (doc/devices.json). */
 static const struct {
   const char *device;
   double spread;
   int units;
 } types[] = {{"NVIDIA H100 80GB HBM3", 0.0036, 132}, {"NVIDIA H200", 0.0139, 132}};
 
-/* The spread of the devices. Devices of one host may be more alike than those of many, so it is the
- * larger of the runs' and the known one of the device type. */
+/* Sets the spread of the devices. Devices of one host may be more alike than those of many, so it
+ * is the larger of the runs' spread and the known one of the device type. */
 static void devices_note(const struct fitting *f)
 {
   double *shown = calloc((size_t)f->n + 1, sizeof *shown), spread = 0;

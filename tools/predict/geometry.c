@@ -33,8 +33,8 @@ static void messages_count(const struct halo_plan *plan, int rank, int per_host,
   }
 }
 
-/* Bytes that all ranks together send in one direction. In the other dimensions the ranks' extents
- * add up to the grid's, regardless of the cut. */
+/* Returns the bytes that all ranks together send in one direction. In the other dimensions the
+ * ranks' extents add up to the grid's, regardless of the cut. */
 static double direction_bytes(const struct geometry *all, const int dir[3])
 {
   double points = 1;
@@ -52,8 +52,8 @@ static double grid_bytes(const struct geometry *all)
   return bytes;
 }
 
-/* Sets the sums over the host of \a g's rank. One host may represent thousands of ranks, so the sum
- * does not iterate over them. */
+/* Sets the bytes of the host of \a g's rank. If there is one host, it may have thousands of ranks,
+ * so the sum does not iterate over them. */
 static status_t host_bytes_set(int rank, int per_host, struct geometry *g)
 {
   const int first = rank / per_host * per_host;
@@ -112,7 +112,6 @@ static int is_busier(const struct geometry *a, const struct geometry *b)
 
 static status_t other_rank(const struct geometry *of, int rank, int per_host, struct geometry *geometry);
 
-/* The properties that all ranks have in common. */
 static status_t grid_geometry(const int64_t global[3], const int procs[3], int depth, int overlap,
                               int per_host, struct geometry *geometry)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief What a rank has to compute and to send, by default the busiest one. It comes from
- * himeno-gpu's own decomposition and halo plan, or from gemm-gpu's grid and panels (workload.h). */
+ * \brief Work and messages of one rank, by default the busiest one. They come from himeno-gpu's own
+ * decomposition and halo plan, or from gemm-gpu's grid and panels (workload.h). */
 #ifndef TOOLS_PREDICT_GEOMETRY_H
 #define TOOLS_PREDICT_GEOMETRY_H
 
@@ -40,7 +40,7 @@ struct geometry {
 status_t geometry_make(const int64_t global[3], const int procs[3], int depth, int overlap, int per_host,
                        struct geometry *geometry);
 
-/** \brief Steps of a product's rings of \a rings ranks; −1 for sweeps, which have none. */
+/** \brief Returns the steps of a product's rings of \a rings ranks, −1 for sweeps. */
 static inline int geometry_ring_steps(const int rings[2])
 {
   return (rings[0] > rings[1] ? rings[0] : rings[1]) - 1;

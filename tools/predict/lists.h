@@ -26,7 +26,7 @@ struct rank_list {
  * error. */
 status_t any_size_list_parse(const char *option, const char *text, void *sizes);
 
-/** \brief Reads "auto" (all 0), "PxQxR" or "PxQ" (third 0) into an int[3]. Errors as for
+/** \brief Reads "auto" (all 0), "PxQxR" or "PxQ" (procs[2] is 0) into an int[3]. Errors as for
  * any_size_list_parse. */
 status_t any_cut_parse(const char *option, const char *text, void *procs);
 

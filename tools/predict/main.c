@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* himeno-predict: predicts the scaling of himeno-gpu from a measured study and comm-gpu's paths. */
+/* himeno-predict predicts how himeno-gpu and gemm-gpu scale, from a study and comm-gpu's paths. */
 #include "base/meta.h"
 #include "base/output.h"
 #include "suite/program.h"

@@ -9,7 +9,8 @@
 #include "tools/predict/model.h"
 #include "tools/predict/workload.h"
 
-/* Predicting a size that was not measured counts as one step per this factor in points. */
+/* A size that was not measured counts as one step per factor POINTS_OF_SIZES in points, or per
+ * factor BYTES_OF_SIZES in bytes. */
 #define POINTS_OF_SIZES 8.0
 #define BYTES_OF_SIZES  4.0
 /* Clusters of gemm-gpu's kernels divide k into at most this many parts. */
@@ -85,9 +86,9 @@ static struct model_route model_route(const struct study_paths *paths, int hosts
   return (struct model_route){{via, study_transport_find(paths, "staged")}};
 }
 
-/* The longest of an exchange's latencies, and the bytes of the slower path, within the host or
- * beyond: all transfers are concurrent. comm-gpu measures hosts with one pair of ranks per path; a
- * host's term is relative to two ranks that send as much. */
+/* Sets the latency and the bytes of an exchange to the longer of those within the host and between
+ * hosts: all transfers are concurrent. comm-gpu measures a path with one pair of ranks; a host's
+ * term is relative to two ranks that send as much. */
 static void paths_time(const struct model_terms *terms, const struct geometry *g,
                        const struct model_route *route, struct model_parts *parts)
 {
@@ -114,9 +115,9 @@ double model_slowdown(double share, int sharers)
   return share > 0 ? pow((1 + pow(share * sharers, 4)) / (1 + pow(share, 4)), 0.25) : sharers;
 }
 
-/* Tiles run in rounds over all multiprocessors. k is divided into the number of parts that takes
- * least time, whose sums are then added. Launches of whole tiles fill each other's last rounds,
- * except those of one step. */
+/* Returns the seconds of a product. Tiles run in rounds over all multiprocessors. k is divided into
+ * the number of parts that takes least time, whose sums are then added. Launches of whole tiles
+ * fill each other's last rounds, except those of one step. */
 static double product_work(const struct model_terms *terms, const struct geometry *g)
 {
   const double tiles = ceil(g->part[0] / terms->tile[0]) * ceil(g->part[1] / terms->tile[1]),
@@ -132,9 +133,9 @@ static double product_work(const struct model_terms *terms, const struct geometr
   return least;
 }
 
-/* Seconds to compute the interior: all points if slabs_hidden, otherwise those that no neighbour
- * needs. With T sweeps per pass, layers of the halo are computed again: T − 1 layers in the first
- * sweep, then fewer. If slabs_hidden, much work then hides the fixed cost of a pass. */
+/* Returns the seconds to compute the interior: all points if slabs_hidden, otherwise those that no
+ * neighbour needs. With T sweeps per pass, layers of the halo are computed again: T − 1 layers in
+ * the first sweep, then fewer. If slabs_hidden, much work then hides the fixed cost of a pass. */
 static double interior_time(const struct model_terms *terms, const struct geometry *g)
 {
   const double layers = g->slab_points[0] + g->slab_points[1] + g->slab_points[2],
@@ -190,8 +191,8 @@ void model_parts_make(const struct model_terms *terms, const struct geometry *g,
   parts->reduction = terms->fitted.value[TERM_REDUCE] + terms->fitted.value[TERM_REDUCE_LOG] * log2(g->ranks);
 }
 
-/* Waiting time in the first panel of a product: until a step's slices arrive, earlier ones are
- * multiplied. Sweeps without overlap wait for the whole exchange. */
+/* Returns the waiting time in the first panel of a product: until a step's slices arrive, earlier
+ * ones are multiplied. Sweeps without overlap wait for the whole exchange. */
 static double first_wait(const struct model_parts *p, double exchange)
 {
   const int steps = geometry_ring_steps(p->rings);
@@ -216,8 +217,8 @@ double model_parts_seconds(const struct model_parts *p)
   return p->interior + model_parts_exposed(p) + p->boundary + p->synchronisation + p->reduction;
 }
 
-/* STATUS_ENVIRONMENT if the time is invalid: terms of a model from a document may contradict each
- * other. */
+/* Returns STATUS_ENVIRONMENT if the time is invalid: terms of a model from a document may
+ * contradict each other. */
 static status_t model_parts_check(const struct model_parts *p)
 {
   const double seconds = model_parts_seconds(p);
@@ -311,7 +312,8 @@ static enum model_limit limit_of(const struct model_time *t)
   return t->reduction > largest ? LIMIT_REDUCTION : limit;
 }
 
-/* Change of a sweep's time, as logarithm, if everything between ranks takes \a times as long. */
+/* Returns the change of a sweep's time, as logarithm, if everything between ranks takes \a times as
+ * long. */
 double model_shift(const struct model_terms *terms, const struct geometry *g, int via,
                    const struct model_scale *scale, double times)
 {
@@ -325,7 +327,7 @@ double model_shift(const struct model_terms *terms, const struct geometry *g, in
   return fabs(log(model_parts_seconds(&parts) / before));
 }
 
-/* Variance of the logarithm of a prediction over the replicates. */
+/* Returns the variance of the logarithm of a prediction over the replicates. */
 static double variance_of(const struct model *model, const struct geometry *g, int via,
                           const struct model_scale *scale, double seconds)
 {
@@ -339,7 +341,6 @@ static double variance_of(const struct model *model, const struct geometry *g, i
   return sum / fmax(model->errors.n_replicates, 1);
 }
 
-/* The transport of messages between hosts. */
 static int transport_between(const struct study_paths *paths, const struct geometry *g, int via)
 {
   return model_route(paths, g->hosts, via).via[STUDY_OTHER_HOST];

@@ -65,7 +65,7 @@ enum model_limit {
 };
 extern const char *const model_limit_names[MODEL_LIMITS];
 
-/** Values of the terms in one replicate; cache_points is C. */
+/** Values of the terms, of the model or of one replicate of its fit; cache_points is C. */
 struct model_values {
   double value[MODEL_COLUMNS_MAX];
   double cache_points;
@@ -155,14 +155,13 @@ struct model {
   struct model_range range;
 };
 
-/** \brief Whether computing the interior hides the fixed cost of its passes, and the slabs are
- * computed first. */
+/** \brief Returns 1 if the interior hides the fixed cost of its passes, and slabs are computed
+ * first. */
 static inline int model_steps_hidden(const struct model_terms *terms)
 {
   return terms->slabs_hidden && terms->depth > 1;
 }
 
-/** \brief Adds a name to the list unless it has it or is full. */
 void model_list(struct model_names *names, const char *name);
 
 /** Factors for changed hardware; 1: as measured. */
@@ -191,30 +190,33 @@ enum model_beyond {
   BEYOND_HOST = 64   /**< the study has one host, and more ranks per host than it had are assumed */
 };
 
-/** \brief Fits the model. STATUS_ENVIRONMENT, naming the missing measurements, if the study has too
- * little. The fit starts at the model \a from and keeps its tiles and cache; NULL: starts anew.
- * Without \a replicates, for which the fit is repeated many times, there is no interval. */
+/** \brief Fits the model. Returns STATUS_ENVIRONMENT, with a message that names the missing
+ * measurements, if the study has too little. If \a from is not NULL, the fit starts at that model
+ * and keeps its tiles and cache. If \a replicates is 0, the fit is not repeated, and there is no
+ * interval. */
 status_t model_fit(const struct study *study, const struct study_paths *paths, const struct model_terms *from,
                    int replicates, struct model *model);
 
-/** \brief Predicts the time of \a geometry by \a transport. STATUS_ENVIRONMENT, saying what to
- * measure, if a significant term was never measured. */
+/** \brief Predicts the time of \a geometry by \a transport. Returns STATUS_ENVIRONMENT, with a
+ * message that says what to measure, if a significant term was never measured. */
 status_t model_predict(const struct model *model, const struct geometry *geometry, const char *transport,
                        const struct model_scale *scale, struct model_time *time);
 
-/** \brief Predicts each rank of \a geometry's grid; returns geometry and time of the slowest one.
- * At the edge of a host messages take two transports, and the slowest rank depends on both. Errors
- * as model_predict. */
+/** \brief Predicts each rank of \a geometry's grid, and sets \a geometry and \a time to those of
+ * the slowest. At the edge of a host messages take two transports, and the slowest rank depends on
+ * both. Errors as for model_predict. */
 status_t model_slowest(const struct model *model, int per_host, const char *transport,
                        const struct model_scale *scale, struct geometry *geometry, struct model_time *time);
 
-/** \brief Sets the interval about time->seconds for runs of \a size (NULL: unnamed). model_predict
- * sets it as if the size had been measured. */
+/** \brief Sets the interval about time->seconds, which model_predict leaves 0, for runs of \a size
+ * (NULL: unnamed). */
 void model_interval(const struct model *model, const struct geometry *geometry, const char *transport,
                     const struct model_scale *scale, const char *size, struct model_time *time);
 
-/** \brief Half of the interval's width, as logarithm, from runs of the model's own kind; and per
- * kind the number of doublings by which a prediction exceeds the measured range, otherwise 0. */
+/** \brief model_half returns half of the interval's width, as logarithm, within the measured range.
+ * model_shift returns the change of a time, as logarithm, if everything between ranks takes
+ * \a times as long. model_beyonds sets per kind how far a prediction exceeds the measured range; 0
+ * if it does not. */
 double model_half(const struct model *model, const struct geometry *geometry, int via,
                   const struct model_scale *scale, const struct model_time *time);
 double model_shift(const struct model_terms *terms, const struct geometry *geometry, int via,
@@ -222,11 +224,11 @@ double model_shift(const struct model_terms *terms, const struct geometry *geome
 void model_beyonds(const struct model_range *range, const struct geometry *geometry, const char *size,
                    double beyond[KINDS]);
 
-/** \brief Factor by which each of \a sharers ranks on one memory is slower. */
+/** \brief Returns the factor by which each of \a sharers ranks on one memory is slower. */
 double model_slowdown(double share, int sharers);
 
-/** \brief Name of a term: "pass", "point", …; with the transport's name for its columns, as in
- * "staged synchronisation". */
+/** \brief Returns the name of a term: "pass", "point", …; with the transport's name for its
+ * columns, as in "staged synchronisation". */
 const char *model_term_name(const struct study_paths *paths, int column, char text[96]);
 
 /** Texts of a term: name and unit in documents, the part of the time that it adds to, and its value
@@ -247,8 +249,8 @@ static inline int model_transport_column(int via, enum model_transport_term term
   return TERMS + via * TRANSPORT_TERMS + (int)term;
 }
 
-/** Parts of a sweep, in seconds. If slabs are computed alongside the interior, the chain is what
- * precedes the exchange. */
+/** Parts of a sweep, in seconds. If slabs are computed alongside the interior, the chain is the
+ * work that precedes the exchange. */
 struct model_parts {
   double interior, boundary, chain, latency, bytes, synchronisation, reduction;
   double hinder;     /**< cost per second of hidden exchange */
@@ -262,15 +264,14 @@ struct model_parts {
 void model_parts_make(const struct model_terms *terms, const struct geometry *geometry, int via,
                       struct model_parts *parts);
 
-/** \brief The time of the whole sweep or product. */
 double model_parts_seconds(const struct model_parts *parts);
 
-/** \brief Whether one launch computes all slabs, sends all messages and waits for all halos, as
- * with p2p. Then the slabs' launch belongs to the exchange, each message after the first costs only
- * its bytes, and the phases of a run do not separate slabs from interior. */
+/** \brief Returns 1 if one launch computes all slabs, sends all messages and waits for all halos,
+ * as with p2p. Then the slabs' launch belongs to the exchange, each message after the first costs
+ * only its bytes, and the phases of a run do not separate slabs from interior. */
 int model_at_once(const char *transport);
 
-/** \brief Whether a transport needs its peer's memory, so that himeno-gpu uses another between
+/** \brief Returns 1 if a transport needs its peer's memory, so that himeno-gpu uses another between
  * hosts. */
 int model_within_hosts(const char *transport);
 
@@ -278,8 +279,8 @@ int model_within_hosts(const char *transport);
  * between hosts. */
 void model_between_set(const struct study_between *between, struct study_paths *paths);
 
-/** \brief Whether each path that the messages of \a geometry take was measured or given. No other
- * path replaces it: STATUS_ENVIRONMENT, saying what to measure. */
+/** \brief Returns STATUS_ENVIRONMENT, with a message that says what to measure, if a path of
+ * \a geometry's messages was neither measured nor given. No other path replaces it. */
 status_t model_paths_check(const struct study_paths *paths, const struct geometry *geometry, int via);
 
 /* Reading and writing the model as JSON, as a part of himeno-predict's document. */
@@ -287,16 +288,17 @@ status_t model_paths_check(const struct study_paths *paths, const struct geometr
 /** The schema of model documents. */
 #define MODEL_SCHEMA "himeno-predict/1"
 
-/** \brief Reads `model.covered` of the document at \a path into \a coverage. STATUS_USAGE, naming
- * the invalid field. */
+/** \brief Reads `model.covered` and `model.held_out` of the document at \a path into \a coverage.
+ * Returns STATUS_USAGE, and logs the invalid field. */
 status_t model_covered_read(const char *path, const json_t *json, struct model_coverage *coverage);
 
-/** \brief The `handover` of an element of `paths`; −1 if it has none. */
+/** \brief Returns how an element of `paths` was staged, as study_run.handover; −1 if it has no
+ * staging. */
 int model_staging(const json_t *path);
 
-/** \brief Reads the `model` of a document of himeno-predict. Without replicates it predicts without
- * an interval. STATUS_ENVIRONMENT, or STATUS_USAGE, naming the first invalid field: also if the
- * model is not of \a kernel (NULL: any). */
+/** \brief Reads the `model` of a document of himeno-predict. Without replicates, predictions have
+ * no interval. Returns STATUS_ENVIRONMENT if the file cannot be read; STATUS_USAGE, and logs the
+ * first invalid field, if it is no model or not one of \a kernel (NULL: any). */
 status_t model_json_read(const char *path, const char *kernel, struct model *model);
 
 #endif

@@ -27,7 +27,7 @@ static void wrong(struct reader *reader, const char *where, const char *key, con
                               where, *where && *key ? "." : "", key, what);
 }
 
-/* The number \a key of \a object; \a object itself if \a key is empty. */
+/* Returns the number \a key of \a object, or \a object itself if \a key is empty. */
 static double number_within(struct reader *reader, const char *where, const json_t *object, const char *key,
                             int is_whole, double least, double most)
 {
@@ -64,7 +64,7 @@ static int flag(struct reader *reader, const char *where, const json_t *object, 
   return json_is_true(found);
 }
 
-/* The list \a key of \a object; NULL: none. */
+/* Returns the list \a key of \a object, or NULL if there is none. */
 static const json_t *model_json_list(struct reader *reader, const json_t *object, const char *key)
 {
   const json_t *found = json_object_get(object, key);

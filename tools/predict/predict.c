@@ -27,8 +27,8 @@ static int depth(const struct predict *p)
   return p->config.sweeps_a_pass > 0 ? (int)p->config.sweeps_a_pass : p->model.terms.depth;
 }
 
-/* Ranks that share a memory or device, placed as in the study: CPU ranks over the memories of a
- * host, others as many as shared a device there. */
+/* Returns the ranks that share a memory or device, placed as in the study: CPU ranks over the
+ * memories of a host, others as many as shared a device there. */
 static int sharers(const struct predict *p, int ranks, int per_host)
 {
   const struct model_range *range = &p->model.range;
@@ -53,15 +53,15 @@ static status_t predict_cut_choose(const struct predict *p, const struct predict
   return workload_geometry(&run, per_host, geometry);
 }
 
-/* Ranks per host as requested, or as in the study. A study of one host does not show how many ranks
- * it could hold: twice as many as measured are assumed, and the report says so. */
+/* Returns the ranks per host as requested, or as in the study. A study of one host does not show
+ * how many ranks it could hold: twice as many as measured are assumed, and the report says so. */
 static int per_host(const struct predict *p)
 {
   if (p->config.per_host > 0) return (int)p->config.per_host;
   return p->model.range.per_host > 0 ? p->model.range.per_host : HOST_IMAGINED * p->model.range.ranks_most;
 }
 
-/* Median seconds of the study's runs with this geometry; NAN if there are none. */
+/* Returns the median seconds of the study's runs with this geometry, or NAN if there are none. */
 static double measured_seconds(const struct predict *p, const struct geometry *g, const char *transport,
                                int *n)
 {
@@ -97,10 +97,10 @@ double predict_gflops(const struct predict *p, const struct geometry *g, double 
   return seconds > 0 ? workloads[p->model.program].flop * g->all_points / seconds / 1e9 : 0;
 }
 
-/* Spread of the devices. A study's own hosts were measured with their spread; on more hosts, or if
- * a spread was given, the slowest of N devices decides. A rank's sweep begins when its own and its
- * neighbours' previous one has ended, so that for any number of sweeps the latest rank is as late
- * as the slowest device. */
+/* Returns the spread of the devices that a prediction must add. The study's own hosts were measured
+ * with their spread. On more hosts, or if a spread was given, the slowest of N devices decides. A
+ * rank's sweep begins when its own and its neighbours' previous one has ended, so that for any
+ * number of sweeps the latest rank is as late as the slowest device. */
 static double devices_spread(const struct predict *p, const struct geometry *g)
 {
   if (p->config.device_spread >= 0)
@@ -113,8 +113,8 @@ static struct model_scale late_scale(const struct model_scale *scale, double lat
   return (struct model_scale){scale->compute * (1 + late), scale->exchange};
 }
 
-/* Adds the delay by the slowest device: its mean to the time, quantiles of the largest of N to the
- * interval. */
+/* Adds the delay by the slowest of N devices: the expected delay to the time, and its 5% and 95%
+ * quantiles to the interval. */
 static status_t lateness_add(const struct predict *p, double spread, const struct model_scale *faster,
                              struct predict_point *point, struct model_time *twice)
 {
@@ -133,8 +133,8 @@ static status_t lateness_add(const struct predict *p, double spread, const struc
   return STATUS_OK;
 }
 
-/* Refuses more ranks per memory than the runs had: none shows their slowdown. Ranks on one device
- * take turns, and are predicted. */
+/* Refuses more ranks per memory than the runs had, because no run shows their slowdown. Ranks on
+ * one device take turns, and are predicted. */
 static status_t sharers_check(const struct predict *p, const struct geometry *g)
 {
   const int most = p->model.range.sharers_most;

@@ -17,9 +17,9 @@ struct predict_config {
   const char *study, *comm, *model, *kernel, *transport, *against, *check, *json;
   struct size_list sizes; /**< sizes to predict; n 0: those of the study */
   struct rank_list ranks; /**< ranks to predict; n 0: powers of two up to twice the study's most */
-  int procs[3];           /**< first 0: auto */
+  int procs[3];           /**< procs[0] is 0 for auto */
   struct study_between between;
-  /** 0: as in the study; fit_ranks: most ranks of a fitted run, 0: any */
+  /** most ranks of a fitted run for fit_ranks (0: any); otherwise 0: as in the study */
   int64_t per_host, per_memory, fit_ranks, sweeps_a_pass;
   int scaling; /**< enum predict_scaling */
   struct model_scale scale;
@@ -69,23 +69,22 @@ struct predict {
   struct predict_end *ends;
 };
 
-/** Options of himeno-predict; they set struct predict_config. */
 extern const struct option_program predict_options;
 
-/** \brief Reads the study, fits and validates the model, and predicts. STATUS_ENVIRONMENT, saying
- * what to measure, if there is too little. */
+/** \brief Reads the study, fits and validates the model, and predicts. Returns STATUS_ENVIRONMENT,
+ * with a message that says what to measure, if there is too little. */
 status_t predict_run(struct predict *predict);
 void predict_close(struct predict *predict);
 
 /** \brief Compares the predictions in the document config.check with the runs of config.against.
- * STATUS_ENVIRONMENT if no run was predicted. */
+ * Returns STATUS_ENVIRONMENT if no run was predicted. */
 status_t predict_check(struct predict *predict);
 
 /** \brief Returns STATUS_SLOW if the model is poor, or an error against measured runs exceeds
  * config.within. */
 status_t predict_within(const struct predict *predict);
 
-/** \brief The efficiency to show: measured if known, otherwise predicted. */
+/** \brief Returns the efficiency to show: measured if known, otherwise predicted. */
 static inline double predict_efficiency(const struct predict_point *point)
 {
   return point->n_measured > 0 && point->measured_efficiency > 0 ? point->measured_efficiency
@@ -103,7 +102,6 @@ struct predict_beyond {
 #define PREDICT_BEYONDS 7
 extern const struct predict_beyond predict_beyonds[PREDICT_BEYONDS];
 
-/** \brief Prints the report for people. */
 void predict_report_text(const struct predict *predict, FILE *out);
 
 /** \brief Prints whether the model is poor, and the errors and intervals of runs that were left out

@@ -57,7 +57,7 @@ static void predict_print_config(const struct predict *p, FILE *out)
             p->config.scale.compute, p->config.scale.exchange);
 }
 
-/* Whether slabs of the model are computed first. */
+/* Returns whether slabs of the model are computed first. */
 static int has_boundary(const struct model_terms *terms)
 {
   int slabs = 0;
@@ -214,7 +214,7 @@ static void print_points(const struct predict *p, FILE *out)
           "are\n");
 }
 
-/* The largest cost other than computing, or computing if none is a twentieth of the time. */
+/* Returns the largest cost but computing, or computing if none is a twentieth of the time. */
 static const char *limit_text(const struct predict_point *point)
 {
   const struct model_time *t = &point->time;
@@ -274,7 +274,7 @@ static void print_answers(const struct predict *p, FILE *out)
   }
 }
 
-/* Prints each reason on one line, with all predictions that have it. */
+/* Prints one line per limit of the measured range that any prediction exceeds. */
 static void print_beyond(const struct predict *p, FILE *out)
 {
   const char *point = workloads[p->model.program].point;

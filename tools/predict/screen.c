@@ -11,7 +11,7 @@
 #include "gemm/types.h"
 #include "tools/predict/study.h"
 
-/* Hexadecimal digits of a checksum, which precede its description. */
+/* Number of hexadecimal digits at the start of study_run.checksum; a description follows them. */
 #define CHECKSUM_DIGITS 16
 
 const char *const study_reason_names[STUDY_REASONS] = {"no run",     "failed",  "ranks",      "kind",
@@ -95,8 +95,8 @@ static int same_run(const struct study_run *a, const struct study_run *b)
   return a->samples && a->samples == b->samples && same_grid(a, b) && same_transport(a, b);
 }
 
-/* The run whose properties most others share, −1 if there is none: among the runs of kernel
- * \a kernel (NULL: any) that were measured in the PCI slot of \a slot (NULL: any). */
+/* Returns the run whose properties most others share, or −1 if there is none. Considers runs of
+ * \a kernel (NULL: any) in the PCI slot of \a slot (NULL: any). */
 static int most_common(const struct study *study, const char *kernel, const struct study_run *slot,
                        similar *is_similar)
 {
@@ -177,8 +177,8 @@ static void judge_machine(const struct study *study, int r, const void *with, ch
              run->host, run->pci, run->uuid, study->runs[common].uuid);
 }
 
-/* A run is verified if a verified run, or one with another cut or transport, has the same bits for
- * the same grid. */
+/* A run counts as verified if a verified run, or one with another cut or transport, has the same
+ * bits for the same grid. */
 static void judge_bits(const struct study *study, int r, const void *with, char why[STUDY_WHY])
 {
   const struct study_run *run = &study->runs[r];

@@ -17,8 +17,8 @@ double student_order(double *values, int n, double q)
   return values[place < n ? place : n - 1];
 }
 
-/* Upper quantile of the normal distribution. Source: Abramowitz and Stegun 26.2.23, refined by one
- * Newton step. */
+/* Returns the p-quantile of the normal distribution. Source: Abramowitz and Stegun 26.2.23, refined
+ * by one Newton step. */
 static double normal_quantile(double p)
 {
   if (p < 0.5) return -normal_quantile(1 - p);

@@ -98,9 +98,9 @@ static const char *rank_host(const json_t *document, const json_t *rank)
   return host ? host : "";
 }
 
-/* How halos of one host are staged, given the value of the previous paths: 1 through shared memory,
- * 0 if any uses MPI, as all do in older documents, -1 if no path has this field. Between hosts they
- * always use MPI. */
+/* Returns how halos within a host are staged, given the result \a known of the previous paths: 1
+ * through shared memory, 0 if any path uses MPI (as all do in older documents), −1 if none is
+ * staged. Between hosts they always use MPI. */
 static int handover_of(const json_t *document, const json_t *path, int known)
 {
   const char *handover = study_text(path, "handover");
@@ -118,7 +118,8 @@ static int is_cpu(const json_t *rank)
   return uuid && strncmp(uuid, "CPU-", 4) == 0;
 }
 
-/* Whether two CPU ranks are on the same NUMA node, or two other ranks on the same device. */
+/* Returns whether two CPU ranks are on the same NUMA node, or two other ranks on the same
+ * device. */
 static int shares(const json_t *a, const json_t *b)
 {
   const char *host = study_text(a, "host"), *uuid = study_text(a, "uuid");
@@ -142,8 +143,8 @@ static void sharing_set(const json_t *ranks, struct study_run *run)
   }
 }
 
-/* Spread of the ceilings. CPU ranks share their memory, so that their ceilings do not describe a
- * device. */
+/* Returns the spread of the ceilings. It is 0 for CPU ranks, which share their memory, so that
+ * their ceilings do not describe a device. */
 static double device_spread(const json_t *ranks)
 {
   const size_t n = json_array_size(ranks);
@@ -384,8 +385,8 @@ int study_per_host(const struct study_run *run)
   return run->hosts > 0 ? (run->ranks + run->hosts - 1) / run->hosts : run->ranks;
 }
 
-/* Whether a pair counts for this transport, place, load ("alone", or "all" pairs at once) and
- * direction. */
+/* Returns whether a pair was measured with this transport, place, load ("alone", or "all" pairs at
+ * once) and direction, and has a fit. */
 static int pair_counts(const json_t *document, const json_t *pair, const char *transport,
                        enum study_where where, const char *load, const char *direction)
 {
@@ -448,7 +449,7 @@ static status_t study_transport_check(const char *path, const struct study_trans
   return STATUS_OK;
 }
 
-/* Whether a pair has its transport, its ranks' hosts and, if there is a fit, its values. */
+/* Returns whether a pair has its transport, its ranks' hosts and, if there is a fit, its values. */
 static int pair_is_complete(const json_t *document, const json_t *pair)
 {
   static const char *const ends[] = {"rank", "peer"};

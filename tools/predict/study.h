@@ -23,7 +23,7 @@ enum study_program { STUDY_HIMENO, STUDY_GEMM, STUDY_PROGRAMS };
 /** Fields of a product that a sweep lacks. */
 struct study_product {
   int type;      /**< enum gemm_type */
-  int64_t panel; /**< k of a panel; in a model 0: chosen by gemm-gpu */
+  int64_t panel; /**< k per panel; 0 in a model: chosen by gemm-gpu */
   int on_cpu;    /**< 1: on CPUs, where gemm-gpu's choice differs */
   int tile[2];   /**< rows and columns of C per thread block; 0: unknown */
 };
@@ -83,8 +83,8 @@ struct study {
   struct study_left *left;
 };
 
-/** \brief Reads "unverified,outliers" into an unsigned: the reasons for which runs are not left
- * out, `1 << reason`, or-ed. Logs and returns STATUS_USAGE on error. */
+/** \brief Reads "unverified,outliers" into an unsigned: the reasons for which runs are kept all the
+ * same, `1 << reason`, or-ed. Logs and returns STATUS_USAGE on error. */
 status_t study_keep_parse(const char *option, const char *text, void *keep);
 
 enum study_where { STUDY_SAME_HOST, STUDY_OTHER_HOST, STUDY_WHERES };
@@ -96,7 +96,7 @@ struct study_transport {
   int handover; /**< same as in struct study_run; −1 if a model does not have it */
   int known[STUDY_WHERES];
   double latency[STUDY_WHERES];   /**< seconds */
-  double bandwidth[STUDY_WHERES]; /**< bytes per second and direction, both at once */
+  double bandwidth[STUDY_WHERES]; /**< bytes per second in each direction while both are active */
   double residual[STUDY_WHERES];
   /** Part of a byte's time within a host that the copies of all its ranks share: the bandwidth that
    * a direction loses if the other one is active too. 0: unknown */
@@ -115,9 +115,9 @@ struct study_paths {
   struct study_transport transports[STUDY_TRANSPORTS_MAX];
 };
 
-/** \brief Reads all *.json of a folder, or one file. STATUS_ENVIRONMENT if it cannot be read or
- * holds no run that passed; STATUS_USAGE, naming the file, if a run's document does not match its
- * schema or is of another program than the runs before it. */
+/** \brief Reads all *.json of a folder, or one file. Returns STATUS_ENVIRONMENT if it cannot be
+ * read or holds no run that passed. Returns STATUS_USAGE, and names the file, if a run's document
+ * does not match its schema or is of another program than the runs before it. */
 status_t study_read(const char *path, struct study *study);
 void study_free(struct study *study);
 
@@ -125,19 +125,19 @@ void study_free(struct study *study);
 status_t study_leave(struct study *study, enum study_reason reason, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** \brief Keeps runs of at most \a ranks ranks (0: any) whose kernel, backend, depth, device and
- * staging are the most common ones (\a kernel, if not NULL); leaves out the others. */
+/** \brief Leaves out runs on more than \a ranks ranks (0: any), and all but the most common kernel
+ * (or \a kernel, if not NULL), backend, depth, device and staging. */
 status_t study_select(struct study *study, const char *kernel, int ranks);
 
 /** \brief Leaves out runs whose transport is not \a transport and has no parameters in \a paths, or
  * whose halos were staged differently: a prediction for one transport does not need the others. */
 status_t study_transport_select(struct study *study, const struct study_paths *paths, const char *transport);
 
-/** \brief Leaves out, except for the reasons in \a keep, copies of runs, runs on other machines
- * than most, and runs whose bits no other run confirms. */
+/** \brief Leaves out copies of runs, runs on other machines than most, and runs whose bits no other
+ * run confirms, except for the reasons in \a keep. */
 status_t study_screen(struct study *study, unsigned keep);
 
-/** \brief Whether two runs have the same grid, cut, hosts and transport. */
+/** \brief Returns 1 if two runs have the same grid, cut, hosts and transport. */
 int study_same_configuration(const struct study_run *a, const struct study_run *b);
 
 /** \brief Leaves out runs whose halos were staged differently from \a handover (−1: none). */
@@ -163,10 +163,11 @@ static inline const char *study_cut_text(const int procs[3], char text[STUDY_TEX
 int study_per_host(const struct study_run *run);
 
 /** \brief Reads a document of comm-gpu. A transport's parameters are the medians over its pairs; if
- * some were measured all at once, only those count. STATUS_ENVIRONMENT or STATUS_USAGE. */
+ * some were measured all at once, only those count. Returns STATUS_ENVIRONMENT if it cannot be read
+ * or has no fit, STATUS_USAGE if it is invalid. */
 status_t study_paths_read(const char *path, struct study_paths *paths);
 
-/** \brief The index of the transport of that name; −1: unknown. */
+/** \brief Returns the index of the transport of that name, or −1. */
 static inline int study_transport_find(const struct study_paths *paths, const char *name)
 {
   for (int w = 0; w < paths->n; w++)

@@ -12,7 +12,7 @@
 #include "suite/progress.h"
 #include "tools/predict/workload.h"
 
-/* The property of a run that belongs to a kind, as text. */
+/* Writes the property by which a kind groups runs: the ranks, the size or the cut. */
 static void label(enum model_kind kind, const struct study_run *run, char text[STUDY_TEXT])
 {
   if (kind == KIND_RANKS) snprintf(text, STUDY_TEXT, "%d rank%s", run->ranks, run->ranks == 1 ? "" : "s");
@@ -54,7 +54,7 @@ static void run_predict(const struct model *model, const struct study_run *run, 
   model_interval(model, &pair->geometry, run->transport, &as_measured, run->size, &pair->time);
 }
 
-/* Fits the remaining runs. *fits is 0 if they are too few. */
+/* Fits the runs that are not left out. *fits is 0 if they are too few. */
 static status_t rest_fit(const struct study *study, const struct study_paths *paths, enum model_kind kind,
                          const char *left, const struct model_terms *from, int replicates, struct study *rest,
                          struct model *model, int *fits)
@@ -104,7 +104,7 @@ done:
   return status;
 }
 
-/* Whether run \a r is the first one of a group to leave out. */
+/* Returns whether run \a r is the first one of a group to leave out. */
 static int begins_group(const struct study *study, enum model_kind kind, int r)
 {
   char text[STUDY_TEXT];
@@ -146,17 +146,17 @@ status_t validate_run(const struct study *study, const struct study_paths *paths
   return groups_leave(study, paths, from, 1, table);
 }
 
-/* Widening that 90% of the errors of a kind need beyond the model's own half width, per size, cut
- * or doubling of ranks. For a transport (−1: one rank; ANY_TRANSPORT: all). */
+/* needed() returns the widening beyond the model's own half width that covers 90% of the errors of
+ * a kind: per size, cut or doubling of ranks. \a via selects runs by a transport, on one rank (−1),
+ * or all (ANY_TRANSPORT). ENOUGH runs by a transport suffice to ignore the other runs. */
 #define ANY_TRANSPORT (-2)
 #define ENOUGH        10
 #define FEW_FACTOR    1.1
-/* If not even this shift of the time between ranks explains a run's error, the cause is
- * elsewhere. */
+/* Largest shift of the times between ranks, as logarithm, that can explain a run's error. */
 #define SHIFT_MOST 1.0
 
-/* The shift, as logarithm, of all times between ranks that explains a run's error; \a sign 1:
- * longer, −1: shorter. */
+/* Returns the shift, as logarithm, of all times between ranks that explains a run's error; \a sign
+ * 1: longer, −1: shorter. */
 static double shift_needed(const struct model_terms *terms, const struct validate_pair *pair, int sign,
                            double shift)
 {
@@ -247,8 +247,8 @@ status_t validate_against(const struct model *model, const struct study *study, 
 /* At most one in this many runs is an outlier; if more are off, the model is wrong. */
 #define OUTLIERS_SHARE 5
 
-/* Spread of the runs by a transport, or of all: 1.4826 times the median of |log(predicted /
- * measured)|. */
+/* Returns the spread of the runs by a transport, or of all: 1.4826 times the median of
+ * |log(predicted / measured)|. */
 static double spread_about(const struct validate_table *table, int via)
 {
   double *off = calloc((size_t)table->n + 1, sizeof *off), median = 0;
@@ -261,7 +261,7 @@ static double spread_about(const struct validate_table *table, int via)
   return n >= ENOUGH || via == ANY_TRANSPORT ? median : fmax(median, spread_about(table, ANY_TRANSPORT));
 }
 
-/* The run furthest beyond the limit for outliers; −1: none. */
+/* Returns the run furthest beyond the limit for outliers, or −1 if there is none. */
 static int outlier_find(const struct validate_table *table, double *times)
 {
   double spread[STUDY_TRANSPORTS_MAX + 1]; /* spread per transport; first: of runs on one rank */
@@ -353,8 +353,8 @@ static void covered_add(struct model_coverage *coverage, const char *of, int ins
   covered->n++;
 }
 
-/* Thresholds from which a cause is named: slowdown of a run, noise, and (below it) number of
- * sizes. */
+/* A cause is named if ranks that share a memory are slower by SLOWER_NAMED, if repeated runs differ
+ * by NOISE_NAMED, or if there are fewer than SIZES_LEAST sizes. */
 #define SLOWER_NAMED 1.2
 #define NOISE_NAMED  0.10
 #define SIZES_LEAST  3
@@ -369,8 +369,8 @@ cause_add(struct model_coverage *coverage, const char *format, ...)
   va_end(words);
 }
 
-/* Relative difference between the slowest and the fastest run of run r's configuration; 0 if it ran
- * once. */
+/* Returns the relative difference between the slowest and the fastest run of run r's configuration;
+ * 0 if it ran once. */
 static double repeat_noise(const struct study *study, int r)
 {
   double least = INFINITY, most = 0;

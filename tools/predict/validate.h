@@ -24,9 +24,9 @@ struct validate_table {
   struct validate_pair *pairs;
 };
 
-/** \brief Leaves out the most ranks, then each size, then each cut of two ranks or more. The
- * interval of a pair does not depend on it: its widths come from leaving out some of the remaining
- * runs. */
+/** \brief Leaves out and predicts the runs on the most ranks, then those of each size, then those
+ * of each cut of two ranks or more. The interval of a run does not depend on that run: its width
+ * comes from leaving out some of the others. */
 status_t validate_run(const struct study *study, const struct study_paths *paths,
                       const struct model_terms *from, struct validate_table *table);
 void validate_free(struct validate_table *table);
@@ -38,8 +38,7 @@ void validate_widen(const struct validate_table *table, struct model *model);
 /** \brief Leaves out runs that are so far from a fit to the others that no scatter explains it. */
 status_t validate_outliers(struct study *study, const struct study_paths *paths);
 
-/** \brief Predicts each run of \a study with \a model: for stored predictions, or runs kept
- * back. */
+/** \brief Predicts each run of \a study with \a model. */
 status_t validate_against(const struct model *model, const struct study *study, struct validate_table *table);
 
 /** \brief Sets the errors of predicted pairs, the number inside their intervals (of all, by what
@@ -47,10 +46,10 @@ status_t validate_against(const struct model *model, const struct study *study, 
  * show. */
 void validate_cover(const struct validate_table *table, const struct study *study, struct model *model);
 
-/** \brief Whether a run is outside of its interval. */
+/** \brief Returns 1 if a run is outside of its interval. */
 int validate_is_outside(const struct validate_pair *pair);
 
-/** \brief Median and largest |error| of the predicted pairs; n is their number. */
+/** \brief Sets the median and the largest |error| of the predicted pairs, and their number \a n. */
 void validate_summary(const struct validate_table *table, double *median, double *worst, int *n);
 
 #endif

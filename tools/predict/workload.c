@@ -62,8 +62,8 @@ static status_t products_cut(const int asked[3], struct study_run *run)
   return STATUS_OK;
 }
 
-/* Bytes of A (side 0, sent along a row of ranks) or B (1, along a column) that have \a across rows
- * or columns: one slice per step of each panel. */
+/* Returns the bytes that a rank sends of A (side 0, along a row of ranks) or B (1, along a column)
+ * with \a across rows or columns: one slice per step of each panel. */
 static double ring_bytes(const struct geometry *all, const struct gemm_grid *grid, int side, double across)
 {
   const int ring = all->procs[1 - side];

@@ -11,12 +11,12 @@
 struct workload {
   const char *command;          /**< command that measures the runs */
   const char *work, *point;     /**< "sweep", the timed unit, and "point", its part */
-  const char *const extents[3]; /**< their names in documents */
+  const char *const extents[3]; /**< names of the extents in documents */
   int dimensions;               /**< number of dimensions that are cut */
   const char *formula[2];       /**< formula of the time: without and with overlap */
   double flop;                  /**< operations per point */
-  /** first guess of a host's term, the cost of a rank's bytes to its host's other ranks relative to
-   * the time of two ranks that send as much; and the uncertainty of the guess's logarithm */
+  /** first guess of the part of a byte's time that all ranks of a host share, and the uncertainty
+   * of the guess's logarithm */
   double host_guess, host_width;
   int regimes; /**< 1: the fit looks for caches and tiles */
   /** 1: if the host takes part in the exchange, slabs are computed first, in their own launch */
@@ -26,8 +26,8 @@ struct workload {
   int hinders;
   /** Reads a size into a struct grid_size. Errors as for grid_size_parse. */
   status_t (*size_parse)(const char *option, const char *text, void *size);
-  /** Sets run->global to the grid of all ranks, given SIZE there, and run->procs to \a asked, or to
-   * the program's own choice if the first is 0. STATUS_USAGE if no such cut exists. */
+  /** Changes run->global from SIZE to the grid of all ranks, and sets run->procs to \a asked or, if
+   * asked[0] is 0, to the program's own choice. Returns STATUS_USAGE if no such cut exists. */
   status_t (*cut)(const int asked[3], struct study_run *run);
   /** Sets the geometry of the busiest rank. */
   status_t (*geometry)(const struct study_run *run, int per_host, struct geometry *geometry);
@@ -41,8 +41,8 @@ static inline status_t workload_geometry(const struct study_run *run, int per_ho
   return STATUS_OK;
 }
 
-/** \brief Panels of products of other sizes: gemm-gpu's choice if all runs of \a study use it,
- * otherwise the widest of them. */
+/** \brief Returns the panels for products of other sizes: gemm-gpu's choice if all runs of \a study
+ * use it, otherwise the widest of them. */
 struct study_product workload_product(const struct study *study);
 
 #endif
