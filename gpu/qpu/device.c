@@ -15,7 +15,7 @@
 SWITCH("HIMENO_QPU", USER, AGREED, CHOICE("pi|emulator"),
        "backend `qpu`: the Raspberry Pi's processors, or the emulator");
 
-/* Chooses the available machine. NULL, with the reason, if there is none. */
+/* Returns the available machine, or NULL with the reason if there is none. */
 static const struct qpu_machine *machine_choose(char reason[GPU_TEXT_MAX])
 {
   const char *choice = switch_text("HIMENO_QPU");

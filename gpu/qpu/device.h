@@ -13,19 +13,18 @@
 
 #define QPU_DEVICE_QPUS 12
 
-/** \brief Sets *address to the bus address of a byte of allocated memory. STATUS_FAULT for other
- * addresses. */
+/** \brief Sets *address to the bus address of allocated memory, or returns STATUS_FAULT. */
 status_t qpu_device_address(const struct gpu_device *device, const void *host, uint32_t *address);
 
-/** \brief Whether \a bytes bytes from \a host on are in the device's memory. */
+/** \brief Returns 1 if \a bytes bytes from \a host on are in the device's memory. */
 int qpu_device_holds(const struct gpu_device *device, const void *host, size_t bytes);
 
-/** \brief Runs \a n programs (1 to 12, or with two \a threads per QPU 1 to 24) to their end; the
- * last program interrupts the host. Errors are those of qpu_emu_run. On a Pi, STATUS_HANG if they
- * do not end within a minute. */
+/** \brief Runs \a n programs (1 to 12, or 1 to 24 with two \a threads per QPU) to their end; the
+ * last program interrupts the host. Errors are those of qpu_emu_run; on a Pi also STATUS_HANG, if
+ * the programs do not end within a minute. */
 status_t qpu_device_run(struct gpu_device *device, const struct qpu_job *jobs, int n, int threads);
 
-/** \brief The emulator of the device, for its counts; NULL on a Pi. */
+/** \brief Returns the emulator of the device, for its counts, or NULL on a Pi. */
 struct qpu_emu *qpu_device_emulator(struct gpu_device *device);
 
 #endif

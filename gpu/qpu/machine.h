@@ -41,8 +41,7 @@ struct qpu_machine {
 extern const struct qpu_machine qpu_machine_emulator;
 extern const struct qpu_machine qpu_machine_pi;
 
-/** \brief Whether this is a Raspberry Pi 1 to 3. If its QPUs are unavailable, \a reason has the
- * cause; otherwise it is "". */
+/** \brief Returns 1 on a Raspberry Pi 1 to 3. \a reason is "", or why its QPUs are unavailable. */
 int qpu_pi_here(char reason[GPU_TEXT_MAX]);
 
 #endif

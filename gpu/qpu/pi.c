@@ -24,7 +24,7 @@
 #define JOBS_MAX     QPU_DEVICE_QPUS
 #define MILLISECONDS 60000
 #define SHARED_NAME  32
-#define SETTING_MAX  32 /* bytes for a setting's line, a part of a reason's text */
+#define SETTING_MAX  32 /* maximum bytes of a line of the firmware's settings */
 
 /* The allocation of /dev/vcsm-cma, as the kernel's vc_sm_cma_ioctl.h defines it. */
 struct shared_alloc {
@@ -68,8 +68,8 @@ enum {
   WORDS_MAX = VALUES + VALUES_MAX + END_WORDS
 };
 
-/* Makes one call. Sets *answer to the first value of the answer, or 0 if the call fails; then
- * returns −1. */
+/* Makes one mailbox call. Sets *answer to the first value of the firmware's answer. If the call
+ * fails, sets *answer to 0 and returns −1. */
 static int mailbox_call(int file, uint32_t tag, const uint32_t *values, uint32_t n, uint32_t *answer)
 {
   uint32_t words[WORDS_MAX] __attribute__((aligned(16))) = {
@@ -82,15 +82,15 @@ static int mailbox_call(int file, uint32_t tag, const uint32_t *values, uint32_t
   return 0;
 }
 
-/* Switches the QPUs on or off. Nonzero if the firmware refuses. */
+/* Switches the QPUs on or off. Returns nonzero if the firmware refuses. */
 static int mailbox_enable(int file, int on)
 {
   uint32_t value = on != 0, answer;
   return mailbox_call(file, TAG_ENABLE_QPU, &value, 1, &answer) != 0 || answer != 0;
 }
 
-/* Runs n programs and waits for their interrupt; their pairs of addresses (uniforms, code) are at
- * bus address `control`. Nonzero if the interrupt did not come in time, −1 if the call itself
+/* Runs n programs and waits for their interrupt. Their pairs of addresses (uniforms, code) are at
+ * bus address `control`. Returns 0, 1 if the interrupt did not come in time, or −1 if the call
  * failed. The third value is "no flush"; it is 0, so the firmware flushes its caches before the
  * programs start. */
 static int mailbox_execute(int file, uint32_t n, uint32_t control, uint32_t milliseconds)
@@ -114,8 +114,8 @@ static const char *chip_find(void)
   return NULL;
 }
 
-/* Finds the line in the firmware's settings that loads the graphics driver, or gives its usual
- * form. */
+/* Sets \a line to the line of the firmware's settings that loads the graphics driver, or to its
+ * usual form if there is none. */
 static void kms_setting(const char *path, char line[SETTING_MAX])
 {
   static char text[65536];
@@ -153,7 +153,7 @@ int qpu_pi_here(char reason[GPU_TEXT_MAX])
   return 1;
 }
 
-/* Bytes in a line of /proc/meminfo; 0 if it is missing. */
+/* Returns the bytes given in a line of /proc/meminfo, or 0 if the line is missing. */
 static uint64_t meminfo_bytes(const char *key)
 {
   char text[4096];

@@ -18,7 +18,7 @@
 #define MAX_FILE_BYTES  (16 << 20)
 #define LINE_MAX_LENGTH 4000
 #define MAX_NESTING     40
-/* maximum lines run in one pass: ends a runaway .rep with an error */
+/* maximum number of lines run in one pass, so that a runaway .rep ends with an error */
 #define MAX_LINES_RUN 2000000
 #define MAX_WORDS     (1 << 17)
 
@@ -228,17 +228,17 @@ static status_t call_macro(struct qpu_asm *as, const struct qpu_symbol *macro, c
 /** A directive in the source. */
 struct use {
   const struct directive *directive;
-  const char *text;  /* text after its name */
-  size_t first, end; /* lines of its block */
+  const char *text;  /* text after the directive's name */
+  size_t first, end; /* first line of its block, and the line after the block */
 };
 
 struct directive {
   const char *name;
   status_t (*run)(struct qpu_asm *as, const struct use *use);
-  const char *close; /* directive that ends its block; NULL: it has no block */
+  const char *close; /* directive that ends its block; NULL if it has no block */
 };
 
-/* Whether \a text starts with a dot and the directive's name. */
+/* Returns whether \a text starts with a dot and the directive's name. */
 static int starts_with(const char *text, const char *directive)
 {
   char name[QPU_NAME_MAX];
@@ -280,7 +280,7 @@ static status_t new_symbol(struct qpu_asm *as, const char **text, struct qpu_sym
   return add_symbol(as, name, 0, symbol);
 }
 
-/* Defines a symbol: "name, expression" or "name(arguments) expression". */
+/* .set: defines a symbol by "name, expression" or "name(arguments) expression". */
 static status_t define(struct qpu_asm *as, const struct use *use)
 {
   const char *text = use->text;
@@ -292,7 +292,7 @@ static status_t define(struct qpu_asm *as, const struct use *use)
     symbol->text = text + 1; /* no copy is needed: the line outlives the symbol */
     return STATUS_OK;
   }
-  /* index of the symbol: evaluating may move the table */
+  /* the symbol's index, because evaluating may move the table */
   const size_t at = (size_t)(symbol - as->symbols);
   text = qpu_skip_space(text);
   RETURN_IF_FAILED(qpu_expr_whole(as, *text == ',' ? text + 1 : text, &value));
@@ -337,7 +337,7 @@ static status_t asm_repeat(struct qpu_asm *as, const struct use *use)
   return status;
 }
 
-/* Runs the first part of .if … .elseif … .else … .endif with a true condition. */
+/* Runs the lines after the first true condition of .if … .elseif … .else … .endif. */
 static status_t asm_choose(struct qpu_asm *as, const struct use *use)
 {
   int64_t truth;
@@ -359,7 +359,7 @@ static status_t asm_choose(struct qpu_asm *as, const struct use *use)
   return STATUS_OK;
 }
 
-/* .int low, high: emits an instruction given as two halves. */
+/* .int low, high: emits an instruction given as two 32-bit halves. */
 static status_t emit_halves(struct qpu_asm *as, const struct use *use)
 {
   const char *text = use->text;
@@ -396,8 +396,7 @@ static const struct directive directives[] = {
     {"if", asm_choose, "endif"}, {"include", include, NULL},      {"int", emit_halves, NULL},
 };
 
-/* Runs the directive at the start of \a text. *i, its line, advances to the last line that belongs
- * to it. */
+/* Runs the directive at the start of \a text, line *i. Advances *i to the end of its block. */
 static status_t run_directive(struct qpu_asm *as, const char *text, size_t *i, size_t end)
 {
   char name[QPU_NAME_MAX];
@@ -462,7 +461,8 @@ static status_t run_passes(struct qpu_asm *as)
   as->n_symbols = 0;
   as->lines_run = 0;
   as->pass = 1;
-  drop_lines(as, n_lines); /* drops their lines: the second pass reads included files again */
+  /* drops the lines of included files, because the second pass reads them again */
+  drop_lines(as, n_lines);
   return run_lines(as, 0, n_lines);
 }
 

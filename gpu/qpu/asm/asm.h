@@ -12,8 +12,8 @@
 #include "gpu/qpu/asm/program.h"
 
 /** \brief Assembles the file \a path, or if \a text is not NULL, that text under the name \a path.
- * STATUS_USAGE with file, line and cause for an error in the program; STATUS_ENVIRONMENT if a file
- * cannot be read or memory ran out. \a unchecked: does not check for hazards. */
+ * Returns STATUS_USAGE, with file, line and cause, for an error in the program, and
+ * STATUS_ENVIRONMENT if a file cannot be read or memory ran out. \a unchecked permits hazards. */
 status_t qpu_assemble(const char *path, const char *text, int unchecked, struct qpu_program *program);
 
 #endif

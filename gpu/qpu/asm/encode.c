@@ -42,12 +42,12 @@ struct builder {
 static const struct alu {
   const char *name;
   const char *const *ops;
-  /* number of operations; move and clear: those that compute x and 0 from x and x */
+  /* move, clear: codes of the operations that compute x and 0 if both operands are x */
   int n_ops, move, clear;
 } alus[N_SLOTS] = {[SLOT_ADD] = {"add", qpu_add_ops, 32, QPU_A_OR, QPU_A_XOR},
                    [SLOT_MUL] = {"mul", qpu_mul_ops, 8, QPU_M_V8MIN, QPU_M_V8SUBS}};
 
-/* The index of a name in a table of \a n names; −1 if it is missing. */
+/* Returns the index of a name in a table of \a n names, or −1 if it is missing. */
 static int encode_code(const char *const *table, int n, const char *name)
 {
   for (int i = 0; i < n; i++)
@@ -218,8 +218,7 @@ static status_t set_target(struct builder *b, const struct qpu_value *target, ui
   return STATUS_OK;
 }
 
-/* Sets the targets and the write-swap bit. Without it the add ALU writes to file A and the mul ALU
- * to file B. */
+/* Sets the targets and the write-swap bit. Without it, add writes file A and mul file B. */
 static status_t set_targets(struct builder *b, const struct qpu_value *add, const struct qpu_value *mul)
 {
   int add_files, mul_files;
@@ -352,7 +351,7 @@ static status_t encode_alu(struct builder *b, const struct operation *operations
   return set_modes(b);
 }
 
-/* Whether the line is ldi, sacq or srel, or moves a constant that is no small immediate. */
+/* Returns whether the line is ldi, sacq or srel, or moves a constant that is no small immediate. */
 static int loads(const struct operation *operations, int n)
 {
   uint32_t bits;
@@ -379,8 +378,7 @@ static status_t encode_load(struct builder *b, const struct operation *operation
   return set_modes(b);
 }
 
-/* Encodes a branch, whose first argument is the unused target, and whose second is a label or a
- * distance. */
+/* Encodes a branch. Its first operand is the unused target, its second a label or a distance. */
 static status_t encode_branch(struct builder *b, const struct operation *operation)
 {
   const struct qpu_value *to = &operation->args[0], *where = &operation->args[1];

@@ -75,7 +75,7 @@ static const struct operator_ {
   const char *text;
   enum operator_id id;
   int level;     /* precedence: larger binds tighter */
-} operators[] = {/* operators; longer spellings come first */
+} operators[] = {/* longer spellings come first, because the first match counts */
                  {"<<", OP_LEFT, 3},   {">>", OP_RIGHT, 3}, {"==", OP_EQUAL, 1},   {"*", OP_MULTIPLY, 5},
                  {"/", OP_DIVIDE, 5},  {"+", OP_ADD, 4},    {"-", OP_SUBTRACT, 4}, {"<", OP_LESS, 2},
                  {">", OP_GREATER, 2}, {"|", OP_OR, 0}};
@@ -223,7 +223,7 @@ static status_t parse_unary(struct qpu_asm *as, const char **text, struct qpu_va
   if (*p != '-') return parse_operand(as, text, value);
   *text = p + 1;
   if (p[1] == '\0' || p[1] == ',' || isspace((unsigned char)p[1])) {
-    /* the register to which results are written to discard them */
+    /* the register that discards what is written to it */
     *value = (struct qpu_value){.type = QPU_VALUE_REGISTER};
     (void)qpu_register_find("-", &value->reg);
     return STATUS_OK;

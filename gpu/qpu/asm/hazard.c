@@ -13,8 +13,8 @@ static int reads_port(const struct qpu_inst *inst, int mux)
   return add || mul;
 }
 
-/* The address read through a file's port, −1 for none. A peripheral is read even if no operation
- * uses its value. */
+/* Returns the address read through a file's port, or −1 if there is none. A peripheral is read even
+ * if no operation uses its value. */
 static int read_address(const struct qpu_inst *inst, int file)
 {
   int address = file == QPU_FILE_A ? inst->raddr_a : inst->raddr_b;
@@ -24,8 +24,8 @@ static int read_address(const struct qpu_inst *inst, int file)
   return taken || (address >= 32 && address != QPU_R_NOP) ? address : -1;
 }
 
-/* The address written through a file's port, −1 for none. An idle ALU writes nothing, whatever
- * target its fields name. */
+/* Returns the address written through a file's port, or −1 if there is none. An idle ALU writes
+ * nothing, whatever target its fields name. */
 static int write_address(const struct qpu_inst *inst, int file)
 {
   int from_add = (file == QPU_FILE_A) != inst->ws;
@@ -177,7 +177,7 @@ static int mixes_vpm(const struct qpu_inst *inst)
   return count > 1 && !(count == 2 && plain_reads == 1 && plain_writes == 1);
 }
 
-/* The mux whose value an operation copies unchanged, −1 for none. */
+/* Returns the input multiplexer whose value an operation copies unchanged, or −1. */
 static int moved_mux(const struct qpu_inst *inst, int from_mul)
 {
   int a = from_mul ? inst->mul_a : inst->add_a, b = from_mul ? inst->mul_b : inst->add_b;
@@ -193,8 +193,8 @@ static int moves_the_same(const struct qpu_inst *inst)
   return qpu_inst_kind(inst) == QPU_ALU && mux >= 0 && mux == moved_mux(inst, 1) && !rotates(inst);
 }
 
-/* Whether both ALUs write the same target. Below 32 they write different files. From 32 on, most
- * addresses mean the same in both files. */
+/* Returns whether both ALUs write the same target. Addresses below 32 are registers of different
+ * files. Most addresses from 32 on mean the same in both files. */
 static int same_target(const struct qpu_inst *inst)
 {
   static const uint8_t by_file[] = {QPU_W_R5, QPU_W_UNIFORM_ADDRESS, QPU_W_VPM_SETUP, QPU_W_VPM_ADDRESS};
@@ -214,8 +214,8 @@ static int conditional_peripheral(const struct qpu_inst *inst)
   return add || mul;
 }
 
-/* Whether a field has a reserved code, or one that is not emulated: conditions on the carry flag,
- * rotations by r5, and branches through a register or with a link. */
+/* Returns whether a field has a reserved code, or one that is not emulated: conditions on the carry
+ * flag, rotations by r5, and branches through a register or with a link. */
 static int reserved_code(const struct qpu_inst *inst)
 {
   if (inst->sig == QPU_SIG_BRANCH)

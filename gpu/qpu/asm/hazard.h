@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief The rules of instruction scheduling that the QPU does not enforce: breaking one gives
- * undefined results.
+ * \brief The rules of instruction scheduling that the QPU does not enforce. A program that breaks a
+ * rule has undefined results.
  *
  * Source: reference guide, "Summary of Instruction Restrictions" and the text around it, and the
  * addendum by vc4asm's author (conditional writes to peripherals, VPM accesses, branch distance).
@@ -16,8 +16,8 @@
 #include "gpu/qpu/asm/program.h"
 #include "gpu/qpu/isa/isa.h"
 
-/** Kinds of hazard. An instruction opens some of them for the instructions after it, and must not
- * conflict with those that are open. */
+/** Kinds of hazard. An instruction opens hazards for the instructions after it, and must not
+ * conflict with hazards that earlier instructions opened. */
 enum qpu_hazard {
   QPU_HAZARD_UNIFORM = 1 << 0,
   QPU_HAZARD_R0 = 1 << 3, /**< first of four bits, for r0 to r3 */
@@ -37,7 +37,7 @@ struct qpu_rule {
 
 /** Effects of an instruction on other instructions. */
 struct qpu_effects {
-  uint64_t reads, writes; /**< registers: bit n for ra, bit 32+n for rb */
+  uint64_t reads, writes; /**< register masks: bit n is ra n, bit 32 + n is rb n */
   /** hazards that the instruction opens for the next, second and third instruction */
   uint32_t opens[3];
   uint32_t strikes; /**< open hazards with which the instruction conflicts */
@@ -45,22 +45,22 @@ struct qpu_effects {
 
 struct qpu_effects qpu_effects_of(const struct qpu_inst *inst);
 
-/** \brief The first rule about one of the hazards \a met, NULL for none. */
+/** \brief Returns the first rule about one of the hazards \a met, or NULL if there is none. */
 const struct qpu_rule *qpu_hazard_rule(uint32_t met);
 
-/** \brief The rule that an instruction breaks by itself, NULL for none. */
+/** \brief Returns the rule that an instruction breaks by itself, or NULL if there is none. */
 const struct qpu_rule *qpu_hazard_within(const struct qpu_inst *inst);
 
-/** \brief The lanes of a rotation's result that its target uses: only one if the target replicates
- * or reads element 0, and 0 if the mul ALU's result is not used. */
+/** \brief Returns a mask of the lanes of a rotation's result that its target uses: one lane, or one
+ * per quad, if the target replicates or reads single elements; 0 if the result is not used. */
 unsigned qpu_rotation_lanes(const struct qpu_inst *inst);
 
-/** \brief Selects, from the \a lanes of a result rotated by \a n, those whose source is in a higher
- * quad and in a lane of \a written. These lanes see the value from before the last instruction. */
+/** \brief Returns those of the \a lanes of a result rotated by \a n whose source lane is in a
+ * higher quad and in \a written. Such a lane gets the value from before the last instruction. */
 unsigned qpu_rotation_stale(unsigned lanes, unsigned written, int n);
 
-/** \brief Checks each instruction of a program. STATUS_USAGE, with "file:line: rule", if one breaks
- * a rule. */
+/** \brief Checks each instruction of a program. If one breaks a rule, logs "file:line: rule" and
+ * returns STATUS_USAGE. */
 status_t qpu_hazard_check(const struct qpu_program *program);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
- * \brief A program's words, and their output as C source. */
+ * \brief An assembled program, and its output as C source. */
 #ifndef QPU_PROGRAM_H
 #define QPU_PROGRAM_H
 

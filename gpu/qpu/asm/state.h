@@ -26,7 +26,7 @@ struct qpu_symbol {
   struct qpu_value value;
   char args[QPU_MAX_ARGS][QPU_NAME_MAX];
   int n_args;
-  const char *text;  /**< text of an expression with arguments; NULL for other symbols */
+  const char *text;  /**< expression of a symbol with arguments; NULL for other symbols */
   size_t first, end; /**< lines of a macro's body, 0 for other symbols */
 };
 
@@ -55,7 +55,7 @@ struct qpu_asm {
 /** \brief Logs "file:line: …" and returns STATUS_USAGE. */
 status_t qpu_asm_fail(struct qpu_asm *as, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** \brief The most recent symbol \a name, or NULL. */
+/** \brief Returns the most recent symbol \a name, or NULL. */
 struct qpu_symbol *qpu_symbol_find(struct qpu_asm *as, const char *name);
 /** \brief Sets *value to a label's address in the first pass (0 during that pass). */
 status_t qpu_label_find(struct qpu_asm *as, const char *name, struct qpu_value *value);
@@ -80,11 +80,11 @@ int qpu_identifier(const char **text, char name[QPU_NAME_MAX]);
 const char *qpu_skip_space(const char *text);
 
 struct qpu_value qpu_value_int(int64_t integer);
-/** \brief Whether the value is a number or a label's address. */
+/** \brief Returns 1 if the value is a number or a label's address. */
 int qpu_value_is_constant(const struct qpu_value *value);
-/** \brief The 32 bits of a constant: integers from −2³¹ to 2³²−1, floats in single precision. */
+/** \brief Sets *bits to a constant: an integer from −2³¹ to 2³²−1, or a 32-bit float. */
 status_t qpu_value_bits(struct qpu_asm *as, const struct qpu_value *value, uint32_t *bits);
-/** \brief The value as an integer; fails for other values. */
+/** \brief Sets *integer to an integer value; fails for values of other types. */
 status_t qpu_value_integer(struct qpu_asm *as, const struct qpu_value *value, int64_t *integer);
 
 status_t qpu_encode_line(struct qpu_asm *as, const char *text, uint64_t *word);

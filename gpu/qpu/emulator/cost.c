@@ -35,7 +35,7 @@ struct cost_line {
 };
 
 struct cache {
-  struct cost_line lines[MAX_SETS][WAYS]; /* per set: its lines, from the most recently used */
+  struct cost_line lines[MAX_SETS][WAYS]; /* per set: lines, the most recently used first */
   unsigned sets;
 };
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief Estimates the time of a program on the real chip with a model of its caches, memory and
- * DMA engine. It is no measurement; doc/explanation/qpu-time.md states its errors. */
+ * DMA engine. doc/explanation/qpu-time.md states the errors of the estimate. */
 #ifndef QPU_COST_H
 #define QPU_COST_H
 
 #include "gpu/qpu/emulator/state.h"
 
-/** \brief Creates a model's state for an emulator; NULL if memory ran out. */
+/** \brief Returns a model's state for an emulator, or NULL if memory ran out. */
 struct qpu_cost *qpu_cost_create(const struct qpu_cost_model *model);
 void qpu_cost_reset(struct qpu_cost *cost);
 
-/** \brief Whether the instruction must wait, until thread->ready, for data that the real chip would
- * not have yet. */
+/** \brief Returns 1 if the instruction must wait for data that the real chip would not have yet.
+ * Then sets thread->ready to the cycle on which it may continue. */
 int qpu_cost_waits(struct qpu_issue *issue);
 
 /** \brief Sets the time at which a look-up of sixteen words will be answered. */
 void qpu_cost_lookup(struct qpu_issue *issue, int number, const qpu_vec *addresses);
 
-/** \brief The cycle on which a transfer of \a rows rows of \a bytes bytes ends. */
+/** \brief Returns the cycle on which a transfer of \a rows rows of \a bytes bytes ends. */
 uint64_t qpu_cost_transfer(struct qpu_issue *issue, int rows, int bytes);
 
 /** \brief Call when a program continues the uniform stream at another address. */

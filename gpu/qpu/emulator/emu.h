@@ -3,11 +3,11 @@
  * \brief Instruction-level emulator of VideoCore IV QPUs. Any number of QPUs run one instruction
  * each per cycle, always in the same order, so that every run gives the same result.
  *
- * It stops with QPU, address and cause at undefined behaviour: a broken scheduling rule, an access
- * outside every allocation, a look-up that was never requested, a wait that can never end. It
- * refuses the 3D pipeline (varyings, tile buffer, textures). It counts issued instructions and
- * cycles spent waiting. These counts are no measure of speed, because memory answers at once and
- * caches are not modelled. */
+ * It stops at undefined behaviour and reports QPU, address and cause: a broken scheduling rule, an
+ * access outside every allocation, a look-up that was never requested, a wait that can never end.
+ * It refuses the 3D pipeline (varyings, tile buffer, textures). It counts issued instructions and
+ * cycles spent waiting. Without an estimate (qpu_emu_estimate) these counts are no measure of
+ * speed, because memory then answers at once. */
 #ifndef QPU_EMU_H
 #define QPU_EMU_H
 
@@ -20,7 +20,7 @@
 #define QPU_EMU_MAX_QPUS 64
 #define QPU_EMU_BASE     0x20000000u
 
-/** Parameters of a time estimate, in clocks of the chip, except the last. */
+/** Parameters of a time estimate. Times are in clocks of the chip, except launch_seconds. */
 struct qpu_cost_model {
   double clock_hz;
   int tmu_vector;  /**< time for which sixteen words occupy a TMU */
@@ -47,7 +47,7 @@ struct qpu_emu_config {
   uint64_t max_instructions; /**< limit after which the run is aborted; 0 for no limit */
 };
 
-/** One program to run. Each takes a free QPU (or thread), in order. */
+/** One program to run. Each program gets a free QPU (or thread), in order. */
 struct qpu_job {
   uint32_t code;     /**< bus address, a multiple of 8 */
   uint32_t uniforms; /**< bus address of its uniform stream, a multiple of 4 */
@@ -76,34 +76,33 @@ struct qpu_emu_stats {
 
 struct qpu_emu;
 
-/** \brief Creates an emulator. STATUS_USAGE for an invalid configuration, STATUS_ENVIRONMENT if
- * memory ran out. */
+/** \brief Creates an emulator. Returns STATUS_USAGE for an invalid configuration, and
+ * STATUS_ENVIRONMENT if memory ran out. */
 status_t qpu_emu_create(const struct qpu_emu_config *config, struct qpu_emu **emu);
 void qpu_emu_destroy(struct qpu_emu *emu);
 
-/** \brief The memory for programs' code and data. Programs must not access memory that is not
- * allocated there. */
+/** \brief Returns the memory for code and data. Programs may access only allocations in it. */
 struct qpu_memory *qpu_emu_memory(struct qpu_emu *emu);
 
-/** \brief Estimates the time of the following runs with \a model; NULL: no longer.
- * STATUS_ENVIRONMENT if memory ran out. Results are the same; runs take longer. */
+/** \brief Makes the following runs estimate their time with \a model, or not if it is NULL. Results
+ * stay the same; runs take longer. Returns STATUS_ENVIRONMENT if memory ran out. */
 status_t qpu_emu_estimate(struct qpu_emu *emu, const struct qpu_cost_model *model);
 
-/** \brief Estimated seconds of the last run on the real chip; 0 without a model. */
+/** \brief Returns the estimated seconds of the last run on the real chip; 0 without a model. */
 double qpu_emu_seconds(const struct qpu_emu *emu);
 
-/** \brief Sets the QPUs for the next runs, at most as many as it was created with, and the threads
- * per QPU: 1 or 2. */
+/** \brief Sets the number of QPUs for the next runs, at most that of the configuration, and the
+ * threads per QPU: 1 or 2. */
 void qpu_emu_use(struct qpu_emu *emu, int n_qpus, int threads_per_qpu);
 
-/** \brief Runs all jobs to their end. STATUS_FAULT for undefined behaviour, STATUS_HANG for a
- * deadlock or too many instructions; the cause is logged. Registers, VPM and semaphores start from
+/** \brief Runs all jobs to their end. Returns STATUS_FAULT for undefined behaviour, and STATUS_HANG
+ * for a deadlock or too many instructions; logs the cause. Registers, VPM and semaphores start from
  * zero. */
 status_t qpu_emu_run(struct qpu_emu *emu, const struct qpu_job *jobs, size_t n_jobs);
 
 struct qpu_emu_stats qpu_emu_stats(const struct qpu_emu *emu);
 
-/** \brief Number of times that the instruction at a code address was issued in the last run. */
+/** \brief Returns how often the instruction at a code address was issued in the last run. */
 uint64_t qpu_emu_issued_at(const struct qpu_emu *emu, uint32_t address);
 
 #endif

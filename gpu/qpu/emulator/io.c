@@ -39,7 +39,7 @@ int qpu_would_stall(struct qpu_issue *issue)
   if (d->port_a) cause = read_stalls(issue, d->port_a, QPU_FILE_A);
   if (cause < 0 && d->port_b) cause = read_stalls(issue, d->port_b, QPU_FILE_B);
   if (cause >= 0) return cause;
-  /* Starts transfers. A transfer can only be started after the previous one has ended. */
+  /* The instruction may start a transfer, which must wait until the previous one has ended. */
   int starts_add = d->inst.waddr_add == QPU_W_VPM_ADDRESS,
       starts_mul = d->inst.waddr_mul == QPU_W_VPM_ADDRESS;
   int load = d->inst.ws ? starts_mul : starts_add, store = d->inst.ws ? starts_add : starts_mul;

@@ -27,7 +27,7 @@ static unsigned lanes_written(const struct qpu_issue *issue, int mux)
   return 0;
 }
 
-/* The lanes in which a condition holds. Conditions are pairs of a flag and its opposite. */
+/* Returns the lanes in which a condition holds. Conditions are pairs of a flag and its opposite. */
 static unsigned lanes_of(const struct qpu_thread *thread, int cond)
 {
   if (cond <= QPU_COND_ALWAYS) return cond == QPU_COND_ALWAYS ? QPU_ALL_LANES : 0;
@@ -35,8 +35,8 @@ static unsigned lanes_of(const struct qpu_thread *thread, int cond)
   return cond % 2 ? ~flags & QPU_ALL_LANES : flags;
 }
 
-/* Whether a rotation reads lanes too early. Writes on the fast path are not recorded, because they
- * cover all lanes. */
+/* Returns 1 if a rotation reads lanes too early. The fast path does not record its writes, because
+ * they cover all lanes. */
 static int rotates_stale_lanes(const struct qpu_issue *issue)
 {
   const struct qpu_inst *inst = &issue->decoded->inst;
@@ -47,7 +47,7 @@ static int rotates_stale_lanes(const struct qpu_issue *issue)
   return qpu_rotation_stale(wanted, written, issue->decoded->rotation) != 0;
 }
 
-/* STATUS_FAULT if the instruction about to be issued breaks a rule. */
+/* Returns STATUS_FAULT if the instruction about to be issued breaks a rule. */
 static status_t qpu_rules_apply(struct qpu_issue *issue)
 {
   const struct qpu_thread *thread = issue->thread;
@@ -82,7 +82,7 @@ static status_t issue_write_target(struct qpu_issue *issue, int from_mul, const 
   return STATUS_OK;
 }
 
-/* The rotated source of the mul ALU: r0 to r3 rotate as a whole, others within quads. */
+/* Returns the rotated source of the mul ALU: r0 to r3 rotate as a whole, others within quads. */
 static const qpu_vec *rotated(const struct qpu_issue *issue, int mux, const qpu_vec *in, qpu_vec *space)
 {
   const int n = issue->decoded->rotation, quads = mux >= QPU_MUX_R4;

@@ -32,8 +32,8 @@ void qpu_memory_destroy(struct qpu_memory *memory)
   *memory = (struct qpu_memory){0};
 }
 
-/* Marks an allocation as accessible. It begins at a page, so all but the last words are whole bytes
- * of the map. */
+/* Marks an allocation as accessible. The allocation begins at a page, so all but its last words
+ * fill whole bytes of the map. */
 static void allow(struct qpu_memory *memory, uint32_t begin, size_t bytes)
 {
   uint32_t first = begin / 4, words = (uint32_t)((bytes + 3) / 4);
@@ -46,8 +46,8 @@ static void forbid(struct qpu_memory *memory, const struct qpu_region *region)
   memset(memory->allowed + region->begin / 32, 0, (region->end - region->begin) / 32);
 }
 
-/* Finds the first gap with space for \a bytes bytes, plus \a spacing if another allocation follows.
- * Sets its offset, and the index of the region after it. */
+/* Finds the first gap of \a spacing bytes between allocations, or of \a bytes bytes after the last
+ * one. Sets its offset, and the index of the region after it. Returns 0 if there is none. */
 static int find_gap(const struct qpu_memory *memory, uint32_t bytes, uint32_t spacing, uint32_t *begin,
                     size_t *number)
 {

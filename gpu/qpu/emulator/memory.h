@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** \file
  * \brief The emulated bus memory: allocations separated by gaps, and checks that accesses stay
- * inside one. */
+ * inside an allocation. */
 #ifndef QPU_MEMORY_H
 #define QPU_MEMORY_H
 
@@ -30,24 +30,25 @@ struct qpu_memory {
 status_t qpu_memory_create(struct qpu_memory *memory, size_t bytes, uint32_t base);
 void qpu_memory_destroy(struct qpu_memory *memory);
 
-/** \brief Allocates \a bytes bytes of zeroed memory, aligned to 4096, at *address. Programs cannot
- * access the gaps between allocations. STATUS_ENVIRONMENT if too little is left. */
+/** \brief Allocates \a bytes bytes of zeroed memory, and sets *address to its bus address, a
+ * multiple of 4096. Programs cannot access the gaps between allocations. Returns STATUS_ENVIRONMENT
+ * if too little is left. */
 status_t qpu_memory_alloc(struct qpu_memory *memory, size_t bytes, uint32_t *address);
 /** \brief Frees the allocation that begins at \a address. */
 void qpu_memory_free(struct qpu_memory *memory, uint32_t address);
-/** \brief Bytes that are neither allocated nor in gaps between allocations. */
+/** \brief Returns the number of bytes outside allocations and the gaps between them. */
 size_t qpu_memory_left(const struct qpu_memory *memory);
 
-/** \brief Whether all of \a bytes bytes from \a address on are allocated. */
+/** \brief Returns 1 if all of \a bytes bytes from \a address on are allocated. */
 int qpu_memory_ok(const struct qpu_memory *memory, uint32_t address, uint32_t bytes);
 
-/** \brief The host's pointer to an address within the memory. */
+/** \brief Returns the host's pointer to an address within the memory. */
 static inline void *qpu_memory_at(const struct qpu_memory *memory, uint32_t address)
 {
   return memory->bytes + (address - memory->base);
 }
 
-/** \brief Whether the word at an aligned address can be accessed. */
+/** \brief Returns 1 if the word at an aligned address can be accessed. */
 static inline int qpu_memory_word_ok(const struct qpu_memory *memory, uint32_t address)
 {
   uint32_t offset = address - memory->base;

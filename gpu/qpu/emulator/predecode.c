@@ -55,14 +55,14 @@ static int stalls(int address)
   return address == QPU_R_VPM || address == QPU_R_VPM_WAIT || address == QPU_R_MUTEX;
 }
 
-/* The mul ALU has a target and no operation. By vc4asm's author it then writes its last result; by
- * the guide nothing happens. */
+/* Returns 1 if the mul ALU has a target and no operation. According to vc4asm's author it then
+ * writes its last result; according to the guide nothing happens. */
 static int writes_nothing(const struct qpu_decoded *d)
 {
   return !d->mul && d->inst.waddr_mul != QPU_W_NOP && d->inst.cond_mul != QPU_COND_NEVER;
 }
 
-/* Whether the value that one ALU reads through a port's mux affects a result. */
+/* Returns 1 if the value that one ALU reads through a port's multiplexer affects a result. */
 static int matters(const struct qpu_decoded *d, int from_mul, int mux)
 {
   const struct qpu_inst *i = &d->inst;
@@ -80,7 +80,7 @@ static int reads_what_stayed(const struct qpu_decoded *d)
   return a || (d->port_b == QPU_R_NOP && (matters(d, 0, QPU_MUX_B) || matters(d, 1, QPU_MUX_B)));
 }
 
-/* Whether reading the port changes its state. */
+/* Returns 1 if reading the port changes its state. */
 static int consumes(int port)
 {
   return port && port != QPU_R_NOP && port != QPU_R_ELEMENT && port != QPU_R_VPM_BUSY;
@@ -91,7 +91,7 @@ static int reads_for_nothing(const struct qpu_decoded *d)
   return (consumes(d->port_a) && !uses_mux(d, QPU_MUX_A)) || (consumes(d->port_b) && !uses_mux(d, QPU_MUX_B));
 }
 
-/* Whether one source of a rotation is r0 to r3, which rotate as a whole, and the other is not. */
+/* Returns 1 if only one source of a rotation is one of r0 to r3, which rotate as a whole. */
 static int rotates_mixed(const struct qpu_decoded *d)
 {
   return d->mul && d->rotation && (d->inst.mul_a < QPU_MUX_R4) != (d->inst.mul_b < QPU_MUX_R4);

@@ -10,8 +10,9 @@
 #include "gpu/qpu/isa/alu.h"
 #include "gpu/qpu/isa/isa.h"
 
-#define QPU_ALL_LANES  0xffffu
-#define QPU_TMU_SLOTS  4 /* look-ups in a TMU; the guide allows 8, which others found unreliable */
+#define QPU_ALL_LANES 0xffffu
+/* maximum look-ups in a TMU; the guide allows 8, which others found unreliable */
+#define QPU_TMU_SLOTS  4
 #define QPU_PAGE_WORDS 64
 #define QPU_NO_OWNER   (-1)
 
@@ -40,10 +41,10 @@ struct qpu_decoded {
   uint8_t port_a, port_b; /**< peripheral address to read, 0 for none */
   /** 1: reads only registers and uniforms, and writes only registers: see qpu_issue_fast */
   uint8_t fast;
-  uint8_t direct; /**< 1: the mul ALU reads no register that the add ALU writes */
+  uint8_t direct; /**< 1: the mul ALU neither reads nor writes the add ALU's target */
   uint8_t may_stall;
   uint8_t rotation; /**< lanes by which the mul ALU's source is rotated upward, 0 to 15 */
-  uint8_t plain;    /**< 1: without packing, rotation, flags and conditions */
+  uint8_t plain;    /**< 1: writes only registers, without rotation, flags and conditions */
   uint8_t flops;    /**< number of floating-point operations, 0 to 2 */
   uint8_t valid;
   struct qpu_inst inst;
@@ -82,8 +83,8 @@ struct qpu_thread {
   /** writes of the last instruction, if a rotation may read them too early */
   struct qpu_write last[2];
   int n_last;
-  /* for estimates: the cycle on which the thread continues, and on which its current and next line
-   * of uniforms arrive */
+  /* for estimates: cycle on which the thread continues; clocks on which its current and its next
+   * line of uniforms arrive */
   uint64_t ready, line_ready, next_ready;
   uint32_t line, next_line;
   int8_t waiting;    /**< cause of the wait, enum qpu_stall; −1 if it does not wait */
@@ -122,7 +123,7 @@ struct qpu_issue {
   struct qpu_thread *thread;
   const struct qpu_decoded *decoded;
   int number; /**< number of the QPU */
-  int n_last; /**< writes of the previous instruction */
+  int n_last; /**< number of writes of the previous instruction */
 };
 
 /* Four lanes, as in isa/alu.c. */
@@ -130,7 +131,7 @@ typedef uint32_t qpu_quad __attribute__((vector_size(16), may_alias));
 static const qpu_quad qpu_lane_bits[4] = {
     {1, 2, 4, 8}, {16, 32, 64, 128}, {256, 512, 1024, 2048}, {4096, 8192, 16384, 32768}};
 
-/** \brief One bit per lane: whether any bit of the lane is set (\a sign 0), or its sign bit. */
+/** \brief Returns one bit per lane: its sign bit if \a sign is 1, otherwise 1 if any bit is set. */
 static inline unsigned qpu_mask_of(const qpu_vec *value, int sign)
 {
   typedef uint64_t wide_quad __attribute__((vector_size(16), may_alias));
@@ -145,7 +146,7 @@ static inline unsigned qpu_mask_of(const qpu_vec *value, int sign)
   return (unsigned)(both | both >> 32) & QPU_ALL_LANES;
 }
 
-/** \brief Assigns the lanes whose bit in \a lanes is set. */
+/** \brief Copies the lanes whose bit in \a lanes is set. */
 static inline void qpu_assign(qpu_vec *out, const qpu_vec *value, unsigned lanes)
 {
   if (lanes == QPU_ALL_LANES) {
@@ -172,18 +173,18 @@ static inline void qpu_rules_note(struct qpu_thread *thread, int reg, unsigned l
  * nothing and returns 0, and qpu_issue must run it. */
 int qpu_issue_fast(struct qpu_emu *emu, struct qpu_thread *thread);
 
-/** \brief Does the work of qpu_issue_fast if time is estimated: also leaves uniforms beyond the
+/** \brief Like qpu_issue_fast, for runs with a time estimate: also leaves uniforms beyond the
  * current line to qpu_issue. */
 int qpu_issue_fast_timed(struct qpu_emu *emu, struct qpu_thread *thread);
 
 /** \brief Issues one instruction. *issued is 0 if it has to wait. */
 status_t qpu_issue(struct qpu_issue *issue, int *issued);
 
-/** \brief The cause for which the instruction would have to wait (enum qpu_stall), −1 for none. */
+/** \brief Returns the cause for which the instruction must wait (enum qpu_stall), or −1. */
 int qpu_would_stall(struct qpu_issue *issue);
 /** \brief Reads a peripheral through a file's port into the thread's port register. */
 status_t qpu_io_read(struct qpu_issue *issue, int address, int file);
-/** \brief Writes to a peripheral the lanes in \a lanes. */
+/** \brief Writes the lanes in \a lanes to a peripheral. */
 status_t qpu_io_write(struct qpu_issue *issue, int address, int file, const qpu_vec *value, unsigned lanes);
 /** \brief Moves the oldest answer of a TMU to r4. */
 status_t qpu_tmu_load(struct qpu_issue *issue, int tmu);

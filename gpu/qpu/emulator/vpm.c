@@ -58,8 +58,8 @@ int qpu_dma_block_differs(const struct qpu_dma *store)
   return (store->stride >> 16 & 1) && qpu_dma_rows(setup, 1) > 1 && !whole_rows;
 }
 
-/* The i-th word of a block that starts at a row and column and runs down a column or along rows;
- * NULL outside the VPM. */
+/* Returns the i-th word of a block that starts at a row and column and runs down a column or along
+ * rows, or NULL outside the VPM. */
 static uint32_t *vpm_place(struct qpu_vpm *vpm, int vertical, int row, int column, int i)
 {
   row += vertical ? i : (column + i) / QPU_LANES;

@@ -28,11 +28,11 @@ struct qpu_vpm_access {
   int left;                        /**< number of vectors still to be read */
 };
 
-/** \brief Decodes the set-up word that a program writes. `left` is its field NUM, which only the
- * read side has. */
+/** \brief Decodes the set-up word that a program writes. `left` is field NUM of the word, which
+ * only set-ups of reads have. */
 struct qpu_vpm_access qpu_vpm_access_of(uint32_t setup);
 
-/** \brief Transfers one vector and advances to the next. */
+/** \brief Transfer one vector and advance \a access to the next. */
 void qpu_vpm_read(struct qpu_vpm *vpm, struct qpu_vpm_access *access, qpu_vec *out);
 void qpu_vpm_write(struct qpu_vpm *vpm, struct qpu_vpm_access *access, const qpu_vec *in);
 
@@ -46,16 +46,15 @@ struct qpu_dma {
   uint32_t active_setup, active_stride, address, pc;
 };
 
-/** \brief Number of rows in the block of a set-up, which determines the transfer's time. */
+/** \brief Returns the number of rows of a set-up's block, which determines the transfer's time. */
 int qpu_dma_rows(uint32_t setup, int store);
-/** \brief Bytes per row of the block of a set-up. */
+/** \brief Returns the bytes per row of a set-up's block. */
 int qpu_dma_row_bytes(uint32_t setup, int store);
 
-/** \brief Whether a store would transfer other bytes if BLOCKMODE meant that rows are
- * contiguous. */
+/** \brief Returns 1 for a store with BLOCKMODE whose rows the documents place differently. */
 int qpu_dma_block_differs(const struct qpu_dma *store);
 
-/** \brief Executes the transfer that was started. Returns NULL, or the reason why it is invalid. */
+/** \brief Execute the load or store that was started. Return NULL, or why it is invalid. */
 const char *qpu_dma_load(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm);
 const char *qpu_dma_store(const struct qpu_dma *dma, const struct qpu_memory *memory, struct qpu_vpm *vpm);
 

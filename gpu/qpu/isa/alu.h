@@ -24,7 +24,7 @@ struct qpu_alu_mode {
 };
 
 /** \brief Makes the host round toward zero, and treat denormals as zero if it can. Pass *mode to
- * qpu_alu_leave. STATUS_ENVIRONMENT if this host cannot round toward zero. */
+ * qpu_alu_leave. Returns STATUS_ENVIRONMENT if this host cannot round toward zero. */
 status_t qpu_alu_enter(struct qpu_alu_mode *mode);
 void qpu_alu_leave(const struct qpu_alu_mode *mode);
 

@@ -98,7 +98,7 @@ struct qpu_inst qpu_decode(uint64_t word)
     inst.rel = field(word, 51, 1);
     inst.reg = field(word, 50, 1);
     inst.raddr_a = field(word, 45, 5);
-    inst.pack = 0; /* these fields share bits with the branch's */
+    inst.pack = 0; /* these fields share their bits with fields of branches */
     inst.cond_add = inst.cond_mul = QPU_COND_ALWAYS;
   }
   return inst;

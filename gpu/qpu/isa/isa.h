@@ -58,7 +58,7 @@ enum qpu_register {
   QPU_R_ELEMENT = 38, /**< through file A: the lane's number; through file B: the QPU's number */
   QPU_R_NOP = 39,
   QPU_R_VPM = 48,
-  QPU_R_VPM_BUSY = 49, /**< through file A: whether a load runs, through file B: a store */
+  QPU_R_VPM_BUSY = 49, /**< file A: 1 while a DMA load runs; file B: 1 while a store runs */
   QPU_R_VPM_WAIT = 50,
   QPU_R_MUTEX = 51,
   QPU_W_ACC0 = 32,
@@ -105,13 +105,13 @@ enum qpu_kind qpu_inst_kind(const struct qpu_inst *inst);
 extern const char *const qpu_add_ops[32];
 extern const char *const qpu_mul_ops[8];
 
-/** Names of signals. NULL if a code is no separate signal, or no kernel needs it */
+/** Names of signals; NULL if a code is no separate signal, or no kernel needs it */
 extern const char *const qpu_signal_names[16];
-/** Conditions of writes: "z" for .ifz; "never" and "" for the first two; NULL for those on the
- * carry flag */
+/** Names of conditions of writes, such as "z" for .ifz; the first two are "never" and "" (always),
+ * and those on the carry flag are NULL */
 extern const char *const qpu_cond_names[8];
-/** Conditions of branches: "allz"; "" for always; NULL for reserved ones and those on the carry
- * flag */
+/** Names of conditions of branches, such as "allz"; "" is always, and reserved ones and those on
+ * the carry flag are NULL */
 extern const char *const qpu_branch_names[16];
 
 enum { QPU_FILE_A = 1, QPU_FILE_B = 2, QPU_FILE_AB = 3 };
@@ -126,14 +126,14 @@ struct qpu_register_name {
   uint8_t write_files;
 };
 
-/** \brief The register \a name (including ra and rb with 0 to 63); 0 if there is none. */
+/** \brief Finds the register \a name (ra0 to rb63, too). Returns 0 if there is none. */
 int qpu_register_find(const char *name, struct qpu_register_name *reg);
 
-/** \brief The value of small immediates 0 to 47 in all lanes. From 48 on (rotations) the constant
- * that a read of it gives, −16 to −1. */
+/** \brief Returns the value of small immediate \a code, 0 to 47, in all lanes. For codes from 48 on
+ * (rotations), returns the constant that reading them gives, −16 to −1. */
 uint32_t qpu_small_value(int code);
 
-/** \brief The code of the small immediate with these bits, −1 if there is none. */
+/** \brief Returns the code of the small immediate with these bits, or −1 if there is none. */
 int qpu_small_code(uint32_t bits);
 
 #endif
